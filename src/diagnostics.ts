@@ -51,7 +51,85 @@ export const CHANNELS = {
 	spansLost: channel("corkboard.spansLost"),
 	/** A document ran that no document file contains: `UnknownDocument`. */
 	unknownDocument: channel("corkboard.unknownDocument"),
+	/** Jobs were enqueued: `JobsEnqueued`. */
+	jobsEnqueued: channel("corkboard.queue.enqueue"),
+	/** A worker claimed jobs, or found none: `JobsClaimed`. */
+	jobsClaimed: channel("corkboard.queue.claim"),
+	/** A start of a job ended: `JobEnded`. */
+	jobEnded: channel("corkboard.queue.end"),
+	/** Claims ended unfinished: `JobsExpired`. */
+	jobsExpired: channel("corkboard.queue.expire"),
+	/** A worker cannot do its work, or can again: `WorkerProblem`. */
+	workerProblem: channel("corkboard.queue.worker"),
 } as const;
+
+export interface JobsEnqueued {
+	readonly queue: string;
+	readonly shard: number;
+	readonly added: number;
+	/** Into pending jobs with the same key. */
+	readonly merged: number;
+}
+
+export interface JobsClaimed {
+	readonly queue: string;
+	readonly shard: number;
+	/** 0: others had claimed them. */
+	readonly jobs: number;
+	readonly ms: number;
+}
+
+export interface JobEnded {
+	readonly queue: string;
+	/** As a job store and its operators name it. */
+	readonly id: string;
+	/**
+	 * - `succeeded`
+	 * - `retried`: failed, and there is another attempt.
+	 * - `failed`: for good.
+	 * - `later`: the handler asked for a later start.
+	 * - `released`: given back, because the worker stops or was too busy to begin it.
+	 * - `lost`: its claim had ended, or its end could not be reported in time; it runs again.
+	 */
+	readonly outcome: JobOutcome;
+	/** From due to start. */
+	readonly waitMs: number;
+	/** Null where it was not started. */
+	readonly runMs: number | null;
+	/** Of `retried` and `failed`. */
+	readonly error: unknown;
+}
+
+export const JOB_OUTCOMES = [
+	"succeeded",
+	"retried",
+	"failed",
+	"later",
+	"released",
+	"lost",
+] as const;
+
+export type JobOutcome = (typeof JOB_OUTCOMES)[number];
+
+export interface JobsExpired {
+	readonly queue: string;
+	readonly shard: number;
+	/** Jobs that are pending again. */
+	readonly again: number;
+	/** Jobs that had no attempt left. */
+	readonly failed: number;
+}
+
+export interface WorkerProblem {
+	/**
+	 * - `shard`: it cannot be asked for jobs.
+	 * - `renewals`: claims are not renewed.
+	 */
+	readonly kind: "shard" | "renewals";
+	readonly shard: number | null;
+	/** Null: it is over. */
+	readonly error: unknown;
+}
 
 export interface RequestCompleted {
 	/**

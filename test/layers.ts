@@ -16,7 +16,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["plan", "ops"],
 		["graphql"],
 		["domain"],
-		["server", "demo", "config", "metrics", "traces", "usage"],
+		["server", "demo", "config", "metrics", "traces", "usage", "worker"],
 		["app"],
 		["cli"],
 	],
@@ -169,7 +169,7 @@ export function unusedPackages(
 
 function relativeViolation(path: string, specifier: string): string[] {
 	const target = posix.join(posix.dirname(path), specifier);
-	if (!/\.(?:ts|tsx|css)$/.test(specifier)) {
+	if (!/\.(?:ts|tsx|mjs|css)$/.test(specifier)) {
 		return [`imports ${specifier}, which has to end with .ts`];
 	}
 	if (target.startsWith("../")) {

@@ -2,8 +2,9 @@ import { RedisConnections } from "../cache/redisConnections.ts";
 import type { Config } from "../config/config.ts";
 import { CHANNELS, type Levels } from "../diagnostics.ts";
 import { IDENTITY } from "../domain/identity.ts";
+import type { JobContext } from "../domain/jobContext.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
-import type { CorkboardError } from "../errors.ts";
+import { CorkboardError } from "../errors.ts";
 import { OutboxWorker } from "../graph/outbox/outboxWorker.ts";
 import {
 	createReadCounter,
@@ -32,8 +33,13 @@ import type { Execute, Reuse } from "../server/graphql/operation.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
 import { andThen, type MaybePromise } from "../util/maybePromise.ts";
+import type { WorkerLimits } from "../worker/limits.ts";
+import { Worker } from "../worker/worker.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
+import { jobKindsOf } from "./jobKinds.ts";
+import { createJobQueue } from "./jobQueue.ts";
 import { loadOwnModel } from "./model.ts";
+import { type OpenedJobs, openJobs } from "./openJobs.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
 import { openTopology } from "./openTopology.ts";
 import { userByKey } from "./userByKey.ts";
@@ -49,6 +55,13 @@ export interface Corkboard extends AsyncDisposable {
 	/** Why the topology in use is not the file's, but its kept copy; null where it is the file's. */
 	readonly topologyProblem: CorkboardError | null;
 	readonly storage: Storage;
+	/** The queues of jobs; null where the topology has none, or nothing may be written. */
+	readonly queues: OpenedJobs | null;
+	/**
+	 * Runs jobs in this process until the worker is disposed of. Throws BAD_CONFIG
+	 * where there are no queues, or one that no handler is for.
+	 */
+	startWorker(options: WorkerStart): Promise<Worker<JobContext>>;
 	/** The Redis of the settings, shared by everything that uses it; null without one. */
 	readonly redis: RedisConnections | null;
 	readonly store: Store;
@@ -64,6 +77,14 @@ export interface Corkboard extends AsyncDisposable {
 	isUser(id: Id): MaybePromise<boolean>;
 	/** The user linked to this account of an external token issuer. */
 	userOfAccount(account: string): Promise<Id | null>;
+}
+
+export interface WorkerStart {
+	/** Whose jobs it runs; null: all. */
+	readonly queues: readonly string[] | null;
+	/** Jobs that run at the same time. */
+	readonly concurrency: number;
+	readonly limits?: Partial<WorkerLimits>;
 }
 
 export interface QueryOptions {
@@ -106,8 +127,27 @@ export async function openCorkboard(
 	const redis =
 		config.redis === null ? null : new RedisConnections(config.redis);
 	const cursors = createCursorCodec(secret);
+	const queues = await openJobs(
+		{
+			topology: topology.topology,
+			redis,
+			access,
+			isEmbedded: config.store.kind === "embedded",
+		},
+		opened,
+	);
 	const store = await openStore(
-		{ model, domain, topology, cursors, access, memcached, redis, cacheBytes },
+		{
+			model,
+			domain,
+			topology,
+			cursors,
+			access,
+			memcached,
+			redis,
+			cacheBytes,
+			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
+		},
 		opened,
 	);
 	if (access === "readWrite") {
@@ -132,6 +172,7 @@ export async function openCorkboard(
 		return {
 			graph,
 			writes: (call) => createWrites(store, graph.discardReads, call),
+			jobs: queues?.jobs ?? null,
 			viewer,
 			signToken: tokens.signs ? tokens.sign : async () => null,
 			now: () => new Date(),
@@ -139,6 +180,15 @@ export async function openCorkboard(
 	};
 	const createContext = (viewer: Id | null) =>
 		contextOf(viewer, createView(store, viewer));
+	const query: Corkboard["query"] = (
+		source,
+		{ viewer = null, variables = {} } = {},
+	) =>
+		planner.execute({
+			document: readDocument(schema, source, "query"),
+			variables,
+			context: createContext(viewer),
+		});
 	const hostOf = (shard: number) => store.storage.hostOf(shard);
 	const resources = opened.move();
 	return {
@@ -154,12 +204,17 @@ export async function openCorkboard(
 		store,
 		planner,
 		accessTokens: tokens,
-		query: (source, { viewer = null, variables = {} } = {}) =>
-			planner.execute({
-				document: readDocument(schema, source, "query"),
-				variables,
-				context: createContext(viewer),
-			}),
+		query,
+		queues,
+		async startWorker({ queues: names, ...options }) {
+			if (queues === null) throw noQueues();
+			return Worker.start<JobContext>({
+				...queues,
+				...options,
+				kinds: jobKindsOf(names),
+				context: { store, jobs: queues.jobs, query },
+			});
+		},
 		createContext,
 		execute({ viewer, explain, costMeter: meter, recordsReads, ...operation }) {
 			const recorded = recordsReads ? store.recordReads() : null;
@@ -215,4 +270,11 @@ function reuseOf(
 function dataFolder({ store }: Config): string {
 	if (store.kind === "embedded") return store.folder;
 	throw new TypeError("expected a secret with a topology, as config demands");
+}
+
+function noQueues(): CorkboardError {
+	return new CorkboardError(
+		"BAD_CONFIG",
+		"The topology has no queues, so there are no jobs to run. Give it `queues`, and run init.",
+	);
 }

@@ -10,6 +10,7 @@ import type { Domain } from "../graph/domain.ts";
 import { OutboxLevels } from "../graph/outbox/outboxLevels.ts";
 import { OutboxWatch } from "../graph/outbox/outboxWatch.ts";
 import { createStore } from "../graph/store/createStore.ts";
+import type { JobQueue } from "../graph/store/jobQueue.ts";
 import type { SharedCaches, Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursorCodec.ts";
 import type { Model } from "../model/types.ts";
@@ -58,6 +59,8 @@ export interface StoreOptions {
 	readonly redis: RedisConnections | null;
 	/** Of the cache in the process, approximately (default 96 MB); 0: none. */
 	readonly cacheBytes?: number;
+	/** Null: writes enqueue no jobs. */
+	readonly jobQueue?: JobQueue | null;
 	readonly hooks?: StoreHooks;
 }
 
@@ -97,6 +100,7 @@ export async function openStore(
 		cursors,
 		access,
 		redis,
+		jobQueue = null,
 		hooks = {},
 	} = options;
 	const { storage, currentTopology, follow } = await openStorage(
@@ -127,6 +131,7 @@ export async function openStore(
 			shared: caches.shared,
 			isOverdue: caches.isOverdue,
 		}),
+		...(jobQueue !== null && { jobQueue }),
 		...(hooks.now && { now: hooks.now }),
 	});
 	resources.use(created.outboxDeletions);

@@ -20,6 +20,8 @@ export interface CommandContext {
 	 * instead of ending the process. The command must then end by itself.
 	 */
 	interruptSignal(): AbortSignal;
+	/** The process ends in so many milliseconds, with the exit code 0, also if something still runs in it then. */
+	exitWithin(ms: number): void;
 	/** Opens the program with these settings. */
 	open(config: Config, access: AccessMode): Promise<Corkboard>;
 }
@@ -44,6 +46,8 @@ export function processContext(): CommandContext {
 		stderr: (text) => void process.stderr.write(`${text}\n`),
 		stderrRaw: (text) => void process.stderr.write(text),
 		interruptSignal: () => (interruption ??= onInterrupt()),
+		exitWithin: (ms) =>
+			void setTimeout(() => process.exit(process.exitCode ?? 0), ms).unref(),
 		// Loaded on demand: `id` and `--help` start faster without the server's packages.
 		open: async (config, access) =>
 			(await import("../app/openCorkboard.ts")).openCorkboard(config, access),

@@ -1,7 +1,9 @@
-// The only file that an older Node parses, so its syntax is that of Node 12.
+// An older Node parses only this file and what it imports at once, so their
+// syntax is that of Node 12.
 // package.json is the one place that says which Node installs Corkboard
 // (`engines`) and which one runs it (the packages `node-linux-*`).
 import { readFileSync } from "node:fs";
+import { stripTypesOfPackages } from "../util/stripTypesOfPackages.mjs";
 
 const { engines, optionalDependencies } = JSON.parse(
 	readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -24,34 +26,9 @@ if (majorOf(process.versions.node) < required) {
 	process.exit(1);
 } else {
 	import("node:module")
-		.then(stripTypesOfPackages)
+		.then((module) =>
+			stripTypesOfPackages(module, new URL("../", import.meta.url)),
+		)
 		.then(() => import("./main.ts"))
 		.then((main) => main.start());
-}
-
-// Node strips the types of TypeScript, but not below node_modules, which is
-// where `npm install` puts a packed Corkboard.
-function stripTypesOfPackages({ registerHooks, stripTypeScriptTypes }) {
-	if (!import.meta.url.includes("/node_modules/")) return;
-	const root = new URL("../", import.meta.url).href;
-	// That this is no part of Node's promises yet is nothing that a user can change.
-	const { emitWarning } = process;
-	process.emitWarning = (warning, ...more) => {
-		if (more[0] !== "ExperimentalWarning") {
-			emitWarning.call(process, warning, ...more);
-		}
-	};
-	registerHooks({
-		load(url, context, next) {
-			if (!url.startsWith(root) || !url.endsWith(".ts")) {
-				return next(url, context);
-			}
-			const source = readFileSync(new URL(url), "utf8");
-			return {
-				format: "module",
-				source: stripTypeScriptTypes(source),
-				shortCircuit: true,
-			};
-		},
-	});
 }

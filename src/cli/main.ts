@@ -31,6 +31,7 @@ export type Usages = ReadonlyMap<string, Usage>;
 /** By name. A name of two words belongs to the group that its first word names. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	serve: () => import("./commands/serve.ts"),
+	worker: () => import("./commands/worker.ts"),
 	init: () => import("./commands/init.ts"),
 	status: () => import("./commands/status.ts"),
 	top: () => import("./commands/top.ts"),

@@ -70,6 +70,16 @@ export interface Config {
 	readonly traces: TracesConfig | null;
 	/** Days that usage is kept; 0: it is not counted. */
 	readonly usageDays: number;
+	readonly worker: WorkerConfig;
+}
+
+export interface WorkerConfig {
+	/** Whether `serve` runs jobs. */
+	readonly inServe: boolean;
+	/** Jobs that a process runs at the same time. */
+	readonly concurrency: number;
+	/** The queues whose jobs it runs; null: all. */
+	readonly queues: readonly string[] | null;
 }
 
 export type Store =
@@ -225,6 +235,27 @@ export function readConfig(
 			(text) => parseInteger(text, 0, 400),
 			90,
 		),
+		worker: {
+			inServe: setting(
+				"CORKBOARD_WORKER",
+				"on or off",
+				parseOnOff,
+				// One process owns an embedded folder, so nobody else can run its jobs.
+				file === null,
+			),
+			concurrency: setting(
+				"CORKBOARD_WORKER_CONCURRENCY",
+				"an integer from 1 to 1000",
+				(text) => parseInteger(text, 1, 1_000),
+				10,
+			),
+			queues: setting<readonly string[] | null>(
+				"CORKBOARD_WORKER_QUEUES",
+				"names of queues, separated by commas",
+				parseList,
+				null,
+			),
+		},
 	};
 	if (problems.length > 0) {
 		throw new CorkboardError("BAD_CONFIG", problems.join("\n"));

@@ -134,6 +134,17 @@ export const SETTINGS: readonly Setting[] = (
 			"days that the use of fields and documents is kept",
 			"90",
 		],
+		[
+			"CORKBOARD_WORKER",
+			"whether serve runs jobs",
+			"on embedded, off with a topology",
+		],
+		[
+			"CORKBOARD_WORKER_CONCURRENCY",
+			"jobs that one process runs at the same time",
+			"10",
+		],
+		["CORKBOARD_WORKER_QUEUES", "queues whose jobs are run", "all"],
 	] as const
 ).map(([name, meaning, whenMissing]) => ({
 	name,

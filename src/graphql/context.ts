@@ -1,6 +1,7 @@
 import type { CallOptions } from "../diagnostics.ts";
 import type { Graph, Writes } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
+import type { Jobs } from "../queue/jobs.ts";
 
 /** What every batch resolver gets beside its parents and arguments. Created for each request. */
 export interface RequestContext {
@@ -9,6 +10,8 @@ export interface RequestContext {
 	/** Writes to the graph. They check no permissions: resolvers do. The trace of `call` records them. */
 	writes(call?: CallOptions): Writes;
 	/** The user who sends the request; null for an anonymous request. */
+	/** To enqueue jobs; null where there are no queues. */
+	readonly jobs?: Jobs | null;
 	readonly viewer: Id | null;
 	/** An access token whose viewer is this user; null if another issuer signs tokens. */
 	signToken(id: Id): Promise<string | null>;

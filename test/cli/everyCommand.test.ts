@@ -88,6 +88,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 /** Commands that print no table, and what they print. */
 const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	serve: "a log",
+	worker: "a log",
 	init: "one line",
 	grants: "statements of SQL",
 	token: "a token",

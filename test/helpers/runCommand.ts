@@ -29,6 +29,7 @@ export async function command(
 			err += text;
 		},
 		interruptSignal: () => new AbortController().signal,
+		exitWithin: () => {},
 		open: async () => {
 			throw new Error("nothing is to be opened here");
 		},

@@ -88,6 +88,10 @@ export async function run(
 			}),
 		);
 	}
+	const worker =
+		config.worker.inServe && corkboard.queues !== null
+			? await corkboard.startWorker(config.worker)
+			: null;
 	log.info({ url: server.url }, "serving");
 	if (config.mode === "production" && config.http.rateLimit === null) {
 		// createUser needs no token.
@@ -97,8 +101,16 @@ export async function run(
 	}
 	if (!interruption.aborted) await once(interruption, "abort");
 	log.info("stopping: requests in progress are finished first");
+	if (worker !== null) {
+		context.exitWithin(WORKER_END_MS);
+		// Beside the requests: both take their time.
+		await Promise.all([server.close(), worker.drain({ endsProcess: true })]);
+	}
 	return 0;
 }
+
+/** From the signal to stop to the end of a process that runs jobs, whatever their handlers do. */
+const WORKER_END_MS = 30_000;
 
 /**
  * V8 lets the heap grow to several times what is alive before it collects all

@@ -1,0 +1,26 @@
+import type { JobContext } from "../domain/jobContext.ts";
+import { jobs } from "../domain/jobs.ts";
+import { CorkboardError } from "../errors.ts";
+import { archive } from "../ops/jobs/archive.ts";
+import type { AnyJob } from "../queue/job.ts";
+import { nearest } from "../util/nearest.ts";
+
+/** Every kind of job that this program can run. */
+export const JOB_KINDS: readonly AnyJob<JobContext>[] = [archive, ...jobs];
+
+/** The kinds with these queues; null: all. Throws BAD_CONFIG for a queue that no kind has. */
+export function jobKindsOf(
+	queues: readonly string[] | null,
+): readonly AnyJob<JobContext>[] {
+	if (queues === null) return JOB_KINDS;
+	const names = JOB_KINDS.map(({ queue }) => queue);
+	const unknown = queues.filter((queue) => !names.includes(queue));
+	if (unknown.length > 0) {
+		const meant = nearest(unknown[0] as string, names);
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`No handler of this program runs jobs of ${unknown.join(", ")}.${meant ? ` Did you mean ${meant}?` : ""} Queues: ${names.join(", ") || "none"}.`,
+		);
+	}
+	return JOB_KINDS.filter(({ queue }) => queues.includes(queue));
+}

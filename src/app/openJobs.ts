@@ -1,0 +1,98 @@
+import type { RedisConnections } from "../cache/redisConnections.ts";
+import { openRedisHints } from "../cache/redisHints.ts";
+import { type JobHints, LocalHints } from "../queue/hints.ts";
+import type { JobStore } from "../queue/jobStore.ts";
+import { Jobs } from "../queue/jobs.ts";
+import { LiveSettings } from "../queue/liveSettings.ts";
+import type { QueueRange, Topology } from "../topology/types.ts";
+import {
+	type JobStoreSource,
+	openJobStoreOf,
+} from "../worker/jobStoreSource.ts";
+import { JOB_KINDS } from "./jobKinds.ts";
+import type { AccessMode } from "./openStore.ts";
+
+/** The queues of a process. */
+export interface OpenedJobs {
+	readonly store: JobStore;
+	readonly settings: LiveSettings;
+	readonly hints: JobHints;
+	readonly jobs: Jobs;
+	readonly source: JobStoreSource;
+}
+
+/** Opens the queues of a topology; null where it has none. `resources` closes them. */
+export async function openJobs(
+	options: {
+		readonly topology: Topology;
+		readonly redis: RedisConnections | null;
+		readonly access: AccessMode;
+		/** Whether this process owns its queues, and creates those that are missing. */
+		readonly isEmbedded: boolean;
+	},
+	resources: AsyncDisposableStack,
+): Promise<OpenedJobs | null> {
+	const { topology, redis, isEmbedded } = options;
+	const queues =
+		topology.queues ?? (isEmbedded ? embeddedQueues(topology) : []);
+	if (queues.length === 0) return null;
+	if (options.access !== "readWrite") return null;
+	const source = { queues };
+	const store = resources.use(await openJobStoreOf(source));
+	if (isEmbedded) {
+		await store.createTables();
+		await createQueues(store);
+	}
+	const settings = resources.use(await LiveSettings.open(store));
+	const hints = openHints(redis, resources);
+	const jobs = new Jobs(store, hints);
+	return { store, settings, hints, jobs, source };
+}
+
+/** One shard in the folder of the graph. */
+function embeddedQueues({ shards }: Topology): readonly QueueRange[] {
+	return shards
+		.slice(0, 1)
+		.map(({ primary }) => ({ range: [0, 0] as const, primary }));
+}
+
+/** Creates the queues of all kinds of jobs on the shards that lack them. */
+export async function createQueues(store: JobStore): Promise<void> {
+	for (const shard of store.shards) {
+		const rows = await store.queues(shard);
+		const names = new Set(rows.map(({ name }) => name));
+		for (const { queue } of JOB_KINDS) {
+			if (names.has(queue)) continue;
+			await store.put(shard, { name: queue, settings: {}, version: 0 });
+		}
+	}
+}
+
+/** Hints of this process, and over Redis those of others. */
+function openHints(
+	redis: RedisConnections | null,
+	resources: AsyncDisposableStack,
+): JobHints {
+	const local = new LocalHints();
+	if (redis === null) return local;
+	const remote = resources.use(
+		openRedisHints({
+			redis,
+			onHint(name) {
+				const [queue = "", shard = ""] = name.split(".");
+				local.publish(queue, Number(shard));
+			},
+		}),
+	);
+	return {
+		publish(queue, shard) {
+			local.publish(queue, shard);
+			remote.publish(`${queue}.${shard}`);
+		},
+		subscribe: (onHint) => local.subscribe(onHint),
+		get isConnected() {
+			return remote.isConnected;
+		},
+		leads: () => remote.leads(),
+	};
+}

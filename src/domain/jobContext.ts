@@ -1,0 +1,19 @@
+import type { Store } from "../graph/store/store.ts";
+import type { Id } from "../id/ids.ts";
+import type { Jobs } from "../queue/jobs.ts";
+
+/** What the handlers of jobs get. */
+export interface JobContext {
+	/** The shards and caches of the graph. */
+	readonly store: Store;
+	/** To enqueue further jobs. */
+	readonly jobs: Jobs;
+	/** Runs a GraphQL operation of a viewer; null: nobody is signed in. */
+	readonly query: (
+		source: string,
+		options?: {
+			readonly viewer?: Id | null;
+			readonly variables?: Readonly<Record<string, unknown>>;
+		},
+	) => Promise<{ readonly data?: unknown; readonly errors?: unknown }>;
+}

@@ -1,0 +1,176 @@
+import { CorkboardError } from "../errors.ts";
+import { hourOf } from "./bucket.ts";
+import { ClaimFloors } from "./claimFloors.ts";
+import {
+	type DueRange,
+	type JobStore,
+	type Place,
+	PRIORITIES,
+	type Priority,
+} from "./jobStore.ts";
+import type { DuePlace } from "./shardChoice.ts";
+
+/** Jobs that are due in one bucket of a place. */
+export interface DueBucket extends DuePlace {
+	readonly priority: Priority;
+	readonly bucket: number;
+	/** When the oldest of them was due: where a claim begins. Microseconds. */
+	readonly oldestAt: number;
+}
+
+export interface Probed {
+	readonly due: readonly DueBucket[];
+	/** Until the next job is due that the probe saw; null where it saw none. */
+	readonly nextMs: number | null;
+	/** By shard, why it could not be asked. */
+	readonly failures: ReadonlyMap<number, CorkboardError>;
+}
+
+/** So long after the end of its hour, a bucket only loses pending jobs. */
+const PAST_US = 120_000_000;
+/** So long before an hour begins, its bucket is asked too: what is due then starts in time. */
+const AHEAD_US = 10_000_000;
+
+/**
+ * Finds out where jobs are due, with one statement per host for all queues and
+ * priorities. In calm running it asks for one bucket of each. Those of the past
+ * only lose pending jobs, so the moment that the first of them is due at can
+ * only move on: they are asked again when it has come, and once in each hour.
+ */
+export class DueProbe {
+	readonly #store: JobStore;
+	readonly #past = new Map<string, Past>();
+	readonly #floors = new ClaimFloors();
+
+	constructor(store: JobStore) {
+		this.#store = store;
+	}
+
+	async find(
+		queues: readonly string[],
+		shards: readonly number[],
+	): Promise<Probed> {
+		const failures = new Map<number, CorkboardError>();
+		const clocks = await this.#clocks(shards, failures);
+		const ranges = queues.flatMap((queue) =>
+			[...clocks].flatMap(([shard, now]) =>
+				PRIORITIES.flatMap((priority) =>
+					this.#ranges({ queue, shard }, priority, now),
+				),
+			),
+		);
+		const answers = ranges.length === 0 ? [] : await this.#store.due(ranges);
+		const due: DueBucket[] = [];
+		let nextMs: number | null = null;
+		for (const [index, range] of ranges.entries()) {
+			const { at: place, priority, past } = range;
+			const now = clocks.get(place.shard) ?? 0;
+			const found = answers[index] ?? null;
+			if (found instanceof CorkboardError) {
+				// A queue that does not exist there has nothing due.
+				if (found.code !== "NOT_FOUND") failures.set(place.shard, found);
+				continue;
+			}
+			if (past !== undefined) past.nextAt = found?.at ?? null;
+			if (found === null) continue;
+			const waitMs = (found.at - now) / 1_000;
+			// Ranges of a store without partitions find the same jobs.
+			const isNew = !due.some(
+				(other) =>
+					other.queue === place.queue &&
+					other.shard === place.shard &&
+					other.priority === priority &&
+					other.bucket === found.bucket,
+			);
+			if (waitMs <= 0 && !isNew) continue;
+			if (waitMs <= 0) {
+				due.push({
+					...place,
+					priority,
+					bucket: found.bucket,
+					oldestAt: found.at,
+					ageMs: -waitMs,
+				});
+			} else {
+				nextMs = Math.min(nextMs ?? waitMs, waitMs);
+			}
+		}
+		return { due, nextMs, failures };
+	}
+
+	/** Jobs up to the one that was due at `dueAt` were claimed: later probes begin there. */
+	claimed(
+		{ queue, shard, bucket, priority }: DueBucket,
+		dueAt: number,
+		now: number,
+	): void {
+		this.#floors.claimed({ queue, shard }, bucket, priority, dueAt, now);
+	}
+
+	async #clocks(
+		shards: readonly number[],
+		failures: Map<number, CorkboardError>,
+	): Promise<ReadonlyMap<number, number>> {
+		const clocks = new Map<number, number>();
+		await Promise.all(
+			shards.map(async (shard) => {
+				try {
+					clocks.set(shard, await this.#store.now(shard));
+				} catch (error) {
+					if (!(error instanceof CorkboardError)) throw error;
+					failures.set(shard, error);
+				}
+			}),
+		);
+		return clocks;
+	}
+
+	#ranges(
+		at: Place,
+		priority: Priority,
+		now: number,
+	): readonly (DueRange & { readonly past?: Past })[] {
+		const first = hourOf(now - PAST_US);
+		const last = hourOf(now + AHEAD_US);
+		const floors: number[] = [];
+		for (let bucket = first; bucket <= last; bucket++) {
+			floors.push(this.#floors.floor(at, bucket, priority, now));
+		}
+		const range: DueRange = {
+			at,
+			priority,
+			buckets: [first, last],
+			floor: Math.min(...floors),
+		};
+		const past = this.#pastOf(at, priority, first);
+		if (past.nextAt === null || past.nextAt > now) return [range];
+		return [
+			{
+				at,
+				priority,
+				buckets: [0, first - 1],
+				// Before it nothing is pending any more.
+				floor: past.nextAt,
+				past,
+			},
+			range,
+		];
+	}
+
+	#pastOf({ queue, shard }: Place, priority: Priority, end: number): Past {
+		const key = `${queue} ${shard} ${priority}`;
+		const known = this.#past.get(key);
+		if (known?.end === end) return known;
+		const past: Past = { end, nextAt: 0 };
+		this.#past.set(key, past);
+		this.#floors.forgetBefore(end);
+		return past;
+	}
+}
+
+interface Past {
+	/** The first bucket that is not past. */
+	readonly end: number;
+	/** When the first of its pending jobs is due; null: there is none. Microseconds. */
+	nextAt: number | null;
+}

@@ -1,0 +1,38 @@
+/**
+ * Says that a job may be due on a shard of a queue. A hint saves the time until
+ * the next probe, and may be lost: nothing relies on it.
+ */
+export interface JobHints {
+	publish(queue: string, shard: number): void;
+	/** Calls back with each hint of this process and of others. The function returned ends that. */
+	subscribe(onHint: (queue: string, shard: number) => void): () => void;
+	/**
+	 * Whether hints of other processes arrive, so that idle processes need not
+	 * probe each for itself.
+	 */
+	readonly isConnected: boolean;
+	/**
+	 * Whether this process is the one that probes while all are idle. It holds
+	 * that for some seconds, and asks again meanwhile.
+	 */
+	leads(): Promise<boolean>;
+}
+
+/** Hints within one process, which owns all of its queues, or has no Redis. */
+export class LocalHints implements JobHints {
+	readonly isConnected = false;
+	readonly #listeners = new Set<(queue: string, shard: number) => void>();
+
+	publish(queue: string, shard: number): void {
+		for (const onHint of this.#listeners) onHint(queue, shard);
+	}
+
+	subscribe(onHint: (queue: string, shard: number) => void): () => void {
+		this.#listeners.add(onHint);
+		return () => void this.#listeners.delete(onHint);
+	}
+
+	async leads(): Promise<boolean> {
+		return true;
+	}
+}

@@ -1,0 +1,286 @@
+import { CHANNELS, type JobsEnqueued } from "../diagnostics.ts";
+import { CorkboardError } from "../errors.ts";
+import { StorageFailure } from "../storage/storageFailure.ts";
+import { rendezvousOrder } from "../util/rendezvous.ts";
+import { bucketOf } from "./bucket.ts";
+import type { JobHints } from "./hints.ts";
+import type { Job } from "./job.ts";
+import { formatJobId, newLocalId } from "./jobId.ts";
+import {
+	type Enqueued,
+	type JobStore,
+	MAX_JOBS,
+	type NewJob,
+	type Priority,
+} from "./jobStore.ts";
+import { ShardHealth } from "./shardHealth.ts";
+
+export interface EnqueueOptions {
+	/** From now (default 0): when it may start. */
+	readonly delayMs?: number;
+	/** 1 is taken first (default 2). */
+	readonly priority?: Priority;
+	/**
+	 * At most 200 bytes. While a job with this key is pending, another one is
+	 * merged into it. A job enqueued after a change with the key of what it
+	 * recomputes is always run after the change.
+	 */
+	readonly key?: string;
+	/** Starts that it gets (default: as its kind says). */
+	readonly attempts?: number;
+}
+
+export interface EnqueuedJob {
+	/** Its own, or that of the pending job it was merged into. */
+	readonly id: string;
+	readonly isMerged: boolean;
+}
+
+/** A job with its place, as it is sent to the store: sending it again adds nothing. */
+export interface PlacedJob extends NewJob {
+	readonly queue: string;
+	readonly shard: number;
+}
+
+/** What producers of jobs use. */
+export class Jobs {
+	readonly #store: JobStore;
+	readonly #hints: JobHints;
+	readonly #health = new ShardHealth();
+
+	constructor(store: JobStore, hints: JobHints) {
+		this.#store = store;
+		this.#hints = hints;
+	}
+
+	/**
+	 * Enqueues a job. It is stored when this resolves, and runs at least once.
+	 *
+	 * Throws BAD_USER_INPUT for a body that its schema refuses, NOT_FOUND for a
+	 * queue that does not exist, and UNAVAILABLE: then the job may be stored or not.
+	 */
+	async enqueue<Input>(
+		kind: Job<Input, never>,
+		body: Input,
+		options: EnqueueOptions = {},
+	): Promise<EnqueuedJob> {
+		const [enqueued] = await this.enqueueAll(kind, [{ ...options, body }]);
+		return enqueued as EnqueuedJob;
+	}
+
+	/** The same for many jobs, 500 in one statement. Either all jobs of a statement are stored, or none. */
+	async enqueueAll<Input>(
+		kind: Job<Input, never>,
+		jobs: readonly (EnqueueOptions & { readonly body: Input })[],
+	): Promise<readonly EnqueuedJob[]> {
+		const bodies = jobs.map(({ body }) => kind.encode(body));
+		const place = await this.prepare();
+		const placed = jobs.map(({ body: _, ...options }, index) =>
+			place(kind.queue, bodies[index] ?? "", {
+				attempts: kind.attempts,
+				...options,
+			}),
+		);
+		return this.#send(placed, { mayMove: true, isRepeat: false });
+	}
+
+	/**
+	 * Chooses a shard and the time for jobs that are enqueued later, as those of an
+	 * outbox entry. Each call of the function makes a new job. Resolves soon also
+	 * where no shard answers.
+	 */
+	async prepare(): Promise<
+		(
+			queue: string,
+			body: string,
+			options: EnqueueOptions & { readonly attempts: number },
+		) => PlacedJob
+	> {
+		const { openShards, shards } = this.#store;
+		const picked = this.#pick(openShards.length > 0 ? openShards : shards);
+		const now = await this.#clockOf(picked);
+		return (queue, body, { delayMs = 0, priority = 2, key, attempts }) => {
+			const due = now + Math.max(0, Math.round(delayMs * 1_000));
+			return {
+				queue,
+				shard: key === undefined ? picked : this.shardOfKey(queue, key),
+				local: newLocalId(),
+				bucket: bucketOf(due, now),
+				priority,
+				due,
+				allowed: attempts,
+				createdAt: now,
+				key: key ?? null,
+				body,
+			};
+		};
+	}
+
+	/**
+	 * Enqueues jobs where they were placed, in order. `isRepeat`: somebody may have
+	 * tried before. Throws as `enqueue` does.
+	 */
+	enqueuePlaced(
+		jobs: readonly PlacedJob[],
+		isRepeat: boolean,
+	): Promise<readonly EnqueuedJob[]> {
+		return this.#send(jobs, { mayMove: false, isRepeat });
+	}
+
+	/** By its own clock where the shard does not say soon: a bucket needs the time to a minute. */
+	async #clockOf(shard: number): Promise<number> {
+		const own = new Promise<number>((resolve) => {
+			setTimeout(() => resolve(Date.now() * 1_000), CLOCK_MS).unref();
+		});
+		const clock = this.#store.now(shard).catch(() => Date.now() * 1_000);
+		return Promise.race([clock, own]);
+	}
+
+	/** The shard of all jobs with this key. */
+	shardOfKey(queue: string, key: string): number {
+		const [shard] = rendezvousOrder(`${queue} ${key}`, this.#store.openShards);
+		if (shard === undefined) throw noShard();
+		return shard;
+	}
+
+	#pick(shards: readonly number[]): number {
+		const shard = this.#health.pick(shards);
+		if (shard === undefined) throw noShard();
+		return shard;
+	}
+
+	/** Stores jobs on their shards, in order. */
+	async #send(
+		jobs: readonly PlacedJob[],
+		options: SendOptions,
+	): Promise<readonly EnqueuedJob[]> {
+		const results = new Map<PlacedJob, EnqueuedJob>();
+		const groups = Map.groupBy(jobs, ({ queue, shard }) => `${queue} ${shard}`);
+		for (const group of groups.values()) {
+			for (let at = 0; at < group.length; at += MAX_JOBS) {
+				const chunk = group.slice(at, at + MAX_JOBS);
+				const stored = await this.#sendChunk(chunk, options);
+				for (const [index, job] of chunk.entries()) {
+					results.set(job, stored[index] as EnqueuedJob);
+				}
+			}
+		}
+		return jobs.map((job) => results.get(job) as EnqueuedJob);
+	}
+
+	/** Where nothing can have been stored, other shards are tried; where it is unknown, the same shard is, with the same ids. */
+	async #sendChunk(
+		chunk: readonly PlacedJob[],
+		{ mayMove, isRepeat: wasTried }: SendOptions,
+	): Promise<readonly EnqueuedJob[]> {
+		const [first] = chunk;
+		if (first === undefined) return [];
+		const { queue } = first;
+		const isKeyed = chunk.some(({ key }) => key !== null);
+		const tried = new Set<number>();
+		let shard = first.shard;
+		let isRepeat = wasTried;
+		for (let attempt = 1; ; attempt++) {
+			try {
+				const results = await this.#enqueueOn(queue, shard, chunk, isRepeat);
+				return results.map((result, index) =>
+					toEnqueued(queue, shard, chunk[index] as PlacedJob, result),
+				);
+			} catch (error) {
+				if (!isUnavailable(error) || attempt >= MAX_TRIES) throw error;
+				tried.add(shard);
+				if (isRepeat || !isUnstored(error)) {
+					isRepeat = true;
+					await new Promise((resolve) => setTimeout(resolve, REPEAT_MS));
+					continue;
+				}
+				if (!mayMove || isKeyed) throw error;
+				const others = this.#store.openShards.filter((one) => !tried.has(one));
+				const next = this.#health.pick(others);
+				if (next === undefined) throw error;
+				shard = next;
+			}
+		}
+	}
+
+	async #enqueueOn(
+		queue: string,
+		shard: number,
+		jobs: readonly PlacedJob[],
+		isRepeat: boolean,
+	): Promise<readonly Enqueued[]> {
+		const results = await this.#health.run(
+			shard,
+			() =>
+				this.#store.enqueue(
+					{ queue, shard },
+					jobs,
+					isRepeat ? { isRepeat } : {},
+				),
+			isUnavailable,
+		);
+		if (CHANNELS.jobsEnqueued.hasSubscribers) {
+			const added = results.filter((result) => result === "added").length;
+			const merged = results.filter((result) => typeof result === "object");
+			CHANNELS.jobsEnqueued.publish({
+				queue,
+				shard,
+				added,
+				merged: merged.length,
+			} satisfies JobsEnqueued);
+		}
+		this.#hints.publish(queue, shard);
+		return results;
+	}
+}
+
+interface SendOptions {
+	/** Whether other shards may be tried. */
+	readonly mayMove: boolean;
+	readonly isRepeat: boolean;
+}
+
+/** How long a producer waits for the clock of a shard. */
+const CLOCK_MS = 100;
+/** Tries of one chunk, on all shards. */
+const MAX_TRIES = 4;
+const REPEAT_MS = 100;
+
+/** Kinds of failure after which nothing is stored. */
+const UNSTORED: ReadonlySet<unknown> = new Set([
+	"hostDown",
+	"poolExhausted",
+	"readOnly",
+]);
+
+function isUnstored(error: CorkboardError): boolean {
+	const { cause, details } = error;
+	const isUnknown =
+		cause instanceof StorageFailure && cause.kind === "unknownOutcome";
+	return !isUnknown && UNSTORED.has(details.kind);
+}
+
+function isUnavailable(error: unknown): error is CorkboardError {
+	return error instanceof CorkboardError && error.code === "UNAVAILABLE";
+}
+
+function toEnqueued(
+	queue: string,
+	shard: number,
+	{ local, bucket }: PlacedJob,
+	result: Enqueued,
+): EnqueuedJob {
+	return typeof result === "string"
+		? { id: formatJobId({ queue, shard, bucket, local }), isMerged: false }
+		: {
+				id: formatJobId({ queue, shard, bucket, local: result.mergedInto }),
+				isMerged: true,
+			};
+}
+
+function noShard(): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		"No shard of the queue takes jobs: the topology has no queues, or all of them are draining.",
+	);
+}

@@ -1,0 +1,89 @@
+import type { Held, Place } from "../queue/jobStore.ts";
+import type { HeldClaims } from "./renewals.ts";
+
+interface HeldJob extends Held {
+	readonly place: Place;
+	readonly claimMs: number;
+	/** When the claim was made or last renewed. */
+	since: number;
+}
+
+/** Jobs of one place whose claims last equally long. */
+export interface RenewalBatch {
+	readonly place: Place;
+	readonly claimMs: number;
+	readonly jobs: readonly Held[];
+}
+
+/** Which claims a process holds, and when they have to be renewed: once half of their time is over. Times in milliseconds. */
+export class HeldJobs {
+	readonly #jobs = new Map<string, HeldJob>();
+
+	get size(): number {
+		return this.#jobs.size;
+	}
+
+	hold({ place, jobs, claimMs, since }: HeldClaims): void {
+		for (const { local, bucket, claim } of jobs) {
+			this.#jobs.set(keyOf(local, claim), {
+				local,
+				bucket,
+				claim,
+				place,
+				claimMs,
+				since,
+			});
+		}
+	}
+
+	drop(jobs: readonly Held[]): void {
+		for (const { local, claim } of jobs) this.#jobs.delete(keyOf(local, claim));
+	}
+
+	/** Those to renew now, at most `limit` in a batch. */
+	due(now: number, limit: number): readonly RenewalBatch[] {
+		const due = [...this.#jobs.values()].filter(
+			({ since, claimMs }) => now - since >= claimMs / 2,
+		);
+		const groups = Map.groupBy(
+			due,
+			({ place, claimMs }) => `${place.queue} ${place.shard} ${claimMs}`,
+		);
+		return [...groups.values()].flatMap((group) => {
+			const [{ place, claimMs }] = group as [HeldJob];
+			const batches: RenewalBatch[] = [];
+			for (let at = 0; at < group.length; at += limit) {
+				batches.push({ place, claimMs, jobs: group.slice(at, at + limit) });
+			}
+			return batches;
+		});
+	}
+
+	renewed(jobs: readonly Held[], at: number): void {
+		for (const { local, claim } of jobs) {
+			const job = this.#jobs.get(keyOf(local, claim));
+			if (job !== undefined) job.since = at;
+		}
+	}
+
+	/** Of these jobs, those whose claim is over unless a renewal arrives that was not answered. */
+	overdue(jobs: readonly Held[], now: number): readonly Held[] {
+		return jobs.filter(({ local, claim }) => {
+			const job = this.#jobs.get(keyOf(local, claim));
+			return job !== undefined && now - job.since >= job.claimMs;
+		});
+	}
+
+	/** The shortest claim that is held; null without one. */
+	shortestMs(): number | null {
+		let shortest: number | null = null;
+		for (const { claimMs } of this.#jobs.values()) {
+			shortest = Math.min(shortest ?? claimMs, claimMs);
+		}
+		return shortest;
+	}
+}
+
+function keyOf(local: string, claim: number): string {
+	return `${local} ${claim}`;
+}

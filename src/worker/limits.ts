@@ -1,0 +1,32 @@
+/** Times and sizes of a worker. Tests make them short. */
+export interface WorkerLimits {
+	/** From the first signal to stop: running jobs may end. */
+	readonly drainMs: number;
+	/** Then their signals abort, and they may end. */
+	readonly abortMs: number;
+	/** Then those that are left are released, and what is to be reported is sent. */
+	readonly releaseMs: number;
+	/** While a handler keeps the event loop busy for longer, claims are not renewed. */
+	readonly maxBlockMs: number;
+	/** Pause after a probe that found nothing, doubled after each further one. */
+	readonly firstIdleMs: number;
+	readonly mostIdleMs: number;
+	/** The same where hints say that there is something to do. */
+	readonly hintedIdleMs: number;
+	/** How often claims of the present are looked at that have ended, and those of the past. */
+	readonly expireMs: number;
+	readonly expirePastMs: number;
+}
+
+/** A worker ends within 30 s. */
+export const WORKER_LIMITS: WorkerLimits = {
+	drainMs: 25_000,
+	abortMs: 3_000,
+	releaseMs: 1_500,
+	maxBlockMs: 300_000,
+	firstIdleMs: 50,
+	mostIdleMs: 1_000,
+	hintedIdleMs: 2_000,
+	expireMs: 5_000,
+	expirePastMs: 30_000,
+};

@@ -1,0 +1,146 @@
+import { type AnyJob, ClaimLost, GiveUp, Later } from "../queue/job.ts";
+import { formatJobId } from "../queue/jobId.ts";
+import type { Ack, ClaimedJob, JobUpdate, Place } from "../queue/jobStore.ts";
+import { type Backoff, retryDelayMs } from "./retryDelay.ts";
+
+/** The reason of a job's signal when its worker stops. */
+export class WorkerStops extends Error {
+	override readonly name = "WorkerStops";
+}
+
+/** The reason of a job's signal when its time is over. */
+export class RanTooLong extends Error {
+	override readonly name = "RanTooLong";
+}
+
+/** What became of a start: what the store is to be given, if the claim is not lost. */
+export type Outcome =
+	| { readonly kind: "succeed" | "giveUp"; readonly error?: unknown }
+	| {
+			readonly kind: "fail" | "again" | "release";
+			readonly delayMs: number;
+			readonly error?: unknown;
+	  }
+	| { readonly kind: "lost" };
+
+/** Of an error, in a job's status. */
+const MAX_MESSAGE = 500;
+/** A handler whose signal has aborted because it ran too long is left alone after this. Milliseconds. */
+const ABORT_MS = 3_000;
+
+/**
+ * Runs one claimed job with its handler. Never rejects. The outcome comes at
+ * most `ABORT_MS` after the signal has aborted for a handler that ran too long,
+ * also where it ignores the signal: then it goes on by itself, and nothing that
+ * it reports counts.
+ */
+export async function runJob<Context>(
+	kind: AnyJob<Context>,
+	claimed: ClaimedJob,
+	options: {
+		readonly place: Place;
+		readonly context: Context;
+		/** Aborts the signal of the job. */
+		readonly controller: AbortController;
+		readonly backoff: Backoff;
+		/** Resolves when the store has the change. Throws ClaimLost. */
+		readonly checkpoint: (update: JobUpdate) => Promise<void>;
+	},
+): Promise<Outcome> {
+	const { place, context, controller, backoff } = options;
+	const { signal } = controller;
+	const tooLong = setTimeout(
+		() =>
+			controller.abort(
+				new RanTooLong(`It ran longer than ${kind.maxRunMs / 1_000} s.`),
+			),
+		kind.maxRunMs,
+	);
+	let isOver = false;
+	/** Settles when nobody waits for the handler any more. */
+	const abandoned = new Promise<never>((_, reject) => {
+		signal.addEventListener("abort", () => {
+			if (!(signal.reason instanceof RanTooLong)) return;
+			setTimeout(() => reject(signal.reason), ABORT_MS).unref();
+		});
+	});
+	abandoned.catch(() => {});
+	try {
+		await Promise.race([
+			abandoned,
+			kind.start(
+				{
+					id: formatJobId({ ...place, ...claimed }),
+					body: claimed.body,
+					attempt: claimed.attempts,
+					allowed: claimed.allowed,
+					signal,
+					async checkpoint({ body, note }) {
+						if (isOver || signal.reason instanceof ClaimLost) {
+							throw new ClaimLost("The claim of the job has ended.");
+						}
+						await options.checkpoint({
+							...(body !== undefined && { body }),
+							...(note !== undefined && { status: note }),
+						});
+					},
+				},
+				context,
+			),
+		]);
+		return signal.reason instanceof ClaimLost
+			? { kind: "lost" }
+			: { kind: "succeed" };
+	} catch (error) {
+		return outcomeOf(error, signal, claimed, backoff);
+	} finally {
+		isOver = true;
+		clearTimeout(tooLong);
+	}
+}
+
+function outcomeOf(
+	error: unknown,
+	{ reason }: AbortSignal,
+	{ attempts }: ClaimedJob,
+	backoff: Backoff,
+): Outcome {
+	if (error instanceof ClaimLost || reason instanceof ClaimLost) {
+		return { kind: "lost" };
+	}
+	if (error instanceof Later) {
+		return { kind: "again", delayMs: error.ms, error };
+	}
+	if (error instanceof GiveUp) return { kind: "giveUp", error };
+	// It ended early because it was asked to: that is no failure of the job.
+	if (reason instanceof WorkerStops) return { kind: "release", delayMs: 0 };
+	return { kind: "fail", delayMs: retryDelayMs(attempts, backoff), error };
+}
+
+/** What the store is given of an outcome. */
+export function ackOf(
+	outcome: Exclude<Outcome, { readonly kind: "lost" }>,
+	{ local, bucket, claim, attempts }: ClaimedJob,
+): Ack {
+	const held = { local, bucket, claim };
+	const status = statusOf(outcome.error, attempts);
+	const update = status === null ? {} : { status };
+	return "delayMs" in outcome
+		? { ...held, ...update, kind: outcome.kind, delayMs: outcome.delayMs }
+		: outcome.kind === "succeed"
+			? { ...held, kind: "succeed" }
+			: { ...held, ...update, kind: outcome.kind };
+}
+
+function statusOf(error: unknown, attempt: number): string | null {
+	if (error === undefined) return null;
+	const text =
+		error instanceof Error
+			? error.message === ""
+				? error.name
+				: `${error.name}: ${error.message}`
+			: String(error);
+	// A line of the status: without ends of lines and control characters.
+	const line = text.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_MESSAGE);
+	return `attempt ${attempt}: ${line}`;
+}

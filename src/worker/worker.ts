@@ -1,0 +1,617 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	CHANNELS,
+	type JobEnded,
+	type JobOutcome,
+	type JobsExpired,
+	type WorkerProblem,
+} from "../diagnostics.ts";
+import { CorkboardError } from "../errors.ts";
+import { hourOf } from "../queue/bucket.ts";
+import { ClaimSource } from "../queue/claimSource.ts";
+import { type DueBucket, DueProbe, type Probed } from "../queue/dueProbe.ts";
+import type { JobHints } from "../queue/hints.ts";
+import { type AnyJob, ClaimLost } from "../queue/job.ts";
+import { formatJobId } from "../queue/jobId.ts";
+import {
+	type ClaimedJob,
+	type Held,
+	type JobStore,
+	type JobUpdate,
+	MAX_JOBS,
+	type Place,
+} from "../queue/jobStore.ts";
+import type { LiveSettings } from "../queue/liveSettings.ts";
+import { ShardChoice } from "../queue/shardChoice.ts";
+import { monotonicMs } from "../util/monotonic.ts";
+import { Acks } from "./acks.ts";
+import { JobBuffer } from "./jobBuffer.ts";
+import type { JobStoreSource } from "./jobStoreSource.ts";
+import { WORKER_LIMITS, type WorkerLimits } from "./limits.ts";
+import { QueueState } from "./queueState.ts";
+import { Renewals } from "./renewals.ts";
+import { retryDelayMs } from "./retryDelay.ts";
+import { ackOf, type Outcome, runJob, WorkerStops } from "./runJob.ts";
+import { WakeUp } from "./wakeUp.ts";
+
+export interface WorkerOptions<Context> {
+	readonly store: JobStore;
+	readonly settings: LiveSettings;
+	/** The same store, for the thread that renews claims. */
+	readonly source: JobStoreSource;
+	/** What it can run, one for each queue. Jobs of other queues are left alone. */
+	readonly kinds: readonly AnyJob<Context>[];
+	readonly context: Context;
+	readonly hints: JobHints;
+	/** Jobs that run at the same time. */
+	readonly concurrency: number;
+	readonly limits?: Partial<WorkerLimits>;
+}
+
+/** A claimed job in this process. */
+interface Entry<Context> {
+	readonly state: QueueState<Context>;
+	readonly place: Place;
+	readonly job: ClaimedJob;
+	readonly priority: number;
+	readonly startBy: number;
+	readonly controller: AbortController;
+	/** How long it had been due when it was claimed. */
+	readonly waitedMs: number;
+	readonly claimedAt: number;
+	/** When the claim ends, by `monotonicMs`. */
+	until: number;
+	/** Null: not started. */
+	startedAt: number | null;
+	isReleased: boolean;
+}
+
+/** Waiting jobs per job that runs at the same time. */
+const BUFFER_FACTOR = 1.5;
+/** Ended jobs that are not reported yet: beyond that none is claimed. */
+const MAX_UNREPORTED = 1_000;
+/** Claims of different places at the same time. */
+const MAX_CLAIMS = 3;
+/** A job has to begin within this part of its claim. */
+const BEGIN_WITHIN = 0.25;
+
+/**
+ * Claims jobs and runs them, until `drain`. One loop looks for jobs of all queues
+ * on all shards (`DueProbe`), decides where to claim (`ShardChoice`) and fills
+ * a small buffer, from which jobs start as places become free. A thread renews
+ * the claims (`Renewals`).
+ */
+export class Worker<Context> implements AsyncDisposable {
+	readonly #store: JobStore;
+	readonly #settings: LiveSettings;
+	readonly #context: Context;
+	readonly #hints: JobHints;
+	readonly #concurrency: number;
+	readonly #limits: WorkerLimits;
+	readonly #queues: ReadonlyMap<string, QueueState<Context>>;
+	readonly #probe: DueProbe;
+	readonly #source: ClaimSource;
+	readonly #choice = new ShardChoice(randomUUID());
+	readonly #acks: Acks;
+	readonly #buffer: JobBuffer<Entry<Context>>;
+	readonly #running = new Set<Entry<Context>>();
+	/** By local id and claim: every job that this process has claimed and not reported. */
+	readonly #held = new Map<string, Entry<Context>>();
+	readonly #wake = new WakeUp();
+	readonly #stopping = new AbortController();
+	readonly #loops: Promise<void>[] = [];
+	readonly #unsubscribe: () => void;
+	#renewals: Renewals | undefined;
+	/** Places in the buffer that claims under way may fill. */
+	#reserved = 0;
+	#isHinted = false;
+	/** By place, in milliseconds of `monotonicMs`. */
+	readonly #limitedUntil = new Map<string, number>();
+	#drained: Promise<void> | undefined;
+	readonly #failing = new Set<number>();
+
+	private constructor(options: WorkerOptions<Context>) {
+		this.#store = options.store;
+		this.#settings = options.settings;
+		this.#context = options.context;
+		this.#hints = options.hints;
+		this.#concurrency = options.concurrency;
+		this.#limits = { ...WORKER_LIMITS, ...options.limits };
+		this.#queues = new Map(
+			options.kinds.map((kind) => [
+				kind.queue,
+				new QueueState(kind, options.settings),
+			]),
+		);
+		this.#probe = new DueProbe(this.#store);
+		this.#source = new ClaimSource(this.#store, this.#probe);
+		this.#acks = new Acks(this.#store);
+		this.#buffer = new JobBuffer(
+			Math.ceil(options.concurrency * BUFFER_FACTOR),
+		);
+		this.#unsubscribe = this.#hints.subscribe((queue) => {
+			if (!this.#queues.has(queue)) return;
+			this.#isHinted = true;
+			this.#wake.wake();
+		});
+	}
+
+	/** Rejects where the job store cannot be opened for the renewal thread. */
+	static async start<Context>(
+		options: WorkerOptions<Context>,
+	): Promise<Worker<Context>> {
+		const worker = new Worker(options);
+		worker.#renewals = await Renewals.start({
+			source: options.source,
+			maxBlockMs: worker.#limits.maxBlockMs,
+			events: {
+				onLost: (_, jobs) => worker.#lose(jobs),
+				onRenewed: (_, jobs, at) => worker.#renewed(jobs, at),
+			},
+		});
+		worker.#loops.push(
+			worker.#claimJobs(),
+			worker.#every(worker.#limits.expireMs, () => worker.#expire(false)),
+			worker.#every(worker.#limits.expirePastMs, () => worker.#expire(true)),
+			worker.#every(250, async () => worker.#releaseLate()),
+		);
+		return worker;
+	}
+
+	/** Whose jobs it runs. */
+	get queues(): readonly string[] {
+		return [...this.#queues.keys()];
+	}
+
+	/** Jobs that run now. */
+	get running(): number {
+		return this.#running.size;
+	}
+
+	/**
+	 * Ends the worker. It claims nothing more and gives back what has not begun.
+	 * Running jobs get `drainMs`, then their signals abort; those that run
+	 * `abortMs` later are given back, without an attempt used. Resolves then in any
+	 * case. With `endsProcess`, a thread kills the process where a handler keeps
+	 * the event loop busy past these times.
+	 */
+	drain(options?: { readonly endsProcess?: boolean }): Promise<void> {
+		this.#drained ??= this.#drain(options?.endsProcess ?? false);
+		return this.#drained;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.drain();
+	}
+
+	async #drain(endsProcess: boolean): Promise<void> {
+		const { drainMs, abortMs, releaseMs } = this.#limits;
+		if (endsProcess) {
+			const mostMs = drainMs + abortMs + 2 * releaseMs;
+			this.#renewals?.endProcessAt(monotonicMs() + mostMs);
+		}
+		this.#stopping.abort();
+		this.#unsubscribe();
+		this.#wake.wake();
+		const loops = Promise.all(this.#loops);
+		this.#release(this.#buffer.remove(() => true));
+		await this.#untilIdle(drainMs);
+		for (const { controller } of this.#running) {
+			controller.abort(new WorkerStops("The worker stops."));
+		}
+		await this.#untilIdle(abortMs);
+		this.#release([...this.#running]);
+		const reported = async () => {
+			await loops;
+			while (this.#held.size > 0) {
+				await this.#acks.flush();
+				if (this.#held.size > 0) await sleep(20);
+			}
+		};
+		const abandon = new AbortController();
+		await Promise.race([
+			reported().catch(() => {}),
+			sleep(releaseMs, undefined, { signal: abandon.signal }).catch(() => {}),
+		]);
+		abandon.abort();
+		await this.#renewals?.[Symbol.asyncDispose]();
+	}
+
+	/** Resolves when nothing runs, or after so long. */
+	async #untilIdle(ms: number): Promise<void> {
+		const until = monotonicMs() + ms;
+		while (this.#running.size > 0 && monotonicMs() < until) {
+			await this.#wake.wait(Math.min(100, until - monotonicMs()));
+		}
+	}
+
+	/** Runs until the worker stops. */
+	async #every(ms: number, run: () => Promise<void>): Promise<void> {
+		const { signal } = this.#stopping;
+		while (!signal.aborted) {
+			// So that workers that started together do not ask together.
+			const jittered = ms * (0.8 + 0.4 * Math.random());
+			await sleep(jittered, undefined, { signal, ref: false }).catch(() => {});
+			if (signal.aborted) return;
+			await run().catch((error) => this.#failed(null, error));
+		}
+	}
+
+	async #claimJobs(): Promise<void> {
+		const { signal } = this.#stopping;
+		const { firstIdleMs, mostIdleMs, hintedIdleMs } = this.#limits;
+		let idleMs = firstIdleMs;
+		while (!signal.aborted) {
+			if (!this.#wants()) {
+				await this.#wake.wait(Number.POSITIVE_INFINITY);
+				continue;
+			}
+			const wasHinted = this.#isHinted;
+			this.#isHinted = false;
+			const isIdle = idleMs >= mostIdleMs && !wasHinted;
+			// One of the idle processes probes for all; the others wait for its hints.
+			if (isIdle && this.#hints.isConnected && !(await this.#hints.leads())) {
+				await this.#wake.wait(hintedIdleMs);
+				continue;
+			}
+			const probed = await this.#probeOnce();
+			if (isIdle && this.#hints.isConnected) {
+				for (const { queue, shard } of probed.due) {
+					this.#hints.publish(queue, shard);
+				}
+			}
+			const claimed = await this.#claimFrom(probed.due);
+			if (claimed > 0) {
+				idleMs = firstIdleMs;
+				continue;
+			}
+			const longest = this.#hints.isConnected ? hintedIdleMs : mostIdleMs;
+			const pauseMs = idleMs >= mostIdleMs ? longest : idleMs;
+			idleMs = Math.min(mostIdleMs, idleMs * 2);
+			await this.#wake.wait(Math.min(pauseMs, probed.nextMs ?? pauseMs));
+		}
+	}
+
+	async #probeOnce(): Promise<{
+		readonly due: readonly DueBucket[];
+		readonly nextMs: number | null;
+	}> {
+		const queues = [...this.#queues]
+			.map(([name]) => name)
+			.filter((name) => !this.#settings.isStopped(name));
+		try {
+			const probed = await this.#probe.find(queues, this.#store.shards);
+			for (const shard of this.#store.shards) {
+				this.#failed(shard, probed.failures.get(shard) ?? null);
+			}
+			return this.#withoutLimited(probed);
+		} catch (error) {
+			this.#failed(null, error);
+			return { due: [], nextMs: null };
+		}
+	}
+
+	/** Leaves out places whose rate lets nothing start, and counts when it does. */
+	#withoutLimited({ due, nextMs }: Probed): {
+		readonly due: readonly DueBucket[];
+		readonly nextMs: number | null;
+	} {
+		const now = monotonicMs();
+		let next = nextMs;
+		const open = due.filter((place) => {
+			const name = nameOfPlace(place);
+			const waitMs = (this.#limitedUntil.get(name) ?? 0) - now;
+			if (waitMs <= 0) {
+				this.#limitedUntil.delete(name);
+				return true;
+			}
+			next = Math.min(next ?? waitMs, waitMs);
+			return false;
+		});
+		return { due: open, nextMs: next };
+	}
+
+	/** Whether so few jobs wait here that more are to be claimed. */
+	#wants(): boolean {
+		const { size, capacity } = this.#buffer;
+		return (
+			size + this.#reserved <= capacity / 2 &&
+			this.#held.size - this.#running.size < MAX_UNREPORTED
+		);
+	}
+
+	#room(): number {
+		const free = this.#concurrency - this.#running.size;
+		return Math.max(0, this.#buffer.room + free - this.#reserved);
+	}
+
+	/** Claims from the places until there is enough, or nothing left there. Returns the number of jobs. */
+	async #claimFrom(due: readonly DueBucket[]): Promise<number> {
+		const left = new Set(due);
+		const claims = new Set<Promise<void>>();
+		let total = 0;
+		while (!this.#stopping.signal.aborted) {
+			const place =
+				claims.size < MAX_CLAIMS && this.#wants()
+					? this.#choice.next([...left], this.#store.shards)
+					: undefined;
+			if (place === undefined) {
+				if (claims.size === 0) break;
+				await Promise.race(claims);
+				continue;
+			}
+			left.delete(place);
+			const claim = this.#claim(place)
+				.then(({ taken, rest }) => {
+					total += taken;
+					if (rest !== null) left.add(rest);
+				})
+				.finally(() => claims.delete(claim));
+			claims.add(claim);
+		}
+		await Promise.all(claims);
+		return total;
+	}
+
+	/** Never rejects. `rest` is where the next claim of the place begins, if there may be more. */
+	async #claim(place: DueBucket): Promise<{
+		readonly taken: number;
+		readonly rest: DueBucket | null;
+	}> {
+		const { queue, shard } = place;
+		const state = this.#queues.get(queue) as QueueState<Context>;
+		const limit = Math.min(this.#room(), state.mostJobs, MAX_JOBS);
+		if (limit === 0) return { taken: 0, rest: null };
+		const acks = this.#acks.take(place);
+		this.#reserved += limit;
+		const since = monotonicMs();
+		try {
+			const { claimMs } = state;
+			const { claimed, acked, waitMs } = await this.#source.claim(place, {
+				limit,
+				claimMs,
+				limits: this.#settings.limit(place),
+				acks: acks.map(({ ack }) => ack),
+			});
+			this.#acks.settle(acks, acked);
+			this.#reserved -= limit;
+			// Until then the rate lets nothing start there.
+			if (waitMs) this.#limitedUntil.set(nameOfPlace(place), since + waitMs);
+			if (claimed.length === 0) return { taken: 0, rest: null };
+			this.#renewals?.hold({
+				place: { queue, shard },
+				jobs: claimed.map(({ local, bucket, claim }) => ({
+					local,
+					bucket,
+					claim,
+				})),
+				claimMs,
+				since,
+			});
+			this.#add(state, { queue, shard }, claimed, since);
+			const last = claimed.at(-1) as ClaimedJob;
+			return {
+				taken: claimed.length,
+				rest:
+					claimed.length < limit ? null : { ...place, oldestAt: last.dueAt },
+			};
+		} catch (error) {
+			this.#reserved -= limit;
+			this.#acks.fail(place, acks, error);
+			this.#failed(shard, error);
+			return { taken: 0, rest: null };
+		}
+	}
+
+	#add(
+		state: QueueState<Context>,
+		place: Place,
+		claimed: readonly ClaimedJob[],
+		since: number,
+	): void {
+		const entries = claimed.map((job): Entry<Context> => {
+			state.countBody(job.body);
+			const claimMs = state.claimMs;
+			return {
+				state,
+				place,
+				job,
+				priority: job.priority,
+				startBy: since + claimMs * BEGIN_WITHIN,
+				controller: new AbortController(),
+				waitedMs: Math.max(0, (job.until - job.dueAt) / 1_000 - claimMs),
+				claimedAt: since,
+				until: since + claimMs,
+				startedAt: null,
+				isReleased: false,
+			};
+		});
+		for (const entry of entries) this.#held.set(keyOf(entry.job), entry);
+		if (this.#stopping.signal.aborted) {
+			this.#release(entries);
+			return;
+		}
+		this.#buffer.add(entries);
+		this.#startJobs();
+	}
+
+	#startJobs(): void {
+		while (this.#running.size < this.#concurrency) {
+			const entry = this.#buffer.take();
+			if (entry === undefined) break;
+			this.#running.add(entry);
+			void this.#run(entry);
+		}
+		if (this.#wants()) this.#wake.wake();
+	}
+
+	/** Never rejects. */
+	async #run(entry: Entry<Context>): Promise<void> {
+		const { state, place, job, controller } = entry;
+		entry.startedAt = monotonicMs();
+		const outcome = await runJob(state.kind, job, {
+			place,
+			context: this.#context,
+			controller,
+			backoff: state.backoff,
+			checkpoint: (update) => this.#checkpoint(entry, update),
+		});
+		this.#running.delete(entry);
+		this.#startJobs();
+		if (entry.isReleased) return;
+		await this.#report(entry, outcome);
+	}
+
+	async #report(entry: Entry<Context>, outcome: Outcome): Promise<void> {
+		const { place, job } = entry;
+		const result =
+			outcome.kind === "lost"
+				? "lost"
+				: await this.#acks.send(place, ackOf(outcome, job), () => entry.until);
+		this.#held.delete(keyOf(job));
+		this.#renewals?.drop(place, [
+			{ local: job.local, bucket: job.bucket, claim: job.claim },
+		]);
+		if (this.#held.size === 0 || this.#wants()) this.#wake.wake();
+		publishEnd(
+			entry,
+			result === "lost" ? "lost" : nameOf(outcome, job),
+			outcome.kind === "lost" ? null : (outcome.error ?? null),
+		);
+	}
+
+	async #checkpoint(entry: Entry<Context>, update: JobUpdate): Promise<void> {
+		const { local, bucket, claim } = entry.job;
+		const { acked } = await this.#store.turn(entry.place, {
+			acks: [{ kind: "checkpoint", local, bucket, claim, ...update }],
+		});
+		if (acked[0] === "done") return;
+		const lost = new ClaimLost("The claim of the job has ended.");
+		entry.controller.abort(lost);
+		throw lost;
+	}
+
+	/** Gives jobs back, as if they had not been started. */
+	#release(entries: readonly Entry<Context>[]): void {
+		for (const entry of entries) {
+			entry.isReleased = true;
+			void this.#report(entry, { kind: "release", delayMs: 0 });
+		}
+	}
+
+	/** Jobs that could not begin in time are somebody else's. */
+	#releaseLate(): void {
+		const now = monotonicMs();
+		this.#release(this.#buffer.remove(({ startBy }) => startBy < now));
+	}
+
+	#lose(jobs: readonly Held[]): void {
+		for (const job of jobs) {
+			const entry = this.#held.get(keyOf(job));
+			if (entry === undefined) continue;
+			entry.until = 0;
+			entry.controller.abort(new ClaimLost("The claim of the job has ended."));
+			for (const buffered of this.#buffer.remove((one) => one === entry)) {
+				void this.#report(buffered, { kind: "lost" });
+			}
+		}
+	}
+
+	#renewed(jobs: readonly Held[], at: number): void {
+		for (const job of jobs) {
+			const entry = this.#held.get(keyOf(job));
+			if (entry !== undefined) entry.until = at + entry.state.claimMs;
+		}
+	}
+
+	/** Makes jobs pending again whose workers have gone. Every worker does, so none is needed for it. */
+	async #expire(isPast: boolean): Promise<void> {
+		for (const [queue, { backoff }] of this.#queues) {
+			for (const shard of this.#store.shards) {
+				try {
+					const now = hourOf(await this.#store.now(shard));
+					for (const bucket of isPast ? [undefined] : [now, now - 1]) {
+						const { again, failed } = await this.#store.expire(
+							{ queue, shard },
+							{
+								limit: MAX_JOBS,
+								delayMs: (attempts) => retryDelayMs(attempts, backoff),
+								...(bucket !== undefined && { bucket }),
+							},
+						);
+						if (again + failed > 0 && CHANNELS.jobsExpired.hasSubscribers) {
+							CHANNELS.jobsExpired.publish({
+								queue,
+								shard,
+								again,
+								failed,
+							} satisfies JobsExpired);
+						}
+					}
+				} catch (error) {
+					if (!(error instanceof CorkboardError)) throw error;
+					if (error.code !== "NOT_FOUND") this.#failed(shard, error);
+				}
+			}
+		}
+	}
+
+	/** Reports the first failure of a shard, and its end. */
+	#failed(shard: number | null, error: unknown): void {
+		const key = shard ?? -1;
+		if (this.#failing.has(key) === (error !== null) && shard !== null) return;
+		if (error === null) this.#failing.delete(key);
+		else this.#failing.add(key);
+		if (!CHANNELS.workerProblem.hasSubscribers) return;
+		CHANNELS.workerProblem.publish({
+			kind: "shard",
+			shard,
+			error,
+		} satisfies WorkerProblem);
+	}
+}
+
+function keyOf({ local, claim }: Held): string {
+	return `${local} ${claim}`;
+}
+
+function nameOfPlace({ queue, shard }: Place): string {
+	return `${queue} ${shard}`;
+}
+
+function nameOf(
+	outcome: Outcome,
+	{ attempts, allowed }: ClaimedJob,
+): JobOutcome {
+	switch (outcome.kind) {
+		case "succeed":
+			return "succeeded";
+		case "giveUp":
+			return "failed";
+		case "fail":
+			return attempts < allowed ? "retried" : "failed";
+		case "again":
+			return "later";
+		case "release":
+			return "released";
+		case "lost":
+			return "lost";
+	}
+}
+
+function publishEnd<Context>(
+	{ place, job, waitedMs, claimedAt, startedAt }: Entry<Context>,
+	outcome: JobOutcome,
+	error: unknown,
+): void {
+	if (!CHANNELS.jobEnded.hasSubscribers) return;
+	CHANNELS.jobEnded.publish({
+		queue: place.queue,
+		id: formatJobId({ ...place, ...job }),
+		outcome,
+		waitMs: waitedMs + Math.max(0, (startedAt ?? claimedAt) - claimedAt),
+		runMs: startedAt === null ? null : monotonicMs() - startedAt,
+		error,
+	} satisfies JobEnded);
+}
