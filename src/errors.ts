@@ -92,6 +92,12 @@ export const ERRORS = {
 		status: 500,
 		message: "The input file is invalid.",
 	},
+	/** Enqueueing is refused: a queue has as many pending jobs as it may. */
+	QUEUE_FULL: {
+		client: false,
+		status: 503,
+		message: "The queue is full. Try again later.",
+	},
 	IN_USE: {
 		client: false,
 		status: 500,

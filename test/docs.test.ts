@@ -61,7 +61,7 @@ describe("every page", () => {
 			}
 			const { out } = await command(["--help"]);
 			for (const [, name] of text.matchAll(
-				/npm run -s corkboard -- ((?:(?:topology|schema|documents|usage) )?[a-z]+)/g,
+				/npm run -s corkboard -- ((?:(?:topology|schema|documents|usage|queue) )?[a-z]+)/g,
 			)) {
 				assert.match(out, new RegExp(`^  ${name}\\b`, "m"), `${page}: ${name}`);
 			}

@@ -4,12 +4,13 @@ import { type JobHints, LocalHints } from "../queue/hints.ts";
 import type { JobStore } from "../queue/jobStore.ts";
 import { Jobs } from "../queue/jobs.ts";
 import { LiveSettings } from "../queue/liveSettings.ts";
-import type { QueueRange, Topology } from "../topology/types.ts";
+import type { Topology } from "../topology/types.ts";
 import {
 	type JobStoreSource,
 	openJobStoreOf,
 } from "../worker/jobStoreSource.ts";
 import { JOB_KINDS } from "./jobKinds.ts";
+import { queuesOf } from "./openQueues.ts";
 import type { AccessMode } from "./openStore.ts";
 
 /** The queues of a process. */
@@ -33,8 +34,7 @@ export async function openJobs(
 	resources: AsyncDisposableStack,
 ): Promise<OpenedJobs | null> {
 	const { topology, redis, isEmbedded } = options;
-	const queues =
-		topology.queues ?? (isEmbedded ? embeddedQueues(topology) : []);
+	const queues = queuesOf(topology);
 	if (queues.length === 0) return null;
 	if (options.access !== "readWrite") return null;
 	const source = { queues };
@@ -47,13 +47,6 @@ export async function openJobs(
 	const hints = openHints(redis, resources);
 	const jobs = new Jobs(store, hints);
 	return { store, settings, hints, jobs, source };
-}
-
-/** One shard in the folder of the graph. */
-function embeddedQueues({ shards }: Topology): readonly QueueRange[] {
-	return shards
-		.slice(0, 1)
-		.map(({ primary }) => ({ range: [0, 0] as const, primary }));
 }
 
 /** Creates the queues of all kinds of jobs on the shards that lack them. */

@@ -49,6 +49,18 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"usage documents": () => import("./commands/usageDocuments.ts"),
 	"documents check": () => import("./commands/documentsCheck.ts"),
 	"topology check": () => import("./commands/topologyCheck.ts"),
+	"queue list": () => import("./commands/queueList.ts"),
+	"queue stats": () => import("./commands/queueStats.ts"),
+	"queue show": () => import("./commands/queueShow.ts"),
+	"queue scan": () => import("./commands/queueScan.ts"),
+	"queue retry": () => import("./commands/queueRetry.ts"),
+	"queue remove": () => import("./commands/queueRemove.ts"),
+	"queue pause": () => import("./commands/queuePause.ts"),
+	"queue resume": () => import("./commands/queueResume.ts"),
+	"queue set": () => import("./commands/queueSet.ts"),
+	"queue create": () => import("./commands/queueCreate.ts"),
+	"queue drop": () => import("./commands/queueDrop.ts"),
+	"queue drain": () => import("./commands/queueDrain.ts"),
 	completion: () => import("./commands/completion.ts"),
 };
 

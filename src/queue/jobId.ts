@@ -103,6 +103,11 @@ export function parseJobId(text: string): JobId | null {
 		: null;
 }
 
+/** When the id was made, by its producer's clock: milliseconds since 1970. */
+export function createdAtOf(local: LocalId): number {
+	return Number.parseInt(local.slice(0, 12), 16);
+}
+
 function toBase32(local: LocalId): string {
 	let bits = BigInt(`0x${local}`);
 	let text = "";

@@ -31,13 +31,13 @@ export class LiveSettings implements AsyncDisposable {
 		this.#everyMs = everyMs;
 	}
 
-	/** Reads once; throws UNAVAILABLE where no shard answers. */
+	/** Reads once. Where no shard answers there are no queues until one does. */
 	static async open(
 		store: JobStore,
 		everyMs: number = EVERY_MS,
 	): Promise<LiveSettings> {
 		const live = new LiveSettings(store, everyMs);
-		await live.refresh();
+		await live.refresh().catch(ignoreUnavailable);
 		live.#schedule();
 		return live;
 	}
@@ -116,11 +116,15 @@ export class LiveSettings implements AsyncDisposable {
 	#schedule(): void {
 		if (this.#isDisposed) return;
 		this.#timer = setTimeout(async () => {
-			await this.refresh().catch(() => {});
+			await this.refresh().catch(ignoreUnavailable);
 			this.#schedule();
 		}, this.#everyMs);
 		this.#timer.unref();
 	}
+}
+
+function ignoreUnavailable(error: unknown): void {
+	if (!(error instanceof CorkboardError)) throw error;
 }
 
 /** A queue that is being deleted has this on its shards until it is gone from all of them. */

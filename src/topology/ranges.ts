@@ -12,6 +12,15 @@ export function hostOf(topology: Topology, shard: number): string | null {
 	return range === null ? null : redactHostUrl(range.primary);
 }
 
+/** The same in ranges of another kind, lowest first. */
+export function hostInRanges(
+	ranges: readonly HostRange[],
+	shard: number,
+): string | null {
+	const range = find(ranges, shard);
+	return range === null ? null : redactHostUrl(range.primary);
+}
+
 /** The cache generation of a shard; 0 for a shard that no range covers. */
 export function generationOf(topology: Topology, shard: number): number {
 	return rangeOf(topology, shard)?.generation ?? 0;

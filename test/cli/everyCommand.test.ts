@@ -6,6 +6,9 @@ import { after, before, describe, test } from "node:test";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { HELP_COLUMNS, synopsis, type Usage } from "../../src/cli/arguments.ts";
 import { COMMANDS } from "../../src/cli/main.ts";
+import { bucketOf } from "../../src/queue/bucket.ts";
+import { formatJobId, newClaim, newLocalId } from "../../src/queue/jobId.ts";
+import { openSqliteJobStore } from "../../src/queue/sqlite/sqliteJobStore.ts";
 import { command, type Ran } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -67,8 +70,43 @@ file(
 		fields: {},
 	}),
 );
+const FAILED_JOB = await storeFailedJob();
+
+/** In a queue `madeUp`, beside the graph. */
+async function storeFailedJob(): Promise<string> {
+	const at = { queue: "madeUp", shard: 0 };
+	await using store = openSqliteJobStore({
+		queues: [{ range: [0, 0], primary: `sqlite:${join(folder.path, "data")}` }],
+	});
+	await store.createTables();
+	await store.put(0, { name: at.queue, settings: {}, version: 1 });
+	const now = await store.now(0);
+	const local = newLocalId();
+	const job = { local, bucket: bucketOf(now, now), key: null, body: "{}" };
+	await store.enqueue(at, [
+		{ ...job, priority: 1, due: now, allowed: 1, createdAt: now },
+	]);
+	const { claimed } = await store.turn(at, {
+		claim: {
+			...{ bucket: job.bucket, priority: 1, floor: 0, limit: 1 },
+			...{ claim: newClaim(), claimMs: 60_000 },
+		},
+	});
+	await store.turn(at, {
+		acks: claimed.map((one) => ({
+			...one,
+			kind: "giveUp" as const,
+			status: "no such pin",
+		})),
+	});
+	return formatJobId({ ...at, ...job });
+}
+
 /** Exit codes of those that do not end with 0. */
-const CODES: Readonly<Record<string, number>> = { "schema diff": 1 };
+const CODES: Readonly<Record<string, number>> = {
+	"schema diff": 1,
+	"queue drain": 3,
+};
 
 /** Arguments with which each command prints the JSON that docs/commands.md shows, in the order in which they run. */
 const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
@@ -83,6 +121,18 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"usage documents": [],
 	"documents check": [DOCUMENTS],
 	"topology check": [TOPOLOGY, TOPOLOGY],
+	"queue create": ["feedPin", "--set", "maxJobsPerSecond=50"],
+	"queue list": [],
+	"queue stats": [],
+	"queue pause": ["feedPin"],
+	"queue resume": ["feedPin"],
+	"queue set": ["feedPin", "maxRunning=8"],
+	"queue show": [FAILED_JOB],
+	"queue scan": ["madeUp", "--state", "failed"],
+	"queue retry": ["madeUp"],
+	"queue remove": ["madeUp", "--state", "pending"],
+	"queue drain": ["0"],
+	"queue drop": ["feedPin", "--confirm", "feedPin"],
 };
 
 /** Commands that print no table, and what they print. */

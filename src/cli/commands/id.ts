@@ -4,6 +4,7 @@ import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { parseId, unpackId } from "../../id/ids.ts";
+import { parseJobId } from "../../queue/jobId.ts";
 import { hostOf } from "../../topology/ranges.ts";
 import {
 	columns,
@@ -12,6 +13,7 @@ import {
 	type Usage,
 } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
+import { explainJobId } from "../explainJobId.ts";
 
 export const usage: Usage = {
 	summary:
@@ -19,7 +21,7 @@ export const usage: Usage = {
 	operands: ["ID"],
 	options: { json: JSON_OPTION },
 	details:
-		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then.",
+		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then. The id of a job names its queue, shard and time: queue show prints the job itself.",
 };
 
 export async function run(
@@ -27,11 +29,13 @@ export async function run(
 	context: CommandContext,
 ): Promise<number> {
 	const [text = ""] = given.operands;
+	const job = parseJobId(text);
+	if (job !== null) return explainJobId(job, given, context);
 	const id = parseId(text);
 	if (id === "malformed") {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`ID must be a decimal number of at most 64 bits without leading zeros, got ${JSON.stringify(text)}.`,
+			`ID must be a decimal number of at most 64 bits without leading zeros, or the id of a job, got ${JSON.stringify(text)}.`,
 		);
 	}
 	if (id === "reserved") {

@@ -64,7 +64,7 @@ describe("corkboard id", () => {
 			assert.deepEqual(await command(["id", text]), {
 				code: 1,
 				out: "",
-				err: `corkboard: ID must be a decimal number of at most 64 bits without leading zeros, got "${text}".\n`,
+				err: `corkboard: ID must be a decimal number of at most 64 bits without leading zeros, or the id of a job, got "${text}".\n`,
 			});
 		}
 	});

@@ -1,0 +1,64 @@
+import type { Config } from "../config/config.ts";
+import { CorkboardError } from "../errors.ts";
+import type { JobStore } from "../queue/jobStore.ts";
+import { openMysqlJobStore } from "../queue/mysql/mysqlJobStore.ts";
+import { openSqliteJobStore } from "../queue/sqlite/sqliteJobStore.ts";
+import type { QueueRange, Topology } from "../topology/types.ts";
+import type { AccessMode } from "./openStore.ts";
+import { dataFoldersOf, openTopology } from "./openTopology.ts";
+
+/** The shards of the queue, for commands. */
+export interface OpenQueues extends AsyncDisposable {
+	readonly store: JobStore;
+	/** As `Corkboard.topologyProblem`. */
+	readonly topologyProblem: CorkboardError | null;
+}
+
+/**
+ * Opens the shards of the queue and nothing else. A server may have an embedded
+ * folder open meanwhile: it keeps nothing of the queue in memory that it does
+ * not read again within a second. Throws BAD_TOPOLOGY where there is no queue.
+ */
+export async function openQueues(
+	config: Config,
+	access: AccessMode,
+): Promise<OpenQueues> {
+	await using opened = new AsyncDisposableStack();
+	const source = opened.use(openTopology(config));
+	const queues = queuesOf(source.topology);
+	if (queues.length === 0) {
+		throw new CorkboardError(
+			"BAD_TOPOLOGY",
+			'The topology has no queue: add "queues" with ranges of queue shards (docs/queue.md).',
+		);
+	}
+	const isEmbedded = dataFoldersOf(source.topology).size > 0;
+	const store = opened.use(
+		isEmbedded
+			? openSqliteJobStore({ queues, readOnly: access === "readOnly" })
+			: openMysqlJobStore({ queues }),
+	);
+	// Asked of files alone: a host that is away is each command's own problem.
+	const isMissing = isEmbedded && (await store.missingTables()).length > 0;
+	if (isMissing && access === "readOnly") {
+		throw new CorkboardError(
+			"BAD_DATA",
+			"The data folder has no queue yet. Run queue create, or start the server.",
+		);
+	}
+	const resources = opened.move();
+	return {
+		store,
+		topologyProblem: source.problem,
+		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
+
+/** Of the topology; an embedded folder has one shard beside the graph's. */
+export function queuesOf(topology: Topology): readonly QueueRange[] {
+	if (topology.queues !== undefined) return topology.queues;
+	const [folder] = dataFoldersOf(topology);
+	return folder === undefined
+		? []
+		: [{ range: [0, 0], primary: `sqlite:${folder}` }];
+}

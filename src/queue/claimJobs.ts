@@ -1,0 +1,286 @@
+import { CorkboardError } from "../errors.ts";
+import { hourOf } from "./bucket.ts";
+import { formatJobId, newClaim } from "./jobId.ts";
+import {
+	type Ack,
+	type Acked,
+	type ClaimedJob,
+	type Due,
+	type JobStore,
+	MAX_JOBS,
+	type Place,
+	PRIORITIES,
+	type Priority,
+} from "./jobStore.ts";
+import type { LiveSettings } from "./liveSettings.ts";
+import { scanJobs } from "./scanJobs.ts";
+
+/** What a worker of another kind than `corkboard worker` says of a job that it claimed. */
+export interface AckOnShard {
+	readonly shard: number;
+	readonly ack: Ack;
+}
+
+export interface ClaimOptions {
+	/** Jobs at most: up to 500 (default 50); 0 for acks alone. */
+	readonly limit?: number;
+	/** What is said of earlier jobs; on the shard of a claim it shares the claim's commit. */
+	readonly acks?: readonly AckOnShard[];
+	/** Shows what would be claimed, and claims and acknowledges nothing. Limits are not looked at. */
+	readonly dryRun?: boolean;
+	/** The part of the shards that is asked, above 0 (default 1): all of them are asked over several calls, as it takes them by chance. */
+	readonly coverage?: number;
+	/** How long the jobs are the caller's without `renew` (default: the queue's `claimMs`). */
+	readonly claimMs?: number;
+}
+
+export interface ClaimedOnShard
+	extends Pick<
+		ClaimedJob,
+		| "local"
+		| "bucket"
+		| "claim"
+		| "priority"
+		| "attempts"
+		| "allowed"
+		| "createdAt"
+		| "dueAt"
+		| "key"
+		| "body"
+	> {
+	readonly id: string;
+	readonly shard: number;
+}
+
+export interface ClaimAnswer {
+	/** By priority. Of a dry run: with `claim` 0. */
+	readonly claimed: readonly ClaimedOnShard[];
+	/** In the order of `acks`; an error where the shard did not answer. */
+	readonly acked: readonly (Acked | CorkboardError)[];
+	/** Until the queue's rate lets another job start, as far as is known; null where nothing has to be waited for. Milliseconds. */
+	readonly waitMs: number | null;
+}
+
+/**
+ * Claims due jobs of a queue: the first priority of all shards before the second
+ * of any. This is one call for programs that run their own loop; `corkboard
+ * worker` has a poller of its own. Throws NOT_FOUND for the queue.
+ */
+export async function claimJobs(
+	store: JobStore,
+	settings: LiveSettings,
+	queue: string,
+	options: ClaimOptions = {},
+): Promise<ClaimAnswer> {
+	const { limit = 50, coverage = 1, dryRun = false } = options;
+	if (!(Number.isInteger(limit) && limit >= 0 && limit <= MAX_JOBS)) {
+		throw new TypeError(`limit must be from 0 to ${MAX_JOBS}, got ${limit}.`);
+	}
+	if (!(coverage > 0 && coverage <= 1)) {
+		throw new TypeError(
+			`coverage must be above 0 and at most 1, got ${coverage}.`,
+		);
+	}
+	const own = settings.of(queue);
+	if (own === null) {
+		throw new CorkboardError("NOT_FOUND", `There is no queue ${queue}.`);
+	}
+	const shards = chosenShards(store.shards, coverage);
+	if (dryRun) {
+		const claimed = await dueNow(store, queue, shards, limit);
+		return { claimed, acked: [], waitMs: null };
+	}
+	const acks = new Acks(options.acks ?? []);
+	const claimed: ClaimedOnShard[] = [];
+	let waitMs: number | null = null;
+	// Again after a round that found something: a shard may have due jobs of several hours.
+	for (let before = -1; claimed.length > before && waitMs === null; ) {
+		before = claimed.length;
+		const due =
+			claimed.length === limit || settings.isStopped(queue)
+				? []
+				: await duePlaces(store, queue, shards);
+		for (const { at, priority, bucket } of due) {
+			if (claimed.length === limit) break;
+			const turned = await turn(store, at, acks, {
+				bucket,
+				priority,
+				floor: 0,
+				limit: limit - claimed.length,
+				claim: newClaim(),
+				claimMs: options.claimMs ?? own.claimMs,
+				limits: settings.limit(at),
+			});
+			if (turned === null) continue;
+			for (const job of turned.claimed) claimed.push(onShard(at, job));
+			const { waitMs: wait = null } = turned;
+			if (wait !== null) waitMs = Math.min(waitMs ?? wait, wait);
+		}
+	}
+	for (const shard of acks.shardsLeft()) {
+		await turn(store, { queue, shard }, acks, null);
+	}
+	return { claimed, acked: acks.answers, waitMs };
+}
+
+/** Acks by shard, each sent once. */
+class Acks {
+	readonly answers: (Acked | CorkboardError)[];
+	readonly #waiting: Map<number, { index: number; ack: Ack }[]>;
+
+	constructor(acks: readonly AckOnShard[]) {
+		this.answers = new Array(acks.length);
+		const indexed = acks.map(({ shard, ack }, index) => ({
+			shard,
+			ack,
+			index,
+		}));
+		this.#waiting = Map.groupBy(indexed, ({ shard }) => shard);
+	}
+
+	shardsLeft(): readonly number[] {
+		return [...this.#waiting.keys()];
+	}
+
+	take(shard: number): readonly { index: number; ack: Ack }[] {
+		const all = this.#waiting.get(shard) ?? [];
+		const own = all.splice(0, MAX_JOBS);
+		if (all.length === 0) this.#waiting.delete(shard);
+		return own;
+	}
+}
+
+/** Null where the shard did not answer: its acks say so, and other shards are asked. */
+async function turn(
+	store: JobStore,
+	at: Place,
+	acks: Acks,
+	claim: NonNullable<Parameters<JobStore["turn"]>[1]["claim"]> | null,
+) {
+	const own = acks.take(at.shard);
+	try {
+		const turned = await store.turn(at, {
+			acks: own.map(({ ack }) => ack),
+			...(claim !== null && { claim }),
+		});
+		for (const [n, { index }] of own.entries()) {
+			acks.answers[index] = turned.acked[n] as Acked;
+		}
+		return turned;
+	} catch (error) {
+		if (!(error instanceof CorkboardError)) throw error;
+		for (const { index } of own) acks.answers[index] = error;
+		return null;
+	}
+}
+
+interface DuePlace {
+	readonly at: Place;
+	readonly priority: Priority;
+	readonly bucket: number;
+	readonly due: number;
+}
+
+/** By priority, then the oldest first. */
+async function duePlaces(
+	store: JobStore,
+	queue: string,
+	shards: readonly number[],
+): Promise<readonly DuePlace[]> {
+	const clocks = await clocksOf(store, shards);
+	const ranges = [...clocks].flatMap(([shard, now]) =>
+		PRIORITIES.map((priority) => ({
+			at: { queue, shard },
+			priority,
+			buckets: [0, hourOf(now)] as const,
+			floor: 0,
+		})),
+	);
+	const answers = ranges.length === 0 ? [] : await store.due(ranges);
+	return ranges
+		.flatMap(({ at, priority }, index) => {
+			const found: Due | null | CorkboardError = answers[index] ?? null;
+			const isDue =
+				found !== null &&
+				!(found instanceof CorkboardError) &&
+				found.at <= (clocks.get(at.shard) ?? 0);
+			return isDue
+				? [{ at, priority, bucket: found.bucket, due: found.at }]
+				: [];
+		})
+		.sort((one, other) => one.priority - other.priority || one.due - other.due);
+}
+
+async function dueNow(
+	store: JobStore,
+	queue: string,
+	shards: readonly number[],
+	limit: number,
+): Promise<readonly ClaimedOnShard[]> {
+	const clocks = await clocksOf(store, shards);
+	const until = Math.max(0, ...clocks.values()) + 1;
+	const { jobs } = await scanJobs(
+		{ shards, scan: (at, scan) => store.scan(at, scan) },
+		queue,
+		{ state: "pending", until },
+		{ limit, body: true },
+	);
+	return jobs.map((job) =>
+		onShard(
+			{ queue, shard: job.shard },
+			{ ...job, claim: 0, dueAt: job.at, body: job.body ?? "" },
+		),
+	);
+}
+
+/** Of the shards that answer. */
+async function clocksOf(
+	store: JobStore,
+	shards: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+	const clocks = new Map<number, number>();
+	await Promise.all(
+		shards.map(async (shard) => {
+			try {
+				clocks.set(shard, await store.now(shard));
+			} catch (error) {
+				if (!(error instanceof CorkboardError)) throw error;
+			}
+		}),
+	);
+	return clocks;
+}
+
+function chosenShards(
+	shards: readonly number[],
+	coverage: number,
+): readonly number[] {
+	const left = [...shards];
+	const count = Math.ceil(coverage * left.length);
+	return Array.from({ length: count }, () => {
+		const at = Math.floor(Math.random() * left.length);
+		return left.splice(at, 1)[0] as number;
+	});
+}
+
+function onShard(
+	{ queue, shard }: Place,
+	job: Omit<ClaimedOnShard, "id" | "shard">,
+): ClaimedOnShard {
+	const { local, bucket, claim, priority, attempts, allowed } = job;
+	const { createdAt, dueAt, key, body } = job;
+	return {
+		id: formatJobId({ queue, shard, bucket, local }),
+		shard,
+		local,
+		bucket,
+		claim,
+		priority,
+		attempts,
+		allowed,
+		createdAt,
+		dueAt,
+		key,
+		body,
+	};
+}
