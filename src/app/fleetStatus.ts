@@ -9,6 +9,7 @@ import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import { modShards, openShards, shardsOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
+import type { Deadline } from "../util/deadline.ts";
 import {
 	type CacheReport,
 	cacheProblems,
@@ -40,13 +41,16 @@ export interface FleetStatus {
 /** Entries that wait for longer are not delivered by anybody: a pass takes seconds. */
 const MAX_OUTBOX_AGE_SECONDS = 60;
 
-/** Asks all hosts and caches at once; none for longer than some seconds. Needs no secret and changes nothing. */
-export async function fleetStatus(config: Config): Promise<FleetStatus> {
+/** Asks all hosts and caches at once, with one deadline for all. Needs no secret and changes nothing. */
+export async function fleetStatus(
+	config: Config,
+	deadline: Deadline,
+): Promise<FleetStatus> {
 	await using source = openTopology(config);
 	const { topology } = source;
 	const [hosts, caches] = await Promise.all([
-		inspectTopology(topology),
-		inspectCaches(config),
+		inspectTopology(topology, deadline),
+		inspectCaches(config, deadline),
 	]);
 	const { store } = config;
 	const problems = [
@@ -80,13 +84,14 @@ export async function fleetStatus(config: Config): Promise<FleetStatus> {
 /** Asks every host of a topology, replicas too. Embedded folders without data have none. */
 export async function inspectTopology(
 	topology: Topology,
+	deadline?: Deadline,
 ): Promise<readonly HostReport[]> {
 	const { model } = loadOwnModel();
 	const folders = dataFoldersOf(topology);
 	const options = { model, topology, readOnly: true };
 	if (folders.size === 0) {
 		await using storage = await openMysqlStorage(options);
-		return await storage.inspectHosts();
+		return await storage.inspectHosts(deadline);
 	}
 	if (![...folders].every(hasShardFiles)) return [];
 	await using storage = await openSqliteStorage(options);

@@ -5,9 +5,10 @@ import { RedisConnections } from "../cache/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import type { Config } from "../config/config.ts";
 import { type CacheHost, type CacheLayer, CHANNELS } from "../diagnostics.ts";
+import { type Deadline, deadlineIn } from "../util/deadline.ts";
 
-/** Time for one host, connecting included. Milliseconds. */
-const DEADLINE_MS = 2_000;
+/** Time for all hosts, connecting included. Milliseconds. */
+const LIMIT_MS = 2_000;
 /** No key of ours: its lease ends by itself. */
 const KEY = "corkboard.check";
 
@@ -30,10 +31,11 @@ export function cacheProblems(
 }
 
 /** Asks every host of the shared caches, all at once. */
-export async function inspectCaches({
-	memcached,
-	redis,
-}: Pick<Config, "memcached" | "redis">): Promise<readonly CacheReport[]> {
+export async function inspectCaches(
+	{ memcached, redis }: Pick<Config, "memcached" | "redis">,
+	{ until }: Deadline = deadlineIn(LIMIT_MS),
+): Promise<readonly CacheReport[]> {
+	const deadlineMs = Math.max(1, until - performance.now());
 	const errors = new Map<string, string>();
 	const note = (message: unknown) => {
 		const { layer, host, error } = message as CacheHost;
@@ -48,7 +50,7 @@ export async function inspectCaches({
 	try {
 		await Promise.all([
 			...memcached.map((host) =>
-				ask(openMemcachedCache({ hosts: [host], deadlineMs: DEADLINE_MS })),
+				ask(openMemcachedCache({ hosts: [host], deadlineMs })),
 			),
 			...(redis === null
 				? []
@@ -56,7 +58,7 @@ export async function inspectCaches({
 						ask(
 							openRedisCache({
 								redis: new RedisConnections(redis),
-								deadlineMs: DEADLINE_MS,
+								deadlineMs,
 							}),
 						),
 					]),

@@ -8,6 +8,7 @@ import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
 import { checkTopologyChange } from "../topology/check.ts";
 import type { Topology } from "../topology/types.ts";
+import type { Deadline } from "../util/deadline.ts";
 import type { HostReport } from "./hostReport.ts";
 import { OpenShards } from "./openShards.ts";
 import type {
@@ -292,8 +293,8 @@ class TopologySwitcher implements ReloadableStorage {
 		);
 	}
 
-	inspectHosts(): Promise<readonly HostReport[]> {
-		return this.#current.use((storage) => storage.inspectHosts());
+	inspectHosts(deadline?: Deadline): Promise<readonly HostReport[]> {
+		return this.#current.use((storage) => storage.inspectHosts(deadline));
 	}
 
 	missingTables(shards?: readonly number[]): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import type { CallOptions, WriteTrace } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping, ObjectType } from "../model/types.ts";
+import type { Deadline } from "../util/deadline.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { HostReport } from "./hostReport.ts";
 
@@ -161,8 +162,8 @@ export interface Storage extends AsyncDisposable {
 	hostOf(shard: number): string | null;
 	hostOfModShard(modShard: number): string | null;
 
-	/** Every host as it answers now, replicas too, within some seconds: `hostProblems` says what is wrong. */
-	inspectHosts(): Promise<readonly HostReport[]>;
+	/** Every host as it answers now, replicas too, in time (without a deadline: within some seconds). `hostProblems` says what is wrong. */
+	inspectHosts(deadline?: Deadline): Promise<readonly HostReport[]>;
 
 	/**
 	 * What `createTables` would create or change, as `db00003.pins` for a table

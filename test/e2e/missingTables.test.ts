@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fleetStatus } from "../../src/app/fleetStatus.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
+import { deadlineIn } from "../../src/util/deadline.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { runProgram, serve } from "../helpers/program.ts";
 import { command } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { timed } from "../helpers/timing.ts";
 import { startMysql } from "../services/mysql.ts";
 import { reservePort } from "../services/port.ts";
 
@@ -169,6 +173,24 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	assert.match(status.out, /\d outbox entries that wait for delivery/);
 	assert.match(status.out, new RegExp(`${nobody} +memcached +down\n`));
 	assert.match(status.out, new RegExp(`${nobody} +redis +down\n`));
+
+	// Hosts and caches that accept connections and answer nothing share one deadline.
+	mysql.pause();
+	const config = readConfig({
+		...env,
+		CORKBOARD_MEMCACHED: `127.0.0.1:${mysql.port}`,
+		CORKBOARD_REDIS: `redis://127.0.0.1:${mysql.port}`,
+	});
+	const { result, ownMs } = await timed(() =>
+		fleetStatus(config, deadlineIn(500)),
+	);
+	assert.ok(ownMs < 1_500, `${ownMs} ms`);
+	assert.deepEqual(
+		[...result.hosts, ...result.caches].map(({ error }) => error === null),
+		[false, false, false],
+	);
+	mysql.resume();
+
 	const broken = await runProgram(["serve", "--check"], { env: withoutCaches });
 	assert.equal(broken.code, 1);
 	const host = new URL(mysql.url).host;

@@ -16,7 +16,7 @@ import type { Row } from "./driver/mysql2Connection.ts";
 import { addressOf, chunks, type Shard, type ShardMap } from "./shards.ts";
 import { unionAll } from "./sqlFragment.ts";
 
-/** Time for one host, however much it is asked. Milliseconds. */
+/** Time for all hosts, however much they are asked. Milliseconds. */
 const LIMIT_MS = 3_000;
 /** Outboxes of one statement. */
 const OUTBOXES = 100;
@@ -24,23 +24,26 @@ const OUTBOXES = 100;
 const UNKNOWN_STATEMENT = 1064;
 
 /** Asks all hosts of a topology at once, replicas too. */
-export async function inspectHosts(options: {
-	readonly model: Model;
-	readonly topology: Topology;
-	readonly map: ShardMap;
-	readonly limits: HostLimits;
-	readonly environment: Environment;
-}): Promise<readonly HostReport[]> {
+export async function inspectHosts(
+	options: {
+		readonly model: Model;
+		readonly topology: Topology;
+		readonly map: ShardMap;
+		readonly limits: HostLimits;
+		readonly environment: Environment;
+	},
+	deadline = deadlineIn(LIMIT_MS),
+): Promise<readonly HostReport[]> {
 	const { model, topology, map, limits, environment } = options;
 	const primaries = new Set(map.hosts.map(({ name }) => name));
 	const replicas = replicaUrls(topology)
 		.map((url) => addressOf(url, environment))
 		.filter(({ name }) => !primaries.has(name));
 	return Promise.all([
-		...map.hosts.map((host) => inspectPrimary(host, model, map)),
+		...map.hosts.map((host) => inspectPrimary(host, model, map, deadline)),
 		...replicas.map(async (address) => {
 			await using host = new Host(address, limits, true);
-			return await inspectReplica(host);
+			return await inspectReplica(host, deadline);
 		}),
 	]);
 }
@@ -56,8 +59,8 @@ async function inspectPrimary(
 	host: Host,
 	model: Model,
 	map: ShardMap,
+	deadline: Deadline,
 ): Promise<HostReport> {
-	const deadline = deadlineIn(LIMIT_MS);
 	const mine = <Key>(shards: ReadonlyMap<Key, Shard>) =>
 		[...shards].filter(([, shard]) => shard.host === host);
 	const shards = mine(map.shards);
@@ -95,8 +98,10 @@ async function inspectPrimary(
 	return { ...known, ...greeted, missingTables: missing, outbox };
 }
 
-async function inspectReplica(host: Host): Promise<HostReport> {
-	const deadline = deadlineIn(LIMIT_MS);
+async function inspectReplica(
+	host: Host,
+	deadline: Deadline,
+): Promise<HostReport> {
 	const known = { ...UNKNOWN, host: host.name, role: "replica" } as const;
 	const greeted = await greet(host, deadline);
 	if (greeted.error !== null) return { ...known, ...greeted };

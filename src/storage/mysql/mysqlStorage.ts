@@ -8,7 +8,7 @@ import type { Mapping, Model } from "../../model/types.ts";
 import { openShards } from "../../topology/ranges.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
-import { deadlineIn } from "../../util/deadline.ts";
+import { type Deadline, deadlineIn } from "../../util/deadline.ts";
 import type { HostReport } from "../hostReport.ts";
 import { modShard } from "../modShard.ts";
 import { lastPositions, oldestFirst } from "../outboxOrder.ts";
@@ -459,8 +459,8 @@ class MysqlStorage implements Storage {
 		);
 	}
 
-	inspectHosts(): Promise<readonly HostReport[]> {
-		return inspectHosts({ ...this.#opened, map: this.#map });
+	inspectHosts(deadline?: Deadline): Promise<readonly HostReport[]> {
+		return inspectHosts({ ...this.#opened, map: this.#map }, deadline);
 	}
 
 	async missingTables(shards?: readonly number[]): Promise<readonly string[]> {
