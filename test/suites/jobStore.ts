@@ -728,7 +728,7 @@ export function jobStoreSuite(
 /** Producers and workers that do all there is to do, at random, until every job has ended. */
 async function crowd(stores: readonly JobStore[], seed: number): Promise<void> {
 	const random = randomFrom(seed);
-	const wanted = 240;
+	const wanted = 160;
 	const ended = new Set<LocalId>();
 	/** Jobs and the moments until which nobody else may have them, as their worker knows. */
 	const held = new Map<LocalId, { claim: number; until: number }>();

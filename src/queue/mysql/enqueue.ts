@@ -123,7 +123,8 @@ async function takeKeys(
 	const firsts = [
 		...new Map(keyed.toReversed().map((each) => [each.key, each])).values(),
 	];
-	const [, rows] = await statements.together([
+	const [, , rows] = await statements.together([
+		lockQueue(tables),
 		insertKeys(tables, firsts),
 		readKeys(
 			tables,

@@ -66,7 +66,11 @@ export function insertJobs(
 	};
 }
 
-/** Keys that are held already stay with their job, and are locked. */
+/**
+ * Keys that are held already stay with their job, and are locked. Who inserts
+ * keys has the lock of the queue: two who waited for one deleted key would both get
+ * the gap that it leaves, and neither could insert (a deadlock, also with READ COMMITTED).
+ */
 export function insertKeys(
 	{ keys: table }: QueueTables,
 	jobs: readonly { readonly local: NewJob["local"]; readonly key: string }[],
@@ -89,6 +93,19 @@ export function readKeys(
 	return {
 		name: "keys",
 		text: `SELECT unique_key, local_id FROM ${table} WHERE unique_key IN (?)`,
+		values: [keys],
+	};
+}
+
+/** Rows: keys that nobody else has locked, which this locks. */
+export function freeKeys(
+	{ keys: table }: QueueTables,
+	keys: readonly string[],
+): Sql {
+	return {
+		name: "free keys",
+		text: `SELECT unique_key FROM ${table}
+			WHERE unique_key IN (?) FOR UPDATE SKIP LOCKED`,
 		values: [keys],
 	};
 }
@@ -244,19 +261,20 @@ export function writeStep(
 	};
 }
 
-/** Rows of HEAD. */
+/** Rows of HEAD. Those that another locks are passed over. */
 export function expiredClaims(
 	{ jobs: table }: QueueTables,
 	bucket: number | undefined,
 	now: number,
 	limit: number,
+	locked: boolean,
 ): Sql {
 	return {
 		name: "expired claims",
 		text: `SELECT ${HEAD} FROM ${table} FORCE INDEX (queue)
 			WHERE ${bucket === undefined ? "" : `bucket = ${bucket} AND`} state = 1
 				AND priority IN (1, 2, 3) AND at < ${now}
-			LIMIT ${limit} FOR UPDATE SKIP LOCKED`,
+			LIMIT ${limit}${locked ? " FOR UPDATE SKIP LOCKED" : ""}`,
 		values: [],
 	};
 }
@@ -290,14 +308,15 @@ export function jobsById(
 	}: {
 		readonly bucket?: number;
 		readonly body?: boolean;
-		readonly locked?: boolean;
+		/** `free`: only those that nobody else has locked. */
+		readonly locked?: boolean | "free";
 	} = {},
 ): Sql {
 	return {
 		name: "jobs",
 		text: `SELECT ${HEAD}, status, ${body ? "body" : "NULL"}
 			FROM ${table} FORCE INDEX (PRIMARY)
-			WHERE ${bucket === undefined ? "" : `bucket = ${bucket} AND `}local_id IN (${literals(keys)})${locked ? " FOR UPDATE" : ""}`,
+			WHERE ${bucket === undefined ? "" : `bucket = ${bucket} AND `}local_id IN (${literals(keys)})${locked ? ` FOR UPDATE${locked === "free" ? " SKIP LOCKED" : ""}` : ""}`,
 		values: [],
 	};
 }

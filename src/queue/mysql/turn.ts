@@ -1,41 +1,50 @@
-import type { MysqlTransaction } from "../../storage/mysql/driver/host.ts";
-import type { Row } from "../../storage/mysql/driver/mysql2Connection.ts";
+import type {
+	CommitDecision,
+	MysqlTransaction,
+} from "../../storage/mysql/driver/host.ts";
+import type {
+	Row,
+	WriteResult,
+} from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
-import type { LocalId } from "../jobId.ts";
-import {
-	type Ack,
-	type Acked,
-	type ClaimedJob,
-	type ClaimRange,
-	STATE,
-	type Turn,
-	type Turned,
+import type {
+	Ack,
+	Acked,
+	ClaimedJob,
+	ClaimRange,
+	Turn,
+	Turned,
 } from "../jobStore.ts";
-import { afterAck, answerTo, withStatus } from "../jobTransitions.ts";
-import { allow, type RateBucket, take } from "../rateLimit.ts";
+import { answerTo } from "../jobTransitions.ts";
+import { type Allowance, allow, type RateBucket, take } from "../rateLimit.ts";
 import { type QueueCall, transact } from "./queueCall.ts";
-import { byBucket, byClaim, type JobRow, rowOf } from "./rows.ts";
+import { byClaim, type JobRow, rowOf } from "./rows.ts";
 import {
 	beginJobs,
 	claimable,
 	claimedBy,
 	countJobs,
 	deleteKeys,
-	insertKeys,
+	freeKeys,
 	jobsById,
 	lockQueue,
 	type QueueTables,
 	succeedJobs,
 	writeRate,
-	writeStep,
 } from "./statements.ts";
+import { readWords, type Words } from "./words.ts";
 
 /**
- * Words and claims in one transaction of two round trips: read and lock, then
- * write and COMMIT. What is locked is locked in one order by everybody who waits
- * for locks: acked jobs by bucket and id, then keys. Jobs to claim are never
- * waited for.
+ * Words and claims in one transaction: the words are written and jobs to claim are
+ * locked in one round trip, then they are begun, and COMMIT, in a second. Words
+ * that need the job's row first take one more.
+ *
+ * There are no deadlocks, because everything that may wait for a lock comes
+ * before the locks of the claim, and those, which others may wait for, are taken
+ * without waiting. (MariaDB locks the entry behind the last one it
+ * looked at too, which is a job that runs.) What comes before is locked in one
+ * order: the queue, jobs by bucket and id, keys.
  */
 export async function takeTurn(call: QueueCall, turn: Turn): Promise<Turned> {
 	const { acks = [], claim } = turn;
@@ -44,166 +53,83 @@ export async function takeTurn(call: QueueCall, turn: Turn): Promise<Turned> {
 	}
 	/** When claims of the last attempt end: finds them again. */
 	let until = 0;
-	try {
-		return await transact(call, (statements, now) => {
+	const attempt = (isLocked: boolean) =>
+		transact(call, (statements, now) => {
 			until = now + (claim?.claimMs ?? 0) * 1_000;
-			return turnOnce(statements, call.tables, { acks, claim }, now, until);
+			const wanted = { acks, claim, isLocked, now, until };
+			return turnOnce(statements, call.tables, wanted);
 		});
+	try {
+		// A job gets its key back under the lock of the queue, which is taken before any other.
+		return (await attempt(false)) ?? ((await attempt(true)) as Turned);
 	} catch (thrown) {
 		const isUnknown =
 			thrown instanceof StorageFailure && thrown.kind === "unknownOutcome";
 		if (!isUnknown) throw thrown;
-		return await resolveTurn(call, { acks, claim }, until);
+		return await resolveTurn(call, turn, until);
 	}
 }
 
 interface Wanted {
 	readonly acks: readonly Ack[];
 	readonly claim: ClaimRange | undefined;
+	/** Whether to lock the queue, whatever its limits are. */
+	readonly isLocked: boolean;
+	readonly now: number;
+	/** When claims end. */
+	readonly until: number;
 }
 
+/** Null, to be rolled back, where it needs the lock of the queue and has not got it. */
 async function turnOnce(
 	statements: MysqlTransaction,
 	tables: QueueTables,
-	{ acks, claim }: Wanted,
-	now: number,
-	until: number,
-) {
-	const allowance =
-		claim?.limits == null
-			? null
-			: await allowed(statements, tables, claim, now);
-	const range: ClaimRange | null =
+	{ acks, claim, isLocked, now, until }: Wanted,
+): Promise<CommitDecision<Turned | null>> {
+	const isLimited = claim?.limits != null;
+	const lock =
+		isLimited || isLocked ? await statements.rows(lockQueue(tables)) : [];
+	const allowance = isLimited
+		? await allowed(statements, tables, claim, lock, now)
+		: null;
+	const words = acks.every(isPlainSuccess)
+		? successes(tables, acks, now)
+		: await readWords(statements, tables, acks, now);
+	if (words.needsQueue && !isLimited && !isLocked) {
+		return { value: null, commit: false };
+	}
+	const range =
 		claim === undefined || allowance?.jobs === 0
 			? null
 			: { ...claim, limit: allowance?.jobs ?? claim.limit };
-	const buckets = byBucket(acks);
-	const answers = await statements.together([
-		...buckets.map(([bucket, some]) =>
-			jobsById(tables, some, { bucket, locked: true }),
-		),
+	const results = await statements.together([
+		...words.writes,
 		...(range === null ? [] : [claimable(tables, range, now)]),
 	]);
-	const rows = answers.slice(0, buckets.length).flat() as Row[];
-	const found = new Map<LocalId, Locked>(
-		rows.map((row) => {
-			const head = rowOf(row);
-			return [head.local, { ...head, status: String(row[10]) }];
-		}),
-	);
-	const taken = range === null ? [] : (answers.at(-1) as readonly Row[]);
-	const heads = taken.map(rowOf);
-	const words = await wordsOf(statements, tables, acks, found);
-	await lockKeys(statements, tables, words, heads);
+	const acked = await words.answers(statements, results);
+	const found = range === null ? [] : (results.at(-1) as readonly Row[]);
+	const taken = await withFreeKeys(statements, tables, found);
+	const heads = taken.map(({ head }) => head);
 
-	const last: Sql[] = [...writesOf(tables, words, now)];
-	if (range !== null && heads.length > 0) {
+	const last: Sql[] = [];
+	if (claim !== undefined && heads.length > 0) {
 		last.push(...deleteKeys(tables, heads));
-		last.push(beginJobs(tables, range, heads, until));
+		last.push(beginJobs(tables, claim, heads, until));
 	}
 	if (allowance !== null) {
 		last.push(writeRate(tables, take(allowance.bucket, heads.length)));
 	}
 	const turned: Turned = {
-		acked: words.map(({ answer }) => answer ?? "done"),
-		claimed: taken.map((row, index) =>
-			claimedOf(
-				heads[index] as JobRow,
-				String(row[10]),
-				claim as ClaimRange,
-				until,
-			),
+		acked,
+		claimed: taken.map(({ head, body }) =>
+			claimedOf(head, body, claim as ClaimRange, until),
 		),
 		...(allowance !== null && { waitMs: allowance.waitMs }),
 	};
-	// Nothing is lost if a transaction that wrote nothing is rolled back.
-	if (last.length === 0) return { value: turned, commit: false };
-	return { last, valueOf: () => turned, commit: true } as const;
-}
-
-type Locked = JobRow & { readonly status: string };
-
-/** A word, the job it is for, and the answer where there is nothing to do. */
-interface Word {
-	readonly ack: Ack;
-	readonly job: Locked | null;
-	readonly answer: Acked | null;
-}
-
-async function wordsOf(
-	statements: MysqlTransaction,
-	tables: QueueTables,
-	acks: readonly Ack[],
-	found: ReadonlyMap<LocalId, Locked>,
-): Promise<readonly Word[]> {
-	// A job that is not where it was claimed is not running any more.
-	const missing = acks.filter(({ local }) => !found.has(local));
-	const elsewhere = new Map<LocalId, JobRow>();
-	if (missing.length > 0) {
-		for (const row of await statements.rows(jobsById(tables, missing))) {
-			const head = rowOf(row);
-			elsewhere.set(head.local, head);
-		}
+	if (words.writes.length + last.length === 0) {
+		return { value: turned, commit: false };
 	}
-	return acks.map((ack): Word => {
-		const job = found.get(ack.local) ?? null;
-		if (job !== null) return { ack, job, answer: answerTo(job, ack) };
-		const moved = elsewhere.get(ack.local) ?? null;
-		return { ack, job, answer: answerTo(moved, ack) ?? "lost" };
-	});
-}
-
-/** Where a turn both gives keys up and takes some, all of them in one order before anything is written. */
-async function lockKeys(
-	statements: MysqlTransaction,
-	tables: QueueTables,
-	words: readonly Word[],
-	claimed: readonly JobRow[],
-): Promise<void> {
-	const kept = words.some(({ job, answer }) => answer === null && job?.key);
-	const ended = claimed.flatMap(({ key }) => (key === null ? [] : [key]));
-	if (!kept || ended.length === 0) return;
-	const keys = words.flatMap(({ job, answer }) =>
-		answer === null && job?.key ? [job.key] : [],
-	);
-	await statements.rows({
-		name: "lock keys",
-		text: `SELECT unique_key FROM ${tables.keys} WHERE unique_key IN (?)
-			ORDER BY unique_key FOR UPDATE`,
-		values: [[...keys, ...ended].toSorted()],
-	});
-}
-
-function* writesOf(
-	tables: QueueTables,
-	words: readonly Word[],
-	now: number,
-): Generator<Sql> {
-	const todo = words.filter(({ answer }) => answer === null);
-	const plain = todo.filter(({ ack }) => isPlainSuccess(ack));
-	for (const acks of byClaim(plain.map(({ ack }) => ack))) {
-		yield succeedJobs(tables, acks, now);
-	}
-	const steps = todo
-		.filter(({ ack }) => !isPlainSuccess(ack))
-		.map(({ ack, job }) => {
-			const locked = job as Locked;
-			return { ack, locked, step: afterAck(locked, ack, now) };
-		});
-	const keyed = steps.flatMap(({ locked, step }) =>
-		locked.key !== null && step.state === STATE.pending
-			? [{ local: locked.local, key: locked.key }]
-			: [],
-	);
-	if (keyed.length > 0) yield insertKeys(tables, keyed);
-	for (const { ack, locked, step } of steps) {
-		yield writeStep(tables, locked, step, {
-			...(ack.body !== undefined && { body: ack.body }),
-			...(ack.status !== undefined && {
-				status: withStatus(locked.status, ack.status),
-			}),
-		});
-	}
+	return { last, valueOf: () => turned, commit: true };
 }
 
 function isPlainSuccess({ kind, body, status, allowed }: Ack): boolean {
@@ -215,16 +141,66 @@ function isPlainSuccess({ kind, body, status, allowed }: Ack): boolean {
 	);
 }
 
-/** Under the lock of the queue's row, which this takes. */
+/** One statement for each bucket and token. Only those that changed fewer jobs than they name are looked at. */
+function successes(
+	tables: QueueTables,
+	acks: readonly Ack[],
+	now: number,
+): Words {
+	const groups = byClaim(acks);
+	return {
+		needsQueue: false,
+		writes: groups.map((some) => succeedJobs(tables, some, now)),
+		async answers(statements, results) {
+			const doubtful = groups.flatMap((some, index) => {
+				const { affectedRows } = results[index] as WriteResult;
+				return affectedRows === some.length ? [] : some;
+			});
+			if (doubtful.length === 0) return acks.map(() => "done");
+			const rows = await statements.rows(jobsById(tables, doubtful));
+			const jobs = new Map(rows.map(rowOf).map((job) => [job.local, job]));
+			const asked = new Set(doubtful.map(({ local }) => local));
+			return acks.map((ack): Acked => {
+				if (!asked.has(ack.local)) return "done";
+				// It is not running with this token any more: that would have been changed.
+				return answerTo(jobs.get(ack.local) ?? null, ack) ?? "lost";
+			});
+		},
+	};
+}
+
+interface Found {
+	readonly head: JobRow;
+	readonly body: string;
+}
+
+/** Jobs without those whose key somebody has locked, who is merging another job into it: they are left for the next claim. */
+async function withFreeKeys(
+	statements: MysqlTransaction,
+	tables: QueueTables,
+	rows: readonly Row[],
+): Promise<readonly Found[]> {
+	const found = rows.map(
+		(row): Found => ({ head: rowOf(row), body: String(row[10]) }),
+	);
+	const keys = found.flatMap(({ head }) => head.key ?? []);
+	if (keys.length === 0) return found;
+	const free = new Set(
+		(await statements.rows(freeKeys(tables, keys))).map(([key]) => String(key)),
+	);
+	return found.filter(({ head: { key } }) => key === null || free.has(key));
+}
+
+/** `lock` is the queue's row. */
 async function allowed(
 	statements: MysqlTransaction,
 	tables: QueueTables,
 	{ limits, limit }: ClaimRange,
+	lock: readonly Row[],
 	now: number,
-) {
+): Promise<Allowance | null> {
 	if (limits == null) return null;
-	const [row] = await statements.rows(lockQueue(tables));
-	const [tokens, filledAt] = row ?? [0, 0];
+	const [[tokens, filledAt] = [0, 0]] = lock;
 	const bucket: RateBucket = {
 		tokens: Number(tokens),
 		filledAt: Number(filledAt),
@@ -271,7 +247,7 @@ function claimedOf(
 /** After a COMMIT without an answer: words are said again, and claims are looked up. When they were due is not known any more. */
 async function resolveTurn(
 	call: QueueCall,
-	{ acks, claim }: Wanted,
+	{ acks = [], claim }: Turn,
 	until: number,
 ): Promise<Turned> {
 	const { tables } = call;

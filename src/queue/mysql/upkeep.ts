@@ -1,4 +1,5 @@
 import type { MysqlTransaction } from "../../storage/mysql/driver/host.ts";
+import type { Row } from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import type { LocalId } from "../jobId.ts";
 import {
@@ -17,12 +18,14 @@ import {
 	expiredClaims,
 	insertKeys,
 	jobsById,
+	lockQueue,
 	type QueueTables,
 	removeJob,
 	renewClaims,
 	stillHeld,
 	writeStep,
 } from "./statements.ts";
+import { firstsOf } from "./words.ts";
 
 /** A statement for each bucket and token, which commits by itself: renewals hold no locks while they wait for others. */
 export async function renewAll(
@@ -47,15 +50,29 @@ export async function renewAll(
 	return claims.filter(({ local }) => held.has(local));
 }
 
-export function expireClaims(
+/** Most often there is nothing to do, which a read without locks finds out. */
+export async function expireClaims(
 	call: QueueCall,
 	{ bucket, limit, delayMs }: ExpireOptions,
 ): Promise<Expired> {
-	const { tables } = call;
+	const { shard, tables, options } = call;
+	const some = await shard.host.rows(
+		expiredClaims(
+			tables,
+			bucket,
+			await shard.clock.now(shard.number),
+			1,
+			false,
+		),
+		options,
+	);
+	if (some.length === 0) return { again: 0, failed: 0 };
 	return transact(call, async (statements, now) => {
-		const rows = (
-			await statements.rows(expiredClaims(tables, bucket, now, limit))
-		).map(rowOf);
+		const [, found] = await statements.together([
+			lockQueue(tables),
+			expiredClaims(tables, bucket, now, limit, true),
+		]);
+		const rows = (found as readonly Row[]).map(rowOf);
 		const steps = rows.map((row) => ({
 			row,
 			step: afterExpiry(row, delayMs(row.attempts), now),
@@ -81,6 +98,7 @@ export function changeJobs(
 	const { tables } = call;
 	if (jobs.length === 0) return Promise.resolve(0);
 	return transact(call, async (statements, now) => {
+		await statements.rows(lockQueue(tables));
 		const rows = await lockJobs(statements, tables, jobs);
 		if (to.kind === "remove") {
 			const some = rows.filter(({ state }) => state !== STATE.running);
@@ -106,7 +124,7 @@ export function changeJobs(
 	});
 }
 
-/** By their hints, then those that were not there wherever they are. */
+/** By their hints, then those that were not there wherever they are. What another has locked is being claimed, or a worker's word is: it is passed over. */
 async function lockJobs(
 	statements: MysqlTransaction,
 	tables: QueueTables,
@@ -114,15 +132,15 @@ async function lockJobs(
 ): Promise<readonly JobRow[]> {
 	const hinted = await statements.together(
 		byBucket(jobs).map(([bucket, some]) =>
-			jobsById(tables, some, { bucket, locked: true }),
+			jobsById(tables, some, { bucket, locked: "free" }),
 		),
 	);
-	const rows = (hinted as readonly (readonly unknown[])[][]).flat().map(rowOf);
+	const rows = (hinted as readonly (readonly Row[])[]).flat().map(rowOf);
 	const found = new Set(rows.map(({ local }) => local));
 	const missing = jobs.filter(({ local }) => !found.has(local));
 	if (missing.length === 0) return rows;
 	const others = await statements.rows(
-		jobsById(tables, missing, { locked: true }),
+		jobsById(tables, missing, { locked: "free" }),
 	);
 	return [...rows, ...others.map(rowOf)];
 }
@@ -136,8 +154,7 @@ function* stepsOf(
 			? [{ local: row.local, key: row.key }]
 			: [],
 	);
-	// Of several that had one key, one gets it back.
-	const firsts = [...new Map(keyed.map((each) => [each.key, each])).values()];
+	const firsts = firstsOf(keyed);
 	if (firsts.length > 0) yield insertKeys(tables, firsts);
 	for (const { row, step } of steps) yield writeStep(tables, row, step, {});
 }

@@ -1,0 +1,122 @@
+import type { MysqlTransaction } from "../../storage/mysql/driver/host.ts";
+import type {
+	Result,
+	Row,
+} from "../../storage/mysql/driver/mysql2Connection.ts";
+import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
+import type { LocalId } from "../jobId.ts";
+import { type Ack, type Acked, STATE } from "../jobStore.ts";
+import {
+	afterAck,
+	answerTo,
+	type Step,
+	withStatus,
+} from "../jobTransitions.ts";
+import { byBucket, type JobRow, rowOf } from "./rows.ts";
+import {
+	insertKeys,
+	jobsById,
+	type QueueTables,
+	writeStep,
+} from "./statements.ts";
+
+/** Words of workers, and what is to be written for them. */
+export interface Words {
+	/** Whether the lock of the queue has to be held. */
+	readonly needsQueue: boolean;
+	readonly writes: readonly Sql[];
+	/** Given the results of the writes: the answers, in the order of the words. */
+	answers(
+		statements: MysqlTransaction,
+		results: readonly Result[],
+	): Promise<readonly Acked[]>;
+}
+
+type Locked = JobRow & { readonly status: string };
+
+interface Word {
+	readonly ack: Ack;
+	readonly answer: Acked;
+	/** Null where nothing is to be written. */
+	readonly change: { readonly job: Locked; readonly step: Step } | null;
+}
+
+/** Reads and locks the jobs of the words, in order of bucket and id. */
+export async function readWords(
+	statements: MysqlTransaction,
+	tables: QueueTables,
+	acks: readonly Ack[],
+	now: number,
+): Promise<Words> {
+	const rows = await statements.together(
+		byBucket(acks).map(([bucket, some]) =>
+			jobsById(tables, some, { bucket, locked: true }),
+		),
+	);
+	const found = new Map<LocalId, Locked>(
+		(rows.flat() as Row[]).map((row) => {
+			const head = rowOf(row);
+			return [head.local, { ...head, status: String(row[10]) }];
+		}),
+	);
+	const elsewhere = await readElsewhere(statements, tables, acks, found);
+	const words = acks.map((ack): Word => {
+		const job = found.get(ack.local);
+		if (job === undefined) {
+			const moved = elsewhere.get(ack.local) ?? null;
+			return { ack, answer: answerTo(moved, ack) ?? "lost", change: null };
+		}
+		const answer = answerTo(job, ack);
+		return answer === null
+			? { ack, answer: "done", change: { job, step: afterAck(job, ack, now) } }
+			: { ack, answer, change: null };
+	});
+	const keyed = firstsOf(
+		words.flatMap(({ change }) =>
+			change?.job.key != null && change.step.state === STATE.pending
+				? [{ local: change.job.local, key: change.job.key }]
+				: [],
+		),
+	);
+	return {
+		needsQueue: keyed.length > 0,
+		writes: [
+			...(keyed.length > 0 ? [insertKeys(tables, keyed)] : []),
+			...words.flatMap(({ ack, change }) =>
+				change === null ? [] : [writeWord(tables, ack, change)],
+			),
+		],
+		answers: async () => words.map(({ answer }) => answer),
+	};
+}
+
+/** A job that is not where it was claimed is not running any more: it is read for the answer only. */
+async function readElsewhere(
+	statements: MysqlTransaction,
+	tables: QueueTables,
+	acks: readonly Ack[],
+	found: ReadonlyMap<LocalId, unknown>,
+): Promise<ReadonlyMap<LocalId, JobRow>> {
+	const missing = acks.filter(({ local }) => !found.has(local));
+	if (missing.length === 0) return new Map();
+	const rows = await statements.rows(jobsById(tables, missing));
+	return new Map(rows.map(rowOf).map((job) => [job.local, job]));
+}
+
+function writeWord(
+	tables: QueueTables,
+	{ body, status }: Ack,
+	{ job, step }: { readonly job: Locked; readonly step: Step },
+): Sql {
+	return writeStep(tables, job, step, {
+		...(body !== undefined && { body }),
+		...(status !== undefined && { status: withStatus(job.status, status) }),
+	});
+}
+
+/** Of several jobs that had one key, one gets it back. */
+export function firstsOf<Keyed extends { readonly key: string }>(
+	keyed: readonly Keyed[],
+): readonly Keyed[] {
+	return [...new Map(keyed.map((each) => [each.key, each])).values()];
+}
