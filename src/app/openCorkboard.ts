@@ -147,6 +147,7 @@ export async function openCorkboard(
 			redis,
 			cacheBytes,
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
+			onTopology: async (version) => queues?.switchTopology(version),
 		},
 		opened,
 	);

@@ -389,3 +389,65 @@ suite("checkTopologyChange", () => {
 		);
 	});
 });
+
+suite("ranges of queue shards", () => {
+	const queues = [
+		{ range: [2, 3], primary: "sqlite:b", drain: true },
+		{ range: [0, 1], primary: "sqlite:a" },
+	];
+
+	test("are part of the topology, in ascending order", () => {
+		assert.deepEqual(checkTopology({ ...GOOD, queues }).queues, [
+			{ range: [0, 1], primary: "sqlite:a" },
+			{ range: [2, 3], primary: "sqlite:b", drain: true },
+		]);
+		assert.equal("queues" in checkTopology(GOOD), false);
+	});
+
+	test("begin at 0, and leave no gap and do not overlap", () => {
+		const at = (...ranges: (readonly [number, number])[]) =>
+			faultsWith({
+				queues: ranges.map((range) => ({ range, primary: "sqlite:a" })),
+			});
+		assert.deepEqual(at(), ["queues: expected ranges from 0 on but got: none"]);
+		assert.deepEqual(at([0, 1], [3, 3]), [
+			"queues[1].range: expected no gap but got: none for 2 to 2",
+		]);
+		assert.deepEqual(at([0, 2], [2, 3]), [
+			"queues[1].range: expected no overlap but got: 2 to 2, which queues[0].range has too",
+		]);
+	});
+
+	test("are on hosts of the same kind, and drain or do not", () => {
+		assert.deepEqual(
+			faultsWith({
+				queues: [{ range: [0, 0], primary: "mysql://u:p@db1:3306", drain: 1 }],
+			}),
+			[
+				"queues[0].drain: expected true or false but got: 1",
+				"queues[0].primary: expected sqlite:, as shards[0].primary, because all hosts of a topology are of one kind, but got: mysql:",
+			],
+		);
+	});
+
+	test("vanish only when they were draining", () => {
+		const old = checkTopology({ ...GOOD, queues });
+		const next = checkTopology({
+			...GOOD,
+			version: 8,
+			queues: [{ range: [0, 1], primary: "sqlite:a" }],
+		});
+		assert.deepEqual(
+			faultsOf(() => checkTopologyChange(old, next)),
+			[],
+		);
+		assert.deepEqual(
+			faultsOf(() =>
+				checkTopologyChange(next, checkTopology({ ...GOOD, version: 9 })),
+			),
+			[
+				"queues: expected all queue shards that were not draining but got: none of 0 to 1",
+			],
+		);
+	});
+});
