@@ -137,6 +137,8 @@ export async function openStore(
 		...(hooks.now && { now: hooks.now }),
 	});
 	resources.use(created.outboxDeletions);
+	// Ended before those: it adds to them.
+	resources.use(created.jobs?.deliveries);
 	resources.use(reportingLevels(created, caches?.shared));
 	const store = hooks.wrapStore?.(created) ?? created;
 	if (access === "readWrite") {
