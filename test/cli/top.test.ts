@@ -12,6 +12,7 @@ import { topPage } from "../../src/cli/top/topPage.ts";
 import { topReport } from "../../src/cli/top/topReport.ts";
 import { serveDemo } from "../helpers/demoServer.ts";
 import { command } from "../helpers/runCommand.ts";
+import { timed } from "../helpers/timing.ts";
 import { reservePort } from "../services/port.ts";
 
 const BEFORE = `# HELP corkboard_requests_total Requests.
@@ -207,6 +208,31 @@ describe("corkboard top", () => {
 		} finally {
 			clearInterval(load);
 		}
+	});
+
+	test("ends at once when it has to, also while a server does not answer", async () => {
+		let asked = 0;
+		const quit = new AbortController();
+		const silent = createServer(() => {
+			asked++;
+			quit.abort();
+		});
+		using _silent = {
+			[Symbol.dispose]() {
+				silent.close();
+				silent.closeAllConnections();
+			},
+		};
+		const url = await listening(silent);
+		const { result, ownMs } = await timed(() =>
+			command(["top", "--once", "--url", url], {
+				interruptSignal: () => quit.signal,
+			}),
+		);
+		assert.deepEqual(result, { code: 0, out: "", err: "" });
+		assert.equal(asked, 1);
+		// A scrape waits for an answer for five seconds.
+		assert.ok(ownMs < 3_000, `${ownMs} ms`);
 	});
 
 	test("says what is wrong with its address, and that it needs a terminal", async () => {

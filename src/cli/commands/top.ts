@@ -44,11 +44,13 @@ export async function run(
 		throw new UsageError("--json needs --once.");
 	}
 	const interruption = context.interruptSignal();
-	const first = await scrape(url);
+	const first = await unlessEnded(scrape(url, interruption), interruption);
+	if (first === null) return 0;
 	if (!isOnce) return watch(url, first, everyMs, interruption);
 	await sleep(everyMs, undefined, { signal: interruption }).catch(() => {});
-	if (interruption.aborted) return 0;
-	const report = topReport(new Between(first, await scrape(url)));
+	const second = await unlessEnded(scrape(url, interruption), interruption);
+	if (second === null) return 0;
+	const report = topReport(new Between(first, second));
 	context.stdout(
 		options.json === undefined
 			? topPage({ url, report, failure: null, clock: clock() }, null).join("\n")
@@ -100,7 +102,8 @@ async function watch(
 		await sleep(everyMs, undefined, { signal }).catch(() => {});
 		if (signal.aborted) return 0;
 		try {
-			const next = await scrape(url);
+			const next = await unlessEnded(scrape(url, signal), signal);
+			if (next === null) return 0;
 			now.report = topReport(new Between(last, next));
 			last = next;
 			now.failure = null;
@@ -111,6 +114,19 @@ async function watch(
 				since: now.failure?.since ?? performance.now(),
 			};
 		}
+	}
+}
+
+/** Null once the signal is there: whoever quits waits for nothing and reads of no failure. */
+async function unlessEnded<T>(
+	promise: Promise<T>,
+	signal: AbortSignal,
+): Promise<T | null> {
+	try {
+		return await promise;
+	} catch (error) {
+		if (signal.aborted) return null;
+		throw error;
 	}
 }
 

@@ -17,15 +17,19 @@ export interface Scrape {
 /** For an answer. Milliseconds. */
 const DEADLINE_MS = 5_000;
 
-/** Reads `/metrics` of an admin address, such as `http://127.0.0.1:9464`. Throws UNAVAILABLE. */
-export async function scrape(url: string): Promise<Scrape> {
+/** Reads `/metrics` of an admin address, such as `http://127.0.0.1:9464`, until the signal. Throws UNAVAILABLE. */
+export async function scrape(
+	url: string,
+	signal?: AbortSignal,
+): Promise<Scrape> {
 	const address = `${url}/metrics`;
 	const at = performance.now();
 	let response: Response;
 	let text: string;
 	try {
+		const late = AbortSignal.timeout(DEADLINE_MS);
 		response = await fetch(address, {
-			signal: AbortSignal.timeout(DEADLINE_MS),
+			signal: signal === undefined ? late : AbortSignal.any([late, signal]),
 		});
 		text = await response.text();
 	} catch (error) {
