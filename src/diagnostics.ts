@@ -49,6 +49,8 @@ export const CHANNELS = {
 	heldShards: channel("corkboard.heldShards"),
 	/** Spans of traces were not sent: `SpansLost`. */
 	spansLost: channel("corkboard.spansLost"),
+	/** Rotation of a queue did a statement, or ended a round: `QueueRotation`. */
+	queueRotation: channel("corkboard.queue.rotate"),
 	/** A document ran that no document file contains: `UnknownDocument`. */
 	unknownDocument: channel("corkboard.unknownDocument"),
 	/** Jobs were enqueued: `JobsEnqueued`. */
@@ -476,6 +478,41 @@ export interface HeldShards {
 export interface SpansLost {
 	readonly spans: number;
 	readonly error: unknown;
+}
+
+export type QueueRotation = QueueRotationStep | QueueRotationRound;
+
+/** A statement of rotation. The process may end after any of them. */
+export interface QueueRotationStep {
+	readonly kind: "step";
+	readonly queue: string;
+	readonly shard: number;
+	readonly host: string;
+	/** Of `ROTATION_STEPS`. */
+	readonly step: string;
+	/** False if the server refused it, because others kept using the table. */
+	readonly isDone: boolean;
+	/** How long statements on the queue's jobs may have waited for it; null for one that keeps none waiting. */
+	readonly stallMs: number | null;
+}
+
+export interface QueueRotationRound {
+	readonly kind: "round";
+	readonly queue: string;
+	readonly shard: number;
+	readonly host: string;
+	readonly ms: number;
+	/** Of files that are gone. */
+	readonly bytes: number;
+	/** Jobs that were moved to a later span, or had to be taken out of one that was being given back. */
+	readonly moved: number;
+	/** Of spans of the past that are kept for jobs which are too many to move. */
+	readonly heldBytes: number;
+	/** Why the table could not be changed; null if it was, or nothing was tried. */
+	readonly refused: string | null;
+	/** How long it has been refused; 0 if it is not. */
+	readonly refusedForMs: number;
+	readonly error?: unknown;
 }
 
 export interface UnknownDocument {

@@ -61,8 +61,6 @@ export interface StoreOptions {
 	readonly cacheBytes?: number;
 	/** Null: writes enqueue no jobs. */
 	readonly jobQueue?: JobQueue | null;
-	/** Called with each newer version of the topology, once the shards are those of it. */
-	readonly onTopology?: (topology: Topology) => Promise<void>;
 	readonly hooks?: StoreHooks;
 }
 
@@ -137,8 +135,6 @@ export async function openStore(
 		...(hooks.now && { now: hooks.now }),
 	});
 	resources.use(created.outboxDeletions);
-	// Ended before those: it adds to them.
-	resources.use(created.jobs?.deliveries);
 	resources.use(reportingLevels(created, caches?.shared));
 	const store = hooks.wrapStore?.(created) ?? created;
 	if (access === "readWrite") {
@@ -148,7 +144,7 @@ export async function openStore(
 				? resources.use(new OutboxWatch(store, { onBypass: reportBypass }))
 				: null;
 		caches?.listen(store, () => watch?.check());
-		follow(store, topology, options.onTopology);
+		follow(store, topology);
 	}
 	return store;
 }
@@ -169,11 +165,7 @@ interface OpenedStorage {
 	readonly storage: Storage;
 	readonly currentTopology: () => Topology;
 	/** From now on newer versions of the topology are applied. */
-	readonly follow: (
-		store: Store,
-		source: TopologySource,
-		onTopology?: StoreOptions["onTopology"],
-	) => void;
+	readonly follow: (store: Store, source: TopologySource) => void;
 }
 
 async function openStorage(
@@ -198,8 +190,7 @@ async function openStorage(
 		return {
 			storage,
 			currentTopology: () => storage.topology,
-			follow: (store, source, onTopology) =>
-				followTopology(source, storage, store, onTopology),
+			follow: (store, source) => followTopology(source, storage, store),
 		};
 	}
 	const storage = resources.use(
@@ -214,13 +205,11 @@ function followTopology(
 	source: TopologySource,
 	storage: ReloadableStorage,
 	store: Store,
-	onTopology: StoreOptions["onTopology"],
 ): void {
 	source.follow(async (topology) => {
 		await storage.switchTopology(topology);
 		// Values read from a former primary may not be the new primary's.
 		store.invalidateAll();
-		await onTopology?.(topology);
 	});
 }
 

@@ -315,22 +315,17 @@ class TopologySwitcher implements ReloadableStorage {
 		return version.walk(version.storage.walkObjects(shard, type));
 	}
 
-	walkEdges(
-		shard: number,
-		mapping: Mapping,
-		after?: Pick<Edge, "from" | "to">,
-	): AsyncIterable<readonly Edge[]> {
+	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
 		const version = this.#current;
-		return version.walk(version.storage.walkEdges(shard, mapping, after));
+		return version.walk(version.storage.walkEdges(shard, mapping));
 	}
 
 	walkLists(
 		shard: number,
 		mapping: Mapping,
-		after?: Id,
 	): AsyncIterable<readonly ListRow[]> {
 		const version = this.#current;
-		return version.walk(version.storage.walkLists(shard, mapping, after));
+		return version.walk(version.storage.walkLists(shard, mapping));
 	}
 
 	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]> {

@@ -183,17 +183,8 @@ export interface Storage extends AsyncDisposable {
 		shard: number,
 		type: string,
 	): AsyncIterable<readonly StoredObject[]>;
-	/** `after`: where another walk ended. */
-	walkEdges(
-		shard: number,
-		mapping: Mapping,
-		after?: Pick<Edge, "from" | "to">,
-	): AsyncIterable<readonly Edge[]>;
-	walkLists(
-		shard: number,
-		mapping: Mapping,
-		after?: Id,
-	): AsyncIterable<readonly ListRow[]>;
+	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]>;
+	walkLists(shard: number, mapping: Mapping): AsyncIterable<readonly ListRow[]>;
 	/** All outbox entries, due or not, in order of insertion. */
 	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]>;
 	walkLookups(modShard: number): AsyncIterable<readonly LookupRow[]>;
@@ -406,8 +397,6 @@ export interface TransactionWrites<T> {
 	readonly renumber?: readonly EdgePosition[];
 	/** Locked lists to count again from their edges. For repairs: it reads whole lists. */
 	readonly recount?: readonly ListKey[];
-	/** Edges whose rows are deleted for good. Each was read under `edges`, and is removed. */
-	readonly purge?: readonly EdgeKey[];
 	/** What is to be delivered to other shards and caches: one outbox row, committed with this transaction. */
 	readonly outboxEntry?: JsonObject;
 }

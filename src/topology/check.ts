@@ -2,7 +2,7 @@ import { CorkboardError } from "../errors.ts";
 import { MAX_SHARD } from "../id/ids.ts";
 import { HOST_URL_FORMS, parseHostUrl, redactHostUrl } from "./hostUrl.ts";
 import { modShards, rangeOf, shardsOf } from "./ranges.ts";
-import type { HostRange, QueueRange, ShardRange, Topology } from "./types.ts";
+import type { HostRange, ShardRange, Topology } from "./types.ts";
 
 /**
  * Plain data as a topology: frozen, its ranges lowest first. Throws
@@ -42,23 +42,10 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		...overlaps(placedLookups),
 	);
 	if (placedLookups.length === lookups?.length) {
-		problems.push(...gaps("lookups", placedLookups));
-	}
-	const queues =
-		members.queues === undefined
-			? null
-			: readRanges(members.queues, "queues", problems, readQueueRange);
-	const placedQueues = placed("queues", queues);
-	problems.push(...overlaps(placedQueues));
-	if (queues !== null && placedQueues.length === queues.length) {
-		problems.push(...gaps("queues", placedQueues));
+		problems.push(...gaps(placedLookups));
 	}
 	problems.push(
-		...mixed({
-			shards: list(members.shards),
-			lookups: list(members.lookups),
-			queues: list(members.queues),
-		}),
+		...mixed({ shards: list(members.shards), lookups: list(members.lookups) }),
 	);
 	if (list(members.shards)?.every((each) => member(each, "open") === false)) {
 		problems.push("shards: expected an open range but got: none");
@@ -67,7 +54,6 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		version: version as number,
 		shards: sorted(shards),
 		lookups: sorted(lookups),
-		...(queues !== null && { queues: sorted(queues) }),
 	});
 }
 
@@ -97,7 +83,7 @@ export function checkTopologyChange(old: Topology, next: Topology): void {
 			`shards: expected all shards that were there but got: none of ${printShards(vanished)}`,
 		);
 	}
-	faults.push(...generationFaults(old, next), ...queueFaults(old, next));
+	faults.push(...generationFaults(old, next));
 	if (modShards(next) !== modShards(old)) {
 		faults.push(
 			`lookups: expected ${modShards(old)} mod shards, as when the fleet was made, but got: ${modShards(next)}`,
@@ -138,18 +124,6 @@ function generationFaults(old: Topology, next: Topology): readonly string[] {
 	];
 }
 
-/** A queue shard is drained before it is left out, else its jobs would never run. */
-function queueFaults(old: Topology, next: Topology): readonly string[] {
-	const kept = new Set(shardsOf(next.queues ?? []));
-	const open = (old.queues ?? []).filter(({ drain }) => drain !== true);
-	const vanished = shardsOf(open).filter((each) => !kept.has(each));
-	return vanished.length === 0
-		? []
-		: [
-				`queues: expected all queue shards that were not draining but got: none of ${printShards(vanished)}`,
-			];
-}
-
 /** `3, 7 to 9` */
 function printShards(shards: readonly number[]): string {
 	const runs: [number, number][] = [];
@@ -167,17 +141,12 @@ function badTopology(problems: readonly string[]): CorkboardError {
 	return new CorkboardError("BAD_TOPOLOGY", problems.join("\n"));
 }
 
-const TOPOLOGY = {
-	what: "a topology",
-	keys: ["version", "shards", "lookups", "queues"],
-};
+const TOPOLOGY = { what: "a topology", keys: ["version", "shards", "lookups"] };
 const HOSTS = {
 	what: "a range and its hosts",
 	keys: ["range", "primary", "replica"],
 };
 const SHARDS = { ...HOSTS, keys: [...HOSTS.keys, "open", "generation"] };
-
-const QUEUES = { ...HOSTS, keys: [...HOSTS.keys, "drain"] };
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -258,33 +227,6 @@ function readHostRange(
 	const members = readObject(value, path, HOSTS, problems);
 	const hosts = members && readHosts(members, path, problems);
 	return hosts && Object.freeze(hosts);
-}
-
-function readQueueRange(
-	value: unknown,
-	path: string,
-	problems: string[],
-): QueueRange | null {
-	const members = readObject(value, path, QUEUES, problems);
-	const hosts = members && readHosts(members, path, problems);
-	if (members === null) return null;
-	const { drain } = members;
-	if (drain !== undefined) {
-		expect(
-			typeof drain === "boolean",
-			`${path}.drain`,
-			"true or false",
-			drain,
-			problems,
-		);
-	}
-	return (
-		hosts &&
-		Object.freeze({
-			...hosts,
-			...(drain === undefined ? {} : { drain: drain as boolean }),
-		})
-	);
 }
 
 /** Null where the range itself is not valid. */
@@ -422,9 +364,7 @@ function overlaps(ranges: readonly Placed[]): readonly string[] {
 
 /** One process speaks to one kind of storage: what is on the other would be out of its reach. */
 function mixed(
-	given: Readonly<
-		Record<"shards" | "lookups" | "queues", readonly unknown[] | null>
-	>,
+	given: Readonly<Record<"shards" | "lookups", readonly unknown[] | null>>,
 ): readonly string[] {
 	const schemes = new Map<string, string>();
 	for (const [name, ranges] of Object.entries(given)) {
@@ -447,10 +387,10 @@ function mixed(
 			];
 }
 
-/** Every lookup has its mod shard, so their ranges leave nothing out; neither do those of queue shards. */
-function gaps(name: string, ranges: readonly Placed[]): readonly string[] {
+/** Every lookup has its mod shard, so their ranges leave nothing out. */
+function gaps(ranges: readonly Placed[]): readonly string[] {
 	if (ranges.length === 0) {
-		return [`${name}: expected ranges from 0 on but got: none`];
+		return ["lookups: expected ranges from 0 on but got: none"];
 	}
 	const faults: string[] = [];
 	let next = 0;

@@ -1,10 +1,6 @@
-import type {
-	EntryJob,
-	JobQueue,
-	WantedJob,
-} from "../../src/graph/store/jobQueue.ts";
+import { randomBytes } from "node:crypto";
+import type { EntryJob, JobQueue } from "../../src/graph/store/jobQueue.ts";
 import type { AnyJob } from "../../src/queue/job.ts";
-import { newLocalId } from "../../src/queue/jobId.ts";
 
 /** A queue in memory that writes enqueue into; `run` runs what is in it. */
 export class MemoryQueue implements JobQueue {
@@ -16,13 +12,15 @@ export class MemoryQueue implements JobQueue {
 	failure: Error | null = null;
 
 	async prepare() {
-		return (wanted: WantedJob) => {
+		return (
+			wanted: Parameters<Awaited<ReturnType<JobQueue["prepare"]>>>[0],
+		) => {
 			const now = Date.now();
 			const { dueMs = now, priority = 2, key = null, ...job } = wanted;
 			return {
 				...job,
 				shard: 0,
-				local: newLocalId(),
+				local: randomBytes(16).toString("hex"),
 				bucket: Math.floor(now / 3_600_000),
 				priority,
 				due: dueMs * 1_000,

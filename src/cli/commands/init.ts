@@ -1,4 +1,3 @@
-import { createQueues } from "../../app/openJobs.ts";
 import { readConfig } from "../../config/config.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
@@ -26,18 +25,8 @@ export async function run(
 		progress.update(`${done} of ${total} shards and mod shards`),
 	);
 	progress.end();
-	const { queues } = corkboard;
-	if (queues !== null) {
-		await queues.store.createTables();
-		await createQueues(queues.store);
-	}
-	const kinds = [
-		`${shards.length} shards`,
-		`${modShards} mod shards`,
-		...(queues === null ? [] : [`${queues.store.shards.length} queue shards`]),
-	];
 	context.stdout(
-		`${kinds.slice(0, -1).join(", ")} and ${kinds.at(-1)} have all their tables`,
+		`${shards.length} shards and ${modShards} mod shards have all their tables`,
 	);
 	return 0;
 }

@@ -120,7 +120,7 @@ export async function changeObject(
 							...options.entry?.(data, next),
 							edges: elsewhere,
 							...(goneFrom !== null &&
-								newJob && {
+								newJob !== undefined && {
 									jobs: archiveJobs(store, type, [id], goneFrom).map(newJob),
 								}),
 						},

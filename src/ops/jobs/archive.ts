@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Store } from "../../graph/store/store.ts";
 import { archiveBatch, leavingEdges } from "../../graph/write/archive.ts";
 import {
 	ARCHIVE_ATTEMPTS,
@@ -7,7 +8,11 @@ import {
 import type { Id } from "../../id/ids.ts";
 import { job } from "../../queue/job.ts";
 import { objectId } from "./bodies.ts";
-import type { GraphContext } from "./graphContext.ts";
+
+/** What the jobs of the graph work with. */
+export interface GraphContext {
+	readonly store: Store;
+}
 
 const body = z.object({
 	/** Objects that are gone, those to archive first in front. */
@@ -28,10 +33,7 @@ export const archive = job({
 	queue: ARCHIVE_QUEUE,
 	body,
 	attempts: ARCHIVE_ATTEMPTS,
-	async run(
-		{ body, signal, checkpoint },
-		{ store }: Pick<GraphContext, "store">,
-	) {
+	async run({ body, signal, checkpoint }, { store }: GraphContext) {
 		let at = body.at ?? null;
 		let ids: readonly Id[] = body.ids;
 		// Most objects leave nothing: one read finds out for all.

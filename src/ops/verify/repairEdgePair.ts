@@ -81,8 +81,7 @@ function wantedEdge(
 	const nextVersion = Math.max(0, ...versions.filter(isStoredNumber)) + 1;
 	const isRemoved = isSound && sound.every(({ state }) => state === REMOVED);
 	if (!canExist && !isRemoved) {
-		// Of a removed edge it is when it was removed.
-		const sequence = Date.now() * 1_000;
+		const { sequence } = contentOf(sound, existing);
 		return { state: REMOVED, version: nextVersion, sequence };
 	}
 	if (!isSound) return { ...contentOf(sound, existing), version: nextVersion };

@@ -26,6 +26,11 @@ export function queuesTable(database: string): string {
 	return `\`${database}\`.\`queues\``;
 }
 
+/** Rounds of rotation, of all queues. */
+export function rotationsTable(database: string): string {
+	return `\`${database}\`.\`rotations\``;
+}
+
 /** The columns and keys of a jobs table, without its partitions. */
 export const JOBS_DEFINITION = `(
 	local_id BINARY(16) NOT NULL,
@@ -81,4 +86,15 @@ export function createQueues(database: string): string {
 		tokens DOUBLE NOT NULL,
 		filled_at BIGINT UNSIGNED NOT NULL
 	) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+}
+
+/** Times in microseconds; 0 for none. */
+export function createRotations(database: string): string {
+	return `CREATE TABLE IF NOT EXISTS ${rotationsTable(database)} (
+		name VARBINARY(40) NOT NULL PRIMARY KEY,
+		next_at BIGINT UNSIGNED NOT NULL,
+		refusals INT UNSIGNED NOT NULL,
+		refused_since BIGINT UNSIGNED NOT NULL,
+		changes_at BIGINT UNSIGNED NOT NULL
+	) ENGINE=InnoDB`;
 }

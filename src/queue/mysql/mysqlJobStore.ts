@@ -40,11 +40,20 @@ import {
 	checkScan,
 	unknownQueueShard,
 } from "../portChecks.ts";
+import type {
+	GivenBack,
+	Keep,
+	Made,
+	RotationStore,
+	Round,
+	Span,
+} from "../rotationStore.ts";
 import { parseSettings } from "../storedSettings.ts";
 import {
 	createJobs,
 	createKeys,
 	createQueues,
+	createRotations,
 	jobsTable,
 	keysTable,
 	queuesTable,
@@ -53,8 +62,19 @@ import { enqueueJobs } from "./enqueue.ts";
 import { orError, type QueueCall, queueCall } from "./queueCall.ts";
 import { mapQueueShards, type QueueShard } from "./queueShards.ts";
 import { countQueue, dueJobs, findJobs, scanQueue } from "./reads.ts";
-import { takeTurn } from "./turn.ts";
-import { changeJobs, expireClaims, renewAll } from "./upkeep.ts";
+import {
+	ahead,
+	dropEmpty,
+	endRound,
+	forgetQueue,
+	giveBack,
+	moveOn,
+	type QueueDatabase,
+	spans,
+	takeRound,
+} from "./rotation.ts";
+import { renewWithSwappedOut, turnWithSwappedOut } from "./swappedOut.ts";
+import { changeJobs, expireClaims } from "./upkeep.ts";
 
 export interface MysqlJobLimits extends HostLimits {
 	/** Time for a write, with all its waits and retries. Milliseconds. */
@@ -85,11 +105,13 @@ export interface MysqlJobOptions {
  * database `queue00000` on the host its range names, with two tables for each
  * queue. Nothing is opened before it is needed.
  */
-export function openMysqlJobStore(options: MysqlJobOptions): JobStore {
+export function openMysqlJobStore(
+	options: MysqlJobOptions,
+): JobStore & RotationStore {
 	return new MysqlJobStore(options);
 }
 
-class MysqlJobStore implements JobStore {
+class MysqlJobStore implements JobStore, RotationStore {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly #shards: ReadonlyMap<number, QueueShard>;
@@ -125,7 +147,7 @@ class MysqlJobStore implements JobStore {
 	async turn(at: Place, turn: Turn): Promise<Turned> {
 		checkAcks(turn.acks ?? []);
 		if (turn.claim !== undefined) checkClaim(turn.claim);
-		return this.#write(at, (call) => takeTurn(call, turn));
+		return this.#write(at, (call) => turnWithSwappedOut(call, turn));
 	}
 
 	async renew(
@@ -135,7 +157,9 @@ class MysqlJobStore implements JobStore {
 	): Promise<readonly Held[]> {
 		checkHeld(claims);
 		checkInteger("claimMs", claimMs, 1);
-		return this.#write(at, (call) => renewAll(call, claims, claimMs));
+		return this.#write(at, (call) =>
+			renewWithSwappedOut(call, claims, claimMs),
+		);
 	}
 
 	async expire(at: Place, options: ExpireOptions): Promise<Expired> {
@@ -224,7 +248,7 @@ class MysqlJobStore implements JobStore {
 	async drop(at: Place): Promise<void> {
 		checkPlace(at);
 		const { queue, shard } = at;
-		const { database } = this.#shard(shard);
+		const { database, host } = this.#shard(shard);
 		await orError(at, async () => {
 			await this.#runOn(shard, {
 				name: "delete queue",
@@ -237,6 +261,7 @@ class MysqlJobStore implements JobStore {
 			]) {
 				await this.#define(shard, `DROP TABLE IF EXISTS ${table}`);
 			}
+			await forgetQueue({ host, database, at });
 		});
 	}
 
@@ -249,6 +274,7 @@ class MysqlJobStore implements JobStore {
 						`CREATE DATABASE IF NOT EXISTS \`${database}\``,
 					);
 					await this.#define(number, createQueues(database));
+					await this.#define(number, createRotations(database));
 				} catch (thrown) {
 					if (!(thrown instanceof StorageFailure)) throw thrown;
 					throw new CorkboardError(
@@ -268,8 +294,8 @@ class MysqlJobStore implements JobStore {
 					host.rows(
 						{
 							name: "tables",
-							text: `SELECT 1 FROM information_schema.tables
-								WHERE table_schema = ? AND table_name = 'queues'`,
+							text: `SELECT table_name FROM information_schema.tables
+								WHERE table_schema = ? AND table_name IN ('queues', 'rotations')`,
 							values: [database],
 						},
 						{
@@ -278,10 +304,43 @@ class MysqlJobStore implements JobStore {
 						},
 					),
 				);
-				return rows.length > 0 ? [] : [`${database}.queues`];
+				const there = new Set(rows.map(([name]) => String(name)));
+				return ["queues", "rotations"]
+					.filter((name) => !there.has(name))
+					.map((name) => `${database}.${name}`);
 			}),
 		);
 		return missing.flat();
+	}
+
+	takeRound(at: Place, everyMs: number): Promise<Round | null> {
+		return this.#rotate(at, (queue) => takeRound(queue, everyMs));
+	}
+
+	endRound(at: Place, round: Round): Promise<void> {
+		return this.#rotate(at, (queue) => endRound(queue, round));
+	}
+
+	spans(at: Place, keep: Keep): Promise<readonly Span[]> {
+		return this.#rotate(at, (queue) => spans(queue, keep));
+	}
+
+	ahead(at: Place, hours: number): Promise<Made> {
+		checkInteger("hours", hours, 1);
+		return this.#rotate(at, (queue) => ahead(queue, hours));
+	}
+
+	moveOn(at: Place, span: Span, keep: Keep, limit: number): Promise<number> {
+		checkInteger("limit", limit, 1);
+		return this.#rotate(at, (queue) => moveOn(queue, span, keep, limit));
+	}
+
+	giveBack(at: Place, span: Span, keep: Keep): Promise<GivenBack> {
+		return this.#rotate(at, (queue) => giveBack(queue, span, keep));
+	}
+
+	dropEmpty(at: Place): Promise<Made> {
+		return this.#rotate(at, dropEmpty);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -305,6 +364,15 @@ class MysqlJobStore implements JobStore {
 		checkPlace(at);
 		const call = queueCall(at, this.#shard(at.shard), this.#limits.writeMs);
 		return orError(at, () => body(call));
+	}
+
+	async #rotate<T>(
+		at: Place,
+		body: (queue: QueueDatabase) => Promise<T>,
+	): Promise<T> {
+		checkPlace(at);
+		const { host, database } = this.#shard(at.shard);
+		return orError(at, () => body({ host, database, at }));
 	}
 
 	/** A statement that commits by itself. It waits for no other for longer than the session allows. */

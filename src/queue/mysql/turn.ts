@@ -162,8 +162,8 @@ function successes(
 			const asked = new Set(doubtful.map(({ local }) => local));
 			return acks.map((ack): Acked => {
 				if (!asked.has(ack.local)) return "done";
-				// It is not running with this token any more: that would have been changed.
-				return answerTo(jobs.get(ack.local) ?? null, ack) ?? "lost";
+				// If it runs with this token, it has been stored again since (./swappedOut.ts).
+				return answerTo(jobs.get(ack.local) ?? null, ack) ?? "absent";
 			});
 		},
 	};

@@ -64,7 +64,7 @@ export async function readWords(
 		const job = found.get(ack.local);
 		if (job === undefined) {
 			const moved = elsewhere.get(ack.local) ?? null;
-			return { ack, answer: answerTo(moved, ack) ?? "lost", change: null };
+			return { ack, answer: answerTo(moved, ack) ?? "absent", change: null };
 		}
 		const answer = answerTo(job, ack);
 		return answer === null
@@ -90,7 +90,10 @@ export async function readWords(
 	};
 }
 
-/** A job that is not where it was claimed is not running any more: it is read for the answer only. */
+/**
+ * A job that is not where it was claimed is not running any more: it is read for
+ * the answer only. Or it was swapped out, and is asked for again (./swappedOut.ts).
+ */
 async function readElsewhere(
 	statements: MysqlTransaction,
 	tables: QueueTables,

@@ -39,6 +39,14 @@ import {
 	unknownQueue,
 	unknownQueueShard,
 } from "../portChecks.ts";
+import type {
+	GivenBack,
+	Keep,
+	Made,
+	RotationStore,
+	Round,
+	Span,
+} from "../rotationStore.ts";
 import { parseSettings } from "../storedSettings.ts";
 import { CREATE_QUEUES, createQueueTables } from "./ddl.ts";
 import {
@@ -51,6 +59,7 @@ import {
 	sayAll,
 	scanJobs,
 } from "./jobs.ts";
+import { giveBack, listSpans } from "./rotation.ts";
 import {
 	DELETE_QUEUE,
 	PUT_QUEUE,
@@ -65,7 +74,9 @@ import {
  * within its tick, so no outcome is ever unknown. There are no partitions: a job
  * has a bucket, which nothing looks at.
  */
-export function openSqliteJobStore(options: SqliteJobOptions): JobStore {
+export function openSqliteJobStore(
+	options: SqliteJobOptions,
+): JobStore & RotationStore {
 	return new SqliteJobStore(options);
 }
 
@@ -76,12 +87,13 @@ interface SqliteJobOptions {
 	readonly now?: () => number;
 }
 
-class SqliteJobStore implements JobStore {
+class SqliteJobStore implements JobStore, RotationStore {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly #files: ReadonlyMap<number, ShardFile>;
 	readonly #statements = new Map<string, QueueStatements>();
 	readonly #now: () => number;
+	readonly #rounds = new Map<string, StoredRound>();
 
 	constructor({ queues, readOnly = false, now }: SqliteJobOptions) {
 		this.#files = mapShardFiles(queues, "queue", readOnly);
@@ -258,6 +270,44 @@ class SqliteJobStore implements JobStore {
 		);
 	}
 
+	/** In memory: no other process rotates. */
+	async takeRound(at: Place, everyMs: number): Promise<Round | null> {
+		const now = this.#now();
+		const key = `${at.queue} ${at.shard}`;
+		if (now < (this.#rounds.get(key)?.nextAt ?? 0)) return null;
+		this.#rounds.set(key, { nextAt: now + everyMs * 1_000 });
+		return { now, refusals: 0, refusedSince: null, changesAt: 0 };
+	}
+
+	/** Nothing is refused. */
+	async endRound(): Promise<void> {}
+
+	async spans(at: Place, keep: Keep): Promise<readonly Span[]> {
+		return this.#read(at, (connection) =>
+			listSpans(connection, at.queue, keep),
+		);
+	}
+
+	async ahead(): Promise<Made> {
+		return { spans: 0 };
+	}
+
+	async moveOn(): Promise<number> {
+		return 0;
+	}
+
+	async giveBack(at: Place, _: Span, keep: Keep): Promise<GivenBack> {
+		checkPlace(at);
+		const file = this.#file(at.shard);
+		return onQueue(file, at, () =>
+			giveBack(file.writer, file.location.host, at, keep),
+		);
+	}
+
+	async dropEmpty(): Promise<Made> {
+		return { spans: 0 };
+	}
+
 	async [Symbol.asyncDispose](): Promise<void> {
 		for (const file of this.#files.values()) file[Symbol.dispose]();
 	}
@@ -305,6 +355,10 @@ class SqliteJobStore implements JobStore {
 		}
 		return statements;
 	}
+}
+
+interface StoredRound {
+	readonly nextAt: number;
 }
 
 interface StoredQueue {

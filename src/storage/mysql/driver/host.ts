@@ -21,7 +21,7 @@ import type {
 	WriteResult,
 } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
-import { Pool } from "./pool.ts";
+import { Pool, type PoolOptions } from "./pool.ts";
 import {
 	endingWith,
 	failureOf,
@@ -76,6 +76,13 @@ export interface MysqlTransaction {
 	together(statements: readonly Sql[]): Promise<readonly Result[]>;
 }
 
+/** A connection of its own: what it sets, locks and holds ends with it. */
+export interface MysqlSession {
+	readonly product: Product;
+	rows(sql: Sql): Promise<readonly Row[]>;
+	run(sql: Sql): Promise<WriteResult>;
+}
+
 export type CommitDecision<T> =
 	| {
 			readonly value: T;
@@ -120,6 +127,7 @@ export class Host implements AsyncDisposable {
 	readonly name: string;
 	readonly #singles: Pool;
 	readonly #transactions: Pool;
+	readonly #sessionOptions: PoolOptions;
 	readonly #health: HostHealth;
 
 	constructor(address: ServerAddress, limits: HostLimits, readOnly: boolean) {
@@ -138,13 +146,14 @@ export class Host implements AsyncDisposable {
 			statementMs: readMs,
 			maxIdleMs: MAX_IDLE_MS,
 		});
-		this.#transactions = new Pool({
+		this.#sessionOptions = {
 			...options,
 			purpose: "transaction",
 			statementMs: 0,
 			// Before the server ends it.
 			maxIdleMs: Math.min(MAX_IDLE_MS, silenceMs * IDLE_SHARE),
-		});
+		};
+		this.#transactions = new Pool(this.#sessionOptions);
 		this.#health = new HostHealth(address.name, async () => {
 			// Connections from before the host went down prove nothing.
 			this.#singles.closeIdle();
@@ -210,6 +219,36 @@ export class Host implements AsyncDisposable {
 				this.#attempt(connection, options, body),
 			),
 		);
+	}
+
+	/**
+	 * Opens a session for `body`, for statements that change tables or take locks
+	 * which outlive a transaction, and closes it. Nothing is repeated, and nothing
+	 * but DDL commits by itself, unless `body` sets autocommit. The server ends the
+	 * session, and with it all locks, when it hears nothing for `silenceMs`.
+	 */
+	async session<T>(
+		options: QueryOptions,
+		body: (session: MysqlSession) => Promise<T>,
+	): Promise<T> {
+		this.#checkHealth(options.trace);
+		await using pool = new Pool({ ...this.#sessionOptions, size: 1 });
+		try {
+			const connection = await acquire(pool, options, this.name);
+			try {
+				return await body({
+					product: connection.product,
+					rows: (sql) => this.#rows(connection, sql, options),
+					run: (sql) => this.#run(connection, sql, options),
+				});
+			} finally {
+				pool.release(connection);
+			}
+		} catch (thrown) {
+			this.#health.failed(thrown);
+			reportFailure(thrown);
+			throw thrown;
+		}
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,50 @@
+import type { Held, Turn, Turned } from "../jobStore.ts";
+import type { QueueCall } from "./queueCall.ts";
+import { bringBack } from "./rotation.ts";
+import { takeTurn } from "./turn.ts";
+import { renewAll } from "./upkeep.ts";
+
+/*
+ * A job that runs is in no partition while rotation gives its span back: for
+ * milliseconds, or, if the rotating process was killed then, until somebody
+ * stores it again. A worker whose job is not there does so, and asks once more:
+ * running jobs return to their own bucket.
+ */
+
+export async function turnWithSwappedOut(
+	call: QueueCall,
+	turn: Turn,
+): Promise<Turned> {
+	const turned = await takeTurn(call, turn);
+	const acks = (turn.acks ?? []).filter(
+		(_, index) => turned.acked[index] === "absent",
+	);
+	if (acks.length === 0) return turned;
+	await bringBackFor(call);
+	const again = [...(await takeTurn(call, { acks })).acked];
+	return {
+		...turned,
+		acked: turned.acked.map((answer) =>
+			answer === "absent" ? (again.shift() ?? answer) : answer,
+		),
+	};
+}
+
+export async function renewWithSwappedOut(
+	call: QueueCall,
+	claims: readonly Held[],
+	claimMs: number,
+): Promise<readonly Held[]> {
+	const held = await renewAll(call, claims, claimMs);
+	if (held.length === claims.length) return held;
+	const first = new Set(held);
+	const missing = claims.filter((claim) => !first.has(claim));
+	await bringBackFor(call);
+	const second = new Set(await renewAll(call, missing, claimMs));
+	return claims.filter((claim) => first.has(claim) || second.has(claim));
+}
+
+function bringBackFor({ at, shard }: QueueCall): Promise<void> {
+	const { host, database } = shard;
+	return bringBack({ host, database, at });
+}
