@@ -54,7 +54,7 @@ export async function openQueues(
 	};
 }
 
-/** Of the topology; an embedded folder has one shard beside the graph's. */
+/** Of the topology; a folder with a topology of its own has one shard beside the graph's. */
 export function queuesOf(topology: Topology): readonly QueueRange[] {
 	if (topology.queues !== undefined) return topology.queues;
 	const [folder] = dataFoldersOf(topology);

@@ -2,7 +2,7 @@ import { CorkboardError } from "../errors.ts";
 import { MAX_SHARD } from "../id/ids.ts";
 import { HOST_URL_FORMS, parseHostUrl, redactHostUrl } from "./hostUrl.ts";
 import { modShards, rangeOf, shardsOf } from "./ranges.ts";
-import type { HostRange, ShardRange, Topology } from "./types.ts";
+import type { HostRange, QueueRange, ShardRange, Topology } from "./types.ts";
 
 /**
  * Plain data as a topology: frozen, its ranges lowest first. Throws
@@ -34,18 +34,27 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		problems,
 		readHostRange,
 	);
+	const queues =
+		members.queues === undefined
+			? undefined
+			: readRanges(members.queues, "queues", problems, readQueueRange);
 	// Ranges that are valid in themselves are checked against each other even
 	// where something else is wrong, to report all problems at once.
 	const placedLookups = placed("lookups", lookups);
 	problems.push(
 		...overlaps(placed("shards", shards)),
 		...overlaps(placedLookups),
+		...overlaps(placed("queues", queues ?? [])),
 	);
 	if (placedLookups.length === lookups?.length) {
 		problems.push(...gaps(placedLookups));
 	}
 	problems.push(
-		...mixed({ shards: list(members.shards), lookups: list(members.lookups) }),
+		...mixed({
+			shards: list(members.shards),
+			lookups: list(members.lookups),
+			queues: list(members.queues),
+		}),
 	);
 	if (list(members.shards)?.every((each) => member(each, "open") === false)) {
 		problems.push("shards: expected an open range but got: none");
@@ -54,6 +63,7 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		version: version as number,
 		shards: sorted(shards),
 		lookups: sorted(lookups),
+		...(queues === undefined ? {} : { queues: sorted(queues) }),
 	});
 }
 
@@ -83,13 +93,25 @@ export function checkTopologyChange(old: Topology, next: Topology): void {
 			`shards: expected all shards that were there but got: none of ${printShards(vanished)}`,
 		);
 	}
-	faults.push(...generationFaults(old, next));
+	faults.push(...queueFaults(old, next), ...generationFaults(old, next));
 	if (modShards(next) !== modShards(old)) {
 		faults.push(
 			`lookups: expected ${modShards(old)} mod shards, as when the fleet was made, but got: ${modShards(next)}`,
 		);
 	}
 	if (faults.length > 0) throw badTopology(faults);
+}
+
+/** A queue shard that takes jobs has some that nobody would find: it is drained first. */
+function queueFaults(old: Topology, next: Topology): readonly string[] {
+	const kept = new Set(shardsOf(next.queues ?? []));
+	const inUse = (old.queues ?? []).filter(({ drain }) => drain !== true);
+	const vanished = shardsOf(inUse).filter((each) => !kept.has(each));
+	return vanished.length === 0
+		? []
+		: [
+				`queues: expected all queue shards that were there without "drain": true but got: none of ${printShards(vanished)}`,
+			];
 }
 
 /**
@@ -141,11 +163,15 @@ function badTopology(problems: readonly string[]): CorkboardError {
 	return new CorkboardError("BAD_TOPOLOGY", problems.join("\n"));
 }
 
-const TOPOLOGY = { what: "a topology", keys: ["version", "shards", "lookups"] };
+const TOPOLOGY = {
+	what: "a topology",
+	keys: ["version", "shards", "lookups", "queues"],
+};
 const HOSTS = {
 	what: "a range and its hosts",
 	keys: ["range", "primary", "replica"],
 };
+const QUEUES = { ...HOSTS, keys: [...HOSTS.keys, "drain"] };
 const SHARDS = { ...HOSTS, keys: [...HOSTS.keys, "open", "generation"] };
 
 type Members = Readonly<Record<string, unknown>>;
@@ -215,6 +241,33 @@ function readShardRange(
 			...hosts,
 			open: open as boolean,
 			...(generation === undefined ? {} : { generation: generation as number }),
+		})
+	);
+}
+
+function readQueueRange(
+	value: unknown,
+	path: string,
+	problems: string[],
+): QueueRange | null {
+	const members = readObject(value, path, QUEUES, problems);
+	const hosts = members && readHosts(members, path, problems);
+	if (members === null) return null;
+	const { drain } = members;
+	if (drain !== undefined) {
+		expect(
+			typeof drain === "boolean",
+			`${path}.drain`,
+			"true or false",
+			drain,
+			problems,
+		);
+	}
+	return (
+		hosts &&
+		Object.freeze({
+			...hosts,
+			...(drain === undefined ? {} : { drain: drain as boolean }),
 		})
 	);
 }
@@ -364,7 +417,9 @@ function overlaps(ranges: readonly Placed[]): readonly string[] {
 
 /** One process speaks to one kind of storage: what is on the other would be out of its reach. */
 function mixed(
-	given: Readonly<Record<"shards" | "lookups", readonly unknown[] | null>>,
+	given: Readonly<
+		Record<"shards" | "lookups" | "queues", readonly unknown[] | null>
+	>,
 ): readonly string[] {
 	const schemes = new Map<string, string>();
 	for (const [name, ranges] of Object.entries(given)) {

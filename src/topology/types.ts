@@ -5,7 +5,7 @@ export interface Topology {
 	readonly shards: readonly ShardRange[];
 	/** Ranges of mod shards, which hold lookups, lowest first. They cover 0 to N - 1 without gaps; N never changes. */
 	readonly lookups: readonly HostRange[];
-	/** Ranges of queue shards, which hold jobs, lowest first. They cover 0 to N - 1 without gaps; N may grow. None: there are no queues. */
+	/** Ranges of queue shards, which hold jobs, lowest first, without overlap. Numbers between may be missing. None: there are no queues, but of an embedded folder. */
 	readonly queues?: readonly QueueRange[];
 }
 

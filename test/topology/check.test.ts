@@ -235,6 +235,38 @@ suite("checkTopology", () => {
 		]);
 	});
 
+	test("keeps the ranges of queue shards, in ascending order, and allows numbers between to be missing", () => {
+		const queues = [
+			{ range: [8, 9], primary: "sqlite:b", drain: true },
+			{ range: [0, 3], primary: "sqlite:a" },
+		];
+		assert.deepEqual(checkTopology({ ...GOOD, queues }).queues, [
+			queues[1],
+			queues[0],
+		]);
+		assert.equal("queues" in checkTopology(GOOD), false);
+	});
+
+	test("rejects queue shards that overlap, are on hosts of another kind, or whose drain is neither true nor false", () => {
+		const at = (range: readonly number[], more = {}) => ({
+			range,
+			primary: "sqlite:a",
+			...more,
+		});
+		assert.deepEqual(faultsWith({ queues: [at([0, 3]), at([3, 4])] }), [
+			"queues[1].range: expected no overlap but got: 3 to 3, which queues[0].range has too",
+		]);
+		assert.deepEqual(faultsWith({ queues: [at([0, 3], { drain: 1 })] }), [
+			"queues[0].drain: expected true or false but got: 1",
+		]);
+		assert.deepEqual(
+			faultsWith({ queues: [at([0, 3], { primary: "mysql://a@b:1" })] }),
+			[
+				"queues[0].primary: expected sqlite:, as shards[0].primary, because all hosts of a topology are of one kind, but got: mysql:",
+			],
+		);
+	});
+
 	test("rejects a topology without an open range", () => {
 		assert.deepEqual(oneShard({ open: false }), [
 			"shards: expected an open range but got: none",
@@ -369,6 +401,29 @@ suite("checkTopologyChange", () => {
 				"version: expected a version after 7 for another map but got: the same version",
 			],
 		);
+	});
+
+	test("rejects removed queue shards, unless they were drained in the version before", () => {
+		const primary = "sqlite:a";
+		const before = {
+			...GOOD,
+			queues: [
+				{ range: [0, 3], primary },
+				{ range: [4, 7], primary, drain: true },
+			],
+		};
+		const next = (queues: readonly object[]) =>
+			faultsOf(() =>
+				checkTopologyChange(
+					checkTopology(before),
+					checkTopology({ ...before, version: 8, queues }),
+				),
+			);
+		assert.deepEqual(next([{ range: [0, 3], primary }]), []);
+		assert.deepEqual(next([{ range: [0, 9], primary: "sqlite:b" }]), []);
+		assert.deepEqual(next([{ range: [1, 2], primary }]), [
+			'queues: expected all queue shards that were there without "drain": true but got: none of 0, 3',
+		]);
 	});
 
 	test("rejects removed shards and a different number of mod shards", () => {

@@ -75,12 +75,13 @@ suite("topology ranges", () => {
 });
 
 suite("the embedded topology", () => {
-	test("has 16 open shards and 16 mod shards in one folder by default", () => {
+	test("has 16 open shards, 16 mod shards and one queue shard in one folder by default", () => {
 		const range = [0, 15];
 		assert.deepEqual(embeddedTopology("data"), {
 			version: 1,
 			shards: [{ range, primary: "sqlite:data", open: true }],
 			lookups: [{ range, primary: "sqlite:data" }],
+			queues: [{ range: [0, 0], primary: "sqlite:data" }],
 		});
 	});
 

@@ -1,3 +1,5 @@
+import type { Corkboard } from "../../app/openCorkboard.ts";
+import { createQueues } from "../../app/openJobs.ts";
 import { readConfig } from "../../config/config.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
@@ -5,7 +7,7 @@ import { createProgressLine } from "../progress.ts";
 
 export const usage: Usage = {
 	summary:
-		"Creates the missing tables and columns of every shard. Existing rows stay.",
+		"Creates the missing tables, columns and queues of every shard. Existing rows stay.",
 	operands: [],
 	options: {},
 };
@@ -25,8 +27,23 @@ export async function run(
 		progress.update(`${done} of ${total} shards and mod shards`),
 	);
 	progress.end();
+	const queueShards = await createQueueTables(corkboard);
 	context.stdout(
 		`${shards.length} shards and ${modShards} mod shards have all their tables`,
 	);
+	if (queueShards > 0) {
+		context.stdout(`${queueShards} queue shards have all their queues`);
+	}
 	return 0;
+}
+
+/** Returns of how many shards. */
+async function createQueueTables({
+	queues,
+}: Pick<Corkboard, "queues">): Promise<number> {
+	if (queues === null) return 0;
+	const { store } = queues;
+	await store.createTables();
+	await createQueues(store);
+	return store.shards.length;
 }

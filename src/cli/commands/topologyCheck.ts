@@ -150,6 +150,10 @@ function describeTopology(
 			generation: each.generation ?? 0,
 		})),
 		lookups: topology.lookups.map(range),
+		queues: (topology.queues ?? []).map((each) => ({
+			...range(each),
+			drain: each.drain ?? false,
+		})),
 		follows,
 		problems,
 	};
@@ -161,7 +165,7 @@ function printTopology(
 	source: string,
 	context: CommandContext,
 ): void {
-	const { version, shards, lookups } = topology;
+	const { version, shards, lookups, queues = [] } = topology;
 	context.stdout(`version ${version} of ${source}: good`);
 	context.stdout(
 		`${shardsOf(shards).length} shards, ${openShards(topology).length} open for new users; lookups on ${modShards(topology)} mod shards`,
@@ -175,6 +179,10 @@ function printTopology(
 			...lookups.map((range): [string, string] => [
 				`lookups ${formatRange(range)}`,
 				hosts(range),
+			]),
+			...queues.map((range): [string, string] => [
+				`queues ${formatRange(range)}`,
+				[hosts(range), ...(range.drain ? ["drain"] : [])].join("  "),
 			]),
 		]).join("\n"),
 	);

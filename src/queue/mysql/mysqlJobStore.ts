@@ -1,5 +1,9 @@
 import { CorkboardError } from "../../errors.ts";
-import type { HostLimits } from "../../storage/mysql/driver/host.ts";
+import type {
+	HostLimits,
+	QueryOptions,
+} from "../../storage/mysql/driver/host.ts";
+import type { Row } from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import type { Environment } from "../../topology/secret.ts";
@@ -59,7 +63,7 @@ import {
 	queuesTable,
 } from "./ddl.ts";
 import { enqueueJobs } from "./enqueue.ts";
-import { orError, type QueueCall, queueCall } from "./queueCall.ts";
+import { isNoTable, orError, type QueueCall, queueCall } from "./queueCall.ts";
 import { mapQueueShards, type QueueShard } from "./queueShards.ts";
 import { countQueue, dueJobs, findJobs, scanQueue } from "./reads.ts";
 import {
@@ -206,7 +210,8 @@ class MysqlJobStore implements JobStore, RotationStore {
 	async queues(shard: number): Promise<readonly QueueRow[]> {
 		const { host, database } = this.#shard(shard);
 		const rows = await orError({ queue: "", shard }, () =>
-			host.rows(
+			rowsOrNone(
+				host,
 				{
 					name: "queues",
 					text: `SELECT name, settings, version FROM ${queuesTable(database)} ORDER BY name`,
@@ -396,5 +401,19 @@ class MysqlJobStore implements JobStore, RotationStore {
 			shard,
 			deadline: deadlineIn(this.#limits.writeMs),
 		});
+	}
+}
+
+/** A shard whose tables have not been created has no queues. */
+async function rowsOrNone(
+	host: QueueShard["host"],
+	sql: Sql,
+	options: QueryOptions,
+): Promise<readonly Row[]> {
+	try {
+		return await host.rows(sql, options);
+	} catch (thrown) {
+		if (isNoTable(thrown)) return [];
+		throw thrown;
 	}
 }
