@@ -179,6 +179,10 @@ export interface RequestRecord {
 }
 
 export interface OperationRecord {
+	/** The operation has ended: `recorded` may be called later, and answers the same. */
+	end(): void;
+	/** Memory that this record keeps in use, about, and not exactly at all. */
+	readonly heldBytes: number;
 	/** What the operation did until now: `RecordedOperation` of src/plan. */
 	recorded(): unknown;
 }

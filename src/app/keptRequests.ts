@@ -5,10 +5,12 @@ import type { RecordedOperation } from "../plan/explainRecorder.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
 import { describeRequest } from "./describeRequest.ts";
 
-/** Of all, in characters of JSON. */
+/** Of all: characters of JSON, or bytes that a record keeps in use. */
 const MAX_WEIGHT = 4_194_304;
-/** Of one; of a larger one the plan is left out. */
+/** Of the JSON of one; of a larger one the plan is left out. */
 const MAX_ONE = 524_288;
+/** A record that keeps more in use than this is written down at once: as JSON most are a few thousand characters. */
+const MAX_HELD = 65_536;
 
 /** What `explain --trace` prints. As JSON on the admin address. */
 export interface KeptRequest {
@@ -34,9 +36,9 @@ export interface KeptRequests extends Disposable {
  * or that are sampled: a few megabytes of them.
  */
 export function keepRequests(slowMs: number | null): KeptRequests {
-	const byRequest = new BoundedMap<string>({
+	const byRequest = new BoundedMap<Kept>({
 		maxWeight: MAX_WEIGHT,
-		weigh: ({ length }) => length,
+		weigh: ({ weight }) => weight,
 	});
 	/** The request of each trace and error. Some may be of requests that are not kept any more. */
 	const requestIds = new BoundedMap<string>({
@@ -51,7 +53,7 @@ export function keepRequests(slowMs: number | null): KeptRequests {
 			(slowMs !== null && ms >= slowMs) ||
 			codes.some(isOwnFailure);
 		if (!isKept) return;
-		byRequest.set(requestId, toText(request));
+		byRequest.set(requestId, keep(request));
 		for (const id of errorIds.slice(0, MAX_ERROR_IDS)) {
 			requestIds.set(id, requestId);
 		}
@@ -59,8 +61,10 @@ export function keepRequests(slowMs: number | null): KeptRequests {
 	};
 	CHANNELS.request.subscribe(listener);
 	return {
-		find: (id) =>
-			byRequest.get(id) ?? byRequest.get(requestIds.get(id) ?? "") ?? null,
+		find(id) {
+			const kept = byRequest.get(id) ?? byRequest.get(requestIds.get(id) ?? "");
+			return kept?.text() ?? null;
+		},
 		[Symbol.dispose]: () => void CHANNELS.request.unsubscribe(listener),
 	};
 }
@@ -73,13 +77,43 @@ function isOwnFailure(code: string): boolean {
 	return isClientCode(code) && ERRORS[code].status >= 500;
 }
 
-function toText(request: RequestCompleted): string {
-	const recorded = request.record?.operation?.recorded() as
-		| RecordedOperation
-		| undefined;
+interface Kept {
+	readonly weight: number;
+	text(): string;
+}
+
+/**
+ * Hardly any of them is ever asked for, and all may be kept (if every request is
+ * sampled): what was recorded is put together and written as JSON when somebody asks.
+ */
+function keep(request: RequestCompleted): Kept {
+	const at = new Date().toISOString();
+	const operation = request.record?.operation ?? null;
+	operation?.end();
+	const described = describeRequest(request);
+	const text = () =>
+		toText(
+			at,
+			described,
+			operation?.recorded() as RecordedOperation | undefined,
+		);
+	const heldBytes = DESCRIBED_BYTES + (operation?.heldBytes ?? 0);
+	if (heldBytes <= MAX_HELD) return { weight: heldBytes, text };
+	const written = text();
+	return { weight: written.length, text: () => written };
+}
+
+/** What `describeRequest` answers, and the rest that is there for each. */
+const DESCRIBED_BYTES = 1_500;
+
+function toText(
+	at: string,
+	request: KeptRequest["request"],
+	recorded: RecordedOperation | undefined,
+): string {
 	const kept: KeptRequest = {
-		at: new Date().toISOString(),
-		request: describeRequest(request),
+		at,
+		request,
 		hosts: recorded?.hosts ?? null,
 		variables: recorded?.variables ?? null,
 		explain: recorded?.explain ?? null,

@@ -10,6 +10,7 @@ import type { ExplainOutput } from "./explainOutput.ts";
 import {
 	type CostAndLimit,
 	type ExplainOptions,
+	edgesOf,
 	explainRuns,
 	type Writes,
 } from "./explainRuns.ts";
@@ -52,14 +53,20 @@ export interface RecorderOptions extends ExplainOptions, CostAndLimit {
 
 /** Records one execution. What was recorded is put together when somebody asks for it. */
 export class ExplainRecorder implements Tracer, StepRecorder, OperationRecord {
-	readonly #bound: BoundPlan;
+	readonly #plan: BoundPlan["plan"];
+	/** Null after the end: they may be large, and are not to be kept. */
+	#variables: BoundPlan["variables"] | null;
+	#shapes: RecordedOperation["variables"] = {};
 	readonly #options: RecorderOptions;
 	readonly #start = performance.now();
+	/** Null while it runs. */
+	#endedAt: number | null = null;
 	readonly #runs: StepRecord[] = [];
 	#writes: Map<number, Map<string, WriteRecord>> | null = null;
 
 	constructor(bound: BoundPlan, options: RecorderOptions) {
-		this.#bound = bound;
+		this.#plan = bound.plan;
+		this.#variables = bound.variables;
 		this.#options = options;
 	}
 
@@ -98,31 +105,56 @@ export class ExplainRecorder implements Tracer, StepRecorder, OperationRecord {
 		});
 	}
 
+	end(): void {
+		this.#endedAt = performance.now();
+		this.#shapes = this.#shapesNow();
+		this.#variables = null;
+	}
+
+	#shapesNow(): RecordedOperation["variables"] {
+		if (this.#variables === null) return this.#shapes;
+		const { variableDefinitions = [] } = this.#plan.operation;
+		return variableShapes(variableDefinitions, this.#variables);
+	}
+
+	get heldBytes(): number {
+		let results = 0;
+		for (const run of this.#runs) {
+			results += run.parents.length + run.details.statements.length;
+			for (const result of run.results ?? []) {
+				results += 1 + (edgesOf(result)?.length ?? 0);
+			}
+		}
+		return RUN_BYTES * this.#runs.length + RESULT_BYTES * results;
+	}
+
 	/** Everything recorded until now. */
 	output(): ExplainOutput {
-		const { steps, operation } = this.#bound.plan;
+		const { steps, operation } = this.#plan;
 		return explainRuns(
 			steps,
 			[operation.operation, operation.name?.value].filter(Boolean).join(" "),
 			this.#runs,
 			this.#writes ?? new Map(),
 			this.#start,
+			this.#endedAt ?? performance.now(),
 			this.#options,
 		);
 	}
 
 	recorded(): RecordedOperation {
-		const { plan, variables } = this.#bound;
 		return {
 			explain: this.output(),
 			hosts: hostTimes(this.#runs, this.#writes ?? new Map()),
-			variables: variableShapes(
-				plan.operation.variableDefinitions ?? [],
-				variables,
-			),
+			variables: this.#shapesNow(),
 		};
 	}
 }
+
+/** Of one run of a step, with its statements' own share. */
+const RUN_BYTES = 400;
+/** Of a result with its object, which may have left the caches since; of an id or a statement it is too much. */
+const RESULT_BYTES = 600;
 
 /** What the execution waited for, by host, the longest first. */
 function hostTimes(

@@ -46,6 +46,7 @@ export function explainRuns(
 	writes: Writes,
 	/** In milliseconds of `performance.now()`. */
 	start: number,
+	end: number,
 	{ cost, limit, hostOf }: ExplainOptions & CostAndLimit,
 ): ExplainOutput {
 	const records = new Map(steps.map(({ number }) => [number, newSum()]));
@@ -208,7 +209,7 @@ export function explainRuns(
 		operation: name,
 		cost: cost.total,
 		limit,
-		ms: performance.now() - start,
+		ms: end - start,
 		statements: reporters.size,
 		rows: sumRows([...reporters.keys()]),
 		written: allWrites.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
@@ -250,7 +251,7 @@ function addResult(record: StepSum, result: unknown): void {
 }
 
 /** Null for what is not a page. */
-function edgesOf(result: unknown): readonly PageEdge[] | null {
+export function edgesOf(result: unknown): readonly PageEdge[] | null {
 	return typeof result === "object" && result !== null && "edges" in result
 		? (result.edges as readonly PageEdge[])
 		: null;

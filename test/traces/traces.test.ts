@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { keepRequests } from "../../src/app/keptRequests.ts";
 import { logEvents } from "../../src/app/logEvents.ts";
 import { logSlowRequests } from "../../src/app/slowRequests.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -353,6 +354,8 @@ describe("the log of slow requests", () => {
 				record: {
 					span: null,
 					operation: {
+						end: () => {},
+						heldBytes: 0,
 						recorded: () => ({ explain, hosts: [], variables: {} }),
 					},
 				},
@@ -361,6 +364,43 @@ describe("the log of slow requests", () => {
 		assert.equal(lines.length, 1);
 		assert.ok(Number(lines[0]?.length) < 20_000, String(lines[0]?.length));
 		assert.equal(JSON.parse(lines[0] ?? "").stepsLeftOut, 470);
+	});
+
+	it("are kept as they were recorded, and written as JSON when somebody asks, unless they keep much in use", () => {
+		using requests = keepRequests(500);
+		const calls: string[] = [];
+		const publish = (requestId: string, heldBytes: number) =>
+			CHANNELS.request.publish(
+				slowRequest({
+					requestId,
+					record: {
+						span: null,
+						operation: {
+							end: () => calls.push(`${requestId} ends`),
+							heldBytes,
+							recorded() {
+								calls.push(`${requestId} is written`);
+								return { explain: null, hosts: [], variables: {} };
+							},
+						},
+					},
+				}),
+			);
+		publish("small", 1_000);
+		publish("large", 1_000_000);
+		assert.deepEqual(calls.splice(0), [
+			"small ends",
+			"large ends",
+			"large is written",
+		]);
+		assert.match(requests.find("small") ?? "", /"operation":"Slow"/);
+		assert.match(requests.find("large") ?? "", /"operation":"Slow"/);
+		assert.deepEqual(calls.splice(0), ["small is written"]);
+		// Those that keep something in use are few: 4 MB of it.
+		for (let n = 0; n < 200; n++) publish(`some${n}`, 60_000);
+		assert.equal(requests.find("some0"), null);
+		assert.equal(requests.find("some120"), null);
+		assert.notEqual(requests.find("some140"), null);
 	});
 });
 
