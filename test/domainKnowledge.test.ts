@@ -22,6 +22,7 @@ const PROGRAM_FILES: Readonly<Record<string, string>> = {
 const GENERAL_WORDS: Readonly<Record<string, string>> = {
 	account: "the subject of a token of another issuer",
 	createdAt: "when a job was made",
+	created_at: "the same, in the tables of a queue",
 	description: "a description in GraphQL or in a command's help",
 	details: "the details of a CorkboardError",
 	image: "a MIME type",

@@ -1,5 +1,9 @@
 import { CorkboardError } from "../errors.ts";
-import type { EntryJob, JobQueue } from "../graph/store/jobQueue.ts";
+import {
+	checkEntryBody,
+	type EntryJob,
+	type JobQueue,
+} from "../graph/store/jobQueue.ts";
 import { checkLocalId } from "../queue/jobId.ts";
 import type { JobStore } from "../queue/jobStore.ts";
 import type { Jobs, PlacedJob } from "../queue/jobs.ts";
@@ -9,9 +13,10 @@ import type { KeyResult } from "../storage/storage.ts";
 export function createJobQueue(jobs: Jobs, store: JobStore): JobQueue {
 	return {
 		async prepare() {
+			if (store.openShards.length === 0) return null;
 			const place = await jobs.prepare();
 			return ({ queue, body, allowed, dueMs = 0, ...options }) =>
-				place(queue, body, {
+				place(queue, checkEntryBody(body), {
 					...options,
 					attempts: allowed,
 					delayMs: Math.max(0, dueMs - Date.now()),

@@ -21,7 +21,9 @@ import { applyScalars } from "../graphql/scalars.ts";
 import { createCursorCodec } from "../id/cursorCodec.ts";
 import type { Id } from "../id/ids.ts";
 import type { ModelAndSchema } from "../model/read.ts";
+import { createStoredTypes } from "../model/storedTypes.ts";
 import type { Model } from "../model/types.ts";
+import { planPurge, purgeEdges } from "../ops/jobs/purgeEdges.ts";
 import type { OperationResponse } from "../plan/answer.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
 import {
@@ -147,6 +149,7 @@ export async function openCorkboard(
 			redis,
 			cacheBytes,
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
+			onTopology: async (version) => queues?.switchTopology(version),
 		},
 		opened,
 	);
@@ -208,11 +211,18 @@ export async function openCorkboard(
 		queues,
 		async startWorker({ queues: names, ...options }) {
 			if (queues === null) throw noQueues();
+			const kinds = jobKindsOf(names);
+			const { jobs } = queues;
+			if (kinds.includes(purgeEdges)) {
+				// Whichever worker starts next plans it too, where this one cannot.
+				await planPurge(jobs).catch(() => {});
+			}
+			const storedTypes = createStoredTypes(schema);
 			return Worker.start<JobContext>({
 				...queues,
 				...options,
-				kinds: jobKindsOf(names),
-				context: { store, jobs: queues.jobs, query },
+				kinds,
+				context: { store, storedTypes, jobs, query },
 			});
 		},
 		createContext,

@@ -4,6 +4,7 @@ import { type JobHints, LocalHints } from "../queue/hints.ts";
 import type { JobStore } from "../queue/jobStore.ts";
 import { Jobs } from "../queue/jobs.ts";
 import { LiveSettings } from "../queue/liveSettings.ts";
+import { ReloadableJobStore } from "../queue/reloadableJobStore.ts";
 import type { Topology } from "../topology/types.ts";
 import {
 	type JobStoreSource,
@@ -20,6 +21,10 @@ export interface OpenedJobs {
 	readonly hints: JobHints;
 	readonly jobs: Jobs;
 	readonly source: JobStoreSource;
+	/** Goes over to the queues of a newer topology. */
+	switchTopology(topology: Topology): void;
+	/** Calls back when it has. The function returned ends that. */
+	onSwitch(listener: (source: JobStoreSource) => void): () => void;
 }
 
 /** Opens the queues of a topology; null where it has none. `resources` closes them. */
@@ -37,16 +42,35 @@ export async function openJobs(
 	const queues = queuesOf(topology);
 	if (queues.length === 0) return null;
 	if (options.access !== "readWrite") return null;
-	const source = { queues };
-	const store = resources.use(await openJobStoreOf(source));
+	let source: JobStoreSource = { queues };
+	const store = resources.use(new ReloadableJobStore(openJobStoreOf(source)));
 	if (isEmbedded) {
 		await store.createTables();
 		await createQueues(store);
 	}
-	const settings = resources.use(await LiveSettings.open(store));
+	const settings = resources.use(await LiveSettings.start(store));
 	const hints = openHints(redis, resources);
 	const jobs = new Jobs(store, hints);
-	return { store, settings, hints, jobs, source };
+	const listeners = new Set<(source: JobStoreSource) => void>();
+	return {
+		store,
+		settings,
+		hints,
+		jobs,
+		get source() {
+			return source;
+		},
+		switchTopology({ queues: next = [] }) {
+			if (JSON.stringify(next) === JSON.stringify(source.queues)) return;
+			source = { queues: next };
+			store.switchTo(openJobStoreOf(source));
+			for (const listener of listeners) listener(source);
+		},
+		onSwitch(listener) {
+			listeners.add(listener);
+			return () => void listeners.delete(listener);
+		},
+	};
 }
 
 /** Creates the queues of all kinds of jobs on the shards that lack them. */

@@ -61,6 +61,8 @@ export interface StoreOptions {
 	readonly cacheBytes?: number;
 	/** Null: writes enqueue no jobs. */
 	readonly jobQueue?: JobQueue | null;
+	/** Called with each newer version of the topology, once the shards are those of it. */
+	readonly onTopology?: (topology: Topology) => Promise<void>;
 	readonly hooks?: StoreHooks;
 }
 
@@ -135,6 +137,8 @@ export async function openStore(
 		...(hooks.now && { now: hooks.now }),
 	});
 	resources.use(created.outboxDeletions);
+	// Ended before those: it adds to them.
+	resources.use(created.jobs?.deliveries);
 	resources.use(reportingLevels(created, caches?.shared));
 	const store = hooks.wrapStore?.(created) ?? created;
 	if (access === "readWrite") {
@@ -144,7 +148,7 @@ export async function openStore(
 				? resources.use(new OutboxWatch(store, { onBypass: reportBypass }))
 				: null;
 		caches?.listen(store, () => watch?.check());
-		follow(store, topology);
+		follow(store, topology, options.onTopology);
 	}
 	return store;
 }
@@ -165,7 +169,11 @@ interface OpenedStorage {
 	readonly storage: Storage;
 	readonly currentTopology: () => Topology;
 	/** From now on newer versions of the topology are applied. */
-	readonly follow: (store: Store, source: TopologySource) => void;
+	readonly follow: (
+		store: Store,
+		source: TopologySource,
+		onTopology?: StoreOptions["onTopology"],
+	) => void;
 }
 
 async function openStorage(
@@ -190,7 +198,8 @@ async function openStorage(
 		return {
 			storage,
 			currentTopology: () => storage.topology,
-			follow: (store, source) => followTopology(source, storage, store),
+			follow: (store, source, onTopology) =>
+				followTopology(source, storage, store, onTopology),
 		};
 	}
 	const storage = resources.use(
@@ -205,11 +214,13 @@ function followTopology(
 	source: TopologySource,
 	storage: ReloadableStorage,
 	store: Store,
+	onTopology: StoreOptions["onTopology"],
 ): void {
 	source.follow(async (topology) => {
 		await storage.switchTopology(topology);
 		// Values read from a former primary may not be the new primary's.
 		store.invalidateAll();
+		await onTopology?.(topology);
 	});
 }
 

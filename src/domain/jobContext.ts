@@ -1,11 +1,14 @@
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
+import type { StoredTypes } from "../model/storedTypes.ts";
 import type { Jobs } from "../queue/jobs.ts";
 
 /** What the handlers of jobs get. */
 export interface JobContext {
 	/** The shards and caches of the graph. */
 	readonly store: Store;
+	/** What stored values are checked against. */
+	readonly storedTypes: StoredTypes;
 	/** To enqueue further jobs. */
 	readonly jobs: Jobs;
 	/** Runs a GraphQL operation of a viewer; null: nobody is signed in. */

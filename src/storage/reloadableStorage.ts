@@ -315,17 +315,22 @@ class TopologySwitcher implements ReloadableStorage {
 		return version.walk(version.storage.walkObjects(shard, type));
 	}
 
-	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
+	walkEdges(
+		shard: number,
+		mapping: Mapping,
+		after?: Pick<Edge, "from" | "to">,
+	): AsyncIterable<readonly Edge[]> {
 		const version = this.#current;
-		return version.walk(version.storage.walkEdges(shard, mapping));
+		return version.walk(version.storage.walkEdges(shard, mapping, after));
 	}
 
 	walkLists(
 		shard: number,
 		mapping: Mapping,
+		after?: Id,
 	): AsyncIterable<readonly ListRow[]> {
 		const version = this.#current;
-		return version.walk(version.storage.walkLists(shard, mapping));
+		return version.walk(version.storage.walkLists(shard, mapping, after));
 	}
 
 	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]> {

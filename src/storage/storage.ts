@@ -183,8 +183,17 @@ export interface Storage extends AsyncDisposable {
 		shard: number,
 		type: string,
 	): AsyncIterable<readonly StoredObject[]>;
-	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]>;
-	walkLists(shard: number, mapping: Mapping): AsyncIterable<readonly ListRow[]>;
+	/** `after`: where another walk ended. */
+	walkEdges(
+		shard: number,
+		mapping: Mapping,
+		after?: Pick<Edge, "from" | "to">,
+	): AsyncIterable<readonly Edge[]>;
+	walkLists(
+		shard: number,
+		mapping: Mapping,
+		after?: Id,
+	): AsyncIterable<readonly ListRow[]>;
 	/** All outbox entries, due or not, in order of insertion. */
 	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]>;
 	walkLookups(modShard: number): AsyncIterable<readonly LookupRow[]>;
@@ -397,6 +406,8 @@ export interface TransactionWrites<T> {
 	readonly renumber?: readonly EdgePosition[];
 	/** Locked lists to count again from their edges. For repairs: it reads whole lists. */
 	readonly recount?: readonly ListKey[];
+	/** Edges whose rows are deleted for good. Each was read under `edges`, and is removed. */
+	readonly purge?: readonly EdgeKey[];
 	/** What is to be delivered to other shards and caches: one outbox row, committed with this transaction. */
 	readonly outboxEntry?: JsonObject;
 }

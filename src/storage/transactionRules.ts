@@ -122,6 +122,32 @@ export function checkObjectWrites(
 	}
 }
 
+/** The edges to delete for good, as they were read: present ones count, and the version of one that is not old keeps late deliveries from it. */
+export function edgesToPurge(
+	transaction: Transaction<unknown>,
+	reads: TransactionReads,
+	{ purge = [], edges = [] }: TransactionWrites<unknown>,
+): readonly (Edge & { readonly mapping: Mapping })[] {
+	if (purge.length === 0) return [];
+	const readAt = new Map(
+		(transaction.edges ?? []).map((key, at) => [
+			edgeName(key.mapping, key),
+			at,
+		]),
+	);
+	const written = new Set(edges.map((edge) => edgeName(edge.mapping, edge)));
+	return purge.map((key) => {
+		const name = edgeName(key.mapping, key);
+		const edge = reads.edges[readAt.get(name) ?? -1];
+		if (edge?.state !== REMOVED || written.has(name)) {
+			throw new TypeError(
+				`Edge ${name} can only be purged if it was read and is removed.`,
+			);
+		}
+		return { ...edge, mapping: key.mapping };
+	});
+}
+
 /** Only a locked list can be renumbered or recounted. */
 export function checkListIsLocked(
 	transaction: Transaction<unknown>,

@@ -1,5 +1,7 @@
 import type { JobStore } from "../queue/jobStore.ts";
+import { openMysqlJobStore } from "../queue/mysql/mysqlJobStore.ts";
 import { openSqliteJobStore } from "../queue/sqlite/sqliteJobStore.ts";
+import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { QueueRange } from "../topology/types.ts";
 
 /** Where the jobs are, as plain data: a thread opens its own store from it. */
@@ -7,8 +9,12 @@ export interface JobStoreSource {
 	readonly queues: readonly QueueRange[];
 }
 
-export async function openJobStoreOf({
-	queues,
-}: JobStoreSource): Promise<JobStore> {
-	return openSqliteJobStore({ queues });
+/** Opens nothing before it is needed. All ranges are on hosts of one kind. */
+export function openJobStoreOf({ queues }: JobStoreSource): JobStore {
+	const isSqlite = queues.some(
+		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
+	);
+	return isSqlite
+		? openSqliteJobStore({ queues })
+		: openMysqlJobStore({ queues });
 }

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Held, JobStore } from "../queue/jobStore.ts";
-import { MAX_JOBS } from "../queue/jobStore.ts";
+import { type Held, MAX_JOBS } from "../queue/jobStore.ts";
+import { ReloadableJobStore } from "../queue/reloadableJobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { HeldJobs, type RenewalBatch } from "./heldJobs.ts";
 import { openJobStoreOf } from "./jobStoreSource.ts";
@@ -28,7 +28,7 @@ let isBlocked = false;
 let hasProblem = false;
 let endAt = Number.POSITIVE_INFINITY;
 let timer: NodeJS.Timeout | undefined;
-let store: JobStore = await openJobStoreOf(source);
+const store = new ReloadableJobStore(openJobStoreOf(source));
 
 report({ kind: "ready" });
 port.on("message", (command: RenewalCommand) => void obey(command));
@@ -38,12 +38,7 @@ async function obey(command: RenewalCommand): Promise<void> {
 	if (command.kind === "hold") held.hold(command.claims);
 	if (command.kind === "drop") held.drop(command.jobs);
 	if (command.kind === "endBy") endAt = command.at;
-	if (command.kind === "source") {
-		const former = store;
-		store = await openJobStoreOf(command.source);
-		await Promise.all(running.values());
-		await former[Symbol.asyncDispose]();
-	}
+	if (command.kind === "source") store.switchTo(openJobStoreOf(command.source));
 	if (command.kind === "stop") {
 		clearTimeout(timer);
 		port.close();

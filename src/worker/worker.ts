@@ -40,6 +40,10 @@ export interface WorkerOptions<Context> {
 	readonly settings: LiveSettings;
 	/** The same store, for the thread that renews claims. */
 	readonly source: JobStoreSource;
+	/** Calls back when the store has gone over to other hosts. The function returned ends that. */
+	readonly onSwitch?: (
+		listener: (source: JobStoreSource) => void,
+	) => () => void;
 	/** What it can run, one for each queue. Jobs of other queues are left alone. */
 	readonly kinds: readonly AnyJob<Context>[];
 	readonly context: Context;
@@ -101,7 +105,7 @@ export class Worker<Context> implements AsyncDisposable {
 	readonly #wake = new WakeUp();
 	readonly #stopping = new AbortController();
 	readonly #loops: Promise<void>[] = [];
-	readonly #unsubscribe: () => void;
+	#unsubscribe: () => void;
 	#renewals: Renewals | undefined;
 	/** Places in the buffer that claims under way may fill. */
 	#reserved = 0;
@@ -150,6 +154,14 @@ export class Worker<Context> implements AsyncDisposable {
 				onRenewed: (_, jobs, at) => worker.#renewed(jobs, at),
 			},
 		});
+		const unsubscribe = worker.#unsubscribe;
+		const unfollow = options.onSwitch?.((source) =>
+			worker.#renewals?.switchSource(source),
+		);
+		worker.#unsubscribe = () => {
+			unsubscribe();
+			unfollow?.();
+		};
 		worker.#loops.push(
 			worker.#claimJobs(),
 			worker.#every(worker.#limits.expireMs, () => worker.#expire(false)),

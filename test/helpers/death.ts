@@ -16,8 +16,8 @@ export class Death {
 			get: (target, name) => {
 				const value: unknown = Reflect.get(target, name, target);
 				if (typeof value !== "function") return value;
-				// Only calls of the shards die; `hostOf` and its like are not calls.
-				if (!this.isNear || /^hostOf/.test(String(name))) {
+				// Only calls of the shards die; `hostOf` and its like are not calls, and walks are no promises.
+				if (!this.isNear || /^(hostOf|walk)/.test(String(name))) {
 					return value.bind(target);
 				}
 				return async (...given: unknown[]) => {

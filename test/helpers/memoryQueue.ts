@@ -1,6 +1,10 @@
-import { randomBytes } from "node:crypto";
-import type { EntryJob, JobQueue } from "../../src/graph/store/jobQueue.ts";
+import type {
+	EntryJob,
+	JobQueue,
+	WantedJob,
+} from "../../src/graph/store/jobQueue.ts";
 import type { AnyJob } from "../../src/queue/job.ts";
+import { newLocalId } from "../../src/queue/jobId.ts";
 
 /** A queue in memory that writes enqueue into; `run` runs what is in it. */
 export class MemoryQueue implements JobQueue {
@@ -12,15 +16,13 @@ export class MemoryQueue implements JobQueue {
 	failure: Error | null = null;
 
 	async prepare() {
-		return (
-			wanted: Parameters<Awaited<ReturnType<JobQueue["prepare"]>>>[0],
-		) => {
+		return (wanted: WantedJob) => {
 			const now = Date.now();
 			const { dueMs = now, priority = 2, key = null, ...job } = wanted;
 			return {
 				...job,
 				shard: 0,
-				local: randomBytes(16).toString("hex"),
+				local: newLocalId(),
 				bucket: Math.floor(now / 3_600_000),
 				priority,
 				due: dueMs * 1_000,

@@ -198,6 +198,51 @@ export function transactionTests(open: OpenStorage): void {
 		);
 	});
 
+	test("purged edges are gone, the list and its other edges are as before, and one that is made again is new", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await setEdges(storage, likePin, user(1), [
+			{ to: pin(1), sequence: 10 },
+			{ to: pin(2), sequence: 20, state: REMOVED, version: 4 },
+			{ to: pin(3), sequence: 20, state: REMOVED, version: 2 },
+		]);
+		const before = await listOf(storage, likePin, user(1));
+		const lists = [{ mapping: likePin, from: user(1) }];
+		const keys = [1, 2, 3].map((n) => ({
+			mapping: likePin,
+			from: user(1),
+			to: pin(n),
+		}));
+		await storage.transact({
+			shard: 0,
+			lists,
+			edges: keys,
+			decide: () => ({ result: null, purge: keys.slice(1) }),
+		});
+		assert.deepEqual(await storage.readEdges(keys), [
+			edge(user(1), pin(1), 10),
+			null,
+			null,
+		]);
+		assert.deepEqual(await listOf(storage, likePin, user(1)), before);
+		await toggle(storage, likePin, user(1), pin(2), true);
+		const [again] = await storage.readEdges(keys.slice(1));
+		assert.ok(again !== null && again !== undefined && "version" in again);
+		assert.equal(again.version, 1);
+		assert.equal((await listOf(storage, likePin, user(1))).count, 2);
+		for (const wrong of [keys[0], { ...keys[1], to: pin(9) }]) {
+			await assert.rejects(
+				storage.transact({
+					shard: 0,
+					lists,
+					edges: keys,
+					decide: () => ({ result: null, purge: [wrong as never] }),
+				}),
+				/can only be purged if it was read and is removed\.$/,
+			);
+		}
+	});
+
 	test("a transaction is one call with as many keys as it names", async () => {
 		await using opened = await open();
 		assert.deepEqual(

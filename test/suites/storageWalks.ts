@@ -54,6 +54,32 @@ export function walkTests(open: OpenStorage): void {
 		]);
 	});
 
+	test("a walk of edges or lists goes on where another one ended", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		for (const n of [1, 2, 3]) {
+			await setEdges(storage, likePin, user(n), [
+				{ to: pin(1), sequence: 5 },
+				{ to: pin(2), sequence: 6 },
+			]);
+		}
+		assert.deepEqual(
+			await collect(
+				storage.walkEdges(0, likePin, { from: user(2), to: pin(1) }),
+			),
+			[
+				edge(user(2), pin(2), 6),
+				edge(user(3), pin(1), 5),
+				edge(user(3), pin(2), 6),
+			],
+		);
+		const lists = await collect(storage.walkLists(0, likePin, user(2)));
+		assert.deepEqual(
+			lists.map(({ from }) => from),
+			[user(3)],
+		);
+	});
+
 	test("a walk of lists returns each list of the mapping once", async () => {
 		await using opened = await open();
 		const { storage } = opened;

@@ -36,7 +36,7 @@ export async function openWorld(
 	const source = {
 		queues: [{ range: [0, 0] as const, primary: `sqlite:${folder.path}` }],
 	};
-	const store = opened.use(await openJobStoreOf(source));
+	const store = opened.use(openJobStoreOf(source));
 	await store.createTables();
 	let version = 0;
 	const set = async (queue: string, settings: object) => {

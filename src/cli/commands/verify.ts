@@ -1,5 +1,10 @@
+import type { Corkboard } from "../../app/openCorkboard.ts";
 import { readConfig } from "../../config/config.ts";
+import { CorkboardError } from "../../errors.ts";
 import { createStoredTypes } from "../../model/storedTypes.ts";
+import { enqueueRecount, enqueueVerify } from "../../ops/jobs/enqueueChecks.ts";
+import { recount } from "../../ops/jobs/recount.ts";
+import { verifyShards } from "../../ops/jobs/verifyShards.ts";
 import type { DamageSummary } from "../../ops/verify/damage.ts";
 import {
 	type VerifyProgress,
@@ -12,6 +17,7 @@ import {
 	JSON_OPTION,
 	type ParsedArguments,
 	type Usage,
+	UsageError,
 } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
@@ -22,6 +28,14 @@ export const usage: Usage = {
 	operands: [],
 	options: {
 		repair: { description: "repair the damage that is found" },
+		jobs: {
+			description:
+				"enqueue jobs that do this, each for some shards, instead of doing it; workers run them",
+		},
+		counts: {
+			description:
+				"with --jobs: only count lists again, and repair counts that are wrong",
+		},
 		json: JSON_OPTION,
 	},
 	details:
@@ -43,12 +57,19 @@ export async function run(
 ): Promise<number> {
 	const config = readConfig(context.env);
 	const repair = given.options.repair !== undefined;
+	const byJobs = given.options.jobs !== undefined;
+	const counts = given.options.counts !== undefined;
+	if (counts && !byJobs) throw new UsageError("--counts needs --jobs.");
 	const signal = context.interruptSignal();
 	await using corkboard = await openForCommand(
 		context,
 		config,
-		repair ? "readWrite" : "readOnly",
+		repair || byJobs ? "readWrite" : "readOnly",
 	);
+	if (byJobs) {
+		context.stdout(await enqueue(corkboard, { repair, counts }));
+		return 0;
+	}
 	const progress = createProgressLine(context);
 	const report = await verify(corkboard.store, {
 		repair,
@@ -68,6 +89,23 @@ export async function run(
 	}
 	if (report.remaining.length > 0) return 1;
 	return report.unchecked.length > 0 ? INCOMPLETE : 0;
+}
+
+async function enqueue(
+	{ storage, queues }: Corkboard,
+	{ repair, counts }: { readonly repair: boolean; readonly counts: boolean },
+): Promise<string> {
+	if (queues === null) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			"The topology has no queues, so there are no jobs. Give it `queues` and run init, or leave out --jobs.",
+		);
+	}
+	const count = counts
+		? await enqueueRecount(storage, queues.jobs)
+		: await enqueueVerify(storage, queues.jobs, repair);
+	const queue = counts ? recount.queue : verifyShards.queue;
+	return `enqueued ${count} jobs of ${queue}: queue scan ${queue} shows them, and what they found`;
 }
 
 function describeProgress({

@@ -101,7 +101,7 @@ const PARTS: Readonly<Record<keyof OutboxEntry, Check>> = {
 			throw unreadable(`has a job for the queue ${quoted(queue)}`);
 		}
 		// Local ids become part of SQL.
-		if (typeof local !== "string" || !/^[0-9a-f]{32}$/.test(local)) {
+		if (typeof local !== "string" || !UUID_V7.test(local)) {
 			throw unreadable("has a job without a valid id");
 		}
 		const hasNumbers = [shard, bucket, due, allowed, createdAt].every(isCount);
@@ -127,6 +127,8 @@ const PARTS: Readonly<Record<keyof OutboxEntry, Check>> = {
 		}
 	},
 };
+
+const UUID_V7 = /^[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/;
 
 function checkReservation(model: Model, part: string, value: JsonValue): void {
 	const reservation = asRecord(part, value);

@@ -79,6 +79,7 @@ export async function deliverEntries(
 	writer: Writer,
 	rows: readonly StoredEntry[],
 ): Promise<Delivery> {
+	const began = Date.now();
 	const decoded: DecodedEntry[] = [];
 	const unreadable = new Map<StoredEntry, unknown>();
 	for (const row of rows) {
@@ -94,7 +95,7 @@ export async function deliverEntries(
 		({ entry }) => `${namesKeys(entry)} ${entry.jobs !== undefined}`,
 	);
 	const deliveries = await Promise.all(
-		[...groups.values()].map((group) => deliverGroup(writer, group)),
+		[...groups.values()].map((group) => deliverGroup(writer, group, began)),
 	);
 	return {
 		activations: new Map(
@@ -131,6 +132,8 @@ interface Item<T> {
 async function deliverGroup(
 	writer: Writer,
 	group: readonly DecodedEntry[],
+	/** Milliseconds since 1970. */
+	began: number,
 ): Promise<Delivery> {
 	const parts = new RemainingParts();
 	const itemsOf = <Part extends Exclude<keyof OutboxEntry, "invalidations">>(
@@ -235,13 +238,14 @@ async function deliverGroup(
 		if (isDecided(item, undecided)) edges.set(item.value, item);
 	}
 	const kept = new Set<Item<unknown>>();
-	await applyEdges(writer, [...edges.keys()], (updates, error) => {
+	const keepAll = (updates: readonly EdgeUpdate[], error: unknown) => {
 		for (const update of updates) {
 			const item = edges.get(update) as Item<unknown>;
 			if (!kept.has(item)) item.keep(error);
 			kept.add(item);
 		}
-	});
+	};
+	await applyEdges(writer, [...edges.keys()], keepAll, began);
 
 	// 7. Enqueue jobs, except those of objects that were rejected: their creation did not happen.
 	const jobs = itemsOf("jobs")

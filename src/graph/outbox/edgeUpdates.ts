@@ -1,3 +1,4 @@
+import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
@@ -23,6 +24,12 @@ import {
 } from "./sequences.ts";
 import { type Decision, invalidationFailed, type Writer } from "./writer.ts";
 
+/**
+ * A process that stood still for longer applies nothing that it read before: the
+ * rows of removed edges, by whose versions it would find that it is late, are
+ * deleted after some days (../write/purge.ts). Milliseconds.
+ */
+const MAX_AGE_MS = 3_600_000;
 /** At most this many edges are applied in one transaction. */
 const EDGES_PER_TRANSACTION = 500;
 
@@ -40,6 +47,8 @@ export async function applyEdges(
 	) => {
 		throw error;
 	},
+	/** When what they are based on was read. Milliseconds since 1970. */
+	readAt: number = Date.now(),
 ): Promise<void> {
 	const byShard = Map.groupBy(updates, ({ from }) => unpackId(from).shard);
 	await Promise.all(
@@ -47,7 +56,7 @@ export async function applyEdges(
 			for (let at = 0; at < all.length; at += EDGES_PER_TRANSACTION) {
 				const some = all.slice(at, at + EDGES_PER_TRANSACTION);
 				try {
-					await applyOnShard(writer, shard, some);
+					await applyOnShard(writer, shard, some, readAt);
 				} catch (error) {
 					failed(some, error);
 				}
@@ -60,6 +69,7 @@ async function applyOnShard(
 	writer: Writer,
 	shard: number,
 	updates: readonly EdgeUpdate[],
+	readAt: number,
 ): Promise<void> {
 	const edges = edgesToRead(writer.store, updates);
 	const { invalidated } = await writer.transact({
@@ -67,9 +77,20 @@ async function applyOnShard(
 		lists: edges.lists,
 		edges: edges.keys,
 		neighbors: edges.neighbors,
-		decide: (reads) => decideEdges(edges, reads),
+		decide(reads) {
+			if (Date.now() - readAt > MAX_AGE_MS) throw tooLate();
+			return decideEdges(edges, reads);
+		},
 	});
 	if (!invalidated) throw invalidationFailed();
+}
+
+function tooLate(): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		"The process stood still for more than an hour between reading an outbox entry and its delivery.",
+		{ details: { kind: "late" } },
+	);
 }
 
 /** Edge updates, and what a transaction of their shard has to lock and read for them. */

@@ -48,9 +48,11 @@ export interface JobQueue {
 	/**
 	 * Chooses places and times for jobs of one write, before its transaction. The
 	 * function that it resolves to is synchronous, for `decide`: each call makes
-	 * new jobs. It resolves soon also where the queue's hosts do not answer.
+	 * new jobs. It resolves soon also where the queue's hosts do not answer; to
+	 * null where no shard of the queue takes jobs: the write then leaves none, as
+	 * without a queue.
 	 */
-	prepare(): Promise<(job: WantedJob) => EntryJob>;
+	prepare(): Promise<((job: WantedJob) => EntryJob) | null>;
 	/** Enqueues jobs; those that are there already are not enqueued again. `isRepeat`: somebody may have tried before. */
 	enqueue(
 		jobs: readonly EntryJob[],

@@ -192,7 +192,7 @@ async function removePartsOnShard(
 			store,
 			found.flatMap(({ here }) => here),
 		);
-		const newJob = await store.jobs?.queue.prepare();
+		const newJob = (await store.jobs?.queue.prepare()) ?? null;
 		const written = await pipelineOf(store).write<{ again: Id[]; done: Id[] }>({
 			shard,
 			lists: locked.lists,
@@ -244,9 +244,9 @@ function deleted(data: JsonObject): JsonObject {
 function jobsFor(
 	store: Store,
 	ids: readonly Id[],
-	newJob: ((job: WantedJob) => EntryJob) | undefined,
+	newJob: ((job: WantedJob) => EntryJob) | null,
 ): readonly EntryJob[] {
-	if (newJob === undefined) return [];
+	if (newJob === null) return [];
 	const byType = Map.groupBy(ids, (id) => typeNamed(store, id));
 	return [...byType].flatMap(([type, some]) =>
 		archiveJobs(store, type, some, 0).map(newJob),

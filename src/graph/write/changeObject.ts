@@ -120,7 +120,7 @@ export async function changeObject(
 							...options.entry?.(data, next),
 							edges: elsewhere,
 							...(goneFrom !== null &&
-								newJob !== undefined && {
+								newJob && {
 									jobs: archiveJobs(store, type, [id], goneFrom).map(newJob),
 								}),
 						},

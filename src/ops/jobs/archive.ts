@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Store } from "../../graph/store/store.ts";
 import { archiveBatch, leavingEdges } from "../../graph/write/archive.ts";
 import {
 	ARCHIVE_ATTEMPTS,
@@ -8,11 +7,7 @@ import {
 import type { Id } from "../../id/ids.ts";
 import { job } from "../../queue/job.ts";
 import { objectId } from "./bodies.ts";
-
-/** What the jobs of the graph work with. */
-export interface GraphContext {
-	readonly store: Store;
-}
+import type { GraphContext } from "./graphContext.ts";
 
 const body = z.object({
 	/** Objects that are gone, those to archive first in front. */
@@ -33,7 +28,10 @@ export const archive = job({
 	queue: ARCHIVE_QUEUE,
 	body,
 	attempts: ARCHIVE_ATTEMPTS,
-	async run({ body, signal, checkpoint }, { store }: GraphContext) {
+	async run(
+		{ body, signal, checkpoint },
+		{ store }: Pick<GraphContext, "store">,
+	) {
 		let at = body.at ?? null;
 		let ids: readonly Id[] = body.ids;
 		// Most objects leave nothing: one read finds out for all.

@@ -1,4 +1,5 @@
 import { mappingOf } from "../../graph/outbox/entry.ts";
+import { isOldRemoved } from "../../graph/write/purge.ts";
 import { unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { edgeName } from "../../storage/keys.ts";
@@ -162,6 +163,8 @@ async function checkSources(
 		}
 		if (inverse === null || back === UNREAD) return [];
 		if (back === null) {
+			// Of a pair the inverse is purged first.
+			if (isOldRemoved(edge)) return [];
 			const description = describeEdge(mapping, edge);
 			return [{ ...damage, kind: "inverse missing", description }];
 		}

@@ -81,7 +81,8 @@ function wantedEdge(
 	const nextVersion = Math.max(0, ...versions.filter(isStoredNumber)) + 1;
 	const isRemoved = isSound && sound.every(({ state }) => state === REMOVED);
 	if (!canExist && !isRemoved) {
-		const { sequence } = contentOf(sound, existing);
+		// Of a removed edge it is when it was removed.
+		const sequence = Date.now() * 1_000;
 		return { state: REMOVED, version: nextVersion, sequence };
 	}
 	if (!isSound) return { ...contentOf(sound, existing), version: nextVersion };

@@ -5,13 +5,15 @@ import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
 import { type Damage, DamageReport, type DamageSummary } from "./damage.ts";
 import { Unchecked, type UncheckedPlace } from "./unchecked.ts";
-import { type Checked, walkGraph } from "./walkGraph.ts";
+import { type Checked, type ShardsToCheck, walkGraph } from "./walkGraph.ts";
 
 export interface VerifyOptions {
 	/** Repair what can be repaired, then verify again. */
 	readonly repair?: boolean;
 	/** What stored values are checked against; without it their types are not checked. */
 	readonly types?: StoredTypes;
+	/** Check the rows of these only. */
+	readonly only?: ShardsToCheck;
 	readonly signal?: AbortSignal;
 	readonly onProgress?: (progress: VerifyProgress) => void;
 }
@@ -103,7 +105,7 @@ interface PassResult {
 
 async function verifyOnce(
 	store: Store,
-	{ signal, types, onProgress }: VerifyOptions,
+	{ signal, types, only, onProgress }: VerifyOptions,
 	repairs: RepairProgress | null,
 ): Promise<PassResult> {
 	const report = new DamageReport();
@@ -112,6 +114,7 @@ async function verifyOnce(
 	const walked = await walkGraph(store, {
 		types,
 		unchecked,
+		...(only && { only }),
 		...(signal && { signal }),
 		async onDamage(damages) {
 			for (const damage of damages) {

@@ -41,9 +41,17 @@ export interface Checked {
 	readonly lookups: number;
 }
 
+/** Rows of these are checked, against those of any. */
+export interface ShardsToCheck {
+	readonly shards: readonly number[];
+	readonly modShards: readonly number[];
+}
+
 export interface WalkOptions {
 	readonly types: StoredTypes | undefined;
 	readonly unchecked: Unchecked;
+	/** Whose rows are walked; all if absent. */
+	readonly only?: ShardsToCheck;
 	readonly signal?: AbortSignal;
 	/** Awaited before the walk goes on. */
 	readonly onDamage: (damages: readonly Damage[]) => Promise<void>;
@@ -69,6 +77,10 @@ export async function walkGraph(
 ): Promise<Walked> {
 	const { model, storage } = store;
 	const { unchecked, signal, onDamage } = options;
+	const {
+		shards = storage.shards,
+		modShards = Array.from({ length: storage.modShards }, (_, shard) => shard),
+	} = options.only ?? {};
 	const reader = new Reader(store, unchecked);
 	const checked = { objects: 0, edges: 0, lists: 0, lookups: 0 };
 	let pending: PendingEntries = await readPendingEntries(store, unchecked);
@@ -145,7 +157,7 @@ export async function walkGraph(
 				rows.filter((row) => row !== null && row !== UNREAD),
 			);
 		};
-		for (let shard = 0; shard < storage.modShards; shard++) {
+		for (const shard of modShards) {
 			await walk(
 				`${databaseName("mod", shard)}.lookups`,
 				() => storage.walkLookups(shard),
@@ -165,7 +177,7 @@ export async function walkGraph(
 		for (const type of model.objects.values()) {
 			const check = async (ids: readonly Id[]) =>
 				checkObjects(reader, type, await reader.contents(ids), options.types);
-			for (const shard of storage.shards) {
+			for (const shard of shards) {
 				await walk(
 					`${databaseName("db", shard)}.${type.table}`,
 					() => storage.walkObjects(shard, type.name),
@@ -197,7 +209,7 @@ export async function walkGraph(
 					),
 				);
 			};
-			for (const shard of storage.shards) {
+			for (const shard of shards) {
 				await walk(
 					`${databaseName("db", shard)}.${mapping.table}`,
 					() => storage.walkEdges(shard, mapping),
@@ -218,7 +230,7 @@ export async function walkGraph(
 	async function walkLists(): Promise<void> {
 		const check = (lists: readonly ListKey[]) => checkCounts(reader, lists);
 		for (const mapping of model.mappings.values()) {
-			for (const shard of storage.shards) {
+			for (const shard of shards) {
 				await walk(
 					`${databaseName("db", shard)}.lists`,
 					() => walkCounts(storage, shard, mapping),

@@ -195,6 +195,30 @@ export function writeEdges(
 	}
 }
 
+/** Deletes edges of locked lists, as they were read: by their whole primary key. */
+export function deleteEdges(
+	batch: StatementBatch,
+	{ database }: Shard,
+	edges: readonly (Edge & { readonly mapping: Mapping })[],
+): void {
+	for (const group of Map.groupBy(edges, ({ mapping }) => mapping).values()) {
+		for (const some of chunks(group, EDGES)) {
+			const [{ mapping }] = some as readonly [(typeof edges)[number]];
+			const { text, values } = anyOf(
+				some.map(({ from, to, sequence, state }) => ({
+					text: "from_id = ? AND state = ? AND sequence = ? AND to_id = ?",
+					values: [BigInt(from), state, sequence, BigInt(to)],
+				})),
+			);
+			batch.run({
+				name: `delete ${mapping.name}`,
+				text: `DELETE FROM ${tableIn(database, mapping.table)} WHERE ${text}`,
+				values,
+			});
+		}
+	}
+}
+
 const ON_DUPLICATE = ` ON DUPLICATE KEY UPDATE sequence = VALUES(sequence),
 	state = VALUES(state), version = VALUES(version)`;
 

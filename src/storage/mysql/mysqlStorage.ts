@@ -494,14 +494,18 @@ class MysqlStorage implements Storage {
 		);
 	}
 
-	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
+	walkEdges(
+		shard: number,
+		mapping: Mapping,
+		after: Pick<Edge, "from" | "to"> | null = null,
+	): AsyncIterable<readonly Edge[]> {
 		const location = this.#shard(shard);
 		this.#checkMapping(mapping);
 		return walk<Edge>("walkEdges", location, (last) =>
 			walkEdges(
 				location,
 				mapping,
-				last,
+				last ?? after,
 				WALK_ROWS,
 				this.#queryOptions(location),
 			),
@@ -511,13 +515,14 @@ class MysqlStorage implements Storage {
 	walkLists(
 		shard: number,
 		mapping: Mapping,
+		after: Id | null = null,
 	): AsyncIterable<readonly ListRow[]> {
 		const location = this.#shard(shard);
 		return walk<ListRow>("walkLists", location, (last) =>
 			walkLists(
 				location,
 				mapping,
-				last?.from ?? null,
+				last?.from ?? after,
 				WALK_ROWS,
 				this.#queryOptions(location),
 			),

@@ -20,11 +20,13 @@ import {
 	checkRenumbering,
 	checkTransaction,
 	computeListChanges,
+	edgesToPurge,
 } from "../transactionRules.ts";
 import { recountList } from "./countLists.ts";
 import type { CommitDecision, MysqlTransaction } from "./driver/host.ts";
 import { lockLists, writeLists } from "./lists.ts";
 import {
+	deleteEdges,
 	type EdgeToWrite,
 	readNeighbors,
 	selectEdges,
@@ -148,6 +150,8 @@ class Work {
 	/** Edges that have a row before the transaction. */
 	#existing: ReadonlySet<string> = new Set();
 	readonly #changes = new Map<Shard, ShardChanges>();
+	/** Of a transaction that runs alone. */
+	readonly #purged: (Edge & { readonly mapping: Mapping })[] = [];
 
 	constructor(
 		statements: MysqlTransaction,
@@ -224,13 +228,16 @@ class Work {
 			let writes: TransactionWrites<unknown>;
 			try {
 				writes = transaction.decide(reads);
-				const { renumber, recount } = writes;
+				const { renumber, recount, purge } = writes;
 				if (renumber === undefined) {
 					checkObjectWrites(transaction, reads, writes);
 					for (const list of recount ?? [])
 						checkListIsLocked(transaction, list);
 					const changes = computeListChanges(transaction, reads, writes);
-					if (recount !== undefined && isGrouped) return "alone";
+					const purged = edgesToPurge(transaction, reads, writes);
+					const isAlone = recount !== undefined || purge !== undefined;
+					if (isAlone && isGrouped) return "alone";
+					this.#purged.push(...purged);
 					this.#apply(shard, writes, changes);
 					return { shard, transaction, writes };
 				}
@@ -303,6 +310,7 @@ class Work {
 				}),
 			),
 		);
+		deleteEdges(batch, shard, this.#purged);
 		writeLists(batch, shard, [...lists.values()]);
 		const recounts = decided.flatMap(({ writes: { recount = [] } }) => recount);
 		if (recounts.length > 0) await batch.send();

@@ -20,6 +20,7 @@ export type MappingStatements = ReadonlyMap<string, EdgeStatements>;
 interface EdgeStatements {
 	readonly read: Sql;
 	readonly write: Sql;
+	readonly remove: Sql;
 	readonly above: Sql;
 	readonly below: Sql;
 	/** Present edges from a position upward. */
@@ -70,6 +71,10 @@ export function mappingStatements(model: Model): MappingStatements {
 						VALUES (?, ?, ?, ?, ?)
 						ON CONFLICT (from_id, to_id) DO UPDATE SET sequence = excluded.sequence,
 							state = excluded.state, version = excluded.version`,
+				},
+				remove: {
+					name: `delete ${name}`,
+					text: `DELETE FROM ${table} WHERE from_id = ? AND to_id = ?`,
 				},
 				above: neighbor(">", "ASC"),
 				below: neighbor("<", "DESC"),
@@ -206,6 +211,18 @@ export function writeEdge(
 		sequence,
 		state,
 		version,
+	]);
+}
+
+export function deleteEdge(
+	connection: SqliteConnection,
+	statements: MappingStatements,
+	mapping: Mapping,
+	{ from, to }: Pick<Edge, "from" | "to">,
+): void {
+	connection.run(statementsOf(statements, mapping).remove, [
+		BigInt(from),
+		BigInt(to),
 	]);
 }
 

@@ -474,21 +474,26 @@ class SqliteStorage implements Storage {
 		);
 	}
 
-	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
+	walkEdges(
+		shard: number,
+		mapping: Mapping,
+		after: Pick<Edge, "from" | "to"> | null = null,
+	): AsyncIterable<readonly Edge[]> {
 		const file = this.#fileOf(shard);
 		const { mappings } = this.#statements;
 		return walk<Edge>("walkEdges", file, (last) =>
-			walkEdges(file.reader, mappings, mapping, last, WALK_ROWS),
+			walkEdges(file.reader, mappings, mapping, last ?? after, WALK_ROWS),
 		);
 	}
 
 	walkLists(
 		shard: number,
 		mapping: Mapping,
+		after: Id | null = null,
 	): AsyncIterable<readonly ListRow[]> {
 		const file = this.#fileOf(shard);
 		return walk<ListRow>("walkLists", file, (last) =>
-			walkLists(file.reader, mapping, last?.from ?? null, WALK_ROWS),
+			walkLists(file.reader, mapping, last?.from ?? after, WALK_ROWS),
 		);
 	}
 

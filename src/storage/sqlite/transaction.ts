@@ -16,11 +16,13 @@ import {
 	checkRenumbering,
 	checkTransaction,
 	computeListChanges,
+	edgesToPurge,
 } from "../transactionRules.ts";
 import { recountList } from "./countLists.ts";
 import type { SqliteConnection } from "./driver/sqliteConnection.ts";
 import { readLists, writeList } from "./lists.ts";
 import {
+	deleteEdge,
 	type MappingStatements,
 	readEdges,
 	readNeighbors,
@@ -134,11 +136,15 @@ function apply(
 	checkObjectWrites(transaction, reads, writes);
 	for (const list of writes.recount ?? []) checkListIsLocked(transaction, list);
 	const changes = computeListChanges(transaction, reads, writes);
+	const purged = edgesToPurge(transaction, reads, writes);
 	for (const { id, data } of writes.objects ?? []) {
 		updateObject(connection, objects, id, data, reads.now);
 	}
 	for (const edge of changes.edges) {
 		writeEdge(connection, mappings, edge.mapping, edge);
+	}
+	for (const edge of purged) {
+		deleteEdge(connection, mappings, edge.mapping, edge);
 	}
 	for (const row of changes.lists) writeList(connection, row.mapping, row);
 	for (const list of writes.recount ?? []) {

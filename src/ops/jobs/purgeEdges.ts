@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import {
+	isPurged,
+	PURGE_QUEUE,
+	purgeableBefore,
+	purgeBatch,
+} from "../../graph/write/purge.ts";
+import { job } from "../../queue/job.ts";
+import { objectId } from "./bodies.ts";
+import type { EnqueuesJobs, GraphContext } from "./graphContext.ts";
+
+/** Between two batches that deleted something: requests come first. */
+const PAUSE_MS = 50;
+/** Batches that delete nothing, between two checkpoints. */
+const CHECKPOINT_EVERY = 100;
+
+/** Plans come once a day. */
+const EVERY_MS = 24 * 3_600_000;
+/** Of the first plan: a worker that starts has other things to do. */
+const FIRST_MS = 10 * 60_000;
+const SPREAD_MS = 3_600_000;
+const PLAN_KEY = "plan";
+
+const body = z.object({
+	/** Absent: the job is the plan of a day, which enqueues a job for each shard. */
+	shard: z.int().nonnegative().optional(),
+	/** The mapping and the edge to go on with. */
+	mapping: z.string().optional(),
+	after: z.object({ from: objectId, to: objectId }).optional(),
+});
+
+/** Deletes the rows of edges of one shard that were removed more than a week ago. */
+export const purgeEdges = job({
+	queue: PURGE_QUEUE,
+	body,
+	attempts: 10,
+	maxRunMs: 24 * 3_600_000,
+	async run({ body, signal, checkpoint }, context: GraphContext) {
+		const { store } = context;
+		const { shard } = body;
+		if (shard === undefined) {
+			await plan(context);
+			return;
+		}
+		const before = await purgeableBefore(store.storage);
+		const mappings = [...store.model.mappings.values()].filter(isPurged);
+		const first = mappings.findIndex(({ name }) => name === body.mapping);
+		let after = first < 0 ? null : (body.after ?? null);
+		let total = 0;
+		for (const mapping of mappings.slice(Math.max(0, first))) {
+			for (let batches = 1; ; batches++) {
+				signal.throwIfAborted();
+				const { next, purged } = await purgeBatch(
+					store,
+					shard,
+					mapping,
+					after,
+					before,
+				);
+				after = next;
+				total += purged;
+				if (next === null) break;
+				if (purged > 0) await sleep(PAUSE_MS, undefined, { signal });
+				if (purged === 0 && batches % CHECKPOINT_EVERY !== 0) continue;
+				await checkpoint({
+					body: { shard, mapping: mapping.name, after: next },
+					note: `${total} rows deleted`,
+				});
+			}
+		}
+	},
+});
+
+/**
+ * Enqueues a job for each shard, spread over an hour, and the next plan. The keys
+ * make repeating harmless: a shard or plan that is pending already is not enqueued again.
+ */
+async function plan({ store, jobs }: GraphContext): Promise<void> {
+	const { shards } = store.storage;
+	await jobs.enqueueAll(
+		purgeEdges,
+		shards.map((shard, at) => ({
+			body: { shard },
+			key: `shard ${shard}`,
+			delayMs: Math.round((at / shards.length) * SPREAD_MS),
+			priority: 3,
+		})),
+	);
+	await planPurge(jobs, EVERY_MS);
+}
+
+/** Enqueues the next plan, unless one is pending. Each worker does when it starts. */
+export async function planPurge(
+	jobs: EnqueuesJobs,
+	delayMs = FIRST_MS,
+): Promise<void> {
+	await jobs.enqueueAll(purgeEdges, [
+		{ body: {}, key: PLAN_KEY, delayMs, priority: 3 },
+	]);
+}
