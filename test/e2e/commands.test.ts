@@ -46,7 +46,7 @@ describe("a command at the shell", () => {
 		assert.deepEqual(made, {
 			code: 0,
 			signal: null,
-			out: "16 shards and 16 mod shards have all their tables\n1 queue shards have all their queues\n",
+			out: "16 shards and 16 mod shards have all their tables\n1 queue shard has all queues\n",
 			err: "",
 		});
 		const lines = LINES.map((line) => JSON.stringify(line)).join("\n");

@@ -2,8 +2,10 @@ import { after } from "node:test";
 import { mysqlJobsForSuite } from "../helpers/mysqlJobs.ts";
 import { startMysql } from "../services/mysql.ts";
 import { jobStoreSuite } from "../suites/jobStore.ts";
+import { mysqlJobsSuite } from "../suites/mysqlJobs.ts";
 
 const server = await startMysql();
 after(() => server.stop());
 
 jobStoreSuite("MySQL", () => mysqlJobsForSuite(server));
+mysqlJobsSuite("MySQL", server);

@@ -1,6 +1,7 @@
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { createQueues } from "../../app/openJobs.ts";
 import { readConfig } from "../../config/config.ts";
+import { plural } from "../../util/format.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
@@ -32,7 +33,9 @@ export async function run(
 		`${shards.length} shards and ${modShards} mod shards have all their tables`,
 	);
 	if (queueShards > 0) {
-		context.stdout(`${queueShards} queue shards have all their queues`);
+		context.stdout(
+			`${plural(queueShards, "queue shard")} ${queueShards === 1 ? "has" : "have"} all queues`,
+		);
 	}
 	return 0;
 }

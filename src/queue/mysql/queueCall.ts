@@ -26,6 +26,8 @@ export interface QueueCall {
 	readonly shard: QueueShard;
 	readonly tables: QueueTables;
 	readonly options: QueryOptions;
+	/** The same with all of its time. */
+	readonly again: () => QueueCall;
 }
 
 export function queueCall(at: Place, shard: QueueShard, ms: number): QueueCall {
@@ -34,6 +36,7 @@ export function queueCall(at: Place, shard: QueueShard, ms: number): QueueCall {
 		shard,
 		tables: tablesOf(shard.database, at.queue),
 		options: { shard: at.shard, deadline: deadlineIn(ms) },
+		again: () => queueCall(at, shard, ms),
 	};
 }
 

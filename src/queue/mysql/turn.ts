@@ -66,7 +66,7 @@ export async function takeTurn(call: QueueCall, turn: Turn): Promise<Turned> {
 		const isUnknown =
 			thrown instanceof StorageFailure && thrown.kind === "unknownOutcome";
 		if (!isUnknown) throw thrown;
-		return await resolveTurn(call, turn, until);
+		return await resolveTurn(call.again(), turn, until);
 	}
 }
 
