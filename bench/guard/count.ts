@@ -18,8 +18,8 @@ import type { Counts, GuardMessage, GuardRequest } from "./messages.ts";
 
 const SERVER = join(import.meta.dirname, "server.ts");
 const SHARDS = 8;
-const WARM_REQUESTS = 60;
-const REQUESTS = 50;
+const WARM_REQUESTS = 40;
+const REQUESTS = 25;
 const COLD_REQUESTS = 3;
 const WINDOWS = 4;
 /** So many are counted at most where some were disturbed. */
@@ -224,16 +224,18 @@ function leastOf(windows: readonly Counts[]): RequestCounts {
 }
 
 /**
- * Of the windows with bytes those in which requests took as few statements and
- * cache commands as in any: on a busy machine the process may for a moment not
- * use what it has cached, and then allocates more.
+ * Of the windows with bytes those in which requests took about as few statements
+ * and cache commands as in any: on a busy machine the process may for a moment
+ * not use what it has cached, and then allocates more.
  */
 function undisturbed(windows: readonly Counts[]): readonly Counts[] {
 	const calls = ({ statements, cacheCommands }: Counts) =>
 		statements + cacheCommands;
-	const fewest = Math.min(...windows.map(calls));
-	return windows.filter(
-		(counts) => counts.bytes !== null && calls(counts) === fewest,
+	const withBytes = windows.filter(({ bytes }) => bytes !== null);
+	const fewest = Math.min(...withBytes.map(calls));
+	return withBytes.filter(
+		// Two are what the process does by itself in a second.
+		(counts) => calls(counts) <= 1.2 * fewest + 2,
 	);
 }
 

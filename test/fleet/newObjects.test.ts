@@ -10,6 +10,8 @@ import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 
 const PINS = 600;
 const SHARDS = 2;
+/** How often a transaction runs at most because it met another one or a slow disk: far fewer than there are pins. */
+const REPEATS = 6;
 const CACHE_VERBS = ["tombstone", "delete"] as const;
 
 async function isRead({ store }: Process, id: Id): Promise<boolean> {
@@ -128,12 +130,12 @@ describe("a new object", () => {
 			const { [`${verb} memcached`]: objects, [`${verb} redis`]: lists } =
 				counted;
 			assert.ok(objects && lists);
-			// Of users, who become active: an object that exists changes. Twice what is needed, because a transaction that met another is repeated.
-			assert.ok(objects.keys <= 4, JSON.stringify(counted));
-			assert.ok(objects.calls <= 2 * SHARDS, JSON.stringify(counted));
+			// Of users, who become active: an object that exists changes.
+			assert.ok(objects.keys <= 2 * REPEATS, JSON.stringify(counted));
+			assert.ok(objects.calls <= SHARDS * REPEATS, JSON.stringify(counted));
 			// Boards of users, and pins of users and boards: one transaction a level and shard.
-			assert.ok(lists.keys <= 12, JSON.stringify(counted));
-			assert.ok(lists.calls <= 4 * SHARDS, JSON.stringify(counted));
+			assert.ok(lists.keys <= 6 * REPEATS, JSON.stringify(counted));
+			assert.ok(lists.calls <= 2 * SHARDS * REPEATS, JSON.stringify(counted));
 		}
 	});
 });
