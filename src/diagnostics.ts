@@ -55,6 +55,8 @@ export const CHANNELS = {
 	unknownDocument: channel("corkboard.unknownDocument"),
 	/** Jobs were enqueued: `JobsEnqueued`. */
 	jobsEnqueued: channel("corkboard.queue.enqueue"),
+	/** Jobs were not enqueued, because their queue was full: `JobsRefused`. */
+	jobsRefused: channel("corkboard.queue.refuse"),
 	/** A worker claimed jobs, or found none: `JobsClaimed`. */
 	jobsClaimed: channel("corkboard.queue.claim"),
 	/** A start of a job ended: `JobEnded`. */
@@ -71,6 +73,11 @@ export interface JobsEnqueued {
 	readonly added: number;
 	/** Into pending jobs with the same key. */
 	readonly merged: number;
+}
+
+export interface JobsRefused {
+	readonly queue: string;
+	readonly jobs: number;
 }
 
 export interface JobsClaimed {
@@ -246,6 +253,8 @@ export interface Levels {
 	readonly planCache?: (level: PlanCacheLevel) => void;
 	/** The answer comes later, but soon, and is no error. */
 	readonly outbox?: (levels: Promise<readonly OutboxLevel[]>) => void;
+	/** The same. Processes that run jobs answer. */
+	readonly queues?: (levels: Promise<readonly QueueLevel[]>) => void;
 	/** The same. */
 	readonly sharedCache?: (levels: Promise<readonly SharedCacheLevel[]>) => void;
 }
@@ -277,6 +286,17 @@ export interface OutboxLevel {
 	readonly pending: number;
 	/** Age of the oldest one, in milliseconds; 0 without one. */
 	readonly oldestMs: number;
+}
+
+/** The jobs of one queue on all shards, each number up to a limit for each shard. */
+export interface QueueLevel {
+	readonly queue: string;
+	readonly jobs: Readonly<
+		Record<"ready" | "delayed" | "running" | "failed", number>
+	>;
+	/** How long the job that was due first has been due; 0 where none is. Milliseconds. */
+	readonly oldestMs: number;
+	readonly isPaused: boolean;
 }
 
 export interface PoolLevel {

@@ -218,6 +218,7 @@ export async function openCorkboard(
 				await planPurge(jobs).catch(() => {});
 			}
 			const storedTypes = createStoredTypes(schema);
+			queues.levels.report();
 			return Worker.start<JobContext>({
 				...queues,
 				...options,

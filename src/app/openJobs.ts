@@ -4,6 +4,8 @@ import { type JobHints, LocalHints } from "../queue/hints.ts";
 import type { JobStore } from "../queue/jobStore.ts";
 import { Jobs } from "../queue/jobs.ts";
 import { LiveSettings } from "../queue/liveSettings.ts";
+import { QueueBounds } from "../queue/queueBounds.ts";
+import { QueueLevels } from "../queue/queueLevels.ts";
 import { ReloadableJobStore } from "../queue/reloadableJobStore.ts";
 import type { Topology } from "../topology/types.ts";
 import {
@@ -25,6 +27,7 @@ export interface OpenedJobs {
 	switchTopology(topology: Topology): void;
 	/** Calls back when it has. The function returned ends that. */
 	onSwitch(listener: (source: JobStoreSource) => void): () => void;
+	readonly levels: QueueLevels;
 }
 
 /** Opens the queues of a topology; null where it has none. `resources` closes them. */
@@ -50,13 +53,15 @@ export async function openJobs(
 	}
 	const settings = resources.use(await LiveSettings.start(store));
 	const hints = openHints(redis, resources);
-	const jobs = new Jobs(store, hints);
+	const jobs = new Jobs(store, hints, new QueueBounds(store, settings));
+	const levels = resources.use(new QueueLevels(store, settings));
 	const listeners = new Set<(source: JobStoreSource) => void>();
 	return {
 		store,
 		settings,
 		hints,
 		jobs,
+		levels,
 		get source() {
 			return source;
 		},

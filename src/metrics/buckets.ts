@@ -12,3 +12,8 @@ export const CALL_SECONDS = [
 export const COST_POINTS = [
 	1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000,
 ];
+/** Seconds: of a job, from a hint to an hour. */
+export const JOB_SECONDS = [
+	0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900,
+	3_600,
+];

@@ -5,6 +5,7 @@ import type { Feeds } from "./feeds.ts";
 import { invalidationMetrics } from "./invalidationMetrics.ts";
 import { outboxMetrics } from "./outboxMetrics.ts";
 import { processMetrics } from "./processMetrics.ts";
+import { queueMetrics } from "./queueMetrics.ts";
 import { type MetricsOptions, requestMetrics } from "./requestMetrics.ts";
 import { topologyMetrics } from "./topologyMetrics.ts";
 
@@ -26,6 +27,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
 		...cacheMetrics(registry),
 		...invalidationMetrics(registry),
 		...outboxMetrics(registry),
+		...queueMetrics(registry),
 		...topologyMetrics(registry),
 	];
 	for (const [channel, listener] of feeds) channel.subscribe(listener);

@@ -13,6 +13,7 @@ import {
 	type NewJob,
 	type Priority,
 } from "./jobStore.ts";
+import type { QueueBounds } from "./queueBounds.ts";
 import { ShardHealth } from "./shardHealth.ts";
 
 export interface EnqueueOptions {
@@ -46,18 +47,26 @@ export interface PlacedJob extends NewJob {
 export class Jobs {
 	readonly #store: JobStore;
 	readonly #hints: JobHints;
+	readonly #bounds: QueueBounds | null;
 	readonly #health = new ShardHealth();
 
-	constructor(store: JobStore, hints: JobHints) {
+	constructor(
+		store: JobStore,
+		hints: JobHints,
+		/** Null: queues take any number of jobs. */
+		bounds: QueueBounds | null,
+	) {
 		this.#store = store;
 		this.#hints = hints;
+		this.#bounds = bounds;
 	}
 
 	/**
 	 * Enqueues a job. It is stored when this resolves, and runs at least once.
 	 *
-	 * Throws BAD_USER_INPUT for a body that its schema refuses, NOT_FOUND for a
-	 * queue that does not exist, and UNAVAILABLE: then the job may be stored or not.
+	 * Throws BAD_USER_INPUT for a body that its schema refuses or that is too large,
+	 * NOT_FOUND for a queue that does not exist, QUEUE_FULL for one that takes no
+	 * more, and UNAVAILABLE: then the job may be stored or not.
 	 */
 	async enqueue<Input>(
 		kind: Job<Input, never>,
@@ -74,12 +83,11 @@ export class Jobs {
 		jobs: readonly (EnqueueOptions & { readonly body: Input })[],
 	): Promise<readonly EnqueuedJob[]> {
 		const bodies = jobs.map(({ body }) => kind.encode(body));
+		await this.#bounds?.check(kind.queue, bodies);
 		const place = await this.prepare();
+		const attempts = this.#bounds?.attempts(kind.queue) ?? kind.attempts;
 		const placed = jobs.map(({ body: _, ...options }, index) =>
-			place(kind.queue, bodies[index] ?? "", {
-				attempts: kind.attempts,
-				...options,
-			}),
+			place(kind.queue, bodies[index] ?? "", { attempts, ...options }),
 		);
 		return this.#send(placed, { mayMove: true, isRepeat: false });
 	}
@@ -219,8 +227,9 @@ export class Jobs {
 				),
 			isUnavailable,
 		);
+		const added = results.filter((result) => result === "added").length;
+		this.#bounds?.added(queue, added);
 		if (CHANNELS.jobsEnqueued.hasSubscribers) {
-			const added = results.filter((result) => result === "added").length;
 			const merged = results.filter((result) => typeof result === "object");
 			CHANNELS.jobsEnqueued.publish({
 				queue,

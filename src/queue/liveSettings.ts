@@ -3,6 +3,7 @@ import type { JobStore, Place, QueueRow } from "./jobStore.ts";
 import { isStopped, limitOfShard, type ShardLimit } from "./rateLimit.ts";
 import {
 	checkedSettings,
+	knownSettings,
 	newestCopy,
 	type QueueSettings,
 	settingsOf,
@@ -67,6 +68,13 @@ export class LiveSettings implements AsyncDisposable {
 		return settings;
 	}
 
+	/** What operators have set, and no defaults; empty for a queue that does not exist. */
+	set(queue: string): Partial<QueueSettings> {
+		const row = this.#newest.get(queue);
+		if (row === undefined) return {};
+		return knownSettings(checkedSettings(row.settings));
+	}
+
 	/** The names of all queues. */
 	get queues(): readonly string[] {
 		return [...this.#newest.keys()].filter((name) => this.of(name) !== null);
@@ -129,7 +137,7 @@ export class LiveSettings implements AsyncDisposable {
 	#schedule(): void {
 		if (this.#isDisposed) return;
 		this.#timer = setTimeout(async () => {
-			await this.refresh().catch(ignoreUnavailable);
+			await this.refresh().catch(() => {});
 			this.#schedule();
 		}, this.#everyMs);
 		this.#timer.unref();

@@ -1,3 +1,4 @@
+import { CHANNELS, type JobsRefused } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { JobStore } from "./jobStore.ts";
 import type { LiveSettings } from "./liveSettings.ts";
@@ -33,10 +34,19 @@ export class QueueBounds {
 		}
 		const pending = await this.#levelOf(queue).read(maxPending);
 		if (pending + bodies.length <= maxPending) return;
+		CHANNELS.jobsRefused.publish({
+			queue,
+			jobs: bodies.length,
+		} satisfies JobsRefused);
 		throw new CorkboardError(
 			"QUEUE_FULL",
 			`Queue ${queue} is full: ${pending} jobs are pending, and maxPending is ${maxPending}. Try again later, or raise it with queue set.`,
 		);
+	}
+
+	/** How often a job is started at most, where an operator has set that. */
+	attempts(queue: string): number | undefined {
+		return this.#settings.set(queue).attempts;
 	}
 
 	/** So many jobs were added. */

@@ -110,8 +110,14 @@ export function checkedSettings(stored: JsonObject): SetValues {
 
 /** The settings in force. */
 export function settingsOf(set: SetValues): QueueSettings {
-	const known = Object.entries(set).filter(([name]) => isSetting(name));
-	return { ...DEFAULT_SETTINGS, ...Object.fromEntries(known) };
+	return { ...DEFAULT_SETTINGS, ...knownSettings(set) };
+}
+
+/** Without what only a later version of the program knows. */
+export function knownSettings(set: SetValues): Partial<QueueSettings> {
+	return Object.fromEntries(
+		Object.entries(set).filter(([name]) => isSetting(name)),
+	);
 }
 
 /** The copy with the highest version; null where there is none. Two of one version are equal, as only one writer makes each. */

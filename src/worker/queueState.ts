@@ -21,10 +21,8 @@ export class QueueState<Context> {
 
 	/** What an operator has set for the queue, or else what its kind says. */
 	get claimMs(): number {
-		const set = this.#settings.of(this.kind.queue)?.claimMs;
-		return set === undefined || set === DEFAULT_SETTINGS.claimMs
-			? this.kind.claimMs
-			: set;
+		const { claimMs } = this.#settings.set(this.kind.queue);
+		return claimMs ?? this.kind.claimMs;
 	}
 
 	get backoff(): Backoff {

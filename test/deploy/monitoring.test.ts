@@ -138,6 +138,7 @@ describe("deploy/grafana", () => {
 			"corkboard-outbox",
 			"corkboard-overview",
 			"corkboard-process",
+			"corkboard-queue",
 		]);
 		for (const { title, panels } of dashboards) {
 			const taken = new Set<string>();
@@ -173,6 +174,8 @@ const FAST = 'host="db1:3306",le=';
 const STATEMENT = "corkboard_database_statement_duration_seconds_bucket";
 const REQUEST = "corkboard_request_duration_seconds_bucket";
 const LAG = "corkboard_invalidation_lag_seconds_bucket";
+const QUEUE = 'queue="feedPin"';
+const PAUSED = 'queue="digest"';
 const DOCUMENT = 'document="0123456789ab",operation="Home"';
 
 /** A fleet without a fault. */
@@ -212,6 +215,17 @@ const HEALTHY: Fault = {
 	[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 1],
 	'corkboard_outbox_failures_total{destination="db2:3306"}': [0, 0],
 	'corkboard_outbox_entries_total{by="worker",result="unreadable"}': [0, 0],
+	[`corkboard_queue_oldest_due_age_seconds{${QUEUE}}`]: [2, 2],
+	[`corkboard_queue_paused{${QUEUE}}`]: [0, 0],
+	[`corkboard_queue_oldest_due_age_seconds{${PAUSED}}`]: [600, 600],
+	[`corkboard_queue_paused{${PAUSED}}`]: [1, 1],
+	[`corkboard_queue_depth_jobs{${PAUSED},state="ready"}`]: [0, 0],
+	[`corkboard_queue_jobs_total{${QUEUE},outcome="succeeded"}`]: [10, 10],
+	[`corkboard_queue_jobs_total{${QUEUE},outcome="failed"}`]: [0.05, 0.05],
+	[`corkboard_queue_jobs_total{${QUEUE},outcome="lost"}`]: [0, 0],
+	[`corkboard_queue_expired_total{${QUEUE},result="again"}`]: [0.001, 0.001],
+	[`corkboard_queue_refused_total{${QUEUE}}`]: [0, 0],
+	'corkboard_worker_problem{instance="w",kind="shard"}': [0, 0],
 	[`nodejs_heap_size_used_bytes{${JOB}}`]: [1e9, 1e9],
 	[`corkboard_heap_limit_bytes{${JOB}}`]: [4e9, 4e9],
 	[`process_resident_memory_bytes{${JOB}}`]: [2e9, 2e9],
@@ -275,6 +289,24 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	},
 	CorkboardOutboxUnreadable: {
 		'corkboard_outbox_entries_total{by="worker",result="unreadable"}': [0, 0.1],
+	},
+	CorkboardQueueBehind: {
+		[`corkboard_queue_oldest_due_age_seconds{${QUEUE}}`]: [2, 400],
+	},
+	CorkboardQueuePaused: {
+		[`corkboard_queue_depth_jobs{${PAUSED},state="ready"}`]: [0, 5],
+	},
+	CorkboardJobsFail: {
+		[`corkboard_queue_jobs_total{${QUEUE},outcome="failed"}`]: [0.05, 2],
+	},
+	CorkboardClaimsLost: {
+		[`corkboard_queue_expired_total{${QUEUE},result="again"}`]: [0.001, 0.2],
+	},
+	CorkboardQueueFull: {
+		[`corkboard_queue_refused_total{${QUEUE}}`]: [0, 1],
+	},
+	CorkboardWorkerBlocked: {
+		'corkboard_worker_problem{instance="w",kind="shard"}': [0, 1],
 	},
 	CorkboardMemoryPressure: {
 		[`nodejs_heap_size_used_bytes{${JOB}}`]: [1e9, 3.6e9],

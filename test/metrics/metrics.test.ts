@@ -239,6 +239,59 @@ test("metrics count what caches, hosts and the outbox worker report, in seconds"
 	assert.ok(age >= 0 && age < 60, `${age} s`);
 });
 
+test("metrics count jobs by queue and outcome, and what waits as the shards say", async () => {
+	using metrics = openMetrics({ documents: DOCUMENTS });
+	const at = { queue: "bake", shard: 3 };
+	CHANNELS.jobsEnqueued.publish({ ...at, added: 5, merged: 2 });
+	CHANNELS.jobsRefused.publish({ queue: "bake", jobs: 4 });
+	CHANNELS.jobsClaimed.publish({ ...at, jobs: 3, ms: 2 });
+	CHANNELS.jobsClaimed.publish({ ...at, jobs: 0, ms: 1 });
+	const ended = { queue: "bake", id: "bake.3.1.a", waitMs: 20, error: null };
+	for (const outcome of ["succeeded", "succeeded", "failed", "lost"] as const) {
+		CHANNELS.jobEnded.publish({ ...ended, outcome, runMs: 400 });
+	}
+	CHANNELS.jobEnded.publish({ ...ended, outcome: "released", runMs: null });
+	CHANNELS.jobsExpired.publish({ ...at, again: 6, failed: 1 });
+	CHANNELS.workerProblem.publish({ kind: "shard", shard: 3, error: "late" });
+	CHANNELS.workerProblem.publish({ kind: "shard", shard: 4, error: null });
+	const jobs = { ready: 7, delayed: 8, running: 9, failed: 10 };
+	const level = { queue: "bake", jobs, oldestMs: 1_500, isPaused: true };
+	const report = (message: unknown) =>
+		(message as Levels).queues?.(Promise.resolve([level]));
+	CHANNELS.levels.subscribe(report);
+	try {
+		const text = await metrics.registry.metrics();
+		for (const [line, value] of [
+			['corkboard_queue_enqueued_total{queue="bake",result="added"}', 5],
+			['corkboard_queue_enqueued_total{queue="bake",result="merged"}', 2],
+			['corkboard_queue_refused_total{queue="bake"}', 4],
+			['corkboard_queue_claims_total{queue="bake",result="claimed"}', 1],
+			['corkboard_queue_claims_total{queue="bake",result="empty"}', 1],
+			['corkboard_queue_jobs_total{queue="bake",outcome="succeeded"}', 2],
+			['corkboard_queue_jobs_total{queue="bake",outcome="lost"}', 1],
+			['corkboard_queue_jobs_total{queue="bake",outcome="released"}', 1],
+			['corkboard_queue_expired_total{queue="bake",result="again"}', 6],
+			['corkboard_queue_wait_seconds_count{queue="bake"}', 4],
+			['corkboard_queue_wait_seconds_bucket{le="0.01",queue="bake"}', 0],
+			['corkboard_queue_wait_seconds_bucket{le="0.025",queue="bake"}', 4],
+			['corkboard_queue_run_seconds_sum{queue="bake"}', 1.6],
+			['corkboard_worker_problem{kind="shard"}', 1],
+			['corkboard_worker_problem{kind="renewals"}', 0],
+			['corkboard_queue_depth_jobs{queue="bake",state="ready"}', 7],
+			['corkboard_queue_depth_jobs{queue="bake",state="failed"}', 10],
+			['corkboard_queue_oldest_due_age_seconds{queue="bake"}', 1.5],
+			['corkboard_queue_paused{queue="bake"}', 1],
+		] as const) {
+			assert.equal(lineOf(text, line), value, line);
+		}
+		CHANNELS.workerProblem.publish({ kind: "shard", shard: 3, error: null });
+		const later = await metrics.registry.metrics();
+		assert.equal(lineOf(later, 'corkboard_worker_problem{kind="shard"}'), 0);
+	} finally {
+		CHANNELS.levels.unsubscribe(report);
+	}
+});
+
 test("a host is reported as down until it answers, or no topology has it any more", async () => {
 	using metrics = openMetrics({ documents: DOCUMENTS });
 	const upOf = async (host: string) =>

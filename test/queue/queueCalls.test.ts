@@ -37,12 +37,11 @@ async function openWorld(options: { readonly queue?: string | null } = {}) {
 		down,
 		/** Enqueues jobs with these bodies, each due later than the one before, on the shards in turn. */
 		async add(bodies: readonly string[], rest: Partial<NewJob> = {}) {
-			let last = 0;
+			let last = await store.now(0);
 			for (const [index, body] of bodies.entries()) {
 				// A time in the past is now, and SQLite's clock has milliseconds.
 				while ((await store.now(0)) === last) await sleep(1);
 				const now = await store.now(0);
-				last = now;
 				const job: NewJob = {
 					local: newLocalId(),
 					bucket: bucketOf(now, now),
@@ -55,6 +54,7 @@ async function openWorld(options: { readonly queue?: string | null } = {}) {
 					...rest,
 				};
 				await store.enqueue({ queue: QUEUE, shard: index % 2 }, [job]);
+				last = await store.now(0);
 			}
 		},
 		async [Symbol.asyncDispose]() {

@@ -49,7 +49,7 @@ export async function openWorld(
 	for (const { queue } of kinds) await set(queue, options.settings ?? {});
 	const settings = opened.use(await LiveSettings.open(store, 50));
 	const hints = new LocalHints();
-	const jobs = new Jobs(store, hints);
+	const jobs = new Jobs(store, hints, null);
 	const worker = opened.use(
 		await Worker.start({
 			store,

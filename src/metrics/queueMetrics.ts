@@ -1,0 +1,193 @@
+import type { Registry } from "prom-client";
+import {
+	CHANNELS,
+	JOB_OUTCOMES,
+	type JobEnded,
+	type JobsClaimed,
+	type JobsEnqueued,
+	type JobsExpired,
+	type JobsRefused,
+	type Levels,
+	type QueueLevel,
+	type WorkerProblem,
+} from "../diagnostics.ts";
+import { JOB_SECONDS } from "./buckets.ts";
+import type { Feeds } from "./feeds.ts";
+import { Distributions, Values } from "./series.ts";
+
+/** What this process enqueued, claimed and ran of jobs, and how many wait. */
+export function queueMetrics(registry: Registry): Feeds {
+	const enqueued = new Values(registry, "counter", {
+		name: "corkboard_queue_enqueued_total",
+		help: "Jobs that this process enqueued, by queue and result (added; merged: a pending job had the same key).",
+		labels: ["queue", "result"],
+	});
+	const refused = new Values(registry, "counter", {
+		name: "corkboard_queue_refused_total",
+		help: "Jobs that this process did not enqueue, because the queue was full (maxPending).",
+		labels: ["queue"],
+	});
+	const claims = new Values(registry, "counter", {
+		name: "corkboard_queue_claims_total",
+		help: "Claims of this process, by queue and result (claimed; empty: others were faster, or a limit let nothing start).",
+		labels: ["queue", "result"],
+	});
+	const jobs = new Values(registry, "counter", {
+		name: "corkboard_queue_jobs_total",
+		help: "Starts of jobs that ended in this process, by queue and outcome (succeeded; retried: failed, and there is another attempt; failed: for good; later: asked for by the handler; released: given back; lost: the claim had ended, so that the job runs again).",
+		labels: ["queue", "outcome"],
+	});
+	const expired = new Values(registry, "counter", {
+		name: "corkboard_queue_expired_total",
+		help: "Claims whose worker did not renew them in time, by queue and result (again: the job is pending again; failed: it had no attempt left). Counted by the process that finds them.",
+		labels: ["queue", "result"],
+	});
+	const waits = new Distributions(registry, JOB_SECONDS, {
+		name: "corkboard_queue_wait_seconds",
+		help: "From the moment when a job was due to its start, by queue.",
+		labels: ["queue"],
+	});
+	const runs = new Distributions(registry, JOB_SECONDS, {
+		name: "corkboard_queue_run_seconds",
+		help: "Time of one start of a job, by queue.",
+		labels: ["queue"],
+	});
+	const problems = new Map<string, Map<number | null, boolean>>([
+		["shard", new Map()],
+		["renewals", new Map()],
+	]);
+	const problem = new Values(registry, "gauge", {
+		name: "corkboard_worker_problem",
+		help: "1 while the worker of this process cannot do a part of its work, by kind (shard: one cannot be asked for jobs; renewals: claims are not renewed).",
+		aggregator: "max",
+		labels: ["kind"],
+		collect() {
+			for (const [kind, states] of problems) {
+				const isOn = [...states.values()].some((one) => one);
+				problem.set(isOn ? 1 : 0, kind);
+			}
+		},
+	});
+	levelMetrics(registry);
+	/** From 0, because a rate misses the count with which a series begins. */
+	const opened = new Set<string>();
+	const open = (queue: string) => {
+		if (opened.has(queue)) return;
+		opened.add(queue);
+		for (const outcome of JOB_OUTCOMES) jobs.at(queue, outcome);
+		for (const result of ["again", "failed"]) expired.at(queue, result);
+	};
+	return [
+		[
+			CHANNELS.jobsEnqueued,
+			(message) => {
+				const { queue, added, merged } = message as JobsEnqueued;
+				enqueued.add(added, queue, "added");
+				if (merged > 0) enqueued.add(merged, queue, "merged");
+			},
+		],
+		[
+			CHANNELS.jobsRefused,
+			(message) => {
+				const { queue, jobs: count } = message as JobsRefused;
+				refused.add(count, queue);
+			},
+		],
+		[
+			CHANNELS.jobsClaimed,
+			(message) => {
+				const { queue, jobs: count } = message as JobsClaimed;
+				open(queue);
+				claims.add(1, queue, count > 0 ? "claimed" : "empty");
+			},
+		],
+		[
+			CHANNELS.jobEnded,
+			(message) => {
+				const { queue, outcome, waitMs, runMs } = message as JobEnded;
+				open(queue);
+				jobs.add(1, queue, outcome);
+				if (runMs === null) return;
+				waits.at(queue).observe(waitMs / 1_000);
+				runs.at(queue).observe(runMs / 1_000);
+			},
+		],
+		[
+			CHANNELS.jobsExpired,
+			(message) => {
+				const { queue, again, failed } = message as JobsExpired;
+				open(queue);
+				expired.add(again, queue, "again");
+				expired.add(failed, queue, "failed");
+			},
+		],
+		[
+			CHANNELS.workerProblem,
+			(message) => {
+				const { kind, shard, error } = message as WorkerProblem;
+				problems.get(kind)?.set(shard, error !== null);
+			},
+		],
+	];
+}
+
+/** What waits, as the shards say. Every worker reports the same. */
+function levelMetrics(registry: Registry): void {
+	let asked: Promise<readonly QueueLevel[]> | null = null;
+	/** One question for all. */
+	const levels = () => {
+		asked ??= askLevels().finally(() => {
+			asked = null;
+		});
+		return asked;
+	};
+	const depth = new Values(registry, "gauge", {
+		name: "corkboard_queue_depth_jobs",
+		help: "Jobs by queue and state (ready: due; delayed: due later; running; failed), up to 10,000 of each state and shard. Absent while a shard does not answer.",
+		aggregator: "max",
+		labels: ["queue", "state"],
+		async collect() {
+			const all = await levels();
+			depth.clear();
+			for (const { queue, jobs } of all) {
+				for (const [state, count] of Object.entries(jobs)) {
+					depth.set(count, queue, state);
+				}
+			}
+		},
+	});
+	const oldest = new Values(registry, "gauge", {
+		name: "corkboard_queue_oldest_due_age_seconds",
+		help: "For how long the job of a queue has been due that was due first; 0 where none is due.",
+		aggregator: "max",
+		labels: ["queue"],
+		async collect() {
+			const all = await levels();
+			oldest.clear();
+			for (const { queue, oldestMs } of all) {
+				oldest.set(oldestMs / 1_000, queue);
+			}
+		},
+	});
+	const paused = new Values(registry, "gauge", {
+		name: "corkboard_queue_paused",
+		help: "1 for a queue that is paused, or whose rate is 0.",
+		aggregator: "max",
+		labels: ["queue"],
+		async collect() {
+			const all = await levels();
+			paused.clear();
+			for (const { queue, isPaused } of all) {
+				paused.set(isPaused ? 1 : 0, queue);
+			}
+		},
+	});
+}
+
+async function askLevels(): Promise<readonly QueueLevel[]> {
+	const answers: Promise<readonly QueueLevel[]>[] = [];
+	CHANNELS.levels.publish({
+		queues: (answer) => answers.push(answer),
+	} satisfies Levels);
+	return (await Promise.all(answers)).flat();
+}
