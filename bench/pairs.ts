@@ -17,13 +17,21 @@ import { Reads } from "./sections/reads.ts";
 import { CAN_PIN } from "./servers/cores.ts";
 import { STORES, type StoreName, startCorkboard } from "./servers/corkboard.ts";
 import type { ServerProcess } from "./servers/serverProcess.ts";
-import { cpuMs } from "./usage.ts";
+import { cpuMs, residentMb } from "./usage.ts";
 import { createWorld } from "./world.ts";
 
 /** As Prometheus does, but three times as often as by default. */
 const SCRAPE_MS = 5_000;
 const SAMPLED = "0.01";
-const NAMES = ["plain", "same", "bare", "metrics", "traces", "root"] as const;
+const NAMES = [
+	"plain",
+	"same",
+	"bare",
+	"metrics",
+	"traces",
+	"root",
+	"other",
+] as const;
 type Name = (typeof NAMES)[number];
 
 const USAGE = `usage: npm run bench:pairs -- [options]
@@ -35,7 +43,9 @@ const USAGE = `usage: npm run bench:pairs -- [options]
                      metrics  CORKBOARD_ADMIN, scraped every ${SCRAPE_MS / 1_000} s
                      traces   one request of a hundred is traced, to a collector
                      root     another checkout: --root
+                     other    with the settings of --env
   --root FOLDER      the checkout of \`root\`, with its packages
+  --env KEY=VALUE    a setting of \`other\`; may be given several times
   --store NAME       ${Object.keys(STORES).join(" ")} (default executed)
   --questions NAMES  of ${QUERY_NAMES.join(" ")} (default q1,q3)
   --keys KIND        hot: 30 keys, all in memory; zipf (default hot)
@@ -50,6 +60,7 @@ const { values } = parseArgs({
 	options: {
 		servers: { type: "string", default: "plain,same,bare,metrics,traces" },
 		root: { type: "string" },
+		env: { type: "string", multiple: true, default: [] },
 		store: { type: "string", default: "executed" },
 		questions: { type: "string", default: "q1,q3" },
 		keys: { type: "string", default: "hot" },
@@ -112,6 +123,7 @@ async function main(): Promise<void> {
 		`${STORES[store]}, ${keys} keys, ${connections} connections, ${pairs} windows of about ${seconds} s for each server, which were started ${starts} times; ${JSON.stringify(machine)}`,
 	);
 	const windows = new Map<string, number[]>();
+	const residents = new Map<string, number[]>();
 	/** Of a window, by question. */
 	const counts = new Map<QueryName, number>();
 	let turn = 0;
@@ -161,11 +173,16 @@ async function main(): Promise<void> {
 					const server = servers.get(name) as ServerProcess;
 					const { us } = await run(server, question, limit);
 					windows.set(key, [...(windows.get(key) ?? []), us]);
+					residents.set(key, [
+						...(residents.get(key) ?? []),
+						residentMb(server.pid),
+					]);
 				}
 			}
 		}
 		console.log(`\nCPU of the server per request, after start ${start + 1}:`);
-		for (const question of questions) report(question, names, windows);
+		for (const question of questions)
+			report(question, names, windows, residents);
 	}
 }
 
@@ -187,6 +204,8 @@ function report(
 	question: QueryName,
 	names: readonly Name[],
 	windows: ReadonlyMap<string, readonly number[]>,
+	/** Megabytes. */
+	residents: ReadonlyMap<string, readonly number[]>,
 ): void {
 	const [base] = names;
 	const bases = windows.get(`${question} ${base}`) ?? [];
@@ -196,8 +215,9 @@ function report(
 			own.map((one, at) => one / (bases[at] as number)),
 		);
 		const us = medianInterval(own).median;
+		const resident = Math.max(...(residents.get(`${question} ${name}`) ?? [0]));
 		console.log(
-			`${question} ${name.padEnd(8)} ${us.toFixed(1)} µs, least ${Math.min(...own).toFixed(1)}${
+			`${question} ${name.padEnd(8)} ${us.toFixed(1)} µs, least ${Math.min(...own).toFixed(1)}, ${resident.toFixed(0)} MB${
 				name === base
 					? ""
 					: `; ÷ ${base}: ${ratio.median.toFixed(3)} [${ratio.low.toFixed(3)}–${ratio.high.toFixed(3)}]`
@@ -213,6 +233,14 @@ function environmentOf(
 ): Readonly<Record<string, string>> {
 	if (name === "bare") return { CORKBOARD_SLOW: "off" };
 	if (name === "metrics") return { CORKBOARD_ADMIN: admin };
+	if (name === "other") {
+		return Object.fromEntries(
+			values.env.map((setting) => {
+				const at = setting.indexOf("=");
+				return [setting.slice(0, at), setting.slice(at + 1)];
+			}),
+		);
+	}
 	if (name !== "traces") return {};
 	return {
 		OTEL_EXPORTER_OTLP_ENDPOINT: collector,
