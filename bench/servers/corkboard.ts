@@ -9,6 +9,7 @@ import { type ServerProcess, startServer } from "./serverProcess.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const LAUNCH = "src/cli/launch.mjs";
+const NODE = "src/cli/node.sh";
 const IMPORT_TRIES = 10;
 const COMMAND_LIMIT_MS = 1_800_000;
 /** Signs the tokens of all servers of the benchmark, which only this machine reaches. */
@@ -75,16 +76,16 @@ export function startCorkboard(
 ): Promise<ServerProcess> {
 	return startServer({
 		name: `Corkboard (${STORES[store]})`,
+		// As `npm start` does.
 		command: [
-			process.execPath,
+			"sh",
+			join(files.root ?? ROOT, NODE),
 			...nodeOptions,
 			join(files.root ?? ROOT, LAUNCH),
 			"serve",
 		],
 		env: {
 			...environmentOf(store, files),
-			// As `npm start` and the image do.
-			NODE_OPTIONS: "--max-semi-space-size=16",
 			CORKBOARD_DOCUMENTS: "report",
 			CORKBOARD_DOCUMENT_FILES: files.documents,
 			...env,

