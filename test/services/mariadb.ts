@@ -28,7 +28,7 @@ export async function startMariadb({
 		{
 			program,
 			messages: "share/mariadb",
-			options: ["--innodb-log-file-size=64M"],
+			options: ["--innodb-log-file-size=16M"],
 			initialise: (command) => initialise(program, command),
 		},
 		args,
@@ -45,7 +45,7 @@ async function initialise(
 	);
 	const child = spawn(
 		file,
-		[...args, "--bootstrap", "--innodb-log-file-size=32M"],
+		[...args, "--bootstrap", "--innodb-log-file-size=16M"],
 		{ stdio: ["pipe", "ignore", "pipe"], timeout: INITIALISE_LIMIT_MS },
 	);
 	let printed = "";

@@ -29,7 +29,7 @@ export async function startMysql({
 		options: [
 			"--secure-file-priv=NULL",
 			"--mysqlx=OFF",
-			"--innodb-redo-log-capacity=64M",
+			"--innodb-redo-log-capacity=16M",
 			"--gtid-mode=ON",
 			"--enforce-gtid-consistency=ON",
 			// No two servers of a pair, or of runs beside each other, have the same.
@@ -129,7 +129,8 @@ async function initialise(
 				...args,
 				"--initialize-insecure",
 				`--init-file=${init}`,
-				"--innodb-redo-log-capacity=32M",
+				"--innodb-redo-log-capacity=16M",
+				"--innodb-doublewrite=OFF",
 			],
 			{ timeout: INITIALISE_LIMIT_MS },
 		);

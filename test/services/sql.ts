@@ -21,7 +21,7 @@ export const CREATE_USER = [
 
 const CONNECT_LIMIT_MS = 10_000;
 /** What a template is made with; another number for another way of making it. */
-const TEMPLATE = 1;
+const TEMPLATE = 2;
 
 /** What the two dialects do differently to run at all. */
 export interface Dialect {
