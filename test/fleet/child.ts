@@ -1,5 +1,7 @@
 import { createInterface } from "node:readline";
+import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
+import { archive } from "../../src/ops/jobs/archive.ts";
 import { type Addresses, openProcess, type ProcessOptions } from "./fleet.ts";
 import { both, NAIVE, unreachable } from "./naive.ts";
 import type { Held } from "./pauses.ts";
@@ -26,6 +28,12 @@ export type Command =
 			readonly present: boolean;
 	  }
 	| { readonly do: "modify"; readonly id: Id; readonly details: string }
+	/** Deletes a board, which leaves a job, by the outbox or as nobody should: by a call before or after the write. */
+	| {
+			readonly do: "remove";
+			readonly id: Id;
+			readonly job: "by outbox" | "before" | "after";
+	  }
 	| { readonly do: "head"; readonly mapping: string; readonly from: Id }
 	| { readonly do: "object"; readonly id: Id }
 	| { readonly do: "news" }
@@ -88,6 +96,20 @@ async function execute(command: Command): Promise<unknown> {
 				details: command.details,
 			}));
 			return "done";
+		case "remove": {
+			const { id, job } = command;
+			if (job === "by outbox") {
+				await writes.remove(id);
+				// The job is enqueued in the background.
+				await opened.store.jobs?.deliveries.flush();
+				return "done";
+			}
+			const enqueue = () => opened.queue?.jobs.enqueue(archive, { ids: [id] });
+			if (job === "before") await enqueue();
+			await createWrites({ ...opened.store, jobs: null }).remove(id);
+			if (job === "after") await enqueue();
+			return "done";
+		}
 		case "head":
 			return opened.head(command.mapping, command.from);
 		case "object":

@@ -1,3 +1,4 @@
+import { createJobQueue } from "../../src/app/jobQueue.ts";
 import { openStore } from "../../src/app/openStore.ts";
 import { fixedTopology } from "../../src/app/openTopology.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
@@ -5,11 +6,15 @@ import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView, type View } from "../../src/graph/read/view.ts";
 import type { Head } from "../../src/graph/store/head.ts";
+import type { JobQueue } from "../../src/graph/store/jobQueue.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { createCursorCodec } from "../../src/id/cursorCodec.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
+import { LocalHints } from "../../src/queue/hints.ts";
+import type { JobStore } from "../../src/queue/jobStore.ts";
+import { Jobs } from "../../src/queue/jobs.ts";
 import {
 	type MysqlLimits,
 	openMysqlStorage,
@@ -17,6 +22,7 @@ import {
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import type { JsonObject } from "../../src/util/json.ts";
+import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
 import { theModel } from "../helpers/model.ts";
 import type { Server } from "../services/server.ts";
 import { startServices } from "../services/shared.ts";
@@ -129,6 +135,8 @@ export interface Process extends AsyncDisposable {
 	readonly store: Store;
 	readonly storage: Storage;
 	readonly pauses: Pauses;
+	/** The queue of the topology; null where that has none. */
+	readonly queue: { readonly store: JobStore; readonly jobs: Jobs } | null;
 	readonly writes: ReturnType<typeof createWrites>;
 	/** Events of the invalidation channel; `lost` is the first. */
 	readonly news: readonly ("lost" | "restored")[];
@@ -151,6 +159,7 @@ export async function openProcess(
 	const channelEvents: ("lost" | "restored")[] = [];
 	await using stack = new AsyncDisposableStack();
 	let storage: Storage | undefined;
+	const queue = openQueue(topology, stack);
 	const store = await openStore(
 		{
 			model,
@@ -163,6 +172,12 @@ export async function openProcess(
 				options.redis === false
 					? null
 					: new RedisConnections(atPort(redis, options.redisPort)),
+			...(queue && {
+				jobQueue: queueWithPauses(
+					createJobQueue(queue.jobs, queue.store),
+					pauses,
+				),
+			}),
 			hooks: {
 				invalidations: options.channel ?? false,
 				cacheBytes: options.cacheBytes ?? 10_000_000,
@@ -208,6 +223,7 @@ export async function openProcess(
 		store,
 		storage,
 		pauses,
+		queue,
 		news: channelEvents,
 		writes: createWrites(store),
 		view: (viewer = null) => createView(store, viewer),
@@ -227,6 +243,27 @@ export async function openProcess(
 		},
 		make: (type, data) => createWrites(store).create({ type, data }),
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
+
+function openQueue(
+	{ queues = [] }: Topology,
+	resources: AsyncDisposableStack,
+): Process["queue"] {
+	if (queues.length === 0) return null;
+	const store = resources.use(openJobStoreOf({ queues }));
+	return { store, jobs: new Jobs(store, new LocalHints(), null) };
+}
+
+function queueWithPauses(queue: JobQueue, pauses: Pauses): JobQueue {
+	return {
+		...queue,
+		async enqueue(jobs, isRepeat) {
+			await pauses.at("enqueuing jobs");
+			const results = await queue.enqueue(jobs, isRepeat);
+			await pauses.at("enqueued jobs");
+			return results;
+		},
 	};
 }
 

@@ -16,6 +16,7 @@ const LIMIT_MS = 60_000;
  * - `filling …`, `filled …`, `putting tombstones …`, `put tombstones …`,
  *   `deleting …`, each with the layer's name: before or after the command to it.
  * - `committed`: COMMIT was acknowledged; no key is deleted, no entry delivered.
+ * - `enqueuing jobs`, `enqueued jobs`: before and after jobs of writes are enqueued; their outbox entries are not deleted yet.
  * - `changing lookups`, `changed lookups`: before and after lookup rows are changed.
  */
 export class Pauses {
