@@ -45,6 +45,8 @@ export interface HostLimits {
 	 * its machine gone. Longer than any transaction that may still commit.
 	 */
 	readonly silenceMs: number;
+	/** Whether the binary log leaves out texts that an UPDATE does not change, where the user may set that. */
+	readonly leanBinlog?: boolean;
 }
 
 /** Options of one statement. */
@@ -131,13 +133,21 @@ export class Host implements AsyncDisposable {
 	readonly #health: HostHealth;
 
 	constructor(address: ServerAddress, limits: HostLimits, readOnly: boolean) {
-		const { connections, maxWaiting, connectMs, readMs, silenceMs } = limits;
+		const {
+			connections,
+			maxWaiting,
+			connectMs,
+			readMs,
+			silenceMs,
+			leanBinlog,
+		} = limits;
 		this.name = address.name;
 		const options = {
 			address,
 			maxWaiting,
 			connectMs,
 			silenceMs,
+			leanBinlog,
 			size: connections,
 		};
 		this.#singles = new Pool({

@@ -22,6 +22,8 @@ export interface PoolOptions {
 	readonly statementMs: number;
 	/** The server ends a silent connection after this long (`HostLimits.silenceMs`). */
 	readonly silenceMs: number;
+	/** See `HostLimits.leanBinlog`. */
+	readonly leanBinlog?: boolean | undefined;
 	/** An idle connection is closed after this long. */
 	readonly maxIdleMs: number;
 }
