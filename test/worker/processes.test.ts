@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { after, describe, test } from "node:test";
+import { openJobs } from "../../src/app/openJobs.ts";
+import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { parseJobId } from "../../src/queue/jobId.ts";
+import { checkTopology } from "../../src/topology/check.ts";
+import type { WorkerLimits } from "../../src/worker/limits.ts";
+import { until } from "../helpers/until.ts";
+import { startServices } from "../services/shared.ts";
+import type { ChildOptions } from "./child.ts";
+import { type Report, trial } from "./trialKind.ts";
+
+const services = await startServices({ mysql: 1, redis: 1 });
+const url = services.mysql[0]?.url as string;
+const redis = services.redis[0];
+const topology = checkTopology({
+	version: 1,
+	shards: [{ range: [0, 0], primary: url, open: true }],
+	lookups: [{ range: [0, 0], primary: url }],
+	queues: [{ range: [0, 1], primary: url }],
+});
+
+/** Short, so that claims of the dead come back soon. */
+const LIMITS: Partial<WorkerLimits> = { expireMs: 300, expirePastMs: 1_000 };
+
+interface Child extends AsyncDisposable {
+	readonly process: ChildProcess;
+	readonly reports: readonly Report[];
+	has(kind: Report["kind"], n: number): boolean;
+}
+
+async function startChild(
+	change: Partial<ChildOptions> & { limits?: Partial<WorkerLimits> } = {},
+): Promise<Child> {
+	const options: ChildOptions = {
+		topology,
+		redis: null,
+		concurrency: 4,
+		...change,
+		limits: { ...LIMITS, ...change.limits },
+	};
+	const reports: Report[] = [];
+	const child = fork(`${import.meta.dirname}/child.ts`, [
+		JSON.stringify(options),
+	]);
+	const ready = Promise.withResolvers<void>();
+	child.on("message", (message: Report | string) => {
+		if (typeof message !== "string") reports.push(message);
+		else if (message === "ready") ready.resolve();
+	});
+	child.on("exit", () => ready.reject(new Error("the worker has ended")));
+	await ready.promise;
+	return {
+		process: child,
+		reports,
+		has: (kind, n) => reports.some((one) => one.kind === kind && one.n === n),
+		async [Symbol.asyncDispose]() {
+			if (child.exitCode !== null || child.signalCode !== null) return;
+			child.kill("SIGKILL");
+			await once(child, "exit");
+		},
+	};
+}
+
+/** A producer, with a queue that is empty. */
+async function openProducer(redisUrl: string | null = null) {
+	const opened = new AsyncDisposableStack();
+	const jobs = await openJobs(
+		{
+			topology,
+			redis: redisUrl === null ? null : new RedisConnections(redisUrl),
+			access: "readWrite",
+			isEmbedded: false,
+		},
+		opened,
+	);
+	if (jobs === null) throw new Error("expected queues");
+	const { store } = jobs;
+	await store.createTables();
+	for (const shard of store.shards) {
+		await store.drop({ queue: "trial", shard });
+		await store.put(shard, { name: "trial", settings: {}, version: 1 });
+	}
+	const find = async (id: string) => {
+		const parsed = parseJobId(id);
+		if (parsed === null) throw new TypeError(`no id: ${id}`);
+		return (await store.find(parsed, [parsed]))[0] ?? null;
+	};
+	return {
+		jobs: jobs.jobs,
+		find,
+		succeeded: (ids: readonly string[]) =>
+			until("all jobs succeeded", async () => {
+				const found = await Promise.all(ids.map(find));
+				return found.every((one) => one?.state === "succeeded");
+			}),
+		[Symbol.asyncDispose]: () => opened.disposeAsync(),
+	};
+}
+
+describe("worker processes on MySQL", async () => {
+	if (redis === undefined) throw new Error("expected a Redis");
+	const producer = await openProducer(redis.url);
+	const first = await startChild({ redis: redis.url });
+	const second = await startChild({ redis: redis.url });
+	after(async () => {
+		await first[Symbol.asyncDispose]();
+		await second[Symbol.asyncDispose]();
+		await producer[Symbol.asyncDispose]();
+		await services[Symbol.asyncDispose]();
+	});
+	const enqueue = async (n: number, body: { ms: number; how?: "blocks" }) =>
+		(await producer.jobs.enqueue(trial, { n, ...body })).id;
+	const numbers = (from: number, to: number) =>
+		Array.from({ length: to - from }, (_, index) => from + index);
+
+	test("run each job once where nothing fails", async () => {
+		const ids = await Promise.all(
+			numbers(0, 40).map((n) => enqueue(n, { ms: 1 })),
+		);
+		await producer.succeeded(ids);
+		const starts = [...first.reports, ...second.reports].filter(
+			({ kind }) => kind === "started",
+		);
+		assert.equal(starts.length, 40);
+	});
+
+	test("report nothing for a job they lost while they were stopped, and abort its signal", async () => {
+		second.process.kill("SIGSTOP");
+		const id = await enqueue(100, { ms: 4_000 });
+		await until("a start", () => first.has("started", 100));
+		first.process.kill("SIGSTOP");
+		second.process.kill("SIGCONT");
+		await until("a second start", () => second.has("started", 100));
+		first.process.kill("SIGCONT");
+		await until("an abort", () => first.has("aborted", 100));
+		await producer.succeeded([id]);
+		assert.equal(first.has("ended", 100), false);
+		assert.equal((await producer.find(id))?.attempts, 2);
+	});
+
+	test("keep jobs that keep their event loop busy, and lose them after `maxBlockMs`", async () => {
+		await using blocked = await startChild({ limits: { maxBlockMs: 4_000 } });
+		// Both others hold still, so that it claims.
+		first.process.kill("SIGSTOP");
+		second.process.kill("SIGSTOP");
+		const id = await enqueue(200, { ms: 600_000, how: "blocks" });
+		const find = async () => await producer.find(id);
+		await until("a claim", async () => (await find())?.state === "running");
+		const until_ = (await find())?.at ?? 0;
+		second.process.kill("SIGCONT");
+		first.process.kill("SIGCONT");
+		await until("a renewal", async () => ((await find())?.at ?? 0) > until_);
+		assert.equal((await find())?.attempts, 1);
+		await producer.succeeded([id]);
+		assert.equal((await find())?.attempts, 2);
+		assert.equal(blocked.process.exitCode, null);
+	});
+
+	test("end in time though a handler answers its signal with a busy event loop, and lose no job", async () => {
+		first.process.kill("SIGSTOP");
+		second.process.kill("SIGSTOP");
+		await using draining = await startChild({
+			limits: { drainMs: 500, abortMs: 300, releaseMs: 300 },
+		});
+		const { id } = await producer.jobs.enqueue(trial, {
+			n: 300,
+			ms: 10_000,
+			how: "blocksAtAbort",
+		});
+		await until("a start", () => draining.has("started", 300));
+		draining.process.kill("SIGTERM");
+		await once(draining.process, "exit");
+		assert.equal(draining.process.signalCode, "SIGKILL");
+		first.process.kill("SIGCONT");
+		second.process.kill("SIGCONT");
+		await producer.succeeded([id]);
+	});
+
+	test("run what a killed one had begun once its claims have ended", async () => {
+		const ids = await Promise.all(
+			numbers(400, 408).map((n) => enqueue(n, { ms: 2_000 })),
+		);
+		const begun = () =>
+			first.reports.filter(({ kind, n }) => kind === "started" && n >= 400);
+		await until("a start", () => begun().length > 0);
+		first.process.kill("SIGKILL");
+		await producer.succeeded(ids);
+		for (const { n, at } of begun()) {
+			if (first.has("ended", n)) continue;
+			const again = second.reports.find(
+				(one) => one.kind === "started" && one.n === n,
+			);
+			assert.equal(again?.attempt, 2);
+			// Nobody ends a claim of 2 s before its time; it was made up to half a second before the start.
+			assert.ok((again?.at ?? 0) - at >= 1_400);
+		}
+	});
+
+	test("go on when Redis is gone", async () => {
+		redis.kill("SIGKILL");
+		const ids = await Promise.all(
+			numbers(500, 520).map((n) => enqueue(n, { ms: 1 })),
+		);
+		await producer.succeeded(ids);
+	});
+});

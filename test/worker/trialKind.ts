@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { job } from "../../src/queue/job.ts";
+
+/** What a worker process reports of its jobs. */
+export interface Report {
+	readonly kind: "started" | "ended" | "aborted";
+	readonly n: number;
+	readonly attempt: number;
+	readonly pid: number;
+	/** Milliseconds since 1970. */
+	readonly at: number;
+}
+
+/** A job that waits, or whose first attempt keeps the event loop busy, for so long. */
+export const trial = job({
+	queue: "trial",
+	body: z.object({
+		n: z.number(),
+		ms: z.number(),
+		how: z.enum(["waits", "blocks", "blocksAtAbort"]).default("waits"),
+	}),
+	attempts: 20,
+	claimMs: 2_000,
+	async run({ body: { n, ms, how }, attempt, signal }, report: Reporting) {
+		const say = (kind: Report["kind"]) =>
+			report({ kind, n, attempt, pid: process.pid, at: Date.now() });
+		say("started");
+		signal.addEventListener("abort", () => say("aborted"));
+		if (how === "blocksAtAbort") {
+			signal.addEventListener("abort", () => block(ms));
+		}
+		if (how === "blocks" && attempt === 1) block(ms);
+		if (how !== "blocks") await sleep(ms, undefined, { signal });
+		say("ended");
+	},
+});
+
+export type Reporting = (report: Report) => void;
+
+function block(ms: number): void {
+	const until = performance.now() + ms;
+	while (performance.now() < until);
+}
