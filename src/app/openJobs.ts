@@ -1,5 +1,6 @@
 import type { RedisConnections } from "../cache/redisConnections.ts";
 import { openRedisHints } from "../cache/redisHints.ts";
+import { type ClaimedBatch, claimBatches } from "../queue/claimBatches.ts";
 import { type JobHints, LocalHints } from "../queue/hints.ts";
 import type { JobStore } from "../queue/jobStore.ts";
 import { Jobs } from "../queue/jobs.ts";
@@ -23,6 +24,14 @@ export interface OpenedJobs {
 	readonly hints: JobHints;
 	readonly jobs: Jobs;
 	readonly source: JobStoreSource;
+	/**
+	 * Claims jobs of a queue, for programs that bring their own loop: batches of at
+	 * most `limit` (50), until the signal aborts.
+	 */
+	claims(
+		queue: string,
+		options?: Parameters<typeof claimBatches>[2],
+	): AsyncGenerator<ClaimedBatch, void>;
 	/** Goes over to the queues of a newer topology. */
 	switchTopology(topology: Topology): void;
 	/** Calls back when it has. The function returned ends that. */
@@ -65,6 +74,8 @@ export async function openJobs(
 		get source() {
 			return source;
 		},
+		claims: (queue, options) =>
+			claimBatches({ store, settings, hints }, queue, options),
 		switchTopology({ queues: next = [] }) {
 			if (JSON.stringify(next) === JSON.stringify(source.queues)) return;
 			source = { queues: next };

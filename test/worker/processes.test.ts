@@ -13,6 +13,9 @@ import type { ChildOptions } from "./child.ts";
 import { type Report, trial } from "./trialKind.ts";
 
 const services = await startServices({ mysql: 1, redis: 1 });
+const opened = new AsyncDisposableStack();
+opened.use(services);
+after(() => opened.disposeAsync());
 const url = services.mysql[0]?.url as string;
 const redis = services.redis[0];
 const topology = checkTopology({
@@ -66,7 +69,7 @@ async function startChild(
 
 /** A producer, with a queue that is empty. */
 async function openProducer(redisUrl: string | null = null) {
-	const opened = new AsyncDisposableStack();
+	const own = new AsyncDisposableStack();
 	const jobs = await openJobs(
 		{
 			topology,
@@ -74,7 +77,7 @@ async function openProducer(redisUrl: string | null = null) {
 			access: "readWrite",
 			isEmbedded: false,
 		},
-		opened,
+		own,
 	);
 	if (jobs === null) throw new Error("expected queues");
 	const { store } = jobs;
@@ -96,21 +99,15 @@ async function openProducer(redisUrl: string | null = null) {
 				const found = await Promise.all(ids.map(find));
 				return found.every((one) => one?.state === "succeeded");
 			}),
-		[Symbol.asyncDispose]: () => opened.disposeAsync(),
+		[Symbol.asyncDispose]: () => own.disposeAsync(),
 	};
 }
 
 describe("worker processes on MySQL", async () => {
 	if (redis === undefined) throw new Error("expected a Redis");
-	const producer = await openProducer(redis.url);
-	const first = await startChild({ redis: redis.url });
-	const second = await startChild({ redis: redis.url });
-	after(async () => {
-		await first[Symbol.asyncDispose]();
-		await second[Symbol.asyncDispose]();
-		await producer[Symbol.asyncDispose]();
-		await services[Symbol.asyncDispose]();
-	});
+	const producer = opened.use(await openProducer(redis.url));
+	const first = opened.use(await startChild({ redis: redis.url }));
+	const second = opened.use(await startChild({ redis: redis.url }));
 	const enqueue = async (n: number, body: { ms: number; how?: "blocks" }) =>
 		(await producer.jobs.enqueue(trial, { n, ...body })).id;
 	const numbers = (from: number, to: number) =>
@@ -129,7 +126,7 @@ describe("worker processes on MySQL", async () => {
 
 	test("report nothing for a job they lost while they were stopped, and abort its signal", async () => {
 		second.process.kill("SIGSTOP");
-		const id = await enqueue(100, { ms: 4_000 });
+		const id = await enqueue(100, { ms: 600_000 });
 		await until("a start", () => first.has("started", 100));
 		first.process.kill("SIGSTOP");
 		second.process.kill("SIGCONT");

@@ -12,7 +12,7 @@ export interface Report {
 	readonly at: number;
 }
 
-/** A job that waits, or whose first attempt keeps the event loop busy, for so long. */
+/** A job whose first attempt waits, or keeps the event loop busy, for so long. */
 export const trial = job({
 	queue: "trial",
 	body: z.object({
@@ -30,8 +30,8 @@ export const trial = job({
 		if (how === "blocksAtAbort") {
 			signal.addEventListener("abort", () => block(ms));
 		}
-		if (how === "blocks" && attempt === 1) block(ms);
-		if (how !== "blocks") await sleep(ms, undefined, { signal });
+		if (attempt === 1 && how === "blocks") block(ms);
+		else if (attempt === 1) await sleep(ms, undefined, { signal });
 		say("ended");
 	},
 });

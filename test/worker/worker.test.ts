@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { claimBatches } from "../../src/queue/claimBatches.ts";
 import { GiveUp, job, Later } from "../../src/queue/job.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";
 import { until } from "../helpers/until.ts";
@@ -222,6 +223,38 @@ describe("a worker", () => {
 		assert.equal(starts, 0);
 		await world.set("paused", {});
 		await world.untilEnded(id, "succeeded");
+	});
+
+	test("leaves jobs of other queues to programs that claim them in batches", async () => {
+		const foreign = job({
+			queue: "foreign",
+			body: z.object({ n: z.number() }),
+			run: async () => {},
+		});
+		await using world = await openWorld([]);
+		await world.set("foreign", {});
+		const stop = new AbortController();
+		const claims = claimBatches(world, "foreign", {
+			limit: 3,
+			signal: stop.signal,
+		});
+		const numbers: number[] = [];
+		const ids: string[] = [];
+		const producing = (async () => {
+			for (let n = 0; n < 5; n++) {
+				ids.push((await world.jobs.enqueue(foreign, { n })).id);
+			}
+		})();
+		for await (const batch of claims) {
+			assert.ok(batch.jobs.length <= 3);
+			for (const { body } of batch.jobs) numbers.push(JSON.parse(body).n);
+			const acked = await batch.succeed(batch.jobs);
+			assert.ok(acked.every((one) => one === "done"));
+			if (numbers.length === 5) stop.abort();
+		}
+		await producing;
+		assert.deepEqual(numbers.toSorted(), [0, 1, 2, 3, 4]);
+		for (const id of ids) await world.untilEnded(id, "succeeded");
 	});
 
 	test("names jobs by ids that say where they are", async () => {

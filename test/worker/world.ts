@@ -12,6 +12,8 @@ import { until } from "../helpers/until.ts";
 
 export interface World extends AsyncDisposable {
 	readonly store: JobStore;
+	readonly settings: LiveSettings;
+	readonly hints: LocalHints;
 	readonly jobs: Jobs;
 	readonly worker: Worker<undefined>;
 	find(id: string): Promise<Job | null>;
@@ -75,6 +77,8 @@ export async function openWorld(
 	const resources = opened.move();
 	return {
 		store,
+		settings,
+		hints,
 		jobs,
 		worker,
 		find,
