@@ -464,7 +464,8 @@ export interface DatabaseFailure {
 export interface DatabaseHost {
 	/** `host:port` */
 	readonly host: string;
-	readonly state: "down" | "up";
+	/** `left`: it was down, and its connections are closed for good. Another version of the topology may have it still. */
+	readonly state: "down" | "up" | "left";
 	readonly error?: unknown;
 }
 

@@ -4,6 +4,7 @@ import {
 	type DatabaseHost,
 	type DeliveryPass,
 	type HeldShards,
+	type Levels,
 	type SpansLost,
 	type TopologyEvent,
 	type UnreadOutboxes,
@@ -61,7 +62,10 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				const { host, state, error } = message as DatabaseHost;
 				const fields = { host, reason: reasonOf(error) };
 				if (state === "down") log.error(fields, "database host down");
-				else log.info({ host }, "database host up");
+				else if (state === "up") log.info({ host }, "database host up");
+				else if (!hasConnections(host)) {
+					log.info({ host }, "database host removed");
+				}
 			},
 		],
 		[
@@ -135,4 +139,15 @@ const MAX_LINES = 100;
 /** The message only: a stack of our code does not help an operator. */
 function reasonOf(error: unknown): string | undefined {
 	return error instanceof Error ? error.message : undefined;
+}
+
+/** Whether a topology in use has the host. */
+function hasConnections(host: string): boolean {
+	let found = false;
+	CHANNELS.levels.publish({
+		pool(level) {
+			found ||= level.host === host;
+		},
+	} satisfies Levels);
+	return found;
 }

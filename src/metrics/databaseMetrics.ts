@@ -141,6 +141,8 @@ export function databaseMetrics(registry: Registry): Feeds {
 			CHANNELS.databaseHost,
 			(message) => {
 				const { host, state } = message as DatabaseHost;
+				// Whether another version of the topology has it is seen at the scrape.
+				if (state === "left") return;
 				answers.set(host, state === "up");
 			},
 		],

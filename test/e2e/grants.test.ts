@@ -16,6 +16,7 @@ import { plainly } from "../clients/lists.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { command } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { startMariadb } from "../services/mariadb.ts";
 import { startMysql } from "../services/mysql.ts";
 
 const SECRET = "it's a {secret}/of\\the: database%41";
@@ -85,10 +86,7 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		await ask(mysql, `CREATE USER least@'%' IDENTIFIED BY ${sql(SECRET)}`);
 		const grants = await corkboard("grants", "--user", "least");
 		assert.equal(grants.code, 0, grants.err);
-		const statements = grants.out
-			.split("\n")
-			.filter((line) => line.startsWith("GRANT "))
-			.map((line) => line.replace(/;$/, ""));
+		const statements = statementsIn(grants.out);
 		assert.equal(statements.length, 5);
 		await ask(mysql, ...statements);
 		assert.deepEqual(
@@ -194,6 +192,103 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		}
 	});
 });
+
+describe("a MariaDB user with the privileges that grants prints for it", () => {
+	test("creates all tables, carries out every mutation, and sees how far a replica is behind", async () => {
+		await using mariadb = await startMariadb();
+		using folder = temporaryFolder();
+		const file = join(folder.path, "topology.json");
+		const primary = `mysql://least:enough@${mariadb.address}`;
+		const ranges = [{ range: [0, 1], primary }];
+		const shards = [{ range: [0, 1], primary, open: true }];
+		writeFileSync(
+			file,
+			JSON.stringify({ version: 1, shards, lookups: ranges }),
+		);
+		const env = { ...ENV, CORKBOARD_TOPOLOGY: file };
+		const run = async (...args: readonly string[]) => {
+			const ran = await command(args, { env, open: openCorkboard });
+			assert.equal(ran.code, 0, `${args}: ${ran.out}${ran.err}`);
+			return ran.out;
+		};
+		const grants = await run(
+			"grants",
+			"--user",
+			"least",
+			"--product",
+			"mariadb",
+		);
+		await ask(
+			mariadb,
+			"CREATE USER least@'%' IDENTIFIED BY 'enough'",
+			...statementsIn(grants),
+		);
+		assert.deepEqual(
+			(await ask(mariadb, "SHOW GRANTS FOR least@'%'"))
+				.flatMap((row) => Object.values(row))
+				.map((text) =>
+					String(text)
+						.replaceAll("`least`@`%`", "least")
+						.replace(/ IDENTIFIED BY .*/, ""),
+				)
+				.toSorted(),
+			[
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
+				// Its older name of REPLICA MONITOR.
+				"GRANT SLAVE MONITOR ON *.* TO least",
+			],
+		);
+		await run("init");
+		await run("status");
+		await run("serve", "--check");
+		const lines = join(folder.path, "lines.ndjson");
+		writeFileSync(lines, LINES.map((line) => JSON.stringify(line)).join("\n"));
+		await run("import", lines);
+		{
+			await using opened = await openCorkboard(readConfig(env), "readWrite");
+			const log = createLog({
+				level: "error",
+				format: "json",
+				destination: { write() {} },
+			});
+			await using server = await startCorkboardServer(opened, { log });
+			await walkThroughTheApi(server.url);
+		}
+		await run("verify");
+		// Of a host that is named as a replica, `status` asks for its replication.
+		writeFileSync(
+			file,
+			JSON.stringify({
+				version: 2,
+				shards,
+				lookups: [
+					{ ...ranges[0], replica: primary.replace("127.0.0.1", "localhost") },
+				],
+			}),
+		);
+		const { out } = await command(["status", "--json"], { env });
+		const { hosts } = JSON.parse(out);
+		assert.deepEqual(hosts[1].replication, {
+			running: false,
+			lagSeconds: null,
+			error: "it has no source",
+		});
+	});
+});
+
+test("grants prints a name of any characters on one line", async () => {
+	const { out } = await corkboard("grants", "--user", "a'b\\c\nDROP\r\0");
+	assert.equal(out.trimEnd().split("\n").length, 9);
+	assert.ok(out.includes("TO 'a''b\\\\c\\nDROP\\r\\0'@'%';"), out);
+});
+
+function statementsIn(grants: string): readonly string[] {
+	return grants
+		.split("\n")
+		.filter((line) => line.startsWith("GRANT "))
+		.map((line) => line.replace(/;$/, ""));
+}
 
 /** Every mutation, each held to what the page shows after it. */
 async function walkThroughTheApi(origin: string): Promise<void> {

@@ -23,6 +23,8 @@ export function createEnvironment(options: {
 			headers: {
 				accept: "application/graphql-response+json",
 				"content-type": "application/json",
+				// By which the server's operators see which clients use what.
+				"x-client-name": "pinboard",
 				...(token === null ? {} : { authorization: `Bearer ${token}` }),
 			},
 			// With persistConfig the compiler emits an id and no text.

@@ -72,7 +72,16 @@ export async function run(
 	return 0;
 }
 
-/** As a string of SQL. */
+/** As a string of SQL, on one line: it is also within a comment. */
 function quoted(text: string): string {
-	return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+	return `'${[...text].map((character) => ESCAPES[character] ?? character).join("")}'`;
 }
+
+const ESCAPES: Readonly<Record<string, string>> = {
+	"'": "''",
+	"\\": "\\\\",
+	"\0": "\\0",
+	"\n": "\\n",
+	"\r": "\\r",
+	"\x1a": "\\Z",
+};

@@ -25,6 +25,7 @@ const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
 	const tab = getActiveTab();
 	const headers = new Headers(options?.headers);
 	headers.set("content-type", "application/json");
+	headers.set("apollographql-client-name", "GraphiQL");
 	if (isUserOperation && isExplainOpen()) headers.set(EXPLAIN_HEADER, "1");
 	// Not in GraphiQL's Headers editor, because its history stores those.
 	if (operator !== null && !headers.has("authorization")) {

@@ -267,6 +267,7 @@ export class Host implements AsyncDisposable {
 			this.#singles[Symbol.asyncDispose](),
 			this.#transactions[Symbol.asyncDispose](),
 		]);
+		this.#health.left();
 	}
 
 	#single<T>(

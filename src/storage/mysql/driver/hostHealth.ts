@@ -58,6 +58,11 @@ export class HostHealth implements Disposable {
 		if (this.#timer !== null) clearTimeout(this.#timer);
 	}
 
+	/** The last call: its connections are closed. */
+	left(): void {
+		if (this.#isDown) this.#report("left");
+	}
+
 	#probeLater(): void {
 		this.#timer = setTimeout(async () => {
 			try {

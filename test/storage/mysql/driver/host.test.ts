@@ -17,6 +17,7 @@ import { StorageFailure } from "../../../../src/storage/storageFailure.ts";
 import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { BreakableProxy } from "../../../helpers/breakableProxy.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
+import { publishedDuring } from "../../../helpers/publishedDuring.ts";
 import { assertAtOnce, timed } from "../../../helpers/timing.ts";
 import { until } from "../../../helpers/until.ts";
 import { startMysql } from "../../../services/mysql.ts";
@@ -588,6 +589,25 @@ describe("a host that stops answering", () => {
 			CHANNELS.databaseHost.unsubscribe(note);
 			CHANNELS.databaseFailure.unsubscribe(count);
 		}
+	});
+
+	test("says so when it is closed while the host is down, for the log", async () => {
+		await using proxy = await BreakableProxy.before(server.port);
+		const states = await publishedDuring<DatabaseHost>(
+			CHANNELS.databaseHost,
+			async () => {
+				await using host = open({ port: proxy.port });
+				await host.rows(ONE, asked());
+				proxy.silentAfter = "";
+				for (let calls = 0; calls < 3; calls++) {
+					assert.equal(await kindOf(host.rows(ONE, asked(100))), "timeout");
+				}
+			},
+		);
+		assert.deepEqual(
+			states.map(({ state }) => state),
+			["down", "left"],
+		);
 	});
 
 	test("that only refuses is not down", async () => {
