@@ -5,7 +5,7 @@ import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
 import type { Id } from "../id/ids.ts";
 import { createFieldReaders } from "../model/fieldReaders.ts";
-import { importLines } from "../ops/import/importLines.ts";
+import { importLines, PATIENT_RETRIES_MS } from "../ops/import/importLines.ts";
 import type { ImportProgress } from "../ops/import/progress.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
 import { findUserByUsername } from "./findUser.ts";
@@ -83,6 +83,7 @@ async function importDemo(
 		fields: createFieldReaders(schema, store.domain.fields),
 		strict: true,
 		signal,
+		retryAfterMs: PATIENT_RETRIES_MS,
 		...(onWaiting && { onWaiting }),
 		...(onProgress && { onProgress }),
 		onBadLine(line, reason) {

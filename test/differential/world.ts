@@ -16,7 +16,10 @@ import { createCursorCodec } from "../../src/id/cursorCodec.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import { createFieldReaders } from "../../src/model/fieldReaders.ts";
 import type { Mapping } from "../../src/model/types.ts";
-import { importLines } from "../../src/ops/import/importLines.ts";
+import {
+	importLines,
+	PATIENT_RETRIES_MS,
+} from "../../src/ops/import/importLines.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import { modShard } from "../../src/storage/modShard.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
@@ -182,6 +185,8 @@ async function populate(storage: Storage, store: Store): Promise<Memory> {
 	await storage.createTables();
 	const { bad } = await importLines(store, texts(lines), {
 		fields: createFieldReaders(schema, domain.fields),
+		// A busy machine may keep a COMMIT for longer than a write is given.
+		retryAfterMs: PATIENT_RETRIES_MS,
 		onBadLine: (line, reason) => console.error(`line ${line}: ${reason}`),
 	});
 	assert.equal(bad, 0, "every line is valid");

@@ -1,3 +1,4 @@
+import { CorkboardError } from "../../src/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
 /** The end of a process at its n-th write: odd ones before it happens, even ones just after. No call is answered from then on. */
@@ -21,7 +22,7 @@ export class Death {
 					return value.bind(target);
 				}
 				return async (...given: unknown[]) => {
-					if (this.hasCome) throw new Error("died here");
+					if (this.isOver) throw this.failure();
 					const isWrite = [
 						"transact",
 						"compareAndSetLookups",
@@ -38,8 +39,28 @@ export class Death {
 		});
 	}
 
+	/** Whether no call is answered any more. */
+	protected get isOver(): boolean {
+		return this.hasCome;
+	}
+
+	protected failure(): Error {
+		return new Error("died here");
+	}
+
 	#come(): never {
 		this.hasCome = true;
-		throw new Error("died here");
+		throw this.failure();
+	}
+}
+
+/** A shard that does not answer the n-th write, in the same two ways, and answers all others. */
+export class Fault extends Death {
+	protected override get isOver(): boolean {
+		return false;
+	}
+
+	protected override failure(): Error {
+		return new CorkboardError("UNAVAILABLE", "The shard does not answer.");
 	}
 }

@@ -7,6 +7,7 @@ import { createFieldReaders } from "../../model/fieldReaders.ts";
 import {
 	type ImportReport,
 	importLines,
+	PATIENT_RETRIES_MS,
 } from "../../ops/import/importLines.ts";
 import { formatNumber } from "../../util/format.ts";
 import {
@@ -31,7 +32,8 @@ export const usage: Usage = {
 		'  {"edge":"followUser","from":"u:7","to":"u:9"}',
 		"",
 		"Importing the same lines again changes nothing. Run an interrupted import again",
-		"to resume it. Bad lines are reported and skipped.",
+		"to resume it. Bad lines are reported and skipped. Where a shard does not answer,",
+		"it tries again for half a minute.",
 	].join("\n"),
 	exitCodes: { 1: "bad lines, or an error", ...INTERRUPTED },
 };
@@ -60,6 +62,11 @@ export async function run(
 			? {}
 			: { totalBytes: source.totalBytes }),
 		onWaiting: (what) => context.stderr(`waiting for ${what} …`),
+		retryAfterMs: PATIENT_RETRIES_MS,
+		onRetry(error, ms) {
+			progress.end();
+			context.stderr(`${error.message} Trying again in ${ms / 1_000} s.`);
+		},
 		onProgress: (done) => progress.update(formatPace(done)),
 		onBadLine(line, reason) {
 			if (++bad > PRINTED_BAD_LINES) return;

@@ -1,5 +1,8 @@
 import type { Readable } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+	setImmediate as nextTurn,
+	setTimeout as sleep,
+} from "node:timers/promises";
 import type { DeliveryPass } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { isUnreadable } from "../../graph/outbox/decodeEntry.ts";
@@ -28,6 +31,13 @@ export interface ImportOptions {
 	readonly onProgress?: (progress: ImportProgress) => void;
 	/** Called once, with what the import waits for, after a second. */
 	readonly onWaiting?: (what: string) => void;
+	/**
+	 * Pauses before a batch is written again after a shard did not answer
+	 * (default: none, it throws). Milliseconds.
+	 */
+	readonly retryAfterMs?: readonly number[];
+	/** Called before each of those pauses. */
+	readonly onRetry?: (error: CorkboardError, afterMs: number) => void;
 	/** In the order of the lines. */
 	readonly onBadLine?: (line: number, reason: string) => void;
 	/** Size of the source, so that progress includes the time left. */
@@ -48,7 +58,7 @@ export interface ImportReport {
 	readonly objects: Readonly<Record<string, number>>;
 	/** Number of created edges, by edge name. */
 	readonly edges: Readonly<Record<string, number>>;
-	/** Lines whose object or edge existed, and stays as it is. */
+	/** Lines whose object or edge existed, and stays as it is: also what a batch created before a shard stopped answering. */
 	readonly existing: number;
 	readonly bad: number;
 	/** Outbox entries that shared caches or shards did not acknowledge. Outbox workers, or the next import, deliver them. */
@@ -62,6 +72,9 @@ export interface ImportReport {
  */
 const LINES_PER_BATCH = 2_000;
 const LINES_PER_FLEET_BATCH = 6_000;
+
+/** For imports that nobody watches: half a minute. */
+export const PATIENT_RETRIES_MS = [1_000, 2_000, 4_000, 8_000, 16_000] as const;
 
 /**
  * Imports objects and edges, one per line, from an iterable of lines or a stream
@@ -80,9 +93,13 @@ export async function importLines(
 		options.onWaiting,
 	);
 	const pipeline = new WritePipeline(store);
-	await deliverImportKeys(pipeline);
-	const numbering = await readNumbering(store.storage, now());
-	const run: ImportRun = { store, pipeline, numbering, strict, lease };
+	const begin = async (): Promise<ImportRun> => {
+		await lease.assertHeld();
+		await deliverImportKeys(pipeline);
+		const numbering = await readNumbering(store.storage, now());
+		return { store, pipeline, numbering, strict, lease };
+	};
+	let run = await begin();
 	const reader = createLineReader(store, options.fields);
 	const progress = createProgressReporter(
 		options.onProgress,
@@ -101,7 +118,12 @@ export async function importLines(
 			if (text === "") continue;
 			parsed.push(reader.read(text, total.lines + at + 1));
 		}
-		const written = await writeBatch(run, parsed);
+		const written = await withRetries(options, async (isRepeated) => {
+			// As an import that resumes this one: what was written is found.
+			if (isRepeated) run = await begin();
+			return writeBatch(run, parsed);
+		});
+		if (written === "aborted") break;
 		total.add(batch.lines.length, written);
 		for (const { number, reason } of written.bad) onBadLine?.(number, reason);
 		if (strict && written.bad.length > 0) {
@@ -114,7 +136,7 @@ export async function importLines(
 	}
 	if (signal?.aborted) return report("aborted");
 	await lease.assertHeld();
-	await numbering.close(total.lines);
+	await run.numbering.close(total.lines);
 	// The caches may answer by now.
 	if (total.pending > 0) {
 		total.pending = (await deliverEntries(pipeline)).undelivered;
@@ -148,6 +170,29 @@ async function deliverImportKeys(pipeline: WritePipeline): Promise<void> {
 		`An import first delivers the import keys in pending outbox entries, and ${blocking.length} entries cannot be delivered now. Try again when all shards answer.`,
 		{ cause: first.error },
 	);
+}
+
+async function withRetries<T>(
+	{
+		retryAfterMs = [],
+		onRetry,
+		signal,
+	}: Pick<ImportOptions, "retryAfterMs" | "onRetry" | "signal">,
+	attempt: (isRepeated: boolean) => Promise<T>,
+): Promise<T | "aborted"> {
+	for (let tries = 0; ; tries++) {
+		try {
+			return await attempt(tries > 0);
+		} catch (error) {
+			const ms = retryAfterMs[tries];
+			const isUnavailable =
+				error instanceof CorkboardError && error.code === "UNAVAILABLE";
+			if (ms === undefined || !isUnavailable) throw error;
+			onRetry?.(error, ms);
+			await sleep(ms, undefined, { signal }).catch(() => {});
+			if (signal?.aborted) return "aborted";
+		}
+	}
 }
 
 /** Entries whose import keys, or the objects that these wait for, could not be delivered. */

@@ -18,7 +18,7 @@ import {
 	REMOVED,
 	type Storage,
 } from "../../../src/storage/storage.ts";
-import { Death } from "../../helpers/death.ts";
+import { Death, Fault } from "../../helpers/death.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import {
 	ada,
@@ -38,6 +38,21 @@ import {
 } from "../../helpers/importing.ts";
 import { theFieldReaders } from "../../helpers/model.ts";
 import { until } from "../../helpers/until.ts";
+
+/** A line of each kind. */
+const LINES = [
+	{ type: "Interest", key: "i:1", fields: { slug: "art", name: "Art" } },
+	ada,
+	bob,
+	board,
+	{ ...board, key: "b:2", fields: { owner: "u:bob", name: "Two" } },
+	pin(1),
+	{ ...pin(2), fields: { board: "b:2", origin: "p:1" } },
+	{ edge: "filePin", from: "p:2", to: "i:1" },
+	like("u:bob", "p:1"),
+	{ edge: "followUser", from: "u:ada", to: "u:bob" },
+	{ edge: "followUser", from: "u:bob", to: "u:ada" },
+];
 
 describe("an import that is run again", () => {
 	it("changes nothing when it is run again", async () => {
@@ -111,22 +126,9 @@ describe("an import that is run again", () => {
 	});
 
 	it("ends in the same graph wherever between two writes it dies", async () => {
-		const lines = [
-			{ type: "Interest", key: "i:1", fields: { slug: "art", name: "Art" } },
-			ada,
-			bob,
-			board,
-			{ ...board, key: "b:2", fields: { owner: "u:bob", name: "Two" } },
-			pin(1),
-			{ ...pin(2), fields: { board: "b:2", origin: "p:1" } },
-			{ edge: "filePin", from: "p:2", to: "i:1" },
-			like("u:bob", "p:1"),
-			{ edge: "followUser", from: "u:ada", to: "u:bob" },
-			{ edge: "followUser", from: "u:bob", to: "u:ada" },
-		];
 		const now = () => START;
 		await using whole = await openEmbedded();
-		await importAll(whole, lines, { now });
+		await importAll(whole, LINES, { now });
 		const expected = graphInKeys(whole.folder);
 
 		let deaths = 0;
@@ -136,7 +138,7 @@ describe("an import that is run again", () => {
 				wrap: (storage) => death.of(storage),
 			});
 			death.isNear = true;
-			const dying = importAll(graph, lines, { now });
+			const dying = importAll(graph, LINES, { now });
 			await dying.catch((error) => assert.match(String(error), /died here/));
 			if (!death.hasCome) break;
 			deaths++;
@@ -146,7 +148,7 @@ describe("an import that is run again", () => {
 				/^mod/,
 				"DELETE FROM lookups WHERE name = 'import state' AND key = 'lease'",
 			);
-			const { bad } = await importAll({ store: graph.cold() }, lines, { now });
+			const { bad } = await importAll({ store: graph.cold() }, LINES, { now });
 			assert.deepEqual(bad, []);
 			assert.deepEqual(
 				graphInKeys(graph.folder),
@@ -156,6 +158,47 @@ describe("an import that is run again", () => {
 			assert.deepEqual((await verify(graph.cold())).damage, []);
 		}
 		assert.ok(deaths > 20, `expected many deaths but got: ${deaths}`);
+	});
+
+	it("goes on by itself wherever a shard did not answer once, and ends in the same graph", async () => {
+		const now = () => START;
+		await using whole = await openEmbedded();
+		await importAll(whole, LINES, { now });
+		const expected = graphInKeys(whole.folder);
+
+		let repeated = 0;
+		// Before and after a write in turn, and not all: that takes long.
+		for (let nth = 1; ; nth += 3) {
+			const fault = new Fault(nth);
+			await using graph = await openEmbedded({
+				wrap: (storage) => fault.of(storage),
+			});
+			fault.isNear = true;
+			const retries: string[] = [];
+			const importing = importAll(graph, LINES, {
+				now,
+				retryAfterMs: [0],
+				onRetry: ({ message }) => retries.push(message),
+			});
+			try {
+				const { bad } = await importing;
+				assert.deepEqual(bad, []);
+			} catch (error) {
+				// Before the first batch, or after the last one.
+				assert.equal((error as CorkboardError).code, "UNAVAILABLE");
+				assert.deepEqual(retries, []);
+				continue;
+			}
+			if (!fault.hasCome) break;
+			repeated += retries.length;
+			// A lease that could not be given back expires.
+			const facts = graphInKeys(graph.folder).filter(
+				(fact) => !fact.startsWith("lookups import state lease"),
+			);
+			assert.deepEqual(facts, expected, `fault ${nth}`);
+			assert.deepEqual((await verify(graph.cold())).damage, []);
+		}
+		assert.ok(repeated > 5, `expected many repeats but got: ${repeated}`);
 	});
 
 	it("ends in the same graph when it is killed again and again", async () => {
