@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { openMetrics } from "../../src/metrics/metrics.ts";
+import { drawDashboard } from "../helpers/drawDashboard.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { findProgram } from "../services/program.ts";
 import { fileText, ROOT } from "./composeFile.ts";
@@ -153,6 +154,35 @@ describe("deploy/grafana", () => {
 			}
 		}
 	});
+});
+
+test("a dashboard is drawn with all its panels, values in their units, and what has no data", async () => {
+	for (const dashboard of readDashboards()) {
+		const html = await drawDashboard(dashboard, {
+			from: 0,
+			to: 600,
+			ask: async () => [
+				{
+					labels: { host: "<db1>", instance: "a" },
+					points: [
+						[0, 0.25],
+						[300, Number.NaN],
+						[600, 0.5],
+					],
+				},
+			],
+		});
+		for (const { title } of dashboard.panels) assert.ok(html.includes(title));
+		assert.doesNotMatch(html, /NaN|Infinity|undefined|<db1>|No data/);
+	}
+	const [first] = readDashboards();
+	const empty = await drawDashboard(first as typeof first & {}, {
+		from: 0,
+		to: 600,
+		ask: async () => [],
+	});
+	assert.match(empty, /No data/);
+	assert.doesNotMatch(empty, /NaN|Infinity|undefined/);
 });
 
 const STEP_S = 30;

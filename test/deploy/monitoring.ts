@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import type { DrawnDashboard } from "../helpers/drawDashboard.ts";
 import { fileText, ROOT } from "./composeFile.ts";
 
 export interface Alert {
@@ -39,15 +40,11 @@ export interface Panel {
 	readonly expressions: readonly string[];
 }
 
-interface Dashboard {
+interface Dashboard extends DrawnDashboard {
 	readonly uid: string;
-	readonly title: string;
-	readonly panels: readonly {
-		readonly title: string;
+	readonly panels: readonly (DrawnDashboard["panels"][number] & {
 		readonly datasource: { readonly uid: string };
-		readonly gridPos: Readonly<Record<"x" | "y" | "w" | "h", number>>;
-		readonly targets: readonly { readonly expr: string }[];
-	}[];
+	})[];
 }
 
 export function readDashboards(): readonly Dashboard[] {
