@@ -45,6 +45,7 @@ writeFileSync(
 			{ range: [0, 0], primary: first },
 			{ range: [1, 1], primary: second },
 		],
+		queues: [{ range: [0, 0], primary: first }],
 	}),
 );
 
@@ -87,7 +88,7 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		const grants = await corkboard("grants", "--user", "least");
 		assert.equal(grants.code, 0, grants.err);
 		const statements = statementsIn(grants.out);
-		assert.equal(statements.length, 5);
+		assert.equal(statements.length, 6);
 		await ask(mysql, ...statements);
 		assert.deepEqual(
 			(await ask(mysql, "SHOW GRANTS FOR least@'%'"))
@@ -98,6 +99,7 @@ describe("a MySQL user with the privileges that grants prints", () => {
 				"GRANT REPLICATION CLIENT ON *.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
 			],
 		);
 
@@ -141,6 +143,9 @@ describe("a MySQL user with the privileges that grants prints", () => {
 			["token", "basil_02"],
 			["account", "basil_02", "--close"],
 			["topology", "check"],
+			["queue", "list"],
+			["queue", "create", "more"],
+			["queue", "drop", "more", "--confirm", "more"],
 		]) {
 			const { code, err } = await corkboard(...args);
 			assert.equal(code, 0, `${args}: ${err}`);

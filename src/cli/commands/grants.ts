@@ -23,7 +23,7 @@ export const usage: Usage = {
 	},
 	details: [
 		"Run the statements as an administrator on each host, replicas too. They name the databases of",
-		"shards and mod shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
+		"shards, mod shards and queue shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
 		"them for each database.",
 	].join("\n"),
 };
@@ -45,6 +45,10 @@ const PARTS = [
 /** `db00000` and `mod00000`: the name and five digits. */
 const DATABASES = ["`db_____`.*", "`mod_____`.*"];
 
+const QUEUES = "`queue_____`.*";
+const QUEUE_PRIVILEGES =
+	"SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, LOCK TABLES";
+
 export async function run(
 	{ options }: ParsedArguments,
 	context: CommandContext,
@@ -65,6 +69,8 @@ export async function run(
 					(databases) => `GRANT ${privileges} ON ${databases} TO ${account};`,
 				),
 			]),
+			"-- serve, worker, init and the commands of queues, where the topology has queues: jobs, their tables, and the partitions that come and go by the hour.",
+			`GRANT ${QUEUE_PRIVILEGES} ON ${QUEUES} TO ${account};`,
 			"-- status, besides: how far a replica is behind. Without it that is not known.",
 			`GRANT ${product === "mysql" ? "REPLICATION CLIENT" : "REPLICA MONITOR"} ON *.* TO ${account};`,
 		].join("\n"),

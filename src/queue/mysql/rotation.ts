@@ -407,7 +407,6 @@ function inSession<T>(
 			// Without it MariaDB's EXCHANGE waits for a lock that its own session has.
 			"autocommit = 1",
 			`lock_wait_timeout = ${DDL_WAIT_S}`,
-			"binlog_row_image = NOBLOB",
 		];
 		if (session.product === "MySQL") {
 			// Else it answers with yesterday's sizes.
