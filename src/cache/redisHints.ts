@@ -3,7 +3,7 @@ import type { RedisConnection } from "./redisConnection.ts";
 import type { RedisConnections } from "./redisConnections.ts";
 
 const CHANNEL = "corkboard.jobs.1";
-/** Hints of one name in this time are one. Milliseconds. */
+/** Messages are so far apart; hints of one name in between are one. Milliseconds. */
 const GATHER_MS = 10;
 /** For a call, connecting included. */
 const DEADLINE_MS = 200;
@@ -56,8 +56,10 @@ export function openRedisHints(options: {
 	let arrivedAt = 0;
 	let lose = () => {};
 
+	let sentAt = Number.NEGATIVE_INFINITY;
 	const send = () => {
 		timer = undefined;
+		sentAt = performance.now();
 		const message = `${me} ${[...waiting].join(",")}`;
 		const count = waiting.size;
 		waiting.clear();
@@ -105,7 +107,9 @@ export function openRedisHints(options: {
 		publish(name) {
 			if (isDisposed) return;
 			waiting.add(name);
-			timer ??= setTimeout(send, GATHER_MS);
+			// The first one goes at once; those that follow it soon gather.
+			const sinceMs = performance.now() - sentAt;
+			timer ??= setTimeout(send, sinceMs >= GATHER_MS ? 0 : GATHER_MS);
 		},
 		get isConnected() {
 			return isConnected;

@@ -21,7 +21,7 @@ export const trial = job({
 		how: z.enum(["waits", "blocks", "blocksAtAbort"]).default("waits"),
 	}),
 	attempts: 20,
-	claimMs: 2_000,
+	claimMs: 4_000,
 	async run({ body: { n, ms, how }, attempt, signal }, report: Reporting) {
 		const say = (kind: Report["kind"]) =>
 			report({ kind, n, attempt, pid: process.pid, at: Date.now() });

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { LocalId } from "../../src/queue/jobId.ts";
+import type { Held } from "../../src/queue/jobStore.ts";
+import { ShardChoice } from "../../src/queue/shardChoice.ts";
+import { ShardHealth } from "../../src/queue/shardHealth.ts";
+import { rendezvousOrder } from "../../src/util/rendezvous.ts";
+import { HeldJobs } from "../../src/worker/heldJobs.ts";
+import { JobBuffer } from "../../src/worker/jobBuffer.ts";
+import { retryDelayMs } from "../../src/worker/retryDelay.ts";
+
+const SHARDS = [0, 1, 2, 3];
+const due = (shard: number, change: object = {}) => ({
+	queue: "a",
+	shard,
+	priority: 2,
+	ageMs: 10,
+	...change,
+});
+
+describe("rendezvous hashing", () => {
+	test("moves only the keys of a node that goes, and spreads keys evenly", () => {
+		const keys = Array.from({ length: 2_000 }, (_, n) => `key ${n}`);
+		const counts = new Map<number, number>();
+		for (const key of keys) {
+			const [first] = rendezvousOrder(key, SHARDS);
+			counts.set(first as number, (counts.get(first as number) ?? 0) + 1);
+			const [without] = rendezvousOrder(key, [0, 1, 2]);
+			if (first !== 3) assert.equal(without, first);
+		}
+		for (const count of counts.values()) assert.ok(count > 400 && count < 600);
+	});
+});
+
+describe("where a worker claims next", () => {
+	test("is the first priority of any shard before the second of its own", () => {
+		const choice = new ShardChoice("worker");
+		const first = due(2, { priority: 1 });
+		const chosen = choice.next([due(0), due(1), first, due(3)], SHARDS);
+		assert.equal(chosen, first);
+	});
+
+	test("is the shard whose oldest job was left behind, whoever prefers it", () => {
+		for (const worker of ["a", "b", "c", "d", "e"]) {
+			const old = due(3, { ageMs: 5_000 });
+			const chosen = new ShardChoice(worker).next(
+				[due(0), due(1), old],
+				SHARDS,
+			);
+			assert.equal(chosen, old);
+		}
+	});
+
+	test("differs between workers, and is another shard after two batches from one", () => {
+		const places = SHARDS.map((shard) => due(shard));
+		const firsts = Array.from({ length: 40 }, (_, worker) =>
+			new ShardChoice(`worker ${worker}`).next(places, SHARDS),
+		);
+		assert.equal(new Set(firsts).size, 4);
+		const choice = new ShardChoice("worker");
+		const chosen = [1, 2, 3].map(() => choice.next(places, SHARDS)?.shard);
+		assert.equal(chosen[0], chosen[1]);
+		assert.notEqual(chosen[1], chosen[2]);
+		assert.equal(choice.next([due(1)], SHARDS)?.shard, 1);
+	});
+
+	test("takes turns between queues", () => {
+		const choice = new ShardChoice("worker");
+		const places = [due(0), due(0, { queue: "b" })];
+		const queues = [1, 2, 3, 4].map(() => choice.next(places, SHARDS)?.queue);
+		assert.deepEqual(queues, ["a", "b", "a", "b"]);
+		assert.equal(choice.next([], SHARDS), undefined);
+	});
+});
+
+describe("where new jobs go", () => {
+	test("is the less busy of two shards, and none that is ill until its time is over", async () => {
+		let now = 0;
+		const health = new ShardHealth(() => now);
+		const fail = async () => {
+			throw new Error("down");
+		};
+		for (let call = 0; call < 10; call++) {
+			await health.run(1, fail, () => true).catch(() => {});
+		}
+		assert.equal(health.isWell(1), false);
+		for (let pick = 0; pick < 50; pick++) {
+			assert.notEqual(health.pick([0, 1, 2]), 1);
+		}
+		assert.equal(health.pick([1]), 1);
+		now += 10_000;
+		assert.equal(health.isWell(1), true);
+		await health.run(
+			1,
+			async () => "good",
+			() => true,
+		);
+		assert.equal(health.isWell(1), true);
+		assert.equal(health.pick([]), undefined);
+	});
+});
+
+describe("the buffer of claimed jobs", () => {
+	test("gives the first priority first, then the first that came, and gives back what is late", () => {
+		const buffer = new JobBuffer<{
+			readonly priority: number;
+			readonly startBy: number;
+			readonly n: number;
+		}>(4);
+		buffer.add([
+			{ n: 1, priority: 2, startBy: 5 },
+			{ n: 2, priority: 2, startBy: 50 },
+			{ n: 3, priority: 1, startBy: 50 },
+		]);
+		assert.equal(buffer.room, 1);
+		assert.equal(buffer.take()?.n, 3);
+		const late = buffer.remove(({ startBy }) => startBy < 10);
+		assert.deepEqual(
+			late.map(({ n }) => n),
+			[1],
+		);
+		assert.equal(buffer.take()?.n, 2);
+		assert.equal(buffer.take(), undefined);
+		assert.equal(buffer.size, 0);
+	});
+});
+
+describe("the back-off of a failed job", () => {
+	test("doubles up to its bound, with 20 % more or less", () => {
+		const backoff = { firstMs: 1_000, factor: 2, mostMs: 5_000, jitter: 0.2 };
+		const at = (attempt: number, random: number) =>
+			retryDelayMs(attempt, backoff, () => random);
+		assert.deepEqual(
+			[1, 2, 3, 4, 60].map((attempt) => at(attempt, 0.5)),
+			[1_000, 2_000, 4_000, 5_000, 5_000],
+		);
+		assert.equal(at(1, 0), 800);
+		assert.equal(at(1, 1), 1_200);
+	});
+});
+
+describe("claims that are held", () => {
+	test("are renewed once half of their time is over, and are overdue when all of it is", () => {
+		const held = new HeldJobs();
+		const job = (n: number): Held => ({
+			local: `${n}` as LocalId,
+			bucket: 1,
+			claim: 7,
+		});
+		const place = { queue: "a", shard: 0 };
+		held.hold({ place, jobs: [job(1), job(2)], claimMs: 100, since: 0 });
+		held.hold({ place, jobs: [job(3)], claimMs: 1_000, since: 0 });
+		assert.deepEqual(held.due(49, 500), []);
+		const [batch] = held.due(50, 500);
+		assert.equal(batch?.jobs.length, 2);
+		held.renewed([job(1)], 50);
+		assert.deepEqual(
+			held.overdue([job(1), job(2)], 100).map(({ local }) => local),
+			["2"],
+		);
+		held.drop([job(1), job(2)]);
+		assert.equal(held.size, 1);
+		assert.equal(held.due(600, 500)[0]?.claimMs, 1_000);
+	});
+});
