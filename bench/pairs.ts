@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import { reservePort } from "../test/services/port.ts";
 import { sendLoad } from "./measure.ts";
-import { readOptions } from "./options.ts";
+import { readOptions, UsageError } from "./options.ts";
 import { QUERY_NAMES, type QueryName } from "./queries.ts";
 import { medianInterval } from "./report/statistics.ts";
 import { describeMachine } from "./results.ts";
@@ -85,9 +85,11 @@ async function main(): Promise<void> {
 		Object.keys(STORES) as StoreName[],
 	);
 	const [keys] = listOf("keys", values.keys, ["hot", "zipf"] as const);
-	if (!store || !keys || names.length < 2) throw new Error(USAGE);
+	if (!store || !keys || names.length < 2) {
+		throw new UsageError("--servers needs two names or more.");
+	}
 	if (names.includes("root") && values.root === undefined) {
-		throw new Error("--root FOLDER is missing: the checkout of `root`.");
+		throw new UsageError("--root FOLDER is missing: the checkout of `root`.");
 	}
 	const pairs = Number(values.pairs);
 	const starts = Number(values.starts);
@@ -292,12 +294,19 @@ function listOf<T extends string>(
 	const names = text.split(",");
 	const unknown = names.filter((name) => !known.includes(name as T));
 	if (unknown.length > 0) {
-		throw new Error(`--${option} knows no ${unknown.join(", ")}.\n\n${USAGE}`);
+		throw new UsageError(`--${option} knows no ${unknown.join(", ")}.`);
 	}
 	return names as T[];
 }
 
-if (values.help) console.log(USAGE);
-else await main();
+let exitCode = 0;
+try {
+	if (values.help) console.log(USAGE);
+	else await main();
+} catch (error) {
+	const isUsage = error instanceof UsageError;
+	console.error(isUsage ? `${error.message}\n\n${USAGE}` : error);
+	exitCode = isUsage ? 2 : 1;
+}
 // Everything is closed.
-process.exit(0);
+process.exit(exitCode);
