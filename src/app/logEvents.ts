@@ -5,10 +5,12 @@ import {
 	type DeliveryPass,
 	type HeldShards,
 	type Levels,
+	type QueueRotation,
 	type SpansLost,
 	type TopologyEvent,
 	type UnreadOutboxes,
 } from "../diagnostics.ts";
+import { REFUSED_WARNING_MS } from "../queue/rotation.ts";
 import type { createLog } from "../server/log.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 
@@ -106,6 +108,22 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				if (!failures.isDue(`${reason}`)) return;
 				const fields = { delivered, undelivered, reason };
 				log.warn(fields, "outbox entries not delivered");
+			},
+		],
+		[
+			CHANNELS.queueRotation,
+			(message: unknown) => {
+				const did = message as QueueRotation;
+				if (did.kind !== "round") return;
+				const { queue, shard, host, refused, refusedForMs, error } = did;
+				const place = { queue, shard, host };
+				if (error !== undefined) {
+					if (!failures.isDue(`rotation ${queue} ${shard}`)) return;
+					log.warn({ ...place, reason: reasonOf(error) }, "rotation failed");
+				} else if (refused !== null && refusedForMs >= REFUSED_WARNING_MS) {
+					const hours = Math.floor(refusedForMs / 3_600_000);
+					log.warn({ ...place, hours, reason: refused }, "rotation refused");
+				}
 			},
 		],
 	] as const;

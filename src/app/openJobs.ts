@@ -8,6 +8,7 @@ import { LiveSettings } from "../queue/liveSettings.ts";
 import { QueueBounds } from "../queue/queueBounds.ts";
 import { QueueLevels } from "../queue/queueLevels.ts";
 import { ReloadableJobStore } from "../queue/reloadableJobStore.ts";
+import type { RotationStore } from "../queue/rotationStore.ts";
 import type { Topology } from "../topology/types.ts";
 import {
 	type JobStoreSource,
@@ -19,7 +20,7 @@ import type { AccessMode } from "./openStore.ts";
 
 /** The queues of a process. */
 export interface OpenedJobs {
-	readonly store: JobStore;
+	readonly store: JobStore & RotationStore;
 	readonly settings: LiveSettings;
 	readonly hints: JobHints;
 	readonly jobs: Jobs;

@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import type { JobStore } from "../queue/jobStore.ts";
 import { openMysqlJobStore } from "../queue/mysql/mysqlJobStore.ts";
+import type { RotationStore } from "../queue/rotationStore.ts";
 import { openSqliteJobStore } from "../queue/sqlite/sqliteJobStore.ts";
 import type { QueueRange, Topology } from "../topology/types.ts";
 import type { AccessMode } from "./openStore.ts";
@@ -9,7 +10,7 @@ import { dataFoldersOf, openTopology } from "./openTopology.ts";
 
 /** The shards of the queue, for commands. */
 export interface OpenQueues extends AsyncDisposable {
-	readonly store: JobStore;
+	readonly store: JobStore & RotationStore;
 	/** As `Corkboard.topologyProblem`. */
 	readonly topologyProblem: CorkboardError | null;
 }

@@ -60,6 +60,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"queue set": () => import("./commands/queueSet.ts"),
 	"queue create": () => import("./commands/queueCreate.ts"),
 	"queue drop": () => import("./commands/queueDrop.ts"),
+	"queue rotate": () => import("./commands/queueRotate.ts"),
 	"queue drain": () => import("./commands/queueDrain.ts"),
 	completion: () => import("./commands/completion.ts"),
 };

@@ -7,6 +7,7 @@ import { outboxMetrics } from "./outboxMetrics.ts";
 import { processMetrics } from "./processMetrics.ts";
 import { queueMetrics } from "./queueMetrics.ts";
 import { type MetricsOptions, requestMetrics } from "./requestMetrics.ts";
+import { rotationMetrics } from "./rotationMetrics.ts";
 import { topologyMetrics } from "./topologyMetrics.ts";
 
 /** What a process counts about itself, until disposed. */
@@ -28,6 +29,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
 		...invalidationMetrics(registry),
 		...outboxMetrics(registry),
 		...queueMetrics(registry),
+		...rotationMetrics(registry),
 		...topologyMetrics(registry),
 	];
 	for (const [channel, listener] of feeds) channel.subscribe(listener);

@@ -1,10 +1,13 @@
 import type { JobStore } from "./jobStore.ts";
+import type { RotationStore } from "./rotationStore.ts";
+
+type Store = JobStore & RotationStore;
 
 /** How long the last calls of a replaced store may run before it is closed. Milliseconds. */
 const DRAIN_MS = 30_000;
 
 interface Version {
-	readonly store: JobStore;
+	readonly store: Store;
 	readonly running: Set<Promise<unknown>>;
 }
 
@@ -12,16 +15,16 @@ interface Version {
  * A job store whose hosts can change while it is used: one store for each
  * version of the topology. A call ends on the version it began with.
  */
-export class ReloadableJobStore implements JobStore {
+export class ReloadableJobStore implements JobStore, RotationStore {
 	#current: Version;
 	readonly #retired = new Set<Promise<void>>();
 
-	constructor(first: JobStore) {
+	constructor(first: Store) {
 		this.#current = { store: first, running: new Set() };
 	}
 
 	/** New calls go to this store. The former one is closed when its calls have ended. */
-	switchTo(store: JobStore): void {
+	switchTo(store: Store): void {
 		const former = this.#current;
 		this.#current = { store, running: new Set() };
 		const retiring = retire(former).finally(() =>
@@ -114,6 +117,42 @@ export class ReloadableJobStore implements JobStore {
 		return this.#run((store) => store.missingTables(...call));
 	}
 
+	takeRound(
+		...call: Parameters<Store["takeRound"]>
+	): ReturnType<Store["takeRound"]> {
+		return this.#run((store) => store.takeRound(...call));
+	}
+
+	endRound(
+		...call: Parameters<Store["endRound"]>
+	): ReturnType<Store["endRound"]> {
+		return this.#run((store) => store.endRound(...call));
+	}
+
+	spans(...call: Parameters<Store["spans"]>): ReturnType<Store["spans"]> {
+		return this.#run((store) => store.spans(...call));
+	}
+
+	ahead(...call: Parameters<Store["ahead"]>): ReturnType<Store["ahead"]> {
+		return this.#run((store) => store.ahead(...call));
+	}
+
+	moveOn(...call: Parameters<Store["moveOn"]>): ReturnType<Store["moveOn"]> {
+		return this.#run((store) => store.moveOn(...call));
+	}
+
+	giveBack(
+		...call: Parameters<Store["giveBack"]>
+	): ReturnType<Store["giveBack"]> {
+		return this.#run((store) => store.giveBack(...call));
+	}
+
+	dropEmpty(
+		...call: Parameters<Store["dropEmpty"]>
+	): ReturnType<Store["dropEmpty"]> {
+		return this.#run((store) => store.dropEmpty(...call));
+	}
+
 	async [Symbol.asyncDispose](): Promise<void> {
 		await Promise.all([
 			...this.#retired,
@@ -121,7 +160,7 @@ export class ReloadableJobStore implements JobStore {
 		]);
 	}
 
-	#run<T>(call: (store: JobStore) => Promise<T>): Promise<T> {
+	#run<T>(call: (store: Store) => Promise<T>): Promise<T> {
 		const { store, running } = this.#current;
 		const result = call(store);
 		const ended = result.then(

@@ -1,5 +1,6 @@
 import type { JobStore } from "../queue/jobStore.ts";
 import { openMysqlJobStore } from "../queue/mysql/mysqlJobStore.ts";
+import type { RotationStore } from "../queue/rotationStore.ts";
 import { openSqliteJobStore } from "../queue/sqlite/sqliteJobStore.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { QueueRange } from "../topology/types.ts";
@@ -10,7 +11,9 @@ export interface JobStoreSource {
 }
 
 /** Opens nothing before it is needed. All ranges are on hosts of one kind. */
-export function openJobStoreOf({ queues }: JobStoreSource): JobStore {
+export function openJobStoreOf({
+	queues,
+}: JobStoreSource): JobStore & RotationStore {
 	const isSqlite = queues.some(
 		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
 	);

@@ -16,6 +16,8 @@ export interface WorkerLimits {
 	/** How often claims of the present are looked at that have ended, and those of the past. */
 	readonly expireMs: number;
 	readonly expirePastMs: number;
+	/** How often rounds of rotation are looked for that are due; each is taken by one worker. */
+	readonly rotateMs: number;
 }
 
 /** A worker ends within 30 s. */
@@ -29,4 +31,5 @@ export const WORKER_LIMITS: WorkerLimits = {
 	hintedIdleMs: 2_000,
 	expireMs: 5_000,
 	expirePastMs: 30_000,
+	rotateMs: 30_000,
 };

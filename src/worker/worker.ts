@@ -23,6 +23,8 @@ import {
 	type Place,
 } from "../queue/jobStore.ts";
 import type { LiveSettings } from "../queue/liveSettings.ts";
+import { rotateQueues } from "../queue/rotateQueues.ts";
+import type { RotationStore } from "../queue/rotationStore.ts";
 import { ShardChoice } from "../queue/shardChoice.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { Acks } from "./acks.ts";
@@ -36,7 +38,7 @@ import { ackOf, type Outcome, runJob, WorkerStops } from "./runJob.ts";
 import { WakeUp } from "./wakeUp.ts";
 
 export interface WorkerOptions<Context> {
-	readonly store: JobStore;
+	readonly store: JobStore & RotationStore;
 	readonly settings: LiveSettings;
 	/** The same store, for the thread that renews claims. */
 	readonly source: JobStoreSource;
@@ -87,7 +89,7 @@ const BEGIN_WITHIN = 0.25;
  * the claims (`Renewals`).
  */
 export class Worker<Context> implements AsyncDisposable {
-	readonly #store: JobStore;
+	readonly #store: JobStore & RotationStore;
 	readonly #settings: LiveSettings;
 	readonly #context: Context;
 	readonly #hints: JobHints;
@@ -167,6 +169,9 @@ export class Worker<Context> implements AsyncDisposable {
 			worker.#every(worker.#limits.expireMs, () => worker.#expire(false)),
 			worker.#every(worker.#limits.expirePastMs, () => worker.#expire(true)),
 			worker.#every(250, async () => worker.#releaseLate()),
+			worker.#every(worker.#limits.rotateMs, () =>
+				rotateQueues(worker.#store, worker.#settings, worker.#stopping.signal),
+			),
 		);
 		return worker;
 	}

@@ -131,6 +131,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"queue scan": ["madeUp", "--state", "failed"],
 	"queue retry": ["madeUp"],
 	"queue remove": ["madeUp", "--state", "pending"],
+	"queue rotate": ["madeUp"],
 	"queue drain": ["0"],
 	"queue drop": ["feedPin", "--confirm", "feedPin"],
 };

@@ -140,6 +140,7 @@ describe("deploy/grafana", () => {
 			"corkboard-overview",
 			"corkboard-process",
 			"corkboard-queue",
+			"corkboard-rotation",
 		]);
 		for (const { title, panels } of dashboards) {
 			const taken = new Set<string>();

@@ -132,6 +132,38 @@ export function queueRotationSuite(name: string, server: Server): void {
 			await clear(server);
 		});
 
+		test("changes nothing while another session uses the table, and says so", async () => {
+			const bucket = (await world.hour()) - 40;
+			await world.addSpan(bucket);
+			await world.fill(bucket, { succeeded: 5 });
+			const dump = await createConnection({ uri: server.url });
+			await dump.query("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+			await dump.query(`SELECT COUNT(*) FROM ${JOBS}`);
+			const stalls: number[] = [];
+			const listen = (message: unknown) => {
+				const step = message as QueueRotation;
+				if (step.kind === "step" && step.stallMs !== null) {
+					stalls.push(step.stallMs);
+				}
+			};
+			CHANNELS.queueRotation.subscribe(listen);
+			const looked = await spanOf(world, bucket);
+			const outcome = await store.giveBack(AT, looked, await keepNow());
+			CHANNELS.queueRotation.unsubscribe(listen);
+			assert.match(
+				isRefused(outcome) ? outcome.refused : "not refused",
+				name === "MySQL" ? /a dump or an open transaction/ : /kept using/,
+			);
+			// MySQL was asked first; MariaDB's statement did not wait.
+			assert.equal(stalls.length, name === "MySQL" ? 0 : 1);
+			assert.deepEqual(await world.outTables(), []);
+			assert.equal((await world.jobs()).length, 5);
+			await dump.query("ROLLBACK");
+			dump.destroy();
+			await untilRotated(world);
+			assert.equal((await world.jobs()).length, 0);
+		});
+
 		test("is done by one process at a time", async () => {
 			const holder = await createConnection({ uri: server.url });
 			await holder.query("DO GET_LOCK('rotate queue00000.work', 10)");
