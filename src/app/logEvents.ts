@@ -4,6 +4,7 @@ import {
 	type DatabaseHost,
 	type DeliveryPass,
 	type HeldShards,
+	type JobEnded,
 	type Levels,
 	type QueueRotation,
 	type SpansLost,
@@ -47,6 +48,14 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 							}
 						: { reason: reasonOf(error) };
 				log.error({ ...held, ...fields }, "shards held");
+			},
+		],
+		[
+			CHANNELS.jobEnded,
+			(message: unknown) => {
+				const { id, outcome, error } = message as JobEnded;
+				if (outcome !== "failed") return;
+				log.error({ job: id, reason: reasonOf(error) }, "job failed");
 			},
 		],
 		[

@@ -11,7 +11,7 @@ export interface WorkerLimits {
 	readonly maxFailures: number;
 	/** Before the first replacement; doubled after each further failure. Milliseconds. */
 	readonly restartDelayMs: number;
-	/** From SIGTERM to SIGKILL. Longer than a worker needs to drain. Milliseconds. */
+	/** From SIGTERM to SIGKILL. Longer than a worker needs to drain, with jobs that it runs. Milliseconds. */
 	readonly stopMs: number;
 }
 
@@ -19,7 +19,7 @@ const LIMITS: WorkerLimits = {
 	stableMs: 60_000,
 	maxFailures: 5,
 	restartDelayMs: 500,
-	stopMs: 15_000,
+	stopMs: 35_000,
 };
 
 /** A process that serves. */
