@@ -66,7 +66,12 @@ export function queueRotationSuite(name: string, server: Server): void {
 		test("loses no job whose process is killed after any of its statements, and another one goes on", async () => {
 			const hour = await world.hour();
 			const live: string[] = [];
-			for (const step of STEPS) {
+			// A process each: on the second product only where the first one's statements differ from its own.
+			const steps =
+				name === "MySQL"
+					? STEPS
+					: STEPS.filter((step) => /made|exchanged|locked|dropped/.test(step));
+			for (const step of steps) {
 				for (const back of [42, 41, 40]) await world.addSpan(hour - back);
 				for (const back of [42, 40]) {
 					const filling = { succeeded: 20, pending: 2, running: 1, failed: 1 };
