@@ -15,14 +15,13 @@ import {
 	RULES,
 	readAlerts,
 	readDashboards,
+	readInhibitions,
+	readRecordings,
 } from "./monitoring.ts";
 
 const PAGE = "docs/operations.md";
 const alerts = readAlerts();
-
-function expressionOf(name: string): string {
-	return alerts.find((alert) => alert.name === name)?.expression ?? "";
-}
+const recordings = readRecordings();
 
 async function promtool(...words: readonly string[]): Promise<string> {
 	const { command } = await findProgram("promtool");
@@ -43,7 +42,8 @@ describe("deploy/prometheus", () => {
 			"config",
 			join(ROOT, "deploy/prometheus/prometheus.yml"),
 		);
-		assert.match(out, new RegExp(`SUCCESS: ${alerts.length} rules found`));
+		const rules = alerts.length + recordings.length;
+		assert.match(out, new RegExp(`SUCCESS: ${rules} rules found`));
 	});
 
 	test("links each alert to its own paragraph, which says what it means, what clients see, what to do, and when it is over", () => {
@@ -78,28 +78,59 @@ describe("deploy/prometheus", () => {
 
 	test("has rules of which each fires on the series of its fault, alone, and none without a fault", async () => {
 		assert.deepEqual(
-			Object.keys(FAULTS).sort(),
+			[...Object.keys(FAULTS), ...NEVER_ALONE].sort(),
 			alerts.map(({ name }) => name).sort(),
 		);
-		using folder = temporaryFolder();
-		const file = join(folder.path, "tests.json");
-		writeFileSync(
-			file,
-			JSON.stringify({
-				rule_files: [join(ROOT, RULES)],
-				evaluation_interval: `${STEP_S}s`,
-				tests: [
-					{ name: "no fault", ...ruleTest({}, [], LONG_BEFORE) },
-					...Object.entries(FAULTS).map(([name, fault]) => {
-						const isCompared = /offset/.test(expressionOf(name));
-						const before = isCompared ? LONG_BEFORE : BEFORE;
-						return { name, ...ruleTest(fault, [name], before) };
-					}),
-				],
+		await testRules([
+			{ name: "no fault", ...ruleTest({}, {}, LONG_BEFORE_S) },
+			...Object.entries(FAULTS).map(([name, fault]) => {
+				const before = COMPARED.has(name) ? LONG_BEFORE_S : BEFORE_S;
+				return { name, ...ruleTest(fault, { [name]: 1 }, before) };
 			}),
-		);
-		assert.match(await promtool("test", "rules", file), /SUCCESS/);
+		]);
 	});
+
+	test("has rules that name the cause of several faults at once, and count whom it concerns", async () => {
+		await testRules(STORMS);
+		await testRules([STARVED], SHORT_STEP_S);
+	});
+});
+
+async function testRules(
+	tests: readonly object[],
+	stepS = STEP_S,
+): Promise<void> {
+	using folder = temporaryFolder();
+	const file = join(folder.path, "tests.json");
+	writeFileSync(
+		file,
+		JSON.stringify({
+			rule_files: [join(ROOT, RULES)],
+			evaluation_interval: `${stepS}s`,
+			tests,
+		}),
+	);
+	assert.match(await promtool("test", "rules", file), /SUCCESS/);
+}
+
+test("deploy/alertmanager inhibits alerts that exist, and none that says that something is down", () => {
+	const names = new Set(alerts.map(({ name }) => name));
+	const inhibitions = readInhibitions();
+	assert.ok(inhibitions.length >= 5);
+	for (const { sources, targets } of inhibitions) {
+		assert.equal(sources.length, 1);
+		assert.ok(targets.length > 0);
+		for (const name of [...sources, ...targets]) {
+			assert.ok(names.has(name), name);
+		}
+		for (const name of targets) {
+			assert.ok(!sources.includes(name), name);
+			assert.doesNotMatch(
+				name,
+				/^Corkboard(Down|DatabaseDown|RequestsFail|RequestsSlow|Refuses|Restarts)$/,
+			);
+		}
+	}
 });
 
 describe("deploy/grafana", () => {
@@ -112,11 +143,14 @@ describe("deploy/grafana", () => {
 			...panelsOf("1m").flatMap(({ title, expressions }) =>
 				expressions.map((expression) => ({ title, expression })),
 			),
-			...alerts.map(({ name, expression }) => ({ title: name, expression })),
+			...[...alerts, ...recordings].map(({ name, expression }) => ({
+				title: name,
+				expression,
+			})),
 		];
 		for (const { title, expression } of queries) {
 			const names = metricsIn(expression);
-			const isOther = /ALERTS|\bup\{/.test(expression);
+			const isOther = /ALERTS|\bup\{|corkboard:/.test(expression);
 			assert.ok(names.length > 0 || isOther, `${title}: ${expression}`);
 			for (const name of names) {
 				assert.ok(known.has(name), `${title}: ${name}`);
@@ -186,12 +220,21 @@ test("a dashboard is drawn with all its panels, values in their units, and what 
 	assert.doesNotMatch(empty, /NaN|Infinity|undefined/);
 });
 
+/** Between samples, and between evaluations. */
 const STEP_S = 30;
-/** Samples before the fault, and from then on. */
-const BEFORE = 24;
-const AFTER = 20;
-/** Before the fault of what is compared with half an hour before, over half an hour. */
-const LONG_BEFORE = 150;
+/** As a server is scraped: for what has to be noticed soon. */
+const SHORT_STEP_S = 10;
+/** Before the fault, and from then on. */
+const BEFORE_S = 720;
+const AFTER_S = 600;
+/** Before the fault of what is compared with half an hour before: long enough for a rate there. */
+const LONG_BEFORE_S = 2_400;
+/** Alerts that compare with half an hour before. */
+const COMPARED: ReadonlySet<string> = new Set([
+	"CorkboardOperationCostlier",
+	"CorkboardOperationSlower",
+	"CorkboardManyOperationsSlower",
+]);
 /** Of the fault, when every alert has to fire. */
 const NOTICED_S = 480;
 
@@ -264,11 +307,16 @@ const HEALTHY: Fault = {
 	[`nodejs_gc_duration_seconds_sum{${JOB},kind="minor"}`]: [0.02, 0.02],
 	[`corkboard_processes{${JOB}}`]: [2, 2],
 	[`corkboard_event_loop_busy_seconds_total{${JOB}}`]: [0.8, 0.8],
+	[`process_cpu_seconds_total{${JOB}}`]: [0.7, 0.7],
 	[`corkboard_started_timestamp_seconds{${JOB}}`]: [1e9, 1e9],
 };
 
 /** What shows each fault, and nothing besides. */
 const FAULTS: Readonly<Record<string, Fault>> = {
+	CorkboardStarved: {
+		[`corkboard_event_loop_busy_seconds_total{${JOB}}`]: [0.8, 1.7],
+		[`process_cpu_seconds_total{${JOB}}`]: [0.7, 0.1],
+	},
 	CorkboardDown: { [`up{${JOB}}`]: [1, 0] },
 	CorkboardRequestsFail: {
 		'corkboard_requests_total{outcome="failed"}': [0.02, 3],
@@ -311,6 +359,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 		'corkboard_cache_bypassed{reason="channel",instance="a"}': [0, 1],
 	},
 	CorkboardInvalidationsLate: { [`${LAG}{instance="a",le="0.005"}`]: [4, 2] },
+	CorkboardInvalidationsMissed: {
+		'corkboard_invalidation_gaps_total{instance="a",reason="gap"}': [0, 0.05],
+	},
 	CorkboardOutboxBehind: {
 		[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 45],
 	},
@@ -347,31 +398,165 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	},
 	CorkboardSaturated: {
 		[`corkboard_event_loop_busy_seconds_total{${JOB}}`]: [0.8, 1.95],
+		[`process_cpu_seconds_total{${JOB}}`]: [0.7, 1.9],
 	},
 	CorkboardRestarts: {
 		[`corkboard_started_timestamp_seconds{${JOB}}`]: [1e9, Number.NaN],
 	},
 };
 
-/** Silent before the fault; afterwards these fire. */
-function ruleTest(fault: Fault, firing: readonly string[], before: number) {
+/** Shown by STORMS. */
+const NEVER_ALONE = ["CorkboardAllStarved", "CorkboardManyOperationsSlower"];
+
+const OTHER = 'job="corkboard",instance="b"';
+
+function operation(name: string, duration: Change): Fault {
+	const labels = `document="${name}",operation="${name}"`;
+	return {
+		[`corkboard_document_requests_total{${labels}}`]: [10, 10],
+		[`corkboard_document_duration_seconds_total{${labels}}`]: duration,
+	};
+}
+
+/** Known before an Alertmanager that waits for 30 s has sent the page of CorkboardCacheDown. */
+const STARVED = {
+	name: "no CPU for any server: known within 50 s, with its first consequences",
+	...ruleTest(
+		{
+			[`corkboard_event_loop_busy_seconds_total{${JOB}}`]: [0.3, 1.9],
+			[`process_cpu_seconds_total{${JOB}}`]: [0.25, 0.1],
+			[`corkboard_processes{${OTHER}}`]: [2, 2],
+			[`corkboard_event_loop_busy_seconds_total{${OTHER}}`]: [0.3, 1.7],
+			[`process_cpu_seconds_total{${OTHER}}`]: [0.25, 0.1],
+			'corkboard_cache_up{layer="redis",host="r:6379",instance="a"}': [1, 0],
+			'corkboard_cache_up{layer="redis",host="r:6379",instance="b"}': [1, 1],
+		},
+		{ CorkboardStarved: 2, CorkboardAllStarved: 1, CorkboardCacheDown: 1 },
+		BEFORE_S,
+		{ noticedS: 50, stepS: SHORT_STEP_S },
+	),
+	alert_rule_test: [
+		summaryTest(
+			"CorkboardCacheDown",
+			50,
+			{ layer: "redis", host: "r:6379" },
+			"redis on r:6379 does not answer 1 of 2 servers",
+		),
+	],
+};
+
+/** One cause, and all that fires. */
+const STORMS = [
+	{
+		name: "three of five operations slower: one alert for all",
+		...ruleTest(
+			{
+				...operation("A", [0.1, 1]),
+				...operation("B", [0.1, 1]),
+				...operation("C", [0.1, 1]),
+				...operation("D", [0.1, 0.1]),
+			},
+			{ CorkboardManyOperationsSlower: 1 },
+			LONG_BEFORE_S,
+		),
+	},
+	{
+		name: "two of five operations slower: an alert for each",
+		...ruleTest(
+			{
+				...operation("A", [0.1, 1]),
+				...operation("B", [0.1, 1]),
+				...operation("C", [0.1, 0.1]),
+				...operation("D", [0.1, 0.1]),
+			},
+			{ CorkboardOperationSlower: 2 },
+			LONG_BEFORE_S,
+		),
+	},
+	{
+		name: "Redis gone: one alert for its destinations of outbox entries",
+		...ruleTest(
+			{
+				'corkboard_cache_up{layer="redis",host="r:6379",instance="a"}': [1, 0],
+				'corkboard_outbox_failures_total{destination="r:6379"}': [0, 0.1],
+				'corkboard_outbox_failures_total{destination="shared caches"}': [
+					0, 0.1,
+				],
+				[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 20],
+			},
+			{ CorkboardCacheDown: 1, CorkboardOutboxBlocked: 1 },
+			BEFORE_S,
+		),
+		alert_rule_test: [
+			summaryTest(
+				"CorkboardOutboxBlocked",
+				NOTICED_S,
+				{ destination: "r:6379" },
+				"outbox entries for redis r:6379 are not delivered",
+			),
+		],
+	},
+	{
+		name: "shared caches alone as destination: an alert",
+		...ruleTest(
+			{
+				'corkboard_outbox_failures_total{destination="shared caches"}': [
+					0, 0.1,
+				],
+				[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 20],
+			},
+			{ CorkboardOutboxBlocked: 1 },
+			BEFORE_S,
+		),
+	},
+];
+
+/** What one alert says, some seconds after the fault. */
+function summaryTest(
+	name: string,
+	noticedS: number,
+	labels: Readonly<Record<string, string>>,
+	summary: string,
+) {
+	return {
+		alertname: name,
+		eval_time: `${BEFORE_S + noticedS}s`,
+		exp_alerts: [
+			{
+				exp_labels: { severity: "page", ...labels },
+				exp_annotations: {
+					summary,
+					runbook: `${PAGE}#${name.toLowerCase()}`,
+				},
+			},
+		],
+	};
+}
+
+/** Silent before the fault; some seconds later these fire, so many of each. */
+function ruleTest(
+	fault: Fault,
+	firing: Readonly<Record<string, number>>,
+	beforeS: number,
+	{ noticedS = NOTICED_S, stepS = STEP_S } = {},
+) {
 	const expr = 'count by (alertname) (ALERTS{alertstate="firing"}) > 0';
 	return {
-		interval: `${STEP_S}s`,
+		interval: `${stepS}s`,
 		input_series: Object.entries({ ...HEALTHY, ...fault }).map(
 			([series, change]) => ({
 				series,
-				values: valuesOf(series, change, before),
+				values: valuesOf(series, change, beforeS, stepS),
 			}),
 		),
 		promql_expr_test: [
-			{ expr, eval_time: `${(before - 1) * STEP_S}s`, exp_samples: [] },
+			{ expr, eval_time: `${beforeS - stepS}s`, exp_samples: [] },
 			{
 				expr,
-				eval_time: `${before * STEP_S + NOTICED_S}s`,
-				exp_samples: firing.map((name) => ({
+				eval_time: `${beforeS + noticedS}s`,
+				exp_samples: Object.entries(firing).map(([name, value]) => ({
 					labels: `{alertname="${name}"}`,
-					value: 1,
+					value,
 				})),
 			},
 		],
@@ -382,16 +567,22 @@ function ruleTest(fault: Fault, firing: readonly string[], before: number) {
 function valuesOf(
 	series: string,
 	[before, after]: Change,
-	samples: number,
+	beforeS: number,
+	stepS: number,
 ): string {
+	const samples = beforeS / stepS;
+	const left = AFTER_S / stepS;
 	// Started again every two minutes.
 	if (Number.isNaN(after)) {
-		const starts = Array.from({ length: 5 }, (_, n) => `${before + n + 1}x3`);
+		const starts = Array.from(
+			{ length: 5 },
+			(_, n) => `${before + n + 1}x${120 / stepS - 1}`,
+		);
 		return [`${before}x${samples - 1}`, ...starts].join(" ");
 	}
 	if (!/_total|_bucket|_sum/.test(series)) {
-		return `${before}x${samples - 1} ${after}x${AFTER}`;
+		return `${before}x${samples - 1} ${after}x${left}`;
 	}
-	const reached = before * STEP_S * samples;
-	return `0+${before * STEP_S}x${samples - 1} ${reached}+${after * STEP_S}x${AFTER}`;
+	const reached = before * stepS * samples;
+	return `0+${before * stepS}x${samples - 1} ${reached}+${after * stepS}x${left}`;
 }

@@ -11,27 +11,79 @@ export interface Alert {
 	readonly runbook: string;
 }
 
-interface Rule {
+interface AlertRule {
 	readonly alert: string;
 	readonly expr: string;
 	readonly labels: { readonly severity: string };
 	readonly annotations: { readonly summary: string; readonly runbook: string };
 }
 
+interface RecordingRule {
+	readonly record: string;
+	readonly expr: string;
+}
+
 export const RULES = "deploy/prometheus/alerts.yml";
+const ALERTMANAGER = "deploy/alertmanager/alertmanager.yml";
 
 export function readAlerts(): readonly Alert[] {
+	return readRules().flatMap((rule) =>
+		"alert" in rule
+			? [
+					{
+						name: rule.alert,
+						expression: rule.expr,
+						severity: rule.labels.severity,
+						runbook: rule.annotations.runbook,
+					},
+				]
+			: [],
+	);
+}
+
+/** What rules compute for others, with names of the form `corkboard:…`. */
+export function readRecordings(): readonly {
+	readonly name: string;
+	readonly expression: string;
+}[] {
+	return readRules().flatMap((rule) =>
+		"record" in rule ? [{ name: rule.record, expression: rule.expr }] : [],
+	);
+}
+
+function readRules(): readonly (AlertRule | RecordingRule)[] {
 	const { groups } = parse(fileText(RULES)) as {
-		readonly groups: readonly { readonly rules: readonly Rule[] }[];
+		readonly groups: readonly {
+			readonly rules: readonly (AlertRule | RecordingRule)[];
+		}[];
 	};
-	return groups
-		.flatMap(({ rules }) => rules)
-		.map(({ alert, expr, labels, annotations }) => ({
-			name: alert,
-			expression: expr,
-			severity: labels.severity,
-			runbook: annotations.runbook,
-		}));
+	return groups.flatMap(({ rules }) => rules);
+}
+
+interface InhibitRule {
+	readonly source_matchers: readonly string[];
+	readonly target_matchers: readonly string[];
+}
+
+/** The alerts that each rule of the example for Alertmanager names, as sources and as targets. */
+export function readInhibitions(): readonly {
+	readonly sources: readonly string[];
+	readonly targets: readonly string[];
+}[] {
+	const { inhibit_rules } = parse(fileText(ALERTMANAGER)) as {
+		readonly inhibit_rules: readonly InhibitRule[];
+	};
+	return inhibit_rules.map(({ source_matchers, target_matchers }) => ({
+		sources: alertsIn(source_matchers),
+		targets: alertsIn(target_matchers),
+	}));
+}
+
+function alertsIn(matchers: readonly string[]): readonly string[] {
+	return matchers.flatMap((matcher) => {
+		const [, names] = /^alertname=~?"([\w|]+)"$/.exec(matcher) ?? [];
+		return names?.split("|") ?? [];
+	});
 }
 
 export interface Panel {

@@ -135,11 +135,14 @@ function drawPanel(
 		`height:${height}px`,
 		...(background === null ? [] : [`background:${background}`]),
 	];
-	const body = isStat
-		? `<div class="stat">${lines.length === 0 ? "No data" : formatted(lastOf(lines[0] as Line), panel.fieldConfig.defaults.unit)}</div>`
-		: lines.length === 0
-			? '<div class="none">No data</div>'
-			: drawGraph(panel, lines, range, { width, height: height - 26 });
+	const body =
+		panel.type === "row"
+			? ""
+			: isStat
+				? `<div class="stat">${lines.length === 0 ? "No data" : formatted(lastOf(lines[0] as Line), panel.fieldConfig.defaults.unit)}</div>`
+				: lines.length === 0
+					? '<div class="none">No data</div>'
+					: drawGraph(panel, lines, range, { width, height: height - 26 });
 	return `<section style="${style.join(";")}"><h2>${escaped(panel.title)}</h2>${body}</section>`;
 }
 

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { FleetStatus } from "../../app/fleetStatus.ts";
 import type { CacheReport } from "../../app/inspectCaches.ts";
 import { readConfig } from "../../config/config.ts";
@@ -12,6 +13,8 @@ import { table } from "../table.ts";
 const LIMIT_MS = 3_000;
 /** Of this, for the hosts and caches: with less, one that serves might be taken for down. */
 const LEAST_MS = 2_000;
+/** If the event loop stands still for so long, an answer may have been there and not read in time. Milliseconds. */
+const DELAY_MS = 200;
 
 export const usage: Usage = {
 	summary:
@@ -28,17 +31,22 @@ export async function run(
 	context: CommandContext,
 ): Promise<number> {
 	const deadline = deadlineIn(LIMIT_MS);
+	const delay = monitorEventLoopDelay({ resolution: 10 });
 	limitNameLookups();
 	const config = readConfig(context.env, { secret: "unneeded" });
 	// Loaded on demand: the help does not need it.
 	const { fleetStatus } = await import("../../app/fleetStatus.ts");
+	delay.enable();
 	const status = await fleetStatus(config, {
 		until: Math.max(deadline.until, performance.now() + LEAST_MS),
 	});
+	delay.disable();
+	// 0 where there was no sample.
+	const delayMs = delay.max / 1e6;
 	context.stdout(
 		given.options.json === undefined
-			? printed(status).join("\n")
-			: JSON.stringify(asJson(status), null, "\t"),
+			? printed(status, delayMs).join("\n")
+			: JSON.stringify(asJson(status, delayMs), null, "\t"),
 	);
 	return status.healthy ? 0 : 1;
 }
@@ -52,13 +60,10 @@ function limitNameLookups(): void {
 	process.env.RES_OPTIONS ??= "timeout:1 attempts:1";
 }
 
-function printed({
-	healthy,
-	problems,
-	topology,
-	hosts,
-	caches,
-}: FleetStatus): readonly string[] {
+function printed(
+	{ healthy, problems, topology, hosts, caches }: FleetStatus,
+	delayMs: number,
+): readonly string[] {
 	const { source, version, shards, openShards, heldShards } = topology;
 	const held =
 		heldShards.length > 0 ? `, ${heldShards.length} of them held` : "";
@@ -69,6 +74,12 @@ function printed({
 		...problems
 			.flatMap((problem) => problem.split("\n"))
 			.map((line) => `  ${line}`),
+		...(delayMs >= DELAY_MS &&
+		[...hosts, ...caches].some(({ error }) => error !== null)
+			? [
+					`  This command stood still for up to ${formatNumber(Math.round(delayMs))} ms: what it calls down may be well.`,
+				]
+			: []),
 		"",
 		`topology version ${version} of ${source}: ${shards} shards, ${openShards} open${held}; ${topology.modShards} mod shards`,
 		"",
@@ -116,9 +127,13 @@ function cacheRow({ layer, host, error }: CacheReport): readonly string[] {
 }
 
 /** docs/commands.md describes this shape: scripts rely on it. */
-function asJson({ hosts, caches, ...status }: FleetStatus) {
+function asJson(
+	{ hosts, caches, ...status }: FleetStatus,
+	eventLoopDelayMs: number,
+) {
 	return {
 		...status,
+		eventLoopDelayMs: Number(eventLoopDelayMs.toFixed(3)),
 		hosts: hosts.map(
 			({
 				host,
