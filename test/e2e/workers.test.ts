@@ -347,8 +347,8 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		const began = performance.now();
 		program.send("SIGTERM");
 		const { code, signal, err } = await program.ended;
-		// By themselves: the primary kills them after 15 s.
-		assert.ok(performance.now() - began < 14_900);
+		// By themselves: the primary kills them after 35 s.
+		assert.ok(performance.now() - began < 34_900);
 		assert.deepEqual({ code, signal }, { code: 0, signal: null }, err);
 		for (const pid of alive) {
 			assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
