@@ -1,5 +1,5 @@
 /**
- * `npm test`: format and lint, types, and every test file, as many at once as
+ * `npm test`: format and lint, types, and every test file, one more at once than
  * there are cores, or up to twice as many while cores are idle. Its last line is
  * `N passed, N failed`.
  *
@@ -189,7 +189,8 @@ try {
 	await runInSlots(
 		[...checks, ...files.map((file) => () => runOne(file))],
 		{
-			least: cores,
+			// Most files wait for servers and deadlines half of their time.
+			least: cores + 1,
 			most: 2 * cores,
 			idleCores: idleCoresOf(),
 			stepMs: LOOK_MS,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** How many jobs run at once, and when one more is started. */
 export interface Slots {
-	/** So many always run: as many as there are cores. */
+	/** So many always run. */
 	readonly least: number;
 	/** No more than this run, however idle the cores are. */
 	readonly most: number;
@@ -20,8 +20,8 @@ const SETTLING = 2;
 
 /**
  * Runs jobs in their order. Many test files mostly wait: for a deadline, a
- * server's start or another process. While cores are idle, more jobs run than
- * there are cores; on a machine that is busy with something else, no more.
+ * server's start or another process. While cores are idle, more than the least
+ * number run; on a machine that is busy with something else, no more.
  */
 export async function runInSlots<Job>(
 	jobs: readonly Job[],
