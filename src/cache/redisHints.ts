@@ -28,8 +28,8 @@ export interface RedisHints extends AsyncDisposable {
 	publish(name: string): void;
 	/** Whether hints of other processes arrive at the moment. */
 	readonly isConnected: boolean;
-	/** Whether this process has the lease that one process at a time has. */
-	leads(): Promise<boolean>;
+	/** Whether this process has the lease that one process at a time has, of those that ask for the same names. */
+	leads(names: readonly string[]): Promise<boolean>;
 }
 
 /**
@@ -114,9 +114,10 @@ export function openRedisHints(options: {
 		get isConnected() {
 			return isConnected;
 		},
-		async leads() {
+		async leads(names) {
+			const key = `${LEADER_KEY} ${names.toSorted().join()}`;
 			const reply = await commands.call("take", 1, ({ client, withRunId }) =>
-				withRunId(() => client.eval(LEAD, 1, LEADER_KEY, me, String(LEAD_MS))),
+				withRunId(() => client.eval(LEAD, 1, key, me, String(LEAD_MS))),
 			);
 			// Without Redis each process is on its own.
 			return reply === null || reply === 1;

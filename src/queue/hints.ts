@@ -12,15 +12,15 @@ export interface JobHints {
 	 */
 	readonly isConnected: boolean;
 	/**
-	 * Whether this process is the one that probes while all are idle. It holds
-	 * that for some seconds, and asks again meanwhile.
+	 * Whether this process is the one that probes these queues while all that serve
+	 * the same ones are idle. It holds that for some seconds, and asks again meanwhile.
 	 */
-	leads(): Promise<boolean>;
+	leads(queues: readonly string[]): Promise<boolean>;
 }
 
 /** Hints within one process, which owns all of its queues, or has no Redis. */
 export class LocalHints implements JobHints {
-	readonly isConnected = false;
+	readonly isConnected: boolean = false;
 	readonly #listeners = new Set<(queue: string, shard: number) => void>();
 
 	publish(queue: string, shard: number): void {

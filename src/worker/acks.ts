@@ -5,6 +5,7 @@ import {
 	MAX_JOBS,
 	type Place,
 } from "../queue/jobStore.ts";
+import { monotonicMs } from "../util/monotonic.ts";
 
 /** An ack waits so long for others, or for a claim of its place to ride on. Milliseconds. */
 const GATHER_MS = 5;
@@ -21,7 +22,7 @@ export type AckResult = "done" | "lost";
 
 export interface PendingAck {
 	readonly ack: Ack;
-	/** Tried until then, in milliseconds of `performance.now()`. */
+	/** Tried until then, in milliseconds of `monotonicMs`. */
 	readonly until: () => number;
 	resolve(result: AckResult): void;
 }
@@ -70,7 +71,7 @@ export class Acks {
 
 	/** They are sent again, but for those whose claim has ended. */
 	fail(place: Place, sent: readonly PendingAck[], error: unknown): void {
-		const now = performance.now();
+		const now = monotonicMs();
 		const isTemporary =
 			error instanceof CorkboardError && error.code === "UNAVAILABLE";
 		const again = sent.filter((pending) => {

@@ -1,6 +1,6 @@
 /** A job that was claimed and has not begun. */
 export interface Buffered {
-	/** In milliseconds of `performance.now()`: not begun by then, it is given back rather than run late. */
+	/** In milliseconds of `monotonicMs`: not begun by then, it is given back rather than run late. */
 	readonly startBy: number;
 	/** 1 is first. */
 	readonly priority: number;

@@ -10,14 +10,15 @@ export interface JobStoreSource {
 	readonly queues: readonly QueueRange[];
 }
 
-/** Opens nothing before it is needed. All ranges are on hosts of one kind. */
-export function openJobStoreOf({
-	queues,
-}: JobStoreSource): JobStore & RotationStore {
+/** Opens nothing before it is needed. All ranges are on hosts of one kind. `readOnly`: SQLite refuses to write. */
+export function openJobStoreOf(
+	{ queues }: JobStoreSource,
+	{ readOnly = false }: { readonly readOnly?: boolean } = {},
+): JobStore & RotationStore {
 	const isSqlite = queues.some(
 		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
 	);
 	return isSqlite
-		? openSqliteJobStore({ queues })
+		? openSqliteJobStore({ queues, readOnly })
 		: openMysqlJobStore({ queues });
 }

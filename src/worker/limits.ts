@@ -13,6 +13,8 @@ export interface WorkerLimits {
 	readonly mostIdleMs: number;
 	/** The same where hints say that there is something to do. */
 	readonly hintedIdleMs: number;
+	/** A worker that leaves probing to another one probes by itself so often all the same: the other one may not reach a shard. */
+	readonly followingMs: number;
 	/** How often claims of the present are looked at that have ended, and those of the past. */
 	readonly expireMs: number;
 	readonly expirePastMs: number;
@@ -29,6 +31,7 @@ export const WORKER_LIMITS: WorkerLimits = {
 	firstIdleMs: 50,
 	mostIdleMs: 1_000,
 	hintedIdleMs: 2_000,
+	followingMs: 10_000,
 	expireMs: 5_000,
 	expirePastMs: 30_000,
 	rotateMs: 30_000,

@@ -25,14 +25,14 @@ export type Outcome =
 
 /** Of an error, in a job's status. */
 const MAX_MESSAGE = 500;
-/** A handler whose signal has aborted because it ran too long is left alone after this. Milliseconds. */
+/** A handler whose signal has aborted is left alone after this, unless the worker stops, which has times of its own. Milliseconds. */
 const ABORT_MS = 3_000;
 
 /**
  * Runs one claimed job with its handler. Never rejects. The outcome comes at
- * most `ABORT_MS` after the signal has aborted for a handler that ran too long,
- * also where it ignores the signal: then it goes on by itself, and nothing that
- * it reports counts.
+ * most `ABORT_MS` after the signal has aborted because the handler ran too long
+ * or the claim is lost, also where it ignores the signal: then it goes on by
+ * itself, and nothing that it reports counts.
  */
 export async function runJob<Context>(
 	kind: AnyJob<Context>,
@@ -60,7 +60,7 @@ export async function runJob<Context>(
 	/** Settles when nobody waits for the handler any more. */
 	const abandoned = new Promise<never>((_, reject) => {
 		signal.addEventListener("abort", () => {
-			if (!(signal.reason instanceof RanTooLong)) return;
+			if (signal.reason instanceof WorkerStops) return;
 			setTimeout(() => reject(signal.reason), ABORT_MS).unref();
 		});
 	});

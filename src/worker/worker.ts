@@ -5,7 +5,6 @@ import {
 	type JobEnded,
 	type JobOutcome,
 	type JobsExpired,
-	type WorkerProblem,
 } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { hourOf } from "../queue/bucket.ts";
@@ -35,6 +34,7 @@ import { QueueState } from "./queueState.ts";
 import { Renewals } from "./renewals.ts";
 import { retryDelayMs } from "./retryDelay.ts";
 import { ackOf, type Outcome, runJob, WorkerStops } from "./runJob.ts";
+import { ShardProblems } from "./shardProblems.ts";
 import { WakeUp } from "./wakeUp.ts";
 
 export interface WorkerOptions<Context> {
@@ -115,7 +115,7 @@ export class Worker<Context> implements AsyncDisposable {
 	/** By place, in milliseconds of `monotonicMs`. */
 	readonly #limitedUntil = new Map<string, number>();
 	#drained: Promise<void> | undefined;
-	readonly #failing = new Set<number>();
+	readonly #problems = new ShardProblems();
 
 	private constructor(options: WorkerOptions<Context>) {
 		this.#store = options.store;
@@ -251,14 +251,15 @@ export class Worker<Context> implements AsyncDisposable {
 			const jittered = ms * (0.8 + 0.4 * Math.random());
 			await sleep(jittered, undefined, { signal, ref: false }).catch(() => {});
 			if (signal.aborted) return;
-			await run().catch((error) => this.#failed(null, error));
+			await run().catch((error) => this.#problems.failed(null, error));
 		}
 	}
 
 	async #claimJobs(): Promise<void> {
 		const { signal } = this.#stopping;
-		const { firstIdleMs, mostIdleMs, hintedIdleMs } = this.#limits;
+		const { firstIdleMs, mostIdleMs, hintedIdleMs, followingMs } = this.#limits;
 		let idleMs = firstIdleMs;
+		let probedAt = Number.NEGATIVE_INFINITY;
 		while (!signal.aborted) {
 			if (!this.#wants()) {
 				await this.#wake.wait(Number.POSITIVE_INFINITY);
@@ -268,10 +269,16 @@ export class Worker<Context> implements AsyncDisposable {
 			this.#isHinted = false;
 			const isIdle = idleMs >= mostIdleMs && !wasHinted;
 			// One of the idle processes probes for all; the others wait for its hints.
-			if (isIdle && this.#hints.isConnected && !(await this.#hints.leads())) {
+			const mayFollow = isIdle && monotonicMs() - probedAt < followingMs;
+			if (
+				mayFollow &&
+				this.#hints.isConnected &&
+				!(await this.#hints.leads(this.queues))
+			) {
 				await this.#wake.wait(hintedIdleMs);
 				continue;
 			}
+			probedAt = monotonicMs();
 			const probed = await this.#probeOnce();
 			if (isIdle && this.#hints.isConnected) {
 				for (const { queue, shard } of probed.due) {
@@ -299,12 +306,10 @@ export class Worker<Context> implements AsyncDisposable {
 			.filter((name) => !this.#settings.isStopped(name));
 		try {
 			const probed = await this.#probe.find(queues, this.#store.shards);
-			for (const shard of this.#store.shards) {
-				this.#failed(shard, probed.failures.get(shard) ?? null);
-			}
+			this.#problems.asked(this.#store.shards, probed.failures);
 			return this.#withoutLimited(probed);
 		} catch (error) {
-			this.#failed(null, error);
+			this.#problems.failed(null, error);
 			return { due: [], nextMs: null };
 		}
 	}
@@ -416,7 +421,7 @@ export class Worker<Context> implements AsyncDisposable {
 		} catch (error) {
 			this.#reserved -= limit;
 			this.#acks.fail(place, acks, error);
-			this.#failed(shard, error);
+			this.#problems.failed(shard, error);
 			return { taken: 0, rest: null };
 		}
 	}
@@ -457,6 +462,11 @@ export class Worker<Context> implements AsyncDisposable {
 		while (this.#running.size < this.#concurrency) {
 			const entry = this.#buffer.take();
 			if (entry === undefined) break;
+			// The process may have stood still since it was claimed.
+			if (entry.until <= monotonicMs()) {
+				this.#release([entry]);
+				continue;
+			}
 			this.#running.add(entry);
 			void this.#run(entry);
 		}
@@ -568,24 +578,10 @@ export class Worker<Context> implements AsyncDisposable {
 					}
 				} catch (error) {
 					if (!(error instanceof CorkboardError)) throw error;
-					if (error.code !== "NOT_FOUND") this.#failed(shard, error);
+					if (error.code !== "NOT_FOUND") this.#problems.failed(shard, error);
 				}
 			}
 		}
-	}
-
-	/** Reports the first failure of a shard, and its end. */
-	#failed(shard: number | null, error: unknown): void {
-		const key = shard ?? -1;
-		if (this.#failing.has(key) === (error !== null) && shard !== null) return;
-		if (error === null) this.#failing.delete(key);
-		else this.#failing.add(key);
-		if (!CHANNELS.workerProblem.hasSubscribers) return;
-		CHANNELS.workerProblem.publish({
-			kind: "shard",
-			shard,
-			error,
-		} satisfies WorkerProblem);
 	}
 }
 

@@ -23,7 +23,6 @@ const jobs = await openJobs(
 		topology: options.topology,
 		redis: options.redis === null ? null : new RedisConnections(options.redis),
 		access: "readWrite",
-		isEmbedded: false,
 	},
 	opened,
 );

@@ -1,13 +1,24 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import type { LocalId } from "../../src/queue/jobId.ts";
-import type { Held } from "../../src/queue/jobStore.ts";
+import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { CHANNELS, type WorkerProblem } from "../../src/diagnostics.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import { ClaimSource } from "../../src/queue/claimSource.ts";
+import { DueProbe } from "../../src/queue/dueProbe.ts";
+import { ClaimLost, job } from "../../src/queue/job.ts";
+import { type LocalId, newLocalId } from "../../src/queue/jobId.ts";
+import type { ClaimedJob, Held, JobStore } from "../../src/queue/jobStore.ts";
 import { ShardChoice } from "../../src/queue/shardChoice.ts";
 import { ShardHealth } from "../../src/queue/shardHealth.ts";
+import { monotonicMs } from "../../src/util/monotonic.ts";
 import { rendezvousOrder } from "../../src/util/rendezvous.ts";
+import { Acks } from "../../src/worker/acks.ts";
 import { HeldJobs } from "../../src/worker/heldJobs.ts";
 import { JobBuffer } from "../../src/worker/jobBuffer.ts";
 import { retryDelayMs } from "../../src/worker/retryDelay.ts";
+import { runJob } from "../../src/worker/runJob.ts";
+import { ShardProblems } from "../../src/worker/shardProblems.ts";
 
 const SHARDS = [0, 1, 2, 3];
 const due = (shard: number, change: object = {}) => ({
@@ -17,6 +28,33 @@ const due = (shard: number, change: object = {}) => ({
 	ageMs: 10,
 	...change,
 });
+
+const PLACE = { queue: "a", shard: 0 };
+const CLAIMED: ClaimedJob = {
+	local: newLocalId(),
+	bucket: 1,
+	claim: 7,
+	priority: 2,
+	attempts: 1,
+	allowed: 2,
+	createdAt: 1,
+	dueAt: 1,
+	until: 60_000_001,
+	key: null,
+	body: "{}",
+};
+const AWAY = new CorkboardError("UNAVAILABLE", "Queue shard 0 is away.");
+/** Ends waits that are left. */
+const ENDED = new AbortController();
+after(() => ENDED.abort());
+
+/** A store that does not answer but to these calls. */
+function awayExcept(calls: Partial<JobStore>): JobStore {
+	const away = async () => {
+		throw AWAY;
+	};
+	return { now: away, turn: away, ...calls } as unknown as JobStore;
+}
 
 describe("rendezvous hashing", () => {
 	test("moves only the keys of a node that goes, and spreads keys evenly", () => {
@@ -122,6 +160,86 @@ describe("the buffer of claimed jobs", () => {
 		assert.equal(buffer.take()?.n, 2);
 		assert.equal(buffer.take(), undefined);
 		assert.equal(buffer.size, 0);
+	});
+});
+
+describe("a handler that ignores its signal", () => {
+	test("frees its place soon after the claim is lost", async () => {
+		const hanging = job({
+			queue: "hanging",
+			body: z.object({}),
+			run: () => new Promise(() => {}),
+		});
+		const controller = new AbortController();
+		const outcome = runJob(hanging, CLAIMED, {
+			place: PLACE,
+			context: undefined,
+			controller,
+			backoff: { firstMs: 1, factor: 1, mostMs: 1, jitter: 0 },
+			checkpoint: async () => {},
+		});
+		controller.abort(new ClaimLost("The claim of the job has ended."));
+		const late = sleep(60_000, null, { signal: ENDED.signal }).catch(
+			() => null,
+		);
+		assert.deepEqual(await Promise.race([outcome, late]), { kind: "lost" });
+	});
+});
+
+describe("what became of a job", () => {
+	test("is not reported any more once its claim has ended", async () => {
+		const acks = new Acks(awayExcept({}));
+		const { local, bucket, claim } = CLAIMED;
+		const result = acks.send(
+			PLACE,
+			{ kind: "succeed", local, bucket, claim },
+			() => monotonicMs() - 1,
+		);
+		const late = sleep(60_000, null, { signal: ENDED.signal }).catch(
+			() => null,
+		);
+		assert.equal(await Promise.race([result, late]), "lost");
+	});
+});
+
+describe("a claim", () => {
+	test("is the worker's also where the shard does not answer after it", async () => {
+		const store = awayExcept({
+			turn: async () => ({ acked: [], claimed: [CLAIMED] }),
+		});
+		const source = new ClaimSource(store, new DueProbe(store));
+		const { claimed } = await source.claim(
+			{ ...due(0), priority: 2, bucket: 1, oldestAt: 0 },
+			{ limit: 1, claimMs: 60_000, limits: null, acks: [] },
+		);
+		assert.deepEqual(claimed, [CLAIMED]);
+	});
+});
+
+describe("shards that cannot be asked for jobs", () => {
+	test("are reported once, and so is their end, also where they leave the topology", () => {
+		const told: string[] = [];
+		const listen = (message: unknown) => {
+			const { shard, error } = message as WorkerProblem;
+			told.push(`${shard} ${error === null ? "well" : "away"}`);
+		};
+		CHANNELS.workerProblem.subscribe(listen);
+		try {
+			const problems = new ShardProblems();
+			const away = new Map([
+				[0, AWAY],
+				[1, AWAY],
+			]);
+			problems.asked([0, 1, 2], away);
+			problems.asked([0, 1, 2], away);
+			problems.failed(null, AWAY);
+			problems.failed(null, AWAY);
+			assert.deepEqual(told.splice(0), ["0 away", "1 away", "null away"]);
+			problems.asked([0, 2], new Map([[0, AWAY]]));
+			assert.deepEqual(told, ["1 well", "null well"]);
+		} finally {
+			CHANNELS.workerProblem.unsubscribe(listen);
+		}
 	});
 });
 

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { after, describe, test } from "node:test";
 import { openJobs } from "../../src/app/openJobs.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { openRedisHints } from "../../src/cache/redisHints.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";
 import { checkTopology } from "../../src/topology/check.ts";
 import type { WorkerLimits } from "../../src/worker/limits.ts";
@@ -75,7 +76,6 @@ async function openProducer(redisUrl: string | null = null) {
 			topology,
 			redis: redisUrl === null ? null : new RedisConnections(redisUrl),
 			access: "readWrite",
-			isEmbedded: false,
 		},
 		own,
 	);
@@ -196,6 +196,24 @@ describe("worker processes on MySQL", async () => {
 			// Nobody ends a claim of 4 s before its time; it was made up to a second before the start.
 			assert.ok((again?.at ?? 0) - at >= 2_800);
 		}
+	});
+
+	test("leave probing only to one that serves the same queues", async () => {
+		await using connections = new AsyncDisposableStack();
+		const [one, other] = [1, 2].map(() =>
+			connections.use(
+				openRedisHints({
+					redis: new RedisConnections(redis.url),
+					onHint() {},
+				}),
+			),
+		);
+		assert.equal(await one?.leads(["a", "b"]), true);
+		await until(
+			"another one follows",
+			async () => (await other?.leads(["b", "a"])) === false,
+		);
+		assert.equal(await other?.leads(["b"]), true);
 	});
 
 	test("go on when Redis is gone", async () => {

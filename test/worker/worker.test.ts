@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { claimBatches } from "../../src/queue/claimBatches.ts";
+import { LocalHints } from "../../src/queue/hints.ts";
 import { GiveUp, job, Later } from "../../src/queue/job.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";
 import { until } from "../helpers/until.ts";
@@ -222,6 +223,31 @@ describe("a worker", () => {
 		await sleep(300);
 		assert.equal(starts, 0);
 		await world.set("paused", {});
+		await world.untilEnded(id, "succeeded");
+	});
+
+	test("finds what is due although the worker that probes for all does not", async () => {
+		class Following extends LocalHints {
+			override readonly isConnected = true;
+			override async leads() {
+				return false;
+			}
+		}
+		const delayed = job({
+			queue: "delayed",
+			body: z.object({}),
+			run: async () => {},
+		});
+		await using world = await openWorld([delayed], {
+			hints: new Following(),
+			limits: {
+				firstIdleMs: 5,
+				mostIdleMs: 20,
+				hintedIdleMs: 20,
+				followingMs: 200,
+			},
+		});
+		const { id } = await world.jobs.enqueue(delayed, {}, { delayMs: 500 });
 		await world.untilEnded(id, "succeeded");
 	});
 

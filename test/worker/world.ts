@@ -29,6 +29,7 @@ export async function openWorld(
 	options: {
 		readonly concurrency?: number;
 		readonly limits?: Partial<WorkerLimits>;
+		readonly hints?: LocalHints;
 		/** Of each queue. */
 		readonly settings?: object;
 	} = {},
@@ -50,7 +51,7 @@ export async function openWorld(
 	};
 	for (const { queue } of kinds) await set(queue, options.settings ?? {});
 	const settings = opened.use(await LiveSettings.open(store, 50));
-	const hints = new LocalHints();
+	const hints = options.hints ?? new LocalHints();
 	const jobs = new Jobs(store, hints, null);
 	const worker = opened.use(
 		await Worker.start({
