@@ -76,6 +76,8 @@ const COUNT_SHARE = 0.05;
 class PendingLevel {
 	readonly #store: JobStore;
 	readonly #queue: string;
+	/** By shard, as it answered last. */
+	#counts = new Map<number, number>();
 	#counted = 0;
 	#added = 0;
 	/** 0: not counted yet. */
@@ -108,17 +110,20 @@ class PendingLevel {
 		const began = performance.now();
 		const addedBefore = this.#added;
 		const counts = await Promise.all(
-			this.#store.shards.map((shard) =>
-				this.#store
-					.count({ queue: this.#queue, shard }, { state: "pending" }, max)
+			this.#store.shards.map(async (shard): Promise<[number, number]> => {
+				const at = { queue: this.#queue, shard };
+				const count = await this.#store
+					.count(at, { state: "pending" }, max)
 					.catch((error: unknown) => {
-						// It takes no jobs either.
-						if (error instanceof CorkboardError) return 0;
-						throw error;
-					}),
-			),
+						if (!(error instanceof CorkboardError)) throw error;
+						// It may be too full to be counted in time.
+						return this.#counts.get(shard) ?? 0;
+					});
+				return [shard, count];
+			}),
 		);
-		this.#counted = counts.reduce((sum, count) => sum + count, 0);
+		this.#counts = new Map(counts);
+		this.#counted = counts.reduce((sum, [, count]) => sum + count, 0);
 		this.#added -= addedBefore;
 		const now = performance.now();
 		this.#nextAt = now + Math.max(COUNT_MS, (now - began) / COUNT_SHARE);

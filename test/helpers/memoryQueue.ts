@@ -32,7 +32,7 @@ export class MemoryQueue implements JobQueue {
 		};
 	}
 
-	async enqueue(jobs: readonly EntryJob[]) {
+	async enqueue(jobs: readonly EntryJob[], _isRepeat: boolean) {
 		if (this.failure !== null) throw this.failure;
 		for (const job of jobs) {
 			this.enqueued.push(job.local);

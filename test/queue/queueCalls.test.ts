@@ -373,6 +373,24 @@ describe("a queue", () => {
 		assert.equal((await calls.count(QUEUE, { state: "pending" })).jobs, 0);
 	});
 
+	test("stays full while a shard does not say in time how full it is", async () => {
+		await using world = await openWorld();
+		const { calls, settings, store, down } = world;
+		await calls.changeSettings(QUEUE, ["maxPending=3"]);
+		await world.add(["a", "b", "c"]);
+		const bounds = new QueueBounds(store, settings);
+		await assert.rejects(bounds.check(QUEUE, ["d"]), { code: "QUEUE_FULL" });
+		down.add(0).add(1);
+		// It counts again once a second.
+		const { now } = performance;
+		performance.now = () => now.call(performance) + 60_000;
+		try {
+			await assert.rejects(bounds.check(QUEUE, ["d"]), { code: "QUEUE_FULL" });
+		} finally {
+			performance.now = now;
+		}
+	});
+
 	test("refuses jobs beyond maxPending and bodies beyond maxBody, and takes them again when there is room", async () => {
 		await using world = await openWorld();
 		const { calls, settings, store } = world;

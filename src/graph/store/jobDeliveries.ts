@@ -1,16 +1,31 @@
 import { CorkboardError } from "../../errors.ts";
 import type { OutboxKey } from "../../storage/storage.ts";
+import { deadlineIn, withDeadline } from "../../util/deadline.ts";
 import type { EntryJob, JobQueue } from "./jobQueue.ts";
 import type { OutboxDeletions } from "./outboxDeletions.ts";
 
 /** Entries that wait here at most; more are left to the outbox workers. */
 const MAX_WAITING = 10_000;
+/**
+ * An entry that has waited for so long here may have been delivered by an outbox
+ * worker, and its job may have moved to another bucket since, which one does two
+ * minutes after its making at the earliest. Milliseconds.
+ */
+const REPEAT_MS = 60_000;
+/** How long the end of the process waits for what is left. Milliseconds. */
+const END_MS = 2_000;
 /** Jobs of one call. */
 const MAX_JOBS = 500;
 
 /** An entry of which nothing is left but its jobs. */
 export interface EntryOfJobs extends OutboxKey {
 	readonly jobs: readonly EntryJob[];
+}
+
+interface WaitingEntry {
+	readonly entry: EntryOfJobs;
+	/** By `performance.now()`. */
+	readonly since: number;
 }
 
 /**
@@ -22,7 +37,7 @@ export interface EntryOfJobs extends OutboxKey {
 export class JobDeliveries implements AsyncDisposable {
 	readonly #queue: JobQueue;
 	readonly #deletions: OutboxDeletions;
-	#waiting: EntryOfJobs[] = [];
+	#waiting: WaitingEntry[] = [];
 	#running: Promise<void> | null = null;
 	#isDisposed = false;
 
@@ -35,7 +50,8 @@ export class JobDeliveries implements AsyncDisposable {
 	add(entries: readonly EntryOfJobs[]): void {
 		if (this.#isDisposed) return;
 		if (this.#waiting.length + entries.length > MAX_WAITING) return;
-		this.#waiting.push(...entries);
+		const since = performance.now();
+		for (const entry of entries) this.#waiting.push({ entry, since });
 		this.#running ??= this.#run();
 	}
 
@@ -46,7 +62,9 @@ export class JobDeliveries implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#isDisposed = true;
-		await this.flush();
+		await withDeadline(this.flush(), deadlineIn(END_MS)).catch(() => {});
+		// A queue that does not answer. The entries are in the outbox.
+		this.#waiting = [];
 	}
 
 	async #run(): Promise<void> {
@@ -58,9 +76,9 @@ export class JobDeliveries implements AsyncDisposable {
 		this.#running = null;
 	}
 
-	#next(): readonly EntryOfJobs[] {
+	#next(): readonly WaitingEntry[] {
 		let jobs = 0;
-		const end = this.#waiting.findIndex((entry) => {
+		const end = this.#waiting.findIndex(({ entry }) => {
 			jobs += entry.jobs.length;
 			return jobs > MAX_JOBS;
 		});
@@ -68,10 +86,13 @@ export class JobDeliveries implements AsyncDisposable {
 		return this.#waiting.splice(0, count);
 	}
 
-	async #enqueue(entries: readonly EntryOfJobs[]): Promise<void> {
+	async #enqueue(waiting: readonly WaitingEntry[]): Promise<void> {
+		const entries = waiting.map(({ entry }) => entry);
 		const jobs = entries.flatMap((entry) => entry.jobs);
+		const longAgo = performance.now() - REPEAT_MS;
+		const isRepeat = waiting.some(({ since }) => since < longAgo);
 		try {
-			const results = await this.#queue.enqueue(jobs, false);
+			const results = await this.#queue.enqueue(jobs, isRepeat);
 			let at = 0;
 			const enqueued = entries.filter((entry) => {
 				const own = results.slice(at, at + entry.jobs.length);

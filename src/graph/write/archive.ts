@@ -20,6 +20,7 @@ import {
 	splitByShard,
 } from "../outbox/edgeUpdates.ts";
 import { mappingOf } from "../outbox/entry.ts";
+import { unchanged } from "../outbox/unchanged.ts";
 import type { EntryJob, WantedJob } from "../store/jobQueue.ts";
 import { valuesOrThrow } from "../store/readUncached.ts";
 import type { Store } from "../store/store.ts";
@@ -187,7 +188,7 @@ async function removePartsOnShard(
 			const { here } = edgesOf(id, data);
 			return [{ id, here, expected: spell(edgesToRead(store, here)) }];
 		});
-		if (found.length === 0) break;
+		if (found.length === 0) return removed;
 		const locked = edgesToRead(
 			store,
 			found.flatMap(({ here }) => here),
@@ -233,6 +234,13 @@ async function removePartsOnShard(
 		});
 		removed += written.result.done.length;
 		left = written.result.again;
+	}
+	const [id] = left;
+	if (id !== undefined) {
+		throw unchanged(
+			id,
+			`Objects that ${owner} left behind keep moving to other lists. Try again.`,
+		);
 	}
 	return removed;
 }

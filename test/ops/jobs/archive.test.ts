@@ -4,6 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
+import {
+	type EntryOfJobs,
+	JobDeliveries,
+} from "../../../src/graph/store/jobDeliveries.ts";
+import type { OutboxDeletions } from "../../../src/graph/store/outboxDeletions.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { archive } from "../../../src/ops/jobs/archive.ts";
@@ -239,6 +244,62 @@ describe("the archive of a deleted board", () => {
 			await assertClean(graph);
 		}
 		assert.ok(deaths > 10, `expected many deaths but got: ${deaths}`);
+	});
+});
+
+describe("jobs of writes that were committed", () => {
+	const entry = (local: number): EntryOfJobs => ({
+		shard: 0,
+		local,
+		jobs: [{ ...newJob({ queue: "archive", body: "{}", allowed: 1 }) }],
+	});
+	let newJob: Awaited<ReturnType<MemoryQueue["prepare"]>>;
+	before(async () => {
+		newJob = await new MemoryQueue().prepare();
+	});
+	const deletions = { add() {} } as unknown as OutboxDeletions;
+
+	it("are enqueued as a repeat where they waited so long that an outbox worker may have been faster", async () => {
+		const repeats: boolean[] = [];
+		const first = Promise.withResolvers<void>();
+		const queue = new MemoryQueue();
+		const { enqueue } = queue;
+		queue.enqueue = async (jobs, isRepeat) => {
+			repeats.push(isRepeat);
+			if (repeats.length === 1) await first.promise;
+			return enqueue.call(queue, jobs, isRepeat);
+		};
+		const deliveries = new JobDeliveries(queue, deletions);
+		deliveries.add([entry(1)]);
+		await until("the first call", () => repeats.length === 1);
+		deliveries.add([entry(2)]);
+		const { now } = performance;
+		performance.now = () => now.call(performance) + 61_000;
+		try {
+			first.resolve();
+			await deliveries.flush();
+		} finally {
+			performance.now = now;
+		}
+		assert.deepEqual(repeats, [false, true]);
+	});
+
+	it("do not keep a process from ending whose queue does not answer", async () => {
+		const queue = new MemoryQueue();
+		const ended = Promise.withResolvers<never>();
+		let calls = 0;
+		queue.enqueue = () => {
+			calls++;
+			return ended.promise;
+		};
+		const deliveries = new JobDeliveries(queue, deletions);
+		deliveries.add([entry(1)]);
+		await until("a call", () => calls === 1);
+		deliveries.add([entry(2)]);
+		await deliveries[Symbol.asyncDispose]();
+		ended.reject(new Error("no answer"));
+		await deliveries.flush();
+		assert.equal(calls, 1);
 	});
 });
 
