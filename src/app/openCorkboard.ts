@@ -23,7 +23,7 @@ import type { Id } from "../id/ids.ts";
 import type { ModelAndSchema } from "../model/read.ts";
 import { createStoredTypes } from "../model/storedTypes.ts";
 import type { Model } from "../model/types.ts";
-import { planPurge, purgeEdges } from "../ops/jobs/purgeEdges.ts";
+import { purgeEdges, startPurging } from "../ops/jobs/purgeEdges.ts";
 import type { OperationResponse } from "../plan/answer.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
 import {
@@ -130,12 +130,7 @@ export async function openCorkboard(
 		config.redis === null ? null : new RedisConnections(config.redis);
 	const cursors = createCursorCodec(secret);
 	const queues = await openJobs(
-		{
-			topology: topology.topology,
-			redis,
-			access,
-			isEmbedded: config.store.kind === "embedded",
-		},
+		{ topology: topology.topology, redis, access },
 		opened,
 	);
 	const store = await openStore(
@@ -193,6 +188,8 @@ export async function openCorkboard(
 			context: createContext(viewer),
 		});
 	const hostOf = (shard: number) => store.storage.hostOf(shard);
+	const ended = new AbortController();
+	opened.defer(() => ended.abort());
 	const resources = opened.move();
 	return {
 		config,
@@ -214,8 +211,8 @@ export async function openCorkboard(
 			const kinds = jobKindsOf(names);
 			const { jobs } = queues;
 			if (kinds.includes(purgeEdges)) {
-				// Whichever worker starts next plans it too, where this one cannot.
-				await planPurge(jobs).catch(() => {});
+				// The queue may not answer yet: nobody waits for it.
+				void startPurging(jobs, ended.signal);
 			}
 			const storedTypes = createStoredTypes(schema);
 			queues.levels.report();

@@ -17,6 +17,7 @@ import {
 import { JOB_KINDS } from "./jobKinds.ts";
 import { queuesOf } from "./openQueues.ts";
 import type { AccessMode } from "./openStore.ts";
+import { dataFoldersOf } from "./openTopology.ts";
 
 /** The queues of a process. */
 export interface OpenedJobs {
@@ -46,22 +47,21 @@ export async function openJobs(
 		readonly topology: Topology;
 		readonly redis: RedisConnections | null;
 		readonly access: AccessMode;
-		/** Whether this process owns its queues, and creates those that are missing. */
-		readonly isEmbedded: boolean;
 	},
 	resources: AsyncDisposableStack,
 ): Promise<OpenedJobs | null> {
-	const { topology, redis, isEmbedded } = options;
+	const { topology, redis } = options;
 	const queues = queuesOf(topology);
 	if (queues.length === 0) return null;
 	if (options.access !== "readWrite") return null;
 	let source: JobStoreSource = { queues };
 	const store = resources.use(new ReloadableJobStore(openJobStoreOf(source)));
-	if (isEmbedded) {
+	// This process owns the folder.
+	if (dataFoldersOf(topology).size > 0) {
 		await store.createTables();
 		await createQueues(store);
 	}
-	const settings = resources.use(await LiveSettings.start(store));
+	const settings = resources.use(await LiveSettings.open(store));
 	const hints = openHints(redis, resources);
 	const jobs = new Jobs(store, hints, new QueueBounds(store, settings));
 	const levels = resources.use(new QueueLevels(store, settings));
@@ -127,6 +127,6 @@ function openHints(
 		get isConnected() {
 			return remote.isConnected;
 		},
-		leads: () => remote.leads(),
+		leads: (queues) => remote.leads(queues),
 	};
 }

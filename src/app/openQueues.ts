@@ -1,10 +1,9 @@
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import type { JobStore } from "../queue/jobStore.ts";
-import { openMysqlJobStore } from "../queue/mysql/mysqlJobStore.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
-import { openSqliteJobStore } from "../queue/sqlite/sqliteJobStore.ts";
 import type { QueueRange, Topology } from "../topology/types.ts";
+import { openJobStoreOf } from "../worker/jobStoreSource.ts";
 import type { AccessMode } from "./openStore.ts";
 import { dataFoldersOf, openTopology } from "./openTopology.ts";
 
@@ -33,12 +32,10 @@ export async function openQueues(
 			'The topology has no queue: add "queues" with ranges of queue shards (docs/queue.md).',
 		);
 	}
-	const isEmbedded = dataFoldersOf(source.topology).size > 0;
 	const store = opened.use(
-		isEmbedded
-			? openSqliteJobStore({ queues, readOnly: access === "readOnly" })
-			: openMysqlJobStore({ queues }),
+		openJobStoreOf({ queues }, { readOnly: access === "readOnly" }),
 	);
+	const isEmbedded = dataFoldersOf(source.topology).size > 0;
 	// Asked of files alone: a host that is away is each command's own problem.
 	const isMissing = isEmbedded && (await store.missingTables()).length > 0;
 	if (isMissing && access === "readOnly") {

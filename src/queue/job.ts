@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { CorkboardError } from "../errors.ts";
+import { checkQueueName } from "./jobId.ts";
 
 /**
  * A kind of job: its queue, the schema of its body, and the handler that runs
@@ -148,11 +149,7 @@ export function job<Schema extends BodySchema, Context = unknown>(
 		claimMs = 60_000,
 		maxRunMs = 3_600_000,
 	} = options;
-	if (!/^[a-z][A-Za-z0-9]{0,39}$/.test(queue)) {
-		throw new TypeError(
-			`queue must be a lower-case letter and at most 39 letters and digits, got ${queue}.`,
-		);
-	}
+	checkQueueName(queue);
 	expectInteger("version", version, 1, 1_000_000);
 	expectInteger("attempts", attempts, 1, 65_535);
 	expectInteger("claimMs", claimMs, 1_000, 86_400_000);

@@ -43,19 +43,6 @@ export class LiveSettings implements AsyncDisposable {
 		return live;
 	}
 
-	/** The same, but where no shard answers there are no queues until one does. */
-	static async start(
-		store: JobStore,
-		everyMs: number = EVERY_MS,
-	): Promise<LiveSettings> {
-		const live = new LiveSettings(store, everyMs);
-		await live.refresh().catch((error) => {
-			if (!(error instanceof CorkboardError)) throw error;
-		});
-		live.#schedule();
-		return live;
-	}
-
 	/** Null for a queue that does not exist, or that is being deleted. */
 	of(queue: string): QueueSettings | null {
 		const row = this.#newest.get(queue);

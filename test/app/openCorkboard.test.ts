@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { renameSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "graphql";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
+import { createQueues } from "../../src/app/openJobs.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
+import { recount } from "../../src/ops/jobs/recount.ts";
+import { parseJobId } from "../../src/queue/jobId.ts";
 import { createCostMeter } from "../../src/server/limits/costMeter.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
+import type { Topology } from "../../src/topology/types.ts";
 import { isCollected } from "../helpers/isCollected.ts";
 import { theModel } from "../helpers/model.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -91,6 +97,68 @@ describe("Corkboard, embedded in another program,", () => {
 		await assert.rejects(async () => corkboard.query("{ nothing }"), {
 			code: "BAD_USER_INPUT",
 			message: /Cannot query field "nothing" on type "Query"/,
+		});
+	});
+});
+
+describe("the queues of a topology", () => {
+	test("are created in a folder that has a topology of its own", async () => {
+		using folder = temporaryFolder();
+		const path = join(folder.path, "topology.json");
+		const primary = `sqlite:${join(folder.path, "data")}`;
+		writeFileSync(
+			path,
+			JSON.stringify({
+				version: 1,
+				shards: [{ range: [0, 0], primary, open: true }],
+				lookups: [{ range: [0, 0], primary }],
+			}),
+		);
+		const config = readConfig({
+			CORKBOARD_TOPOLOGY: path,
+			CORKBOARD_SECRET: "0123456789abcdef0123456789abcdef",
+		});
+		await using corkboard = await openCorkboard(config);
+		assert.ok(corkboard.queues?.settings.queues.includes("archive"));
+	});
+
+	test("may be away while the graph is served, and be moved elsewhere: the worker waits, and goes on", async () => {
+		await using world = await topologyTest();
+		const queuesOn = (version: number, primary: unknown) => ({
+			...world.topology(version),
+			queues: [{ range: [0, 0], primary }],
+		});
+		// It takes connections and says nothing.
+		await using silent = createServer().listen(0, "127.0.0.1");
+		await once(silent, "listening");
+		const { port } = silent.address() as AddressInfo;
+		world.write(queuesOn(1, `mysql://corkboard@127.0.0.1:${port}`));
+		await using corkboard = await world.open();
+		await using _worker = await corkboard.startWorker({
+			queues: null,
+			concurrency: 1,
+		});
+		const { data } = await corkboard.query("{ __typename }");
+		assert.deepEqual(data, { __typename: "Query" });
+
+		const { primary } = (world.topology(1) as Topology).shards[0] as {
+			primary: string;
+		};
+		const { queues } = corkboard;
+		if (queues === null) throw new Error("expected queues");
+		const switched = Promise.withResolvers<unknown>();
+		queues.onSwitch(switched.resolve);
+		world.write(queuesOn(2, primary));
+		await switched.promise;
+		await queues.store.createTables();
+		await createQueues(queues.store);
+		await queues.settings.refresh();
+		const { id } = await queues.jobs.enqueue(recount, { shard: 0 });
+		const job = parseJobId(id);
+		if (job === null) throw new TypeError(`no id: ${id}`);
+		await until("the job ran", async () => {
+			const [found] = await queues.store.find(job, [job]);
+			return found?.state === "succeeded";
 		});
 	});
 });

@@ -45,6 +45,9 @@ const PARTS = [
 /** `db00000` and `mod00000`: the name and five digits. */
 const DATABASES = ["`db_____`.*", "`mod_____`.*"];
 
+/** What rotation reads to make nobody wait. MariaDB does not show it. */
+const WATCHED = ["metadata_locks", "setup_instruments"];
+
 const QUEUES = "`queue_____`.*";
 const QUEUE_PRIVILEGES =
 	"SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, LOCK TABLES";
@@ -71,6 +74,15 @@ export async function run(
 			]),
 			"-- serve, worker, init and the commands of queues, where the topology has queues: jobs, their tables, and the partitions that come and go by the hour.",
 			`GRANT ${QUEUE_PRIVILEGES} ON ${QUEUES} TO ${account};`,
+			...(product === "mysql"
+				? [
+						"-- worker and queue rotate, besides: who uses a table of jobs. Without it statements on jobs may wait a second for a dump.",
+						...WATCHED.map(
+							(table) =>
+								`GRANT SELECT ON performance_schema.${table} TO ${account};`,
+						),
+					]
+				: []),
 			"-- status, besides: how far a replica is behind. Without it that is not known.",
 			`GRANT ${product === "mysql" ? "REPLICATION CLIENT" : "REPLICA MONITOR"} ON *.* TO ${account};`,
 		].join("\n"),

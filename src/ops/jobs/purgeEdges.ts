@@ -21,6 +21,8 @@ const EVERY_MS = 24 * 3_600_000;
 const FIRST_MS = 10 * 60_000;
 const SPREAD_MS = 3_600_000;
 const PLAN_KEY = "plan";
+/** Between two tries to enqueue the first one. */
+const AGAIN_MS = 60_000;
 
 const body = z.object({
 	/** Absent: the job is the plan of a day, which enqueues a job for each shard. */
@@ -90,8 +92,24 @@ async function plan({ store, jobs }: GraphContext): Promise<void> {
 	await planPurge(jobs, EVERY_MS);
 }
 
-/** Enqueues the next plan, unless one is pending. Each worker does when it starts. */
-export async function planPurge(
+/** Enqueues the first plan, as each worker does when it starts. Tries again while the queue does not answer. Never rejects. */
+export async function startPurging(
+	jobs: EnqueuesJobs,
+	signal: AbortSignal,
+): Promise<void> {
+	while (!signal.aborted) {
+		try {
+			await planPurge(jobs);
+			return;
+		} catch {
+			// Its worker reports shards that do not answer.
+		}
+		await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {});
+	}
+}
+
+/** Enqueues the next plan, unless one is pending. */
+async function planPurge(
 	jobs: EnqueuesJobs,
 	delayMs = FIRST_MS,
 ): Promise<void> {
