@@ -6,11 +6,13 @@
 SET SESSION sql_log_bin = 0;
 
 -- The API: the databases of shards (db00000), mod shards (mod00000) and queue shards (queue00000), and no other,
--- and how far a replica is behind: what `corkboard grants` prints.
+-- who uses tables of jobs, and how far a replica is behind: what `corkboard grants` prints.
 CREATE USER corkboard_api@'%' IDENTIFIED BY 'corkboard';
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO corkboard_api@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO corkboard_api@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, LOCK TABLES ON `queue_____`.* TO corkboard_api@'%';
+GRANT SELECT ON performance_schema.metadata_locks TO corkboard_api@'%';
+GRANT SELECT ON performance_schema.setup_instruments TO corkboard_api@'%';
 GRANT REPLICATION CLIENT ON *.* TO corkboard_api@'%';
 
 CREATE USER corkboard_replica@'%' IDENTIFIED BY 'corkboard';

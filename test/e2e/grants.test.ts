@@ -88,7 +88,7 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		const grants = await corkboard("grants", "--user", "least");
 		assert.equal(grants.code, 0, grants.err);
 		const statements = statementsIn(grants.out);
-		assert.equal(statements.length, 6);
+		assert.equal(statements.length, 8);
 		await ask(mysql, ...statements);
 		assert.deepEqual(
 			(await ask(mysql, "SHOW GRANTS FOR least@'%'"))
@@ -97,6 +97,8 @@ describe("a MySQL user with the privileges that grants prints", () => {
 				.toSorted(),
 			[
 				"GRANT REPLICATION CLIENT ON *.* TO least",
+				"GRANT SELECT ON `performance_schema`.`metadata_locks` TO least",
+				"GRANT SELECT ON `performance_schema`.`setup_instruments` TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
