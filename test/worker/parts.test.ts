@@ -218,10 +218,10 @@ describe("a claim", () => {
 
 describe("shards that cannot be asked for jobs", () => {
 	test("are reported once, and so is their end, also where they leave the topology", () => {
-		const told: string[] = [];
+		const reported: string[] = [];
 		const listen = (message: unknown) => {
 			const { shard, error } = message as WorkerProblem;
-			told.push(`${shard} ${error === null ? "well" : "away"}`);
+			reported.push(`${shard} ${error === null ? "well" : "away"}`);
 		};
 		CHANNELS.workerProblem.subscribe(listen);
 		try {
@@ -234,9 +234,9 @@ describe("shards that cannot be asked for jobs", () => {
 			problems.asked([0, 1, 2], away);
 			problems.failed(null, AWAY);
 			problems.failed(null, AWAY);
-			assert.deepEqual(told.splice(0), ["0 away", "1 away", "null away"]);
+			assert.deepEqual(reported.splice(0), ["0 away", "1 away", "null away"]);
 			problems.asked([0, 2], new Map([[0, AWAY]]));
-			assert.deepEqual(told, ["1 well", "null well"]);
+			assert.deepEqual(reported, ["1 well", "null well"]);
 		} finally {
 			CHANNELS.workerProblem.unsubscribe(listen);
 		}
