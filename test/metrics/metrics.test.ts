@@ -292,6 +292,43 @@ test("metrics count jobs by queue and outcome, and what waits as the shards say"
 	}
 });
 
+test("metrics say what rotation freed, moved and kept waiting, and for how long it has been refused", async () => {
+	using metrics = openMetrics({ documents: DOCUMENTS });
+	const at = { queue: "bake", shard: 3, host: "db1:3306" };
+	const step = { ...at, kind: "step", step: "exchange", isDone: true } as const;
+	CHANNELS.queueRotation.publish({ ...step, stallMs: 40 });
+	CHANNELS.queueRotation.publish({ ...step, stallMs: null });
+	const round = { ...at, kind: "round", ms: 90, refused: null } as const;
+	CHANNELS.queueRotation.publish({
+		...round,
+		bytes: 2_000_000,
+		moved: 12,
+		heldBytes: 0,
+		refusedForMs: 0,
+	});
+	CHANNELS.queueRotation.publish({
+		...round,
+		bytes: 0,
+		moved: 3,
+		heldBytes: 5_000,
+		refused: "a dump has the table",
+		refusedForMs: 60_000,
+		error: new Error("late"),
+	});
+	const text = await metrics.registry.metrics();
+	for (const [line, value] of [
+		['corkboard_queue_ddl_stall_seconds_count{queue="bake"}', 1],
+		['corkboard_queue_ddl_stall_seconds_sum{queue="bake"}', 0.04],
+		['corkboard_queue_rotation_freed_bytes_total{queue="bake"}', 2_000_000],
+		['corkboard_queue_rotation_moved_jobs_total{queue="bake"}', 15],
+		['corkboard_queue_rotation_failures_total{queue="bake"}', 1],
+		['corkboard_queue_held_bytes{queue="bake",shard="3"}', 5_000],
+		['corkboard_queue_rotation_refused_seconds{queue="bake",shard="3"}', 60],
+	] as const) {
+		assert.equal(lineOf(text, line), value, line);
+	}
+});
+
 test("a host is reported as down until it answers, or no topology has it any more", async () => {
 	using metrics = openMetrics({ documents: DOCUMENTS });
 	const upOf = async (host: string) =>
