@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
 	CHANNELS,
@@ -8,8 +7,6 @@ import {
 } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { hourOf } from "../queue/bucket.ts";
-import { ClaimSource } from "../queue/claimSource.ts";
-import { type DueBucket, DueProbe, type Probed } from "../queue/dueProbe.ts";
 import type { JobHints } from "../queue/hints.ts";
 import { type AnyJob, ClaimLost } from "../queue/job.ts";
 import { formatJobId } from "../queue/jobId.ts";
@@ -24,9 +21,9 @@ import {
 import type { LiveSettings } from "../queue/liveSettings.ts";
 import { rotateQueues } from "../queue/rotateQueues.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
-import { ShardChoice } from "../queue/shardChoice.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { Acks } from "./acks.ts";
+import { type ClaimedTogether, ClaimLoop } from "./claimLoop.ts";
 import { JobBuffer } from "./jobBuffer.ts";
 import type { JobStoreSource } from "./jobStoreSource.ts";
 import { WORKER_LIMITS, type WorkerLimits } from "./limits.ts";
@@ -77,29 +74,23 @@ interface Entry<Context> {
 const BUFFER_FACTOR = 1.5;
 /** Ended jobs that are not reported yet: beyond that none is claimed. */
 const MAX_UNREPORTED = 1_000;
-/** Claims of different places at the same time. */
-const MAX_CLAIMS = 3;
 /** A job has to begin within this part of its claim. */
 const BEGIN_WITHIN = 0.25;
 
 /**
- * Claims jobs and runs them, until `drain`. One loop looks for jobs of all queues
- * on all shards (`DueProbe`), decides where to claim (`ShardChoice`) and fills
- * a small buffer, from which jobs start as places become free. A thread renews
- * the claims (`Renewals`).
+ * Claims jobs and runs them, until `drain`. One loop claims (`ClaimLoop`) and
+ * fills a small buffer, from which jobs start as places become free. A thread
+ * renews the claims (`Renewals`).
  */
 export class Worker<Context> implements AsyncDisposable {
 	readonly #store: JobStore & RotationStore;
 	readonly #settings: LiveSettings;
 	readonly #context: Context;
-	readonly #hints: JobHints;
 	readonly #concurrency: number;
 	readonly #limits: WorkerLimits;
 	readonly #queues: ReadonlyMap<string, QueueState<Context>>;
-	readonly #probe: DueProbe;
-	readonly #source: ClaimSource;
-	readonly #choice = new ShardChoice(randomUUID());
 	readonly #acks: Acks;
+	readonly #claims: ClaimLoop<Context>;
 	readonly #buffer: JobBuffer<Entry<Context>>;
 	readonly #running = new Set<Entry<Context>>();
 	/** By local id and claim: every job that this process has claimed and not reported. */
@@ -109,11 +100,6 @@ export class Worker<Context> implements AsyncDisposable {
 	readonly #loops: Promise<void>[] = [];
 	#unsubscribe: () => void;
 	#renewals: Renewals | undefined;
-	/** Places in the buffer that claims under way may fill. */
-	#reserved = 0;
-	#isHinted = false;
-	/** By place, in milliseconds of `monotonicMs`. */
-	readonly #limitedUntil = new Map<string, number>();
 	#drained: Promise<void> | undefined;
 	readonly #problems = new ShardProblems();
 
@@ -121,7 +107,6 @@ export class Worker<Context> implements AsyncDisposable {
 		this.#store = options.store;
 		this.#settings = options.settings;
 		this.#context = options.context;
-		this.#hints = options.hints;
 		this.#concurrency = options.concurrency;
 		this.#limits = { ...WORKER_LIMITS, ...options.limits };
 		this.#queues = new Map(
@@ -130,16 +115,26 @@ export class Worker<Context> implements AsyncDisposable {
 				new QueueState(kind, options.settings),
 			]),
 		);
-		this.#probe = new DueProbe(this.#store);
-		this.#source = new ClaimSource(this.#store, this.#probe);
 		this.#acks = new Acks(this.#store);
 		this.#buffer = new JobBuffer(
 			Math.ceil(options.concurrency * BUFFER_FACTOR),
 		);
-		this.#unsubscribe = this.#hints.subscribe((queue) => {
-			if (!this.#queues.has(queue)) return;
-			this.#isHinted = true;
-			this.#wake.wake();
+		this.#claims = new ClaimLoop({
+			store: this.#store,
+			settings: this.#settings,
+			hints: options.hints,
+			queues: this.#queues,
+			limits: this.#limits,
+			acks: this.#acks,
+			problems: this.#problems,
+			wake: this.#wake,
+			signal: this.#stopping.signal,
+			wants: (reserved) => this.#wants(reserved),
+			room: (reserved) => this.#room(reserved),
+			onClaimed: (state, claims) => this.#add(state, claims),
+		});
+		this.#unsubscribe = options.hints.subscribe((queue) => {
+			if (this.#queues.has(queue)) this.#claims.hint();
 		});
 	}
 
@@ -165,7 +160,7 @@ export class Worker<Context> implements AsyncDisposable {
 			unfollow?.();
 		};
 		worker.#loops.push(
-			worker.#claimJobs(),
+			worker.#claims.run(),
 			worker.#every(worker.#limits.expireMs, () => worker.#expire(false)),
 			worker.#every(worker.#limits.expirePastMs, () => worker.#expire(true)),
 			worker.#every(250, async () => worker.#releaseLate()),
@@ -255,186 +250,32 @@ export class Worker<Context> implements AsyncDisposable {
 		}
 	}
 
-	async #claimJobs(): Promise<void> {
-		const { signal } = this.#stopping;
-		const { firstIdleMs, mostIdleMs, hintedIdleMs, followingMs } = this.#limits;
-		let idleMs = firstIdleMs;
-		let probedAt = Number.NEGATIVE_INFINITY;
-		while (!signal.aborted) {
-			if (!this.#wants()) {
-				await this.#wake.wait(Number.POSITIVE_INFINITY);
-				continue;
-			}
-			const wasHinted = this.#isHinted;
-			this.#isHinted = false;
-			const isIdle = idleMs >= mostIdleMs && !wasHinted;
-			// One of the idle processes probes for all; the others wait for its hints.
-			const mayFollow = isIdle && monotonicMs() - probedAt < followingMs;
-			if (
-				mayFollow &&
-				this.#hints.isConnected &&
-				!(await this.#hints.leads(this.queues))
-			) {
-				await this.#wake.wait(hintedIdleMs);
-				continue;
-			}
-			probedAt = monotonicMs();
-			const probed = await this.#probeOnce();
-			if (isIdle && this.#hints.isConnected) {
-				for (const { queue, shard } of probed.due) {
-					this.#hints.publish(queue, shard);
-				}
-			}
-			const claimed = await this.#claimFrom(probed.due);
-			if (claimed > 0) {
-				idleMs = firstIdleMs;
-				continue;
-			}
-			const longest = this.#hints.isConnected ? hintedIdleMs : mostIdleMs;
-			const pauseMs = idleMs >= mostIdleMs ? longest : idleMs;
-			idleMs = Math.min(mostIdleMs, idleMs * 2);
-			await this.#wake.wait(Math.min(pauseMs, probed.nextMs ?? pauseMs));
-		}
-	}
-
-	async #probeOnce(): Promise<{
-		readonly due: readonly DueBucket[];
-		readonly nextMs: number | null;
-	}> {
-		const queues = [...this.#queues]
-			.map(([name]) => name)
-			.filter((name) => !this.#settings.isStopped(name));
-		try {
-			const probed = await this.#probe.find(queues, this.#store.shards);
-			this.#problems.asked(this.#store.shards, probed.failures);
-			return this.#withoutLimited(probed);
-		} catch (error) {
-			this.#problems.failed(null, error);
-			return { due: [], nextMs: null };
-		}
-	}
-
-	/** Leaves out places whose rate lets nothing start, and counts when it does. */
-	#withoutLimited({ due, nextMs }: Probed): {
-		readonly due: readonly DueBucket[];
-		readonly nextMs: number | null;
-	} {
-		const now = monotonicMs();
-		let next = nextMs;
-		const open = due.filter((place) => {
-			const name = nameOfPlace(place);
-			const waitMs = (this.#limitedUntil.get(name) ?? 0) - now;
-			if (waitMs <= 0) {
-				this.#limitedUntil.delete(name);
-				return true;
-			}
-			next = Math.min(next ?? waitMs, waitMs);
-			return false;
-		});
-		return { due: open, nextMs: next };
-	}
-
-	/** Whether so few jobs wait here that more are to be claimed. */
-	#wants(): boolean {
+	/** Whether so few jobs wait here that more are to be claimed than claims under way may bring. */
+	#wants(reserved: number): boolean {
 		const { size, capacity } = this.#buffer;
 		return (
-			size + this.#reserved <= capacity / 2 &&
+			size + reserved <= capacity / 2 &&
 			this.#held.size - this.#running.size < MAX_UNREPORTED
 		);
 	}
 
-	#room(): number {
+	#room(reserved: number): number {
 		const free = this.#concurrency - this.#running.size;
-		return Math.max(0, this.#buffer.room + free - this.#reserved);
-	}
-
-	/** Claims from the places until there is enough, or nothing left there. Returns the number of jobs. */
-	async #claimFrom(due: readonly DueBucket[]): Promise<number> {
-		const left = new Set(due);
-		const claims = new Set<Promise<void>>();
-		let total = 0;
-		while (!this.#stopping.signal.aborted) {
-			const place =
-				claims.size < MAX_CLAIMS && this.#wants()
-					? this.#choice.next([...left], this.#store.shards)
-					: undefined;
-			if (place === undefined) {
-				if (claims.size === 0) break;
-				await Promise.race(claims);
-				continue;
-			}
-			left.delete(place);
-			const claim = this.#claim(place)
-				.then(({ taken, rest }) => {
-					total += taken;
-					if (rest !== null) left.add(rest);
-				})
-				.finally(() => claims.delete(claim));
-			claims.add(claim);
-		}
-		await Promise.all(claims);
-		return total;
-	}
-
-	/** Never rejects. `rest` is where the next claim of the place begins, if there may be more. */
-	async #claim(place: DueBucket): Promise<{
-		readonly taken: number;
-		readonly rest: DueBucket | null;
-	}> {
-		const { queue, shard } = place;
-		const state = this.#queues.get(queue) as QueueState<Context>;
-		const limit = Math.min(this.#room(), state.mostJobs, MAX_JOBS);
-		if (limit === 0) return { taken: 0, rest: null };
-		const acks = this.#acks.take(place);
-		this.#reserved += limit;
-		const since = monotonicMs();
-		try {
-			const { claimMs } = state;
-			const { claimed, acked, waitMs } = await this.#source.claim(place, {
-				limit,
-				claimMs,
-				limits: this.#settings.limit(place),
-				acks: acks.map(({ ack }) => ack),
-			});
-			this.#acks.settle(acks, acked);
-			this.#reserved -= limit;
-			// Until then the rate lets nothing start there.
-			if (waitMs) this.#limitedUntil.set(nameOfPlace(place), since + waitMs);
-			if (claimed.length === 0) return { taken: 0, rest: null };
-			this.#renewals?.hold({
-				place: { queue, shard },
-				jobs: claimed.map(({ local, bucket, claim }) => ({
-					local,
-					bucket,
-					claim,
-				})),
-				claimMs,
-				since,
-			});
-			this.#add(state, { queue, shard }, claimed, since);
-			const last = claimed.at(-1) as ClaimedJob;
-			return {
-				taken: claimed.length,
-				rest:
-					claimed.length < limit ? null : { ...place, oldestAt: last.dueAt },
-			};
-		} catch (error) {
-			this.#reserved -= limit;
-			this.#acks.fail(place, acks, error);
-			this.#problems.failed(shard, error);
-			return { taken: 0, rest: null };
-		}
+		return Math.max(0, this.#buffer.room + free - reserved);
 	}
 
 	#add(
 		state: QueueState<Context>,
-		place: Place,
-		claimed: readonly ClaimedJob[],
-		since: number,
+		{ place, jobs, claimMs, since }: ClaimedTogether,
 	): void {
-		const entries = claimed.map((job): Entry<Context> => {
+		this.#renewals?.hold({
+			place,
+			jobs: jobs.map(({ local, bucket, claim }) => ({ local, bucket, claim })),
+			claimMs,
+			since,
+		});
+		const entries = jobs.map((job): Entry<Context> => {
 			state.countBody(job.body);
-			const claimMs = state.claimMs;
 			return {
 				state,
 				place,
@@ -470,7 +311,7 @@ export class Worker<Context> implements AsyncDisposable {
 			this.#running.add(entry);
 			void this.#run(entry);
 		}
-		if (this.#wants()) this.#wake.wake();
+		if (this.#claims.wants) this.#wake.wake();
 	}
 
 	/** Never rejects. */
@@ -500,7 +341,7 @@ export class Worker<Context> implements AsyncDisposable {
 		this.#renewals?.drop(place, [
 			{ local: job.local, bucket: job.bucket, claim: job.claim },
 		]);
-		if (this.#held.size === 0 || this.#wants()) this.#wake.wake();
+		if (this.#held.size === 0 || this.#claims.wants) this.#wake.wake();
 		publishEnd(
 			entry,
 			result === "lost" ? "lost" : nameOf(outcome, job),
@@ -587,10 +428,6 @@ export class Worker<Context> implements AsyncDisposable {
 
 function keyOf({ local, claim }: Held): string {
 	return `${local} ${claim}`;
-}
-
-function nameOfPlace({ queue, shard }: Place): string {
-	return `${queue} ${shard}`;
 }
 
 function nameOf(

@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import { ClaimSource } from "../queue/claimSource.ts";
+import { type DueBucket, DueProbe, type Probed } from "../queue/dueProbe.ts";
+import type { JobHints } from "../queue/hints.ts";
+import {
+	type ClaimedJob,
+	type JobStore,
+	MAX_JOBS,
+	type Place,
+} from "../queue/jobStore.ts";
+import type { LiveSettings } from "../queue/liveSettings.ts";
+import { ShardChoice } from "../queue/shardChoice.ts";
+import { monotonicMs } from "../util/monotonic.ts";
+import type { Acks } from "./acks.ts";
+import type { WorkerLimits } from "./limits.ts";
+import type { QueueState } from "./queueState.ts";
+import type { ShardProblems } from "./shardProblems.ts";
+import type { WakeUp } from "./wakeUp.ts";
+
+/** Claims of different places at the same time. */
+const MAX_CLAIMS = 3;
+
+export interface ClaimedTogether {
+	readonly place: Place;
+	readonly jobs: readonly ClaimedJob[];
+	readonly claimMs: number;
+	/** When the claim was begun, by `monotonicMs`. */
+	readonly since: number;
+}
+
+interface ClaimLoopOptions<Context> {
+	readonly store: JobStore;
+	readonly settings: LiveSettings;
+	readonly hints: JobHints;
+	/** By name. */
+	readonly queues: ReadonlyMap<string, QueueState<Context>>;
+	readonly limits: WorkerLimits;
+	/** What waits for a place goes with a claim there. */
+	readonly acks: Acks;
+	readonly problems: ShardProblems;
+	/** Woken when the worker wants jobs again. */
+	readonly wake: WakeUp;
+	readonly signal: AbortSignal;
+	/** Whether the worker wants more jobs than these, which claims under way may bring. */
+	readonly wants: (reserved: number) => boolean;
+	/** How many more it has room for. */
+	readonly room: (reserved: number) => number;
+	readonly onClaimed: (
+		state: QueueState<Context>,
+		claimed: ClaimedTogether,
+	) => void;
+}
+
+/**
+ * Claims jobs for a worker that wants some: looks for jobs of all its queues on
+ * all shards (`DueProbe`), decides where to claim first (`ShardChoice`), and
+ * waits while nothing is due.
+ */
+export class ClaimLoop<Context> {
+	readonly #options: ClaimLoopOptions<Context>;
+	readonly #probe: DueProbe;
+	readonly #source: ClaimSource;
+	readonly #choice = new ShardChoice(randomUUID());
+	/** Jobs that claims under way may bring. */
+	#reserved = 0;
+	#isHinted = false;
+	/** By place, in milliseconds of `monotonicMs`. */
+	readonly #limitedUntil = new Map<string, number>();
+
+	constructor(options: ClaimLoopOptions<Context>) {
+		this.#options = options;
+		this.#probe = new DueProbe(options.store);
+		this.#source = new ClaimSource(options.store, this.#probe);
+	}
+
+	/** Whether more jobs are to be claimed. */
+	get wants(): boolean {
+		return this.#options.wants(this.#reserved);
+	}
+
+	/** Something may be due. */
+	hint(): void {
+		this.#isHinted = true;
+		this.#options.wake.wake();
+	}
+
+	/** Claims until the signal aborts. */
+	async run(): Promise<void> {
+		const { signal, hints, wake, limits } = this.#options;
+		const { firstIdleMs, mostIdleMs, hintedIdleMs, followingMs } = limits;
+		const queues = [...this.#options.queues.keys()];
+		let idleMs = firstIdleMs;
+		let probedAt = Number.NEGATIVE_INFINITY;
+		while (!signal.aborted) {
+			if (!this.wants) {
+				await wake.wait(Number.POSITIVE_INFINITY);
+				continue;
+			}
+			const wasHinted = this.#isHinted;
+			this.#isHinted = false;
+			const isIdle = idleMs >= mostIdleMs && !wasHinted;
+			// One of the idle processes probes for all; the others wait for its hints.
+			const mayFollow = isIdle && monotonicMs() - probedAt < followingMs;
+			if (mayFollow && hints.isConnected && !(await hints.leads(queues))) {
+				await wake.wait(hintedIdleMs);
+				continue;
+			}
+			probedAt = monotonicMs();
+			const probed = await this.#probeOnce();
+			if (isIdle && hints.isConnected) {
+				for (const { queue, shard } of probed.due) {
+					hints.publish(queue, shard);
+				}
+			}
+			const claimed = await this.#claimFrom(probed.due);
+			if (claimed > 0) {
+				idleMs = firstIdleMs;
+				continue;
+			}
+			const longest = hints.isConnected ? hintedIdleMs : mostIdleMs;
+			const pauseMs = idleMs >= mostIdleMs ? longest : idleMs;
+			idleMs = Math.min(mostIdleMs, idleMs * 2);
+			await wake.wait(Math.min(pauseMs, probed.nextMs ?? pauseMs));
+		}
+	}
+
+	async #probeOnce(): Promise<{
+		readonly due: readonly DueBucket[];
+		readonly nextMs: number | null;
+	}> {
+		const { store, settings, queues, problems } = this.#options;
+		const started = [...queues.keys()].filter(
+			(name) => !settings.isStopped(name),
+		);
+		try {
+			const { shards } = store;
+			const probed = await this.#probe.find(started, shards);
+			problems.asked(shards, probed.failures);
+			return this.#withoutLimited(probed);
+		} catch (error) {
+			problems.failed(null, error);
+			return { due: [], nextMs: null };
+		}
+	}
+
+	/** Leaves out places whose rate lets nothing start, and counts when it does. */
+	#withoutLimited({ due, nextMs }: Probed): {
+		readonly due: readonly DueBucket[];
+		readonly nextMs: number | null;
+	} {
+		const now = monotonicMs();
+		let next = nextMs;
+		const open = due.filter((place) => {
+			const name = nameOfPlace(place);
+			const waitMs = (this.#limitedUntil.get(name) ?? 0) - now;
+			if (waitMs <= 0) {
+				this.#limitedUntil.delete(name);
+				return true;
+			}
+			next = Math.min(next ?? waitMs, waitMs);
+			return false;
+		});
+		return { due: open, nextMs: next };
+	}
+
+	/** Claims from the places until there is enough, or nothing left there. Returns the number of jobs. */
+	async #claimFrom(due: readonly DueBucket[]): Promise<number> {
+		const { store, signal } = this.#options;
+		const left = new Set(due);
+		const claims = new Set<Promise<void>>();
+		let total = 0;
+		while (!signal.aborted) {
+			const place =
+				claims.size < MAX_CLAIMS && this.wants
+					? this.#choice.next([...left], store.shards)
+					: undefined;
+			if (place === undefined) {
+				if (claims.size === 0) break;
+				await Promise.race(claims);
+				continue;
+			}
+			left.delete(place);
+			const claim = this.#claim(place)
+				.then(({ taken, rest }) => {
+					total += taken;
+					if (rest !== null) left.add(rest);
+				})
+				.finally(() => claims.delete(claim));
+			claims.add(claim);
+		}
+		await Promise.all(claims);
+		return total;
+	}
+
+	/** Never rejects. `rest` is where the next claim of the place begins, if there may be more. */
+	async #claim(place: DueBucket): Promise<{
+		readonly taken: number;
+		readonly rest: DueBucket | null;
+	}> {
+		const { queue, shard } = place;
+		const { queues, settings, acks, problems, room } = this.#options;
+		const state = queues.get(queue) as QueueState<Context>;
+		const limit = Math.min(room(this.#reserved), state.mostJobs, MAX_JOBS);
+		if (limit === 0) return { taken: 0, rest: null };
+		const own = acks.take(place);
+		this.#reserved += limit;
+		const since = monotonicMs();
+		try {
+			const { claimMs } = state;
+			const { claimed, acked, waitMs } = await this.#source.claim(place, {
+				limit,
+				claimMs,
+				limits: settings.limit(place),
+				acks: own.map(({ ack }) => ack),
+			});
+			acks.settle(own, acked);
+			this.#reserved -= limit;
+			// Until then the rate lets nothing start there.
+			if (waitMs) this.#limitedUntil.set(nameOfPlace(place), since + waitMs);
+			if (claimed.length === 0) return { taken: 0, rest: null };
+			this.#options.onClaimed(state, {
+				place: { queue, shard },
+				jobs: claimed,
+				claimMs,
+				since,
+			});
+			const last = claimed.at(-1) as ClaimedJob;
+			return {
+				taken: claimed.length,
+				rest:
+					claimed.length < limit ? null : { ...place, oldestAt: last.dueAt },
+			};
+		} catch (error) {
+			this.#reserved -= limit;
+			acks.fail(place, own, error);
+			problems.failed(shard, error);
+			return { taken: 0, rest: null };
+		}
+	}
+}
+
+function nameOfPlace({ queue, shard }: Place): string {
+	return `${queue} ${shard}`;
+}
