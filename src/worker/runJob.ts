@@ -56,6 +56,8 @@ export async function runJob<Context>(
 			),
 		kind.maxRunMs,
 	);
+	// A handler that ignores that its worker stops does not keep the process.
+	tooLong.unref();
 	let isOver = false;
 	/** Settles when nobody waits for the handler any more. */
 	const abandoned = new Promise<never>((_, reject) => {
