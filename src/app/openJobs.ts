@@ -79,8 +79,9 @@ export async function openJobs(
 			claimBatches({ store, settings, hints }, queue, options),
 		switchTopology({ queues: next = [] }) {
 			if (JSON.stringify(next) === JSON.stringify(source.queues)) return;
-			source = { queues: next };
-			store.switchTo(openJobStoreOf(source));
+			const newer = { queues: next };
+			store.switchTo(openJobStoreOf(newer));
+			source = newer;
 			for (const listener of listeners) listener(source);
 		},
 		onSwitch(listener) {

@@ -14,7 +14,7 @@ import { countOf } from "./queueCommand.ts";
 
 /** What `queue retry` and `queue remove` have in common. */
 
-export const MOST_CHANGED = 100_000;
+const MOST_CHANGED = 100_000;
 
 export const LIMIT_OPTION: Option = {
 	value: "N",

@@ -115,7 +115,7 @@ export function checkCounted(counted: CountedJobs): void {
 	if (until !== undefined) checkInteger("until", until, 0);
 }
 
-export function checkPriority(priority: number): void {
+function checkPriority(priority: number): void {
 	if ((PRIORITIES as readonly number[]).includes(priority)) return;
 	throw new TypeError(`A priority must be 1, 2 or 3, got ${priority}.`);
 }

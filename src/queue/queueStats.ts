@@ -8,7 +8,7 @@ import {
 } from "./jobStore.ts";
 
 /** Of one state and shard, a count stops there. */
-export const COUNT_CAP = 100_000;
+const COUNT_CAP = 100_000;
 
 /** A number of jobs: exact, or at least so many. */
 export interface Count {

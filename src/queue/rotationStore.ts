@@ -75,8 +75,8 @@ export interface Span {
 }
 
 /** More jobs to be kept in a span than this, and than MOVE_SHARE of its rows, are not moved. */
-export const MOVE_LIMIT = 10_000;
-export const MOVE_SHARE = 0.1;
+const MOVE_LIMIT = 10_000;
+const MOVE_SHARE = 0.1;
 
 /** How many jobs to be kept a span may have and still be emptied by moving them. */
 export function keptCap(rows: number): number {

@@ -9,7 +9,7 @@ export class WorkerStops extends Error {
 }
 
 /** The reason of a job's signal when its time is over. */
-export class RanTooLong extends Error {
+class RanTooLong extends Error {
 	override readonly name = "RanTooLong";
 }
 

@@ -29,7 +29,7 @@ export interface EntryJob {
 }
 
 /** The outbox is no store: a job of a write names things, it does not carry them. */
-export const MAX_ENTRY_BODY = 4_096;
+const MAX_ENTRY_BODY = 4_096;
 
 /** A job to enqueue with a write. */
 export interface WantedJob {

@@ -32,7 +32,7 @@ export function rotationsTable(database: string): string {
 }
 
 /** The columns and keys of a jobs table, without its partitions. */
-export const JOBS_DEFINITION = `(
+const JOBS_DEFINITION = `(
 	local_id BINARY(16) NOT NULL,
 	bucket INT UNSIGNED NOT NULL,
 	state TINYINT UNSIGNED NOT NULL,
