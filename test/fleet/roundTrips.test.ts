@@ -11,7 +11,7 @@ import { makeUser } from "./subjects.ts";
 /** Each process reads the outboxes once in a while, whatever it is asked. */
 const WATCH = /SELECT \d+ AS shard, local_id\s|unpublished writes/;
 /** A pool opens another connection when the idle ones are in use at that moment; many writes share what that takes. */
-const SESSION = /^\s*(?:SELECT @@version|SET SESSION)/;
+const SESSION = /^\W*(?:SELECT @@version|SET SESSION)/;
 
 /** Requests of a process with all caches, whose link to MySQL is counted. */
 describe("round trips to MySQL", () => {
