@@ -10,6 +10,7 @@ import { createQueues } from "../../src/app/openJobs.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
+import type { CorkboardError } from "../../src/errors.ts";
 import { recount } from "../../src/ops/jobs/recount.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";
 import { createCostMeter } from "../../src/server/limits/costMeter.ts";
@@ -150,10 +151,20 @@ describe("the queues of a topology", () => {
 		queues.onSwitch(switched.resolve);
 		world.write(queuesOn(2, primary));
 		await switched.promise;
-		await queues.store.createTables();
-		await createQueues(queues.store);
-		await queues.settings.refresh();
-		const { id } = await queues.jobs.enqueue(recount, { shard: 0 });
+		let id = "";
+		await until("the other host to answer", async () => {
+			try {
+				await queues.store.createTables();
+				await createQueues(queues.store);
+				await queues.settings.refresh();
+				({ id } = await queues.jobs.enqueue(recount, { shard: 0 }));
+				return true;
+			} catch (error) {
+				// It has a second to accept a connection, which a busy machine may take.
+				if ((error as CorkboardError).code === "UNAVAILABLE") return false;
+				throw error;
+			}
+		});
 		const job = parseJobId(id);
 		if (job === null) throw new TypeError(`no id: ${id}`);
 		await until("the job ran", async () => {
