@@ -2,6 +2,8 @@ import { nextBucketOf } from "./bucket.ts";
 import {
 	type Ack,
 	type Acked,
+	type ClaimedJob,
+	type ClaimRange,
 	type Job,
 	type JobChange,
 	MAX_STATUS,
@@ -20,11 +22,16 @@ import {
  * A store reads a job under its lock, asks what becomes of it, and writes that.
  */
 
+/** A job as its row has it: the state by its number, and without the texts. */
+export type JobRow = Omit<Job, "state" | "status" | "body"> & {
+	readonly state: number;
+};
+
 /** What a step reads of a job. */
 export type JobHead = Pick<
-	Job,
-	"bucket" | "claim" | "attempts" | "allowed" | "createdAt"
-> & { readonly state: number };
+	JobRow,
+	"state" | "bucket" | "claim" | "attempts" | "allowed" | "createdAt"
+>;
 
 /** What a step writes. */
 export interface Step {
@@ -34,6 +41,28 @@ export interface Step {
 	readonly claim: number;
 	readonly attempts: number;
 	readonly allowed: number;
+}
+
+/** A job that was claimed, from its row before: times in µs. */
+export function claimedOf(
+	row: JobRow,
+	body: string,
+	{ claim }: Pick<ClaimRange, "claim">,
+	until: number,
+): ClaimedJob {
+	return {
+		local: row.local,
+		bucket: row.bucket,
+		claim,
+		priority: row.priority,
+		attempts: row.attempts + 1,
+		allowed: row.allowed,
+		createdAt: row.createdAt,
+		dueAt: row.at,
+		until,
+		key: row.key,
+		body,
+	};
 }
 
 /** The answer to a worker's word, or null where it is to be done. */

@@ -8,8 +8,8 @@ import type {
 	NewJob,
 	Place,
 } from "../../src/queue/jobStore.ts";
+import type { JobRow } from "../../src/queue/jobTransitions.ts";
 import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
-import type { JobRow } from "../../src/queue/mysql/rows.ts";
 import {
 	beginJobs,
 	claimable,

@@ -8,23 +8,13 @@ import {
 	type Priority,
 	STATE,
 } from "../jobStore.ts";
+import type { JobRow } from "../jobTransitions.ts";
 
 const STATES = Object.keys(STATE) as readonly JobState[];
 
 /** The columns of a job, without its body. */
 export const HEAD =
 	"local_id, bucket, state, priority, at, claim, attempts, allowed, created_at, unique_key";
-
-export interface JobRow extends JobKey {
-	readonly state: number;
-	readonly priority: Priority;
-	readonly at: number;
-	readonly claim: number;
-	readonly attempts: number;
-	readonly allowed: number;
-	readonly createdAt: number;
-	readonly key: string | null;
-}
 
 /** A row that begins with the columns of HEAD. Times and tokens are below 2^53. */
 export function rowOf(row: Row): JobRow {

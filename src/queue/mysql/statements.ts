@@ -11,9 +11,9 @@ import {
 	type NewJob,
 	STATE,
 } from "../jobStore.ts";
-import type { Step } from "../jobTransitions.ts";
+import type { JobRow, Step } from "../jobTransitions.ts";
 import { jobsTable, keysTable, queuesTable } from "./ddl.ts";
-import { HEAD, type JobRow, literal, literals } from "./rows.ts";
+import { HEAD, literal, literals } from "./rows.ts";
 
 /*
  * The statements on jobs. The rules they keep to (docs/queue.md, "How it is stored"):

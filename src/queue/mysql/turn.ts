@@ -8,18 +8,11 @@ import type {
 } from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
-import type {
-	Ack,
-	Acked,
-	ClaimedJob,
-	ClaimRange,
-	Turn,
-	Turned,
-} from "../jobStore.ts";
-import { answerTo } from "../jobTransitions.ts";
+import type { Ack, Acked, ClaimRange, Turn, Turned } from "../jobStore.ts";
+import { answerTo, claimedOf, type JobRow } from "../jobTransitions.ts";
 import { type Allowance, allow, type RateBucket, take } from "../rateLimit.ts";
 import { type QueueCall, transact } from "./queueCall.ts";
-import { byClaim, type JobRow, rowOf } from "./rows.ts";
+import { byClaim, rowOf } from "./rows.ts";
 import {
 	beginJobs,
 	claimable,
@@ -221,27 +214,6 @@ async function countRunning(
 		countJobs(tables, { state: "running" }, cap),
 	);
 	return Number(running);
-}
-
-function claimedOf(
-	row: JobRow,
-	body: string,
-	{ claim }: ClaimRange,
-	until: number,
-): ClaimedJob {
-	return {
-		local: row.local,
-		bucket: row.bucket,
-		claim,
-		priority: row.priority,
-		attempts: row.attempts + 1,
-		allowed: row.allowed,
-		createdAt: row.createdAt,
-		dueAt: row.at,
-		until,
-		key: row.key,
-		body,
-	};
 }
 
 /** After a COMMIT without an answer: words are said again, and claims are looked up. When they were due is not known any more. */

@@ -10,9 +10,14 @@ import {
 	type JobKey,
 	STATE,
 } from "../jobStore.ts";
-import { afterChange, afterExpiry, type Step } from "../jobTransitions.ts";
+import {
+	afterChange,
+	afterExpiry,
+	type JobRow,
+	type Step,
+} from "../jobTransitions.ts";
 import { type QueueCall, transact } from "./queueCall.ts";
-import { byBucket, byClaim, type JobRow, localOf, rowOf } from "./rows.ts";
+import { byBucket, byClaim, localOf, rowOf } from "./rows.ts";
 import {
 	deleteKeys,
 	expiredClaims,

@@ -9,10 +9,11 @@ import { type Ack, type Acked, STATE } from "../jobStore.ts";
 import {
 	afterAck,
 	answerTo,
+	type JobRow,
 	type Step,
 	withStatus,
 } from "../jobTransitions.ts";
-import { byBucket, type JobRow, rowOf } from "./rows.ts";
+import { byBucket, rowOf } from "./rows.ts";
 import {
 	insertKeys,
 	jobsById,

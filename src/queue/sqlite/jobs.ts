@@ -16,7 +16,6 @@ import {
 	type JobScan,
 	type JobState,
 	type NewJob,
-	type Priority,
 	type ScannedJobs,
 	STATE,
 	type Turned,
@@ -26,6 +25,8 @@ import {
 	afterChange,
 	afterExpiry,
 	answerTo,
+	claimedOf,
+	type JobRow,
 	type Step,
 	withStatus,
 } from "../jobTransitions.ts";
@@ -33,18 +34,7 @@ import { allow, type RateBucket, take } from "../rateLimit.ts";
 import { type QueueStatements, READ_RATE, WRITE_RATE } from "./statements.ts";
 
 /** A row as SQLite returns it. */
-interface JobRow extends JobKey {
-	readonly state: number;
-	readonly priority: Priority;
-	readonly at: number;
-	readonly claim: number;
-	readonly attempts: number;
-	readonly allowed: number;
-	readonly createdAt: number;
-	readonly key: string | null;
-	readonly status: string;
-	readonly body: string | null;
-}
+type FullRow = JobRow & Pick<Job, "status" | "body">;
 
 const STATES = Object.keys(STATE) as readonly JobState[];
 const END_OF_TIME = Number.MAX_SAFE_INTEGER;
@@ -98,8 +88,8 @@ export function sayAll(
 		write(
 			connection,
 			statements,
-			row as JobRow,
-			afterAck(row as JobRow, ack, now),
+			row as FullRow,
+			afterAck(row as FullRow, ack, now),
 			ack,
 		);
 		return "done";
@@ -148,7 +138,7 @@ function claimJobs(
 	{ priority, floor, limit, claim, claimMs }: ClaimRange,
 	now: number,
 ): readonly ClaimedJob[] {
-	const rows = connection.rows<JobRow & { readonly body: string }>(
+	const rows = connection.rows<FullRow & { readonly body: string }>(
 		statements.claim,
 		[priority, floor, now, limit],
 	);
@@ -157,19 +147,7 @@ function claimJobs(
 		const ids = JSON.stringify(rows.map(({ local }) => local));
 		connection.run(statements.begin, [claim, until, ids]);
 	}
-	return rows.map((row) => ({
-		local: row.local,
-		bucket: row.bucket,
-		claim,
-		priority: row.priority,
-		attempts: row.attempts + 1,
-		allowed: row.allowed,
-		createdAt: row.createdAt,
-		dueAt: row.at,
-		until,
-		key: row.key,
-		body: row.body,
-	}));
+	return rows.map((row) => claimedOf(row, row.body, { claim }, until));
 }
 
 export function expireClaims(
@@ -178,7 +156,7 @@ export function expireClaims(
 	{ limit, delayMs }: ExpireOptions,
 	now: number,
 ): Expired {
-	const rows = connection.rows<JobRow>(statements.expired, [now, limit]);
+	const rows = connection.rows<FullRow>(statements.expired, [now, limit]);
 	let again = 0;
 	for (const row of rows) {
 		const step = afterExpiry(row, delayMs(row.attempts), now);
@@ -204,7 +182,7 @@ export function changeJobs(
 		const row = read(connection, statements, local);
 		const step = row && afterChange(row, to, now);
 		if (step === null) continue;
-		write(connection, statements, row as JobRow, step, {});
+		write(connection, statements, row as FullRow, step, {});
 		changed += 1;
 	}
 	return changed;
@@ -217,7 +195,7 @@ export function findJobs(
 	body: boolean,
 ): readonly (Job | null)[] {
 	return jobs.map(({ local }) => {
-		const [row] = connection.rows<JobRow>(byId, [local, body ? 1 : 0]);
+		const [row] = connection.rows<FullRow>(byId, [local, body ? 1 : 0]);
 		return row === undefined ? null : jobOf(row);
 	});
 }
@@ -231,7 +209,7 @@ export function scanJobs(
 	const { matching, limit, body = false } = scan;
 	const withBodies = body || matching !== undefined;
 	const isAfter = after !== undefined && after.at >= from;
-	const rows = connection.rows<JobRow>(
+	const rows = connection.rows<FullRow>(
 		withBodies ? statements.scanBodies : statements.scan,
 		[
 			STATE[state],
@@ -275,15 +253,15 @@ function read(
 	connection: SqliteConnection,
 	{ byId }: QueueStatements,
 	local: LocalId,
-): JobRow | null {
-	const [row] = connection.rows<JobRow>(byId, [local, 0]);
+): FullRow | null {
+	const [row] = connection.rows<FullRow>(byId, [local, 0]);
 	return row ?? null;
 }
 
 function write(
 	connection: SqliteConnection,
 	statements: QueueStatements,
-	row: JobRow,
+	row: FullRow,
 	step: Step,
 	{ status, body }: { readonly status?: string; readonly body?: string },
 ): void {
@@ -305,7 +283,7 @@ function write(
 function keyAfter(
 	connection: SqliteConnection,
 	{ keyHolder }: QueueStatements,
-	{ key, local }: JobRow,
+	{ key, local }: FullRow,
 	{ state }: Step,
 ): string | null {
 	if (key === null || state !== STATE.pending) return key;
@@ -313,6 +291,6 @@ function keyAfter(
 	return holder === undefined || holder.local === local ? key : null;
 }
 
-function jobOf(row: JobRow): Job {
+function jobOf(row: FullRow): Job {
 	return { ...row, state: STATES[row.state] as JobState };
 }
