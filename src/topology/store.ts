@@ -1,0 +1,72 @@
+/**
+ * Where the processes of a fleet share the topology, its history, who serves it,
+ * and the records of operations on the fleet. The port is narrow on purpose: checks,
+ * versions, history, members and locks exist once, above it. `test/suites/topologyStore.ts`
+ * holds every implementation to it.
+ *
+ * A path is one or more names of letters, digits, `.`, `_`, `:` and `-`,
+ * separated by `/`: `topology`, `history/0000000017`. A path with a text may have others below it.
+ */
+export interface TopologyStore extends AsyncDisposable {
+	/** What operators call it, without passwords: a file's path, or `zk://host:port/path`. */
+	readonly name: string;
+	/** Whether processes can be announced here. False where nothing can be written beside the topology file. */
+	readonly hasMembers: boolean;
+	/** The text of a path as of the newest completed write; null where there is none. Throws UNAVAILABLE. */
+	get(path: string): Promise<StoredText | null>;
+	/** The names directly below a path, sorted; none where there is no such path. Throws UNAVAILABLE. */
+	list(path: string): Promise<readonly string[]>;
+	/**
+	 * Applies all changes or none of them. Throws CONFLICT, with `details.path`,
+	 * where a path is not as expected, and nothing has changed then. Throws
+	 * UNAVAILABLE where the store does not answer: `details.isUnknown` is true if
+	 * the changes may have been applied, and may be applied later still. The caller
+	 * then reads again, and relies only on a path whose revision the changes expected.
+	 */
+	write(changes: readonly StoreChange[]): Promise<void>;
+	/**
+	 * Calls `hint` when the path or something below it may have changed, and after
+	 * each reconnection. It never says what: the caller reads again.
+	 */
+	watch(path: string, hint: () => void): Disposable;
+	/**
+	 * Keeps a text at a path for as long as this process lives and reaches the
+	 * store, and writes it again after each lost session. Nobody else may write the path.
+	 */
+	announce(path: string): Announcement;
+}
+
+export interface StoredText {
+	readonly text: string;
+	/** Opaque. Differs after each write of the path, also after a deletion and another creation. */
+	readonly revision: string;
+}
+
+export interface StoreChange {
+	readonly path: string;
+	/** As the path must be now; null: it must not exist. */
+	readonly revision: string | null;
+	/** Null deletes the path. */
+	readonly text: string | null;
+}
+
+export interface Announcement extends AsyncDisposable {
+	/**
+	 * Resolves when the store has the text. Throws UNAVAILABLE where it cannot be
+	 * reached; the newest text is then written as soon as it can.
+	 */
+	set(text: string): Promise<void>;
+}
+
+/** What a server uses: it reads, and says what it serves. Only operations write. */
+export type ReadableStore = Omit<TopologyStore, "write">;
+
+/** The topology in use, as JSON. */
+export const TOPOLOGY = "topology";
+/** The newest lock file of the model that the tables were made for. */
+export const MODEL = "model";
+
+/** `history/0000000017` */
+export function historyPath(version: number): string {
+	return `history/${String(version).padStart(10, "0")}`;
+}
