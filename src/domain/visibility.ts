@@ -39,6 +39,6 @@ export const visibilityPolicy: VisibilityPolicy = {
 		Comment: { parent: "pin", owner: "author" },
 		Report: { isVisible: () => false },
 	},
-	privateLists: ["blockUser", "blockUser.inverse", "savePin"],
+	privateLists: ["blockUser", "blockUser.inverse", "savePin", "showPin"],
 	blocks: { userType: "User", mapping: "blockUser" },
 };

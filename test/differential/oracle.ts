@@ -18,6 +18,9 @@ import type { Operation } from "./operation.ts";
 const DEFAULTS: Readonly<Record<string, JsonValue>> = {
 	"Board.secret": false,
 };
+/** Null for everyone but their owners. */
+const PRIVATE_LISTS: readonly string[] = ["User.blockedUsers", "User.homeFeed"];
+
 const REFERENCES = [
 	"Board.owner",
 	"Section.board",
@@ -276,7 +279,7 @@ function derived(
 	const field = name.split(".")[1] as string;
 	if (String(of).endsWith("Connection")) {
 		return ((row: Row, args: Args, context: OracleContext) => {
-			if (name === "User.blockedUsers" && row.id !== context.viewer) {
+			if (PRIVATE_LISTS.includes(name) && row.id !== context.viewer) {
 				sizeOf(args);
 				return null;
 			}

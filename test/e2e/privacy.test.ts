@@ -396,7 +396,7 @@ describe("an object hidden from the viewer", () => {
 		for (const name of ["bob", "eve"]) {
 			const viewer = viewers[name] as Client;
 			for (const one of hidden.filter(({ by }) => by.includes(name))) {
-				const query = `{ node(id: ID!!) { ... on User { viewerFollows followsViewer email blockedUsers { totalCount } } ... on Board { viewerFollows viewerCanPin viewerCanUpdate viewerCanDelete owner { id } } ... on Pin { viewerLikes viewerHasSaved viewerSaves { nodes { id } } viewerCanUpdate viewerCanDelete origin { id } } ... on Section { viewerCanUpdate viewerCanDelete } ... on Comment { viewerCanUpdate viewerCanDelete } } }`;
+				const query = `{ node(id: ID!!) { ... on User { viewerFollows followsViewer email blockedUsers { totalCount } homeFeed { totalCount nodes { id } } } ... on Board { viewerFollows viewerCanPin viewerCanUpdate viewerCanDelete owner { id } } ... on Pin { viewerLikes viewerHasSaved viewerSaves { nodes { id } } viewerCanUpdate viewerCanDelete origin { id } } ... on Section { viewerCanUpdate viewerCanDelete } ... on Comment { viewerCanUpdate viewerCanDelete } } }`;
 				const { status, data } = (await ask(viewer, query, one.id)) as Answer;
 				assert.deepEqual(
 					{ status, data },
@@ -406,7 +406,7 @@ describe("an object hidden from the viewer", () => {
 		}
 	});
 
-	it("is in no public response: block lists are private", async () => {
+	it("is in no public response: block lists and home feeds are private", async () => {
 		const control = async (query: string) => {
 			const response = await fetch(
 				`${server.url}/graphql?query=${encodeURIComponent(query)}`,
@@ -419,6 +419,7 @@ describe("an object hidden from the viewer", () => {
 			`{ user(by: {username: "carol_blocks"}) { ${field} { totalCount } } }`;
 		assert.equal(await control(list("followers")), "public, max-age=10");
 		assert.equal(await control(list("blockedUsers")), "private, no-cache");
+		assert.equal(await control(list("homeFeed")), "private, no-cache");
 	});
 
 	it("is visible to those it is shared with: a secret board and its pins", async () => {
