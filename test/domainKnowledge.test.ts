@@ -8,7 +8,7 @@ import { withoutComments } from "./helpers/withoutComments.ts";
 const SRC = join(import.meta.dirname, "../src");
 
 /** Folders about Corkboard's own schema: another SDL brings its own. */
-const DOMAIN_FOLDERS = ["domain/", "demo/"];
+const DOMAIN_FOLDERS = ["domain/", "feed/", "demo/"];
 
 /** Files of the program around the engine that may name what the SDL declares, and why. */
 const PROGRAM_FILES: Readonly<Record<string, string>> = {
