@@ -44,10 +44,11 @@ export interface Pools extends AsyncDisposable {
 	/** Writes what is given of a visit and keeps the rest. Times only rise. */
 	noteVisit(user: Id, visit: Partial<Visit>): Promise<void>;
 
-	/** The waiting pins of each source, best first: at most so many of each. One statement. */
+	/** The waiting pins of each source, or those in another state, best first: at most so many of each. One statement. */
 	best(
 		user: Id,
 		limits: Readonly<Partial<Record<Source, number>>>,
+		state?: PoolState,
 	): Promise<readonly PoolRow[]>;
 
 	/** What the pool knows of pictures, in their order; null: nothing. At most MAX_ENTRIES. */

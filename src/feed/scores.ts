@@ -26,7 +26,8 @@ export const HALF_LIFE_MS = 12 * 3_600_000;
 export const SCORE_UNIT = 2 ** 20;
 
 const EPOCH_MS = Date.UTC(2020, 0, 1);
-const MAX_SCORE = 2 ** 52 - 1;
+/** The greatest score. */
+export const SCORE_LIMIT = 2 ** 52 - 1;
 
 /** Never throws: a part that is no number counts as 0, and the sum is clamped to 0 … 2^52 - 1. */
 export function scoreOf({
@@ -42,5 +43,5 @@ export function scoreOf({
 		(total, part) => total + (Number.isFinite(part) ? part : 0),
 		0,
 	);
-	return Math.min(MAX_SCORE, Math.max(0, Math.round(SCORE_UNIT * sum)));
+	return Math.min(SCORE_LIMIT, Math.max(0, Math.round(SCORE_UNIT * sum)));
 }

@@ -10,7 +10,7 @@ const SCHEME = "sqlite:";
 
 export function mapShardFiles(
 	ranges: readonly HostRange[],
-	prefix: "db" | "mod" | "queue",
+	prefix: "db" | "mod" | "queue" | "pool",
 	readOnly: boolean,
 ): ReadonlyMap<number, ShardFile> {
 	const files = ranges.flatMap((range) => {
