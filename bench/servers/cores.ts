@@ -10,6 +10,9 @@ export const CAN_PIN = availableParallelism() > 1 && hasTaskset();
 
 const LAST = availableParallelism() - 1;
 
+/** The core of the server under test, as taskset(1) names it. */
+export const SERVER_CORE = String(LAST);
+
 /** The words before a command that put it on the core of the server under test. */
 export function onServerCore(command: readonly string[]): readonly string[] {
 	return CAN_PIN ? ["taskset", "-c", String(LAST), ...command] : command;

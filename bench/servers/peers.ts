@@ -39,32 +39,51 @@ export const PEERS = {
 } as const satisfies Readonly<Record<string, Peer>>;
 export type PeerName = keyof typeof PEERS;
 
-/** Packages are installed on the first use, and again when the lock file changed. */
-export async function installPeers(
+/** The peers' packages are installed on the first use. */
+export function installPeers(
 	say: (text: string) => void,
 	signal: AbortSignal,
 ): Promise<void> {
-	if (isInstalled()) return;
-	say(
-		`installing the peers' packages into ${FOLDER}/node_modules, once (npm ci)`,
+	return installPackages(FOLDER, {
+		packages: ["mercurius", "postgraphile", "drizzle-orm", "graphql-yoga"],
+		without: "--only canned",
+		say,
+		signal,
+	});
+}
+
+/** Installs the packages of a folder with a lock file of its own, unless these are there. */
+export async function installPackages(
+	folder: string,
+	{
+		packages,
+		without,
+		say,
+		signal,
+	}: {
+		readonly packages: readonly string[];
+		/** The options that need none of them. */
+		readonly without: string;
+		readonly say: (text: string) => void;
+		readonly signal: AbortSignal;
+	},
+): Promise<void> {
+	const isInstalled = packages.every((name) =>
+		existsSync(join(folder, "node_modules", name)),
 	);
+	if (isInstalled) return;
+	say(`installing packages into ${folder}/node_modules, once (npm ci)`);
 	const child = spawn(
 		"npm",
 		["ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-		{ cwd: FOLDER, stdio: ["ignore", "ignore", "inherit"], signal },
+		{ cwd: folder, stdio: ["ignore", "ignore", "inherit"], signal },
 	);
 	const [code] = await once(child, "exit");
 	if (code !== 0) {
 		throw new Error(
-			`npm ci ended with ${code} in ${FOLDER}. Without network, choose servers that need no packages: --only canned.`,
+			`npm ci ended with ${code} in ${folder}. Without network, choose what needs no packages: ${without}.`,
 		);
 	}
-}
-
-function isInstalled(): boolean {
-	return ["mercurius", "postgraphile", "drizzle-orm", "graphql-yoga"].every(
-		(name) => existsSync(join(FOLDER, "node_modules", name)),
-	);
 }
 
 /** Loads the tables of `folder` into the peers' databases. */

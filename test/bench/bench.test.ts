@@ -4,10 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
+import type { QueueResults } from "../../bench/queue/results.ts";
 import type { Results } from "../../bench/results.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const MAIN = join(import.meta.dirname, "../../bench/main.ts");
+const QUEUE = join(import.meta.dirname, "../../bench/queue/main.ts");
 const LIMIT_MS = 240_000;
 
 describe("the benchmark", () => {
@@ -56,6 +58,43 @@ describe("the benchmark", () => {
 	it("refuses options that it does not know, with its usage", async () => {
 		await assert.rejects(
 			promisify(execFile)(process.execPath, [MAIN, "--only", "nobody"], {
+				timeout: LIMIT_MS,
+			}),
+			({ code, stderr }: { code: number; stderr: string }) =>
+				code === 2 && /knows no nobody/.test(stderr) && /usage:/.test(stderr),
+		);
+	});
+});
+
+describe("the benchmark of the queue", () => {
+	it("runs each job once on MySQL, and writes results and report", async () => {
+		using folder = temporaryFolder();
+		const { stdout } = await promisify(execFile)(
+			process.execPath,
+			[
+				QUEUE,
+				...["--systems", "corkboard", "--loads", "burn", "--jobs", "300"],
+				...["--rounds", "1", "--out", folder.path, "--json"],
+			],
+			{ timeout: LIMIT_MS, maxBuffer: 1 << 26 },
+		);
+		const results = JSON.parse(stdout) as QueueResults;
+		const [{ values, error } = { values: {}, error: "no cell" }] =
+			results.cells;
+		assert.equal(error, undefined);
+		const { jobs, lost, repeats, perSecond = 0, workerMs = 0 } = values;
+		assert.deepEqual(
+			{ jobs, lost, repeats },
+			{ jobs: 300, lost: 0, repeats: 0 },
+		);
+		assert.ok(perSecond > 0 && workerMs > 0);
+		const report = readFileSync(join(folder.path, "report.md"), "utf8");
+		assert.match(report, /\n\| Corkboard \| /);
+	});
+
+	it("refuses options that it does not know, with its usage", async () => {
+		await assert.rejects(
+			promisify(execFile)(process.execPath, [QUEUE, "--systems", "nobody"], {
 				timeout: LIMIT_MS,
 			}),
 			({ code, stderr }: { code: number; stderr: string }) =>

@@ -1,0 +1,131 @@
+import { parseArgs } from "node:util";
+import { LOAD_NAMES, type LoadName } from "./loads/loads.ts";
+import type { Flush } from "./servers.ts";
+import { SYSTEM_NAMES, type SystemName } from "./systems.ts";
+
+export interface Options {
+	readonly systems: readonly SystemName[];
+	readonly loads: readonly LoadName[];
+	readonly rounds: number;
+	/** After which no measurement begins. */
+	readonly minutes: number;
+	/** Of `burn`. */
+	readonly jobs: number;
+	readonly flush: Flush;
+	readonly out: string;
+	readonly json: boolean;
+	/** Results to show in the documentation; nothing is measured then. */
+	readonly publish: string | null;
+}
+
+export const USAGE = `usage: npm run bench:queue -- [options]
+
+  --quick            90 seconds: few jobs, one round, the most important systems
+  --loads NAMES      separated by commas: ${LOAD_NAMES.join(" ")}
+  --systems NAMES    separated by commas: ${SYSTEM_NAMES.join(" ")}
+  --rounds N         (default 3; with --quick 1)
+  --minutes N        begin no measurement after so long (default 60; 1.3)
+  --jobs N           of burn (default 200000; 5000)
+  --flush KIND       relaxed: commits are on disk within a second (default);
+                     strict: before they are acknowledged
+  --out FOLDER       where results go (default data/bench/queue-<time>)
+  --publish FOLDER   make the results in FOLDER those of docs/queue.md, and measure nothing
+  --json             print the results as JSON at the end
+
+Ctrl-C ends it: what was measured is kept, and the report is made of it.`;
+
+export class UsageError extends Error {}
+
+const QUICK_SYSTEMS: readonly SystemName[] = [
+	"corkboard",
+	"graphile",
+	"bullmq",
+	"pinlater-2015",
+	"seed-2020",
+];
+
+export function readOptions(args: readonly string[]): Options {
+	const { values } = parse(args);
+	const quick = values.quick === true;
+	const { flush = "relaxed" } = values;
+	if (flush !== "relaxed" && flush !== "strict") {
+		throw new UsageError(`--flush must be relaxed or strict, got ${flush}.`);
+	}
+	return {
+		systems: namesOf(
+			"systems",
+			values.systems,
+			SYSTEM_NAMES,
+			quick ? QUICK_SYSTEMS : SYSTEM_NAMES,
+		),
+		loads: namesOf(
+			"loads",
+			values.loads,
+			LOAD_NAMES,
+			quick ? ["burn"] : LOAD_NAMES,
+		),
+		rounds: numberOf("rounds", values.rounds, quick ? 1 : 3, 1),
+		minutes: numberOf("minutes", values.minutes, quick ? 1.3 : 60),
+		jobs: numberOf("jobs", values.jobs, quick ? 5_000 : 200_000, 1),
+		flush,
+		out:
+			values.out ?? `data/bench/queue-${new Date().toISOString().slice(0, 19)}`,
+		json: values.json === true,
+		publish: values.publish ?? null,
+	};
+}
+
+function parse(args: readonly string[]) {
+	try {
+		return parseArgs({
+			args: [...args],
+			options: {
+				quick: { type: "boolean" },
+				loads: { type: "string" },
+				systems: { type: "string" },
+				rounds: { type: "string" },
+				minutes: { type: "string" },
+				jobs: { type: "string" },
+				flush: { type: "string" },
+				out: { type: "string" },
+				publish: { type: "string" },
+				json: { type: "boolean" },
+			},
+		});
+	} catch (error) {
+		throw new UsageError((error as Error).message);
+	}
+}
+
+function namesOf<Name extends string>(
+	option: string,
+	text: string | undefined,
+	known: readonly Name[],
+	otherwise: readonly Name[],
+): readonly Name[] {
+	if (text === undefined) return otherwise;
+	const names = text.split(",").filter((name) => name !== "");
+	const unknown = names.filter((name) => !known.includes(name as Name));
+	if (unknown.length > 0 || names.length === 0) {
+		throw new UsageError(
+			`--${option} knows no ${unknown.join(", ") || "name that is empty"}. Known: ${known.join(" ")}.`,
+		);
+	}
+	return known.filter((name) => names.includes(name));
+}
+
+function numberOf(
+	name: string,
+	text: string | undefined,
+	otherwise: number,
+	least = 0,
+): number {
+	if (text === undefined) return otherwise;
+	const number = Number(text);
+	if (Number.isFinite(number) && number >= least && text.trim() !== "") {
+		return number;
+	}
+	throw new UsageError(
+		`--${name} must be a number from ${least} on, got ${text}.`,
+	);
+}

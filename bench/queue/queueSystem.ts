@@ -1,0 +1,52 @@
+/** What a job of the benchmark carries. */
+export interface BenchJob {
+	/** Its number: each is run once, or the benchmark says so. */
+	readonly n: number;
+	/** Fills the body to the size that is measured. */
+	readonly pad: string;
+	/** The handler keeps the event loop busy for so long. */
+	readonly blockMs?: number;
+}
+
+/** What a process of the benchmark needs to reach a queue. */
+export interface QueueTarget {
+	/** Of the database. */
+	readonly url: string;
+	/** For hints; null: without. Only Corkboard uses it. */
+	readonly redis: string | null;
+	readonly queues: readonly string[];
+	/** Whether claims and acks are batched, where the system can be told so. */
+	readonly isBatched: boolean;
+}
+
+export interface EnqueueOptions {
+	readonly delayMs?: number;
+	/** 1 is first, 2 is usual. */
+	readonly priority?: 1 | 2;
+}
+
+export interface Producer extends AsyncDisposable {
+	/** Resolves when all of them are acknowledged. Many are stored as the system stores many. */
+	enqueue(
+		queue: string,
+		jobs: readonly BenchJob[],
+		options?: EnqueueOptions,
+	): Promise<void>;
+}
+
+export type Handler = (job: BenchJob) => void;
+
+/** A queue that is measured: one module each, loaded by the processes that need it. */
+export interface QueueSystem {
+	/** Removes what an earlier measurement left, and creates the queues, empty. */
+	prepare(target: QueueTarget): Promise<void>;
+	openProducer(target: QueueTarget): Promise<Producer>;
+	/** Runs jobs of all queues until it is disposed of, which waits until what has run is acknowledged. */
+	startWorker(target: QueueTarget, run: Handler): Promise<AsyncDisposable>;
+	/** Stores many jobs, numbered from `first`, the fastest way there is. */
+	fill(
+		target: QueueTarget,
+		count: number,
+		options: EnqueueOptions & { readonly first: number },
+	): Promise<void>;
+}
