@@ -15,7 +15,7 @@ export interface QueueTarget {
 	/** For hints; null: without. Only Corkboard uses it. */
 	readonly redis: string | null;
 	readonly queues: readonly string[];
-	/** Whether claims and acks are batched, where the system can be told so. */
+	/** Whether claims and acks are batched, where that can be set. */
 	readonly isBatched: boolean;
 }
 
