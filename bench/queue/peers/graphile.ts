@@ -1,5 +1,4 @@
 import { Logger, makeWorkerUtils, run, runMigrations } from "graphile-worker";
-import pg from "pg";
 import type {
 	BenchJob,
 	Handler,
@@ -7,6 +6,7 @@ import type {
 	QueueSystem,
 	QueueTarget,
 } from "../queueSystem.ts";
+import { runSql } from "./postgres.ts";
 
 /** As in the benchmark of graphile-worker itself. */
 const CONCURRENCY = 24;
@@ -16,10 +16,7 @@ const BATCH = 500;
 const logger = new Logger(() => () => {});
 
 async function prepare({ url }: QueueTarget): Promise<void> {
-	const client = new pg.Client(url);
-	await client.connect();
-	await client.query("DROP SCHEMA IF EXISTS graphile_worker CASCADE");
-	await client.end();
+	await runSql(url, "DROP SCHEMA IF EXISTS graphile_worker CASCADE");
 	await runMigrations({ connectionString: url, logger });
 }
 
@@ -80,22 +77,21 @@ async function fill(
 	{ first, delayMs = 0, priority = 2 }: Parameters<QueueSystem["fill"]>[2],
 ): Promise<void> {
 	const { url, queues } = target;
-	const client = new pg.Client(url);
-	await client.connect();
-	await client.query(
+	await runSql(
+		url,
 		`INSERT INTO graphile_worker._private_tasks (identifier) VALUES ($1)
 			ON CONFLICT DO NOTHING`,
 		[queues[0]],
 	);
-	await client.query(
+	await runSql(
+		url,
 		`INSERT INTO graphile_worker._private_jobs (task_id, payload, run_at, priority, max_attempts)
 			SELECT task.id, json_build_object('n', n, 'pad', ''), now() + $1 * interval '1 ms', $2, 25
 			FROM generate_series($3::bigint, $4::bigint) AS n,
 				graphile_worker._private_tasks AS task WHERE task.identifier = $5`,
 		[delayMs, priority, first, first + count - 1, queues[0]],
 	);
-	await client.query("ANALYZE graphile_worker._private_jobs");
-	await client.end();
+	await runSql(url, "ANALYZE graphile_worker._private_jobs");
 }
 
 export default {

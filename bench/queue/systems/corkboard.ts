@@ -13,8 +13,8 @@ import type {
 	QueueSystem,
 	QueueTarget,
 } from "../queueSystem.ts";
+import { SHARDS } from "./shards.ts";
 
-export const SHARDS = 4;
 /** As `corkboard worker --concurrency 200`. */
 const CONCURRENCY = 200;
 /** Jobs of one `enqueueAll`. */
