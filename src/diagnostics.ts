@@ -43,7 +43,7 @@ export const CHANNELS = {
 	databaseHost: channel("corkboard.databaseHost"),
 	/** The shards that a process reads past its own cache have changed: `UnreadOutboxes`. */
 	unreadOutboxes: channel("corkboard.unreadOutboxes"),
-	/** The topology file was loaded or rejected: `TopologyEvent`. */
+	/** The topology was loaded or rejected, or its store was lost: `TopologyEvent`. */
 	topology: channel("corkboard.topology"),
 	/** Shards that the topology opens, but that lack tables: `HeldShards`. */
 	heldShards: channel("corkboard.heldShards"),
@@ -257,6 +257,8 @@ export interface Levels {
 	readonly queues?: (levels: Promise<readonly QueueLevel[]>) => void;
 	/** The same. */
 	readonly sharedCache?: (levels: Promise<readonly SharedCacheLevel[]>) => void;
+	/** Seconds since the store's topology was last known to be the one in use. */
+	readonly topologyAge?: (seconds: number) => void;
 }
 
 /** A host of a shared cache, as it describes itself. All that it holds is counted, whoever put it there. */
@@ -475,14 +477,15 @@ export interface UnreadOutboxes {
 }
 
 export interface TopologyEvent {
-	/** The file. */
+	/** The store: a file, or `zk://host:port/path`. */
 	readonly path: string;
 	/**
 	 * - `loaded`: it is in use.
 	 * - `rejected`: it is not in use, because of `error`; `version` stays in use.
+	 * - `unreachable`: the store does not answer; `version` stays in use. `loaded` follows when it does.
 	 * - `copyFailed`: `version` is in use, but its copy for the next start could not be written.
 	 */
-	readonly state: "loaded" | "rejected" | "copyFailed";
+	readonly state: "loaded" | "rejected" | "unreachable" | "copyFailed";
 	/** The version in use. */
 	readonly version: number;
 	readonly error?: unknown;

@@ -67,7 +67,12 @@ describe("readConfig", () => {
 				host: "0.0.0.0",
 				port: 4000,
 				mode: "production",
-				store: { kind: "topology", file: "/etc/shards.json" },
+				store: {
+					kind: "topology",
+					name: "/etc/shards.json",
+					location: { scheme: "file", file: "/etc/shards.json" },
+					copy: "/etc/shards.json.kept",
+				},
 				memcached: [],
 				cacheBytes: 96 * 1_048_576,
 				answerCacheBytes: 32 * 1_048_576,

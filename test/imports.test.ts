@@ -98,7 +98,7 @@ describe("the import check", () => {
 		[
 			"storage/a.ts",
 			'import { DatabaseSync } from "node:sqlite";',
-			"imports node:sqlite, which only storage/sqlite/driver may",
+			"imports node:sqlite, which only storage/sqlite/driver, topology may",
 		],
 		[
 			"util/a.ts",

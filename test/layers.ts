@@ -72,7 +72,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 	ioredis: ["cache"],
 	memjs: ["cache"],
 
-	"node:sqlite": ["storage/sqlite/driver"],
+	"node:sqlite": ["storage/sqlite/driver", "topology"],
 	mysql2: ["storage/mysql/driver"],
 	negotiator: ["server"],
 };

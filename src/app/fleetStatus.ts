@@ -46,7 +46,7 @@ export async function fleetStatus(
 	config: Config,
 	deadline: Deadline,
 ): Promise<FleetStatus> {
-	await using source = openTopology(config);
+	await using source = await openTopology(config);
 	const { topology } = source;
 	const [hosts, caches] = await Promise.all([
 		inspectTopology(topology, deadline),
@@ -69,7 +69,7 @@ export async function fleetStatus(
 		healthy: problems.length === 0,
 		problems,
 		topology: {
-			source: store.kind === "topology" ? store.file : store.folder,
+			source: store.kind === "topology" ? store.name : store.folder,
 			version: topology.version,
 			shards: shardsOf(topology.shards).length,
 			openShards: open.length,

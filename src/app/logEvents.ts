@@ -27,6 +27,8 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				const fields = { path, version, reason: reasonOf(error) };
 				if (state === "loaded") log.info(fields, "topology loaded");
 				else if (state === "rejected") log.error(fields, "topology rejected");
+				else if (state === "unreachable")
+					log.warn(fields, "topology store unreachable");
 				else log.warn(fields, "topology copy not saved");
 			},
 		],

@@ -1,8 +1,11 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { createDomain } from "../domain/domain.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import type { Domain } from "../graph/domain.ts";
+import { compareLock, EMPTY_LOCK } from "../model/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
+import type { Model } from "../model/types.ts";
 
 /** The SDL that comes with the program. */
 export const SCHEMA_FOLDER = join(import.meta.dirname, "../../schema");
@@ -17,4 +20,13 @@ export function loadOwnModel(): OwnModel {
 		resolverFields: new Set(resolvers.keys()),
 	});
 	return { model, schema, domain: createDomain(model) };
+}
+
+/** What a model stores, in 12 hexadecimal digits: processes of a fleet whose models differ have different ones. */
+export function modelFingerprint(model: Model): string {
+	const { next } = compareLock(EMPTY_LOCK, model);
+	return createHash("sha256")
+		.update(JSON.stringify(next))
+		.digest("hex")
+		.slice(0, 12);
 }

@@ -40,7 +40,7 @@ import { Worker } from "../worker/worker.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
 import { jobKindsOf } from "./jobKinds.ts";
 import { createJobQueue } from "./jobQueue.ts";
-import { loadOwnModel } from "./model.ts";
+import { loadOwnModel, modelFingerprint } from "./model.ts";
 import { type OpenedJobs, openJobs } from "./openJobs.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
 import { openTopology } from "./openTopology.ts";
@@ -113,11 +113,18 @@ const TOKEN_LIFETIME_S = 30 * 24 * 3_600;
 export async function openCorkboard(
 	config: Config,
 	access: AccessMode = "readWrite",
+	/** What it is for the rest of the fleet: `serve`, `worker`, or a command. */
+	role = "embedded",
 ): Promise<Corkboard> {
 	await using opened = new AsyncDisposableStack();
 	const { model, schema, domain } = loadOwnModel();
 	applyScalars(schema);
-	const topology = opened.use(openTopology(config));
+	const topology = opened.use(
+		await openTopology(
+			config,
+			access === "readWrite" ? { role, model: modelFingerprint(model) } : null,
+		),
+	);
 	lockDataFolders(topology.topology, access, opened);
 	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
 	const { jwks, claims, operators } = config.identity;
@@ -198,7 +205,9 @@ export async function openCorkboard(
 		get topology() {
 			return topology.topology;
 		},
-		topologyProblem: topology.problem,
+		get topologyProblem() {
+			return topology.problem;
+		},
 		storage: store.storage,
 		redis,
 		store,

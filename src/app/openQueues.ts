@@ -24,7 +24,7 @@ export async function openQueues(
 	access: AccessMode,
 ): Promise<OpenQueues> {
 	await using opened = new AsyncDisposableStack();
-	const source = opened.use(openTopology(config));
+	const source = opened.use(await openTopology(config));
 	const queues = queuesOf(source.topology);
 	if (queues.length === 0) {
 		throw new CorkboardError(

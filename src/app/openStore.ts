@@ -177,9 +177,10 @@ interface OpenedStorage {
 }
 
 async function openStorage(
-	{ model, topology: { topology }, access, hooks = {} }: StoreOptions,
+	{ model, topology: source, access, hooks = {} }: StoreOptions,
 	resources: AsyncDisposableStack,
 ): Promise<OpenedStorage> {
+	const { topology } = source;
 	const readOnly = access === "readOnly";
 	if (dataFoldersOf(topology).size === 0) {
 		const open = (version: Topology) =>
@@ -190,10 +191,13 @@ async function openStorage(
 				...(hooks.mysqlLimits && { limits: hooks.mysqlLimits }),
 			});
 		const storage = resources.use(
-			await createReloadableStorage(open, topology, {
+			await createReloadableStorage(
+				open,
+				topology,
 				// Who only reads creates nothing.
-				tablesMs: readOnly ? null : TABLES_MS,
-			}),
+				{ tablesMs: readOnly ? null : TABLES_MS },
+				() => source.oldestChanged(),
+			),
 		);
 		return {
 			storage,
@@ -216,12 +220,15 @@ function followTopology(
 	store: Store,
 	onTopology: StoreOptions["onTopology"],
 ): void {
-	source.follow(async (topology) => {
-		await storage.switchTopology(topology);
-		// Values read from a former primary may not be the new primary's.
-		store.invalidateAll();
-		await onTopology?.(topology);
-	});
+	source.follow(
+		async (topology) => {
+			await storage.switchTopology(topology);
+			// Values read from a former primary may not be the new primary's.
+			store.invalidateAll();
+			await onTopology?.(topology);
+		},
+		() => storage.oldestVersion,
+	);
 }
 
 /** The caches that processes share; null where there are none. */

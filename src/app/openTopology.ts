@@ -1,27 +1,98 @@
 import type { Config } from "../config/config.ts";
-import type { CorkboardError } from "../errors.ts";
+import { CorkboardError } from "../errors.ts";
 import { embeddedTopology } from "../topology/embeddedTopology.ts";
+import { openFileStore } from "../topology/fileStore.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
-import { readTopology } from "../topology/parseTopology.ts";
-import { openTopologyFile } from "../topology/topologyFile.ts";
+import { openLastGood } from "../topology/lastGood.ts";
+import { type MemberIdentity, Membership } from "../topology/members.ts";
+import { parseTopology } from "../topology/parseTopology.ts";
+import {
+	type ReadableStore,
+	TOPOLOGY,
+	type TopologyStore,
+} from "../topology/store.ts";
 import type { Topology } from "../topology/types.ts";
 
 /** The topology a process starts with, and where its later versions come from. */
 export interface TopologySource extends AsyncDisposable {
 	/** The version in use. */
 	readonly topology: Topology;
-	/** Why the version in use is not the file's; null where it is. */
+	/** Why the version in use is not the stored one, or is not known to be; null where it is. */
 	readonly problem: CorkboardError | null;
-	/** From now on calls `onChange` with each newer version. */
-	follow(onChange: (topology: Topology) => Promise<void>): void;
+	/** Where it comes from; null for an embedded one, which nobody else sees. */
+	readonly store: ReadableStore | null;
+	/**
+	 * From now on calls `onChange` with each newer version, and reports to the other
+	 * processes what this one serves. `oldest` is the oldest version that a call still runs on.
+	 */
+	follow(
+		onChange: (topology: Topology) => Promise<void>,
+		oldest?: () => number,
+	): void;
+	/** Call it when `oldest` may have risen. */
+	oldestChanged(): void;
 }
 
-/** Reads the topology once, for the whole process: the file's, or its kept copy where the file cannot be used. */
-export function openTopology(config: Config): TopologySource {
-	const { store } = config;
-	return store.kind === "topology"
-		? openTopologyFile(store.file, { keptCopy: `${store.file}.kept` })
-		: fixedTopology(embeddedTopology(store.folder));
+/**
+ * Reads the topology once, for the whole process: the stored one, or its kept copy
+ * where that cannot be used. A process that follows it is announced to the fleet before it reads.
+ */
+export async function openTopology(
+	config: Config,
+	identity: MemberIdentity | null = null,
+): Promise<TopologySource> {
+	const { store: place } = config;
+	if (place.kind === "embedded") {
+		return fixedTopology(embeddedTopology(place.folder));
+	}
+	await using opened = new AsyncDisposableStack();
+	const store = opened.use(openTopologyStore(place));
+	const member =
+		identity === null ? null : opened.use(new Membership(store, identity));
+	await member?.say(0, 0);
+	const source = opened.use(
+		await openLastGood(store, { keptCopy: place.copy }),
+	);
+	const resources = opened.move();
+	let oldest = () => source.topology.version;
+	let serving: number | null = null;
+	const say = () => {
+		if (serving === null) return Promise.resolve();
+		return (
+			member?.say(serving, Math.min(serving, oldest())) ?? Promise.resolve()
+		);
+	};
+	return {
+		store,
+		get topology() {
+			return source.topology;
+		},
+		get problem() {
+			return source.problem;
+		},
+		follow(onChange, oldestInUse) {
+			if (oldestInUse !== undefined) oldest = oldestInUse;
+			serving = source.topology.version;
+			void say();
+			source.follow(async (topology) => {
+				await onChange(topology);
+				serving = topology.version;
+				// Not waited for: the version is in use whether the store knows it or not.
+				void say();
+			});
+		},
+		oldestChanged: () => void say(),
+		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
+
+/** The store that a topology is kept in. It connects in the background. */
+export function openTopologyStore(
+	place: Extract<Config["store"], { kind: "topology" }>,
+): TopologyStore {
+	const { location } = place;
+	if (location.scheme === "file") return openFileStore(location.file);
+	throw new CorkboardError("BAD_CONFIG", "ZooKeeper is not there yet.");
 }
 
 /** A topology that never changes. */
@@ -29,16 +100,27 @@ export function fixedTopology(topology: Topology): TopologySource {
 	return {
 		topology,
 		problem: null,
+		store: null,
 		follow() {},
+		oldestChanged() {},
 		async [Symbol.asyncDispose]() {},
 	};
 }
 
-/** The topology as it is configured now. Throws where the file cannot be used, whatever its kept copy holds: for commands that check it. */
-export function readConfiguredTopology({ store }: Config): Topology {
-	return store.kind === "embedded"
-		? embeddedTopology(store.folder)
-		: readTopology(store.file);
+/** The topology as it is configured now. Throws where the stored one cannot be used, whatever its kept copy holds: for commands that check it. */
+export async function readConfiguredTopology({
+	store: place,
+}: Config): Promise<Topology> {
+	if (place.kind === "embedded") return embeddedTopology(place.folder);
+	await using store = openTopologyStore(place);
+	const stored = await store.get(TOPOLOGY);
+	if (stored === null) {
+		throw new CorkboardError(
+			"BAD_TOPOLOGY",
+			`${place.name}: expected a topology but got: nothing. Put one there with topology publish.`,
+		);
+	}
+	return parseTopology(place.name, stored.text);
 }
 
 /** The SQLite folders of a topology. */

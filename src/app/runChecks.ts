@@ -28,7 +28,7 @@ export async function runChecks(
 	open: (config: Config, access: AccessMode) => Promise<Corkboard>,
 ): Promise<CheckReport> {
 	const { model } = loadOwnModel();
-	const topology = readConfiguredTopology(config);
+	const topology = await readConfiguredTopology(config);
 	const documents = await checkDocumentFiles(
 		config.persistedDocuments.files,
 		documentRules(config.maxCost),

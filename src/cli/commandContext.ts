@@ -23,7 +23,7 @@ export interface CommandContext {
 	/** The process ends in so many milliseconds, with the exit code 0, also if something still runs in it then. */
 	exitWithin(ms: number): void;
 	/** Opens the program with these settings. */
-	open(config: Config, access: AccessMode): Promise<Corkboard>;
+	open(config: Config, access: AccessMode, role?: string): Promise<Corkboard>;
 }
 
 /** npm forwards the SIGINT that the terminal sent to this process too. Within this time it is the same one. Milliseconds. */
@@ -49,8 +49,12 @@ export function processContext(): CommandContext {
 		exitWithin: (ms) =>
 			void setTimeout(() => process.exit(process.exitCode ?? 0), ms).unref(),
 		// Loaded on demand: `id` and `--help` start faster without the server's packages.
-		open: async (config, access) =>
-			(await import("../app/openCorkboard.ts")).openCorkboard(config, access),
+		open: async (config, access, role) =>
+			(await import("../app/openCorkboard.ts")).openCorkboard(
+				config,
+				access,
+				role,
+			),
 	};
 }
 
@@ -76,8 +80,10 @@ export async function openForCommand(
 	context: CommandContext,
 	config: Config,
 	access: AccessMode,
+	/** As other processes of the fleet see it. */
+	role = "command",
 ): Promise<Corkboard> {
-	const corkboard = await context.open(config, access);
+	const corkboard = await context.open(config, access, role);
 	const { topologyProblem } = corkboard;
 	if (topologyProblem !== null) {
 		context.stderr(`corkboard: warning: ${topologyProblem.message}`);

@@ -17,7 +17,10 @@ export async function explainJobId(
 ): Promise<number> {
 	const { queue, shard, bucket, local } = id;
 	const config = readConfig(context.env, { secret: "unneeded" });
-	const host = hostInRanges(queuesOf(readConfiguredTopology(config)), shard);
+	const host = hostInRanges(
+		queuesOf(await readConfiguredTopology(config)),
+		shard,
+	);
 	const found = host === null ? MISSING : await stateOf(id, context);
 	const described = {
 		id: formatJobId(id),

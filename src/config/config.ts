@@ -1,5 +1,11 @@
 import { CorkboardError } from "../errors.ts";
+import {
+	parseTopologyLocation,
+	type TopologyLocation,
+	topologyName,
+} from "../topology/location.ts";
 import { readSettings, type Settings } from "../util/environment.ts";
+import { fnv1a } from "../util/fnv1a.ts";
 import {
 	LOG_FORMATS,
 	LOG_LEVELS,
@@ -89,7 +95,14 @@ export type Store =
 			/** Whether the demo graph is imported into an empty folder. */
 			readonly demo: boolean;
 	  }
-	| { readonly kind: "topology"; readonly file: string };
+	| {
+			readonly kind: "topology";
+			/** Where it is: as operators call it, without a password. */
+			readonly name: string;
+			readonly location: TopologyLocation;
+			/** Path of the copy of the last good version. */
+			readonly copy: string;
+	  };
 
 /** HS256 needs a key as long as its hash (RFC 7518, section 3.2). */
 export const SECRET_BYTES = 32;
@@ -283,7 +296,31 @@ function storeOf(
 			"CORKBOARD_TOPOLOGY and CORKBOARD_DATA must not both be given: a topology names its hosts. Leave one of them out.",
 		);
 	}
-	return { kind: "topology", file };
+	const location = parseTopologyLocation(file);
+	if (location === undefined) {
+		problems.push(
+			"CORKBOARD_TOPOLOGY must be the path of a file, or servers of ZooKeeper as in zk://host:2181,host:2181/corkboard.",
+		);
+		return { kind: "embedded", folder: "data", demo: false };
+	}
+	const name = topologyName(location);
+	const copy =
+		given("CORKBOARD_TOPOLOGY_COPY") ??
+		(location.scheme === "file"
+			? `${location.file}.kept`
+			: `topology-${fnv1a(name).toString(16)}.kept`);
+	return {
+		kind: "topology",
+		name,
+		location:
+			location.scheme === "zk"
+				? {
+						...location,
+						authFile: given("CORKBOARD_TOPOLOGY_AUTH_FILE") ?? null,
+					}
+				: location,
+		copy,
+	};
 }
 
 function documentsOf({

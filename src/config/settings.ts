@@ -19,7 +19,21 @@ export const SETTINGS: readonly Setting[] = (
 			"development or production",
 			"production with a topology, else development",
 		],
-		["CORKBOARD_TOPOLOGY", "path of the topology file", "none: embedded"],
+		[
+			"CORKBOARD_TOPOLOGY",
+			"path of the topology file, or zk://host:port,host:port/path",
+			"none: embedded",
+		],
+		[
+			"CORKBOARD_TOPOLOGY_COPY",
+			"path of the copy of the last good topology",
+			"beside the file; for ZooKeeper in the working directory",
+		],
+		[
+			"CORKBOARD_TOPOLOGY_AUTH_FILE",
+			"path of a file with user:password for ZooKeeper",
+			"none",
+		],
 		["CORKBOARD_DATA", "embedded data folder", "data"],
 		[
 			"CORKBOARD_DEMO",

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { CHANNELS, type TopologyEvent } from "../diagnostics.ts";
+import { CHANNELS, type Levels, type TopologyEvent } from "../diagnostics.ts";
 import type { Feeds } from "./feeds.ts";
 import { Values } from "./series.ts";
 
@@ -17,12 +17,28 @@ export function topologyMetrics(registry: Registry): Feeds {
 	});
 	const isRejected = new Values(registry, "gauge", {
 		name: "corkboard_topology_file_rejected",
-		help: "1 while the file as it is now is not in use because of its faults.",
+		help: "1 while the topology as it is stored now is not in use because of its faults.",
 		aggregator: "max",
+	});
+	const isLost = new Values(registry, "gauge", {
+		name: "corkboard_topology_store_lost",
+		help: "1 while the topology store does not answer. The last good version is served.",
+		aggregator: "max",
+	});
+	const age = new Values(registry, "gauge", {
+		name: "corkboard_topology_age_seconds",
+		help: "Seconds since the topology in use was last known to be the stored one.",
+		aggregator: "max",
+		collect() {
+			age.set(0);
+			CHANNELS.levels.publish({
+				topologyAge: (seconds) => age.set(seconds),
+			} satisfies Levels);
+		},
 	});
 	const rejected = new Values(registry, "counter", {
 		name: "corkboard_topology_rejected_total",
-		help: "Topology files that were not taken into use.",
+		help: "Topologies that were stored and not taken into use.",
 	});
 	return [
 		[
@@ -34,8 +50,11 @@ export function topologyMetrics(registry: Registry): Feeds {
 				}
 				version.set(inUse);
 				if (state === "rejected") rejected.at().value++;
-				if (state !== "copyFailed") {
+				if (state === "loaded" || state === "rejected") {
 					isRejected.set(state === "rejected" ? 1 : 0);
+				}
+				if (state !== "copyFailed") {
+					isLost.set(state === "unreachable" ? 1 : 0);
 				}
 			},
 		],

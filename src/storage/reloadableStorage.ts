@@ -50,6 +50,8 @@ import type {
 export interface ReloadableStorage extends Storage {
 	/** The version on which new calls start. */
 	readonly topology: Topology;
+	/** The oldest version on which a call still runs, or whose connections are still open. */
+	readonly oldestVersion: number;
 	/**
 	 * Resolves when new calls start on it. Throws BAD_TOPOLOGY if it may not follow
 	 * the current one. The current one stays if this throws.
@@ -85,15 +87,18 @@ export async function createReloadableStorage(
 	open: Open,
 	first: Topology,
 	limits: Partial<ReloadableStorageLimits> = {},
+	/** Called when `oldestVersion` may have risen. */
+	onRetired: () => void = () => {},
 ): Promise<ReloadableStorage> {
 	const all = { ...LIMITS, ...limits };
 	const version = new Version(first, await open(first), all.tablesMs, null);
-	return new TopologySwitcher(open, version, all);
+	return new TopologySwitcher(open, version, all, onRetired);
 }
 
 class TopologySwitcher implements ReloadableStorage {
 	readonly #open: Open;
 	readonly #limits: ReloadableStorageLimits;
+	readonly #onRetired: () => void;
 	readonly #retired = new Set<Version>();
 	/** Called once each, by a newer version or when the storage closes. */
 	readonly #waiting = new Set<() => void>();
@@ -101,7 +106,13 @@ class TopologySwitcher implements ReloadableStorage {
 	#switching: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
-	constructor(open: Open, first: Version, limits: ReloadableStorageLimits) {
+	constructor(
+		open: Open,
+		first: Version,
+		limits: ReloadableStorageLimits,
+		onRetired: () => void,
+	) {
+		this.#onRetired = onRetired;
 		this.#open = open;
 		this.#limits = limits;
 		this.#current = first;
@@ -109,6 +120,13 @@ class TopologySwitcher implements ReloadableStorage {
 
 	get topology(): Topology {
 		return this.#current.topology;
+	}
+
+	get oldestVersion(): number {
+		return Math.min(
+			this.#current.topology.version,
+			...[...this.#retired].map(({ topology }) => topology.version),
+		);
 	}
 
 	get shards(): readonly number[] {
@@ -369,7 +387,10 @@ class TopologySwitcher implements ReloadableStorage {
 		}
 		this.#current = next;
 		this.#retired.add(old);
-		old.retire(this.#limits.drainMs, () => this.#retired.delete(old));
+		old.retire(this.#limits.drainMs, () => {
+			this.#retired.delete(old);
+			this.#onRetired();
+		});
 		this.#wake();
 	}
 

@@ -143,12 +143,12 @@ describe("docker-compose.yml", () => {
 			CORKBOARD_SECRET: SECRET,
 		});
 		assert.ok(store.kind === "topology");
-		const file = mountedAt(api, store.file);
+		const file = mountedAt(api, store.name);
 		assert.ok(
 			api.volumes?.some(
 				(volume) =>
 					volume ===
-					`./deploy/topology:${store.file.replace(/\/[^/]*$/, "")}:ro`,
+					`./deploy/topology:${store.name.replace(/\/[^/]*$/, "")}:ro`,
 			),
 		);
 		const { shards, lookups } = readTopology(join(ROOT, file));

@@ -87,7 +87,7 @@ describe("a test run", () => {
 
 	test("reports that it was stopped, ends every process it started, and prints its result", async () => {
 		using folder = temporaryFolder();
-		await using run = start(folder.path, "topology/topologyFile");
+		await using run = start(folder.path, "topology/lastGood");
 		await until(
 			"the file to run",
 			() => processesIn(join(folder.path, "corkboard-test-")).length > 0,
@@ -98,7 +98,7 @@ describe("a test run", () => {
 		assert.match(out, /^✗ the run\n {4}Error: stopped by SIGTERM$/m);
 		assert.match(
 			out,
-			/^✗ test\/topology\/topologyFile\.test\.ts\n {4}was stopped$/m,
+			/^✗ test\/topology\/lastGood\.test\.ts\n {4}was stopped$/m,
 		);
 		assert.match(out, /\n\d+ passed, [1-9]\d* failed\n$/);
 		assert.deepEqual(processesIn(folder.path), []);

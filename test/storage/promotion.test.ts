@@ -11,8 +11,9 @@ import {
 	createReloadableStorage,
 	type ReloadableStorage,
 } from "../../src/storage/reloadableStorage.ts";
+import { openFileStore } from "../../src/topology/fileStore.ts";
+import { openLastGood } from "../../src/topology/lastGood.ts";
 import { generationOf } from "../../src/topology/ranges.ts";
-import { openTopologyFile } from "../../src/topology/topologyFile.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import {
 	MAPPINGS,
@@ -131,7 +132,8 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 		renameSync(`${path}.new`, path);
 	};
 	write(mapOn(pair.primary.url, 1, 0));
-	await using watcher = openTopologyFile(path);
+	await using store = openFileStore(path);
+	await using watcher = await openLastGood(store);
 	await using storage = await createReloadableStorage(
 		(topology) => openMysqlStorage({ model: MODEL, topology }),
 		watcher.topology,

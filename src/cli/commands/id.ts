@@ -48,7 +48,7 @@ export async function run(
 	const { model } = loadOwnModel();
 	const object = model.objectsByNumber.get(type) ?? null;
 	const config = readConfig(context.env, { secret: "unneeded" });
-	const host = hostOf(readConfiguredTopology(config), shard);
+	const host = hostOf(await readConfiguredTopology(config), shard);
 	const table = object && `db${String(shard).padStart(5, "0")}.${object.table}`;
 	const found =
 		object === null || host === null

@@ -50,7 +50,12 @@ export async function run(
 	limitYoungGeneration(config);
 	const source = await openSource(file, context);
 	const signal = context.interruptSignal();
-	await using corkboard = await openForCommand(context, config, "readWrite");
+	await using corkboard = await openForCommand(
+		context,
+		config,
+		"readWrite",
+		"import",
+	);
 	await corkboard.storage.createTables();
 	const progress = createProgressLine(context);
 	let bad = 0;

@@ -40,7 +40,7 @@ export async function run(
 	context: CommandContext,
 ): Promise<number> {
 	const config = readConfig(context.env);
-	const workers = workersOf(given.options.workers, config);
+	const workers = await workersOf(given.options.workers, config);
 	if (given.options.check !== undefined) return check(config, context);
 	if (workers > 1) {
 		await using _admin = await openAdminOfWorkers(config);
@@ -60,7 +60,7 @@ export async function run(
 	await using _admin = await openAdmin(config, log);
 	// After the server: what its last requests did is sent.
 	await using traces = await openConfiguredTraces(config);
-	await using corkboard = await context.open(config, "readWrite");
+	await using corkboard = await context.open(config, "readWrite", "serve");
 	using _tables = reportMissingTables(corkboard.storage, log);
 	const { store } = config;
 	const demo =
@@ -179,13 +179,18 @@ async function demoOf(
 }
 
 /** The number of processes that serve; 1 in a worker. */
-function workersOf(text: string | undefined, config: Config): number {
+async function workersOf(
+	text: string | undefined,
+	config: Config,
+): Promise<number> {
 	if (text === undefined || isWorker()) return 1;
 	if (!/^[1-9][0-9]{0,3}$/.test(text)) {
 		throw new UsageError(`--workers must be between 1 and 9999, got ${text}.`);
 	}
 	const workers = Number(text);
-	if (workers > 1 && dataFoldersOf(openTopology(config).topology).size > 0) {
+	if (workers === 1) return workers;
+	await using source = await openTopology(config);
+	if (dataFoldersOf(source.topology).size > 0) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
 			`--workers must be 1 with an embedded data folder, got ${text}: only one process can own the folder.`,

@@ -41,7 +41,7 @@ export async function run(
 	{ operands, options }: ParsedArguments,
 	context: CommandContext,
 ): Promise<number> {
-	const { topology, file, source, follows } = checked(operands, context);
+	const { topology, file, source, follows } = await checked(operands, context);
 	const isJson = options.json !== undefined;
 	if (!isJson) {
 		printTopology(topology, source, context);
@@ -74,10 +74,10 @@ interface Follows {
 	readonly isSame: boolean;
 }
 
-function checked(
+async function checked(
 	[oldFile, newFile]: readonly string[],
 	context: CommandContext,
-): Checked {
+): Promise<Checked> {
 	if (oldFile !== undefined && newFile !== undefined) {
 		const { version } = readTopology(oldFile);
 		const topology = readTopology(newFile);
@@ -93,10 +93,10 @@ function checked(
 		};
 	}
 	const config = readConfig(context.env, { secret: "unneeded" });
-	const topology = readConfiguredTopology(config);
+	const topology = await readConfiguredTopology(config);
 	const { store } = config;
 	return store.kind === "topology"
-		? { topology, file: store.file, source: store.file, follows: null }
+		? { topology, file: store.name, source: store.name, follows: null }
 		: {
 				topology,
 				file: null,

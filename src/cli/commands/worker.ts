@@ -45,7 +45,12 @@ export async function run(
 	const log = createLog(config.log);
 	using _events = logEvents(log);
 	await using _admin = await openAdmin(config, log);
-	await using corkboard = await openForCommand(context, config, "readWrite");
+	await using corkboard = await openForCommand(
+		context,
+		config,
+		"readWrite",
+		"worker",
+	);
 	await using worker = await corkboard.startWorker({ queues, concurrency });
 	log.info({ queues: worker.queues, concurrency }, "running jobs");
 	if (!interruption.aborted) await once(interruption, "abort");

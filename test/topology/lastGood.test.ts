@@ -14,11 +14,12 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
+import { openFileStore } from "../../src/topology/fileStore.ts";
 import {
-	openTopologyFile,
-	type TopologyFile,
-	type TopologyFileOptions,
-} from "../../src/topology/topologyFile.ts";
+	type LastGoodOptions,
+	type LastGoodTopology,
+	openLastGood,
+} from "../../src/topology/lastGood.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
@@ -35,7 +36,7 @@ function fleet(version: number, change: object = {}): object {
 	};
 }
 
-interface FollowOptions extends TopologyFileOptions {
+interface FollowOptions extends LastGoodOptions {
 	readonly onChange?: (topology: Topology) => void | Promise<void>;
 }
 
@@ -46,7 +47,7 @@ interface TestFile {
 	/** Overwrites the file in place, as some editors do. */
 	write(content: object | string): void;
 	/** Opens the file and starts following it. */
-	follow(options?: FollowOptions): TopologyFile;
+	follow(options?: FollowOptions): Promise<LastGoodTopology>;
 }
 
 /** A topology file in its own folder, and the events published for it. */
@@ -62,7 +63,7 @@ function topologyFile(context: TestContext): TestFile {
 		events.push(`${state} ${version}${reason.replaceAll(`${path}: `, "")}`);
 	};
 	CHANNELS.topology.subscribe(record);
-	const watchers: TopologyFile[] = [];
+	const watchers: AsyncDisposable[] = [];
 	context.after(async () => {
 		for (const watcher of watchers) await watcher[Symbol.asyncDispose]();
 		CHANNELS.topology.unsubscribe(record);
@@ -78,10 +79,13 @@ function topologyFile(context: TestContext): TestFile {
 				typeof content === "string" ? content : JSON.stringify(content),
 			);
 		},
-		follow({ onChange = () => {}, ...options } = {}) {
-			const watcher = openTopologyFile(path, { pollMs: NEVER_MS, ...options });
+		async follow({ onChange = () => {}, ...options } = {}) {
+			const pollMs = options.pollMs ?? NEVER_MS;
+			const store = openFileStore(path, { pollMs });
+			watchers.push(store);
+			const watcher = await openLastGood(store, { pollMs, ...options });
+			watchers.unshift(watcher);
 			watcher.follow(onChange);
-			watchers.push(watcher);
 			return watcher;
 		},
 	};
@@ -92,7 +96,7 @@ describe("a followed topology file", () => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
 		const changes: number[] = [];
-		const watcher = file.follow({
+		const watcher = await file.follow({
 			onChange: ({ version }) => void changes.push(version),
 		});
 		assert.equal(watcher.topology.version, 1);
@@ -108,7 +112,8 @@ describe("a followed topology file", () => {
 	test("is loaded with the edits made between opening and following it", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
-		await using opened = openTopologyFile(file.path, { pollMs: NEVER_MS });
+		await using store = openFileStore(file.path, { pollMs: NEVER_MS });
+		await using opened = await openLastGood(store);
 		file.write(fleet(2));
 		assert.equal(opened.topology.version, 1);
 		const changes: number[] = [];
@@ -120,7 +125,7 @@ describe("a followed topology file", () => {
 	test("is loaded again each time another file replaces it", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
-		const watcher = file.follow();
+		const watcher = await file.follow();
 		for (const version of [2, 3, 4]) {
 			const beside = join(file.folder, "new");
 			writeFileSync(beside, JSON.stringify(fleet(version)));
@@ -140,7 +145,7 @@ describe("a followed topology file", () => {
 		writeFileSync(target, JSON.stringify(fleet(1)));
 		// Changes in the target's folder cause no event in the folder of the link.
 		symlinkSync(target, file.path);
-		const watcher = file.follow({ pollMs: 100 });
+		const watcher = await file.follow({ pollMs: 100 });
 		writeFileSync(target, JSON.stringify(fleet(2)));
 		await until("version 2", () => watcher.topology.version === 2);
 	});
@@ -148,7 +153,7 @@ describe("a followed topology file", () => {
 	test("is rejected once, with every reason, if it is bad; the last good version stays in use", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(3));
-		const watcher = file.follow({ pollMs: 60 });
+		const watcher = await file.follow({ pollMs: 60 });
 		const rejected: readonly (readonly [string, object | string])[] = [
 			[
 				"expected JSON but got: something else at position 19 (line 1 column 20)",
@@ -223,13 +228,16 @@ describe("a followed topology file", () => {
 	test("is reported missing after a delete, and loaded after it is restored", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
-		const watcher = file.follow();
+		const watcher = await file.follow();
 		rmSync(file.path);
 		await until(
 			"the missing file to be reported",
 			() => watcher.problem !== null,
 		);
-		assert.match(watcher.problem?.message ?? "", /ENOENT/);
+		assert.match(
+			watcher.problem?.message ?? "",
+			/expected a topology but got: nothing/,
+		);
 		assert.equal(watcher.topology.version, 1);
 		file.write(fleet(1));
 		await until("no problem", () => watcher.problem === null);
@@ -238,7 +246,7 @@ describe("a followed topology file", () => {
 	test("is not rejected while it is being written", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
-		const watcher = file.follow();
+		const watcher = await file.follow();
 		for (let version = 2; ; version++) {
 			const before = file.events.length;
 			const longestMs = await writeInThirds(file, fleet(version));
@@ -272,7 +280,7 @@ describe("a followed topology file", () => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
 		let tries = 0;
-		const watcher = file.follow({
+		const watcher = await file.follow({
 			pollMs: 60,
 			async onChange() {
 				tries += 1;
@@ -292,7 +300,7 @@ describe("a followed topology file", () => {
 	test("is loaded again when a bad edit is taken back, so that its end is reported too", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
-		file.follow({ pollMs: 20 });
+		await file.follow({ pollMs: 20 });
 		file.write("{");
 		await until("a bad file", () => file.events.length === 2);
 		file.write(fleet(1));
@@ -304,7 +312,7 @@ describe("a followed topology file", () => {
 	test("is not read after disposal", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
-		const watcher = file.follow({ pollMs: 20 });
+		const watcher = await file.follow({ pollMs: 20 });
 		await watcher[Symbol.asyncDispose]();
 		file.write(fleet(2));
 		await sleep(200);
@@ -318,7 +326,7 @@ describe("the kept copy of the last good topology", () => {
 
 	async function keep(file: TestFile, version: number): Promise<void> {
 		file.write(fleet(version));
-		const watcher = file.follow({ keptCopy: kept(file) });
+		const watcher = await file.follow({ keptCopy: kept(file) });
 		await watcher[Symbol.asyncDispose]();
 	}
 
@@ -328,7 +336,7 @@ describe("the kept copy of the last good topology", () => {
 		const read = () => JSON.parse(readFileSync(kept(file), "utf8"));
 		assert.deepEqual(read(), fleet(1));
 		assert.equal(statSync(kept(file)).mode & 0o777, 0o600);
-		file.follow({ keptCopy: kept(file) });
+		await file.follow({ keptCopy: kept(file) });
 		file.write(fleet(2));
 		await until("a copy of version 2", () => read().version === 2);
 	});
@@ -339,11 +347,11 @@ describe("the kept copy of the last good topology", () => {
 		const bad: readonly (readonly [RegExp, () => void])[] = [
 			[/expected JSON/, () => file.write("{")],
 			[/expected 7 or later but got: 6/, () => file.write(fleet(6))],
-			[/ENOENT/, () => rmSync(file.path)],
+			[/expected a topology but got: nothing/, () => rmSync(file.path)],
 		];
 		for (const [reason, spoil] of bad) {
 			spoil();
-			const watcher = file.follow({ keptCopy: kept(file), pollMs: 60 });
+			const watcher = await file.follow({ keptCopy: kept(file), pollMs: 60 });
 			assert.deepEqual(watcher.topology.version, 7);
 			const { message } = watcher.problem as Error;
 			assert.match(message, reason);
@@ -365,18 +373,21 @@ describe("the kept copy of the last good topology", () => {
 		const file = topologyFile(context);
 		writeFileSync(kept(file), "{");
 		file.write("{");
-		assert.throws(() => file.follow({ keptCopy: kept(file) }), {
+		await assert.rejects(file.follow({ keptCopy: kept(file) }), {
 			code: "BAD_TOPOLOGY",
 		});
 		file.write(fleet(1));
-		assert.equal(file.follow({ keptCopy: kept(file) }).topology.version, 1);
+		assert.equal(
+			(await file.follow({ keptCopy: kept(file) })).topology.version,
+			1,
+		);
 	});
 
 	test("is reported but not required if it cannot be written", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
 		const nowhere = join(file.folder, "none", "kept.json");
-		const watcher = file.follow({ keptCopy: nowhere });
+		const watcher = await file.follow({ keptCopy: nowhere });
 		await until(
 			"the failed copy to be reported",
 			() => file.events.length === 2,
@@ -386,9 +397,9 @@ describe("the kept copy of the last good topology", () => {
 		assert.equal(watcher.problem, null);
 	});
 
-	test("is not used unless it is configured: a bad file throws BAD_TOPOLOGY", (context) => {
+	test("is not used unless it is configured: a bad file throws BAD_TOPOLOGY", async (context) => {
 		const file = topologyFile(context);
 		file.write("{");
-		assert.throws(() => file.follow(), { code: "BAD_TOPOLOGY" });
+		await assert.rejects(file.follow(), { code: "BAD_TOPOLOGY" });
 	});
 });

@@ -1,0 +1,423 @@
+import { createHash, randomBytes } from "node:crypto";
+import {
+	accessSync,
+	closeSync,
+	constants,
+	existsSync,
+	fsyncSync,
+	openSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	writeSync,
+} from "node:fs";
+import {
+	mkdir,
+	readdir,
+	readFile,
+	rename,
+	rm,
+	stat,
+	utimes,
+	writeFile,
+} from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../errors.ts";
+import { watchFiles } from "../util/watchFiles.ts";
+import {
+	type Announcement,
+	type StoreChange,
+	type StoredText,
+	TOPOLOGY,
+	type TopologyStore,
+} from "./store.ts";
+import { checkPath } from "./storePath.ts";
+
+export interface FileStoreOptions {
+	/** How often files are read where the file system reports no changes. Milliseconds. */
+	readonly pollMs?: number | undefined;
+	/** How often an announcement is renewed; it is gone ten times as long after its process. */
+	readonly renewMs?: number | undefined;
+}
+
+const POLL_MS = 1_000;
+const RENEW_MS = 1_000;
+/** An announcement without a renewal for so many periods is not read: its process has ended, or its disk stands still. */
+const MISSED_RENEWALS = 10;
+/** A writer holds the database for milliseconds. */
+const BUSY_LIMIT_MS = 10_000;
+const BUSY_RETRY_MS = 20;
+
+/**
+ * The topology in a JSON file that people may edit, and everything else in a
+ * folder beside it, `FILE.d`: texts in an SQLite database, whose transactions make
+ * a write of several paths all or nothing also where its process is killed, and
+ * announcements in files that are touched again and again.
+ *
+ * A new topology is first committed to the database, then renamed into place.
+ * Where a writer was killed between the two, whoever comes next renames it.
+ */
+export function openFileStore(
+	file: string,
+	options: FileStoreOptions = {},
+): TopologyStore {
+	return new FileStore(file, options);
+}
+
+class FileStore implements TopologyStore {
+	readonly name: string;
+	readonly #folder: string;
+	readonly #pollMs: number;
+	readonly #renewMs: number;
+	readonly #open = new Set<AsyncDisposable>();
+	#database: DatabaseSync | null = null;
+
+	constructor(
+		file: string,
+		{ pollMs = POLL_MS, renewMs = RENEW_MS }: FileStoreOptions,
+	) {
+		this.name = file;
+		this.#folder = `${file}.d`;
+		this.#pollMs = pollMs;
+		this.#renewMs = renewMs;
+	}
+
+	get hasMembers(): boolean {
+		try {
+			const folder = existsSync(this.#folder)
+				? this.#folder
+				: dirname(this.name);
+			accessSync(folder, constants.W_OK);
+			return true;
+		} catch {
+			return false;
+		}
+	}
+
+	async get(path: string): Promise<StoredText | null> {
+		checkPath(path);
+		if (path === TOPOLOGY) {
+			await this.#finishPublishing();
+			return this.#readTopology();
+		}
+		const announced = await this.#readAnnounced(path);
+		if (announced !== null) return announced;
+		return this.#withDatabase("read", (database) => textOf(database, path));
+	}
+
+	async list(path: string): Promise<readonly string[]> {
+		checkPath(path);
+		const stored = await this.#withDatabase("read", (database) =>
+			database
+				.prepare("SELECT path FROM texts WHERE path >= ? AND path < ?")
+				.all(`${path}/`, `${path}0`)
+				.map((row) => String(row.path)),
+		);
+		const names = (stored ?? []).map(
+			(each) => each.slice(path.length + 1).split("/")[0] as string,
+		);
+		for (const name of await this.#listAnnounced(path)) names.push(name);
+		return [...new Set(names)].sort();
+	}
+
+	async write(changes: readonly StoreChange[]): Promise<void> {
+		for (const { path } of changes) checkPath(path);
+		try {
+			await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+		} catch (error) {
+			throw unavailable(this.name, error);
+		}
+		await this.#withDatabase("write", (database) => {
+			this.#finishIn(database);
+			for (const { path, revision } of changes) {
+				const now =
+					path === TOPOLOGY ? this.#readTopology() : textOf(database, path);
+				if ((now?.revision ?? null) !== revision) throw conflict(path);
+			}
+			for (const { path, text } of changes) {
+				if (path === TOPOLOGY) {
+					if (text === null) throw new TypeError("a topology stays");
+					database
+						.prepare("INSERT INTO publishing (id, text) VALUES (1, ?)")
+						.run(text);
+				} else if (text === null) {
+					database.prepare("DELETE FROM texts WHERE path = ?").run(path);
+				} else {
+					database
+						.prepare(
+							"INSERT INTO texts (path, text, revision) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET text = excluded.text, revision = excluded.revision",
+						)
+						.run(path, text, randomBytes(12).toString("hex"));
+				}
+			}
+		});
+		await this.#finishPublishing();
+	}
+
+	watch(path: string, hint: () => void): Disposable {
+		checkPath(path);
+		const watched = path === TOPOLOGY ? this.name : join(this.#folder, "any");
+		const watcher = watchFiles([watched], async () => hint(), {
+			pollMs: this.#pollMs,
+		});
+		this.#open.add(watcher);
+		return {
+			[Symbol.dispose]: () => {
+				this.#open.delete(watcher);
+				void watcher[Symbol.asyncDispose]();
+			},
+		};
+	}
+
+	announce(path: string): Announcement {
+		checkPath(path);
+		const file = join(this.#folder, "live", path);
+		const announcement = new FileAnnouncement(file, this.name, this.#renewMs);
+		this.#open.add(announcement);
+		return announcement;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await Promise.all(
+			[...this.#open].map((each) => each[Symbol.asyncDispose]()),
+		);
+		this.#open.clear();
+		this.#database?.close();
+		this.#database = null;
+	}
+
+	#readTopology(): StoredText | null {
+		try {
+			const text = readFileSync(this.name, "utf8");
+			// People edit the file too, so its revision is what it says.
+			return {
+				text,
+				revision: createHash("sha256").update(text).digest("hex"),
+			};
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+			throw unavailable(this.name, error);
+		}
+	}
+
+	/** Renames a topology into place that was committed and is not in the file yet. */
+	async #finishPublishing(): Promise<void> {
+		const isPending = await this.#withDatabase(
+			"read",
+			(database) => pendingText(database) !== null,
+		);
+		if (isPending !== true) return;
+		await this.#withDatabase("write", (database) => this.#finishIn(database));
+	}
+
+	/** In a transaction that writes, so that no older text comes after a newer one. */
+	#finishIn(database: DatabaseSync): void {
+		const text = pendingText(database);
+		if (text === null) return;
+		replaceFile(this.name, text);
+		database.exec("DELETE FROM publishing");
+	}
+
+	/** Null where there is no database yet, and nothing is written. */
+	async #withDatabase<T>(
+		access: "read" | "write",
+		body: (database: DatabaseSync) => T,
+	): Promise<T | null> {
+		const file = join(this.#folder, "store.sqlite");
+		if (access === "read" && !existsSync(file)) return null;
+		const until = performance.now() + BUSY_LIMIT_MS;
+		for (;;) {
+			try {
+				this.#database ??= openDatabase(file);
+				const database = this.#database;
+				if (access === "read") return body(database);
+				database.exec("BEGIN IMMEDIATE");
+				try {
+					const result = body(database);
+					database.exec("COMMIT");
+					return result;
+				} finally {
+					if (database.isTransaction) database.exec("ROLLBACK");
+				}
+			} catch (error) {
+				if (error instanceof CorkboardError || error instanceof TypeError) {
+					throw error;
+				}
+				if (!isBusy(error) || performance.now() > until) {
+					throw unavailable(this.name, error);
+				}
+				await sleep(BUSY_RETRY_MS * (1 + Math.random()));
+			}
+		}
+	}
+
+	async #readAnnounced(path: string): Promise<StoredText | null> {
+		const file = join(this.#folder, "live", path);
+		try {
+			const { mtimeMs, isFile } = await stat(file).then((found) => ({
+				mtimeMs: found.mtimeMs,
+				isFile: found.isFile(),
+			}));
+			if (!isFile || !this.#isFresh(mtimeMs)) return null;
+			const text = await readFile(file, "utf8");
+			return {
+				text,
+				revision: createHash("sha256").update(text).digest("hex"),
+			};
+		} catch {
+			return null;
+		}
+	}
+
+	async #listAnnounced(path: string): Promise<readonly string[]> {
+		const folder = join(this.#folder, "live", path);
+		const entries = await readdir(folder, { withFileTypes: true }).catch(
+			() => [],
+		);
+		const names: string[] = [];
+		for (const entry of entries) {
+			if (entry.name.endsWith(TEMPORARY)) continue;
+			if (entry.isDirectory()) names.push(entry.name);
+			const file = join(folder, entry.name);
+			const mtimeMs = await stat(file).then(
+				(found) => found.mtimeMs,
+				() => 0,
+			);
+			if (entry.isFile() && this.#isFresh(mtimeMs)) names.push(entry.name);
+			else if (entry.isFile()) await rm(file, { force: true }).catch(() => {});
+		}
+		return names;
+	}
+
+	#isFresh(mtimeMs: number): boolean {
+		return Date.now() - mtimeMs < MISSED_RENEWALS * this.#renewMs;
+	}
+}
+
+const TEMPORARY = ".temporary";
+
+class FileAnnouncement implements Announcement {
+	readonly #file: string;
+	readonly #name: string;
+	readonly #renewal: NodeJS.Timeout;
+	#text: string | null = null;
+	#running: Promise<void> = Promise.resolve();
+	#closed = false;
+
+	constructor(file: string, name: string, renewMs: number) {
+		this.#file = file;
+		this.#name = name;
+		this.#renewal = setInterval(() => {
+			this.#inOrder(() => this.#renew()).catch(() => {});
+		}, renewMs).unref();
+	}
+
+	set(text: string): Promise<void> {
+		this.#text = text;
+		return this.#inOrder(() => this.#write());
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		clearInterval(this.#renewal);
+		this.#closed = true;
+		await this.#running;
+		await rm(this.#file, { force: true }).catch(() => {});
+	}
+
+	#inOrder(body: () => Promise<void>): Promise<void> {
+		const done = this.#running.then(body);
+		this.#running = done.catch(() => {});
+		return done;
+	}
+
+	async #renew(): Promise<void> {
+		if (this.#closed || this.#text === null) return;
+		const now = new Date();
+		// Another process removes what was not renewed for long.
+		await utimes(this.#file, now, now).catch(() => this.#write());
+	}
+
+	async #write(): Promise<void> {
+		if (this.#closed || this.#text === null) return;
+		const temporary = `${this.#file}${TEMPORARY}`;
+		try {
+			await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+			await writeFile(temporary, this.#text, { mode: 0o600 });
+			await rename(temporary, this.#file);
+		} catch (error) {
+			throw unavailable(this.#name, error);
+		}
+	}
+}
+
+function openDatabase(file: string): DatabaseSync {
+	const database = new DatabaseSync(file);
+	try {
+		database.exec(
+			`CREATE TABLE IF NOT EXISTS texts (path TEXT PRIMARY KEY, text TEXT NOT NULL, revision TEXT NOT NULL) STRICT;
+			CREATE TABLE IF NOT EXISTS publishing (id INTEGER PRIMARY KEY CHECK (id = 1), text TEXT NOT NULL) STRICT;`,
+		);
+		return database;
+	} catch (error) {
+		database.close();
+		throw error;
+	}
+}
+
+function textOf(database: DatabaseSync, path: string): StoredText | null {
+	const row = database
+		.prepare("SELECT text, revision FROM texts WHERE path = ?")
+		.get(path);
+	return row === undefined
+		? null
+		: { text: String(row.text), revision: String(row.revision) };
+}
+
+function pendingText(database: DatabaseSync): string | null {
+	const row = database.prepare("SELECT text FROM publishing").get();
+	return row === undefined ? null : String(row.text);
+}
+
+function replaceFile(file: string, text: string): void {
+	const temporary = `${file}.${process.pid}${TEMPORARY}`;
+	try {
+		const descriptor = openSync(temporary, "w", 0o600);
+		try {
+			writeSync(descriptor, text);
+			fsyncSync(descriptor);
+		} finally {
+			closeSync(descriptor);
+		}
+		renameSync(temporary, file);
+	} catch (error) {
+		rmSync(temporary, { force: true });
+		throw error;
+	}
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED, with their extended codes. */
+function isBusy(error: unknown): boolean {
+	const code = (error as { errcode?: unknown }).errcode;
+	return (
+		typeof code === "number" && ((code & 0xff) === 5 || (code & 0xff) === 6)
+	);
+}
+
+function conflict(path: string): CorkboardError {
+	return new CorkboardError(
+		"CONFLICT",
+		`Somebody else has changed ${path} in the topology store. Look at it again, and try again.`,
+		{ details: { path } },
+	);
+}
+
+function unavailable(name: string, cause: unknown): CorkboardError {
+	const reason = cause instanceof Error ? cause.message : String(cause);
+	return new CorkboardError(
+		"UNAVAILABLE",
+		`The topology store ${name} does not answer: ${reason}`,
+		{ cause },
+	);
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import type { Announcement, ReadableStore } from "./store.ts";
+
+/** A process that serves a topology, as it announces itself. */
+export interface Member {
+	readonly id: string;
+	/** The version that new calls start on; 0 while it starts. */
+	readonly version: number;
+	/** The oldest version on which a call still runs; 0 while it starts. */
+	readonly oldest: number;
+	/** `serve`, `worker`, or the command that it is. */
+	readonly role: string;
+	readonly host: string;
+	readonly pid: number;
+	/** When it started: milliseconds since 1970. */
+	readonly since: number;
+	/** Fingerprint of the lock file of its model. */
+	readonly model: string;
+}
+
+/** What a process says of itself. */
+export interface MemberIdentity {
+	readonly role: string;
+	readonly model: string;
+}
+
+const MEMBERS = "members";
+
+/** This process among the members of a fleet, until it is disposed of. */
+export class Membership implements AsyncDisposable {
+	readonly id: string;
+	readonly #identity: MemberIdentity;
+	readonly #announcement: Announcement;
+	readonly #since = Date.now();
+	#said = "";
+
+	constructor(
+		store: Pick<ReadableStore, "announce">,
+		identity: MemberIdentity,
+	) {
+		const host = hostname().replaceAll(/[^A-Za-z0-9.-]/g, "-");
+		this.id = `${host}-${process.pid}-${randomBytes(3).toString("hex")}`;
+		this.#identity = identity;
+		this.#announcement = store.announce(`${MEMBERS}/${this.id}`);
+	}
+
+	/**
+	 * Says what it serves. Before it reads a topology it says 0: on a store whose
+	 * followers lag, its own write makes what it reads next current. A store that
+	 * does not answer is no error: it gets the text when it answers again.
+	 */
+	async say(version: number, oldest: number): Promise<void> {
+		const { role, model } = this.#identity;
+		const text = JSON.stringify({
+			version,
+			oldest,
+			role,
+			host: hostname(),
+			pid: process.pid,
+			since: this.#since,
+			model,
+		});
+		if (text === this.#said) return;
+		this.#said = text;
+		await this.#announcement.set(text).catch(() => {});
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.#announcement[Symbol.asyncDispose]();
+	}
+}
+
+/** The processes that serve now, by id. Throws UNAVAILABLE. */
+export async function readMembers(
+	store: Pick<ReadableStore, "get" | "list">,
+): Promise<readonly Member[]> {
+	const ids = await store.list(MEMBERS);
+	const members = await Promise.all(
+		ids.map(async (id): Promise<Member | null> => {
+			const stored = await store.get(`${MEMBERS}/${id}`);
+			return stored === null ? null : memberOf(id, stored.text);
+		}),
+	);
+	return members.filter((member) => member !== null);
+}
+
+/** Somebody who cannot be understood counts as one who serves nothing yet. */
+function memberOf(id: string, text: string): Member {
+	let said: Partial<Member> = {};
+	try {
+		said = JSON.parse(text);
+	} catch {
+		// It is listed as a member all the same.
+	}
+	const number = (value: unknown) =>
+		Number.isSafeInteger(value) ? Number(value) : 0;
+	return {
+		id,
+		version: number(said.version),
+		oldest: number(said.oldest),
+		role: String(said.role ?? "unknown"),
+		host: String(said.host ?? "unknown"),
+		pid: number(said.pid),
+		since: number(said.since),
+		model: String(said.model ?? ""),
+	};
+}
