@@ -1,0 +1,573 @@
+import { LateCalls } from "./lateCalls.ts";
+import { Latencies } from "./latencies.ts";
+
+/** What became of a call to one host. */
+export type Outcome<T> =
+	| { readonly kind: "answer"; readonly value: T }
+	/** The host did not answer in time, or could not be reached. */
+	| { readonly kind: "silent"; readonly thrown: unknown }
+	/** The host answered, and the answer may not be used, or is an error. */
+	| { readonly kind: "refused"; readonly thrown: unknown };
+
+/** Starts a call to one host. `settle` is called once, unless the returned function, which cancels the call, is called before. */
+export type Attempt<T> = (settle: (outcome: Outcome<T>) => void) => () => void;
+
+/** A read that either host of a pair can answer. */
+export interface SpeculativeRead<T> {
+	readonly primary: Attempt<T>;
+	/** Refuses where its answer is too old, or older than what the reader has seen. */
+	readonly standby: Attempt<T>;
+	readonly settle: (outcome: Outcome<T>, served: Served) => void;
+}
+
+export interface Served {
+	readonly by: "primary" | "standby";
+	/** When the standby was asked, after the start of the read. Milliseconds. */
+	readonly askedAfterMs: number;
+}
+
+/**
+ * - `hedge`: the standby was asked because the primary was late. `cancelled`: the slower of two was.
+ * - `standbyAnswer`: its answer was used. `standbyRefused`: it was asked, and could not be used.
+ * - `mirror`: the standby was asked to keep it warm. `probe`: the primary, to see whether it is well again.
+ * - `overBudget`: the primary was late, and the standby was not asked for want of a token.
+ */
+export type SpeculationEvent =
+	| "hedge"
+	| "cancelled"
+	| "standbyAnswer"
+	| "standbyRefused"
+	| "mirror"
+	| "probe"
+	| "overBudget"
+	| "switchToStandby"
+	| "switchToPrimary";
+
+export interface SpeculationOptions {
+	/** Milliseconds; only goes forward. */
+	readonly now: () => number;
+	/** From 0 up to 1. */
+	readonly random: () => number;
+	/**
+	 * Calls `run` once after so many milliseconds, and after everything that had
+	 * arrived by then was read: a process that stood still does not take its own
+	 * delay for a host's. Returns a function that cancels it.
+	 */
+	readonly after: (ms: number, run: () => void) => () => void;
+	/** Whether an answer of the standby is likely to be recent enough. */
+	readonly isFit: () => boolean;
+	/** A small read of the primary, for when there are too few calls to see whether it is well again. */
+	readonly probe: Attempt<unknown>;
+	/** Of a call. Milliseconds. */
+	readonly deadlineMs: number;
+	readonly onEvent?: (event: SpeculationEvent, reason?: string) => void;
+}
+
+/** The part of the calls that may take longer than the delay of a hedge, and how it is measured. */
+const QUANTILE = 0.999;
+const WINDOW_MS = 5 * 60_000;
+const ENOUGH_CALLS = 10_000;
+const DELAY_BEFORE_MS = 50;
+const LEAST_DELAY_MS = 10;
+const DELAY_EVERY_MS = 1_000;
+
+/** Of hedges: one for each hundred calls, and a store of so many. */
+const TOKENS_A_CALL = 0.01;
+const MOST_TOKENS = 100;
+
+/** The part of the calls that goes to the standby too, to keep it warm; and while it is not known whether it is late as well. */
+const MIRRORED = 0.005;
+const MIRRORED_IN_DOUBT = 0.05;
+
+/** Silence: so many times the delay, but not less than that. */
+const SILENCE_DELAYS = 5;
+const LEAST_SILENCE_MS = 100;
+const SILENT_CALLS = 10;
+/** Calls in a row without an answer. */
+const FAILED_IN_A_ROW = 5;
+
+/** Back to the primary: so many probes in a row in time, not before so long. */
+const GOOD_PROBES = 20;
+const PROBED = 0.01;
+const PROBE_EVERY_MS = 500;
+const MOST_PROBES = 4;
+const FIRST_HOLD_MS = 10_000;
+const LONGEST_HOLD_MS = 5 * 60_000;
+const HOLD_GROWS_WITHIN_MS = 10 * 60_000;
+/** After the standby failed too. */
+const STAY_MS = 1_000;
+
+/**
+ * Decides for each read of a pair of hosts which of them is asked, and when. It
+ * does no I/O: calls, clock and chance are given to it.
+ *
+ * *calm*: the primary is asked. If it has not answered after a delay that all but
+ * one in a thousand of its answers keep, and a token is left, the standby is asked
+ * too, and the first answer is used. Tokens bound how much hedges add to the load,
+ * so they alone would turn an outage into errors: hence the second state.
+ *
+ * *switched*: when the primary is silent, or half of its answers are late while
+ * those of the standby are not, the standby is asked, and the primary by some
+ * probes only. That moves load and doubles none. If both are late, the load is too
+ * high: there is neither hedge nor switch. docs/consistency.md, "9. Standby reads".
+ */
+export class Speculation {
+	readonly #options: SpeculationOptions;
+	readonly #latencies = new Latencies(WINDOW_MS);
+	#lateCalls = new LateCalls();
+	#isSwitched = false;
+	#delayMs = DELAY_BEFORE_MS;
+	#delayAt: number;
+	#tokens = MOST_TOKENS;
+	/** Late at the primary, and not answered by anyone yet. */
+	readonly #late = new Set<LateRead>();
+	/** Since when the primary leaves calls without an answer; null while it does not. */
+	#silentSince: number | null = null;
+	/** Calls to the primary in a row that failed, and that the standby answered first. */
+	#failed = 0;
+	#lost = 0;
+	#stopWatch: (() => void) | null = null;
+	#stopProbes: (() => void) | null = null;
+	#standbyFailed = 0;
+	#switchedAt = Number.NEGATIVE_INFINITY;
+	#holdMs = FIRST_HOLD_MS;
+	#staysUntil = Number.NEGATIVE_INFINITY;
+	#goodProbes = 0;
+	#probesRunning = 0;
+	#probedAt = Number.NEGATIVE_INFINITY;
+	#isClosed = false;
+
+	constructor(options: SpeculationOptions) {
+		this.#options = options;
+		this.#delayAt = options.now();
+	}
+
+	get isSwitched(): boolean {
+		return this.#isSwitched;
+	}
+
+	/** After which the standby is asked. Milliseconds. */
+	get delayMs(): number {
+		return this.#delayMs;
+	}
+
+	/** Starts a read. The returned function gives it up. */
+	read<T>(read: SpeculativeRead<T>): () => void {
+		const now = this.#options.now();
+		this.#tokens = Math.min(MOST_TOKENS, this.#tokens + TOKENS_A_CALL);
+		const one = new Read(read, now);
+		if (this.#isSwitched && !this.#options.isFit()) {
+			this.#switchBack("standbyUnfit");
+		}
+		if (this.#isSwitched) {
+			this.#askStandby(one);
+			this.#wait(one, this.#silenceMs(), () => {
+				if (this.#take()) this.#askPrimary(one);
+			});
+			this.#maybeProbe(read.primary, now);
+		} else {
+			this.#askPrimary(one);
+			this.#wait(one, this.#delay(now), () => this.#isLate(one));
+			this.#maybeMirror(read.standby, now);
+		}
+		return () => {
+			if (one.isDone) return;
+			const waitedMs = this.#options.now() - one.startedAt;
+			// A caller that gave up did not learn whether the host is there.
+			if (one.cancelPrimary !== null && waitedMs >= this.#silenceMs()) {
+				this.#lost += 1;
+				this.#considerSwitch();
+			}
+			this.#end(one);
+		};
+	}
+
+	[Symbol.dispose](): void {
+		this.#isClosed = true;
+		this.#stopWatch?.();
+		this.#stopProbes?.();
+	}
+
+	#delay(now: number): number {
+		if (now - this.#delayAt < DELAY_EVERY_MS) return this.#delayMs;
+		this.#delayAt = now;
+		const most = this.#options.deadlineMs / 3;
+		const measured = this.#latencies.quantile(QUANTILE, ENOUGH_CALLS, now);
+		// Where there are too few calls now, that of before is the better guess.
+		if (measured === null) return this.#delayMs;
+		const next = Math.min(Math.max(measured, LEAST_DELAY_MS), most);
+		const ratio = next / this.#delayMs;
+		// What was late by the former delay says nothing by this one.
+		if (ratio > 1.2 || ratio < 1 / 1.2) this.#lateCalls = new LateCalls();
+		this.#delayMs = next;
+		return next;
+	}
+
+	#silenceMs(): number {
+		return Math.max(SILENCE_DELAYS * this.#delayMs, LEAST_SILENCE_MS);
+	}
+
+	#wait<T>(one: Read<T>, ms: number, run: () => void): void {
+		// It may have been answered at once.
+		if (one.isDone) return;
+		one.cancelTimer = this.#options.after(ms, () => {
+			one.cancelTimer = null;
+			if (!one.isDone) run();
+		});
+	}
+
+	#askPrimary<T>(one: Read<T>): void {
+		if (one.isDone || one.askedPrimary) return;
+		one.askedPrimary = true;
+		const askedAt = this.#options.now();
+		this.#silentSince ??= askedAt;
+		const cancel = one.read.primary((outcome) => {
+			one.cancelPrimary = null;
+			this.#primarySettled(one, outcome, askedAt);
+		});
+		if (!one.primarySettled && !one.isDone) one.cancelPrimary = cancel;
+	}
+
+	#primarySettled<T>(one: Read<T>, outcome: Outcome<T>, askedAt: number): void {
+		one.primarySettled = true;
+		const now = this.#options.now();
+		if (outcome.kind === "silent") {
+			this.#failed += 1;
+			this.#goodProbes = 0;
+			if (!one.isCountedLate) this.#lateCalls.primary(true, now);
+			one.isCountedLate = true;
+			if (!this.#isSwitched) this.#considerSwitch();
+			if (one.isDone || this.#isWaitingForStandby(one)) return;
+			if (!one.askedStandby && this.#mayHedge(one)) {
+				this.#askStandby(one);
+				return;
+			}
+			this.#settle(one, outcome, "primary");
+			return;
+		}
+		const ms = now - askedAt;
+		const isInTime = ms <= this.#delayMs;
+		this.#primaryAnswered();
+		if (this.#isSwitched) this.#probed(isInTime);
+		else {
+			this.#latencies.add(ms, now);
+			if (!one.isCountedLate) this.#lateCalls.primary(false, now);
+		}
+		this.#settle(one, outcome, "primary");
+	}
+
+	#isWaitingForStandby(one: LateRead): boolean {
+		return one.askedStandby && !one.standbySettled;
+	}
+
+	#primaryAnswered(): void {
+		this.#silentSince = null;
+		this.#failed = 0;
+		this.#lost = 0;
+	}
+
+	#isLate<T>(one: Read<T>): void {
+		const now = this.#options.now();
+		if (!one.primarySettled) {
+			one.isCountedLate = true;
+			this.#lateCalls.primary(true, now);
+			one.askStandby = () => this.#askStandby(one);
+			this.#late.add(one);
+			this.#silentSince ??= now;
+			this.#watch();
+			if (!this.#isSwitched) {
+				if (this.#lateCalls.lateHosts(now) === "primary") {
+					this.#switch("late");
+				}
+			}
+		}
+		if (this.#mayHedge(one)) this.#askStandby(one);
+	}
+
+	/** Whether the standby may be asked besides. Takes a token, but while switched: that began before. */
+	#mayHedge(one: LateRead): boolean {
+		if (one.isDone || one.askedStandby || !this.#options.isFit()) return false;
+		if (this.#isSwitched) return true;
+		if (this.#lateCalls.lateHosts(this.#options.now()) === "both") return false;
+		return this.#take();
+	}
+
+	#take(): boolean {
+		if (this.#tokens < 1) {
+			this.#report("overBudget");
+			return false;
+		}
+		this.#tokens -= 1;
+		this.#report("hedge");
+		return true;
+	}
+
+	#askStandby<T>(one: Read<T>): void {
+		if (one.isDone || one.askedStandby) return;
+		one.askedStandby = true;
+		one.askedStandbyAt = this.#options.now();
+		const measured = this.#measureStandby();
+		const cancel = one.read.standby((outcome) => {
+			one.cancelStandby = null;
+			one.standbySettled = true;
+			measured(outcome);
+			this.#standbyEnded(outcome);
+			if (one.isDone) return;
+			if (outcome.kind === "answer") {
+				this.#report("standbyAnswer");
+				this.#settle(one, outcome, "standby");
+			} else if (!one.askedPrimary) this.#askPrimary(one);
+			else if (one.primarySettled) this.#settle(one, outcome, "standby");
+		});
+		if (!one.standbySettled && !one.isDone) {
+			one.cancelStandby = () => {
+				measured(null);
+				cancel();
+			};
+		}
+	}
+
+	/**
+	 * Counts a call to the standby as in time or late, once that is known: a late
+	 * one must not count later than those in time. To call at its end; null: cancelled.
+	 */
+	#measureStandby(): (outcome: Outcome<unknown> | null) => void {
+		let isCounted = false;
+		const count = (isLate: boolean) => {
+			if (isCounted) return;
+			isCounted = true;
+			this.#lateCalls.standby(isLate, this.#options.now());
+		};
+		const cancelTimer = this.#options.after(this.#delayMs, () => count(true));
+		return (outcome) => {
+			cancelTimer();
+			if (outcome !== null) count(outcome.kind === "silent");
+		};
+	}
+
+	#standbyEnded(outcome: Outcome<unknown>): void {
+		if (outcome.kind !== "answer") this.#report("standbyRefused");
+		if (outcome.kind !== "silent") {
+			this.#standbyFailed = 0;
+			return;
+		}
+		this.#standbyFailed += 1;
+		if (this.#isSwitched && this.#standbyFailed >= FAILED_IN_A_ROW) {
+			this.#staysUntil = this.#options.now() + STAY_MS;
+			this.#switchBack("standbySilent");
+		}
+	}
+
+	#settle<T>(one: Read<T>, outcome: Outcome<T>, by: Served["by"]): void {
+		if (one.isDone) return;
+		const isBoth = one.askedPrimary && one.askedStandby;
+		if (by === "standby" && one.cancelPrimary !== null && one.isCountedLate) {
+			// How long it would have taken is not known: at least so long.
+			const now = this.#options.now();
+			if (!this.#isSwitched) this.#latencies.add(now - one.startedAt, now);
+			this.#lost += 1;
+			this.#considerSwitch();
+		}
+		if (isBoth && (one.cancelPrimary !== null || one.cancelStandby !== null)) {
+			this.#report("cancelled");
+		}
+		this.#end(one);
+		one.read.settle(outcome, {
+			by,
+			askedAfterMs: Math.max(0, one.askedStandbyAt - one.startedAt),
+		});
+	}
+
+	#end(one: LateRead): void {
+		one.isDone = true;
+		this.#late.delete(one);
+		one.cancelTimer?.();
+		one.cancelPrimary?.();
+		one.cancelStandby?.();
+		one.cancelTimer = one.cancelPrimary = one.cancelStandby = null;
+	}
+
+	/** While something is late: whether the primary has fallen silent. */
+	#watch(): void {
+		if (this.#stopWatch !== null || this.#isClosed) return;
+		const everyMs = Math.max(this.#delayMs, 25);
+		const next = () => {
+			this.#stopWatch = this.#options.after(everyMs, () => {
+				this.#stopWatch = null;
+				if (this.#late.size === 0) return;
+				if (!this.#isSwitched) this.#considerSwitch();
+				if (!this.#isClosed) next();
+			});
+		};
+		next();
+	}
+
+	#considerSwitch(): void {
+		if (this.#isSwitched) return;
+		if (this.#failed >= FAILED_IN_A_ROW) {
+			this.#switch("refused");
+			return;
+		}
+		const now = this.#options.now();
+		const silenceMs = this.#silenceMs();
+		if (this.#silentSince === null || now - this.#silentSince < silenceMs)
+			return;
+		if (this.#failed + this.#lost >= FAILED_IN_A_ROW) {
+			this.#switch("unanswered");
+			return;
+		}
+		let waiting = 0;
+		for (const { startedAt, primarySettled } of this.#late) {
+			if (!primarySettled && now - startedAt >= SILENCE_DELAYS * this.#delayMs)
+				waiting += 1;
+		}
+		if (waiting >= SILENT_CALLS) this.#switch("silent");
+	}
+
+	#switch(reason: string): void {
+		const { isFit, now: clock } = this.#options;
+		const now = clock();
+		if (this.#isSwitched || this.#isClosed || !isFit()) return;
+		if (now < this.#staysUntil) return;
+		// It has not answered the hedges either, or is as late: the load is too high.
+		if (this.#standbyFailed >= FAILED_IN_A_ROW) return;
+		if (this.#lateCalls.lateHosts(now) === "both") return;
+		this.#holdMs =
+			now - this.#switchedAt < HOLD_GROWS_WITHIN_MS
+				? Math.min(this.#holdMs * 2, LONGEST_HOLD_MS)
+				: FIRST_HOLD_MS;
+		this.#isSwitched = true;
+		this.#switchedAt = now;
+		this.#goodProbes = 0;
+		this.#standbyFailed = 0;
+		this.#probedAt = now;
+		this.#report("switchToStandby", reason);
+		this.#probeRegularly();
+		for (const one of [...this.#late]) one.askStandby();
+	}
+
+	#switchBack(reason: string): void {
+		if (!this.#isSwitched) return;
+		this.#isSwitched = false;
+		this.#stopProbes?.();
+		this.#stopProbes = null;
+		this.#primaryAnswered();
+		this.#report("switchToPrimary", reason);
+	}
+
+	#maybeProbe(primary: Attempt<unknown>, now: number): void {
+		const isDue =
+			now - this.#probedAt >= PROBE_EVERY_MS || this.#options.random() < PROBED;
+		if (isDue) this.#probe(primary, now);
+	}
+
+	#probeRegularly(): void {
+		if (!this.#isSwitched || this.#isClosed) return;
+		this.#stopProbes = this.#options.after(PROBE_EVERY_MS, () => {
+			const now = this.#options.now();
+			// Of calls there are none, or too few.
+			if (now - this.#probedAt >= PROBE_EVERY_MS * 0.9) {
+				this.#probe(this.#options.probe, now);
+			}
+			this.#probeRegularly();
+		});
+	}
+
+	#probe(primary: Attempt<unknown>, now: number): void {
+		if (this.#probesRunning >= MOST_PROBES) return;
+		this.#probedAt = now;
+		this.#report("probe");
+		this.#probesRunning += 1;
+		const switchedAt = this.#switchedAt;
+		this.#dropped(primary, this.#delayMs, (outcome) => {
+			this.#probesRunning -= 1;
+			const hasAnswered = outcome !== null && outcome.kind !== "silent";
+			if (hasAnswered) this.#primaryAnswered();
+			if (this.#switchedAt === switchedAt) this.#probed(hasAnswered);
+		});
+	}
+
+	#probed(isInTime: boolean): void {
+		this.#goodProbes = isInTime ? this.#goodProbes + 1 : 0;
+		const heldMs = this.#options.now() - this.#switchedAt;
+		if (
+			this.#isSwitched &&
+			this.#goodProbes >= GOOD_PROBES &&
+			heldMs >= this.#holdMs
+		) {
+			this.#switchBack("primaryIsWell");
+		}
+	}
+
+	#maybeMirror(standby: Attempt<unknown>, now: number): void {
+		const { random, isFit } = this.#options;
+		const chance = random();
+		if (chance >= MIRRORED_IN_DOUBT || !isFit()) return;
+		const isDue =
+			chance < MIRRORED ||
+			this.#lateCalls.lateHosts(now) === "primaryAndPerhapsBoth";
+		if (!isDue) return;
+		this.#report("mirror");
+		const measured = this.#measureStandby();
+		this.#dropped(standby, this.#silenceMs(), (outcome) => {
+			measured(outcome ?? SILENT);
+			this.#standbyEnded(outcome ?? SILENT);
+		});
+	}
+
+	/** A call whose answer nobody waits for. Null: it took longer than `ms`, and was cancelled. */
+	#dropped(
+		attempt: Attempt<unknown>,
+		ms: number,
+		done: (outcome: Outcome<unknown> | null) => void,
+	): void {
+		let isDone = false;
+		let cancelTimer: (() => void) | null = null;
+		const end = (outcome: Outcome<unknown> | null) => {
+			if (isDone) return;
+			isDone = true;
+			cancelTimer?.();
+			done(outcome);
+		};
+		const cancel = attempt(end);
+		if (isDone) return;
+		cancelTimer = this.#options.after(ms, () => {
+			cancelTimer = null;
+			if (isDone) return;
+			cancel();
+			end(null);
+		});
+	}
+
+	#report(event: SpeculationEvent, reason?: string): void {
+		this.#options.onEvent?.(event, reason);
+	}
+}
+
+const SILENT: Outcome<never> = { kind: "silent", thrown: null };
+
+/** A read of whatever is read. */
+type LateRead = Omit<Read<never>, "read">;
+
+/** A read that is under way. */
+class Read<T> {
+	readonly read: SpeculativeRead<T>;
+	readonly startedAt: number;
+	isDone = false;
+	askedPrimary = false;
+	primarySettled = false;
+	askedStandby = false;
+	standbySettled = false;
+	askedStandbyAt = 0;
+	isCountedLate = false;
+	cancelPrimary: (() => void) | null = null;
+	cancelStandby: (() => void) | null = null;
+	cancelTimer: (() => void) | null = null;
+	/** Set once it is late. */
+	askStandby: () => void = () => {};
+
+	constructor(read: SpeculativeRead<T>, startedAt: number) {
+		this.read = read;
+		this.startedAt = startedAt;
+	}
+}
