@@ -21,7 +21,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["cli"],
 	],
 	storage: [["."], ["mysql", "sqlite"]],
-	"storage/mysql": [["driver"], ["."]],
+	"storage/mysql": [["driver"], ["standby"], ["."]],
 	"storage/sqlite": [["driver"], ["."]],
 	queue: [["."], ["mysql", "sqlite"]],
 	feed: [["."], ["mysql", "sqlite"], ["jobs"]],
