@@ -447,7 +447,13 @@ export interface OutboxDelivery {
 	/** Of the undelivered entries, those that cannot be read. */
 	readonly unreadable: number;
 	/** Undelivered entries by the host that was not reached; null for one that refused, or in unknown state. */
-	readonly destinations: ReadonlyMap<string | null, number>;
+	readonly destinations: ReadonlyMap<string | null, EntriesLeft>;
+}
+
+export interface EntriesLeft {
+	readonly entries: number;
+	/** When the oldest of them was written. Milliseconds since 1970. */
+	readonly oldestAt: number;
 }
 
 export interface CacheHost {

@@ -25,6 +25,26 @@ export function outboxMetrics(registry: Registry): Feeds {
 		help: "Entries that were not delivered, by destination: the host that did not answer, shared caches, or none where a host answered and refused, or nothing came in time. An entry that waits for a host that is known to be away is not counted again.",
 		labels: ["destination"],
 	});
+	const left = new Map<string, readonly Attempt[]>();
+	const leftAge = new Values(registry, "gauge", {
+		name: "corkboard_outbox_left_entry_age_seconds",
+		help: "Age of the oldest entry that this process tried within the last 30 s and left, by destination (as in corkboard_outbox_failures_total). Absent for a destination that took all.",
+		aggregator: "max",
+		labels: ["destination"],
+		collect() {
+			leftAge.clear();
+			const now = Date.now();
+			for (const [destination, attempts] of left) {
+				const recent = attempts.filter(({ at }) => now - at < LEFT_MS);
+				if (recent.length === 0) left.delete(destination);
+				else {
+					left.set(destination, recent);
+					const oldest = Math.min(...recent.map(({ oldestAt }) => oldestAt));
+					leftAge.set(Math.max(0, now - oldest) / 1_000, destination);
+				}
+			}
+		},
+	});
 	const passes = new Values(registry, "counter", {
 		name: "corkboard_outbox_failed_passes_total",
 		help: "Delivery passes that did not deliver all they found.",
@@ -69,8 +89,13 @@ export function outboxMetrics(registry: Registry): Feeds {
 				const late = undelivered - unreadable;
 				if (late > 0) entries.at(by, "undelivered").value += late;
 				if (unreadable > 0) entries.at(by, "unreadable").value += unreadable;
-				for (const [destination, count] of destinations) {
-					failures.at(destination ?? "none").value += count;
+				for (const [host, { entries, oldestAt }] of destinations) {
+					const destination = host ?? "none";
+					failures.at(destination).value += entries;
+					left.set(
+						destination,
+						withAttempt(left.get(destination) ?? [], oldestAt),
+					);
 				}
 			},
 		],
@@ -83,6 +108,30 @@ export function outboxMetrics(registry: Registry): Feeds {
 			},
 		],
 	];
+}
+
+/** For how long a destination that did not take an entry is shown without another attempt: one that is known to be away is tried every 8 s, and answers late or not at all. */
+const LEFT_MS = 30_000;
+/** Attempts within so many milliseconds are one: so there are few, whatever fails. */
+const MERGED_MS = 1_000;
+
+/** To deliver entries, of which some were left. Milliseconds since 1970. */
+interface Attempt {
+	readonly at: number;
+	readonly oldestAt: number;
+}
+
+function withAttempt(
+	attempts: readonly Attempt[],
+	oldestAt: number,
+): readonly Attempt[] {
+	const at = Date.now();
+	const last = attempts.at(-1);
+	if (last !== undefined && at - last.at < MERGED_MS) {
+		const both = { at: last.at, oldestAt: Math.min(last.oldestAt, oldestAt) };
+		return [...attempts.slice(0, -1), both];
+	}
+	return [...attempts.filter((one) => at - one.at < LEFT_MS), { at, oldestAt }];
 }
 
 /** Whoever has outboxes keeps the time: none of the answers takes longer than a scrape may. */

@@ -1,5 +1,10 @@
 import { totalmem } from "node:os";
-import { performance } from "node:perf_hooks";
+import {
+	constants,
+	type NodeGCPerformanceDetail,
+	PerformanceObserver,
+	performance,
+} from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { collectDefaultMetrics, type Metric, Registry } from "prom-client";
 import { Values } from "./series.ts";
@@ -30,6 +35,14 @@ export function processMetrics(registry: Registry): void {
 			heap.set(getHeapStatistics().heap_size_limit);
 		},
 	});
+	watchFullCollections();
+	const live = new Values(registry, "gauge", {
+		name: "corkboard_heap_live_bytes",
+		help: "The heap in use when it was last collected as a whole: it has little garbage, so it does not sawtooth. Before the first time, the heap with its garbage.",
+		collect() {
+			live.set(liveBytes ?? getHeapStatistics().used_heap_size);
+		},
+	});
 	const memory = new Values(registry, "gauge", {
 		name: "corkboard_memory_limit_bytes",
 		help: "The memory that the process may take: of its container, or of the machine.",
@@ -47,6 +60,23 @@ export function processMetrics(registry: Registry): void {
 			loop.set(performance.eventLoopUtilization().active / 1_000);
 		},
 	});
+}
+
+/** After the last collection of the whole heap; null before. */
+let liveBytes: number | null = null;
+let collections: PerformanceObserver | null = null;
+
+/** As prom-client's observers, one for the process. */
+function watchFullCollections(): void {
+	if (collections !== null) return;
+	collections = new PerformanceObserver((list) => {
+		for (const entry of list.getEntries()) {
+			const { detail } = entry as { detail?: NodeGCPerformanceDetail };
+			if (detail?.kind !== constants.NODE_PERFORMANCE_GC_MAJOR) continue;
+			liveBytes = getHeapStatistics().used_heap_size;
+		}
+	});
+	collections.observe({ entryTypes: ["gc"] });
 }
 
 /** Of the process, so one for all servers in it: prom-client's observers of garbage and event loop cannot be stopped. */

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { MAX_OUTBOX_AGE_SECONDS } from "../../src/app/fleetStatus.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { drawDashboard } from "../helpers/drawDashboard.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -93,6 +94,18 @@ describe("deploy/prometheus", () => {
 	test("has rules that name the cause of several faults at once, and count whom it concerns", async () => {
 		await testRules(STORMS);
 		await testRules([STARVED], SHORT_STEP_S);
+	});
+
+	test("has rules that see soon what grows, and end with what was only for a moment", async () => {
+		await testRules(MOMENTS, SHORT_STEP_S);
+	});
+
+	test("has the limit of the outbox's age that `status` has", () => {
+		const behind = alerts.find(({ name }) => name === "CorkboardOutboxBehind");
+		assert.match(
+			behind?.expression ?? "",
+			new RegExp(`> ${MAX_OUTBOX_AGE_SECONDS}$`),
+		);
 	});
 });
 
@@ -229,6 +242,8 @@ const BEFORE_S = 720;
 const AFTER_S = 600;
 /** Before the fault of what is compared with half an hour before: long enough for a rate there. */
 const LONG_BEFORE_S = 2_400;
+/** Before what is seen by the last minutes. */
+const MOMENT_BEFORE_S = 120;
 /** Alerts that compare with half an hour before. */
 const COMPARED: ReadonlySet<string> = new Set([
 	"CorkboardOperationCostlier",
@@ -250,6 +265,8 @@ const REQUEST = "corkboard_request_duration_seconds_bucket";
 const LAG = "corkboard_invalidation_lag_seconds_bucket";
 const QUEUE = 'queue="feedPin"';
 const PAUSED = 'queue="digest"';
+const LEFT_BY_CACHES =
+	'corkboard_outbox_left_entry_age_seconds{destination="shared caches"}';
 const DOCUMENT = 'document="0123456789ab",operation="Home"';
 
 /** A fleet without a fault. */
@@ -288,6 +305,8 @@ const HEALTHY: Fault = {
 	'corkboard_invalidation_gaps_total{instance="a",reason="gap"}': [0, 0],
 	[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 1],
 	'corkboard_outbox_failures_total{destination="db2:3306"}': [0, 0],
+	'corkboard_outbox_left_entry_age_seconds{destination="db2:3306"}': [0, 0],
+	'corkboard_outbox_left_entry_age_seconds{destination="r:6379"}': [0, 0],
 	'corkboard_outbox_entries_total{by="worker",result="unreadable"}': [0, 0],
 	[`corkboard_queue_oldest_due_age_seconds{${QUEUE}}`]: [2, 2],
 	[`corkboard_queue_paused{${QUEUE}}`]: [0, 0],
@@ -300,6 +319,8 @@ const HEALTHY: Fault = {
 	[`corkboard_queue_expired_total{${QUEUE},result="again"}`]: [0.001, 0.001],
 	[`corkboard_queue_refused_total{${QUEUE}}`]: [0, 0],
 	'corkboard_worker_problem{instance="w",kind="shard"}': [0, 0],
+	[`corkboard_queue_rotation_refused_seconds{${QUEUE},shard="3"}`]: [60, 60],
+	[`corkboard_heap_live_bytes{${JOB}}`]: [1e9, 1e9],
 	[`nodejs_heap_size_used_bytes{${JOB}}`]: [1e9, 1e9],
 	[`corkboard_heap_limit_bytes{${JOB}}`]: [4e9, 4e9],
 	[`process_resident_memory_bytes{${JOB}}`]: [2e9, 2e9],
@@ -367,7 +388,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	},
 	CorkboardOutboxBlocked: {
 		'corkboard_outbox_failures_total{destination="db2:3306"}': [0, 0.1],
-		[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 20],
+		'corkboard_outbox_left_entry_age_seconds{destination="db2:3306"}': [0, 20],
 	},
 	CorkboardOutboxUnreadable: {
 		'corkboard_outbox_entries_total{by="worker",result="unreadable"}': [0, 0.1],
@@ -386,6 +407,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	},
 	CorkboardQueueFull: {
 		[`corkboard_queue_refused_total{${QUEUE}}`]: [0, 1],
+	},
+	CorkboardRotationRefused: {
+		[`corkboard_queue_rotation_refused_seconds{${QUEUE},shard="3"}`]: [
+			60, 30_000,
+		],
 	},
 	CorkboardWorkerBlocked: {
 		'corkboard_worker_problem{instance="w",kind="shard"}': [0, 1],
@@ -482,7 +508,10 @@ const STORMS = [
 				'corkboard_outbox_failures_total{destination="shared caches"}': [
 					0, 0.1,
 				],
-				[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 20],
+				'corkboard_outbox_left_entry_age_seconds{destination="r:6379"}': [
+					0, 20,
+				],
+				[LEFT_BY_CACHES]: [0, 20],
 			},
 			{ CorkboardCacheDown: 1, CorkboardOutboxBlocked: 1 },
 			BEFORE_S,
@@ -503,13 +532,128 @@ const STORMS = [
 				'corkboard_outbox_failures_total{destination="shared caches"}': [
 					0, 0.1,
 				],
-				[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 20],
+				[LEFT_BY_CACHES]: [0, 20],
+			},
+			{ CorkboardOutboxBlocked: 1 },
+			BEFORE_S,
+		),
+	},
+	{
+		name: "an old entry for one destination: none for another that failed once and took it then",
+		...ruleTest(
+			{
+				'corkboard_outbox_failures_total{destination="db2:3306"}': [0, 0.1],
+				'corkboard_outbox_failures_total{destination="db3:3306"}': [0, 0.1],
+				'corkboard_outbox_left_entry_age_seconds{destination="db2:3306"}': [
+					0, 25,
+				],
+				'corkboard_outbox_left_entry_age_seconds{destination="db3:3306"}': [
+					0, 4,
+				],
 			},
 			{ CorkboardOutboxBlocked: 1 },
 			BEFORE_S,
 		),
 	},
 ];
+
+/** Scraped as servers are. Each has the fault for some time only, or comes slowly. */
+const MOMENTS = [
+	{
+		name: "an operation that was costlier for 45 s: no alert after it is over, nor before",
+		...momentTest(
+			{
+				[`corkboard_document_cost_points_total{${DOCUMENT}}`]:
+					"0+10000x240 2410000+100000x3 2720000+10000x60",
+			},
+			[60, 70, 80, 90, 100, 120].map((afterS) => [afterS, {}]),
+		),
+	},
+	{
+		name: "an operation that stays costlier: known within 90 s, with both costs, and over within 40 s",
+		...momentTest(
+			{
+				[`corkboard_document_cost_points_total{${DOCUMENT}}`]:
+					"0+10000x240 2410000+100000x18 4220000+10000x60",
+			},
+			[
+				[90, { CorkboardOperationCostlier: 1 }],
+				[180, { CorkboardOperationCostlier: 1 }],
+				[230, {}],
+			],
+		),
+		alert_rule_test: [
+			{
+				alertname: "CorkboardOperationCostlier",
+				eval_time: `${LONG_BEFORE_S + 120}s`,
+				exp_alerts: [
+					{
+						exp_labels: { severity: "ticket", operation: "Home" },
+						exp_annotations: {
+							summary:
+								"operation Home costs 1k points, half an hour before 100",
+							runbook: `${PAGE}#corkboardoperationcostlier`,
+						},
+					},
+				],
+			},
+		],
+	},
+	{
+		name: "a heap that fills by 1 % of its limit a second: known while a third is free",
+		...momentTest(
+			{
+				[`corkboard_heap_live_bytes{${JOB}}`]:
+					"1000000000x12 1000000000+400000000x7",
+			},
+			[
+				[20, {}],
+				[50, { CorkboardMemoryPressure: 1 }],
+			],
+			MOMENT_BEFORE_S,
+		),
+	},
+	{
+		name: "a heap that sawtooths, and one whose cache fills: no alert",
+		...momentTest(
+			{
+				[`nodejs_heap_size_used_bytes{${JOB}}`]: `1000000000x12 ${"3400000000 2400000000 ".repeat(20)}`,
+				[`corkboard_heap_live_bytes{${JOB}}`]:
+					"1000000000x12 1000000000+100000000x12 2200000000x30",
+			},
+			[20, 40, 60, 80, 100, 120, 140].map((afterS) => [afterS, {}]),
+			MOMENT_BEFORE_S,
+		),
+	},
+];
+
+/** What fires so many seconds after the healthy time, on series in promtool's notation. */
+function momentTest(
+	fault: Readonly<Record<string, string>>,
+	moments: readonly (readonly [
+		afterS: number,
+		firing: Readonly<Record<string, number>>,
+	])[],
+	beforeS = LONG_BEFORE_S,
+) {
+	const healthy = ruleTest({}, {}, beforeS, { stepS: SHORT_STEP_S });
+	const [first] = healthy.promql_expr_test;
+	return {
+		...healthy,
+		input_series: healthy.input_series.map(({ series, values }) => ({
+			series,
+			values: fault[series] ?? values,
+		})),
+		promql_expr_test: moments.map(([afterS, firing]) => ({
+			expr: first?.expr,
+			eval_time: `${beforeS + afterS}s`,
+			exp_samples: Object.entries(firing).map(([name, value]) => ({
+				labels: `{alertname="${name}"}`,
+				value,
+			})),
+		})),
+	};
+}
 
 /** What one alert says, some seconds after the fault. */
 function summaryTest(

@@ -186,8 +186,8 @@ test("metrics count what caches, hosts and the outbox worker report, in seconds"
 		undelivered: 3,
 		unreadable: 1,
 		destinations: new Map([
-			[host, 2],
-			[null, 1],
+			[host, { entries: 2, oldestAt: Date.now() - 40_000 }],
+			[null, { entries: 1, oldestAt: Date.now() }],
 		]),
 	});
 	const refused = { path: "t", state: "rejected", version: 7 };
@@ -237,6 +237,13 @@ test("metrics count what caches, hosts and the outbox worker report, in seconds"
 		Date.now() / 1_000 -
 		lineOf(text, "corkboard_topology_loaded_timestamp_seconds");
 	assert.ok(age >= 0 && age < 60, `${age} s`);
+	const left = (destination: string) =>
+		lineOf(
+			text,
+			`corkboard_outbox_left_entry_age_seconds{destination="${destination}"}`,
+		);
+	assert.ok(left(host) >= 40 && left(host) < 100, `${left(host)} s`);
+	assert.ok(left("none") < 40, `${left("none")} s`);
 });
 
 test("metrics count jobs by queue and outcome, and what waits as the shards say", async () => {

@@ -53,18 +53,23 @@ export async function deliverNow(
 	rows: readonly StoredEntry[],
 ): Promise<Delivery> {
 	if (rows.length === 0) return NOTHING;
+	const writtenAt = Date.now() * 1_000;
 	try {
 		const delivery = await withDeadline(
 			deliverEntries(writer, rows),
 			deadlineIn(DELIVER_NOW_MS),
 		);
-		reportDelivery("write", rows.length, [...delivery.failures.values()]);
+		reportDelivery(
+			"write",
+			rows.length,
+			[...delivery.failures.values()].map((error) => ({ error, writtenAt })),
+		);
 		return delivery;
 	} catch (late) {
 		reportDelivery(
 			"write",
 			rows.length,
-			rows.map(() => late),
+			rows.map(() => ({ error: late, writtenAt })),
 		);
 		return NOTHING;
 	}

@@ -212,7 +212,10 @@ export class OutboxWorker implements AsyncDisposable {
 			reportDelivery(
 				"worker",
 				taken.length,
-				undelivered.map(({ error }) => error),
+				undelivered.map(({ error, entry: { writtenAt } }) => ({
+					error,
+					writtenAt,
+				})),
 			);
 			for (const entry of taken) this.#blocked.delete(entryName(entry));
 			for (const { entry, error } of undelivered) {
@@ -254,7 +257,7 @@ export class OutboxWorker implements AsyncDisposable {
 		reportDelivery(
 			"worker",
 			untaken.length,
-			untaken.map(() => error),
+			untaken.map(({ writtenAt }) => ({ error, writtenAt })),
 		);
 		return entries.filter((entry) => !isUntaken(entry));
 	}
