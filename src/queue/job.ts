@@ -175,8 +175,8 @@ export function job<Schema extends BodySchema, Context = unknown>(
 		claimMs,
 		maxRunMs,
 		encode,
-		async start({ body: text, checkpoint, ...started }, context) {
-			const stored = parseObject(text);
+		async start(started, context) {
+			const stored = parseObject(started.body);
 			const { [VERSION_KEY]: storedVersion = 1, ...fields } = stored;
 			if (typeof storedVersion === "number" && storedVersion > version) {
 				throw new Later(
@@ -190,11 +190,19 @@ export function job<Schema extends BodySchema, Context = unknown>(
 			}
 			await run(
 				{
-					...started,
+					// Made when they are asked for (worker/runJob.ts).
+					get id() {
+						return started.id;
+					},
+					get signal() {
+						return started.signal;
+					},
+					attempt: started.attempt,
+					allowed: started.allowed,
 					fence: started.attempt,
 					body: data as z.output<Schema>,
 					checkpoint: ({ body, note }) =>
-						checkpoint({
+						started.checkpoint({
 							...(body !== undefined && { body: encode(body) }),
 							...(note !== undefined && { note }),
 						}),

@@ -36,7 +36,11 @@ look();
 
 async function obey(command: RenewalCommand): Promise<void> {
 	if (command.kind === "hold") held.hold(command.claims);
-	if (command.kind === "drop") held.drop(command.jobs);
+	if (command.kind === "drop") {
+		held.drop(command.jobs);
+		// Nothing has to be renewed sooner for it.
+		return;
+	}
 	if (command.kind === "endBy") endAt = command.at;
 	if (command.kind === "source") store.switchTo(openJobStoreOf(command.source));
 	if (command.kind === "stop") {

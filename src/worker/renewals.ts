@@ -4,6 +4,10 @@ import { CHANNELS, type WorkerProblem } from "../diagnostics.ts";
 import type { Held, Place } from "../queue/jobStore.ts";
 import type { JobStoreSource } from "./jobStoreSource.ts";
 
+/** Ended jobs are reported to the thread after so long, or so many at once. */
+const DROP_MS = 20;
+const MOST_DROPPED = 500;
+
 /** Claims of one place, made together. */
 export interface HeldClaims {
 	readonly place: Place;
@@ -16,11 +20,7 @@ export interface HeldClaims {
 /** Main thread to renewal thread. */
 export type RenewalCommand =
 	| { readonly kind: "hold"; readonly claims: HeldClaims }
-	| {
-			readonly kind: "drop";
-			readonly place: Place;
-			readonly jobs: readonly Held[];
-	  }
+	| { readonly kind: "drop"; readonly jobs: readonly Held[] }
 	/** The process has to have ended by then. */
 	| { readonly kind: "endBy"; readonly at: number }
 	| { readonly kind: "source"; readonly source: JobStoreSource }
@@ -67,6 +67,9 @@ export class Renewals implements AsyncDisposable {
 	readonly #thread: Thread;
 	readonly #timer: NodeJS.Timeout;
 	readonly #ended: Promise<unknown>;
+	/** Reported together: a message for each job would cost more than a short job. */
+	#dropped: Held[] = [];
+	#dropTimer: NodeJS.Timeout | undefined;
 
 	private constructor(thread: Thread, timer: NodeJS.Timeout) {
 		this.#thread = thread;
@@ -114,8 +117,11 @@ export class Renewals implements AsyncDisposable {
 		this.#send({ kind: "hold", claims });
 	}
 
-	drop(place: Place, jobs: readonly Held[]): void {
-		this.#send({ kind: "drop", place, jobs });
+	/** Ends renewing a claim, soon: one that is renewed after its job has ended does no harm. */
+	drop(job: Held): void {
+		this.#dropped.push(job);
+		if (this.#dropped.length >= MOST_DROPPED) this.#sendDropped();
+		else this.#dropTimer ??= setTimeout(() => this.#sendDropped(), DROP_MS);
 	}
 
 	/** The topology has changed. */
@@ -130,8 +136,16 @@ export class Renewals implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		clearInterval(this.#timer);
+		clearTimeout(this.#dropTimer);
 		this.#send({ kind: "stop" });
 		await this.#ended;
+	}
+
+	#sendDropped(): void {
+		clearTimeout(this.#dropTimer);
+		this.#dropTimer = undefined;
+		this.#send({ kind: "drop", jobs: this.#dropped });
+		this.#dropped = [];
 	}
 
 	#send(command: RenewalCommand): void {

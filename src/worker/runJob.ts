@@ -1,6 +1,13 @@
-import { type AnyJob, ClaimLost, GiveUp, Later } from "../queue/job.ts";
+import {
+	type AnyJob,
+	ClaimLost,
+	GiveUp,
+	Later,
+	type StartedJob,
+} from "../queue/job.ts";
 import { formatJobId } from "../queue/jobId.ts";
 import type { Ack, ClaimedJob, JobUpdate, Place } from "../queue/jobStore.ts";
+import type { Abortion } from "./abortion.ts";
 import { type Backoff, retryDelayMs } from "./retryDelay.ts";
 
 /** The reason of a job's signal when its worker stops. */
@@ -40,18 +47,16 @@ export async function runJob<Context>(
 	options: {
 		readonly place: Place;
 		readonly context: Context;
-		/** Aborts the signal of the job. */
-		readonly controller: AbortController;
+		readonly abortion: Abortion;
 		readonly backoff: Backoff;
 		/** Resolves when the store has the change. Throws ClaimLost. */
 		readonly checkpoint: (update: JobUpdate) => Promise<void>;
 	},
 ): Promise<Outcome> {
-	const { place, context, controller, backoff } = options;
-	const { signal } = controller;
+	const { place, context, abortion, backoff } = options;
 	const tooLong = setTimeout(
 		() =>
-			controller.abort(
+			abortion.abort(
 				new RanTooLong(`It ran longer than ${kind.maxRunMs / 1_000} s.`),
 			),
 		kind.maxRunMs,
@@ -59,42 +64,41 @@ export async function runJob<Context>(
 	// A handler that ignores that its worker stops does not keep the process.
 	tooLong.unref();
 	let isOver = false;
-	/** Settles when nobody waits for the handler any more. */
-	const abandoned = new Promise<never>((_, reject) => {
-		signal.addEventListener("abort", () => {
-			if (signal.reason instanceof WorkerStops) return;
-			setTimeout(() => reject(signal.reason), ABORT_MS).unref();
-		});
-	});
-	abandoned.catch(() => {});
+	const started: StartedJob = {
+		// Most handlers ask for neither.
+		get id() {
+			return formatJobId({ ...place, ...claimed });
+		},
+		get signal() {
+			return abortion.signal;
+		},
+		body: claimed.body,
+		attempt: claimed.attempts,
+		allowed: claimed.allowed,
+		async checkpoint({ body, note }) {
+			if (isOver || abortion.reason instanceof ClaimLost) {
+				throw new ClaimLost("The claim of the job has ended.");
+			}
+			await options.checkpoint({
+				...(body !== undefined && { body }),
+				...(note !== undefined && { status: note }),
+			});
+		},
+	};
 	try {
-		await Promise.race([
-			abandoned,
-			kind.start(
-				{
-					id: formatJobId({ ...place, ...claimed }),
-					body: claimed.body,
-					attempt: claimed.attempts,
-					allowed: claimed.allowed,
-					signal,
-					async checkpoint({ body, note }) {
-						if (isOver || signal.reason instanceof ClaimLost) {
-							throw new ClaimLost("The claim of the job has ended.");
-						}
-						await options.checkpoint({
-							...(body !== undefined && { body }),
-							...(note !== undefined && { status: note }),
-						});
-					},
-				},
-				context,
-			),
-		]);
-		return signal.reason instanceof ClaimLost
+		await new Promise<void>((resolve, reject) => {
+			// Then nobody waits for the handler any more.
+			abortion.onAbort((reason) => {
+				if (reason instanceof WorkerStops) return;
+				setTimeout(() => reject(reason), ABORT_MS).unref();
+			});
+			kind.start(started, context).then(resolve, reject);
+		});
+		return abortion.reason instanceof ClaimLost
 			? { kind: "lost" }
 			: { kind: "succeed" };
 	} catch (error) {
-		return outcomeOf(error, signal, claimed, backoff);
+		return outcomeOf(error, abortion, claimed, backoff);
 	} finally {
 		isOver = true;
 		clearTimeout(tooLong);
@@ -103,7 +107,7 @@ export async function runJob<Context>(
 
 function outcomeOf(
 	error: unknown,
-	{ reason }: AbortSignal,
+	{ reason }: Abortion,
 	{ attempts }: ClaimedJob,
 	backoff: Backoff,
 ): Outcome {

@@ -22,6 +22,7 @@ import type { LiveSettings } from "../queue/liveSettings.ts";
 import { rotateQueues } from "../queue/rotateQueues.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
+import { Abortion } from "./abortion.ts";
 import { Acks } from "./acks.ts";
 import { type ClaimedTogether, ClaimLoop } from "./claimLoop.ts";
 import { JobBuffer } from "./jobBuffer.ts";
@@ -59,7 +60,7 @@ interface Entry<Context> {
 	readonly job: ClaimedJob;
 	readonly priority: number;
 	readonly startBy: number;
-	readonly controller: AbortController;
+	readonly abortion: Abortion;
 	/** How long it had been due when it was claimed. */
 	readonly waitedMs: number;
 	readonly claimedAt: number;
@@ -209,8 +210,8 @@ export class Worker<Context> implements AsyncDisposable {
 		const loops = Promise.all(this.#loops);
 		this.#release(this.#buffer.remove(() => true));
 		await this.#untilIdle(drainMs);
-		for (const { controller } of this.#running) {
-			controller.abort(new WorkerStops("The worker stops."));
+		for (const { abortion } of this.#running) {
+			abortion.abort(new WorkerStops("The worker stops."));
 		}
 		await this.#untilIdle(abortMs);
 		this.#release([...this.#running]);
@@ -282,7 +283,7 @@ export class Worker<Context> implements AsyncDisposable {
 				job,
 				priority: job.priority,
 				startBy: since + claimMs * BEGIN_WITHIN,
-				controller: new AbortController(),
+				abortion: new Abortion(),
 				waitedMs: Math.max(0, (job.until - job.dueAt) / 1_000 - claimMs),
 				claimedAt: since,
 				until: since + claimMs,
@@ -316,12 +317,12 @@ export class Worker<Context> implements AsyncDisposable {
 
 	/** Never rejects. */
 	async #run(entry: Entry<Context>): Promise<void> {
-		const { state, place, job, controller } = entry;
+		const { state, place, job, abortion } = entry;
 		entry.startedAt = monotonicMs();
 		const outcome = await runJob(state.kind, job, {
 			place,
 			context: this.#context,
-			controller,
+			abortion,
 			backoff: state.backoff,
 			checkpoint: (update) => this.#checkpoint(entry, update),
 		});
@@ -338,9 +339,11 @@ export class Worker<Context> implements AsyncDisposable {
 				? "lost"
 				: await this.#acks.send(place, ackOf(outcome, job), () => entry.until);
 		this.#held.delete(keyOf(job));
-		this.#renewals?.drop(place, [
-			{ local: job.local, bucket: job.bucket, claim: job.claim },
-		]);
+		this.#renewals?.drop({
+			local: job.local,
+			bucket: job.bucket,
+			claim: job.claim,
+		});
 		if (this.#held.size === 0 || this.#claims.wants) this.#wake.wake();
 		publishEnd(
 			entry,
@@ -356,7 +359,7 @@ export class Worker<Context> implements AsyncDisposable {
 		});
 		if (acked[0] === "done") return;
 		const lost = new ClaimLost("The claim of the job has ended.");
-		entry.controller.abort(lost);
+		entry.abortion.abort(lost);
 		throw lost;
 	}
 
@@ -379,7 +382,7 @@ export class Worker<Context> implements AsyncDisposable {
 			const entry = this.#held.get(keyOf(job));
 			if (entry === undefined) continue;
 			entry.until = 0;
-			entry.controller.abort(new ClaimLost("The claim of the job has ended."));
+			entry.abortion.abort(new ClaimLost("The claim of the job has ended."));
 			for (const buffered of this.#buffer.remove((one) => one === entry)) {
 				void this.#report(buffered, { kind: "lost" });
 			}

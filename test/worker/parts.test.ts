@@ -13,6 +13,7 @@ import { ShardChoice } from "../../src/queue/shardChoice.ts";
 import { ShardHealth } from "../../src/queue/shardHealth.ts";
 import { monotonicMs } from "../../src/util/monotonic.ts";
 import { rendezvousOrder } from "../../src/util/rendezvous.ts";
+import { Abortion } from "../../src/worker/abortion.ts";
 import { Acks } from "../../src/worker/acks.ts";
 import { HeldJobs } from "../../src/worker/heldJobs.ts";
 import { JobBuffer } from "../../src/worker/jobBuffer.ts";
@@ -170,15 +171,15 @@ describe("a handler that ignores its signal", () => {
 			body: z.object({}),
 			run: () => new Promise(() => {}),
 		});
-		const controller = new AbortController();
+		const abortion = new Abortion();
 		const outcome = runJob(hanging, CLAIMED, {
 			place: PLACE,
 			context: undefined,
-			controller,
+			abortion,
 			backoff: { firstMs: 1, factor: 1, mostMs: 1, jitter: 0 },
 			checkpoint: async () => {},
 		});
-		controller.abort(new ClaimLost("The claim of the job has ended."));
+		abortion.abort(new ClaimLost("The claim of the job has ended."));
 		const late = sleep(60_000, null, { signal: ENDED.signal }).catch(
 			() => null,
 		);
