@@ -5,11 +5,13 @@
 -- Each server has users of its own: none of this is replicated.
 SET SESSION sql_log_bin = 0;
 
--- The API: the databases of shards (db00000), mod shards (mod00000) and queue shards (queue00000), and no other,
+-- The API: the databases of shards (db00000), mod shards (mod00000), feeds (feed00000) and queue shards (queue00000), and no other but corkboard,
 -- who uses tables of jobs, and how far a replica is behind: what `corkboard grants` prints.
 CREATE USER corkboard_api@'%' IDENTIFIED BY 'corkboard';
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO corkboard_api@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO corkboard_api@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `feed_____`.* TO corkboard_api@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `corkboard`.* TO corkboard_api@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, LOCK TABLES ON `queue_____`.* TO corkboard_api@'%';
 GRANT SELECT ON performance_schema.metadata_locks TO corkboard_api@'%';
 GRANT SELECT ON performance_schema.setup_instruments TO corkboard_api@'%';

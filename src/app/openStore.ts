@@ -27,7 +27,7 @@ import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { markingUnpublishedWrites } from "../storage/unpublishedWrites.ts";
-import { generationOf } from "../topology/ranges.ts";
+import { feedGenerationOf, generationOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
 
@@ -233,7 +233,7 @@ function followTopology(
 
 /** The caches that processes share; null where there are none. */
 function openSharedCaches(
-	{ memcached, redis, hooks = {} }: StoreOptions,
+	{ model, memcached, redis, hooks = {} }: StoreOptions,
 	currentTopology: () => Topology,
 	resources: AsyncDisposableStack,
 ): {
@@ -296,7 +296,10 @@ function openSharedCaches(
 			publish: async (keys) => channel === null || channel.publish(keys),
 			untilPublished: async (keys, ms) =>
 				channel === null || channel.untilPublished(keys, ms),
-			generationOf: (shard) => generationOf(currentTopology(), shard),
+			generationOf: (shard, mapping) =>
+				model.mappings.get(mapping ?? "")?.place === "FEEDS"
+					? feedGenerationOf(currentTopology(), shard)
+					: generationOf(currentTopology(), shard),
 		},
 		isPublished: channel !== null,
 		isOverdue: () => channel?.isOverdue ?? false,

@@ -14,7 +14,7 @@ export interface Lock {
 		}
 	>;
 	readonly mappings: ByName<
-		Pick<Mapping, "table" | "from" | "to" | "order"> & {
+		Pick<Mapping, "table" | "from" | "to" | "order" | "place"> & {
 			/** The key of the reference that a grouped list is ordered by. */
 			readonly groupBy?: string;
 		}
@@ -129,16 +129,19 @@ function lockOf({ objects, mappings, lookups }: Model): Lock {
 			]),
 		),
 		mappings: Object.fromEntries(
-			[...mappings].map(([name, { table, from, to, order, groupedBy }]) => [
-				name,
-				{
-					table,
-					from,
-					to,
-					order,
-					...(groupedBy && { groupBy: groupedBy.key }),
-				},
-			]),
+			[...mappings].map(
+				([name, { table, from, to, order, groupedBy, place }]) => [
+					name,
+					{
+						table,
+						from,
+						to,
+						order,
+						...(groupedBy && { groupBy: groupedBy.key }),
+						...(place && { place }),
+					},
+				],
+			),
 		),
 		lookups: Object.fromEntries(
 			[...lookups].map(([name, { type, key, fold }]) => [

@@ -169,8 +169,17 @@ function derivedWrites(
 }
 
 function mappingColumns(model: Model, mapping: Mapping): Row {
-	const { name, table, from, prefixKeys, to, order, inverse, groupedBy } =
-		mapping;
+	const {
+		name,
+		table,
+		from,
+		prefixKeys,
+		to,
+		order,
+		inverse,
+		groupedBy,
+		place,
+	} = mapping;
 	return [
 		`mapping ${name} to ${to}, ${groupedBy ? `grouped by ${groupedBy.field}` : ORDERS[order]}`,
 		table,
@@ -179,7 +188,9 @@ function mappingColumns(model: Model, mapping: Mapping): Row {
 			? "the mod shard of the prefix"
 			: from === null
 				? "0"
-				: "its own",
+				: place === "FEEDS"
+					? "its own, feed database"
+					: "its own",
 		inverse === null
 			? prefixKeys === null
 				? "edge and list row"

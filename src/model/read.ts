@@ -21,6 +21,7 @@ import {
 	checkNodes,
 	checkNullable,
 	checkPageUse,
+	checkPlace,
 	checkPrefixes,
 	checkResolvers,
 	checkSource,
@@ -180,12 +181,22 @@ function readMapping(
 	const role = types.get(field.owner)?.role;
 	if (to === null || mapping.values === null) return null;
 	if (role !== "object" && role !== "query") return null;
-	const { name, table, inverse, order, groupBy } = mapping.values;
+	const { name, table, inverse, order, groupBy, place } = mapping.values;
 	const from = role === "query" ? null : field.owner;
 	const prefixKeys = readPrefixKeys(field, to, types, problems);
+	checkPlace(field, problems);
 	return {
 		declared: field,
-		mapping: { name, table, from, prefixKeys, to, field: field.name, order },
+		mapping: {
+			name,
+			table,
+			from,
+			prefixKeys,
+			to,
+			field: field.name,
+			order,
+			...(place === "FEEDS" && { place }),
+		},
 		inverse: inverse ?? null,
 		groupBy: groupBy ?? null,
 	};

@@ -81,6 +81,8 @@ export interface Mapping {
 	readonly field: string;
 	readonly order: MappingOrder;
 	readonly inverse: Inverse | null;
+	/** Its lists are in the feed database of their shard, if that has one. Absent for all others. */
+	readonly place?: "FEEDS";
 	/**
 	 * Set for a list that follows a reference and is grouped by another reference
 	 * of its objects: it has only those with one, and what leads to the same object

@@ -237,6 +237,26 @@ export function checkPrefixes(
 	}
 }
 
+/** A feed database has edges of lists in order of time and nothing else: no other side of an edge, and no objects. */
+export function checkPlace(
+	{ mapping, prefixes, path }: DeclaredField,
+	problems: Problems,
+): void {
+	const { place, inverse, groupBy, order } = mapping?.values ?? {};
+	if (place !== "FEEDS") return;
+	const has = [
+		...(inverse == null ? [] : ["an inverse"]),
+		...(groupBy == null ? [] : ["groupBy"]),
+		...(prefixes === null ? [] : ["@prefixes"]),
+		...(order === "NEWEST_FIRST" ? [] : [`the order ${order}`]),
+	];
+	if (has.length === 0) return;
+	problems.add(
+		mapping?.node,
+		`${path} has place: FEEDS, so its lists must be newest first and belong to one object, got ${has.join(", ")}`,
+	);
+}
+
 /** The stored keys of the fields that @prefixes names; null for a field without it. */
 export function readPrefixKeys(
 	{ prefixes, path }: DeclaredField,

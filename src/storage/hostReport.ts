@@ -7,6 +7,8 @@ export interface HostReport {
 	/** Shards and mod shards of which it is the primary. */
 	readonly shards: readonly number[];
 	readonly modShards: readonly number[];
+	/** Feed databases of which it is the primary. */
+	readonly feeds?: number;
 	/** Why it cannot be used; null where it can. */
 	readonly error: string | null;
 	/** Of a round trip. Milliseconds. */

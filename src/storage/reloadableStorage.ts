@@ -133,6 +133,14 @@ class TopologySwitcher implements ReloadableStorage {
 		return this.#current.storage.shards;
 	}
 
+	get outboxShards(): readonly number[] {
+		return this.#current.storage.outboxShards;
+	}
+
+	shardOfLists(mapping: Mapping, shard: number): number {
+		return this.#current.storage.shardOfLists(mapping, shard);
+	}
+
 	get openShards(): readonly number[] {
 		return this.#current.openShards;
 	}

@@ -10,8 +10,8 @@ import type { HostReport } from "./hostReport.ts";
  * The storage port: the only way to the shards. Reads take many keys at a time
  * and return one result per key, in the order of the keys. A host that is down
  * makes the results of its own keys errors, and no others. A caller may not
- * assume that two keys of one call were read at the same moment. All reads go
- * to primaries. Writes take no signal: a write that has started is finished
+ * assume that two keys of one call were read at the same moment. Reads go
+ * to primaries, but for scans that say `mayBeStale`. Writes take no signal: a write that has started is finished
  * even if nobody waits for it.
  *
  * Every failure of a shard is a CorkboardError made by `toStorageError` of the
@@ -156,6 +156,10 @@ export interface Storage extends AsyncDisposable {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
+	/** `shards`, and the feed databases (./feedShards.ts): all that have an outbox. */
+	readonly outboxShards: readonly number[];
+	/** The shard of storage that holds the lists of a mapping whose owners are on `shard`: that one, or its feed database. */
+	shardOfLists(mapping: Mapping, shard: number): number;
 	/** Whether no other process writes to these shards while this one does. */
 	readonly hasSingleWriter: boolean;
 	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */
@@ -315,6 +319,11 @@ export interface Scan extends ListKey {
 	readonly after?: Position;
 	readonly before?: Position;
 	readonly limit: number;
+	/**
+	 * For a page that is shown: a standby may answer it, where the list's primary
+	 * does not in time. Never for what a write depends on.
+	 */
+	readonly mayBeStale?: boolean;
 	/** Only positions, count and epoch are wanted: versions and the last sequence may be 0. */
 	readonly positionsOnly?: boolean;
 	/** Storage that can, reads the objects that the edges lead to with them, where they are on the list's shard. */
@@ -326,6 +335,8 @@ export interface ScanResult {
 	readonly edges: readonly Edge[];
 	/** All zeros for a list without a row. */
 	readonly list: ListRow;
+	/** A standby answered. The result is shown, and cached nowhere. */
+	readonly isStale?: true;
 }
 
 export interface LookupKey {

@@ -1,5 +1,6 @@
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
+import { isFeedShard, shardInIds } from "./feedShards.ts";
 import { edgeName, listName } from "./keys.ts";
 import {
 	type Edge,
@@ -20,9 +21,18 @@ import {
 export function checkTransaction(transaction: Transaction<unknown>): void {
 	const { shard, lists = [], objects = [], edges = [] } = transaction;
 	const neighbors = transaction.neighbors ?? [];
+	const hasOthers =
+		objects.length > 0 ||
+		(transaction.creates?.length ?? 0) > 0 ||
+		lists.some(({ mapping }) => mapping.place !== "FEEDS");
+	if (isFeedShard(shard) && hasOthers) {
+		throw new TypeError(
+			`A transaction on shard ${shard} can use feed lists only.`,
+		);
+	}
 	for (const id of [...lists.map(({ from }) => from), ...objects]) {
 		const got = unpackId(id).shard;
-		if (got !== shard) {
+		if (got !== shardInIds(shard)) {
 			throw new TypeError(
 				`A transaction on shard ${shard} cannot use ${id}, which is on shard ${got}.`,
 			);

@@ -1,8 +1,14 @@
 import { CorkboardError } from "../errors.ts";
 import { MAX_SHARD } from "../id/ids.ts";
 import { HOST_URL_FORMS, parseHostUrl, redactHostUrl } from "./hostUrl.ts";
-import { modShards, rangeOf, shardsOf } from "./ranges.ts";
-import type { HostRange, QueueRange, ShardRange, Topology } from "./types.ts";
+import { modShards, rangeIn, shardsOf } from "./ranges.ts";
+import type {
+	FeedRange,
+	HostRange,
+	QueueRange,
+	ShardRange,
+	Topology,
+} from "./types.ts";
 
 /**
  * Plain data as a topology: frozen, its ranges lowest first. Throws
@@ -38,6 +44,10 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		members.queues === undefined
 			? undefined
 			: readRanges(members.queues, "queues", problems, readQueueRange);
+	const feeds =
+		members.feeds === undefined
+			? undefined
+			: readRanges(members.feeds, "feeds", problems, readFeedRange);
 	// Ranges that are valid in themselves are checked against each other even
 	// where something else is wrong, to report all problems at once.
 	const placedLookups = placed("lookups", lookups);
@@ -45,6 +55,8 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		...overlaps(placed("shards", shards)),
 		...overlaps(placedLookups),
 		...overlaps(placed("queues", queues ?? [])),
+		...overlaps(placed("feeds", feeds ?? [])),
+		...strayFeeds(shards, feeds),
 	);
 	if (placedLookups.length === lookups?.length) {
 		problems.push(...gaps(placedLookups));
@@ -54,6 +66,7 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 			shards: list(members.shards),
 			lookups: list(members.lookups),
 			queues: list(members.queues),
+			feeds: list(members.feeds),
 		}),
 	);
 	if (list(members.shards)?.every((each) => member(each, "open") === false)) {
@@ -64,6 +77,7 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		shards: sorted(shards),
 		lookups: sorted(lookups),
 		...(queues === undefined ? {} : { queues: sorted(queues) }),
+		...(feeds === undefined ? {} : { feeds: sorted(feeds) }),
 	});
 }
 
@@ -93,7 +107,12 @@ export function checkTopologyChange(old: Topology, next: Topology): void {
 			`shards: expected all shards that were there but got: none of ${printShards(vanished)}`,
 		);
 	}
-	faults.push(...queueFaults(old, next), ...generationFaults(old, next));
+	faults.push(
+		...queueFaults(old, next),
+		...generationFaults("shards", old.shards, next.shards),
+		...feedFaults(old, next),
+		...generationFaults("feeds", old.feeds ?? [], next.feeds ?? []),
+	);
 	if (modShards(next) !== modShards(old)) {
 		faults.push(
 			`lookups: expected ${modShards(old)} mod shards, as when the fleet was made, but got: ${modShards(next)}`,
@@ -119,12 +138,16 @@ function queueFaults(old: Topology, next: Topology): readonly string[] {
  * generation's keys may still be there. A host is the same while its address
  * is: a changed password moves nothing.
  */
-function generationFaults(old: Topology, next: Topology): readonly string[] {
+function generationFaults(
+	list: "shards" | "feeds",
+	old: readonly FeedRange[],
+	next: readonly FeedRange[],
+): readonly string[] {
 	const kept: number[] = [];
 	const fallen: number[] = [];
-	for (const shard of shardsOf(next.shards)) {
-		const before = rangeOf(old, shard);
-		const after = rangeOf(next, shard);
+	for (const shard of shardsOf(next)) {
+		const before = rangeIn(old, shard);
+		const after = rangeIn(next, shard);
 		if (before === null || after === null) continue;
 		const rise = (after.generation ?? 0) - (before.generation ?? 0);
 		const isMoved =
@@ -135,15 +158,55 @@ function generationFaults(old: Topology, next: Topology): readonly string[] {
 	return [
 		...(kept.length > 0
 			? [
-					`shards: expected a higher generation with another primary but got: the same one for ${printShards(kept)}`,
+					`${list}: expected a higher generation with another primary but got: the same one for ${printShards(kept)}`,
 				]
 			: []),
 		...(fallen.length > 0
 			? [
-					`shards: expected generations that do not fall but got: a lower one for ${printShards(fallen)}`,
+					`${list}: expected generations that do not fall but got: a lower one for ${printShards(fallen)}`,
 				]
 			: []),
 	];
+}
+
+/** Feed lists stay where they are: on another database nobody would find them. */
+function feedFaults(old: Topology, next: Topology): readonly string[] {
+	const before = new Set(shardsOf(old.feeds ?? []));
+	const after = new Set(shardsOf(next.feeds ?? []));
+	const known = shardsOf(old.shards);
+	const left = known.filter((each) => before.has(each) && !after.has(each));
+	const come = known.filter((each) => !before.has(each) && after.has(each));
+	return [
+		...(left.length > 0
+			? [
+					`feeds: expected all shards that were there but got: none of ${printShards(left)}`,
+				]
+			: []),
+		...(come.length > 0
+			? [
+					`feeds: expected only shards that are new, because feed lists of others are with their shard, but got: ${printShards(come)}`,
+				]
+			: []),
+	];
+}
+
+/** A feed database belongs to a shard. */
+function strayFeeds(
+	shards: readonly (HostRange | null)[] | null,
+	feeds: readonly (HostRange | null)[] | null | undefined,
+): readonly string[] {
+	const known = new Set(
+		shardsOf((shards ?? []).filter((range) => range !== null)),
+	);
+	return (feeds ?? []).flatMap((range, index) => {
+		if (range === null) return [];
+		const stray = shardsOf([range]).filter((each) => !known.has(each));
+		return stray.length === 0
+			? []
+			: [
+					`feeds[${index}].range: expected shards of "shards" but got: ${printShards(stray)}`,
+				];
+	});
 }
 
 /** `3, 7 to 9` */
@@ -165,13 +228,14 @@ function badTopology(problems: readonly string[]): CorkboardError {
 
 const TOPOLOGY = {
 	what: "a topology",
-	keys: ["version", "shards", "lookups", "queues"],
+	keys: ["version", "shards", "lookups", "queues", "feeds"],
 };
 const HOSTS = {
 	what: "a range and its hosts",
 	keys: ["range", "primary", "replica"],
 };
 const QUEUES = { ...HOSTS, keys: [...HOSTS.keys, "drain"] };
+const FEEDS = { ...HOSTS, keys: [...HOSTS.keys, "generation"] };
 const SHARDS = { ...HOSTS, keys: [...HOSTS.keys, "open", "generation"] };
 
 type Members = Readonly<Record<string, unknown>>;
@@ -226,15 +290,7 @@ function readShardRange(
 		open,
 		problems,
 	);
-	if (generation !== undefined) {
-		expect(
-			isInteger(generation, 0),
-			`${path}.generation`,
-			"an integer from 0",
-			generation,
-			problems,
-		);
-	}
+	checkGeneration(generation, path, problems);
 	return (
 		hosts &&
 		Object.freeze({
@@ -269,6 +325,40 @@ function readQueueRange(
 			...hosts,
 			...(drain === undefined ? {} : { drain: drain as boolean }),
 		})
+	);
+}
+
+function readFeedRange(
+	value: unknown,
+	path: string,
+	problems: string[],
+): FeedRange | null {
+	const members = readObject(value, path, FEEDS, problems);
+	const hosts = members && readHosts(members, path, problems);
+	if (members === null) return null;
+	const { generation } = members;
+	checkGeneration(generation, path, problems);
+	return (
+		hosts &&
+		Object.freeze({
+			...hosts,
+			...(generation === undefined ? {} : { generation: generation as number }),
+		})
+	);
+}
+
+function checkGeneration(
+	generation: unknown,
+	path: string,
+	problems: string[],
+): void {
+	if (generation === undefined) return;
+	expect(
+		isInteger(generation, 0),
+		`${path}.generation`,
+		"an integer from 0",
+		generation,
+		problems,
 	);
 }
 
@@ -418,7 +508,7 @@ function overlaps(ranges: readonly Placed[]): readonly string[] {
 /** One process speaks to one kind of storage: what is on the other would be out of its reach. */
 function mixed(
 	given: Readonly<
-		Record<"shards" | "lookups" | "queues", readonly unknown[] | null>
+		Record<"shards" | "lookups" | "queues" | "feeds", readonly unknown[] | null>
 	>,
 ): readonly string[] {
 	const schemes = new Map<string, string>();

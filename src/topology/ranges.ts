@@ -3,7 +3,7 @@ import type { HostRange, ShardRange, Topology } from "./types.ts";
 
 /** The range of a shard; null for a shard that no range covers. */
 export function rangeOf(topology: Topology, shard: number): ShardRange | null {
-	return find(topology.shards, shard);
+	return rangeIn(topology.shards, shard);
 }
 
 /** A shard's primary without its password; null for a shard that no range covers. */
@@ -17,13 +17,22 @@ export function hostInRanges(
 	ranges: readonly HostRange[],
 	shard: number,
 ): string | null {
-	const range = find(ranges, shard);
+	const range = rangeIn(ranges, shard);
 	return range === null ? null : redactHostUrl(range.primary);
 }
 
 /** The cache generation of a shard; 0 for a shard that no range covers. */
 export function generationOf(topology: Topology, shard: number): number {
 	return rangeOf(topology, shard)?.generation ?? 0;
+}
+
+/** The same for the feed lists of a shard. */
+export function feedGenerationOf(topology: Topology, shard: number): string {
+	const range = rangeIn(topology.feeds ?? [], shard);
+	const generation = generationOf(topology, shard);
+	return range === null
+		? `${generation}`
+		: `${generation}f${range.generation ?? 0}`;
 }
 
 /** The number of mod shards, which never changes. */
@@ -43,7 +52,7 @@ export function shardsOf(ranges: readonly HostRange[]): readonly number[] {
 }
 
 /** Binary search: ranges are sorted, lowest first. */
-function find<Range extends HostRange>(
+export function rangeIn<Range extends HostRange>(
 	ranges: readonly Range[],
 	shard: number,
 ): Range | null {

@@ -7,6 +7,8 @@ export interface Topology {
 	readonly lookups: readonly HostRange[];
 	/** Ranges of queue shards, which hold jobs, lowest first, without overlap. Numbers between may be missing. None: there are no queues, but of an embedded folder. */
 	readonly queues?: readonly QueueRange[];
+	/** Ranges of shards whose feed lists are in databases of their own, lowest first, without overlap; those of other shards are with the rest of their shard. */
+	readonly feeds?: readonly FeedRange[];
 }
 
 export interface HostRange {
@@ -21,6 +23,11 @@ export interface ShardRange extends HostRange {
 	/** Whether new users may be created here. */
 	readonly open: boolean;
 	/** Part of every shared cache key of these shards; 0 if absent. The edit that changes the primary must raise it, so that nothing cached before is read again. */
+	readonly generation?: number;
+}
+
+export interface FeedRange extends HostRange {
+	/** As of a shard: part of the shared cache keys of feed lists. */
 	readonly generation?: number;
 }
 

@@ -88,7 +88,7 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		const grants = await corkboard("grants", "--user", "least");
 		assert.equal(grants.code, 0, grants.err);
 		const statements = statementsIn(grants.out);
-		assert.equal(statements.length, 8);
+		assert.equal(statements.length, 12);
 		await ask(mysql, ...statements);
 		assert.deepEqual(
 			(await ask(mysql, "SHOW GRANTS FOR least@'%'"))
@@ -99,7 +99,9 @@ describe("a MySQL user with the privileges that grants prints", () => {
 				"GRANT REPLICATION CLIENT ON *.* TO least",
 				"GRANT SELECT ON `performance_schema`.`metadata_locks` TO least",
 				"GRANT SELECT ON `performance_schema`.`setup_instruments` TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `corkboard`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
 			],
@@ -240,7 +242,9 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 				)
 				.toSorted(),
 			[
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `corkboard`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
 				// Its older name of REPLICA MONITOR.

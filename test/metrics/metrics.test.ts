@@ -583,7 +583,7 @@ test("outboxes are read at most every five seconds, and a host that does not ans
 	let asked = 0;
 	const levels = new OutboxLevels(
 		{
-			shards: [0, 1, 2],
+			outboxShards: [0, 1, 2],
 			hostOf: (shard) => (shard < 2 ? "a" : "b"),
 			async outboxSizes(shards) {
 				asked++;

@@ -267,6 +267,49 @@ suite("checkTopology", () => {
 		);
 	});
 
+	test("keeps the ranges of feeds in ascending order, and rejects those that overlap, have no shard, or whose generation is no number", () => {
+		const at = (first: number, last: number, more = {}) => ({
+			range: [first, last],
+			primary: "sqlite:a",
+			...more,
+		});
+		const feeds = [at(4, 5, { generation: 1 }), at(0, 3)];
+		const good = checkTopology({ ...GOOD, feeds });
+		assert.deepEqual(good.feeds, feeds.toReversed());
+		assert.deepEqual(
+			faultsWith({ feeds: [at(0, 3), at(3, 4), at(60_000, 60_000)] }),
+			[
+				"feeds[1].range: expected no overlap but got: 3 to 3, which feeds[0].range has too",
+				'feeds[2].range: expected shards of "shards" but got: 60000',
+			],
+		);
+		assert.deepEqual(faultsWith({ feeds: [at(0, 3, { generation: "1" })] }), [
+			'feeds[0].generation: expected an integer from 0 but got: "1"',
+		]);
+	});
+
+	test("rejects a change that moves feed lists between databases, or their primary without a higher generation", () => {
+		const at = (
+			first: number,
+			last: number,
+			primary: string,
+			generation = 0,
+		) => [{ range: [first, last], primary, generation }];
+		const next = (version: number, feeds: readonly object[]) =>
+			checkTopology({ ...GOOD, version: GOOD.version + version, feeds });
+		const old = next(0, at(0, 3, "sqlite:a"));
+		const faults = (feeds: readonly object[]) =>
+			faultsOf(() => checkTopologyChange(old, next(1, feeds)));
+		assert.deepEqual(faults(at(0, 3, "sqlite:b", 1)), []);
+		assert.deepEqual(faults(at(0, 3, "sqlite:b")), [
+			"feeds: expected a higher generation with another primary but got: the same one for 0 to 3",
+		]);
+		assert.deepEqual(faults(at(1, 4, "sqlite:a")), [
+			"feeds: expected all shards that were there but got: none of 0",
+			"feeds: expected only shards that are new, because feed lists of others are with their shard, but got: 4",
+		]);
+	});
+
 	test("rejects a topology without an open range", () => {
 		assert.deepEqual(oneShard({ open: false }), [
 			"shards: expected an open range but got: none",

@@ -23,7 +23,7 @@ export const usage: Usage = {
 	},
 	details: [
 		"Run the statements as an administrator on each host, replicas too. They name the databases of",
-		"shards, mod shards and queue shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
+		"shards, mod shards, feeds and queue shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
 		"them for each database.",
 	].join("\n"),
 };
@@ -42,8 +42,13 @@ const PARTS = [
 	},
 ] as const;
 
-/** `db00000` and `mod00000`: the name and five digits. */
-const DATABASES = ["`db_____`.*", "`mod_____`.*"];
+/** `db00000`, `mod00000` and `feed00000`: the name and five digits. In `corkboard` is what belongs to a host, not to a shard. */
+const DATABASES = [
+	"`db_____`.*",
+	"`mod_____`.*",
+	"`feed_____`.*",
+	"`corkboard`.*",
+];
 
 /** What rotation reads to make nobody wait. MariaDB does not show it. */
 const WATCHED = ["metadata_locks", "setup_instruments"];

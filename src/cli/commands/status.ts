@@ -96,13 +96,16 @@ const UNKNOWN = "–";
 
 function hostRow(report: HostReport): readonly string[] {
 	const { host, role, ms, shards, modShards, outbox, missingTables } = report;
+	const { feeds = 0 } = report;
 	const isPrimary = role === "primary";
 	return [
 		host,
 		role,
 		stateOf(report),
 		ms === null ? UNKNOWN : `${ms.toFixed(1)} ms`,
-		isPrimary ? `${shards.length} + ${modShards.length}` : "",
+		isPrimary
+			? `${shards.length} + ${modShards.length}${feeds > 0 ? ` + ${feeds} feeds` : ""}`
+			: "",
 		!isPrimary
 			? ""
 			: outbox === null
@@ -144,6 +147,7 @@ function asJson(
 				isReadOnly,
 				shards,
 				modShards,
+				feeds = 0,
 				missingTables,
 				outbox,
 				replication,
@@ -157,6 +161,7 @@ function asJson(
 				readOnly: isReadOnly,
 				shards: shards.length,
 				modShards: modShards.length,
+				feeds,
 				missingTables: missingTables?.length ?? null,
 				outbox,
 				replication: replication && {

@@ -10,7 +10,12 @@ import {
 	readTopology,
 } from "../../topology/parseTopology.ts";
 import { modShards, openShards, shardsOf } from "../../topology/ranges.ts";
-import type { HostRange, ShardRange, Topology } from "../../topology/types.ts";
+import type {
+	FeedRange,
+	HostRange,
+	ShardRange,
+	Topology,
+} from "../../topology/types.ts";
 import {
 	columns,
 	JSON_OPTION,
@@ -154,6 +159,10 @@ function describeTopology(
 			...range(each),
 			drain: each.drain ?? false,
 		})),
+		feeds: (topology.feeds ?? []).map((each) => ({
+			...range(each),
+			generation: each.generation ?? 0,
+		})),
 		follows,
 		problems,
 	};
@@ -165,7 +174,7 @@ function printTopology(
 	source: string,
 	context: CommandContext,
 ): void {
-	const { version, shards, lookups, queues = [] } = topology;
+	const { version, shards, lookups, queues = [], feeds = [] } = topology;
 	context.stdout(`version ${version} of ${source}: good`);
 	context.stdout(
 		`${shardsOf(shards).length} shards, ${openShards(topology).length} open for new users; lookups on ${modShards(topology)} mod shards`,
@@ -184,6 +193,10 @@ function printTopology(
 				`queues ${formatRange(range)}`,
 				[hosts(range), ...(range.drain ? ["drain"] : [])].join("  "),
 			]),
+			...feeds.map((range): [string, string] => [
+				`feeds ${formatRange(range)}`,
+				[hosts(range), ...generationsOf(range)].join("  "),
+			]),
 		]).join("\n"),
 	);
 }
@@ -194,11 +207,12 @@ function hosts({ primary, replica }: HostRange): string {
 		.join(", replica ");
 }
 
-function attributesOf({ open, generation = 0 }: ShardRange): readonly string[] {
-	return [
-		...(open ? ["open"] : []),
-		...(generation > 0 ? [`generation ${generation}`] : []),
-	];
+function attributesOf(range: ShardRange): readonly string[] {
+	return [...(range.open ? ["open"] : []), ...generationsOf(range)];
+}
+
+function generationsOf({ generation = 0 }: FeedRange): readonly string[] {
+	return generation > 0 ? [`generation ${generation}`] : [];
 }
 
 function formatRange({ range: [first, last] }: HostRange): string {

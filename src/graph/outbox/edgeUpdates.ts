@@ -1,6 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
-import { type Id, unpackId } from "../../id/ids.ts";
+import type { Id } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
+import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import {
 	type Edge,
@@ -50,7 +51,9 @@ export async function applyEdges(
 	/** When what they are based on was read. Milliseconds since 1970. */
 	readAt: number = Date.now(),
 ): Promise<void> {
-	const byShard = Map.groupBy(updates, ({ from }) => unpackId(from).shard);
+	const byShard = Map.groupBy(updates, (edge) =>
+		shardOfEdge(writer.store, edge),
+	);
 	await Promise.all(
 		[...byShard].map(async ([shard, all]) => {
 			for (let at = 0; at < all.length; at += EDGES_PER_TRANSACTION) {
@@ -258,15 +261,24 @@ export function edgeWithInverse(
 		: [forward];
 }
 
+/** The shard of storage that has the edge's list. */
+function shardOfEdge(
+	{ model, storage }: Pick<Store, "model" | "storage">,
+	{ mapping, from }: EdgeUpdate,
+): number {
+	return shardOfList({ mapping: mappingOf(model, mapping), from }, storage);
+}
+
 /** The updates of a transaction's own shard, and those for its outbox entry. */
 export function splitByShard(
+	store: Store,
 	shard: number,
 	updates: readonly EdgeUpdate[],
 ): {
 	readonly here: readonly EdgeUpdate[];
 	readonly elsewhere: readonly EdgeUpdate[];
 } {
-	const isHere = (edge: EdgeUpdate) => unpackId(edge.from).shard === shard;
+	const isHere = (edge: EdgeUpdate) => shardOfEdge(store, edge) === shard;
 	return {
 		here: updates.filter(isHere),
 		elsewhere: updates.filter((edge) => !isHere(edge)),

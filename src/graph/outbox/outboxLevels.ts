@@ -9,7 +9,7 @@ const FRESH_MS = 5_000;
 /** Nobody waits longer for the hosts. Milliseconds. */
 const DEADLINE_MS = 2_000;
 
-type Source = Pick<Storage, "shards" | "hostOf" | "outboxSizes">;
+type Source = Pick<Storage, "outboxShards" | "hostOf" | "outboxSizes">;
 
 /**
  * How much is in the outboxes of each host, for whoever scrapes metrics: asked
@@ -35,7 +35,7 @@ export class OutboxLevels {
 
 	/** Never rejects. */
 	async levels(): Promise<readonly OutboxLevel[]> {
-		const { shards } = this.#source;
+		const { outboxShards: shards } = this.#source;
 		const hosts = Map.groupBy(
 			shards,
 			(shard) => this.#source.hostOf(shard) ?? "",

@@ -79,7 +79,7 @@ export class OutboxWatch implements AsyncDisposable {
 	check(): void {
 		const oldest = this.#now() - UNREAD_MS;
 		if (this.#unpublishedReadAt < oldest) this.#limitAge(true);
-		const unread = this.#store.storage.shards.filter(
+		const unread = this.#store.storage.outboxShards.filter(
 			(shard) => this.#lookAt(shard).at < oldest,
 		);
 		const isSame =
@@ -120,7 +120,7 @@ export class OutboxWatch implements AsyncDisposable {
 
 	/** One for each host whose last one has ended: a host that does not answer delays no other. */
 	#start(): void {
-		const hosts = Map.groupBy(this.#store.storage.shards, (shard) =>
+		const hosts = Map.groupBy(this.#store.storage.outboxShards, (shard) =>
 			this.#hostOf(shard),
 		);
 		for (const [host, shards] of hosts) {

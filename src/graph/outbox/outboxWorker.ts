@@ -99,7 +99,7 @@ export class OutboxWorker implements AsyncDisposable {
 	/** One for each host whose last pass has ended. */
 	#startPasses(): void {
 		const { storage } = this.#writer.store;
-		const hosts = Map.groupBy(storage.shards, (shard) =>
+		const hosts = Map.groupBy(storage.outboxShards, (shard) =>
 			storage.hasSingleWriter ? "" : (storage.hostOf(shard) ?? ""),
 		);
 		for (const [host, shards] of hosts) {

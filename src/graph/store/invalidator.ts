@@ -1,6 +1,7 @@
 import type { SharedCache } from "../../cache/sharedCache.ts";
 import type { Span, WriteTrace } from "../../diagnostics.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
+import { FEED_SHARDS } from "../../storage/feedShards.ts";
 import { listName, lookupName } from "../../storage/keys.ts";
 import type { LookupKey } from "../../storage/storage.ts";
 import type { HeadCache } from "./headCache.ts";
@@ -221,10 +222,15 @@ export function createInvalidator(
 		},
 
 		bypassShards(shards) {
-			const isBypassed =
-				shards && ((id: string) => shards.has(unpackId(id as Id).shard));
-			caches.objects.local.bypassKeys(isBypassed);
-			caches.heads.local.bypassKeys(isBypassed);
+			const shardOf = (id: string) => unpackId(id as Id).shard;
+			caches.objects.local.bypassKeys(
+				shards && ((id) => shards.has(shardOf(id))),
+			);
+			caches.heads.local.bypassKeys(
+				shards &&
+					((id) =>
+						shards.has(shardOf(id)) || shards.has(shardOf(id) + FEED_SHARDS)),
+			);
 			// Lookups live ten seconds only.
 		},
 	};

@@ -17,7 +17,8 @@ export function sharedListKey(
 	name: string,
 	from: Id,
 ): string {
-	return `${generationAt(shared, from)}.${name}.${from}`;
+	const generation = shared.generationOf(unpackId(from).shard, name);
+	return `${generation}.${name}.${from}`;
 }
 
 /** The same by `listName`. */
@@ -29,6 +30,6 @@ export function sharedListNameKey(
 	return sharedListKey(shared, name.slice(0, name.lastIndexOf(" ")), from);
 }
 
-function generationAt({ generationOf }: SharedCaches, id: Id): number {
+function generationAt({ generationOf }: SharedCaches, id: Id): number | string {
 	return generationOf(unpackId(id).shard);
 }

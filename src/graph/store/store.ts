@@ -172,7 +172,11 @@ export interface SharedCaches {
 		ms: number,
 	) => Promise<boolean>;
 	/** Rises when a shard moves or its primary changes; values cached before that are not read any more. */
-	readonly generationOf: (shard: number) => number;
+	readonly generationOf: (
+		shard: number,
+		/** By its name, for its lists: feed lists may be on another host than their shard. */
+		mapping?: string,
+	) => number | string;
 }
 
 export function typeNameOf(model: Model, id: Id): string | null {

@@ -1,5 +1,6 @@
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
+import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import {
 	type EdgeKey,
@@ -149,7 +150,7 @@ async function removeParts(
 	ids: readonly Id[],
 ): Promise<number> {
 	let removed = 0;
-	for (const [shard, some] of chunksByShard(ids, (id) => id)) {
+	for (const [shard, some] of chunksByShard(ids, (id) => unpackId(id).shard)) {
 		removed += await removePartsOnShard(store, shard, part, some);
 	}
 	return removed;
@@ -175,6 +176,7 @@ async function removePartsOnShard(
 		data.state === undefined;
 	const edgesOf = (id: Id, data: JsonObject) =>
 		splitByShard(
+			store,
 			shard,
 			derivedEdges(store, typeNamed(store, id), id, data, deleted(data)),
 		);
@@ -278,7 +280,9 @@ async function removeEdges(
 			: { mapping: source, from: id, to },
 	);
 	let removed = 0;
-	for (const [shard, some] of chunksByShard(keys, ({ from }) => from)) {
+	for (const [shard, some] of chunksByShard(keys, (key) =>
+		shardOfList(key, store.storage),
+	)) {
 		removed += await removeEdgesOnShard(store, shard, some);
 	}
 	return removed;
@@ -293,6 +297,7 @@ async function removeEdgesOnShard(
 		edges: readonly (EdgeKey & { version: number; sequence: number })[],
 	) =>
 		splitByShard(
+			store,
 			shard,
 			edges.flatMap(({ mapping, ...edge }) =>
 				edgeWithInverse(mapping, { ...edge, state: REMOVED }),
@@ -360,12 +365,12 @@ function spell({ keys }: EdgesToRead): string {
 	return keys.map((key) => edgeName(key.mapping, key)).join();
 }
 
-/** Each with the shard of its id, at most PER_TRANSACTION together. */
+/** Each with its shard, at most PER_TRANSACTION together. */
 function* chunksByShard<T>(
 	all: readonly T[],
-	idOf: (one: T) => Id,
+	shardOf: (one: T) => number,
 ): Generator<readonly [shard: number, some: readonly T[]]> {
-	const byShard = Map.groupBy(all, (one) => unpackId(idOf(one)).shard);
+	const byShard = Map.groupBy(all, shardOf);
 	for (const [shard, some] of byShard) {
 		for (let at = 0; at < some.length; at += PER_TRANSACTION) {
 			yield [shard, some.slice(at, at + PER_TRANSACTION)];

@@ -69,6 +69,7 @@ export async function changeObject(
 		const expected = edgesToRead(
 			store,
 			splitByShard(
+				store,
 				shard,
 				edgesOf(
 					store,
@@ -98,6 +99,7 @@ export async function changeObject(
 					if (changed === null) return { result: "done" };
 					const next = raiseVersion(data, changed);
 					const { here, elsewhere } = splitByShard(
+						store,
 						shard,
 						edgesOf(store, type, id, data, next, options),
 					);

@@ -81,7 +81,9 @@ async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
 	const shard = store.domain.placement.shardFor(name, data, store.storage);
 	/** Nothing leads to an object before it is active: until then all its edges are in the outbox. */
 	const split = (edges: readonly EdgeUpdate[]) =>
-		isPending ? { here: [], elsewhere: edges } : splitByShard(shard, edges);
+		isPending
+			? { here: [], elsewhere: edges }
+			: splitByShard(store, shard, edges);
 	// The id is not known before the insert, but the lists that get the object are.
 	const { lists } = edgesToRead(
 		store,

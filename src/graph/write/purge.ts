@@ -1,5 +1,5 @@
-import { unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import { shardOfList } from "../../storage/feedShards.ts";
 import {
 	type Edge,
 	type EdgeKey,
@@ -33,11 +33,13 @@ const CLOCKS_US = 3_600_000_000;
 
 /** Microseconds since 1970: edges removed earlier can be purged. Throws UNAVAILABLE where an outbox cannot be read. */
 export async function purgeableBefore(
-	storage: Pick<Storage, "shards" | "outboxSizes">,
+	storage: Pick<Storage, "outboxShards" | "outboxSizes">,
 	now: number = Date.now(),
 ): Promise<number> {
 	const before = (now - KEPT_DAYS * DAY_MS) * 1_000;
-	const sizes = valuesOrThrow(await storage.outboxSizes(storage.shards, 1));
+	const sizes = valuesOrThrow(
+		await storage.outboxSizes(storage.outboxShards, 1),
+	);
 	return sizes.reduce(
 		(earliest, { oldestAt }) =>
 			oldestAt === null ? earliest : Math.min(earliest, oldestAt - CLOCKS_US),
@@ -89,7 +91,7 @@ export async function purgeBatch(
 			state === REMOVED &&
 			Number.isSafeInteger(version) &&
 			sequence < before &&
-			unpackId(from).shard === shard,
+			shardOfList({ mapping, from }, storage) === shard,
 	);
 	const { inverse } = mapping;
 	const last = edges.at(-1);
@@ -117,7 +119,9 @@ async function purgeRows(
 ): Promise<{ readonly purged: number; readonly left: readonly Edge[] }> {
 	let purged = 0;
 	const left: Edge[] = [];
-	const byShard = Map.groupBy(edges, ({ from }) => unpackId(from).shard);
+	const byShard = Map.groupBy(edges, ({ from }) =>
+		shardOfList({ mapping, from }, storage),
+	);
 	for (const [shard, all] of byShard) {
 		for (let at = 0; at < all.length; at += PER_TRANSACTION) {
 			const some = all.slice(at, at + PER_TRANSACTION);

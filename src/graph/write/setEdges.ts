@@ -1,4 +1,5 @@
-import { type Id, unpackId } from "../../id/ids.ts";
+import type { Id } from "../../id/ids.ts";
+import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import {
 	type EdgeKey,
@@ -36,7 +37,7 @@ export async function setEdges(
 	...[mapping, from, { add, remove }]: Parameters<Writes["setEdges"]>
 ): Promise<void> {
 	const { store } = pipeline;
-	const { shard } = unpackId(from);
+	const shard = shardOfList({ mapping, from }, store.storage);
 	const links = add.map((link) => ({ ...link, mapping }));
 	const targets: readonly Target[] = [
 		...add.flatMap(({ to }, at) =>
@@ -48,6 +49,7 @@ export async function setEdges(
 		edges: readonly Pick<EdgeUpdate, "to" | "state" | "version" | "sequence">[],
 	) =>
 		splitByShard(
+			store,
 			shard,
 			edges.flatMap((edge) => edgeWithInverse(mapping, { ...edge, from })),
 		);

@@ -5,8 +5,9 @@ import {
 } from "../../graph/store/lockedLists.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { type Id, unpackId } from "../../id/ids.ts";
+import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
@@ -51,7 +52,9 @@ export async function writeEdges(
 	}
 	const absent = await absentEdges(store, [...wanted.values()]);
 	if (absent.length > 0) await numbering.open();
-	const byShard = Map.groupBy(absent, ({ from }) => unpackId(from).shard);
+	const byShard = Map.groupBy(absent, (edge) =>
+		shardOfList(edge, store.storage),
+	);
 	const written = await Promise.all(
 		[...byShard].map(([shard, some]) => writeShard(run, shard, some)),
 	);
@@ -88,7 +91,9 @@ async function writeShard(
 }> {
 	const inverses = wanted.map((edge) => inverseOf(pipeline.store, edge));
 	const inversesHere = inverses.filter(
-		(inverse) => inverse !== null && unpackId(inverse.from).shard === shard,
+		(inverse) =>
+			inverse !== null &&
+			shardOfList(inverse, pipeline.store.storage) === shard,
 	) as EdgeKey[];
 	const keys: EdgeKey[] = [...wanted, ...inversesHere];
 	const locked = distinctLists(keys);

@@ -1,5 +1,6 @@
 import { compareIds, type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import { shardInIds } from "../../storage/feedShards.ts";
 import { listName } from "../../storage/keys.ts";
 import { isStoredNumber } from "../../storage/order.ts";
 import { isEpoch } from "../../storage/renumbering.ts";
@@ -70,7 +71,7 @@ export function misplacedList(
 	shard: number,
 ): Damage | null {
 	const own = unpackId(from).shard;
-	if (own === shard) return null;
+	if (own === shardInIds(shard)) return null;
 	return {
 		kind: "misplaced row",
 		subject: listSubject({ mapping, from }),

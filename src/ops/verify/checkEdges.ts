@@ -2,6 +2,7 @@ import { mappingOf } from "../../graph/outbox/entry.ts";
 import { isOldRemoved } from "../../graph/write/purge.ts";
 import { unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import { shardInIds } from "../../storage/feedShards.ts";
 import { edgeName } from "../../storage/keys.ts";
 import {
 	type Edge,
@@ -68,7 +69,7 @@ export function misplacedEdge(
 	edge: Edge,
 	shard: number,
 ): Damage | null {
-	if (unpackId(edge.from).shard === shard) return null;
+	if (unpackId(edge.from).shard === shardInIds(shard)) return null;
 	return {
 		kind: "misplaced row",
 		subject: edgeSubject({ mapping, ...edge }),

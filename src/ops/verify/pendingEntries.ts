@@ -3,10 +3,10 @@ import { decodeEntry } from "../../graph/outbox/decodeEntry.ts";
 import type { Link, OutboxEntry } from "../../graph/outbox/entry.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { type Model, normalizeKey } from "../../model/types.ts";
+import { databaseOfShard } from "../../storage/feedShards.ts";
 import { edgeName, lookupName } from "../../storage/keys.ts";
 import { isStoredNumber } from "../../storage/order.ts";
 import type { PendingEntry } from "../../storage/storage.ts";
-import { databaseName } from "./places.ts";
 import type { Unchecked } from "./unchecked.ts";
 
 /** What the pending outbox entries of all shards will change. What looks like damage there is work under way. */
@@ -52,12 +52,12 @@ export async function readPendingEntries(
 			stuck.push({ row, unreadable: reasonOf(error) });
 		}
 	};
-	for (const shard of storage.shards) {
+	for (const shard of storage.outboxShards) {
 		try {
 			for await (const rows of storage.walkOutbox(shard)) rows.forEach(read);
 		} catch (error) {
 			if (!(error instanceof CorkboardError)) throw error;
-			unchecked.note(`${databaseName("db", shard)}.outbox`, error);
+			unchecked.note(`${databaseOfShard(shard)}.outbox`, error);
 			isComplete = false;
 		}
 	}

@@ -1,5 +1,6 @@
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
+import { databaseOfShard } from "../../storage/feedShards.ts";
 import { type Edge, PRESENT } from "../../storage/storage.ts";
 
 /** Where a row is, as an operator finds it: the shard's database and the table, and the row's key there. */
@@ -28,7 +29,7 @@ export function placeOfEdge(
 	shard = unpackId(from).shard,
 ): Place {
 	return {
-		table: `${databaseName("db", shard)}.${table}`,
+		table: `${databaseOfShard(shard)}.${table}`,
 		row: `from_id ${from}, to_id ${to}`,
 	};
 }
@@ -39,7 +40,7 @@ export function placeOfList(
 	shard = unpackId(from).shard,
 ): Place {
 	return {
-		table: `${databaseName("db", shard)}.lists`,
+		table: `${databaseOfShard(shard)}.lists`,
 		row: `from_id ${from}, mapping ${name}`,
 	};
 }

@@ -1,6 +1,6 @@
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
-import { unpackId } from "../../id/ids.ts";
+import { shardOfList } from "../../storage/feedShards.ts";
 import type { Edge, EdgeKey, ListKey } from "../../storage/storage.ts";
 import { hasSoundNumbers } from "./edgeRules.ts";
 
@@ -10,7 +10,7 @@ export async function repairListCount(
 	list: ListKey,
 ): Promise<void> {
 	await new WritePipeline(store).transact({
-		shard: unpackId(list.from).shard,
+		shard: shardOfList(list, store.storage),
 		lists: [list],
 		decide: () => ({ result: null, recount: [list] }),
 	});
@@ -24,7 +24,7 @@ export async function overwriteEdge(
 ): Promise<void> {
 	const list = { mapping, from };
 	await new WritePipeline(store).transact({
-		shard: unpackId(from).shard,
+		shard: shardOfList(list, store.storage),
 		lists: [list],
 		edges: [{ mapping, from, to }],
 		decide({ edges: [old = null] }) {

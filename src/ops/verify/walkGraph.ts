@@ -3,6 +3,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
+import { databaseOfShard } from "../../storage/feedShards.ts";
 import { entryName } from "../../storage/keys.ts";
 import type {
 	Edge,
@@ -211,8 +212,9 @@ export async function walkGraph(
 			};
 			for (const shard of shards) {
 				await walk(
-					`${databaseName("db", shard)}.${mapping.table}`,
-					() => storage.walkEdges(shard, mapping),
+					`${databaseOfShard(storage.shardOfLists(mapping, shard))}.${mapping.table}`,
+					() =>
+						storage.walkEdges(storage.shardOfLists(mapping, shard), mapping),
 					"edges",
 					async (all) => {
 						const edges = await inPlace(all, (edge) =>
@@ -232,8 +234,9 @@ export async function walkGraph(
 		for (const mapping of model.mappings.values()) {
 			for (const shard of shards) {
 				await walk(
-					`${databaseName("db", shard)}.lists`,
-					() => walkCounts(storage, shard, mapping),
+					`${databaseOfShard(storage.shardOfLists(mapping, shard))}.lists`,
+					() =>
+						walkCounts(storage, storage.shardOfLists(mapping, shard), mapping),
 					"lists",
 					async (all) => {
 						const lists = await inPlace(all, (list) =>

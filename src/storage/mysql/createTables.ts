@@ -1,6 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
+import { FEED_SHARDS, isFeedShard } from "../feedShards.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import {
 	createDatabase,
@@ -110,9 +111,20 @@ function tablesOfShards(
 	modShards: ShardMap["modShards"],
 ): readonly Wanted[] {
 	const tables = shardTables(model);
+	const besideFeed = shardTables(model, "dbBesideFeed");
+	const feedTables = shardTables(model, "feed");
 	const modTables = modShardTables();
+	const tablesOf = (number: number) =>
+		isFeedShard(number)
+			? feedTables
+			: shards.has(number + FEED_SHARDS)
+				? besideFeed
+				: tables;
 	return [
-		...[...shards.values()].map((shard) => ({ shard, tables })),
+		...[...shards.values()].map((shard) => ({
+			shard,
+			tables: tablesOf(shard.number),
+		})),
 		...[...modShards.values()].map((shard) => ({ shard, tables: modTables })),
 	];
 }

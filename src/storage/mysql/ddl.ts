@@ -12,15 +12,23 @@ import type { Model } from "../../model/types.ts";
  * - Names and keys are VARBINARY, compared byte by byte: natural keys are
  *   normalized by us, not by a collation.
  */
-export function shardTables(model: Model): readonly Table[] {
+export function shardTables(
+	model: Model,
+	/** `db`: all; `dbBesideFeed`: without the feed lists, which `feed` has. */
+	kind: "db" | "dbBesideFeed" | "feed" = "db",
+): readonly Table[] {
+	const objects = kind === "feed" ? [] : [...model.objects.values()];
+	const mappings = [...model.mappings.values()].filter(
+		({ place }) => kind === "db" || (place === "FEEDS") === (kind === "feed"),
+	);
 	return [
-		...[...model.objects.values()].map(({ table }) => ({
+		...objects.map(({ table }) => ({
 			name: table,
 			columns: `local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	data MEDIUMTEXT NOT NULL,
 	ts BIGINT UNSIGNED NOT NULL`,
 		})),
-		...[...model.mappings.values()].map(({ table }) => ({
+		...mappings.map(({ table }) => ({
 			name: table,
 			columns: `from_id BIGINT UNSIGNED NOT NULL,
 	to_id BIGINT UNSIGNED NOT NULL,
@@ -150,8 +158,8 @@ export function createTable(
 	ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
 }
 
-/** A shard's database: `db00042`, and `mod00042` of a mod shard. */
-export function databaseOf(kind: "db" | "mod", shard: number): string {
+/** A shard's database: `db00042`, `mod00042` of a mod shard, and `feed00042` of its feed lists. */
+export function databaseOf(kind: "db" | "mod" | "feed", shard: number): string {
 	return `${kind}${String(shard).padStart(5, "0")}`;
 }
 

@@ -2,6 +2,7 @@ import type { Model } from "../../model/types.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
+import { isFeedShard } from "../feedShards.ts";
 import {
 	type HostReport,
 	OUTBOX_COUNTED,
@@ -48,8 +49,12 @@ export async function inspectHosts(
 	]);
 }
 
-function replicaUrls({ shards, lookups }: Topology): readonly string[] {
-	const ranges: readonly HostRange[] = [...shards, ...lookups];
+function replicaUrls({
+	shards,
+	lookups,
+	feeds = [],
+}: Topology): readonly string[] {
+	const ranges: readonly HostRange[] = [...shards, ...lookups, ...feeds];
 	return [
 		...new Set(ranges.flatMap(({ replica }) => (replica ? [replica] : []))),
 	];
@@ -69,7 +74,8 @@ async function inspectPrimary(
 		...UNKNOWN,
 		host: host.name,
 		role: "primary",
-		shards: shards.map(([number]) => number),
+		shards: shards.flatMap(([number]) => (isFeedShard(number) ? [] : [number])),
+		feeds: shards.filter(([number]) => isFeedShard(number)).length,
 		modShards: modShards.map(([number]) => number),
 	} as const;
 	const greeted = await greet(host, deadline);

@@ -9,6 +9,7 @@ import { openShards } from "../../topology/ranges.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
+import { FEED_SHARDS, isFeedShard, shardOfLists } from "../feedShards.ts";
 import type { HostReport } from "../hostReport.ts";
 import { modShard } from "../modShard.ts";
 import { lastPositions, oldestFirst } from "../outboxOrder.ts";
@@ -128,7 +129,9 @@ class MysqlStorage implements Storage {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
+	readonly outboxShards: readonly number[];
 	readonly hasSingleWriter = false;
+	readonly #feeds: ReadonlySet<number>;
 	readonly #model: Model;
 	readonly #opened: Omit<Parameters<typeof inspectHosts>[0], "map">;
 	readonly #limits: MysqlLimits;
@@ -160,7 +163,9 @@ class MysqlStorage implements Storage {
 		this.#limits = { ...LIMITS, ...limits };
 		this.#readOnly = readOnly;
 		this.#map = mapShards(topology, this.#limits, readOnly, environment);
-		this.shards = [...this.#map.shards.keys()];
+		this.outboxShards = [...this.#map.shards.keys()];
+		this.#feeds = new Set(this.outboxShards.filter(isFeedShard));
+		this.shards = this.outboxShards.filter((shard) => !isFeedShard(shard));
 		this.openShards = openShards(topology);
 		this.modShards = this.#map.modShards.size;
 		this.#transactions = new TransactionQueue(model, this.#limits);
@@ -174,6 +179,12 @@ class MysqlStorage implements Storage {
 			maxKeys: SCANS,
 			rowsOf: ({ limit }) => limit,
 		});
+	}
+
+	shardOfLists(mapping: Mapping, shard: number): number {
+		return mapping.place === undefined
+			? shard
+			: shardOfLists(mapping, shard, this.#feeds);
 	}
 
 	hostOf(shard: number): string | null {
@@ -214,7 +225,7 @@ class MysqlStorage implements Storage {
 			this.#checkMapping(scan.mapping);
 		}
 		return readByHost<Scan, ScanResult>(scans, {
-			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			shardOf: (key) => this.#shardOfList(key),
 			absent: ({ from }) => ({
 				edges: [],
 				list: { from, count: 0, lastSequence: 0, epoch: 0 },
@@ -232,7 +243,7 @@ class MysqlStorage implements Storage {
 		startCall("readEdges", keys.length, call);
 		for (const { mapping } of keys) this.#checkMapping(mapping);
 		return readByHost<EdgeKey, Edge | null>(keys, {
-			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			shardOf: (key) => this.#shardOfList(key),
 			absent: () => null,
 			maxKeys: EDGES,
 			read: (host, some) =>
@@ -246,7 +257,7 @@ class MysqlStorage implements Storage {
 	): Promise<readonly KeyResult<readonly Renumbering[]>[]> {
 		startCall("readRenumberings", keys.length, call);
 		return readByHost<RenumberingKey, readonly Renumbering[]>(keys, {
-			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			shardOf: (key) => this.#shardOfList(key),
 			absent: () => [],
 			maxKeys: SCANS,
 			read: (host, some) =>
@@ -261,7 +272,7 @@ class MysqlStorage implements Storage {
 		startCall("countLists", lists.length, call);
 		for (const { mapping } of lists) this.#checkMapping(mapping);
 		return readByHost<ListKey, ListCount>(lists, {
-			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			shardOf: (key) => this.#shardOfList(key),
 			absent: emptyCount,
 			maxKeys: SCANS,
 			read: (host, some) =>
@@ -278,7 +289,8 @@ class MysqlStorage implements Storage {
 		this.#checkMapping(mapping);
 		const owner = this.#model.objects.get(mapping.from ?? "")?.number ?? 0;
 		return readByHost<number, readonly ListLength[]>(shards, {
-			shardOf: (shard) => this.#map.shards.get(shard),
+			shardOf: (shard) =>
+				this.#map.shards.get(this.shardOfLists(mapping, shard)),
 			absent: () => [],
 			maxKeys: OUTBOXES,
 			read: (host, some) =>
@@ -330,7 +342,8 @@ class MysqlStorage implements Storage {
 	async pendingEntries(
 		query: PendingEntriesQuery,
 	): Promise<readonly PendingEntry[]> {
-		const { olderThanMs, limit, shards = this.shards, after = [] } = query;
+		const { olderThanMs, limit, after = [] } = query;
+		const { shards = this.outboxShards } = query;
 		startCall("pendingEntries", shards.length);
 		const now = Date.now() * 1_000;
 		const dueBy = query.includeDelayed ? Number.MAX_SAFE_INTEGER : now;
@@ -464,7 +477,8 @@ class MysqlStorage implements Storage {
 	}
 
 	async missingTables(shards?: readonly number[]): Promise<readonly string[]> {
-		const map = shards === undefined ? this.#map : only(shards, this.#map);
+		const wanted = shards?.flatMap((shard) => [shard, shard + FEED_SHARDS]);
+		const map = wanted === undefined ? this.#map : only(wanted, this.#map);
 		startCall("missingTables", map.shards.size + map.modShards.size);
 		return missingTables(this.#model, map);
 	}
@@ -584,6 +598,11 @@ class MysqlStorage implements Storage {
 				forShard(shard, () => write(shard, some)),
 			),
 		);
+	}
+
+	#shardOfList({ mapping, from }: ListKey): Shard | undefined {
+		const { shard } = unpackId(from);
+		return this.#map.shards.get(this.shardOfLists(mapping, shard));
 	}
 
 	#shard(number: number): Shard {

@@ -11,6 +11,7 @@ import {
 	type Secret,
 } from "../../topology/secret.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
+import { FEED_SHARDS } from "../feedShards.ts";
 import type { KeyResult } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { databaseOf } from "./ddl.ts";
@@ -25,6 +26,7 @@ export interface Shard {
 }
 
 export interface ShardMap {
+	/** Feed databases too, by their numbers in storage. */
 	readonly shards: ReadonlyMap<number, Shard>;
 	readonly modShards: ReadonlyMap<number, Shard>;
 	readonly hosts: readonly Host[];
@@ -32,7 +34,7 @@ export interface ShardMap {
 
 /** Ranges with the same URL share one host and its connections. */
 export function mapShards(
-	{ shards, lookups }: Topology,
+	{ shards, lookups, feeds = [] }: Topology,
 	limits: HostLimits,
 	readOnly: boolean,
 	environment: Environment,
@@ -44,21 +46,29 @@ export function mapShards(
 		hosts.set(url, known);
 		return known;
 	};
-	const databases = (ranges: readonly HostRange[], kind: "db" | "mod") =>
+	const databases = (
+		ranges: readonly HostRange[],
+		kind: "db" | "mod" | "feed",
+	) =>
 		new Map(
 			ranges
 				.flatMap(({ range: [first, last], primary }) => {
 					const host = hostAt(primary);
 					return Array.from({ length: last - first + 1 }, (_, index) => {
 						const number = first + index;
-						return { number, database: databaseOf(kind, number), host };
+						const database = databaseOf(kind, number);
+						return {
+							number: kind === "feed" ? number + FEED_SHARDS : number,
+							database,
+							host,
+						};
 					});
 				})
 				.sort((a, b) => a.number - b.number)
 				.map((shard) => [shard.number, shard] as const),
 		);
 	return {
-		shards: databases(shards, "db"),
+		shards: new Map([...databases(shards, "db"), ...databases(feeds, "feed")]),
 		modShards: databases(lookups, "mod"),
 		hosts: [...hosts.values()],
 	};

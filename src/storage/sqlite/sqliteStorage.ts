@@ -118,6 +118,15 @@ class SqliteStorage implements Storage {
 		);
 	}
 
+	/** There are no feed databases: no other host could answer for a file. */
+	get outboxShards(): readonly number[] {
+		return this.shards;
+	}
+
+	shardOfLists(_: Mapping, shard: number): number {
+		return shard;
+	}
+
 	hostOf(shard: number): string | null {
 		return this.#files.get(shard)?.location.host ?? null;
 	}
