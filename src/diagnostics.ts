@@ -51,6 +51,10 @@ export const CHANNELS = {
 	spansLost: channel("corkboard.spansLost"),
 	/** Rotation of a queue did a statement, or ended a round: `QueueRotation`. */
 	queueRotation: channel("corkboard.queue.rotate"),
+	/** Somebody looked at a home feed, and pins were added or not: `FeedLook`. */
+	feedLook: channel("corkboard.feed.look"),
+	/** A ranker did not answer well or in time, so the default did: `RankerFellBack`. */
+	rankerFellBack: channel("corkboard.feed.ranker"),
 	/** A document ran that no document file contains: `UnknownDocument`. */
 	unknownDocument: channel("corkboard.unknownDocument"),
 	/** Jobs were enqueued: `JobsEnqueued`. */
@@ -431,6 +435,25 @@ export function publishRetry(retry: WriteRetry): void {
 	if (CHANNELS.writeRetry.hasSubscribers) CHANNELS.writeRetry.publish(retry);
 }
 
+export interface FeedLook {
+	/**
+	 * - `added`: so many pins as `added` says, or nothing waited.
+	 * - `late`: not in time for this answer; they are added all the same, if they can be.
+	 * - `failed`: the feed stays as it is.
+	 */
+	readonly outcome: "added" | "late" | "failed";
+	readonly added: number;
+	/** Pins that waited and were not added, by reason. */
+	readonly leftOut: ReadonlyMap<string, number>;
+	readonly ms: number;
+}
+
+export interface RankerFellBack {
+	readonly call: "score" | "arrange";
+	/** `absent`: its thread is being replaced. */
+	readonly why: "late" | "failed" | "unusable" | "absent";
+}
+
 export interface PoolWait {
 	readonly host: string;
 	readonly purpose: string;
@@ -597,6 +620,8 @@ export interface Trace {
 	cache(layer: CacheLayer, hits: number, misses: number): void;
 	/** So many edges of a list were read and left out: the viewer may not see their objects. */
 	hiddenEdges(count: number): void;
+	/** What else the step did, in names and numbers, never a value. */
+	note?(text: string): void;
 	/** A write starts. What it causes goes to the returned trace. */
 	startWrite(write: WriteDescription): WriteTrace;
 }

@@ -45,6 +45,11 @@ export type VisibilityDependencies = (
 	type: string,
 ) => readonly VisibilityDependency[];
 
+/** What is read, at most, before the first page of the viewer's own list of a mapping. */
+export type LookCosts = ReadonlyMap<string, number>;
+
+const NO_LOOK_COSTS: LookCosts = new Map();
+
 /** Costs multiply with each nested page, and must stay exact integers. This is over any limit. */
 const MAX_COST = 1e15;
 
@@ -63,6 +68,7 @@ type NamedShape = ReturnType<typeof namedShape>;
 export function costOf(
 	bound: BoundPlan,
 	visibilityDependencies: VisibilityDependencies,
+	lookCosts: LookCosts = NO_LOOK_COSTS,
 ): Cost {
 	const steps = new Map<number, number>();
 	const fields = new Map<string, number>();
@@ -130,16 +136,21 @@ export function costOf(
 
 	function scanCost(
 		{ step, fetch, mapping, pageFields }: ScanAccess,
-		{ first, last }: PageArguments,
+		page: PageArguments,
 		named: NamedShape,
 		count: number,
 	): number {
-		const size = first ?? last ?? 0;
+		const size = page.first ?? page.last ?? 0;
 		const edges = fetch === null ? 0 : cap(count * size);
 		const { hasNextPage, hasPreviousPage } = pageFields;
 		const edgesRead =
 			hasNextPage || hasPreviousPage ? cap(Math.max(edges, count)) : edges;
-		let own = charge(step, edgesRead);
+		// Only the viewer's own list is added to, and once a request.
+		const look =
+			page.after === undefined && page.before === undefined && size > 0
+				? (lookCosts.get(mapping.name) ?? 0)
+				: 0;
+		let own = charge(step, cap(edgesRead + look));
 		if (fetch !== null) {
 			own += charge(fetch, cap(edgesRead * objectCost(mapping.to, mapping)));
 		}
@@ -214,6 +225,7 @@ export function costOf(
  */
 export function createCostMemo(
 	visibilityDependencies: VisibilityDependencies,
+	lookCosts: LookCosts = NO_LOOK_COSTS,
 ): (bound: BoundPlan) => Cost {
 	const memo = new WeakMap<
 		Plan,
@@ -226,7 +238,7 @@ export function createCostMemo(
 		if (known?.inputs.every((input, at) => input === inputs[at])) {
 			return known.cost;
 		}
-		const cost = costOf(bound, visibilityDependencies);
+		const cost = costOf(bound, visibilityDependencies, lookCosts);
 		memo.set(plan, { inputs, cost });
 		return cost;
 	};
@@ -239,7 +251,11 @@ function costInputs(bound: BoundPlan): readonly unknown[] {
 		const values = argumentsOf(bound, field);
 		if (values instanceof GraphQLError) inputs.push("error", null);
 		else if (access.kind === "scan") {
-			inputs.push(values.page?.first ?? values.page?.last, null);
+			const { page } = values;
+			inputs.push(
+				page?.first ?? page?.last,
+				page?.after === undefined && page?.before === undefined,
+			);
 		} else if (access.kind === "call") {
 			const { resolver } = access;
 			inputs.push(

@@ -64,6 +64,8 @@ export interface ExplainStep {
 	readonly ms: number;
 	/** Null unless `kind` is `write`. */
 	readonly write: ExplainWrite | null;
+	/** What else the step did, one line each; absent for nothing. */
+	readonly notes?: readonly string[];
 	/** Steps that needed this step's result. */
 	readonly steps: readonly ExplainStep[];
 }

@@ -35,6 +35,7 @@ interface StepSum {
 	readonly errors: ErrorCounts;
 	readonly shards: Set<number>;
 	readonly statements: Statement[];
+	readonly notes: string[];
 	readonly cache: Map<CacheLayer, { hits: number; misses: number }>;
 }
 
@@ -75,6 +76,7 @@ export function explainRuns(
 		}
 		record.endedAt = Math.max(record.endedAt, endedAt);
 		record.hiddenEdges += details.edgesHidden;
+		record.notes.push(...details.notes);
 		for (const parent of parents) addShardOf(record.shards, parent);
 		for (const statement of details.statements) {
 			record.statements.push(statement);
@@ -186,6 +188,7 @@ export function explainRuns(
 			startMs: Number.isFinite(startedAt) ? startedAt - start : 0,
 			ms: endedAt === 0 ? 0 : endedAt - startedAt,
 			write: null,
+			...(record.notes.length > 0 && { notes: record.notes }),
 			steps: [
 				...[...(writes.get(step.number)?.values() ?? [])].map((write) =>
 					explainWriteStep(step, write),
@@ -234,6 +237,7 @@ function newSum(): StepSum {
 		errors: new Map(),
 		shards: new Set(),
 		statements: [],
+		notes: [],
 		cache: new Map(),
 	};
 }

@@ -20,7 +20,12 @@ import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
 import { type Answer, type OperationResponse, parseAnswer } from "./answer.ts";
 import type { Resolvers } from "./batchResolver.ts";
 import type { BoundPlan } from "./boundPlan.ts";
-import { type Cost, costLimitError, createCostMemo } from "./cost.ts";
+import {
+	type Cost,
+	costLimitError,
+	createCostMemo,
+	type LookCosts,
+} from "./cost.ts";
 import { requestError } from "./errors.ts";
 import { executePlan } from "./executePlan.ts";
 import { ExplainRecorder } from "./explainRecorder.ts";
@@ -40,6 +45,8 @@ export interface PlannerOptions<Context> {
 	readonly maxPlans: number;
 	/** Which objects are read to decide whether another is visible, and which lists depend on the viewer. */
 	readonly visibility: Pick<Visibility, "dependenciesOf" | "isPrivateList">;
+	/** What is read before pages of some lists; absent: nothing. */
+	readonly lookCosts?: LookCosts;
 }
 
 /** A validated operation. Each request has its own context, which holds its view of the graph. */
@@ -84,7 +91,7 @@ export function createPlanner<Context extends object>(
 ): Planner<Context> {
 	const { schema, maxCost, visibility } = options;
 	checkResolvers(options);
-	const costOf = createCostMemo(visibility.dependenciesOf);
+	const costOf = createCostMemo(visibility.dependenciesOf, options.lookCosts);
 	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
 
 	/** Of the last operation that ran: a server asks right afterwards whether it depends on the viewer. */

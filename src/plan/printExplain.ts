@@ -60,7 +60,9 @@ function printStep(step: ExplainStep): string[] {
 		facts.push(formatMilliseconds(step.ms));
 	}
 	const bar = step.steps.length > 0 ? "│ " : "  ";
-	return [head, `${bar}   ${facts.join(" · ")}`];
+	return [head, ...(step.notes ?? []), facts.join(" · ")].map((line, at) =>
+		at === 0 ? line : `${bar}   ${line}`,
+	);
 }
 
 /** Above this number, shards and hosts are counted rather than listed. */

@@ -48,6 +48,7 @@ class StepDetails {
 	readonly statements: Statement[] = [];
 	readonly answers: CacheAnswers[] = [];
 	readonly failures: HostFailure[] = [];
+	readonly notes: string[] = [];
 }
 
 const NO_DETAILS: Readonly<StepDetails> = new StepDetails();
@@ -144,6 +145,10 @@ export class StepRecord implements StepTrace, Trace {
 
 	hiddenEdges(count: number): void {
 		if (count > 0) this.#detail().edgesHidden += count;
+	}
+
+	note(text: string): void {
+		this.#detail().notes.push(text);
 	}
 
 	startWrite(description: WriteDescription): WriteTrace {

@@ -1,5 +1,6 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
+import type { HomeFeed } from "../../feed/homeFeed.ts";
 import type { Graph, Writes } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import {
@@ -19,6 +20,7 @@ import { type Arguments, rootField } from "./rootField.ts";
 export interface MutationContext {
 	readonly graph: Graph;
 	readonly writes: Writes;
+	readonly feed: HomeFeed | null;
 	readonly viewer: Id;
 	readonly now: Date;
 	readonly call: CallOptions;
@@ -53,6 +55,7 @@ export function mutation<S extends InputShape>(
 		return apply(input(), {
 			graph: context.graph,
 			writes: context.writes(call),
+			feed: context.feed ?? null,
 			viewer: context.viewer,
 			now: context.now(),
 			call,

@@ -3,6 +3,7 @@ import type { Resolvers } from "../../plan/batchResolver.ts";
 import { boardResolvers } from "./boards.ts";
 import { collaboratorResolvers } from "./collaborators.ts";
 import { commentResolvers } from "./comments.ts";
+import { homeFeedResolvers } from "./homeFeed.ts";
 import { interestResolvers } from "./interests.ts";
 import { pinResolvers } from "./pins.ts";
 import { queryResolvers } from "./query.ts";
@@ -21,4 +22,5 @@ export const resolvers: Resolvers<RequestContext> = new Map([
 	...collaboratorResolvers,
 	...commentResolvers,
 	...interestResolvers,
+	...homeFeedResolvers,
 ]);

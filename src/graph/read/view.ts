@@ -3,7 +3,7 @@ import type { Moment } from "../../cache/localCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Lookup } from "../../model/types.ts";
+import type { Lookup, Mapping } from "../../model/types.ts";
 import {
 	type KeyResult,
 	type ListKey,
@@ -14,7 +14,8 @@ import {
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, type Head } from "../store/head.ts";
 import type { Store } from "../store/store.ts";
-import type { Graph, Node } from "../types.ts";
+import type { Graph, Node, PageArguments } from "../types.ts";
+import { NO_PAGE_HOOKS, type PageHooks, type PageLook } from "./beforePage.ts";
 import {
 	type BlockReader,
 	type BlockStatus,
@@ -48,6 +49,7 @@ export function createView(
 	store: Store,
 	viewer: Id | null,
 	counter: ReadCounter = NO_READ_COUNTER,
+	hooks: PageHooks = NO_PAGE_HOOKS,
 ): View {
 	const { model, domain } = store;
 	const { visibility } = domain;
@@ -333,32 +335,67 @@ export function createView(
 		});
 	}
 
+	function readPagesNow(
+		mapping: Mapping,
+		froms: readonly Id[],
+		page: PageArguments,
+		call: CallOptions | undefined,
+	): ReturnType<Graph["readPages"]> {
+		const readable = visibility.isPrivateList(mapping)
+			? froms.filter((from) => from === viewer)
+			: froms;
+		const current = reads;
+		const pages = readPages(
+			{
+				store,
+				readVisible: readObjects,
+				onEdgesRead: counter.addEdges,
+				onObject: (id, node) => learn(current, id, node),
+			},
+			mapping,
+			readable,
+			page,
+			call,
+		);
+		if (readable.length === froms.length) return pages;
+		return andThen(pages, (pages) => {
+			const byList = new Map(readable.map((from, at) => [from, pages[at]]));
+			return froms.map((from) => byList.get(from) ?? null);
+		});
+	}
+
+	/** Of this request, by mapping: fields that read the same list share a look. */
+	const looks = new Map<string, MaybePromise<PageLook>>();
+
+	/** What has to happen before these pages are read; undefined for nothing. */
+	function lookBefore(
+		{ name }: Mapping,
+		froms: readonly Id[],
+		page: PageArguments,
+		call: CallOptions | undefined,
+	): MaybePromise<void> {
+		const before = hooks.before.get(name);
+		if (before === undefined || viewer === null) return;
+		if (!isFirstLook(page) || !froms.includes(viewer)) return;
+		const started = looks.get(name);
+		const look = started ?? before({ viewer, call });
+		looks.set(name, look);
+		return andThen(look, ({ reads, validMs }) => {
+			if (started === undefined) counter.addEdges(reads);
+			hooks.limitAge(validMs);
+		});
+	}
+
 	const graph: View = {
 		model,
 		viewer,
 		readObjects,
 		readPages(mapping, froms, page, call) {
-			const readable = visibility.isPrivateList(mapping)
-				? froms.filter((from) => from === viewer)
-				: froms;
-			const current = reads;
-			const pages = readPages(
-				{
-					store,
-					readVisible: readObjects,
-					onEdgesRead: counter.addEdges,
-					onObject: (id, node) => learn(current, id, node),
-				},
-				mapping,
-				readable,
-				page,
-				call,
-			);
-			if (readable.length === froms.length) return pages;
-			return andThen(pages, (pages) => {
-				const byList = new Map(readable.map((from, at) => [from, pages[at]]));
-				return froms.map((from) => byList.get(from) ?? null);
-			});
+			const looked = lookBefore(mapping, froms, page, call);
+			if (looked instanceof Promise) {
+				return looked.then(() => readPagesNow(mapping, froms, page, call));
+			}
+			return readPagesNow(mapping, froms, page, call);
 		},
 
 		hasEdges(mapping, from, tos, call) {
@@ -458,6 +495,17 @@ export function createView(
 	}
 
 	return graph;
+}
+
+/** Whether the page shows the start of its list, and something of it. */
+function isFirstLook({ first, after, before, fields }: PageArguments): boolean {
+	return (
+		after === undefined &&
+		before === undefined &&
+		first !== undefined &&
+		first > 0 &&
+		(fields.edges || fields.cursors)
+	);
 }
 
 /** What a request has read. */

@@ -13,6 +13,8 @@ export function recordReads(
 	/** The first end of objects and heads, and of lookups. */
 	let end = Number.POSITIVE_INFINITY;
 	let lookupEnd = Number.POSITIVE_INFINITY;
+	/** As `limitAge` was told. */
+	let ownEnd = Number.POSITIVE_INFINITY;
 	let isWhole = true;
 
 	function add<Entry extends CacheEntry>(
@@ -67,6 +69,10 @@ export function recordReads(
 				return add(lookup);
 			},
 		},
+		limitAge(ms) {
+			if (ms <= 0) isWhole = false;
+			else ownEnd = Math.min(ownEnd, store.moment() + ms);
+		},
 		dependencies() {
 			if (!isWhole) return null;
 			let sum = 0;
@@ -74,7 +80,7 @@ export function recordReads(
 			return {
 				slots: Uint32Array.from(slots.keys()),
 				sum,
-				end: Math.min(endOf(end), lookupEnd),
+				end: Math.min(endOf(end), lookupEnd, ownEnd),
 				currentAt: -1,
 			};
 		},

@@ -141,6 +141,8 @@ export interface ReadDependencies {
 export interface RecordedReads {
 	/** The same store. What is read with it is recorded. */
 	readonly store: Store;
+	/** What was read is good for so many more milliseconds, whatever the caches say; with 0, for this answer only. */
+	limitAge(ms: number): void;
 	/**
 	 * What was read so far; null if some of it was not in the process, or cannot be
 	 * invalidated: read past the caches, behind a head, or an error. The answer is

@@ -1,0 +1,118 @@
+import { CorkboardError } from "../../errors.ts";
+import { type HomeFeed, LOOK_COST } from "../../feed/homeFeed.ts";
+import type { Source } from "../../feed/sources.ts";
+import type { Node } from "../../graph/types.ts";
+import type { RequestContext } from "../../graphql/context.ts";
+import { required } from "../../graphql/input/readInput.ts";
+import { id } from "../../graphql/input/validators.ts";
+import type { Id } from "../../id/ids.ts";
+import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
+import { mutation } from "./mutation.ts";
+import { requireVisible } from "./requireVisible.ts";
+import { referenceOf } from "./storedJson.ts";
+
+/** A count above this is not told. */
+const MAX_WAITING = 99;
+
+const SOURCE_VALUES: Readonly<Record<Source, string>> = {
+	user: "FOLLOWED_USER",
+	board: "FOLLOWED_BOARD",
+	interest: "FOLLOWED_INTEREST",
+	related: "RELATED",
+};
+
+/** Only the user's own. */
+const homeFeedWaiting: BatchResolver<RequestContext> = {
+	cost: () => 1,
+	maxObjects: () => 0,
+	dependsOnViewer: true,
+	resolve({ parents, context: { feed, viewer } }) {
+		const isOwn = (user: Node | null) => user !== null && user.id === viewer;
+		if (!feed || viewer === null || !parents.some(isOwn)) {
+			return parents.map(() => null);
+		}
+		return feed
+			.waiting(viewer, MAX_WAITING)
+			.then((count) => parents.map((user) => (isOwn(user) ? count : null)));
+	},
+};
+
+/** One read of the viewer's pool for all pins. */
+const homeFeedReason: BatchResolver<RequestContext> = {
+	cost: () => 1,
+	maxObjects: () => 1,
+	dependsOnViewer: true,
+	resolve({ parents, context: { feed, graph, viewer } }) {
+		if (!feed || viewer === null) return parents.map(() => null);
+		const pins = (parents as readonly Node[]).map((pin) => ({
+			pin: pin.id,
+			origin: (referenceOf(graph.model, pin, "origin") ?? pin.id) as Id,
+		}));
+		return feed.reasons(viewer, pins).then((reasons) =>
+			reasons.map(
+				(reason) =>
+					reason && {
+						source: SOURCE_VALUES[reason.source],
+						via: reason.via,
+						at: new Date(reason.changedAt).toISOString(),
+					},
+			),
+		);
+	},
+};
+
+const refreshHomeFeed = mutation(
+	{
+		name: "refreshHomeFeed",
+		input: () => ({ userId: required(id) }),
+		cost: () => LOOK_COST + 1,
+	},
+	async (input, context) => {
+		const user = await requireVisible(context, "User", input.userId);
+		if (user.id !== context.viewer) {
+			throw new CorkboardError(
+				"FORBIDDEN",
+				"Only the users themselves may refresh their home feeds.",
+			);
+		}
+		const added = await requireFeed(context.feed).refresh(
+			context.viewer,
+			context.call,
+		);
+		return { added, viewer: context.viewer };
+	},
+);
+
+const hideFromHomeFeed = mutation(
+	{
+		name: "hideFromHomeFeed",
+		input: () => ({ pinId: required(id) }),
+		cost: () => 2,
+	},
+	async (input, context) => {
+		const pin = await requireVisible(context, "Pin", input.pinId);
+		const { graph, viewer } = context;
+		const origin = referenceOf(graph.model, pin, "origin") ?? pin.id;
+		await requireFeed(context.feed).hide(
+			viewer,
+			{ pin: pin.id, origin: origin as Id },
+			context,
+		);
+		return { hiddenPinId: pin.id, viewer };
+	},
+);
+
+function requireFeed(feed: HomeFeed | null): HomeFeed {
+	if (feed !== null) return feed;
+	throw new CorkboardError(
+		"UNAVAILABLE",
+		"This server keeps no home feeds: its topology has no pools, or CORKBOARD_FEED is off.",
+	);
+}
+
+export const homeFeedResolvers: Resolvers<RequestContext> = new Map([
+	["User.homeFeedWaiting", homeFeedWaiting],
+	["Pin.homeFeedReason", homeFeedReason],
+	["Mutation.refreshHomeFeed", refreshHomeFeed],
+	["Mutation.hideFromHomeFeed", hideFromHomeFeed],
+]);

@@ -1,0 +1,356 @@
+import type { CallOptions } from "../diagnostics.ts";
+import { CorkboardError } from "../errors.ts";
+import { createView } from "../graph/read/view.ts";
+import type { Graph } from "../graph/types.ts";
+import type { Id } from "../id/ids.ts";
+import { type Candidate, type FeedViewer, RATES } from "./arrange.ts";
+import {
+	followedBy,
+	LISTS_OF,
+	mappingOf,
+	newestOf,
+	type Producer,
+} from "./newest.ts";
+import type { FeedParts } from "./parts.ts";
+import type { PoolEntry, PoolRow, Visit } from "./pools.ts";
+import { SOURCE_NAMES, type Source } from "./sources.ts";
+
+/**
+ * What the generator would add to a home feed now, and why it would not add the
+ * rest. Nothing is written: a look at the feed uses it (./freshen.ts), and the command that
+ * explains a feed.
+ */
+export interface ChosenPins {
+	/** In the order of the feed, the first on top. */
+	readonly chosen: readonly PoolEntry[];
+	readonly leftOut: readonly LeftOutPin[];
+	/** How many pins were asked for. */
+	readonly size: number;
+	/** Null: the user never looked at the feed, or its pool was lost. */
+	readonly visit: Visit | null;
+	/** Whether the pool was passed over, because it has nothing of the time since the last look. */
+	readonly isPulled: boolean;
+}
+
+export interface ChooseOptions {
+	readonly call?: CallOptions;
+	/** Pins to add at least, if so many wait. */
+	readonly minSize?: number;
+	/** Called if those whom the user follows have to be read, which takes longer. */
+	readonly onReturning?: () => void;
+	/** Whether the last visit is too recent. */
+	readonly isHeld?: (visit: Visit) => boolean;
+}
+
+export interface LeftOutPin {
+	readonly entry: PoolEntry;
+	readonly reason: LeftOutReason;
+}
+
+/**
+ * - `shown`: it is in the feed, or was.
+ * - `known`: the same picture was shown, or hidden, as another pin.
+ * - `own`: the viewer's own.
+ * - `invisible`: deleted, secret, or of a user who is blocked or has left.
+ * - `unfollowed`: the viewer does not follow what it came through any more.
+ * - `unavailable`: its host does not answer.
+ * - `dropped`: the ranker decided never to show it.
+ * - `waiting`: others were better; it waits for the next look.
+ */
+export type LeftOutReason =
+	| "shown"
+	| "known"
+	| "own"
+	| "invisible"
+	| "unfollowed"
+	| "unavailable"
+	| "dropped"
+	| "waiting";
+
+export const FEED_MAPPING = "showPin";
+/** Pins that a look adds: at least, and at most. */
+export const MIN_CHUNK = 25;
+export const MAX_CHUNK = 100;
+/** Candidates are so many times the share of a source. */
+const CANDIDATES_FACTOR = 4;
+/** Pins of each source that say what the viewer is shown usually; with fewer than LEAST_SHOWN nothing is deferred. */
+const SHOWN_LIMIT = 50;
+const LEAST_SHOWN = 10;
+/** A user who did not look for so long gets no pins pushed. */
+export const ACTIVE_MS = 14 * 86_400_000;
+/** Of those whom a returning user follows, so many of each kind are read. */
+const MAX_PULLED = 200;
+/** Pins read of all of them together, about. */
+const PULLED_PINS = 400;
+
+/** Reads as the user: one statement on its pool in each of three calls side by side, and one batch of each kind of what decides. Throws where the pool cannot be read. */
+export async function chooseFor(
+	parts: FeedParts,
+	user: Id,
+	options: ChooseOptions & { readonly isHeld?: never },
+): Promise<ChosenPins>;
+/** Null if `isHeld` says so of the user's last visit. */
+export async function chooseFor(
+	parts: FeedParts,
+	user: Id,
+	options: ChooseOptions,
+): Promise<ChosenPins | null>;
+export async function chooseFor(
+	parts: FeedParts,
+	user: Id,
+	options: ChooseOptions,
+): Promise<ChosenPins | null> {
+	const { pools, store } = parts;
+	const { call } = options;
+	const now = parts.now();
+	const graph = createView(store, user);
+	const limits = limitsFor(MAX_CHUNK);
+	const shownLimits = everySource(SHOWN_LIMIT);
+	const [visit, waiting, taken, dropped] = await Promise.all([
+		pools.visit(user),
+		pools.best(user, limits),
+		pools.best(user, shownLimits, "taken"),
+		pools.best(user, shownLimits, "dropped"),
+	]);
+	if (visit !== null && options.isHeld?.(visit)) return null;
+	const size = Math.max(chunkSize(visit), options.minSize ?? 0);
+	const lastLookAt = visit?.generatedAt ?? 0;
+	const isReturning =
+		visit === null || visit.visitedAt < now - ACTIVE_MS || lastLookAt === 0;
+	if (isReturning) options.onReturning?.();
+	const pulled = isReturning
+		? await pullFollowed(graph, user, call)
+		: ((await parts.pull?.(user, lastLookAt)) ?? []);
+	const candidates = merged(
+		waiting.filter(({ state }) => state === "waiting"),
+		pulled,
+		now,
+	);
+	const { eligible, leftOut } = await decide(parts, graph, user, candidates, {
+		pulled: new Set(pulled.map(({ pin }) => pin)),
+		call,
+	});
+	const viewer: FeedViewer = {
+		id: user,
+		now,
+		lastLookAt,
+		usualScores: usualScores(taken.filter(({ state }) => state === "taken")),
+		hidden: countByVia(dropped.filter(({ state }) => state === "dropped")),
+	};
+	const byPin = new Map(eligible.map((one) => [one.pin, one]));
+	const { show, drop } = await parts.ranker.arrange(
+		bySource(eligible),
+		size,
+		viewer,
+	);
+	const isShown = new Set(show);
+	const isDropped = new Set(drop);
+	return {
+		chosen: show.map((pin) => byPin.get(pin) as Candidate),
+		leftOut: [
+			...leftOut,
+			...eligible
+				.filter(({ pin }) => !isShown.has(pin))
+				.map((entry) => ({
+					entry,
+					reason: isDropped.has(entry.pin)
+						? ("dropped" as const)
+						: ("waiting" as const),
+				})),
+		],
+		size,
+		visit,
+		isPulled: isReturning,
+	};
+}
+
+/** How many pins the next look is to add. */
+export function chunkSize(visit: Pick<Visit, "asked"> | null): number {
+	return Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, visit?.asked ?? 0));
+}
+
+function limitsFor(size: number): Record<Source, number> {
+	const limits = everySource(0);
+	for (const { sources, rate } of RATES) {
+		for (const source of sources) {
+			limits[source] = Math.ceil((CANDIDATES_FACTOR * size * rate) / 10);
+		}
+	}
+	return limits;
+}
+
+function everySource(limit: number): Record<Source, number> {
+	return Object.fromEntries(
+		SOURCE_NAMES.map((source) => [source, limit]),
+	) as Record<Source, number>;
+}
+
+/** For whom nothing was pushed: pins of those whom it follows, read now. */
+async function pullFollowed(
+	graph: Graph,
+	user: Id,
+	call: CallOptions | undefined,
+): Promise<readonly PoolEntry[]> {
+	const producers = await followedBy(graph, user, MAX_PULLED, call);
+	if (producers.length === 0) return [];
+	const each = Math.ceil(PULLED_PINS / producers.length);
+	return newestOf(graph, producers, Math.min(25, Math.max(3, each)), call);
+}
+
+/** One entry a picture: that of the pool, or the best of those that were pulled. */
+function merged(
+	waiting: readonly PoolRow[],
+	pulled: readonly PoolEntry[],
+	now: number,
+): readonly Candidate[] {
+	const byOrigin = new Map<Id, Candidate>();
+	for (const { state: _, changedAt, ...entry } of waiting) {
+		byOrigin.set(entry.origin, { ...entry, waitingSince: changedAt });
+	}
+	for (const entry of pulled.toSorted((a, b) => b.score - a.score)) {
+		if (byOrigin.has(entry.origin)) continue;
+		byOrigin.set(entry.origin, { ...entry, waitingSince: now });
+	}
+	// Another picture may have the pin itself as its origin.
+	const byPin = new Map<Id, Candidate>();
+	for (const one of byOrigin.values()) {
+		if (!byPin.has(one.pin)) byPin.set(one.pin, one);
+	}
+	return [...byPin.values()];
+}
+
+/** Which candidates may be shown to the user. */
+async function decide(
+	{ pools, store }: FeedParts,
+	graph: Graph,
+	user: Id,
+	candidates: readonly Candidate[],
+	{
+		pulled,
+		call,
+	}: {
+		readonly pulled: ReadonlySet<Id>;
+		readonly call: CallOptions | undefined;
+	},
+): Promise<{
+	readonly eligible: readonly Candidate[];
+	readonly leftOut: readonly LeftOutPin[];
+}> {
+	if (candidates.length === 0) return { eligible: [], leftOut: [] };
+	const feed = mappingOf(graph, FEED_MAPPING);
+	const pins = candidates.map(({ pin }) => pin);
+	const origins = candidates.map(({ origin }) => origin);
+	const unknown = candidates.filter(({ pin }) => pulled.has(pin));
+	const [edges, originEdges, known, follows, nodes] = await Promise.all([
+		store.storage.readEdges(
+			pins.map((to) => ({ mapping: feed, from: user, to })),
+			call,
+		),
+		store.storage.readEdges(
+			origins.map((to) => ({ mapping: feed, from: user, to })),
+			call,
+		),
+		unknown.length === 0
+			? []
+			: findAll(
+					pools,
+					user,
+					unknown.map(({ origin }) => origin),
+				),
+		followed(graph, user, candidates, call),
+		graph.readObjects(pins, call),
+	]);
+	const knownOrigins = new Set(
+		known
+			.filter((row) => row !== null && row.state !== "waiting")
+			.map((row) => row?.origin),
+	);
+	const leftOut: LeftOutPin[] = [];
+	const eligible = candidates.filter((entry, at) => {
+		const reason = ((): LeftOutReason | null => {
+			const edge = edges[at] ?? null;
+			const originEdge = originEdges[at] ?? null;
+			const node = nodes[at] ?? null;
+			const isFollowed = follows.get(entry.via);
+			for (const read of [edge, originEdge, node, isFollowed]) {
+				if (read instanceof CorkboardError) return "unavailable";
+			}
+			if (edge !== null) return "shown";
+			if (originEdge !== null || knownOrigins.has(entry.origin)) return "known";
+			if (node === null || node instanceof CorkboardError) return "invisible";
+			if (node.data.user_id === user) return "own";
+			return entry.source !== "related" && isFollowed !== true
+				? "unfollowed"
+				: null;
+		})();
+		if (reason !== null) leftOut.push({ entry, reason });
+		return reason === null;
+	});
+	return { eligible, leftOut };
+}
+
+/** Of many origins, in calls of the size that the port allows. */
+async function findAll(
+	pools: FeedParts["pools"],
+	user: Id,
+	origins: readonly Id[],
+): Promise<readonly (PoolRow | null)[]> {
+	const found: (PoolRow | null)[] = [];
+	for (let at = 0; at < origins.length; at += 500) {
+		found.push(...(await pools.find(user, origins.slice(at, at + 500))));
+	}
+	return found;
+}
+
+/** Whether the user follows each `via` now; nothing of pins that are related. */
+async function followed(
+	graph: Graph,
+	user: Id,
+	candidates: readonly Candidate[],
+	call: CallOptions | undefined,
+): Promise<ReadonlyMap<Id, boolean | CorkboardError>> {
+	const result = new Map<Id, boolean | CorkboardError>();
+	await Promise.all(
+		(Object.keys(LISTS_OF) as Producer["source"][]).map(async (source) => {
+			const vias = [
+				...new Set(
+					candidates
+						.filter((one) => one.source === source)
+						.map(({ via }) => via),
+				),
+			];
+			if (vias.length === 0) return;
+			const mapping = mappingOf(graph, LISTS_OF[source].followed);
+			const present = await graph.hasEdges(mapping, user, vias, call);
+			for (const [at, via] of vias.entries()) {
+				result.set(via, present[at] ?? false);
+			}
+		}),
+	);
+	return result;
+}
+
+function bySource(
+	candidates: readonly Candidate[],
+): ReadonlyMap<Source, readonly Candidate[]> {
+	const pools = Map.groupBy(candidates, ({ source }) => source);
+	for (const pool of pools.values()) pool.sort((a, b) => b.score - a.score);
+	return pools;
+}
+
+/** The median of each source of which enough was shown. */
+function usualScores(taken: readonly PoolRow[]): FeedViewer["usualScores"] {
+	const scores: Partial<Record<Source, number>> = {};
+	for (const [source, rows] of Map.groupBy(taken, ({ source }) => source)) {
+		if (rows.length < LEAST_SHOWN) continue;
+		const sorted = rows.map(({ score }) => score).sort((a, b) => a - b);
+		scores[source] = sorted[Math.floor(sorted.length / 2)] as number;
+	}
+	return scores;
+}
+
+function countByVia(rows: readonly PoolRow[]): ReadonlyMap<Id, number> {
+	const counts = new Map<Id, number>();
+	for (const { via } of rows) counts.set(via, (counts.get(via) ?? 0) + 1);
+	return counts;
+}

@@ -1,0 +1,355 @@
+import { type CallOptions, CHANNELS, type FeedLook } from "../diagnostics.ts";
+import type { BeforePage } from "../graph/read/beforePage.ts";
+import type { Graph, Writes } from "../graph/types.ts";
+import { appendEdges } from "../graph/write/appendEdges.ts";
+import { WritePipeline } from "../graph/write/pipeline.ts";
+import type { Id } from "../id/ids.ts";
+import { BoundedMap } from "../util/boundedMap.ts";
+import {
+	type ChosenPins,
+	chooseFor,
+	chunkSize,
+	FEED_MAPPING,
+	type LeftOutPin,
+	MAX_CHUNK,
+	MIN_CHUNK,
+} from "./generator.ts";
+import { mappingOf } from "./newest.ts";
+import type { FeedParts } from "./parts.ts";
+import type { PoolRow } from "./pools.ts";
+import { settleInParts, trimFeed, trimPool } from "./settle.ts";
+
+/** How long a look at the feed waits for new pins; then it shows the feed as it is. Milliseconds. */
+export const LOOK_MS = 150;
+/** The same for a user whose pins have to be read from those whom it follows. */
+export const RETURNING_MS = 300;
+/** Between two looks that add pins: clients fetch again by themselves. Milliseconds. */
+export const HOLD_MS = 30_000;
+/** What a look may read besides the page: an edge and a pin for each pin that it adds, and the pool. */
+export const LOOK_COST = 2 * MAX_CHUNK + 8;
+/** Users of whom a process remembers when they looked. */
+const REMEMBERED_USERS = 100_000;
+/** After a look that failed, the next one adds more. */
+const GROWTH = 1.5;
+
+export interface HomeFeedOptions {
+	/** Whether reading the feed adds pins to it; else only `refresh` does. */
+	readonly addsOnRead: boolean;
+	readonly lookMs?: number;
+	readonly returningMs?: number;
+	readonly holdMs?: number;
+	/** Called between the steps of a look, with the name of the one that follows. Tests stop there. */
+	readonly beforeStep?: (step: LookStep, user: Id) => Promise<void> | void;
+}
+
+/** The steps of a look, in order: docs/consistency.md, "The home feed". */
+export type LookStep = "choose" | "append" | "settle" | "note" | "trim";
+
+/** Why a pin is in the feed of a user. */
+export type FeedReason = Pick<PoolRow, "source" | "via" | "changedAt">;
+
+/**
+ * The home feeds, on top of the list that the graph has of each and of the pools
+ * (docs/feed.md). A look adds pins before the first page is read: it chooses them,
+ * adds them to the list in one transaction, and only then, off-line, takes them
+ * from the pool. So a pin is never in neither, and the list is the one memory of what
+ * was shown. Nothing here fails a page: what cannot be added now is added later.
+ */
+export class HomeFeed implements AsyncDisposable {
+	readonly parts: FeedParts;
+	readonly #options: Required<Omit<HomeFeedOptions, "beforeStep">> &
+		Pick<HomeFeedOptions, "beforeStep">;
+	/** Looks under way in this process. */
+	readonly #running = new Map<Id, Promise<Look>>();
+	/** When users may look again, by `performance.now()`. */
+	readonly #heldUntil: BoundedMap<number>;
+	/** How many pins a look is to add that follows failed ones. */
+	readonly #grown: BoundedMap<number>;
+	readonly #background = new Set<Promise<void>>();
+
+	constructor(parts: FeedParts, options: HomeFeedOptions) {
+		this.parts = parts;
+		this.#options = {
+			lookMs: LOOK_MS,
+			returningMs: RETURNING_MS,
+			holdMs: HOLD_MS,
+			...options,
+		};
+		const bounds = { maxWeight: REMEMBERED_USERS, weigh: () => 1 };
+		this.#heldUntil = new BoundedMap(bounds);
+		this.#grown = new BoundedMap(bounds);
+	}
+
+	/** Before the first page of a viewer's own feed. */
+	readonly beforePage: BeforePage = ({ viewer, call }) => {
+		const held = (this.#heldUntil.get(viewer) ?? 0) - performance.now();
+		if (held > 0) return { reads: 0, validMs: held };
+		if (!this.#options.addsOnRead) {
+			this.#hold(viewer, this.#options.holdMs);
+			this.#later(() => this.#note(viewer, { visitedAt: this.parts.now() }));
+			return { reads: 0, validMs: this.#options.holdMs };
+		}
+		// Its pins come with the next page.
+		if (this.#running.has(viewer)) return { reads: 0, validMs: 0 };
+		return this.#look(viewer, call, false).then((look) => ({
+			reads: look === null ? LOOK_COST : Math.min(LOOK_COST, look.reads),
+			validMs: 0,
+		}));
+	};
+
+	/** Adds what waits, whenever the last look was. Returns how many pins it has added so far. */
+	async refresh(viewer: Id, call?: CallOptions): Promise<number> {
+		const running = this.#running.get(viewer);
+		if (running !== undefined) await running;
+		const look = await this.#look(viewer, call, true);
+		return look?.added ?? 0;
+	}
+
+	/** How many pins wait, at most `cap`; null if that cannot be told. */
+	async waiting(viewer: Id, cap: number): Promise<number | null> {
+		try {
+			return await this.parts.pools.waiting(viewer, cap);
+		} catch {
+			return null;
+		}
+	}
+
+	/** Why each pin is in the feed; null for one that is not, or of which it is not known any more. Throws where the pool cannot be read. */
+	async reasons(
+		viewer: Id,
+		pins: readonly { readonly pin: Id; readonly origin: Id }[],
+	): Promise<readonly (FeedReason | null)[]> {
+		const rows = await this.parts.pools.find(
+			viewer,
+			pins.map(({ origin }) => origin),
+		);
+		return rows.map((row, at) =>
+			row?.state === "taken" && row.pin === pins[at]?.pin ? row : null,
+		);
+	}
+
+	/** Takes a pin out of the feed for good. */
+	async hide(
+		viewer: Id,
+		{ pin, origin }: { readonly pin: Id; readonly origin: Id },
+		{ graph, writes }: { readonly graph: Graph; readonly writes: Writes },
+	): Promise<void> {
+		const { pools, now } = this.parts;
+		const feed = mappingOf(graph, FEED_MAPPING);
+		// The removed edge alone keeps it out.
+		await writes.setEdge(feed, viewer, pin, false);
+		const [row = null] = await pools.find(viewer, [origin]);
+		if (row === null) return;
+		await pools.settle(viewer, { taken: [], dropped: [row] }, now());
+	}
+
+	/** Resolves when everything that was left for later is done, or has failed. */
+	async flush(): Promise<void> {
+		while (this.#running.size + this.#background.size > 0) {
+			await Promise.allSettled([
+				...this.#running.values(),
+				...this.#background,
+			]);
+		}
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.flush();
+	}
+
+	/** Null if it did not end in time, or failed. */
+	async #look(
+		viewer: Id,
+		call: CallOptions | undefined,
+		isForced: boolean,
+	): Promise<Look | null> {
+		const began = performance.now();
+		let isReturning = false;
+		let isLate = false;
+		const look = this.#add(viewer, call, isForced, () => {
+			isReturning = true;
+		});
+		this.#running.set(viewer, look);
+		const ended = look.then(
+			(look) => ({ ...look, outcome: "added" as const }),
+			() => {
+				this.#failed(viewer);
+				return { ...NOTHING, outcome: "failed" as const };
+			},
+		);
+		void ended.then(({ outcome, added, leftOut }) => {
+			this.#running.delete(viewer);
+			CHANNELS.feedLook.publish({
+				outcome: isLate && outcome === "added" ? "late" : outcome,
+				added,
+				leftOut: countByReason(leftOut),
+				ms: performance.now() - began,
+			} satisfies FeedLook);
+		});
+		const { lookMs, returningMs } = this.#options;
+		let timer: NodeJS.Timeout | undefined;
+		const late = new Promise<null>((resolve) => {
+			const onTime = () => {
+				const leftMs = (isReturning ? returningMs : lookMs) - sinceMs(began);
+				if (leftMs > 1) timer = setTimeout(onTime, leftMs);
+				else {
+					isLate = true;
+					resolve(null);
+				}
+			};
+			timer = setTimeout(onTime, lookMs);
+		});
+		const result = await Promise.race([ended, late]);
+		clearTimeout(timer);
+		call?.trace?.note?.(describe(result, sinceMs(began)));
+		return result?.outcome === "added" ? result : null;
+	}
+
+	async #add(
+		viewer: Id,
+		call: CallOptions | undefined,
+		isForced: boolean,
+		onReturning: () => void,
+	): Promise<Look> {
+		const { parts } = this;
+		const { holdMs } = this.#options;
+		const now = parts.now();
+		await this.#step("choose", viewer);
+		const grown = this.#grown.get(viewer) ?? 0;
+		const choice = await chooseFor(parts, viewer, {
+			...(call && { call }),
+			minSize: grown,
+			onReturning,
+			isHeld: ({ generatedAt }) =>
+				!isForced && now >= generatedAt && now - generatedAt < holdMs,
+		});
+		if (choice === null) {
+			// Another process added pins just now.
+			this.#hold(viewer, holdMs / 2);
+			return NOTHING;
+		}
+		const { chosen, leftOut } = choice;
+		await this.#step("append", viewer);
+		const added = await appendEdges(
+			new WritePipeline(parts.store, call),
+			mappingOf(parts.store, FEED_MAPPING),
+			viewer,
+			chosen.map(({ pin }) => pin),
+		);
+		this.#grown.delete(viewer);
+		this.#hold(viewer, holdMs);
+		this.#later(() => this.#settle(viewer, choice));
+		return {
+			added: added.length,
+			waiting: chosen.length + leftOut.length,
+			leftOut,
+			reads: 8 + 2 * (chosen.length + leftOut.length),
+		};
+	}
+
+	/** The feed has the pins: whatever fails here is found again by the next look, or by the job. */
+	async #settle(viewer: Id, choice: ChosenPins): Promise<void> {
+		const { parts } = this;
+		const { chosen, leftOut, size, isPulled } = choice;
+		const of = (...reasons: readonly LeftOutPin["reason"][]) =>
+			leftOut
+				.filter(({ reason }) => reasons.includes(reason))
+				.map(({ entry }) => entry);
+		const now = parts.now();
+		try {
+			await this.#step("settle", viewer);
+			await settleInParts(parts, viewer, {
+				taken: [...chosen, ...of("shown", "known")],
+				dropped: of("invisible", "own", "dropped"),
+			});
+			await this.#step("note", viewer);
+			await this.#note(viewer, {
+				visitedAt: now,
+				generatedAt: now,
+				asked: size,
+			});
+			await this.#step("trim", viewer);
+			await trimFeed(parts, viewer);
+			await trimPool(parts, viewer);
+			if (isPulled) await parts.rebuildLater?.(viewer);
+		} catch {
+			await parts.settleLater?.(viewer);
+		}
+	}
+
+	#failed(viewer: Id): void {
+		const size = Math.max(MIN_CHUNK, this.#grown.get(viewer) ?? 0);
+		this.#grown.set(viewer, Math.min(MAX_CHUNK, Math.ceil(size * GROWTH)));
+		this.#later(async () => {
+			const visit = await this.parts.pools.visit(viewer);
+			const asked = Math.min(MAX_CHUNK, Math.ceil(chunkSize(visit) * GROWTH));
+			await this.#note(viewer, { visitedAt: this.parts.now(), asked });
+		});
+	}
+
+	#note(
+		viewer: Id,
+		visit: Parameters<FeedParts["pools"]["noteVisit"]>[1],
+	): Promise<void> {
+		return this.parts.pools.noteVisit(viewer, visit);
+	}
+
+	#hold(viewer: Id, ms: number): void {
+		this.#heldUntil.set(viewer, performance.now() + ms, ms);
+	}
+
+	async #step(step: LookStep, user: Id): Promise<void> {
+		await this.#options.beforeStep?.(step, user);
+	}
+
+	/** Nobody waits for it; what fails is done again by others. */
+	#later(run: () => Promise<unknown>): void {
+		const running: Promise<void> = run()
+			.then(
+				() => {},
+				() => {},
+			)
+			.finally(() => this.#background.delete(running));
+		this.#background.add(running);
+	}
+}
+
+interface Look {
+	readonly added: number;
+	readonly waiting: number;
+	readonly leftOut: readonly LeftOutPin[];
+	/** Edges and objects. */
+	readonly reads: number;
+}
+
+const NOTHING: Look = { added: 0, waiting: 0, leftOut: [], reads: 8 };
+
+function sinceMs(began: number): number {
+	return performance.now() - began;
+}
+
+function countByReason(
+	leftOut: readonly LeftOutPin[],
+): ReadonlyMap<string, number> {
+	const counts = new Map<string, number>();
+	for (const { reason } of leftOut) {
+		counts.set(reason, (counts.get(reason) ?? 0) + 1);
+	}
+	return counts;
+}
+
+/** For explain: names and numbers only. */
+function describe(
+	look: (Look & { readonly outcome: "added" | "failed" }) | null,
+	ms: number,
+): string {
+	const took = `${ms.toFixed(0)} ms`;
+	if (look === null) return `freshen: not in time, ${took}`;
+	if (look.outcome === "failed") return `freshen: failed, ${took}`;
+	const reasons = [...countByReason(look.leftOut)].map(
+		([reason, count]) => `${count} ${reason}`,
+	);
+	return `freshen: ${look.added} of ${look.waiting} added${
+		reasons.length === 0 ? "" : `, left out: ${reasons.join(", ")}`
+	}, ${took}`;
+}

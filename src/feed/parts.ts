@@ -1,0 +1,24 @@
+import type { Store } from "../graph/store/store.ts";
+import type { Id } from "../id/ids.ts";
+import type { PoolEntry, Pools } from "./pools.ts";
+import type { BoundedRanker } from "./ranker.ts";
+
+/** What the home feed is made of, shared by all requests of a process. */
+export interface FeedParts {
+	readonly store: Store;
+	readonly pools: Pools;
+	readonly ranker: BoundedRanker;
+	/** Milliseconds since 1970. */
+	readonly now: () => number;
+	/**
+	 * Pins of producers that the user follows and that do not push them, made after
+	 * `since`. Null: every producer pushes.
+	 */
+	readonly pull:
+		| ((user: Id, since: number) => Promise<readonly PoolEntry[]>)
+		| null;
+	/** Enqueues the job that settles the pool of a user; null where no jobs are run. */
+	readonly settleLater: ((user: Id) => Promise<unknown>) | null;
+	/** Enqueues the job that fills the pool of a user from what it follows; null where no jobs are run. */
+	readonly rebuildLater: ((user: Id) => Promise<unknown>) | null;
+}

@@ -1,0 +1,97 @@
+import { createWrites } from "../graph/write/createWrites.ts";
+import type { Id } from "../id/ids.ts";
+import type { EdgeKey } from "../storage/storage.ts";
+import { FEED_MAPPING } from "./generator.ts";
+import { mappingOf } from "./newest.ts";
+import type { FeedParts } from "./parts.ts";
+import type { PoolEntry } from "./pools.ts";
+import { SOURCE_NAMES, type Source } from "./sources.ts";
+
+/** Pins that a feed keeps; older ones are removed from its end. */
+export const MAX_FEED = 1_000;
+/** Pins that one call removes from the end of a feed. */
+const TRIM_LIMIT = 500;
+/** What a pool keeps: waiting pins of each source, and for how long what was shown. */
+const WAITING_PER_SOURCE = 500;
+const SETTLED_MS = 30 * 86_400_000;
+
+/**
+ * Brings the pool of a user in line with its feed, and both to their bounds: waiting pins
+ * that the feed has, or had, become taken. A look at the feed does this for the pins
+ * that it added; this finds what a look that died left behind. Repeating it changes
+ * nothing.
+ */
+export async function settleFeed(parts: FeedParts, user: Id): Promise<void> {
+	const { pools, store } = parts;
+	const limits = Object.fromEntries(
+		SOURCE_NAMES.map((source) => [source, WAITING_PER_SOURCE]),
+	) as Record<Source, number>;
+	const waiting = await pools.best(user, limits);
+	const mapping = mappingOf(store, FEED_MAPPING);
+	const keys: readonly EdgeKey[] = waiting.map(({ pin }) => ({
+		mapping,
+		from: user,
+		to: pin,
+	}));
+	const edges = await store.storage.readEdges(keys);
+	const taken: PoolEntry[] = [];
+	for (const [at, entry] of waiting.entries()) {
+		const edge = edges[at] ?? null;
+		if (edge instanceof Error) throw edge;
+		if (edge !== null) taken.push(entry);
+	}
+	await settleInParts(parts, user, { taken, dropped: [] });
+	await trimFeed(parts, user);
+	await trimPool(parts, user);
+}
+
+/** `settle` for any number of pins. */
+export async function settleInParts(
+	{ pools, now }: FeedParts,
+	user: Id,
+	settled: {
+		readonly taken: readonly PoolEntry[];
+		readonly dropped: readonly PoolEntry[];
+	},
+): Promise<void> {
+	const SIZE = 500;
+	const { taken, dropped } = settled;
+	for (let at = 0; at < Math.max(taken.length, dropped.length); at += SIZE) {
+		const part = {
+			taken: taken.slice(at, at + SIZE),
+			dropped: dropped.slice(at, at + SIZE),
+		};
+		await pools.settle(user, part, now());
+	}
+}
+
+/** Removes what is behind the first MAX_FEED pins. */
+export async function trimFeed(parts: FeedParts, user: Id): Promise<void> {
+	const { store } = parts;
+	const mapping = mappingOf(store, FEED_MAPPING);
+	const [head] = await store.readHeads([{ mapping, from: user }], 1);
+	if (head instanceof Error) throw head;
+	const tooMany = (head?.count ?? 0) - MAX_FEED;
+	if (tooMany <= 0) return;
+	const [last] = await store.storage.scanLists([
+		{
+			mapping,
+			from: user,
+			backward: true,
+			limit: Math.min(tooMany, TRIM_LIMIT),
+		},
+	]);
+	if (last instanceof Error) throw last;
+	const remove = (last?.edges ?? []).map(({ to }) => to);
+	await createWrites(store).setEdges(mapping, user, { add: [], remove });
+}
+
+export async function trimPool(
+	{ pools, now }: FeedParts,
+	user: Id,
+): Promise<void> {
+	await pools.trim(user, {
+		waitingPerSource: WAITING_PER_SOURCE,
+		settledAfter: now() - SETTLED_MS,
+	});
+}

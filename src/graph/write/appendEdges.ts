@@ -1,0 +1,46 @@
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { PRESENT } from "../../storage/storage.ts";
+import { nextSequence } from "../outbox/sequences.ts";
+import type { WritePipeline } from "./pipeline.ts";
+
+/**
+ * Adds edges at the newest end of a list, in one transaction: of these the first
+ * one given is the newest. An edge that is there, or was and is removed, stays as it is.
+ * Returns those that were added. The mapping has no inverse.
+ *
+ * Positions are taken under the list's lock, above all there are, so a reader that
+ * pages through the list meets none of the new edges below its cursor.
+ */
+export async function appendEdges(
+	pipeline: WritePipeline,
+	mapping: Mapping,
+	from: Id,
+	tos: readonly Id[],
+): Promise<readonly Id[]> {
+	if (mapping.inverse !== null) {
+		throw new TypeError(`${mapping.name} has an inverse, which this skips.`);
+	}
+	if (tos.length === 0) return [];
+	const { result } = await pipeline.write<readonly Id[]>({
+		shard: unpackId(from).shard,
+		lists: [{ mapping, from }],
+		edges: tos.map((to) => ({ mapping, from, to })),
+		decide(reads) {
+			const added = tos.filter((_, at) => (reads.edges[at] ?? null) === null);
+			const lowest = nextSequence(reads.lists[0]?.lastSequence ?? 0, reads.now);
+			return {
+				result: added,
+				edges: added.map((to, at) => ({
+					mapping,
+					from,
+					to,
+					state: PRESENT,
+					version: 1,
+					sequence: lowest + added.length - 1 - at,
+				})),
+			};
+		},
+	});
+	return result;
+}
