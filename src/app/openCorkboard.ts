@@ -5,13 +5,18 @@ import { IDENTITY } from "../domain/identity.ts";
 import type { JobContext } from "../domain/jobContext.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../errors.ts";
+import type { HomeFeeds } from "../feed/homeFeeds.ts";
 import { OutboxWorker } from "../graph/outbox/outboxWorker.ts";
 import {
 	createReadCounter,
 	NO_READ_COUNTER,
 } from "../graph/read/readCounter.ts";
 import { createView, type View } from "../graph/read/view.ts";
-import type { ReadDependencies, Store } from "../graph/store/store.ts";
+import type {
+	ReadDependencies,
+	RecordedReads,
+	Store,
+} from "../graph/store/store.ts";
 import type { Node } from "../graph/types.ts";
 import { createWrites } from "../graph/write/createWrites.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
@@ -41,7 +46,14 @@ import { embeddedSecret } from "./embeddedSecret.ts";
 import { jobKindsOf } from "./jobKinds.ts";
 import { createJobQueue } from "./jobQueue.ts";
 import { loadOwnModel, modelFingerprint } from "./model.ts";
+import {
+	LOOK_COSTS,
+	openHomeFeeds,
+	pageHooksOf,
+	unrecordedFeed,
+} from "./openHomeFeeds.ts";
 import { type OpenedJobs, openJobs } from "./openJobs.ts";
+import { openPools } from "./openPools.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
 import { openTopology } from "./openTopology.ts";
 import { userByKey } from "./userByKey.ts";
@@ -67,6 +79,8 @@ export interface Corkboard extends AsyncDisposable {
 	/** The Redis of the settings, shared by everything that uses it; null without one. */
 	readonly redis: RedisConnections | null;
 	readonly store: Store;
+	/** Null where there are no pools, or nothing may be written. */
+	readonly feed: HomeFeeds | null;
 	readonly planner: Planner<RequestContext>;
 	readonly accessTokens: AccessTokens;
 	/** Runs one GraphQL operation, as HTTP would. Cost limits apply; budgets do not. */
@@ -155,6 +169,14 @@ export async function openCorkboard(
 		},
 		opened,
 	);
+	const pools = await openPools(topology.topology, access, opened);
+	const feed =
+		pools &&
+		(await openHomeFeeds(
+			config,
+			{ store, pools, pull: null, settleLater: null, rebuildLater: null },
+			opened,
+		));
 	if (access === "readWrite") {
 		// Its first pass runs in the background: readers are right without it.
 		opened.use(new OutboxWorker(new WritePipeline(store)));
@@ -166,6 +188,7 @@ export async function openCorkboard(
 		maxCost: config.maxCost,
 		maxPlans: MAX_PLANS,
 		visibility: domain.visibility,
+		...(feed && { lookCosts: LOOK_COSTS }),
 	});
 
 	const reportLevel = (message: unknown) =>
@@ -173,9 +196,14 @@ export async function openCorkboard(
 	CHANNELS.levels.subscribe(reportLevel);
 	opened.defer(() => void CHANNELS.levels.unsubscribe(reportLevel));
 
-	const contextOf = (viewer: Id | null, graph: View): RequestContext => {
+	const contextOf = (
+		viewer: Id | null,
+		graph: View,
+		recorded: RecordedReads | null,
+	): RequestContext => {
 		return {
 			graph,
+			feed: unrecordedFeed(feed, recorded),
 			writes: (call) => createWrites(store, graph.discardReads, call),
 			jobs: queues?.jobs ?? null,
 			viewer,
@@ -184,7 +212,11 @@ export async function openCorkboard(
 		};
 	};
 	const createContext = (viewer: Id | null) =>
-		contextOf(viewer, createView(store, viewer));
+		contextOf(
+			viewer,
+			createView(store, viewer, NO_READ_COUNTER, pageHooksOf(feed, null)),
+			null,
+		);
 	const query: Corkboard["query"] = (
 		source,
 		{ viewer = null, variables = {} } = {},
@@ -211,6 +243,7 @@ export async function openCorkboard(
 		storage: store.storage,
 		redis,
 		store,
+		feed,
 		planner,
 		accessTokens: tokens,
 		query,
@@ -239,10 +272,15 @@ export async function openCorkboard(
 				meter.isMetering || recorded !== null
 					? createReadCounter(model, domain.visibility)
 					: NO_READ_COUNTER;
-			const graph = createView(recorded?.store ?? store, viewer, reads);
+			const graph = createView(
+				recorded?.store ?? store,
+				viewer,
+				reads,
+				pageHooksOf(feed, recorded),
+			);
 			const answered = planner.answer({
 				...operation,
-				context: contextOf(viewer, graph),
+				context: contextOf(viewer, graph, recorded),
 				admit: meter.admit,
 				...(explain ? { explain: { hostOf } } : {}),
 			});

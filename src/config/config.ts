@@ -77,6 +77,10 @@ export interface Config {
 	/** Days that usage is kept; 0: it is not counted. */
 	readonly usageDays: number;
 	readonly worker: WorkerConfig;
+	/** Of a file that ranks pins for home feeds; null: the default. */
+	readonly ranker: string | null;
+	/** What adds waiting pins to a home feed: reading it, or only the mutation. */
+	readonly feedFreshen: "query" | "mutation";
 }
 
 export interface WorkerConfig {
@@ -247,6 +251,13 @@ export function readConfig(
 			"an integer from 0 to 400",
 			(text) => parseInteger(text, 0, 400),
 			90,
+		),
+		ranker: setting("CORKBOARD_RANKER", "a path", (text) => text, null),
+		feedFreshen: setting(
+			"CORKBOARD_FEED_FRESHEN",
+			"query or mutation",
+			(text) => parseOneOf(["query", "mutation"] as const, text),
+			"query",
 		),
 		worker: {
 			inServe: setting(

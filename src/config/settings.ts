@@ -158,6 +158,12 @@ export const SETTINGS: readonly Setting[] = (
 			"jobs that one process runs at the same time",
 			"10",
 		],
+		["CORKBOARD_RANKER", "file that ranks what home feeds show", "built in"],
+		[
+			"CORKBOARD_FEED_FRESHEN",
+			"what adds to a home feed: reading it, or only the mutation",
+			"query",
+		],
 		["CORKBOARD_WORKER_QUEUES", "queues whose jobs are run", "all"],
 	] as const
 ).map(([name, meaning, whenMissing]) => ({

@@ -1,5 +1,5 @@
 import type { CallOptions } from "../diagnostics.ts";
-import type { HomeFeed } from "../feed/homeFeed.ts";
+import type { FeedOfRequest } from "../feed/homeFeeds.ts";
 import type { Graph, Writes } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import type { Jobs } from "../queue/jobs.ts";
@@ -14,7 +14,7 @@ export interface RequestContext {
 	/** To enqueue jobs; null where there are no queues. */
 	readonly jobs?: Jobs | null;
 	/** The home feeds; null where there are no pools. Its answers are never used again. */
-	readonly feed?: HomeFeed | null;
+	readonly feed?: FeedOfRequest | null;
 	readonly viewer: Id | null;
 	/** An access token whose viewer is this user; null if another issuer signs tokens. */
 	signToken(id: Id): Promise<string | null>;

@@ -163,7 +163,12 @@ export function createPlanner<Context extends object>(
 		},
 
 		analyzeWorstCaseCost: (document) =>
-			analyzeWorstCaseCost(options, visibility.dependenciesOf, document),
+			analyzeWorstCaseCost(
+				options,
+				visibility.dependenciesOf,
+				options.lookCosts,
+				document,
+			),
 
 		prepare: plans.prepare,
 		usesOf: plans.usesOf,

@@ -15,7 +15,12 @@ import {
 import { argumentsOf, type BoundPlan, bindVariables } from "./boundPlan.ts";
 import { getFragments } from "./collectFields.ts";
 import { type CompileContext, compilePlan } from "./compilePlan.ts";
-import { type Cost, costOf, type VisibilityDependencies } from "./cost.ts";
+import {
+	type Cost,
+	costOf,
+	type LookCosts,
+	type VisibilityDependencies,
+} from "./cost.ts";
 import { inputError, requestError } from "./errors.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./pageArguments.ts";
 import {
@@ -45,6 +50,7 @@ export interface WorstCaseCost {
 export function analyzeWorstCaseCost(
 	context: CompileContext,
 	visibilityDependencies: VisibilityDependencies,
+	lookCosts: LookCosts | undefined,
 	document: DocumentNode,
 ): readonly WorstCaseCost[] {
 	const unconditional = withoutConditions(document);
@@ -65,7 +71,7 @@ export function analyzeWorstCaseCost(
 				);
 				const bound = bindVariables(plan, variables);
 				const errors = bindWorstArguments(bound);
-				const cost = costOf(bound, visibilityDependencies);
+				const cost = costOf(bound, visibilityDependencies, lookCosts);
 				return { kind, name, cost, plan, errors };
 			} catch (thrown) {
 				const error =

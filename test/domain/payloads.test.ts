@@ -10,7 +10,12 @@ import type { Id } from "../../src/id/ids.ts";
 import { model, Resolving, schema } from "../helpers/resolving.ts";
 
 /** Mutations that neither create, change, delete nor link what clients keep. */
-const OTHERS = new Set(["deactivateUser", "report"]);
+const OTHERS = new Set([
+	"deactivateUser",
+	"hideFromHomeFeed",
+	"refreshHomeFeed",
+	"report",
+]);
 
 /** A list that no new object of that mutation is on. */
 const NEVER_ON: Readonly<Record<string, string>> = { createPin: "repin" };
@@ -167,6 +172,8 @@ function inputOf(at: Resolving, mutation: string): Record<string, unknown> {
 		createUser: { username: "cy_made_up" },
 		updateUser: { name: "x" },
 		deactivateUser: { userId: at.ada },
+		hideFromHomeFeed: { pinId },
+		refreshHomeFeed: { userId: at.ada },
 		createBoard: { name: "x" },
 		createSection: { boardId, name: "x" },
 		createPin: { boardId, sectionId },

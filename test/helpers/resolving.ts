@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError, type ErrorCode } from "../../src/errors.ts";
+import type { FeedOfRequest } from "../../src/feed/homeFeeds.ts";
 import type { Node } from "../../src/graph/types.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -125,6 +126,7 @@ export class Resolving {
 			graph: this.graph,
 			writes: () => this.graph,
 			viewer: this.graph.viewer,
+			feed: NO_PINS,
 			signToken: async (id) => `token of ${id}`,
 			now: () => new Date(this.now),
 		};
@@ -132,3 +134,11 @@ export class Resolving {
 		return resolver.resolve({ parents, args, context, call: {} });
 	}
 }
+
+/** A feed that has nothing to add. */
+const NO_PINS: FeedOfRequest = {
+	refresh: async () => 0,
+	waiting: async () => 0,
+	reasons: async (_, pins) => pins.map(() => null),
+	async hide() {},
+};

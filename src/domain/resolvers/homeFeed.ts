@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import { type HomeFeed, LOOK_COST } from "../../feed/homeFeed.ts";
+import { type FeedOfRequest, LOOK_COST } from "../../feed/homeFeeds.ts";
 import type { Source } from "../../feed/sources.ts";
 import type { Node } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
@@ -11,7 +11,7 @@ import { mutation } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 import { referenceOf } from "./storedJson.ts";
 
-/** A count above this is not told. */
+/** A count above this is this. */
 const MAX_WAITING = 99;
 
 const SOURCE_VALUES: Readonly<Record<Source, string>> = {
@@ -102,7 +102,7 @@ const hideFromHomeFeed = mutation(
 	},
 );
 
-function requireFeed(feed: HomeFeed | null): HomeFeed {
+function requireFeed(feed: FeedOfRequest | null): FeedOfRequest {
 	if (feed !== null) return feed;
 	throw new CorkboardError(
 		"UNAVAILABLE",

@@ -1,6 +1,6 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import type { HomeFeed } from "../../feed/homeFeed.ts";
+import type { FeedOfRequest } from "../../feed/homeFeeds.ts";
 import type { Graph, Writes } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import {
@@ -20,7 +20,7 @@ import { type Arguments, rootField } from "./rootField.ts";
 export interface MutationContext {
 	readonly graph: Graph;
 	readonly writes: Writes;
-	readonly feed: HomeFeed | null;
+	readonly feed: FeedOfRequest | null;
 	readonly viewer: Id;
 	readonly now: Date;
 	readonly call: CallOptions;

@@ -21,7 +21,7 @@ export interface PageLook {
 /** What is called before pages of lists, by mapping, for one request. */
 export interface PageHooks {
 	readonly before: ReadonlyMap<string, BeforePage>;
-	/** Told how long the answer of the request may be used again. */
+	/** Called with how long the answer of the request may be used again. */
 	readonly limitAge: (ms: number) => void;
 }
 

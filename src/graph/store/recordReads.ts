@@ -13,7 +13,7 @@ export function recordReads(
 	/** The first end of objects and heads, and of lookups. */
 	let end = Number.POSITIVE_INFINITY;
 	let lookupEnd = Number.POSITIVE_INFINITY;
-	/** As `limitAge` was told. */
+	/** As `limitAge` says. */
 	let ownEnd = Number.POSITIVE_INFINITY;
 	let isWhole = true;
 

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { FEED_MAPPING } from "../feed/generator.ts";
-import { HomeFeed, LOOK_COST } from "../feed/homeFeed.ts";
+import { type FeedOfRequest, HomeFeeds, LOOK_COST } from "../feed/homeFeeds.ts";
 import type { FeedParts } from "../feed/parts.ts";
 import { BoundedRanker } from "../feed/ranker.ts";
 import type { PageHooks } from "../graph/read/beforePage.ts";
@@ -8,14 +8,14 @@ import type { RecordedReads } from "../graph/store/store.ts";
 import type { LookCosts } from "../plan/cost.ts";
 
 /** The home feeds of this process. `resources` ends what is left for later, and the ranker. */
-export async function openHomeFeed(
+export async function openHomeFeeds(
 	config: Pick<Config, "ranker" | "feedFreshen">,
 	parts: Omit<FeedParts, "ranker" | "now">,
 	resources: AsyncDisposableStack,
-): Promise<HomeFeed> {
+): Promise<HomeFeeds> {
 	const ranker = resources.use(await BoundedRanker.open(config.ranker));
 	return resources.use(
-		new HomeFeed(
+		new HomeFeeds(
 			{ ...parts, ranker, now: Date.now },
 			{ addsOnRead: config.feedFreshen === "query" },
 		),
@@ -24,7 +24,7 @@ export async function openHomeFeed(
 
 /** What the graph calls before pages of feeds, for one request. */
 export function pageHooksOf(
-	feed: HomeFeed | null,
+	feed: HomeFeeds | null,
 	recorded: Pick<RecordedReads, "limitAge"> | null,
 ): PageHooks | undefined {
 	if (feed === null) return undefined;
@@ -36,9 +36,9 @@ export function pageHooksOf(
 
 /** What resolvers use of the feeds: an answer that has something of a pool is not used again. */
 export function unrecordedFeed(
-	feed: HomeFeed | null,
+	feed: HomeFeeds | null,
 	recorded: Pick<RecordedReads, "limitAge"> | null,
-): Pick<HomeFeed, "waiting" | "reasons" | "refresh" | "hide"> | null {
+): FeedOfRequest | null {
 	if (feed === null || recorded === null) return feed;
 	return {
 		waiting(...query) {

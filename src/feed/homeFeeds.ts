@@ -48,6 +48,31 @@ export type LookStep = "choose" | "append" | "settle" | "note" | "trim";
 /** Why a pin is in the feed of a user. */
 export type FeedReason = Pick<PoolRow, "source" | "via" | "changedAt">;
 
+/** What resolvers use of the feeds. */
+export interface FeedOfRequest {
+	/** Adds what waits, whenever the last look was. Returns how many pins it has added so far. */
+	refresh(viewer: Id, call?: CallOptions): Promise<number>;
+	/** How many pins wait, at most `cap`; null if that is not known. */
+	waiting(viewer: Id, cap: number): Promise<number | null>;
+	/** Why each pin is in the feed; null for one that is not, or of which it is not known any more. Throws where the pool cannot be read. */
+	reasons(
+		viewer: Id,
+		pins: readonly FeedPin[],
+	): Promise<readonly (FeedReason | null)[]>;
+	/** Takes a pin out of the feed for good. */
+	hide(
+		viewer: Id,
+		pin: FeedPin,
+		request: { readonly graph: Graph; readonly writes: Writes },
+	): Promise<void>;
+}
+
+/** A pin, and the one it was first saved from, or itself. */
+export interface FeedPin {
+	readonly pin: Id;
+	readonly origin: Id;
+}
+
 /**
  * The home feeds, on top of the list that the graph has of each and of the pools
  * (docs/feed.md). A look adds pins before the first page is read: it chooses them,
@@ -55,7 +80,7 @@ export type FeedReason = Pick<PoolRow, "source" | "via" | "changedAt">;
  * from the pool. So a pin is never in neither, and the list is the one memory of what
  * was shown. Nothing here fails a page: what cannot be added now is added later.
  */
-export class HomeFeed implements AsyncDisposable {
+export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 	readonly parts: FeedParts;
 	readonly #options: Required<Omit<HomeFeedOptions, "beforeStep">> &
 		Pick<HomeFeedOptions, "beforeStep">;
@@ -97,7 +122,6 @@ export class HomeFeed implements AsyncDisposable {
 		}));
 	};
 
-	/** Adds what waits, whenever the last look was. Returns how many pins it has added so far. */
 	async refresh(viewer: Id, call?: CallOptions): Promise<number> {
 		const running = this.#running.get(viewer);
 		if (running !== undefined) await running;
@@ -105,7 +129,6 @@ export class HomeFeed implements AsyncDisposable {
 		return look?.added ?? 0;
 	}
 
-	/** How many pins wait, at most `cap`; null if that cannot be told. */
 	async waiting(viewer: Id, cap: number): Promise<number | null> {
 		try {
 			return await this.parts.pools.waiting(viewer, cap);
@@ -114,10 +137,9 @@ export class HomeFeed implements AsyncDisposable {
 		}
 	}
 
-	/** Why each pin is in the feed; null for one that is not, or of which it is not known any more. Throws where the pool cannot be read. */
 	async reasons(
 		viewer: Id,
-		pins: readonly { readonly pin: Id; readonly origin: Id }[],
+		pins: readonly FeedPin[],
 	): Promise<readonly (FeedReason | null)[]> {
 		const rows = await this.parts.pools.find(
 			viewer,
@@ -128,10 +150,9 @@ export class HomeFeed implements AsyncDisposable {
 		);
 	}
 
-	/** Takes a pin out of the feed for good. */
 	async hide(
 		viewer: Id,
-		{ pin, origin }: { readonly pin: Id; readonly origin: Id },
+		{ pin, origin }: FeedPin,
 		{ graph, writes }: { readonly graph: Graph; readonly writes: Writes },
 	): Promise<void> {
 		const { pools, now } = this.parts;

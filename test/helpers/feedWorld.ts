@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { FEED_MAPPING } from "../../src/feed/generator.ts";
+import { type HomeFeedOptions, HomeFeeds } from "../../src/feed/homeFeeds.ts";
+import type { Pools } from "../../src/feed/pools.ts";
+import { HALF_LIFE_MS, scoreOf } from "../../src/feed/scores.ts";
+import type { Source } from "../../src/feed/sources.ts";
+import { createView } from "../../src/graph/read/view.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { temporaryFolder } from "./temporaryFolder.ts";
+
+/** An embedded Corkboard with home feeds, for one file of tests. No worker runs: tests say what is in pools. */
+export interface FeedWorld extends AsyncDisposable {
+	readonly corkboard: Corkboard;
+	readonly feed: HomeFeeds;
+	readonly pools: Pools;
+	/** Data of an operation without errors. */
+	ask<T = Record<string, unknown>>(
+		viewer: Id | null,
+		source: string,
+	): Promise<T>;
+	user(): Promise<User>;
+	follow(follower: Id, followed: Id): Promise<void>;
+	unfollow(follower: Id, followed: Id): Promise<void>;
+	pin(owner: User, details?: string): Promise<Id>;
+	/** Lets pins wait in a pool. */
+	offer(user: Id, pins: readonly Id[], via: Id, options?: Offer): Promise<void>;
+	/** A feed over the same graph and pools as another process has it; tests say how. */
+	another(options?: Partial<HomeFeedOptions>, pools?: Pools): HomeFeeds;
+	/** One look of a device, from the start; returns the ids of the page. */
+	look(feed: HomeFeeds, user: Id, first?: number): Promise<readonly Id[]>;
+	/** Deletes what the user's last visits left in memory: the next look adds again. */
+	visited(user: Id, daysAgo?: number): Promise<void>;
+}
+
+export interface User {
+	readonly id: Id;
+	readonly board: Id;
+}
+
+export interface Offer {
+	readonly source?: Source;
+	readonly origin?: Id;
+	/** How good the pins are: 0 and more. */
+	readonly quality?: number;
+}
+
+export async function openFeedWorld(): Promise<FeedWorld> {
+	await using opened = new AsyncDisposableStack();
+	const folder = opened.use(temporaryFolder());
+	const corkboard = opened.use(
+		await openCorkboard(
+			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
+		),
+	);
+	const feed = corkboard.feed;
+	assert.ok(feed);
+	const { pools } = feed.parts;
+	let users = 0;
+	const ask: FeedWorld["ask"] = async (viewer, source) => {
+		const { data, errors } = await corkboard.query(source, { viewer });
+		assert.equal(errors, undefined, JSON.stringify(errors));
+		return data as never;
+	};
+	const made = async (viewer: Id | null, mutation: string, path: string) => {
+		const data = await ask<Record<string, Record<string, { id: Id }>>>(
+			viewer,
+			`mutation { ${mutation} { ${path} { id } } }`,
+		);
+		const [payload] = Object.values(data);
+		return payload?.[path]?.id as Id;
+	};
+	const resources = opened.move();
+	return {
+		corkboard,
+		feed,
+		pools,
+		ask,
+		async user() {
+			const username = `user_${++users}`;
+			const id = await made(
+				null,
+				`createUser(input: {username: "${username}"})`,
+				"user",
+			);
+			const board = await made(
+				id,
+				'createBoard(input: {name: "board"})',
+				"board",
+			);
+			return { id, board };
+		},
+		async follow(follower, followed) {
+			await made(
+				follower,
+				`followUser(input: {userId: "${followed}"})`,
+				"user",
+			);
+		},
+		async unfollow(follower, followed) {
+			await made(
+				follower,
+				`unfollowUser(input: {userId: "${followed}"})`,
+				"user",
+			);
+		},
+		pin: ({ id, board }, details = "a pin") =>
+			made(
+				id,
+				`createPin(input: {boardId: "${board}", details: "${details}"})`,
+				"pin",
+			),
+		async offer(user, pins, via, options = {}) {
+			const { source = "user", origin, quality = 0 } = options;
+			const now = Date.now();
+			const entries = pins.map((pin, at) => ({
+				source,
+				pin,
+				origin: origin ?? pin,
+				via,
+				score: scoreOf({
+					quality,
+					createdAt: now - at * 60_000,
+					halfLifeMs: HALF_LIFE_MS,
+				}),
+			}));
+			await pools.add(user, entries, now);
+		},
+		another(options = {}, own = pools) {
+			return new HomeFeeds(
+				{ ...feed.parts, pools: own },
+				{
+					addsOnRead: true,
+					lookMs: 60_000,
+					returningMs: 60_000,
+					holdMs: 0,
+					...options,
+				},
+			);
+		},
+		async look(device, user, first = 100) {
+			const { store } = device.parts;
+			const view = createView(store, user, undefined, {
+				before: new Map([[FEED_MAPPING, device.beforePage]]),
+				limitAge() {},
+			});
+			const mapping = store.model.mappings.get(FEED_MAPPING);
+			assert.ok(mapping);
+			const fields = {
+				edges: true,
+				hasNextPage: true,
+				hasPreviousPage: false,
+				cursors: true,
+				totalCount: false,
+			};
+			const [page] = await view.readPages(mapping, [user], { first, fields });
+			assert.ok(page && "edges" in page);
+			return page.nodes.map((node) => ("id" in node ? node.id : assert.fail()));
+		},
+		async visited(user, daysAgo = 0) {
+			const at = Date.now() - daysAgo * 86_400_000;
+			await pools.noteVisit(user, {
+				visitedAt: at,
+				generatedAt: Math.max(1, at - 60_000),
+				asked: 25,
+				rebuiltAt: at,
+			});
+		},
+		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
