@@ -3,7 +3,7 @@ import { cpSync } from "node:fs";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { client } from "../helpers/client.ts";
-import { dump, sqlOn } from "../helpers/importing.ts";
+import { countRows, sqlOn } from "../helpers/importing.ts";
 import {
 	type Environment,
 	runProgram,
@@ -59,7 +59,7 @@ describe("an interrupted import", {
 					/(?:^|\n)interrupted: run the import again to resume it\n$/,
 				);
 			}
-			const before = count(folder.path);
+			const before = countRows(folder.path, "pins");
 			assert.ok(before < PINS, `expected a part but got all ${before}`);
 
 			const input = LARGE.join("");
@@ -72,7 +72,7 @@ describe("an interrupted import", {
 				third.out,
 				/^4,503 lines: 0 objects and 0 edges created, 4,503 existing, 0 bad\n/,
 			);
-			assert.equal(count(folder.path), PINS);
+			assert.equal(countRows(folder.path, "pins"), PINS);
 			await assertVerified(env);
 			const page = "(first: 3) { totalCount nodes { details } }";
 			const newest = {
@@ -138,26 +138,13 @@ describe("an interrupted import", {
 
 	/** Until some pins are stored. */
 	function pinsIn(folder: string): Promise<void> {
-		return until("pins to be stored", () => count(folder) > 0);
+		return until("pins to be stored", () => countRows(folder, "pins") > 0);
 	}
 });
 
 /** What the next one says. */
 const WAITING =
 	/^waiting for the lease of an interrupted import, at most 5 seconds …$/m;
-
-/** Pins stored; 0 while there are no tables, or they are just being made. */
-function count(folder: string): number {
-	try {
-		return [...dump(folder)].reduce(
-			(sum, [place, rows]) =>
-				place.endsWith(" pins") ? sum + rows.length : sum,
-			0,
-		);
-	} catch {
-		return 0;
-	}
-}
 
 /** What a served query answers. */
 async function ask<T>(env: Environment, query: string): Promise<T> {

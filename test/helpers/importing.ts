@@ -66,6 +66,26 @@ export function dump(folder: string): ReadonlyMap<string, readonly Row[]> {
 	return tables;
 }
 
+/** The rows of a table in all shards; 0 while there are no tables, or they are just being made. */
+export function countRows(folder: string, table: string): number {
+	try {
+		const files = readdirSync(folder).filter((name) =>
+			/^db\d+\.sqlite$/.test(name),
+		);
+		let rows = 0;
+		for (const file of files) {
+			using database = new DatabaseSync(join(folder, file), { readOnly: true });
+			const { count } = database
+				.prepare(`SELECT COUNT(*) AS count FROM "${table}"`)
+				.get() as { readonly count: number };
+			rows += count;
+		}
+		return rows;
+	} catch {
+		return 0;
+	}
+}
+
 /** Run one statement on each shard's file, or on one. Answers how many rows it changed. */
 export function sqlOn(
 	folder: string,
