@@ -1,8 +1,10 @@
 import type { Writable } from "node:stream";
-import { Redis } from "ioredis";
 import { CorkboardError } from "../errors.ts";
+import { loadWhenUsed } from "../util/loadWhenUsed.ts";
 import { writeOncePerTurn } from "../util/writeOncePerTurn.ts";
 import type { ClientConnection } from "./cacheConnection.ts";
+
+const ioredis = loadWhenUsed<typeof import("ioredis")>("ioredis");
 
 /** The part of ioredis that is in use. */
 export interface RedisClient {
@@ -46,6 +48,7 @@ export class RedisConnection implements ClientConnection {
 	#closed = false;
 
 	constructor(url: string, deadlineMs: number, lost: (error: unknown) => void) {
+		const { Redis } = ioredis();
 		this.client = new Redis(url, {
 			lazyConnect: true,
 			retryStrategy: () => null,

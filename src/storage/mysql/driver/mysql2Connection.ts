@@ -1,5 +1,8 @@
 import { connect, type Socket } from "node:net";
-import { createConnection, format, type SslOptions } from "mysql2";
+import type { SslOptions } from "mysql2";
+import { loadWhenUsed } from "../../../util/loadWhenUsed.ts";
+
+const mysql2 = loadWhenUsed<typeof import("mysql2")>("mysql2");
 
 /** A server's address, and the user to log in as. */
 export interface ServerAddress {
@@ -83,6 +86,7 @@ export function openMysql2Connection(
 		keepAlive: true,
 		keepAliveInitialDelay: KEEP_ALIVE_MS,
 	});
+	const { createConnection, format } = mysql2();
 	const driver = createConnection({
 		stream: () => socket,
 		// The name the certificate must have.
