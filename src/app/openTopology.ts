@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import { embeddedTopology } from "../topology/embeddedTopology.ts";
@@ -12,6 +13,7 @@ import {
 	type TopologyStore,
 } from "../topology/store.ts";
 import type { Topology } from "../topology/types.ts";
+import { openZookeeperStore } from "../topology/zookeeper/zookeeperStore.ts";
 
 /** The topology a process starts with, and where its later versions come from. */
 export interface TopologySource extends AsyncDisposable {
@@ -92,7 +94,25 @@ export function openTopologyStore(
 ): TopologyStore {
 	const { location } = place;
 	if (location.scheme === "file") return openFileStore(location.file);
-	throw new CorkboardError("BAD_CONFIG", "ZooKeeper is not there yet.");
+	const { servers, path: root, authFile } = location;
+	return openZookeeperStore({
+		name: place.name,
+		servers,
+		root,
+		auth: authFile === null ? null : readAuth(authFile),
+	});
+}
+
+function readAuth(file: string): string {
+	try {
+		return readFileSync(file, "utf8").trim();
+	} catch (cause) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`CORKBOARD_TOPOLOGY_AUTH_FILE cannot be read: ${(cause as Error).message}`,
+			{ cause },
+		);
+	}
 }
 
 /** A topology that never changes. */

@@ -239,6 +239,7 @@ describe("the topology file at the start", () => {
 		await using file = await topologyTest();
 		file.write(file.topology(1));
 		const opening = file.open();
+		await until("version 1 to be read", () => file.events.length === 1);
 		file.write(file.topology(2));
 		await using corkboard = await opening;
 		await until("version 2 to be loaded", () => file.events.length === 2);

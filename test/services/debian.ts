@@ -48,6 +48,8 @@ export async function unpackDebian(
 	folder: string,
 	packages: readonly string[],
 	wrapped: readonly string[] = [],
+	/** False: these packages alone, without those that they need. */
+	{ withDependencies = true }: { readonly withDependencies?: boolean } = {},
 ): Promise<void> {
 	await makeOnce(folder, async (building) => {
 		const apt = `${folder}.apt`;
@@ -57,18 +59,21 @@ export async function unpackDebian(
 		const conf = await privateApt(apt, mirror);
 		say(`downloading ${names} of Debian ${SUITE}, once, to ${folder}`);
 		await aptGet(conf, ["update"], "the list of packages");
+		const archives = join(apt, "cache/archives");
 		await aptGet(
 			conf,
-			[
-				"install",
-				"--download-only",
-				"--yes",
-				"--no-install-recommends",
-				...packages,
-			],
+			withDependencies
+				? [
+						"install",
+						"--download-only",
+						"--yes",
+						"--no-install-recommends",
+						...packages,
+					]
+				: ["download", ...packages],
 			names,
+			archives,
 		);
-		const archives = join(apt, "cache/archives");
 		const debs = (await readdir(archives)).filter((name) =>
 			name.endsWith(".deb"),
 		);
@@ -180,6 +185,8 @@ async function aptGet(
 	conf: string,
 	args: readonly string[],
 	what: string,
+	/** Where `download` puts the packages. */
+	folder = process.cwd(),
 ): Promise<void> {
 	// Ends with us: it would keep its folder locked against the next try.
 	const child = spawn(
@@ -187,6 +194,7 @@ async function aptGet(
 		["--pdeathsig", "KILL", "apt-get", "--config-file", conf, ...args],
 		{
 			stdio: ["ignore", "pipe", "pipe", "pipe"],
+			cwd: folder,
 			env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" },
 			timeout: WHOLE_LIMIT_MS,
 		},

@@ -137,6 +137,8 @@ export function topologyStoreSuite({ title, place }: TopologyStoreSuite): void {
 			await using at = await place();
 			await using store = await at.open();
 			const other = await at.open();
+			// Connected: before that, an announcement is made later.
+			await other.get("members/m-1");
 			const announced = other.announce("members/m-1");
 			await announced.set("one");
 			assert.deepEqual(await store.list("members"), ["m-1"]);

@@ -145,6 +145,6 @@ describe("corkboard topology check", () => {
 		const env = { CORKBOARD_TOPOLOGY: join(folder, "none.json") };
 		const { code, err } = await command(["topology", "check"], { env });
 		assert.equal(code, 1);
-		assert.match(err, /none\.json: ENOENT/);
+		assert.match(err, /none\.json: expected a topology but got: nothing/);
 	});
 });
