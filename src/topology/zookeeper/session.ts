@@ -73,7 +73,7 @@ export class ZookeeperSession implements AsyncDisposable {
 		readonly password: Buffer;
 	} = { lastZxid: 0n, id: 0n, password: NO_PASSWORD };
 	#timeoutMs: number;
-	#heardAt = 0;
+	#receivedAt = 0;
 	#ping: NodeJS.Timeout | undefined;
 	#retry: NodeJS.Timeout | undefined;
 	#failures = 0;
@@ -171,7 +171,7 @@ export class ZookeeperSession implements AsyncDisposable {
 		});
 		socket.on("data", (bytes) => {
 			if (!isCurrent()) return;
-			this.#heardAt = performance.now();
+			this.#receivedAt = performance.now();
 			try {
 				this.#receive(bytes, () => clearTimeout(opening));
 			} catch (error) {
@@ -215,7 +215,7 @@ export class ZookeeperSession implements AsyncDisposable {
 		this.#timeoutMs = timeoutMs;
 		this.#isConnected = true;
 		this.#failures = 0;
-		this.#heardAt = performance.now();
+		this.#receivedAt = performance.now();
 		const { auth, onConnected } = this.#options;
 		if (auth !== null) {
 			this.#socket?.write(request(XID.auth, OP.auth, digestAuth(auth)));
@@ -227,11 +227,11 @@ export class ZookeeperSession implements AsyncDisposable {
 
 	#beat(): void {
 		// A loop that stood still has not read what may be there.
-		const silentMs = performance.now() - this.#heardAt;
+		const silentMs = performance.now() - this.#receivedAt;
 		if (silentMs > this.#timeoutMs / 2) {
 			setImmediate(() => {
 				const isSilent =
-					performance.now() - this.#heardAt > this.#timeoutMs / 2;
+					performance.now() - this.#receivedAt > this.#timeoutMs / 2;
 				if (isSilent) this.#cut(`silent for ${Math.round(silentMs)} ms`);
 			});
 			return;
