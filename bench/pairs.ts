@@ -126,6 +126,8 @@ async function main(): Promise<void> {
 	);
 	const windows = new Map<string, number[]>();
 	const residents = new Map<string, number[]>();
+	/** The median of the windows of each start. Microseconds. */
+	const ofStarts = new Map<string, number[]>();
 	/** Of a window, by question. */
 	const counts = new Map<QueryName, number>();
 	let turn = 0;
@@ -182,9 +184,17 @@ async function main(): Promise<void> {
 				}
 			}
 		}
+		for (const question of questions) {
+			for (const name of names) {
+				const key = `${question} ${name}`;
+				const own = (windows.get(key) ?? []).slice(-Math.ceil(pairs / starts));
+				const us = medianInterval(own).median;
+				ofStarts.set(key, [...(ofStarts.get(key) ?? []), us]);
+			}
+		}
 		console.log(`\nCPU of the server per request, after start ${start + 1}:`);
 		for (const question of questions)
-			report(question, names, windows, residents);
+			report(question, names, windows, residents, ofStarts);
 	}
 }
 
@@ -208,6 +218,8 @@ function report(
 	windows: ReadonlyMap<string, readonly number[]>,
 	/** Megabytes. */
 	residents: ReadonlyMap<string, readonly number[]>,
+	/** Microseconds. */
+	ofStarts: ReadonlyMap<string, readonly number[]>,
 ): void {
 	const [base] = names;
 	const bases = windows.get(`${question} ${base}`) ?? [];
@@ -222,10 +234,24 @@ function report(
 			`${question} ${name.padEnd(8)} ${us.toFixed(1)} µs, least ${Math.min(...own).toFixed(1)}, ${resident.toFixed(0)} MB${
 				name === base
 					? ""
-					: `; ÷ ${base}: ${ratio.median.toFixed(3)} [${ratio.low.toFixed(3)}–${ratio.high.toFixed(3)}]`
+					: `; ÷ ${base}: ${ratio.median.toFixed(3)} [${ratio.low.toFixed(3)}–${ratio.high.toFixed(3)}]${byStart(ofStarts, question, name, base)}`
 			}`,
 		);
 	}
+}
+
+/** Two starts of one program differ for as long as they run: the ratio of each start is one observation, however many windows it has. */
+function byStart(
+	ofStarts: ReadonlyMap<string, readonly number[]>,
+	question: QueryName,
+	name: Name,
+	base: Name | undefined,
+): string {
+	const bases = ofStarts.get(`${question} ${base}`) ?? [];
+	const ratios = (ofStarts.get(`${question} ${name}`) ?? []).map(
+		(us, at) => us / (bases[at] as number),
+	);
+	return `; by start ${ratios.map((ratio) => ratio.toFixed(2)).join(" ")}, median ${medianInterval(ratios).median.toFixed(3)}`;
 }
 
 function environmentOf(

@@ -2,14 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-	type Context,
 	createTraceState,
 	DiagLogLevel,
 	diag,
-	ROOT_CONTEXT,
-	SpanKind,
+	type SpanContext,
 	TraceFlags,
-	trace,
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import {
@@ -19,13 +16,11 @@ import {
 	resourceFromAttributes,
 } from "@opentelemetry/resources";
 import {
-	AlwaysOnSampler,
 	BatchSpanProcessor,
 	type SpanExporter,
-	TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { CHANNELS, type Span, type SpansLost } from "../diagnostics.ts";
-import { clockOfRequest, OtelSpan } from "./otelSpan.ts";
+import { clockOfRequest, OtelSpan, type Spans } from "./otelSpan.ts";
 import { createSampler, type SamplerOptions } from "./sampler.ts";
 import { parentOf, type RemoteParent } from "./traceparent.ts";
 
@@ -77,9 +72,10 @@ export function openTraces(options: TracesOptions): Traces {
 	const exporter = new ReportingExporter(
 		new OTLPTraceExporter({ url, timeoutMillis: timeoutMs }),
 	);
-	const provider = new TracerProvider({
-		// Whether a request is sampled is decided before it has a span.
-		sampler: new AlwaysOnSampler(),
+	const processor = new BatchSpanProcessor({ ...batch, exporter });
+	const spans: Spans = {
+		processor,
+		scope: { name: "corkboard" },
 		resource: defaultResource()
 			.merge(
 				resourceFromAttributes({
@@ -89,26 +85,25 @@ export function openTraces(options: TracesOptions): Traces {
 				}),
 			)
 			.merge(detectResources({ detectors: [envDetector] })),
-		spanProcessors: [new BatchSpanProcessor({ ...batch, exporter })],
-	});
-	const tracer = provider.getTracer("corkboard");
+	};
 	return {
 		start(headers, arrivedAt) {
 			const parent = readsParent ? parentOf(headers) : null;
 			if (!isSampled(parent)) return null;
-			const toTime = clockOfRequest();
-			const span = tracer.startSpan(
+			return new OtelSpan(
+				spans,
 				REQUEST,
-				{ kind: SpanKind.SERVER, startTime: toTime(arrivedAt) },
-				contextOf(parent),
+				"server",
+				parent === null ? undefined : contextOf(parent),
+				clockOfRequest(),
+				arrivedAt,
 			);
-			return new OtelSpan(tracer, span, toTime);
 		},
 		async [Symbol.asyncDispose]() {
 			const done = new AbortController();
 			await Promise.race([
 				// What could not be sent was reported.
-				provider.shutdown().catch(() => {}),
+				processor.shutdown().catch(() => {}),
 				sleep(FLUSH_MS, undefined, { signal: done.signal }).catch(() => {}),
 			]);
 			done.abort();
@@ -117,16 +112,19 @@ export function openTraces(options: TracesOptions): Traces {
 	};
 }
 
-function contextOf(parent: RemoteParent | null): Context {
-	if (parent === null) return ROOT_CONTEXT;
-	const { traceId, spanId, isSampled, state } = parent;
-	return trace.setSpanContext(ROOT_CONTEXT, {
+function contextOf({
+	traceId,
+	spanId,
+	isSampled,
+	state,
+}: RemoteParent): SpanContext {
+	return {
 		traceId,
 		spanId,
 		traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
 		isRemote: true,
 		...(state !== null && { traceState: createTraceState(state) }),
-	});
+	};
 }
 
 /** Reports what could not be sent, and never throws. */

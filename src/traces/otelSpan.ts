@@ -1,68 +1,152 @@
 import {
-	type Span as ApiSpan,
 	type Attributes,
 	type HrTime,
-	ROOT_CONTEXT,
+	type SpanContext,
 	SpanKind,
 	SpanStatusCode,
-	type Tracer,
-	trace,
+	TraceFlags,
 } from "@opentelemetry/api";
+import type { Resource } from "@opentelemetry/resources";
+import {
+	RandomIdGenerator,
+	type ReadableSpan,
+	type SpanProcessor,
+} from "@opentelemetry/sdk-trace";
 import type { Span, SpanAttributes } from "../diagnostics.ts";
 import { sqlComment } from "./sqlComment.ts";
 
-const KINDS = { client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
+const KINDS = {
+	server: SpanKind.SERVER,
+	client: SpanKind.CLIENT,
+	internal: SpanKind.INTERNAL,
+} as const;
 
-/** A span of OpenTelemetry that is sampled. Its context is passed on explicitly: an AsyncLocalStorage would cost every request. */
-export class OtelSpan implements Span {
-	readonly #tracer: Tracer;
-	readonly #span: ApiSpan;
+const OK = { code: SpanStatusCode.UNSET };
+const FAILED = { code: SpanStatusCode.ERROR };
+const NONE: never[] = [];
+const UNKNOWN: HrTime = [0, 0];
+
+/** What all spans of a process share. */
+export interface Spans {
+	readonly processor: Pick<SpanProcessor, "onEnd">;
+	readonly resource: Resource;
+	readonly scope: ReadableSpan["instrumentationScope"];
+}
+
+const ids = new RandomIdGenerator();
+
+/**
+ * A span of OpenTelemetry that is sampled, in the form in which the SDK's
+ * processor takes and its exporter reads it. The SDK's own tracer checks and
+ * copies all that it is given, as anybody may call it, which took as long again
+ * as what it is for. Its context is passed on explicitly: an AsyncLocalStorage
+ * would cost every request.
+ */
+export class OtelSpan implements Span, ReadableSpan {
+	readonly name: string;
+	readonly kind: SpanKind;
+	readonly parentSpanContext?: SpanContext;
+	readonly startTime: HrTime;
+	readonly attributes: Attributes = {};
+	readonly links = NONE;
+	readonly events = NONE;
+	readonly resource: Resource;
+	readonly instrumentationScope: Spans["scope"];
+	readonly droppedAttributesCount = 0;
+	readonly droppedEventsCount = 0;
+	readonly droppedLinksCount = 0;
+	endTime = UNKNOWN;
+	status = OK;
+	ended = false;
+	readonly #context: SpanContext;
+	readonly #spans: Spans;
 	readonly #toTime: ToTime;
 
-	constructor(tracer: Tracer, span: ApiSpan, toTime: ToTime) {
-		this.#tracer = tracer;
-		this.#span = span;
+	constructor(
+		spans: Spans,
+		name: string,
+		kind: keyof typeof KINDS,
+		parent: SpanContext | undefined,
+		toTime: ToTime,
+		/** Milliseconds of `performance.now()`. */
+		startedAt: number,
+	) {
+		this.name = name;
+		this.kind = KINDS[kind];
+		if (parent !== undefined) this.parentSpanContext = parent;
+		this.startTime = toTime(startedAt);
+		this.resource = spans.resource;
+		this.instrumentationScope = spans.scope;
+		this.#spans = spans;
 		this.#toTime = toTime;
+		this.#context = {
+			traceId: parent?.traceId ?? ids.generateTraceId(),
+			spanId: ids.generateSpanId(),
+			traceFlags: TraceFlags.SAMPLED,
+			...(parent?.traceState && { traceState: parent.traceState }),
+		};
+	}
+
+	spanContext(): SpanContext {
+		return this.#context;
 	}
 
 	get traceId(): string {
-		return this.#span.spanContext().traceId;
+		return this.#context.traceId;
 	}
 
 	get sqlComment(): string {
-		const { traceId, spanId, traceState } = this.#span.spanContext();
+		const { traceId, spanId, traceState } = this.#context;
 		return sqlComment({
 			traceparent: `00-${traceId}-${spanId}-01`,
 			tracestate: traceState?.serialize() || null,
 		});
 	}
 
-	start(
-		name: string,
-		kind: keyof typeof KINDS,
-		attributes: SpanAttributes = {},
-		startedAt: number = performance.now(),
-	): Span {
-		const options = {
-			kind: KINDS[kind],
-			attributes: attributes as Attributes,
-			startTime: this.#toTime(startedAt),
-		};
-		const parent = trace.setSpan(ROOT_CONTEXT, this.#span);
-		return new OtelSpan(
-			this.#tracer,
-			this.#tracer.startSpan(name, options, parent),
-			this.#toTime,
-		);
+	/** For exporters; ours does not ask. */
+	get duration(): HrTime {
+		const seconds = this.endTime[0] - this.startTime[0];
+		const nanoseconds = this.endTime[1] - this.startTime[1];
+		return nanoseconds < 0
+			? [seconds - 1, nanoseconds + 1_000_000_000]
+			: [seconds, nanoseconds];
 	}
 
-	end(failure: string | null, attributes: SpanAttributes = {}): void {
-		this.#span.setAttributes(attributes as Attributes);
+	start(
+		name: string,
+		kind: "client" | "internal",
+		attributes?: SpanAttributes,
+		startedAt: number = performance.now(),
+	): Span {
+		const span = new OtelSpan(
+			this.#spans,
+			name,
+			kind,
+			this.#context,
+			this.#toTime,
+			startedAt,
+		);
+		if (attributes !== undefined) span.#add(attributes);
+		return span;
+	}
+
+	end(failure: string | null, attributes?: SpanAttributes): void {
+		if (this.ended) return;
+		if (attributes !== undefined) this.#add(attributes);
 		if (failure !== null) {
-			this.#span.setAttribute("error.type", failure);
-			this.#span.setStatus({ code: SpanStatusCode.ERROR });
+			this.attributes["error.type"] = failure;
+			this.status = FAILED;
 		}
-		this.#span.end(this.#toTime(performance.now()));
+		this.endTime = this.#toTime(performance.now());
+		this.ended = true;
+		this.#spans.processor.onEnd(this);
+	}
+
+	#add(attributes: SpanAttributes): void {
+		for (const name in attributes) {
+			const value = attributes[name];
+			if (value !== undefined) this.attributes[name] = value;
+		}
 	}
 }
 
