@@ -26,7 +26,9 @@ const api = serviceOf(compose, "api");
 const SECRET = "x".repeat(32);
 const PRIMARIES = ["mysql-a", "mysql-b"];
 /** Of the profile of that name. */
-const MONITORING = ["grafana", "prometheus"];
+const MONITORING = ["collector", "grafana", "jaeger", "prometheus"];
+/** Their images have nothing that could ask. */
+const WITHOUT_SHELL = ["collector", "jaeger"];
 const REPLICAS = ["mysql-a-replica", "mysql-b-replica"];
 
 /** What the container sees, with nothing set outside. */
@@ -53,7 +55,9 @@ describe("docker-compose.yml", () => {
 	test("has the API, two MySQL pairs, memcached, Redis, and services that prepare them", () => {
 		assert.deepEqual(Object.keys(services).toSorted(), [
 			"api",
+			"collector",
 			"grafana",
+			"jaeger",
 			"memcached",
 			...["mysql-a", "mysql-a-replica", "mysql-b", "mysql-b-replica"],
 			"prometheus",
@@ -71,7 +75,7 @@ describe("docker-compose.yml", () => {
 			}
 			assert.match(
 				service.image,
-				/^[a-z]+(\/[a-z]+)?:v?\d+\.\d+\.\d+(-[a-z]+)?$/,
+				/^[a-z]+(\/[a-z]+(-[a-z]+)*)?:v?\d+\.\d+\.\d+(-[a-z]+)?$/,
 				name,
 			);
 		}
@@ -128,6 +132,7 @@ describe("docker-compose.yml", () => {
 			[
 				`api 127.0.0.1:${port}:${port}`,
 				"prometheus 127.0.0.1:9090:9090",
+				"jaeger 127.0.0.1:16686:16686",
 				"grafana 127.0.0.1:3000:3000",
 			],
 		);
@@ -233,7 +238,9 @@ describe("docker-compose.yml", () => {
 				continue;
 			}
 			assert.equal(service.restart, "unless-stopped", name);
-			if (service.build === undefined) {
+			if (WITHOUT_SHELL.includes(name)) {
+				assert.equal(service.healthcheck?.disable, true, name);
+			} else if (service.build === undefined) {
 				assert.ok(service.healthcheck?.test, `${name} has no health check`);
 			} else {
 				// The image brings its own.
@@ -301,6 +308,38 @@ describe("docker-compose.yml", () => {
 			.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH as string;
 		assert.ok(home.startsWith(`${provider.options.path}/`));
 		assert.ok(existsSync(join(ROOT, mountedAt(grafana, home))));
+	});
+
+	test("has a collector that takes what the API sends, and keeps what `CORKBOARD_SLOW` calls slow", () => {
+		const collector = serviceOf(compose, "collector");
+		const [option = ""] = collector.command;
+		const { receivers, processors, exporters, service } = parse(
+			fileText(mountedAt(collector, option.replace("--config=", ""))),
+		);
+		const { traces, slowMs } = readConfig({
+			...environmentOf(api),
+			CORKBOARD_SECRET: SECRET,
+			OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+		});
+		assert.equal(traces?.url, "http://collector:4318/v1/traces");
+		assert.equal(traces?.sampler.ratio, 1);
+		assert.equal(receivers.otlp.protocols.http.endpoint, "0.0.0.0:4318");
+		assert.equal(exporters.otlp.endpoint, "jaeger:4317");
+		const { policies } = processors.tail_sampling;
+		assert.deepEqual(policies[0], {
+			name: "slow",
+			type: "latency",
+			latency: { threshold_ms: slowMs },
+		});
+		// What a pipeline names is there, and all that is there is used.
+		const {
+			receivers: from,
+			processors: by,
+			exporters: to,
+		} = service.pipelines.traces;
+		assert.deepEqual(from, Object.keys(receivers));
+		assert.deepEqual(by, Object.keys(processors));
+		assert.deepEqual(to, Object.keys(exporters));
 	});
 
 	test("runs the program's own commands", () => {
