@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { parse } from "graphql";
+import { LOOK_COST } from "../../src/feed/homeFeeds.ts";
+import { settleFeed } from "../../src/feed/settle.ts";
+import type { Id } from "../../src/id/ids.ts";
 import { openFeedWorld } from "../helpers/feedWorld.ts";
 
 const world = await openFeedWorld();
@@ -99,7 +103,7 @@ describe("the promises of a home feed (docs/feed.md)", () => {
 	it("F1: a picture is shown once, though two devices look at the same time", async () => {
 		const [ada, bob] = [await world.user(), await world.user()];
 		await world.follow(bob.id, ada.id);
-		const pins = [];
+		const pins: Id[] = [];
 		for (let n = 0; n < 6; n++) pins.push(await world.pin(ada));
 		await world.visited(bob.id);
 		await world.offer(bob.id, pins, ada.id);
@@ -123,11 +127,251 @@ describe("the promises of a home feed (docs/feed.md)", () => {
 			cyd.id,
 			`mutation { repin(input: {pinId: "${origin}", boardId: "${cyd.board}"}) { pin { id } } }`,
 		);
-		await world.offer(bob.id, [repin.pin.id as never], cyd.id, { origin });
+		await world.offer(bob.id, [repin.pin.id as Id], cyd.id, { origin });
 		assert.deepEqual(await world.look(device, bob.id), [origin]);
 		await device.flush();
 		// The pool may be lost: the feed itself remembers.
 		await world.pools.forget(bob.id);
 		assert.deepEqual(await world.look(device, bob.id), [origin]);
+	});
+
+	it("F2: paging goes on where it was while the feed grows, and `before` has exactly what is new", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		const pins: Id[] = [];
+		for (let n = 0; n < 12; n++) pins.push(await world.pin(ada));
+		await world.visited(bob.id);
+		await world.offer(bob.id, pins, ada.id);
+		const page = async (args: string) => {
+			const { viewer } = await world.ask<{
+				viewer: {
+					homeFeed: {
+						nodes: { id: Id }[];
+						pageInfo: {
+							hasNextPage: boolean;
+							endCursor: string;
+							startCursor: string;
+						};
+					};
+				};
+			}>(
+				bob.id,
+				`{ viewer { homeFeed(${args}) { nodes { id } pageInfo { hasNextPage endCursor startCursor } } } }`,
+			);
+			const { nodes, pageInfo } = viewer.homeFeed;
+			return { ids: nodes.map(({ id }) => id), ...pageInfo };
+		};
+		const first = await page("first: 5");
+		const met = [...first.ids];
+		const grown: Id[] = [];
+		for (let last = first; last.hasNextPage; ) {
+			const pin = await world.pin(ada);
+			await world.offer(bob.id, [pin], ada.id);
+			const { refreshHomeFeed } = await world.ask<{
+				refreshHomeFeed: { added: number };
+			}>(
+				bob.id,
+				`mutation { refreshHomeFeed(input: {userId: "${bob.id}"}) { added } }`,
+			);
+			assert.equal(refreshHomeFeed.added, 1);
+			grown.unshift(pin);
+			last = await page(`first: 3, after: "${last.endCursor}"`);
+			met.push(...last.ids);
+		}
+		assert.deepEqual(met, pins);
+		const newer = await page(`last: 20, before: "${first.startCursor}"`);
+		assert.deepEqual(newer.ids, grown);
+		await world.feed.flush();
+	});
+
+	it("F3: whichever step of a look a process dies before, every pin is shown once afterwards", async () => {
+		for (const dies of [
+			"choose",
+			"append",
+			"settle",
+			"note",
+			"trim",
+		] as const) {
+			const [ada, bob] = [await world.user(), await world.user()];
+			await world.follow(bob.id, ada.id);
+			const pins = [await world.pin(ada), await world.pin(ada)];
+			await world.visited(bob.id);
+			await world.offer(bob.id, pins, ada.id);
+			const dying = world.another({
+				beforeStep(step) {
+					if (step === dies) throw new Error("the process dies here");
+				},
+			});
+			await world.look(dying, bob.id);
+			await dying.flush();
+			const next = world.another();
+			assert.deepEqual(await world.look(next, bob.id), pins, dies);
+			await next.flush();
+			assert.equal(await world.pools.waiting(bob.id, 9), 0, dies);
+		}
+	});
+
+	it("F3: what a look that died left waiting is settled by the job", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		const pin = await world.pin(ada);
+		await world.visited(bob.id);
+		await world.offer(bob.id, [pin], ada.id);
+		const dying = world.another({
+			beforeStep(step) {
+				if (step === "settle") throw new Error("the process dies here");
+			},
+		});
+		await world.look(dying, bob.id);
+		await dying.flush();
+		assert.equal(await world.pools.waiting(bob.id, 9), 1);
+		for (let n = 0; n < 2; n++) await settleFeed(world.feed.parts, bob.id);
+		assert.equal(await world.pools.waiting(bob.id, 9), 0);
+	});
+
+	it("F4: what the viewer may not see any more is gone from the feed, and never comes into it", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		const [shown, waiting] = [await world.pin(ada), await world.pin(ada)];
+		const device = world.another();
+		await world.visited(bob.id);
+		await world.offer(bob.id, [shown], ada.id);
+		assert.deepEqual(await world.look(device, bob.id), [shown]);
+		await device.flush();
+		await world.offer(bob.id, [waiting], ada.id);
+		await world.ask(
+			ada.id,
+			`mutation { updateBoard(input: {boardId: "${ada.board}", secret: true}) { board { id } } }`,
+		);
+		assert.deepEqual(await world.look(device, bob.id), []);
+		await device.flush();
+		const row = (await world.pools.find(bob.id, [waiting]))[0];
+		assert.equal(row?.state, "dropped");
+	});
+
+	it("F5: after an unfollow no look adds a pin that came through the user", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		const pin = await world.pin(ada);
+		await world.visited(bob.id);
+		await world.offer(bob.id, [pin], ada.id);
+		await world.unfollow(bob.id, ada.id);
+		assert.deepEqual(await world.look(world.another(), bob.id), []);
+	});
+
+	it("F6: without pools, or with pools that do not answer, the feed is as it was, and the next look adds more", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		const pins: Id[] = [];
+		for (let n = 0; n < 40; n++) pins.push(await world.pin(ada));
+		await world.visited(bob.id);
+		await world.offer(bob.id, pins, ada.id);
+		let fails: "throws" | "hangs" | null = "throws";
+		const released: (() => void)[] = [];
+		const pools = new Proxy(world.pools, {
+			get(target, name) {
+				const method = Reflect.get(target, name);
+				if (typeof method !== "function") return method;
+				return async (...query: unknown[]) => {
+					if (fails === "throws") throw new Error("no pool answers");
+					if (fails === "hangs" && name === "best") {
+						await new Promise<void>((release) => released.push(release));
+					}
+					return method.apply(target, query);
+				};
+			},
+		});
+		const device = world.another({}, pools);
+		assert.deepEqual(await world.look(device, bob.id), []);
+		fails = "hangs";
+		const hasty = world.another({ lookMs: 20 }, pools);
+		assert.deepEqual(await world.look(hasty, bob.id), []);
+		fails = null;
+		await device.flush();
+		assert.equal((await world.look(device, bob.id)).length, 38);
+		for (const release of released) release();
+		await hasty.flush();
+		await device.flush();
+	});
+
+	it("F7: a user without a pool, or who was away for long, gets the newest of those it follows", async () => {
+		for (const daysAway of [null, 20]) {
+			const [ada, cyd, bob] = [
+				await world.user(),
+				await world.user(),
+				await world.user(),
+			];
+			for (const { id } of [ada, cyd]) await world.follow(bob.id, id);
+			const pins = [await world.pin(ada), await world.pin(cyd)];
+			if (daysAway !== null) await world.visited(bob.id, daysAway);
+			const shown = await world.look(world.another(), bob.id);
+			assert.deepEqual(shown.toSorted(), pins.toSorted());
+		}
+	});
+});
+
+describe("a look at a home feed", () => {
+	it("adds nothing again within half a minute, in another process neither", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		const pins = [await world.pin(ada), await world.pin(ada)] as const;
+		await world.visited(bob.id);
+		await world.offer(bob.id, [pins[0]], ada.id);
+		const one = world.another({ holdMs: 60_000 });
+		assert.deepEqual(await world.look(one, bob.id), [pins[0]]);
+		await one.flush();
+		await world.offer(bob.id, [pins[1]], ada.id);
+		const other = world.another({ holdMs: 60_000 });
+		for (const device of [one, other, one]) {
+			assert.deepEqual(await world.look(device, bob.id), [pins[0]]);
+		}
+		assert.equal(await other.refresh(bob.id), 1);
+		await other.flush();
+	});
+
+	it("is not made by a read of a later page, of a count, or of somebody else's feed", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		await world.pin(ada);
+		for (const [viewer, fields] of [
+			[bob.id, "homeFeed { totalCount }"],
+			[bob.id, "homeFeed(first: 0) { nodes { id } }"],
+			[bob.id, "homeFeed(last: 5) { nodes { id } }"],
+			[ada.id, "homeFeed { nodes { id } }"],
+		] as const) {
+			await world.ask(viewer, `{ user(by: {id: "${bob.id}"}) { ${fields} } }`);
+		}
+		await world.feed.flush();
+		const { user } = await world.ask<{
+			user: { homeFeed: { totalCount: number } };
+		}>(bob.id, `{ user(by: {id: "${bob.id}"}) { homeFeed { totalCount } } }`);
+		assert.equal(user.homeFeed.totalCount, 0);
+	});
+
+	it("says in explain what it added and why it left out the rest, and costs what it may read", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		await world.pin(ada);
+		const document = parse(
+			"{ viewer { homeFeed(first: 1) { nodes { id } } } }",
+		);
+		const { planner } = world.corkboard;
+		const { extensions } = await planner.execute({
+			document,
+			variables: {},
+			context: world.corkboard.createContext(bob.id),
+			explain: {},
+		});
+		await world.feed.flush();
+		const notes = JSON.stringify(extensions?.explain?.steps);
+		assert.match(notes, /freshen: 1 of 1 added, \d+ ms/);
+		const costs = ["first: 1", 'first: 1, after: "x"'].map((args) => {
+			const cost = planner.cost({
+				document: parse(`{ viewer { homeFeed(${args}) { nodes { id } } } }`),
+				variables: {},
+			});
+			return "total" in cost ? cost.total : Number.NaN;
+		});
+		assert.equal((costs[0] as number) - (costs[1] as number), LOOK_COST);
 	});
 });

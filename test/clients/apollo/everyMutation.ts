@@ -49,5 +49,8 @@ export const SELECTIONS: Selections = {
 	blockUser: own(viewer.blockedUsers),
 	unblockUser: own(viewer.blockedUsers),
 
+	hideFromHomeFeed: "hiddenPinId",
+	refreshHomeFeed: "added",
+
 	report: "subject { id }",
 };

@@ -60,6 +60,9 @@ export const SELECTIONS: Selections = {
 	blockUser: first("blockedUserEdge", "id"),
 	unblockUser: `user { id @deleteEdge${TO} }`,
 
+	hideFromHomeFeed: "hiddenPinId",
+	refreshHomeFeed: "added",
+
 	report: "subject { id }",
 };
 
