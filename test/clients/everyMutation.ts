@@ -259,7 +259,7 @@ export async function carryOutAll(
 	const unchanged = shown();
 	await mutate("report", { subjectId: userId, reason: "SPAM" });
 	const refreshed = { userId: unchanged.viewer.id };
-	await mutate<{ added: number }>("refreshHomeFeed", refreshed);
+	await mutate("refreshHomeFeed", refreshed);
 	await mutate("hideFromHomeFeed", { pinId: variables.pin });
 	assert.deepEqual(shown(), unchanged);
 }
