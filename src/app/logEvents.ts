@@ -10,6 +10,7 @@ import {
 	type SpansLost,
 	type TopologyEvent,
 	type UnreadOutboxes,
+	type WorkerProblem,
 } from "../diagnostics.ts";
 import { REFUSED_WARNING_MS } from "../queue/rotation.ts";
 import type { createLog } from "../server/log.ts";
@@ -119,6 +120,20 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				if (!failures.isDue(`${reason}`)) return;
 				const fields = { delivered, undelivered, reason };
 				log.warn(fields, "outbox entries not delivered");
+			},
+		],
+		[
+			CHANNELS.workerProblem,
+			(message: unknown) => {
+				const { kind, error } = message as WorkerProblem;
+				if (kind !== "renewals") return;
+				if (error === null) log.info("claims renewed again");
+				else if (failures.isDue("renewals")) {
+					log.error(
+						{ reason: reasonOf(error) ?? String(error) },
+						"claims not renewed",
+					);
+				}
 			},
 		],
 		[

@@ -69,6 +69,8 @@ export interface RotationReport {
 	readonly made: number;
 	readonly dropped: number;
 	readonly refused: string | null;
+	/** It was refused because another process rotates the queue, in a round that takes longer than rounds are apart. */
+	readonly isUnderWay: boolean;
 }
 
 export type RotationSettings = Pick<
@@ -149,11 +151,11 @@ export async function rotate(
 	} = {},
 ): Promise<RotationReport> {
 	const total = { bytes: 0, moved: 0, made: 0, dropped: 0 };
-	let refused: string | null = null;
+	let refused: Refused | null = null;
 	let mayChange = options.mayChange ?? true;
 	const accepted = <T extends object>(outcome: T | Refused): outcome is T => {
 		if (!isRefused(outcome)) return true;
-		refused ??= outcome.refused;
+		refused ??= outcome;
 		mayChange = false;
 		return false;
 	};
@@ -196,11 +198,14 @@ export async function rotate(
 		if (accepted(dropped)) total.dropped += dropped.spans;
 	}
 	const held = spans.filter(({ decision }) => decision === "hold");
+	const { refused: reason = null, isUnderWay = false } =
+		(refused as Refused | null) ?? {};
 	return {
 		spans,
 		...total,
 		heldBytes: held.reduce((sum, { bytes }) => sum + bytes, 0),
-		refused,
+		refused: reason,
+		isUnderWay,
 	};
 }
 
@@ -219,8 +224,9 @@ export async function rotateIfDue(
 	const mayChange = round.now >= round.changesAt;
 	try {
 		const report = await rotate(store, at, settings, { mayChange });
-		const ended = mayChange ? afterChanges(round, report.refused) : round;
-		if (mayChange) await store.endRound(at, ended);
+		const isOwn = mayChange && !report.isUnderWay;
+		const ended = isOwn ? afterChanges(round, report.refused) : round;
+		if (isOwn) await store.endRound(at, ended);
 		publishRound(store, at, began, report, ended);
 		return report;
 	} catch (error) {
@@ -262,7 +268,7 @@ function publishRound(
 		moved: report?.moved ?? 0,
 		heldBytes: report?.heldBytes ?? 0,
 		refusedForMs: refusedSince === null ? 0 : (now - refusedSince) / 1_000,
-		refused: report?.refused ?? null,
+		refused: report?.isUnderWay ? null : (report?.refused ?? null),
 		...(error !== undefined && { error }),
 	} satisfies QueueRotation);
 }

@@ -86,6 +86,8 @@ export function keptCap(rows: number): number {
 /** The server did not change the table, because somebody else uses it, or another process rotates it. Nothing was done. */
 export interface Refused {
 	readonly refused: string;
+	/** Another process rotates the queue: nobody keeps it from that. */
+	readonly isUnderWay?: true;
 }
 
 /** How many spans were made or removed. */

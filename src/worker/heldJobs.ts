@@ -1,5 +1,13 @@
 import type { Held, Place } from "../queue/jobStore.ts";
-import type { HeldClaims } from "./renewals.ts";
+
+/** Claims of one place, made together. */
+export interface HeldClaims {
+	readonly place: Place;
+	readonly jobs: readonly Held[];
+	readonly claimMs: number;
+	/** When they were made, in milliseconds of `monotonicMs`. */
+	readonly since: number;
+}
 
 interface HeldJob extends Held {
 	readonly place: Place;
@@ -38,6 +46,18 @@ export class HeldJobs {
 
 	drop(jobs: readonly Held[]): void {
 		for (const { local, claim } of jobs) this.#jobs.delete(keyOf(local, claim));
+	}
+
+	/** All of them, as `hold` takes them. */
+	all(): readonly HeldClaims[] {
+		return [...this.#jobs.values()].map(
+			({ place, claimMs, since, local, bucket, claim }) => ({
+				place,
+				claimMs,
+				since,
+				jobs: [{ local, bucket, claim }],
+			}),
+		);
 	}
 
 	/** Those to renew now, at most `limit` in a batch. */

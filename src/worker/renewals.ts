@@ -1,21 +1,15 @@
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker as Thread } from "node:worker_threads";
 import { CHANNELS, type WorkerProblem } from "../diagnostics.ts";
 import type { Held, Place } from "../queue/jobStore.ts";
+import { monotonicMs } from "../util/monotonic.ts";
+import { type HeldClaims, HeldJobs } from "./heldJobs.ts";
 import type { JobStoreSource } from "./jobStoreSource.ts";
 
 /** Ended jobs are reported to the thread after so long, or so many at once. */
 const DROP_MS = 20;
 const MOST_DROPPED = 500;
-
-/** Claims of one place, made together. */
-export interface HeldClaims {
-	readonly place: Place;
-	readonly jobs: readonly Held[];
-	readonly claimMs: number;
-	/** When they were made, in milliseconds of `monotonicMs`. */
-	readonly since: number;
-}
 
 /** Main thread to renewal thread. */
 export type RenewalCommand =
@@ -57,68 +51,69 @@ export interface RenewalEvents {
 	onRenewed(place: Place, jobs: readonly Held[], at: number): void;
 }
 
+/** A thread that ended by an error is begun anew after this. Milliseconds. */
+const AGAIN_MS = 1_000;
+
 /**
  * Renews the claims of this process in a thread with a connection of its own:
  * a handler that keeps the event loop busy does not lose its jobs over it. So
  * that a process that hangs does not keep them forever, the main thread raises
  * a counter, and renewal stops when that has stood still for `maxBlockMs`.
+ *
+ * A thread that ends by an error is reported and begun anew, with the claims
+ * that are still valid. Those that end meanwhile are lost, as where none renews.
  */
 export class Renewals implements AsyncDisposable {
-	readonly #thread: Thread;
+	readonly #start: RenewalStart;
+	readonly #events: RenewalEvents;
 	readonly #timer: NodeJS.Timeout;
-	readonly #ended: Promise<unknown>;
+	/** What the thread holds, for the next one. */
+	readonly #held = new HeldJobs();
+	#source: JobStoreSource;
+	#endAt: number | null = null;
+	#isStopping = false;
+	#thread: Thread | null = null;
+	/** Resolves when no thread runs any more, and none will. */
+	readonly #ended = Promise.withResolvers<void>();
 	/** Reported together: a message for each job would cost more than a short job. */
 	#dropped: Held[] = [];
 	#dropTimer: NodeJS.Timeout | undefined;
 
-	private constructor(thread: Thread, timer: NodeJS.Timeout) {
-		this.#thread = thread;
-		this.#timer = timer;
-		this.#ended = once(thread, "exit");
+	private constructor(start: RenewalStart, events: RenewalEvents) {
+		this.#start = start;
+		this.#events = events;
+		this.#source = start.source;
+		const counter = new Int32Array(start.ticks);
+		this.#timer = setInterval(
+			() => Atomics.add(counter, 0, 1),
+			Math.min(1_000, start.maxBlockMs / 4),
+		).unref();
 	}
 
 	/** Rejects if the thread cannot open the job store. */
 	static async start(
 		options: Omit<RenewalStart, "ticks"> & { readonly events: RenewalEvents },
 	): Promise<Renewals> {
-		const { events, maxBlockMs } = options;
+		const { events, ...start } = options;
 		const ticks = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-		const counter = new Int32Array(ticks);
-		const thread = new Thread(new URL("renewalThread.mjs", import.meta.url), {
-			workerData: {
-				source: options.source,
-				ticks,
-				maxBlockMs,
-			} satisfies RenewalStart,
-		});
-		const timer = setInterval(
-			() => Atomics.add(counter, 0, 1),
-			Math.min(1_000, maxBlockMs / 4),
-		).unref();
+		const renewals = new Renewals({ ...start, ticks }, events);
 		try {
-			// Rejects at an error of the thread.
-			await once(thread, "message");
+			await renewals.#begin();
 		} catch (error) {
-			clearInterval(timer);
+			clearInterval(renewals.#timer);
 			throw error;
 		}
-		thread.on("message", (report: RenewalReport) => {
-			if (report.kind === "lost") events.onLost(report.place, report.jobs);
-			if (report.kind === "renewed") {
-				events.onRenewed(report.place, report.jobs, report.at);
-			}
-			if (report.kind === "problem") publish(report.message);
-		});
-		thread.on("error", (error) => publish(error));
-		return new Renewals(thread, timer);
+		return renewals;
 	}
 
 	hold(claims: HeldClaims): void {
+		this.#held.hold(claims);
 		this.#send({ kind: "hold", claims });
 	}
 
 	/** Ends renewing a claim, soon: one that is renewed after its job has ended does no harm. */
 	drop(job: Held): void {
+		this.#held.drop([job]);
 		this.#dropped.push(job);
 		if (this.#dropped.length >= MOST_DROPPED) this.#sendDropped();
 		else this.#dropTimer ??= setTimeout(() => this.#sendDropped(), DROP_MS);
@@ -126,19 +121,74 @@ export class Renewals implements AsyncDisposable {
 
 	/** The topology has changed. */
 	switchSource(source: JobStoreSource): void {
+		this.#source = source;
 		this.#send({ kind: "source", source });
 	}
 
 	/** Ends the process then (`monotonicMs`), also where its event loop is busy, unless this is disposed of before. */
 	endProcessAt(at: number): void {
+		this.#endAt = at;
 		this.#send({ kind: "endBy", at });
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isStopping = true;
 		clearInterval(this.#timer);
 		clearTimeout(this.#dropTimer);
+		if (this.#thread === null) this.#ended.resolve();
 		this.#send({ kind: "stop" });
-		await this.#ended;
+		await this.#ended.promise;
+	}
+
+	/** Resolves when the thread has opened the store. */
+	async #begin(): Promise<void> {
+		const thread = new Thread(new URL("renewalThread.mjs", import.meta.url), {
+			workerData: {
+				...this.#start,
+				source: this.#source,
+			} satisfies RenewalStart,
+		});
+		// Rejects at an error of the thread.
+		await once(thread, "message");
+		this.#thread = thread;
+		thread.on("message", (report: RenewalReport) => this.#receive(report));
+		thread.on("error", publish);
+		thread.once("exit", () => {
+			this.#thread = null;
+			if (this.#isStopping) this.#ended.resolve();
+			else void this.#beginAgain();
+		});
+		for (const claims of this.#held.all()) this.#send({ kind: "hold", claims });
+		if (this.#endAt !== null) this.#send({ kind: "endBy", at: this.#endAt });
+		if (this.#isStopping) this.#send({ kind: "stop" });
+	}
+
+	/** Never rejects. */
+	async #beginAgain(): Promise<void> {
+		while (this.#thread === null && !this.#isStopping) {
+			await sleep(AGAIN_MS, undefined, { ref: false });
+			const now = monotonicMs();
+			for (const { place, jobs } of this.#held.all()) {
+				this.#lose(place, this.#held.overdue(jobs, now));
+			}
+			if (this.#isStopping) return;
+			await this.#begin().then(() => publish(null), publish);
+		}
+	}
+
+	#receive(report: RenewalReport): void {
+		if (report.kind === "lost") this.#lose(report.place, report.jobs);
+		if (report.kind === "renewed") {
+			this.#held.renewed(report.jobs, report.at);
+			this.#events.onRenewed(report.place, report.jobs, report.at);
+		}
+		if (report.kind === "problem") publish(report.message);
+	}
+
+	#lose(place: Place, jobs: readonly Held[]): void {
+		if (jobs.length === 0) return;
+		this.#held.drop(jobs);
+		this.#events.onLost(place, jobs);
 	}
 
 	#sendDropped(): void {
@@ -149,7 +199,7 @@ export class Renewals implements AsyncDisposable {
 	}
 
 	#send(command: RenewalCommand): void {
-		this.#thread.postMessage(command);
+		this.#thread?.postMessage(command);
 	}
 }
 

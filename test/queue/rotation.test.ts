@@ -71,9 +71,11 @@ test("a refused change of the table is tried again in 1, 2, 4 … 60 minutes, an
 	};
 	const asked: number[] = [];
 	let isRefusing = true;
+	let isUnderWay = false;
 	const minutes = () => (round.now - NOW) / 60_000_000;
 	const made = async (): Promise<Made> => {
 		asked.push(minutes());
+		if (isUnderWay) return { refused: "another process", isUnderWay };
 		return isRefusing ? { refused: "a dump" } : { spans: 0 };
 	};
 	const store: RotationStore & {
@@ -107,8 +109,13 @@ test("a refused change of the table is tried again in 1, 2, 4 … 60 minutes, an
 	isRefusing = false;
 	round = { ...round, changesAt: 0 };
 	await rotateIfDue(store, AT, DEFAULT_SETTINGS);
-	CHANNELS.queueRotation.unsubscribe(listen);
 	assert.equal(round.refusedSince, null);
+	assert.equal(refusedForMs.at(-1), 0);
+	// One that meets a long round of another process was not refused.
+	isUnderWay = true;
+	await rotateIfDue(store, AT, DEFAULT_SETTINGS);
+	CHANNELS.queueRotation.unsubscribe(listen);
+	assert.equal(round.refusals, 0);
 	assert.equal(refusedForMs.at(-1), 0);
 });
 

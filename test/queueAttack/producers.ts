@@ -19,12 +19,19 @@ type Corkboard = Awaited<ReturnType<typeof openCorkboard>>;
 /** Enqueues jobs in both ways and remembers what was acknowledged. */
 export class Producers {
 	readonly #corkboard: Corkboard;
+	/** What the lanes write to. */
+	readonly #users: readonly Id[];
 	readonly #random: Random;
 	readonly #asked = new Map<number, AskedJob>();
 	#last = 0;
 
-	private constructor(corkboard: Corkboard, seed: number) {
+	private constructor(
+		corkboard: Corkboard,
+		users: readonly Id[],
+		seed: number,
+	) {
 		this.#corkboard = corkboard;
+		this.#users = users;
 		this.#random = seededRandom(seed);
 	}
 
@@ -34,7 +41,14 @@ export class Producers {
 		resources: AsyncDisposableStack,
 	): Promise<Producers> {
 		const corkboard = resources.use(await openCorkboard(readConfig(env)));
-		return new Producers(corkboard, seed);
+		const users: Id[] = [];
+		for (let lane = 0; lane < LANES; lane++) {
+			const data = { username: `lane_${lane}` };
+			users.push(
+				await createWrites(corkboard.store).create({ type: "User", data }),
+			);
+		}
+		return new Producers(corkboard, users, seed);
 	}
 
 	get asked(): readonly AskedJob[] {
@@ -43,18 +57,9 @@ export class Producers {
 
 	/** Until the signal aborts, and the last answers are there. */
 	async run(signal: AbortSignal): Promise<void> {
-		const users: Id[] = [];
-		for (let lane = 0; lane < LANES; lane++) {
-			users.push(
-				await createWrites(this.#corkboard.store).create({
-					type: "User",
-					data: { username: `lane_${lane}` },
-				}),
-			);
-		}
 		await Promise.all([
 			...Array.from({ length: CALLERS }, () => this.#call(signal)),
-			...users.map((user) => this.#write(user, signal)),
+			...this.#users.map((user) => this.#write(user, signal)),
 		]);
 	}
 

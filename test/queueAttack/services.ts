@@ -19,7 +19,7 @@ const COMMAND_LIMIT_MS = 240_000;
 const START_LIMIT_MS = 120_000;
 const LOOK_MS = 50;
 /** On each host. */
-const QUEUE_SHARDS = 2;
+const QUEUE_SHARDS = 1;
 
 /** A `corkboard worker` that is started again after its faults: a process each time. */
 export class WorkerProcess {
@@ -137,7 +137,7 @@ export class WorkerProcess {
 	}
 }
 
-/** Two MySQL hosts with two shards of the queue each, a Redis, and workers. */
+/** Two MySQL hosts with a shard of the queue each, a Redis, and workers. */
 export interface QueueServices extends AsyncDisposable {
 	readonly folder: string;
 	readonly servers: Readonly<Record<"mysql0" | "mysql1" | "redis", Server>>;

@@ -176,6 +176,7 @@ export function queueRotationSuite(name: string, server: Server): void {
 			holder.destroy();
 			assert.deepEqual(outcome, {
 				refused: "another process rotates the queue",
+				isUnderWay: true,
 			});
 		});
 

@@ -1,14 +1,23 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openJobs } from "../../src/app/openJobs.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { openRedisHints } from "../../src/cache/redisHints.ts";
+import { LocalHints } from "../../src/queue/hints.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";
+import { Jobs } from "../../src/queue/jobs.ts";
 import { checkTopology } from "../../src/topology/check.ts";
+import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
 import type { WorkerLimits } from "../../src/worker/limits.ts";
+import { startProgram } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
+import { trial as slow } from "../queueAttack/trialJobs.ts";
 import { startServices } from "../services/shared.ts";
 import type { ChildOptions } from "./child.ts";
 import { type Report, trial } from "./trialKind.ts";
@@ -223,4 +232,48 @@ describe("worker processes on MySQL", async () => {
 		);
 		await producer.succeeded(ids);
 	});
+});
+
+test("a second SIGTERM ends `corkboard worker` at once, with a job that still runs", async () => {
+	using folder = temporaryFolder();
+	const source = {
+		queues: [{ range: [0, 0] as const, primary: `sqlite:${folder.path}` }],
+	};
+	{
+		await using store = openJobStoreOf(source);
+		await store.createTables();
+		await store.put(0, { name: "trial", settings: {}, version: 0 });
+		await new Jobs(store, new LocalHints(), null).enqueue(slow, {
+			n: 1,
+			ms: 600_000,
+			how: "waits",
+		});
+	}
+	const notes = join(folder.path, "notes");
+	writeFileSync(notes, "");
+	await using worker = startProgram(["worker", "--queues", "trial"], {
+		command: [
+			process.execPath,
+			"--import",
+			join(import.meta.dirname, "../queueAttack/compressed.ts"),
+			join(import.meta.dirname, "../../src/cli/launch.mjs"),
+		],
+		env: {
+			CORKBOARD_DATA: folder.path,
+			CORKBOARD_LOG: "info,json",
+			QUEUE_ATTACK_NOTES: notes,
+		},
+	});
+	const { ended } = worker;
+	await Promise.race([
+		ended.then(({ err }) => assert.fail(err)),
+		until("a start", () => readFileSync(notes, "utf8").includes('"start"')),
+	]);
+	worker.send("SIGTERM");
+	await worker.printed("out", /stopping/);
+	// Until then a second one is taken for the first, as a terminal's.
+	await sleep(1_100);
+	worker.send("SIGTERM");
+	assert.equal((await ended).code, 143);
+	assert.doesNotMatch(readFileSync(notes, "utf8"), /"stop"/);
 });

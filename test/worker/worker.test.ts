@@ -2,10 +2,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { CHANNELS, type WorkerProblem } from "../../src/diagnostics.ts";
 import { claimBatches } from "../../src/queue/claimBatches.ts";
 import { LocalHints } from "../../src/queue/hints.ts";
 import { GiveUp, job, Later } from "../../src/queue/job.ts";
-import { parseJobId } from "../../src/queue/jobId.ts";
+import { newLocalId, parseJobId } from "../../src/queue/jobId.ts";
+import type { Held } from "../../src/queue/jobStore.ts";
+import { monotonicMs } from "../../src/util/monotonic.ts";
+import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
+import { Renewals } from "../../src/worker/renewals.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 import { openWorld } from "./world.ts";
 
@@ -311,3 +317,57 @@ function block(ms: number): void {
 	const until = performance.now() + ms;
 	while (performance.now() < until);
 }
+
+describe("the thread that renews claims", () => {
+	test("is begun anew where it ends by an error, with the claims that are held", async () => {
+		using folder = temporaryFolder();
+		const source = {
+			queues: [{ range: [0, 0] as const, primary: `sqlite:${folder.path}` }],
+		};
+		await using store = openJobStoreOf(source);
+		await store.createTables();
+		const place = { queue: "some", shard: 0 };
+		await store.put(0, { name: place.queue, settings: {}, version: 1 });
+		const problems: unknown[] = [];
+		const listen = (message: unknown) =>
+			void problems.push((message as WorkerProblem).error);
+		CHANNELS.workerProblem.subscribe(listen);
+		using _unsubscribed = {
+			[Symbol.dispose]: () => CHANNELS.workerProblem.unsubscribe(listen),
+		};
+		const lost: string[] = [];
+		await using renewals = await Renewals.start({
+			source,
+			maxBlockMs: 60_000,
+			events: {
+				onLost: (_, jobs) => lost.push(...jobs.map(({ local }) => local)),
+				onRenewed() {},
+			},
+		});
+		const held = (claim: number) => [{ local: newLocalId(), bucket: 1, claim }];
+		// The store does not know it: a thread that renews it finds it lost.
+		const [job] = held(1);
+		renewals.hold({
+			place,
+			jobs: [job as Held],
+			claimMs: 60_000,
+			since: monotonicMs() - 20_000,
+		});
+		// What it cannot stand.
+		const poison = held(2);
+		const nowhere = null as unknown as typeof place;
+		renewals.hold({
+			place: nowhere,
+			jobs: poison,
+			claimMs: 60_000,
+			since: monotonicMs() - 40_000,
+		});
+		await until("an error", () => problems.length > 0);
+		assert.ok(problems[0] instanceof Error);
+		for (const one of poison) renewals.drop(one);
+		await until("the next thread", () => problems.at(-1) === null);
+		assert.deepEqual(lost, []);
+		await until("the claim to be renewed", () => lost.length > 0);
+		assert.deepEqual(lost, [job?.local]);
+	});
+});

@@ -1,3 +1,5 @@
+import { CorkboardError } from "../../errors.ts";
+import { graphJobs } from "../../ops/jobs/jobs.ts";
 import { deleteQueue, findQueue } from "../../queue/queueAdmin.ts";
 import { queueStats } from "../../queue/queueStats.ts";
 import { plural } from "../../util/format.ts";
@@ -11,13 +13,18 @@ import type { CommandContext } from "../commandContext.ts";
 import { accessOf } from "../queueChange.ts";
 import { DRY_RUN_OPTION, openQueuesForCommand } from "../queueCommand.ts";
 
+const OWN_QUEUES: ReadonlySet<string> = new Set(
+	graphJobs.map(({ queue }) => queue),
+);
+
 export const usage: Usage = {
 	summary: "Deletes a queue with all its jobs, for good.",
 	operands: ["QUEUE"],
 	options: {
 		confirm: { value: "QUEUE", description: "the name once more" },
 		force: {
-			description: "delete it also with jobs that are pending or running",
+			description:
+				"delete it also with jobs that are pending or running, and if Corkboard itself enqueues into it",
 		},
 		"dry-run": DRY_RUN_OPTION,
 		json: JSON_OPTION,
@@ -41,6 +48,12 @@ export async function run(
 	await using opened = await openQueuesForCommand(context, accessOf(given));
 	const { store } = opened;
 	await findQueue(store, name);
+	if (options.force === undefined && OWN_QUEUES.has(name)) {
+		throw new CorkboardError(
+			"CONFLICT",
+			`Corkboard itself enqueues jobs into ${name}: outbox entries of writes would wait for it. To stop its jobs, use queue pause ${name}. With --force it is deleted all the same; init creates it again.`,
+		);
+	}
 	const { stats } = await queueStats(store, name);
 	const pending = stats.ready.jobs + stats.delayed.jobs;
 	const running = stats.running.jobs + stats.expired.jobs;

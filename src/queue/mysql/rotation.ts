@@ -380,7 +380,7 @@ async function alone<T>(
 			values,
 		});
 		if (Number(got?.[0]) !== 1) {
-			return { refused: "another process rotates the queue" };
+			return { refused: "another process rotates the queue", isUnderWay: true };
 		}
 		try {
 			return await body(session, tables);
