@@ -45,6 +45,8 @@ export const CHANNELS = {
 	unreadOutboxes: channel("corkboard.unreadOutboxes"),
 	/** The topology was loaded or rejected, or its store was lost: `TopologyEvent`. */
 	topology: channel("corkboard.topology"),
+	/** A pair of a primary and its standby did something about a read: `StandbyEvent`. */
+	standby: channel("corkboard.standby"),
 	/** Shards that the topology opens, but that lack tables: `HeldShards`. */
 	heldShards: channel("corkboard.heldShards"),
 	/** Spans of traces were not sent: `SpansLost`. */
@@ -253,6 +255,7 @@ export function publishRefusal(limit: RefusedLimit): void {
 /** What is full and how much of it. A level that nobody asks for is left out. */
 export interface Levels {
 	readonly pool?: (level: PoolLevel) => void;
+	readonly standby?: (state: StandbyState) => void;
 	readonly localCache?: (level: LocalCacheLevel) => void;
 	readonly planCache?: (level: PlanCacheLevel) => void;
 	/** The answer comes later, but soon, and is no error. */
@@ -530,6 +533,35 @@ export interface HeldShards {
 	readonly shards: readonly number[];
 	readonly missing: readonly string[];
 	readonly error?: unknown;
+}
+
+export interface StandbyEvent {
+	/** The primary, `host:port`. */
+	readonly host: string;
+	readonly standby: string;
+	/**
+	 * - `hedge`: the standby was asked because the primary was late; `overBudget`: it was not, because too many were.
+	 * - `cancelled`: the slower of two calls was ended.
+	 * - `served`: its answer was used, and was `lagMs` behind the primary.
+	 * - `refused`: its answer was not used, for `reason` (`old`, `behindReader`).
+	 * - `standbyAnswer`, `standbyRefused`: the same for each call, whatever the reason.
+	 * - `mirror`: it was asked to keep it warm. `probe`: the primary was asked whether it is well again.
+	 * - `switchToStandby`, `switchToPrimary`: all reads go there from now on, for `reason`.
+	 */
+	readonly event: string;
+	readonly reason?: string | undefined;
+	readonly lagMs?: number;
+}
+
+/** How a pair of a primary and its standby is used now, by this process. */
+export interface StandbyState {
+	readonly host: string;
+	readonly standby: string;
+	readonly isSwitched: boolean;
+	/** After which the standby is asked. */
+	readonly delayMs: number;
+	/** How far the standby is behind; null while that is not known. */
+	readonly lagMs: number | null;
 }
 
 export interface SpansLost {

@@ -8,6 +8,7 @@ import {
 	type Levels,
 	type QueueRotation,
 	type SpansLost,
+	type StandbyEvent,
 	type TopologyEvent,
 	type UnreadOutboxes,
 	type WorkerProblem,
@@ -79,6 +80,18 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				else if (state === "up") log.info({ host }, "database host up");
 				else if (!hasConnections(host)) {
 					log.info({ host }, "database host removed");
+				}
+			},
+		],
+		[
+			CHANNELS.standby,
+			(message: unknown) => {
+				const { event, host, standby, reason } = message as StandbyEvent;
+				const fields = { host, standby, reason };
+				if (event === "switchToStandby") {
+					log.warn(fields, "feeds read from standby");
+				} else if (event === "switchToPrimary") {
+					log.info(fields, "feeds read from primary");
 				}
 			},
 		],

@@ -8,6 +8,7 @@ import { processMetrics } from "./processMetrics.ts";
 import { queueMetrics } from "./queueMetrics.ts";
 import { type MetricsOptions, requestMetrics } from "./requestMetrics.ts";
 import { rotationMetrics } from "./rotationMetrics.ts";
+import { standbyMetrics } from "./standbyMetrics.ts";
 import { topologyMetrics } from "./topologyMetrics.ts";
 
 /** What a process counts about itself, until disposed. */
@@ -30,6 +31,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
 		...outboxMetrics(registry),
 		...queueMetrics(registry),
 		...rotationMetrics(registry),
+		...standbyMetrics(registry),
 		...topologyMetrics(registry),
 	];
 	for (const [channel, listener] of feeds) channel.subscribe(listener);

@@ -1,4 +1,5 @@
 import type { RetryReason } from "../diagnostics.ts";
+import { isFeedShard, shardInIds } from "../storage/feedShards.ts";
 import { plural } from "../util/format.ts";
 import type {
 	ErrorCount,
@@ -60,7 +61,7 @@ export function explainSurplus(step: ExplainStep): readonly Surplus[] {
 		[shared, `${plural(shared, "row")} shared`, SHARED] as const,
 	]
 		.filter(([count]) => count > 0)
-		.map(([, fact, why]) => ({ fact, why }));
+		.map(([, fact, why]): Surplus => ({ fact, why }));
 }
 
 /** `shard 1 7, mod shard 12`; above `most` numbers, how many. Empty where nothing was read from a shard. */
@@ -70,7 +71,8 @@ export function describeShards(
 ): string {
 	return (
 		[
-			[shards, "shard"],
+			[shards.filter((shard) => !isFeedShard(shard)), "shard"],
+			[shards.filter(isFeedShard).map(shardInIds), "feed"],
 			[modShards, "mod shard"],
 		] as const
 	)

@@ -359,6 +359,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	CorkboardDatabaseReadOnly: {
 		[`corkboard_database_retries_total{${HOST},reason="readOnly"}`]: [0, 5],
 	},
+	CorkboardFeedsOnStandby: { [`corkboard_standby_switched{${HOST}}`]: [0, 1] },
 	CorkboardDatabaseSlow: { [`${STATEMENT}{${FAST}"0.01"}`]: [500, 300] },
 	CorkboardConnectionsExhausted: {
 		[`corkboard_database_connection_wait_seconds_total{${HOST},purpose="read"}`]:

@@ -21,6 +21,7 @@ export interface EpochScan extends Scan {
 export interface ScannedEdges {
 	readonly edges: readonly Position[];
 	readonly list: { readonly count: number; readonly epoch: number };
+	readonly isStale?: true;
 }
 
 export function isOfEpoch(
@@ -92,6 +93,7 @@ async function scanMissing(
 	call: CallOptions | undefined,
 ): Promise<readonly KeyResult<ScannedEdges>[]> {
 	const scanOf = (index: number) => scans[index] as EpochScan;
+	const pageOf = (index: number) => ({ ...scanOf(index), mayBeStale: true });
 	const [heads, scanned] = await Promise.all([
 		fromHead.length === 0
 			? []
@@ -105,7 +107,7 @@ async function scanMissing(
 				),
 		fromShard.length === 0
 			? []
-			: store.storage.scanLists(fromShard.map(scanOf), call),
+			: store.storage.scanLists(fromShard.map(pageOf), call),
 	]);
 	const beyond: number[] = [];
 	for (const [at, index] of fromHead.entries()) {
@@ -122,7 +124,7 @@ async function scanMissing(
 		if (head !== undefined) keepPage(store, head, scanOf(index), result);
 	}
 	if (beyond.length > 0) {
-		const rest = await store.storage.scanLists(beyond.map(scanOf), call);
+		const rest = await store.storage.scanLists(beyond.map(pageOf), call);
 		for (const [at, index] of beyond.entries()) {
 			results[index] = rest[at] as KeyResult<ScannedEdges>;
 		}
@@ -199,7 +201,8 @@ function keepPage(
 	result: KeyResult<ScannedEdges>,
 ): void {
 	if (result instanceof CorkboardError) return;
-	const { edges, list } = result;
+	const { edges, list, isStale } = result;
+	if (isStale) return;
 	// Of another epoch, it is not what was asked for.
 	if (!isOfEpoch(scan, list.epoch) || list.epoch !== head.epoch) return;
 	const { count, epoch } = list;

@@ -27,6 +27,8 @@ export class Head extends CacheEntry {
 	#ids: ReadonlySet<Id> | null = null;
 	/** Edges behind these, by what was asked for. */
 	#pages: Map<string, Head> | null = null;
+	/** Whether a standby answered: cached nowhere. */
+	isStale = false;
 	/** Whether `shareId` was called for the edges of a page. */
 	isShared = false;
 

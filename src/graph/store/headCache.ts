@@ -64,6 +64,7 @@ export function createHeadCache(options: {
 	const local = new LocalCache<Head>({
 		isBetter: (cached, head) =>
 			!head.complete && (cached.complete || cached.size > head.size),
+		isKept: ({ isStale }) => !isStale,
 		...limits,
 	});
 
@@ -81,6 +82,7 @@ export function createHeadCache(options: {
 					backward: false,
 					limit,
 					positionsOnly: true,
+					mayBeStale: limit > 0,
 				})),
 				call,
 			);
@@ -100,7 +102,11 @@ export function createHeadCache(options: {
 				decode: (text, index) =>
 					decodeHead(text, (lists[index] as ListKey).from, isUnkept),
 				encode: (value) =>
-					value instanceof CorkboardError ? undefined : encodeHead(value),
+					value instanceof CorkboardError
+						? undefined
+						: value.isStale
+							? null
+							: encodeHead(value),
 				suffices: (value) =>
 					value instanceof CorkboardError || value.reaches(limit),
 			},
@@ -126,6 +132,7 @@ export function createHeadCache(options: {
 				backward: false,
 				limit,
 				positionsOnly: true,
+				mayBeStale: limit > 0,
 				foundObject,
 			})),
 			call,
@@ -178,12 +185,14 @@ export function createHeadCache(options: {
 
 function headOf(
 	from: Id,
-	{ edges, list }: ScanResult,
+	{ edges, list, isStale }: ScanResult,
 	limit: number,
 	isUnkept: boolean,
 ): Head {
 	const complete = limit > 0 ? edges.length < limit : list.count === 0;
 	const { count, epoch } = list;
 	const own = { from, count, epoch, complete };
-	return new Head(own, isUnkept ? unkeptEdges(edges) : edges);
+	const head = new Head(own, isUnkept ? unkeptEdges(edges) : edges);
+	head.isStale = isStale === true;
+	return head;
 }

@@ -16,6 +16,7 @@ import {
 import type { Host, QueryOptions } from "./driver/host.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { Shard, ShardMap } from "./shards.ts";
+import { BEAT_DATABASE, BEAT_TABLE } from "./standby/beats.ts";
 
 /** More at once do not create more tables a second (measured on 4 cores). */
 const SHARDS_AT_ONCE = 4;
@@ -126,6 +127,17 @@ function tablesOfShards(
 			tables: tablesOf(shard.number),
 		})),
 		...[...modShards.values()].map((shard) => ({ shard, tables: modTables })),
+		// Once for each host of feeds, whose standbys are read by it.
+		...[
+			...new Map(
+				[...shards.values()]
+					.filter(({ number }) => isFeedShard(number))
+					.map((shard) => [shard.host, shard] as const),
+			).values(),
+		].map((shard) => ({
+			shard: { ...shard, database: BEAT_DATABASE },
+			tables: [BEAT_TABLE],
+		})),
 	];
 }
 

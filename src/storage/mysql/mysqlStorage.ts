@@ -46,7 +46,7 @@ import type {
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { countLists } from "./countLists.ts";
 import { createTables, missingTables } from "./createTables.ts";
-import type { HostLimits, QueryOptions } from "./driver/host.ts";
+import type { Host, HostLimits, QueryOptions } from "./driver/host.ts";
 import { inspectHosts } from "./inspectHosts.ts";
 import { walkLists } from "./lists.ts";
 import { longestLists } from "./longestLists.ts";
@@ -71,7 +71,14 @@ import {
 } from "./outbox.ts";
 import { readRenumberings } from "./renumberings.ts";
 import { scanLists } from "./scan.ts";
-import { mapShards, only, readByHost, type Shard } from "./shards.ts";
+import {
+	type KeyOnShard,
+	mapShards,
+	only,
+	readByHost,
+	type Shard,
+} from "./shards.ts";
+import { StandbyReads } from "./standbyReads.ts";
 import { TransactionQueue } from "./transactionQueue.ts";
 
 /** Rows of one batch when iterating over a table. */
@@ -140,6 +147,7 @@ class MysqlStorage implements Storage {
 	readonly #transactions: TransactionQueue;
 	readonly #objects: MergedReads<ObjectKey, string | null>;
 	readonly #scans: MergedReads<Scan, ScanResult>;
+	readonly #standbys: StandbyReads;
 	readonly #edges = new MergedReads<EdgeKey, Edge | null>({
 		read: readEdges,
 		maxKeys: EDGES,
@@ -178,6 +186,14 @@ class MysqlStorage implements Storage {
 			read: (host, scans, options) => scanLists(host, model, scans, options),
 			maxKeys: SCANS,
 			rowsOf: ({ limit }) => limit,
+		});
+		this.#standbys = new StandbyReads({
+			...this.#opened,
+			map: this.#map,
+			scans: this.#scans,
+			maxKeys: SCANS,
+			// What only reads shards, as commands do, writes no beats.
+			topology: readOnly ? { ...topology, feeds: [] } : topology,
 		});
 	}
 
@@ -232,7 +248,7 @@ class MysqlStorage implements Storage {
 			}),
 			maxKeys: SCANS,
 			read: (host, some) =>
-				this.#scans.read(host, some, this.#queryOptions(some[0]?.shard, call)),
+				this.#scan(host, some, this.#queryOptions(some[0]?.shard, call), call),
 		});
 	}
 
@@ -559,6 +575,7 @@ class MysqlStorage implements Storage {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		await this.#standbys[Symbol.asyncDispose]();
 		await Promise.all(
 			this.#map.hosts.map((host) => host[Symbol.asyncDispose]()),
 		);
@@ -598,6 +615,37 @@ class MysqlStorage implements Storage {
 				forShard(shard, () => write(shard, some)),
 			),
 		);
+	}
+
+	/** Pages that may be stale can come from a standby, where there is one. */
+	async #scan(
+		host: Host,
+		scans: readonly KeyOnShard<Scan>[],
+		options: QueryOptions,
+		call: CallOptions | undefined,
+	): Promise<readonly ScanResult[]> {
+		const mayBeStale = ({ key, shard }: KeyOnShard<Scan>) =>
+			key.mayBeStale === true && this.#standbys.has(shard.number);
+		if (this.#standbys.isEmpty || !scans.some(mayBeStale)) {
+			return this.#scans.read(host, scans, options);
+		}
+		const results = new Map<KeyOnShard<Scan>, ScanResult>();
+		const read = async (
+			some: readonly KeyOnShard<Scan>[],
+			reading: Promise<readonly ScanResult[]>,
+		) => {
+			for (const [at, result] of (await reading).entries()) {
+				results.set(some[at] as KeyOnShard<Scan>, result);
+			}
+		};
+		const pages = scans.filter(mayBeStale);
+		const others = scans.filter((scan) => !mayBeStale(scan));
+		await Promise.all([
+			read(pages, this.#standbys.scan(host, pages, options, call?.trace)),
+			others.length > 0 &&
+				read(others, this.#scans.read(host, others, options)),
+		]);
+		return scans.map((scan) => results.get(scan) as ScanResult);
 	}
 
 	#shardOfList({ mapping, from }: ListKey): Shard | undefined {

@@ -1,5 +1,6 @@
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
+import { isFeedShard } from "../feedShards.ts";
 import { listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
 import {
@@ -24,9 +25,12 @@ import {
 	quotedName,
 	unionAll,
 } from "./sqlFragment.ts";
+import { beatColumn } from "./standby/beats.ts";
 
 /** Instead of a scan's number: the row is a list's own, with its mapping. */
 const LIST = -1;
+/** The row is the beat of the host, in the place of a sequence. */
+const BEAT = -2;
 
 /**
  * All scans of one host in one statement, with the lists' own rows, so that
@@ -43,8 +47,39 @@ export async function scanLists(
 	scans: readonly KeyOnShard<Scan>[],
 	options: QueryOptions,
 ): Promise<readonly ScanResult[]> {
+	return (await scan(host, model, scans, options, false)).results;
+}
+
+/** A result, and the beat that its host had when it was read; null without one. */
+export interface ScanWithBeat {
+	readonly result: ScanResult;
+	readonly beat: number | null;
+}
+
+/** The same, and in the same statement the host's beat (./standby/beats.ts): so each result says how old it is. */
+export async function scanListsWithBeat(
+	host: Host,
+	model: Model,
+	scans: readonly KeyOnShard<Scan>[],
+	options: QueryOptions,
+): Promise<readonly ScanWithBeat[]> {
+	const { results, beat } = await scan(host, model, scans, options, true);
+	return results.map((result) => ({ result, beat }));
+}
+
+async function scan(
+	host: Host,
+	model: Model,
+	scans: readonly KeyOnShard<Scan>[],
+	options: QueryOptions,
+	withBeat: boolean,
+): Promise<{
+	readonly results: readonly ScanResult[];
+	readonly beat: number | null;
+}> {
+	let beat: number | null = null;
 	const rows = await host.rows(
-		(product) => statementOf(model, scans, product === "MySQL"),
+		(product) => statementOf(model, scans, product === "MySQL", withBeat),
 		{
 			...options,
 			countRows: (all) => all.filter(([, to]) => to !== null).length,
@@ -55,6 +90,10 @@ export async function scanLists(
 	const listsOfScans: (ListRow | undefined)[] = [];
 	for (const row of rows) {
 		const part = Number(row[0]);
+		if (part === BEAT) {
+			beat = Number(row[2]);
+			continue;
+		}
 		if (part === LIST) {
 			const list = listOf(row[FROM_ID] as Id, row);
 			lists.set(listName({ name: String(row[MAPPING]) }, list.from), list);
@@ -76,7 +115,7 @@ export async function scanLists(
 			version: Number(row[3]),
 		});
 	}
-	return scans.map(({ key: scan }, index) => {
+	const results = scans.map(({ key: scan }, index) => {
 		const { mapping, from } = scan;
 		return {
 			edges: inOrder(edges[index] as Edge[], runsDown(scan) ? higher : lower),
@@ -89,6 +128,7 @@ export async function scanLists(
 				},
 		};
 	});
+	return { results, beat };
 }
 
 const COUNT = 4;
@@ -116,12 +156,15 @@ function statementOf(
 	model: Model,
 	scans: readonly KeyOnShard<Scan>[],
 	hasLateral: boolean,
+	withBeat: boolean,
 ): Sql {
 	const parts: Fragment[] = [];
 	const groups = new Map<Shard, ScanGroup[]>();
 	const counted = new Map<Shard, Scan[]>();
-	const withObjects =
-		hasLateral && scans.some(({ key }) => key.foundObject !== undefined);
+	// Feed databases have no objects.
+	const wantsObject = ({ key, shard }: KeyOnShard<Scan>) =>
+		key.foundObject !== undefined && !isFeedShard(shard.number);
+	const withObjects = hasLateral && scans.some(wantsObject);
 	const noObject = withObjects ? ", NULL AS data" : "";
 	for (const [part, { key: scan, shard }] of scans.entries()) {
 		const { mapping, backward, limit, foundObject, positionsOnly } = scan;
@@ -161,6 +204,15 @@ function statementOf(
 			values,
 		});
 	}
+	if (withBeat) {
+		const { value, from } = beatColumn();
+		parts.push({
+			text: `SELECT ${BEAT} AS part, NULL AS to_id, ${value} AS sequence, NULL AS version,
+				NULL AS count, NULL AS last_sequence, NULL AS epoch, NULL AS from_id, NULL AS mapping${noObject}
+				FROM ${from}`,
+			values: [],
+		});
+	}
 	return unionAll(
 		`scan ${namesOf(scans.map(({ key }) => key.mapping.name))}`,
 		parts,
@@ -185,7 +237,9 @@ function headsOf(model: Model, group: ScanGroup, noObject: string): Fragment {
 	const [{ scan, shard }] = group;
 	const { mapping, limit, foundObject, positionsOnly } = scan;
 	const type =
-		foundObject === undefined ? undefined : model.objects.get(mapping.to);
+		foundObject === undefined || isFeedShard(shard.number)
+			? undefined
+			: model.objects.get(mapping.to);
 	const objects =
 		type === undefined
 			? ""

@@ -1,0 +1,62 @@
+import type { Registry } from "prom-client";
+import {
+	CHANNELS,
+	type Levels,
+	type StandbyEvent,
+	type StandbyState,
+} from "../diagnostics.ts";
+import { CALL_SECONDS } from "./buckets.ts";
+import type { Feeds } from "./feeds.ts";
+import { Distributions, Values } from "./series.ts";
+
+/** Reads of feed lists from standbys, by the primary that did not answer them. */
+export function standbyMetrics(registry: Registry): Feeds {
+	const events = new Values(registry, "counter", {
+		name: "corkboard_standby_events_total",
+		help: "What was done about reads of feed lists whose primary has a standby.",
+		labels: ["host", "event"],
+	});
+	const lags = new Distributions(registry, CALL_SECONDS, {
+		name: "corkboard_standby_answer_lag_seconds",
+		help: "How far the standby was behind in answers that were used.",
+		labels: ["host"],
+	});
+	const isSwitched = new Values(registry, "gauge", {
+		name: "corkboard_standby_switched",
+		help: "1 while all reads of feed lists of the host go to its standby.",
+		aggregator: "max",
+		labels: ["host"],
+		collect() {
+			for (const gauge of [isSwitched, delay, lag]) gauge.clear();
+			CHANNELS.levels.publish({ standby: setState } satisfies Levels);
+		},
+	});
+	const delay = new Values(registry, "gauge", {
+		name: "corkboard_standby_delay_seconds",
+		help: "After how long the standby is asked too.",
+		aggregator: "max",
+		labels: ["host"],
+	});
+	const lag = new Values(registry, "gauge", {
+		name: "corkboard_standby_lag_seconds",
+		help: "How far the standby is behind, or was when the primary last answered.",
+		aggregator: "max",
+		labels: ["host"],
+	});
+	function setState(state: StandbyState): void {
+		isSwitched.set(state.isSwitched ? 1 : 0, state.host);
+		delay.set(state.delayMs / 1_000, state.host);
+		if (state.lagMs !== null) lag.set(state.lagMs / 1_000, state.host);
+	}
+	return [
+		[
+			CHANNELS.standby,
+			(message) => {
+				const { host, event, reason, lagMs } = message as StandbyEvent;
+				const name = event === "refused" ? `refused ${reason}` : event;
+				events.at(`${host}\n${name}`).value++;
+				if (lagMs !== undefined) lags.at(host).observe(lagMs / 1_000);
+			},
+		],
+	];
+}

@@ -1,0 +1,219 @@
+import {
+	CHANNELS,
+	type StandbyEvent,
+	type StandbyState,
+} from "../../../diagnostics.ts";
+import { StorageFailure } from "../../storageFailure.ts";
+import type { Host } from "../driver/host.ts";
+import { Beats } from "./beats.ts";
+import {
+	type Attempt,
+	type Outcome,
+	type Served,
+	Speculation,
+} from "./speculation.ts";
+import { MAX_LAG_MS, StandbyLag } from "./standbyLag.ts";
+
+/** An answer of the standby, with its beat. */
+export interface WithBeat<T> {
+	readonly value: T;
+	/** Null where the standby has none. */
+	readonly beat: number | null;
+}
+
+export interface PairAnswer<T> extends Served {
+	readonly value: T;
+	/** How far the standby was behind; 0 of the primary. Milliseconds. */
+	readonly lagMs: number;
+}
+
+/** A read that each host of a pair can answer. Both are given the signal that ends them. */
+export interface PairRead<T> {
+	readonly primary: (signal: AbortSignal) => Promise<T>;
+	readonly standby: (signal: AbortSignal) => Promise<WithBeat<T>>;
+	/** Whether an answer of the standby has all that its reader has seen. */
+	readonly isNewEnough: (value: T) => boolean;
+	readonly signal?: AbortSignal | undefined;
+}
+
+/** A primary and its standby: whom to ask is decided by `Speculation`, and whether an answer may be used here. */
+export class StandbyPair implements AsyncDisposable {
+	readonly standby: Host;
+	readonly #primary: Host;
+	readonly #lag = new StandbyLag();
+	readonly #beats: Beats;
+	readonly #speculation: Speculation;
+	readonly #reportState = (message: unknown) => {
+		(message as { standby?: (state: StandbyState) => void }).standby?.({
+			host: this.#primary.name,
+			standby: this.standby.name,
+			isSwitched: this.#speculation.isSwitched,
+			delayMs: this.#speculation.delayMs,
+			lagMs: this.#lag.lagMs(performance.now()),
+		});
+	};
+
+	/** `deadlineMs`: of a read. The standby is closed with the pair, the primary is not. */
+	constructor(primary: Host, standby: Host, deadlineMs: number) {
+		this.#primary = primary;
+		this.standby = standby;
+		this.#beats = new Beats(primary, standby, this.#lag);
+		this.#speculation = new Speculation({
+			now: () => performance.now(),
+			random: Math.random,
+			after: afterSockets,
+			isFit: () => isFit(this.#lag.lagMs(performance.now())),
+			probe: attempt(async (signal) => {
+				if (!(await this.#beats.askPrimary(signal))) throw this.#noAnswer();
+			}),
+			deadlineMs,
+			onEvent: (event, reason) => this.#report({ event, reason }),
+		});
+		CHANNELS.levels.subscribe(this.#reportState);
+	}
+
+	async read<T>(read: PairRead<T>): Promise<PairAnswer<T>> {
+		const { signal } = read;
+		signal?.throwIfAborted();
+		this.#beats.start();
+		let lagMs = 0;
+		return new Promise((resolve, reject) => {
+			let stop = () => {};
+			const giveUp = this.#speculation.read<T>({
+				primary: attempt(async (signal) => {
+					const value = await read.primary(signal);
+					this.#lag.noteAnswer(performance.now());
+					return value;
+				}),
+				standby: attempt(async (signal) => {
+					const { value, beat } = await read.standby(signal);
+					const lag = this.#lagOf(beat);
+					if (!isFit(lag)) throw this.#refused("old");
+					if (!read.isNewEnough(value)) throw this.#refused("behindReader");
+					lagMs = lag as number;
+					return value;
+				}),
+				settle: (outcome, served) => {
+					stop();
+					if (outcome.kind !== "answer") {
+						reject(outcome.thrown);
+						return;
+					}
+					const isStandby = served.by === "standby";
+					if (isStandby) this.#report({ event: "served", lagMs });
+					resolve({
+						...served,
+						value: outcome.value,
+						lagMs: isStandby ? lagMs : 0,
+					});
+				},
+			});
+			if (signal === undefined) return;
+			const onAbort = () => {
+				giveUp();
+				reject(signal.reason);
+			};
+			signal.addEventListener("abort", onAbort, { once: true });
+			stop = () => signal.removeEventListener("abort", onAbort);
+		});
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		CHANNELS.levels.unsubscribe(this.#reportState);
+		this.#speculation[Symbol.dispose]();
+		this.#beats[Symbol.dispose]();
+		await this.standby[Symbol.asyncDispose]();
+	}
+
+	#lagOf(beat: number | null): number | null {
+		if (beat === null) return null;
+		this.#lag.noteBeat(beat);
+		return this.#lag.lagOf(beat, performance.now());
+	}
+
+	#refused(why: "old" | "behindReader"): StandbyRefused {
+		this.#report({ event: "refused", reason: why });
+		return new StandbyRefused(why, this.standby.name);
+	}
+
+	#noAnswer(): StorageFailure {
+		return new StorageFailure("timeout", "No answer in time.", {
+			host: this.#primary.name,
+			statement: "beat",
+		});
+	}
+
+	#report(event: Pick<StandbyEvent, "event" | "reason" | "lagMs">): void {
+		if (!CHANNELS.standby.hasSubscribers) return;
+		CHANNELS.standby.publish({
+			...event,
+			host: this.#primary.name,
+			standby: this.standby.name,
+		} satisfies StandbyEvent);
+	}
+}
+
+/** An answer of a standby that is not used. */
+class StandbyRefused extends StorageFailure {
+	constructor(why: "old" | "behindReader", host: string) {
+		const reasons = {
+			old: "The standby is too far behind its primary.",
+			behindReader: "The standby does not have what the reader has seen yet.",
+		};
+		super("hostDown", reasons[why], { host, statement: "standby" });
+	}
+}
+
+function isFit(lagMs: number | null): boolean {
+	return lagMs !== null && lagMs <= MAX_LAG_MS;
+}
+
+/** Timers come before sockets in a turn of the event loop, `setImmediate` after them. */
+function afterSockets(ms: number, run: () => void): () => void {
+	let immediate: NodeJS.Immediate | undefined;
+	const timer = setTimeout(() => {
+		immediate = setImmediate(run);
+	}, ms);
+	return () => {
+		clearTimeout(timer);
+		clearImmediate(immediate);
+	};
+}
+
+/** What ends the slower of two calls. Nobody sees it. */
+const NOT_NEEDED = new Error("Another host has answered.");
+
+function attempt<T>(start: (signal: AbortSignal) => Promise<T>): Attempt<T> {
+	return (settle) => {
+		const controller = new AbortController();
+		let isOver = false;
+		const end = (outcome: Outcome<T>) => {
+			if (isOver) return;
+			isOver = true;
+			settle(outcome);
+		};
+		start(controller.signal).then(
+			(value) => end({ kind: "answer", value }),
+			(thrown: unknown) => end({ kind: kindOf(thrown), thrown }),
+		);
+		return () => {
+			isOver = true;
+			controller.abort(NOT_NEEDED);
+		};
+	};
+}
+
+function kindOf(thrown: unknown): "silent" | "refused" {
+	return thrown instanceof StorageFailure &&
+		!(thrown instanceof StandbyRefused) &&
+		SILENT.has(thrown.kind)
+		? "silent"
+		: "refused";
+}
+
+const SILENT: ReadonlySet<StorageFailure["kind"]> = new Set([
+	"connectionLost",
+	"timeout",
+	"hostDown",
+	"poolExhausted",
+] as const);

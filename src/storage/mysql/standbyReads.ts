@@ -1,0 +1,150 @@
+import type { CallOptions } from "../../diagnostics.ts";
+import type { Model } from "../../model/types.ts";
+import type { Environment } from "../../topology/secret.ts";
+import type { Topology } from "../../topology/types.ts";
+import { FEED_SHARDS } from "../feedShards.ts";
+import type { Scan, ScanResult } from "../storage.ts";
+import { Host, type HostLimits, type QueryOptions } from "./driver/host.ts";
+import type { MergedReads } from "./mergedReads.ts";
+import { MergedReads as Merged } from "./mergedReads.ts";
+import { type ScanWithBeat, scanListsWithBeat } from "./scan.ts";
+import { addressOf, type KeyOnShard, type ShardMap } from "./shards.ts";
+import { StandbyPair } from "./standby/standbyPair.ts";
+
+type Scans = readonly KeyOnShard<Scan>[];
+
+/**
+ * Pages of feed lists from the standby of their host, where that does not answer
+ * in time (./standby/). Where no range of feeds has a replica, there is none of this.
+ */
+export class StandbyReads implements AsyncDisposable {
+	readonly #pairs: ReadonlyMap<string, StandbyPair>;
+	/** By the number of the feed database. */
+	readonly #byShard: ReadonlyMap<number, StandbyPair>;
+	readonly #primary: MergedReads<Scan, ScanResult>;
+	readonly #standby: MergedReads<Scan, ScanWithBeat>;
+
+	constructor(options: {
+		readonly model: Model;
+		readonly topology: Topology;
+		readonly map: ShardMap;
+		readonly limits: HostLimits;
+		readonly environment: Environment;
+		/** How primaries are read. */
+		readonly scans: MergedReads<Scan, ScanResult>;
+		readonly maxKeys: number;
+	}) {
+		const { model, topology, map, limits, environment } = options;
+		const pairs = new Map<string, StandbyPair>();
+		const byShard = new Map<number, StandbyPair>();
+		for (const { range, primary, replica } of topology.feeds ?? []) {
+			if (replica === undefined) continue;
+			const key = `${primary} ${replica}`;
+			let pair = pairs.get(key);
+			if (pair === undefined) {
+				const shard = map.shards.get(range[0] + FEED_SHARDS);
+				if (shard === undefined) continue;
+				const standby = new Host(addressOf(replica, environment), limits, true);
+				pair = new StandbyPair(shard.host, standby, limits.readMs);
+				pairs.set(key, pair);
+			}
+			for (let shard = range[0]; shard <= range[1]; shard++) {
+				byShard.set(shard + FEED_SHARDS, pair);
+			}
+		}
+		this.#pairs = pairs;
+		this.#byShard = byShard;
+		this.#primary = options.scans;
+		this.#standby = new Merged({
+			read: (host, scans, own) => scanListsWithBeat(host, model, scans, own),
+			maxKeys: options.maxKeys,
+			rowsOf: ({ limit }) => limit,
+		});
+	}
+
+	/** Whether a standby could answer. */
+	has(shard: number): boolean {
+		return this.#byShard.has(shard);
+	}
+
+	get isEmpty(): boolean {
+		return this.#pairs.size === 0;
+	}
+
+	/** Scans of feed databases on one host, each of which `has` a standby. */
+	async scan(
+		host: Host,
+		scans: Scans,
+		options: QueryOptions,
+		trace: CallOptions["trace"],
+	): Promise<readonly ScanResult[]> {
+		const byPair = Map.groupBy(scans, ({ shard }) =>
+			this.#byShard.get(shard.number),
+		);
+		const results = new Map<KeyOnShard<Scan>, ScanResult>();
+		await Promise.all(
+			[...byPair].map(async ([pair, some]) => {
+				if (pair === undefined) return;
+				const read = await this.#scanPair(pair, host, some, options, trace);
+				for (const [at, one] of some.entries()) {
+					results.set(one, read[at] as ScanResult);
+				}
+			}),
+		);
+		return scans.map((one) => results.get(one) as ScanResult);
+	}
+
+	async #scanPair(
+		pair: StandbyPair,
+		host: Host,
+		scans: Scans,
+		options: QueryOptions,
+		trace: CallOptions["trace"],
+	): Promise<readonly ScanResult[]> {
+		const { until, signal } = options.deadline;
+		const within = (signal: AbortSignal) => ({
+			...options,
+			deadline: { until, signal },
+		});
+		const { value, by, lagMs, askedAfterMs } = await pair.read({
+			signal,
+			primary: (ends) => this.#primary.read(host, scans, within(ends)),
+			standby: async (ends) => {
+				const read = await this.#standby.read(
+					pair.standby,
+					scans,
+					within(ends),
+				);
+				return {
+					value: read.map(({ result }) => result),
+					beat: read[0]?.beat ?? null,
+				};
+			},
+			isNewEnough: (results) =>
+				results.every((result, at) =>
+					hasSeenAll((scans[at] as KeyOnShard<Scan>).key, result),
+				),
+		});
+		if (by === "primary") return value;
+		trace?.note?.(
+			`standby ${pair.standby.name}, ${(lagMs / 1_000).toFixed(1)} s old, after ${Math.round(askedAfterMs)} ms`,
+		);
+		return value.map((result) => ({ ...result, isStale: true as const }));
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await Promise.all(
+			[...this.#pairs.values()].map((pair) => pair[Symbol.asyncDispose]()),
+		);
+	}
+}
+
+/**
+ * Whether the list has the edges among which the reader is. New edges come on top,
+ * some in one commit: with the edge of the cursor the list has all that are below it.
+ */
+function hasSeenAll({ after, before }: Scan, { list }: ScanResult): boolean {
+	return [after, before].every(
+		(bound) => bound === undefined || bound.sequence <= list.lastSequence,
+	);
+}
