@@ -114,6 +114,12 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 			this.#later(() => this.#note(viewer, { visitedAt: this.parts.now() }));
 			return { reads: 0, validMs: this.#options.holdMs };
 		}
+		// Pins could not be added now, and to find that out would take until the deadline.
+		const { storage } = this.parts.store;
+		const mapping = mappingOf(this.parts.store, FEED_MAPPING);
+		if (storage.isOnStandby({ mapping, from: viewer })) {
+			return { reads: 0, validMs: 0 };
+		}
 		// Its pins come with the next page.
 		if (this.#running.has(viewer)) return { reads: 0, validMs: 0 };
 		return this.#look(viewer, call, false).then((look) => ({

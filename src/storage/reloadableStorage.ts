@@ -141,6 +141,10 @@ class TopologySwitcher implements ReloadableStorage {
 		return this.#current.storage.shardOfLists(mapping, shard);
 	}
 
+	isOnStandby(list: ListKey): boolean {
+		return this.#current.storage.isOnStandby(list);
+	}
+
 	get openShards(): readonly number[] {
 		return this.#current.openShards;
 	}

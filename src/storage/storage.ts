@@ -160,6 +160,8 @@ export interface Storage extends AsyncDisposable {
 	readonly outboxShards: readonly number[];
 	/** The shard of storage that holds the lists of a mapping whose owners are on `shard`: that one, or its feed database. */
 	shardOfLists(mapping: Mapping, shard: number): number;
+	/** Whether the pages of a list come from a standby now, because its primary does not answer: then a write would wait in vain. */
+	isOnStandby(list: ListKey): boolean;
 	/** Whether no other process writes to these shards while this one does. */
 	readonly hasSingleWriter: boolean;
 	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */

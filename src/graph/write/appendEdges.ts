@@ -1,5 +1,6 @@
-import { type Id, unpackId } from "../../id/ids.ts";
+import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import { shardOfList } from "../../storage/feedShards.ts";
 import { PRESENT } from "../../storage/storage.ts";
 import { nextSequence } from "../outbox/sequences.ts";
 import type { WritePipeline } from "./pipeline.ts";
@@ -23,7 +24,7 @@ export async function appendEdges(
 	}
 	if (tos.length === 0) return [];
 	const { result } = await pipeline.write<readonly Id[]>({
-		shard: unpackId(from).shard,
+		shard: shardOfList({ mapping, from }, pipeline.store.storage),
 		lists: [{ mapping, from }],
 		edges: tos.map((to) => ({ mapping, from, to })),
 		decide(reads) {

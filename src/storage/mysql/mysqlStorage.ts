@@ -203,6 +203,12 @@ class MysqlStorage implements Storage {
 			: shardOfLists(mapping, shard, this.#feeds);
 	}
 
+	isOnStandby(list: ListKey): boolean {
+		if (this.#standbys.isEmpty) return false;
+		const shard = this.#shardOfList(list);
+		return shard !== undefined && this.#standbys.isSwitched(shard.number);
+	}
+
 	hostOf(shard: number): string | null {
 		return this.#map.shards.get(shard)?.host.name ?? null;
 	}

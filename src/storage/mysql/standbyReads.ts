@@ -67,6 +67,11 @@ export class StandbyReads implements AsyncDisposable {
 		return this.#byShard.has(shard);
 	}
 
+	/** Whether all its pages come from the standby now. */
+	isSwitched(shard: number): boolean {
+		return this.#byShard.get(shard)?.isSwitched ?? false;
+	}
+
 	get isEmpty(): boolean {
 		return this.#pairs.size === 0;
 	}
@@ -143,7 +148,10 @@ export class StandbyReads implements AsyncDisposable {
  * Whether the list has the edges among which the reader is. New edges come on top,
  * some in one commit: with the edge of the cursor the list has all that are below it.
  */
-function hasSeenAll({ after, before }: Scan, { list }: ScanResult): boolean {
+export function hasSeenAll(
+	{ after, before }: Scan,
+	{ list }: ScanResult,
+): boolean {
 	return [after, before].every(
 		(bound) => bound === undefined || bound.sequence <= list.lastSequence,
 	);

@@ -127,6 +127,10 @@ class SqliteStorage implements Storage {
 		return shard;
 	}
 
+	isOnStandby(): boolean {
+		return false;
+	}
+
 	hostOf(shard: number): string | null {
 		return this.#files.get(shard)?.location.host ?? null;
 	}

@@ -72,6 +72,11 @@ export class StandbyPair implements AsyncDisposable {
 		CHANNELS.levels.subscribe(this.#reportState);
 	}
 
+	/** Whether all reads go to the standby now. */
+	get isSwitched(): boolean {
+		return this.#speculation.isSwitched;
+	}
+
 	async read<T>(read: PairRead<T>): Promise<PairAnswer<T>> {
 		const { signal } = read;
 		signal?.throwIfAborted();
