@@ -2,6 +2,7 @@
  * A process of the benchmark: it produces jobs of one system, or runs them.
  * `agentProcess.ts` starts it and calls its methods.
  */
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "../../src/util/monotonic.ts";
 import type { AgentCall, AgentMethods, AgentReply } from "./agentProcess.ts";
@@ -12,8 +13,12 @@ const { default: system } = (await import(modulePath)) as {
 	readonly default: QueueSystem;
 };
 
+/** Enqueues without an answer: a system that is slower than the rate gets no more. */
+const MOST_PENDING = 200;
+
 let producer: Producer | null = null;
 let worker: AsyncDisposable | null = null;
+let snapshot: AsyncDisposable | null = null;
 /** By number of the job: when it was first started, and how often. */
 let startedAt: number[] = [];
 let starts: number[] = [];
@@ -36,6 +41,14 @@ function handle({ n, blockMs = 0 }: BenchJob): void {
 
 const methods: AgentMethods = {
 	prepare: (target) => system.prepare(target),
+	logBytes: (target) => system.logBytes(target),
+	async holdSnapshot(target) {
+		snapshot = (await system.holdSnapshot?.(target)) ?? null;
+	},
+	async endSnapshot() {
+		await snapshot?.[Symbol.asyncDispose]();
+		snapshot = null;
+	},
 	fill: ({ target, count, ...options }) => system.fill(target, count, options),
 
 	async openProducer(target) {
@@ -67,6 +80,7 @@ const methods: AgentMethods = {
 		const began = monotonicMs();
 		const count = Math.round(perSecond * seconds);
 		const acknowledgedAt: number[] = [];
+		let firstError: string | null = null;
 		const calledAt: number[] = [];
 		const pending = new Set<Promise<void>>();
 		for (let sent = 0; sent < count; ) {
@@ -74,21 +88,28 @@ const methods: AgentMethods = {
 				count,
 				Math.floor(((monotonicMs() - began) * perSecond) / 1_000) + 1,
 			);
-			for (; sent < due; sent++) {
+			for (; sent < due && pending.size < MOST_PENDING; sent++) {
 				const at = sent;
 				calledAt[at] = monotonicMs();
 				const call = open
 					.enqueue(queue, [jobOf(first + at, bytes)])
-					.then(() => {
-						acknowledgedAt[at] = monotonicMs();
-					})
+					.then(
+						() => {
+							acknowledgedAt[at] = monotonicMs();
+						},
+						(error) => {
+							acknowledgedAt[at] = Number.NaN;
+							firstError ??= String(error);
+						},
+					)
 					.finally(() => pending.delete(call));
 				pending.add(call);
 			}
 			await sleep(1);
 		}
 		await Promise.all(pending);
-		return { calledAt, acknowledgedAt };
+		const ms = monotonicMs() - began;
+		return { calledAt, acknowledgedAt, ms, firstError };
 	},
 	async closeProducer() {
 		await producer?.[Symbol.asyncDispose]();
@@ -130,6 +151,9 @@ const methods: AgentMethods = {
 	},
 };
 
+/** Text that no database makes shorter. */
+const CHANCE = randomBytes(24_000).toString("base64");
+
 function opened(): Producer {
 	if (producer === null) throw new Error("No producer is open.");
 	return producer;
@@ -137,7 +161,7 @@ function opened(): Producer {
 
 function jobOf(n: number, bytes: number, blockMs?: number): BenchJob {
 	// About: the number and the names take some.
-	const pad = "x".repeat(Math.max(0, bytes - 20));
+	const pad = CHANCE.slice(0, Math.max(0, bytes - 20));
 	return { n, pad, ...(blockMs !== undefined && { blockMs }) };
 }
 

@@ -1,9 +1,9 @@
-import { type ChildProcess, execFileSync, fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { CAN_PIN, moveToOtherCores, SERVER_CORE } from "../servers/cores.ts";
+import { moveToOtherCores, moveToServerCore } from "../servers/cores.ts";
 import { cpuMsOfAll } from "../usage.ts";
-import type { EnqueueOptions, QueueTarget } from "./queueSystem.ts";
+import type { EnqueueOptions, LogBytes, QueueTarget } from "./queueSystem.ts";
 import { infoOf, type SystemName } from "./systems.ts";
 
 /** What a process of the benchmark can be asked to do. Times are of `monotonicMs`, which all processes share. */
@@ -16,6 +16,9 @@ export interface AgentMethods {
 			readonly count: number;
 		},
 	): Promise<void>;
+	logBytes(target: QueueTarget): Promise<LogBytes>;
+	holdSnapshot(target: QueueTarget): Promise<void>;
+	endSnapshot(params: null): Promise<void>;
 	openProducer(target: QueueTarget): Promise<void>;
 	/** Enqueues jobs as fast as they are acknowledged. */
 	enqueue(
@@ -32,7 +35,7 @@ export interface AgentMethods {
 			readonly blockMs?: number;
 		},
 	): Promise<{ readonly ms: number }>;
-	/** Enqueues one job a call, at a rate, whatever answers. */
+	/** Enqueues one job a call at a rate, or slower if too many are not answered. */
 	steady(options: {
 		readonly queue: string;
 		readonly first: number;
@@ -41,7 +44,10 @@ export interface AgentMethods {
 		readonly bytes: number;
 	}): Promise<{
 		readonly calledAt: readonly number[];
+		/** NaN: it failed. */
 		readonly acknowledgedAt: readonly number[];
+		readonly ms: number;
+		readonly firstError: string | null;
 	}>;
 	closeProducer(params: null): Promise<void>;
 	startWorker(target: QueueTarget): Promise<void>;
@@ -132,13 +138,7 @@ export class AgentProcess implements AsyncDisposable {
 		failed.catch(() => {});
 		await Promise.race([once(child, "message"), failed]);
 		if (role === "producer") moveToOtherCores(agent.pid);
-		else if (CAN_PIN) {
-			execFileSync(
-				"taskset",
-				["-a", "-c", "-p", SERVER_CORE, String(agent.pid)],
-				{ stdio: "ignore" },
-			);
-		}
+		else moveToServerCore(agent.pid);
 		return agent;
 	}
 

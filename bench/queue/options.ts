@@ -11,6 +11,12 @@ export interface Options {
 	readonly minutes: number;
 	/** Of `burn`. */
 	readonly jobs: number;
+	/** Of steady and idle. */
+	readonly seconds: number;
+	/** Jobs that wait in backlog and delayed. */
+	readonly backlog: number;
+	readonly blockSeconds: number;
+	readonly snapshotMinutes: number;
 	readonly flush: Flush;
 	readonly out: string;
 	readonly json: boolean;
@@ -26,6 +32,10 @@ export const USAGE = `usage: npm run bench:queue -- [options]
   --rounds N         (default 3; with --quick 1)
   --minutes N        begin no measurement after so long (default 60; 1.3)
   --jobs N           of burn (default 200000; 5000)
+  --seconds N        of steady and idle (default 20; 5)
+  --backlog N        jobs that wait in backlog and delayed (default 1000000)
+  --block N          seconds that the handler of blocks keeps its event loop busy (default 120)
+  --snapshot N       minutes that snapshot holds one open (default 10)
   --flush KIND       relaxed: commits are on disk within a second (default);
                      strict: before they are acknowledged
   --out FOLDER       where results go (default data/bench/queue-<time>)
@@ -62,11 +72,15 @@ export function readOptions(args: readonly string[]): Options {
 			"loads",
 			values.loads,
 			LOAD_NAMES,
-			quick ? ["burn"] : LOAD_NAMES,
+			quick ? ["burn", "steady"] : LOAD_NAMES,
 		),
 		rounds: numberOf("rounds", values.rounds, quick ? 1 : 3, 1),
 		minutes: numberOf("minutes", values.minutes, quick ? 1.3 : 60),
 		jobs: numberOf("jobs", values.jobs, quick ? 5_000 : 200_000, 1),
+		seconds: numberOf("seconds", values.seconds, quick ? 5 : 20, 1),
+		backlog: numberOf("backlog", values.backlog, 1_000_000),
+		blockSeconds: numberOf("block", values.block, 120, 1),
+		snapshotMinutes: numberOf("snapshot", values.snapshot, 10, 2),
 		flush,
 		out:
 			values.out ?? `data/bench/queue-${new Date().toISOString().slice(0, 19)}`,
@@ -86,6 +100,10 @@ function parse(args: readonly string[]) {
 				rounds: { type: "string" },
 				minutes: { type: "string" },
 				jobs: { type: "string" },
+				seconds: { type: "string" },
+				backlog: { type: "string" },
+				block: { type: "string" },
+				snapshot: { type: "string" },
 				flush: { type: "string" },
 				out: { type: "string" },
 				publish: { type: "string" },

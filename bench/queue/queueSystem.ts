@@ -36,6 +36,14 @@ export interface Producer extends AsyncDisposable {
 
 export type Handler = (job: BenchJob) => void;
 
+/** Bytes that a server has written to its logs so far. */
+export interface LogBytes {
+	/** By which it recovers: InnoDB's redo log, PostgreSQL's WAL, Redis's append-only file. */
+	readonly log: number;
+	/** MySQL's binary log, which PostgreSQL has in its WAL. */
+	readonly binlog: number;
+}
+
 /** A queue that is measured: one module each, loaded by the processes that need it. */
 export interface QueueSystem {
 	/** Removes what an earlier measurement left, and creates the queues, empty. */
@@ -43,6 +51,9 @@ export interface QueueSystem {
 	openProducer(target: QueueTarget): Promise<Producer>;
 	/** Runs jobs of all queues until it is disposed of, which waits until what has run is acknowledged. */
 	startWorker(target: QueueTarget, run: Handler): Promise<AsyncDisposable>;
+	logBytes(target: QueueTarget): Promise<LogBytes>;
+	/** A transaction that sees the queue as it is now, as a backup's does, until it is disposed of. Systems in memory have none. */
+	holdSnapshot?(target: QueueTarget): Promise<AsyncDisposable>;
 	/** Stores many jobs, numbered from `first`, the fastest way there is. */
 	fill(
 		target: QueueTarget,

@@ -10,22 +10,68 @@ interface Column {
 	readonly digits?: number;
 }
 
+const named =
+	(name: string): Column["value"] =>
+	(values) =>
+		values[name];
+
+const CPU: readonly Column[] = [
+	{ title: "worker CPU, ms/job", value: named("workerMs") },
+	{ title: "database CPU, ms/job", value: named("databaseMs") },
+];
+const BURN: readonly Column[] = [
+	{ title: "jobs/s", value: named("perSecond") },
+	...CPU,
+];
+
 const COLUMNS: Readonly<Record<LoadName, readonly Column[]>> = {
 	burn: [
-		{ title: "jobs/s", value: (values) => values.perSecond },
-		{ title: "enqueued/s", value: (values) => values.enqueuedPerSecond },
-		{ title: "worker CPU, ms/job", value: (values) => values.workerMs },
-		{ title: "database CPU, ms/job", value: (values) => values.databaseMs },
+		...BURN,
+		{ title: "enqueued/s", value: named("enqueuedPerSecond") },
 		{
 			title: "enqueue: producer CPU, ms/job",
-			value: (values) => values.enqueueProducerMs,
+			value: named("enqueueProducerMs"),
 		},
 		{
 			title: "enqueue: database CPU, ms/job",
-			value: (values) => values.enqueueDatabaseMs,
+			value: named("enqueueDatabaseMs"),
 		},
-		{ title: "lost", value: (values) => values.lost },
-		{ title: "run twice", value: (values) => values.repeats },
+		{ title: "lost", value: named("lost") },
+		{ title: "run twice", value: named("repeats") },
+	],
+	steady: [
+		{ title: "enqueued/s", value: named("enqueuedPerSecond") },
+		{ title: "failed", value: named("failed") },
+		{ title: "p50, ms", value: named("p50") },
+		{ title: "p99, ms", value: named("p99") },
+		{ title: "from the call: p50, ms", value: named("p50Call") },
+		{ title: "p99, ms", value: named("p99Call") },
+		...CPU,
+	],
+	bodies: [
+		{ title: "log: enqueue, bytes/job", value: named("enqueueLog") },
+		{ title: "claim and ack", value: named("runLog") },
+		{ title: "all", value: named("log") },
+		{ title: "binary log, bytes/job", value: named("binlog") },
+	],
+	backlog: BURN,
+	delayed: BURN,
+	idle: [
+		{ title: "database, %", value: named("databasePercent") },
+		{ title: "the eight workers, %", value: named("workersPercent") },
+	],
+	blocks: [
+		{ title: "blocked for, s", value: named("seconds") },
+		{ title: "starts of the job", value: named("starts") },
+	],
+	snapshot: [
+		{ title: "minutes", value: named("minutes") },
+		{ title: "burst after the first, jobs/s", value: named("rateFirst") },
+		{ title: "after the last", value: named("rateLast") },
+		{ title: "database CPU, ms/job: first", value: named("databaseMsFirst") },
+		{ title: "last minute", value: named("databaseMsLast") },
+		{ title: "p99, ms: first", value: named("p99First") },
+		{ title: "last minute", value: named("p99Last") },
 	],
 };
 

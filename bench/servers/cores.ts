@@ -10,8 +10,8 @@ export const CAN_PIN = availableParallelism() > 1 && hasTaskset();
 
 const LAST = availableParallelism() - 1;
 
-/** The core of the server under test, as taskset(1) names it. */
-export const SERVER_CORE = String(LAST);
+/** A thread that ends meanwhile makes taskset(1) fail. */
+const TRIES = 5;
 
 /** The words before a command that put it on the core of the server under test. */
 export function onServerCore(command: readonly string[]): readonly string[] {
@@ -20,10 +20,26 @@ export function onServerCore(command: readonly string[]): readonly string[] {
 
 /** Puts a process, with its threads, on the other cores. */
 export function moveToOtherCores(pid: number): void {
+	moveTo(`0-${LAST - 1}`, pid);
+}
+
+/** Puts a process, with its threads, on the core of the server under test. */
+export function moveToServerCore(pid: number): void {
+	moveTo(String(LAST), pid);
+}
+
+function moveTo(cores: string, pid: number): void {
 	if (!CAN_PIN) return;
-	execFileSync("taskset", ["-a", "-c", "-p", `0-${LAST - 1}`, String(pid)], {
-		stdio: "ignore",
-	});
+	for (let tries = 1; ; tries++) {
+		try {
+			execFileSync("taskset", ["-a", "-c", "-p", cores, String(pid)], {
+				stdio: "ignore",
+			});
+			return;
+		} catch (error) {
+			if (tries === TRIES) throw error;
+		}
+	}
 }
 
 function hasTaskset(): boolean {

@@ -3,6 +3,7 @@ import { Redis } from "ioredis";
 import type {
 	BenchJob,
 	Handler,
+	LogBytes,
 	Producer,
 	QueueSystem,
 	QueueTarget,
@@ -80,6 +81,14 @@ async function startWorker(
 	};
 }
 
+async function logBytes(target: QueueTarget): Promise<LogBytes> {
+	const redis = connect(target);
+	const info = await redis.info("persistence");
+	await redis.quit();
+	const [, bytes = "0"] = /aof_current_size:(\d+)/.exec(info) ?? [];
+	return { log: Number(bytes), binlog: 0 };
+}
+
 async function fill(
 	target: QueueTarget,
 	count: number,
@@ -104,4 +113,5 @@ export default {
 	openProducer,
 	startWorker,
 	fill,
+	logBytes,
 } satisfies QueueSystem;

@@ -6,7 +6,7 @@ import type {
 	QueueSystem,
 	QueueTarget,
 } from "../queueSystem.ts";
-import { runSql } from "./postgres.ts";
+import { holdSnapshot, logBytes, runSql } from "./postgres.ts";
 
 /** As in the benchmark of graphile-worker itself. */
 const CONCURRENCY = 24;
@@ -99,4 +99,6 @@ export default {
 	openProducer,
 	startWorker,
 	fill,
+	logBytes,
+	holdSnapshot,
 } satisfies QueueSystem;

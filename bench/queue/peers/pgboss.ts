@@ -6,7 +6,7 @@ import type {
 	QueueSystem,
 	QueueTarget,
 } from "../queueSystem.ts";
-import { runSql } from "./postgres.ts";
+import { holdSnapshot, logBytes, runSql } from "./postgres.ts";
 
 const BATCH = 500;
 const CONCURRENCY = 24;
@@ -111,4 +111,6 @@ export default {
 	openProducer,
 	startWorker,
 	fill,
+	logBytes,
+	holdSnapshot,
 } satisfies QueueSystem;

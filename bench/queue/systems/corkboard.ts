@@ -13,6 +13,7 @@ import type {
 	QueueSystem,
 	QueueTarget,
 } from "../queueSystem.ts";
+import { holdSnapshot, logBytes } from "./mysql.ts";
 import { SHARDS } from "./shards.ts";
 
 /** As `corkboard worker --concurrency 200`. */
@@ -132,4 +133,6 @@ export default {
 	openProducer,
 	startWorker,
 	fill,
+	logBytes,
+	holdSnapshot,
 } satisfies QueueSystem;

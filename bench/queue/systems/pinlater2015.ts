@@ -12,6 +12,7 @@ import type {
 	QueueSystem,
 	QueueTarget,
 } from "../queueSystem.ts";
+import { holdSnapshot, logBytes } from "./mysql.ts";
 import { SHARDS } from "./shards.ts";
 import { shuffled, startLoops } from "./sqlWorker.ts";
 
@@ -198,4 +199,6 @@ export default {
 	openProducer,
 	startWorker,
 	fill,
+	logBytes,
+	holdSnapshot,
 } satisfies QueueSystem;
