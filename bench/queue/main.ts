@@ -5,6 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { Progress } from "../progress.ts";
 import { readOptions, USAGE, UsageError } from "./options.ts";
+import { publish } from "./publish.ts";
 import { runQueueBench } from "./run.ts";
 
 async function main(): Promise<number> {
@@ -14,6 +15,10 @@ async function main(): Promise<number> {
 		return 0;
 	}
 	const options = readOptions(args);
+	if (options.publish.length > 0) {
+		console.log(`written: ${publish(options.publish)}`);
+		return 0;
+	}
 	mkdirSync(options.out, { recursive: true });
 	const progress = new Progress();
 	const stop = new AbortController();

@@ -20,8 +20,8 @@ export interface Options {
 	readonly flush: Flush;
 	readonly out: string;
 	readonly json: boolean;
-	/** Results to show in the documentation; nothing is measured then. */
-	readonly publish: string | null;
+	/** Folders with results to show in the documentation; nothing is measured then. */
+	readonly publish: readonly string[];
 }
 
 export const USAGE = `usage: npm run bench:queue -- [options]
@@ -39,7 +39,8 @@ export const USAGE = `usage: npm run bench:queue -- [options]
   --flush KIND       relaxed: commits are on disk within a second (default);
                      strict: before they are acknowledged
   --out FOLDER       where results go (default data/bench/queue-<time>)
-  --publish FOLDER   make the results in FOLDER those of docs/queue.md, and measure nothing
+  --publish FOLDERS  make the results in these folders, separated by commas, those of
+                     docs/queue.md, and measure nothing
   --json             print the results as JSON at the end
 
 Ctrl-C ends it: what was measured is kept, and the report is made of it.`;
@@ -85,7 +86,7 @@ export function readOptions(args: readonly string[]): Options {
 		out:
 			values.out ?? `data/bench/queue-${new Date().toISOString().slice(0, 19)}`,
 		json: values.json === true,
-		publish: values.publish ?? null,
+		publish: (values.publish ?? "").split(",").filter((name) => name !== ""),
 	};
 }
 

@@ -2,7 +2,7 @@ import { spreadOf } from "../report/statistics.ts";
 import type { Cell } from "./cell.ts";
 import { type LoadName, loadOf } from "./loads/loads.ts";
 import type { QueueResults } from "./results.ts";
-import { infoOf, type SystemName } from "./systems.ts";
+import { infoOf, SYSTEM_NAMES, type SystemName } from "./systems.ts";
 
 interface Column {
 	readonly title: string;
@@ -91,6 +91,7 @@ export function writeReport(results: QueueResults): string {
 		...(ended === null ? [] : ["", `It was ended early: ${ended}.`]),
 		...notes.flatMap((note) => ["", note]),
 		...loads.flatMap((load) => ["", ...tableOf(load, cells)]),
+		...ratiosOf(cells),
 		"",
 		"## How each is set up",
 		"",
@@ -119,7 +120,9 @@ function tableOf(load: LoadName, all: readonly Cell[]): readonly string[] {
 		});
 	});
 	const failures = cells.flatMap(({ system, error }) =>
-		error === undefined ? [] : [`- ${infoOf(system).title}: ${error}`],
+		error === undefined
+			? []
+			: [`- ${infoOf(system).title}: ${error.split("\n", 1)[0]}`],
 	);
 	return [
 		`## ${title}`,
@@ -128,6 +131,42 @@ function tableOf(load: LoadName, all: readonly Cell[]): readonly string[] {
 		`|---|${columns.map(() => "---:|").join("")}`,
 		...rows,
 		...(failures.length === 0 ? [] : ["", ...failures]),
+	];
+}
+
+/** Of each peer: Corkboard's rate over its own, and the CPU of both over Corkboard's. */
+function ratiosOf(all: readonly Cell[]): readonly string[] {
+	const cells = all.filter(({ load }) => load === "burn");
+	const median = (system: SystemName, value: Column["value"]) =>
+		spreadOf(
+			cells
+				.filter((cell) => cell.system === system)
+				.flatMap(({ values }) => value(values) ?? []),
+		)?.median;
+	const rate = named("perSecond");
+	const cpu: Column["value"] = ({ workerMs, databaseMs }) =>
+		workerMs === undefined || databaseMs === undefined
+			? undefined
+			: workerMs + databaseMs;
+	const ownRate = median("corkboard", rate);
+	const ownCpu = median("corkboard", cpu);
+	if (ownRate === undefined || ownCpu === undefined) return [];
+	const peers = SYSTEM_NAMES.filter(
+		(name) => name !== "corkboard" && median(name, rate) !== undefined,
+	);
+	if (peers.length === 0) return [];
+	const rows = peers.map((name) => {
+		const rates = ownRate / (median(name, rate) ?? Number.NaN);
+		const cpus = (median(name, cpu) ?? Number.NaN) / ownCpu;
+		return `| ${infoOf(name).title} | ${spelled(rates)} × | ${spelled(cpus)} × |`;
+	});
+	return [
+		"",
+		"## Corkboard and each of them, burning down",
+		"",
+		"| | Corkboard's rate ÷ its rate | its CPU per job ÷ Corkboard's |",
+		"|---|---:|---:|",
+		...rows,
 	];
 }
 
