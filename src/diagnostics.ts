@@ -59,6 +59,8 @@ export const CHANNELS = {
 	rankerFellBack: channel("corkboard.feed.ranker"),
 	/** A document ran that no document file contains: `UnknownDocument`. */
 	unknownDocument: channel("corkboard.unknownDocument"),
+	/** A pin was pushed to pools of home feeds: `FeedPushed`. */
+	feedPushed: channel("corkboard.feed.pushed"),
 	/** Jobs were enqueued: `JobsEnqueued`. */
 	jobsEnqueued: channel("corkboard.queue.enqueue"),
 	/** Jobs were not enqueued, because their queue was full: `JobsRefused`. */
@@ -72,6 +74,17 @@ export const CHANNELS = {
 	/** A worker cannot do its work, or can again: `WorkerProblem`. */
 	workerProblem: channel("corkboard.queue.worker"),
 } as const;
+
+/** One page of followers of a producer. */
+export interface FeedPushed {
+	readonly source: string;
+	/** Followers, active or not. */
+	readonly receivers: number;
+	/** Pools that the pin is new in. */
+	readonly rows: number;
+	/** Since the pin was made. Milliseconds. */
+	readonly lagMs: number;
+}
 
 export interface JobsEnqueued {
 	readonly queue: string;

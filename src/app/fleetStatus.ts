@@ -17,6 +17,7 @@ import {
 } from "./inspectCaches.ts";
 import { loadOwnModel } from "./model.ts";
 import { dataFoldersOf, openTopology } from "./openTopology.ts";
+import { poolProblems } from "./poolProblems.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 
 /** A fleet as it answers now. */
@@ -48,9 +49,10 @@ export async function fleetStatus(
 ): Promise<FleetStatus> {
 	await using source = await openTopology(config);
 	const { topology } = source;
-	const [hosts, caches] = await Promise.all([
+	const [hosts, caches, pools] = await Promise.all([
 		inspectTopology(topology, deadline),
 		inspectCaches(config, deadline),
+		poolProblems(topology, deadline),
 	]);
 	const { store } = config;
 	const problems = [
@@ -62,6 +64,7 @@ export async function fleetStatus(
 		...tableProblems(hosts, NAMED_TABLES, CREATE_TABLES),
 		...hosts.flatMap(outboxProblems),
 		...cacheProblems(caches),
+		...pools,
 	];
 	const open = openShards(topology);
 	const lacking = new Set(hosts.flatMap(shardsWithoutTables));

@@ -154,6 +154,10 @@ export async function openCorkboard(
 		{ topology: topology.topology, redis, access },
 		opened,
 	);
+	const pools =
+		access === "readWrite"
+			? opened.use(await openPools(topology.topology, config.feed, access))
+			: null;
 	const store = await openStore(
 		{
 			model,
@@ -165,16 +169,26 @@ export async function openCorkboard(
 			redis,
 			cacheBytes,
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
-			onTopology: async (version) => queues?.switchTopology(version),
+			async onTopology(version) {
+				queues?.switchTopology(version);
+				pools?.switchTopology(version);
+			},
 		},
 		opened,
 	);
-	const pools = await openPools(topology.topology, access, opened);
 	const feed =
 		pools &&
 		(await openHomeFeeds(
 			config,
-			{ store, pools, pull: null, settleLater: null, rebuildLater: null },
+			{
+				store,
+				get pools() {
+					return pools.current;
+				},
+				pull: null,
+				settleLater: null,
+				rebuildLater: null,
+			},
 			opened,
 		));
 	if (access === "readWrite") {

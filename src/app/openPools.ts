@@ -1,23 +1,90 @@
+import type { FeedConfig } from "../config/feedConfig.ts";
+import { CorkboardError } from "../errors.ts";
+import { openMysqlPools } from "../feed/mysql/mysqlPools.ts";
 import type { Pools } from "../feed/pools.ts";
 import { openSqlitePools } from "../feed/sqlite/sqlitePools.ts";
-import type { Topology } from "../topology/types.ts";
+import { parseHostUrl } from "../topology/hostUrl.ts";
+import type { HostRange, Topology } from "../topology/types.ts";
 import type { AccessMode } from "./openStore.ts";
 import { dataFoldersOf } from "./openTopology.ts";
 
-/** The pools of home feeds, with their tables; null where there are none, or nothing may be written. `resources` closes them. */
+/** How long the last calls on a replaced host may run before it is closed. Milliseconds. */
+const DRAIN_MS = 30_000;
+
+/** The pools of a process. */
+export interface OpenedPools extends AsyncDisposable {
+	/** Of the version of the topology in use: read it again for each call. */
+	readonly current: Pools;
+	/** Goes over to the pools of a newer topology. */
+	switchTopology(topology: Topology): void;
+}
+
+/** Opens the pools of a topology; null where it has none, or the home feed is off. Throws BAD_CONFIG where it is to be on without pools. */
 export async function openPools(
 	topology: Topology,
+	feed: Pick<FeedConfig, "isOn">,
 	access: AccessMode,
-	resources: AsyncDisposableStack,
-): Promise<Pools | null> {
-	if (access !== "readWrite") return null;
+): Promise<OpenedPools | null> {
+	if (feed.isOn === false) return null;
+	let ranges = poolsOf(topology);
+	if (ranges.length === 0) {
+		if (feed.isOn === null) return null;
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			'CORKBOARD_FEED=on needs pools: give the topology "pools" and run init, or leave the setting out.',
+		);
+	}
+	const isEmbedded = dataFoldersOf(topology).size > 0;
+	const readOnly = access === "readOnly";
+	let current = openPoolsOf(ranges, readOnly);
+	// This process owns the folder.
+	if (isEmbedded && !readOnly) await current.createTables();
+	const closing = new Map<Pools, NodeJS.Timeout>();
+	return {
+		get current() {
+			return current;
+		},
+		switchTopology(next) {
+			const newer = poolsOf(next);
+			if (JSON.stringify(newer) === JSON.stringify(ranges)) return;
+			if (newer.length === 0) return;
+			const former = current;
+			ranges = newer;
+			current = openPoolsOf(newer, readOnly);
+			const timer = setTimeout(() => {
+				closing.delete(former);
+				void former[Symbol.asyncDispose]();
+			}, DRAIN_MS);
+			closing.set(former, timer.unref());
+		},
+		async [Symbol.asyncDispose]() {
+			for (const [former, timer] of closing) {
+				clearTimeout(timer);
+				await former[Symbol.asyncDispose]();
+			}
+			await current[Symbol.asyncDispose]();
+		},
+	};
+}
+
+/** Of the topology; a folder with a topology of its own has one shard beside the graph's. */
+export function poolsOf(topology: Topology): readonly HostRange[] {
+	if (topology.pools !== undefined) return topology.pools;
 	const [folder] = dataFoldersOf(topology);
-	if (folder === undefined) return null;
-	const pools = resources.use(
-		openSqlitePools({
-			pools: [{ range: [0, 0], primary: `sqlite:${folder}` }],
-		}),
+	return folder === undefined
+		? []
+		: [{ range: [0, 0], primary: `sqlite:${folder}` }];
+}
+
+/** Opens no connection before it is needed. All ranges are on hosts of one kind. */
+export function openPoolsOf(
+	pools: readonly HostRange[],
+	readOnly = false,
+): Pools {
+	const isSqlite = pools.some(
+		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
 	);
-	await pools.createTables();
-	return pools;
+	return isSqlite
+		? openSqlitePools({ pools, readOnly })
+		: openMysqlPools({ pools });
 }

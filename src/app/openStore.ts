@@ -10,7 +10,7 @@ import type { Domain } from "../graph/domain.ts";
 import { OutboxLevels } from "../graph/outbox/outboxLevels.ts";
 import { OutboxWatch } from "../graph/outbox/outboxWatch.ts";
 import { createStore } from "../graph/store/createStore.ts";
-import type { JobQueue } from "../graph/store/jobQueue.ts";
+import type { JobQueue, WriteEvents } from "../graph/store/jobQueue.ts";
 import type { SharedCaches, Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursorCodec.ts";
 import type { Model } from "../model/types.ts";
@@ -61,6 +61,8 @@ export interface StoreOptions {
 	readonly cacheBytes?: number;
 	/** Null: writes enqueue no jobs. */
 	readonly jobQueue?: JobQueue | null;
+	/** Null: writes enqueue no jobs but those of the graph itself. */
+	readonly writeEvents?: WriteEvents | null;
 	/** Called with each newer version of the topology, once the shards are those of it. */
 	readonly onTopology?: (topology: Topology) => Promise<void>;
 	readonly hooks?: StoreHooks;
@@ -103,6 +105,7 @@ export async function openStore(
 		access,
 		redis,
 		jobQueue = null,
+		writeEvents = null,
 		hooks = {},
 	} = options;
 	const { storage, currentTopology, follow } = await openStorage(
@@ -134,6 +137,7 @@ export async function openStore(
 			isOverdue: caches.isOverdue,
 		}),
 		...(jobQueue !== null && { jobQueue }),
+		...(writeEvents !== null && { writeEvents }),
 		...(hooks.now && { now: hooks.now }),
 	});
 	resources.use(created.outboxDeletions);

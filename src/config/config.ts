@@ -25,6 +25,7 @@ import {
 	parseRate,
 	parseRedisUrl,
 } from "../util/settings.ts";
+import { type FeedConfig, feedOf } from "./feedConfig.ts";
 import { type HttpConfig, httpOf } from "./httpConfig.ts";
 import { type IdentityConfig, identityOf } from "./identityConfig.ts";
 import { SETTINGS } from "./settings.ts";
@@ -81,6 +82,7 @@ export interface Config {
 	readonly ranker: string | null;
 	/** What adds waiting pins to a home feed: reading it, or only the mutation. */
 	readonly feedFreshen: "query" | "mutation";
+	readonly feed: FeedConfig;
 }
 
 export interface WorkerConfig {
@@ -280,6 +282,7 @@ export function readConfig(
 				null,
 			),
 		},
+		feed: feedOf(settings),
 	};
 	if (problems.length > 0) {
 		throw new CorkboardError("BAD_CONFIG", problems.join("\n"));

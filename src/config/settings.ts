@@ -165,6 +165,21 @@ export const SETTINGS: readonly Setting[] = (
 			"query",
 		],
 		["CORKBOARD_WORKER_QUEUES", "queues whose jobs are run", "all"],
+		[
+			"CORKBOARD_FEED",
+			"whether there are home feeds",
+			"on embedded; with a topology if it has pools",
+		],
+		[
+			"CORKBOARD_FEED_UNFOLLOW",
+			"what becomes of home feeds on an unfollow: remove or keep what was shown",
+			"remove",
+		],
+		[
+			"CORKBOARD_FEED_PUSH_LIMIT",
+			"size of an audience above which nothing is pushed to home feeds",
+			"5000",
+		],
 	] as const
 ).map(([name, meaning, whenMissing]) => ({
 	name,

@@ -48,6 +48,10 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		members.feeds === undefined
 			? undefined
 			: readRanges(members.feeds, "feeds", problems, readFeedRange);
+	const pools =
+		members.pools === undefined
+			? undefined
+			: readRanges(members.pools, "pools", problems, readHostRange);
 	// Ranges that are valid in themselves are checked against each other even
 	// where something else is wrong, to report all problems at once.
 	const placedLookups = placed("lookups", lookups);
@@ -59,7 +63,12 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		...strayFeeds(shards, feeds),
 	);
 	if (placedLookups.length === lookups?.length) {
-		problems.push(...gaps(placedLookups));
+		problems.push(...gaps("lookups", placedLookups));
+	}
+	const placedPools = placed("pools", pools ?? []);
+	problems.push(...overlaps(placedPools));
+	if (pools !== undefined && placedPools.length === pools?.length) {
+		problems.push(...poolFaults(placedPools, queues !== undefined));
 	}
 	problems.push(
 		...mixed({
@@ -67,6 +76,7 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 			lookups: list(members.lookups),
 			queues: list(members.queues),
 			feeds: list(members.feeds),
+			pools: list(members.pools),
 		}),
 	);
 	if (list(members.shards)?.every((each) => member(each, "open") === false)) {
@@ -78,6 +88,7 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 		lookups: sorted(lookups),
 		...(queues === undefined ? {} : { queues: sorted(queues) }),
 		...(feeds === undefined ? {} : { feeds: sorted(feeds) }),
+		...(pools === undefined ? {} : { pools: sorted(pools) }),
 	});
 }
 
@@ -118,7 +129,34 @@ export function checkTopologyChange(old: Topology, next: Topology): void {
 			`lookups: expected ${modShards(old)} mod shards, as when the fleet was made, but got: ${modShards(next)}`,
 		);
 	}
+	const poolShards = shardsOf(old.pools ?? []).length;
+	const nextPoolShards = shardsOf(next.pools ?? []).length;
+	if (poolShards > 0 && nextPoolShards !== poolShards) {
+		faults.push(
+			`pools: expected ${poolShards} pool shards, as when they were made, but got: ${nextPoolShards}`,
+		);
+	}
 	if (faults.length > 0) throw badTopology(faults);
+}
+
+/** A user's pool is found by a remainder, and filled by jobs. */
+function poolFaults(
+	ranges: readonly Placed[],
+	hasQueues: boolean,
+): readonly string[] {
+	const faults = [...gaps("pools", ranges)];
+	const count = (ranges.at(-1)?.last ?? -1) + 1;
+	if (faults.length === 0 && !Number.isInteger(Math.log2(count))) {
+		faults.push(
+			`pools: expected a power of two as the number of pool shards but got: ${count}`,
+		);
+	}
+	if (!hasQueues) {
+		faults.push(
+			"pools: expected queues too, whose jobs fill pools, but got: none",
+		);
+	}
+	return faults;
 }
 
 /** A queue shard that takes jobs has some that nobody would find: it is drained first. */
@@ -228,7 +266,7 @@ function badTopology(problems: readonly string[]): CorkboardError {
 
 const TOPOLOGY = {
 	what: "a topology",
-	keys: ["version", "shards", "lookups", "queues", "feeds"],
+	keys: ["version", "shards", "lookups", "queues", "feeds", "pools"],
 };
 const HOSTS = {
 	what: "a range and its hosts",
@@ -508,7 +546,10 @@ function overlaps(ranges: readonly Placed[]): readonly string[] {
 /** One process speaks to one kind of storage: what is on the other would be out of its reach. */
 function mixed(
 	given: Readonly<
-		Record<"shards" | "lookups" | "queues" | "feeds", readonly unknown[] | null>
+		Record<
+			"shards" | "lookups" | "queues" | "feeds" | "pools",
+			readonly unknown[] | null
+		>
 	>,
 ): readonly string[] {
 	const schemes = new Map<string, string>();
@@ -532,10 +573,10 @@ function mixed(
 			];
 }
 
-/** Every lookup has its mod shard, so their ranges leave nothing out. */
-function gaps(ranges: readonly Placed[]): readonly string[] {
+/** Every lookup has its mod shard, and every user a pool shard, so their ranges leave nothing out. */
+function gaps(list: string, ranges: readonly Placed[]): readonly string[] {
 	if (ranges.length === 0) {
-		return ["lookups: expected ranges from 0 on but got: none"];
+		return [`${list}: expected ranges from 0 on but got: none`];
 	}
 	const faults: string[] = [];
 	let next = 0;

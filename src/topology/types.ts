@@ -9,6 +9,8 @@ export interface Topology {
 	readonly queues?: readonly QueueRange[];
 	/** Ranges of shards whose feed lists are in databases of their own, lowest first, without overlap; those of other shards are with the rest of their shard. */
 	readonly feeds?: readonly FeedRange[];
+	/** Ranges of pool shards, which hold what waits for home feeds, lowest first. They cover 0 to P - 1 without gaps; P is a power of two and never changes. None: there are no home feeds, but of an embedded folder. */
+	readonly pools?: readonly HostRange[];
 }
 
 export interface HostRange {

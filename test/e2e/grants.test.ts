@@ -103,6 +103,7 @@ describe("a MySQL user with the privileges that grants prints", () => {
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `pool_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
 			],
 		);
@@ -246,6 +247,7 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `pool_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
 				// Its older name of REPLICA MONITOR.
 				"GRANT SLAVE MONITOR ON *.* TO least",

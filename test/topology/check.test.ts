@@ -247,6 +247,28 @@ suite("checkTopology", () => {
 		assert.equal("queues" in checkTopology(GOOD), false);
 	});
 
+	test("keeps the ranges of pool shards, and rejects a number of them that is no power of two, gaps, and pools without queues", () => {
+		const at = (first: number, last: number) => ({
+			range: [first, last],
+			primary: GOOD.shards[0]?.primary,
+		});
+		const queues = [at(0, 0)];
+		const pools = [at(2, 3), at(0, 1)];
+		assert.deepEqual(checkTopology({ ...GOOD, queues, pools }).pools, [
+			pools[1],
+			pools[0],
+		]);
+		assert.deepEqual(faultsWith({ queues, pools: [at(0, 2)] }), [
+			"pools: expected a power of two as the number of pool shards but got: 3",
+		]);
+		assert.deepEqual(faultsWith({ queues, pools: [at(1, 1)] }), [
+			"pools[0].range: expected no gap but got: none for 0 to 0",
+		]);
+		assert.deepEqual(faultsWith({ pools: [at(0, 0)] }), [
+			"pools: expected queues too, whose jobs fill pools, but got: none",
+		]);
+	});
+
 	test("rejects queue shards that overlap, are on hosts of another kind, or whose drain is neither true nor false", () => {
 		const at = (range: readonly number[], more = {}) => ({
 			range,
@@ -443,6 +465,31 @@ suite("checkTopologyChange", () => {
 			[
 				"version: expected a version after 7 for another map but got: the same version",
 			],
+		);
+	});
+
+	test("rejects another number of pool shards", () => {
+		const primary = GOOD.shards[0]?.primary;
+		const queues = [{ range: [0, 0], primary }];
+		const before = checkTopology({
+			...GOOD,
+			queues,
+			pools: [{ range: [0, 1], primary }],
+		});
+		assert.throws(
+			() =>
+				checkTopologyChange(
+					before,
+					checkTopology({
+						...before,
+						version: before.version + 1,
+						pools: [{ range: [0, 3], primary }],
+					}),
+				),
+			{
+				message:
+					"pools: expected 2 pool shards, as when they were made, but got: 4",
+			},
 		);
 	});
 

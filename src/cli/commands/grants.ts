@@ -23,7 +23,7 @@ export const usage: Usage = {
 	},
 	details: [
 		"Run the statements as an administrator on each host, replicas too. They name the databases of",
-		"shards, mod shards, feeds and queue shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
+		"shards, mod shards, feeds, queue shards and pool shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
 		"them for each database.",
 	].join("\n"),
 };
@@ -54,6 +54,7 @@ const DATABASES = [
 const WATCHED = ["metadata_locks", "setup_instruments"];
 
 const QUEUES = "`queue_____`.*";
+const POOLS = "`pool_____`.*";
 const QUEUE_PRIVILEGES =
 	"SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, LOCK TABLES";
 
@@ -79,6 +80,8 @@ export async function run(
 			]),
 			"-- serve, worker, init and the commands of queues, where the topology has queues: jobs, their tables, and the partitions that come and go by the hour.",
 			`GRANT ${QUEUE_PRIVILEGES} ON ${QUEUES} TO ${account};`,
+			"-- serve, worker, init and the commands of feeds, where the topology has pools: what waits for home feeds. Only init needs CREATE.",
+			`GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON ${POOLS} TO ${account};`,
 			...(product === "mysql"
 				? [
 						"-- worker and queue rotate, besides: who uses a table of jobs. Without it statements on jobs may wait a second for a dump.",

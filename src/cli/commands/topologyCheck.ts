@@ -122,12 +122,14 @@ async function problemsOfHosts(
 ): Promise<readonly string[] | null> {
 	// Loaded on demand: a file alone is checked faster without it.
 	const { inspectTopology } = await import("../../app/fleetStatus.ts");
+	const { poolProblems } = await import("../../app/poolProblems.ts");
 	const reports = await inspectTopology(topology);
 	return reports.length === 0
 		? null
 		: [
 				...hostProblems(reports),
 				...tableProblems(reports, NAMED_TABLES, CREATE_TABLES),
+				...(await poolProblems(topology)),
 			];
 }
 
@@ -163,6 +165,7 @@ function describeTopology(
 			...range(each),
 			generation: each.generation ?? 0,
 		})),
+		pools: (topology.pools ?? []).map(range),
 		follows,
 		problems,
 	};
@@ -174,7 +177,14 @@ function printTopology(
 	source: string,
 	context: CommandContext,
 ): void {
-	const { version, shards, lookups, queues = [], feeds = [] } = topology;
+	const {
+		version,
+		shards,
+		lookups,
+		queues = [],
+		feeds = [],
+		pools = [],
+	} = topology;
 	context.stdout(`version ${version} of ${source}: good`);
 	context.stdout(
 		`${shardsOf(shards).length} shards, ${openShards(topology).length} open for new users; lookups on ${modShards(topology)} mod shards`,
@@ -196,6 +206,10 @@ function printTopology(
 			...feeds.map((range): [string, string] => [
 				`feeds ${formatRange(range)}`,
 				[hosts(range), ...generationsOf(range)].join("  "),
+			]),
+			...pools.map((range): [string, string] => [
+				`pools ${formatRange(range)}`,
+				hosts(range),
 			]),
 		]).join("\n"),
 	);

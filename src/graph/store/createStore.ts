@@ -8,7 +8,7 @@ import { CURSOR_BYTES } from "./head.ts";
 import { createHeadCache } from "./headCache.ts";
 import { createInvalidator } from "./invalidator.ts";
 import { JobDeliveries } from "./jobDeliveries.ts";
-import type { JobQueue } from "./jobQueue.ts";
+import type { JobQueue, WriteEvents } from "./jobQueue.ts";
 import { createLongestLists } from "./longestLists.ts";
 import { createLookupCache } from "./lookupCache.ts";
 import { createObjectCache } from "./objectCache.ts";
@@ -26,6 +26,8 @@ export function createStore(options: {
 	readonly shared?: SharedCaches;
 	/** Absent: writes enqueue no jobs. */
 	readonly jobQueue?: JobQueue;
+	/** Absent: writes enqueue none but those of the graph itself. */
+	readonly writeEvents?: WriteEvents;
 	/** The clock by which cached entries age. Milliseconds. */
 	readonly now?: () => number;
 	/** How long objects and heads are cached in the process if nothing invalidates them. Milliseconds. */
@@ -88,6 +90,7 @@ export function createStore(options: {
 				? null
 				: {
 						queue: options.jobQueue,
+						events: options.writeEvents ?? null,
 						deliveries: new JobDeliveries(options.jobQueue, outboxDeletions),
 					},
 		sharesCaches: shared !== undefined,

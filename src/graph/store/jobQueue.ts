@@ -1,5 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
 import type { KeyResult } from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
 
 /**
  * A job that a write enqueues, as its outbox entry holds it. Its id, its shard of
@@ -41,6 +43,24 @@ export interface WantedJob {
 	readonly priority?: 1 | 2 | 3;
 	readonly allowed: number;
 	readonly key?: string;
+}
+
+/**
+ * Jobs that writes of requests enqueue because of what they change. Synchronous
+ * and without side effects, for `decide`, which may be called again.
+ */
+export interface WriteEvents {
+	/** Whether new objects of this type have any. */
+	ofType(type: string): boolean;
+	created(type: string, id: Id, data: JsonObject): readonly WantedJob[];
+	/** Whether changes of the edges of this mapping have any. */
+	ofMapping(mapping: string): boolean;
+	/** Edges that were made present or removed, and were not before. */
+	edgesChanged(
+		mapping: string,
+		from: Id,
+		changes: readonly { readonly to: Id; readonly isPresent: boolean }[],
+	): readonly WantedJob[];
 }
 
 /** The queue, as writes use it. */

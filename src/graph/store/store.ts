@@ -23,7 +23,7 @@ import type { FoundNode, Node } from "../types.ts";
 import type { CachedObject } from "./cachedObject.ts";
 import type { Head } from "./head.ts";
 import type { JobDeliveries } from "./jobDeliveries.ts";
-import type { JobQueue } from "./jobQueue.ts";
+import type { JobQueue, WriteEvents } from "./jobQueue.ts";
 import type { CachedLookup } from "./lookupCache.ts";
 import type { OutboxDeletions } from "./outboxDeletions.ts";
 
@@ -153,6 +153,8 @@ export interface RecordedReads {
 
 export interface StoreJobs {
 	readonly queue: JobQueue;
+	/** Null: writes enqueue none but those of the graph itself. */
+	readonly events: WriteEvents | null;
 	/** Of writes of requests, which do not wait for it. */
 	readonly deliveries: JobDeliveries;
 }

@@ -89,6 +89,8 @@ async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
 		store,
 		split(derivedEdges(store, type, "0" as Id, null, content)).here,
 	);
+	const { events, queue } = store.jobs ?? {};
+	const newJob = events?.ofType(name) ? await queue?.prepare() : null;
 	const { created, delivery } = await pipeline.write({
 		shard,
 		lists,
@@ -108,6 +110,9 @@ async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
 					pendingObjects: isPending ? [id] : [],
 					edges: [...elsewhere, ...(linked.edges ?? [])],
 					links: linked.links ?? [],
+					jobs: newJob
+						? (events?.created(name, id, content) ?? []).map(newJob)
+						: [],
 				},
 			};
 		},

@@ -64,6 +64,10 @@ export async function setEdges(
 	);
 	const edgeAt = positions(locked.keys, (key) => edgeName(key.mapping, key));
 	const { visibility } = store.domain;
+	const { events, queue } = store.jobs ?? {};
+	const newJob = events?.ofMapping(mapping.name)
+		? await queue?.prepare()
+		: null;
 	await pipeline.write({
 		shard,
 		lists: locked.lists,
@@ -99,7 +103,22 @@ export async function setEdges(
 					}),
 					edges: toRead.keys.map(oldEdge),
 				}),
-				entry: { edges: elsewhere, links: linked.links ?? [] },
+				entry: {
+					edges: elsewhere,
+					links: linked.links ?? [],
+					jobs: newJob
+						? (
+								events?.edgesChanged(
+									mapping.name,
+									from,
+									changed.map(({ to, state }) => ({
+										to,
+										isPresent: state === PRESENT,
+									})),
+								) ?? []
+							).map(newJob)
+						: [],
+				},
 				hides: changed.some(({ state }) =>
 					visibility.edgesHide(
 						mapping,
