@@ -1,12 +1,17 @@
 import type { JobContext } from "../domain/jobContext.ts";
 import { jobs } from "../domain/jobs.ts";
 import { CorkboardError } from "../errors.ts";
+import { feedJobs } from "../feed/jobs/jobs.ts";
 import { graphJobs } from "../ops/jobs/jobs.ts";
 import type { AnyJob } from "../queue/job.ts";
 import { nearest } from "../util/nearest.ts";
 
 /** Every kind of job that this program can run. */
-export const JOB_KINDS: readonly AnyJob<JobContext>[] = [...graphJobs, ...jobs];
+export const JOB_KINDS: readonly AnyJob<JobContext>[] = [
+	...graphJobs,
+	...feedJobs,
+	...jobs,
+];
 
 /** The kinds with these queues; null: all. Throws BAD_CONFIG for a queue that no kind has. */
 export function jobKindsOf(

@@ -5,6 +5,7 @@ import { IDENTITY } from "../domain/identity.ts";
 import type { JobContext } from "../domain/jobContext.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../errors.ts";
+import { feedEvents } from "../feed/events.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
 import { OutboxWorker } from "../graph/outbox/outboxWorker.ts";
 import {
@@ -169,6 +170,7 @@ export async function openCorkboard(
 			redis,
 			cacheBytes,
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
+			writeEvents: pools && feedEvents,
 			async onTopology(version) {
 				queues?.switchTopology(version);
 				pools?.switchTopology(version);
@@ -176,21 +178,14 @@ export async function openCorkboard(
 		},
 		opened,
 	);
-	const feed =
+	const homeFeeds =
 		pools &&
 		(await openHomeFeeds(
 			config,
-			{
-				store,
-				get pools() {
-					return pools.current;
-				},
-				pull: null,
-				settleLater: null,
-				rebuildLater: null,
-			},
+			{ store, pools, jobs: queues?.jobs ?? null },
 			opened,
 		));
+	const feed = homeFeeds?.feeds ?? null;
 	if (access === "readWrite") {
 		// Its first pass runs in the background: readers are right without it.
 		opened.use(new OutboxWorker(new WritePipeline(store)));
@@ -276,7 +271,13 @@ export async function openCorkboard(
 				...queues,
 				...options,
 				kinds,
-				context: { store, storedTypes, jobs, query },
+				context: {
+					store,
+					storedTypes,
+					jobs,
+					query,
+					feed: homeFeeds?.work ?? null,
+				},
 			});
 		},
 		createContext,

@@ -1,25 +1,87 @@
 import type { Config } from "../config/config.ts";
 import { FEED_MAPPING } from "../feed/generator.ts";
 import { type FeedOfRequest, HomeFeeds, LOOK_COST } from "../feed/homeFeeds.ts";
+import type { FeedWork } from "../feed/jobs/feedContext.ts";
+import { feedUser } from "../feed/jobs/feedUser.ts";
+import { newestOfPulled } from "../feed/newestOfPulled.ts";
 import type { FeedParts } from "../feed/parts.ts";
+import { PulledProducers } from "../feed/pulledProducers.ts";
 import { BoundedRanker } from "../feed/ranker.ts";
+import { settleFeed } from "../feed/settle.ts";
 import type { PageHooks } from "../graph/read/beforePage.ts";
-import type { RecordedReads } from "../graph/store/store.ts";
+import type { RecordedReads, Store } from "../graph/store/store.ts";
+import type { Id } from "../id/ids.ts";
 import type { LookCosts } from "../plan/cost.ts";
+import type { Jobs } from "../queue/jobs.ts";
+import type { OpenedPools } from "./openPools.ts";
 
-/** The home feeds of this process. `resources` ends what is left for later, and the ranker. */
+/** The home feeds of a process, and what its jobs use of them. */
+export interface OpenedHomeFeeds {
+	readonly feeds: HomeFeeds;
+	readonly work: FeedWork;
+}
+
+/** `resources` ends what is left for later, and the ranker. */
 export async function openHomeFeeds(
-	config: Pick<Config, "ranker" | "feedFreshen">,
-	parts: Omit<FeedParts, "ranker" | "now">,
+	config: Pick<Config, "ranker" | "feedFreshen" | "feed">,
+	{
+		store,
+		pools,
+		jobs,
+	}: {
+		readonly store: Store;
+		readonly pools: OpenedPools;
+		/** Null where no jobs are run. */
+		readonly jobs: Jobs | null;
+	},
 	resources: AsyncDisposableStack,
-): Promise<HomeFeeds> {
+): Promise<OpenedHomeFeeds> {
 	const ranker = resources.use(await BoundedRanker.open(config.ranker));
-	return resources.use(
-		new HomeFeeds(
-			{ ...parts, ranker, now: Date.now },
-			{ addsOnRead: config.feedFreshen === "query" },
-		),
+	const now = Date.now;
+	const pulled = resources.use(
+		new PulledProducers({
+			pools: () => pools.current,
+			pushLimit: config.feed.pushLimit,
+			now,
+		}),
 	);
+	void pulled.follow();
+	const enqueue = (work: "take" | "rebuild") =>
+		jobs === null
+			? null
+			: (user: Id) =>
+					jobs.enqueue(
+						feedUser,
+						{ do: work, user },
+						{ key: `${work} ${user}`, priority: 3 },
+					);
+	const parts: FeedParts = {
+		store,
+		get pools() {
+			return pools.current;
+		},
+		ranker,
+		now,
+		pull: (user, since) => newestOfPulled(store, pulled, user, since),
+		settleLater: enqueue("take"),
+		rebuildLater: enqueue("rebuild"),
+	};
+	const feeds = resources.use(
+		new HomeFeeds(parts, { addsOnRead: config.feedFreshen === "query" }),
+	);
+	return {
+		feeds,
+		work: {
+			get pools() {
+				return pools.current;
+			},
+			pulled,
+			ranker,
+			removesUnfollowed: config.feed.unfollow === "remove",
+			settle: (user) => settleFeed(parts, user),
+			now,
+		},
+	};
 }
 
 /** What the graph calls before pages of feeds, for one request. */

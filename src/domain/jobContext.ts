@@ -1,3 +1,4 @@
+import type { FeedWork } from "../feed/jobs/feedContext.ts";
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
 import type { StoredTypes } from "../model/storedTypes.ts";
@@ -9,6 +10,8 @@ export interface JobContext {
 	readonly store: Store;
 	/** What stored values are checked against. */
 	readonly storedTypes: StoredTypes;
+	/** Null where this process has no pools of home feeds. */
+	readonly feed: FeedWork | null;
 	/** To enqueue further jobs. */
 	readonly jobs: Jobs;
 	/** Runs a GraphQL operation of a viewer; null: nobody is signed in. */

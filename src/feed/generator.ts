@@ -119,7 +119,7 @@ export async function chooseFor(
 		visit === null || visit.visitedAt < now - ACTIVE_MS || lastLookAt === 0;
 	if (isReturning) options.onReturning?.();
 	const pulled = isReturning
-		? await pullFollowed(graph, user, call)
+		? await pullFollowed(store, graph, user, call)
 		: ((await parts.pull?.(user, lastLookAt)) ?? []);
 	const candidates = merged(
 		waiting.filter(({ state }) => state === "waiting"),
@@ -187,6 +187,7 @@ function everySource(limit: number): Record<Source, number> {
 
 /** For whom nothing was pushed: pins of those whom it follows, read now. */
 async function pullFollowed(
+	store: FeedParts["store"],
 	graph: Graph,
 	user: Id,
 	call: CallOptions | undefined,
@@ -194,7 +195,8 @@ async function pullFollowed(
 	const producers = await followedBy(graph, user, MAX_PULLED, call);
 	if (producers.length === 0) return [];
 	const each = Math.ceil(PULLED_PINS / producers.length);
-	return newestOf(graph, producers, Math.min(25, Math.max(3, each)), call);
+	const perProducer = Math.min(25, Math.max(3, each));
+	return newestOf(store, graph, producers, perProducer, call);
 }
 
 /** One entry a picture: that of the pool, or the best of those that were pulled. */

@@ -15,6 +15,7 @@ import {
 	MIN_CHUNK,
 } from "./generator.ts";
 import { mappingOf } from "./newest.ts";
+import { rootOrigins } from "./origins.ts";
 import type { FeedParts } from "./parts.ts";
 import type { PoolRow } from "./pools.ts";
 import { settleInParts, trimFeed, trimPool } from "./settle.ts";
@@ -147,10 +148,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		viewer: Id,
 		pins: readonly FeedPin[],
 	): Promise<readonly (FeedReason | null)[]> {
-		const rows = await this.parts.pools.find(
-			viewer,
-			pins.map(({ origin }) => origin),
-		);
+		const rows = await this.parts.pools.find(viewer, await this.#rootsOf(pins));
 		return rows.map((row, at) =>
 			row?.state === "taken" && row.pin === pins[at]?.pin ? row : null,
 		);
@@ -165,9 +163,21 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		const feed = mappingOf(graph, FEED_MAPPING);
 		// The removed edge alone keeps it out.
 		await writes.setEdge(feed, viewer, pin, false);
-		const [row = null] = await pools.find(viewer, [origin]);
+		const roots = await this.#rootsOf([{ pin, origin }]);
+		const [row = null] = await pools.find(viewer, roots);
 		if (row === null) return;
 		await pools.settle(viewer, { taken: [], dropped: [row] }, now());
+	}
+
+	/** By what pools name the pictures. */
+	#rootsOf(pins: readonly FeedPin[]): Promise<readonly Id[]> {
+		return rootOrigins(
+			this.parts.store,
+			pins.map(({ pin, origin }) => ({
+				id: pin,
+				data: origin === pin ? {} : { origin_id: origin },
+			})),
+		);
 	}
 
 	/** Resolves when everything that was left for later is done, or has failed. */

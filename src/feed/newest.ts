@@ -1,8 +1,10 @@
 import type { CallOptions } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import type { Store } from "../graph/store/store.ts";
 import type { Graph, Node, PageFields } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
+import { rootOrigins } from "./origins.ts";
 import type { PoolEntry } from "./pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "./scores.ts";
 import type { Source } from "./sources.ts";
@@ -34,6 +36,7 @@ const ONLY_EDGES: PageFields = {
  * cannot be read now gives none.
  */
 export async function newestOf(
+	store: Pick<Store, "readObjects">,
 	graph: Graph,
 	producers: readonly Producer[],
 	perProducer: number,
@@ -54,12 +57,19 @@ export async function newestOf(
 					: page.edges.flatMap(({ node }) =>
 							node instanceof CorkboardError
 								? []
-								: [entryOf(node, group[at] as Producer)],
+								: [{ node, producer: group[at] as Producer }],
 						),
 			);
 		}),
 	);
-	return entries.flat();
+	const found = entries.flat();
+	const origins = await rootOrigins(
+		store,
+		found.map(({ node }) => node),
+	);
+	return found.map(({ node, producer }, at) =>
+		entryOf(node, origins[at] as Id, producer),
+	);
 }
 
 /** Those whom a user follows, the latest first, at most `limit` of each kind. */
@@ -96,13 +106,13 @@ export function mappingOf(
 	return mapping;
 }
 
-function entryOf(pin: Node, { source, via }: Producer): PoolEntry {
+function entryOf(pin: Node, origin: Id, { source, via }: Producer): PoolEntry {
 	const createdAt = Date.parse(String(pin.data.created_at ?? ""));
 	return {
 		source,
 		via,
 		pin: pin.id,
-		origin: (pin.data.origin_id ?? pin.id) as Id,
+		origin,
 		score: scoreOf({ quality: 0, createdAt, halfLifeMs: HALF_LIFE_MS }),
 	};
 }

@@ -1,5 +1,6 @@
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { createQueues } from "../../app/openJobs.ts";
+import { openPoolsOf } from "../../app/openPools.ts";
 import { readConfig } from "../../config/config.ts";
 import { plural } from "../../util/format.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
@@ -29,6 +30,7 @@ export async function run(
 	);
 	progress.end();
 	const queueShards = await createQueueTables(corkboard);
+	const pools = await createPoolTables(corkboard);
 	context.stdout(
 		`${shards.length} shards and ${modShards} mod shards have all their tables`,
 	);
@@ -37,7 +39,22 @@ export async function run(
 			`${plural(queueShards, "queue shard")} ${queueShards === 1 ? "has" : "have"} all queues`,
 		);
 	}
+	if (pools > 0) {
+		context.stdout(
+			`${plural(pools, "pool shard")} ${pools === 1 ? "has" : "have"} all tables`,
+		);
+	}
 	return 0;
+}
+
+/** Of the topology, whether the home feed is on or not. Returns of how many shards. */
+async function createPoolTables({
+	topology,
+}: Pick<Corkboard, "topology">): Promise<number> {
+	if (topology.pools === undefined) return 0;
+	await using pools = openPoolsOf(topology.pools);
+	await pools.createTables();
+	return pools.shards.length;
 }
 
 /** Returns of how many shards. */

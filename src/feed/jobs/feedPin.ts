@@ -1,0 +1,169 @@
+import { CHANNELS, type FeedPushed } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import { createView } from "../../graph/read/view.ts";
+import type { Store } from "../../graph/store/store.ts";
+import type { Node } from "../../graph/types.ts";
+import type { Id } from "../../id/ids.ts";
+import { job } from "../../queue/job.ts";
+import type { Edge, Position } from "../../storage/storage.ts";
+import { ACTIVE_MS } from "../generator.ts";
+import { JOB_ATTEMPTS, PIN_QUEUE, pinBody } from "../jobBodies.ts";
+import { rootOrigins } from "../origins.ts";
+import { MAX_RECEIVERS } from "../pools.ts";
+import { HALF_LIFE_MS, scoreOf } from "../scores.ts";
+import { type FeedJobContext, type FeedWork, feedOf } from "./feedContext.ts";
+
+/** In whose followers' pools a pin belongs. */
+interface Producer {
+	readonly source: "user" | "board";
+	readonly via: Id;
+	/** The mapping to its followers. */
+	readonly followers: string;
+}
+
+/**
+ * Lets a new pin wait in the pools of those who follow its owner or board and
+ * look at their feeds, a page of followers at a time. Producers with too many
+ * followers are left to those who look. A job that dies goes on at its last page;
+ * to push a page again changes nothing.
+ */
+export const feedPin = job({
+	queue: PIN_QUEUE,
+	body: pinBody,
+	attempts: JOB_ATTEMPTS,
+	async run({ body, signal, checkpoint }, context: FeedJobContext) {
+		const { store } = context;
+		const feed = feedOf(context);
+		const [pin] = await createView(store, null).readObjects([body.pin]);
+		if (pin instanceof CorkboardError) throw pin;
+		// Deleted, or on a secret board: who may see it then is decided when it is shown.
+		if (!pin) return;
+		const [origin = pin.id] = await rootOrigins(store, [pin]);
+		const producers = producersOf(pin);
+		const first = body.at?.producer ?? 0;
+		for (const [index, producer] of producers.entries()) {
+			if (index < first) continue;
+			let after: Position | undefined =
+				index === first ? body.at?.after : undefined;
+			for (;;) {
+				signal.throwIfAborted();
+				const page = await followersOf(store, producer, after);
+				if (after === undefined) {
+					const delivery = await feed.pulled.deliveryTo(
+						producer.via,
+						page.count,
+					);
+					if (delivery === "pull") break;
+				}
+				await pushTo(feed, { pin, origin, producer }, page.edges);
+				after = page.next;
+				if (after === undefined) break;
+				await checkpoint({
+					body: { pin: pin.id, at: { producer: index, after } },
+				});
+			}
+		}
+	},
+});
+
+function producersOf({ data }: Node): readonly Producer[] {
+	const { user_id: owner, board_id: board } = data;
+	return [
+		{ source: "user", via: owner as Id, followers: "followUser.inverse" },
+		{ source: "board", via: board as Id, followers: "followBoard.inverse" },
+	];
+}
+
+interface FollowerPage {
+	readonly edges: readonly Edge[];
+	/** Of the whole list. */
+	readonly count: number;
+	/** Absent: the page is the last. */
+	readonly next?: Position;
+}
+
+async function followersOf(
+	{ model, storage }: Store,
+	{ via, followers }: Producer,
+	after: Position | undefined,
+): Promise<FollowerPage> {
+	const mapping = model.mappings.get(followers);
+	if (mapping === undefined) {
+		throw new TypeError(`The model has no mapping ${followers}.`);
+	}
+	const [page] = await storage.scanLists([
+		{
+			mapping,
+			from: via,
+			backward: false,
+			limit: MAX_RECEIVERS,
+			positionsOnly: true,
+			...(after !== undefined && { after }),
+		},
+	]);
+	if (page instanceof CorkboardError) throw page;
+	const edges = page?.edges ?? [];
+	const last = edges.at(-1);
+	return {
+		edges,
+		count: page?.list.count ?? 0,
+		...(last !== undefined &&
+			edges.length === MAX_RECEIVERS && {
+				next: { sequence: last.sequence, to: last.to },
+			}),
+	};
+}
+
+async function pushTo(
+	{ pools, ranker, now }: FeedWork,
+	{
+		pin,
+		origin,
+		producer: { source, via },
+	}: {
+		readonly pin: Node;
+		readonly origin: Id;
+		readonly producer: Producer;
+	},
+	followers: readonly Edge[],
+): Promise<void> {
+	const users = followers
+		.map(({ to }) => to)
+		.filter((user) => user !== pin.data.user_id);
+	if (users.length === 0) return;
+	const createdAt = Date.parse(String(pin.data.created_at));
+	const values = await ranker.score(
+		{
+			id: pin.id,
+			origin,
+			owner: pin.data.user_id as Id,
+			board: pin.data.board_id as Id,
+			createdAt,
+			repins: 0,
+			likes: 0,
+		},
+		{ source, id: via },
+		users,
+	);
+	const at = now();
+	const { rows, failed } = await pools.push(
+		{ source, pin: pin.id, origin, via, now: at },
+		users.map((user, index) => ({
+			user,
+			score: scoreOf({
+				quality: values[index] ?? 0,
+				createdAt,
+				halfLifeMs: HALF_LIFE_MS,
+			}),
+		})),
+		Math.max(0, at - ACTIVE_MS),
+	);
+	CHANNELS.feedPushed.publish({
+		source,
+		receivers: users.length,
+		rows,
+		lagMs: Math.max(0, now() - createdAt),
+	} satisfies FeedPushed);
+	// The other shards are written: the next attempt changes nothing there.
+	for (const { error } of failed) throw error;
+}

@@ -1,0 +1,224 @@
+import { CorkboardError } from "../../errors.ts";
+import { createView } from "../../graph/read/view.ts";
+import { type Store, typeNameOf } from "../../graph/store/store.ts";
+import type { Node } from "../../graph/types.ts";
+import { createWrites } from "../../graph/write/createWrites.ts";
+import type { Id } from "../../id/ids.ts";
+import { job } from "../../queue/job.ts";
+import { PRESENT } from "../../storage/storage.ts";
+import { ACTIVE_MS, FEED_MAPPING } from "../generator.ts";
+import {
+	JOB_ATTEMPTS,
+	USER_QUEUE,
+	type UserBody,
+	userBody,
+} from "../jobBodies.ts";
+import {
+	followedBy,
+	LISTS_OF,
+	mappingOf,
+	newestOf,
+	type Producer,
+} from "../newest.ts";
+import { MAX_ENTRIES, type PoolEntry, type PoolRow } from "../pools.ts";
+import { relatedTo } from "../related.ts";
+import { type FeedJobContext, type FeedWork, feedOf } from "./feedContext.ts";
+
+/** Pins that come into the pool when somebody begins to follow. */
+const NEWEST = 50;
+/** A pool is filled from so many of each kind that the user follows, the latest first, and so many pins of each. */
+const FOLLOWED = 200;
+const PER_FOLLOWED = 10;
+/** Looks and pushes that began before an unfollow was committed have ended by then. Milliseconds. */
+const AGAIN_MS = 60_000;
+/** Pins of one step of an unfollow. */
+const STEP = 200;
+
+const SOURCES_OF_TYPES: Readonly<Record<string, Producer["source"]>> = {
+	User: "user",
+	Board: "board",
+	Interest: "interest",
+};
+
+/** What concerns the pool of one user. Each kind of work can be repeated, and done in any order. */
+export const feedUser = job({
+	queue: USER_QUEUE,
+	body: userBody,
+	attempts: JOB_ATTEMPTS,
+	async run({ body, signal }, context: FeedJobContext) {
+		const feed = feedOf(context);
+		const work = { ...context, feed, signal };
+		switch (body.do) {
+			case "follow":
+				return follow(work, body.user, body.via);
+			case "unfollow":
+				return unfollow(work, body);
+			case "related":
+				return related(work, body.user, body.pin);
+			case "take":
+				return feed.settle(body.user);
+			case "rebuild":
+				return rebuild(work, body.user);
+		}
+	},
+});
+
+interface Work extends FeedJobContext {
+	readonly feed: FeedWork;
+	readonly signal: AbortSignal;
+}
+
+async function follow({ store, feed }: Work, user: Id, via: Id): Promise<void> {
+	const producer = producerOf(store, via);
+	if (producer === null || !(await isActive(feed, user))) return;
+	const graph = createView(store, user);
+	if (!(await isFollowing(store, user, [producer]))[0]) return;
+	await addTo(feed, user, await newestOf(store, graph, [producer], NEWEST));
+}
+
+/**
+ * Takes pins that came through `via` out of the pool, and out of the feed unless
+ * they are to stay. A waiting pin that the user follows in another way too waits on through that.
+ */
+async function unfollow(
+	{ store, feed, jobs, signal }: Work,
+	{
+		user,
+		via,
+		isAgain = false,
+	}: Extract<UserBody, { readonly do: "unfollow" }>,
+): Promise<void> {
+	const { pools } = feed;
+	const producer = producerOf(store, via);
+	if (producer === null) return;
+	// Followed again since.
+	if ((await isFollowing(store, user, [producer]))[0]) return;
+	for (;;) {
+		signal.throwIfAborted();
+		const rows = await pools.listVia(user, via, "waiting", STEP);
+		if (rows.length === 0) break;
+		const origins = rows.map(({ origin }) => origin);
+		const others = await throughOthers(store, user, rows);
+		await pools.withdraw(user, via, origins, others, feed.now());
+	}
+	if (feed.removesUnfollowed) {
+		const shown = await pools.listVia(user, via, "taken", MAX_ENTRIES);
+		const mapping = mappingOf(store, FEED_MAPPING);
+		for (let at = 0; at < shown.length; at += STEP) {
+			signal.throwIfAborted();
+			const rows = shown.slice(at, at + STEP);
+			const others = await throughOthers(store, user, rows);
+			const stays = new Set(others.map(({ pin }) => pin));
+			const remove = rows
+				.map(({ pin }) => pin)
+				.filter((pin) => !stays.has(pin));
+			if (remove.length === 0) continue;
+			await createWrites(store).setEdges(mapping, user, { add: [], remove });
+		}
+	}
+	if (isAgain) return;
+	await jobs.enqueueAll(feedUser, [
+		{
+			body: { do: "unfollow", user, via, isAgain: true },
+			delayMs: AGAIN_MS,
+			priority: 3,
+		},
+	]);
+}
+
+/** Those of the pins that the user follows through their owner or board, as entries through that. */
+async function throughOthers(
+	store: Store,
+	user: Id,
+	rows: readonly PoolRow[],
+): Promise<readonly PoolEntry[]> {
+	const pins = await createView(store, user).readObjects(
+		rows.map(({ pin }) => pin),
+	);
+	const ways = rows.flatMap((row, at) => {
+		const pin = pins[at] ?? null;
+		if (pin instanceof CorkboardError) throw pin;
+		return pin === null ? [] : waysTo(pin).map((way) => ({ row, way }));
+	});
+	const isFollowed = await isFollowing(
+		store,
+		user,
+		ways.map(({ way }) => way),
+	);
+	const entries = new Map<Id, PoolEntry>();
+	for (const [at, { row, way }] of ways.entries()) {
+		if (!isFollowed[at] || entries.has(row.origin)) continue;
+		const { score, pin, origin } = row;
+		entries.set(row.origin, { ...way, score, pin, origin });
+	}
+	return [...entries.values()];
+}
+
+function waysTo({ data }: Node): readonly Producer[] {
+	return [
+		{ source: "user", via: data.user_id as Id },
+		{ source: "board", via: data.board_id as Id },
+	];
+}
+
+async function related(
+	{ store, feed }: Work,
+	user: Id,
+	pin: Id,
+): Promise<void> {
+	if (!(await isActive(feed, user))) return;
+	await addTo(feed, user, await relatedTo(store, user, pin));
+}
+
+async function rebuild({ store, feed }: Work, user: Id): Promise<void> {
+	const graph = createView(store, user);
+	const producers = await followedBy(graph, user, FOLLOWED);
+	const newest = await newestOf(store, graph, producers, PER_FOLLOWED);
+	await addTo(feed, user, newest);
+	await feed.settle(user);
+	await feed.pools.noteVisit(user, { rebuiltAt: feed.now() });
+}
+
+/** Whether pins are put into the pool; else the next look reads them from whom the user follows. */
+async function isActive({ pools, now }: FeedWork, user: Id): Promise<boolean> {
+	const visit = await pools.visit(user);
+	return visit !== null && visit.visitedAt > now() - ACTIVE_MS;
+}
+
+async function addTo(
+	{ pools, now }: FeedWork,
+	user: Id,
+	entries: readonly PoolEntry[],
+): Promise<void> {
+	for (let at = 0; at < entries.length; at += MAX_ENTRIES) {
+		await pools.add(user, entries.slice(at, at + MAX_ENTRIES), now());
+	}
+}
+
+/** Null for what nobody can follow. */
+function producerOf(
+	{ model }: FeedJobContext["store"],
+	via: Id,
+): Producer | null {
+	const source = SOURCES_OF_TYPES[typeNameOf(model, via) ?? ""];
+	return source === undefined ? null : { source, via };
+}
+
+/** Read on the shards: a cache may not know yet of the change that the job is about. */
+async function isFollowing(
+	{ model, storage }: Store,
+	user: Id,
+	producers: readonly Producer[],
+): Promise<readonly boolean[]> {
+	const edges = await storage.readEdges(
+		producers.map(({ source, via }) => ({
+			mapping: mappingOf({ model }, LISTS_OF[source].followed),
+			from: user,
+			to: via,
+		})),
+	);
+	return edges.map((edge) => {
+		if (edge instanceof CorkboardError) throw edge;
+		return edge?.state === PRESENT;
+	});
+}

@@ -1,0 +1,43 @@
+import { createView } from "../graph/read/view.ts";
+import type { Store } from "../graph/store/store.ts";
+import type { Id } from "../id/ids.ts";
+import { followedBy, newestOf } from "./newest.ts";
+import type { PoolEntry } from "./pools.ts";
+import type { PulledProducers } from "./pulledProducers.ts";
+import { HALF_LIFE_MS, SCORE_UNIT, scoreOf } from "./scores.ts";
+
+/** Of whom or what a user follows, so many of each kind are looked at, and so many are read. */
+const FOLLOWED = 200;
+const READ = 40;
+/** Newest pins of each; their lists are in caches for everybody who follows them. */
+const PINS = 20;
+/** A pin is found though it was made a little before the last look: lists have it later than it is dated. Milliseconds. */
+const OVERLAP_MS = 60_000;
+
+/**
+ * Pins of those whom the user follows and who do not push them: every interest, and
+ * users and boards with very many followers. Only pins since the last look.
+ */
+export async function newestOfPulled(
+	store: Store,
+	pulled: Pick<PulledProducers, "has" | "size">,
+	user: Id,
+	/** Milliseconds since 1970; 0: ever. */
+	since: number,
+): Promise<readonly PoolEntry[]> {
+	const graph = createView(store, user);
+	const producers = (await followedBy(graph, user, FOLLOWED))
+		.filter(({ source, via }) => source === "interest" || pulled.has(via))
+		.slice(0, READ);
+	if (producers.length === 0) return [];
+	const entries = await newestOf(store, graph, producers, PINS);
+	// A score grows with the time at which the pin was made.
+	const least =
+		scoreOf({
+			quality: 0,
+			createdAt: Math.max(0, since - OVERLAP_MS),
+			halfLifeMs: HALF_LIFE_MS,
+		}) -
+		SCORE_UNIT / HALF_LIFE_MS;
+	return entries.filter(({ score }) => score >= least);
+}
