@@ -10,6 +10,8 @@ export class TcpProxy implements AsyncDisposable {
 	/** All, those that were open when it was said, or none. */
 	#holding: "all" | ReadonlySet<Socket> | "none" = "none";
 	#isCut = false;
+	/** How long what clients send is on its way. Milliseconds. */
+	delayMs = 0;
 
 	private constructor(
 		server: ReturnType<typeof createServer>,
@@ -98,6 +100,7 @@ export class TcpProxy implements AsyncDisposable {
 		const isHeld =
 			holding === "all" || (holding !== "none" && holding.has(client));
 		if (isHeld) this.#held.push(pass);
+		else if (this.delayMs > 0) setTimeout(pass, this.delayMs);
 		else pass();
 	}
 }
