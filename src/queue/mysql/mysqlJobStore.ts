@@ -69,14 +69,13 @@ import { countQueue, dueJobs, findJobs, scanQueue } from "./reads.ts";
 import {
 	ahead,
 	dropEmpty,
-	endRound,
 	forgetQueue,
 	giveBack,
 	moveOn,
-	type QueueDatabase,
 	spans,
-	takeRound,
 } from "./rotation.ts";
+import type { QueueDatabase } from "./rotationSession.ts";
+import { endRound, takeRound } from "./rounds.ts";
 import { renewWithSwappedOut, turnWithSwappedOut } from "./swappedOut.ts";
 import { changeJobs, expireClaims } from "./upkeep.ts";
 

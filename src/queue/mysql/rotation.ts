@@ -1,24 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type QueueRotation } from "../../diagnostics.ts";
-import type { Host, MysqlSession } from "../../storage/mysql/driver/host.ts";
-import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
-import { StorageFailure } from "../../storage/storageFailure.ts";
+import type { MysqlSession } from "../../storage/mysql/driver/host.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { hourOf } from "../bucket.ts";
-import type { Place } from "../jobStore.ts";
-import type {
-	GivenBack,
-	Keep,
-	Made,
-	Refused,
-	RotationStep,
-	Round,
-	Span,
-} from "../rotationStore.ts";
+import type { GivenBack, Keep, Made, Refused, Span } from "../rotationStore.ts";
+import { change, tried, waitFor } from "./changeTable.ts";
 import { LATER, partitionOf } from "./ddl.ts";
-import { tableUse } from "./metadataLocks.ts";
 import { moveJobs } from "./moveJobs.ts";
 import { isNoTable } from "./queueCall.ts";
+import {
+	alone,
+	inSession,
+	type QueueDatabase,
+	report,
+	run,
+} from "./rotationSession.ts";
 import {
 	createOut,
 	NOW,
@@ -56,18 +51,8 @@ import { listSpans } from "./spans.ts";
  * the session ends: so two processes cannot be at it at once.
  */
 
-/** For the statements of one call; dropping a file of 100 GB takes a while. Milliseconds. */
-const CALL_MS = 600_000;
-
-/** For the statements that take and end a round. Milliseconds. */
-const ROUND_MS = 10_000;
-
-/** How long a statement that changes the table may wait for others, who all wait behind it. MySQL's least. Seconds. */
-const DDL_WAIT_S = 1;
-
-/** How often MariaDB is asked to change the table at once, without waiting, and how long is waited between. */
-const TRIES = 20;
-const BETWEEN_TRIES_MS = 15;
+/** To read the names of tables. Milliseconds. */
+const READ_MS = 10_000;
 
 /** The server ends a session that holds the table locked and says nothing for so long. Seconds. */
 const LOCKED_SILENCE_S = 2;
@@ -78,20 +63,11 @@ const PARTITIONS_AT_ONCE = 2;
 const REST = 10;
 const MOST_REST_MS = 2_000;
 
-const LOCK_WAIT_TIMEOUT = 1205;
-
 /** Keeps no finished job. */
 const UNFINISHED: Keep = {
 	succeededAfter: Number.MAX_SAFE_INTEGER,
 	failedAfter: Number.MAX_SAFE_INTEGER,
 };
-
-/** Where the jobs of a queue are. */
-export interface QueueDatabase {
-	readonly host: Host;
-	readonly database: string;
-	readonly at: Place;
-}
 
 export function spans(
 	database: QueueDatabase,
@@ -301,207 +277,6 @@ async function lastHour(
 	return [Math.max(...ends) - 1, until];
 }
 
-/**
- * Changes the table of jobs, if nobody has been using it for long, and reports
- * how long it took, which is how long a statement on jobs may have had to wait.
- * Milliseconds.
- */
-async function change(
-	database: QueueDatabase,
-	session: MysqlSession,
-	tables: RotatedQueue,
-	step: RotationStep,
-	text: (wait: string) => string,
-): Promise<number | Refused> {
-	const wait = await waitFor(session, tables);
-	if (typeof wait !== "string") {
-		report(database, step, null, false);
-		return wait;
-	}
-	let began = 0;
-	const refused = await tried(session, wait, (wait) => {
-		began = performance.now();
-		return { name: `${step} ${tables.queue}`, text: text(wait), values: [] };
-	});
-	const ms = performance.now() - began;
-	report(database, step, ms, refused === null);
-	return refused ?? ms;
-}
-
-/** What DDL says of waiting: nothing on MySQL, where the session's setting holds. */
-async function waitFor(
-	session: MysqlSession,
-	{ database, queue }: RotatedQueue,
-): Promise<string | Refused> {
-	const use = await tableUse(session, database, `jobs_${queue}`);
-	if (use === "used") {
-		return {
-			refused: `another session has been using the table jobs_${queue} for some time, such as a dump or an open transaction`,
-		};
-	}
-	if (session.product === "MySQL") return "";
-	return use === "free" ? `WAIT ${DDL_WAIT_S}` : "NOWAIT";
-}
-
-/** Null once the server did it. A statement that does not wait is tried some times: short transactions come and go. */
-async function tried(
-	session: MysqlSession,
-	wait: string,
-	sql: (wait: string) => Sql,
-): Promise<Refused | null> {
-	const tries = session.product === "MySQL" ? 1 : TRIES;
-	for (let at = 1; ; at++) {
-		const isLast = at === tries;
-		try {
-			await session.run(sql(isLast || wait === "" ? wait : "NOWAIT"));
-			return null;
-		} catch (thrown) {
-			const isWaiting =
-				thrown instanceof StorageFailure && thrown.errno === LOCK_WAIT_TIMEOUT;
-			if (!isWaiting) throw thrown;
-			if (isLast) {
-				return { refused: "others kept using the table" };
-			}
-			await sleep(BETWEEN_TRIES_MS * (1 + Math.random()));
-		}
-	}
-}
-
-/** Runs with the queue's named lock, which no two sessions have. */
-async function alone<T>(
-	database: QueueDatabase,
-	body: (session: MysqlSession, tables: RotatedQueue) => Promise<T | Refused>,
-): Promise<T | Refused> {
-	return inSession(database, async (session, tables) => {
-		const values = [`rotate ${tables.database}.${tables.queue}`];
-		const [got] = await session.rows({
-			name: "rotation lock",
-			text: "SELECT GET_LOCK(?, 0)",
-			values,
-		});
-		if (Number(got?.[0]) !== 1) {
-			return { refused: "another process rotates the queue", isUnderWay: true };
-		}
-		try {
-			return await body(session, tables);
-		} finally {
-			// If the session was lost, the server does it.
-			await session
-				.rows({
-					name: "rotation unlock",
-					text: "SELECT RELEASE_LOCK(?)",
-					values,
-				})
-				.catch(() => {});
-		}
-	});
-}
-
-function inSession<T>(
-	{ host, database, at }: QueueDatabase,
-	body: (session: MysqlSession, tables: RotatedQueue) => Promise<T>,
-): Promise<T> {
-	const options = { shard: at.shard, deadline: deadlineIn(CALL_MS) };
-	return host.session(options, async (session) => {
-		const settings = [
-			// Without it MariaDB's EXCHANGE waits for a lock that its own session has.
-			"autocommit = 1",
-			`lock_wait_timeout = ${DDL_WAIT_S}`,
-		];
-		if (session.product === "MySQL") {
-			// Else it answers with yesterday's sizes.
-			settings.push("information_schema_stats_expiry = 0");
-		}
-		await run(
-			session,
-			"rotation session",
-			`SET SESSION ${settings.join(", ")}`,
-		);
-		return body(session, rotatedQueue(database, at.queue));
-	});
-}
-
-async function run(
-	session: MysqlSession,
-	name: string,
-	text: string,
-): Promise<void> {
-	await session.run({ name, text, values: [] });
-}
-
-/** `stallMs`: how long statements on jobs may have waited for this one. */
-function report(
-	{ at, host }: QueueDatabase,
-	step: RotationStep,
-	stallMs: number | null = null,
-	isDone = true,
-): void {
-	if (!CHANNELS.queueRotation.hasSubscribers) return;
-	CHANNELS.queueRotation.publish({
-		kind: "step",
-		...at,
-		host: host.name,
-		step,
-		isDone,
-		stallMs,
-	} satisfies QueueRotation);
-}
-
-export async function takeRound(
-	{ host, database, at }: QueueDatabase,
-	everyMs: number,
-): Promise<Round | null> {
-	const tables = rotatedQueue(database, at.queue);
-	const options = { shard: at.shard, deadline: deadlineIn(ROUND_MS) };
-	const take: Sql = {
-		name: `take rotation ${at.queue}`,
-		text: `UPDATE ${tables.rotations} SET next_at = ${NOW} + ?
-			WHERE name = ? AND next_at <= ${NOW}`,
-		values: [everyMs * 1_000, at.queue],
-	};
-	const read = () =>
-		host.rows(
-			{
-				name: `read rotation ${at.queue}`,
-				text: `SELECT ${NOW}, refusals, refused_since, changes_at
-					FROM ${tables.rotations} WHERE name = ?`,
-				values: [at.queue],
-			},
-			options,
-		);
-	if ((await host.run(take, options)).affectedRows === 0) {
-		if ((await read()).length > 0) return null;
-		const first: Sql = {
-			name: `first rotation ${at.queue}`,
-			text: `INSERT INTO ${tables.rotations} (name, next_at, refusals, refused_since, changes_at)
-				VALUES (?, 0, 0, 0, 0) ON DUPLICATE KEY UPDATE name = name`,
-			values: [at.queue],
-		};
-		await host.run(first, options);
-		if ((await host.run(take, options)).affectedRows === 0) return null;
-	}
-	const [row] = await read();
-	if (row === undefined) return null;
-	const [now = 0, refusals = 0, since = 0, changesAt = 0] = row.map(Number);
-	return { now, refusals, refusedSince: since || null, changesAt };
-}
-
-export async function endRound(
-	{ host, database, at }: QueueDatabase,
-	{ refusals, refusedSince, changesAt }: Round,
-): Promise<void> {
-	const { rotations } = rotatedQueue(database, at.queue);
-	await host.run(
-		{
-			name: `end rotation ${at.queue}`,
-			text: `UPDATE ${rotations} SET refusals = ?, refused_since = ?, changes_at = ?
-				WHERE name = ?`,
-			values: [refusals, refusedSince ?? 0, changesAt, at.queue],
-		},
-		{ shard: at.shard, deadline: deadlineIn(ROUND_MS) },
-	);
-}
-
 /** What rotation has of a queue that is deleted: tables that are swapped out, and its rounds. */
 export async function forgetQueue(database: QueueDatabase): Promise<void> {
 	await inSession(database, async (session, tables) => {
@@ -526,7 +301,7 @@ export async function bringBack(database: QueueDatabase): Promise<void> {
 	const tables = rotatedQueue(database.database, at.queue);
 	const outTables = await host.rows(outTablesOf(tables), {
 		shard: at.shard,
-		deadline: deadlineIn(ROUND_MS),
+		deadline: deadlineIn(READ_MS),
 	});
 	for (const [name] of outTables) {
 		await inSession(database, async (session) => {
