@@ -137,7 +137,8 @@ describe("corkboard queue, as processes", () => {
 			queues: [{ range: [0, SHARDS - 1], primary }],
 		};
 		writeFileSync(topology, JSON.stringify(version));
-		const run = queueCommand({ CORKBOARD_TOPOLOGY: topology });
+		const env = { CORKBOARD_TOPOLOGY: topology };
+		const run = queueCommand(env);
 		await run("create", "rolls");
 		await using store = openJobStoreOf({
 			queues: [{ range: [0, SHARDS - 1], primary }],
@@ -169,6 +170,11 @@ describe("corkboard queue, as processes", () => {
 		);
 		const dropped = await run("drop", "rolls", "--confirm", "rolls", "--force");
 		assert.equal(dropped.pending, 3);
+		// Entries of writes would wait for it.
+		const own = ["queue", "drop", "archive", "--confirm", "archive"];
+		const refused = await runProgram(own, { env });
+		assert.equal(refused.code, 1);
+		assert.match(refused.err, /Corkboard itself enqueues jobs into archive/);
 	});
 });
 

@@ -45,15 +45,15 @@ export async function run(
 			`This deletes all jobs of ${name}. To confirm, name it again: --confirm ${name}.`,
 		);
 	}
-	await using opened = await openQueuesForCommand(context, accessOf(given));
-	const { store } = opened;
-	await findQueue(store, name);
 	if (options.force === undefined && OWN_QUEUES.has(name)) {
 		throw new CorkboardError(
 			"CONFLICT",
 			`Corkboard itself enqueues jobs into ${name}: outbox entries of writes would wait for it. To stop its jobs, use queue pause ${name}. With --force it is deleted all the same; init creates it again.`,
 		);
 	}
+	await using opened = await openQueuesForCommand(context, accessOf(given));
+	const { store } = opened;
+	await findQueue(store, name);
 	const { stats } = await queueStats(store, name);
 	const pending = stats.ready.jobs + stats.delayed.jobs;
 	const running = stats.running.jobs + stats.expired.jobs;
