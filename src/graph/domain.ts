@@ -99,6 +99,8 @@ export interface Placement {
 export interface Shards {
 	/** Shards that take new objects. */
 	readonly openShards: readonly number[];
+	/** How many new objects an open shard takes beside one of weight 1. Absent: they are all alike. */
+	weightOf?(shard: number): number;
 	/** How many mod shards there are. */
 	readonly modShards: number;
 }

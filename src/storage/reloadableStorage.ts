@@ -7,6 +7,7 @@ import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
 import { checkTopologyChange } from "../topology/check.ts";
+import { weightOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import type { Deadline } from "../util/deadline.ts";
 import type { HostReport } from "./hostReport.ts";
@@ -155,6 +156,10 @@ class TopologySwitcher implements ReloadableStorage {
 
 	get hasSingleWriter(): boolean {
 		return this.#current.storage.hasSingleWriter;
+	}
+
+	weightOf(shard: number): number {
+		return weightOf(this.#current.topology, shard);
 	}
 
 	hostOf(shard: number): string | null {

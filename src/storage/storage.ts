@@ -156,6 +156,8 @@ export interface Storage extends AsyncDisposable {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
+	/** How many new objects an open shard takes beside one of weight 1. Absent: they are all alike. */
+	weightOf?(shard: number): number;
 	/** `shards`, and the feed databases (./feedShards.ts): all that have an outbox. */
 	readonly outboxShards: readonly number[];
 	/** The shard of storage that holds the lists of a mapping whose owners are on `shard`: that one, or its feed database. */

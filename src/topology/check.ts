@@ -274,7 +274,10 @@ const HOSTS = {
 };
 const QUEUES = { ...HOSTS, keys: [...HOSTS.keys, "drain"] };
 const FEEDS = { ...HOSTS, keys: [...HOSTS.keys, "generation"] };
-const SHARDS = { ...HOSTS, keys: [...HOSTS.keys, "open", "generation"] };
+const SHARDS = {
+	...HOSTS,
+	keys: [...HOSTS.keys, "open", "weight", "generation"],
+};
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -320,7 +323,7 @@ function readShardRange(
 	const members = readObject(value, path, SHARDS, problems);
 	const hosts = members && readHosts(members, path, problems);
 	if (members === null) return null;
-	const { open, generation } = members;
+	const { open, weight, generation } = members;
 	expect(
 		typeof open === "boolean",
 		`${path}.open`,
@@ -328,12 +331,22 @@ function readShardRange(
 		open,
 		problems,
 	);
+	if (weight !== undefined) {
+		expect(
+			typeof weight === "number" && weight > 0 && weight <= 1_000,
+			`${path}.weight`,
+			"a number above 0, at most 1000",
+			weight,
+			problems,
+		);
+	}
 	checkGeneration(generation, path, problems);
 	return (
 		hosts &&
 		Object.freeze({
 			...hosts,
 			open: open as boolean,
+			...(weight === undefined ? {} : { weight: weight as number }),
 			...(generation === undefined ? {} : { generation: generation as number }),
 		})
 	);

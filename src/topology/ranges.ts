@@ -35,6 +35,11 @@ export function feedGenerationOf(topology: Topology, shard: number): string {
 		: `${generation}f${range.generation ?? 0}`;
 }
 
+/** How many new users a shard gets beside a shard of weight 1. */
+export function weightOf(topology: Topology, shard: number): number {
+	return rangeOf(topology, shard)?.weight ?? 1;
+}
+
 /** The number of mod shards, which never changes. */
 export function modShards({ lookups }: Topology): number {
 	return (lookups.at(-1)?.range[1] ?? -1) + 1;

@@ -24,6 +24,8 @@ export interface HostRange {
 export interface ShardRange extends HostRange {
 	/** Whether new users may be created here. */
 	readonly open: boolean;
+	/** How many new users each shard gets beside a shard of weight 1, which is the default. */
+	readonly weight?: number;
 	/** Part of every shared cache key of these shards; 0 if absent. The edit that changes the primary must raise it, so that nothing cached before is read again. */
 	readonly generation?: number;
 }

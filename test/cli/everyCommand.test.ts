@@ -49,6 +49,8 @@ const TOPOLOGY = file(
 		lookups: [{ range: [0, 1], primary: "sqlite:a" }],
 	}),
 );
+/** Another one, which commands change. */
+const STORED = file("stored.json", readFileSync(TOPOLOGY, "utf8"));
 
 const SDL = file(
 	"old.graphql",
@@ -121,6 +123,15 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"usage documents": [],
 	"documents check": [DOCUMENTS],
 	"topology check": [TOPOLOGY, TOPOLOGY],
+	"topology publish": [TOPOLOGY],
+	"topology close": ["1"],
+	"topology weigh": ["1", "2"],
+	"topology open": ["1"],
+	"topology rollback": ["3"],
+	"topology history": [],
+	"topology show": [],
+	"topology diff": ["2", "3"],
+	"topology wait": ["6"],
 	"queue create": ["feedPin", "--set", "maxJobsPerSecond=50"],
 	"queue list": [],
 	"queue stats": [],
@@ -155,8 +166,11 @@ function file(name: string, text: string): string {
 }
 
 function run(args: readonly string[]): Promise<Ran> {
+	const changesTopology = args[0] === "topology" && args[1] !== "check";
 	return command(args, {
-		env: { CORKBOARD_DATA: join(folder.path, "data") },
+		env: changesTopology
+			? { CORKBOARD_TOPOLOGY: STORED }
+			: { CORKBOARD_DATA: join(folder.path, "data") },
 		open: openCorkboard,
 	});
 }
@@ -326,7 +340,12 @@ describe("completion", () => {
 			[...new Set(first), "--help", "--version"].toSorted(),
 		);
 		assert.deepEqual(completed("doc"), ["documents"]);
-		assert.deepEqual(completed("topology", ""), ["check", "--help"]);
+		assert.deepEqual(completed("topology", ""), [
+			...NAMES.filter((name) => name.startsWith("topology ")).map((name) =>
+				name.slice("topology ".length),
+			),
+			"--help",
+		]);
 		for (const name of ["serve", "verify", "schema print"]) {
 			assert.deepEqual(
 				completed(...name.split(" "), "--"),

@@ -19,6 +19,24 @@ describe("the domain", () => {
 		assert.equal(placement.shardFor("User", {}, shards), 1);
 	});
 
+	it("draws open shards in proportion to their weights", () => {
+		const { placement } = createDomain(model);
+		const shards = {
+			openShards: [1, 2, 3],
+			modShards: 4,
+			weightOf: (shard: number) => (shard === 3 ? 4 : 1),
+		};
+		const drawn = [0, 0, 0, 0];
+		const users = 100_000;
+		for (let n = 0; n < users; n++) {
+			const shard = placement.shardFor("User", {}, shards);
+			drawn[shard] = (drawn[shard] ?? 0) + 1;
+		}
+		// Eight standard deviations are 1.3 % of all.
+		assert.ok(Math.abs((drawn[3] ?? 0) / users - 4 / 6) < 0.02, `${drawn}`);
+		assert.ok(Math.abs((drawn[1] ?? 0) / users - 1 / 6) < 0.02, `${drawn}`);
+	});
+
 	it("stores an interest on the mod shard of its slug", () => {
 		const { placement } = createDomain(model);
 		const shardOf = (slug: string) =>

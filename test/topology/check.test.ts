@@ -343,7 +343,7 @@ suite("checkTopology", () => {
 
 	test("rejects an unknown field, such as a misspelled replica", () => {
 		assert.deepEqual(oneShard({ replcia: "sqlite:b" }), [
-			'shards[0]: expected only range, primary, replica, open, generation but got: "replcia"',
+			'shards[0]: expected only range, primary, replica, open, weight, generation but got: "replcia"',
 		]);
 	});
 

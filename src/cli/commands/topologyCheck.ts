@@ -154,6 +154,7 @@ function describeTopology(
 		shards: topology.shards.map((each) => ({
 			...range(each),
 			open: each.open,
+			weight: each.weight ?? 1,
 			generation: each.generation ?? 0,
 		})),
 		lookups: topology.lookups.map(range),
@@ -222,7 +223,12 @@ function hosts({ primary, replica }: HostRange): string {
 }
 
 function attributesOf(range: ShardRange): readonly string[] {
-	return [...(range.open ? ["open"] : []), ...generationsOf(range)];
+	const { open, weight = 1 } = range;
+	return [
+		...(open ? ["open"] : []),
+		...(weight === 1 ? [] : [`weight ${weight}`]),
+		...generationsOf(range),
+	];
 }
 
 function generationsOf({ generation = 0 }: FeedRange): readonly string[] {

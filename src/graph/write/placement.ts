@@ -8,7 +8,7 @@ import {
 	type Reference,
 } from "../../model/types.ts";
 import { modShard } from "../../storage/modShard.ts";
-import type { Placement } from "../domain.ts";
+import type { Placement, Shards } from "../domain.ts";
 
 /**
  * Where new objects are stored, by type. Without an entry, on any open shard.
@@ -54,18 +54,56 @@ export function createPlacement(
 	return {
 		colocateWith: (type) => references.get(type) ?? null,
 
-		shardFor(type, data, { openShards, modShards }) {
+		shardFor(type, data, shards) {
 			const reference = references.get(type);
 			const neighbor = reference && data[reference.key];
 			if (typeof neighbor === "string") return unpackId(neighbor as Id).shard;
 			const lookup = lookups.get(type);
 			if (lookup !== undefined) {
 				const key = normalizeKey(lookup, String(data[lookup.key]));
-				return modShard(key, modShards);
+				return modShard(key, shards.modShards);
 			}
-			return openShards[randomInt(openShards.length)] as number;
+			return drawShard(shards);
 		},
 	};
+}
+
+/** Sums of weights up to each open shard; null where all weigh the same. Kept by the list, which is another one after each change. */
+const sums = new WeakMap<readonly number[], Float64Array | null>();
+
+/** A random open shard, each with a probability in proportion to its weight. */
+function drawShard(shards: Shards): number {
+	const { openShards } = shards;
+	let upTo = sums.get(openShards);
+	if (upTo === undefined) {
+		upTo = sumsOf(shards);
+		sums.set(openShards, upTo);
+	}
+	if (upTo === null) {
+		return openShards[randomInt(openShards.length)] as number;
+	}
+	const drawn = Math.random() * (upTo.at(-1) as number);
+	let low = 0;
+	let high = upTo.length - 1;
+	while (low < high) {
+		const middle = (low + high) >>> 1;
+		if ((upTo[middle] as number) > drawn) high = middle;
+		else low = middle + 1;
+	}
+	return openShards[low] as number;
+}
+
+function sumsOf(shards: Shards): Float64Array | null {
+	if (shards.weightOf === undefined) return null;
+	const weights = shards.openShards.map(
+		(shard) => shards.weightOf?.(shard) ?? 1,
+	);
+	if (weights.every((weight) => weight === weights[0])) return null;
+	let sum = 0;
+	return Float64Array.from(weights, (weight) => {
+		sum += weight;
+		return sum;
+	});
 }
 
 function badPolicy(field: string, directive: string): CorkboardError {

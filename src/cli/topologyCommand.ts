@@ -1,0 +1,188 @@
+import {
+	AGREEMENT_MS,
+	currentTopology,
+	storeToChange,
+} from "../app/topologyOperations.ts";
+import { readConfig } from "../config/config.ts";
+import { CorkboardError } from "../errors.ts";
+import { type Edit, publishTopology } from "../ops/publishTopology.ts";
+import { type Agreement, agreed } from "../topology/barrier.ts";
+import { changesBetween, describeChange } from "../topology/describeChange.ts";
+import { readCurrent } from "../topology/history.ts";
+import { redactHostUrl } from "../topology/hostUrl.ts";
+import type { TopologyStore } from "../topology/store.ts";
+import type { HostRange, Topology } from "../topology/types.ts";
+import { JSON_OPTION, type Option, UsageError } from "./arguments.ts";
+import type { CommandContext } from "./commandContext.ts";
+
+/** Options of every command that publishes a version. */
+export const CHANGE_OPTIONS: Readonly<Record<string, Option>> = {
+	"dry-run": { description: "show what would change, and publish nothing" },
+	json: JSON_OPTION,
+};
+
+/** Exit codes of these commands beside 0. */
+export const CHANGE_EXIT_CODES = {
+	3: "published, but not every process serves it yet",
+} as const;
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+/** The store that the settings name. */
+export function openStoreForCommand({ env }: CommandContext): TopologyStore {
+	return storeToChange(readConfig(env, { secret: "unneeded" }));
+}
+
+/** Publishes an edit, prints it, and waits until all processes serve it. Returns the exit code. */
+export async function publishForCommand(
+	context: CommandContext,
+	options: Given,
+	edit: Edit,
+	about: { readonly why: string; readonly from?: number },
+): Promise<number> {
+	await using store = openStoreForCommand(context);
+	const isJson = options.json !== undefined;
+	const before = (await readCurrent(store))?.topology ?? null;
+	if (options["dry-run"] !== undefined) {
+		const version = (before?.version ?? 0) + 1;
+		const next = { ...edit(before), version };
+		print(context, isJson, { before, next, dryRun: true, agreement: null });
+		return 0;
+	}
+	const { topology } = await publishTopology(store, edit, about);
+	const agreement = await agreed(store, topology.version, AGREEMENT_MS);
+	print(context, isJson, { before, next: topology, dryRun: false, agreement });
+	return agreement.missing.length === 0 ? 0 : 3;
+}
+
+function print(
+	context: CommandContext,
+	isJson: boolean,
+	{
+		before,
+		next,
+		dryRun,
+		agreement,
+	}: {
+		readonly before: Topology | null;
+		readonly next: Topology;
+		readonly dryRun: boolean;
+		readonly agreement: Agreement | null;
+	},
+): void {
+	const changes = before === null ? [] : changesBetween(before, next);
+	if (isJson) {
+		const described = {
+			version: next.version,
+			dryRun,
+			changes,
+			members: agreement && describeAgreement(agreement),
+		};
+		context.stdout(JSON.stringify(described, null, "\t"));
+		return;
+	}
+	for (const change of changes) context.stdout(describeChange(change));
+	if (before !== null && changes.length === 0) context.stdout("no difference");
+	context.stdout(
+		`version ${next.version} ${dryRun ? "would be published" : "is published"}`,
+	);
+	if (agreement !== null)
+		context.stdout(printAgreement(agreement, next.version));
+}
+
+/** `24 of 24 members serve version 19 after 0.3 s` */
+export function printAgreement(
+	{ by, agreed: all, missing, ms }: Agreement,
+	version: number,
+): string {
+	const seconds = `${(ms / 1_000).toFixed(1)} s`;
+	if (by === "time") {
+		return `waited ${seconds}, within which processes read version ${version}: none can announce itself here`;
+	}
+	const members = all.length + missing.length;
+	const behind = missing.map(({ id, version: at, oldest }) =>
+		at < version
+			? `${id} serves version ${at}`
+			: `${id} still runs calls on version ${oldest}`,
+	);
+	return [
+		`${all.length} of ${members} members serve version ${version} after ${seconds}`,
+		...behind,
+	].join("; ");
+}
+
+/** docs/commands.md describes this shape. */
+export function describeAgreement({ by, agreed: all, missing, ms }: Agreement) {
+	return {
+		by,
+		agreed: all.map(({ id }) => id),
+		missing: missing.map(({ id, version, oldest }) => ({
+			id,
+			version,
+			oldest,
+		})),
+		ms: Math.round(ms),
+	};
+}
+
+/** `256-511`, or one shard. */
+export function shardsIn(text: string): readonly [number, number] {
+	const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text);
+	const first = Number(match?.[1]);
+	const last = Number(match?.[2] ?? match?.[1]);
+	if (match === null || first > last) {
+		throw new UsageError(
+			`Expected shards such as 256-511 but got: ${text || "nothing"}.`,
+		);
+	}
+	return [first, last];
+}
+
+export function versionIn(text: string | undefined): number {
+	if (text !== undefined && /^[0-9]{1,15}$/.test(text)) return Number(text);
+	throw new UsageError(
+		`Expected the number of a version but got: ${text || "nothing"}.`,
+	);
+}
+
+/** A shard's part of new users beside those of other shards. */
+export function weightIn(text: string): number {
+	const weight = Number(text);
+	if (/^\d+(\.\d+)?$/.test(text) && weight > 0 && weight <= 1_000)
+		return weight;
+	throw new UsageError(
+		`Expected a weight above 0, at most 1000, but got: ${text || "nothing"}.`,
+	);
+}
+
+/** The newest version. Throws NOT_FOUND where there is none. */
+export function newest(store: TopologyStore): Promise<Topology> {
+	return currentTopology(store);
+}
+
+/** As JSON, without passwords. */
+export function withoutPasswords(topology: Topology): unknown {
+	return Object.fromEntries(
+		Object.entries(topology).map(([name, value]) => [
+			name,
+			Array.isArray(value)
+				? value.map((range: HostRange) => ({
+						...range,
+						primary: redactHostUrl(range.primary),
+						...(range.replica !== undefined && {
+							replica: redactHostUrl(range.replica),
+						}),
+					}))
+				: value,
+		]),
+	);
+}
+
+/** The version that is there. Throws NOT_FOUND where there is none. */
+export function required(topology: Topology | null): Topology {
+	if (topology !== null) return topology;
+	throw new CorkboardError(
+		"NOT_FOUND",
+		"There is no topology yet. Put one there with topology publish.",
+	);
+}

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { publishTopology } from "../../../src/ops/publishTopology.ts";
+import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { openLastGood } from "../../../src/topology/lastGood.ts";
+import { Membership, readMembers } from "../../../src/topology/members.ts";
+import { memoryStore, storedTexts } from "../../helpers/memoryStore.ts";
+import { command } from "../../helpers/runCommand.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { until } from "../../helpers/until.ts";
+
+const A = "mysql://app:hunter2@a:3306";
+const B = "mysql://app:hunter2@b:3306";
+
+function map(version: number, range: object = {}): object {
+	return {
+		version,
+		shards: [{ range: [0, 7], primary: A, open: true, ...range }],
+		lookups: [{ range: [0, 3], primary: A }],
+	};
+}
+
+/** A topology file of its own, and what a command does with it. */
+function fleet(content: object) {
+	const folder = temporaryFolder();
+	const file = join(folder.path, "topology.json");
+	writeFileSync(file, JSON.stringify(content));
+	const env = { CORKBOARD_TOPOLOGY: file };
+	return {
+		file,
+		folder: folder.path,
+		stored: () => JSON.parse(readFileSync(file, "utf8")),
+		run: (...args: readonly string[]) =>
+			command(["topology", ...args], { env }),
+		[Symbol.dispose]: () => folder[Symbol.dispose](),
+	};
+}
+
+describe("a topology that commands change", () => {
+	test("is published only where the file was made from the stored version, under the next number", async () => {
+		using at = fleet(map(4));
+		const edited = join(at.folder, "edited.json");
+		writeFileSync(edited, JSON.stringify(map(4, { weight: 2 })));
+		const dry = await at.run("publish", edited, "--dry-run");
+		assert.equal(dry.code, 0, dry.err);
+		assert.equal(at.stored().version, 4);
+		const { code, out } = await at.run("publish", edited, "--why", "more here");
+		assert.equal(code, 0);
+		assert.match(
+			out,
+			/^shards 0 to 7 {3}mysql:\/\/a:3306, open → mysql:\/\/a:3306, open, weight 2\nversion 5 is published\n0 of 0 members/,
+		);
+		assert.equal(at.stored().version, 5);
+		assert.doesNotMatch(out, /hunter2/);
+		const again = await at.run("publish", edited);
+		assert.equal(again.code, 1);
+		assert.match(again.err, /made from version 4, but .* has version 5 now/);
+		const history = await at.run("history");
+		assert.match(history.out, /^5 .* more here .*@/m);
+	});
+
+	test("does not go back to a former primary; open ranges and weights do, and generations stay", async () => {
+		using at = fleet(map(1));
+		assert.equal((await at.run("close", "4-7")).code, 0);
+		const edited = join(at.folder, "edited.json");
+		const moved = { primary: B, generation: 1, replica: A };
+		writeFileSync(edited, JSON.stringify(map(2, moved)));
+		assert.equal((await at.run("publish", edited)).code, 0);
+		const refused = await at.run("rollback", "2");
+		assert.equal(refused.code, 1);
+		assert.match(
+			refused.err,
+			/version 2 names mysql:\/\/a:3306, which lacks what was written/,
+		);
+		const placed = await at.run("rollback", "2", "--only-placement");
+		assert.equal(placed.code, 0, placed.err);
+		const { version, shards } = at.stored();
+		assert.equal(version, 4);
+		assert.deepEqual(
+			shards.map(({ range, open }: { range: unknown; open: unknown }) => [
+				range,
+				open,
+			]),
+			[
+				[[0, 3], true],
+				[[4, 7], false],
+			],
+		);
+		for (const range of shards) {
+			assert.equal(range.primary, B);
+			assert.equal(range.generation, 1);
+		}
+	});
+
+	test("shows no password; the file to edit has it, for its owner alone", async () => {
+		using at = fleet(map(3));
+		const shown = await at.run("show");
+		assert.match(shown.out, /mysql:\/\/a:3306/);
+		assert.doesNotMatch(shown.out, /hunter2/);
+		const copy = join(at.folder, "copy.json");
+		await at.run("show", "--file", copy);
+		assert.deepEqual(JSON.parse(readFileSync(copy, "utf8")), map(3));
+	});
+});
+
+describe("processes that compete", () => {
+	test("publish each version once, and lose no edit", async () => {
+		const stored = storedTexts();
+		const first = memoryStore(stored);
+		const topology = map(1) as never;
+		await publishTopology(first, () => topology, { why: "first" });
+		await Promise.all(
+			Array.from({ length: 4 }, async () => {
+				const store = memoryStore(stored);
+				for (let n = 0; n < 10; n++) {
+					await publishTopology(
+						store,
+						(current) => {
+							const [range] = current?.shards ?? [];
+							assert.ok(current && range);
+							const generation = (range.generation ?? 0) + 1;
+							return { ...current, shards: [{ ...range, generation }] };
+						},
+						{ why: "count" },
+					);
+				}
+			}),
+		);
+		const text = (await first.get("topology"))?.text ?? "";
+		const { version, shards } = JSON.parse(text);
+		assert.equal(version, 41);
+		assert.equal(shards[0].generation, 40);
+		assert.equal((await first.list("history")).length, 41);
+	});
+});
+
+describe("a member of a fleet", () => {
+	test("holds the barrier until it has gone over, and while a call runs on an older version", async () => {
+		using at = fleet(map(1));
+		await using store = openFileStore(at.file, { pollMs: 50 });
+		await using source = await openLastGood(store);
+		await using member = new Membership(store, { role: "serve", model: "m" });
+		await member.say(0, 0);
+		let oldest = 1;
+		await member.say(1, oldest);
+		source.follow(
+			async ({ version }) => void (await member.say(version, oldest)),
+		);
+		await at.run("weigh", "0", "2", "--dry-run");
+		const publishing = at.run("weigh", "0", "2");
+		await until("version 2", () => source.topology.version === 2);
+		const late = await at.run("wait", "2", "--seconds", "1");
+		assert.equal(late.code, 3);
+		assert.match(
+			late.out,
+			/^0 of 1 members .* still runs calls on version 1$/m,
+		);
+		oldest = 2;
+		await member.say(2, oldest);
+		const { code, out } = await publishing;
+		assert.equal(code, 0, out);
+		assert.match(out, /1 of 1 members serve version 2/);
+		const [known] = await readMembers(store);
+		assert.equal(known?.role, "serve");
+		assert.equal(known?.pid, process.pid);
+	});
+});
