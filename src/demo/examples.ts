@@ -52,6 +52,25 @@ mutation LikePin($input: LikePinInput!) {
 }
 `;
 
+const FEED = `# What the users you follow saved, and why each pin is here.
+# Reading it from the start adds what is new.
+query HomeFeed($after: String) {
+  viewer {
+    homeFeedWaiting
+    homeFeed(first: 10, after: $after) {
+      edges {
+        node {
+          title
+          owner { name }
+          homeFeedReason { source via { id } at }
+        }
+      }
+      pageInfo { hasNextPage startCursor endCursor }
+    }
+  }
+}
+`;
+
 /** A placeholder that the page replaces with its own origin. */
 const ORIGIN = "http://localhost:4000";
 
@@ -87,11 +106,12 @@ query Persisted {
 `;
 }
 
-/** GraphiQL's first tabs on the demo graph: a query, paging, a mutation, a persisted request. */
+/** GraphiQL's first tabs on the demo graph: a query, paging, the home feed, a mutation, a persisted request. */
 export function demoExamples(pin: string | undefined): readonly Example[] {
 	return [
 		{ query: DEMO_QUERY },
 		{ query: PAGING, variables: { after: null } },
+		{ query: FEED, variables: { after: null } },
 		...(pin === undefined
 			? []
 			: [{ query: LIKE, variables: { input: { pinId: pin } } }]),

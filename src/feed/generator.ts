@@ -117,8 +117,9 @@ export async function chooseFor(
 	const lastLookAt = visit?.generatedAt ?? 0;
 	const isReturning =
 		visit === null || visit.visitedAt < now - ACTIVE_MS || lastLookAt === 0;
-	if (isReturning) options.onReturning?.();
-	const pulled = isReturning
+	const isPulled = isReturning || parts.pull === null;
+	if (isPulled) options.onReturning?.();
+	const pulled = isPulled
 		? await pullFollowed(store, graph, user, call)
 		: ((await parts.pull?.(user, lastLookAt)) ?? []);
 	const candidates = merged(
@@ -160,7 +161,7 @@ export async function chooseFor(
 		],
 		size,
 		visit,
-		isPulled: isReturning,
+		isPulled,
 	};
 }
 

@@ -12,7 +12,7 @@ export interface FeedParts {
 	readonly now: () => number;
 	/**
 	 * Pins of producers that the user follows and that do not push them, made after
-	 * `since`. Null: every producer pushes.
+	 * `since`. Null: nothing fills the pools, so each look reads those whom the user follows.
 	 */
 	readonly pull:
 		| ((user: Id, since: number) => Promise<readonly PoolEntry[]>)

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import fc from "fast-check";
 import { parse } from "graphql";
-import { LOOK_COST } from "../../src/feed/homeFeeds.ts";
+import { type HomeFeeds, LOOK_COST } from "../../src/feed/homeFeeds.ts";
 import { settleFeed } from "../../src/feed/settle.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { openFeedWorld } from "../helpers/feedWorld.ts";
+import { openFeedWorld, type User } from "../helpers/feedWorld.ts";
 
 const world = await openFeedWorld();
 after(() => world[Symbol.asyncDispose]());
@@ -307,6 +308,180 @@ describe("the promises of a home feed (docs/feed.md)", () => {
 			const shown = await world.look(world.another(), bob.id);
 			assert.deepEqual(shown.toSorted(), pins.toSorted());
 		}
+	});
+});
+
+describe("random histories", () => {
+	it("show every active follower each pin it may see exactly once, whatever dies between two steps", async () => {
+		const runs = Number(process.env.CORKBOARD_FEED_HISTORIES ?? 8);
+		const step = fc.constantFrom(
+			...(["choose", "append", "settle", "note", "trim"] as const),
+		);
+		const event = fc.oneof(
+			{ weight: 4, arbitrary: fc.tuple(fc.constant("post"), fc.nat(1)) },
+			{ weight: 1, arbitrary: fc.tuple(fc.constant("repin"), fc.nat(1)) },
+			{ weight: 1, arbitrary: fc.tuple(fc.constant("delete"), fc.nat(9)) },
+			{ weight: 1, arbitrary: fc.tuple(fc.constant("secret"), fc.nat(1)) },
+			{ weight: 1, arbitrary: fc.tuple(fc.constant("unfollow"), fc.nat(1)) },
+			{ weight: 1, arbitrary: fc.tuple(fc.constant("follow"), fc.nat(1)) },
+			{ weight: 1, arbitrary: fc.tuple(fc.constant("block"), fc.nat(1)) },
+			{ weight: 3, arbitrary: fc.tuple(fc.constant("look"), fc.nat(1)) },
+			{ weight: 1, arbitrary: fc.tuple(fc.constant("both"), fc.nat(1)) },
+			{ weight: 2, arbitrary: fc.tuple(fc.constant("die"), step) },
+		);
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(event, { minLength: 4, maxLength: 16 }),
+				async (events) => {
+					const bob = await world.user();
+					const producers = [await world.user(), await world.user()];
+					const devices = [world.another(), world.another()];
+					const pins: { id: Id; origin: Id; by: number; gone: boolean }[] = [];
+					const follows = [true, true];
+					for (const { id } of producers) await world.follow(bob.id, id);
+					await world.visited(bob.id);
+					/** As the job of a pin does. */
+					const fanOut = async (id: Id, by: number, origin = id) => {
+						pins.push({ id, origin, by, gone: false });
+						const via = (producers[by] as User).id;
+						if (follows[by]) {
+							await world.offer(bob.id, [id], via, { origin });
+						}
+					};
+					/** As the job of an unfollow does: what waits through the producer goes, and the same pictures wait through others. */
+					const withdraw = async (by: number) => {
+						const via = (producers[by] as User).id;
+						const rows = await world.pools.listVia(bob.id, via, "waiting", 99);
+						const substitutes = rows.flatMap(({ score, origin }) =>
+							pins
+								.filter((pin) => pin.origin === origin && follows[pin.by])
+								.slice(0, 1)
+								.map((pin) => ({
+									source: "user" as const,
+									score,
+									origin,
+									pin: pin.id,
+									via: (producers[pin.by] as User).id,
+								})),
+						);
+						await world.pools.withdraw(
+							bob.id,
+							via,
+							rows.map(({ origin }) => origin),
+							substitutes,
+							Date.now(),
+						);
+					};
+					const shownNow = async () => {
+						const quiet = world.another({ addsOnRead: false });
+						const shown = await world.look(quiet, bob.id);
+						assert.equal(new Set(shown).size, shown.length, "shown twice");
+						const origins = shown.map(
+							(id) => pins.find((pin) => pin.id === id)?.origin,
+						);
+						assert.equal(new Set(origins).size, origins.length, "same picture");
+						await quiet.flush();
+						return shown;
+					};
+					for (const [what, argument] of events) {
+						const by = Number(argument);
+						const producer = producers[by] as User;
+						if (what === "post") await fanOut(await world.pin(producer), by);
+						if (what === "repin") {
+							const origin = pins.find((pin) => pin.by !== by && !pin.gone);
+							if (origin === undefined || origin.id !== origin.origin) continue;
+							const { data } = await world.corkboard.query(
+								`mutation { repin(input: {pinId: "${origin.id}", boardId: "${producer.board}"}) { pin { id } } }`,
+								{ viewer: producer.id },
+							);
+							const made = data as { repin: { pin: { id: Id } } | null };
+							if (made.repin !== null) {
+								await fanOut(made.repin.pin.id, by, origin.id);
+							}
+						}
+						if (what === "delete") {
+							const pin = pins[by];
+							if (pin === undefined || pin.gone) continue;
+							pin.gone = true;
+							await world.ask(
+								(producers[pin.by] as User).id,
+								`mutation { deletePin(input: {pinId: "${pin.id}"}) { deletedPinId } }`,
+							);
+						}
+						if (what === "secret") {
+							for (const secret of [true, false]) {
+								await world.ask(
+									producer.id,
+									`mutation { updateBoard(input: {boardId: "${producer.board}", secret: ${secret}}) { board { id } } }`,
+								);
+								if (secret) await world.look(devices[0] as HomeFeeds, bob.id);
+								const owns = (id: Id) =>
+									pins.some((pin) => pin.id === id && pin.by === by);
+								if (secret) assert.ok(!(await shownNow()).some(owns));
+							}
+						}
+						if (what === "block") {
+							for (const verb of ["block", "unblock"]) {
+								await world.ask(
+									producer.id,
+									`mutation { ${verb}User(input: {userId: "${bob.id}"}) { user { id } } }`,
+								);
+							}
+						}
+						if (what === "unfollow" || what === "follow") {
+							follows[by] = what === "follow";
+							await world[what](bob.id, producer.id);
+							if (what === "unfollow") await withdraw(by);
+							// As the job of a follow does.
+							for (const pin of what === "follow" ? pins : []) {
+								if (pin.by !== by || pin.gone) continue;
+								const { origin } = pin;
+								await world.offer(bob.id, [pin.id], producer.id, { origin });
+							}
+						}
+						if (what === "look") {
+							await world.look(devices[by] as HomeFeeds, bob.id);
+						}
+						if (what === "both") {
+							await Promise.all(
+								devices.map((device) => world.look(device, bob.id)),
+							);
+						}
+						if (what === "die") {
+							const dying = world.another({
+								beforeStep(step) {
+									if (step === argument) throw new Error("dies");
+								},
+							});
+							await world.look(dying, bob.id);
+							await dying.flush();
+						}
+						await shownNow();
+					}
+					for (const device of devices) await device.flush();
+					const last = world.another();
+					await world.look(last, bob.id);
+					await last.flush();
+					const shown = new Set(await shownNow());
+					const rows = await world.pools.find(
+						bob.id,
+						pins.map(({ origin }) => origin),
+					);
+					for (const [at, { id, origin, by, gone }] of pins.entries()) {
+						if (gone || !follows[by]) continue;
+						const isKnown = pins.some(
+							(pin) => pin.origin === origin && (shown.has(pin.id) || pin.gone),
+						);
+						// Dropped: it was not visible when somebody looked.
+						const hasReason =
+							rows[at] !== null && rows[at]?.state !== "waiting";
+						assert.ok(shown.has(id) || isKnown || hasReason, `${id} is lost`);
+					}
+				},
+			),
+			// The same few each time, unless somebody asks for more.
+			{ numRuns: runs, ...(runs <= 8 && { seed: 1 }) },
+		);
 	});
 });
 

@@ -129,7 +129,7 @@ export async function openFeedWorld(): Promise<FeedWorld> {
 		},
 		another(options = {}, own = pools) {
 			return new HomeFeeds(
-				{ ...feed.parts, pools: own },
+				{ ...feed.parts, pools: own, pull: async () => [] },
 				{
 					addsOnRead: true,
 					lookMs: 60_000,
