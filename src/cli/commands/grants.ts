@@ -80,7 +80,7 @@ export async function run(
 			]),
 			"-- serve, worker, init and the commands of queues, where the topology has queues: jobs, their tables, and the partitions that come and go by the hour.",
 			`GRANT ${QUEUE_PRIVILEGES} ON ${QUEUES} TO ${account};`,
-			"-- serve, worker, init and the commands of feeds, where the topology has pools: what waits for home feeds. Only init needs CREATE.",
+			"-- serve, worker and init, where the topology has pools: what waits for home feeds. Only init needs CREATE.",
 			`GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON ${POOLS} TO ${account};`,
 			...(product === "mysql"
 				? [
