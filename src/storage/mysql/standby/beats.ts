@@ -91,7 +91,7 @@ export class Beats implements Disposable {
 			);
 			const [clock, at, holder] = row ?? [];
 			const us = Number(clock);
-			this.#lag.notePrimary(us, askedAt, this.#now());
+			this.#lag.notePrimary(us, Number(at ?? 0), askedAt, this.#now());
 			const isMine = String(holder) === this.#holder;
 			if (isMine || at === null || Number(at) < us - LEASE_US) {
 				await this.#primary.run(

@@ -20,15 +20,22 @@ export class StandbyLag {
 	#answeredAt = Number.NEGATIVE_INFINITY;
 	#beat: number | null = null;
 
-	/** The primary's clock, as it was at `askedAt` or later. */
-	notePrimary(us: number, askedAt: number, now: number): void {
+	/**
+	 * The primary's clock, as it was at `askedAt` or later, and its own beat. One
+	 * without beats says nothing: it may be back for a moment, and the standby has
+	 * all that it had.
+	 */
+	notePrimary(us: number, beat: number, askedAt: number, now: number): void {
+		if (beat < us - LIVE_US) return;
 		this.#clock = { us, at: askedAt };
 		this.noteAnswer(now);
 	}
 
 	/** The primary answered something. */
 	noteAnswer(now: number): void {
-		this.#answeredAt = Math.max(this.#answeredAt, now);
+		if (this.#clock === null) return;
+		const until = Math.min(now, this.#clock.at + LIVE_US / 1_000);
+		this.#answeredAt = Math.max(this.#answeredAt, until);
 	}
 
 	/** The newest beat that was read from the standby. */
@@ -51,6 +58,9 @@ export class StandbyLag {
 		return Math.max(0, (until - beat) / 1_000);
 	}
 }
+
+/** A primary whose newest beat is older has none now. */
+const LIVE_US = 1_500_000;
 
 /** Beats from so long after the primary's last answer: it lives. Longer than the time between two beats and two questions. */
 const CUT_OFF_US = 2_000_000;
