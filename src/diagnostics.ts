@@ -689,13 +689,15 @@ export interface WriteDescription {
  * - `deadlock`: MySQL rolled it back for another one; `lockWait`: it waited too long for a row.
  * - `shared`: another write of the same database transaction failed.
  * - `connectionLost`, and `readOnly`: its host takes no writes for now.
+ * - `moved`: its host does not have the shard's tables, and a newer topology names another.
  */
 export type RetryReason =
 	| "deadlock"
 	| "lockWait"
 	| "shared"
 	| "connectionLost"
-	| "readOnly";
+	| "readOnly"
+	| "moved";
 
 /** Records what one write causes. */
 export interface WriteTrace

@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	queue: [["."], ["mysql", "sqlite"]],
 	feed: [["."], ["mysql", "sqlite"], ["jobs"]],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
-	ops: [["."], ["import", "verify"], ["jobs"]],
+	ops: [["."], ["import", "verify", "fleet"], ["jobs"]],
 	server: [
 		["auth", "http", "log.ts"],
 		["limits"],

@@ -15,9 +15,11 @@ import type { SharedCaches, Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursorCodec.ts";
 import type { Model } from "../model/types.ts";
 import {
+	MYSQL_LIMITS,
 	type MysqlLimits,
 	openMysqlStorage,
 } from "../storage/mysql/mysqlStorage.ts";
+import { SharedHosts } from "../storage/mysql/sharedHosts.ts";
 import {
 	createReloadableStorage,
 	type ReloadableStorage,
@@ -27,7 +29,11 @@ import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { markingUnpublishedWrites } from "../storage/unpublishedWrites.ts";
-import { feedGenerationOf, generationOf } from "../topology/ranges.ts";
+import {
+	changedShards,
+	feedGenerationOf,
+	generationOf,
+} from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
 
@@ -187,13 +193,10 @@ async function openStorage(
 	const { topology } = source;
 	const readOnly = access === "readOnly";
 	if (dataFoldersOf(topology).size === 0) {
+		const limits = { ...MYSQL_LIMITS, ...hooks.mysqlLimits };
+		const hosts = new SharedHosts(limits, readOnly);
 		const open = (version: Topology) =>
-			openMysqlStorage({
-				model,
-				topology: version,
-				readOnly,
-				...(hooks.mysqlLimits && { limits: hooks.mysqlLimits }),
-			});
+			openMysqlStorage({ model, topology: version, readOnly, limits, hosts });
 		const storage = resources.use(
 			await createReloadableStorage(
 				open,
@@ -226,9 +229,10 @@ function followTopology(
 ): void {
 	source.follow(
 		async (topology) => {
+			const former = storage.topology;
 			await storage.switchTopology(topology);
 			// Values read from a former primary may not be the new primary's.
-			store.invalidateAll();
+			store.invalidateShards(changedShards(former, topology));
 			await onTopology?.(topology);
 		},
 		() => storage.oldestVersion,

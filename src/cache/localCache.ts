@@ -241,10 +241,21 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** Drops every key, and detaches all reads that run. */
 	invalidateAll(): void {
-		const end = this.#firstSlot + SLOTS;
-		for (let slot = this.#firstSlot; slot < end; slot++) this.#raise(slot);
-		this.#raise(CHANGES_SLOT);
+		this.#raiseAll();
 		while (this.#recency.oldest !== null) this.#drop(this.#recency.oldest);
+	}
+
+	/**
+	 * Drops the keys that match, in every partition. Reads that run are detached,
+	 * whatever their key: a read of a matching key may run without being known by it.
+	 */
+	invalidateWhere(matches: (key: string) => boolean): void {
+		this.#raiseAll();
+		for (const { entries } of this.#partitions.values()) {
+			for (const [key, entry] of entries) {
+				if (matches(key)) this.#drop(entry);
+			}
+		}
 	}
 
 	/** While on, nothing is cached: for a time in which invalidations of other processes are not received. */
@@ -320,6 +331,12 @@ export class LocalCache<V extends CacheEntry> {
 			entries,
 			bytes: this.#weight,
 		};
+	}
+
+	#raiseAll(): void {
+		const end = this.#firstSlot + SLOTS;
+		for (let slot = this.#firstSlot; slot < end; slot++) this.#raise(slot);
+		this.#raise(CHANGES_SLOT);
 	}
 
 	#raise(slot: number): void {

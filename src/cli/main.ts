@@ -71,6 +71,11 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"queue drop": () => import("./commands/queueDrop.ts"),
 	"queue rotate": () => import("./commands/queueRotate.ts"),
 	"queue drain": () => import("./commands/queueDrain.ts"),
+	promote: () => import("./commands/promote.ts"),
+	"operations list": () => import("./commands/operationsList.ts"),
+	"operations resume": () => import("./commands/operationsResume.ts"),
+	"operations abort": () => import("./commands/operationsAbort.ts"),
+	operator: () => import("./commands/operator.ts"),
 	completion: () => import("./commands/completion.ts"),
 };
 

@@ -34,6 +34,16 @@ export const SETTINGS: readonly Setting[] = (
 			"path of a file with user:password for ZooKeeper",
 			"none",
 		],
+		[
+			"CORKBOARD_MYSQL_FILE",
+			"file with user and password of MySQL hosts whose URL has none",
+			"none",
+		],
+		[
+			"CORKBOARD_ADMIN_FILE",
+			"the same for the commands that change a fleet",
+			"CORKBOARD_MYSQL_FILE, or the URL's",
+		],
 		["CORKBOARD_DATA", "embedded data folder", "data"],
 		[
 			"CORKBOARD_DEMO",

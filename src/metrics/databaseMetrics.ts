@@ -14,7 +14,7 @@ import type { Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
 
 const FREQUENT_FAILURES = ["timeout", "connectionLost", "hostDown", "conflict"];
-const RETRIES = ["deadlock", "lockWait", "connectionLost", "readOnly"];
+const RETRIES = ["deadlock", "lockWait", "connectionLost", "readOnly", "moved"];
 
 /** Calls of the storage port, statements by host, pools, and hosts that are down. */
 export function databaseMetrics(registry: Registry): Feeds {

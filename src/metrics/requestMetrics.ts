@@ -197,7 +197,7 @@ export function requestMetrics(
 	];
 }
 
-const RETRIES = ["deadlock", "lockWait", "readOnly"];
+const RETRIES = ["deadlock", "lockWait", "readOnly", "moved"];
 
 /** What is counted of requests that are alike. */
 interface OfRequest

@@ -130,6 +130,7 @@ const RETRY_REASONS: Readonly<Record<RetryReason, string>> = {
 	shared: "another write of its transaction failed",
 	connectionLost: "connection lost",
 	readOnly: "host is read-only",
+	moved: "tables are not on the host",
 };
 
 const OUTBOX_PARTS: Readonly<Record<string, readonly [string, string?]>> = {

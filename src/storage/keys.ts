@@ -28,6 +28,11 @@ export function lookupName({
 	return `${name} ${key}`;
 }
 
+/** The key in a lookup's name. The name of the lookup itself has no space. */
+export function keyOfName(name: string): string {
+	return name.slice(name.indexOf(" ") + 1);
+}
+
 /** Of an outbox entry. */
 export function entryName({
 	shard,

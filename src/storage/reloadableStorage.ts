@@ -46,7 +46,9 @@ import type {
  * Storage whose topology can change while it is used: one storage for each
  * version (docs/consistency.md, 6. Topology). A call finishes on the version it
  * started with. A write that a host refuses because it is read-only, as during
- * a promotion, waits and is retried; reads do not wait.
+ * a promotion, waits and is retried; reads do not wait. Reads and writes of a
+ * shard whose tables are not on its host wait for a newer version, which may
+ * say where they are.
  */
 export interface ReloadableStorage extends Storage {
 	/** The version on which new calls start. */
@@ -63,7 +65,9 @@ export interface ReloadableStorage extends Storage {
 export interface ReloadableStorageLimits {
 	/** How long a write waits in all. Milliseconds. */
 	readonly waitMs: number;
-	/** Most writes that wait. The next one fails at once. */
+	/** How long a read waits for a newer version, where the host has no such table. Milliseconds. */
+	readonly readWaitMs: number;
+	/** Most calls that wait. The next one fails at once. */
 	readonly maxWaiting: number;
 	/** Writes are retried this often also without a newer version: the host may become writable later. */
 	readonly retryMs: number;
@@ -76,6 +80,7 @@ export interface ReloadableStorageLimits {
 /** VTGate, too, buffers writes for 10 s during a failover. */
 const LIMITS: ReloadableStorageLimits = {
 	waitMs: 10_000,
+	readWaitMs: 1_000,
 	maxWaiting: 1_000,
 	retryMs: 500,
 	drainMs: 30_000,
@@ -181,8 +186,8 @@ class TopologySwitcher implements ReloadableStorage {
 		call?: CallOptions,
 		related?: RelatedObjects,
 	): Promise<readonly KeyResult<string | null>[]> {
-		return this.#current.use((storage) =>
-			storage.readObjects(ids, call, related),
+		return this.#read(ids, call, (storage, some) =>
+			storage.readObjects(some, call, related),
 		);
 	}
 
@@ -190,28 +195,36 @@ class TopologySwitcher implements ReloadableStorage {
 		scans: readonly Scan[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ScanResult>[]> {
-		return this.#current.use((storage) => storage.scanLists(scans, call));
+		return this.#read(scans, call, (storage, some) =>
+			storage.scanLists(some, call),
+		);
 	}
 
 	readEdges(
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]> {
-		return this.#current.use((storage) => storage.readEdges(keys, call));
+		return this.#read(keys, call, (storage, some) =>
+			storage.readEdges(some, call),
+		);
 	}
 
 	readRenumberings(
 		keys: readonly RenumberingKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<readonly Renumbering[]>[]> {
-		return this.#current.use((storage) => storage.readRenumberings(keys, call));
+		return this.#read(keys, call, (storage, some) =>
+			storage.readRenumberings(some, call),
+		);
 	}
 
 	countLists(
 		lists: readonly ListKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ListCount>[]> {
-		return this.#current.use((storage) => storage.countLists(lists, call));
+		return this.#read(lists, call, (storage, some) =>
+			storage.countLists(some, call),
+		);
 	}
 
 	longestLists(
@@ -228,7 +241,9 @@ class TopologySwitcher implements ReloadableStorage {
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		return this.#current.use((storage) => storage.readLookups(keys, call));
+		return this.#read(keys, call, (storage, some) =>
+			storage.readLookups(some, call),
+		);
 	}
 
 	transact<T>(
@@ -241,7 +256,7 @@ class TopologySwitcher implements ReloadableStorage {
 		);
 	}
 
-	/** Only keys on a read-only host wait. All changes of such a key wait, so that they stay in order. */
+	/** Only keys whose host refuses them for now wait. All changes of such a key wait, so that they stay in order. */
 	async compareAndSetLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
@@ -258,17 +273,17 @@ class TopologySwitcher implements ReloadableStorage {
 			indexes.forEach((index, at) => {
 				results[index] = given[at] as KeyResult<LookupRow | null>;
 			});
-			const readOnlyKeys = new Set(
-				some.filter((_, at) => isReadOnly(given[at])).map(nameOf),
+			const refused = given.find((row) => refusalOf(row) !== null);
+			const waitingKeys = new Set(
+				some.filter((_, at) => refusalOf(given[at]) !== null).map(nameOf),
 			);
 			indexes = indexes.filter((_, at) =>
-				readOnlyKeys.has(nameOf(some[at] as LookupChange)),
+				waitingKeys.has(nameOf(some[at] as LookupChange)),
 			);
 			if (indexes.length === 0 || !(await this.#waitAfter(version, until))) {
 				return results;
 			}
-			trace?.retry("readOnly");
-			reportReadOnly(given.find(isReadOnly));
+			reportRefusal(refused, trace);
 		}
 	}
 
@@ -411,7 +426,57 @@ class TopologySwitcher implements ReloadableStorage {
 		this.#wake();
 	}
 
-	/** A write that fails as read-only has changed nothing, so all of it can be repeated. */
+	/**
+	 * Keys of a shard that is not where this version says are read again on a newer
+	 * version, if one comes in time: not once more on this one, which says the same.
+	 */
+	async #read<Key, T>(
+		keys: readonly Key[],
+		call: CallOptions | undefined,
+		body: (
+			storage: Storage,
+			some: readonly Key[],
+		) => Promise<readonly KeyResult<T>[]>,
+	): Promise<readonly KeyResult<T>[]> {
+		let version = this.#current;
+		const first = await version.use((storage) => body(storage, keys));
+		if (!first.some(isMoved)) return first;
+		const results = [...first];
+		const until = performance.now() + this.#limits.readWaitMs;
+		for (;;) {
+			const moved = [...results.keys()].filter((at) => isMoved(results[at]));
+			if (moved.length === 0) return results;
+			if (!(await this.#newerThan(version, until, call?.signal))) {
+				return results;
+			}
+			version = this.#current;
+			const again = await version.use((storage) =>
+				body(
+					storage,
+					moved.map((at) => keys[at] as Key),
+				),
+			);
+			for (const [index, at] of moved.entries()) {
+				results[at] = again[index] as KeyResult<T>;
+			}
+		}
+	}
+
+	/** Whether there is a newer version, or comes one in time. */
+	async #newerThan(
+		version: Version,
+		until: number,
+		signal: AbortSignal | undefined,
+	): Promise<boolean> {
+		while (this.#current === version) {
+			const leftMs = until - performance.now();
+			if (leftMs <= 0 || this.#closed || signal?.aborted) return false;
+			if (!(await this.#wait(leftMs, signal))) return false;
+		}
+		return !this.#closed;
+	}
+
+	/** A write that fails as read-only or moved has changed nothing, so all of it can be repeated. */
 	async #write<T>(
 		body: (storage: Storage) => Promise<T>,
 		trace: WriteTrace | undefined,
@@ -422,10 +487,9 @@ class TopologySwitcher implements ReloadableStorage {
 			try {
 				return await version.use(body);
 			} catch (thrown) {
-				if (!isReadOnly(thrown)) throw thrown;
+				if (refusalOf(thrown) === null) throw thrown;
 				if (!(await this.#waitAfter(version, until))) throw thrown;
-				trace?.retry("readOnly");
-				reportReadOnly(thrown);
+				reportRefusal(thrown, trace);
 			}
 		}
 	}
@@ -435,18 +499,25 @@ class TopologySwitcher implements ReloadableStorage {
 		const leftMs = until - performance.now();
 		if (leftMs <= 0 || this.#closed) return false;
 		if (this.#current !== version) return true;
-		const { retryMs: againMs, maxWaiting } = this.#limits;
-		if (this.#waiting.size >= maxWaiting) return false;
+		const waited = await this.#wait(Math.min(this.#limits.retryMs, leftMs));
+		return waited && !this.#closed;
+	}
+
+	/** Until a newer version comes, at most so long. False, at once, if too many wait already. */
+	async #wait(ms: number, signal?: AbortSignal): Promise<boolean> {
+		if (this.#waiting.size >= this.#limits.maxWaiting) return false;
 		await new Promise<void>((resolve) => {
 			const wake = () => {
 				clearTimeout(timer);
+				signal?.removeEventListener("abort", wake);
 				this.#waiting.delete(wake);
 				resolve();
 			};
-			const timer = setTimeout(wake, Math.min(againMs, leftMs));
+			const timer = setTimeout(wake, ms);
+			signal?.addEventListener("abort", wake, { once: true });
 			this.#waiting.add(wake);
 		});
-		return !this.#closed;
+		return true;
 	}
 
 	#wake(): void {
@@ -533,13 +604,23 @@ class Version {
 }
 
 /** Also for a COMMIT that fails so: the server has rolled back then. */
-function reportReadOnly(error: unknown): void {
+function reportRefusal(error: unknown, trace: WriteTrace | undefined): void {
+	const reason = refusalOf(error);
+	if (reason === null) return;
+	trace?.retry(reason);
 	const { host } = (error as CorkboardError).details;
-	publishRetry({ host: String(host), reason: "readOnly" });
+	publishRetry({ host: String(host), reason });
 }
 
-function isReadOnly(thrown: unknown): boolean {
-	return thrown instanceof CorkboardError && thrown.details.kind === "readOnly";
+/** Why a host refused a write that it, or the host of a newer version, may take later; null for any other result. */
+function refusalOf(result: unknown): "readOnly" | "moved" | null {
+	if (!(result instanceof CorkboardError)) return null;
+	const { kind } = result.details;
+	return kind === "readOnly" || kind === "moved" ? kind : null;
+}
+
+function isMoved(result: unknown): boolean {
+	return refusalOf(result) === "moved";
 }
 
 function nameOf({ name, key }: LookupChange): string {

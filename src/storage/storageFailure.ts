@@ -9,6 +9,7 @@ import { CorkboardError } from "../errors.ts";
  * - `poolExhausted`: no connection came free in time, or too many callers wait for one.
  * - `conflict`: a deadlock or a lock wait timeout; the transaction may be run again.
  * - `readOnly`: the server takes no writes, as after a promotion (docs/consistency.md, 6. Topology).
+ * - `moved`: the server has no such database or table; a newer topology may say where it is (docs/consistency.md, 6. Topology).
  * - `constraint`: a row breaks a rule of its table.
  * - `unsupported`: the server's version or settings are not those we rely on.
  * - `unknownOutcome`: COMMIT was sent and failed, or its answer did not come. The cause says why.
@@ -21,6 +22,7 @@ export type FailureKind =
 	| "poolExhausted"
 	| "conflict"
 	| "readOnly"
+	| "moved"
 	| "constraint"
 	| "unsupported"
 	| "unknownOutcome"
@@ -56,6 +58,14 @@ export class StorageFailure extends Error {
 		this.statement = options.statement;
 		this.errno = options.errno ?? null;
 	}
+}
+
+/** Whether the server understood, and has no such table or permits no such statement. */
+export function isRefusal(thrown: unknown): boolean {
+	return (
+		thrown instanceof StorageFailure &&
+		(thrown.kind === "failed" || thrown.kind === "moved")
+	);
 }
 
 /**

@@ -29,7 +29,7 @@ const MYSQL_PORT = 3306;
 
 /** The forms of a host URL, for error messages. */
 export const HOST_URL_FORMS =
-	"sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]]";
+	"sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]]";
 
 /** Null for an invalid URL or an unknown scheme. */
 export function parseHostUrl(url: string): HostUrl | null {
@@ -50,7 +50,7 @@ export function redactHostUrl(url: string): string {
 /** URLs with a database or other options are rejected, because these would be ignored. */
 function parseMysql(text: string): HostUrl | null {
 	const url = URL.parse(text);
-	if (url === null || url.hostname === "" || url.username === "") return null;
+	if (url === null || url.hostname === "") return null;
 	if (!/^\/?$/.test(url.pathname) || url.hash !== "") return null;
 	// Variables stand for secrets: where a shard is, the file itself says.
 	if (url.host.includes("$")) return null;
@@ -61,12 +61,20 @@ function parseMysql(text: string): HostUrl | null {
 		return null;
 	}
 	options.delete("password-file");
+	const isNamed = url.username !== "";
+	if (!isNamed && (url.password !== "" || file !== null)) return null;
 	const tls = tlsIn(options);
 	if (tls === undefined) return null;
 	const port = url.port === "" ? MYSQL_PORT : Number(url.port);
 	try {
-		const user = secretIn(url.username);
-		const password = file === null ? secretIn(url.password) : { file };
+		const user: Secret | null = isNamed
+			? secretIn(url.username)
+			: { account: "user" };
+		const password: Secret | null = !isNamed
+			? { account: "password" }
+			: file === null
+				? secretIn(url.password)
+				: { file };
 		if (user === null || password === null) return null;
 		return {
 			scheme: "mysql",

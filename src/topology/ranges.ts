@@ -1,3 +1,4 @@
+import { MAX_SHARD } from "../id/ids.ts";
 import { redactHostUrl } from "./hostUrl.ts";
 import type { HostRange, ShardRange, Topology } from "./types.ts";
 
@@ -40,6 +41,37 @@ export function weightOf(topology: Topology, shard: number): number {
 	return rangeOf(topology, shard)?.weight ?? 1;
 }
 
+/** What another version of a topology says otherwise: shards whose values in caches may not be what the shard holds now. */
+export interface ChangedShards {
+	/** With another primary or generation, or new. */
+	readonly shards: ReadonlySet<number>;
+	/** With another primary. */
+	readonly modShards: ReadonlySet<number>;
+}
+
+export function changedShards(old: Topology, next: Topology): ChangedShards {
+	const wasThere = (topology: Topology, shard: number) => {
+		const range = rangeOf(topology, shard);
+		if (range === null) return null;
+		const feeds = hostInRanges(topology.feeds ?? [], shard);
+		return `${feedGenerationOf(topology, shard)} ${redactHostUrl(range.primary)} ${feeds}`;
+	};
+	return {
+		shards: new Set(
+			shardsOf(next.shards).filter(
+				(shard) => wasThere(old, shard) !== wasThere(next, shard),
+			),
+		),
+		modShards: new Set(
+			shardsOf(next.lookups).filter(
+				(shard) =>
+					hostInRanges(old.lookups, shard) !==
+					hostInRanges(next.lookups, shard),
+			),
+		),
+	};
+}
+
 /** The number of mod shards, which never changes. */
 export function modShards({ lookups }: Topology): number {
 	return (lookups.at(-1)?.range[1] ?? -1) + 1;
@@ -54,6 +86,19 @@ export function shardsOf(ranges: readonly HostRange[]): readonly number[] {
 	return ranges.flatMap(({ range: [first, last] }) =>
 		Array.from({ length: last - first + 1 }, (_, index) => first + index),
 	);
+}
+
+/** `0-255,512` as numbers, lowest first and each once; null where it is something else. */
+export function parseShardRanges(text: string): readonly number[] | null {
+	const shards = new Set<number>();
+	for (const part of text.split(",")) {
+		const [, low = "", high = low] =
+			/^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part) ?? [];
+		const [first, last] = [Number(low), Number(high)];
+		if (low === "" || first > last || last > MAX_SHARD) return null;
+		for (let shard = first; shard <= last; shard++) shards.add(shard);
+	}
+	return [...shards].sort((a, b) => a - b);
 }
 
 /** Binary search: ranges are sorted, lowest first. */

@@ -7,7 +7,9 @@ export type Secret =
 	/** Texts, and names of environment variables, one after the other. */
 	| { readonly parts: readonly (string | { readonly variable: string })[] }
 	/** Path of a file that holds it; a line end after it does not count. */
-	| { readonly file: string };
+	| { readonly file: string }
+	/** This part of the account in the file that `CORKBOARD_MYSQL_FILE` names. */
+	| { readonly account: "user" | "password" };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -39,6 +41,9 @@ export function readSecret(
 ): string {
 	if (typeof secret === "string") return secret;
 	if ("file" in secret) return readSecretFile(secret.file, host);
+	if ("account" in secret) {
+		return readAccount(secret.account, host, environment);
+	}
 	return secret.parts
 		.map((part) => {
 			if (typeof part === "string") return part;
@@ -66,4 +71,40 @@ function readSecretFile(file: string, host: string): string {
 		);
 	}
 	return text.replace(/\r?\n$/, "");
+}
+
+/** Where the account of hosts without one in their URL is: JSON with `user` and `password`. */
+export const ACCOUNT_FILE = "CORKBOARD_MYSQL_FILE";
+
+function readAccount(
+	part: "user" | "password",
+	host: string,
+	environment: Environment,
+): string {
+	const file = environment[ACCOUNT_FILE];
+	const fail = (problem: string, cause?: unknown) =>
+		new CorkboardError("BAD_TOPOLOGY", problem, { cause });
+	if (file === undefined || file === "") {
+		throw fail(
+			`The URL of ${host} names no user, so ${ACCOUNT_FILE} must name a file with {"user": …, "password": …}.`,
+		);
+	}
+	let account: unknown;
+	try {
+		account = JSON.parse(readFileSync(file, "utf8"));
+	} catch (cause) {
+		// The message of a JSON error may quote the password.
+		const isJson = cause instanceof SyntaxError;
+		throw fail(
+			`${ACCOUNT_FILE}, for ${host}, ${isJson ? "is not JSON" : `cannot be read: ${(cause as Error).message}`}.`,
+			isJson ? undefined : cause,
+		);
+	}
+	const value = (account as Record<string, unknown> | null)?.[part];
+	if (typeof value === "string" && (part === "password" || value !== "")) {
+		return value;
+	}
+	throw fail(
+		`${ACCOUNT_FILE}, for ${host}, must hold {"user": …, "password": …} and has no ${part}.`,
+	);
 }

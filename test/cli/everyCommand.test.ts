@@ -156,6 +156,9 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	token: "a token",
 	account: "an id",
 	list: "lines of JSON",
+	"operations resume": "sentences",
+	"operations abort": "sentences",
+	operator: "a log",
 	completion: "a script",
 };
 
@@ -269,6 +272,8 @@ describe("every command", () => {
 /** Commands whose JSON needs a server: the tests that compare it with docs/commands.md. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
+	promote: "test/ops/fleet/promote.test.ts",
+	"operations list": "test/ops/fleet/promote.test.ts",
 };
 
 /** Names of objects agree at every depth, where both have something. */

@@ -46,7 +46,7 @@ describe("a command line", () => {
 		assert.deepEqual(await command(["verify", "--repiar"]), {
 			code: 2,
 			out: "",
-			err: "corkboard: Unknown option --repiar. Did you mean --repair? Usage: verify [--repair] [--jobs] [--counts] [--json]\n",
+			err: "corkboard: Unknown option --repiar. Did you mean --repair? Usage: verify [--repair] [--jobs] [--counts] [--shards RANGES] [--mod-shards RANGES] [--json]\n",
 		});
 		assert.deepEqual(await command(["token", "ada", "--force"]), {
 			code: 2,

@@ -142,22 +142,22 @@ suite("checkTopology", () => {
 
 	test("rejects a URL without a driver, and quotes only its scheme", () => {
 		assert.deepEqual(oneShard({ primary: "postgres://me:secret@db/" }), [
-			"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: postgres:",
+			"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: postgres:",
 		]);
 		assert.deepEqual(oneShard({ replica: "somewhere" }), [
-			"shards[0].replica: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: no scheme",
+			"shards[0].replica: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: no scheme",
 		]);
 		assert.deepEqual(oneShard({ primary: "sqlite:" }), [
-			"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: sqlite:",
+			"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: sqlite:",
 		]);
 		assert.deepEqual(oneShard({ primary: { url: "mysql://me:secret@db/" } }), [
 			"shards[0].primary: expected a URL but got: an object",
 		]);
 	});
 
-	test("rejects a MySQL URL without host or user, or with an unknown or malformed part", () => {
+	test("rejects a MySQL URL without host, or with a password and no user, or with an unknown or malformed part", () => {
 		for (const primary of [
-			"mysql://db:3306",
+			"mysql://:secret@db:3306",
 			"mysql://me:secret@",
 			"mysql://me:secret@db/database",
 			"mysql://me:secret@db?ssl=1",
@@ -165,7 +165,7 @@ suite("checkTopology", () => {
 			"mysql:db",
 		]) {
 			assert.deepEqual(oneShard({ primary }), [
-				"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: mysql:",
+				"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: mysql:",
 			]);
 		}
 	});
@@ -364,7 +364,7 @@ suite("checkTopology", () => {
 			[
 				"version: expected a positive integer but got: 0",
 				"shards[0].range[1]: expected a shard from 0 to 65535 but got: 70000",
-				"shards[1].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: redis:",
+				"shards[1].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: redis:",
 				"shards[3]: expected a range and its hosts but got: 7",
 				"shards[2].range: expected no overlap but got: 3 to 3, which shards[1].range has too",
 				"lookups[0].range: expected no gap but got: none for 0 to 0",

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { addressOf } from "../../src/storage/mysql/serverAddress.ts";
 import { parseHostUrl, redactHostUrl } from "../../src/topology/hostUrl.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 /** The sign before a variable in braces. */
 const D = "$";
@@ -85,7 +89,7 @@ describe("host URL", () => {
 			"sqlite:",
 			"mysql:",
 			"mysql://",
-			"mysql://db1",
+			"mysql://:secret@db1",
 			"mysql://me:%E0%A4%A@db1",
 			"mysql://me@db1:0x10",
 			"mysql://me@db1/database",
@@ -117,5 +121,34 @@ describe("host URL", () => {
 		);
 		assert.equal(redactHostUrl("sqlite:data"), "sqlite:data");
 		assert.equal(redactHostUrl("mysql://me:secret@db1/x"), "an unknown host");
+	});
+
+	test("a MySQL URL without a user takes user and password from the file that the environment names", () => {
+		using folder = temporaryFolder();
+		const file = join(folder.path, "account.json");
+		const environment = { CORKBOARD_MYSQL_FILE: file };
+		const address = () => addressOf("mysql://db001a:3307", environment);
+		const refused = (message: RegExp) =>
+			assert.throws(address, { code: "BAD_TOPOLOGY", message });
+		refused(/CORKBOARD_MYSQL_FILE, for db001a:3307, cannot be read/);
+		writeFileSync(file, "secret");
+		refused(/^CORKBOARD_MYSQL_FILE, for db001a:3307, is not JSON\.$/);
+		writeFileSync(file, '{"user": "app"}');
+		refused(/has no password/);
+		writeFileSync(file, '{"user": "app", "password": "secret"}');
+		const { user, password, name } = address();
+		assert.deepEqual(
+			[user, password(), name],
+			["app", "secret", "db001a:3307"],
+		);
+		// Replaced while the process runs.
+		writeFileSync(file, '{"user": "app", "password": "newer"}');
+		assert.equal(password(), "newer");
+		assert.throws(() => addressOf("mysql://db001a:3307", {}), {
+			code: "BAD_TOPOLOGY",
+			message: /names no user, so CORKBOARD_MYSQL_FILE must name a file/,
+		});
+		assert.equal(parseHostUrl("mysql://:secret@db001a"), null);
+		assert.equal(parseHostUrl("mysql://db001a?password-file=/p"), null);
 	});
 });

@@ -8,10 +8,12 @@ import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
 import { parseHostUrl } from "../../src/topology/hostUrl.ts";
 import { readTopology } from "../../src/topology/parseTopology.ts";
 import {
+	changedShards,
 	generationOf,
 	hostOf,
 	modShards,
 	openShards,
+	parseShardRanges,
 	rangeOf,
 	shardsOf,
 } from "../../src/topology/ranges.ts";
@@ -72,6 +74,56 @@ suite("topology ranges", () => {
 		assert.deepEqual(openShards(FLEET), [0, 20, 21, 22]);
 		assert.deepEqual(shardsOf(FLEET.lookups), [0, 1, 2, 3, 4]);
 	});
+
+	test("parseShardRanges reads shards and ranges of them, and nothing else", () => {
+		assert.deepEqual(parseShardRanges("7,0-2,1"), [0, 1, 2, 7]);
+		for (const text of ["", "a", "3-1", "1-", "0,,1", "65536", "-1", "1-2-3"]) {
+			assert.equal(parseShardRanges(text), null, text);
+		}
+	});
+
+	test("changedShards are those with another primary or generation, and new ones; a changed password moves nothing", () => {
+		const version = (
+			shards: readonly [number, number, string, number][],
+			lookups: readonly [number, number, string][],
+		) =>
+			checkTopology({
+				version: 1,
+				shards: shards.map(([first, last, primary, generation]) => ({
+					range: [first, last],
+					primary,
+					open: true,
+					generation,
+				})),
+				lookups: lookups.map(([first, last, primary]) => ({
+					range: [first, last],
+					primary,
+				})),
+			});
+		const changed = changedShards(
+			version(
+				[
+					[0, 3, "mysql://u:old@a", 0],
+					[4, 5, "mysql://u:p@b", 0],
+				],
+				[[0, 2, "mysql://u:p@a"]],
+			),
+			version(
+				[
+					[0, 0, "mysql://u:new@a", 0],
+					[1, 1, "mysql://u:new@a", 1],
+					[2, 3, "mysql://u:p@c", 1],
+					[4, 7, "mysql://u:p@b", 0],
+				],
+				[
+					[0, 1, "mysql://u:p@a"],
+					[2, 2, "mysql://u:p@c"],
+				],
+			),
+		);
+		assert.deepEqual([...changed.shards], [1, 2, 3, 6, 7]);
+		assert.deepEqual([...changed.modShards], [2]);
+	});
 });
 
 suite("the embedded topology", () => {
@@ -109,7 +161,7 @@ suite("parseHostUrl", () => {
 	});
 
 	test("returns null for an unknown scheme or an incomplete URL", () => {
-		for (const url of ["mysql://db", "sqlite:", "SQLITE:a", "data", ""]) {
+		for (const url of ["mysql://", "sqlite:", "SQLITE:a", "data", ""]) {
 			assert.equal(parseHostUrl(url), null, url);
 		}
 	});

@@ -11,6 +11,8 @@ import {
 	type VerifyReport,
 	verify,
 } from "../../ops/verify/verify.ts";
+import type { ShardsToCheck } from "../../ops/verify/walkGraph.ts";
+import { parseShardRanges } from "../../topology/ranges.ts";
 import { formatNumber } from "../../util/format.ts";
 import {
 	INTERRUPTED,
@@ -36,6 +38,15 @@ export const usage: Usage = {
 			description:
 				"with --jobs: only count lists again, and repair counts that are wrong",
 		},
+		shards: {
+			value: "RANGES",
+			description:
+				"check only the rows of these shards, such as 0-255,512, against those of any",
+		},
+		"mod-shards": {
+			value: "RANGES",
+			description: "check only the lookups of these mod shards",
+		},
 		json: JSON_OPTION,
 	},
 	details:
@@ -60,6 +71,10 @@ export async function run(
 	const byJobs = given.options.jobs !== undefined;
 	const counts = given.options.counts !== undefined;
 	if (counts && !byJobs) throw new UsageError("--counts needs --jobs.");
+	const only = shardsToCheck(given);
+	if (only !== null && byJobs) {
+		throw new UsageError("--shards and --mod-shards do not go with --jobs.");
+	}
 	const signal = context.interruptSignal();
 	await using corkboard = await openForCommand(
 		context,
@@ -73,6 +88,7 @@ export async function run(
 	const progress = createProgressLine(context);
 	const report = await verify(corkboard.store, {
 		repair,
+		...(only && { only: checkedShards(only, corkboard.storage) }),
 		types: createStoredTypes(corkboard.schema),
 		signal,
 		onProgress: (now) => progress.update(describeProgress(now)),
@@ -89,6 +105,43 @@ export async function run(
 	}
 	if (report.remaining.length > 0) return 1;
 	return report.unchecked.length > 0 ? INCOMPLETE : 0;
+}
+
+/** Null: all. With one of the options only what it names. */
+function shardsToCheck({ options }: ParsedArguments): ShardsToCheck | null {
+	const { shards, "mod-shards": modShards } = options;
+	if (shards === undefined && modShards === undefined) return null;
+	return {
+		shards: shards === undefined ? [] : readRanges("shards", shards),
+		modShards:
+			modShards === undefined ? [] : readRanges("mod-shards", modShards),
+	};
+}
+
+function readRanges(option: string, text: string): readonly number[] {
+	const shards = parseShardRanges(text);
+	if (shards === null) {
+		throw new UsageError(
+			`--${option} must be shards and ranges of them, such as 0-255,512, got ${text}.`,
+		);
+	}
+	return shards;
+}
+
+function checkedShards(
+	only: ShardsToCheck,
+	storage: Pick<Corkboard["storage"], "shards" | "modShards">,
+): ShardsToCheck {
+	const known = new Set(storage.shards);
+	const missing = only.shards.find((shard) => !known.has(shard));
+	if (missing !== undefined) {
+		throw new UsageError(`The topology has no shard ${missing}.`);
+	}
+	const modShard = only.modShards.find((each) => each >= storage.modShards);
+	if (modShard !== undefined) {
+		throw new UsageError(`The topology has no mod shard ${modShard}.`);
+	}
+	return only;
 }
 
 async function enqueue(

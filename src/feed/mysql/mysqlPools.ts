@@ -10,7 +10,7 @@ import type {
 	Row,
 } from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
-import { addressOf } from "../../storage/mysql/shards.ts";
+import { addressOf } from "../../storage/mysql/serverAddress.ts";
 import {
 	StorageFailure,
 	toStorageError,

@@ -34,6 +34,7 @@ export interface Invalidator
 		| "applyInvalidations"
 		| "announce"
 		| "invalidateAll"
+		| "invalidateShards"
 		| "bypass"
 		| "limitAge"
 		| "bypassShards"
@@ -211,6 +212,15 @@ export function createInvalidator(
 		},
 
 		invalidateAll,
+
+		invalidateShards({ shards, modShards }) {
+			if (shards.size > 0) {
+				const isChanged = (id: string) => shards.has(unpackId(id as Id).shard);
+				caches.objects.local.invalidateWhere(isChanged);
+				caches.heads.local.invalidateWhere(isChanged);
+			}
+			if (modShards.size > 0) caches.lookups.invalidateModShards(modShards);
+		},
 
 		bypass(on) {
 			for (const cache of all) cache.bypass(on);

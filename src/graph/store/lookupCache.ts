@@ -2,7 +2,8 @@ import { CacheEntry } from "../../cache/cacheEntry.ts";
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import { lookupName } from "../../storage/keys.ts";
+import { keyOfName, lookupName } from "../../storage/keys.ts";
+import { modShard } from "../../storage/modShard.ts";
 import type {
 	KeyResult,
 	LookupKey,
@@ -17,6 +18,8 @@ export interface LookupCache {
 	cached(key: LookupKey, moment?: Moment): CachedLookup | undefined;
 	/** By `lookupName`. */
 	invalidate(name: string): void;
+	/** All keys of these. */
+	invalidateModShards(modShards: ReadonlySet<number>): void;
 	read(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
@@ -53,6 +56,10 @@ export function createLookupCache(options: {
 		local,
 		cached: (key, moment) => local.get(partition, lookupName(key), moment),
 		invalidate: (name) => local.invalidate(partition, name),
+		invalidateModShards: (modShards) =>
+			local.invalidateWhere((name) =>
+				modShards.has(modShard(keyOfName(name), storage.modShards)),
+			),
 		read(keys, call) {
 			const results = local.read<CorkboardError>(
 				keys.map((key) => ({ partition, key: lookupName(key) })),

@@ -17,6 +17,7 @@ import type {
 	LookupRow,
 	Storage,
 } from "../../storage/storage.ts";
+import type { ChangedShards } from "../../topology/ranges.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
 import type { FoundNode, Node } from "../types.ts";
@@ -104,8 +105,10 @@ export interface Store {
 	applyInvalidations(keys: readonly string[]): void;
 	/** Drops published keys here and publishes them. Returns whether Redis took them. */
 	announce(keys: readonly string[]): Promise<boolean>;
-	/** Drops everything cached in the process, for example after a shard moved. */
+	/** Drops everything cached in the process. */
 	invalidateAll(): void;
+	/** Drops what is cached in the process of these shards: a former primary may have had what the new one lacks. */
+	invalidateShards(changed: ChangedShards): void;
 	/** While on, nothing is cached in the process: for as long as invalidations of other processes are not received. */
 	bypass(on: boolean): void;
 	/** While on, what is cached in the process lives ten seconds at most. */

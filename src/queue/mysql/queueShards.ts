@@ -1,5 +1,5 @@
 import { Host, type HostLimits } from "../../storage/mysql/driver/host.ts";
-import { addressOf } from "../../storage/mysql/shards.ts";
+import { addressOf } from "../../storage/mysql/serverAddress.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { QueueRange } from "../../topology/types.ts";
 import { queueDatabase } from "./ddl.ts";

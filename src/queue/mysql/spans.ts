@@ -1,5 +1,5 @@
 import type { MysqlSession } from "../../storage/mysql/driver/host.ts";
-import { StorageFailure } from "../../storage/storageFailure.ts";
+import { isRefusal } from "../../storage/storageFailure.ts";
 import { hourOf } from "../bucket.ts";
 import { type Keep, keptCap, type Span } from "../rotationStore.ts";
 import {
@@ -113,7 +113,7 @@ async function readFileSizes(
 			]),
 		);
 	} catch (thrown) {
-		if (thrown instanceof StorageFailure && thrown.kind === "failed") {
+		if (isRefusal(thrown)) {
 			return new Map();
 		}
 		throw thrown;

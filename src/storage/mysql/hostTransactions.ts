@@ -8,7 +8,7 @@ import type { Deadline } from "../../util/deadline.ts";
 import type { Transaction } from "../storage.ts";
 import { type FailureKind, StorageFailure } from "../storageFailure.ts";
 import type { Host } from "./driver/host.ts";
-import { conflictReason } from "./driver/toStorageFailure.ts";
+import { conflictReason, isOfOneDatabase } from "./driver/toStorageFailure.ts";
 import { mergeTraces } from "./mergeTraces.ts";
 import {
 	type GroupOutcomes,
@@ -207,7 +207,11 @@ function isShareable({
 
 /** Whether running each by itself would not help, or might do things twice. */
 function isOfAll(thrown: unknown): boolean {
-	return thrown instanceof StorageFailure && OF_ALL.has(thrown.kind);
+	return (
+		thrown instanceof StorageFailure &&
+		OF_ALL.has(thrown.kind) &&
+		!isOfOneDatabase(thrown)
+	);
 }
 
 const OF_ALL: ReadonlySet<FailureKind> = new Set<FailureKind>([

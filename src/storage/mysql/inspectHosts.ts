@@ -14,7 +14,8 @@ import { missingTables } from "./createTables.ts";
 import { tableIn } from "./ddl.ts";
 import { Host, type HostLimits } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
-import { addressOf, chunks, type Shard, type ShardMap } from "./shards.ts";
+import { addressOf } from "./serverAddress.ts";
+import { chunks, type Shard, type ShardMap } from "./shards.ts";
 import { unionAll } from "./sqlFragment.ts";
 
 /** Time for all hosts, however much they are asked. Milliseconds. */

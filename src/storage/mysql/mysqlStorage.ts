@@ -78,6 +78,7 @@ import {
 	readByHost,
 	type Shard,
 } from "./shards.ts";
+import { SharedHosts } from "./sharedHosts.ts";
 import { StandbyReads } from "./standbyReads.ts";
 import { TransactionQueue } from "./transactionQueue.ts";
 
@@ -102,7 +103,7 @@ export interface MysqlLimits extends HostLimits {
 	readonly maxQueued: number;
 }
 
-const LIMITS: MysqlLimits = {
+export const MYSQL_LIMITS: MysqlLimits = {
 	connections: 10,
 	maxWaiting: 1_000,
 	connectMs: 1_000,
@@ -119,6 +120,8 @@ export interface MysqlOptions {
 	readonly limits?: Partial<MysqlLimits>;
 	/** For URLs that name variables (default: that of the process). */
 	readonly environment?: Environment;
+	/** Those of several versions of a topology (default: its own). They have their own limits. */
+	readonly hosts?: SharedHosts;
 }
 
 /**
@@ -143,6 +146,8 @@ class MysqlStorage implements Storage {
 	readonly #opened: Omit<Parameters<typeof inspectHosts>[0], "map">;
 	readonly #limits: MysqlLimits;
 	readonly #readOnly: boolean;
+	readonly #hosts: SharedHosts;
+	#isClosed = false;
 	readonly #map: ReturnType<typeof mapShards>;
 	readonly #transactions: TransactionQueue;
 	readonly #objects: MergedReads<ObjectKey, string | null>;
@@ -160,17 +165,19 @@ class MysqlStorage implements Storage {
 		readOnly = false,
 		limits,
 		environment = process.env,
+		hosts,
 	}: MysqlOptions) {
 		this.#model = model;
 		this.#opened = {
 			model,
 			topology,
 			environment,
-			limits: { ...LIMITS, ...limits },
+			limits: { ...MYSQL_LIMITS, ...limits },
 		};
-		this.#limits = { ...LIMITS, ...limits };
+		this.#limits = { ...MYSQL_LIMITS, ...limits };
 		this.#readOnly = readOnly;
-		this.#map = mapShards(topology, this.#limits, readOnly, environment);
+		this.#hosts = hosts ?? new SharedHosts(this.#limits, readOnly, environment);
+		this.#map = mapShards(topology, this.#hosts);
 		this.outboxShards = [...this.#map.shards.keys()];
 		this.#feeds = new Set(this.outboxShards.filter(isFeedShard));
 		this.shards = this.outboxShards.filter((shard) => !isFeedShard(shard));
@@ -581,9 +588,11 @@ class MysqlStorage implements Storage {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		if (this.#isClosed) return;
+		this.#isClosed = true;
 		await this.#standbys[Symbol.asyncDispose]();
 		await Promise.all(
-			this.#map.hosts.map((host) => host[Symbol.asyncDispose]()),
+			this.#map.hosts.map((host) => this.#hosts.giveBack(host)),
 		);
 	}
 

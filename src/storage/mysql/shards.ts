@@ -1,22 +1,11 @@
-import { readFileSync } from "node:fs";
 import { CorkboardError } from "../../errors.ts";
-import {
-	parseHostUrl,
-	redactHostUrl,
-	type Tls,
-} from "../../topology/hostUrl.ts";
-import {
-	type Environment,
-	readSecret,
-	type Secret,
-} from "../../topology/secret.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
 import type { KeyResult } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { databaseOf } from "./ddl.ts";
-import { Host, type HostLimits } from "./driver/host.ts";
-import type { ServerAddress } from "./driver/mysql2Connection.ts";
+import type { Host } from "./driver/host.ts";
+import type { SharedHosts } from "./sharedHosts.ts";
 
 /** One shard or mod shard: a database on a host. */
 export interface Shard {
@@ -32,20 +21,18 @@ export interface ShardMap {
 	readonly hosts: readonly Host[];
 }
 
-/** Ranges with the same URL share one host and its connections. */
+/**
+ * The databases of a topology. Ranges with the same URL share one host; each is
+ * taken of `hosts` once, and the caller gives it back.
+ */
 export function mapShards(
 	{ shards, lookups, feeds = [] }: Topology,
-	limits: HostLimits,
-	readOnly: boolean,
-	environment: Environment,
+	hosts: SharedHosts,
 ): ShardMap {
-	const hosts = new Map<string, Host>();
-	const hostAt = (url: string): Host => {
-		const known =
-			hosts.get(url) ?? new Host(addressOf(url, environment), limits, readOnly);
-		hosts.set(url, known);
-		return known;
-	};
+	const taken = takeHosts(
+		new Set([...shards, ...lookups, ...feeds].map(({ primary }) => primary)),
+		hosts,
+	);
 	const databases = (
 		ranges: readonly HostRange[],
 		kind: "db" | "mod" | "feed",
@@ -53,7 +40,7 @@ export function mapShards(
 		new Map(
 			ranges
 				.flatMap(({ range: [first, last], primary }) => {
-					const host = hostAt(primary);
+					const host = taken.get(primary) as Host;
 					return Array.from({ length: last - first + 1 }, (_, index) => {
 						const number = first + index;
 						const database = databaseOf(kind, number);
@@ -70,8 +57,24 @@ export function mapShards(
 	return {
 		shards: new Map([...databases(shards, "db"), ...databases(feeds, "feed")]),
 		modShards: databases(lookups, "mod"),
-		hosts: [...hosts.values()],
+		hosts: [...taken.values()],
 	};
+}
+
+/** All of them or, where one has no address, none. */
+function takeHosts(
+	urls: ReadonlySet<string>,
+	hosts: SharedHosts,
+): ReadonlyMap<string, Host> {
+	const taken = new Map<string, Host>();
+	try {
+		for (const url of urls) taken.set(url, hosts.take(url));
+		return taken;
+	} catch (thrown) {
+		// Those without other users have opened no connection yet.
+		for (const host of taken.values()) void hosts.giveBack(host);
+		throw thrown;
+	}
 }
 
 /** These shards of a map, with their hosts. */
@@ -171,57 +174,4 @@ export function chunks<Item>(
 	return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
 		items.slice(index * size, (index + 1) * size),
 	);
-}
-
-/** Throws BAD_TOPOLOGY where it names no MySQL server, or a password or certificate that cannot be read. */
-export function addressOf(
-	primary: string,
-	environment: Environment,
-): ServerAddress {
-	const url = parseHostUrl(primary);
-	if (url?.scheme !== "mysql") {
-		throw new CorkboardError(
-			"BAD_TOPOLOGY",
-			`The primary of a range must be mysql://USER:PASSWORD@HOST:PORT, got ${redactHostUrl(primary)}.`,
-		);
-	}
-	const { host, port, name, tls } = url;
-	const read = (secret: Secret) => readSecret(secret, name, environment);
-	// What is missing is found here, not by the first request.
-	let last = read(url.password);
-	return {
-		host,
-		port,
-		name,
-		user: read(url.user),
-		password() {
-			try {
-				last = read(url.password);
-			} catch {
-				// A file that is being replaced: the password may still be right.
-			}
-			return last;
-		},
-		ssl: tls && sslOf(tls, name),
-	};
-}
-
-function sslOf({ mode, ca }: Tls, name: string): ServerAddress["ssl"] {
-	return {
-		rejectUnauthorized: mode !== "REQUIRED",
-		verifyIdentity: mode === "VERIFY_IDENTITY",
-		...(ca !== null && { ca: certificatesIn(ca, name) }),
-	};
-}
-
-function certificatesIn(file: string, name: string): string {
-	try {
-		return readFileSync(file, "utf8");
-	} catch (cause) {
-		throw new CorkboardError(
-			"BAD_TOPOLOGY",
-			`The ssl-ca of ${name} must be a file with certificates: ${(cause as Error).message}`,
-			{ cause },
-		);
-	}
 }

@@ -8,7 +8,8 @@ import { Host, type HostLimits, type QueryOptions } from "./driver/host.ts";
 import type { MergedReads } from "./mergedReads.ts";
 import { MergedReads as Merged } from "./mergedReads.ts";
 import { type ScanWithBeat, scanListsWithBeat } from "./scan.ts";
-import { addressOf, type KeyOnShard, type ShardMap } from "./shards.ts";
+import { addressOf } from "./serverAddress.ts";
+import type { KeyOnShard, ShardMap } from "./shards.ts";
 import { StandbyPair } from "./standby/standbyPair.ts";
 
 type Scans = readonly KeyOnShard<Scan>[];

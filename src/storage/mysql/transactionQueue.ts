@@ -154,5 +154,5 @@ function queueFailure(shard: Shard, problem: string): CorkboardError {
 /** Whether one job may have caused the failure, so that the others could succeed without it. */
 function mayBeOneJobs(thrown: unknown): boolean {
 	if (!(thrown instanceof StorageFailure)) return true;
-	return thrown.kind === "constraint" || thrown.kind === "failed";
+	return ["constraint", "failed", "moved"].includes(thrown.kind);
 }

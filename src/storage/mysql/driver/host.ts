@@ -12,6 +12,7 @@ import {
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
 import { describeSql } from "../../sqlText.ts";
 import { StorageFailure } from "../../storageFailure.ts";
+import { AcknowledgedGtids } from "./acknowledgedGtids.ts";
 import { HostHealth } from "./hostHealth.ts";
 import type {
 	Product,
@@ -131,6 +132,8 @@ export class Host implements AsyncDisposable {
 	readonly #transactions: Pool;
 	readonly #sessionOptions: PoolOptions;
 	readonly #health: HostHealth;
+	/** What this process knows to be committed there. */
+	readonly acknowledged = new AcknowledgedGtids();
 
 	constructor(address: ServerAddress, limits: HostLimits, readOnly: boolean) {
 		const {
@@ -173,16 +176,21 @@ export class Host implements AsyncDisposable {
 		});
 	}
 
-	/** A read of one statement, which may differ by product. */
+	/**
+	 * A read of one statement, which may differ by product. While an operator's DDL
+	 * waits for a table, the server may choose a read as the victim of a deadlock.
+	 */
 	rows(
 		sql: Sql | ((product: Product) => Sql),
 		options: QueryOptions,
 	): Promise<readonly Row[]> {
-		return this.#single(options, (connection) =>
-			this.#rows(
-				connection,
-				typeof sql === "function" ? sql(connection.product) : sql,
-				options,
+		return retried(options, () =>
+			this.#single(options, (connection) =>
+				this.#rows(
+					connection,
+					typeof sql === "function" ? sql(connection.product) : sql,
+					options,
+				),
 			),
 		);
 	}
@@ -521,7 +529,26 @@ export class Host implements AsyncDisposable {
 	}
 
 	/** Sends statements in one round trip: of a sampled request with its span, and a comment that names it. */
-	#send<T extends Result | readonly Result[]>(
+	async #send<T extends Result | readonly Result[]>(
+		connection: MysqlConnection,
+		statements: readonly Sql[],
+		options: QueryOptions,
+		send: (statements: readonly Sql[]) => Promise<T>,
+	): Promise<T> {
+		const answer = await this.#sendTraced(
+			connection,
+			statements,
+			options,
+			send,
+		);
+		if (connection.gtid !== null) {
+			this.acknowledged.note(connection.gtid);
+			connection.gtid = null;
+		}
+		return answer;
+	}
+
+	#sendTraced<T extends Result | readonly Result[]>(
 		connection: MysqlConnection,
 		statements: readonly Sql[],
 		options: QueryOptions,

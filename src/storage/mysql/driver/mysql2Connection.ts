@@ -32,6 +32,11 @@ export interface WriteResult {
 	readonly affectedRows: number;
 	/** A string where it is large. */
 	readonly insertId: number | string;
+	/** What the server says that the statement changed of the session. */
+	readonly stateChanges?: {
+		/** Of transactions that it committed, where the session tracks them. */
+		readonly gtids: readonly string[];
+	};
 }
 
 /** Of one statement. */

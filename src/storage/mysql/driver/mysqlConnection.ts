@@ -15,7 +15,7 @@ import {
 	type Value,
 	type WriteResult,
 } from "./mysql2Connection.ts";
-import { toStorageFailure } from "./toStorageFailure.ts";
+import { isOfOneDatabase, toStorageFailure } from "./toStorageFailure.ts";
 
 /** One SQL statement with placeholders for all values. */
 export interface Sql {
@@ -37,6 +37,8 @@ export class MysqlConnection {
 	product: Product = "MySQL";
 	/** How long the present user of the connection waited for it. Milliseconds; 0 once it is reported. */
 	waitedMs = 0;
+	/** Of the last transaction that the server acknowledged on this connection; null once it is noted. */
+	gtid: string | null = null;
 	readonly #host: string;
 	readonly #driver: Mysql2Connection;
 	readonly #socket: Socket;
@@ -158,9 +160,11 @@ export class MysqlConnection {
 			},
 		);
 		try {
-			return await withDeadline(response, deadline, () =>
+			const answer = await withDeadline(response, deadline, () =>
 				timeoutFailure(this.#host, name),
 			);
+			this.gtid = gtidOf(answer) ?? this.gtid;
+			return answer;
 		} catch (thrown) {
 			const failure = wrap(thrown, deadline, this.#host, name);
 			// Its next response could be that of an earlier statement.
@@ -168,7 +172,7 @@ export class MysqlConnection {
 				failure instanceof StorageFailure &&
 				failure.errno !== null &&
 				failure.kind !== "connectionLost" &&
-				failure.kind !== "readOnly";
+				(failure.kind !== "readOnly" || isOfOneDatabase(failure));
 			if (!good) this.#lost = true;
 			throw failure;
 		}
@@ -195,4 +199,10 @@ function wrap(
 	return thrown instanceof StorageFailure
 		? thrown
 		: toStorageFailure(thrown, host, statement);
+}
+
+/** Only the last of several statements can be COMMIT. */
+function gtidOf(answer: Result | readonly Result[]): string | undefined {
+	const last = Array.isArray(answer) ? answer.at(-1) : answer;
+	return (last as WriteResult | undefined)?.stateChanges?.gtids?.[0];
 }

@@ -4,8 +4,12 @@ import { type FailureKind, StorageFailure } from "../../storageFailure.ts";
 const DEADLOCK = 1213;
 /** ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and MariaDB's ER_CHECKREAD: the row changed since it was read. */
 const CONFLICTS = new Set([1205, DEADLOCK, 1020]);
+/** ER_SCHEMA_READ_ONLY: an operator made one database read-only. */
+const SCHEMA_READ_ONLY = 3989;
 /** ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE */
-const READ_ONLY = new Set([1290, 1792, 1836]);
+const READ_ONLY = new Set([1290, 1792, 1836, SCHEMA_READ_ONLY]);
+/** ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE */
+const MOVED = new Set([1049, 1146]);
 /** ER_QUERY_INTERRUPTED, MySQL's ER_QUERY_TIMEOUT, MariaDB's ER_STATEMENT_TIMEOUT */
 const INTERRUPTED = new Set([1317, 3024, 1969]);
 /** ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED */
@@ -44,6 +48,7 @@ export function toStorageFailure(
 function kindOf(errno: number, sqlState: string): FailureKind {
 	if (CONFLICTS.has(errno)) return "conflict";
 	if (READ_ONLY.has(errno)) return "readOnly";
+	if (MOVED.has(errno)) return "moved";
 	if (INTERRUPTED.has(errno)) return "timeout";
 	if (FULL.has(errno)) return "poolExhausted";
 	if (ENDED.has(errno) || sqlState.startsWith("08")) return "connectionLost";
@@ -51,6 +56,11 @@ function kindOf(errno: number, sqlState: string): FailureKind {
 	const isRow = sqlState.startsWith("22") || sqlState.startsWith("23");
 	if (isRow || errno === WRONG_VALUE) return "constraint";
 	return "failed";
+}
+
+/** Whether the failure is that of one database: the host's others work, and so does the connection. */
+export function isOfOneDatabase({ errno }: StorageFailure): boolean {
+	return errno === SCHEMA_READ_ONLY;
 }
 
 /** Of a failure of the kind `conflict`. */

@@ -12,7 +12,7 @@ import {
 	type HostLimits,
 } from "../../../../src/storage/mysql/driver/host.ts";
 import type { Sql } from "../../../../src/storage/mysql/driver/mysqlConnection.ts";
-import { addressOf } from "../../../../src/storage/mysql/shards.ts";
+import { addressOf } from "../../../../src/storage/mysql/serverAddress.ts";
 import { StorageFailure } from "../../../../src/storage/storageFailure.ts";
 import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { BreakableProxy } from "../../../helpers/breakableProxy.ts";
@@ -460,6 +460,113 @@ describe("MySQL host: transactions", () => {
 	});
 });
 
+describe("MySQL host: acknowledged transactions", () => {
+	test("all that were committed are in the set of GTIDs that the host remembers, and none that was rolled back", async () => {
+		await using host = open();
+		assert.equal(host.acknowledged.set, "");
+		const committed = async () => {
+			const [row] = await ask(server, "SELECT @@global.gtid_executed AS set_");
+			return String(row?.set_).replaceAll("\n", "");
+		};
+		const inTransaction = (commit: boolean) =>
+			host.transaction(asked(), async (statements) => {
+				await statements.run(ADD);
+				return { value: null, commit };
+			});
+		await inTransaction(true);
+		assert.equal(host.acknowledged.set, await committed());
+		await host.run(ADD, asked());
+		assert.equal(host.acknowledged.set, await committed());
+		await host.transaction(asked(), async () => ({
+			last: [ADD, ADD],
+			valueOf: () => null,
+			commit: true,
+		}));
+		await host.runTogether([ADD, ADD], asked());
+		assert.equal(host.acknowledged.set, await committed());
+		const before = host.acknowledged.set;
+		await inTransaction(false);
+		await host.rows(ONE, asked());
+		assert.equal(host.acknowledged.set, before);
+		// Somebody else's, which this process did not send.
+		await ask(server, "UPDATE t.rows SET n = n + 1");
+		assert.equal(host.acknowledged.set, before);
+	});
+});
+
+describe("MySQL host: while an operator fences one database", () => {
+	test("writes to it fail as readOnly and keep their connections, reads go on, and so does every other database", async () => {
+		await using host = open({ limits: { connections: 1 } });
+		await ask(
+			server,
+			"CREATE DATABASE fenced",
+			"CREATE TABLE fenced.rows (id INT PRIMARY KEY)",
+			"ALTER DATABASE fenced READ ONLY = 1",
+		);
+		try {
+			const insert = sql("insert", "INSERT INTO fenced.rows VALUES (1)");
+			const writing = () =>
+				host.transaction(asked(), async (statements) => {
+					await statements.run(insert);
+					return { value: null, commit: true };
+				});
+			const id = sql("id", "SELECT CONNECTION_ID()");
+			const ids = async () => [
+				await host.rows(id, asked()),
+				await host.transaction(asked(), async (statements) => ({
+					value: await statements.rows(id),
+					commit: false,
+				})),
+			];
+			const before = await ids();
+			for (let tries = 0; tries < 3; tries += 1) {
+				assert.equal(await kindOf(host.run(insert, asked())), "readOnly");
+				assert.equal(await kindOf(writing()), "readOnly");
+			}
+			assert.deepEqual(await ids(), before);
+			const all = sql("all", "SELECT * FROM fenced.rows");
+			assert.deepEqual(await host.rows(all, asked()), []);
+			assert.equal((await host.run(ADD, asked())).affectedRows, 1);
+		} finally {
+			await ask(
+				server,
+				"ALTER DATABASE fenced READ ONLY = 0",
+				"DROP DATABASE fenced",
+			);
+		}
+	});
+
+	test("a read that the server chooses as the victim of a deadlock is retried", async () => {
+		await using host = open();
+		// Such a read is rare: the server itself repeats most of them.
+		await ask(
+			server,
+			"USE t",
+			`CREATE FUNCTION victim_once() RETURNS INT NO SQL
+			BEGIN
+				IF @was IS NULL THEN
+					SET @was = 1;
+					SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213;
+				END IF;
+				RETURN 7;
+			END`,
+		);
+		const retries: string[] = [];
+		const trace = {
+			statement() {},
+			retry: (why: string) => void retries.push(why),
+		};
+		assert.deepEqual(
+			await host.rows(sql("victim", "SELECT t.victim_once()"), {
+				...asked(),
+				trace,
+			}),
+			[[7]],
+		);
+		assert.deepEqual(retries, ["deadlock"]);
+	});
+});
+
 describe("MySQL host: required server settings", () => {
 	test("rejects a server with unsafe settings, and names each of them", async () => {
 		await ask(
@@ -614,7 +721,7 @@ describe("a host that stops answering", () => {
 		await using host = open();
 		const wrong = sql("wrong", "SELECT nothing FROM t.nowhere");
 		for (let calls = 0; calls < 5; calls++) {
-			assert.equal(await kindOf(host.rows(wrong, asked())), "failed");
+			assert.equal(await kindOf(host.rows(wrong, asked())), "moved");
 		}
 		assert.equal(await kindOf(host.rows(ONE, asked())), "none");
 	});

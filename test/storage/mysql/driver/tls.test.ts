@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { mapShards } from "../../../../src/storage/mysql/shards.ts";
+import { SharedHosts } from "../../../../src/storage/mysql/sharedHosts.ts";
 import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
 import { startMysql } from "../../../services/mysql.ts";
@@ -25,9 +26,7 @@ async function cipherBy(options: string): Promise<string> {
 	const range = { range: [0, 0] as const, primary: `${server.url}${options}` };
 	const { hosts } = mapShards(
 		{ version: 1, shards: [{ ...range, open: true }], lookups: [] },
-		LIMITS,
-		true,
-		{},
+		new SharedHosts(LIMITS, true, {}),
 	);
 	const [host] = hosts;
 	assert.ok(host);

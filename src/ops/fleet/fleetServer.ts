@@ -1,0 +1,201 @@
+import { CorkboardError } from "../../errors.ts";
+import { Host, type HostLimits } from "../../storage/mysql/driver/host.ts";
+import type { Value } from "../../storage/mysql/driver/mysql2Connection.ts";
+import { addressOf } from "../../storage/mysql/serverAddress.ts";
+import { StorageFailure } from "../../storage/storageFailure.ts";
+import { ACCOUNT_FILE, type Environment } from "../../topology/secret.ts";
+import { deadlineIn } from "../../util/deadline.ts";
+
+/** Of one statement, of which some wait for a replica. Milliseconds. */
+const STATEMENT_MS = 30_000;
+const LIMITS: HostLimits = {
+	connections: 4,
+	maxWaiting: 100,
+	connectMs: 5_000,
+	readMs: STATEMENT_MS,
+	silenceMs: 60_000,
+};
+/** Where the account is that changes a fleet. */
+const ADMIN_FILE = "CORKBOARD_ADMIN_FILE";
+
+/** What a server says of its replication. */
+export interface ReplicaState {
+	readonly sourceUuid: string;
+	readonly isReceiving: boolean;
+	readonly isApplying: boolean;
+	readonly lagSeconds: number | null;
+	readonly error: string;
+}
+
+/** One MySQL server, as operations on the fleet use it: with the operator's account. */
+export class FleetServer implements AsyncDisposable {
+	readonly name: string;
+	readonly #host: Host;
+	readonly #address: ReturnType<typeof addressOf>;
+
+	constructor(url: string, environment: Environment) {
+		this.#address = addressOf(...asOperator(url, environment));
+		this.name = this.#address.name;
+		this.#host = new Host(this.#address, LIMITS, false);
+	}
+
+	async row(
+		name: string,
+		text: string,
+		values: readonly Value[] = [],
+	): Promise<readonly unknown[]> {
+		const rows = await this.rows(name, text, values);
+		return rows[0] ?? [];
+	}
+
+	async rows(
+		name: string,
+		text: string,
+		values: readonly Value[] = [],
+	): Promise<readonly (readonly unknown[])[]> {
+		return this.#translated(() =>
+			this.#host.rows({ name, text, values }, options()),
+		);
+	}
+
+	async run(
+		name: string,
+		text: string,
+		values: readonly Value[] = [],
+	): Promise<void> {
+		await this.#translated(() =>
+			this.#host.run({ name, text, values }, options()),
+		);
+	}
+
+	/** Some statements, of which none is committed: their effect on counters stays. */
+	async runAndRollBack(name: string, texts: readonly string[]): Promise<void> {
+		await this.#translated(() =>
+			this.#host.transaction(options(), async (statements) => {
+				for (const text of texts) {
+					await statements.run({ name, text, values: [] });
+				}
+				return { value: null, commit: false };
+			}),
+		);
+	}
+
+	/** Refuses all writes, also after a restart of the server. */
+	async fence(): Promise<void> {
+		await this.run("fence", "SET PERSIST super_read_only = ON");
+	}
+
+	/** What its option file says holds again after a restart: it should refuse writes then. */
+	async liftFence(): Promise<void> {
+		await this.run(
+			"lift fence",
+			"SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF",
+		);
+		for (const variable of ["super_read_only", "read_only"]) {
+			await this.run("reset persisted", `RESET PERSIST IF EXISTS ${variable}`);
+		}
+	}
+
+	/** All transactions that it has, as a set of GTIDs. */
+	async executed(): Promise<string> {
+		const [set] = await this.row(
+			"gtids",
+			"SELECT REPLACE(@@GLOBAL.gtid_executed, '\n', '')",
+		);
+		return String(set ?? "");
+	}
+
+	/** What the first set has and the second lacks; empty: nothing. */
+	async subtract(set: string, from: string): Promise<string> {
+		const [rest] = await this.row(
+			"gtid difference",
+			"SELECT REPLACE(GTID_SUBTRACT(?, ?), '\n', '')",
+			[set, from],
+		);
+		return String(rest ?? "");
+	}
+
+	/** Whether it has all of a set within so long. */
+	async has(set: string, ms: number): Promise<boolean> {
+		const [late] = await this.row(
+			"wait for gtids",
+			"SELECT WAIT_FOR_EXECUTED_GTID_SET(?, ?)",
+			[set, ms / 1_000],
+		);
+		return String(late) === "0";
+	}
+
+	/** Null where it follows no other. */
+	async replica(): Promise<ReplicaState | null> {
+		const rows = await this.rows("replica", "SHOW REPLICA STATUS");
+		const [row] = rows;
+		if (row === undefined) return null;
+		const text = (at: number) => String(row[at] ?? "");
+		return {
+			isReceiving: text(10) === "Yes",
+			isApplying: text(11) === "Yes",
+			lagSeconds: text(32) === "" ? null : Number(text(32)),
+			error: text(37) || text(35),
+			sourceUuid: text(40),
+		};
+	}
+
+	/** Follows no other server any more. */
+	async stopFollowing(): Promise<void> {
+		if ((await this.replica()) === null) return;
+		await this.run("stop replica", "STOP REPLICA");
+		await this.run("reset replica", "RESET REPLICA ALL");
+	}
+
+	/** Follows a server with the operator's account, from where it is. It refuses writes before and after. */
+	async follow(source: FleetServer): Promise<void> {
+		await this.fence();
+		await this.stopFollowing();
+		const { host, port, user, password } = source.#address;
+		await this.run(
+			"change source",
+			`CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ?,
+				SOURCE_USER = ?, SOURCE_PASSWORD = ?, SOURCE_AUTO_POSITION = 1,
+				SOURCE_CONNECT_RETRY = 1, GET_SOURCE_PUBLIC_KEY = 1`,
+			[host, port, user, password()],
+		);
+		await this.run("start replica", "START REPLICA");
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.#host[Symbol.asyncDispose]();
+	}
+
+	async #translated<T>(body: () => Promise<T>): Promise<T> {
+		try {
+			return await body();
+		} catch (thrown) {
+			if (!(thrown instanceof StorageFailure)) throw thrown;
+			throw new CorkboardError(
+				"UNAVAILABLE",
+				`${this.name}, ${thrown.statement}: ${thrown.message}`,
+				{ cause: thrown },
+			);
+		}
+	}
+}
+
+/** A host's URL with the account of the operator's file in the place of its own. */
+function asOperator(
+	text: string,
+	environment: Environment,
+): [url: string, environment: Environment] {
+	const file = environment[ADMIN_FILE];
+	const url = URL.parse(text);
+	if (file === undefined || file === "" || url === null) {
+		return [text, environment];
+	}
+	url.username = "";
+	url.password = "";
+	url.searchParams.delete("password-file");
+	return [url.href, { ...environment, [ACCOUNT_FILE]: file }];
+}
+
+function options() {
+	return { shard: 0, deadline: deadlineIn(STATEMENT_MS), isPatient: true };
+}

@@ -1,0 +1,89 @@
+import type { FleetServer } from "./fleetServer.ts";
+
+/** Settings on which a promotion relies, and what they must be. */
+const SETTINGS: Readonly<Record<string, readonly string[]>> = {
+	gtid_mode: ["ON"],
+	enforce_gtid_consistency: ["ON"],
+	log_replica_updates: ["1", "ON"],
+	auto_increment_increment: ["1"],
+	innodb_flush_log_at_trx_commit: ["1", "2"],
+};
+/** A transaction that is open for longer may hold the fence up. */
+const LONG_TRANSACTION_S = 1;
+
+export interface PreflightLimits {
+	/** How far the replica may be behind, in milliseconds: how long it takes to have what the primary has now. */
+	readonly maxLagMs: number;
+}
+
+/** Everything that speaks against a planned promotion, each as a sentence; and how far the replica is behind. */
+export async function preflight(
+	old: FleetServer,
+	next: FleetServer,
+	{ maxLagMs }: PreflightLimits,
+): Promise<{ readonly faults: readonly string[]; readonly lagMs: number }> {
+	const faults: string[] = [];
+	for (const server of [old, next]) {
+		const names = Object.keys(SETTINGS);
+		const row = await server.row(
+			"settings",
+			`SELECT ${names.map((name) => `@@GLOBAL.${name}`).join(", ")}`,
+		);
+		for (const [at, name] of names.entries()) {
+			const value = String(row[at]);
+			const allowed = SETTINGS[name] as readonly string[];
+			if (allowed.includes(value)) continue;
+			faults.push(
+				`${server.name}: ${name} must be ${allowed.at(-1)}, got ${value}.`,
+			);
+		}
+	}
+	const [uuid, isFenced] = await old.row(
+		"identity",
+		"SELECT @@server_uuid, @@GLOBAL.super_read_only",
+	);
+	if (String(isFenced) !== "0") {
+		faults.push(
+			`${old.name} takes no writes: super_read_only is on. Another operation may have fenced it.`,
+		);
+	}
+	const state = await next.replica();
+	if (state === null) {
+		faults.push(`${next.name} follows no other server.`);
+		return { faults, lagMs: Number.POSITIVE_INFINITY };
+	}
+	if (state.sourceUuid !== String(uuid)) {
+		faults.push(`${next.name} follows another server than ${old.name}.`);
+	}
+	if (!state.isReceiving || !state.isApplying) {
+		faults.push(
+			`${next.name} does not replicate${state.error === "" ? "" : `: ${state.error}`}.`,
+		);
+	}
+	const executed = await next.executed();
+	const errant = await next.subtract(executed, await old.executed());
+	if (errant !== "") {
+		faults.push(
+			`${next.name} has transactions that ${old.name} lacks: ${errant}. It was written to, and has to be rebuilt.`,
+		);
+	}
+	const [open] = await old.row(
+		"long transactions",
+		"SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_started < NOW() - INTERVAL ? SECOND",
+		[LONG_TRANSACTION_S],
+	);
+	if (Number(open) > 0) {
+		faults.push(
+			`${old.name} has ${open} transactions that are open for more than ${LONG_TRANSACTION_S} s.`,
+		);
+	}
+	const began = performance.now();
+	const isThere = await next.has(await old.executed(), maxLagMs);
+	const lagMs = performance.now() - began;
+	if (!isThere) {
+		faults.push(
+			`${next.name} is more than ${maxLagMs} ms behind ${old.name}: writes would wait as long.`,
+		);
+	}
+	return { faults, lagMs };
+}

@@ -1,0 +1,285 @@
+import { CorkboardError } from "../../errors.ts";
+import { type Agreement, agreed } from "../../topology/barrier.ts";
+import { publication, readCurrent } from "../../topology/history.ts";
+import type { Environment } from "../../topology/secret.ts";
+import type { TopologyStore } from "../../topology/store.ts";
+import {
+	exchangeHosts,
+	findPromotion,
+	type PromotionHosts,
+} from "./exchangeHosts.ts";
+import { FleetServer } from "./fleetServer.ts";
+import { raiseLocalIds, readCounters } from "./localIds.ts";
+import { Operation, type Step } from "./operations.ts";
+import { preflight } from "./preflight.ts";
+
+/**
+ * Makes a replica the primary, while both servers live (docs/operations.md).
+ *
+ * What is safe does not rest on when processes learn of it: the old primary is
+ * fenced by `super_read_only`, which it keeps over a restart, before the replica
+ * takes writes; and the topology, its history and the record of the operation
+ * change in one write of the store. Until that write the operation can be rolled
+ * back, after it only completed. The fence is lifted only after the record says
+ * so, by a compare-and-set that makes a publication which is still under way fail.
+ */
+export interface PromoteOptions {
+	readonly store: TopologyStore;
+	readonly environment: Environment;
+	/** How far the replica may be behind at the start. Milliseconds. */
+	readonly maxLagMs?: number;
+	/** How long writes may wait for the replica to catch up, before all is undone. Milliseconds. */
+	readonly maxPauseMs?: number;
+	/** How long to wait for the processes of the fleet. Milliseconds. */
+	readonly agreeMs?: number;
+	/** Called with each step that is done. */
+	readonly onStep?: (what: string) => void | Promise<void>;
+}
+
+export interface PromotionResult {
+	readonly operation: string;
+	readonly from: string;
+	readonly to: string;
+	/** The version that was published; null: nothing changed. */
+	readonly version: number | null;
+	/** From the fence to the publication. Milliseconds; null where somebody else began it. */
+	readonly pauseMs: number | null;
+	readonly agreement: Agreement | null;
+	/** Whether the old primary follows the new one. */
+	readonly isFollowing: boolean;
+}
+
+const MAX_LAG_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
+const AGREE_MS = 5_000;
+
+/** What `promote` would do, and everything against it. Changes nothing. */
+export async function checkPromotion(
+	{ store, environment, maxLagMs = MAX_LAG_MS }: PromoteOptions,
+	host: string,
+): Promise<{
+	readonly hosts: PromotionHosts;
+	readonly faults: readonly string[];
+	readonly lagMs: number;
+}> {
+	const { topology } = await requireCurrent(store);
+	const hosts = findPromotion(topology, host);
+	await using old = new FleetServer(hosts.fromUrl, environment);
+	await using next = new FleetServer(hosts.toUrl, environment);
+	return { hosts, ...(await preflight(old, next, { maxLagMs })) };
+}
+
+/** Throws CONFLICT with every fault of the preflight; nothing has changed then. */
+export async function promote(
+	options: PromoteOptions,
+	host: string,
+): Promise<PromotionResult> {
+	const { hosts, faults } = await checkPromotion(options, host);
+	if (faults.length > 0) {
+		throw new CorkboardError("CONFLICT", faults.join("\n"));
+	}
+	await using operation = await Operation.begin(options.store, {
+		kind: "promote",
+		from: hosts.from,
+		to: hosts.to,
+	});
+	await options.onStep?.("locked");
+	return proceed(options, operation, hosts);
+}
+
+/** Goes on with an operation whose holder is gone, from where it is. */
+export async function resumePromotion(
+	options: PromoteOptions,
+	id: string,
+): Promise<PromotionResult> {
+	await using operation = await Operation.takeOver(options.store, id);
+	const hosts = await hostsOf(options.store, operation);
+	return proceed(options, operation, hosts);
+}
+
+/** Undoes an operation that has not published. Throws CONFLICT where it has. */
+export async function abortPromotion(
+	options: PromoteOptions,
+	id: string,
+): Promise<PromotionResult> {
+	await using operation = await Operation.takeOver(options.store, id);
+	if (operation.record.step === "published") {
+		throw new CorkboardError(
+			"CONFLICT",
+			`${id} has published version ${operation.record.version}, which names ${operation.record.to}. Complete it: corkboard operations resume ${id}.`,
+		);
+	}
+	const hosts = await hostsOf(options.store, operation);
+	await using old = new FleetServer(hosts.fromUrl, options.environment);
+	await using next = new FleetServer(hosts.toUrl, options.environment);
+	await rollBack(operation, old, next, "aborted");
+	return resultOf(operation, hosts);
+}
+
+async function proceed(
+	options: PromoteOptions,
+	operation: Operation,
+	hosts: PromotionHosts,
+): Promise<PromotionResult> {
+	const { environment, onStep } = options;
+	await using old = new FleetServer(hosts.fromUrl, environment);
+	await using next = new FleetServer(hosts.toUrl, environment);
+	let pauseMs: number | null = null;
+	const is = (...steps: readonly Step[]) =>
+		steps.includes(operation.record.step);
+	if (is("rolling back")) {
+		await rollBack(operation, old, next, "was being rolled back");
+		return resultOf(operation, hosts);
+	}
+	if (is("locked", "fencing")) {
+		pauseMs = await exchange(options, operation, hosts, old, next);
+		if (pauseMs === null) return resultOf(operation, hosts);
+		await onStep?.("published");
+	}
+	const { version } = operation.record;
+	const agreement = await agreed(
+		options.store,
+		version as number,
+		options.agreeMs ?? AGREE_MS,
+		// Without members nobody says so; the fence holds all the same.
+		{ byTimeMs: 0 },
+	);
+	await onStep?.("agreed");
+	let isFollowing = true;
+	try {
+		await old.follow(next);
+	} catch (thrown) {
+		isFollowing = false;
+		await operation.save(
+			{},
+			`${hosts.from} does not follow ${hosts.to}: ${(thrown as Error).message}`,
+		);
+		throw thrown;
+	}
+	await onStep?.("following");
+	await operation.end("done", `${hosts.from} follows ${hosts.to}`);
+	return { ...resultOf(operation, hosts), pauseMs, agreement, isFollowing };
+}
+
+/** From the fence to the publication. Returns how long that took; null if it was rolled back. */
+async function exchange(
+	{ store, maxPauseMs = MAX_PAUSE_MS, onStep }: PromoteOptions,
+	operation: Operation,
+	hosts: PromotionHosts,
+	old: FleetServer,
+	next: FleetServer,
+): Promise<number | null> {
+	const databases = [
+		...hosts.shards.map((shard) => `db${String(shard).padStart(5, "0")}`),
+	];
+	// Before the pause: a healthy replica's counters are where the primary's were.
+	const before = await readCounters(old, databases);
+	const behind = await countersBehind(old, next, before, maxPauseMs);
+	if (operation.record.step === "locked") {
+		await operation.save({ step: "fencing" }, `fencing ${hosts.from}`);
+	}
+	await onStep?.("fencing");
+	const began = performance.now();
+	await old.fence();
+	await onStep?.("fenced");
+	// After the fence: what ended before it is in it, and nothing comes after.
+	const all = await old.executed();
+	if (!(await next.has(all, maxPauseMs))) {
+		await rollBack(
+			operation,
+			old,
+			next,
+			`${hosts.to} did not catch up within ${maxPauseMs} ms`,
+		);
+		return null;
+	}
+	await onStep?.("caught up");
+	await next.stopFollowing();
+	await next.liftFence();
+	await raiseLocalIds(next, behind);
+	await onStep?.("writable");
+	const current = await requireCurrent(store);
+	const { topology, changes } = publication(
+		current,
+		exchangeHosts(current.topology, hosts.from, true),
+		{
+			why: `promote ${hosts.to} for ${hosts.from}, 0 lost`,
+			operation: operation.record.id,
+		},
+	);
+	await operation.save(
+		{ step: "published", version: topology.version },
+		`published version ${topology.version}`,
+		changes,
+	);
+	return performance.now() - began;
+}
+
+/** Tables whose next id on the replica is before that of the primary, although it has all rows. */
+async function countersBehind(
+	old: FleetServer,
+	next: FleetServer,
+	before: Awaited<ReturnType<typeof readCounters>>,
+	ms: number,
+) {
+	if (before.size === 0) return [];
+	await next.has(await old.executed(), ms);
+	const databases = [
+		...new Set([...before.values()].map(({ schema }) => schema)),
+	];
+	const counters = await readCounters(next, databases);
+	return [...before].flatMap(([table, { next: least }]) => {
+		const own = counters.get(table);
+		return own !== undefined && (own.next ?? 1n) < (least ?? 1n) ? [own] : [];
+	});
+}
+
+/** The topology names the old primary, and nothing that is still on its way can change that. */
+async function rollBack(
+	operation: Operation,
+	old: FleetServer,
+	next: FleetServer,
+	why: string,
+): Promise<void> {
+	if (operation.record.step !== "rolling back") {
+		await operation.save({ step: "rolling back" }, `rolling back: ${why}`);
+	}
+	// Nobody wrote there: no topology named it.
+	await next.fence();
+	if ((await next.replica()) === null) await next.follow(old);
+	await old.liftFence();
+	await operation.end("rolled back", "nothing changed");
+}
+
+async function hostsOf(
+	store: TopologyStore,
+	{ record }: Operation,
+): Promise<PromotionHosts> {
+	const { topology } = await requireCurrent(store);
+	if (record.step !== "published") return findPromotion(topology, record.from);
+	// They have changed places.
+	const hosts = findPromotion(topology, record.to);
+	const { from, to, fromUrl, toUrl } = hosts;
+	return { ...hosts, from: to, to: from, fromUrl: toUrl, toUrl: fromUrl };
+}
+
+async function requireCurrent(store: TopologyStore) {
+	const current = await readCurrent(store);
+	if (current !== null) return current;
+	throw new CorkboardError("BAD_TOPOLOGY", `${store.name} holds no topology.`);
+}
+
+function resultOf(
+	{ record }: Operation,
+	{ from, to }: PromotionHosts,
+): PromotionResult {
+	return {
+		operation: record.id,
+		from,
+		to,
+		version: record.version,
+		pauseMs: null,
+		agreement: null,
+		isFollowing: record.step === "done",
+	};
+}

@@ -1,0 +1,56 @@
+import type { Environment } from "../../topology/secret.ts";
+import { Host, type HostLimits } from "./driver/host.ts";
+import { addressOf } from "./serverAddress.ts";
+
+/**
+ * The hosts of one process, with their connections. Each is opened by the first
+ * that takes its URL and closed when the last has given it back: versions of a
+ * topology share the hosts that they have in common, so that a new version opens
+ * connections only to hosts that are new in it.
+ *
+ * Hosts are counted by their whole URL. A URL with another password is another
+ * host: the connections of the former one stay with the calls that use them.
+ */
+export class SharedHosts {
+	readonly #limits: HostLimits;
+	readonly #readOnly: boolean;
+	readonly #environment: Environment;
+	readonly #byUrl = new Map<string, Host>();
+	readonly #users = new Map<Host, number>();
+
+	constructor(
+		limits: HostLimits,
+		readOnly: boolean,
+		environment: Environment = process.env,
+	) {
+		this.#limits = limits;
+		this.#readOnly = readOnly;
+		this.#environment = environment;
+	}
+
+	/** Give it back once for each call. Throws as `addressOf`. */
+	take(url: string): Host {
+		let host = this.#byUrl.get(url);
+		if (host === undefined) {
+			const address = addressOf(url, this.#environment);
+			host = new Host(address, this.#limits, this.#readOnly);
+			this.#byUrl.set(url, host);
+		}
+		this.#users.set(host, (this.#users.get(host) ?? 0) + 1);
+		return host;
+	}
+
+	/** Closes the host after its last user. */
+	async giveBack(host: Host): Promise<void> {
+		const users = this.#users.get(host) ?? 0;
+		if (users > 1) {
+			this.#users.set(host, users - 1);
+			return;
+		}
+		if (!this.#users.delete(host)) return;
+		for (const [url, open] of this.#byUrl) {
+			if (open === host) this.#byUrl.delete(url);
+		}
+		await host[Symbol.asyncDispose]();
+	}
+}
