@@ -128,6 +128,6 @@ function openHints(
 		get isConnected() {
 			return remote.isConnected;
 		},
-		leads: (queues) => remote.leads(queues),
+		leads: (queues, lease) => remote.leads(queues, lease),
 	};
 }

@@ -9,12 +9,10 @@ const GATHER_MS = 10;
 const DEADLINE_MS = 200;
 /** Before a lost subscription is made again. */
 const RETRY_MS = 1_000;
-/** A process that leads has to ask again within this time. */
-const LEAD_MS = 5_000;
 /** A subscriber sends itself something so often, and after so long without it subscribes anew: Redis does not report that a connection is gone. */
 const BEAT_MS = 5_000;
 const SILENCE_MS = 15_000;
-const LEADER_KEY = "corkboard.jobs.leader.1";
+const LEADER_KEY = "corkboard.jobs.leader.2";
 
 /** Takes the lease if nobody has it, or makes the own one longer. */
 const LEAD = `
@@ -28,8 +26,11 @@ export interface RedisHints extends AsyncDisposable {
 	publish(name: string): void;
 	/** Whether hints of other processes arrive at the moment. */
 	readonly isConnected: boolean;
-	/** Whether this process has the lease that one process at a time has, of those that ask for the same names. */
-	leads(names: readonly string[]): Promise<boolean>;
+	/** Whether this process has the lease, which one process at a time has, of those that ask for it with the same names. It ends so many milliseconds after it was last asked for. */
+	leads(
+		names: readonly string[],
+		lease: { readonly name: string; readonly ms: number },
+	): Promise<boolean>;
 }
 
 /**
@@ -114,10 +115,10 @@ export function openRedisHints(options: {
 		get isConnected() {
 			return isConnected;
 		},
-		async leads(names) {
-			const key = `${LEADER_KEY} ${names.toSorted().join()}`;
+		async leads(names, lease) {
+			const key = `${LEADER_KEY} ${lease.name} ${names.toSorted().join()}`;
 			const reply = await commands.call("take", 1, ({ client, withRunId }) =>
-				withRunId(() => client.eval(LEAD, 1, key, me, String(LEAD_MS))),
+				withRunId(() => client.eval(LEAD, 1, key, me, String(lease.ms))),
 			);
 			// Without Redis each process is on its own.
 			return reply === null || reply === 1;

@@ -12,10 +12,18 @@ export interface JobHints {
 	 */
 	readonly isConnected: boolean;
 	/**
-	 * Whether this process is the one that probes these queues while all that serve
-	 * the same ones are idle. It holds that for some seconds, and asks again meanwhile.
+	 * Whether this process has the lease of a task that one process does for all
+	 * that serve the same queues. It takes the lease if nobody has it, and makes
+	 * its own one longer.
 	 */
-	leads(queues: readonly string[]): Promise<boolean>;
+	leads(queues: readonly string[], lease: Lease): Promise<boolean>;
+}
+
+export interface Lease {
+	/** The task. */
+	readonly name: string;
+	/** From the last time that it was asked for. */
+	readonly ms: number;
 }
 
 /** Hints within one process, which owns all of its queues, or has no Redis. */

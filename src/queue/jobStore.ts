@@ -61,6 +61,14 @@ export interface JobStore extends AsyncDisposable {
 	 */
 	expire(at: Place, options: ExpireOptions): Promise<Expired>;
 
+	/**
+	 * Whether there are claims whose time is over, which `expire` would end; one
+	 * statement per host, without locks.
+	 */
+	hasExpired(
+		ranges: readonly ExpiryRange[],
+	): Promise<readonly (boolean | CorkboardError)[]>;
+
 	/** The pending job that is due first in each range, due already or not; one statement per host. */
 	due(
 		ranges: readonly DueRange[],
@@ -84,6 +92,11 @@ export interface JobStore extends AsyncDisposable {
 
 	/** All queues of a shard, by name. */
 	queues(shard: number): Promise<readonly QueueRow[]>;
+
+	/** The same of many shards, in their order; one statement per host. */
+	queuesOn(
+		shards: readonly number[],
+	): Promise<readonly (readonly QueueRow[] | CorkboardError)[]>;
 
 	/** Creates a queue with its tables, or replaces the settings of an older version. It can be repeated. */
 	put(shard: number, queue: QueueRow): Promise<void>;
@@ -252,6 +265,12 @@ export interface ExpireOptions {
 	readonly limit: number;
 	/** How long a job waits after so many starts. */
 	readonly delayMs: (attempts: number) => number;
+}
+
+/** Jobs in the buckets from the first to the last, or in all without them. A store without partitions looks at all buckets. */
+export interface ExpiryRange {
+	readonly at: Place;
+	readonly buckets?: readonly [number, number];
 }
 
 export interface Expired {

@@ -96,17 +96,12 @@ export class LiveSettings implements AsyncDisposable {
 	}
 
 	async #read(): Promise<void> {
-		const answers = await Promise.allSettled(
-			this.#store.shards.map((shard) => this.#store.queues(shard)),
-		);
+		const answers = await this.#store.queuesOn(this.#store.shards);
 		const rows = answers.flatMap((answer) =>
-			answer.status === "fulfilled" ? answer.value : [],
+			answer instanceof CorkboardError ? [] : answer,
 		);
-		const failed = answers.find((answer) => answer.status === "rejected");
-		if (failed !== undefined && !(failed.reason instanceof CorkboardError)) {
-			throw failed.reason;
-		}
-		if (failed !== undefined && rows.length === 0) throw failed.reason;
+		const failed = answers.find((answer) => answer instanceof CorkboardError);
+		if (failed !== undefined && rows.length === 0) throw failed;
 		const next = new Map<string, QueueRow>();
 		for (const row of rows) {
 			next.set(row.name, newestCopy([next.get(row.name) ?? row, row]) ?? row);

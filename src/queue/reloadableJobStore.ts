@@ -69,6 +69,12 @@ export class ReloadableJobStore implements JobStore, RotationStore {
 		return this.#run((store) => store.expire(...call));
 	}
 
+	hasExpired(
+		...call: Parameters<JobStore["hasExpired"]>
+	): ReturnType<JobStore["hasExpired"]> {
+		return this.#run((store) => store.hasExpired(...call));
+	}
+
 	due(...call: Parameters<JobStore["due"]>): ReturnType<JobStore["due"]> {
 		return this.#run((store) => store.due(...call));
 	}
@@ -95,6 +101,12 @@ export class ReloadableJobStore implements JobStore, RotationStore {
 		...call: Parameters<JobStore["queues"]>
 	): ReturnType<JobStore["queues"]> {
 		return this.#run((store) => store.queues(...call));
+	}
+
+	queuesOn(
+		...call: Parameters<JobStore["queuesOn"]>
+	): ReturnType<JobStore["queuesOn"]> {
+		return this.#run((store) => store.queuesOn(...call));
 	}
 
 	put(...call: Parameters<JobStore["put"]>): ReturnType<JobStore["put"]> {

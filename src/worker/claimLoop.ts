@@ -17,6 +17,9 @@ import type { QueueState } from "./queueState.ts";
 import type { ShardProblems } from "./shardProblems.ts";
 import type { WakeUp } from "./wakeUp.ts";
 
+/** Of the process that probes for all while they are idle; it asks again every `hintedIdleMs`. */
+const PROBING = { name: "probe", ms: 5_000 };
+
 /** Claims of different places at the same time. */
 const MAX_CLAIMS = 3;
 
@@ -101,7 +104,11 @@ export class ClaimLoop<Context> {
 			const isIdle = idleMs >= mostIdleMs && !wasHinted;
 			// One of the idle processes probes for all; the others wait for its hints.
 			const mayFollow = isIdle && monotonicMs() - probedAt < followingMs;
-			if (mayFollow && hints.isConnected && !(await hints.leads(queues))) {
+			if (
+				mayFollow &&
+				hints.isConnected &&
+				!(await hints.leads(queues, PROBING))
+			) {
 				await wake.wait(hintedIdleMs);
 				continue;
 			}

@@ -1,22 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	CHANNELS,
-	type JobEnded,
-	type JobOutcome,
-	type JobsExpired,
-} from "../diagnostics.ts";
-import { CorkboardError } from "../errors.ts";
-import { hourOf } from "../queue/bucket.ts";
+import { CHANNELS, type JobEnded, type JobOutcome } from "../diagnostics.ts";
 import type { JobHints } from "../queue/hints.ts";
 import { type AnyJob, ClaimLost } from "../queue/job.ts";
 import { formatJobId } from "../queue/jobId.ts";
-import {
-	type ClaimedJob,
-	type Held,
-	type JobStore,
-	type JobUpdate,
-	MAX_JOBS,
-	type Place,
+import type {
+	ClaimedJob,
+	Held,
+	JobStore,
+	JobUpdate,
+	Place,
 } from "../queue/jobStore.ts";
 import type { LiveSettings } from "../queue/liveSettings.ts";
 import { rotateQueues } from "../queue/rotateQueues.ts";
@@ -25,14 +17,15 @@ import { monotonicMs } from "../util/monotonic.ts";
 import { Abortion } from "./abortion.ts";
 import { Acks } from "./acks.ts";
 import { type ClaimedTogether, ClaimLoop } from "./claimLoop.ts";
+import { Expiry } from "./expiry.ts";
 import { JobBuffer } from "./jobBuffer.ts";
 import type { JobStoreSource } from "./jobStoreSource.ts";
 import { WORKER_LIMITS, type WorkerLimits } from "./limits.ts";
 import { QueueState } from "./queueState.ts";
 import { Renewals } from "./renewals.ts";
-import { retryDelayMs } from "./retryDelay.ts";
 import { ackOf, type Outcome, runJob, WorkerStops } from "./runJob.ts";
 import { ShardProblems } from "./shardProblems.ts";
+import { SharedTask } from "./sharedTask.ts";
 import { WakeUp } from "./wakeUp.ts";
 
 export interface WorkerOptions<Context> {
@@ -160,14 +153,32 @@ export class Worker<Context> implements AsyncDisposable {
 			unsubscribe();
 			unfollow?.();
 		};
+		const { expireMs, rotateMs } = worker.#limits;
+		const shared = { hints: options.hints, queues: worker.queues };
+		const expiry = new Expiry({
+			store: worker.#store,
+			queues: worker.#queues,
+			pastMs: worker.#limits.expirePastMs,
+			turns: new SharedTask({ ...shared, name: "expiry", everyMs: expireMs }),
+			problems: worker.#problems,
+		});
+		const rotation = new SharedTask({
+			...shared,
+			name: "rotation",
+			everyMs: rotateMs,
+		});
 		worker.#loops.push(
 			worker.#claims.run(),
-			worker.#every(worker.#limits.expireMs, () => worker.#expire(false)),
-			worker.#every(worker.#limits.expirePastMs, () => worker.#expire(true)),
+			worker.#every(worker.#limits.expireMs, () => expiry.pass()),
 			worker.#every(250, async () => worker.#releaseLate()),
-			worker.#every(worker.#limits.rotateMs, () =>
-				rotateQueues(worker.#store, worker.#settings, worker.#stopping.signal),
-			),
+			worker.#every(worker.#limits.rotateMs, async () => {
+				if (!(await rotation.isMine())) return;
+				await rotateQueues(
+					worker.#store,
+					worker.#settings,
+					worker.#stopping.signal,
+				);
+			}),
 		);
 		return worker;
 	}
@@ -393,38 +404,6 @@ export class Worker<Context> implements AsyncDisposable {
 		for (const job of jobs) {
 			const entry = this.#held.get(keyOf(job));
 			if (entry !== undefined) entry.until = at + entry.state.claimMs;
-		}
-	}
-
-	/** Makes jobs pending again whose workers have gone. Every worker does, so none is needed for it. */
-	async #expire(isPast: boolean): Promise<void> {
-		for (const [queue, { backoff }] of this.#queues) {
-			for (const shard of this.#store.shards) {
-				try {
-					const now = hourOf(await this.#store.now(shard));
-					for (const bucket of isPast ? [undefined] : [now, now - 1]) {
-						const { again, failed } = await this.#store.expire(
-							{ queue, shard },
-							{
-								limit: MAX_JOBS,
-								delayMs: (attempts) => retryDelayMs(attempts, backoff),
-								...(bucket !== undefined && { bucket }),
-							},
-						);
-						if (again + failed > 0 && CHANNELS.jobsExpired.hasSubscribers) {
-							CHANNELS.jobsExpired.publish({
-								queue,
-								shard,
-								again,
-								failed,
-							} satisfies JobsExpired);
-						}
-					}
-				} catch (error) {
-					if (!(error instanceof CorkboardError)) throw error;
-					if (error.code !== "NOT_FOUND") this.#problems.failed(shard, error);
-				}
-			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { CHANNELS, type WriteRetry } from "../../src/diagnostics.ts";
+import type { CorkboardError } from "../../src/errors.ts";
 import { bucketOf, HOUR_US, hourOf } from "../../src/queue/bucket.ts";
 import { type LocalId, newClaim, newLocalId } from "../../src/queue/jobId.ts";
 import {
@@ -15,6 +16,7 @@ import {
 	type Priority,
 } from "../../src/queue/jobStore.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
+import { until } from "../helpers/until.ts";
 
 /** An open job store with two shards, 0 and 1, of which the second takes no new jobs. */
 export interface OpenJobs {
@@ -438,12 +440,17 @@ export function jobStoreSuite(
 					await jobs.make({ allowed: 1 }),
 					await jobs.make({ allowed: 2 }),
 				]);
+				assert.equal(await jobs.hasExpired(), false);
 				const claimed = await jobs.claim({ claimMs: 1 });
 				assert.equal(claimed.length, 2);
+				await until("the claims are over", () => jobs.hasExpired());
+				const { bucket } = claimed[0] as ClaimedJob;
+				assert.equal(await jobs.hasExpired([bucket - 1, bucket]), true);
 				assert.deepEqual(await jobs.expireAll(2, 60_000), {
 					again: 1,
 					failed: 1,
 				});
+				assert.equal(await jobs.hasExpired(), false);
 				const found = await store.find(AT, claimed);
 				assert.deepEqual(
 					found.map((job) => job?.state),
@@ -681,6 +688,10 @@ export function jobStoreSuite(
 					row(3),
 					{ name: QUEUE, settings: {}, version: 1 },
 				]);
+				const [first, second, absent] = await store.queuesOn([0, 1, 7]);
+				assert.deepEqual(first, await store.queues(0));
+				assert.deepEqual(second, await store.queues(1));
+				assert.equal((absent as CorkboardError).code, "NOT_FOUND");
 				await store.drop(at);
 				await store.drop(at);
 				assert.deepEqual(
@@ -925,6 +936,16 @@ function jobsOf(store: JobStore) {
 				assert.ok(performance.now() < deadline);
 			} while (again + failed < count);
 			return { again, failed };
+		},
+		/** Whether there are claims that are over, and no error where there is no such queue. */
+		async hasExpired(buckets?: readonly [number, number]) {
+			const [answer, absent] = await store.hasExpired([
+				{ at: AT, ...(buckets !== undefined && { buckets }) },
+				{ at: { ...AT, queue: "absent" } },
+			]);
+			assert.equal((absent as CorkboardError).code, "NOT_FOUND");
+			assert.ok(typeof answer === "boolean", String(answer));
+			return answer;
 		},
 		async due(
 			more: {

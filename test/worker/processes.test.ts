@@ -217,12 +217,15 @@ describe("worker processes on MySQL", async () => {
 				}),
 			),
 		);
-		assert.equal(await one?.leads(["a", "b"]), true);
+		const probe = { name: "probe", ms: 60_000 };
+		assert.equal(await one?.leads(["a", "b"], probe), true);
 		await until(
 			"another one follows",
-			async () => (await other?.leads(["b", "a"])) === false,
+			async () => (await other?.leads(["b", "a"], probe)) === false,
 		);
-		assert.equal(await other?.leads(["b"]), true);
+		assert.equal(await other?.leads(["b"], probe), true);
+		const expiry = { name: "expiry", ms: 60_000 };
+		assert.equal(await other?.leads(["a", "b"], expiry), true);
 	});
 
 	test("go on when Redis is gone", async () => {

@@ -1,9 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import type {
-	HostLimits,
-	QueryOptions,
-} from "../../storage/mysql/driver/host.ts";
-import type { Row } from "../../storage/mysql/driver/mysql2Connection.ts";
+import type { HostLimits } from "../../storage/mysql/driver/host.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import type { Environment } from "../../topology/secret.ts";
@@ -17,6 +13,7 @@ import type {
 	Enqueued,
 	Expired,
 	ExpireOptions,
+	ExpiryRange,
 	Held,
 	Job,
 	JobChange,
@@ -52,7 +49,6 @@ import type {
 	Round,
 	Span,
 } from "../rotationStore.ts";
-import { parseSettings } from "../storedSettings.ts";
 import {
 	createJobs,
 	createKeys,
@@ -63,9 +59,16 @@ import {
 	queuesTable,
 } from "./ddl.ts";
 import { enqueueJobs } from "./enqueue.ts";
-import { isNoTable, orError, type QueueCall, queueCall } from "./queueCall.ts";
+import { orError, type QueueCall, queueCall } from "./queueCall.ts";
 import { mapQueueShards, type QueueShard } from "./queueShards.ts";
-import { countQueue, dueJobs, findJobs, scanQueue } from "./reads.ts";
+import {
+	countQueue,
+	dueJobs,
+	findJobs,
+	hasExpired,
+	readQueues,
+	scanQueue,
+} from "./reads.ts";
 import {
 	ahead,
 	dropEmpty,
@@ -172,6 +175,13 @@ class MysqlJobStore implements JobStore, RotationStore {
 		return this.#write(at, (call) => expireClaims(call, options));
 	}
 
+	async hasExpired(
+		ranges: readonly ExpiryRange[],
+	): Promise<readonly (boolean | CorkboardError)[]> {
+		for (const { at } of ranges) checkPlace(at);
+		return hasExpired(this.#shards, ranges, this.#limits.readMs);
+	}
+
 	async due(
 		ranges: readonly DueRange[],
 	): Promise<readonly (Due | null | CorkboardError)[]> {
@@ -209,23 +219,15 @@ class MysqlJobStore implements JobStore, RotationStore {
 	}
 
 	async queues(shard: number): Promise<readonly QueueRow[]> {
-		const { host, database } = this.#shard(shard);
-		const rows = await orError({ queue: "", shard }, () =>
-			rowsOrNone(
-				host,
-				{
-					name: "queues",
-					text: `SELECT name, settings, version FROM ${queuesTable(database)} ORDER BY name`,
-					values: [],
-				},
-				{ shard, deadline: deadlineIn(this.#limits.readMs) },
-			),
-		);
-		return rows.map(([name, settings, version]) => ({
-			name: String(name),
-			settings: parseSettings(String(settings)),
-			version: Number(version),
-		}));
+		const [answer = []] = await this.queuesOn([shard]);
+		if (answer instanceof CorkboardError) throw answer;
+		return answer;
+	}
+
+	queuesOn(
+		shards: readonly number[],
+	): Promise<readonly (readonly QueueRow[] | CorkboardError)[]> {
+		return readQueues(this.#shards, shards, this.#limits.readMs);
 	}
 
 	async put(shard: number, queue: QueueRow): Promise<void> {
@@ -402,19 +404,5 @@ class MysqlJobStore implements JobStore, RotationStore {
 			shard,
 			deadline: deadlineIn(this.#limits.writeMs),
 		});
-	}
-}
-
-/** A shard whose tables have not been created has no queues. */
-async function rowsOrNone(
-	host: QueueShard["host"],
-	sql: Sql,
-	options: QueryOptions,
-): Promise<readonly Row[]> {
-	try {
-		return await host.rows(sql, options);
-	} catch (thrown) {
-		if (isNoTable(thrown)) return [];
-		throw thrown;
 	}
 }

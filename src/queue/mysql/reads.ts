@@ -8,19 +8,25 @@ import type {
 	CountedJobs,
 	Due,
 	DueRange,
+	ExpiryRange,
 	Job,
 	JobKey,
 	JobScan,
+	Place,
+	QueueRow,
 	ScannedJobs,
 } from "../jobStore.ts";
 import { unknownQueueShard } from "../portChecks.ts";
+import { parseSettings } from "../storedSettings.ts";
 import { isNoTable, type QueueCall, toQueueError } from "./queueCall.ts";
 import type { QueueShard } from "./queueShards.ts";
 import { byBucket, jobOf, rowOf } from "./rows.ts";
 import {
 	countJobs,
 	dueIn,
+	expiredIn,
 	jobsById,
+	queuesIn,
 	scanJobs,
 	tablesOf,
 } from "./statements.ts";
@@ -78,17 +84,125 @@ export async function countQueue(
 	return Number(count);
 }
 
-/** One statement for each host, unless a queue does not exist: then one for each range, so that only its own fail. */
-export async function dueJobs(
-	shards: ReadonlyMap<number, QueueShard>,
+type Shards = ReadonlyMap<number, QueueShard>;
+
+export function dueJobs(
+	shards: Shards,
 	ranges: readonly DueRange[],
 	readMs: number,
 ): Promise<readonly (Due | null | CorkboardError)[]> {
-	const read = (some: readonly DueRange[], host: QueueShard["host"]) =>
-		readDue(shards, some, host, readMs);
-	const answers = await readByHost<DueRange, Due | null>(ranges, {
+	return readRanges<DueRange, Due | null>(shards, ranges, (some, host) =>
+		readDue(shards, some, host, readMs),
+	);
+}
+
+export function hasExpired(
+	shards: Shards,
+	ranges: readonly ExpiryRange[],
+	readMs: number,
+): Promise<readonly (boolean | CorkboardError)[]> {
+	return readRanges<ExpiryRange, boolean>(
+		shards,
+		ranges,
+		async (some, host) => {
+			const fragments = await Promise.all(
+				some.map(async (range, part) => {
+					const { database, clock, number } = shards.get(
+						range.at.shard,
+					) as QueueShard;
+					const now = await clock.now(number);
+					return expiredIn(
+						tablesOf(database, range.at.queue),
+						range,
+						now,
+						part,
+					);
+				}),
+			);
+			const rows = await host.rows(unionAll("has expired", fragments), {
+				shard: some[0]?.at.shard ?? 0,
+				deadline: deadlineIn(readMs),
+			});
+			const found = new Set(rows.map(([part]) => Number(part)));
+			return some.map((_, part) => found.has(part));
+		},
+	);
+}
+
+/** The rows of `queues` of many shards; of each by itself where one has no tables yet. */
+export async function readQueues(
+	shards: Shards,
+	numbers: readonly number[],
+	readMs: number,
+): Promise<readonly (readonly QueueRow[] | CorkboardError)[]> {
+	const read = async (
+		some: readonly number[],
+		host: QueueShard["host"],
+	): Promise<readonly (readonly QueueRow[])[]> => {
+		const rows = await host.rows(
+			unionAll(
+				"queues",
+				some.map((number, part) => {
+					const { database } = shards.get(number) as QueueShard;
+					return queuesIn(database, part);
+				}),
+			),
+			{ shard: some[0] ?? 0, deadline: deadlineIn(readMs) },
+		);
+		const byPart = Map.groupBy(rows, ([part]) => Number(part));
+		return some.map((_, part) =>
+			(byPart.get(part) ?? [])
+				.map(([, name, settings, version]) => ({
+					name: String(name),
+					settings: parseSettings(String(settings)),
+					version: Number(version),
+				}))
+				.sort((one, other) => (one.name < other.name ? -1 : 1)),
+		);
+	};
+	const answers = await readByHost<number, readonly QueueRow[]>(numbers, {
+		shardOf: (number) => shards.get(number),
+		absent: () => [],
+		maxKeys: RANGES,
+		async read(host, some) {
+			const keys = some.map(({ key }) => key);
+			try {
+				return await read(keys, host);
+			} catch (thrown) {
+				if (!isNoTable(thrown)) throw thrown;
+				return Promise.all(
+					keys.map(async (key) => {
+						try {
+							return (await read([key], host))[0] ?? [];
+						} catch (failure) {
+							// A shard whose tables have not been created has no queues.
+							if (isNoTable(failure)) return [];
+							throw failure;
+						}
+					}),
+				);
+			}
+		},
+	});
+	return answers.map((answer, index) => {
+		const number = numbers[index] ?? 0;
+		return shards.has(number) ? answer : unknownQueueShard(number);
+	});
+}
+
+/** One statement for each host, unless a queue does not exist: then one for each range, so that only its own fail. */
+async function readRanges<Range extends { readonly at: Place }, A>(
+	shards: Shards,
+	ranges: readonly Range[],
+	read: (
+		some: readonly Range[],
+		host: QueueShard["host"],
+	) => Promise<readonly A[]>,
+): Promise<readonly (A | CorkboardError)[]> {
+	const answers = await readByHost<Range, A>(ranges, {
 		shardOf: ({ at }) => shards.get(at.shard),
-		absent: () => null,
+		// Replaced below.
+		absent: () => null as A,
 		maxKeys: RANGES,
 		async read(host, some) {
 			const keys = some.map(({ key }) => key);
@@ -99,16 +213,16 @@ export async function dueJobs(
 				return (await Promise.all(
 					keys.map((key) =>
 						read([key], host).then(
-							([answer]) => answer ?? null,
+							([answer]) => answer,
 							(failure) => failed(failure, key),
 						),
 					),
-				)) as (Due | null)[];
+				)) as A[];
 			}
 		},
 	});
 	return answers.map((answer, index) => {
-		const { at } = ranges[index] as DueRange;
+		const { at } = ranges[index] as Range;
 		return shards.has(at.shard) ? answer : unknownQueueShard(at.shard);
 	});
 }
@@ -136,7 +250,10 @@ async function readDue(
 	return answers;
 }
 
-function failed(thrown: unknown, { at }: DueRange): CorkboardError {
+function failed(
+	thrown: unknown,
+	{ at }: { readonly at: Place },
+): CorkboardError {
 	const error = toQueueError(thrown, at);
 	if (error instanceof CorkboardError) return error;
 	throw thrown instanceof StorageFailure ? error : thrown;

@@ -5,6 +5,7 @@ import {
 	type ClaimRange,
 	type CountedJobs,
 	type DueRange,
+	type ExpiryRange,
 	type Held,
 	type JobKey,
 	type JobScan,
@@ -279,6 +280,25 @@ export function expiredClaims(
 	};
 }
 
+/** Rows: part, if a claim is over. */
+export function expiredIn(
+	{ jobs: table }: QueueTables,
+	{ buckets }: ExpiryRange,
+	now: number,
+	part: number,
+): Fragment {
+	const within =
+		buckets === undefined
+			? ""
+			: `bucket BETWEEN ${buckets[0]} AND ${buckets[1]} AND`;
+	return {
+		text: `SELECT ${part} AS part FROM ${table} FORCE INDEX (queue)
+			WHERE ${within} state = 1 AND priority IN (1, 2, 3) AND at < ${now}
+			LIMIT 1`,
+		values: [],
+	};
+}
+
 /** Rows: part, bucket, at. */
 export function dueIn(
 	{ jobs: table }: QueueTables,
@@ -386,6 +406,14 @@ export function countJobs(
 		name: "count jobs",
 		text: `SELECT COUNT(*) FROM (SELECT 1 FROM ${table} FORCE INDEX (queue)
 			WHERE ${conditions.join(" AND ")} LIMIT ${cap}) AS some`,
+		values: [],
+	};
+}
+
+/** Rows: part, name, settings, version. */
+export function queuesIn(database: string, part: number): Fragment {
+	return {
+		text: `SELECT ${part} AS part, name, settings, version FROM ${queuesTable(database)}`,
 		values: [],
 	};
 }

@@ -11,6 +11,7 @@ import type {
 	Enqueued,
 	Expired,
 	ExpireOptions,
+	ExpiryRange,
 	Held,
 	Job,
 	JobChange,
@@ -163,21 +164,32 @@ class SqliteJobStore implements JobStore, RotationStore {
 		);
 	}
 
+	async hasExpired(
+		ranges: readonly ExpiryRange[],
+	): Promise<readonly (boolean | CorkboardError)[]> {
+		return ranges.map(({ at }) =>
+			orCorkboardError(() =>
+				this.#read(
+					at,
+					(connection, { expired }) =>
+						connection.rows(expired, [this.#now(), 1]).length > 0,
+				),
+			),
+		);
+	}
+
 	async due(
 		ranges: readonly DueRange[],
 	): Promise<readonly (Due | null | CorkboardError)[]> {
 		ranges.forEach(checkDue);
-		return ranges.map(({ at, priority, floor }) => {
-			try {
-				return this.#read(at, (connection, { due }) => {
+		return ranges.map(({ at, priority, floor }) =>
+			orCorkboardError(() =>
+				this.#read(at, (connection, { due }) => {
 					const [row] = connection.rows<Due>(due, [priority, floor]);
 					return row === undefined ? null : { ...row };
-				});
-			} catch (thrown) {
-				if (thrown instanceof CorkboardError) return thrown;
-				throw thrown;
-			}
-		});
+				}),
+			),
+		);
 	}
 
 	async find(
@@ -218,6 +230,16 @@ class SqliteJobStore implements JobStore, RotationStore {
 	}
 
 	async queues(shard: number): Promise<readonly QueueRow[]> {
+		return this.#queues(shard);
+	}
+
+	async queuesOn(
+		shards: readonly number[],
+	): Promise<readonly (readonly QueueRow[] | CorkboardError)[]> {
+		return shards.map((shard) => orCorkboardError(() => this.#queues(shard)));
+	}
+
+	#queues(shard: number): readonly QueueRow[] {
 		return onFile(this.#file(shard), ({ reader }) =>
 			reader
 				.rows<StoredQueue>(QUEUES, [])
@@ -365,6 +387,15 @@ interface StoredQueue {
 	readonly name: string;
 	readonly settings: string;
 	readonly version: number;
+}
+
+function orCorkboardError<T>(body: () => T): T | CorkboardError {
+	try {
+		return body();
+	} catch (thrown) {
+		if (thrown instanceof CorkboardError) return thrown;
+		throw thrown;
+	}
 }
 
 /** SQLite has no number for a table that does not exist. */
