@@ -2,7 +2,7 @@ import type { RedisConnections } from "../cache/redisConnections.ts";
 import { openRedisHints } from "../cache/redisHints.ts";
 import { type ClaimedBatch, claimBatches } from "../queue/claimBatches.ts";
 import { type JobHints, LocalHints } from "../queue/hints.ts";
-import type { JobStore } from "../queue/jobStore.ts";
+import { type JobStore, PRIORITIES } from "../queue/jobStore.ts";
 import { Jobs } from "../queue/jobs.ts";
 import { LiveSettings } from "../queue/liveSettings.ts";
 import { QueueBounds } from "../queue/queueBounds.ts";
@@ -114,15 +114,18 @@ function openHints(
 		openRedisHints({
 			redis,
 			onHint(name) {
-				const [queue = "", shard = ""] = name.split(".");
-				local.publish(queue, Number(shard));
+				const [queue = "", shard = "", priority] = name.split(".");
+				const known = PRIORITIES.find((one) => String(one) === priority);
+				local.publish(queue, Number(shard), known);
 			},
 		}),
 	);
 	return {
-		publish(queue, shard) {
-			local.publish(queue, shard);
-			remote.publish(`${queue}.${shard}`);
+		publish(queue, shard, priority) {
+			local.publish(queue, shard, priority);
+			remote.publish(
+				`${queue}.${shard}${priority === undefined ? "" : `.${priority}`}`,
+			);
 		},
 		subscribe: (onHint) => local.subscribe(onHint),
 		get isConnected() {

@@ -4,7 +4,7 @@ import type { RedisConnections } from "./redisConnections.ts";
 
 const CHANNEL = "corkboard.jobs.1";
 /** Messages are so far apart; hints of one name in between are one. Milliseconds. */
-const GATHER_MS = 10;
+const GATHER_MS = 3;
 /** For a call, connecting included. */
 const DEADLINE_MS = 200;
 /** Before a lost subscription is made again. */

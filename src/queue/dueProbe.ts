@@ -98,6 +98,14 @@ export class DueProbe {
 		return { due, nextMs, failures };
 	}
 
+	/** Where a job of this priority may be that was enqueued a moment ago. */
+	async recent(at: Place, priority: Priority): Promise<DueBucket> {
+		const now = await this.#store.now(at.shard);
+		const bucket = hourOf(now);
+		const oldestAt = this.#floors.floor(at, bucket, priority, now);
+		return { ...at, priority, bucket, oldestAt, ageMs: 0 };
+	}
+
 	/** Jobs up to the one that was due at `dueAt` were claimed: later probes begin there. */
 	claimed(
 		{ queue, shard, bucket, priority }: DueBucket,

@@ -1,11 +1,23 @@
+import type { Priority } from "./jobStore.ts";
+
 /**
- * Says that a job may be due on a shard of a queue. A hint saves the time until
- * the next probe, and may be lost: nothing relies on it.
+ * A job may be due on a shard of a queue. With a priority it was enqueued a
+ * moment ago, to be claimed at once; without, it has to be looked for.
+ */
+export type OnHint = (
+	queue: string,
+	shard: number,
+	priority?: Priority,
+) => void;
+
+/**
+ * Says where jobs may be due. A hint saves the time until the next probe, and
+ * may be lost: nothing relies on it.
  */
 export interface JobHints {
-	publish(queue: string, shard: number): void;
+	readonly publish: OnHint;
 	/** Calls back with each hint of this process and of others. The function returned ends that. */
-	subscribe(onHint: (queue: string, shard: number) => void): () => void;
+	subscribe(onHint: OnHint): () => void;
 	/**
 	 * Whether hints of other processes arrive, so that idle processes need not
 	 * probe each for itself.
@@ -29,13 +41,13 @@ export interface Lease {
 /** Hints within one process, which owns all of its queues, or has no Redis. */
 export class LocalHints implements JobHints {
 	readonly isConnected: boolean = false;
-	readonly #listeners = new Set<(queue: string, shard: number) => void>();
+	readonly #listeners = new Set<OnHint>();
 
-	publish(queue: string, shard: number): void {
-		for (const onHint of this.#listeners) onHint(queue, shard);
+	publish(queue: string, shard: number, priority?: Priority): void {
+		for (const onHint of this.#listeners) onHint(queue, shard, priority);
 	}
 
-	subscribe(onHint: (queue: string, shard: number) => void): () => void {
+	subscribe(onHint: OnHint): () => void {
 		this.#listeners.add(onHint);
 		return () => void this.#listeners.delete(onHint);
 	}

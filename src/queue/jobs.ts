@@ -238,7 +238,12 @@ export class Jobs {
 				merged: merged.length,
 			} satisfies JobsEnqueued);
 		}
-		this.#hints.publish(queue, shard);
+		const due = jobs.filter((job) => job.due <= job.createdAt);
+		for (const priority of new Set(due.map(({ priority }) => priority))) {
+			this.#hints.publish(queue, shard, priority);
+		}
+		// Workers learn when the next one is due.
+		if (due.length < jobs.length) this.#hints.publish(queue, shard);
 		return results;
 	}
 }

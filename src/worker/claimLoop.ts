@@ -7,6 +7,7 @@ import {
 	type JobStore,
 	MAX_JOBS,
 	type Place,
+	type Priority,
 } from "../queue/jobStore.ts";
 import type { LiveSettings } from "../queue/liveSettings.ts";
 import { ShardChoice } from "../queue/shardChoice.ts";
@@ -29,6 +30,11 @@ export interface ClaimedTogether {
 	readonly claimMs: number;
 	/** When the claim was begun, by `monotonicMs`. */
 	readonly since: number;
+}
+
+interface HintedJobs {
+	readonly place: Place;
+	readonly priority: Priority;
 }
 
 interface ClaimLoopOptions<Context> {
@@ -66,7 +72,10 @@ export class ClaimLoop<Context> {
 	readonly #choice = new ShardChoice(randomUUID());
 	/** Jobs that claims under way may bring. */
 	#reserved = 0;
+	/** Something may be due somewhere: a probe finds out where. */
 	#isHinted = false;
+	/** Where jobs were enqueued that nobody has claimed yet, by place and priority. */
+	readonly #hinted = new Map<string, HintedJobs>();
 	/** By place, in milliseconds of `monotonicMs`. */
 	readonly #limitedUntil = new Map<string, number>();
 
@@ -81,9 +90,14 @@ export class ClaimLoop<Context> {
 		return this.#options.wants(this.#reserved);
 	}
 
-	/** Something may be due. */
-	hint(): void {
-		this.#isHinted = true;
+	/** A job may be due at a place. With its priority it is claimed there without a probe. */
+	hint(place: Place, priority: Priority | null): void {
+		if (priority === null) this.#isHinted = true;
+		else {
+			const { queue, shard } = place;
+			const key = `${queue} ${shard} ${priority}`;
+			this.#hinted.set(key, { place, priority });
+		}
 		this.#options.wake.wake();
 	}
 
@@ -94,13 +108,38 @@ export class ClaimLoop<Context> {
 		const queues = [...this.#options.queues.keys()];
 		let idleMs = firstIdleMs;
 		let probedAt = Number.NEGATIVE_INFINITY;
+		/** The next probe, unless something makes it worth while before. */
+		let probeAt = Number.NEGATIVE_INFINITY;
+		/** The last probe saw jobs that could not be claimed: of a queue with limits, or others were at it. */
+		let isBlocked = false;
 		while (!signal.aborted) {
 			if (!this.wants) {
 				await wake.wait(Number.POSITIVE_INFINITY);
 				continue;
 			}
-			const wasHinted = this.#isHinted;
+			const untilProbe = probeAt - monotonicMs();
+			if (untilProbe > 0 && !this.#isHinted) {
+				if (this.#hinted.size === 0) {
+					const wasWoken = await wake.wait(untilProbe);
+					// A job has ended, so a limit may let another one start.
+					if (wasWoken && isBlocked) probeAt = Number.NEGATIVE_INFINITY;
+					continue;
+				}
+				const { claimed, isDrained } = await this.#claimFrom(
+					await this.#takeHinted(),
+				);
+				if (claimed > 0) idleMs = firstIdleMs;
+				// What a claim passed over, since another had locked it, is looked for soon.
+				const soon = monotonicMs() + firstIdleMs;
+				probeAt = isDrained
+					? Math.min(probeAt, soon)
+					: Number.NEGATIVE_INFINITY;
+				continue;
+			}
+			const wasHinted = this.#isHinted || this.#hinted.size > 0;
 			this.#isHinted = false;
+			// The probe sees what they are about.
+			this.#hinted.clear();
 			const isIdle = idleMs >= mostIdleMs && !wasHinted;
 			// One of the idle processes probes for all; the others wait for its hints.
 			const mayFollow = isIdle && monotonicMs() - probedAt < followingMs;
@@ -109,7 +148,7 @@ export class ClaimLoop<Context> {
 				hints.isConnected &&
 				!(await hints.leads(queues, PROBING))
 			) {
-				await wake.wait(hintedIdleMs);
+				probeAt = monotonicMs() + hintedIdleMs;
 				continue;
 			}
 			probedAt = monotonicMs();
@@ -119,16 +158,38 @@ export class ClaimLoop<Context> {
 					hints.publish(queue, shard);
 				}
 			}
-			const claimed = await this.#claimFrom(probed.due);
+			const { claimed } = await this.#claimFrom(probed.due);
 			if (claimed > 0) {
 				idleMs = firstIdleMs;
+				probeAt = Number.NEGATIVE_INFINITY;
 				continue;
 			}
+			isBlocked = probed.due.length > 0;
 			const longest = hints.isConnected ? hintedIdleMs : mostIdleMs;
 			const pauseMs = idleMs >= mostIdleMs ? longest : idleMs;
 			idleMs = Math.min(mostIdleMs, idleMs * 2);
-			await wake.wait(Math.min(pauseMs, probed.nextMs ?? pauseMs));
+			probeAt = monotonicMs() + Math.min(pauseMs, probed.nextMs ?? pauseMs);
 		}
+	}
+
+	/** Where hints say that jobs were enqueued, and they may start. */
+	async #takeHinted(): Promise<readonly DueBucket[]> {
+		const { settings, problems } = this.#options;
+		const hinted = [...this.#hinted.values()].filter(
+			({ place }) => !settings.isStopped(place.queue),
+		);
+		this.#hinted.clear();
+		const due = await Promise.all(
+			hinted.map(async ({ place, priority }) => {
+				try {
+					return [await this.#probe.recent(place, priority)];
+				} catch (error) {
+					problems.failed(place.shard, error);
+					return [];
+				}
+			}),
+		);
+		return this.#withoutLimited({ due: due.flat(), nextMs: null }).due;
 	}
 
 	async #probeOnce(): Promise<{
@@ -151,7 +212,7 @@ export class ClaimLoop<Context> {
 	}
 
 	/** Leaves out places whose rate lets nothing start, and counts when it does. */
-	#withoutLimited({ due, nextMs }: Probed): {
+	#withoutLimited({ due, nextMs }: Pick<Probed, "due" | "nextMs">): {
 		readonly due: readonly DueBucket[];
 		readonly nextMs: number | null;
 	} {
@@ -170,8 +231,12 @@ export class ClaimLoop<Context> {
 		return { due: open, nextMs: next };
 	}
 
-	/** Claims from the places until there is enough, or nothing left there. Returns the number of jobs. */
-	async #claimFrom(due: readonly DueBucket[]): Promise<number> {
+	/** Claims from the places until there is enough, or nothing left there (`isDrained`). */
+	async #claimFrom(due: readonly DueBucket[]): Promise<{
+		/** Jobs. */
+		readonly claimed: number;
+		readonly isDrained: boolean;
+	}> {
 		const { store, signal } = this.#options;
 		const left = new Set(due);
 		const claims = new Set<Promise<void>>();
@@ -196,7 +261,7 @@ export class ClaimLoop<Context> {
 			claims.add(claim);
 		}
 		await Promise.all(claims);
-		return total;
+		return { claimed: total, isDrained: left.size === 0 };
 	}
 
 	/** Never rejects. `rest` is where the next claim of the place begins, if there may be more. */

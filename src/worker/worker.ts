@@ -127,8 +127,10 @@ export class Worker<Context> implements AsyncDisposable {
 			room: (reserved) => this.#room(reserved),
 			onClaimed: (state, claims) => this.#add(state, claims),
 		});
-		this.#unsubscribe = options.hints.subscribe((queue) => {
-			if (this.#queues.has(queue)) this.#claims.hint();
+		this.#unsubscribe = options.hints.subscribe((queue, shard, priority) => {
+			if (this.#queues.has(queue)) {
+				this.#claims.hint({ queue, shard }, priority ?? null);
+			}
 		});
 	}
 
