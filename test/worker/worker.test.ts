@@ -257,6 +257,34 @@ describe("a worker", () => {
 		await world.untilEnded(id, "succeeded");
 	});
 
+	test("claims where a hint says that a job was enqueued, without looking for it", async () => {
+		const hinted = job({
+			queue: "hinted",
+			body: z.object({}),
+			run: async () => {},
+		});
+		await using world = await openWorld([hinted], {
+			limits: { firstIdleMs: 600_000, mostIdleMs: 600_000 },
+		});
+		let probes = 0;
+		const due = world.store.due.bind(world.store);
+		world.store.due = (ranges) => {
+			probes++;
+			return due(ranges);
+		};
+		// While the worker is at its first probes, these find the jobs.
+		await until("a job is claimed without a probe", async () => {
+			const before = probes;
+			const { id } = await world.jobs.enqueue(hinted, {});
+			await world.untilEnded(id, "succeeded");
+			return probes === before;
+		});
+		// One that is due later has to be looked for.
+		const { id } = await world.jobs.enqueue(hinted, {}, { delayMs: 100 });
+		await world.untilEnded(id, "succeeded");
+		assert.ok(probes > 0);
+	});
+
 	test("leaves jobs of other queues to programs that claim them in batches", async () => {
 		const foreign = job({
 			queue: "foreign",
