@@ -7,16 +7,21 @@ import {
 import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
+import { type Member, readMembers } from "../topology/members.ts";
 import { modShards, openShards, shardsOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import type { Deadline } from "../util/deadline.ts";
+import { type Deadline, withDeadline } from "../util/deadline.ts";
 import {
 	type CacheReport,
 	cacheProblems,
 	inspectCaches,
 } from "./inspectCaches.ts";
 import { loadOwnModel } from "./model.ts";
-import { dataFoldersOf, openTopology } from "./openTopology.ts";
+import {
+	dataFoldersOf,
+	openTopology,
+	type TopologySource,
+} from "./openTopology.ts";
 import { poolProblems } from "./poolProblems.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 
@@ -29,15 +34,22 @@ export interface FleetStatus {
 		/** The file, or the embedded folder. */
 		readonly source: string;
 		readonly version: number;
+		/** Whether the store of the topology answers; null: there is none, or it is a file. Servers go on without it. */
+		readonly store: "up" | "down" | null;
 		readonly shards: number;
 		readonly openShards: number;
 		/** Open, but servers create nothing there because tables are missing. */
 		readonly heldShards: readonly number[];
 		readonly modShards: number;
 	};
+	/** The processes that serve; null: not known, or not announced anywhere. */
+	readonly members: readonly Member[] | null;
 	readonly hosts: readonly HostReport[];
 	readonly caches: readonly CacheReport[];
 }
+
+/** Of the time that the hosts get, for the store of the topology. Milliseconds. */
+const STORE_MS = 1_500;
 
 /** Entries that wait for longer are not delivered by anybody: a pass takes seconds. CorkboardOutboxBehind has the same limit (a test compares them). */
 export const MAX_OUTBOX_AGE_SECONDS = 30;
@@ -47,12 +59,13 @@ export async function fleetStatus(
 	config: Config,
 	deadline: Deadline,
 ): Promise<FleetStatus> {
-	await using source = await openTopology(config);
+	await using source = await openTopology(config, null, STORE_MS);
 	const { topology } = source;
-	const [hosts, caches, pools] = await Promise.all([
+	const [hosts, caches, pools, members] = await Promise.all([
 		inspectTopology(topology, deadline),
 		inspectCaches(config, deadline),
 		poolProblems(topology, deadline),
+		membersOf(source, deadline),
 	]);
 	const { store } = config;
 	const problems = [
@@ -74,14 +87,38 @@ export async function fleetStatus(
 		topology: {
 			source: store.kind === "topology" ? store.name : store.folder,
 			version: topology.version,
+			store: storeState(config, source),
 			shards: shardsOf(topology.shards).length,
 			openShards: open.length,
 			heldShards: open.filter((shard) => lacking.has(shard)),
 			modShards: modShards(topology),
 		},
+		members,
 		hosts,
 		caches,
 	};
+}
+
+function storeState(
+	{ store }: Config,
+	{ problem }: TopologySource,
+): FleetStatus["topology"]["store"] {
+	if (store.kind === "embedded" || store.location.scheme === "file") {
+		return null;
+	}
+	return problem?.code === "UNAVAILABLE" ? "down" : "up";
+}
+
+async function membersOf(
+	{ store, problem }: TopologySource,
+	deadline: Deadline,
+): Promise<readonly Member[] | null> {
+	if (store === null || problem?.code === "UNAVAILABLE") return null;
+	const members = await withDeadline(readMembers(store), deadline).catch(
+		() => null,
+	);
+	// Who could not announce itself may serve.
+	return members?.length === 0 && !store.hasMembers ? null : members;
 }
 
 /** Asks every host of a topology, replicas too. Embedded folders without data have none. */

@@ -1,12 +1,14 @@
 import { redisHost } from "../cache/redisConnection.ts";
 import type { Config } from "../config/config.ts";
 import { type CacheHost, CHANNELS } from "../diagnostics.ts";
+import type { CorkboardError } from "../errors.ts";
 import { packId } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
 import type {
 	CacheHealth,
 	HealthChecks,
 	HostHealth,
+	TopologyStoreHealth,
 } from "../server/http/health.ts";
 import { modShard } from "../storage/modShard.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -29,10 +31,11 @@ interface HostShards {
  * deadline, so they never delay readiness, and their last state is known.
  */
 export function createHealthChecks(corkboard: {
-	readonly config: Pick<Config, "memcached" | "redis">;
+	readonly config: Pick<Config, "memcached" | "redis" | "store">;
 	readonly model: Model;
 	readonly storage: Storage;
 	readonly topology: Topology;
+	readonly topologyProblem: CorkboardError | null;
 }): HealthChecks & Disposable {
 	const { config, model, storage } = corkboard;
 	const caches = new Map<string, CacheHealth>(
@@ -79,6 +82,7 @@ export function createHealthChecks(corkboard: {
 		async report() {
 			return {
 				topologyVersion: corkboard.topology.version,
+				topologyStore: storeHealth(config.store, corkboard.topologyProblem),
 				hosts: await Promise.all(hostsOf(storage).map(probe)),
 				caches: [...caches.values()],
 			};
@@ -86,6 +90,22 @@ export function createHealthChecks(corkboard: {
 		[Symbol.dispose]() {
 			CHANNELS.cacheHost.unsubscribe(onCacheHost);
 		},
+	};
+}
+
+/** Needs no probe: a lost store has been noticed. */
+function storeHealth(
+	store: Config["store"],
+	problem: CorkboardError | null,
+): TopologyStoreHealth | null {
+	if (store.kind === "embedded") return null;
+	const { name } = store;
+	if (problem === null) return { name, state: "up" };
+	const isLost = problem.code === "UNAVAILABLE";
+	return {
+		name,
+		state: isLost ? "down" : "rejected",
+		error: problem.message,
 	};
 }
 

@@ -42,13 +42,15 @@ export interface TopologySource extends AsyncDisposable {
 export async function openTopology(
 	config: Config,
 	identity: MemberIdentity | null = null,
+	/** How long a store may take to answer. Milliseconds; null: as long as a server waits. */
+	waitMs: number | null = null,
 ): Promise<TopologySource> {
 	const { store: place } = config;
 	if (place.kind === "embedded") {
 		return fixedTopology(embeddedTopology(place.folder));
 	}
 	await using opened = new AsyncDisposableStack();
-	const store = opened.use(openTopologyStore(place));
+	const store = opened.use(openTopologyStore(place, waitMs));
 	const member =
 		identity === null ? null : opened.use(new Membership(store, identity));
 	await member?.say(0, 0);
@@ -91,6 +93,7 @@ export async function openTopology(
 /** The store that a topology is kept in. It connects in the background. */
 export function openTopologyStore(
 	place: Extract<Config["store"], { kind: "topology" }>,
+	waitMs: number | null = null,
 ): TopologyStore {
 	const { location } = place;
 	if (location.scheme === "file") return openFileStore(location.file);
@@ -100,6 +103,7 @@ export function openTopologyStore(
 		servers,
 		root,
 		auth: authFile === null ? null : readAuth(authFile),
+		...(waitMs !== null && { waitMs }),
 	});
 }
 

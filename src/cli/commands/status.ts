@@ -3,6 +3,7 @@ import type { FleetStatus } from "../../app/fleetStatus.ts";
 import type { CacheReport } from "../../app/inspectCaches.ts";
 import { readConfig } from "../../config/config.ts";
 import type { HostReport } from "../../storage/hostReport.ts";
+import type { Member } from "../../topology/members.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { formatNumber } from "../../util/format.ts";
 import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
@@ -61,7 +62,7 @@ function limitNameLookups(): void {
 }
 
 function printed(
-	{ healthy, problems, topology, hosts, caches }: FleetStatus,
+	{ healthy, problems, topology, members, hosts, caches }: FleetStatus,
 	delayMs: number,
 ): readonly string[] {
 	const { source, version, shards, openShards, heldShards } = topology;
@@ -82,7 +83,13 @@ function printed(
 			: []),
 		"",
 		`topology version ${version} of ${source}: ${shards} shards, ${openShards} open${held}; ${topology.modShards} mod shards`,
+		...(topology.store === "down"
+			? ["  its store does not answer: this is the last good version"]
+			: []),
 		"",
+		...(members === null || members.length === 0
+			? []
+			: [...table([MEMBER_HEAD, ...members.map(memberRow)]), ""]),
 		...table([
 			["host", "", "state", "answers in", "shards", "outbox", "tables missing"],
 			...hosts.map(hostRow),
@@ -93,6 +100,28 @@ function printed(
 
 /** What is not known. */
 const UNKNOWN = "–";
+
+const MEMBER_HEAD = [
+	"process",
+	"role",
+	"version",
+	"oldest in use",
+	"since",
+	"model",
+];
+
+function memberRow(member: Member): readonly string[] {
+	const { id, role, version, oldest, since, model } = member;
+	const isStarting = version === 0;
+	return [
+		id,
+		role,
+		isStarting ? "starting" : String(version),
+		isStarting ? "" : String(oldest),
+		new Date(since).toISOString().slice(0, 19).replace("T", " "),
+		model,
+	];
+}
 
 function hostRow(report: HostReport): readonly string[] {
 	const { host, role, ms, shards, modShards, outbox, missingTables } = report;
@@ -129,6 +158,11 @@ function cacheRow({ layer, host, error }: CacheReport): readonly string[] {
 	return [host, layer, error === null ? "up" : "down", "", "", "", ""];
 }
 
+function jsonOfMember({ id, role, ...member }: Member) {
+	const { host, pid, version, oldest, since, model } = member;
+	return { id, role, host, pid, version, oldest, since, model };
+}
+
 /** docs/commands.md describes this shape: scripts rely on it. */
 function asJson(
 	{ hosts, caches, ...status }: FleetStatus,
@@ -137,6 +171,7 @@ function asJson(
 	return {
 		...status,
 		eventLoopDelayMs: Number(eventLoopDelayMs.toFixed(3)),
+		members: status.members?.map(jsonOfMember) ?? null,
 		hosts: hosts.map(
 			({
 				host,

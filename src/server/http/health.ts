@@ -12,10 +12,21 @@ export interface HealthChecks {
 /** The body of `/health/ready?verbose`. */
 export interface HealthReport {
 	readonly topologyVersion: number;
+	/** Where the topology is kept; null: in an embedded folder. No request needs it. */
+	readonly topologyStore: TopologyStoreHealth | null;
 	/** Hosts of shards and mod shards. */
 	readonly hosts: readonly HostHealth[];
 	/** The process serves without those that are down. */
 	readonly caches: readonly CacheHealth[];
+}
+
+export interface TopologyStoreHealth {
+	/** The file, or `zk://host:port/path`. */
+	readonly name: string;
+	/** `rejected`: its topology cannot be used. Where it is not `up`, `topologyVersion` is the last good one. */
+	readonly state: "up" | "down" | "rejected";
+	/** Where it is not up. */
+	readonly error?: string;
 }
 
 export interface HostHealth {

@@ -5,6 +5,11 @@ import { ADA, startToy, tokens } from "../../helpers/toyServer.ts";
 
 const REPORT: HealthReport = {
 	topologyVersion: 7,
+	topologyStore: {
+		name: "zk://zk1:2181/corkboard",
+		state: "down",
+		error: "no answer",
+	},
 	hosts: [
 		{ host: "db1:3306", state: "up", shards: 8, modShards: 4 },
 		{
