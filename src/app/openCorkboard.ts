@@ -44,6 +44,11 @@ import { andThen, type MaybePromise } from "../util/maybePromise.ts";
 import type { WorkerLimits } from "../worker/limits.ts";
 import { Worker } from "../worker/worker.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
+import {
+	compareWithFleet,
+	olderModel,
+	requireNoContradiction,
+} from "./fleetModel.ts";
 import { jobKindsOf } from "./jobKinds.ts";
 import { createJobQueue } from "./jobQueue.ts";
 import { loadOwnModel, modelFingerprint } from "./model.ts";
@@ -56,7 +61,7 @@ import {
 import { type OpenedJobs, openJobs } from "./openJobs.ts";
 import { openPools } from "./openPools.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
-import { openTopology } from "./openTopology.ts";
+import { openTopology, type TopologySource } from "./openTopology.ts";
 import { userByKey } from "./userByKey.ts";
 
 /** Everything but HTTP, opened from the settings. */
@@ -69,6 +74,8 @@ export interface Corkboard extends AsyncDisposable {
 	readonly topology: Topology;
 	/** Why the topology in use is not the file's, but its kept copy; null where it is the file's. */
 	readonly topologyProblem: CorkboardError | null;
+	/** A sentence where the fleet's tables were made for a newer model than this program's; else null. */
+	readonly modelProblem: string | null;
 	readonly storage: Storage;
 	/** The queues of jobs; null where the topology has none, or nothing may be written. */
 	readonly queues: OpenedJobs | null;
@@ -141,6 +148,8 @@ export async function openCorkboard(
 		),
 	);
 	lockDataFolders(topology.topology, access, opened);
+	const modelProblem =
+		access === "readWrite" ? await checkFleetModel(topology) : null;
 	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
 	const { jwks, claims, operators } = config.identity;
 	const tokens =
@@ -249,6 +258,7 @@ export async function openCorkboard(
 		get topologyProblem() {
 			return topology.problem;
 		},
+		modelProblem,
 		storage: store.storage,
 		redis,
 		store,
@@ -322,6 +332,25 @@ export async function openCorkboard(
 		},
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
+}
+
+/** What an older program has to say at its start. Throws BAD_MODEL where it would misread what is stored. */
+async function checkFleetModel({
+	store,
+	problem,
+}: TopologySource): Promise<string | null> {
+	if (store === null || problem?.code === "UNAVAILABLE") return null;
+	try {
+		const difference = await compareWithFleet(store);
+		requireNoContradiction(difference);
+		return olderModel(difference);
+	} catch (error) {
+		// No start depends on the store.
+		if (error instanceof CorkboardError && error.code === "UNAVAILABLE") {
+			return null;
+		}
+		throw error;
+	}
 }
 
 /** By itself, so that it keeps nothing else of the request in memory. */

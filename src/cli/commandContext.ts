@@ -84,9 +84,12 @@ export async function openForCommand(
 	role = "command",
 ): Promise<Corkboard> {
 	const corkboard = await context.open(config, access, role);
-	const { topologyProblem } = corkboard;
+	const { topologyProblem, modelProblem } = corkboard;
 	if (topologyProblem !== null) {
 		context.stderr(`corkboard: warning: ${topologyProblem.message}`);
+	}
+	if (modelProblem !== null) {
+		context.stderr(`corkboard: warning: ${modelProblem}`);
 	}
 	return corkboard;
 }

@@ -198,7 +198,7 @@ function compareSection(
 }
 
 /** Both orders run from high sequences to low ones, so that a list that was in order of time can come to be arranged. */
-function keepsOrder(shipped: unknown, now: unknown): boolean {
+export function keepsOrder(shipped: unknown, now: unknown): boolean {
 	return shipped === "NEWEST_FIRST" && now === "POSITION";
 }
 
@@ -240,7 +240,8 @@ function compareTaken(lock: Lock, now: Lock, breaks: string[]): void {
 	}
 }
 
-function holdersOf({ types, mappings }: Lock): ReadonlyMap<string, string> {
+/** Who has which number of a type and which table. */
+export function holdersOf({ types, mappings }: Lock): ReadonlyMap<string, string> {
 	return new Map([
 		...Object.entries(types).flatMap(([name, { number, table }]) => [
 			[`the number ${number}`, name] as const,

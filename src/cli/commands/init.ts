@@ -1,7 +1,11 @@
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { createQueues } from "../../app/openJobs.ts";
 import { openPoolsOf } from "../../app/openPools.ts";
-import { readConfig } from "../../config/config.ts";
+import { checkTables } from "../../app/checkTables.ts";
+import { named, publishModel } from "../../app/fleetModel.ts";
+import { openTopologyStore } from "../../app/openTopology.ts";
+import { NAMED_TABLES } from "../../app/reportMissingTables.ts";
+import { type Config, readConfig } from "../../config/config.ts";
 import { plural } from "../../util/format.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
@@ -11,18 +15,21 @@ export const usage: Usage = {
 	summary:
 		"Creates the missing tables, columns and queues of every shard. Existing rows stay.",
 	operands: [],
-	options: {},
+	options: {
+		check: {
+			description: "say what is missing and who lacks it, and create nothing",
+		},
+	},
+	exitCodes: { 3: "with --check: something is missing" },
 };
 
 export async function run(
-	_: ParsedArguments,
+	{ options }: ParsedArguments,
 	context: CommandContext,
 ): Promise<number> {
-	await using corkboard = await openForCommand(
-		context,
-		readConfig(context.env),
-		"readWrite",
-	);
+	const config = readConfig(context.env);
+	if (options.check !== undefined) return check(config, context);
+	await using corkboard = await openForCommand(context, config, "readWrite");
 	const { shards, modShards } = corkboard.storage;
 	const progress = createProgressLine(context);
 	await corkboard.storage.createTables((done, total) =>
@@ -44,7 +51,44 @@ export async function run(
 			`${plural(pools, "pool shard")} ${pools === 1 ? "has" : "have"} all tables`,
 		);
 	}
+	await storeModel(config, context);
 	return 0;
+}
+
+/** Last, so that no server takes tables for made that are not. */
+async function storeModel(
+	{ store: place }: Config,
+	context: CommandContext,
+): Promise<void> {
+	if (place.kind === "embedded") return;
+	await using store = openTopologyStore(place);
+	// Beside a file that this process may only read, nobody stores anything.
+	if (!store.hasMembers) return;
+	if (await publishModel(store)) {
+		context.stdout("the model is the fleet's newest");
+	}
+}
+
+async function check(config: Config, context: CommandContext): Promise<number> {
+	const { additions, missing, unknown, others, shards, modShards } =
+		await checkTables(config, context.open);
+	const lines = [
+		...(additions.length > 0 ? [`the schema adds: ${named(additions)}`] : []),
+		...(unknown.length > 0
+			? [`the fleet has, and this program does not know: ${named(unknown)}`]
+			: []),
+		missing.length > 0
+			? `missing: ${plural(missing.length, "table or column", "tables and columns")}: ${missing.slice(0, NAMED_TABLES).join(", ")}${missing.length > NAMED_TABLES ? ", …" : ""}`
+			: `nothing is missing: ${plural(shards, "shard")} and ${plural(modShards, "mod shard")} have all their tables`,
+		...(others.length > 0
+			? [`processes with another model: ${others.join(", ")}; they go on`]
+			: []),
+		...(missing.length > 0
+			? ["next: init, which changes nothing that is there; then the servers"]
+			: []),
+	];
+	context.stdout(lines.join("\n"));
+	return missing.length > 0 ? 3 : 0;
 }
 
 /** Of the topology, whether the home feed is on or not. Returns of how many shards. */

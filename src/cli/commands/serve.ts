@@ -62,6 +62,9 @@ export async function run(
 	await using traces = await openConfiguredTraces(config);
 	await using corkboard = await context.open(config, "readWrite", "serve");
 	using _tables = reportMissingTables(corkboard.storage, log);
+	if (corkboard.modelProblem !== null) {
+		log.warn({ reason: corkboard.modelProblem }, "model is not the newest");
+	}
 	const { store } = config;
 	const demo =
 		store.kind === "embedded" && store.demo

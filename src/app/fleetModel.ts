@@ -1,0 +1,92 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CorkboardError } from "../errors.ts";
+import { compareLocks, type LockDifference } from "../model/compareLocks.ts";
+import {
+	compareLock,
+	EMPTY_LOCK,
+	type Lock,
+	parseLock,
+	printLock,
+} from "../model/lock.ts";
+import { MODEL, type TopologyStore } from "../topology/store.ts";
+import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
+
+/** Of what differs, so much is named. */
+const NAMED = 8;
+
+/** What the program's lock file and the fleet's, as `init` left it, do not have in common. */
+export interface FleetModel extends LockDifference {
+	/** Null: no `init` has stored it. */
+	readonly revision: string | null;
+	/** The fleet's lock file as it is stored. */
+	readonly text: string | null;
+}
+
+/** Compares this program's model with the fleet's. Throws UNAVAILABLE, and BAD_MODEL where what is stored is no lock file. */
+export async function compareWithFleet(
+	store: Pick<TopologyStore, "get">,
+): Promise<FleetModel> {
+	const stored = await store.get(MODEL);
+	const fleet = stored === null ? null : parseLock(stored.text);
+	return {
+		...compareLocks(ownLock(), fleet),
+		revision: stored?.revision ?? null,
+		text: stored?.text ?? null,
+	};
+}
+
+/** Throws BAD_MODEL where the program would misread what the fleet stores. */
+export function requireNoContradiction({
+	contradictions,
+}: LockDifference): void {
+	if (contradictions.length === 0) return;
+	throw new CorkboardError(
+		"BAD_MODEL",
+		`This program's model contradicts the one that the fleet's tables were made for: ${named(contradictions)}. Run the version that fits, or compare schema/model.lock.json.`,
+	);
+}
+
+/** A sentence where the program is older than the fleet's tables; null where it is not. */
+export function olderModel({ unknown }: LockDifference): string | null {
+	if (unknown.length === 0) return null;
+	return `The fleet's tables were made for a newer model: this program does not know ${named(unknown)}. It serves without them, and keeps what is stored there.`;
+}
+
+/**
+ * Stores this program's lock file as the fleet's, with what that has and ours
+ * lacks. Returns whether it has changed. Throws BAD_MODEL at a contradiction, and UNAVAILABLE.
+ */
+export async function publishModel(store: TopologyStore): Promise<boolean> {
+	for (;;) {
+		const difference = await compareWithFleet(store);
+		requireNoContradiction(difference);
+		const { revision, union } = difference;
+		const text = printLock(union);
+		if (text === difference.text) return false;
+		try {
+			await store.write([{ path: MODEL, revision, text }]);
+			return true;
+		} catch (error) {
+			// Another `init` was first.
+			if (error instanceof CorkboardError && error.code === "CONFLICT") {
+				continue;
+			}
+			throw error;
+		}
+	}
+}
+
+/** The lock file that comes with the program. Without one, as while a model is being made: what the model stores. */
+function ownLock(): Lock {
+	const file = join(SCHEMA_FOLDER, "model.lock.json");
+	return existsSync(file)
+		? parseLock(readFileSync(file, "utf8"))
+		: compareLock(EMPTY_LOCK, loadOwnModel().model).next;
+}
+
+/** The first of them. */
+export function named(differences: readonly string[]): string {
+	const more = differences.length - NAMED;
+	return `${differences.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
