@@ -32,7 +32,8 @@ export async function publishTopology(
 	for (;;) {
 		const current = await readCurrent(store);
 		const version = current?.topology.version ?? 0;
-		if (from !== undefined && from !== version) {
+		// What is published first was made from nothing.
+		if (from !== undefined && current !== null && from !== version) {
 			throw new CorkboardError(
 				"CONFLICT",
 				`This was made from version ${from}, but ${store.name} has version ${version} now. Look at the difference (topology diff), and make it from that one.`,

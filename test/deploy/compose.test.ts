@@ -10,6 +10,7 @@ import { ask } from "../services/ask.ts";
 import { startMemcached } from "../services/memcached.ts";
 import { startRedis } from "../services/redis.ts";
 import {
+	type Compose,
 	fileText,
 	mountOf,
 	ROOT,
@@ -346,6 +347,37 @@ describe("docker-compose.yml", () => {
 		assert.deepEqual(api.command, ["serve"]);
 		assert.deepEqual(serviceOf(compose, "tables").command, ["init"]);
 		assert.equal(api.entrypoint, undefined);
+	});
+});
+
+describe("docker-compose.zookeeper.yml", () => {
+	const added: Compose = parse(fileText("docker-compose.zookeeper.yml"), {
+		merge: true,
+	});
+
+	test("keeps the shard map in a ZooKeeper of its own, published before the tables are made", () => {
+		const { location, copy } = (() => {
+			const { store } = readConfig({
+				...environmentOf(api),
+				...environmentOf(serviceOf(added, "api")),
+				CORKBOARD_SECRET: SECRET,
+			});
+			assert.ok(store.kind === "topology");
+			return store;
+		})();
+		assert.ok(location.scheme === "zk");
+		assert.deepEqual(location.servers, ["zookeeper:2181"]);
+		assert.equal(mountedAt(api, copy), "state/topology.kept");
+		const publisher = serviceOf(added, "topology");
+		const file = publisher.command[2] as string;
+		assert.equal(mountedAt(publisher, file), "./deploy/topology/topology.json");
+		assert.ok(publisher.command.includes("--first"));
+		const { depends_on: before = {} } = serviceOf(added, "tables");
+		assert.deepEqual(Object.keys(before), ["topology"]);
+		const zookeeper = serviceOf(added, "zookeeper");
+		assert.match(zookeeper.image, /^zookeeper:3\.9\.\d+$/);
+		assert.ok(zookeeper.healthcheck?.test);
+		assert.doesNotMatch(fileText("docker-compose.zookeeper.yml"), /\$\{/);
 	});
 });
 

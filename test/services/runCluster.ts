@@ -1,6 +1,7 @@
 /**
- * `npm run cluster`: two MySQL pairs, memcached and Redis on this machine,
+ * `npm run cluster`: two MySQL pairs, memcached, Redis and ZooKeeper on this machine,
  * without docker or root, and the API with the demo graph on top, until Ctrl-C.
+ * ZooKeeper needs Java; where there is none, the shard map stays in a file.
  * All of it is temporary: what was stored goes with it. It prints the file of
  * the settings with which any command runs in another shell.
  *
@@ -15,14 +16,17 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { demoGraph } from "../../src/demo/graph.ts";
 import { DEMO_USERNAME } from "../../src/demo/people.ts";
-import { startCluster } from "./cluster.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
 import { reservePort } from "./port.ts";
 import { describeProgram, findProgram } from "./program.ts";
 import { say } from "./say.ts";
+import type { Server } from "./server.ts";
+import { startZookeeper } from "./zookeeper.ts";
 
 const LAUNCH = join(import.meta.dirname, "../../src/cli/launch.mjs");
 const END_LIMIT_MS = 30_000;
 
+const isAlone = process.argv.includes("--no-api");
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) {
 	process.on(name, () => stop.abort());
@@ -32,10 +36,11 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
 async function corkboard(
 	args: readonly string[],
 	settings: NodeJS.ProcessEnv,
+	output: "inherit" | "ignore" = "inherit",
 ): Promise<number> {
 	if (stop.signal.aborted) return 0;
 	const child = spawn(process.execPath, [LAUNCH, ...args], {
-		stdio: "inherit",
+		stdio: ["inherit", output, "inherit"],
 		env: settings,
 	});
 	const ended = once(child, "exit");
@@ -53,9 +58,11 @@ async function main(): Promise<number> {
 		say(describeProgram(await findProgram(name)));
 	}
 	await using cluster = await startCluster();
+	await using zookeeper = await tryZookeeper();
 	for (const [n, { primary, replica }] of cluster.pairs.entries()) {
 		say(`MySQL pair ${n + 1}: ${primary.url}, replica ${replica.url}`);
 	}
+	const folder = dirname(cluster.topologyFile);
 	// What the caller has set is meant.
 	const settings = {
 		CORKBOARD_MODE: "development",
@@ -64,20 +71,33 @@ async function main(): Promise<number> {
 		HOST: "127.0.0.1",
 		...given(),
 		...cluster.settings,
+		...(zookeeper !== null && {
+			CORKBOARD_TOPOLOGY: `zk://${zookeeper.address}/corkboard`,
+			CORKBOARD_TOPOLOGY_COPY: join(folder, "topology.kept"),
+		}),
 	};
-	const folder = dirname(cluster.topologyFile);
 	const file = join(folder, "settings.sh");
 	await writeFile(file, shellText(settings), { mode: 0o600 });
 	say(`settings for another shell: . ${file}`);
-	say("then, for example: npm run -s corkboard -- status");
-	if (process.argv.includes("--no-api")) {
+	sayExamples(cluster);
+	const environment = { ...process.env, ...settings };
+	if (zookeeper !== null) {
+		say(`ZooKeeper, which has the shard map: ${settings.CORKBOARD_TOPOLOGY}`);
+		const published = await corkboard(
+			["topology", "publish", cluster.topologyFile, "--why", "a new cluster"],
+			environment,
+			// Its output is the settings alone then.
+			isAlone ? "ignore" : "inherit",
+		);
+		if (published !== 0) return published;
+	}
+	if (isAlone) {
 		for (const [name, value] of Object.entries(settings)) {
 			process.stdout.write(`${name}=${value}\n`);
 		}
 		if (!stop.signal.aborted) await untilStopped();
 		return 0;
 	}
-	const environment = { ...process.env, ...settings };
 	const initialized = await corkboard(["init"], environment);
 	if (initialized !== 0) return initialized;
 	if (process.env.CORKBOARD_DEMO !== "off") {
@@ -85,6 +105,34 @@ async function main(): Promise<number> {
 	}
 	// Awaited, so that the servers stay until then.
 	return await corkboard(["serve"], environment);
+}
+
+/** Null where it cannot run here, which is said. */
+async function tryZookeeper(): Promise<Server | null> {
+	try {
+		return await startZookeeper();
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : String(error);
+		say(
+			`ZooKeeper does not run here, so the shard map is in a file: ${reason}`,
+		);
+		return null;
+	}
+}
+
+/** What to try in another shell. */
+function sayExamples({ topology, pairs: [first, second] }: Cluster): void {
+	const shards = topology.shards.at(-1)?.range[1] ?? 0;
+	const { primary, replica } = second;
+	for (const line of [
+		"then, for example:",
+		"  npm run -s corkboard -- status",
+		`  npm run -s corkboard -- topology open ${shards + 1}-${shards + 8} --primary '${primary.url}' --replica '${replica.url}'`,
+		`  npm run -s corkboard -- promote ${first.primary.address} --dry-run`,
+		`  npm run -s corkboard -- promote ${first.primary.address} --yes`,
+	]) {
+		say(line);
+	}
 }
 
 /** Settings of Corkboard that the caller has made. */

@@ -1,9 +1,11 @@
+import { readCurrent } from "../../topology/history.ts";
 import { readTopology } from "../../topology/parseTopology.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 import {
 	CHANGE_EXIT_CODES,
 	CHANGE_OPTIONS,
+	openStoreForCommand,
 	publishForCommand,
 	versionIn,
 } from "../topologyCommand.ts";
@@ -17,6 +19,7 @@ export const usage: Usage = {
 			description:
 				"the version that FILE was made from (default: the one that it says)",
 		},
+		first: { description: "only where nothing is stored yet" },
 		why: { value: "TEXT", description: "what the history says of it" },
 		...CHANGE_OPTIONS,
 	},
@@ -32,6 +35,23 @@ export async function run(
 	context: CommandContext,
 ): Promise<number> {
 	const given = readTopology(file);
+	if (options.first !== undefined) {
+		await using store = openStoreForCommand(context);
+		const current = await readCurrent(store);
+		if (current !== null) {
+			const { version } = current.topology;
+			context.stdout(
+				options.json === undefined
+					? `version ${version} is there already`
+					: JSON.stringify(
+							{ version, dryRun: false, changes: [], members: null },
+							null,
+							"\t",
+						),
+			);
+			return 0;
+		}
+	}
 	const from =
 		options.from === undefined ? given.version : versionIn(options.from);
 	return publishForCommand(
