@@ -46,6 +46,8 @@ export interface FleetStatus {
 	readonly members: readonly Member[] | null;
 	readonly hosts: readonly HostReport[];
 	readonly caches: readonly CacheReport[];
+	/** The topology that was looked at, with its passwords. */
+	readonly map: Topology;
 }
 
 /** Of the time that the hosts get, for the store of the topology. Milliseconds. */
@@ -96,6 +98,7 @@ export async function fleetStatus(
 		members,
 		hosts,
 		caches,
+		map: topology,
 	};
 }
 

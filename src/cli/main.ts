@@ -71,6 +71,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"queue drop": () => import("./commands/queueDrop.ts"),
 	"queue rotate": () => import("./commands/queueRotate.ts"),
 	"queue drain": () => import("./commands/queueDrain.ts"),
+	"fleet check": () => import("./commands/fleetCheck.ts"),
 	promote: () => import("./commands/promote.ts"),
 	"operations list": () => import("./commands/operationsList.ts"),
 	"operations resume": () => import("./commands/operationsResume.ts"),

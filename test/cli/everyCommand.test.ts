@@ -274,6 +274,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
 	promote: "test/ops/fleet/promote.test.ts",
 	"operations list": "test/ops/fleet/promote.test.ts",
+	"fleet check": "test/ops/fleet/promote.test.ts",
 };
 
 /** Names of objects agree at every depth, where both have something. */

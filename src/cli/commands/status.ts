@@ -165,7 +165,7 @@ function jsonOfMember({ id, role, ...member }: Member) {
 
 /** docs/commands.md describes this shape: scripts rely on it. */
 function asJson(
-	{ hosts, caches, ...status }: FleetStatus,
+	{ hosts, caches, map: _, ...status }: FleetStatus,
 	eventLoopDelayMs: number,
 ) {
 	return {

@@ -1,13 +1,6 @@
 import type { FleetServer } from "./fleetServer.ts";
+import { PROMOTION_SETTINGS, settingFaults } from "./serverSettings.ts";
 
-/** Settings on which a promotion relies, and what they must be. */
-const SETTINGS: Readonly<Record<string, readonly string[]>> = {
-	gtid_mode: ["ON"],
-	enforce_gtid_consistency: ["ON"],
-	log_replica_updates: ["1", "ON"],
-	auto_increment_increment: ["1"],
-	innodb_flush_log_at_trx_commit: ["1", "2"],
-};
 /** A transaction that is open for longer may hold the fence up. */
 const LONG_TRANSACTION_S = 1;
 
@@ -24,19 +17,7 @@ export async function preflight(
 ): Promise<{ readonly faults: readonly string[]; readonly lagMs: number }> {
 	const faults: string[] = [];
 	for (const server of [old, next]) {
-		const names = Object.keys(SETTINGS);
-		const row = await server.row(
-			"settings",
-			`SELECT ${names.map((name) => `@@GLOBAL.${name}`).join(", ")}`,
-		);
-		for (const [at, name] of names.entries()) {
-			const value = String(row[at]);
-			const allowed = SETTINGS[name] as readonly string[];
-			if (allowed.includes(value)) continue;
-			faults.push(
-				`${server.name}: ${name} must be ${allowed.at(-1)}, got ${value}.`,
-			);
-		}
+		faults.push(...(await settingFaults(server, PROMOTION_SETTINGS)));
 	}
 	const [uuid, isFenced] = await old.row(
 		"identity",

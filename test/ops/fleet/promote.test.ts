@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Id } from "../../../src/id/ids.ts";
+import { checkServers } from "../../../src/ops/fleet/checkServers.ts";
 import { listOperations } from "../../../src/ops/fleet/operations.ts";
 import {
 	abortPromotion,
@@ -22,11 +23,13 @@ import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { openLastGood } from "../../../src/topology/lastGood.ts";
 import { Membership } from "../../../src/topology/members.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
+import { command } from "../../helpers/runCommand.ts";
 import { MODEL, topologyOn } from "../../helpers/storageModel.ts";
 import { create, good } from "../../helpers/storing.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
+import type { Server } from "../../services/server.ts";
 
 const PAGE = readFileSync(
 	join(import.meta.dirname, "../../../docs/commands.md"),
@@ -91,6 +94,37 @@ async function member(file: string) {
 	};
 }
 
+/** `fleet check` finds nothing in a healthy pair, and what is wrong where something is. */
+async function checksServers(
+	file: string,
+	primary: Server,
+	replica: Server,
+): Promise<void> {
+	const topology = JSON.parse(readFileSync(file, "utf8"));
+	const check = () => checkServers(topology, {});
+	assert.deepEqual(await check(), { faults: [], unchecked: [] });
+	const [row] = await ask(replica, "SELECT @@GLOBAL.binlog_row_image AS image");
+	await ask(replica, "SET GLOBAL binlog_row_image = MINIMAL");
+	await ask(primary, "ALTER DATABASE db00000 READ ONLY = 1");
+	const { faults } = await check();
+	const all = faults.join("\n");
+	assert.match(all, /binlog_row_image must be FULL, got MINIMAL\.$/m);
+	assert.match(
+		all,
+		new RegExp(`^${primary.address}: db00000 is read-only`, "m"),
+	);
+	const ran = await command(["fleet", "check", "--json"], {
+		env: { CORKBOARD_TOPOLOGY: file },
+	});
+	assert.equal(ran.code, 1, ran.err);
+	const described = JSON.parse(ran.out);
+	assert.deepEqual(Object.keys(described).sort(), shownKeys("fleet check"));
+	for (const fault of faults) assert.ok(described.faults.includes(fault));
+	await ask(primary, "ALTER DATABASE db00000 READ ONLY = 0");
+	await ask(replica, `SET GLOBAL binlog_row_image = ${row?.image}`);
+	await until("no faults", async () => (await check()).faults.length === 0);
+}
+
 /** Names in the JSON that docs/commands.md shows. */
 function shownKeys(command: string): readonly string[] {
 	const section = PAGE.split(`\n### ${command}\n`)[1] ?? "";
@@ -121,6 +155,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 		await storage.createTables();
 	}
 	await caughtUp(pair);
+	await checksServers(file, primary, replica);
 	await using store = openFileStore(file);
 	await using first = await member(file);
 	await using second = await member(file);
