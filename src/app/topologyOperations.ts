@@ -124,23 +124,24 @@ async function prepareHosts(
 	report: (line: string) => void,
 ): Promise<void> {
 	const { model } = loadOwnModel();
-	if (parseHostUrl(primary)?.scheme !== "mysql") {
-		throw new CorkboardError(
-			"BAD_TOPOLOGY",
-			"New shards need a MySQL host: --primary mysql://USER:PASSWORD@HOST:PORT.",
-		);
-	}
+	const names = [primary, ...(replica === undefined ? [] : [replica])].map(
+		(url) => {
+			const parsed = parseHostUrl(url);
+			if (parsed?.scheme === "mysql") return parsed.name;
+			throw new CorkboardError(
+				"BAD_TOPOLOGY",
+				`New shards need MySQL hosts, mysql://USER:PASSWORD@HOST:PORT, got ${redactHostUrl(url)}.`,
+			);
+		},
+	);
 	const shards = topology.shards.filter((each) => each.primary === primary);
 	await using storage = await openMysqlStorage({
 		model,
 		topology: { ...topology, shards, queues: [], feeds: [] },
 		readOnly: false,
 	});
-	const names = [primary, ...(replica === undefined ? [] : [replica])].map(
-		(url) => redactHostUrl(url).replace("mysql://", ""),
-	);
 	const reports = (await storage.inspectHosts()).filter(({ host }) =>
-		names.some((name) => host === name || host.endsWith(name)),
+		names.includes(host),
 	);
 	const problems = hostProblems(reports);
 	if (problems.length > 0) {

@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
+import { parseStoredId, unpackId } from "../../src/id/ids.ts";
 import { openLastGood } from "../../src/topology/lastGood.ts";
+import { readMembers } from "../../src/topology/members.ts";
 import type { TopologyStore } from "../../src/topology/store.ts";
 import { openZookeeperStore } from "../../src/topology/zookeeper/zookeeperStore.ts";
+import { client } from "../helpers/client.ts";
+import { runProgram, serve } from "../helpers/program.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
+import { startMysql } from "../services/mysql.ts";
 import type { Server } from "../services/server.ts";
 import { startZookeeper } from "../services/zookeeper.ts";
 import { topologyStoreSuite } from "../suites/topologyStore.ts";
@@ -145,3 +155,117 @@ describe("a lost ZooKeeper", () => {
 		proxy.close();
 	});
 });
+
+test("a server fails no request while ZooKeeper is stopped, killed and away until the session has expired, nor while shards open on a new host", async () => {
+	const at = place();
+	await using one = await startMysql();
+	await using two = await startMysql();
+	await using link = await TcpProxy.to(server.port);
+	using folder = temporaryFolder();
+	const map = join(folder.path, "map.json");
+	const range = { range: [0, 1], primary: one.url };
+	writeFileSync(
+		map,
+		JSON.stringify({
+			version: 1,
+			shards: [{ ...range, open: true }],
+			lookups: [range],
+		}),
+	);
+	const env = {
+		HOST: "127.0.0.1",
+		CORKBOARD_SECRET: "of the tests of ZooKeeper, 32 bytes or more",
+		CORKBOARD_TOPOLOGY: `zk://${server.address}${at.root}`,
+		CORKBOARD_TOPOLOGY_COPY: join(folder.path, "kept"),
+	};
+	const good = async (...args: readonly string[]) => {
+		const { code, out, err } = await runProgram(args, { env });
+		assert.equal(code, 0, `${args.join(" ")}: ${out}${err}`);
+		return out;
+	};
+	await good("topology", "publish", map);
+	await good("init");
+	assert.match(await good("init", "--check"), /^nothing is missing: 2 shards/);
+	await using api = await serve({
+		...env,
+		CORKBOARD_TOPOLOGY: `zk://127.0.0.1:${link.port}${at.root}`,
+		CORKBOARD_TOPOLOGY_COPY: join(folder.path, "kept-by-server"),
+	});
+	await using store = await at.open();
+	const member = async () => (await readMembers(store))[0] ?? null;
+	await until("a member", async () => (await member())?.version === 1);
+
+	const anybody = client(api.url);
+	const ids: string[] = [];
+	const failures: unknown[] = [];
+	let isOver = false;
+	const load = [0, 1].map(async (n) => {
+		for (let count = 0; !isOver; count++) {
+			const input = `username: "user_${n}_${count}", email: "${n}.${count}@example.com"`;
+			const made = await anybody.post(
+				`mutation { createUser(input: {${input}}) { user { id } } }`,
+			);
+			const { id } = (made.data as Made | undefined)?.createUser?.user ?? {};
+			if (id === undefined) failures.push(made);
+			else {
+				ids.push(id);
+				const read = await anybody.post(`{ node(id: "${id}") { id } }`);
+				const { node } = (read.data ?? {}) as { node?: { id: string } };
+				if (node?.id !== id) failures.push(read);
+			}
+			await sleep(20);
+		}
+	});
+	const someMore = async () => {
+		const before = ids.length;
+		await until("more requests", () => ids.length > before + 10);
+	};
+	const topologyStore = async () => {
+		const response = await fetch(`${api.url}/health/ready?verbose`);
+		return (await response.json()).topologyStore.state;
+	};
+	try {
+		await someMore();
+		server.pause();
+		await someMore();
+		server.resume();
+		await server.kill();
+		await someMore();
+		await server.restart();
+		await until("the member again", async () =>
+			member().then(
+				(known) => known?.version === 1,
+				() => false,
+			),
+		);
+		link.cut();
+		await until("the session's end", async () => (await member()) === null);
+		await until("the loss", async () => (await topologyStore()) === "down");
+		await someMore();
+		link.restore();
+		await until("the member again", async () => (await member()) !== null);
+		await until(
+			"the store again",
+			async () => (await topologyStore()) === "up",
+		);
+
+		const opened = await good("topology", "open", "2-3", "--primary", two.url);
+		assert.match(opened, /1 of 1 members serve version 2/);
+		assert.match(opened, /version 3 opens them/);
+		await until("version 3", async () => (await member())?.oldest === 3);
+		const shardOf = (id: string) => unpackId(parseStoredId(id)).shard;
+		await until("new users there", () => ids.some((id) => shardOf(id) > 1));
+	} finally {
+		isOver = true;
+		await Promise.all(load);
+	}
+	assert.deepEqual(failures, []);
+	const status = JSON.parse(await good("status", "--json"));
+	assert.equal(status.topology.store, "up");
+	assert.equal(status.members.length, 1);
+	assert.equal(status.members[0].role, "serve");
+});
+
+interface Made {
+	readonly createUser?: { readonly user?: { readonly id: string } };
+}
