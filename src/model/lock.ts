@@ -241,7 +241,10 @@ function compareTaken(lock: Lock, now: Lock, breaks: string[]): void {
 }
 
 /** Who has which number of a type and which table. */
-export function holdersOf({ types, mappings }: Lock): ReadonlyMap<string, string> {
+export function holdersOf({
+	types,
+	mappings,
+}: Lock): ReadonlyMap<string, string> {
 	return new Map([
 		...Object.entries(types).flatMap(([name, { number, table }]) => [
 			[`the number ${number}`, name] as const,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { loadOwnModel } from "../../src/app/model.ts";
+import { compareLocks } from "../../src/model/compareLocks.ts";
 import {
 	compareLock,
 	EMPTY_LOCK,
@@ -391,6 +392,50 @@ suite("the lock", () => {
 				],
 			},
 		);
+	});
+
+	test("of a program says beside that of a fleet which is newer, and what contradicts", () => {
+		const nothing = { additions: [], unknown: [], contradictions: [] };
+		const { union, ...first } = compareLocks(SHIPPED, null);
+		assert.ok(first.additions.includes("the type Pin"));
+		assert.deepEqual({ ...first, additions: [] }, nothing);
+		assert.deepEqual(union, SHIPPED);
+		assert.deepEqual(compareLocks(SHIPPED, SHIPPED), {
+			...nothing,
+			union: SHIPPED,
+		});
+		const next: Lock = {
+			...SHIPPED,
+			types: { ...SHIPPED.types, Pin: withoutKey("Pin", "details") },
+		};
+		const retired = "that the key details of the type Pin is retired";
+		for (const [own, fleet, newer] of [
+			[next, SHIPPED, { additions: [retired] }],
+			[SHIPPED, next, { unknown: [retired] }],
+			[SHIPPED, EMPTY_LOCK, { additions: first.additions }],
+			[EMPTY_LOCK, SHIPPED, { unknown: first.additions }],
+		] as const) {
+			const { union: both, ...difference } = compareLocks(own, fleet);
+			assert.deepEqual(difference, { ...nothing, ...newer });
+			assert.equal(
+				printLock(both),
+				printLock(own === next || fleet === next ? next : SHIPPED),
+			);
+		}
+		const { Pin, ...types } = SHIPPED.types;
+		assert.ok(Pin);
+		const moved = {
+			...SHIPPED,
+			types: { ...types, Pin: { ...Pin, number: 77 } },
+		};
+		assert.deepEqual(compareLocks(moved, SHIPPED).contradictions, [
+			`the number of the type Pin is ${Pin.number} in the fleet, and 77 here`,
+		]);
+		const taken = { ...SHIPPED, types: { ...types, Tale: Pin } };
+		assert.deepEqual(compareLocks(taken, SHIPPED).contradictions, [
+			`the number ${Pin.number} is of Pin in the fleet, and of Tale here`,
+			`the table ${Pin.table} is of Pin in the fleet, and of Tale here`,
+		]);
 	});
 
 	test("parseLock refuses text that is not a lock file", () => {

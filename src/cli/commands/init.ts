@@ -1,8 +1,8 @@
+import { checkTables } from "../../app/checkTables.ts";
+import { named, publishModel } from "../../app/fleetModel.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { createQueues } from "../../app/openJobs.ts";
 import { openPoolsOf } from "../../app/openPools.ts";
-import { checkTables } from "../../app/checkTables.ts";
-import { named, publishModel } from "../../app/fleetModel.ts";
 import { openTopologyStore } from "../../app/openTopology.ts";
 import { NAMED_TABLES } from "../../app/reportMissingTables.ts";
 import { type Config, readConfig } from "../../config/config.ts";

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import {
+	compareWithFleet,
+	olderModel,
+	publishModel,
+	requireNoContradiction,
+} from "../../../src/app/fleetModel.ts";
+import { openCorkboard } from "../../../src/app/openCorkboard.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import { parseLock, printLock } from "../../../src/model/lock.ts";
 import { publishTopology } from "../../../src/ops/publishTopology.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { openLastGood } from "../../../src/topology/lastGood.ts";
@@ -105,6 +114,27 @@ describe("a topology that commands change", () => {
 	});
 });
 
+test("a first topology is published whatever version its file says, and with --first only where there is none", async () => {
+	const folder = temporaryFolder();
+	using _folder = folder;
+	const file = join(folder.path, "map.json");
+	writeFileSync(file, JSON.stringify(map(7)));
+	const env = {
+		CORKBOARD_TOPOLOGY: join(folder.path, "none", "topology.json"),
+	};
+	mkdirSync(join(folder.path, "none"));
+	const publish = () =>
+		command(["topology", "publish", file, "--first"], { env });
+	const first = await publish();
+	assert.equal(first.code, 0, first.err);
+	assert.match(first.out, /^version 1 is published$/m);
+	assert.deepEqual(await publish(), {
+		code: 0,
+		out: "version 1 is there already\n",
+		err: "",
+	});
+});
+
 describe("processes that compete", () => {
 	test("publish each version once, and lose no edit", async () => {
 		const stored = storedTexts();
@@ -133,6 +163,61 @@ describe("processes that compete", () => {
 		assert.equal(version, 41);
 		assert.equal(shards[0].generation, 40);
 		assert.equal((await first.list("history")).length, 41);
+	});
+});
+
+describe("the model in the store", () => {
+	test("is added to by init, and says at the start of a program whether that is older, or would misread what is stored", async () => {
+		const store = memoryStore();
+		const stored = async () => {
+			const found = await store.get("model");
+			assert.ok(found);
+			return { ...found, lock: parseLock(found.text) };
+		};
+		assert.equal(await publishModel(store), true);
+		assert.equal(await publishModel(store), false);
+		const same = await compareWithFleet(store);
+		assert.deepEqual([same.additions, olderModel(same)], [[], null]);
+		const { lock, revision } = await stored();
+		const [name = "", type] = Object.entries(lock.types)[0] ?? [];
+		assert.ok(type);
+		const newer = {
+			...lock,
+			types: {
+				...lock.types,
+				Future: { number: 999, table: "futures", keys: {} },
+			},
+		};
+		const put = async (text: string, at: string) =>
+			store.write([{ path: "model", revision: at, text }]);
+		await put(printLock(newer), revision);
+		assert.match(
+			olderModel(await compareWithFleet(store)) ?? "",
+			/^The fleet's tables were made for a newer model: this program does not know the type Future\./,
+		);
+		assert.equal(await publishModel(store), false);
+		assert.deepEqual((await stored()).lock, newer);
+		const other = {
+			...lock,
+			types: { ...lock.types, [name]: { ...type, number: 998 } },
+		};
+		await put(printLock(other), (await stored()).revision);
+		const difference = await compareWithFleet(store);
+		assert.throws(() => requireNoContradiction(difference), {
+			code: "BAD_MODEL",
+			message: new RegExp(`the number of the type ${name} is 998 in the fleet`),
+		});
+		await assert.rejects(publishModel(store), { code: "BAD_MODEL" });
+
+		using at = fleet(map(1));
+		await using file = openFileStore(at.file);
+		const text = printLock(other);
+		await file.write([{ path: "model", revision: null, text }]);
+		const config = readConfig({
+			CORKBOARD_TOPOLOGY: at.file,
+			CORKBOARD_SECRET: "of the tests of the model, 32 bytes or more",
+		});
+		await assert.rejects(openCorkboard(config), { code: "BAD_MODEL" });
 	});
 });
 
