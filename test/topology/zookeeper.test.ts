@@ -213,12 +213,12 @@ test("a server fails no request while ZooKeeper is stopped, killed and away unti
 				const { node } = (read.data ?? {}) as { node?: { id: string } };
 				if (node?.id !== id) failures.push(read);
 			}
-			await sleep(20);
+			await sleep(100);
 		}
 	});
 	const someMore = async () => {
 		const before = ids.length;
-		await until("more requests", () => ids.length > before + 10);
+		await until("more requests", () => ids.length > before + 6);
 	};
 	const topologyStore = async () => {
 		const response = await fetch(`${api.url}/health/ready?verbose`);
