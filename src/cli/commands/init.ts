@@ -51,22 +51,17 @@ export async function run(
 			`${plural(pools, "pool shard")} ${pools === 1 ? "has" : "have"} all tables`,
 		);
 	}
-	await storeModel(config, context);
+	await storeModel(config);
 	return 0;
 }
 
 /** Last, so that no server takes tables for made that are not. */
-async function storeModel(
-	{ store: place }: Config,
-	context: CommandContext,
-): Promise<void> {
+async function storeModel({ store: place }: Config): Promise<void> {
 	if (place.kind === "embedded") return;
 	await using store = openTopologyStore(place);
 	// Beside a file that this process may only read, nobody stores anything.
 	if (!store.hasMembers) return;
-	if (await publishModel(store)) {
-		context.stdout("the model is the fleet's newest");
-	}
+	await publishModel(store);
 }
 
 async function check(config: Config, context: CommandContext): Promise<number> {
