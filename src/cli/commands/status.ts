@@ -61,10 +61,8 @@ function limitNameLookups(): void {
 	process.env.RES_OPTIONS ??= "timeout:1 attempts:1";
 }
 
-function printed(
-	{ healthy, problems, topology, members, hosts, caches }: FleetStatus,
-	delayMs: number,
-): readonly string[] {
+function printed(status: FleetStatus, delayMs: number): readonly string[] {
+	const { healthy, problems, topology, hosts, caches } = status;
 	const { source, version, shards, openShards, heldShards } = topology;
 	const held =
 		heldShards.length > 0 ? `, ${heldShards.length} of them held` : "";
@@ -87,9 +85,7 @@ function printed(
 			? ["  its store does not answer: this is the last good version"]
 			: []),
 		"",
-		...(members === null || members.length === 0
-			? []
-			: [...table([MEMBER_HEAD, ...members.map(memberRow)]), ""]),
+		...memberLines(status),
 		...table([
 			["host", "", "state", "answers in", "shards", "outbox", "tables missing"],
 			...hosts.map(hostRow),
@@ -109,6 +105,16 @@ const MEMBER_HEAD = [
 	"since",
 	"model",
 ];
+
+function memberLines({ members, topology }: FleetStatus): readonly string[] {
+	if (members === null) {
+		// Where the store is a file, most often nobody can write beside it.
+		return topology.store === null ? [] : ["processes: not known", ""];
+	}
+	return members.length === 0
+		? []
+		: [...table([MEMBER_HEAD, ...members.map(memberRow)]), ""];
+}
 
 function memberRow(member: Member): readonly string[] {
 	const { id, role, version, oldest, since, model } = member;
