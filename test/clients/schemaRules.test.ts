@@ -44,6 +44,7 @@ const RULES: Linter.RulesRecord = {
 		{
 			exceptions: {
 				types: [
+					"HomeFeedReason",
 					"Image",
 					"PageInfo",
 					"PinSaves",

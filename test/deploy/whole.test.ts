@@ -187,7 +187,13 @@ test("init creates the tables and the API serves, with these files and users", a
 		Object.keys(serviceOf(compose, "api").environment ?? {}).filter(
 			(name) => !(name in env),
 		),
-		["CORKBOARD_MODE", "CORKBOARD_LOG"],
+		[
+			"CORKBOARD_MODE",
+			"CORKBOARD_LOG",
+			"OTEL_EXPORTER_OTLP_ENDPOINT",
+			"OTEL_TRACES_SAMPLER",
+			"OTEL_TRACES_SAMPLER_ARG",
+		],
 	);
 	await using tables = startProgram(serviceOf(compose, "tables").command, {
 		env,

@@ -158,6 +158,8 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 	deletePin: (draw) => ({ pinId: draw.own("Pin") }),
 	likePin: (draw) => ({ pinId: draw.any("Pin") }),
 	unlikePin: (draw) => ({ pinId: draw.any("Pin") }),
+	refreshHomeFeed: (draw) => ({ userId: draw.any("User") }),
+	hideFromHomeFeed: (draw) => ({ pinId: draw.any("Pin") }),
 	followInterest: (draw) => ({ interestId: draw.any("Interest") }),
 	unfollowInterest: (draw) => ({ interestId: draw.any("Interest") }),
 	report: (draw) => ({

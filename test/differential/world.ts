@@ -302,6 +302,7 @@ function contextOf(store: Store, { viewer }: Operation): RequestContext {
 		graph,
 		writes: (call) => createWrites(store, graph.discardReads, call),
 		viewer,
+		feed: null,
 		signToken: async (id) => `token of ${id}`,
 		now: () => new Date(Date.now()),
 	};

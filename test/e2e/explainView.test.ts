@@ -167,7 +167,7 @@ suite("GraphiQL on the demo graph", () => {
 		assert.match((await lines(page)).join("\n"), /likedBy.*cost 1M/);
 	});
 
-	test("shows each transaction of a mutation, its delivered outbox entry and its statements", async () => {
+	test("shows each transaction of a mutation, its outbox entry with the job it owes, and its statements", async () => {
 		// The inverse edge of this follow is on another shard, so it goes through the outbox.
 		const [viewer, other] = await apart(demo);
 		await using visited = await visit({
@@ -187,9 +187,8 @@ suite("GraphiQL on the demo graph", () => {
 		);
 		const expected = [
 			"^followUser.*call Mutation\\.followUser · ",
-			`^followUser ?1 write → 1 row.*transaction · \\d statements · ${here} · outbox: 1 edge, delivered$`,
+			`^followUser ?1 write → 1 row.*transaction · \\d statements · ${here} · outbox: 1 edge, 1 job, pending$`,
 			`^followUser\\.inverse ?1 write → 1 row.*transaction · \\d statements · ${there}$`,
-			`^outbox.*delete delivered outbox entries · 1 statement · ${here}$`,
 			"^user.*fetch User · ",
 		];
 		assert.equal(steps.length, expected.length, steps.join("\n"));
@@ -264,7 +263,7 @@ suite("GraphiQL on the demo graph", () => {
 		const { page, problems } = visited;
 		assert.deepEqual(
 			await page.locator(".graphiql-tab-button").allTextContents(),
-			["Welcome", "Paging", "LikePin", "Persisted"],
+			["Welcome", "Paging", "HomeFeed", "LikePin", "Persisted"],
 		);
 		await open(visited, "Paging");
 		const walked = await (await visited.run()).json();
@@ -275,6 +274,11 @@ suite("GraphiQL on the demo graph", () => {
 			(await requestBody(visited, () => visited.run())) ?? "{}",
 		);
 		assert.deepEqual(sent.variables, { after: null });
+
+		await open(visited, "HomeFeed");
+		const feed = await (await visited.run()).json();
+		assert.equal(feed.errors, undefined);
+		assert.ok(feed.data.viewer.homeFeed.edges.length > 0);
 
 		await open(visited, "LikePin");
 		await tab(page, "Explain").click();

@@ -123,6 +123,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 						readOnly: false,
 						shards: 10,
 						modShards: 1,
+						feeds: 0,
 						missingTables: 0,
 						replication: null,
 					},

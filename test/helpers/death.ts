@@ -18,7 +18,10 @@ export class Death {
 				const value: unknown = Reflect.get(target, name, target);
 				if (typeof value !== "function") return value;
 				// Only calls of the shards die; `hostOf` and its like are not calls, and walks are no promises.
-				if (!this.isNear || /^(hostOf|walk)/.test(String(name))) {
+				if (
+					!this.isNear ||
+					/^(hostOf|walk|shardOfLists|isOnStandby|weightOf)/.test(String(name))
+				) {
 					return value.bind(target);
 				}
 				return async (...given: unknown[]) => {
