@@ -137,14 +137,14 @@ export async function readConfiguredTopology({
 }: Config): Promise<Topology> {
 	if (place.kind === "embedded") return embeddedTopology(place.folder);
 	await using store = openTopologyStore(place);
-	const stored = await store.get(TOPOLOGY);
-	if (stored === null) {
+	const found = await store.get(TOPOLOGY);
+	if (found === null) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
 			`${place.name}: expected a topology but got: nothing. Put one there with topology publish.`,
 		);
 	}
-	return parseTopology(place.name, stored.text);
+	return parseTopology(place.name, found.text);
 }
 
 /** The SQLite folders of a topology. */

@@ -47,10 +47,10 @@ const KEPT_VERSIONS = 1_000;
 export async function readCurrent(
 	store: Pick<TopologyStore, "name" | "get">,
 ): Promise<Current | null> {
-	const stored = await store.get(TOPOLOGY);
-	if (stored === null) return null;
-	const topology = parseTopology(store.name, stored.text);
-	return { topology, revision: stored.revision };
+	const found = await store.get(TOPOLOGY);
+	if (found === null) return null;
+	const topology = parseTopology(store.name, found.text);
+	return { topology, revision: found.revision };
 }
 
 /**
@@ -110,9 +110,9 @@ export async function readVersion(
 	version: number,
 ): Promise<HistoryEntry | null> {
 	const path = historyPath(version);
-	const stored = await store.get(path);
-	if (stored === null) return null;
-	const entry = JSON.parse(stored.text) as HistoryEntry;
+	const found = await store.get(path);
+	if (found === null) return null;
+	const entry = JSON.parse(found.text) as HistoryEntry;
 	return { ...entry, topology: checkTopology(entry.topology) };
 }
 
@@ -131,9 +131,9 @@ export async function forgetOldVersions(
 	const old = (await listVersions(store)).slice(KEPT_VERSIONS);
 	for (const version of old) {
 		const path = historyPath(version);
-		const stored = await store.get(path);
-		if (stored === null) continue;
-		await store.write([{ path, revision: stored.revision, text: null }]);
+		const found = await store.get(path);
+		if (found === null) continue;
+		await store.write([{ path, revision: found.revision, text: null }]);
 	}
 }
 

@@ -258,8 +258,8 @@ async function readInitial(
 }
 
 async function readText(source: Source): Promise<string> {
-	const stored = await source.get(TOPOLOGY);
-	if (stored !== null) return stored.text;
+	const found = await source.get(TOPOLOGY);
+	if (found !== null) return found.text;
 	throw new CorkboardError(
 		"BAD_TOPOLOGY",
 		`${source.name}: expected a topology but got: nothing. Put one there with topology publish.`,

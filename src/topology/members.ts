@@ -78,8 +78,8 @@ export async function readMembers(
 	const ids = await store.list(MEMBERS);
 	const members = await Promise.all(
 		ids.map(async (id): Promise<Member | null> => {
-			const stored = await store.get(`${MEMBERS}/${id}`);
-			return stored === null ? null : memberOf(id, stored.text);
+			const found = await store.get(`${MEMBERS}/${id}`);
+			return found === null ? null : memberOf(id, found.text);
 		}),
 	);
 	return members.filter((member) => member !== null);

@@ -371,6 +371,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	CorkboardTopologyRejected: {
 		'corkboard_topology_file_rejected{instance="a"}': [0, 1],
 	},
+	CorkboardTopologyLost: {
+		'corkboard_topology_store_lost{instance="a"}': [0, 1],
+		'corkboard_topology_age_seconds{instance="a"}': [0, 90],
+	},
 	CorkboardTopologyDiffers: {
 		'corkboard_topology_version{instance="b"}': [3, 4],
 	},

@@ -290,7 +290,7 @@ describe("a command at the shell", () => {
 			],
 			[
 				["verify", "--fix"],
-				/^corkboard: Unknown option --fix\. Usage: verify \[--repair\] \[--jobs\] \[--counts\] \[--json\]\n$/,
+				/^corkboard: Unknown option --fix\. Usage: verify \[--repair\] \[--jobs\] \[--counts\] \[--shards RANGES\] \[--mod-shards RANGES\] \[--json\]\n$/,
 			],
 		] as const) {
 			const { code, out, err } = await run(args);

@@ -88,7 +88,7 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		const grants = await corkboard("grants", "--user", "least");
 		assert.equal(grants.code, 0, grants.err);
 		const statements = statementsIn(grants.out);
-		assert.equal(statements.length, 12);
+		assert.equal(statements.length, 13);
 		await ask(mysql, ...statements);
 		assert.deepEqual(
 			(await ask(mysql, "SHOW GRANTS FOR least@'%'"))
@@ -99,11 +99,11 @@ describe("a MySQL user with the privileges that grants prints", () => {
 				"GRANT REPLICATION CLIENT ON *.* TO least",
 				"GRANT SELECT ON `performance_schema`.`metadata_locks` TO least",
 				"GRANT SELECT ON `performance_schema`.`setup_instruments` TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `pool_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `corkboard`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
-				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `pool_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
 			],
 		);
@@ -243,11 +243,11 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 				)
 				.toSorted(),
 			[
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `pool_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `corkboard`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
-				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `pool_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
 				// Its older name of REPLICA MONITOR.
 				"GRANT SLAVE MONITOR ON *.* TO least",
@@ -293,7 +293,7 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 
 test("grants prints a name of any characters on one line", async () => {
 	const { out } = await corkboard("grants", "--user", "a'b\\c\nDROP\r\0");
-	assert.equal(out.trimEnd().split("\n").length, 18);
+	assert.equal(out.trimEnd().split("\n").length, 20);
 	assert.ok(out.includes("TO 'a''b\\\\c\\nDROP\\r\\0'@'%';"), out);
 });
 

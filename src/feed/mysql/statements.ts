@@ -18,11 +18,13 @@ import { rowOf } from "../storedRows.ts";
  * Ids and numbers are literals, which the port has checked: MySQL compares a
  * string with an integer column as two doubles, and then uses no index.
  *
- * There are no deadlocks. Sessions are READ COMMITTED, and whatever writes to a
- * pool locks the user's row of `visits` first, several of them in the order of
- * their ids. Without that lock two inserters of one picture, whose entry somebody
- * has just deleted, would both be given the gap that it leaves, and neither
- * could insert. Who has no such row gets pins by calls for one user alone.
+ * Deadlocks are rare, and such a write is done again. Sessions are READ COMMITTED,
+ * and whatever writes to a pool locks the user's row of `visits` first, several of
+ * them in the order of their ids. Without that lock two inserters of one picture,
+ * whose entry somebody has just deleted, would both be given the gap that it leaves,
+ * and neither could insert. What is left: to look for duplicates the server locks the
+ * entry after a deleted one as well, which may be the next user's. Who has no row of
+ * visits gets pins by calls for one user alone.
  */
 
 const COLUMNS =

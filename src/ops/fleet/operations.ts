@@ -105,9 +105,9 @@ export class Operation implements AsyncDisposable {
 		} catch (thrown) {
 			throw await lockedBy(store, [about.from, about.to], thrown);
 		}
-		const stored = await store.get(recordPath(id));
-		if (stored?.text !== text) throw takenOver(id);
-		return new Operation(store, record, stored.revision);
+		const found = await store.get(recordPath(id));
+		if (found?.text !== text) throw takenOver(id);
+		return new Operation(store, record, found.revision);
 	}
 
 	/** Takes over a record whose holder is gone. Throws CONFLICT where it still runs. */
@@ -160,14 +160,14 @@ export class Operation implements AsyncDisposable {
 			if (!mayBeWritten(thrown)) throw thrown;
 			failure = thrown;
 		}
-		const stored = await this.#store.get(path);
-		if (stored?.text !== text) {
-			throw stored?.revision === before && failure !== null
+		const found = await this.#store.get(path);
+		if (found?.text !== text) {
+			throw found?.revision === before && failure !== null
 				? failure
 				: takenOver(id);
 		}
 		this.#record = next;
-		this.#revision = stored.revision;
+		this.#revision = found.revision;
 	}
 
 	/** Writes the end, and gives the hosts free. */
@@ -240,11 +240,11 @@ export async function requireRecord(
 	store: Pick<TopologyStore, "get">,
 	id: string,
 ): Promise<{ readonly record: OperationRecord; readonly revision: string }> {
-	const stored = await store.get(recordPath(id));
-	if (stored === null) {
+	const found = await store.get(recordPath(id));
+	if (found === null) {
 		throw new CorkboardError("NOT_FOUND", `There is no operation ${id}.`);
 	}
-	return { record: JSON.parse(stored.text), revision: stored.revision };
+	return { record: JSON.parse(found.text), revision: found.revision };
 }
 
 function holderName(): string {

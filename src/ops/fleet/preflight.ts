@@ -12,11 +12,11 @@ export interface PreflightLimits {
 /** Everything that speaks against a planned promotion, each as a sentence; and how far the replica is behind. */
 export async function preflight(
 	old: FleetServer,
-	next: FleetServer,
+	candidate: FleetServer,
 	{ maxLagMs }: PreflightLimits,
 ): Promise<{ readonly faults: readonly string[]; readonly lagMs: number }> {
 	const faults: string[] = [];
-	for (const server of [old, next]) {
+	for (const server of [old, candidate]) {
 		faults.push(...(await settingFaults(server, PROMOTION_SETTINGS)));
 	}
 	const [uuid, isFenced] = await old.row(
@@ -28,24 +28,24 @@ export async function preflight(
 			`${old.name} takes no writes: super_read_only is on. Another operation may have fenced it.`,
 		);
 	}
-	const state = await next.replica();
+	const state = await candidate.replica();
 	if (state === null) {
-		faults.push(`${next.name} follows no other server.`);
+		faults.push(`${candidate.name} follows no other server.`);
 		return { faults, lagMs: Number.POSITIVE_INFINITY };
 	}
 	if (state.sourceUuid !== String(uuid)) {
-		faults.push(`${next.name} follows another server than ${old.name}.`);
+		faults.push(`${candidate.name} follows another server than ${old.name}.`);
 	}
 	if (!state.isReceiving || !state.isApplying) {
 		faults.push(
-			`${next.name} does not replicate${state.error === "" ? "" : `: ${state.error}`}.`,
+			`${candidate.name} does not replicate${state.error === "" ? "" : `: ${state.error}`}.`,
 		);
 	}
-	const executed = await next.executed();
-	const errant = await next.subtract(executed, await old.executed());
+	const executed = await candidate.executed();
+	const errant = await candidate.subtract(executed, await old.executed());
 	if (errant !== "") {
 		faults.push(
-			`${next.name} has transactions that ${old.name} lacks: ${errant}. It was written to, and has to be rebuilt.`,
+			`${candidate.name} has transactions that ${old.name} lacks: ${errant}. It was written to, and has to be rebuilt.`,
 		);
 	}
 	const [open] = await old.row(
@@ -59,11 +59,11 @@ export async function preflight(
 		);
 	}
 	const began = performance.now();
-	const isThere = await next.has(await old.executed(), maxLagMs);
+	const isThere = await candidate.has(await old.executed(), maxLagMs);
 	const lagMs = performance.now() - began;
 	if (!isThere) {
 		faults.push(
-			`${next.name} is more than ${maxLagMs} ms behind ${old.name}: writes would wait as long.`,
+			`${candidate.name} is more than ${maxLagMs} ms behind ${old.name}: writes would wait as long.`,
 		);
 	}
 	return { faults, lagMs };

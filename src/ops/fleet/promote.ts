@@ -156,7 +156,7 @@ async function proceed(
 		);
 		throw thrown;
 	}
-	await onStep?.("following");
+	await onStep?.("reattached");
 	await operation.end("done", `${hosts.from} follows ${hosts.to}`);
 	return { ...resultOf(operation, hosts), pauseMs, agreement, isFollowing };
 }

@@ -33,7 +33,7 @@ function watched() {
 	const limited: boolean[] = [];
 	const row: { token?: string } = {};
 	const storage = {
-		shards: [0, 1],
+		outboxShards: [0, 1],
 		hostOf: (shard: number) => hosts[shard],
 		untakenEntries: async (
 			shards: readonly { shard: number; after: number }[],

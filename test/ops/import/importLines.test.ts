@@ -197,7 +197,7 @@ describe("an import", () => {
 			'line 17: origin must be the key of a Pin, got "b:1", a Board.',
 			"line 18: image must be URI!, got null.",
 			'line 19: createdAt must be DateTime, got "yesterday".',
-			'line 20: Unknown edge "likePins". Did you mean likePin? Edges: collaborate, filePin, likePin, followUser, followBoard, followInterest, blockUser.',
+			'line 20: Unknown edge "likePins". Did you mean likePin? Edges: collaborate, filePin, likePin, followUser, followBoard, followInterest, blockUser, showPin.',
 			"line 21: likePin.inverse is the inverse of likePin: give that edge instead.",
 			"line 22: placePin is derived from the field board of Pin: set that field instead.",
 			"line 23: listInterest lists every Interest: creating the objects adds them.",
