@@ -167,7 +167,7 @@ suite("GraphiQL on the demo graph", () => {
 		assert.match((await lines(page)).join("\n"), /likedBy.*cost 1M/);
 	});
 
-	test("shows each transaction of a mutation, its outbox entry with the job it owes, and its statements", async () => {
+	test("shows each transaction of a mutation, its outbox entry with its job, and its statements", async () => {
 		// The inverse edge of this follow is on another shard, so it goes through the outbox.
 		const [viewer, other] = await apart(demo);
 		await using visited = await visit({

@@ -46,6 +46,7 @@ writeFileSync(
 			{ range: [1, 1], primary: second },
 		],
 		queues: [{ range: [0, 0], primary: first }],
+		pools: [{ range: [0, 0], primary: first }],
 	}),
 );
 
@@ -211,9 +212,16 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 		const primary = `mysql://least:enough@${mariadb.address}`;
 		const ranges = [{ range: [0, 1], primary }];
 		const shards = [{ range: [0, 1], primary, open: true }];
+		const one = [{ range: [0, 0], primary }];
+		const others = { queues: one, pools: one };
 		writeFileSync(
 			file,
-			JSON.stringify({ version: 1, shards, lookups: ranges }),
+			JSON.stringify({
+				version: 1,
+				shards,
+				lookups: ranges,
+				...others,
+			}),
 		);
 		const env = { ...ENV, CORKBOARD_TOPOLOGY: file };
 		const run = async (...args: readonly string[]) => {
@@ -279,6 +287,7 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 				lookups: [
 					{ ...ranges[0], replica: primary.replace("127.0.0.1", "localhost") },
 				],
+				...others,
 			}),
 		);
 		const { out } = await command(["status", "--json"], { env });
