@@ -31,7 +31,7 @@ export const WORKER_LIMITS: WorkerLimits = {
 	firstIdleMs: 50,
 	mostIdleMs: 1_000,
 	hintedIdleMs: 2_000,
-	followingMs: 10_000,
+	followingMs: 30_000,
 	expireMs: 5_000,
 	expirePastMs: 30_000,
 	rotateMs: 30_000,
