@@ -27,12 +27,12 @@ export interface FleetModel extends LockDifference {
 export async function compareWithFleet(
 	store: Pick<TopologyStore, "get">,
 ): Promise<FleetModel> {
-	const stored = await store.get(MODEL);
-	const fleet = stored === null ? null : parseLock(stored.text);
+	const found = await store.get(MODEL);
+	const fleet = found === null ? null : parseLock(found.text);
 	return {
 		...compareLocks(ownLock(), fleet),
-		revision: stored?.revision ?? null,
-		text: stored?.text ?? null,
+		revision: found?.revision ?? null,
+		text: found?.text ?? null,
 	};
 }
 

@@ -19,7 +19,7 @@ const KINDS = { types: "type", mappings: "mapping", lookups: "lookup" };
 type Entry = Readonly<Record<string, unknown>> & {
 	readonly keys?: Readonly<Record<string, string>>;
 };
-type Section = Readonly<Record<string, Entry>>;
+type Entries = Readonly<Record<string, Entry>>;
 
 /** Compares the lock file of a program with the fleet's, null where it has none yet. */
 export function compareLocks(own: Lock, fleet: Lock | null): LockDifference {
@@ -30,8 +30,8 @@ export function compareLocks(own: Lock, fleet: Lock | null): LockDifference {
 	const union: Record<string, Record<string, Entry>> = {};
 	for (const section of SECTIONS) {
 		const kind = KINDS[section];
-		const ours: Section = own[section];
-		const theirs: Section = stored[section];
+		const ours: Entries = own[section];
+		const theirs: Entries = stored[section];
 		const merged: Record<string, Entry> = { ...theirs };
 		for (const name of Object.keys(theirs)) {
 			if (!Object.hasOwn(ours, name)) unknown.push(`the ${kind} ${name}`);
