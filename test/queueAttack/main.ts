@@ -1,5 +1,5 @@
 /** `npm run attack:queue`: workers, hosts and Redis are killed and stopped; every acknowledged job has to run. */
-import { mkdtemp } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -49,13 +49,15 @@ async function main(): Promise<number> {
 	const seeds = whole("seeds", 1);
 	let broken = 0;
 	for (let seed = first; seed < first + seeds; seed++) {
+		// Only a name: a failed run makes the folder, so that a clean run leaves nothing behind.
 		const keep =
 			values.keep ??
-			(await mkdtemp(join(tmpdir(), `corkboard-queue-attack-seed-${seed}-`)));
+			join(tmpdir(), `corkboard-queue-attack-seed-${seed}-${randomUUID()}`);
 		warn(`seed ${seed}, ${seconds} s`);
 		const report = await attackQueue({ seed, seconds, keep }, warn);
 		if (values.json) print(JSON.stringify(report));
 		else print(JSON.stringify(report, null, "\t"));
+		if (report.violations.length > 0) warn(`evidence is in ${keep}`);
 		broken += report.violations.length;
 	}
 	return broken === 0 ? 0 : 1;
