@@ -73,6 +73,6 @@ async function missingOfPools(
 	pools: Corkboard["topology"]["pools"] = [],
 ): Promise<readonly string[]> {
 	if (pools.length === 0) return [];
-	await using opened = openPoolsOf(pools, true);
+	await using opened = openPoolsOf(pools, { readOnly: true });
 	return await opened.missingTables();
 }

@@ -12,7 +12,7 @@ import type { RotationStore } from "../queue/rotationStore.ts";
 import type { Topology } from "../topology/types.ts";
 import {
 	type JobStoreSource,
-	openJobStoreOf,
+	jobStoreOpener,
 } from "../worker/jobStoreSource.ts";
 import { JOB_KINDS } from "./jobKinds.ts";
 import { queuesOf } from "./openQueues.ts";
@@ -55,7 +55,8 @@ export async function openJobs(
 	if (queues.length === 0) return null;
 	if (options.access !== "readWrite") return null;
 	let source: JobStoreSource = { queues };
-	const store = resources.use(new ReloadableJobStore(openJobStoreOf(source)));
+	const open = jobStoreOpener();
+	const store = resources.use(new ReloadableJobStore(open(source)));
 	// This process owns the folder.
 	if (dataFoldersOf(topology).size > 0) {
 		await store.createTables();
@@ -80,7 +81,7 @@ export async function openJobs(
 		switchTopology({ queues: next = [] }) {
 			if (JSON.stringify(next) === JSON.stringify(source.queues)) return;
 			const newer = { queues: next };
-			store.switchTo(openJobStoreOf(newer));
+			store.switchTo(open(newer));
 			source = newer;
 			for (const listener of listeners) listener(source);
 		},

@@ -1,6 +1,6 @@
 import type { FeedConfig } from "../config/feedConfig.ts";
 import { CorkboardError } from "../errors.ts";
-import { openMysqlPools } from "../feed/mysql/mysqlPools.ts";
+import { openMysqlPools, poolHosts } from "../feed/mysql/mysqlPools.ts";
 import type { Pools } from "../feed/pools.ts";
 import { openSqlitePools } from "../feed/sqlite/sqlitePools.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
@@ -36,7 +36,9 @@ export async function openPools(
 	}
 	const isEmbedded = dataFoldersOf(topology).size > 0;
 	const readOnly = access === "readOnly";
-	let current = openPoolsOf(ranges, readOnly);
+	// Versions share the hosts that they have in common.
+	const hosts = poolHosts();
+	let current = openPoolsOf(ranges, { readOnly, hosts });
 	// This process owns the folder.
 	if (isEmbedded && !readOnly) await current.createTables();
 	const closing = new Map<Pools, NodeJS.Timeout>();
@@ -50,7 +52,7 @@ export async function openPools(
 			if (newer.length === 0) return;
 			const former = current;
 			ranges = newer;
-			current = openPoolsOf(newer, readOnly);
+			current = openPoolsOf(newer, { readOnly, hosts });
 			const timer = setTimeout(() => {
 				closing.delete(former);
 				void former[Symbol.asyncDispose]();
@@ -76,15 +78,22 @@ export function poolsOf(topology: Topology): readonly HostRange[] {
 		: [{ range: [0, 0], primary: `sqlite:${folder}` }];
 }
 
+export interface PoolOptions {
+	/** SQLite refuses to write. */
+	readonly readOnly?: boolean;
+	/** MySQL hosts that the pools of other versions of the topology share. */
+	readonly hosts?: ReturnType<typeof poolHosts>;
+}
+
 /** Opens no connection before it is needed. All ranges are on hosts of one kind. */
 export function openPoolsOf(
 	pools: readonly HostRange[],
-	readOnly = false,
+	{ readOnly = false, hosts }: PoolOptions = {},
 ): Pools {
 	const isSqlite = pools.some(
 		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
 	);
 	return isSqlite
 		? openSqlitePools({ pools, readOnly })
-		: openMysqlPools({ pools });
+		: openMysqlPools({ pools, ...(hosts && { hosts }) });
 }

@@ -10,7 +10,7 @@ export async function poolProblems(
 	deadline: Deadline = { until: Number.POSITIVE_INFINITY },
 ): Promise<readonly string[]> {
 	if (pools.length === 0) return [];
-	await using opened = openPoolsOf(pools, true);
+	await using opened = openPoolsOf(pools, { readOnly: true });
 	try {
 		const missing = await withDeadline(opened.missingTables(), deadline);
 		if (missing.length === 0) return [];

@@ -2,7 +2,9 @@ import { createInterface } from "node:readline/promises";
 import { openTopologyStore } from "../app/openTopology.ts";
 import { readConfig } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
+import { isOver, requireRecord } from "../ops/fleet/operations.ts";
 import type { PromoteOptions, PromotionResult } from "../ops/fleet/promote.ts";
+import { type Usage, UsageError } from "./arguments.ts";
 import type { CommandContext } from "./commandContext.ts";
 
 /** The store of the topology and the account of the operator, for `body`. Throws BAD_CONFIG for an embedded folder. */
@@ -19,6 +21,75 @@ export async function withFleet<T>(
 	}
 	await using store = openTopologyStore(place);
 	return await body({ store, environment: context.env });
+}
+
+/** What `--json` prints of an operation that stands half-way. */
+export interface HalfWay {
+	readonly operation: string;
+	readonly step: string | null;
+	readonly error: string;
+}
+
+/**
+ * The exit code of `body`; 3 where it throws and leaves an operation half-way,
+ * which is then said on stderr, and on stdout with `--json`. `operation` is
+ * the id of what was begun; null: nothing was.
+ */
+export async function orHalfWay(
+	context: CommandContext,
+	{ store }: Pick<PromoteOptions, "store">,
+	isJson: boolean,
+	operation: () => string | null,
+	body: () => Promise<number>,
+): Promise<number> {
+	try {
+		return await body();
+	} catch (thrown) {
+		const id = operation();
+		if (id === null || !(thrown instanceof CorkboardError)) throw thrown;
+		// Where the store does not answer, nobody knows.
+		const found = await requireRecord(store, id).catch(() => null);
+		if (found !== null && isOver(found.record)) throw thrown;
+		const step = found?.record.step ?? null;
+		const error = thrown.message;
+		const half: HalfWay = { operation: id, step, error };
+		if (isJson) context.stdout(JSON.stringify(half, null, "\t"));
+		context.stderr(
+			`corkboard: ${error}\n${id} stands half-way, at ${step ?? "a step that the store does not say"}. Go on: corkboard operations resume ${id}`,
+		);
+		return HALF_WAY;
+	}
+}
+
+export const MAX_PAUSE: Usage["options"][string] = {
+	value: "MS",
+	description:
+		"how long writes may wait for the replica before all is undone (2000)",
+};
+
+/** Of an option; null where it is not given. Throws UsageError. */
+export function milliseconds(
+	name: string,
+	text: string | undefined,
+): number | null {
+	if (text === undefined) return null;
+	if (/^[0-9]{1,6}$/.test(text)) return Number(text);
+	throw new UsageError(
+		`--${name} must be milliseconds from 0 to 999999, got ${text}.`,
+	);
+}
+
+/** Exit codes of the commands that change the fleet. */
+export const HALF_WAY = 3;
+export const FLEET_CODES: NonNullable<Usage["exitCodes"]> = {
+	1: "refused, failed, or rolled back: nothing has changed",
+	3: "it stands half-way, and operations resume goes on; or the new version is published, but not every process serves it yet",
+};
+
+/** Of a promotion that has ended by itself. */
+export function codeOf({ version, agreement }: PromotionResult): number {
+	if (version === null) return 1;
+	return (agreement?.missing.length ?? 0) > 0 ? HALF_WAY : 0;
 }
 
 /** Asks on the terminal; without one, only `--yes` says yes. */

@@ -1,5 +1,5 @@
 import type { JobStore } from "../queue/jobStore.ts";
-import { openMysqlJobStore } from "../queue/mysql/mysqlJobStore.ts";
+import { jobHosts, openMysqlJobStore } from "../queue/mysql/mysqlJobStore.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
 import { openSqliteJobStore } from "../queue/sqlite/sqliteJobStore.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
@@ -10,15 +10,30 @@ export interface JobStoreSource {
 	readonly queues: readonly QueueRange[];
 }
 
-/** Opens nothing before it is needed. All ranges are on hosts of one kind. `readOnly`: SQLite refuses to write. */
+export interface JobStoreOptions {
+	/** SQLite refuses to write. */
+	readonly readOnly?: boolean;
+	/** MySQL hosts that the stores of other versions of the topology share. */
+	readonly hosts?: ReturnType<typeof jobHosts>;
+}
+
+/** Opens the store of one version after another, which share the hosts that they have in common. */
+export function jobStoreOpener(): (
+	source: JobStoreSource,
+) => JobStore & RotationStore {
+	const hosts = jobHosts();
+	return (source) => openJobStoreOf(source, { hosts });
+}
+
+/** Opens nothing before it is needed. All ranges are on hosts of one kind. */
 export function openJobStoreOf(
 	{ queues }: JobStoreSource,
-	{ readOnly = false }: { readonly readOnly?: boolean } = {},
+	{ readOnly = false, hosts }: JobStoreOptions = {},
 ): JobStore & RotationStore {
 	const isSqlite = queues.some(
 		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
 	);
 	return isSqlite
 		? openSqliteJobStore({ queues, readOnly })
-		: openMysqlJobStore({ queues });
+		: openMysqlJobStore({ queues, ...(hosts && { hosts }) });
 }

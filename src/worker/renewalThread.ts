@@ -4,7 +4,7 @@ import { type Held, MAX_JOBS } from "../queue/jobStore.ts";
 import { ReloadableJobStore } from "../queue/reloadableJobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { HeldJobs, type RenewalBatch } from "./heldJobs.ts";
-import { openJobStoreOf } from "./jobStoreSource.ts";
+import { jobStoreOpener } from "./jobStoreSource.ts";
 import type {
 	RenewalCommand,
 	RenewalReport,
@@ -28,7 +28,8 @@ let isBlocked = false;
 let hasProblem = false;
 let endAt = Number.POSITIVE_INFINITY;
 let timer: NodeJS.Timeout | undefined;
-const store = new ReloadableJobStore(openJobStoreOf(source));
+const open = jobStoreOpener();
+const store = new ReloadableJobStore(open(source));
 
 report({ kind: "ready" });
 port.on("message", (command: RenewalCommand) => void obey(command));
@@ -42,7 +43,7 @@ async function obey(command: RenewalCommand): Promise<void> {
 		return;
 	}
 	if (command.kind === "endBy") endAt = command.at;
-	if (command.kind === "source") store.switchTo(openJobStoreOf(command.source));
+	if (command.kind === "source") store.switchTo(open(command.source));
 	if (command.kind === "stop") {
 		clearTimeout(timer);
 		port.close();

@@ -156,8 +156,6 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	token: "a token",
 	account: "an id",
 	list: "lines of JSON",
-	"operations resume": "sentences",
-	"operations abort": "sentences",
 	operator: "a log",
 	completion: "a script",
 };
@@ -275,6 +273,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 	promote: "test/ops/fleet/promote.test.ts",
 	"operations list": "test/ops/fleet/promote.test.ts",
 	"fleet check": "test/ops/fleet/promote.test.ts",
+	"operations resume": "test/ops/fleet/promote.test.ts",
+	"operations abort": "test/ops/fleet/promote.test.ts",
 };
 
 /** Names of objects agree at every depth, where both have something. */

@@ -1,6 +1,8 @@
-import { after } from "node:test";
-import { openMysqlPools } from "../../src/feed/mysql/mysqlPools.ts";
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { openMysqlPools, poolHosts } from "../../src/feed/mysql/mysqlPools.ts";
 import { openSqlitePools } from "../../src/feed/sqlite/sqlitePools.ts";
+import { ask } from "../helpers/mysqlStorage.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { startMariadb } from "../services/mariadb.ts";
 import { startMysql } from "../services/mysql.ts";
@@ -30,3 +32,27 @@ for (const [at, name] of ["MySQL", "MariaDB"].entries()) {
 		{ writers: 8 },
 	);
 }
+
+test("pools of two versions share their hosts: the second opens no connection, and outlives the first", async () => {
+	const server = servers[0];
+	const hosts = poolHosts({
+		...limits,
+		connections: 2,
+		maxWaiting: 100,
+		silenceMs: 60_000,
+	});
+	const range = { range: [0, 0] as const, primary: server.url };
+	const former = openMysqlPools({ pools: [range], hosts });
+	await former.missingTables();
+	const connections = async () => {
+		const [row] = await ask(server, "SHOW GLOBAL STATUS LIKE 'Connections'");
+		return Number(row?.Value);
+	};
+	const before = await connections();
+	await using newer = openMysqlPools({ pools: [range], hosts });
+	await newer.missingTables();
+	await former[Symbol.asyncDispose]();
+	await newer.missingTables();
+	// The second look is one itself.
+	assert.equal((await connections()) - before, 1);
+});

@@ -9,7 +9,10 @@ import type {
 	Place,
 } from "../../src/queue/jobStore.ts";
 import type { JobRow } from "../../src/queue/jobTransitions.ts";
-import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
+import {
+	jobHosts,
+	openMysqlJobStore,
+} from "../../src/queue/mysql/mysqlJobStore.ts";
 import {
 	beginJobs,
 	claimable,
@@ -93,6 +96,37 @@ export function mysqlJobsSuite(name: string, server: Server): void {
 				assert.ok(written < 20 * 20_000, `${written} bytes`);
 			});
 		}
+
+		test("stores of two versions share their hosts: the second opens no connection, and outlives the first", async () => {
+			const hosts = jobHosts({
+				connections: 2,
+				maxWaiting: 100,
+				connectMs: 60_000,
+				readMs: 60_000,
+				silenceMs: 60_000,
+			});
+			const version = (drain: boolean) =>
+				openMysqlJobStore({
+					queues: [{ range: [0, 0], primary: server.url, drain }],
+					hosts,
+				});
+			const former = version(false);
+			await former.queues(0);
+			const connections = async () => {
+				const [row] = await ask(
+					server,
+					"SHOW GLOBAL STATUS LIKE 'Connections'",
+				);
+				return Number(row?.Value);
+			};
+			const before = await connections();
+			await using newer = version(true);
+			await newer.queues(0);
+			await former[Symbol.asyncDispose]();
+			await newer.queues(0);
+			// The second look is one itself.
+			assert.equal((await connections()) - before, 1);
+		});
 
 		test("a look over many buckets sorts nothing either", async () => {
 			const hour = hourOf(now);

@@ -1,23 +1,41 @@
+import { requireUnheld } from "../../ops/fleet/operations.ts";
 import { abortPromotion } from "../../ops/fleet/promote.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
+import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { describePromotion, withFleet } from "../fleetCommand.ts";
+import { describePromotion, orHalfWay, withFleet } from "../fleetCommand.ts";
 
 export const usage: Usage = {
 	summary:
 		"Undoes an operation whose command has ended before it published a topology.",
 	operands: ["ID"],
-	options: {},
+	options: { json: JSON_OPTION },
 	details: "After that there is no way back: resume completes it.",
+	exitCodes: {
+		1: "refused: it is over, or somebody still runs it",
+		3: "it stands half-way: it has published, so only resume is left, or a server did not answer",
+	},
 };
 
 export async function run(
-	{ operands: [id = ""] }: ParsedArguments,
+	{ operands: [id = ""], options: { json } }: ParsedArguments,
 	context: CommandContext,
 ): Promise<number> {
 	return withFleet(context, async (fleet) => {
-		const result = await abortPromotion(fleet, id);
-		context.stdout(describePromotion(result).join("\n"));
-		return 0;
+		await requireUnheld(fleet.store, id);
+		return orHalfWay(
+			context,
+			fleet,
+			json !== undefined,
+			() => id,
+			async () => {
+				const result = await abortPromotion(fleet, id);
+				context.stdout(
+					json === undefined
+						? describePromotion(result).join("\n")
+						: JSON.stringify(result, null, "\t"),
+				);
+				return 0;
+			},
+		);
 	});
 }

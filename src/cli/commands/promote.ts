@@ -1,12 +1,17 @@
+import type { PromotionHosts } from "../../ops/fleet/exchangeHosts.ts";
 import { checkPromotion, promote } from "../../ops/fleet/promote.ts";
-import {
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-} from "../arguments.ts";
+import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { confirm, describePromotion, withFleet } from "../fleetCommand.ts";
+import {
+	codeOf,
+	confirm,
+	describePromotion,
+	FLEET_CODES,
+	MAX_PAUSE,
+	milliseconds,
+	orHalfWay,
+	withFleet,
+} from "../fleetCommand.ts";
 
 export const usage: Usage = {
 	summary: "Makes the replica of a MySQL primary the primary, while both live.",
@@ -18,18 +23,12 @@ export const usage: Usage = {
 			value: "MS",
 			description: "how far the replica may be behind at first (2000)",
 		},
-		"max-pause": {
-			value: "MS",
-			description:
-				"how long writes may wait for the replica before all is undone (2000)",
-		},
+		"max-pause": MAX_PAUSE,
 		json: JSON_OPTION,
 	},
 	details:
 		"HOST is the primary as the topology names it, host:port. Writes to its shards wait for a moment; reads do not. Where the command is ended half-way, operations resume goes on, and operations abort goes back.",
-	exitCodes: {
-		1: "refused, failed, or rolled back; operations list shows where it is",
-	},
+	exitCodes: FLEET_CODES,
 };
 
 export async function run(
@@ -48,48 +47,64 @@ export async function run(
 		const { hosts, faults, lagMs } = await checkPromotion(options, host);
 		const isDryRun = given["dry-run"] !== undefined;
 		if (faults.length > 0 || isDryRun) {
-			const { from, to, shards, modShards } = hosts;
+			const { from, to, fromUrl: _, toUrl: __, ...numbers } = hosts;
 			context.stdout(
 				given.json === undefined
 					? [
-							`${from} → ${to}: ${shards.length} shards, ${modShards.length} mod shards`,
+							`${from} → ${to}: ${describeHosts(hosts)}`,
 							...(faults.length > 0
 								? faults
 								: [
 										`it can be promoted: the replica had everything within ${Math.round(lagMs)} ms`,
 									]),
 						].join("\n")
-					: JSON.stringify({ from, to, shards, modShards, faults }, null, "\t"),
+					: JSON.stringify({ from, to, ...numbers, faults }, null, "\t"),
 			);
 			return faults.length > 0 ? 1 : 0;
 		}
 		if (given.yes === undefined) {
 			const { from, to } = hosts;
-			const question = `Promote ${to} in the place of ${from}? Writes to ${hosts.shards.length} shards wait meanwhile.`;
+			const question = `Promote ${to} in the place of ${from}? Writes to ${describeHosts(hosts)} wait meanwhile.`;
 			if (!(await confirm(context, question))) return 1;
 		}
-		const result = await promote(
-			{
-				...options,
-				onStep: (step) => {
-					if (given.json === undefined) context.stderr(step);
-				},
+		let operation: string | null = null;
+		const isJson = given.json !== undefined;
+		const onStep = (step: string, id: string) => {
+			if (operation === null && !isJson) context.stderr(id);
+			operation = id;
+			if (!isJson) context.stderr(step);
+		};
+		return orHalfWay(
+			context,
+			fleet,
+			isJson,
+			() => operation,
+			async () => {
+				const result = await promote({ ...options, onStep }, host);
+				context.stdout(
+					isJson
+						? JSON.stringify(result, null, "\t")
+						: describePromotion(result).join("\n"),
+				);
+				return codeOf(result);
 			},
-			host,
 		);
-		context.stdout(
-			given.json === undefined
-				? describePromotion(result).join("\n")
-				: JSON.stringify(result, null, "\t"),
-		);
-		return result.version === null ? 1 : 0;
 	});
 }
 
-function milliseconds(name: string, text: string | undefined): number | null {
-	if (text === undefined) return null;
-	if (/^[0-9]{1,6}$/.test(text)) return Number(text);
-	throw new UsageError(
-		`--${name} must be milliseconds from 0 to 999999, got ${text}.`,
-	);
+/** `2 shards, 2 mod shards` */
+function describeHosts(hosts: PromotionHosts): string {
+	const counts = {
+		shards: hosts.shards.length,
+		"mod shards": hosts.modShards.length,
+		"queue shards": hosts.queues.length,
+		"feed shards": hosts.feeds.length,
+		"pool shards": hosts.pools.length,
+	};
+	return Object.entries(counts)
+		.filter(([, count]) => count > 0)
+		.map(
+			([name, count]) => `${count} ${count === 1 ? name.slice(0, -1) : name}`,
+		)
+		.join(", ");
 }

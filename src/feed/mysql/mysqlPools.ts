@@ -1,16 +1,19 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, parseStoredId } from "../../id/ids.ts";
-import {
+import type {
 	Host,
-	type HostLimits,
-	type QueryOptions,
+	HostLimits,
+	QueryOptions,
 } from "../../storage/mysql/driver/host.ts";
 import type {
 	Result,
 	Row,
 } from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
-import { addressOf } from "../../storage/mysql/serverAddress.ts";
+import {
+	type HostLease,
+	SharedHosts,
+} from "../../storage/mysql/sharedHosts.ts";
 import {
 	StorageFailure,
 	toStorageError,
@@ -70,6 +73,16 @@ export interface MysqlPoolOptions {
 	readonly limits?: Partial<MysqlPoolLimits>;
 	/** For URLs that name variables (default: that of the process). */
 	readonly environment?: Environment;
+	/** Those of `poolHosts`, shared with the pools of other versions of the topology; the limits are theirs then. Default: hosts of its own. */
+	readonly hosts?: SharedHosts;
+}
+
+/** Hosts for the pools of a process, whose connections are the pools' own. */
+export function poolHosts(
+	limits: HostLimits = LIMITS,
+	environment: Environment = process.env,
+): SharedHosts {
+	return new SharedHosts(limits, false, environment);
 }
 
 interface PoolShard {
@@ -90,11 +103,13 @@ export function openMysqlPools(options: MysqlPoolOptions): Pools {
 class MysqlPools implements Pools {
 	readonly shards: readonly number[];
 	readonly #shards: ReadonlyMap<number, PoolShard>;
+	readonly #hosts: HostLease;
 	readonly #limits: MysqlPoolLimits;
 
-	constructor({ pools, limits, environment = process.env }: MysqlPoolOptions) {
+	constructor({ pools, limits, environment, hosts }: MysqlPoolOptions) {
 		this.#limits = { ...LIMITS, ...limits };
-		this.#shards = mapPoolShards(pools, this.#limits, environment);
+		this.#hosts = (hosts ?? poolHosts(this.#limits, environment)).lease();
+		this.#shards = mapPoolShards(pools, this.#hosts);
 		this.shards = [...this.#shards.keys()];
 	}
 
@@ -405,8 +420,7 @@ class MysqlPools implements Pools {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		const hosts = new Set([...this.#shards.values()].map(({ host }) => host));
-		await Promise.all([...hosts].map((host) => host[Symbol.asyncDispose]()));
+		await this.#hosts[Symbol.asyncDispose]();
 	}
 
 	#shard(shard: number): PoolShard {
@@ -511,26 +525,18 @@ function changedRows(result: Result): number {
 	return "affectedRows" in result ? result.affectedRows : 0;
 }
 
-/** Ranges with the same URL share one host, whose connections are the pools' own. */
+/** Ranges with the same URL share one host. */
 function mapPoolShards(
 	pools: readonly HostRange[],
-	limits: HostLimits,
-	environment: Environment,
+	hosts: HostLease,
 ): ReadonlyMap<number, PoolShard> {
-	const hosts = new Map<string, Host>();
-	const hostAt = (url: string) => {
-		const host =
-			hosts.get(url) ?? new Host(addressOf(url, environment), limits, false);
-		hosts.set(url, host);
-		return host;
-	};
 	const shards = pools.flatMap((range) =>
 		shardsOf([range]).map((number): PoolShard => {
 			const database = poolDatabase(number);
 			return {
 				number,
 				database,
-				host: hostAt(range.primary),
+				host: hosts.at(range.primary),
 				statements: new PoolStatements(database),
 			};
 		}),

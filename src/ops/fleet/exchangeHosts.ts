@@ -9,9 +9,21 @@ export interface PromotionHosts {
 	readonly to: string;
 	readonly fromUrl: string;
 	readonly toUrl: string;
-	/** Databases of which the host has the primary: `db00000`. */
+	/** What the host is the primary of, by number. */
 	readonly shards: readonly number[];
 	readonly modShards: readonly number[];
+	readonly queues: readonly number[];
+	readonly feeds: readonly number[];
+	readonly pools: readonly number[];
+}
+
+/** The names of these databases: `db00000`. */
+export function databasesOf(hosts: PromotionHosts): readonly string[] {
+	const { shards, modShards, queues, feeds, pools } = hosts;
+	const named = { db: shards, mod: modShards, queue: queues, feed: feeds };
+	return Object.entries({ ...named, pool: pools }).flatMap(([kind, numbers]) =>
+		numbers.map((number) => `${kind}${String(number).padStart(5, "0")}`),
+	);
 }
 
 /** Finds a primary by `host:port`, or by its host where that is unique. Throws BAD_TOPOLOGY where it has no single replica. */
@@ -33,7 +45,12 @@ export function findPromotion(
 			`The topology names ${matching.length === 0 ? "no primary" : "several primaries"} ${given}: its primaries are ${[...names.keys()].join(", ")}.`,
 		);
 	}
-	const own = ranges.filter(({ primary }) => nameOf(primary) === from);
+	// Pools need no replica (docs/operations.md), but whatever is on the server is on its replica too.
+	const own = ranges.filter(
+		(range) =>
+			nameOf(range.primary) === from &&
+			(range.replica !== undefined || !(topology.pools ?? []).includes(range)),
+	);
 	const replicas = new Map(
 		own.flatMap(({ replica }) =>
 			replica === undefined ? [] : [[nameOf(replica), replica] as const],
@@ -47,7 +64,7 @@ export function findPromotion(
 			`All ranges of ${from} must name the same replica, but they name ${lacking ? "none in some" : [...replicas.keys()].join(", ")}.`,
 		);
 	}
-	const numbers = (some: readonly HostRange[]) =>
+	const numbers = (some: readonly HostRange[] = []) =>
 		some
 			.filter(({ primary }) => nameOf(primary) === from)
 			.flatMap(({ range: [first, last] }) =>
@@ -60,25 +77,27 @@ export function findPromotion(
 		toUrl: replica[1],
 		shards: numbers(topology.shards),
 		modShards: numbers(topology.lookups),
+		queues: numbers(topology.queues),
+		feeds: numbers(topology.feeds),
+		pools: numbers(topology.pools),
 	};
 }
 
 /**
  * The map in which the two hosts have changed places, with the generations of
- * the shards raised. `keepsReplica` false: the old primary is left out.
+ * the shards raised. Ranges without a replica, which only pools may be, go along without one.
  */
 export function exchangeHosts(
 	{ version: _, ...map }: Topology,
-	from: string,
-	keepsReplica: boolean,
+	{ from, toUrl }: Pick<PromotionHosts, "from" | "toUrl">,
 ): Omit<Topology, "version"> {
 	const exchanged = <Range extends HostRange>(range: Range): Range => {
 		const { primary, replica, ...rest } = range;
-		if (nameOf(primary) !== from || replica === undefined) return range;
+		if (nameOf(primary) !== from) return range;
 		return {
 			...rest,
-			primary: replica,
-			...(keepsReplica && { replica: primary }),
+			primary: toUrl,
+			...(replica !== undefined && { replica: primary }),
 		} as unknown as Range;
 	};
 	const raised = <Range extends HostRange & { readonly generation?: number }>(
@@ -95,12 +114,18 @@ export function exchangeHosts(
 		lookups: map.lookups.map(exchanged),
 		...(map.queues && { queues: map.queues.map(exchanged) }),
 		...(map.feeds && { feeds: map.feeds.map(raised) }),
+		...(map.pools && { pools: map.pools.map(exchanged) }),
 	};
 }
 
+/** Whether any range has its primary there. */
+export function namesPrimary(topology: Topology, host: string): boolean {
+	return allRanges(topology).some(({ primary }) => nameOf(primary) === host);
+}
+
 function allRanges(topology: Topology): readonly HostRange[] {
-	const { shards, lookups, queues = [], feeds = [] } = topology;
-	return [...shards, ...lookups, ...queues, ...feeds];
+	const { shards, lookups, queues = [], feeds = [], pools = [] } = topology;
+	return [...shards, ...lookups, ...queues, ...feeds, ...pools];
 }
 
 function nameOf(url: string): string {

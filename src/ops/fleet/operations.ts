@@ -112,16 +112,7 @@ export class Operation implements AsyncDisposable {
 
 	/** Takes over a record whose holder is gone. Throws CONFLICT where it still runs. */
 	static async takeOver(store: TopologyStore, id: string): Promise<Operation> {
-		const { record, revision } = await requireRecord(store, id);
-		if (isOver(record)) {
-			throw new CorkboardError("CONFLICT", `${id} is over: ${record.step}.`);
-		}
-		if (await isHeld(store, id)) {
-			throw new CorkboardError(
-				"CONFLICT",
-				`${id} is still run by ${record.holder}. It can be taken over ${HOLDER_MS / 1_000} s after that has ended.`,
-			);
-		}
+		const { record, revision } = await requireUnheld(store, id);
 		const taken = new Operation(store, record, revision);
 		try {
 			await taken.save({ holder: holderName() }, `taken over by ${operator()}`);
@@ -168,6 +159,13 @@ export class Operation implements AsyncDisposable {
 		}
 		this.#record = next;
 		this.#revision = found.revision;
+	}
+
+	/** Throws CONFLICT where somebody took it over: this process may have stood still. Asked before each change of a server. */
+	async requireHeld(): Promise<void> {
+		const { id } = this.#record;
+		const found = await this.#store.get(recordPath(id));
+		if (found?.revision !== this.#revision) throw takenOver(id);
 	}
 
 	/** Writes the end, and gives the hosts free. */
@@ -245,6 +243,25 @@ export async function requireRecord(
 		throw new CorkboardError("NOT_FOUND", `There is no operation ${id}.`);
 	}
 	return { record: JSON.parse(found.text), revision: found.revision };
+}
+
+/** A record that may be taken over. Throws CONFLICT where it is over or somebody still runs it. */
+export async function requireUnheld(
+	store: Pick<TopologyStore, "get">,
+	id: string,
+): Promise<{ readonly record: OperationRecord; readonly revision: string }> {
+	const found = await requireRecord(store, id);
+	const { record } = found;
+	if (isOver(record)) {
+		throw new CorkboardError("CONFLICT", `${id} is over: ${record.step}.`);
+	}
+	if (await isHeld(store, id)) {
+		throw new CorkboardError(
+			"CONFLICT",
+			`${id} is still run by ${record.holder}. It can be taken over ${HOLDER_MS / 1_000} s after that has ended.`,
+		);
+	}
+	return found;
 }
 
 function holderName(): string {

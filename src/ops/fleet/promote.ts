@@ -3,9 +3,12 @@ import { type Agreement, agreed } from "../../topology/barrier.ts";
 import { publication, readCurrent } from "../../topology/history.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
+import type { Topology } from "../../topology/types.ts";
 import {
+	databasesOf,
 	exchangeHosts,
 	findPromotion,
+	namesPrimary,
 	type PromotionHosts,
 } from "./exchangeHosts.ts";
 import { FleetServer } from "./fleetServer.ts";
@@ -32,8 +35,8 @@ export interface PromoteOptions {
 	readonly maxPauseMs?: number;
 	/** How long to wait for the processes of the fleet. Milliseconds. */
 	readonly agreeMs?: number;
-	/** Called with each step that is done. */
-	readonly onStep?: (what: string) => void | Promise<void>;
+	/** Called with each step that is done, of the operation of this id. */
+	readonly onStep?: (what: string, id: string) => void | Promise<void>;
 }
 
 export interface PromotionResult {
@@ -52,6 +55,8 @@ export interface PromotionResult {
 const MAX_LAG_MS = 2_000;
 const MAX_PAUSE_MS = 2_000;
 const AGREE_MS = 5_000;
+/** How often a publication is tried anew while others publish at the same time. */
+const PUBLISH_TRIES = 20;
 
 /** What `promote` would do, and everything against it. Changes nothing. */
 export async function checkPromotion(
@@ -66,7 +71,8 @@ export async function checkPromotion(
 	const hosts = findPromotion(topology, host);
 	await using old = new FleetServer(hosts.fromUrl, environment);
 	await using next = new FleetServer(hosts.toUrl, environment);
-	return { hosts, ...(await preflight(old, next, { maxLagMs })) };
+	const databases = databasesOf(hosts);
+	return { hosts, ...(await preflight(old, next, { maxLagMs, databases })) };
 }
 
 /** Throws CONFLICT with every fault of the preflight; nothing has changed then. */
@@ -83,7 +89,7 @@ export async function promote(
 		from: hosts.from,
 		to: hosts.to,
 	});
-	await options.onStep?.("locked");
+	await options.onStep?.("locked", operation.record.id);
 	return proceed(options, operation, hosts);
 }
 
@@ -112,7 +118,7 @@ export async function abortPromotion(
 	const hosts = await hostsOf(options.store, operation);
 	await using old = new FleetServer(hosts.fromUrl, options.environment);
 	await using next = new FleetServer(hosts.toUrl, options.environment);
-	await rollBack(operation, old, next, "aborted");
+	await rollBack(options.store, operation, old, next, "aborted");
 	return resultOf(operation, hosts);
 }
 
@@ -121,20 +127,21 @@ async function proceed(
 	operation: Operation,
 	hosts: PromotionHosts,
 ): Promise<PromotionResult> {
-	const { environment, onStep } = options;
+	const { environment } = options;
+	const onStep = stepsOf(options, operation);
 	await using old = new FleetServer(hosts.fromUrl, environment);
 	await using next = new FleetServer(hosts.toUrl, environment);
 	let pauseMs: number | null = null;
 	const is = (...steps: readonly Step[]) =>
 		steps.includes(operation.record.step);
 	if (is("rolling back")) {
-		await rollBack(operation, old, next, "was being rolled back");
+		await rollBack(options.store, operation, old, next, "goes on");
 		return resultOf(operation, hosts);
 	}
 	if (is("locked", "fencing")) {
-		pauseMs = await exchange(options, operation, hosts, old, next);
+		pauseMs = await exchangeOrRollBack(options, operation, hosts, old, next);
 		if (pauseMs === null) return resultOf(operation, hosts);
-		await onStep?.("published");
+		await onStep("published");
 	}
 	const { version } = operation.record;
 	const agreement = await agreed(
@@ -144,48 +151,75 @@ async function proceed(
 		// Without members nobody says so; the fence holds all the same.
 		{ byTimeMs: 0 },
 	);
-	await onStep?.("agreed");
-	let isFollowing = true;
+	await onStep("agreed");
+	await operation.requireHeld();
 	try {
 		await old.follow(next);
 	} catch (thrown) {
-		isFollowing = false;
 		await operation.save(
 			{},
 			`${hosts.from} does not follow ${hosts.to}: ${(thrown as Error).message}`,
 		);
 		throw thrown;
 	}
-	await onStep?.("reattached");
+	await onStep("reattached");
 	await operation.end("done", `${hosts.from} follows ${hosts.to}`);
-	return { ...resultOf(operation, hosts), pauseMs, agreement, isFollowing };
+	return { ...resultOf(operation, hosts), pauseMs, agreement };
 }
 
-/** From the fence to the publication. Returns how long that took; null if it was rolled back. */
-async function exchange(
-	{ store, maxPauseMs = MAX_PAUSE_MS, onStep }: PromoteOptions,
+/** Undoes what failed before it was published, so that writes do not wait for an operator where they need not. */
+async function exchangeOrRollBack(
+	options: PromoteOptions,
 	operation: Operation,
 	hosts: PromotionHosts,
 	old: FleetServer,
 	next: FleetServer,
 ): Promise<number | null> {
-	const databases = [
-		...hosts.shards.map((shard) => `db${String(shard).padStart(5, "0")}`),
-	];
+	try {
+		return await exchange(options, operation, hosts, old, next);
+	} catch (thrown) {
+		if (!(thrown instanceof CorkboardError)) throw thrown;
+		try {
+			// Fails where it was published after all, or somebody else has taken over.
+			await rollBack(options.store, operation, old, next, thrown.message);
+		} catch {
+			throw thrown;
+		}
+		throw new CorkboardError(
+			thrown.code,
+			`${thrown.message} So it was rolled back: ${hosts.from} is the primary.`,
+			{ cause: thrown },
+		);
+	}
+}
+
+/** From the fence to the publication. Returns how long that took; null if it was rolled back. */
+async function exchange(
+	options: PromoteOptions,
+	operation: Operation,
+	hosts: PromotionHosts,
+	old: FleetServer,
+	next: FleetServer,
+): Promise<number | null> {
+	const { store, maxPauseMs = MAX_PAUSE_MS } = options;
+	const onStep = stepsOf(options, operation);
+	const databases = databasesOf(hosts);
 	// Before the pause: a healthy replica's counters are where the primary's were.
 	const before = await readCounters(old, databases);
 	const behind = await countersBehind(old, next, before, maxPauseMs);
 	if (operation.record.step === "locked") {
 		await operation.save({ step: "fencing" }, `fencing ${hosts.from}`);
 	}
-	await onStep?.("fencing");
+	await onStep("fencing");
+	await operation.requireHeld();
 	const began = performance.now();
 	await old.fence();
-	await onStep?.("fenced");
+	await onStep("fenced");
 	// After the fence: what ended before it is in it, and nothing comes after.
 	const all = await old.executed();
 	if (!(await next.has(all, maxPauseMs))) {
 		await rollBack(
+			store,
 			operation,
 			old,
 			next,
@@ -193,26 +227,63 @@ async function exchange(
 		);
 		return null;
 	}
-	await onStep?.("caught up");
+	await onStep("caught up");
+	await operation.requireHeld();
 	await next.stopFollowing();
 	await next.liftFence();
 	await raiseLocalIds(next, behind);
-	await onStep?.("writable");
-	const current = await requireCurrent(store);
-	const { topology, changes } = publication(
-		current,
-		exchangeHosts(current.topology, hosts.from, true),
-		{
-			why: `promote ${hosts.to} for ${hosts.from}, 0 lost`,
-			operation: operation.record.id,
-		},
-	);
-	await operation.save(
-		{ step: "published", version: topology.version },
-		`published version ${topology.version}`,
-		changes,
-	);
+	await onStep("writable");
+	await publish(store, operation, hosts);
 	return performance.now() - began;
+}
+
+/**
+ * The point of no return: the map, its history entry and the record, in one
+ * write. Where somebody else publishes in between, it begins again with what
+ * they have published. Throws CONFLICT where they always do, or have changed these hosts.
+ */
+async function publish(
+	store: TopologyStore,
+	operation: Operation,
+	hosts: PromotionHosts,
+): Promise<void> {
+	for (let tries = 1; ; tries++) {
+		const current = await requireCurrent(store);
+		const named = stillNamed(current.topology, hosts);
+		const { topology, changes } = publication(
+			current,
+			exchangeHosts(current.topology, named),
+			{
+				why: `promote ${hosts.to} for ${hosts.from}, 0 lost`,
+				operation: operation.record.id,
+			},
+		);
+		try {
+			await operation.save(
+				{ step: "published", version: topology.version },
+				`published version ${topology.version}`,
+				changes,
+			);
+			return;
+		} catch (thrown) {
+			const isOvertaken =
+				thrown instanceof CorkboardError &&
+				thrown.code === "CONFLICT" &&
+				changes.some(({ path }) => path === thrown.details.path);
+			if (!isOvertaken || tries === PUBLISH_TRIES) throw thrown;
+		}
+	}
+}
+
+/** Throws CONFLICT where another publication has changed who the two hosts are. */
+function stillNamed(topology: Topology, hosts: PromotionHosts): PromotionHosts {
+	const found = findPromotion(topology, hosts.from);
+	const { from, to } = found;
+	if (to === hosts.to) return found;
+	throw new CorkboardError(
+		"CONFLICT",
+		`Version ${topology.version}, which somebody else has published, names another replica of ${from} than ${hosts.to}: ${to}.`,
+	);
 }
 
 /** Tables whose next id on the replica is before that of the primary, although it has all rows. */
@@ -230,24 +301,36 @@ async function countersBehind(
 	const counters = await readCounters(next, databases);
 	return [...before].flatMap(([table, { next: least }]) => {
 		const own = counters.get(table);
-		return own !== undefined && (own.next ?? 1n) < (least ?? 1n) ? [own] : [];
+		return own !== undefined && (own.next ?? 1n) < (least ?? 1n)
+			? [{ ...own, next: least }]
+			: [];
 	});
 }
 
 /** The topology names the old primary, and nothing that is still on its way can change that. */
 async function rollBack(
+	store: TopologyStore,
 	operation: Operation,
 	old: FleetServer,
 	next: FleetServer,
 	why: string,
 ): Promise<void> {
+	const { topology } = await requireCurrent(store);
+	if (!namesPrimary(topology, operation.record.from)) {
+		// Edited by hand meanwhile: two primaries are worse than none.
+		throw new CorkboardError(
+			"CONFLICT",
+			`Version ${topology.version} does not name ${operation.record.from} as a primary any more, so it stays without writes.`,
+		);
+	}
 	if (operation.record.step !== "rolling back") {
 		await operation.save({ step: "rolling back" }, `rolling back: ${why}`);
 	}
+	// First: writes wait for it, and the other server may be what failed.
+	await old.liftFence();
 	// Nobody wrote there: no topology named it.
 	await next.fence();
 	if ((await next.replica()) === null) await next.follow(old);
-	await old.liftFence();
 	await operation.end("rolled back", "nothing changed");
 }
 
@@ -256,11 +339,22 @@ async function hostsOf(
 	{ record }: Operation,
 ): Promise<PromotionHosts> {
 	const { topology } = await requireCurrent(store);
-	if (record.step !== "published") return findPromotion(topology, record.from);
+	if (record.step !== "published") {
+		const hosts = findPromotion(topology, record.from);
+		if (hosts.to === record.to) return hosts;
+		throw new CorkboardError(
+			"CONFLICT",
+			`Version ${topology.version} names ${hosts.to} as the replica of ${record.from}, but ${record.id} is about ${record.to}: publish that one as its replica first.`,
+		);
+	}
 	// They have changed places.
 	const hosts = findPromotion(topology, record.to);
 	const { from, to, fromUrl, toUrl } = hosts;
 	return { ...hosts, from: to, to: from, fromUrl: toUrl, toUrl: fromUrl };
+}
+
+function stepsOf({ onStep }: PromoteOptions, { record: { id } }: Operation) {
+	return async (what: string) => onStep?.(what, id);
 }
 
 async function requireCurrent(store: TopologyStore) {

@@ -14,6 +14,9 @@ export const PROMOTION_SETTINGS: Readonly<Record<string, Requirement>> = {
 	gtid_mode: oneOf("ON"),
 	enforce_gtid_consistency: oneOf("ON"),
 	log_replica_updates: ON,
+	replica_preserve_commit_order: ON,
+	binlog_format: oneOf("ROW"),
+	binlog_row_image: oneOf("FULL"),
 	auto_increment_increment: oneOf("1"),
 	innodb_flush_log_at_trx_commit: oneOf("1", "2"),
 };
@@ -21,11 +24,8 @@ export const PROMOTION_SETTINGS: Readonly<Record<string, Requirement>> = {
 /** On which operations on a fleet rely, and readers of the binary log. */
 export const FLEET_SETTINGS: Readonly<Record<string, Requirement>> = {
 	...PROMOTION_SETTINGS,
-	binlog_format: oneOf("ROW"),
-	binlog_row_image: oneOf("FULL"),
 	binlog_row_value_options: oneOf(""),
 	binlog_transaction_compression: oneOf("OFF", "0"),
-	replica_preserve_commit_order: ON,
 	binlog_expire_logs_seconds: {
 		expected: `0 or at least ${3 * DAY_S}`,
 		isMet: (value) => value === "0" || Number(value) >= 3 * DAY_S,

@@ -1,6 +1,10 @@
 import { CorkboardError } from "../../errors.ts";
 import type { HostLimits } from "../../storage/mysql/driver/host.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
+import {
+	type HostLease,
+	SharedHosts,
+} from "../../storage/mysql/sharedHosts.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { QueueRange } from "../../topology/types.ts";
@@ -106,6 +110,19 @@ export interface MysqlJobOptions {
 	readonly limits?: Partial<MysqlJobLimits>;
 	/** For URLs that name variables (default: that of the process). */
 	readonly environment?: Environment;
+	/** Those of `jobHosts`, shared with the stores of other versions of the topology; the limits are theirs then. Default: hosts of its own. */
+	readonly hosts?: SharedHosts;
+}
+
+/**
+ * Hosts for the job stores of a process. Their connections are the queues' own,
+ * also where the graph is on the same server: neither takes those of the other.
+ */
+export function jobHosts(
+	limits: HostLimits = LIMITS,
+	environment: Environment = process.env,
+): SharedHosts {
+	return new SharedHosts(limits, false, environment);
 }
 
 /**
@@ -123,11 +140,13 @@ class MysqlJobStore implements JobStore, RotationStore {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly #shards: ReadonlyMap<number, QueueShard>;
+	readonly #hosts: HostLease;
 	readonly #limits: MysqlJobLimits;
 
-	constructor({ queues, limits, environment = process.env }: MysqlJobOptions) {
+	constructor({ queues, limits, environment, hosts }: MysqlJobOptions) {
 		this.#limits = { ...LIMITS, ...limits };
-		this.#shards = mapQueueShards(queues, this.#limits, environment);
+		this.#hosts = (hosts ?? jobHosts(this.#limits, environment)).lease();
+		this.#shards = mapQueueShards(queues, this.#hosts, this.#limits.readMs);
 		this.shards = [...this.#shards.keys()];
 		this.openShards = [...this.#shards.values()]
 			.filter(({ isOpen }) => isOpen)
@@ -352,8 +371,7 @@ class MysqlJobStore implements JobStore, RotationStore {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		const hosts = new Set([...this.#shards.values()].map(({ host }) => host));
-		await Promise.all([...hosts].map((host) => host[Symbol.asyncDispose]()));
+		await this.#hosts[Symbol.asyncDispose]();
 	}
 
 	#shard(shard: number): QueueShard {

@@ -1,6 +1,5 @@
-import { Host, type HostLimits } from "../../storage/mysql/driver/host.ts";
-import { addressOf } from "../../storage/mysql/serverAddress.ts";
-import type { Environment } from "../../topology/secret.ts";
+import type { Host } from "../../storage/mysql/driver/host.ts";
+import type { HostLease } from "../../storage/mysql/sharedHosts.ts";
 import type { QueueRange } from "../../topology/types.ts";
 import { queueDatabase } from "./ddl.ts";
 import { HostClock } from "./hostClock.ts";
@@ -15,27 +14,20 @@ export interface QueueShard {
 	readonly isOpen: boolean;
 }
 
-/**
- * Ranges with the same URL share one host. Its connections are the queue's own,
- * also where the graph is on the same server: neither takes those of the other.
- */
+/** A host's clock is measured once, for all versions of a topology that have the host. */
+const CLOCKS = new WeakMap<Host, HostClock>();
+
+/** Ranges with the same URL share one host. */
 export function mapQueueShards(
 	queues: readonly QueueRange[],
-	limits: HostLimits,
-	environment: Environment,
+	hosts: HostLease,
+	readMs: number,
 ): ReadonlyMap<number, QueueShard> {
-	const hosts = new Map<
-		string,
-		{ readonly host: Host; readonly clock: HostClock }
-	>();
 	const hostAt = (url: string) => {
-		let opened = hosts.get(url);
-		if (opened === undefined) {
-			const host = new Host(addressOf(url, environment), limits, false);
-			opened = { host, clock: new HostClock(host, limits.readMs) };
-			hosts.set(url, opened);
-		}
-		return opened;
+		const host = hosts.at(url);
+		const clock = CLOCKS.get(host) ?? new HostClock(host, readMs);
+		CLOCKS.set(host, clock);
+		return { host, clock };
 	};
 	const shards = queues.flatMap(({ range: [first, last], primary, drain }) =>
 		Array.from({ length: last - first + 1 }, (_, index): QueueShard => {

@@ -40,6 +40,11 @@ export class SharedHosts {
 		return host;
 	}
 
+	/** What one version of a topology uses, given back together. */
+	lease(): HostLease {
+		return new HostLease(this);
+	}
+
 	/** Closes the host after its last user. */
 	async giveBack(host: Host): Promise<void> {
 		const users = this.#users.get(host) ?? 0;
@@ -52,5 +57,28 @@ export class SharedHosts {
 			if (open === host) this.#byUrl.delete(url);
 		}
 		await host[Symbol.asyncDispose]();
+	}
+}
+
+/** Each URL's host is taken once, and given back when this is disposed of. */
+export class HostLease implements AsyncDisposable {
+	readonly #hosts: SharedHosts;
+	readonly #taken = new Map<string, Host>();
+
+	constructor(hosts: SharedHosts) {
+		this.#hosts = hosts;
+	}
+
+	/** Throws as `addressOf`. */
+	at(url: string): Host {
+		const host = this.#taken.get(url) ?? this.#hosts.take(url);
+		this.#taken.set(url, host);
+		return host;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		const taken = [...this.#taken.values()];
+		this.#taken.clear();
+		await Promise.all(taken.map((host) => this.#hosts.giveBack(host)));
 	}
 }

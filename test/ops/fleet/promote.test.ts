@@ -5,6 +5,11 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Id } from "../../../src/id/ids.ts";
 import { checkServers } from "../../../src/ops/fleet/checkServers.ts";
+import {
+	databasesOf,
+	exchangeHosts,
+	findPromotion,
+} from "../../../src/ops/fleet/exchangeHosts.ts";
 import { listOperations } from "../../../src/ops/fleet/operations.ts";
 import {
 	abortPromotion,
@@ -19,10 +24,14 @@ import {
 } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { SharedHosts } from "../../../src/storage/mysql/sharedHosts.ts";
 import { createReloadableStorage } from "../../../src/storage/reloadableStorage.ts";
+import { checkTopology } from "../../../src/topology/check.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { publication, readCurrent } from "../../../src/topology/history.ts";
 import { openLastGood } from "../../../src/topology/lastGood.ts";
 import { Membership } from "../../../src/topology/members.ts";
+import { TOPOLOGY, type TopologyStore } from "../../../src/topology/store.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
+import { runProgram, startProgram } from "../../helpers/program.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { MODEL, topologyOn } from "../../helpers/storageModel.ts";
 import { create, good } from "../../helpers/storing.ts";
@@ -125,12 +134,103 @@ async function checksServers(
 	await until("no faults", async () => (await check()).faults.length === 0);
 }
 
+/** The steps after which the command is killed; CORKBOARD_PROMOTE_STEPS=all: after each. */
+const STEPS = [
+	"locked",
+	"fencing",
+	"fenced",
+	"caught up",
+	"writable",
+	"published",
+	"agreed",
+	"reattached",
+];
+const KILLED_AFTER =
+	process.env.CORKBOARD_PROMOTE_STEPS === "all" ? STEPS : ["writable"];
+const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
+const PATIENT = ["--max-lag", "60000", "--max-pause", "60000"];
+
+/** Its methods, of which some can be replaced. */
+function delegate(store: TopologyStore): TopologyStore {
+	return {
+		name: store.name,
+		hasMembers: store.hasMembers,
+		get: (path) => store.get(path),
+		list: (path) => store.list(path),
+		write: (changes) => store.write(changes),
+		watch: (path, hint) => store.watch(path, hint),
+		announce: (path) => store.announce(path),
+		[Symbol.asyncDispose]: async () => {},
+	};
+}
+
+/** As an operator who weighs shards at the same time. */
+async function publishWeight(store: TopologyStore, weight: number) {
+	const current = await readCurrent(store);
+	assert.ok(current);
+	const { version: _, ...map } = current.topology;
+	const shards = map.shards.map((range) => ({ ...range, weight }));
+	const next = publication(current, { ...map, shards }, { why: "a race" });
+	await store.write(next.changes);
+}
+
 /** Names in the JSON that docs/commands.md shows. */
 function shownKeys(command: string): readonly string[] {
 	const section = PAGE.split(`\n### ${command}\n`)[1] ?? "";
 	const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)?.[1] ?? "");
 	return Object.keys(Array.isArray(shown) ? shown[0] : shown).sort();
 }
+
+test("a promotion exchanges the hosts of all kinds of ranges, and knows the databases of all", () => {
+	const hosts = {
+		primary: "mysql://a@db001a:3306",
+		replica: "mysql://a@db001b:3306",
+	};
+	const topology = checkTopology({
+		version: 4,
+		shards: [{ range: [0, 1], ...hosts, open: true, generation: 2 }],
+		lookups: [{ range: [0, 0], ...hosts }],
+		queues: [{ range: [3, 3], ...hosts }],
+		feeds: [{ range: [1, 1], ...hosts }],
+		pools: [{ range: [0, 1], ...hosts }],
+	});
+	const found = findPromotion(topology, "db001a");
+	assert.throws(
+		() =>
+			findPromotion(
+				{ ...topology, queues: [{ range: [3, 3], primary: hosts.primary }] },
+				"db001a",
+			),
+		/must name the same replica/,
+	);
+	assert.deepEqual(databasesOf(found), [
+		"db00000",
+		"db00001",
+		"mod00000",
+		"queue00003",
+		"feed00001",
+		"pool00000",
+		"pool00001",
+	]);
+	const next = exchangeHosts(topology, found);
+	const ranges = [
+		...next.shards,
+		...next.lookups,
+		...(next.queues ?? []),
+		...(next.feeds ?? []),
+		...(next.pools ?? []),
+	];
+	assert.equal(ranges.length, 5);
+	for (const { primary, replica } of ranges) {
+		assert.deepEqual([primary, replica], [hosts.replica, hosts.primary]);
+	}
+	// Pools may have no replica: the server's has them all the same.
+	const { replica: _, ...alone } = { range: [0, 1] as const, ...hosts };
+	const without = exchangeHosts({ ...topology, pools: [alone] }, found);
+	assert.deepEqual(without.pools, [{ range: [0, 1], primary: hosts.replica }]);
+	assert.equal(next.shards[0]?.generation, 3);
+	assert.equal(next.feeds?.[0]?.generation, 1);
+});
 
 test("a promotion under load fails no request and loses nothing, also where its runner ends after any step and another resumes or aborts it", async () => {
 	await using pair = await startMysqlPair();
@@ -190,8 +290,18 @@ test("a promotion under load fails no request and loses nothing, also where its 
 	);
 	assert.deepEqual(refused.faults, []);
 
+	// An id that the primary gave out, and of which no row is on the replica.
+	await ask(
+		primary,
+		"BEGIN",
+		"INSERT INTO db00001.outbox (local_id, entry, ts) VALUES (5000, '', 0)",
+		"ROLLBACK",
+	);
 	await someMore();
 	const result = await promote(options, named());
+	const [made] = await ask(replica, "SHOW CREATE TABLE db00001.outbox");
+	const next = /AUTO_INCREMENT=(\d+)/.exec(String(made?.["Create Table"]));
+	assert.ok(Number(next?.[1]) > 1_005_000, `next: ${next?.[1]}`);
 	version += 1;
 	now = 1 - now;
 	assert.equal(result.version, version);
@@ -244,6 +354,86 @@ test("a promotion under load fails no request and loses nothing, also where its 
 		code: "CONFLICT",
 		message: /Complete it/,
 	});
+
+	// Others publish between the read of the topology and the write of it.
+	let races = 0;
+	const racing: PromoteOptions = {
+		...options,
+		store: {
+			...delegate(store),
+			get: async (path) => {
+				const found = await store.get(path);
+				if (path === TOPOLOGY && races > 0) {
+					races -= 1;
+					await publishWeight(store, 2 + (races % 2));
+					version += 1;
+				}
+				return found;
+			},
+		},
+	};
+	const raced = async (times: number) => {
+		const step = (done: string) => {
+			if (done === "writable") races = times;
+		};
+		return promote({ ...racing, onStep: step }, named());
+	};
+	// The first promotion was resumed by nobody: the last loop's is.
+	await resumePromotion(
+		options,
+		(await listOperations(store)).at(-1)?.id ?? "",
+	);
+	version += 1;
+	now = 1 - now;
+	const overtaken = await raced(3);
+	version += 1;
+	now = 1 - now;
+	assert.equal(overtaken.version, version);
+	assert.deepEqual(await isWritable(), [now === 0, now === 1]);
+	assert.equal((await readCurrent(store))?.topology.shards[0]?.weight, 2);
+	await someMore();
+	await assert.rejects(raced(1_000), {
+		code: "CONFLICT",
+		message: /rolled back/,
+	});
+	races = 0;
+	assert.deepEqual(await isWritable(), [now === 0, now === 1]);
+	assert.equal((await listOperations(store)).at(-1)?.step, "rolled back");
+	await someMore();
+
+	// The command itself, by SIGKILL, and another process that goes on.
+	const env = { CORKBOARD_TOPOLOGY: file };
+	for (const step of KILLED_AFTER) {
+		await using killed = startProgram(
+			[step, "promote", named(), "--yes", ...PATIENT],
+			{ env, command: [process.execPath, STANDS_STILL] },
+		);
+		await killed.printed("err", new RegExp(`^${step}$`, "m"));
+		killed.send("SIGKILL");
+		assert.equal((await killed.ended).signal, "SIGKILL");
+		const id = (await listOperations(store)).at(-1)?.id ?? "";
+		await until("its holder is known to be gone", async () => {
+			const { code, out } = await command(["operations", "list"], { env });
+			return code === 1 && out.includes(`operations resume ${id}`);
+		});
+		const { code, out, err } = await runProgram(
+			["operations", "resume", id, "--json", "--max-pause", "60000"],
+			{ env },
+		);
+		// 3: a member of this busy process may not serve it within five seconds.
+		assert.ok(code === 0 || code === 3, `${step}: ${out}${err}`);
+		version += 1;
+		now = 1 - now;
+		const resumed = JSON.parse(out);
+		assert.deepEqual(Object.keys(resumed).sort(), shownKeys("promote"));
+		assert.equal(resumed.version, version, step);
+		assert.equal(resumed.isFollowing, true, step);
+		assert.deepEqual(await isWritable(), [now === 0, now === 1], step);
+		await someMore();
+		const again = await command(["operations", "resume", id], { env });
+		assert.equal(again.code, 1);
+		assert.match(again.err, /is over: done/);
+	}
 
 	for (const { failures } of members) assert.deepEqual(failures, []);
 	for (const each of members) {

@@ -1,0 +1,51 @@
+/** What the load driver knows to be acknowledged, and what was seen of it afterwards. */
+
+export interface Acknowledged {
+	readonly id: string;
+	readonly title: string;
+	/** When the answer had come. Milliseconds on the driver's monotonic clock. */
+	readonly at: number;
+}
+
+export interface Evidence {
+	/** Acknowledged writes that are not there, or are another's. */
+	readonly lost: readonly string[];
+	/** Ids that were given out more than once. */
+	readonly repeated: readonly string[];
+}
+
+/** Compares the driver's own list with the titles that were read in the end, by id. */
+export function judge(
+	acknowledged: readonly Acknowledged[],
+	found: ReadonlyMap<string, string>,
+): Evidence {
+	const byId = Map.groupBy(acknowledged, ({ id }) => id);
+	return {
+		lost: acknowledged
+			.filter(({ id, title }) => found.get(id) !== title)
+			.map(({ id }) => id),
+		repeated: [...byId].filter(([, some]) => some.length > 1).map(([id]) => id),
+	};
+}
+
+/** The longest time between two acknowledged writes, of which at least a part is from `from` to `to`. Milliseconds. */
+export function longestGap(
+	acknowledged: readonly Acknowledged[],
+	from: number,
+	to: number,
+): number {
+	const times = acknowledged.map(({ at }) => at).toSorted((a, b) => a - b);
+	let longest = 0;
+	for (const [index, at] of times.entries()) {
+		const before = times[index - 1];
+		if (before === undefined || at < from || before > to) continue;
+		longest = Math.max(longest, at - before);
+	}
+	return longest;
+}
+
+/** The middle of some numbers, the upper one of two; 0 of none. */
+export function median(numbers: readonly number[]): number {
+	const sorted = numbers.toSorted((a, b) => a - b);
+	return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
