@@ -4,6 +4,7 @@ import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { seededRandom } from "../../src/demo/random.ts";
+import type { Id } from "../../src/id/ids.ts";
 import { createLog } from "../../src/server/log.ts";
 import { client } from "../helpers/client.ts";
 import { type Member, made, mutate } from "../helpers/member.ts";
@@ -40,9 +41,12 @@ async function startServers() {
 	const reusing = await urlWith(config.answerCacheBytes);
 	const executing = await urlWith(0);
 	const resources = opened.move();
+	const { feed } = corkboard;
+	assert.ok(feed);
 	return {
 		reusing,
 		executing,
+		feed,
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
 }
@@ -232,6 +236,72 @@ suite("an answer that is used again", () => {
 		const reported = await post(servers.reusing, body, null, cost);
 		assert.match(reported.text, /"cost":\{"requested":\d+,"actual":\d+\}/);
 		assert.doesNotMatch((await post(servers.reusing, body)).text, /"cost"/);
+	});
+
+	test("ends where a look would add to the viewer's home feed, also for a request with its ETag", async (t) => {
+		const { owner, other, boardId } = await someBoard();
+		const { feed, reusing } = servers;
+		const { pools } = feed.parts;
+		const viewer = other.id as Id;
+		const query = "{ viewer { homeFeed(first: 50) { nodes { id } } } }";
+		const body = JSON.stringify({ query });
+		const get = (tag: string) =>
+			fetch(`${reusing}/graphql?query=${encodeURIComponent(query)}`, {
+				headers: {
+					authorization: `Bearer ${other.token}`,
+					"apollo-require-preflight": "1",
+					"if-none-match": tag,
+				},
+			});
+		/** A pin that waits for the viewer. */
+		const offer = async () => {
+			const pin = await made(owner, "createPin", { boardId }, "pin");
+			const entry = { source: "user" as const, pin: pin as Id };
+			const from = { origin: pin as Id, via: owner.id as Id, score: 1_000 };
+			await pools.add(viewer, [{ ...entry, ...from }], Date.now());
+			return pin;
+		};
+		const refresh = async () => {
+			const input = { userId: viewer };
+			await mutate(other, "refreshHomeFeed", input, "added");
+			await feed.flush();
+		};
+		/** Both ways have an answer that is good until the next look. */
+		const reuse = async () => {
+			await warm(reusing, body, other.token);
+			const tag = (await get("none")).headers.get("etag") ?? "";
+			assert.equal((await get(tag)).status, 304);
+			return tag;
+		};
+
+		// The viewer follows the owner: nothing is left out of what comes through it.
+		await mutate(other, "followUser", { userId: owner.id }, "user { id }");
+		await refresh();
+		const tag = await reuse();
+		const asked = await offer();
+		await refresh();
+		const changed = await get(tag);
+		assert.equal(changed.status, 200);
+		assert.match(await changed.text(), new RegExp(asked));
+		assert.match((await post(reusing, body, other.token)).text, RegExp(asked));
+
+		// The viewer looks again half a minute later.
+		const before = await reuse();
+		// Pools keep the time of the last look, too.
+		await pools.forget(viewer);
+		const waiting = await offer();
+		const now = performance.now.bind(performance);
+		t.mock.method(performance, "now", () => now() + 31_000);
+		const reused = await reusedBy(reusing);
+		await get(before);
+		assert.equal(await reusedBy(reusing), reused, "a look is no reuse");
+		// One that was late has added the pin by now.
+		await feed.flush();
+		const looked = await get(before);
+		assert.equal(looked.status, 200);
+		assert.match(await looked.text(), new RegExp(waiting));
+		const { text } = await post(reusing, body, other.token);
+		assert.match(text, new RegExp(waiting));
 	});
 
 	test("is what executing it again returns, in whatever order others write and read", async () => {
