@@ -6,6 +6,7 @@ import type { JobContext } from "../domain/jobContext.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../errors.ts";
 import { feedEvents } from "../feed/events.ts";
+import { forgetUser } from "../feed/forgetUser.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
 import { OutboxWorker } from "../graph/outbox/outboxWorker.ts";
 import {
@@ -276,6 +277,7 @@ export async function openCorkboard(
 				void startPurging(jobs, ended.signal);
 			}
 			const storedTypes = createStoredTypes(schema);
+			const work = homeFeeds?.work ?? null;
 			queues.levels.report();
 			return Worker.start<JobContext>({
 				...queues,
@@ -286,7 +288,10 @@ export async function openCorkboard(
 					storedTypes,
 					jobs,
 					query,
-					feed: homeFeeds?.work ?? null,
+					feed: work,
+					forget: async (id) => {
+						if (work !== null) await forgetUser(work.pools, model, id);
+					},
 				},
 			});
 		},

@@ -62,7 +62,11 @@ export async function openHomeFeeds(
 		},
 		ranker,
 		now,
-		pull: (user, since) => newestOfPulled(store, pulled, user, since),
+		// Where no jobs fill the pools, whom the user follows is read at each look.
+		pull:
+			jobs === null
+				? null
+				: (user, since) => newestOfPulled(store, pulled, user, since),
 		settleLater: enqueue("take"),
 		rebuildLater: enqueue("rebuild"),
 	};

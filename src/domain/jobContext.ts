@@ -12,6 +12,8 @@ export interface JobContext {
 	readonly storedTypes: StoredTypes;
 	/** Null where this process has no pools of home feeds. */
 	readonly feed: FeedWork | null;
+	/** Deletes what is kept of a deleted object outside the graph. */
+	readonly forget: (id: Id) => Promise<void>;
 	/** To enqueue further jobs. */
 	readonly jobs: Jobs;
 	/** Runs a GraphQL operation of a viewer; null: nobody is signed in. */

@@ -170,6 +170,25 @@ describe("fan-out", () => {
 		assert.equal(pins.get(beside)?.via, liked);
 		assert.equal(pins.has(liked), false);
 	});
+
+	it("leaves no pool of a user whose account is closed", async () => {
+		const [ada, eve] = [await active(), await active()];
+		await world.follow(eve.id, ada.id);
+		const pin = await world.pin(ada);
+		await until("the pin to wait", async () =>
+			(await waiting(eve.id)).has(pin),
+		);
+		await world.ask(
+			eve.id,
+			`mutation { deactivateUser(input: {userId: "${eve.id}"}) { deactivatedUserId } }`,
+		);
+		await until(
+			"the pool to be gone",
+			async () =>
+				(await pools.visit(eve.id)) === null &&
+				(await waiting(eve.id)).size === 0,
+		);
+	});
 });
 
 /** Jobs of feeds that are pending or running. */

@@ -30,12 +30,15 @@ export const archive = job({
 	attempts: ARCHIVE_ATTEMPTS,
 	async run(
 		{ body, signal, checkpoint },
-		{ store }: Pick<GraphContext, "store">,
+		{ store, forget }: Pick<GraphContext, "store" | "forget">,
 	) {
 		let at = body.at ?? null;
 		let ids: readonly Id[] = body.ids;
-		// Most objects leave nothing: one read finds out for all.
-		if (at === null) ids = await leavingEdges(store, ids);
+		if (at === null) {
+			for (const id of ids) await forget?.(id);
+			// Most objects leave nothing: one read finds out for all.
+			ids = await leavingEdges(store, ids);
+		}
 		while (ids.length > 0) {
 			const [id, ...others] = ids as [Id, ...Id[]];
 			signal.throwIfAborted();

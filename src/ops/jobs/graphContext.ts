@@ -1,4 +1,5 @@
 import type { Store } from "../../graph/store/store.ts";
+import type { Id } from "../../id/ids.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
 import type { Job } from "../../queue/job.ts";
 
@@ -8,6 +9,8 @@ export interface GraphContext {
 	/** What stored values are checked against; absent: their types are not checked. */
 	readonly storedTypes?: StoredTypes;
 	readonly jobs: EnqueuesJobs;
+	/** Deletes what is kept of a deleted object outside the graph; absent: nothing is. Repeating it changes nothing. */
+	readonly forget?: (id: Id) => Promise<void>;
 }
 
 /** The part of `Jobs` that these jobs use. */
