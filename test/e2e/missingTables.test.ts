@@ -105,6 +105,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 			{ ...status, hosts: status.hosts.map(withoutMeasures) },
 			{
 				healthy: true,
+				members: [],
 				problems: [],
 				topology: {
 					source: file,
@@ -112,6 +113,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 					shards: 10,
 					openShards: 10,
 					heldShards: [],
+					store: null,
 					modShards: 1,
 				},
 				hosts: [

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { forgetUser } from "../../src/feed/forgetUser.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { openFeedWorld, type User } from "../helpers/feedWorld.ts";
 import { until } from "../helpers/until.ts";
@@ -171,23 +172,19 @@ describe("fan-out", () => {
 		assert.equal(pins.has(liked), false);
 	});
 
-	it("leaves no pool of a user whose account is closed", async () => {
+	it("forgets the pool of a user who is gone, and of no other object", async () => {
 		const [ada, eve] = [await active(), await active()];
 		await world.follow(eve.id, ada.id);
 		const pin = await world.pin(ada);
 		await until("the pin to wait", async () =>
 			(await waiting(eve.id)).has(pin),
 		);
-		await world.ask(
-			eve.id,
-			`mutation { deactivateUser(input: {userId: "${eve.id}"}) { deactivatedUserId } }`,
-		);
-		await until(
-			"the pool to be gone",
-			async () =>
-				(await pools.visit(eve.id)) === null &&
-				(await waiting(eve.id)).size === 0,
-		);
+		const { model } = world.corkboard.store;
+		await forgetUser(pools, model, pin);
+		assert.equal((await waiting(eve.id)).size, 1);
+		await forgetUser(pools, model, eve.id);
+		assert.equal(await pools.visit(eve.id), null);
+		assert.equal((await waiting(eve.id)).size, 0);
 	});
 });
 

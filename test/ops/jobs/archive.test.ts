@@ -173,6 +173,18 @@ describe("the archive of a deleted board", () => {
 		await assertClean(graph);
 	});
 
+	it("has deleted what is kept of the objects outside the graph", async () => {
+		const { graph, queue } = await world();
+		await using _ = graph;
+		const gone = await idIn(graph, "b:1");
+		await graph.writes.remove(gone);
+		await allEnqueued(graph);
+		const forgotten: Id[] = [];
+		const forget = async (id: Id) => void forgotten.push(id);
+		await queue.run(archive, { store: graph.store, forget });
+		assert.deepEqual(forgotten.slice(0, 1), [gone]);
+	});
+
 	it("leaves a job that is due when writes that began before have ended", async () => {
 		const { graph, queue } = await world();
 		await using _ = graph;
