@@ -226,17 +226,15 @@ function leastOf(windows: readonly Counts[]): RequestCounts {
 /**
  * Of the windows with bytes those in which requests took about as few statements
  * and cache commands as in any: on a busy machine the process may for a moment
- * not use what it has cached, and then allocates more.
+ * not use what it has cached, and what it does by itself every second falls into
+ * more windows. Both allocate.
  */
 function undisturbed(windows: readonly Counts[]): readonly Counts[] {
 	const calls = ({ statements, cacheCommands }: Counts) =>
 		statements + cacheCommands;
 	const withBytes = windows.filter(({ bytes }) => bytes !== null);
 	const fewest = Math.min(...withBytes.map(calls));
-	return withBytes.filter(
-		// Two are what the process does by itself in a second.
-		(counts) => calls(counts) <= 1.2 * fewest + 2,
-	);
+	return withBytes.filter((counts) => calls(counts) <= 1.2 * fewest);
 }
 
 /** Not the least: what was freed meanwhile makes a window look small. */
