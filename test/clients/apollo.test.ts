@@ -6,10 +6,12 @@ import { type ApolloClient, gql, type InMemoryCache } from "@apollo/client";
 import { CombinedGraphQLErrors } from "@apollo/client/errors";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { buildSchema, isObjectType } from "graphql";
+import { until } from "../helpers/until.ts";
 import { COPIES } from "../update.ts";
 import {
 	BOARD_PINS,
 	COUNT_PINS,
+	HOME_FEED,
 	LIKE_PIN,
 	PIN_COMMENTS,
 	PREVIEW_PINS,
@@ -147,6 +149,55 @@ describe("Apollo Client 4", () => {
 			ids(both?.pin.comments.edges ?? []),
 			pin.comments.slice(-8),
 		);
+	});
+
+	it("pages the home feed down and up while it grows: no pin twice, none skipped, the new ones on top", async () => {
+		const client = asViewer();
+		const variables = { first: 10 };
+		await client.query({ query: HOME_FEED, variables });
+		const shown = client.watchQuery({ query: HOME_FEED, variables });
+		const feed = () => {
+			const data = client.readQuery({ query: HOME_FEED, variables });
+			assert.ok(data?.viewer);
+			return { user: data.viewer.id, ...data.viewer.homeFeed };
+		};
+		const first = feed();
+		assert.equal(first.edges.length, 10);
+		await shown.fetchMore({
+			variables: { after: feed().pageInfo.endCursor },
+		});
+		// Where the machine stalls, the pins come with a later refresh.
+		await until("new pins", async () => {
+			await client.mutate({
+				mutation: gql`
+					mutation Refresh($input: RefreshHomeFeedInput!) {
+						refreshHomeFeed(input: $input) { added }
+					}
+				`,
+				variables: { input: { userId: first.user } },
+			});
+			do {
+				// Apollo repeats the query's other variables.
+				await shown.fetchMore({
+					variables: {
+						first: null,
+						last: 10,
+						before: feed().pageInfo.startCursor,
+					},
+				});
+			} while (feed().pageInfo.hasPreviousPage);
+			return ids(feed().edges)[0] !== ids(first.edges)[0];
+		});
+		for (let page = 0; feed().pageInfo.hasNextPage && page < 50; page++) {
+			await shown.fetchMore({
+				variables: { after: feed().pageInfo.endCursor },
+			});
+		}
+		const { viewer } = await plainly(demo.url, demo.token).data<{
+			viewer: { homeFeed: { edges: { node: { id: string } }[] } };
+		}>("{ viewer { homeFeed(last: 100) { edges { node { id } } } } }");
+		assert.deepEqual(ids(feed().edges), ids(viewer.homeFeed.edges));
+		assert.ok(feed().edges.length > 20);
 	});
 
 	it("keeps a count apart from the pages of the same list", async () => {

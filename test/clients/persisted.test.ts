@@ -81,6 +81,7 @@ describe("clients of a server in strict mode", () => {
 			[
 				"BoardPins",
 				"CountPins",
+				"HomeFeed",
 				"Like",
 				"LikePin",
 				"PinComments",
@@ -126,6 +127,41 @@ describe("clients of a server in strict mode", () => {
 				] as const
 			).map(([method, name]) => [method, 200, false, idOf(name)]),
 		);
+	});
+
+	it("a home feed that is asked for by id, by GET or POST, is answered to its user only", async () => {
+		const extensions = {
+			persistedQuery: { version: 1, sha256Hash: idOf("HomeFeed") },
+		};
+		const asked = { variables: { first: 5 }, extensions };
+		const read = async (method: "GET" | "POST", token: string | null) => {
+			const address = new URL(demo.url);
+			if (method === "GET") {
+				for (const [name, value] of Object.entries(asked)) {
+					address.searchParams.set(name, JSON.stringify(value));
+				}
+			}
+			const response = await fetch(address, {
+				method,
+				headers: {
+					"apollo-require-preflight": "1",
+					"content-type": "application/json",
+					...(token === null ? {} : { authorization: `Bearer ${token}` }),
+				},
+				...(method === "POST" ? { body: JSON.stringify(asked) } : {}),
+			});
+			assert.equal(response.status, 200);
+			const { data } = (await response.json()) as {
+				data: { viewer: null | { homeFeed: { edges: unknown[] } } };
+			};
+			return data.viewer?.homeFeed.edges.length;
+		};
+		for (const method of ["GET", "POST"] as const) {
+			// Twice: an answer that is kept would be used again.
+			assert.equal(await read(method, demo.token), 5);
+			assert.equal(await read(method, demo.token), 5);
+			assert.equal(await read(method, null), undefined);
+		}
 	});
 
 	it("Apollo Client gets an error for an operation of no manifest", async () => {

@@ -9,6 +9,7 @@ import { newUser } from "./newUser.ts";
 import {
 	logIn,
 	type Pinboard,
+	scrollToEnd,
 	seriousViolations,
 	servePinboard,
 	visit,
@@ -603,6 +604,94 @@ describe("the Pinboard example", () => {
 		await page.context().close();
 	});
 
+	it("shows the home feed with reasons, new pins on top of it when asked, more below, and never a hidden pin", async () => {
+		const { page, asked, faults } = await visit(
+			browser,
+			`${pinboard.url}#/home/`,
+			demo.token,
+		);
+		const cards = page.locator("[data-pin]");
+		const shown = () =>
+			cards.evaluateAll((all) =>
+				all.map((card) => card.getAttribute("data-pin") ?? "").toSorted(),
+			);
+		await cards.nth(11).waitFor();
+		await page.locator(".why a").first().waitFor();
+		const before = await shown();
+		await page.getByRole("button", { name: /new pins?$/ }).waitFor();
+		// Where the machine stalls, the pins come with a later refresh.
+		await until("new pins", async () => {
+			await page.getByRole("button", { name: /new pins?$|^Refresh$/ }).click();
+			await page
+				.getByRole("button", { name: "Refreshing …" })
+				.waitFor({ state: "detached" });
+			return (await cards.count()) > before.length;
+		});
+		await page.locator("h1:focus").waitFor();
+		const refreshed = await shown();
+		assert.equal(new Set(refreshed).size, refreshed.length);
+		assert.deepEqual(
+			before.filter((id) => !refreshed.includes(id)),
+			[],
+		);
+		const [up] = asked.filter(({ variables }) => variables.before);
+		assert.deepEqual(
+			[up?.operationName, up?.variables.first, up?.variables.last],
+			["HomeFeedQuery", null, 50],
+		);
+
+		const hide = page.getByRole("button", { name: /^Hide / }).first();
+		const hidden = await cards.first().getAttribute("data-pin");
+		await hide.focus();
+		const answered = responseTo(page, /HidePinMutation/);
+		await page.keyboard.press("Enter");
+		assert.deepEqual(await (await answered).json(), {
+			data: { hideFromHomeFeed: { hiddenPinId: hidden } },
+		});
+		await page.locator(`[data-pin="${hidden}"]`).waitFor({ state: "detached" });
+		await page.locator(".hide:focus").waitFor();
+
+		const all = await scrollToEnd(page);
+		assert.equal(new Set(all).size, all.length);
+		assert.ok(!all.includes(hidden ?? ""));
+		const { viewer } = await plainly(demo.url, demo.token).data<{
+			viewer: { homeFeed: { edges: { node: { id: string } }[] } };
+		}>("{ viewer { homeFeed(last: 100) { edges { node { id } } } } }");
+		assert.deepEqual(
+			all.toSorted(),
+			viewer.homeFeed.edges.map(({ node }) => node.id).toSorted(),
+		);
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("says in an empty home feed how it fills, asks a visitor to log in, and shows why a refresh failed", async () => {
+		const user = await newUser(demo.url, "follows_nobody");
+		const { page } = await visit(browser, `${pinboard.url}#/home/`);
+		await page.getByRole("heading", { name: "A feed of your own" }).waitFor();
+		await logIn(page, user.token);
+		await page.getByRole("heading", { name: "Nothing here yet." }).waitFor();
+		await page.route(demo.url, (route) =>
+			route.fulfill({
+				json: {
+					data: { refreshHomeFeed: null },
+					errors: [
+						{
+							message: "The shard is not available at the moment.",
+							extensions: { code: "UNAVAILABLE" },
+						},
+					],
+				},
+				headers: { "access-control-allow-origin": "*" },
+			}),
+		);
+		await page.getByRole("button", { name: "Refresh" }).click();
+		await page
+			.getByText("Not refreshed: The shard is not available at the moment.")
+			.waitFor();
+		await page.context().close();
+	});
+
 	it("has no serious accessibility violation, in light and dark and on a phone, and nothing wider than a phone", async () => {
 		const { page } = await visit(browser, pinboard.url);
 		// A color on its way to another has a contrast of its own.
@@ -631,6 +720,13 @@ describe("the Pinboard example", () => {
 		await page.getByLabel("Board", { exact: true }).waitFor();
 		await check("a form, on a phone");
 		await page.keyboard.press("Escape");
+		await page.goto(`${pinboard.url}#/home/`);
+		await page.locator(".why").first().waitFor();
+		await check("the home feed, on a phone");
+		assert.equal(
+			await page.evaluate(() => document.documentElement.scrollWidth),
+			390,
+		);
 		await page.goto(`${pinboard.url}#/user/marigold_01`);
 		await page.getByRole("button", { name: "Arrange boards" }).click();
 		await check("boards in order, on a phone");

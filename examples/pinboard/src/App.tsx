@@ -4,6 +4,7 @@ import { AccountDialog } from "./AccountDialog.tsx";
 import { BoardPage } from "./BoardPage.tsx";
 import { createEnvironment } from "./environment.ts";
 import { Fallible } from "./Fallible.tsx";
+import { HomePage } from "./HomePage.tsx";
 import { InterestPage } from "./InterestPage.tsx";
 import { PickInterests } from "./PickInterests.tsx";
 import { PinDialog } from "./PinView.tsx";
@@ -60,6 +61,7 @@ export function App({ url }: { readonly url: string }) {
 				<Fallible key={key}>
 					<Suspense fallback={<header className="top" />}>
 						<Top
+							page={route.page}
 							current={
 								route.page === "interest" ? route.key || FIRST_INTEREST : ""
 							}
@@ -111,6 +113,8 @@ function Page({ route: { page, key, section } }: { readonly route: Route }) {
 			return <BoardPage id={key} section={section} />;
 		case "user":
 			return <UserPage username={key} />;
+		case "home":
+			return <HomePage />;
 		case "interest":
 			return <InterestPage slug={key || FIRST_INTEREST} />;
 	}

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { graphql, useFragment } from "react-relay";
 import type { PinCard_pin$key } from "./__generated__/PinCard_pin.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
@@ -6,7 +7,11 @@ import { Picture } from "./Picture.tsx";
 import { address, pinAddress } from "./route.ts";
 import { SaveButton } from "./SaveButton.tsx";
 
-export function PinCard(props: { readonly pin: PinCard_pin$key }) {
+export function PinCard(props: {
+	readonly pin: PinCard_pin$key;
+	/** Below the rest. */
+	readonly children?: ReactNode;
+}) {
 	const pin = useFragment(
 		graphql`
 			fragment PinCard_pin on Pin {
@@ -53,6 +58,7 @@ export function PinCard(props: { readonly pin: PinCard_pin$key }) {
 				)}
 				<LikeButton pin={pin} />
 			</footer>
+			{props.children}
 		</article>
 	);
 }

@@ -3,11 +3,18 @@ import { graphql, useLazyLoadQuery } from "react-relay";
 import type { TopQuery } from "./__generated__/TopQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
 import { CreateDialog } from "./CreateDialog.tsx";
-import { address } from "./route.ts";
+import { address, type Route } from "./route.ts";
 import { useSession } from "./session.tsx";
 
-/** The top bar: interests, and the viewer. */
-export function Top({ current }: { readonly current: string }) {
+/** The top bar: the home feed, interests, and the viewer. */
+export function Top({
+	page,
+	current,
+}: {
+	readonly page: Route["page"];
+	/** The slug of the shown interest. */
+	readonly current: string;
+}) {
 	const { signIn, signOut } = useSession();
 	const { viewer, interests } = useLazyLoadQuery<TopQuery>(
 		graphql`
@@ -28,18 +35,26 @@ export function Top({ current }: { readonly current: string }) {
 	);
 	const [isCreating, setCreating] = useState(false);
 	const nav = useRef<HTMLElement>(null);
-	// biome-ignore lint/correctness/useExhaustiveDependencies: current says which link is marked
+	// biome-ignore lint/correctness/useExhaustiveDependencies: current and page say which link is marked
 	useEffect(() => {
 		nav.current
 			?.querySelector("[aria-current]")
 			?.scrollIntoView({ inline: "center", block: "nearest" });
-	}, [current]);
+	}, [page, current]);
 	return (
 		<header className="top">
 			<a className="brand" href="#/">
 				<i aria-hidden="true" /> Pinboard
 			</a>
-			<nav ref={nav} aria-label="Interests">
+			<nav ref={nav} aria-label="Pins">
+				{viewer && (
+					<a
+						href={address("home", "")}
+						aria-current={page === "home" ? "page" : undefined}
+					>
+						Home
+					</a>
+				)}
 				{interests?.nodes.map(
 					(interest) =>
 						interest && (

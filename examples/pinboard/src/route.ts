@@ -2,8 +2,8 @@ import { useSyncExternalStore } from "react";
 
 /** The part of the address after #: a page, and optionally a pin shown over it. */
 export interface Route {
-	readonly page: "interest" | "board" | "user";
-	/** A slug, an id or a username; "" for the start page. */
+	readonly page: "interest" | "board" | "user" | "home";
+	/** A slug, an id or a username; "" for the start page and the home feed. */
 	readonly key: string;
 	readonly pin: string | null;
 	/** Of a board; null for all its pins. */
@@ -19,7 +19,10 @@ export function parse(hash: string): Route {
 	const [page = "", key = ""] = path.split("/");
 	const parameters = new URLSearchParams(query);
 	return {
-		page: page === "board" || page === "user" ? page : "interest",
+		page:
+			page === "board" || page === "user" || page === "home"
+				? page
+				: "interest",
 		key: decodeURIComponent(key),
 		pin: parameters.get("pin"),
 		section: parameters.get("section"),

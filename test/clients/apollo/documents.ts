@@ -41,6 +41,36 @@ export const BOARD_PINS: TypedDocumentNode<
 	}
 `;
 
+export const HOME_FEED: TypedDocumentNode<
+	{ viewer: { id: string; homeFeed: Page<{ id: string }> } | null },
+	{
+		first?: number | null;
+		after?: string | null;
+		last?: number | null;
+		before?: string | null;
+	}
+> = gql`
+	query HomeFeed($first: Int, $after: String, $last: Int, $before: String) {
+		viewer {
+			id
+			homeFeed(first: $first, after: $after, last: $last, before: $before) {
+				edges {
+					cursor
+					node {
+						id
+					}
+				}
+				pageInfo {
+					startCursor
+					endCursor
+					hasNextPage
+					hasPreviousPage
+				}
+			}
+		}
+	}
+`;
+
 export const PIN_COMMENTS: TypedDocumentNode<
 	{ pin: { id: string; comments: Page<{ id: string; text: string }> } },
 	{ id: string; last: number; before?: string | null }
