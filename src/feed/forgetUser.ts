@@ -1,13 +1,15 @@
-import { type Id, unpackId } from "../id/ids.ts";
-import type { Model } from "../model/types.ts";
+import type { Store } from "../graph/store/store.ts";
+import { typeNameOf } from "../graph/store/store.ts";
+import { isGone } from "../graph/write/archive.ts";
+import type { Id } from "../id/ids.ts";
 import type { Pools } from "./pools.ts";
 
-/** Deletes the pool and the visits of a user who is gone; does nothing for another object. */
+/** Deletes the pool and the visits of a user who is gone; does nothing for another object, or for an account that was opened again. */
 export async function forgetUser(
+	store: Store,
 	pools: Pools,
-	model: Model,
 	id: Id,
 ): Promise<void> {
-	const type = model.objectsByNumber.get(unpackId(id).type);
-	if (type?.name === "User") await pools.forget(id);
+	if (typeNameOf(store.model, id) !== "User") return;
+	if (await isGone(store, id)) await pools.forget(id);
 }

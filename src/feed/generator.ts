@@ -8,6 +8,7 @@ import {
 	followedBy,
 	LISTS_OF,
 	mappingOf,
+	type NewestOptions,
 	newestOf,
 	type Producer,
 } from "./newest.ts";
@@ -30,6 +31,8 @@ export interface ChosenPins {
 	readonly visit: Visit | null;
 	/** Whether the pool was passed over, because it has nothing of the time since the last look. */
 	readonly isPulled: boolean;
+	/** Whether some of those whom the user follows could not be read, so that their pins lack. */
+	readonly isPartial: boolean;
 }
 
 export interface ChooseOptions {
@@ -119,9 +122,13 @@ export async function chooseFor(
 		visit === null || visit.visitedAt < now - ACTIVE_MS || lastLookAt === 0;
 	const isPulled = isReturning || parts.pull === null;
 	if (isPulled) options.onReturning?.();
+	let isPartial = false;
+	const onUnread = () => {
+		isPartial = true;
+	};
 	const pulled = isPulled
-		? await pullFollowed(store, graph, user, call)
-		: ((await parts.pull?.(user, lastLookAt)) ?? []);
+		? await pullFollowed(store, graph, user, { call, onUnread })
+		: ((await parts.pull?.(user, lastLookAt, { onUnread })) ?? []);
 	const candidates = merged(
 		waiting.filter(({ state }) => state === "waiting"),
 		pulled,
@@ -162,6 +169,7 @@ export async function chooseFor(
 		size,
 		visit,
 		isPulled,
+		isPartial,
 	};
 }
 
@@ -191,13 +199,13 @@ async function pullFollowed(
 	store: FeedParts["store"],
 	graph: Graph,
 	user: Id,
-	call: CallOptions | undefined,
+	options: NewestOptions,
 ): Promise<readonly PoolEntry[]> {
-	const producers = await followedBy(graph, user, MAX_PULLED, call);
+	const producers = await followedBy(graph, user, MAX_PULLED, options.call);
 	if (producers.length === 0) return [];
 	const each = Math.ceil(PULLED_PINS / producers.length);
 	const perProducer = Math.min(25, Math.max(3, each));
-	return newestOf(store, graph, producers, perProducer, call);
+	return newestOf(store, graph, producers, perProducer, options);
 }
 
 /** One entry a picture: that of the pool, or the best of those that were pulled. */

@@ -287,7 +287,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 	/** The feed has the pins: whatever fails here is found again by the next look, or by the job. */
 	async #settle(viewer: Id, choice: ChosenPins): Promise<void> {
 		const { parts } = this;
-		const { chosen, leftOut, size, isPulled } = choice;
+		const { chosen, leftOut, size, isPulled, isPartial } = choice;
 		const of = (...reasons: readonly LeftOutPin["reason"][]) =>
 			leftOut
 				.filter(({ reason }) => reasons.includes(reason))
@@ -308,7 +308,8 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 			await this.#step("trim", viewer);
 			await trimFeed(parts, viewer);
 			await trimPool(parts, viewer);
-			if (isPulled) await parts.rebuildLater?.(viewer);
+			// The next look reads only what is newer than this one.
+			if (isPulled || isPartial) await parts.rebuildLater?.(viewer);
 		} catch {
 			await parts.settleLater?.(viewer);
 		}

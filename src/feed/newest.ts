@@ -4,7 +4,7 @@ import type { Store } from "../graph/store/store.ts";
 import type { Graph, Node, PageFields } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
-import { rootOrigins } from "./origins.ts";
+import { readRootOrigins } from "./origins.ts";
 import type { PoolEntry } from "./pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "./scores.ts";
 import type { Source } from "./sources.ts";
@@ -22,6 +22,11 @@ export const LISTS_OF = {
 	interest: { pins: "filePin.inverse", followed: "followInterest" },
 } as const satisfies Readonly<Record<Producer["source"], unknown>>;
 
+export interface NewestOptions {
+	readonly call?: CallOptions | undefined;
+	readonly onUnread?: (error: CorkboardError) => void;
+}
+
 const ONLY_EDGES: PageFields = {
 	edges: true,
 	hasNextPage: false,
@@ -32,15 +37,15 @@ const ONLY_EDGES: PageFields = {
 
 /**
  * The newest pins of each producer that the viewer of the graph may see, as
- * entries of its pool: one read of lists a kind of producer. A producer that
- * cannot be read now gives none.
+ * entries of its pool: one read of lists a kind of producer. A producer, or a pin,
+ * that cannot be read now gives none, and `onUnread` is called.
  */
 export async function newestOf(
 	store: Pick<Store, "readObjects">,
 	graph: Graph,
 	producers: readonly Producer[],
 	perProducer: number,
-	call?: CallOptions,
+	{ call, onUnread = () => {} }: NewestOptions = {},
 ): Promise<readonly PoolEntry[]> {
 	const groups = Map.groupBy(producers, ({ source }) => source);
 	const entries = await Promise.all(
@@ -51,25 +56,33 @@ export async function newestOf(
 				{ first: perProducer, fields: ONLY_EDGES },
 				call,
 			);
-			return pages.flatMap((page, at) =>
-				page === null || page instanceof CorkboardError
-					? []
-					: page.edges.flatMap(({ node }) =>
-							node instanceof CorkboardError
-								? []
-								: [{ node, producer: group[at] as Producer }],
-						),
-			);
+			return pages.flatMap((page, at) => {
+				if (page instanceof CorkboardError) onUnread(page);
+				if (page === null || page instanceof CorkboardError) return [];
+				return page.edges.flatMap(({ node }) => {
+					if (!(node instanceof CorkboardError)) {
+						return [{ node, producer: group[at] as Producer }];
+					}
+					onUnread(node);
+					return [];
+				});
+			});
 		}),
 	);
 	const found = entries.flat();
-	const origins = await rootOrigins(
+	const origins = await readRootOrigins(
 		store,
 		found.map(({ node }) => node),
 	);
-	return found.map(({ node, producer }, at) =>
-		entryOf(node, origins[at] as Id, producer),
-	);
+	return found.flatMap(({ node, producer }, at) => {
+		const origin = origins[at] as Id | CorkboardError;
+		if (!(origin instanceof CorkboardError)) {
+			return [entryOf(node, origin, producer)];
+		}
+		// Its picture may have been shown already.
+		onUnread(origin);
+		return [];
+	});
 }
 
 /** Those whom a user follows, the latest first, at most `limit` of each kind. */

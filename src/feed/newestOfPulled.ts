@@ -1,7 +1,7 @@
 import { createView } from "../graph/read/view.ts";
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
-import { followedBy, newestOf } from "./newest.ts";
+import { followedBy, type NewestOptions, newestOf } from "./newest.ts";
 import type { PoolEntry } from "./pools.ts";
 import type { PulledProducers } from "./pulledProducers.ts";
 import { HALF_LIFE_MS, SCORE_UNIT, scoreOf } from "./scores.ts";
@@ -24,13 +24,14 @@ export async function newestOfPulled(
 	user: Id,
 	/** Milliseconds since 1970; 0: ever. */
 	since: number,
+	options: Pick<NewestOptions, "onUnread"> = {},
 ): Promise<readonly PoolEntry[]> {
 	const graph = createView(store, user);
 	const producers = (await followedBy(graph, user, FOLLOWED))
 		.filter(({ source, via }) => source === "interest" || pulled.has(via))
 		.slice(0, READ);
 	if (producers.length === 0) return [];
-	const entries = await newestOf(store, graph, producers, PINS);
+	const entries = await newestOf(store, graph, producers, PINS, options);
 	// A score grows with the time at which the pin was made.
 	const least =
 		scoreOf({

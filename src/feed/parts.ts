@@ -1,5 +1,6 @@
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
+import type { NewestOptions } from "./newest.ts";
 import type { PoolEntry, Pools } from "./pools.ts";
 import type { BoundedRanker } from "./ranker.ts";
 
@@ -12,10 +13,14 @@ export interface FeedParts {
 	readonly now: () => number;
 	/**
 	 * Pins of producers that the user follows and that do not push them, made after
-	 * `since`. Null: nothing fills the pools, so each look reads those whom the user follows.
+	 * `since`; `onUnread` is called where some cannot be read. Null: nothing fills the pools, so each look reads those whom the user follows.
 	 */
 	readonly pull:
-		| ((user: Id, since: number) => Promise<readonly PoolEntry[]>)
+		| ((
+				user: Id,
+				since: number,
+				options: Pick<NewestOptions, "onUnread">,
+		  ) => Promise<readonly PoolEntry[]>)
 		| null;
 	/** Enqueues the job that settles the pool of a user; null where no jobs are run. */
 	readonly settleLater: ((user: Id) => Promise<unknown>) | null;

@@ -161,7 +161,7 @@ export interface Receiver {
 }
 
 export interface Pushed {
-	/** Pools that the pin is new in. */
+	/** Pools that the pin is new in. Of pushes at the same time all together have the right sum. */
 	readonly rows: number;
 	readonly failed: readonly {
 		readonly shard: number;

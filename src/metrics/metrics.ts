@@ -1,6 +1,7 @@
 import { Registry } from "prom-client";
 import { cacheMetrics } from "./cacheMetrics.ts";
 import { databaseMetrics } from "./databaseMetrics.ts";
+import { feedMetrics } from "./feedMetrics.ts";
 import type { Feeds } from "./feeds.ts";
 import { invalidationMetrics } from "./invalidationMetrics.ts";
 import { outboxMetrics } from "./outboxMetrics.ts";
@@ -32,6 +33,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
 		...queueMetrics(registry),
 		...rotationMetrics(registry),
 		...standbyMetrics(registry),
+		...feedMetrics(registry),
 		...topologyMetrics(registry),
 	];
 	for (const [channel, listener] of feeds) channel.subscribe(listener);

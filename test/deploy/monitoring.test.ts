@@ -182,6 +182,7 @@ describe("deploy/grafana", () => {
 		const dashboards = readDashboards();
 		assert.deepEqual(dashboards.map(({ uid }) => uid).sort(), [
 			"corkboard-caches",
+			"corkboard-feed",
 			"corkboard-hosts",
 			"corkboard-outbox",
 			"corkboard-overview",
@@ -288,6 +289,12 @@ const HEALTHY: Fault = {
 	[`corkboard_database_up{${HOST},instance="b"}`]: [1, 1],
 	[`corkboard_database_failures_total{${HOST},kind="timeout"}`]: [0, 0],
 	[`corkboard_database_failures_total{${HOST},kind="conflict"}`]: [1, 1],
+	'corkboard_feed_push_lag_seconds_bucket{le="60"}': [10, 10],
+	'corkboard_feed_push_lag_seconds_bucket{le="300"}': [10, 10],
+	'corkboard_feed_push_lag_seconds_bucket{le="+Inf"}': [10, 10],
+	corkboard_feed_push_lag_seconds_count: [10, 10],
+	corkboard_feed_look_seconds_count: [20, 20],
+	'corkboard_feed_ranker_fallbacks_total{call="arrange",reason="late"}': [0, 0],
 	[`${STATEMENT}{${FAST}"0.01"}`]: [500, 500],
 	[`${STATEMENT}{${FAST}"0.25"}`]: [500, 500],
 	[`${STATEMENT}{${FAST}"+Inf"}`]: [500, 500],
@@ -360,6 +367,14 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 		[`corkboard_database_retries_total{${HOST},reason="readOnly"}`]: [0, 5],
 	},
 	CorkboardFeedsOnStandby: { [`corkboard_standby_switched{${HOST}}`]: [0, 1] },
+	CorkboardFeedLate: {
+		'corkboard_feed_push_lag_seconds_bucket{le="60"}': [10, 8],
+	},
+	CorkboardRankerFails: {
+		'corkboard_feed_ranker_fallbacks_total{call="arrange",reason="late"}': [
+			0, 5,
+		],
+	},
 	CorkboardDatabaseSlow: { [`${STATEMENT}{${FAST}"0.01"}`]: [500, 300] },
 	CorkboardConnectionsExhausted: {
 		[`corkboard_database_connection_wait_seconds_total{${HOST},purpose="read"}`]:
@@ -729,7 +744,7 @@ function valuesOf(
 		);
 		return [`${before}x${samples - 1}`, ...starts].join(" ");
 	}
-	if (!/_total|_bucket|_sum/.test(series)) {
+	if (!/_total|_bucket|_sum|_count/.test(series)) {
 		return `${before}x${samples - 1} ${after}x${left}`;
 	}
 	const reached = before * stepS * samples;

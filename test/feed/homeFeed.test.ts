@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import fc from "fast-check";
 import { parse } from "graphql";
-import { type HomeFeeds, LOOK_COST } from "../../src/feed/homeFeeds.ts";
+import { HomeFeeds, LOOK_COST } from "../../src/feed/homeFeeds.ts";
 import { settleFeed } from "../../src/feed/settle.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { openFeedWorld, type User } from "../helpers/feedWorld.ts";
@@ -307,6 +307,26 @@ describe("the promises of a home feed (docs/feed.md)", () => {
 			if (daysAway !== null) await world.visited(bob.id, daysAway);
 			const shown = await world.look(world.another(), bob.id);
 			assert.deepEqual(shown.toSorted(), pins.toSorted());
+		}
+	});
+
+	it("F7: where no jobs fill the pools each look adds the newest of those whom the user follows", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		await using device = new HomeFeeds(
+			{
+				...world.feed.parts,
+				pull: null,
+				settleLater: null,
+				rebuildLater: null,
+			},
+			{ addsOnRead: true, lookMs: 60_000, returningMs: 60_000, holdMs: 0 },
+		);
+		const shown: Id[] = [];
+		for (let n = 0; n < 3; n++) {
+			shown.unshift(await world.pin(ada));
+			assert.deepEqual(await world.look(device, bob.id), shown);
+			await device.flush();
 		}
 	});
 });

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openMysqlPools, poolHosts } from "../../src/feed/mysql/mysqlPools.ts";
 import { openSqlitePools } from "../../src/feed/sqlite/sqlitePools.ts";
+import { type Id, packId } from "../../src/id/ids.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { startMariadb } from "../services/mariadb.ts";
 import { startMysql } from "../services/mysql.ts";
 import { poolSuite } from "../suites/pools.ts";
+import { feedOnFleet } from "./onFleet.ts";
 
 // A disk that stands still for seconds fails no test.
 const limits = { readMs: 60_000, writeMs: 60_000, connectMs: 60_000 };
@@ -33,6 +35,39 @@ for (const [at, name] of ["MySQL", "MariaDB"].entries()) {
 	);
 }
 
+test("a shard that lost a table fails alone: pushes to the others of its host are written", async () => {
+	const [server] = servers;
+	await using pools = openMysqlPools({
+		pools: [{ range: [0, 1], primary: server.url }],
+		limits,
+	});
+	const users = [0, 1].map((shard) =>
+		packId({ shard, type: 3, local: 2 ** 30 + 1 }),
+	);
+	for (const user of users) await pools.noteVisit(user, { visitedAt: 2 });
+	await ask(server, "DROP TABLE pool00001.visits");
+	const push = (local: number) => {
+		const pin = packId({ shard: 0, type: 1, local: 2 ** 30 + local });
+		return pools.push(
+			{ source: "user", pin, origin: pin, via: pin, now: 3 },
+			users.map((user) => ({ user, score: 1 })),
+			1,
+		);
+	};
+	const pushed = await Promise.all([push(1), push(2)]);
+	assert.deepEqual(
+		pushed.map(({ rows, failed }) => [rows, failed.map(({ shard }) => shard)]),
+		[
+			[1, [1]],
+			[1, [1]],
+		],
+	);
+	await pools.createTables();
+	await pools.noteVisit(users[1] as Id, { visitedAt: 2 });
+	const { rows, failed } = await push(1);
+	assert.deepEqual([rows, failed], [1, []]);
+});
+
 test("pools of two versions share their hosts: the second opens no connection, and outlives the first", async () => {
 	const server = servers[0];
 	const hosts = poolHosts({
@@ -56,3 +91,8 @@ test("pools of two versions share their hosts: the second opens no connection, a
 	// The second look is one itself.
 	assert.equal((await connections()) - before, 1);
 });
+
+{
+	const [mysql, mariadb] = servers;
+	feedOnFleet(mysql, mariadb);
+}

@@ -10,7 +10,7 @@ import { createView } from "../../src/graph/read/view.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
-/** An embedded Corkboard with home feeds, for one file of tests. No worker runs: tests say what is in pools. */
+/** An embedded Corkboard with home feeds, for one file of tests. No worker runs: tests say what is in pools, or start one. */
 export interface FeedWorld extends AsyncDisposable {
 	readonly corkboard: Corkboard;
 	readonly feed: HomeFeeds;
@@ -46,12 +46,19 @@ export interface Offer {
 	readonly quality?: number;
 }
 
-export async function openFeedWorld(): Promise<FeedWorld> {
+export async function openFeedWorld(
+	/** Settings. */
+	env: Readonly<Record<string, string>> = {},
+): Promise<FeedWorld> {
 	await using opened = new AsyncDisposableStack();
 	const folder = opened.use(temporaryFolder());
 	const corkboard = opened.use(
 		await openCorkboard(
-			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
+			readConfig({
+				CORKBOARD_DATA: folder.path,
+				CORKBOARD_DEMO: "off",
+				...env,
+			}),
 		),
 	);
 	const feed = corkboard.feed;

@@ -96,6 +96,51 @@ export function poolSuite(
 			assert.deepEqual(scores, [10, 20, 30]);
 		});
 
+		it("take pins that are pushed at the same time, each for its own receivers", async () => {
+			const [ada, bob, cyd] = [
+				await visited(0),
+				await visited(0),
+				await visited(1),
+			];
+			const gone = await visited(0, ACTIVE_SINCE);
+			const [one, two, three] = [entry(), entry(), entry()];
+			// The same picture as the first.
+			const again = entry({ origin: one.origin });
+			const pushed = await Promise.all([
+				push(one, [bob, gone, ada], [3, 2, 1]),
+				push(two, [ada, cyd], [5, 4]),
+				push(three, [gone, bob], [9, 9]),
+				push(again, [bob, cyd], [8, 8]),
+			]);
+			assert.deepEqual(
+				pushed.map(({ failed }) => failed),
+				[[], [], [], []],
+			);
+			assert.equal(
+				pushed.reduce((sum, { rows }) => sum + rows, 0),
+				6,
+			);
+			const scores = async (of: Id) =>
+				(await pools.best(of, all)).map(
+					({ pin, score }) => [pin, score] as const,
+				);
+			assert.deepEqual(await scores(ada), [
+				[two.pin, 5],
+				[one.pin, 1],
+			]);
+			assert.deepEqual(
+				(await pools.find(bob, [one.origin, three.origin])).map(
+					(row) => row?.score,
+				),
+				[(await scores(bob)).some(([pin]) => pin === one.pin) ? 3 : 8, 9],
+			);
+			assert.deepEqual(await scores(cyd), [
+				[again.pin, 8],
+				[two.pin, 4],
+			]);
+			assert.deepEqual(await scores(gone), []);
+		});
+
 		it("change nothing when a pin is pushed again, or the same picture with another pin", async () => {
 			const receiver = await visited();
 			const first = entry({ score: 5 });

@@ -1,10 +1,11 @@
 import { CorkboardError } from "../../errors.ts";
 import { createView } from "../../graph/read/view.ts";
 import { type Store, typeNameOf } from "../../graph/store/store.ts";
-import type { Node } from "../../graph/types.ts";
+import type { Graph, Node } from "../../graph/types.ts";
 import { createWrites } from "../../graph/write/createWrites.ts";
 import type { Id } from "../../id/ids.ts";
 import { job } from "../../queue/job.ts";
+import type { EnqueuedJob, Jobs } from "../../queue/jobs.ts";
 import { PRESENT } from "../../storage/storage.ts";
 import { ACTIVE_MS, FEED_MAPPING } from "../generator.ts";
 import {
@@ -63,6 +64,25 @@ export const feedUser = job({
 	},
 });
 
+/** What is done for a user as a whole. Enqueued again while it waits, it is done once. */
+export type UserWork = Extract<UserBody["do"], "take" | "rebuild">;
+
+/** Throws as `Jobs.enqueue` does. */
+export async function enqueueUserWork(
+	jobs: Pick<Jobs, "enqueueAll">,
+	work: UserWork,
+	users: readonly Id[],
+): Promise<readonly EnqueuedJob[]> {
+	return jobs.enqueueAll(
+		feedUser,
+		users.map((user) => ({
+			body: { do: work, user },
+			key: `${work} ${user}`,
+			priority: 3,
+		})),
+	);
+}
+
 interface Work extends FeedJobContext {
 	readonly feed: FeedWork;
 	readonly signal: AbortSignal;
@@ -73,7 +93,7 @@ async function follow({ store, feed }: Work, user: Id, via: Id): Promise<void> {
 	if (producer === null || !(await isActive(feed, user))) return;
 	const graph = createView(store, user);
 	if (!(await isFollowing(store, user, [producer]))[0]) return;
-	await addTo(feed, user, await newestOf(store, graph, [producer], NEWEST));
+	await addNewest({ store, feed }, user, graph, [producer], NEWEST);
 }
 
 /**
@@ -173,10 +193,27 @@ async function related(
 async function rebuild({ store, feed }: Work, user: Id): Promise<void> {
 	const graph = createView(store, user);
 	const producers = await followedBy(graph, user, FOLLOWED);
-	const newest = await newestOf(store, graph, producers, PER_FOLLOWED);
-	await addTo(feed, user, newest);
+	await addNewest({ store, feed }, user, graph, producers, PER_FOLLOWED);
 	await feed.settle(user);
 	await feed.pools.noteVisit(user, { rebuiltAt: feed.now() });
+}
+
+/** Adds what can be read, and then throws if something could not: the job is tried again. */
+async function addNewest(
+	{ store, feed }: Pick<Work, "store" | "feed">,
+	user: Id,
+	graph: Graph,
+	producers: readonly Producer[],
+	perProducer: number,
+): Promise<void> {
+	let unread: CorkboardError | undefined;
+	const entries = await newestOf(store, graph, producers, perProducer, {
+		onUnread: (error) => {
+			unread ??= error;
+		},
+	});
+	await addTo(feed, user, entries);
+	if (unread !== undefined) throw unread;
 }
 
 /** Whether pins are put into the pool; else the next look reads them from whom the user follows. */

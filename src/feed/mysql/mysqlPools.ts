@@ -6,6 +6,7 @@ import type {
 	QueryOptions,
 } from "../../storage/mysql/driver/host.ts";
 import type {
+	Product,
 	Result,
 	Row,
 } from "../../storage/mysql/driver/mysql2Connection.ts";
@@ -49,6 +50,11 @@ import {
 } from "../portChecks.ts";
 import { SOURCE_NAMES, type Source } from "../sources.ts";
 import { POOL_TABLES, poolDatabase } from "./ddl.ts";
+import {
+	MergedPushes,
+	type ShardBatch,
+	type WritePushes,
+} from "./mergedPushes.ts";
 import { PoolStatements, poolRowOf } from "./statements.ts";
 
 export interface MysqlPoolLimits extends HostLimits {
@@ -56,7 +62,7 @@ export interface MysqlPoolLimits extends HostLimits {
 	readonly writeMs: number;
 }
 
-const LIMITS: MysqlPoolLimits = {
+export const MYSQL_POOL_LIMITS: MysqlPoolLimits = {
 	connections: 6,
 	maxWaiting: 1_000,
 	connectMs: 1_000,
@@ -79,7 +85,7 @@ export interface MysqlPoolOptions {
 
 /** Hosts for the pools of a process, whose connections are the pools' own. */
 export function poolHosts(
-	limits: HostLimits = LIMITS,
+	limits: HostLimits = MYSQL_POOL_LIMITS,
 	environment: Environment = process.env,
 ): SharedHosts {
 	return new SharedHosts(limits, false, environment);
@@ -90,6 +96,7 @@ interface PoolShard {
 	readonly database: string;
 	readonly host: Host;
 	readonly statements: PoolStatements;
+	readonly pushes: MergedPushes;
 }
 
 /**
@@ -107,9 +114,11 @@ class MysqlPools implements Pools {
 	readonly #limits: MysqlPoolLimits;
 
 	constructor({ pools, limits, environment, hosts }: MysqlPoolOptions) {
-		this.#limits = { ...LIMITS, ...limits };
+		this.#limits = { ...MYSQL_POOL_LIMITS, ...limits };
 		this.#hosts = (hosts ?? poolHosts(this.#limits, environment)).lease();
-		this.#shards = mapPoolShards(pools, this.#hosts);
+		this.#shards = mapPoolShards(pools, this.#hosts, (batches) =>
+			this.#push(batches),
+		);
 		this.shards = [...this.#shards.keys()];
 	}
 
@@ -132,11 +141,13 @@ class MysqlPools implements Pools {
 		const counts = await Promise.all(
 			[...groups].map(async ([number, some]) => {
 				try {
-					const { statements } = this.#shard(number);
-					return await this.#run(
-						number,
-						statements.push(pin, some, activeSince),
-					);
+					const { pushes } = this.#shard(number);
+					return await pushes.add({
+						shard: number,
+						pin,
+						receivers: some,
+						activeSince,
+					});
 				} catch (error) {
 					if (!(error instanceof CorkboardError)) throw error;
 					failed.push({ shard: number, error });
@@ -453,6 +464,50 @@ class MysqlPools implements Pools {
 		});
 	}
 
+	/** Where a shard cannot be written together with the others of its host, each is written by itself. */
+	async #push(
+		batches: readonly ShardBatch[],
+	): Promise<readonly (number | Error)[]> {
+		const [first] = batches;
+		if (first === undefined) return [];
+		const { host } = this.#shard(first.shard);
+		const options = this.#options(first.shard, this.#limits.writeMs);
+		const sqlOf = ({ shard, pushes }: ShardBatch, product: Product) => {
+			const { statements } = this.#shard(shard);
+			const [only, ...others] = pushes;
+			return only !== undefined && others.length === 0
+				? statements.push(only)
+				: statements.pushAll(pushes, product);
+		};
+		if (batches.length > 1) {
+			try {
+				const results = await host.runTogether(
+					(product) => batches.map((batch) => sqlOf(batch, product)),
+					options,
+				);
+				return batches.map((_, at) => changedRows(results[at] as Result));
+			} catch (thrown) {
+				if (!isOfOneShard(thrown)) {
+					return this.#orError(first.shard, () => Promise.reject(thrown));
+				}
+			}
+		}
+		const results = await Promise.allSettled(
+			batches.map((batch) =>
+				this.#orError(batch.shard, async () => {
+					const { affectedRows } = await host.run(
+						(product) => sqlOf(batch, product),
+						options,
+					);
+					return affectedRows;
+				}),
+			),
+		);
+		return results.map((result) =>
+			result.status === "fulfilled" ? result.value : (result.reason as Error),
+		);
+	}
+
 	/** Some statements under the lock of the user's pool; how many rows they changed in all. */
 	async #change(
 		user: Id,
@@ -525,19 +580,36 @@ function changedRows(result: Result): number {
 	return "affectedRows" in result ? result.affectedRows : 0;
 }
 
+/** Whether the server refused a statement, perhaps because of one shard; else none of the host can be written. */
+function isOfOneShard(thrown: unknown): boolean {
+	return (
+		thrown instanceof StorageFailure &&
+		["moved", "constraint", "failed"].includes(thrown.kind)
+	);
+}
+
 /** Ranges with the same URL share one host. */
 function mapPoolShards(
 	pools: readonly HostRange[],
 	hosts: HostLease,
+	write: WritePushes,
 ): ReadonlyMap<number, PoolShard> {
+	const pushes = new Map<Host, MergedPushes>();
+	const pushesOf = (host: Host) => {
+		const made = pushes.get(host) ?? new MergedPushes(write);
+		pushes.set(host, made);
+		return made;
+	};
 	const shards = pools.flatMap((range) =>
 		shardsOf([range]).map((number): PoolShard => {
 			const database = poolDatabase(number);
+			const host = hosts.at(range.primary);
 			return {
 				number,
 				database,
-				host: hosts.at(range.primary),
+				host,
 				statements: new PoolStatements(database),
+				pushes: pushesOf(host),
 			};
 		}),
 	);

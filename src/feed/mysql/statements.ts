@@ -1,18 +1,20 @@
 import { compareIds, type Id, parseStoredId } from "../../id/ids.ts";
-import type { Row } from "../../storage/mysql/driver/mysql2Connection.ts";
+import type {
+	Product,
+	Row,
+} from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import {
 	POOL_STATES,
 	type PoolEntry,
 	type PoolRow,
 	type PoolState,
-	type PushedPin,
-	type Receiver,
 	type Visit,
 } from "../pools.ts";
 import { checkId } from "../portChecks.ts";
 import { SOURCES, type Source } from "../sources.ts";
 import { rowOf } from "../storedRows.ts";
+import type { ShardPush } from "./mergedPushes.ts";
 
 /*
  * Ids and numbers are literals, which the port has checked: MySQL compares a
@@ -20,7 +22,7 @@ import { rowOf } from "../storedRows.ts";
  *
  * Deadlocks are rare, and such a write is done again. Sessions are READ COMMITTED,
  * and whatever writes to a pool locks the user's row of `visits` first, several of
- * them in the order of their ids. Without that lock two inserters of one picture,
+ * them in the order of their ids, shard after shard. Without that lock two inserters of one picture,
  * whose entry somebody has just deleted, would both be given the gap that it leaves,
  * and neither could insert. What is left: to look for duplicates the server locks the
  * entry after a deleted one as well, which may be the next user's. Who has no row of
@@ -43,11 +45,8 @@ export class PoolStatements {
 		this.#pulled = `\`${database}\`.\`pulled\``;
 	}
 
-	push(
-		{ source, pin, origin, via, now }: PushedPin,
-		receivers: readonly Receiver[],
-		activeSince: number,
-	): Sql {
+	push({ pin: pushed, receivers, activeSince }: ShardPush): Sql {
+		const { source, pin, origin, via, now } = pushed;
 		const sorted = receivers.toSorted((a, b) => compareIds(a.user, b.user));
 		const [first] = sorted;
 		const isEqual = sorted.every(({ score }) => score === first?.score);
@@ -62,6 +61,32 @@ export class PoolStatements {
 				${checkId(origin)}, ${checkId(via)}, ${now}
 			FROM ${this.#visits} v FORCE INDEX (PRIMARY)
 			WHERE v.user_id IN (${users}) AND v.visited_at > ${activeSince}
+			FOR UPDATE`,
+		);
+	}
+
+	/** Several pins at once, with the values as a table: it is faster than a statement for each pin. The rows of visits are read in the order of their ids, whatever the order of the values. */
+	pushAll(pushes: readonly ShardPush[], product: Product): Sql {
+		const row = product === "MySQL" ? "ROW" : "";
+		const users = new Set<Id>();
+		const values = pushes.flatMap(({ pin: pushed, receivers, activeSince }) => {
+			const { source, pin, origin, via, now } = pushed;
+			const rest = `${SOURCES[source]}, ${checkId(pin)}, ${checkId(origin)}, ${checkId(via)}, ${now}, ${activeSince}`;
+			return receivers.map(({ user, score }) => {
+				users.add(user);
+				return `${row}(${checkId(user)}, ${score}, ${rest})`;
+			});
+		});
+		return sql(
+			"push",
+			`INSERT IGNORE INTO ${this.#pool} (${COLUMNS})
+			WITH p (user_id, score, source, pin_id, origin_id, via_id, changed_at, active_since)
+				AS (VALUES ${values.join(", ")})
+			SELECT v.user_id, 0, p.source, p.score, p.pin_id, p.origin_id, p.via_id, p.changed_at
+			FROM ${this.#visits} v FORCE INDEX (PRIMARY)
+			STRAIGHT_JOIN p ON p.user_id = v.user_id
+			WHERE v.user_id IN (${list([...users].sort(compareIds))})
+				AND v.visited_at > p.active_since
 			FOR UPDATE`,
 		);
 	}

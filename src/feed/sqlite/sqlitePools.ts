@@ -353,7 +353,9 @@ class SqlitePools implements Pools {
 					host: file.location.host,
 					rows: count(COUNT_POOL),
 					users: count(COUNT_USERS),
-					bytes: statSync(file.location.path).size,
+					// What was written lately is in the log beside the file.
+					bytes:
+						sizeOf(file.location.path) + sizeOf(`${file.location.path}-wal`),
 				};
 			}),
 		);
@@ -403,4 +405,9 @@ function spell(entries: readonly PoolEntry[]): string {
 			via,
 		]),
 	);
+}
+
+/** Of a file, 0 where there is none. Bytes. */
+function sizeOf(path: string): number {
+	return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,0 +1,116 @@
+import type { PushedPin, Receiver } from "../pools.ts";
+
+/** How many merged pushes a host gets at a time from this process, before what comes next waits for one of them to end. */
+const RUNNING = 2;
+/** A push to so many receivers of a shard is a statement of its own, which has the pin once: merging gains nothing there. */
+const LARGE = 64;
+/** Of one transaction: its locks are held for as long as it takes. */
+const MAX_ROWS = 1_000;
+
+/** One pin for receivers of one pool shard. */
+export interface ShardPush {
+	readonly shard: number;
+	readonly pin: PushedPin;
+	readonly receivers: readonly Receiver[];
+	readonly activeSince: number;
+}
+
+/** What is written to one shard. */
+export interface ShardBatch {
+	readonly shard: number;
+	readonly pushes: readonly ShardPush[];
+}
+
+/** Writes what can be repeated without harm, in one transaction, by ascending shards. Returns the number of new rows of each; an error for a shard that failed. */
+export type WritePushes = (
+	batches: readonly ShardBatch[],
+) => Promise<readonly (number | Error)[]>;
+
+interface Waiting extends ShardPush {
+	readonly resolve: (rows: number) => void;
+	readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The pushes to the pool shards of one host. A pin has few followers mostly, a few
+ * on each shard, and a statement with its commit costs far more than a row. So pushes
+ * that start in one turn of the event loop, or meet a busy host, are written together: one
+ * statement a shard, one commit. A push that comes alone waits for nothing.
+ */
+export class MergedPushes {
+	readonly #write: WritePushes;
+	#waiting: Waiting[] = [];
+	#running = 0;
+	#isStarting = false;
+
+	constructor(write: WritePushes) {
+		this.#write = write;
+	}
+
+	/** Returns how many rows are new; where pushes were merged, the push's part of them. */
+	add(push: ShardPush): Promise<number> {
+		const { promise, resolve, reject } = Promise.withResolvers<number>();
+		const one: Waiting = { ...push, resolve, reject };
+		if (push.receivers.length >= LARGE) {
+			void this.#writeAll([one]);
+			return promise;
+		}
+		this.#waiting.push(one);
+		if (!this.#isStarting && this.#running < RUNNING) {
+			this.#isStarting = true;
+			setImmediate(() => {
+				this.#isStarting = false;
+				this.#start();
+			});
+		}
+		return promise;
+	}
+
+	#start(): void {
+		while (this.#running < RUNNING && this.#waiting.length > 0) {
+			this.#running += 1;
+			void this.#writeAll(this.#takeSome()).finally(() => {
+				this.#running -= 1;
+				this.#start();
+			});
+		}
+	}
+
+	/** At least one. */
+	#takeSome(): readonly Waiting[] {
+		let rows = 0;
+		const end = this.#waiting.findIndex(({ receivers }, at) => {
+			rows += receivers.length;
+			return at > 0 && rows > MAX_ROWS;
+		});
+		return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+	}
+
+	/** Never rejects. */
+	async #writeAll(pushes: readonly Waiting[]): Promise<void> {
+		const batches = [...Map.groupBy(pushes, ({ shard }) => shard)]
+			.map(([shard, pushes]) => ({ shard, pushes }))
+			.sort((a, b) => a.shard - b.shard);
+		try {
+			const results = await this.#write(batches);
+			for (const [at, { pushes }] of batches.entries()) {
+				divide(pushes, results[at] ?? 0);
+			}
+		} catch (error) {
+			for (const { reject } of pushes) reject(error);
+		}
+	}
+}
+
+function divide(pushes: readonly Waiting[], result: number | Error): void {
+	let rows = typeof result === "number" ? result : 0;
+	for (const { receivers, resolve, reject } of pushes) {
+		if (typeof result !== "number") {
+			reject(result);
+			continue;
+		}
+		const part = Math.min(rows, receivers.length);
+		rows -= part;
+		resolve(part);
+	}
+}

@@ -1,0 +1,89 @@
+import type { Registry } from "prom-client";
+import {
+	CHANNELS,
+	type FeedLook,
+	type FeedPushed,
+	type Levels,
+	type RankerFellBack,
+} from "../diagnostics.ts";
+import { JOB_SECONDS, REQUEST_SECONDS } from "./buckets.ts";
+import type { Feeds } from "./feeds.ts";
+import { Distributions, Values } from "./series.ts";
+
+/** Home feeds: pins that this process pushed to pools, and looks that it answered. */
+export function feedMetrics(registry: Registry): Feeds {
+	const receivers = new Values(registry, "counter", {
+		name: "corkboard_feed_receivers_total",
+		help: "Followers, active or not, to whose pools pins were pushed.",
+		labels: ["source"],
+	});
+	const pushed = new Values(registry, "counter", {
+		name: "corkboard_feed_pushed_pins_total",
+		help: "Pins that are new in a pool.",
+		labels: ["source"],
+	});
+	const lags = new Distributions(registry, JOB_SECONDS, {
+		name: "corkboard_feed_push_lag_seconds",
+		help: "From a pin's creation until it was in the pools of a page of followers.",
+		labels: ["source"],
+	});
+	const looks = new Distributions(registry, REQUEST_SECONDS, {
+		name: "corkboard_feed_look_seconds",
+		help: "Looks at a home feed that were to add pins, by what became of them.",
+		labels: ["outcome"],
+	});
+	const added = new Values(registry, "counter", {
+		name: "corkboard_feed_added_pins_total",
+		help: "Pins that looks added to home feeds.",
+	});
+	const leftOut = new Values(registry, "counter", {
+		name: "corkboard_feed_left_out_pins_total",
+		help: "Pins that waited and were not added by a look, by reason.",
+		labels: ["reason"],
+	});
+	const fellBack = new Values(registry, "counter", {
+		name: "corkboard_feed_ranker_fallbacks_total",
+		help: "Calls of a ranker that the default answered in its place.",
+		labels: ["call", "reason"],
+	});
+	const pulled = new Values(registry, "gauge", {
+		name: "corkboard_feed_pulled_producers",
+		help: "Users and boards with so many followers that looks read their pins.",
+		aggregator: "max",
+		collect() {
+			pulled.clear();
+			CHANNELS.levels.publish({
+				pulledProducers: (count) => pulled.set(count),
+			} satisfies Levels);
+		},
+	});
+	return [
+		[
+			CHANNELS.feedPushed,
+			(message) => {
+				const { source, ...push } = message as FeedPushed;
+				receivers.at(source).value += push.receivers;
+				pushed.at(source).value += push.rows;
+				lags.at(source).observe(push.lagMs / 1_000);
+			},
+		],
+		[
+			CHANNELS.feedLook,
+			(message) => {
+				const look = message as FeedLook;
+				looks.at(look.outcome).observe(look.ms / 1_000);
+				added.at("").value += look.added;
+				for (const [reason, count] of look.leftOut) {
+					leftOut.at(reason).value += count;
+				}
+			},
+		],
+		[
+			CHANNELS.rankerFellBack,
+			(message) => {
+				const { call, why } = message as RankerFellBack;
+				fellBack.at(`${call}\n${why}`).value++;
+			},
+		],
+	];
+}
