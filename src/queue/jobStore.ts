@@ -90,6 +90,9 @@ export interface JobStore extends AsyncDisposable {
 	/** How many jobs there are, at most `cap`: it counts no further. */
 	count(at: Place, of: CountedJobs, cap: number): Promise<number>;
 
+	/** Bytes of the files of a queue, or an estimate where the server's user may not see them; null where finding out would take too long. */
+	diskBytes(at: Place): Promise<number | null>;
+
 	/** All queues of a shard, by name. */
 	queues(shard: number): Promise<readonly QueueRow[]>;
 

@@ -3,6 +3,7 @@ import { CorkboardError } from "../errors.ts";
 import { StorageFailure } from "../storage/storageFailure.ts";
 import { rendezvousOrder } from "../util/rendezvous.ts";
 import { bucketOf } from "./bucket.ts";
+import { EnqueueGathering } from "./enqueueGathering.ts";
 import type { JobHints } from "./hints.ts";
 import type { Job } from "./job.ts";
 import { formatJobId, newLocalId } from "./jobId.ts";
@@ -13,6 +14,7 @@ import {
 	type NewJob,
 	type Priority,
 } from "./jobStore.ts";
+import { checkNewJobs } from "./portChecks.ts";
 import type { QueueBounds } from "./queueBounds.ts";
 import { ShardHealth } from "./shardHealth.ts";
 
@@ -49,6 +51,11 @@ export class Jobs {
 	readonly #hints: JobHints;
 	readonly #bounds: QueueBounds | null;
 	readonly #health = new ShardHealth();
+	/** By queue. */
+	readonly #gathering = new Map<
+		string,
+		EnqueueGathering<PlacedJob, EnqueuedJob>
+	>();
 
 	constructor(
 		store: JobStore,
@@ -77,7 +84,7 @@ export class Jobs {
 		return enqueued as EnqueuedJob;
 	}
 
-	/** The same for many jobs, 500 in one statement. Either all jobs of a statement are stored, or none. */
+	/** The same for many jobs, 500 in one statement, which small calls at the same time share. Either all jobs of a statement are stored, or none. */
 	async enqueueAll<Input>(
 		kind: Job<Input, never>,
 		jobs: readonly (EnqueueOptions & { readonly body: Input })[],
@@ -167,13 +174,43 @@ export class Jobs {
 		for (const group of groups.values()) {
 			for (let at = 0; at < group.length; at += MAX_JOBS) {
 				const chunk = group.slice(at, at + MAX_JOBS);
-				const stored = await this.#sendChunk(chunk, options);
+				const stored = await this.#sendOrGather(chunk, options);
 				for (const [index, job] of chunk.entries()) {
 					results.set(job, stored[index] as EnqueuedJob);
 				}
 			}
 		}
 		return jobs.map((job) => results.get(job) as EnqueuedJob);
+	}
+
+	/** Jobs that may go to any shard go with those of other calls. */
+	async #sendOrGather(
+		chunk: readonly PlacedJob[],
+		options: SendOptions,
+	): Promise<readonly EnqueuedJob[]> {
+		const queue = chunk[0]?.queue ?? "";
+		const gathering = this.#gatheringOf(queue);
+		const mayShare =
+			options.mayMove &&
+			!options.isRepeat &&
+			chunk.every(({ key }) => key === null) &&
+			gathering.takes(chunk);
+		if (!mayShare) return this.#sendChunk(chunk, options);
+		// Misuse is the error of its own call only.
+		checkNewJobs(chunk);
+		return gathering.send(chunk);
+	}
+
+	#gatheringOf(queue: string): EnqueueGathering<PlacedJob, EnqueuedJob> {
+		let gathering = this.#gathering.get(queue);
+		if (gathering === undefined) {
+			gathering = new EnqueueGathering(
+				(jobs) => this.#sendChunk(jobs, { mayMove: true, isRepeat: false }),
+				isUnavailable,
+			);
+			this.#gathering.set(queue, gathering);
+		}
+		return gathering;
 	}
 
 	/** Where nothing can have been stored, other shards are tried; where it is unknown, the same shard is, with the same ids. */
@@ -188,6 +225,7 @@ export class Jobs {
 		const tried = new Set<number>();
 		let shard = first.shard;
 		let isRepeat = wasTried;
+		const until = performance.now() + WRITABLE_MS;
 		for (let attempt = 1; ; attempt++) {
 			try {
 				const results = await this.#enqueueOn(queue, shard, chunk, isRepeat);
@@ -195,7 +233,23 @@ export class Jobs {
 					toEnqueued(queue, shard, chunk[index] as PlacedJob, result),
 				);
 			} catch (error) {
-				if (!isUnavailable(error) || attempt >= MAX_TRIES) throw error;
+				if (!isUnavailable(error)) throw error;
+				const others = this.#store.openShards.filter(
+					(one) => one !== shard && !tried.has(one),
+				);
+				const isPaused =
+					mayMove &&
+					!isRepeat &&
+					error.details.kind === "readOnly" &&
+					(isKeyed || others.length === 0);
+				if (isPaused && performance.now() < until) {
+					// As during a promotion: a write would wait as well.
+					attempt = 0;
+					tried.clear();
+					await new Promise((resolve) => setTimeout(resolve, REPEAT_MS));
+					continue;
+				}
+				if (attempt >= MAX_TRIES) throw error;
 				tried.add(shard);
 				if (isRepeat || !isUnstored(error)) {
 					isRepeat = true;
@@ -203,7 +257,6 @@ export class Jobs {
 					continue;
 				}
 				if (!mayMove || isKeyed) throw error;
-				const others = this.#store.openShards.filter((one) => !tried.has(one));
 				const next = this.#health.pick(others);
 				if (next === undefined) throw error;
 				shard = next;
@@ -259,6 +312,8 @@ const CLOCK_MS = 100;
 /** Tries of one chunk, on all shards. */
 const MAX_TRIES = 4;
 const REPEAT_MS = 100;
+/** How long jobs wait for a shard that takes no writes for now, where no other may have them. */
+const WRITABLE_MS = 10_000;
 
 /** Kinds of failure after which nothing is stored. */
 const UNSTORED: ReadonlySet<unknown> = new Set([

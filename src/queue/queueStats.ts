@@ -69,6 +69,28 @@ export async function queueStats(
 	return { stats, failures };
 }
 
+/** Bytes of a queue's files on all shards; null unless each of them says. */
+export async function diskBytes(
+	store: JobStore,
+	queue: string,
+): Promise<number | null> {
+	const answers = await Promise.all(
+		store.shards.map(async (shard) => {
+			try {
+				return await store.diskBytes({ queue, shard });
+			} catch (error) {
+				if (!(error instanceof CorkboardError)) throw error;
+				// A shard that the queue has not been created on.
+				return error.code === "NOT_FOUND" ? 0 : null;
+			}
+		}),
+	);
+	return answers.reduce<number | null>(
+		(sum, bytes) => (sum === null || bytes === null ? null : sum + bytes),
+		0,
+	);
+}
+
 /** Jobs on all shards. Throws where one cannot be counted. */
 export async function countJobs(
 	store: JobStore,

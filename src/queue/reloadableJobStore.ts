@@ -97,6 +97,12 @@ export class ReloadableJobStore implements JobStore, RotationStore {
 		return this.#run((store) => store.count(...call));
 	}
 
+	diskBytes(
+		...call: Parameters<JobStore["diskBytes"]>
+	): ReturnType<JobStore["diskBytes"]> {
+		return this.#run((store) => store.diskBytes(...call));
+	}
+
 	queues(
 		...call: Parameters<JobStore["queues"]>
 	): ReturnType<JobStore["queues"]> {

@@ -104,7 +104,8 @@ export class ClaimLoop<Context> {
 	/** Claims until the signal aborts. */
 	async run(): Promise<void> {
 		const { signal, hints, wake, limits } = this.#options;
-		const { firstIdleMs, mostIdleMs, hintedIdleMs, followingMs } = limits;
+		const { firstIdleMs, mostIdleMs, hintedIdleMs, followingMs, missedMs } =
+			limits;
 		const queues = [...this.#options.queues.keys()];
 		let idleMs = firstIdleMs;
 		let probedAt = Number.NEGATIVE_INFINITY;
@@ -130,7 +131,7 @@ export class ClaimLoop<Context> {
 				);
 				if (claimed > 0) idleMs = firstIdleMs;
 				// What a claim passed over, since another had locked it, is looked for soon.
-				const soon = monotonicMs() + firstIdleMs;
+				const soon = monotonicMs() + missedMs;
 				probeAt = isDrained
 					? Math.min(probeAt, soon)
 					: Number.NEGATIVE_INFINITY;

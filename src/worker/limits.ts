@@ -11,6 +11,8 @@ export interface WorkerLimits {
 	/** Pause after a probe that found nothing, doubled after each further one. */
 	readonly firstIdleMs: number;
 	readonly mostIdleMs: number;
+	/** After claims that hints led to: what they passed over, since another had locked it, is looked for so soon. */
+	readonly missedMs: number;
 	/** The same where hints say that there is something to do. */
 	readonly hintedIdleMs: number;
 	/** A worker that leaves probing to another one probes by itself so often all the same: the other one may not reach a shard. */
@@ -30,6 +32,7 @@ export const WORKER_LIMITS: WorkerLimits = {
 	maxBlockMs: 300_000,
 	firstIdleMs: 50,
 	mostIdleMs: 1_000,
+	missedMs: 250,
 	hintedIdleMs: 2_000,
 	followingMs: 30_000,
 	expireMs: 5_000,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { CorkboardError } from "../../src/errors.ts";
 import {
 	AHEAD_HOURS,
 	bucketOf,
@@ -9,6 +10,8 @@ import {
 	nextBucketOf,
 } from "../../src/queue/bucket.ts";
 import { ClaimFloors } from "../../src/queue/claimFloors.ts";
+import { EnqueueGathering } from "../../src/queue/enqueueGathering.ts";
+import type { Job } from "../../src/queue/job.ts";
 import {
 	checkLocalId,
 	checkQueueName,
@@ -17,6 +20,7 @@ import {
 	newLocalId,
 	parseJobId,
 } from "../../src/queue/jobId.ts";
+import { Jobs } from "../../src/queue/jobs.ts";
 
 describe("ids of jobs", () => {
 	it("ascend within a process, also within a millisecond and when the clock steps back", () => {
@@ -133,5 +137,168 @@ describe("the floor under claims", () => {
 		assert.equal(floors.floor(at, 1, 1, start + 59 * second), start);
 		assert.equal(floors.floor(at, 1, 1, start + 60 * second), 0);
 		assert.equal(floors.floor(at, 1, 1, start + 61 * second), 0);
+	});
+});
+
+describe("enqueues of a queue at the same time", () => {
+	interface Sent {
+		readonly bodies: readonly string[];
+		readonly done: PromiseWithResolvers<readonly string[]>;
+	}
+
+	/** Each result is the body of its job. */
+	function gather() {
+		const sent: Sent[] = [];
+		const gathering = new EnqueueGathering<{ body: string }, string>(
+			(jobs) => {
+				const bodies = jobs.map(({ body }) => body);
+				const done = Promise.withResolvers<readonly string[]>();
+				sent.push({ bodies, done });
+				return done.promise;
+			},
+			(error) => (error as Error).message === "away",
+		);
+		const send = (...bodies: string[]) =>
+			gathering.send(bodies.map((body) => ({ body })));
+		const answer = (index: number) => {
+			const { bodies, done } = sent[index] as Sent;
+			done.resolve(bodies);
+		};
+		const until = async (count: number) => {
+			while (sent.length < count) {
+				await new Promise((resolve) => setTimeout(resolve, 1));
+			}
+		};
+		return { sent, gathering, send, answer, until };
+	}
+
+	it("go together behind those that are under way, and each gets its own results", async () => {
+		const { sent, send, answer, until } = gather();
+		const calls = [send("a"), send("b"), send("c", "d"), send(), send("e")];
+		assert.deepEqual(
+			sent.map(({ bodies }) => bodies),
+			[["a"], ["b"]],
+		);
+		answer(0);
+		await until(3);
+		assert.deepEqual(sent[2]?.bodies, ["c", "d", "e"]);
+		answer(1);
+		answer(2);
+		assert.deepEqual(await Promise.all(calls), [
+			["a"],
+			["b"],
+			["c", "d"],
+			[],
+			["e"],
+		]);
+	});
+
+	it("wait for none that stands still", async () => {
+		const { sent, send, answer, until } = gather();
+		const standing = [send("a"), send("b")];
+		const call = send("c");
+		await until(3);
+		answer(2);
+		assert.deepEqual(await call, ["c"]);
+		for (const { done } of sent) done.reject(new Error("away"));
+		for (const one of standing) await assert.rejects(one, /away/);
+	});
+
+	it("are sent alone after an error that may be one call's, and not after others", async () => {
+		const { sent, send, answer, until } = gather();
+		const first = [send("a"), send("b")];
+		const calls = [send("good"), send("bad")];
+		answer(0);
+		await until(3);
+		sent[2]?.done.reject(new Error("too long"));
+		await until(4);
+		answer(3);
+		await until(5);
+		sent[4]?.done.reject(new Error("too long"));
+		assert.deepEqual(await calls[0], ["good"]);
+		await assert.rejects(calls[1] as Promise<unknown>, /too long/);
+		answer(1);
+		await Promise.all(first);
+
+		const both = [send("c"), send("d"), send("e"), send("f")];
+		answer(5);
+		await until(8);
+		assert.deepEqual(sent[7]?.bodies, ["e", "f"]);
+		const refused = both.slice(2).map((call) => assert.rejects(call, /away/));
+		sent[7]?.done.reject(new Error("away"));
+		answer(6);
+		await Promise.all([...both.slice(0, 2), ...refused]);
+		assert.equal(sent.length, 8);
+	});
+
+	it("share no statement of more than 500 jobs or a megabyte", async () => {
+		const { sent, gathering, send, answer, until } = gather();
+		const calls = [send("a"), send("b")];
+		for (let n = 0; n < 12; n++) {
+			calls.push(send(...Array.from({ length: 90 }, (_, at) => `${n} ${at}`)));
+		}
+		const long = "x".repeat(90_000);
+		for (let n = 0; n < 12; n++) calls.push(send(long));
+		for (let at = 0; at < sent.length || at < 6; at++) {
+			await until(at + 1);
+			answer(at);
+			await new Promise((resolve) => setTimeout(resolve, 1));
+		}
+		await Promise.all(calls);
+		for (const { bodies } of sent) {
+			assert.ok(bodies.length <= 500);
+			assert.ok(bodies.join("").length <= 1_000_000);
+		}
+		assert.equal(sent.flatMap(({ bodies }) => bodies).length, 2 + 1_080 + 12);
+		const body = "";
+		assert.ok(!gathering.takes(Array.from({ length: 101 }, () => ({ body }))));
+		assert.ok(!gathering.takes([{ body: "x".repeat(100_001) }]));
+	});
+});
+
+describe("an enqueue while the only shard takes no writes", () => {
+	/** A store of one shard that refuses so many times, as a primary does that is being replaced. */
+	const refusing = (times: number) => {
+		let asked = 0;
+		const store = {
+			shards: [0],
+			openShards: [0],
+			hostOf: () => "db001a:3306",
+			now: async () => Date.now() * 1_000,
+			enqueue: async (_: unknown, jobs: readonly unknown[]) => {
+				if (++asked > times) return jobs.map(() => "stored");
+				throw new CorkboardError("UNAVAILABLE", "The host takes no writes.", {
+					details: { kind: "readOnly" },
+				});
+			},
+		};
+		return {
+			jobs: new Jobs(store as never, { publish() {} } as never, null),
+			asked: () => asked,
+		};
+	};
+
+	const MAIL = {
+		queue: "mail",
+		attempts: 3,
+		encode: (body: string) => body,
+	} as unknown as Job<string, never>;
+
+	it("waits as a write does, also for a job with a key", async () => {
+		const { jobs, asked } = refusing(6);
+		const { id } = await jobs.enqueue(MAIL, "a");
+		assert.match(id, /^mail\.0\./);
+		assert.equal(asked(), 7);
+		await jobs.enqueue(MAIL, "a", { key: "k" });
+	});
+
+	it("does not wait where an outbox entry promises the job, which is delivered again", async () => {
+		const { jobs, asked } = refusing(6);
+		const place = await jobs.prepare();
+		const placed = [place("mail", "a", { attempts: 3 })];
+		await assert.rejects(jobs.enqueuePlaced(placed, false), {
+			code: "UNAVAILABLE",
+		});
+		assert.equal(asked(), 1);
 	});
 });

@@ -125,6 +125,9 @@ describe("corkboard queue, as processes", () => {
 			queues.map(({ name, state }: Record<string, unknown>) => [name, state]),
 			[["toast", "paused"]],
 		);
+		const stats = await run("stats", "toast");
+		// A table and two indexes, empty.
+		assert.equal(stats.queues[0].diskBytes, 3 * 4_096);
 	});
 
 	test("finds, retries, removes and deletes jobs on MySQL", async () => {
@@ -168,6 +171,8 @@ describe("corkboard queue, as processes", () => {
 			[queues[0].ready.jobs, queues[0].failed.jobs, queues[0].running.jobs],
 			[3, 0, 0],
 		);
+		// Pages of SQLite, or files of partitions.
+		assert.ok(queues[0].diskBytes >= 4_096, `${queues[0].diskBytes}`);
 		const dropped = await run("drop", "rolls", "--confirm", "rolls", "--force");
 		assert.equal(dropped.pending, 3);
 		// Entries of writes would wait for it.

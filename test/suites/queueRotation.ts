@@ -52,6 +52,8 @@ export function queueRotationSuite(name: string, server: Server): void {
 				2_000,
 			);
 			const full = await world.fileBytes();
+			const shown = await store.diskBytes(AT);
+			assert.ok(shown !== null && shown >= full, `${shown} ${full}`);
 			await untilRotated(world);
 			const after = await world.fileBytes();
 			assert.ok(full - after > 8_000_000, `${full} ${after}`);

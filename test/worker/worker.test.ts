@@ -264,7 +264,11 @@ describe("a worker", () => {
 			run: async () => {},
 		});
 		await using world = await openWorld([hinted], {
-			limits: { firstIdleMs: 600_000, mostIdleMs: 600_000 },
+			limits: {
+				firstIdleMs: 600_000,
+				mostIdleMs: 600_000,
+				missedMs: 600_000,
+			},
 		});
 		let probes = 0;
 		const due = world.store.due.bind(world.store);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CorkboardError } from "../../errors.ts";
 import type { JobStore } from "../../queue/jobStore.ts";
 import { findQueue, listQueues } from "../../queue/queueAdmin.ts";
-import { type Count, queueStats } from "../../queue/queueStats.ts";
+import { type Count, diskBytes, queueStats } from "../../queue/queueStats.ts";
 import { isStopped } from "../../queue/rateLimit.ts";
 import { printSetting, type QueueSettings } from "../../queue/settings.ts";
 import { formatNumber } from "../../util/format.ts";
@@ -35,7 +35,7 @@ export const usage: Usage = {
 		json: JSON_OPTION,
 	},
 	details:
-		"A state is counted up to 100,000 jobs of each shard; a + says that there are more. With --watch --json each count is one line.",
+		"A state is counted up to 100,000 jobs of each shard; a + says that there are more. MB are those of its files; – where a shard does not say. With --watch --json each count is one line.",
 	exitCodes: { 1: "a shard does not answer, or an error" },
 };
 
@@ -48,6 +48,7 @@ interface StatsRow {
 	readonly name: string;
 	readonly settings: QueueSettings;
 	readonly stats: Awaited<ReturnType<typeof queueStats>>["stats"];
+	readonly diskBytes: number | null;
 }
 
 export async function run(
@@ -92,7 +93,12 @@ async function count(
 	for (const { name: queue, settings } of queues) {
 		const answer = await queueStats(store, queue);
 		for (const [shard, error] of answer.failures) failed.set(shard, error);
-		rows.push({ name: queue, settings, stats: answer.stats });
+		rows.push({
+			name: queue,
+			settings,
+			stats: answer.stats,
+			diskBytes: await diskBytes(store, queue),
+		});
 	}
 	return { rows, failures: failed };
 }
@@ -111,9 +117,10 @@ function printed({ rows }: Counted): readonly string[] {
 			"succeeded",
 			"ended/min",
 			"failed/min",
+			"MB",
 			"limits",
 		],
-		...rows.map(({ name, settings, stats }) => [
+		...rows.map(({ name, settings, stats, diskBytes }) => [
 			name,
 			shown(stats.ready),
 			stats.oldestDueMs === null ? "–" : formatAge(stats.oldestDueMs),
@@ -124,6 +131,7 @@ function printed({ rows }: Counted): readonly string[] {
 			shown(stats.succeeded),
 			shown(stats.succeededLastMinute),
 			shown(stats.failedLastMinute),
+			diskBytes === null ? "–" : (diskBytes / 1e6).toFixed(1),
 			limits(settings),
 		]),
 	]);
@@ -148,7 +156,7 @@ function limits(settings: QueueSettings): string {
 function asJson({ rows, failures }: Counted) {
 	return {
 		at: new Date().toISOString(),
-		queues: rows.map(({ name, settings, stats }) => {
+		queues: rows.map(({ name, settings, stats, diskBytes }) => {
 			const { oldestDueMs, ...counts } = stats;
 			const { maxJobsPerSecond, maxRunning, maxPending } = settings;
 			return {
@@ -156,6 +164,7 @@ function asJson({ rows, failures }: Counted) {
 				paused: isStopped(settings),
 				...counts,
 				oldestDueMs: oldestDueMs && Math.round(oldestDueMs),
+				diskBytes,
 				maxJobsPerSecond,
 				maxRunning,
 				maxPending,

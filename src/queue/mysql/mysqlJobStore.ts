@@ -75,6 +75,7 @@ import {
 } from "./reads.ts";
 import {
 	ahead,
+	bytesOfQueue,
 	dropEmpty,
 	forgetQueue,
 	giveBack,
@@ -91,7 +92,7 @@ export interface MysqlJobLimits extends HostLimits {
 	readonly writeMs: number;
 }
 
-const LIMITS: MysqlJobLimits = {
+export const MYSQL_JOB_LIMITS: MysqlJobLimits = {
 	connections: 6,
 	maxWaiting: 1_000,
 	connectMs: 1_000,
@@ -119,7 +120,7 @@ export interface MysqlJobOptions {
  * also where the graph is on the same server: neither takes those of the other.
  */
 export function jobHosts(
-	limits: HostLimits = LIMITS,
+	limits: HostLimits = MYSQL_JOB_LIMITS,
 	environment: Environment = process.env,
 ): SharedHosts {
 	return new SharedHosts(limits, false, environment);
@@ -144,7 +145,7 @@ class MysqlJobStore implements JobStore, RotationStore {
 	readonly #limits: MysqlJobLimits;
 
 	constructor({ queues, limits, environment, hosts }: MysqlJobOptions) {
-		this.#limits = { ...LIMITS, ...limits };
+		this.#limits = { ...MYSQL_JOB_LIMITS, ...limits };
 		this.#hosts = (hosts ?? jobHosts(this.#limits, environment)).lease();
 		this.#shards = mapQueueShards(queues, this.#hosts, this.#limits.readMs);
 		this.shards = [...this.#shards.keys()];
@@ -235,6 +236,11 @@ class MysqlJobStore implements JobStore, RotationStore {
 		checkCounted(of);
 		checkInteger("cap", cap, 1);
 		return this.#read(at, (call) => countQueue(call, of, cap));
+	}
+
+	diskBytes(at: Place): Promise<number> {
+		const deadline = deadlineIn(this.#limits.readMs);
+		return this.#rotate(at, (queue) => bytesOfQueue(queue, deadline));
 	}
 
 	async queues(shard: number): Promise<readonly QueueRow[]> {

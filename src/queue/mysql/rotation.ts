@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MysqlSession } from "../../storage/mysql/driver/host.ts";
-import { deadlineIn } from "../../util/deadline.ts";
+import { type Deadline, deadlineIn } from "../../util/deadline.ts";
 import { hourOf } from "../bucket.ts";
 import type { GivenBack, Keep, Made, Refused, Span } from "../rotationStore.ts";
 import { change, tried, waitFor } from "./changeTable.ts";
@@ -24,7 +24,7 @@ import {
 	type RotatedQueue,
 	rotatedQueue,
 } from "./rotationSql.ts";
-import { listSpans } from "./spans.ts";
+import { listSpans, readBytes } from "./spans.ts";
 
 /*
  * Rotation on MySQL and MariaDB.
@@ -76,6 +76,14 @@ export function spans(
 	return inSession(database, (session, tables) =>
 		listSpans(session, tables, keep),
 	);
+}
+
+/** Of the partitions, the tables swapped out, and the keys. */
+export function bytesOfQueue(
+	database: QueueDatabase,
+	deadline: Deadline,
+): Promise<number> {
+	return inSession(database, readBytes, deadline);
 }
 
 export async function moveOn(

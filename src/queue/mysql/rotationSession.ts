@@ -1,6 +1,6 @@
 import { CHANNELS, type QueueRotation } from "../../diagnostics.ts";
 import type { Host, MysqlSession } from "../../storage/mysql/driver/host.ts";
-import { deadlineIn } from "../../util/deadline.ts";
+import { type Deadline, deadlineIn } from "../../util/deadline.ts";
 import type { Place } from "../jobStore.ts";
 import type { Refused, RotationStep } from "../rotationStore.ts";
 import { type RotatedQueue, rotatedQueue } from "./rotationSql.ts";
@@ -51,8 +51,9 @@ export async function alone<T>(
 export function inSession<T>(
 	{ host, database, at }: QueueDatabase,
 	body: (session: MysqlSession, tables: RotatedQueue) => Promise<T>,
+	deadline: Deadline = deadlineIn(CALL_MS),
 ): Promise<T> {
-	const options = { shard: at.shard, deadline: deadlineIn(CALL_MS) };
+	const options = { shard: at.shard, deadline };
 	return host.session(options, async (session) => {
 		const settings = [
 			// Without it MariaDB's EXCHANGE waits for a lock that its own session has.

@@ -94,6 +94,33 @@ export function filesOf(
 	};
 }
 
+/** Column: bytes of the queue's files, null if there are none. It takes the privilege PROCESS. */
+export function filesTogether(tables: RotatedQueue, product: Product): Sql {
+	const { database, queue } = tables;
+	const { text, values } = filesOf(tables, product);
+	return {
+		name: `bytes of files ${queue}`,
+		text: `${text.replace("name, file_size", "SUM(file_size)")} OR name = ?`,
+		values: [...values, `${database}/keys_${queue}`],
+	};
+}
+
+/** Column: bytes of the queue's tables by the server's estimate. */
+export function tablesTogether({ database, queue }: RotatedQueue): Sql {
+	return {
+		name: `bytes of tables ${queue}`,
+		text: `SELECT SUM(data_length + index_length + data_free)
+			FROM information_schema.tables
+			WHERE table_schema = ?
+				AND (table_name IN (?) OR table_name LIKE ?)`,
+		values: [
+			database,
+			[`jobs_${queue}`, `keys_${queue}`],
+			`${OUT}\\_${queue}\\_%`,
+		],
+	};
+}
+
 export function outBucket(table: unknown): number {
 	return Number(String(table).split("_").at(-1));
 }

@@ -5,6 +5,7 @@ import { type Keep, keptCap, type Span } from "../rotationStore.ts";
 import {
 	countKept,
 	filesOf,
+	filesTogether,
 	NOW,
 	outBucket,
 	outTablesOf,
@@ -12,6 +13,7 @@ import {
 	type RotatedQueue,
 	type Source,
 	sizesOf,
+	tablesTogether,
 } from "./rotationSql.ts";
 
 /**
@@ -117,6 +119,21 @@ async function readFileSizes(
 			return new Map();
 		}
 		throw thrown;
+	}
+}
+
+/** Of all files of the queue, or the server's estimate where the user may not ask for files. */
+export async function readBytes(
+	session: MysqlSession,
+	tables: RotatedQueue,
+): Promise<number> {
+	try {
+		const [row] = await session.rows(filesTogether(tables, session.product));
+		return Number(row?.[0]);
+	} catch (thrown) {
+		if (!isRefusal(thrown)) throw thrown;
+		const [row] = await session.rows(tablesTogether(tables));
+		return Number(row?.[0]);
 	}
 }
 

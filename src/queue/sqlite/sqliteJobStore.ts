@@ -60,7 +60,7 @@ import {
 	sayAll,
 	scanJobs,
 } from "./jobs.ts";
-import { giveBack, listSpans } from "./rotation.ts";
+import { bytesOfQueue, giveBack, listSpans } from "./rotation.ts";
 import {
 	DELETE_QUEUE,
 	PUT_QUEUE,
@@ -227,6 +227,10 @@ class SqliteJobStore implements JobStore, RotationStore {
 		return this.#read(at, (connection, statements) =>
 			countJobs(connection, statements, of, cap),
 		);
+	}
+
+	async diskBytes(at: Place): Promise<number | null> {
+		return this.#read(at, (connection) => bytesOfQueue(connection, at.queue));
 	}
 
 	async queues(shard: number): Promise<readonly QueueRow[]> {
