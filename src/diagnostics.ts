@@ -41,6 +41,8 @@ export const CHANNELS = {
 	databaseFailure: channel("corkboard.databaseFailure"),
 	/** A database host stopped answering, or answers again: `DatabaseHost`. */
 	databaseHost: channel("corkboard.databaseHost"),
+	/** A database host acknowledged a transaction of this process: `AcknowledgedCommit`. */
+	acknowledgedCommit: channel("corkboard.acknowledgedCommit"),
 	/** The shards that a process reads past its own cache have changed: `UnreadOutboxes`. */
 	unreadOutboxes: channel("corkboard.unreadOutboxes"),
 	/** The topology was loaded or rejected, or its store was lost: `TopologyEvent`. */
@@ -277,6 +279,8 @@ export interface Levels {
 	readonly queues?: (levels: Promise<readonly QueueLevel[]>) => void;
 	/** The same. */
 	readonly sharedCache?: (levels: Promise<readonly SharedCacheLevel[]>) => void;
+	/** Producers whose pins looks at home feeds read. */
+	readonly pulledProducers?: (count: number) => void;
 	/** Seconds since the store's topology was last known to be the one in use. */
 	readonly topologyAge?: (seconds: number) => void;
 }
@@ -449,6 +453,14 @@ export interface WriteRetry {
 
 export function publishRetry(retry: WriteRetry): void {
 	if (CHANNELS.writeRetry.hasSubscribers) CHANNELS.writeRetry.publish(retry);
+}
+
+export interface AcknowledgedCommit {
+	readonly host: string;
+	/** As the server sends it with its answer: `UUID:NUMBER`. */
+	readonly gtid: string;
+	/** What it wrote, as names of objects and edges; empty where that is not known. */
+	readonly wrote: readonly string[];
 }
 
 export interface FeedLook {

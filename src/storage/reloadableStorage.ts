@@ -167,6 +167,12 @@ class TopologySwitcher implements ReloadableStorage {
 		return weightOf(this.#current.topology, shard);
 	}
 
+	canTransactOnBoth(
+		...given: Parameters<Storage["canTransactOnBoth"]>
+	): boolean {
+		return this.#current.storage.canTransactOnBoth(...given);
+	}
+
 	hostOf(shard: number): string | null {
 		return this.#current.storage.hostOf(shard);
 	}
@@ -250,6 +256,12 @@ class TopologySwitcher implements ReloadableStorage {
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
 	): Promise<TransactionResult<T>> {
+		if (transaction.beside !== undefined) {
+			// The caller has another way, which waits only for the shard that it has to.
+			return this.#current.use((storage) =>
+				storage.transact(transaction, trace),
+			);
+		}
 		return this.#write(
 			(storage) => storage.transact(transaction, trace),
 			trace,

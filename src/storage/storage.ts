@@ -80,7 +80,7 @@ export interface Storage extends AsyncDisposable {
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 
 	/**
-	 * One transaction on one shard. It names what it locks beforehand. `decide`
+	 * One transaction on one shard, or on two of one host. It names what it locks beforehand. `decide`
 	 * is synchronous, has no side effects and may be called again, after a
 	 * deadlock or for a renumbered list. docs/consistency.md, 1. Lists and counts
 	 * and 2. Writes and the outbox.
@@ -164,6 +164,16 @@ export interface Storage extends AsyncDisposable {
 	shardOfLists(mapping: Mapping, shard: number): number;
 	/** Whether the pages of a list come from a standby now, because its primary does not answer: then a write would wait in vain. */
 	isOnStandby(list: ListKey): boolean;
+	/**
+	 * Whether one transaction can change these lists of both shards, the second as its
+	 * `beside`: they are on one host, and nothing in this process waits for the lists.
+	 * It may be otherwise when the transaction comes: then it fails as a conflict.
+	 */
+	canTransactOnBoth(
+		shard: number,
+		beside: number,
+		lists: readonly ListKey[],
+	): boolean;
 	/** Whether no other process writes to these shards while this one does. */
 	readonly hasSingleWriter: boolean;
 	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */
@@ -362,6 +372,12 @@ export interface LookupChange extends LookupKey {
 
 export interface Transaction<T> {
 	readonly shard: number;
+	/**
+	 * Another shard, which has some of `lists`. Objects are on `shard`. Such a
+	 * transaction is tried once: it fails as a conflict if its rows are not soon
+	 * free, or if the shards are on different hosts.
+	 */
+	readonly beside?: number | undefined;
 	/** Count rows to lock, before anything else. Storage sorts them. */
 	readonly lists?: readonly ListKey[];
 	/** Objects to lock and read. */
@@ -425,11 +441,14 @@ export interface TransactionWrites<T> {
 	readonly purge?: readonly EdgeKey[];
 	/** What is to be delivered to other shards and caches: one outbox row, committed with this transaction. */
 	readonly outboxEntry?: JsonObject;
+	/** One in the outbox of `beside`, for what it changed there. */
+	readonly besideEntry?: JsonObject;
 }
 
 export interface TransactionResult<T> {
 	readonly result: T;
 	readonly outboxKey: OutboxKey | null;
+	readonly besideKey?: OutboxKey | null;
 }
 
 export interface OutboxKey {

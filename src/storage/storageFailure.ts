@@ -60,6 +60,24 @@ export class StorageFailure extends Error {
 	}
 }
 
+/** Whether nothing of a transaction was done, because of rows of others or of one of its databases, as far as the failure says. */
+export function mayBeOfOneShard(thrown: unknown): boolean {
+	return (
+		thrown instanceof CorkboardError &&
+		// The failure itself: of an unknown outcome `details` have the kind of its cause.
+		thrown.cause instanceof StorageFailure &&
+		OF_ONE_SHARD.has(thrown.cause.kind)
+	);
+}
+
+const OF_ONE_SHARD: ReadonlySet<FailureKind> = new Set<FailureKind>([
+	"conflict",
+	"readOnly",
+	"moved",
+	"constraint",
+	"failed",
+]);
+
 /** Whether the server understood, and has no such table or permits no such statement. */
 export function isRefusal(thrown: unknown): boolean {
 	return (

@@ -21,23 +21,17 @@ import {
 export function checkTransaction(transaction: Transaction<unknown>): void {
 	const { shard, lists = [], objects = [], edges = [] } = transaction;
 	const neighbors = transaction.neighbors ?? [];
-	const hasOthers =
-		objects.length > 0 ||
-		(transaction.creates?.length ?? 0) > 0 ||
-		lists.some(({ mapping }) => mapping.place !== "FEEDS");
-	if (isFeedShard(shard) && hasOthers) {
-		throw new TypeError(
-			`A transaction on shard ${shard} can use feed lists only.`,
-		);
-	}
-	for (const id of [...lists.map(({ from }) => from), ...objects]) {
-		const got = unpackId(id).shard;
-		if (got !== shardInIds(shard)) {
-			throw new TypeError(
-				`A transaction on shard ${shard} cannot use ${id}, which is on shard ${got}.`,
-			);
+	const hasObjects =
+		objects.length > 0 || (transaction.creates?.length ?? 0) > 0;
+	if (isFeedShard(shard) && hasObjects) throw feedListsOnly(shard);
+	for (const list of lists) {
+		const own = shardOfLocked(transaction, list);
+		if (isFeedShard(own) && list.mapping.place !== "FEEDS") {
+			throw feedListsOnly(own);
 		}
+		checkShard(own, list.from);
 	}
+	for (const id of objects) checkShard(shard, id);
 	const locked = new Set(
 		lists.map(({ mapping, from }) => listName(mapping, from)),
 	);
@@ -48,6 +42,33 @@ export function checkTransaction(transaction: Transaction<unknown>): void {
 			);
 		}
 	}
+}
+
+/** The shard that has a list of a transaction: its own, or the one beside it. */
+export function shardOfLocked(
+	{ shard, beside }: Pick<Transaction<unknown>, "shard" | "beside">,
+	{ mapping, from }: ListKey,
+): number {
+	if (beside === undefined) return shard;
+	const isBeside =
+		shardInIds(shard) === shardInIds(beside)
+			? (mapping.place === "FEEDS") === isFeedShard(beside)
+			: unpackId(from).shard === shardInIds(beside);
+	return isBeside ? beside : shard;
+}
+
+function checkShard(shard: number, id: Id): void {
+	const got = unpackId(id).shard;
+	if (got === shardInIds(shard)) return;
+	throw new TypeError(
+		`A transaction on shard ${shard} cannot use ${id}, which is on shard ${got}.`,
+	);
+}
+
+function feedListsOnly(shard: number): TypeError {
+	return new TypeError(
+		`A transaction on shard ${shard} can use feed lists only.`,
+	);
 }
 
 /** Rows of lists and edges to write. */

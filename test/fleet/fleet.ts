@@ -46,8 +46,14 @@ export interface Addresses {
 /** Deadline of tests that are not about deadlines, long enough for a busy machine. Milliseconds. */
 export const PATIENT_MS = 3_000;
 
-/** Starts the given number of MySQL servers with two shards and two mod shards each, all tables created, a memcached and a Redis. */
-export async function startFleet({ mysql = 1 } = {}): Promise<Fleet> {
+/**
+ * Starts the given number of MySQL servers with two shards and two mod shards each, all tables created, a memcached and a Redis.
+ * `apart`: for processes the two shards of a server are on different hosts, since they know it by two names.
+ */
+export async function startFleet({
+	mysql = 1,
+	apart = false,
+} = {}): Promise<Fleet> {
 	await using stack = new AsyncDisposableStack();
 	const services = stack.use(
 		await startServices({ mysql, memcached: 1, redis: 1 }),
@@ -57,7 +63,10 @@ export async function startFleet({ mysql = 1 } = {}): Promise<Fleet> {
 		throw new Error("expected a memcached and a Redis");
 	}
 	const addresses: Addresses = {
-		topology: topologyOf(services.mysql.map(({ url }) => url)),
+		topology: topologyOf(
+			services.mysql.map(({ url }) => url),
+			apart,
+		),
 		memcached: [memcached.address],
 		redis: redis.url,
 	};
@@ -79,11 +88,21 @@ export async function startFleet({ mysql = 1 } = {}): Promise<Fleet> {
 }
 
 /** Two shards a host, all open. */
-export function topologyOf(primaries: readonly string[]): Topology {
-	const ranges = primaries.map((primary, n) => ({
-		range: [2 * n, 2 * n + 1] as const,
-		primary,
-	}));
+export function topologyOf(
+	primaries: readonly string[],
+	apart = false,
+): Topology {
+	const ranges = primaries.flatMap((primary, n) =>
+		apart
+			? [
+					{ range: [2 * n, 2 * n] as const, primary },
+					{
+						range: [2 * n + 1, 2 * n + 1] as const,
+						primary: primary.replace("127.0.0.1", "localhost"),
+					},
+				]
+			: [{ range: [2 * n, 2 * n + 1] as const, primary }],
+	);
 	return {
 		version: 1,
 		shards: ranges.map((range) => ({ ...range, open: true })),

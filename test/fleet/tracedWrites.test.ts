@@ -3,7 +3,13 @@ import { after, before, describe, it } from "node:test";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { recordWrites } from "../helpers/writeTrace.ts";
-import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
+import {
+	type Fleet,
+	openProcess,
+	type Process,
+	startFleet,
+	topologyOf,
+} from "./fleet.ts";
 import { makePin, makeUser } from "./subjects.ts";
 
 describe("traced writes with shared caches", () => {
@@ -11,7 +17,7 @@ describe("traced writes with shared caches", () => {
 	let writer: Process;
 	let user: Id;
 	before(async () => {
-		fleet = await startFleet();
+		fleet = await startFleet({ apart: true });
 		writer = await openProcess(fleet.addresses);
 		user = await makeUser(writer, "liker", 0);
 	});
@@ -39,6 +45,23 @@ describe("traced writes with shared caches", () => {
 			["transaction likePin", kept, { edges: 1, invalidations: 1 }, true],
 			// Its own entry covers what it changed on its shard.
 			["transaction likePin.inverse", kept, { invalidations: 1 }, true],
+		]);
+	});
+
+	it("are one write where both shards are on one host", async () => {
+		const pin = await makePin(writer, {}, 1);
+		const url = fleet.mysql[0]?.url ?? "";
+		await using process = await openProcess({
+			...fleet.addresses,
+			topology: topologyOf([url]),
+		});
+		assert.deepEqual(await like(process, pin), [
+			[
+				"transaction likePin,likePin.inverse",
+				["tombstone redis 2 true", "delete redis 2 true"],
+				{ invalidations: 1 },
+				true,
+			],
 		]);
 	});
 

@@ -344,10 +344,11 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 			const { store } = writer.process;
 			writer[which].cut();
 			const hiding = hide();
-			await until("the commit", async () => {
-				const [text] = await store.storage.readObjects([id]);
-				return String(text).includes('"active":false');
-			});
+			// The database shows a commit before the writer has its answer.
+			await until(
+				"the writer to know of the commit",
+				async () => (await writer.process.object(id))?.active === false,
+			);
 			const [before, done] = await Promise.all([
 				store.untilInvalidated({ objects: [id] }, 0),
 				store.untilInvalidated({ objects: [id] }, 60_000),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { createConnection } from "mysql2/promise";
 import { CorkboardError } from "../../src/errors.ts";
 import { deliver } from "../../src/graph/outbox/deliver.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
@@ -25,10 +26,10 @@ describe("a writer that does not get to the end of its write", () => {
 	let fleet: Fleet;
 	/** Has no local cache: reads what the shards and the shared caches have. */
 	let reader: Process;
-	/** Likes a pin on the other shard: the inverse goes through the outbox. */
+	/** Likes a pin on the other shard, on another host: the inverse goes through the outbox. */
 	let user: Id;
 	before(async () => {
-		fleet = await startFleet();
+		fleet = await startFleet({ apart: true });
 		reader = await openProcess(fleet.addresses, { cacheBytes: 0 });
 		user = await makeUser(reader, "liker", 0);
 	});
@@ -64,12 +65,13 @@ describe("a writer that does not get to the end of its write", () => {
 
 	async function killedAfterCommit(
 		as: "ours" | "naive" | "unreachable",
+		addresses = fleet.addresses,
 	): Promise<Id> {
 		const pin = await newPin();
 		await warm(pin);
 		assert.deepEqual(await seen(pin), { mine: false, counted: 0 });
 		await using writer = await startRemote({
-			addresses: fleet.addresses,
+			addresses,
 			as,
 			channel: false,
 		});
@@ -122,11 +124,93 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
 
+	/** Addresses of a process that knows the server by one name: both shards are on one host. */
+	function onOneHost(): Addresses {
+		const url = fleet.mysql[0]?.url ?? "";
+		return { ...fleet.addresses, topology: topologyOf([url]) };
+	}
+
+	it("leaves no old head of either side of an edge when both are on one host: each shard's entry names its own", async () => {
+		const stale = await killedAfterCommit("naive", onOneHost());
+		assert.deepEqual(await pending(), []);
+		assert.deepEqual(
+			await seen(stale),
+			{ mine: false, counted: 0 },
+			"old heads for as long as Redis keeps them, and nothing to deliver",
+		);
+
+		const pin = await killedAfterCommit("ours", onOneHost());
+		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
+		assert.deepEqual(
+			(await pending()).map(({ shard, entry }) => [
+				shard,
+				Object.keys(entry ?? {}),
+			]),
+			[
+				[0, ["invalidations"]],
+				[1, ["invalidations"]],
+			],
+		);
+
+		await deliverPending(new WritePipeline(reader.store), 0);
+
+		const unreachable = await killedAfterCommit("unreachable", onOneHost());
+		assert.deepEqual(await seen(unreachable), { mine: false, counted: 0 });
+		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
+			delivered: 2,
+			undelivered: 0,
+			unreadable: 0,
+		});
+		assert.deepEqual(await seen(unreachable), { mine: true, counted: 1 });
+	});
+
+	it("waits for no list of the other shard that somebody keeps locked, also on one host", async () => {
+		await using writer = await openProcess(onOneHost());
+		const pin = await newPin();
+		const mapping = writer.mapping("likePin");
+		await writer.writes.setEdge(mapping, user, pin, true);
+		await until("both sides", async () => (await pending()).length === 0);
+		await using locker = await createConnection(fleet.mysql[0]?.url ?? "");
+		await locker.beginTransaction();
+		await locker.query(
+			"SELECT * FROM db00001.lists WHERE from_id = ? FOR UPDATE",
+			[pin],
+		);
+		await writer.writes.setEdge(mapping, user, pin, false);
+		assert.deepEqual(await seen(pin), { mine: false, counted: 1 });
+		await locker.rollback();
+		await until("the inverse", async () => {
+			await deliverPending(new WritePipeline(reader.store), 0);
+			return (await seen(pin)).counted === 0;
+		});
+	});
+
+	it("needs nothing of the other shard for its own side, also on one host", async () => {
+		await using writer = await openProcess(onOneHost());
+		const pin = await newPin();
+		const { table } = writer.mapping("likePin.inverse");
+		await using operator = await createConnection(fleet.mysql[0]?.url ?? "");
+		await operator.query(`RENAME TABLE db00001.${table} TO db00001.away`);
+		try {
+			await writer.writes.setEdge(writer.mapping("likePin"), user, pin, true);
+			const [edge] = await reader.storage.readEdges([
+				{ mapping: writer.mapping("likePin"), from: user, to: pin },
+			]);
+			assert.equal((edge as { state: number }).state, PRESENT);
+		} finally {
+			await operator.query(`RENAME TABLE db00001.away TO db00001.${table}`);
+		}
+		await until("the inverse", async () => {
+			await deliverPending(new WritePipeline(reader.store), 0);
+			return (await seen(pin)).counted === 1;
+		});
+	});
+
 	/** Addresses of a writer that reaches MySQL through another port. */
 	function behind(port: number): Addresses {
 		const url = new URL(fleet.mysql[0]?.url ?? "");
 		url.port = String(port);
-		return { ...fleet.addresses, topology: topologyOf([url.href]) };
+		return { ...fleet.addresses, topology: topologyOf([url.href], true) };
 	}
 
 	async function isUnavailable(writing: Promise<unknown>): Promise<void> {

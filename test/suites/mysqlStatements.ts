@@ -9,7 +9,13 @@ import {
 } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { ObjectType } from "../../src/model/types.ts";
-import { type Edge, REMOVED } from "../../src/storage/storage.ts";
+import {
+	type Edge,
+	PRESENT,
+	REMOVED,
+	type Storage,
+} from "../../src/storage/storage.ts";
+import { mayBeOfOneShard } from "../../src/storage/storageFailure.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { shapes } from "../helpers/shapes.ts";
@@ -28,6 +34,49 @@ import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storage.ts";
 
 const { likePin, placePin, likedBy } = MAPPINGS;
+
+const LISTS_OF_LIKE = [
+	{ mapping: likePin, from: user(1, 0) },
+	{ mapping: likedBy, from: pin(1, 1) },
+] as const;
+
+function canLike(storage: Storage): boolean {
+	return storage.canTransactOnBoth(0, 1, LISTS_OF_LIKE);
+}
+
+/** A user of shard 0 likes a pin of shard 1: both sides in one transaction. */
+function likeOnBoth(storage: Storage): Promise<unknown> {
+	const [mine, its] = LISTS_OF_LIKE;
+	const edges = [
+		{ ...mine, to: its.from },
+		{ ...its, to: mine.from },
+	];
+	return storage.transact({
+		shard: 0,
+		beside: 1,
+		lists: LISTS_OF_LIKE,
+		edges,
+		decide: ({ now }) => ({
+			result: null,
+			edges: edges.map((edge) => ({
+				...edge,
+				sequence: now,
+				state: PRESENT,
+				version: 1,
+			})),
+			outboxEntry: { here: 1 },
+			besideEntry: { there: 1 },
+		}),
+	});
+}
+
+async function bothCounts(storage: Storage): Promise<readonly number[]> {
+	const lists = LISTS_OF_LIKE.map(async ({ mapping, from }) => {
+		const { count } = await listOf(storage, mapping, from);
+		return count;
+	});
+	return Promise.all(lists);
+}
 
 /** The statements that storage sends to a server. MySQL and MariaDB both run this suite. */
 export function mysqlStatementsSuite(
@@ -276,16 +325,14 @@ export function mysqlStatementsSuite(
 			};
 			assert.deepEqual(await roundTrips(like(1)), [
 				"lock lists: 1",
-				"+ lists: 1",
-				"+ edges likePin: 0",
+				"+ lists, edges likePin: 1",
 				"set likePin: 1",
 				"+ set list: 2",
 				"+ commit: 0",
 			]);
 			assert.deepEqual(await roundTrips(like(2)), [
 				"lock lists: 0",
-				"+ lists: 1",
-				"+ edges likePin: 0",
+				"+ lists, edges likePin: 1",
 				"set likePin: 1",
 				"+ set list: 2",
 				"+ commit: 0",
@@ -438,6 +485,50 @@ export function mysqlStatementsSuite(
 			await other.query("ROLLBACK");
 			await again;
 			assert.equal((await listOf(storage, likePin, user(1, 2))).count, 2);
+		});
+
+		test("both sides of an edge on two shards of a host take two round trips, with an entry in each outbox", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			assert.equal(canLike(storage), true);
+			const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
+				likeOnBoth(storage),
+			);
+			assert.equal(sent.filter(({ joined }) => joined !== true).length, 2);
+			assert.deepEqual(
+				new Set(sent.slice(0, -1).map(({ shard }) => shard)),
+				new Set([0, 1]),
+			);
+			assert.deepEqual(await bothCounts(storage), [1, 1]);
+			const entries = await storage.pendingEntries({
+				olderThanMs: 0,
+				limit: 9,
+			});
+			assert.deepEqual(
+				entries.map(({ shard, entry }) => [shard, entry]),
+				[
+					[0, { here: 1 }],
+					[1, { there: 1 }],
+				],
+			);
+		});
+
+		test("both sides of an edge are changed or neither, and nobody waits twice for a row that another process keeps locked", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			await toggle(storage, likedBy, pin(1, 1), user(9, 0), true);
+			await using other = await createConnection({ uri: server.url });
+			await other.query("START TRANSACTION");
+			await other.query("SELECT * FROM db00001.lists FOR UPDATE");
+			const writing = likeOnBoth(storage);
+			assert.equal(canLike(storage), false, "somebody waits for the list");
+			await assert.rejects(writing, mayBeOfOneShard);
+			assert.equal(canLike(storage), false, "its lock was waited for");
+			assert.deepEqual(await bothCounts(storage), [0, 1]);
+			// The other side alone is free.
+			await toggle(storage, likePin, user(1, 0), pin(1, 1), true);
+			await other.query("ROLLBACK");
+			assert.deepEqual(await bothCounts(storage), [1, 1]);
 		});
 
 		test("a change that throws in a shared transaction writes nothing, and the others are committed", async () => {

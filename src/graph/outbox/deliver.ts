@@ -56,7 +56,9 @@ export async function deliverNow(
 	const writtenAt = Date.now() * 1_000;
 	try {
 		const delivery = await withDeadline(
-			deliverEntries(writer, rows),
+			rows.every(isDone)
+				? writer.deleteOutboxEntries(rows).then(() => NOTHING)
+				: deliverEntries(writer, rows),
 			deadlineIn(DELIVER_NOW_MS),
 		);
 		reportDelivery(
@@ -73,6 +75,11 @@ export async function deliverNow(
 		);
 		return NOTHING;
 	}
+}
+
+/** Whether nothing is left to do. */
+function isDone({ entry }: StoredEntry): boolean {
+	return entry !== null && Object.keys(entry).length === 0;
 }
 
 /**

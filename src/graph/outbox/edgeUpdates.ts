@@ -269,16 +269,20 @@ function shardOfEdge(
 	return shardOfList({ mapping: mappingOf(model, mapping), from }, storage);
 }
 
-/** The updates of a transaction's own shard, and those for its outbox entry. */
+/** The updates of a transaction's own shards, and those for its outbox entry. */
 export function splitByShard(
 	store: Store,
 	shard: number,
 	updates: readonly EdgeUpdate[],
+	beside = shard,
 ): {
 	readonly here: readonly EdgeUpdate[];
 	readonly elsewhere: readonly EdgeUpdate[];
 } {
-	const isHere = (edge: EdgeUpdate) => shardOfEdge(store, edge) === shard;
+	const isHere = (edge: EdgeUpdate) => {
+		const own = shardOfEdge(store, edge);
+		return own === shard || own === beside;
+	};
 	return {
 		here: updates.filter(isHere),
 		elsewhere: updates.filter((edge) => !isHere(edge)),

@@ -46,7 +46,8 @@ export interface WriteTransaction<T>
 }
 
 /** The result of `decide`. */
-export interface Decision<T> extends Omit<TransactionWrites<T>, "outboxEntry"> {
+export interface Decision<T>
+	extends Omit<TransactionWrites<T>, "outboxEntry" | "besideEntry"> {
 	readonly entry?: OutboxEntry | undefined;
 	/** Whether somebody who saw something before may not see it afterwards: the write then waits for its invalidations. */
 	readonly hides?: boolean;
@@ -57,6 +58,8 @@ export interface Committed<T> {
 	readonly created: readonly Id[];
 	/** The outbox row that was committed with it. */
 	readonly row: OutboxRow | null;
+	/** The one of the shard beside it, for its own invalidations. */
+	readonly besideRow?: OutboxRow | null;
 	/** Whether every shared cache acknowledged, and Redis took the publication. */
 	readonly invalidated: boolean;
 }

@@ -112,9 +112,14 @@ async function scanMissing(
 	const beyond: number[] = [];
 	for (const [at, index] of fromHead.entries()) {
 		const head = heads[at] as KeyResult<Head>;
-		results[index] =
-			head instanceof CorkboardError ? head : scanHead(head, scanOf(index));
-		// The list has changed since the head was read that the depth was taken from.
+		const scan = scanOf(index);
+		if (head instanceof CorkboardError) results[index] = head;
+		// A head of a standby may lack what the reader has seen; only a scan between
+		// positions says what that is.
+		else if (!head.isStale || startsAtHead(scan)) {
+			results[index] = scanHead(head, scan);
+		}
+		// Or the list has changed since the head was read that the depth was taken from.
 		if (results[index] === undefined) beyond.push(index);
 	}
 	for (const [at, index] of fromShard.entries()) {

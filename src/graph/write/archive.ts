@@ -1,5 +1,5 @@
 import { type Id, unpackId } from "../../id/ids.ts";
-import type { Mapping, ObjectType } from "../../model/types.ts";
+import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import {
@@ -61,10 +61,9 @@ export async function archiveBatch(
 	at: ArchivePosition | null,
 	now: number = Date.now(),
 ): Promise<ArchivedBatch> {
-	const type = typeNamed(store, id);
-	const lists = listsLeftBy(store, type);
+	const lists = listsLeftBy(store, typeNamed(store, id));
 	const first = lists[0];
-	if (first === undefined || !(await isArchivable(store, type, id, now))) {
+	if (first === undefined || !(await isGone(store, id, now))) {
 		return { next: null, removed: 0 };
 	}
 	const { list, after } = at ?? { list: first.name, after: null };
@@ -130,17 +129,58 @@ export async function leavingEdges(
 }
 
 /** Whether what the object leaves behind may be removed: an account that was opened again keeps it. */
-async function isArchivable(
-	{ storage, domain }: Store,
-	type: ObjectType,
+export async function isGone(
+	store: Store,
 	id: Id,
-	now: number,
+	now: number = Date.now(),
 ): Promise<boolean> {
-	const [text = null] = valuesOrThrow(await storage.readObjects([id]));
-	const data = text === null ? null : parseJsonObject(text);
-	if (data === null) return false;
-	const from = domain.visibility.goneFrom(type.name, data);
-	return from !== null && from <= now;
+	return (await areGone(store, [id], now)).has(id);
+}
+
+/** Those of the objects that are gone. */
+async function areGone(
+	store: Store,
+	ids: readonly Id[],
+	now: number,
+): Promise<ReadonlySet<Id>> {
+	const texts = valuesOrThrow(await store.storage.readObjects(ids));
+	const { visibility } = store.domain;
+	const gone = ids.filter((id, at) => {
+		const data = parseJsonObject(texts[at] ?? "");
+		if (data === null) return false;
+		const from = visibility.goneFrom(typeNamed(store, id).name, data);
+		return from !== null && from <= now;
+	});
+	return new Set(gone);
+}
+
+/**
+ * Deletes those of the objects whose owner is gone; returns how many. They are
+ * from a list of which `unlistedOwner` gives the key: the job of the owner does
+ * not find them.
+ */
+export async function archiveUnlisted(
+	store: Store,
+	key: string,
+	ids: readonly Id[],
+	now: number = Date.now(),
+): Promise<number> {
+	let removed = 0;
+	for (let at = 0; at < ids.length; at += BATCH) {
+		const some = ids.slice(at, at + BATCH);
+		const texts = valuesOrThrow(await store.storage.readObjects(some));
+		const owned = some.flatMap((id, nth) => {
+			const data = parseJsonObject(texts[nth] ?? "");
+			const owner = data?.active === false ? null : data?.[key];
+			return typeof owner === "string" ? [{ id, owner: owner as Id }] : [];
+		});
+		const byOwner = Map.groupBy(owned, ({ owner }) => owner);
+		for (const owner of await areGone(store, [...byOwner.keys()], now)) {
+			const left = (byOwner.get(owner) ?? []).map(({ id }) => id);
+			removed += await removeParts(store, { key, owner }, left);
+		}
+	}
+	return removed;
 }
 
 /** Deletes parts of an object that is gone, with the edges of the lists that they are on because of their content. */

@@ -49,6 +49,26 @@ export function partReference(
 	return inverse.key === parent || inverse.key === owner ? inverse.key : null;
 }
 
+/**
+ * For the list of a parent whose objects also have an owner that does not list
+ * them (the comments on a pin, of their authors): the key by which they name that
+ * owner. Null for another list.
+ */
+export function unlistedOwner(
+	{ domain, model }: Pick<Store, "domain" | "model">,
+	{ inverse, to }: Mapping,
+): string | null {
+	const { parent, owner } = domain.visibility.keysOf(to);
+	if (inverse?.kind !== "reference" || inverse.key !== parent) return null;
+	const isListed = [...model.mappings.values()].some(
+		(other) =>
+			other.to === to &&
+			other.inverse?.kind === "reference" &&
+			other.inverse.key === owner,
+	);
+	return isListed ? null : owner;
+}
+
 /** The jobs for what objects of one type leave behind. Empty where such objects leave nothing. */
 export function archiveJobs(
 	store: Pick<Store, "domain">,

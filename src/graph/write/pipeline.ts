@@ -10,6 +10,7 @@ import type { Id } from "../../id/ids.ts";
 import { entryName } from "../../storage/keys.ts";
 import type {
 	KeyResult,
+	ListKey,
 	LookupChange,
 	LookupRow,
 	NewObject,
@@ -18,6 +19,7 @@ import type {
 	TransactionResult,
 } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
+import { shardOfLocked } from "../../storage/transactionRules.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";
@@ -76,12 +78,15 @@ export class WritePipeline implements Writer {
 			decision: ReturnType<WriteTransaction<T>["decide"]>,
 			created: readonly Id[],
 		) => OutboxEntry | undefined,
+		/** For the outbox of the shard beside, where the first entry has invalidations. */
+		besideEntry?: OutboxEntry,
 	): Promise<Committed<T>> {
 		const { store } = this;
 		const trace = this.#trace?.startWrite(startOf(store, transaction));
 		let summary = NOTHING_WRITTEN;
 		let created: readonly Id[] = [];
 		let outboxEntry: JsonObject | undefined;
+		let beside: JsonObject | undefined;
 		let objects: ReturnType<typeof transaction.decide>["objects"];
 		let hasTombstones = false;
 		/** Whether changes were sent with COMMIT, or may have been. */
@@ -102,11 +107,15 @@ export class WritePipeline implements Writer {
 						objects = decision.objects;
 						// 4. Write: the port writes objects, edges, counts and the outbox row.
 						const { entry: _, hides: __, ...writes } = decision;
-						outboxEntry = encodeEntry(entryOf(decision, created) ?? {});
+						const entry = entryOf(decision, created) ?? {};
+						outboxEntry = encodeEntry(entry);
+						beside =
+							besideEntry && entry.invalidations && encodeEntry(besideEntry);
 						summary = summaryOf(created, decision, outboxEntry);
 						return {
 							...writes,
 							...(outboxEntry !== undefined && { outboxEntry }),
+							...(beside !== undefined && { besideEntry: beside }),
 						};
 					},
 					...(store.sharesCaches && {
@@ -143,7 +152,7 @@ export class WritePipeline implements Writer {
 		const invalidated = await store.invalidate(changed, trace);
 		trace?.end(summary);
 		if (this.#ofRequest) this.#remember(transaction, created, objects);
-		const { outboxKey, result } = committed;
+		const { outboxKey, besideKey, result } = committed;
 		if (outboxKey !== null && trace !== undefined) {
 			this.#undelivered.set(entryName(outboxKey), trace);
 		}
@@ -151,7 +160,10 @@ export class WritePipeline implements Writer {
 			outboxKey === null
 				? null
 				: { ...outboxKey, entry: outboxEntry as JsonObject };
-		return { result, created, row, invalidated };
+		const besideRow = besideKey
+			? { ...besideKey, entry: beside as JsonObject }
+			: null;
+		return { result, created, row, besideRow, invalidated };
 	}
 
 	/** Objects as this pipeline last committed them, since the last call. */
@@ -203,19 +215,20 @@ export class WritePipeline implements Writer {
 	transactWithInvalidations<T>(
 		transaction: WriteTransaction<T>,
 	): Promise<Committed<T>> {
-		return this.#transact(transaction, (decision, created) => {
-			const { objects = [], edges = [], recount = [], entry } = decision;
-			const changed = [created, objects, edges, recount];
-			const isUnchanged = changed.every(({ length }) => length === 0);
-			const keys = changedBy(transaction);
-			const hasKeys = keys.objects.length + keys.lists.length > 0;
-			return isUnchanged || !hasKeys || !this.store.sharesCaches
-				? entry
-				: {
-						...entry,
-						invalidations: invalidationsOf(keys),
-					};
-		});
+		const { own, beside } = keysByShard(transaction);
+		const hasKeys = own.objects.length + own.lists.length > 0;
+		return this.#transact(
+			transaction,
+			(decision, created) => {
+				const { objects = [], edges = [], recount = [], entry } = decision;
+				const changed = [created, objects, edges, recount];
+				const isUnchanged = changed.every(({ length }) => length === 0);
+				return isUnchanged || !hasKeys || !this.store.sharesCaches
+					? entry
+					: { ...entry, invalidations: invalidationsOf(own) };
+			},
+			beside && { invalidations: invalidationsOf(beside) },
+		);
 	}
 
 	/** Steps 1 to 8. `alsoDeliver`: entries that earlier transactions of the same write committed. */
@@ -227,7 +240,7 @@ export class WritePipeline implements Writer {
 		const changes: ChangedKeys[] = [];
 		this.#changes.add(changes);
 		try {
-			const { result, created, row, invalidated } =
+			const { result, created, row, besideRow, invalidated } =
 				await this.transactWithInvalidations({
 					...transaction,
 					decide(reads) {
@@ -240,10 +253,10 @@ export class WritePipeline implements Writer {
 
 			// 7. Deliver what the entry promises to other shards, if that is soon done.
 			// What was invalidated just now need not be invalidated again.
-			const own = row && (invalidated ? withoutInvalidations(row) : row);
+			const rows = [row, besideRow].filter((one) => one != null);
 			const delivery = await deliverNow(this, [
 				...alsoDeliver(result),
-				...(own === null ? [] : [own]),
+				...(invalidated ? rows.map(withoutInvalidations) : rows),
 			]);
 
 			// 8. Confirm: a write that hides something waits until no other process
@@ -349,6 +362,23 @@ function changedBy({
 	return { objects, lists };
 }
 
+/** The same by the outbox that names it: each shard's names what changes on that shard. */
+function keysByShard(transaction: WriteTransaction<unknown>): {
+	readonly own: Required<ChangedKeys>;
+	readonly beside: ChangedKeys | undefined;
+} {
+	const changed = changedBy(transaction);
+	if (transaction.beside === undefined) {
+		return { own: changed, beside: undefined };
+	}
+	const isOwn = (list: ListKey) =>
+		shardOfLocked(transaction, list) === transaction.shard;
+	return {
+		own: { ...changed, lists: changed.lists.filter(isOwn) },
+		beside: { lists: changed.lists.filter((list) => !isOwn(list)) },
+	};
+}
+
 function mergedChanges(changes: readonly ChangedKeys[]): ChangedKeys {
 	return {
 		objects: changes.flatMap(({ objects = [] }) => objects),
@@ -363,14 +393,21 @@ function withoutInvalidations({ entry, ...key }: OutboxRow): OutboxRow {
 
 function startOf(
 	{ model }: Store,
-	{ shard, creates = [], objects = [], lists = [] }: WriteTransaction<unknown>,
+	{
+		shard,
+		beside,
+		creates = [],
+		objects = [],
+		lists = [],
+	}: WriteTransaction<unknown>,
 ): WriteDescription {
 	const changes = new Set([
 		...creates.map(({ type }) => type),
 		...objects.flatMap((id) => typeNameOf(model, id) ?? []),
 		...lists.map(({ mapping }) => mapping.name),
 	]);
-	return { verb: "transaction", changes: [...changes], shards: [shard] };
+	const shards = beside === undefined ? [shard] : [shard, beside];
+	return { verb: "transaction", changes: [...changes], shards };
 }
 
 /** An object that is created and changed at once is one row. */

@@ -1,8 +1,10 @@
+import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
 import {
 	type Edge,
 	type EdgeKey,
+	PRESENT,
 	REMOVED,
 	type Storage,
 } from "../../storage/storage.ts";
@@ -51,6 +53,8 @@ export interface PurgedBatch {
 	/** Where the next batch begins; null at the end. */
 	readonly next: Pick<Edge, "from" | "to"> | null;
 	readonly purged: number;
+	/** Objects that the edges lead to which are on their list. */
+	readonly listed: readonly Id[];
 }
 
 /** Whether the row of an edge is old enough to be purged, and that of its inverse may be gone already. */
@@ -86,12 +90,15 @@ export async function purgeBatch(
 		edges = some;
 		break;
 	}
-	const old = edges.filter(
-		({ state, sequence, version, from }) =>
-			state === REMOVED &&
-			Number.isSafeInteger(version) &&
-			sequence < before &&
-			shardOfList({ mapping, from }, storage) === shard,
+	const ofShard = edges.filter(
+		({ from }) => shardOfList({ mapping, from }, storage) === shard,
+	);
+	const listed = ofShard
+		.filter(({ state }) => state === PRESENT)
+		.map(({ to }) => to);
+	const old = ofShard.filter(
+		({ state, sequence, version }) =>
+			state === REMOVED && Number.isSafeInteger(version) && sequence < before,
 	);
 	const { inverse } = mapping;
 	const last = edges.at(-1);
@@ -104,7 +111,7 @@ export async function purgeBatch(
 		purgeable = old.filter(({ from, to }) => !kept.has(`${from} ${to}`));
 	}
 	const { purged } = await purgeRows(storage, mapping, purgeable);
-	return { next, purged };
+	return { next, purged, listed };
 }
 
 function reversed(edge: Edge): Edge {

@@ -1,4 +1,5 @@
 import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import {
@@ -8,14 +9,20 @@ import {
 	PRESENT,
 	REMOVED,
 } from "../../storage/storage.ts";
+import { mayBeOfOneShard } from "../../storage/storageFailure.ts";
 import {
 	decideEdges,
 	edgesToRead,
 	edgeWithInverse,
 	splitByShard,
 } from "../outbox/edgeUpdates.ts";
-import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
+import {
+	type EdgeUpdate,
+	mappingOf,
+	type OutboxEntry,
+} from "../outbox/entry.ts";
 import { nextSequence } from "../outbox/sequences.ts";
+import type { EntryJob, WantedJob } from "../store/jobQueue.ts";
 import type { Store } from "../store/store.ts";
 import type { NewObject, Writes } from "../types.ts";
 import type { WritePipeline } from "./pipeline.ts";
@@ -31,10 +38,64 @@ interface Target {
  * Changes edges of one list and their inverses: those on the list's shard in one
  * transaction, others and those to objects that are not known yet by its outbox
  * entry. An edge that is already as it should be keeps its version.
+ *
+ * The inverse of a single edge is in that transaction too where its shard is on the
+ * same host and nobody holds its list. If somebody turns out to hold it, or that
+ * shard takes no writes, nothing was done, and it takes the way of the others: a
+ * write waits for the lists of its own shard alone (docs/consistency.md "Both sides of an edge").
  */
 export async function setEdges(
 	pipeline: WritePipeline,
-	...[mapping, from, { add, remove }]: Parameters<Writes["setEdges"]>
+	...[mapping, from, changes]: Parameters<Writes["setEdges"]>
+): Promise<void> {
+	const { store } = pipeline;
+	const { events, queue } = store.jobs ?? {};
+	const newJob = events?.ofMapping(mapping.name)
+		? ((await queue?.prepare()) ?? null)
+		: null;
+	const set = (beside: number | undefined) =>
+		setOnShards(pipeline, mapping, from, changes, newJob, beside);
+	const beside = besideOf(store, mapping, from, changes);
+	if (beside === undefined) return set(undefined);
+	try {
+		await set(beside);
+	} catch (thrown) {
+		if (!mayBeOfOneShard(thrown)) throw thrown;
+		await set(undefined);
+	}
+}
+
+type Changes = Parameters<Writes["setEdges"]>[2];
+
+/** The other shard that one transaction can change as well; undefined if there is none. */
+function besideOf(
+	{ model, storage }: Store,
+	mapping: Mapping,
+	from: Id,
+	{ add, remove }: Changes,
+): number | undefined {
+	const to = [...add.map((link) => link.to), ...remove];
+	const [only] = to;
+	const { inverse } = mapping;
+	if (to.length !== 1 || typeof only !== "string") return undefined;
+	if (inverse?.kind !== "target") return undefined;
+	const list = { mapping, from };
+	const other = { mapping: mappingOf(model, inverse.mapping), from: only };
+	const shard = shardOfList(list, storage);
+	const beside = shardOfList(other, storage);
+	return beside !== shard &&
+		storage.canTransactOnBoth(shard, beside, [list, other])
+		? beside
+		: undefined;
+}
+
+async function setOnShards(
+	pipeline: WritePipeline,
+	mapping: Mapping,
+	from: Id,
+	{ add, remove }: Changes,
+	newJob: ((job: WantedJob) => EntryJob) | null,
+	beside: number | undefined,
 ): Promise<void> {
 	const { store } = pipeline;
 	const shard = shardOfList({ mapping, from }, store.storage);
@@ -52,6 +113,7 @@ export async function setEdges(
 			store,
 			shard,
 			edges.flatMap((edge) => edgeWithInverse(mapping, { ...edge, from })),
+			beside,
 		);
 	const locked = edgesToRead(
 		store,
@@ -64,12 +126,10 @@ export async function setEdges(
 	);
 	const edgeAt = positions(locked.keys, (key) => edgeName(key.mapping, key));
 	const { visibility } = store.domain;
-	const { events, queue } = store.jobs ?? {};
-	const newJob = events?.ofMapping(mapping.name)
-		? await queue?.prepare()
-		: null;
+	const { events } = store.jobs ?? {};
 	await pipeline.write({
 		shard,
+		beside,
 		lists: locked.lists,
 		edges: locked.keys,
 		decide(reads) {

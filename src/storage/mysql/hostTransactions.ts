@@ -72,7 +72,7 @@ export class HostTransactions {
 		unit: Unit,
 		rows: readonly string[],
 	): Promise<readonly TransactionOutcome[]> {
-		if (this.#isContended(rows)) return this.#runAlone(unit);
+		if (this.isContended(rows)) return this.#runAlone(unit);
 		if (!unit.every(({ transaction }) => isShareable(transaction)))
 			return this.#runAlone(unit);
 		return this.#share(unit, rows);
@@ -82,14 +82,20 @@ export class HostTransactions {
 		unit: Unit,
 		rows: readonly string[],
 	): Promise<readonly TransactionOutcome[]> {
+		const isOfTwo = unit.some(({ beside }) => beside !== undefined);
+		let began = performance.now();
 		const shared = await new Promise<readonly TransactionOutcome[]>(
 			(resolve, reject) => {
 				this.#waiting.push({ unit, resolve, reject });
 				this.#schedule();
 			},
-		);
+		).catch((thrown: unknown) => {
+			if (isOfTwo && performance.now() - began > LOCK_MS) this.#contend(rows);
+			throw thrown;
+		});
 		if (shared.length > 0) return shared;
-		const began = performance.now();
+		if (isOfTwo) throw triedOnce(unit);
+		began = performance.now();
 		try {
 			return await this.#runAlone(unit);
 		} finally {
@@ -162,7 +168,8 @@ export class HostTransactions {
 				deadline: latest(jobs),
 				trace: mergeTraces(jobs.flatMap(({ trace }) => trace ?? [])),
 				requests: jobs.length,
-				isTriedOnce: isShared,
+				isTriedOnce:
+					isShared || jobs.some(({ beside }) => beside !== undefined),
 			},
 			(statements) => runTransactionGroup(statements, this.#model, jobs),
 		);
@@ -173,7 +180,8 @@ export class HostTransactions {
 		return outcomes;
 	}
 
-	#isContended(rows: readonly string[]): boolean {
+	/** Whether another process kept one of these rows locked not long ago. */
+	isContended(rows: readonly string[]): boolean {
 		if (this.#contended.size === 0) return false;
 		const now = performance.now();
 		return rows.some((row) => {
@@ -203,6 +211,14 @@ function isShareable({
 		neighbors.length === 0 &&
 		lists.length + objects.length + edges.length + creates.length <= MOST_KEYS
 	);
+}
+
+/** The caller has another way: a transaction for each shard, which nobody has to wait for both of. */
+function triedOnce([job]: Unit): StorageFailure {
+	return new StorageFailure("conflict", "A row was not free in time.", {
+		host: job?.shard.host.name ?? "",
+		statement: "transaction of two shards",
+	});
 }
 
 /** Whether running each by itself would not help, or might do things twice. */

@@ -6,7 +6,13 @@ import { tableIn } from "./ddl.ts";
 import type { QueryOptions } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
 import { chunks, type Shard } from "./shards.ts";
-import { anyOf, type Fragment, valuesOf } from "./sqlFragment.ts";
+import {
+	anyOf,
+	digitsOf,
+	type Fragment,
+	integers,
+	quotedName,
+} from "./sqlFragment.ts";
 import type { StatementBatch } from "./statementBatch.ts";
 
 /** Lists of one statement. */
@@ -36,43 +42,26 @@ export function listOf([from, , count, lastSequence, epoch]: Row): ListRow {
 }
 
 /**
- * Locks the lists' own rows in key order and puts them into `found`, by
- * `listName`. Missing rows are inserted with zeros, so that there is something to
- * lock; the INSERT takes the lock of a row that exists, and changes nothing in it.
+ * Locks the lists' own rows in key order. Missing rows are inserted with zeros, so
+ * that there is something to lock; the INSERT takes the lock of a row that exists,
+ * and changes nothing in it.
  */
 export function lockLists(
 	batch: StatementBatch,
 	{ database }: Shard,
 	keys: readonly ListKey[],
-	found: Map<string, ListRow>,
 ): void {
-	const table = tableIn(database, "lists");
 	for (const some of chunks(inKeyOrder(keys), LISTS)) {
-		const rows = valuesOf(
-			some.map(({ mapping, from }) => [BigInt(from), mapping.name, 0, 0, 0]),
+		const rows = some.map(
+			({ mapping, from }) =>
+				`(${digitsOf(from)}, ${quotedName(mapping.name)}, 0, 0, 0)`,
 		);
 		batch.run({
 			name: "lock lists",
-			text: `INSERT INTO ${table} (${COLUMNS}) VALUES ${rows.text}
+			text: `INSERT INTO ${tableIn(database, "lists")} (${COLUMNS}) VALUES ${rows.join(", ")}
 				ON DUPLICATE KEY UPDATE count = count`,
-			values: rows.values,
+			values: [],
 		});
-		const condition = isOneOf(some);
-		batch.rows(
-			{
-				name: "lists",
-				// The index is forced because a table scan, cheaper for a small table, locks all rows it reads.
-				text: `SELECT ${COLUMNS} FROM ${table} FORCE INDEX (PRIMARY)
-					WHERE ${condition.text} FOR UPDATE`,
-				values: condition.values,
-			},
-			(all) => {
-				for (const row of all) {
-					const list = listOf(row);
-					found.set(listName({ name: String(row[1]) }, list.from), list);
-				}
-			},
-		);
 	}
 }
 
@@ -83,21 +72,16 @@ export function writeLists(
 	rows: readonly (ListRow & { readonly mapping: Mapping })[],
 ): void {
 	for (const some of chunks(rows, LISTS)) {
-		const { text, values } = valuesOf(
-			some.map(({ mapping, from, count, lastSequence, epoch }) => [
-				BigInt(from),
-				mapping.name,
-				count,
-				lastSequence,
-				epoch,
-			]),
+		const values = some.map(
+			({ mapping, from, count, lastSequence, epoch }) =>
+				`(${digitsOf(from)}, ${quotedName(mapping.name)}, ${integers([count, lastSequence, epoch])})`,
 		);
 		batch.run({
 			name: "set list",
-			text: `INSERT INTO ${tableIn(database, "lists")} (${COLUMNS}) VALUES ${text}
+			text: `INSERT INTO ${tableIn(database, "lists")} (${COLUMNS}) VALUES ${values.join(", ")}
 				ON DUPLICATE KEY UPDATE count = VALUES(count),
 					last_sequence = VALUES(last_sequence), epoch = VALUES(epoch)`,
-			values,
+			values: [],
 		});
 	}
 }

@@ -48,6 +48,11 @@ export class LockQueue<Job> {
 		return true;
 	}
 
+	/** Whether some job runs or waits for the row. */
+	has(row: string): boolean {
+		return this.#lines.has(row);
+	}
+
 	/** Starts the job, and those that can run with it, if it is the first of all its rows. */
 	#start(entry: Entry<Job>): void {
 		const group = new Set<Entry<Job>>();

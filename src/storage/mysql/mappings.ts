@@ -1,12 +1,13 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { edgeName } from "../keys.ts";
+import { edgeName, listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
 import {
 	type Edge,
 	type EdgeKey,
 	type EdgeState,
 	type ListKey,
+	type ListRow,
 	type Neighbors,
 	type Position,
 	PRESENT,
@@ -17,10 +18,12 @@ import type { Row } from "./driver/mysql2Connection.ts";
 import { chunks, type KeyOnShard, type Shard } from "./shards.ts";
 import {
 	anyOf,
+	digitsOf,
 	type Fragment,
+	integers,
 	namesOf,
+	quotedName,
 	unionAll,
-	valuesOf,
 } from "./sqlFragment.ts";
 import type { StatementBatch } from "./statementBatch.ts";
 
@@ -35,27 +38,92 @@ export async function readEdges(
 	keys: readonly KeyOnShard<EdgeKey>[],
 	options: QueryOptions,
 ): Promise<readonly (Edge | null)[]> {
-	const { name, parts, mappings } = edgesByTable(keys);
-	const rows = await host.rows(unionAll(name, parts), options);
-	const found = new Map(rows.map((row) => named(mappings, row)));
+	const tables = edgesByTable(keys);
+	const rows = await host.rows(unionAll(tables.name, tables.parts), options);
+	const found = new Map(rows.map((row) => named(tables, row)));
 	return keys.map(({ key }) => found.get(edgeName(key.mapping, key)) ?? null);
 }
 
-/** Reads edges of one host in a transaction. Those that exist go into `found`, by `edgeName`. */
-export function selectEdges(
+/**
+ * Reads locked lists and edges of one host in a transaction, together: of each
+ * result the client reads its columns first, which takes longer than a row.
+ * The lists' rows are locked already, and at READ COMMITTED a statement sees what
+ * was committed before it, so they are read without another lock. Lists go into
+ * `found.lists` by `listName`, edges that exist into `found.edges` by `edgeName`.
+ */
+export function selectListsAndEdges(
 	batch: StatementBatch,
-	keys: readonly KeyOnShard<EdgeKey>[],
-	found: Map<string, Edge>,
+	lists: readonly KeyOnShard<ListKey>[],
+	edges: readonly KeyOnShard<EdgeKey>[],
+	found: {
+		readonly lists: Map<string, ListRow>;
+		readonly edges: Map<string, Edge>;
+	},
 ): void {
-	for (const some of chunks(keys, EDGES)) {
-		const { name, parts, mappings } = edgesByTable(some);
-		batch.rows(unionAll(name, parts), (rows) => {
-			for (const row of rows) found.set(...named(mappings, row));
+	const ofLists = [...chunks(lists, EDGES)];
+	const ofEdges = [...chunks(edges, EDGES)];
+	const count = Math.max(ofLists.length, ofEdges.length);
+	for (let at = 0; at < count; at++) {
+		const rowsOfLists = listsByMapping(ofLists[at] ?? []);
+		const rowsOfEdges = edgesByTable(
+			ofEdges[at] ?? [],
+			rowsOfLists.mappings.length,
+		);
+		const name = [rowsOfLists.name, rowsOfEdges.name].filter(
+			(one) => one !== "",
+		);
+		const { text } = unionAll("", [...rowsOfLists.parts, ...rowsOfEdges.parts]);
+		batch.rows({ name: name.join(", "), text, values: [] }, (rows) => {
+			for (const row of rows) {
+				const mapping = rowsOfLists.mappings[Number(row[0])];
+				if (mapping === undefined) {
+					found.edges.set(...named(rowsOfEdges, row));
+				} else {
+					const [, from, , lastSequence, count, epoch] = row;
+					found.lists.set(listName(mapping, from as Id), {
+						from: from as Id,
+						count: Number(count),
+						lastSequence: Number(lastSequence),
+						epoch: Number(epoch),
+					});
+				}
+			}
 		});
 	}
 }
 
-function edgesByTable(keys: readonly KeyOnShard<EdgeKey>[]) {
+/** Rows of `lists` in the columns of edges. */
+function listsByMapping(keys: readonly KeyOnShard<ListKey>[]) {
+	const groups = Map.groupBy(
+		keys,
+		({ key, shard }) => `${shard.database} ${key.mapping.name}`,
+	);
+	const firsts = [...groups.values()].map(
+		([first]) => first as KeyOnShard<ListKey>,
+	);
+	return {
+		name: keys.length === 0 ? "" : "lists",
+		mappings: firsts.map(({ key }) => key.mapping),
+		parts: [...groups.values()].map((some, part): Fragment => {
+			const { key, shard } = firsts[part] as KeyOnShard<ListKey>;
+			return {
+				// The index is forced because a table scan would be cheaper for a small table.
+				text: `SELECT ${part} AS part, from_id, from_id AS to_id,
+						last_sequence AS sequence, count AS state, epoch AS version
+					FROM ${tableIn(shard.database, "lists")} FORCE INDEX (PRIMARY)
+					WHERE mapping = ${quotedName(key.mapping.name)}
+						AND from_id IN (${some.map(({ key: { from } }) => digitsOf(from)).join(", ")})`,
+				values: [],
+			};
+		}),
+	};
+}
+
+function edgesByTable(
+	keys: readonly KeyOnShard<EdgeKey>[],
+	/** The number of the first part. */
+	first = 0,
+) {
 	const tables = Map.groupBy(keys, ({ key, shard }) =>
 		tableIn(shard.database, key.mapping.table),
 	);
@@ -63,35 +131,38 @@ function edgesByTable(keys: readonly KeyOnShard<EdgeKey>[]) {
 		([first]) => (first as KeyOnShard<EdgeKey>).key.mapping,
 	);
 	return {
-		name: `edges ${namesOf(mappings.map(({ name }) => name))}`,
+		name:
+			keys.length === 0
+				? ""
+				: `edges ${namesOf(mappings.map(({ name }) => name))}`,
 		mappings,
-		parts: [...tables].map(([table, some], part): Fragment => {
-			const ends = byEnds(some.map(({ key }) => key));
-			return {
-				text: `SELECT ${part} AS part, ${COLUMNS} FROM ${table}
-					FORCE INDEX (edge) WHERE ${ends.text}`,
-				values: ends.values,
-			};
-		}),
+		first,
+		parts: [...tables].map(
+			([table, some], part): Fragment => ({
+				text: `SELECT ${first + part} AS part, ${COLUMNS} FROM ${table}
+					FORCE INDEX (edge) WHERE ${byEnds(some.map(({ key }) => key))}`,
+				values: [],
+			}),
+		),
 	};
 }
 
 /** Grouped by list: every server uses the index for `from = … AND to IN (…)`, but not for pairs. */
-function byEnds(keys: readonly EdgeKey[]): Fragment {
-	return anyOf(
-		[...Map.groupBy(keys, ({ from }) => from)].map(([from, some]) => ({
-			text: "from_id = ? AND to_id IN (?)",
-			values: [BigInt(from), some.map(({ to }) => BigInt(to))],
-		})),
-	);
+function byEnds(keys: readonly EdgeKey[]): string {
+	return [...Map.groupBy(keys, ({ from }) => from)]
+		.map(
+			([from, some]) =>
+				`(from_id = ${digitsOf(from)} AND to_id IN (${some.map(({ to }) => digitsOf(to)).join(", ")}))`,
+		)
+		.join(" OR ");
 }
 
 function named(
-	mappings: readonly Mapping[],
+	{ mappings, first }: { readonly mappings: readonly Mapping[]; first: number },
 	[part, ...row]: Row,
 ): readonly [string, Edge] {
 	const edge = edgeOf(row);
-	return [edgeName(mappings[Number(part)] as Mapping, edge), edge];
+	return [edgeName(mappings[Number(part) - first] as Mapping, edge), edge];
 }
 
 function edgeOf([from, to, sequence, state, version]: Row): Edge {
@@ -184,12 +255,11 @@ export function writeEdges(
 			continue;
 		}
 		for (const some of chunks(group, EDGES)) {
-			const { text, values } = valuesOf(some.map(rowOf));
 			batch.run({
 				name: `set ${mapping.name}`,
 				text: `INSERT INTO ${tableIn(shard.database, mapping.table)} (${COLUMNS})
-					VALUES ${text}${exists ? ON_DUPLICATE : ""}`,
-				values,
+					VALUES ${some.map(rowOf).join(", ")}${exists ? ON_DUPLICATE : ""}`,
+				values: [],
 			});
 		}
 	}
@@ -222,8 +292,8 @@ export function deleteEdges(
 const ON_DUPLICATE = ` ON DUPLICATE KEY UPDATE sequence = VALUES(sequence),
 	state = VALUES(state), version = VALUES(version)`;
 
-function rowOf({ from, to, sequence, state, version }: Edge) {
-	return [BigInt(from), BigInt(to), sequence, state, version];
+function rowOf({ from, to, sequence, state, version }: Edge): string {
+	return `(${digitsOf(from)}, ${digitsOf(to)}, ${integers([sequence, state, version])})`;
 }
 
 function updateEdge(
@@ -234,8 +304,10 @@ function updateEdge(
 	batch.run({
 		name: `set ${mapping.name}`,
 		text: `UPDATE ${tableIn(database, mapping.table)} FORCE INDEX (edge)
-			SET sequence = ?, state = ?, version = ? WHERE from_id = ? AND to_id = ?`,
-		values: [sequence, state, version, BigInt(from), BigInt(to)],
+			SET sequence = ${integers([sequence])}, state = ${integers([state])},
+				version = ${integers([version])}
+			WHERE from_id = ${digitsOf(from)} AND to_id = ${digitsOf(to)}`,
+		values: [],
 	});
 }
 

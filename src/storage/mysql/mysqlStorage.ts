@@ -80,6 +80,7 @@ import {
 } from "./shards.ts";
 import { SharedHosts } from "./sharedHosts.ts";
 import { StandbyReads } from "./standbyReads.ts";
+import { prepareSuccessors } from "./successors.ts";
 import { TransactionQueue } from "./transactionQueue.ts";
 
 /** Rows of one batch when iterating over a table. */
@@ -149,6 +150,7 @@ class MysqlStorage implements Storage {
 	readonly #hosts: SharedHosts;
 	#isClosed = false;
 	readonly #map: ReturnType<typeof mapShards>;
+	readonly #successors: AsyncDisposable;
 	readonly #transactions: TransactionQueue;
 	readonly #objects: MergedReads<ObjectKey, string | null>;
 	readonly #scans: MergedReads<Scan, ScanResult>;
@@ -178,6 +180,7 @@ class MysqlStorage implements Storage {
 		this.#readOnly = readOnly;
 		this.#hosts = hosts ?? new SharedHosts(this.#limits, readOnly, environment);
 		this.#map = mapShards(topology, this.#hosts);
+		this.#successors = prepareSuccessors(topology, this.#hosts);
 		this.outboxShards = [...this.#map.shards.keys()];
 		this.#feeds = new Set(this.outboxShards.filter(isFeedShard));
 		this.shards = this.outboxShards.filter((shard) => !isFeedShard(shard));
@@ -214,6 +217,20 @@ class MysqlStorage implements Storage {
 		if (this.#standbys.isEmpty) return false;
 		const shard = this.#shardOfList(list);
 		return shard !== undefined && this.#standbys.isSwitched(shard.number);
+	}
+
+	canTransactOnBoth(
+		shard: number,
+		beside: number,
+		lists: readonly ListKey[],
+	): boolean {
+		const { shards } = this.#map;
+		const host = shards.get(shard)?.host;
+		return (
+			host !== undefined &&
+			host === shards.get(beside)?.host &&
+			this.#transactions.isFree(host, lists)
+		);
 	}
 
 	hostOf(shard: number): string | null {
@@ -354,7 +371,22 @@ class MysqlStorage implements Storage {
 		);
 		const shard = this.#shard(transaction.shard);
 		this.#checkWritable(shard);
-		return this.#transactions.run(shard, transaction, trace);
+		if (transaction.beside === undefined) {
+			return this.#transactions.run({ shard, transaction }, trace);
+		}
+		const beside = this.#shard(transaction.beside);
+		this.#checkWritable(beside);
+		if (beside.host !== shard.host) {
+			// The topology changed meanwhile.
+			throw toStorageError(
+				new StorageFailure("conflict", "The shards are on different hosts.", {
+					host: shard.host.name,
+					statement: "transact",
+				}),
+				shard.number,
+			);
+		}
+		return this.#transactions.run({ shard, beside, transaction }, trace);
 	}
 
 	async compareAndSetLookups(
@@ -594,6 +626,7 @@ class MysqlStorage implements Storage {
 		await Promise.all(
 			this.#map.hosts.map((host) => this.#hosts.giveBack(host)),
 		);
+		await this.#successors[Symbol.asyncDispose]();
 	}
 
 	#queryOptions(

@@ -1,5 +1,5 @@
 import type { Environment } from "../../topology/secret.ts";
-import { Host, type HostLimits } from "./driver/host.ts";
+import { Host, type HostLimits, type HostWriteGuard } from "./driver/host.ts";
 import { addressOf } from "./serverAddress.ts";
 
 /**
@@ -15,6 +15,7 @@ export class SharedHosts {
 	readonly #limits: HostLimits;
 	readonly #readOnly: boolean;
 	readonly #environment: Environment;
+	readonly #guard: HostWriteGuard | null;
 	readonly #byUrl = new Map<string, Host>();
 	readonly #users = new Map<Host, number>();
 
@@ -22,7 +23,9 @@ export class SharedHosts {
 		limits: HostLimits,
 		readOnly: boolean,
 		environment: Environment = process.env,
+		guard: HostWriteGuard | null = null,
 	) {
+		this.#guard = guard;
 		this.#limits = limits;
 		this.#readOnly = readOnly;
 		this.#environment = environment;
@@ -33,7 +36,7 @@ export class SharedHosts {
 		let host = this.#byUrl.get(url);
 		if (host === undefined) {
 			const address = addressOf(url, this.#environment);
-			host = new Host(address, this.#limits, this.#readOnly);
+			host = new Host(address, this.#limits, this.#readOnly, this.#guard);
 			this.#byUrl.set(url, host);
 		}
 		this.#users.set(host, (this.#users.get(host) ?? 0) + 1);

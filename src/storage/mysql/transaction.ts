@@ -7,6 +7,7 @@ import type {
 	Edge,
 	EdgeKey,
 	EdgePosition,
+	ListKey,
 	ListRow,
 	Neighbors,
 	OutboxKey,
@@ -21,6 +22,7 @@ import {
 	checkTransaction,
 	computeListChanges,
 	edgesToPurge,
+	shardOfLocked,
 } from "../transactionRules.ts";
 import { recountList } from "./countLists.ts";
 import type { CommitDecision, MysqlTransaction } from "./driver/host.ts";
@@ -29,7 +31,7 @@ import {
 	deleteEdges,
 	type EdgeToWrite,
 	readNeighbors,
-	selectEdges,
+	selectListsAndEdges,
 	writeEdges,
 } from "./mappings.ts";
 import { insertObjects, lockObjects, updateObjects } from "./objects.ts";
@@ -40,7 +42,11 @@ import { StatementBatch } from "./statementBatch.ts";
 
 /** The result of one of the transactions that ran as a group. */
 export type TransactionOutcome =
-	| { readonly result: unknown; readonly outboxKey: OutboxKey | null }
+	| {
+			readonly result: unknown;
+			readonly outboxKey: OutboxKey | null;
+			readonly besideKey?: OutboxKey | null;
+	  }
 	| { readonly thrown: unknown };
 
 /** Time for `beforeCommit` and COMMIT together, in milliseconds: less than the life of a tombstone (docs/consistency.md, 3. Caches). */
@@ -67,9 +73,11 @@ export function isGroupable({
 	);
 }
 
-/** A transaction and the shard that it changes. */
+/** A transaction and the shard that it changes, or both. */
 export interface ShardTransaction {
 	readonly shard: Shard;
+	/** The transaction's `beside`, on the same host. */
+	readonly beside?: Shard;
 	readonly transaction: Transaction<unknown>;
 }
 
@@ -96,13 +104,13 @@ export async function runTransactionGroup(
 	/** Of these nothing more is decided. */
 	const ended = new Set<Shard>();
 	for (const one of transactions) {
-		const { shard } = one;
-		if (ended.has(shard)) {
+		const { shard, beside = shard } = one;
+		if (ended.has(shard) || ended.has(beside)) {
 			results.push(null);
 			continue;
 		}
 		const decided = await work.decide(one, transactions.length > 1);
-		if (decided === "alone") ended.add(shard);
+		if (decided === "alone") ended.add(shard).add(beside);
 		results.push(decided === "alone" ? null : decided);
 		if (decided !== "alone" && "thrown" in decided) {
 			const isLeft = (one.transaction.creates ?? []).length > 0;
@@ -125,6 +133,13 @@ interface Thrown {
 	readonly thrown: unknown;
 }
 
+/** What is locked and read on one shard. */
+interface ShardKeys {
+	readonly lists: ListKey[];
+	readonly objects: Id[];
+	readonly edges: EdgeKey[];
+}
+
 /** What changes on one shard. */
 interface ShardChanges {
 	readonly objects: Map<Id, JsonObject>;
@@ -138,7 +153,7 @@ class Work {
 	readonly #model: Model;
 	readonly #transactions: readonly ShardTransaction[];
 	/** In the order of their numbers. */
-	readonly #byShard: ReadonlyMap<Shard, readonly Transaction<unknown>[]>;
+	readonly #keys: ReadonlyMap<Shard, ShardKeys>;
 	readonly #hooks: readonly (() => Promise<void>)[];
 	#hooksBegan = 0;
 	#now = 0;
@@ -162,13 +177,7 @@ class Work {
 		this.#statements = statements;
 		this.#model = model;
 		this.#transactions = transactions;
-		const byShard = new Map<Shard, Transaction<unknown>[]>();
-		for (const { shard, transaction } of inShardOrder(transactions)) {
-			const some = byShard.get(shard);
-			if (some === undefined) byShard.set(shard, [transaction]);
-			else some.push(transaction);
-		}
-		this.#byShard = byShard;
+		this.#keys = keysByShard(transactions);
 		this.#hooks = transactions.flatMap(
 			({ transaction: { beforeCommit } }) => beforeCommit ?? [],
 		);
@@ -177,26 +186,21 @@ class Work {
 	/** Locks and reads, in one round trip: lists first, then objects, in one order in all transactions. The clock is read under the locks. */
 	async readUnderLock(): Promise<void> {
 		const batch = this.#batch();
-		for (const [shard, transactions] of this.#byShard) {
+		for (const [shard, { lists }] of this.#keys) {
 			batch.to(shard);
-			lockLists(
-				batch,
-				shard,
-				transactions.flatMap(({ lists = [] }) => lists),
-				this.#lists,
-			);
+			lockLists(batch, shard, lists);
 		}
-		for (const [shard, transactions] of this.#byShard) {
+		for (const [shard, { objects }] of this.#keys) {
 			batch.to(shard);
-			lockObjects(
-				batch,
-				this.#model,
-				shard,
-				transactions.flatMap(({ objects = [] }) => objects),
-				this.#objects,
-			);
+			lockObjects(batch, this.#model, shard, objects, this.#objects);
 		}
-		this.#readEdges(batch);
+		const lists = new Map<string, KeyOnShard<ListKey>>();
+		for (const [shard, keys] of this.#keys) {
+			for (const key of keys.lists) {
+				lists.set(listName(key.mapping, key.from), { key, shard });
+			}
+		}
+		this.#read(batch, [...lists.values()]);
 		const now = Date.now() * 1_000;
 		for (const { shard, transaction } of this.#transactions) {
 			const { creates = [] } = transaction;
@@ -220,9 +224,10 @@ class Work {
 
 	/** `"alone"`: it cannot run with others. */
 	async decide(
-		{ shard, transaction }: ShardTransaction,
+		one: ShardTransaction,
 		isGrouped: boolean,
 	): Promise<Decided | Thrown | "alone"> {
+		const { transaction } = one;
 		for (let renumberings = 0; ; renumberings += 1) {
 			const reads = this.#readsOf(transaction);
 			let writes: TransactionWrites<unknown>;
@@ -238,15 +243,15 @@ class Work {
 					const isAlone = recount !== undefined || purge !== undefined;
 					if (isAlone && isGrouped) return "alone";
 					this.#purged.push(...purged);
-					this.#apply(shard, writes, changes);
-					return { shard, transaction, writes };
+					this.#apply(one, writes, changes);
+					return { ...one, writes };
 				}
 				checkRenumbering(transaction, renumberings, renumber);
 			} catch (thrown) {
 				return { thrown };
 			}
 			if (isGrouped) return "alone";
-			await this.#renumber(shard, writes.renumber ?? []);
+			await this.#renumber(one, writes.renumber ?? []);
 		}
 	}
 
@@ -258,11 +263,17 @@ class Work {
 			(result) => result !== null && "writes" in result,
 		);
 		const batch = this.#batch();
-		const locals = new Map<Decided, number>();
-		const byShard = Map.groupBy(inShardOrder(decided), ({ shard }) => shard);
-		for (const [shard, some] of byShard) {
+		const keys = new Map<Decided, Map<Shard, OutboxKey>>();
+		for (const shard of this.#keys.keys()) {
+			const some = decided.filter(
+				(one) => one.shard === shard || one.beside === shard,
+			);
+			if (some.length === 0) continue;
 			batch.to(shard);
-			await this.#write(batch, shard, some, locals);
+			await this.#write(batch, shard, some, (one, local) => {
+				const own = keys.get(one) ?? new Map<Shard, OutboxKey>();
+				keys.set(one, own.set(shard, { shard: shard.number, local }));
+			});
 		}
 		if (performance.now() - this.#hooksBegan > HOOKS_AGAIN_MS) {
 			await this.#runHooks();
@@ -274,15 +285,29 @@ class Work {
 				use(answers);
 				return results.map((result): TransactionOutcome | null => {
 					if (result === null || !("writes" in result)) return result;
-					const local = locals.get(result);
-					const outboxKey =
-						local === undefined ? null : { shard: result.shard.number, local };
-					return { result: result.writes.result, outboxKey };
+					const { shard, beside, writes } = result;
+					const own = keys.get(result);
+					return {
+						result: writes.result,
+						outboxKey: own?.get(shard) ?? null,
+						...(beside && { besideKey: own?.get(beside) ?? null }),
+					};
 				});
 			},
 			commit: true,
+			wrote: () => this.#written(),
 			...(this.#hooks.length > 0 && { commitBy: this.#hooksBegan + COMMIT_MS }),
 		};
+	}
+
+	/** Names of the objects and edges. */
+	#written(): readonly string[] {
+		const names: string[] = [];
+		for (const created of this.#created.values()) names.push(...created);
+		for (const { objects, edges } of this.#changes.values()) {
+			names.push(...objects.keys(), ...edges.keys());
+		}
+		return names;
 	}
 
 	async #runHooks(): Promise<void> {
@@ -296,7 +321,7 @@ class Work {
 		batch: StatementBatch,
 		shard: Shard,
 		decided: readonly Decided[],
-		locals: Map<Decided, number>,
+		inserted: (one: Decided, local: number) => void,
 	): Promise<void> {
 		const { objects, lists, edges } = this.#changesOf(shard);
 		updateObjects(batch, this.#model, shard, objects, this.#now);
@@ -312,7 +337,9 @@ class Work {
 		);
 		deleteEdges(batch, shard, this.#purged);
 		writeLists(batch, shard, [...lists.values()]);
-		const recounts = decided.flatMap(({ writes: { recount = [] } }) => recount);
+		const recounts = decided.flatMap((one) =>
+			(one.writes.recount ?? []).filter((list) => shardOf(one, list) === shard),
+		);
 		if (recounts.length > 0) await batch.send();
 		for (const list of recounts) {
 			const row = this.#lists.get(listName(list.mapping, list.from));
@@ -321,37 +348,40 @@ class Work {
 		const withEntry: Decided[] = [];
 		const entries: JsonObject[] = [];
 		for (const one of decided) {
-			const { outboxEntry } = one.writes;
-			if (outboxEntry === undefined) continue;
+			const { outboxEntry, besideEntry } = one.writes;
+			const entry = one.shard === shard ? outboxEntry : besideEntry;
+			if (entry === undefined) continue;
 			withEntry.push(one);
-			entries.push(outboxEntry);
+			entries.push(entry);
 		}
 		insertOutboxEntries(batch, shard, entries, this.#now, (ids) => {
 			for (const [at, one] of withEntry.entries()) {
-				locals.set(one, ids[at] as number);
+				inserted(one, ids[at] as number);
 			}
 		});
 	}
 
 	/** Statements of one shard need no number: it is that of the transaction. */
 	#batch(): StatementBatch {
-		return new StatementBatch(this.#statements, this.#byShard.size > 1);
+		return new StatementBatch(this.#statements, this.#keys.size > 1);
 	}
 
-	#readEdges(batch: StatementBatch): void {
+	/** Lists that are locked, and all edges. */
+	#read(
+		batch: StatementBatch,
+		lists: readonly KeyOnShard<ListKey>[] = [],
+	): void {
 		const distinct = new Map<string, KeyOnShard<EdgeKey>>();
-		for (const [shard, transactions] of this.#byShard) {
-			for (const { edges = [], neighbors = [] } of transactions) {
-				for (const key of edges) {
-					distinct.set(edgeName(key.mapping, key), { key, shard });
-				}
-				for (const key of neighbors) {
-					distinct.set(edgeName(key.mapping, key), { key, shard });
-				}
+		for (const [shard, { edges }] of this.#keys) {
+			for (const key of edges) {
+				distinct.set(edgeName(key.mapping, key), { key, shard });
 			}
 		}
 		this.#edges.clear();
-		selectEdges(batch, [...distinct.values()], this.#edges);
+		selectListsAndEdges(batch, lists, [...distinct.values()], {
+			lists: this.#lists,
+			edges: this.#edges,
+		});
 	}
 
 	/** They depend on the edges that were read. Who looks for neighbors runs alone. */
@@ -395,14 +425,13 @@ class Work {
 	}
 
 	#apply(
-		shard: Shard,
+		one: ShardTransaction,
 		writes: TransactionWrites<unknown>,
 		changes: ReturnType<typeof computeListChanges>,
 	): void {
-		const changed = this.#changesOf(shard);
 		for (const { id, data } of writes.objects ?? []) {
 			this.#objects.set(id, data);
-			changed.objects.set(id, data);
+			this.#changesOf(one.shard).objects.set(id, data);
 		}
 		for (const {
 			mapping,
@@ -415,35 +444,69 @@ class Work {
 			const name = edgeName(mapping, { from, to });
 			const edge = { from, to, sequence, state, version };
 			this.#edges.set(name, edge);
-			changed.edges.set(name, { ...edge, mapping });
+			const { edges } = this.#changesOf(shardOf(one, { mapping, from }));
+			edges.set(name, { ...edge, mapping });
 		}
 		for (const { mapping, ...row } of changes.lists) {
 			const name = listName(mapping, row.from);
 			this.#lists.set(name, row);
-			changed.lists.set(name, { ...row, mapping });
+			const { lists } = this.#changesOf(
+				shardOf(one, { mapping, from: row.from }),
+			);
+			lists.set(name, { ...row, mapping });
 		}
 	}
 
-	async #renumber(shard: Shard, edges: readonly EdgePosition[]): Promise<void> {
+	async #renumber(
+		one: ShardTransaction,
+		edges: readonly EdgePosition[],
+	): Promise<void> {
 		for (const edge of highestFirst(edges)) {
 			const name = listName(edge.mapping, edge.from);
 			const row = this.#lists.get(name) as ListRow;
 			this.#lists.set(
 				name,
-				await renumberList(this.#statements, shard, edge, row),
+				await renumberList(this.#statements, shardOf(one, edge), edge, row),
 			);
 		}
 		const batch = this.#batch();
-		this.#readEdges(batch);
+		this.#read(batch);
 		await batch.send();
 		await this.#readNeighbors();
 	}
 }
 
-function inShardOrder<T extends { readonly shard: Shard }>(
-	all: readonly T[],
-): readonly T[] {
-	return all.length === 1
-		? all
-		: all.toSorted((a, b) => a.shard.number - b.shard.number);
+function keysByShard(
+	transactions: readonly ShardTransaction[],
+): ReadonlyMap<Shard, ShardKeys> {
+	const keys = new Map<Shard, ShardKeys>();
+	const keysOf = (shard: Shard) => {
+		let own = keys.get(shard);
+		if (own === undefined) {
+			own = { lists: [], objects: [], edges: [] };
+			keys.set(shard, own);
+		}
+		return own;
+	};
+	for (const one of transactions) {
+		const { lists = [], objects = [], edges = [] } = one.transaction;
+		const { neighbors = [] } = one.transaction;
+		for (const list of lists) keysOf(shardOf(one, list)).lists.push(list);
+		// Also of a transaction that only creates objects.
+		keysOf(one.shard).objects.push(...objects);
+		for (const edge of edges) keysOf(shardOf(one, edge)).edges.push(edge);
+		for (const edge of neighbors) keysOf(shardOf(one, edge)).edges.push(edge);
+	}
+	return keys.size === 1
+		? keys
+		: new Map([...keys].sort(([a], [b]) => a.number - b.number));
+}
+
+/** The shard that has a list of the transaction. */
+function shardOf(
+	{ shard, beside, transaction }: ShardTransaction,
+	list: ListKey,
+): Shard {
+	if (beside === undefined) return shard;
+	return shardOfLocked(transaction, list) === beside.number ? beside : shard;
 }

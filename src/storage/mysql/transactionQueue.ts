@@ -3,7 +3,7 @@ import type { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { listName } from "../keys.ts";
-import type { Transaction, TransactionResult } from "../storage.ts";
+import type { ListKey, Transaction, TransactionResult } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { checkTransaction } from "../transactionRules.ts";
 import type { Host } from "./driver/host.ts";
@@ -11,7 +11,11 @@ import { type HostJob, HostTransactions } from "./hostTransactions.ts";
 import { LockQueue } from "./lockQueue.ts";
 import { typeNamed } from "./objects.ts";
 import type { Shard } from "./shards.ts";
-import { isGroupable, type TransactionOutcome } from "./transaction.ts";
+import {
+	isGroupable,
+	type ShardTransaction,
+	type TransactionOutcome,
+} from "./transaction.ts";
 
 /** Most transactions of one list, or of one object, that run as one database transaction. */
 const MAX_TOGETHER = 200;
@@ -45,9 +49,21 @@ export class TransactionQueue {
 		});
 	}
 
+	/** Whether nobody holds these lists or waits for them, as far as this process knows. */
+	isFree(host: Host, lists: readonly ListKey[]): boolean {
+		const rows = lists.map(({ mapping, from }) => listName(mapping, from));
+		return (
+			!rows.some((row) => this.#queue.has(row)) &&
+			!this.#byHost.get(host)?.isContended(rows)
+		);
+	}
+
 	async run<T>(
-		shard: Shard,
-		transaction: Transaction<T>,
+		{
+			shard,
+			beside,
+			transaction,
+		}: ShardTransaction & { readonly transaction: Transaction<T> },
 		trace?: WriteTrace,
 	): Promise<TransactionResult<T>> {
 		checkTransaction(transaction);
@@ -58,6 +74,7 @@ export class TransactionQueue {
 		const result = await new Promise<TransactionOutcome>((done) => {
 			const job: Job = {
 				shard,
+				...(beside && { beside }),
 				transaction,
 				trace,
 				rows,

@@ -131,6 +131,11 @@ class SqliteStorage implements Storage {
 		return false;
 	}
 
+	/** A shard is a file: a transaction is of one. */
+	canTransactOnBoth(): boolean {
+		return false;
+	}
+
 	hostOf(shard: number): string | null {
 		return this.#files.get(shard)?.location.host ?? null;
 	}
@@ -258,6 +263,9 @@ class SqliteStorage implements Storage {
 			"transact",
 			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
 		);
+		if (transaction.beside !== undefined) {
+			throw new TypeError("A transaction of SQLite is of one shard.");
+		}
 		const file = this.#fileOf(transaction.shard);
 		return onFile(file, ({ writer }) =>
 			transact(writer, this.#statements, transaction, trace),

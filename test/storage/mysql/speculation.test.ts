@@ -122,6 +122,21 @@ describe("reads of a pair of hosts, simulated", () => {
 		});
 	});
 
+	it("hedge sooner than at the first guess in a quiet process, after seconds, and few calls", () => {
+		each((seed) => {
+			const quiet = { seconds: 60, readsPerSecond: 40 };
+			const stall = [40_000, 50_000] as const;
+			const run = simulate({ ...quiet, primary: { stall } }, seed);
+			assert.equal(run.failed, 0);
+			// Before the switch each is hedged.
+			const first = run.between(stall[0], stall[0] + 200);
+			assert.ok(first.p50 < 45, `p50 ${first.p50}`);
+			const calm = simulate(quiet, seed);
+			assert.equal(calm.failed, 0);
+			assert.ok(calm.events.hedge / calm.reads < 0.005, `${calm.events.hedge}`);
+		});
+	});
+
 	it("switch at once where the primary refuses connections, and lose nothing", () => {
 		each((seed) => {
 			const run = simulate({ ...CALM, primary: { refuses: DURING } }, seed);

@@ -3,16 +3,17 @@ import {
 	setTimeout as sleep,
 } from "node:timers/promises";
 import {
+	type AcknowledgedCommit,
 	CHANNELS,
 	type DatabaseFailure,
 	publishRetry,
 	type Statement,
 	type StatementTrace,
 } from "../../../diagnostics.ts";
+import type { WriteGuard } from "../../../topology/writeGuard.ts";
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
 import { describeSql } from "../../sqlText.ts";
 import { StorageFailure } from "../../storageFailure.ts";
-import { AcknowledgedGtids } from "./acknowledgedGtids.ts";
 import { HostHealth } from "./hostHealth.ts";
 import type {
 	Product,
@@ -49,6 +50,19 @@ export interface HostLimits {
 	/** Whether the binary log leaves out texts that an UPDATE does not change, where the user may set that. */
 	readonly leanBinlog?: boolean;
 }
+
+/**
+ * Most connections that a process opens to a host with these limits: two pools, of
+ * which each may open one more to end statements, and a session.
+ */
+export function mostConnections({
+	connections,
+}: Pick<HostLimits, "connections">): number {
+	return 2 * (connections + 1) + 1;
+}
+
+/** Asked before each write whether this process may write to the host still. */
+export type HostWriteGuard = Pick<WriteGuard, "begin" | "refusal">;
 
 /** Options of one statement. */
 export interface QueryOptions {
@@ -99,12 +113,17 @@ export type CommitDecision<T> =
 			/** The value, given their results. */
 			readonly valueOf: (results: readonly Result[]) => T;
 			readonly commit: true;
+			/** Names of what is written, for `AcknowledgedCommit`. */
+			readonly wrote?: () => readonly string[];
 			/** By when COMMIT has to be answered; the transaction's own deadline holds too. */
 			readonly commitBy?: number;
 	  };
 
 /** About how many characters are sent together: the server accepts packets of 16 MB. */
 const TOGETHER_LENGTH = 1_000_000;
+
+/** Of each kind, before a server gets its first requests. */
+const WARM_CONNECTIONS = 2;
 
 /** An idle connection is there at once. */
 const WAITED_MS = 1;
@@ -132,10 +151,17 @@ export class Host implements AsyncDisposable {
 	readonly #transactions: Pool;
 	readonly #sessionOptions: PoolOptions;
 	readonly #health: HostHealth;
-	/** What this process knows to be committed there. */
-	readonly acknowledged = new AcknowledgedGtids();
+	readonly #guard: HostWriteGuard | null;
+	/** Who is likely to take the writes that this server refuses. */
+	successor: Host | null = null;
 
-	constructor(address: ServerAddress, limits: HostLimits, readOnly: boolean) {
+	constructor(
+		address: ServerAddress,
+		limits: HostLimits,
+		readOnly: boolean,
+		guard: HostWriteGuard | null = null,
+	) {
+		this.#guard = guard;
 		const {
 			connections,
 			maxWaiting,
@@ -176,6 +202,12 @@ export class Host implements AsyncDisposable {
 		});
 	}
 
+	/** Opens its first connections now, where it has none. A failure concerns nobody yet. */
+	warm(): void {
+		this.#singles.warm(WARM_CONNECTIONS);
+		this.#transactions.warm(WARM_CONNECTIONS);
+	}
+
 	/**
 	 * A read of one statement, which may differ by product. While an operator's DDL
 	 * waits for a table, the server may choose a read as the victim of a deadlock.
@@ -196,26 +228,46 @@ export class Host implements AsyncDisposable {
 	}
 
 	/** A write of one statement that can be repeated without harm: it is repeated after a deadlock, or on a dead connection. */
-	run(sql: Sql, options: QueryOptions): Promise<WriteResult> {
+	run(
+		sql: Sql | ((product: Product) => Sql),
+		options: QueryOptions,
+	): Promise<WriteResult> {
+		this.#guard?.begin();
 		return retried(options, () =>
-			this.#single(options, (connection) =>
-				this.#run(connection, sql, options),
-			),
+			this.#single(options, async (connection) => {
+				await this.#checkPrimary();
+				return this.#run(
+					connection,
+					typeof sql === "function" ? sql(connection.product) : sql,
+					options,
+				);
+			}),
 		);
 	}
 
 	/**
 	 * Writes that can be repeated without harm, in one transaction and one round
-	 * trip. After a lost connection they may have been executed twice.
+	 * trip. After a lost connection they may have been executed twice. Returns their results.
 	 */
-	async runTogether(
-		statements: readonly Sql[],
+	runTogether(
+		statements: readonly Sql[] | ((product: Product) => readonly Sql[]),
 		options: QueryOptions,
-	): Promise<void> {
-		await retried(options, () =>
+	): Promise<readonly Result[]> {
+		this.#guard?.begin();
+		return retried(options, () =>
 			this.#lent(this.#transactions, options, async (connection) => {
+				await this.#checkPrimary();
+				const sent =
+					typeof statements === "function"
+						? statements(connection.product)
+						: statements;
 				try {
-					await this.#together(connection, [...statements, COMMIT], options);
+					const results = await this.#together(
+						connection,
+						[...sent, COMMIT],
+						options,
+					);
+					return results.slice(0, sent.length);
 				} catch (thrown) {
 					await this.#rollBack(connection, options);
 					throw thrown;
@@ -232,6 +284,7 @@ export class Host implements AsyncDisposable {
 		options: QueryOptions,
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 	): Promise<T> {
+		this.#guard?.begin();
 		return retried(options, () =>
 			this.#lent(this.#transactions, options, (connection) =>
 				this.#attempt(connection, options, body),
@@ -305,6 +358,7 @@ export class Host implements AsyncDisposable {
 		} catch (thrown) {
 			this.#health.failed(thrown);
 			reportFailure(thrown);
+			if (refusesWrites(thrown)) this.successor?.warm();
 			trace?.failure?.(
 				this.name,
 				failureOf(thrown),
@@ -359,6 +413,8 @@ export class Host implements AsyncDisposable {
 				answeredAt = performance.now();
 			}
 		};
+		// Before it locks anything, where the answer takes time.
+		await this.#checkPrimary();
 		let verdict: CommitDecision<T>;
 		try {
 			verdict = await body({
@@ -383,6 +439,13 @@ export class Host implements AsyncDisposable {
 			// The first is in this turn of the event loop, which has read its sockets.
 			await immediate();
 			await immediate();
+		}
+		try {
+			const waiting = this.#checkPrimary();
+			if (waiting !== null) await waiting;
+		} catch (thrown) {
+			if (begun) await this.#rollBack(connection, options);
+			throw thrown;
 		}
 		const { commitBy = Number.POSITIVE_INFINITY } = verdict;
 		const deadline = { until: Math.min(options.deadline.until, commitBy) };
@@ -412,7 +475,12 @@ export class Host implements AsyncDisposable {
 			throw thrown;
 		}
 		results.push(
-			...(await this.#commit(connection, last, { ...options, deadline })),
+			...(await this.#commit(
+				connection,
+				last,
+				{ ...options, deadline },
+				verdict.wrote,
+			)),
 		);
 		return verdict.valueOf(results);
 	}
@@ -426,14 +494,19 @@ export class Host implements AsyncDisposable {
 		connection: MysqlConnection,
 		last: readonly Sql[],
 		options: QueryOptions,
+		wrote?: () => readonly string[],
 	): Promise<readonly Result[]> {
 		const began = performance.now();
 		const statements = [...last, COMMIT];
 		let executed = 0;
 		let results: readonly Result[];
 		try {
-			results = await this.#send(connection, statements, options, (sent) =>
-				connection.together(sent, options.deadline, () => executed++),
+			results = await this.#send(
+				connection,
+				statements,
+				options,
+				(sent) => connection.together(sent, options.deadline, () => executed++),
+				wrote,
 			);
 		} catch (thrown) {
 			const isAnswered =
@@ -455,6 +528,24 @@ export class Host implements AsyncDisposable {
 		}
 		this.#reportAll(connection, statements, results, options, began);
 		return results.slice(0, -1);
+	}
+
+	/**
+	 * Throws `readOnly` where this process may not write here: the writes of a
+	 * topology's primary wait for a newer version then. Null: it may, without a wait.
+	 */
+	#checkPrimary(): Promise<void> | null {
+		const refusal = this.#guard?.refusal(this.name) ?? null;
+		if (refusal === null) return null;
+		const check = async () => {
+			const reason = await refusal;
+			if (reason === null) return;
+			throw new StorageFailure("readOnly", reason, {
+				host: this.name,
+				statement: "none",
+			});
+		};
+		return check();
 	}
 
 	/** Nothing was sent, so nothing was done. */
@@ -534,6 +625,7 @@ export class Host implements AsyncDisposable {
 		statements: readonly Sql[],
 		options: QueryOptions,
 		send: (statements: readonly Sql[]) => Promise<T>,
+		wrote?: () => readonly string[],
 	): Promise<T> {
 		const answer = await this.#sendTraced(
 			connection,
@@ -541,9 +633,16 @@ export class Host implements AsyncDisposable {
 			options,
 			send,
 		);
-		if (connection.gtid !== null) {
-			this.acknowledged.note(connection.gtid);
+		const { gtid } = connection;
+		if (gtid !== null) {
 			connection.gtid = null;
+			if (CHANNELS.acknowledgedCommit.hasSubscribers) {
+				CHANNELS.acknowledgedCommit.publish({
+					host: this.name,
+					gtid,
+					wrote: wrote?.() ?? [],
+				} satisfies AcknowledgedCommit);
+			}
 		}
 		return answer;
 	}
@@ -679,6 +778,10 @@ async function retried<T>(
 }
 
 /** Nothing was sent while a connection is opened, so this may be repeated. */
+function refusesWrites(thrown: unknown): boolean {
+	return thrown instanceof StorageFailure && thrown.kind === "readOnly";
+}
+
 async function acquire(
 	pool: Pool,
 	{ deadline, trace, isPatient = false }: QueryOptions,

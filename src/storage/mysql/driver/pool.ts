@@ -1,6 +1,7 @@
 import { CHANNELS, type Levels, type PoolWait } from "../../../diagnostics.ts";
 import {
 	type Deadline,
+	deadlineIn,
 	earlierOf,
 	withDeadline,
 } from "../../../util/deadline.ts";
@@ -29,6 +30,8 @@ export interface PoolOptions {
 }
 
 const ACQUIRE = "acquire";
+/** While others are open. */
+const OPENED_AT_ONCE = 2;
 
 interface Waiting {
 	readonly give: (
@@ -77,7 +80,9 @@ export class Pool implements AsyncDisposable {
 		if (this.#closed) throw this.#closedError();
 		const idle = this.#takeIdle();
 		if (idle !== null) return idle;
-		if (this.#size < this.#options.size) return this.#open(deadline);
+		if (this.#size < this.#options.size && !this.#isGrowing) {
+			return this.#open(deadline);
+		}
 		if (this.#waiting.size >= this.#options.maxWaiting) {
 			throw this.#exhausted("Too many callers wait for a connection");
 		}
@@ -150,6 +155,27 @@ export class Pool implements AsyncDisposable {
 		CHANNELS.poolWait.publish(wait);
 	}
 
+	/** Opens connections in the background, until there are so many. */
+	warm(count: number): void {
+		if (this.#closed) return;
+		const most = Math.min(count, this.#options.size);
+		for (let size = this.#size; size < most; size++) {
+			this.#open(deadlineIn(this.#options.connectMs)).then(
+				(connection) => this.release(connection),
+				() => {},
+			);
+		}
+	}
+
+	/**
+	 * Whether more connections are being opened, and there is one that somebody
+	 * gives back: sooner, most likely, than as many more could be opened. A server
+	 * that has just become the primary would get those of all processes at once.
+	 */
+	get #isGrowing(): boolean {
+		return this.#opening >= OPENED_AT_ONCE && this.#size > this.#opening;
+	}
+
 	get #size(): number {
 		return this.#opening + this.#lent.size + this.#idle.length;
 	}
@@ -214,18 +240,22 @@ export class Pool implements AsyncDisposable {
 			throw thrown;
 		} finally {
 			this.#opening -= 1;
-			if (connection === null || connection.isLost) this.#openForNext();
+			if (connection === null || connection.isLost) {
+				// None will be given back either: each that waits finds out for itself.
+				while (this.#openForNext());
+			} else if (this.#opening < OPENED_AT_ONCE) this.#openForNext();
 		}
 	}
 
-	/** There is room for one more connection, which the next waiting caller opens. */
-	#openForNext(): void {
-		if (this.#closed || this.#size >= this.#options.size) return;
+	/** The next waiting caller opens a connection, if there is room for one more and somebody waits. */
+	#openForNext(): boolean {
+		if (this.#closed || this.#size >= this.#options.size) return false;
 		const next = this.#next();
-		if (next === null) return;
+		if (next === null) return false;
 		const opening = this.#open(next.deadline);
 		opening.catch(() => {});
 		next.give(opening);
+		return true;
 	}
 
 	#next(): Waiting | null {

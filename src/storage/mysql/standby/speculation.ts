@@ -68,6 +68,9 @@ const QUANTILE = 0.999;
 const WINDOW_MS = 5 * 60_000;
 const ENOUGH_CALLS = 10_000;
 const DELAY_BEFORE_MS = 50;
+/** A quiet process has too few calls for minutes. From so many on nearly all of the next ones keep its slowest one with some room. */
+const SOME_CALLS = 500;
+const ROOM = 1.5;
 const LEAST_DELAY_MS = 10;
 const DELAY_EVERY_MS = 1_000;
 
@@ -117,6 +120,8 @@ export class Speculation {
 	#lateCalls = new LateCalls();
 	#isSwitched = false;
 	#delayMs = DELAY_BEFORE_MS;
+	/** Whether it was measured with enough calls once. */
+	#isMeasured = false;
 	#delayAt: number;
 	#tokens = MOST_TOKENS;
 	/** Late at the primary, and not answered by anyone yet. */
@@ -192,8 +197,11 @@ export class Speculation {
 		if (now - this.#delayAt < DELAY_EVERY_MS) return this.#delayMs;
 		this.#delayAt = now;
 		const most = this.#options.deadlineMs / 3;
-		const measured = this.#latencies.quantile(QUANTILE, ENOUGH_CALLS, now);
+		const exact = this.#latencies.quantile(QUANTILE, ENOUGH_CALLS, now);
+		if (exact !== null) this.#isMeasured = true;
 		// Where there are too few calls now, that of before is the better guess.
+		const measured =
+			exact ?? (this.#isMeasured ? null : this.#slowestWithRoom(now));
 		if (measured === null) return this.#delayMs;
 		const next = Math.min(Math.max(measured, LEAST_DELAY_MS), most);
 		const ratio = next / this.#delayMs;
@@ -201,6 +209,12 @@ export class Speculation {
 		if (ratio > 1.2 || ratio < 1 / 1.2) this.#lateCalls = new LateCalls();
 		this.#delayMs = next;
 		return next;
+	}
+
+	/** At most the first guess; null with too few calls even for that. */
+	#slowestWithRoom(now: number): number | null {
+		const slowest = this.#latencies.quantile(1, SOME_CALLS, now);
+		return slowest === null ? null : Math.min(slowest * ROOM, DELAY_BEFORE_MS);
 	}
 
 	#silenceMs(): number {

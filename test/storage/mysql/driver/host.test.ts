@@ -1,15 +1,22 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import {
+	setImmediate as immediate,
+	setTimeout as sleep,
+} from "node:timers/promises";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import {
+	type AcknowledgedCommit,
 	CHANNELS,
 	type DatabaseFailure,
 	type DatabaseHost,
+	type PoolLevel,
 } from "../../../../src/diagnostics.ts";
+import { AcknowledgedGtids } from "../../../../src/storage/mysql/driver/acknowledgedGtids.ts";
 import {
 	Host,
 	type HostLimits,
+	type HostWriteGuard,
 } from "../../../../src/storage/mysql/driver/host.ts";
 import type { Sql } from "../../../../src/storage/mysql/driver/mysqlConnection.ts";
 import { addressOf } from "../../../../src/storage/mysql/serverAddress.ts";
@@ -43,14 +50,16 @@ function open({
 	port = server.port,
 	limits = {},
 	readOnly = false,
+	guard = null,
 }: {
 	readonly port?: number;
 	readonly limits?: Partial<HostLimits>;
 	readonly readOnly?: boolean;
+	readonly guard?: HostWriteGuard | null;
 } = {}): Host {
 	const name = `127.0.0.1:${port}`;
 	const address = { ...addressOf(server.url, {}), port, name };
-	return new Host(address, { ...LIMITS, ...limits }, readOnly);
+	return new Host(address, { ...LIMITS, ...limits }, readOnly, guard);
 }
 
 const ONE = sql("one", "SELECT 1");
@@ -84,6 +93,38 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
 		throw thrown;
 	}
 }
+
+describe("MySQL host: a topology that names another primary", () => {
+	test("before COMMIT rolls the transaction back as readOnly, and sends no single write", async () => {
+		let reason: string | null | Promise<string | null> = null;
+		await using host = open({
+			guard: { begin: () => {}, refusal: () => reason },
+		});
+		const count = async () =>
+			(await host.rows(sql("n", "SELECT n FROM t.rows WHERE id = 2"), asked()))
+				.flat()
+				.map(Number);
+		const before = await count();
+		const add = sql("add 2", "UPDATE t.rows SET n = n + 1 WHERE id = 2");
+		const write = (answer: typeof reason) =>
+			kindOf(
+				host.transaction(asked(), async ({ run }) => {
+					await run(add);
+					reason = answer;
+					return { value: null, commit: true };
+				}),
+			);
+		assert.equal(await write("another"), "readOnly");
+		reason = null;
+		assert.equal(await write(sleep(20).then(() => "another")), "readOnly");
+		assert.equal(await kindOf(host.run(add, asked())), "readOnly");
+		assert.equal(await kindOf(host.runTogether([add], asked())), "readOnly");
+		assert.deepEqual(await count(), before);
+		reason = Promise.resolve(null);
+		assert.equal(await write(Promise.resolve(null)), "none");
+		assert.deepEqual(await count(), [Number(before[0]) + 1]);
+	});
+});
 
 describe("MySQL host: deadlines", () => {
 	test("a statement that exceeds its deadline fails with timeout, and is stopped on the server", async () => {
@@ -463,7 +504,15 @@ describe("MySQL host: transactions", () => {
 describe("MySQL host: acknowledged transactions", () => {
 	test("all that were committed are in the set of GTIDs that the host remembers, and none that was rolled back", async () => {
 		await using host = open();
-		assert.equal(host.acknowledged.set, "");
+		const acknowledged = new AcknowledgedGtids();
+		const note = (message: unknown) => {
+			const { host: name, gtid } = message as AcknowledgedCommit;
+			if (name === host.name) acknowledged.note(gtid);
+		};
+		CHANNELS.acknowledgedCommit.subscribe(note);
+		using stack = new DisposableStack();
+		stack.defer(() => void CHANNELS.acknowledgedCommit.unsubscribe(note));
+		assert.equal(acknowledged.set, "");
 		const committed = async () => {
 			const [row] = await ask(server, "SELECT @@global.gtid_executed AS set_");
 			return String(row?.set_).replaceAll("\n", "");
@@ -474,23 +523,23 @@ describe("MySQL host: acknowledged transactions", () => {
 				return { value: null, commit };
 			});
 		await inTransaction(true);
-		assert.equal(host.acknowledged.set, await committed());
+		assert.equal(acknowledged.set, await committed());
 		await host.run(ADD, asked());
-		assert.equal(host.acknowledged.set, await committed());
+		assert.equal(acknowledged.set, await committed());
 		await host.transaction(asked(), async () => ({
 			last: [ADD, ADD],
 			valueOf: () => null,
 			commit: true,
 		}));
 		await host.runTogether([ADD, ADD], asked());
-		assert.equal(host.acknowledged.set, await committed());
-		const before = host.acknowledged.set;
+		assert.equal(acknowledged.set, await committed());
+		const before = acknowledged.set;
 		await inTransaction(false);
 		await host.rows(ONE, asked());
-		assert.equal(host.acknowledged.set, before);
+		assert.equal(acknowledged.set, before);
 		// Somebody else's, which this process did not send.
 		await ask(server, "UPDATE t.rows SET n = n + 1");
-		assert.equal(host.acknowledged.set, before);
+		assert.equal(acknowledged.set, before);
 	});
 });
 
@@ -725,4 +774,44 @@ describe("a host that stops answering", () => {
 		}
 		assert.equal(await kindOf(host.rows(ONE, asked())), "none");
 	});
+});
+
+test("a server that refuses writes makes its successor open its first connections", async () => {
+	await using host = open();
+	await using successor = open();
+	host.successor = successor;
+	const idle = () => {
+		const counts: number[] = [];
+		CHANNELS.levels.publish({
+			pool: ({ idle }: PoolLevel) => counts.push(idle),
+		});
+		return counts;
+	};
+	await host.run(ADD, asked());
+	assert.deepEqual(idle(), [1, 0, 0, 0]);
+	await ask(server, "SET GLOBAL super_read_only = ON");
+	try {
+		assert.equal(await kindOf(host.run(ADD, asked())), "readOnly");
+		await until("four connections", () => {
+			const [, , ...counts] = idle();
+			return counts.join() === "2,2";
+		});
+	} finally {
+		await ask(
+			server,
+			"SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF",
+		);
+	}
+	await successor.run(ADD, asked());
+});
+
+test("callers wait for connections of which some are open, rather than each open one", async () => {
+	await using host = open({ limits: { connections: 6, maxWaiting: 10 } });
+	await host.rows(ONE, asked());
+	const all = Array.from({ length: 6 }, () => host.rows(ONE, asked()));
+	await immediate();
+	const levels: PoolLevel[] = [];
+	CHANNELS.levels.publish({ pool: (level: PoolLevel) => levels.push(level) });
+	assert.ok((levels[0]?.used ?? 0) <= 3, JSON.stringify(levels));
+	assert.ok((await Promise.all(all)).every((rows) => rows.length === 1));
 });
