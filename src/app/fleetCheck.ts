@@ -6,6 +6,7 @@ import type { Environment } from "../topology/secret.ts";
 import type { TopologyStore } from "../topology/store.ts";
 import { type Deadline, deadlineIn } from "../util/deadline.ts";
 import { type FleetStatus, fleetStatus } from "./fleetStatus.ts";
+import { processConnections } from "./processConnections.ts";
 import { storeToChange } from "./topologyOperations.ts";
 
 /** Everything that stands against an operation on the fleet. */
@@ -32,7 +33,10 @@ export async function checkFleet(
 	const { topology } = status;
 	const isLost = topology.store === "down";
 	const [servers, members, operations] = await Promise.all([
-		checkServers(status.map, environment),
+		checkServers(status.map, environment, {
+			processes: Math.max(1, status.members?.length ?? 1),
+			connections: processConnections(status.map),
+		}),
 		isLost ? [] : membersBehind(store, topology.version),
 		isLost ? [] : abandonedOperations(store),
 	]);

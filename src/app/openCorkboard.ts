@@ -290,7 +290,7 @@ export async function openCorkboard(
 					query,
 					feed: work,
 					forget: async (id) => {
-						if (work !== null) await forgetUser(work.pools, model, id);
+						if (work !== null) await forgetUser(store, work.pools, id);
 					},
 				},
 			});

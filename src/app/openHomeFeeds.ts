@@ -1,8 +1,10 @@
 import type { Config } from "../config/config.ts";
+import { CHANNELS, type Levels } from "../diagnostics.ts";
+import { CorkboardError } from "../errors.ts";
 import { FEED_MAPPING } from "../feed/generator.ts";
 import { type FeedOfRequest, HomeFeeds, LOOK_COST } from "../feed/homeFeeds.ts";
 import type { FeedWork } from "../feed/jobs/feedContext.ts";
-import { feedUser } from "../feed/jobs/feedUser.ts";
+import { enqueueUserWork, type UserWork } from "../feed/jobs/feedUser.ts";
 import { newestOfPulled } from "../feed/newestOfPulled.ts";
 import type { FeedParts } from "../feed/parts.ts";
 import { PulledProducers } from "../feed/pulledProducers.ts";
@@ -13,7 +15,9 @@ import type { RecordedReads, Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
 import type { LookCosts } from "../plan/cost.ts";
 import type { Jobs } from "../queue/jobs.ts";
-import type { OpenedPools } from "./openPools.ts";
+import type { Topology } from "../topology/types.ts";
+import { type OpenedPools, openPools } from "./openPools.ts";
+import { queuesOf } from "./openQueues.ts";
 
 /** The home feeds of a process, and what its jobs use of them. */
 export interface OpenedHomeFeeds {
@@ -38,23 +42,14 @@ export async function openHomeFeeds(
 ): Promise<OpenedHomeFeeds> {
 	const ranker = resources.use(await BoundedRanker.open(config.ranker));
 	const now = Date.now;
-	const pulled = resources.use(
-		new PulledProducers({
-			pools: () => pools.current,
-			pushLimit: config.feed.pushLimit,
-			now,
-		}),
-	);
+	const pulled = resources.use(pulledProducersOf(config, pools));
 	void pulled.follow();
-	const enqueue = (work: "take" | "rebuild") =>
-		jobs === null
-			? null
-			: (user: Id) =>
-					jobs.enqueue(
-						feedUser,
-						{ do: work, user },
-						{ key: `${work} ${user}`, priority: 3 },
-					);
+	const reportLevel = (message: unknown) =>
+		(message as Levels).pulledProducers?.(pulled.size);
+	CHANNELS.levels.subscribe(reportLevel);
+	resources.defer(() => void CHANNELS.levels.unsubscribe(reportLevel));
+	const enqueue = (work: UserWork) =>
+		jobs === null ? null : (user: Id) => enqueueUserWork(jobs, work, [user]);
 	const parts: FeedParts = {
 		store,
 		get pools() {
@@ -66,7 +61,8 @@ export async function openHomeFeeds(
 		pull:
 			jobs === null
 				? null
-				: (user, since) => newestOfPulled(store, pulled, user, since),
+				: (user, since, options) =>
+						newestOfPulled(store, pulled, user, since, options),
 		settleLater: enqueue("take"),
 		rebuildLater: enqueue("rebuild"),
 	};
@@ -86,6 +82,51 @@ export async function openHomeFeeds(
 			now,
 		},
 	};
+}
+
+/**
+ * What a command reads of home feeds without a server. It changes nothing.
+ * Throws BAD_TOPOLOGY where there are no pools. `resources` closes them.
+ */
+export async function openFeedReader(
+	config: Pick<Config, "ranker" | "feed">,
+	{ store, topology }: { readonly store: Store; readonly topology: Topology },
+	resources: AsyncDisposableStack,
+): Promise<FeedParts> {
+	const pools = await openPools(topology, config.feed, "readOnly");
+	if (pools === null) {
+		throw new CorkboardError(
+			"BAD_TOPOLOGY",
+			'There are no home feeds: the topology has no "pools", or CORKBOARD_FEED is off (docs/feed.md).',
+		);
+	}
+	resources.use(pools);
+	const pulled = resources.use(pulledProducersOf(config, pools));
+	await pulled.refresh();
+	return {
+		store,
+		pools: pools.current,
+		ranker: resources.use(await BoundedRanker.open(config.ranker)),
+		now: Date.now,
+		pull:
+			queuesOf(topology).length === 0
+				? null
+				: (user, since, options) =>
+						newestOfPulled(store, pulled, user, since, options),
+		settleLater: null,
+		rebuildLater: null,
+	};
+}
+
+function pulledProducersOf(
+	{ feed }: Pick<Config, "feed">,
+	pools: OpenedPools,
+): PulledProducers {
+	return new PulledProducers({
+		pools: () => pools.current,
+		pushLimit: feed.pushLimit,
+		now: Date.now,
+	});
 }
 
 /** What the graph calls before pages of feeds, for one request. */

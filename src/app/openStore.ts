@@ -194,7 +194,8 @@ async function openStorage(
 	const readOnly = access === "readOnly";
 	if (dataFoldersOf(topology).size === 0) {
 		const limits = { ...MYSQL_LIMITS, ...hooks.mysqlLimits };
-		const hosts = new SharedHosts(limits, readOnly);
+		const guard = readOnly ? null : source.writeGuard;
+		const hosts = new SharedHosts(limits, readOnly, process.env, guard);
 		const open = (version: Topology) =>
 			openMysqlStorage({ model, topology: version, readOnly, limits, hosts });
 		const storage = resources.use(

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
+import { answerAsks } from "../topology/asks.ts";
 import { embeddedTopology } from "../topology/embeddedTopology.ts";
 import { openFileStore } from "../topology/fileStore.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
@@ -13,7 +14,9 @@ import {
 	type TopologyStore,
 } from "../topology/store.ts";
 import type { Topology } from "../topology/types.ts";
+import { WriteGuard } from "../topology/writeGuard.ts";
 import { openZookeeperStore } from "../topology/zookeeper/zookeeperStore.ts";
+import { AcknowledgedWrites } from "./acknowledgedWrites.ts";
 
 /** The topology a process starts with, and where its later versions come from. */
 export interface TopologySource extends AsyncDisposable {
@@ -23,6 +26,8 @@ export interface TopologySource extends AsyncDisposable {
 	readonly problem: CorkboardError | null;
 	/** Where it comes from; null for an embedded one, which nobody else sees. */
 	readonly store: ReadableStore | null;
+	/** Asked before each COMMIT on MySQL, from `follow` on; null where the topology never changes. */
+	readonly writeGuard: Pick<WriteGuard, "begin" | "refusal"> | null;
 	/**
 	 * From now on calls `onChange` with each newer version, and reports to the other
 	 * processes what this one serves. `oldest` is the oldest version that a call still runs on.
@@ -53,11 +58,18 @@ export async function openTopology(
 	const store = opened.use(openTopologyStore(place, waitMs));
 	const member =
 		identity === null ? null : opened.use(new Membership(store, identity));
-	await member?.say(0, 0);
+	if (member !== null) {
+		const writes = opened.use(new AcknowledgedWrites());
+		opened.use(
+			answerAsks(store, member.id, (question) => writes.answer(question)),
+		);
+		await member.say(0, 0);
+	}
 	const source = opened.use(
 		await openLastGood(store, { keptCopy: place.copy }),
 	);
 	const resources = opened.move();
+	let guard: WriteGuard | null = null;
 	let oldest = () => source.topology.version;
 	let serving: number | null = null;
 	const say = () => {
@@ -74,7 +86,12 @@ export async function openTopology(
 		get problem() {
 			return source.problem;
 		},
+		writeGuard: {
+			begin: () => guard?.begin(),
+			refusal: (host) => guard?.refusal(host) ?? null,
+		},
 		follow(onChange, oldestInUse) {
+			guard = resources.use(new WriteGuard(source));
 			if (oldestInUse !== undefined) oldest = oldestInUse;
 			serving = source.topology.version;
 			void say();
@@ -125,6 +142,7 @@ export function fixedTopology(topology: Topology): TopologySource {
 		topology,
 		problem: null,
 		store: null,
+		writeGuard: null,
 		follow() {},
 		oldestChanged() {},
 		async [Symbol.asyncDispose]() {},

@@ -101,6 +101,30 @@ export async function openRange(
 	return opened;
 }
 
+/**
+ * Looks whether `openRange` can begin, and changes nothing. Throws as it does, for
+ * shards that are elsewhere already, and for hosts with problems.
+ */
+export async function checkOpening(
+	store: TopologyStore,
+	{
+		range,
+		hosts,
+		weight,
+		report,
+	}: Pick<Opening, "range" | "hosts" | "weight" | "report">,
+): Promise<void> {
+	const now = await currentTopology(store);
+	const next = hosts === null ? now : addedTo(now, range, hosts);
+	if (hosts !== null) {
+		await using _ = await inspectHosts(next, hosts, true, report);
+	}
+	placeShards(next, range, {
+		open: true,
+		...(weight !== undefined && { weight }),
+	});
+}
+
 function required(topology: Topology | null): Topology {
 	if (topology !== null) return topology;
 	throw new CorkboardError("NOT_FOUND", "The topology is gone.");
@@ -117,12 +141,26 @@ function addedTo(
 		: addShards(topology, range, hosts);
 }
 
+type Hosts = NonNullable<Opening["hosts"]>;
+
 /** Looks at the hosts and makes the tables. */
 async function prepareHosts(
 	topology: Topology,
-	{ primary, replica }: { readonly primary: string; readonly replica?: string },
+	hosts: Hosts,
 	report: (line: string) => void,
 ): Promise<void> {
+	await using storage = await inspectHosts(topology, hosts, false, report);
+	await storage.createTables();
+	report("every shard has its tables");
+}
+
+/** The storage of the hosts; throws BAD_DATA where something is wrong with them. */
+async function inspectHosts(
+	topology: Topology,
+	{ primary, replica }: Hosts,
+	readOnly: boolean,
+	report: (line: string) => void,
+): Promise<Awaited<ReturnType<typeof openMysqlStorage>>> {
 	const { model } = loadOwnModel();
 	const names = [primary, ...(replica === undefined ? [] : [replica])].map(
 		(url) => {
@@ -135,11 +173,14 @@ async function prepareHosts(
 		},
 	);
 	const shards = topology.shards.filter((each) => each.primary === primary);
-	await using storage = await openMysqlStorage({
-		model,
-		topology: { ...topology, shards, queues: [], feeds: [] },
-		readOnly: false,
-	});
+	await using stack = new AsyncDisposableStack();
+	const storage = stack.use(
+		await openMysqlStorage({
+			model,
+			topology: { ...topology, shards, queues: [], feeds: [] },
+			readOnly,
+		}),
+	);
 	const reports = (await storage.inspectHosts()).filter(({ host }) =>
 		names.includes(host),
 	);
@@ -148,8 +189,8 @@ async function prepareHosts(
 		throw new CorkboardError("BAD_DATA", problems.join("\n"));
 	}
 	report(`${names.join(", ")}: good`);
-	await storage.createTables();
-	report("every shard has its tables");
+	stack.move();
+	return storage;
 }
 
 function requireAgreement(

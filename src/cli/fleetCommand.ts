@@ -2,9 +2,16 @@ import { createInterface } from "node:readline/promises";
 import { openTopologyStore } from "../app/openTopology.ts";
 import { readConfig } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
+import type { PromotionHosts } from "../ops/fleet/exchangeHosts.ts";
+import type { Loss } from "../ops/fleet/loss.ts";
 import { isOver, requireRecord } from "../ops/fleet/operations.ts";
 import type { PromoteOptions, PromotionResult } from "../ops/fleet/promote.ts";
-import { type Usage, UsageError } from "./arguments.ts";
+import {
+	type DeadResult,
+	describeLoss,
+	type Evidence,
+} from "../ops/fleet/promoteDead.ts";
+import { type ParsedArguments, type Usage, UsageError } from "./arguments.ts";
 import type { CommandContext } from "./commandContext.ts";
 
 /** The store of the topology and the account of the operator, for `body`. Throws BAD_CONFIG for an embedded folder. */
@@ -87,7 +94,10 @@ export const FLEET_CODES: NonNullable<Usage["exitCodes"]> = {
 };
 
 /** Of a promotion that has ended by itself. */
-export function codeOf({ version, agreement }: PromotionResult): number {
+export function codeOf({
+	version,
+	agreement,
+}: Pick<PromotionResult, "version" | "agreement">): number {
 	if (version === null) return 1;
 	return (agreement?.missing.length ?? 0) > 0 ? HALF_WAY : 0;
 }
@@ -111,6 +121,56 @@ export async function confirm(
 	}
 }
 
+/** Whether what is lost is given up: by the option, or on the terminal. */
+export function lossAccepter(
+	{ "accept-loss": accept }: ParsedArguments["options"],
+	context: CommandContext,
+	hosts: Pick<PromotionHosts, "from" | "to">,
+): (loss: Loss) => Promise<boolean> {
+	return async (loss) => {
+		if (accept !== undefined) return true;
+		if (!context.isTerminal) return false;
+		for (const line of describeWrites(loss)) context.stderr(line);
+		return confirm(context, `${describeLoss(loss, hosts)} Give this up?`);
+	};
+}
+
+/** Why a primary counts as dead. */
+export function describeEvidence(
+	{ from, to }: Pick<PromotionHosts, "from" | "to">,
+	{ silence, replica, lost, reached, idle, silent }: Evidence,
+): readonly string[] {
+	return [
+		silence === null
+			? `${from} answers`
+			: `${from} does not answer: ${silence}`,
+		...(replica === null
+			? []
+			: [
+					`${to} ${replica.isReceiving ? "counts as connected to it still" : `has lost it${replica.error === "" ? "" : `: ${replica.error}`}`}`,
+				]),
+		`processes: ${lost} have lost it, ${reached} reach it, ${idle} do not know, ${silent} do not answer`,
+	];
+}
+
+const SHOWN_WRITES = 20;
+
+function describeWrites({ writes }: Loss): readonly string[] {
+	const named = writes.filter(({ wrote }) => wrote.length > 0);
+	const shown = named.slice(0, SHOWN_WRITES);
+	return [
+		...shown.map(
+			({ gtid, at, wrote }) =>
+				`  ${new Date(at).toISOString()} ${gtid} ${wrote.join(", ")}`,
+		),
+		...(named.length > shown.length
+			? [
+					`  and ${named.length - shown.length} more, in operations list --all --json`,
+				]
+			: []),
+	];
+}
+
 /** What an operator reads of a promotion that is over. */
 export function describePromotion({
 	operation,
@@ -120,7 +180,8 @@ export function describePromotion({
 	pauseMs,
 	agreement,
 	isFollowing,
-}: PromotionResult): readonly string[] {
+	...rest
+}: PromotionResult | DeadResult): readonly string[] {
 	if (version === null) {
 		return [
 			`${operation}: rolled back; ${from} is the primary, nothing changed`,
@@ -144,5 +205,12 @@ export function describePromotion({
 				]
 			: []),
 		...(isFollowing ? [`${from} follows ${to}, and takes no writes`] : []),
+		...("loss" in rest && rest.loss !== null
+			? [
+					describeLoss(rest.loss, { from, to }),
+					...describeWrites(rest.loss),
+					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then; and corkboard replica add NEW --of ${to}.`,
+				]
+			: []),
 	];
 }

@@ -43,6 +43,8 @@ export interface FileStoreOptions {
 }
 
 const POLL_MS = 1_000;
+/** From a new topology to its hint: it is renamed into place as a whole, and a reader looks twice at a bad one. */
+const HINT_MS = 2;
 const RENEW_MS = 1_000;
 /** An announcement without a renewal for so many periods is not read: its process has ended, or its disk stands still. */
 const MISSED_RENEWALS = 10;
@@ -158,9 +160,13 @@ class FileStore implements TopologyStore {
 
 	watch(path: string, hint: () => void): Disposable {
 		checkPath(path);
-		const watched = path === TOPOLOGY ? this.name : join(this.#folder, "any");
-		const watcher = watchFiles([watched], async () => hint(), {
+		const watched =
+			path === TOPOLOGY
+				? [this.name]
+				: [join(this.#folder, "any"), join(this.#folder, "live", path, "any")];
+		const watcher = watchFiles(watched, async () => hint(), {
 			pollMs: this.#pollMs,
+			ownMs: HINT_MS,
 		});
 		this.#open.add(watcher);
 		return {

@@ -6,6 +6,7 @@ import { checkTopologyChange } from "./check.ts";
 import { parseTopology, prefixErrorsWithPath } from "./parseTopology.ts";
 import { type ReadableStore, TOPOLOGY } from "./store.ts";
 import type { Topology } from "./types.ts";
+import { type ConfirmedTopology, type Moment, moment } from "./writeGuard.ts";
 
 export interface LastGoodOptions {
 	/**
@@ -52,7 +53,7 @@ interface InitialTopology {
 }
 
 /** The last good topology of a store, whatever has become of the store and of its text (docs/consistency.md, "6. Topology"). */
-export class LastGoodTopology implements AsyncDisposable {
+export class LastGoodTopology implements ConfirmedTopology, AsyncDisposable {
 	readonly #source: Source;
 	readonly #options: LastGoodOptions;
 	#topology: Topology;
@@ -63,8 +64,8 @@ export class LastGoodTopology implements AsyncDisposable {
 	#rejected: string | null;
 	/** Whether the rejection has been reported. */
 	#isReported: boolean;
-	/** When the store's text was last known to be what is in use; by `performance.now()`. */
-	#confirmedAt: number;
+	/** When the last read began that said that the store's text is what is in use. */
+	#confirmed: Moment;
 	#onChange: (topology: Topology) => void | Promise<void> = () => {};
 	#watch: Disposable | null = null;
 	#poll: NodeJS.Timeout | undefined;
@@ -85,7 +86,7 @@ export class LastGoodTopology implements AsyncDisposable {
 		this.#problem = initial.problem;
 		this.#rejected = initial.rejected;
 		this.#isReported = initial.problem !== null;
-		this.#confirmedAt = performance.now();
+		this.#confirmed = moment();
 		CHANNELS.levels.subscribe(this.#reportLevel);
 		if (initial.problem === null) this.#report("loaded");
 		else this.#report(stateOf(initial.problem), initial.problem);
@@ -99,6 +100,15 @@ export class LastGoodTopology implements AsyncDisposable {
 	/** Why the text as it stands is not in use, or is not known; null where it is in use. */
 	get problem(): CorkboardError | null {
 		return this.#problem;
+	}
+
+	get confirmed(): Moment {
+		return this.#confirmed;
+	}
+
+	async look(): Promise<void> {
+		this.#look();
+		await this.#checking;
 	}
 
 	/**
@@ -147,6 +157,7 @@ export class LastGoodTopology implements AsyncDisposable {
 	}
 
 	async #check(): Promise<void> {
+		const began = moment();
 		let text = "";
 		try {
 			text = await readText(this.#source);
@@ -156,7 +167,7 @@ export class LastGoodTopology implements AsyncDisposable {
 			this.#accepted = text;
 			this.#rejected = null;
 			this.#problem = null;
-			this.#confirmedAt = performance.now();
+			this.#confirmed = began;
 			// The text is again what is in use: nobody else says that it is good now.
 			if (isRepaired && version === this.#topology.version) {
 				this.#report("loaded");
@@ -211,7 +222,7 @@ export class LastGoodTopology implements AsyncDisposable {
 	}
 
 	readonly #reportLevel = (message: unknown): void => {
-		const seconds = (performance.now() - this.#confirmedAt) / 1_000;
+		const seconds = (performance.now() - this.#confirmed.at) / 1_000;
 		(message as Levels).topologyAge?.(seconds);
 	};
 

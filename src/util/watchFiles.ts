@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 
 /** From a change to its check, because a writer may still be writing the file. */
 const DEBOUNCE_MS = 50;
@@ -20,28 +20,43 @@ export interface FileWatcher extends AsyncDisposable {
 export function watchFiles(
 	paths: readonly string[],
 	check: () => Promise<void>,
-	{ pollMs = POLL_MS }: { readonly pollMs?: number | undefined } = {},
+	{
+		pollMs = POLL_MS,
+		ownMs = DEBOUNCE_MS,
+	}: {
+		readonly pollMs?: number | undefined;
+		/** From a change of one of these very files to its check; others in their folders, as the target of a link, take longer. */
+		readonly ownMs?: number | undefined;
+	} = {},
 ): FileWatcher {
 	const watchers = new Map<string, FSWatcher>();
+	const names = new Set(paths.map((path) => basename(path)));
 	let timer: NodeJS.Timeout | null = null;
+	let dueAt = 0;
 	let running: Promise<void> | null = null;
 	let isClosed = false;
 
-	const checkSoon = () => {
-		if (isClosed || timer !== null) return;
+	const checkIn = (ms: number) => {
+		const at = performance.now() + ms;
+		if (isClosed || (timer !== null && dueAt <= at)) return;
+		if (timer !== null) clearTimeout(timer);
+		dueAt = at;
 		timer = setTimeout(() => {
 			timer = null;
 			if (running !== null) return checkSoon();
 			running = check().finally(() => {
 				running = null;
 			});
-		}, DEBOUNCE_MS).unref();
+		}, ms).unref();
 	};
+	const checkSoon = () => checkIn(DEBOUNCE_MS);
 	const watchFolders = () => {
 		for (const folder of new Set(paths.map((path) => dirname(path)))) {
 			if (watchers.has(folder)) continue;
 			try {
-				const watcher = watch(folder, { persistent: false }, checkSoon);
+				const watcher = watch(folder, { persistent: false }, (_, name) =>
+					checkIn(name !== null && names.has(name) ? ownMs : DEBOUNCE_MS),
+				);
 				watchers.set(folder, watcher);
 				watcher.on("error", () => {
 					watcher.close();

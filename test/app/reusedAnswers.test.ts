@@ -238,6 +238,32 @@ suite("an answer that is used again", () => {
 		assert.doesNotMatch((await post(servers.reusing, body)).text, /"cost"/);
 	});
 
+	test("is never one with what waits for a home feed, or with why a pin is in it", async () => {
+		const { owner, other, pinId } = await someBoard();
+		const { feed, reusing } = servers;
+		// The feed has a pin whose reason is asked for.
+		await mutate(other, "followUser", { userId: owner.id }, "user { id }");
+		await mutate(other, "refreshHomeFeed", { userId: other.id }, "added");
+		await feed.flush();
+		const bodies = [
+			"{ viewer { homeFeedWaiting } }",
+			"{ viewer { homeFeed(first: 5) { nodes { id homeFeedReason { source } } } } }",
+		].map((query) => JSON.stringify({ query }));
+		const shown = await post(reusing, bodies[1] ?? "", other.token);
+		assert.match(shown.text, new RegExp(`${pinId}.*FOLLOWED_USER`));
+		for (const body of bodies) {
+			const before = await reusedBy(reusing);
+			for (let n = 0; n < 6; n++) {
+				const { status } = await post(reusing, body, other.token);
+				assert.equal(status, 200);
+			}
+			assert.equal(await reusedBy(reusing), before, body);
+		}
+		// The same viewer's answer without them is used again.
+		const query = "{ viewer { homeFeed(first: 5) { nodes { id } } } }";
+		await warm(reusing, JSON.stringify({ query }), other.token);
+	});
+
 	test("ends where a look would add to the viewer's home feed, also for a request with its ETag", async (t) => {
 		const { owner, other, boardId } = await someBoard();
 		const { feed, reusing } = servers;

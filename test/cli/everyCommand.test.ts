@@ -113,6 +113,7 @@ const CODES: Readonly<Record<string, number>> = {
 /** Arguments with which each command prints the JSON that docs/commands.md shows, in the order in which they run. */
 const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	import: [LINES],
+	init: [],
 	status: [],
 	verify: [],
 	explain: [QUERY],
@@ -132,6 +133,9 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"topology show": [],
 	"topology diff": ["2", "3"],
 	"topology wait": ["6"],
+	"feed explain": ["ada_made_up"],
+	"feed rebuild": ["ada_made_up"],
+	"feed stats": [],
 	"queue create": ["sendMail", "--set", "maxJobsPerSecond=50"],
 	"queue list": [],
 	"queue stats": [],
@@ -151,7 +155,6 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	serve: "a log",
 	worker: "a log",
-	init: "one line",
 	grants: "statements of SQL",
 	token: "a token",
 	account: "an id",
@@ -271,8 +274,11 @@ describe("every command", () => {
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
 	promote: "test/ops/fleet/promote.test.ts",
+	"replica add": "test/ops/fleet/replica.test.ts",
+	"replica remove": "test/ops/fleet/replica.test.ts",
 	"operations list": "test/ops/fleet/promote.test.ts",
 	"fleet check": "test/ops/fleet/promote.test.ts",
+	"ids raise": "test/ops/fleet/promote.test.ts",
 	"operations resume": "test/ops/fleet/promote.test.ts",
 	"operations abort": "test/ops/fleet/promote.test.ts",
 };

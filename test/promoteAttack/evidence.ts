@@ -5,6 +5,10 @@ export interface Acknowledged {
 	readonly title: string;
 	/** When the answer had come. Milliseconds on the driver's monotonic clock. */
 	readonly at: number;
+	/** From the time at which it was due to its answer. Milliseconds. */
+	readonly ms: number;
+	/** Which server answered. */
+	readonly by?: number;
 }
 
 export interface Evidence {
@@ -42,6 +46,18 @@ export function longestGap(
 		longest = Math.max(longest, at - before);
 	}
 	return longest;
+}
+
+/** The longest that a write took of those which were answered from `from` to `to`. Milliseconds. */
+export function slowest(
+	acknowledged: readonly Acknowledged[],
+	from: number,
+	to: number,
+): number {
+	return acknowledged.reduce(
+		(most, { at, ms }) => (at >= from && at <= to ? Math.max(most, ms) : most),
+		0,
+	);
 }
 
 /** The middle of some numbers, the upper one of two; 0 of none. */

@@ -83,10 +83,13 @@ export class Client implements Disposable {
 }
 
 /** A user of each server's own, with a board. */
-export async function signUp(client: Client, nth: number): Promise<Writer> {
+export async function signUp(
+	client: Client,
+	username: string,
+): Promise<Writer> {
 	const made = (await client.ask(
 		"mutation ($input: CreateUserInput!) { made: createUser(input: $input) { token } }",
-		{ input: { username: `promoted_${nth}` } },
+		{ input: { username } },
 	)) as { readonly made: { readonly token: string } };
 	const { token } = made.made;
 	const { created } = (await client.ask(
@@ -159,6 +162,7 @@ export class OpenLoad {
 	}
 
 	async #write(number: number): Promise<void> {
+		const began = performance.now();
 		const { token, boardId } = at(this.#writers, number);
 		const title = `write ${number}`;
 		const { made } = (await at(this.#clients, number).ask(
@@ -166,7 +170,14 @@ export class OpenLoad {
 			{ input: { boardId, title } },
 			token,
 		)) as { readonly made: { readonly pin: { readonly id: string } } };
-		this.acknowledged.push({ id: made.pin.id, title, at: performance.now() });
+		const ended = performance.now();
+		this.acknowledged.push({
+			id: made.pin.id,
+			title,
+			at: ended,
+			ms: ended - began,
+			by: number % this.#clients.length,
+		});
 	}
 
 	async #read(number: number): Promise<void> {

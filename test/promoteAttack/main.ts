@@ -1,6 +1,12 @@
 /** `npm run attack:promote`: a replica is promoted back and forth under load; every acknowledged write has to be there. */
 import { parseArgs } from "node:util";
-import { attackPromotions, type Report } from "./promoteAttack.ts";
+import { attackDead, DEATHS, isBroken } from "./deadAttack.ts";
+import { attackOpening, type OpeningReport } from "./openingAttack.ts";
+import {
+	attackPromotions,
+	type Options,
+	type Report,
+} from "./promoteAttack.ts";
 
 const USAGE = `Usage: npm run attack:promote -- [options]
 
@@ -13,6 +19,11 @@ and promotes back and forth meanwhile. The driver's own list of acknowledged wri
   --scale F       both rates times this (default 1): a slow machine needs less
   --between MS    load before, between and after promotions (default 1000)
   --servers N     server processes (default 3)
+  --store NAME    where the topology is: file or zookeeper (default zookeeper)
+  --stop          one server stands still (SIGSTOP) across each promotion; its requests may fail
+  --open N        no promotions: N shards of a second pair are opened, and new users read everywhere
+  --dead          each round kills, stops or cuts off the primary of a new pair, whose replica is
+                  held back, while a server sleeps: what promote --dead states as lost has to be what is lost
   --json          print the report as JSON
   --help          print this
 
@@ -30,6 +41,10 @@ async function main(): Promise<number> {
 			scale: { type: "string", default: "1" },
 			between: { type: "string", default: "1000" },
 			servers: { type: "string", default: "3" },
+			store: { type: "string", default: "zookeeper" },
+			stop: { type: "boolean", default: false },
+			open: { type: "string" },
+			dead: { type: "boolean", default: false },
 			json: { type: "boolean", default: false },
 			help: { type: "boolean", default: false },
 		},
@@ -38,22 +53,54 @@ async function main(): Promise<number> {
 		print(USAGE);
 		return 0;
 	}
-	const number = (name: Exclude<keyof typeof values, "json" | "help">) => {
+	const number = (
+		name: "rounds" | "reads" | "writes" | "scale" | "between" | "servers",
+	) => {
 		const value = Number(values[name]);
 		if (values[name].trim() !== "" && value > 0) return value;
 		throw new Error(`--${name} must be a number above 0, got ${values[name]}.`);
 	};
+	const { store } = values;
+	if (store !== "file" && store !== "zookeeper") {
+		throw new Error(`--store must be file or zookeeper, got ${store}.`);
+	}
 	const scale = number("scale");
-	const report = await attackPromotions(
-		{
-			rounds: Math.ceil(number("rounds")),
-			reads: number("reads") * scale,
-			writes: number("writes") * scale,
-			betweenMs: number("between"),
-			servers: Math.ceil(number("servers")),
-		},
-		warn,
-	);
+	if (values.open !== undefined) {
+		const opened = await attackOpening(
+			{
+				opened: Number(values.open),
+				reads: number("reads") * scale,
+				writes: number("writes") * scale,
+				betweenMs: number("between"),
+				servers: Math.ceil(number("servers")),
+				store,
+			},
+			warn,
+		);
+		print(values.json ? JSON.stringify(opened) : openingSummary(opened));
+		return opened.isBroken ? 1 : 0;
+	}
+	const options: Options = {
+		rounds: Math.ceil(number("rounds")),
+		reads: number("reads") * scale,
+		writes: number("writes") * scale,
+		betweenMs: number("between"),
+		servers: Math.ceil(number("servers")),
+		store,
+		stop: values.stop,
+	};
+	if (values.dead) {
+		let broken = 0;
+		for (let round = 0; round < options.rounds; round++) {
+			const death = DEATHS[round % DEATHS.length] ?? "kill";
+			const found = await attackDead(death, options, warn);
+			if (isBroken(found)) broken++;
+			print(JSON.stringify(found));
+		}
+		warn(`${options.rounds} rounds, ${broken} broken`);
+		return broken === 0 ? 0 : 1;
+	}
+	const report = await attackPromotions(options, warn);
 	print(values.json ? JSON.stringify(report) : summary(report));
 	return report.isBroken ? 1 : 0;
 }
@@ -64,12 +111,28 @@ function summary(report: Report): string {
 	return [
 		`${report.rounds.length} promotions`,
 		`pause (the longest time without an acknowledged write): ${ms(report.pauseMs)}`,
+		`the slowest write of each promotion: ${ms(report.roundWriteMs)}`,
 		`from the fence to the publication: ${ms(report.fenceMs)}`,
-		`longest time without an acknowledged write and without a promotion: ${Math.round(report.quietGapMs)} ms`,
+		`from the publication until all servers serve it: ${ms(report.agreedMs)}`,
+		...report.rounds.map(
+			({ pauseMs, slowestWriteMs, steps }, nth) =>
+				`  ${nth + 1}: ${Math.round(pauseMs)} ms without a write, the slowest ${Math.round(slowestWriteMs)} ms; ${steps}`,
+		),
+		`longest time without an acknowledged write and without a promotion: ${Math.round(report.quietGapMs)} ms; the slowest write then: ${Math.round(report.quietWriteMs)} ms`,
 		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms): ${report.failed} failed`,
 		`${report.acknowledged} acknowledged: ${report.lost.length} lost, ${report.repeated.length} ids twice`,
 		...report.failures,
 		...report.rounds.flatMap(({ error }) => error ?? []),
+	].join("\n");
+}
+
+function openingSummary(report: OpeningReport): string {
+	return [
+		report.opening.trim(),
+		`${Math.round(report.openingMs)} ms; ${report.users} users signed up, ${report.placed} of them on new shards; each was read on every server at once`,
+		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms), ${report.followed} reads of new users: ${report.failed} failed, ${report.nulls} answered null`,
+		`${report.lost.length} lost`,
+		...report.failures,
 	].join("\n");
 }
 

@@ -1,20 +1,20 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runProgram, serve } from "../helpers/program.ts";
-import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import { caughtUp, startMysqlPair } from "../services/mysql.ts";
-import { judge, longestGap, median } from "./evidence.ts";
-import { Client, OpenLoad, readTitles, signUp, type Writer } from "./load.ts";
+import { judge, longestGap, median, slowest } from "./evidence.ts";
+import { type FleetOptions, startFleet } from "./fleet.ts";
+import { OpenLoad, readTitles } from "./load.ts";
 
-export interface Options {
+export interface Options extends Omit<FleetOptions, "shards"> {
 	readonly rounds: number;
 	/** A second, over all servers. */
 	readonly reads: number;
 	readonly writes: number;
 	/** How long the load runs before, between and after promotions. Milliseconds. */
 	readonly betweenMs: number;
-	readonly servers: number;
+	/**
+	 * Whether one server stands still (SIGSTOP) across each promotion. Its requests
+	 * may fail then, as their time is over; its writes may not reach the old primary.
+	 */
+	readonly stop: boolean;
 }
 
 export interface Round {
@@ -25,6 +25,12 @@ export interface Round {
 	readonly fenceMs: number | null;
 	/** The longest time without an acknowledged write. */
 	readonly pauseMs: number;
+	/** The longest that a write took, the pause included. */
+	readonly slowestWriteMs: number;
+	/** From the publication until all servers served it. */
+	readonly agreedMs: number | null;
+	/** The steps of the pause, as the operation's record says. */
+	readonly steps: string | null;
 	readonly error?: string;
 }
 
@@ -33,8 +39,14 @@ export interface Report {
 	readonly rounds: readonly Round[];
 	readonly pauseMs: { readonly p50: number; readonly max: number };
 	readonly fenceMs: { readonly p50: number; readonly max: number };
+	/** The slowest write of each round. */
+	readonly roundWriteMs: { readonly p50: number; readonly max: number };
+	/** From a publication until all servers served it. */
+	readonly agreedMs: { readonly p50: number; readonly max: number };
 	/** The longest time without an acknowledged write while nothing was promoted: what the machine itself does. */
 	readonly quietGapMs: number;
+	/** The slowest write of that time. */
+	readonly quietWriteMs: number;
 	readonly reads: number;
 	readonly writes: number;
 	readonly acknowledged: number;
@@ -48,9 +60,7 @@ export interface Report {
 	readonly isBroken: boolean;
 }
 
-const SECRET = "of the attack, for its servers alone, 32 bytes or more";
 const SHARDS = 4;
-const WRITERS = 24;
 
 /** Promotes the replica of a pair back and forth under load, and compares the driver's own list with what is there in the end. */
 export async function attackPromotions(
@@ -58,43 +68,8 @@ export async function attackPromotions(
 	say: (line: string) => void,
 ): Promise<Report> {
 	await using stack = new AsyncDisposableStack();
-	const pair = stack.use(await startMysqlPair());
-	const folder = stack.use(temporaryFolder());
-	const file = join(folder.path, "topology.json");
-	const { primary, replica } = pair;
-	const hosts = { primary: primary.url, replica: replica.url };
-	const range = [0, SHARDS - 1];
-	writeFileSync(
-		file,
-		JSON.stringify({
-			version: 1,
-			shards: [{ range, ...hosts, open: true }],
-			lookups: [{ range, ...hosts }],
-		}),
-	);
-	const env = {
-		CORKBOARD_TOPOLOGY: file,
-		CORKBOARD_MODE: "development",
-		CORKBOARD_SECRET: SECRET,
-		CORKBOARD_LOG: "warn,json",
-		CORKBOARD_RATE_LIMIT: "off",
-		HOST: "127.0.0.1",
-	};
-	const run = (...args: string[]) => runProgram(args, { env });
-	const init = await run("init");
-	if (init.code !== 0) throw new Error(`init failed: ${init.err}`);
-	await caughtUp(pair);
-	const servers = await Promise.all(
-		Array.from({ length: options.servers }, async () =>
-			stack.use(await serve(env)),
-		),
-	);
-	const clients = servers.map(({ url }) => stack.use(new Client(url)));
-	const writers: Writer[] = [];
-	for (let nth = 0; nth < WRITERS; nth++) {
-		const client = clients[nth % clients.length] as Client;
-		writers.push(await signUp(client, nth));
-	}
+	const fleet = stack.use(await startFleet({ ...options, shards: SHARDS }));
+	const { primary, replica, servers, clients, writers, run } = fleet;
 	say(`${options.servers} servers, ${primary.address} and ${replica.address}`);
 
 	const load = new OpenLoad({ ...options, clients, writers });
@@ -107,10 +82,13 @@ export async function attackPromotions(
 	const began = performance.now();
 	for (let round = 0; round < options.rounds; round++) {
 		const at = performance.now();
+		const still = options.stop ? servers[round % servers.length] : undefined;
+		still?.send("SIGSTOP");
 		const ended = await run(
 			...["promote", from, "--yes", "--json"],
 			...["--max-lag", "10000", "--max-pause", "5000"],
 		);
+		still?.send("SIGCONT");
 		await sleep(options.betweenMs);
 		spans.push([at, performance.now()]);
 		const result = parsed(ended.out);
@@ -118,8 +96,13 @@ export async function attackPromotions(
 			from,
 			code: ended.code,
 			fenceMs: result?.pauseMs ?? null,
+			agreedMs: result?.agreement?.ms ?? null,
+			steps: null,
 			pauseMs: 0,
-			...(ended.code !== 0 && { error: `${ended.out}${ended.err}`.trim() }),
+			slowestWriteMs: 0,
+			...(!isGood(ended.code, options) && {
+				error: `${ended.out}${ended.err}`.trim(),
+			}),
 		});
 		say(`round ${round + 1} of ${options.rounds}: ${from}, exit ${ended.code}`);
 		if (result?.version == null) break;
@@ -136,12 +119,20 @@ export async function attackPromotions(
 		clients,
 		acknowledged.map(({ id }) => id),
 	);
+	const steps = stepsOf(await run("operations", "list", "--all", "--json"));
 	const judged = rounds.map((round, nth) => {
 		const [first, last] = spans[nth] as [number, number];
-		return { ...round, pauseMs: longestGap(acknowledged, first, last) };
+		return {
+			...round,
+			pauseMs: longestGap(acknowledged, first, last),
+			slowestWriteMs: slowest(acknowledged, first, last),
+			steps: steps[nth] ?? null,
+		};
 	});
 	const { lost, repeated } = judge(acknowledged, found);
 	const { reads, writes, failed, failures } = load;
+	const agreements = judged.flatMap(({ agreedMs }) => agreedMs ?? []);
+	const slow = judged.map(({ slowestWriteMs }) => slowestWriteMs);
 	const fences = judged.flatMap(({ fenceMs }) => fenceMs ?? []);
 	say(`${Math.round((over - began) / 1_000)} s of promotions`);
 	return {
@@ -149,7 +140,10 @@ export async function attackPromotions(
 		rounds: judged,
 		pauseMs: ends(judged.map(({ pauseMs }) => pauseMs)),
 		fenceMs: ends(fences),
+		roundWriteMs: ends(slow),
+		agreedMs: ends(agreements),
 		quietGapMs: longestGap(acknowledged, over, end - 1_000),
+		quietWriteMs: slowest(acknowledged, over, end),
 		reads,
 		writes,
 		acknowledged: acknowledged.length,
@@ -160,22 +154,38 @@ export async function attackPromotions(
 		lost,
 		repeated,
 		isBroken:
-			failed + lost.length + repeated.length > 0 ||
+			lost.length + repeated.length > 0 ||
+			(failed > 0 && !options.stop) ||
 			judged.length < options.rounds ||
-			judged.some(({ code }) => code !== 0),
+			judged.some(({ code }) => !isGood(code, options)),
 	};
+}
+
+/** 3: published, but the server that stands still does not serve it. */
+function isGood(code: number | null, { stop }: Options): boolean {
+	return code === 0 || (stop && code === 3);
 }
 
 function ends(numbers: readonly number[]) {
 	return { p50: median(numbers), max: Math.max(0, ...numbers) };
 }
 
-function parsed(
-	text: string,
-): { version: number | null; to: string; pauseMs: number | null } | null {
+function parsed(text: string): {
+	version: number | null;
+	to: string;
+	pauseMs: number | null;
+	agreement: { ms: number } | null;
+} | null {
 	try {
 		return JSON.parse(text);
 	} catch {
 		return null;
 	}
+}
+
+/** What the records say of how long each step took, oldest first. */
+function stepsOf({ out }: { readonly out: string }): readonly string[] {
+	const records: readonly { readonly log: readonly string[] }[] =
+		JSON.parse(out);
+	return records.map(({ log }) => log.at(-1)?.split("; ")[1] ?? "");
 }

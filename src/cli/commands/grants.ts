@@ -1,3 +1,8 @@
+import { ACCOUNT_PRIVILEGES } from "../../ops/fleet/accountGrants.ts";
+import {
+	OPERATOR_PRIVILEGES,
+	OPERATOR_TABLE_GRANTS,
+} from "../../ops/fleet/operatorGrants.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 
@@ -10,6 +15,10 @@ export const usage: Usage = {
 		user: {
 			value: "USER",
 			description: "name of the user (default corkboard)",
+		},
+		operator: {
+			description:
+				"those of the operator's account instead, which changes the fleet",
 		},
 		from: {
 			value: "HOST",
@@ -33,7 +42,7 @@ const PARTS = [
 	{
 		comment:
 			"serve, and every command but init: rows of the shards and mod shards.",
-		privileges: "SELECT, INSERT, UPDATE, DELETE",
+		privileges: ACCOUNT_PRIVILEGES.db.join(", "),
 	},
 	{
 		comment:
@@ -55,8 +64,8 @@ const WATCHED = ["metadata_locks", "setup_instruments"];
 
 const QUEUES = "`queue_____`.*";
 const POOLS = "`pool_____`.*";
-const QUEUE_PRIVILEGES =
-	"SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, LOCK TABLES";
+const QUEUE_PRIVILEGES = ACCOUNT_PRIVILEGES.queue.join(", ");
+const POOL_PRIVILEGES = ACCOUNT_PRIVILEGES.pool.join(", ");
 
 export async function run(
 	{ options }: ParsedArguments,
@@ -69,6 +78,13 @@ export async function run(
 		);
 	}
 	const account = `${quoted(user)}@${quoted(from)}`;
+	if (options.operator !== undefined) {
+		if (product !== "mysql") {
+			throw new UsageError("Operations on a fleet need MySQL, not MariaDB.");
+		}
+		context.stdout(operatorGrants(account).join("\n"));
+		return 0;
+	}
 	context.stdout(
 		[
 			`-- The user itself, once: CREATE USER ${account} IDENTIFIED BY '…';`,
@@ -81,7 +97,7 @@ export async function run(
 			"-- serve, worker, init and the commands of queues, where the topology has queues: jobs, their tables, and the partitions that come and go by the hour.",
 			`GRANT ${QUEUE_PRIVILEGES} ON ${QUEUES} TO ${account};`,
 			"-- serve, worker and init, where the topology has pools: what waits for home feeds. Only init needs CREATE.",
-			`GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON ${POOLS} TO ${account};`,
+			`GRANT ${POOL_PRIVILEGES}, CREATE ON ${POOLS} TO ${account};`,
 			...(product === "mysql"
 				? [
 						"-- worker and queue rotate, besides: who uses a table of jobs. Without it statements on jobs may wait a second for a dump.",
@@ -96,6 +112,21 @@ export async function run(
 		].join("\n"),
 	);
 	return 0;
+}
+
+/** Statements for the account of CORKBOARD_ADMIN_FILE. */
+function operatorGrants(account: string): readonly string[] {
+	return [
+		`-- The operator's account, once: CREATE USER ${account} IDENTIFIED BY '…';`,
+		...OPERATOR_PRIVILEGES.flatMap(({ why, privileges }) => [
+			`-- ${why}`,
+			`GRANT ${privileges.join(", ")} ON *.* TO ${account};`,
+		]),
+		...OPERATOR_TABLE_GRANTS.flatMap(({ why, privileges, on }) => [
+			`-- ${why}`,
+			...on.map((tables) => `GRANT ${privileges} ON ${tables} TO ${account};`),
+		]),
+	];
 }
 
 /** As a string of SQL, on one line: it is also within a comment. */

@@ -1,11 +1,17 @@
 import { findObject } from "../../app/findObject.ts";
 import { loadOwnModel } from "../../app/model.ts";
+import { poolsOf } from "../../app/openPools.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
-import { parseId, unpackId } from "../../id/ids.ts";
+import { FEED_MAPPING } from "../../feed/generator.ts";
+import { poolDatabase } from "../../feed/mysql/ddl.ts";
+import { poolShardOf } from "../../feed/portChecks.ts";
+import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { parseJobId } from "../../queue/jobId.ts";
-import { hostOf } from "../../topology/ranges.ts";
+import { databaseOfShard, FEED_SHARDS } from "../../storage/feedShards.ts";
+import { hostInRanges, hostOf } from "../../topology/ranges.ts";
+import type { Topology } from "../../topology/types.ts";
 import {
 	columns,
 	JSON_OPTION,
@@ -48,8 +54,12 @@ export async function run(
 	const { model } = loadOwnModel();
 	const object = model.objectsByNumber.get(type) ?? null;
 	const config = readConfig(context.env, { secret: "unneeded" });
-	const host = hostOf(await readConfiguredTopology(config), shard);
-	const table = object && `db${String(shard).padStart(5, "0")}.${object.table}`;
+	const topology = await readConfiguredTopology(config);
+	const host = hostOf(topology, shard);
+	const table = object && `${databaseOfShard(shard)}.${object.table}`;
+	const ownsFeed = model.mappings.get(FEED_MAPPING)?.from === object?.name;
+	const { feedLists, pool } =
+		object !== null && ownsFeed ? placesOfFeed(id, topology) : NO_PLACES;
 	const found =
 		object === null || host === null
 			? { state: "missing" as const, reason: null }
@@ -62,6 +72,8 @@ export async function run(
 			localId: local,
 			table,
 			host,
+			feedLists,
+			pool,
 			object: found,
 		};
 		context.stdout(JSON.stringify(described, null, "\t"));
@@ -74,6 +86,8 @@ export async function run(
 		["local id", String(local)],
 		["table", table ?? "none"],
 		["host", host ?? `none: no range of the topology covers shard ${shard}`],
+		...placeRow("feed lists", feedLists),
+		...placeRow("pool", pool),
 		[
 			"object",
 			found.reason === null ? found.state : `${found.state}: ${found.reason}`,
@@ -85,4 +99,48 @@ export async function run(
 			.join("\n"),
 	);
 	return 0;
+}
+
+/** A database beside that of the object, and its host without its password. */
+interface Place {
+	readonly database: string;
+	readonly host: string;
+}
+
+interface PlacesOfFeed {
+	/** Null where the lists are with the object. */
+	readonly feedLists: Place | null;
+	/** Null where there are no pools. */
+	readonly pool: Place | null;
+}
+
+const NO_PLACES: PlacesOfFeed = { feedLists: null, pool: null };
+
+/** Where the home feed of a user is, and what waits for it. */
+function placesOfFeed(user: Id, topology: Topology): PlacesOfFeed {
+	const { shard } = unpackId(user);
+	const pools = poolsOf(topology);
+	const count = pools.reduce(
+		(sum, { range: [first, last] }) => sum + last - first + 1,
+		0,
+	);
+	const poolShard = count === 0 ? 0 : poolShardOf(user, count);
+	return {
+		feedLists: placeOn(
+			databaseOfShard(shard + FEED_SHARDS),
+			hostInRanges(topology.feeds ?? [], shard),
+		),
+		pool: placeOn(poolDatabase(poolShard), hostInRanges(pools, poolShard)),
+	};
+}
+
+function placeOn(database: string, host: string | null): Place | null {
+	return host === null ? null : { database, host };
+}
+
+function placeRow(
+	name: string,
+	place: Place | null,
+): readonly (readonly [string, string])[] {
+	return place === null ? [] : [[name, `${place.database} on ${place.host}`]];
 }

@@ -7,7 +7,7 @@ import { openTopologyStore } from "../../app/openTopology.ts";
 import { NAMED_TABLES } from "../../app/reportMissingTables.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { plural } from "../../util/format.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
+import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
 
@@ -19,6 +19,7 @@ export const usage: Usage = {
 		check: {
 			description: "say what is missing and who lacks it, and create nothing",
 		},
+		json: JSON_OPTION,
 	},
 	exitCodes: { 3: "with --check: something is missing" },
 };
@@ -28,7 +29,8 @@ export async function run(
 	context: CommandContext,
 ): Promise<number> {
 	const config = readConfig(context.env);
-	if (options.check !== undefined) return check(config, context);
+	const isJson = options.json !== undefined;
+	if (options.check !== undefined) return check(config, context, isJson);
 	await using corkboard = await openForCommand(context, config, "readWrite");
 	const { shards, modShards } = corkboard.storage;
 	const progress = createProgressLine(context);
@@ -37,22 +39,44 @@ export async function run(
 	);
 	progress.end();
 	const queueShards = await createQueueTables(corkboard);
-	const pools = await createPoolTables(corkboard);
-	context.stdout(
-		`${shards.length} shards and ${modShards} mod shards have all their tables`,
-	);
-	if (queueShards > 0) {
-		context.stdout(
-			`${plural(queueShards, "queue shard")} ${queueShards === 1 ? "has" : "have"} all queues`,
-		);
-	}
-	if (pools > 0) {
-		context.stdout(
-			`${plural(pools, "pool shard")} ${pools === 1 ? "has" : "have"} all tables`,
-		);
-	}
+	const poolShards = await createPoolTables(corkboard);
 	await storeModel(config);
+	// docs/commands.md describes this shape: scripts rely on it.
+	const made = {
+		shards: shards.length,
+		modShards,
+		queueShards,
+		poolShards,
+	};
+	context.stdout(
+		isJson ? JSON.stringify(made, null, "\t") : described(made).join("\n"),
+	);
 	return 0;
+}
+
+function described({
+	shards,
+	modShards,
+	queueShards,
+	poolShards,
+}: {
+	readonly shards: number;
+	readonly modShards: number;
+	readonly queueShards: number;
+	readonly poolShards: number;
+}): readonly string[] {
+	const have = (count: number) => (count === 1 ? "has" : "have");
+	return [
+		`${shards} shards and ${modShards} mod shards have all their tables`,
+		...(queueShards > 0
+			? [
+					`${plural(queueShards, "queue shard")} ${have(queueShards)} all queues`,
+				]
+			: []),
+		...(poolShards > 0
+			? [`${plural(poolShards, "pool shard")} ${have(poolShards)} all tables`]
+			: []),
+	];
 }
 
 /** Last, so that no server takes tables for made that are not. */
@@ -64,9 +88,18 @@ async function storeModel({ store: place }: Config): Promise<void> {
 	await publishModel(store);
 }
 
-async function check(config: Config, context: CommandContext): Promise<number> {
-	const { additions, missing, unknown, others, shards, modShards } =
-		await checkTables(config, context.open);
+async function check(
+	config: Config,
+	context: CommandContext,
+	isJson: boolean,
+): Promise<number> {
+	const checked = await checkTables(config, context.open);
+	const { additions, missing, unknown, others, shards, modShards } = checked;
+	if (isJson) {
+		// docs/commands.md describes this shape: scripts rely on it.
+		context.stdout(JSON.stringify(checked, null, "\t"));
+		return missing.length > 0 ? 3 : 0;
+	}
 	const lines = [
 		...(additions.length > 0 ? [`the schema adds: ${named(additions)}`] : []),
 		...(unknown.length > 0

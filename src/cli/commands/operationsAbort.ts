@@ -1,8 +1,9 @@
 import { requireUnheld } from "../../ops/fleet/operations.ts";
-import { abortPromotion } from "../../ops/fleet/promote.ts";
+import { abortOperation } from "../../ops/fleet/resumeOperation.ts";
 import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { describePromotion, orHalfWay, withFleet } from "../fleetCommand.ts";
+import { describeOperation } from "../describeOperation.ts";
+import { orHalfWay, withFleet } from "../fleetCommand.ts";
 
 export const usage: Usage = {
 	summary:
@@ -28,10 +29,10 @@ export async function run(
 			json !== undefined,
 			() => id,
 			async () => {
-				const result = await abortPromotion(fleet, id);
+				const result = await abortOperation(fleet, id);
 				context.stdout(
 					json === undefined
-						? describePromotion(result).join("\n")
+						? describeOperation(result).join("\n")
 						: JSON.stringify(result, null, "\t"),
 				);
 				return 0;

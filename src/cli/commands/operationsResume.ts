@@ -1,11 +1,12 @@
 import { requireUnheld } from "../../ops/fleet/operations.ts";
-import { resumePromotion } from "../../ops/fleet/promote.ts";
+import { resumeOperation } from "../../ops/fleet/resumeOperation.ts";
 import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
+import { describeOperation } from "../describeOperation.ts";
 import {
 	codeOf,
-	describePromotion,
 	FLEET_CODES,
+	lossAccepter,
 	MAX_PAUSE,
 	milliseconds,
 	orHalfWay,
@@ -15,7 +16,14 @@ import {
 export const usage: Usage = {
 	summary: "Goes on with an operation whose command has ended half-way.",
 	operands: ["ID"],
-	options: { "max-pause": MAX_PAUSE, json: JSON_OPTION },
+	options: {
+		"max-pause": MAX_PAUSE,
+		"accept-loss": {
+			description:
+				"of promote --dead: give up what the replica has not received",
+		},
+		json: JSON_OPTION,
+	},
 	details:
 		"Anybody may, from any machine, 3 s after the command has ended. It goes on where that was, or goes back where it cannot.",
 	exitCodes: FLEET_CODES,
@@ -28,20 +36,28 @@ export async function run(
 	const { json } = given;
 	const maxPauseMs = milliseconds("max-pause", given["max-pause"]);
 	return withFleet(context, async (fleet) => {
-		await requireUnheld(fleet.store, id);
+		const { record } = await requireUnheld(fleet.store, id);
+		// Of a promotion an interrupt ends the command at once.
+		const signal =
+			record.kind === "replica add" ? context.interruptSignal() : null;
 		return orHalfWay(
 			context,
 			fleet,
 			json !== undefined,
 			() => id,
 			async () => {
-				const result = await resumePromotion(
-					{ ...fleet, ...(maxPauseMs !== null && { maxPauseMs }) },
+				const result = await resumeOperation(
+					{
+						...fleet,
+						...(signal && { signal }),
+						...(maxPauseMs !== null && { maxPauseMs }),
+						acceptLoss: lossAccepter(given, context, record),
+					},
 					id,
 				);
 				context.stdout(
 					json === undefined
-						? describePromotion(result).join("\n")
+						? describeOperation(result).join("\n")
 						: JSON.stringify(result, null, "\t"),
 				);
 				return codeOf(result);

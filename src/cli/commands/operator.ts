@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { fenceReturned } from "../../ops/fleet/fenceReturned.ts";
 import { isHeld, isOver, listOperations } from "../../ops/fleet/operations.ts";
-import { resumePromotion } from "../../ops/fleet/promote.ts";
+import { resumeOperation } from "../../ops/fleet/resumeOperation.ts";
 import { INTERRUPTED, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { describePromotion, withFleet } from "../fleetCommand.ts";
+import { describeOperation } from "../describeOperation.ts";
+import { withFleet } from "../fleetCommand.ts";
 
 export const usage: Usage = {
 	summary:
-		"Watches operations on the fleet, and goes on with those whose command has ended half-way.",
+		"Watches operations on the fleet, and goes on with those whose command has ended half-way; fences dead primaries that come back.",
 	operands: [],
 	options: {},
 	details:
@@ -27,12 +29,16 @@ export async function run(
 		context.stderr("watching operations");
 		while (!signal.aborted) {
 			try {
-				for (const record of await listOperations(fleet.store)) {
+				const records = await listOperations(fleet.store);
+				for (const record of records) {
 					if (isOver(record) || (await isHeld(fleet.store, record.id)))
 						continue;
 					context.stdout(`taking over ${record.id} at ${record.step}`);
-					const result = await resumePromotion(fleet, record.id);
-					context.stdout(describePromotion(result).join("\n"));
+					const result = await resumeOperation({ ...fleet, signal }, record.id);
+					context.stdout(describeOperation(result).join("\n"));
+				}
+				for (const name of await fenceReturned(fleet, records)) {
+					context.stdout(`${name} is back after promote --dead: fenced`);
 				}
 			} catch (thrown) {
 				// The store or a server is away, or somebody else was faster: the next look shows it.

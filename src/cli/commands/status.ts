@@ -74,7 +74,7 @@ function printed(status: FleetStatus, delayMs: number): readonly string[] {
 			.flatMap((problem) => problem.split("\n"))
 			.map((line) => `  ${line}`),
 		...(delayMs >= DELAY_MS &&
-		[...hosts, ...caches].some(({ error }) => error !== null)
+		[...hosts, ...caches].some(({ error }) => mayBeWell(error))
 			? [
 					`  This command stood still for up to ${formatNumber(Math.round(delayMs))} ms: what it calls down may be well.`,
 				]
@@ -219,4 +219,9 @@ function asJson(
 			error,
 		})),
 	};
+}
+
+/** Whether a host may have been called down for want of time; one that refuses connections is. */
+function mayBeWell(error: string | null): boolean {
+	return error !== null && !error.includes("ECONNREFUSED");
 }

@@ -1,4 +1,4 @@
-import { openRange } from "../../app/topologyOperations.ts";
+import { checkOpening, openRange } from "../../app/topologyOperations.ts";
 import { parseList } from "../../util/settings.ts";
 import {
 	JSON_OPTION,
@@ -31,7 +31,10 @@ export const usage: Usage = {
 			value: "MEMBERS",
 			description: "processes that are known to be dead, separated by commas",
 		},
-		"dry-run": { description: "say what would be done, and change nothing" },
+		"dry-run": {
+			description:
+				"look at the hosts, say what would be done, and change nothing",
+		},
 		json: JSON_OPTION,
 	},
 	details: [
@@ -59,10 +62,18 @@ export async function run(
 	await using store = openStoreForCommand(context);
 	if (options["dry-run"] !== undefined) {
 		const { version } = await newest(store);
+		const found: string[] = [];
+		await checkOpening(store, {
+			range,
+			hosts,
+			...(weight !== undefined && { weight }),
+			report: (line) => found.push(line),
+		});
 		const steps =
 			hosts === null
 				? [`version ${version + 1}: shards ${text} open`]
 				: [
+						...found,
 						`tables on ${text}`,
 						`version ${version + 1}: shards ${text}, closed`,
 						"every member serves it",

@@ -1,8 +1,17 @@
 import { CorkboardError } from "../../errors.ts";
 import { parseHostUrl } from "../../topology/hostUrl.ts";
+import { shardsOf } from "../../topology/ranges.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
-import { FleetServer } from "./fleetServer.ts";
+import {
+	ACCOUNT_PRIVILEGES,
+	describeMissing,
+	missingOnDatabases,
+} from "./accountGrants.ts";
+import { type ClockOffset, clockFaults, readClock } from "./clocks.ts";
+import { FleetServer, hasOperator, withoutOperator } from "./fleetServer.ts";
+import { counterFaults } from "./localIds.ts";
+import { missingPrivileges, OPERATOR_PRIVILEGES } from "./operatorGrants.ts";
 import { FLEET_SETTINGS, settingFaults } from "./serverSettings.ts";
 
 /** What operations on a fleet would meet. */
@@ -20,7 +29,24 @@ const LEAST_VERSION = [8, 0, 22] as const;
 interface Pair {
 	readonly primary: string;
 	readonly replica: string | null;
+	/** Of which it is the primary, by name. */
+	readonly databases: readonly string[];
+	/** Pools may have none. */
+	readonly needsReplica: boolean;
 }
+
+/** What servers are compared with. */
+export interface FleetFacts {
+	/** How many processes serve or work; 1 where that is not known. */
+	readonly processes?: number;
+	/** Most connections of one process to each server, by `host:port`; of a server that is absent, they are not compared. */
+	readonly connections?: ReadonlyMap<string, number>;
+	/** The clock of this process: milliseconds since 1970. */
+	readonly now?: () => number;
+}
+
+/** Connections beside those of processes: of replication, commands, exporters and people. */
+const OTHER_CONNECTIONS = 20;
 
 /** What a server says of itself. */
 interface Identity {
@@ -33,23 +59,27 @@ interface Identity {
 export async function checkServers(
 	topology: Topology,
 	environment: Environment,
+	{ processes = 1, connections, now = Date.now }: FleetFacts = {},
 ): Promise<ServerCheck> {
 	const faults: string[] = [];
 	const unchecked: string[] = [];
 	const ids = new Map<string, string>();
+	const clocks: ClockOffset[] = [];
 	await Promise.all(pairsOf(topology).map(checkPair));
+	faults.push(...clockFaults(clocks));
 	return { faults: faults.toSorted(), unchecked: unchecked.toSorted() };
 
-	async function checkPair({ primary, replica }: Pair): Promise<void> {
+	async function checkPair(pair: Pair): Promise<void> {
+		const { primary, replica } = pair;
 		await using one = new FleetServer(primary, environment);
 		await using two =
 			replica === null ? null : new FleetServer(replica, environment);
 		const [first, second] = await Promise.all([
-			checkServer(one),
-			two && checkServer(two),
+			checkServer(one, primary, pair),
+			replica === null || two === null ? null : checkServer(two, replica, pair),
 		]);
 		if (two === null) {
-			faults.push(`${one.name} has no replica.`);
+			if (pair.needsReplica) faults.push(`${one.name} has no replica.`);
 			return;
 		}
 		if (first === null || second === null) return;
@@ -62,7 +92,11 @@ export async function checkServers(
 	}
 
 	/** Null where it cannot be asked, or is no MySQL. */
-	async function checkServer(server: FleetServer): Promise<Identity | null> {
+	async function checkServer(
+		server: FleetServer,
+		url: string,
+		{ databases }: Pair,
+	): Promise<Identity | null> {
 		const row = await attempt(server, "identity", () =>
 			server.row("identity", "SELECT @@server_id, @@version"),
 		);
@@ -90,11 +124,75 @@ export async function checkServers(
 			faults.push(...(await settingFaults(server, FLEET_SETTINGS)));
 		});
 		await attempt(server, "read-only databases", () => checkFences(server));
+		await attempt(server, "privileges", () => checkPrivileges(server));
+		await attempt(server, "grants", () => checkGrants(server, url, databases));
+		await attempt(server, "connections", () => checkConnections(server));
+		await attempt(server, "clock", async () => {
+			clocks.push(await readClock(server, now));
+		});
+		await attempt(server, "local ids", async () => {
+			const counting = databases.filter((name) => /^(db|feed)/.test(name));
+			faults.push(...(await counterFaults(server, counting)));
+		});
 		const uuid = await attempt(server, "server_uuid", async () => {
 			const [own] = await server.row("uuid", "SELECT @@server_uuid");
 			return String(own);
 		});
 		return uuid === null ? null : { uuid, serverId, version };
+	}
+
+	/** Of the operator's account: without one, the account of the URL only looks. */
+	async function checkPrivileges(server: FleetServer): Promise<void> {
+		if (!hasOperator(environment)) return;
+		const needed = OPERATOR_PRIVILEGES.flatMap(({ privileges }) => privileges);
+		const missing = await missingPrivileges(server, needed);
+		if (missing.length === 0) return;
+		faults.push(
+			`${server.name}: the operator's account lacks ${missing.join(", ")}: corkboard grants --operator.`,
+		);
+	}
+
+	/** Of the account that processes have: each server has accounts of its own. */
+	async function checkGrants(
+		server: FleetServer,
+		url: string,
+		databases: readonly string[],
+	): Promise<void> {
+		await using own = new FleetServer(url, withoutOperator(environment));
+		const missing = await missingOnDatabases(
+			own,
+			databases,
+			(name) => ACCOUNT_PRIVILEGES[kindOf(name)],
+		);
+		if (missing.length > 0) {
+			faults.push(
+				`${server.name}: the account of the processes lacks ${describeMissing(missing)}: corkboard grants.`,
+			);
+		}
+		if (!hasOperator(environment)) return;
+		const lacking = await missingOnDatabases(server, databases, () => [
+			"SELECT",
+			"INSERT",
+		]);
+		if (lacking.length > 0) {
+			faults.push(
+				`${server.name}: the operator's account lacks ${describeMissing(lacking)}: corkboard grants --operator.`,
+			);
+		}
+	}
+
+	async function checkConnections(server: FleetServer): Promise<void> {
+		const each = connections?.get(server.name);
+		if (each === undefined) return;
+		const [allowed] = await server.row(
+			"connections",
+			"SELECT @@GLOBAL.max_connections",
+		);
+		const needed = processes * each + OTHER_CONNECTIONS;
+		if (Number(allowed) >= needed) return;
+		faults.push(
+			`${server.name}: max_connections must be at least ${needed}, got ${allowed}: ${processes === 1 ? "a process" : `each of ${processes} processes`} may open ${each}, and others ${OTHER_CONNECTIONS}.`,
+		);
 	}
 
 	/** No operation makes databases read-only yet, so a person did. */
@@ -123,6 +221,15 @@ export async function checkServers(
 				`${two.name} follows another server than its primary ${one.name}.`,
 			);
 			return;
+		}
+		const [isFenced] = await two.row(
+			"fence",
+			"SELECT @@GLOBAL.super_read_only",
+		);
+		if (String(isFenced) !== "1") {
+			faults.push(
+				`${two.name} takes writes, although it is a replica: SET PERSIST super_read_only = ON.`,
+			);
 		}
 		// In this order: what comes between is on the primary.
 		const executed = await two.executed();
@@ -153,15 +260,38 @@ export async function checkServers(
 }
 
 /** Each primary with its replica once; only MySQL. */
-function pairsOf({ shards, lookups, feeds = [] }: Topology): readonly Pair[] {
+function pairsOf(topology: Topology): readonly Pair[] {
+	const { shards, lookups, feeds = [], queues = [], pools = [] } = topology;
+	const kinds: Readonly<Record<DatabaseKind, readonly HostRange[]>> = {
+		db: shards,
+		mod: lookups,
+		feed: feeds,
+		queue: queues,
+		pool: pools,
+	};
 	const pairs = new Map<string, Pair>();
-	const ranges: readonly HostRange[] = [...shards, ...lookups, ...feeds];
-	for (const { primary, replica = null } of ranges) {
-		if (parseHostUrl(primary)?.scheme !== "mysql") continue;
-		const known = pairs.get(primary)?.replica ?? null;
-		pairs.set(primary, { primary, replica: known ?? replica });
+	for (const [kind, ranges] of Object.entries(kinds)) {
+		for (const { range, primary, replica = null } of ranges) {
+			if (parseHostUrl(primary)?.scheme !== "mysql") continue;
+			const known = pairs.get(primary);
+			const databases = shardsOf([{ range, primary }]).map(
+				(number) => `${kind}${String(number).padStart(5, "0")}`,
+			);
+			pairs.set(primary, {
+				primary,
+				replica: known?.replica ?? replica,
+				databases: [...(known?.databases ?? []), ...databases],
+				needsReplica: (known?.needsReplica ?? false) || kind !== "pool",
+			});
+		}
 	}
 	return [...pairs.values()];
+}
+
+type DatabaseKind = keyof typeof ACCOUNT_PRIVILEGES;
+
+function kindOf(database: string): DatabaseKind {
+	return database.replace(/\d+$/, "") as DatabaseKind;
 }
 
 /** Negative where the first is older. */

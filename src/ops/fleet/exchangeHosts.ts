@@ -64,17 +64,38 @@ export function findPromotion(
 			`All ranges of ${from} must name the same replica, but they name ${lacking ? "none in some" : [...replicas.keys()].join(", ")}.`,
 		);
 	}
-	const numbers = (some: readonly HostRange[] = []) =>
-		some
-			.filter(({ primary }) => nameOf(primary) === from)
-			.flatMap(({ range: [first, last] }) =>
-				Array.from({ length: last - first + 1 }, (_, at) => first + at),
-			);
 	return {
 		from,
 		to: replica[0],
 		fromUrl: names.get(from) as string,
 		toUrl: replica[1],
+		...numbersOf(topology, from),
+	};
+}
+
+/** The two hosts after the one took the place of the other, which the map does not name any more. Null where it does not name the new one. */
+export function findPromoted(
+	topology: Topology,
+	{ from, to }: Pick<PromotionHosts, "from" | "to">,
+): PromotionHosts | null {
+	const toUrl = allRanges(topology)
+		.map(({ primary }) => primary)
+		.find((primary) => nameOf(primary) === to);
+	if (toUrl === undefined) return null;
+	// Both servers of a pair know the same account.
+	const fromUrl = toUrl.replace(to, from);
+	return { from, to, fromUrl, toUrl, ...numbersOf(topology, to) };
+}
+
+/** What a host is the primary of. */
+function numbersOf(topology: Topology, host: string) {
+	const numbers = (some: readonly HostRange[] = []) =>
+		some
+			.filter(({ primary }) => nameOf(primary) === host)
+			.flatMap(({ range: [first, last] }) =>
+				Array.from({ length: last - first + 1 }, (_, at) => first + at),
+			);
+	return {
 		shards: numbers(topology.shards),
 		modShards: numbers(topology.lookups),
 		queues: numbers(topology.queues),
@@ -88,8 +109,24 @@ export function findPromotion(
  * the shards raised. Ranges without a replica, which only pools may be, go along without one.
  */
 export function exchangeHosts(
+	topology: Topology,
+	hosts: Pick<PromotionHosts, "from" | "toUrl">,
+): Omit<Topology, "version"> {
+	return withPrimary(topology, hosts, true);
+}
+
+/** The map in which the one has taken the place of the other, which it does not name any more. */
+export function replaceHost(
+	topology: Topology,
+	hosts: Pick<PromotionHosts, "from" | "toUrl">,
+): Omit<Topology, "version"> {
+	return withPrimary(topology, hosts, false);
+}
+
+function withPrimary(
 	{ version: _, ...map }: Topology,
 	{ from, toUrl }: Pick<PromotionHosts, "from" | "toUrl">,
+	isExchange: boolean,
 ): Omit<Topology, "version"> {
 	const exchanged = <Range extends HostRange>(range: Range): Range => {
 		const { primary, replica, ...rest } = range;
@@ -97,7 +134,7 @@ export function exchangeHosts(
 		return {
 			...rest,
 			primary: toUrl,
-			...(replica !== undefined && { replica: primary }),
+			...(isExchange && replica !== undefined && { replica: primary }),
 		} as unknown as Range;
 	};
 	const raised = <Range extends HostRange & { readonly generation?: number }>(
@@ -121,6 +158,15 @@ export function exchangeHosts(
 /** Whether any range has its primary there. */
 export function namesPrimary(topology: Topology, host: string): boolean {
 	return allRanges(topology).some(({ primary }) => nameOf(primary) === host);
+}
+
+/** Whether any range names it, as a primary or as a replica. */
+export function namesHost(topology: Topology, host: string): boolean {
+	return allRanges(topology).some(
+		({ primary, replica }) =>
+			nameOf(primary) === host ||
+			(replica !== undefined && nameOf(replica) === host),
+	);
 }
 
 function allRanges(topology: Topology): readonly HostRange[] {

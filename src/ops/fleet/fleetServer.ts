@@ -8,6 +8,8 @@ import { deadlineIn } from "../../util/deadline.ts";
 
 /** Of one statement, of which some wait for a replica. Milliseconds. */
 const STATEMENT_MS = 30_000;
+/** A server of some terabytes. Milliseconds. */
+const CLONE_MS = 7 * 86_400_000;
 const LIMITS: HostLimits = {
 	connections: 4,
 	maxWaiting: 100,
@@ -52,9 +54,28 @@ export class FleetServer implements AsyncDisposable {
 		name: string,
 		text: string,
 		values: readonly Value[] = [],
+		ms = STATEMENT_MS,
 	): Promise<readonly (readonly unknown[])[]> {
 		return this.#translated(() =>
-			this.#host.rows({ name, text, values }, options()),
+			this.#host.rows({ name, text, values }, options(ms)),
+		);
+	}
+
+	/** The same from information_schema, as it is now: the server keeps what it knows of tables for a day, and an optimizer hint does not turn that off. */
+	async freshRows(
+		name: string,
+		text: string,
+		values: readonly Value[] = [],
+	): Promise<readonly (readonly unknown[])[]> {
+		return this.#translated(() =>
+			this.#host.session(options(), async (session) => {
+				await session.run({
+					name: "fresh statistics",
+					text: "SET SESSION information_schema_stats_expiry = 0",
+					values: [],
+				});
+				return session.rows({ name, text, values });
+			}),
 		);
 	}
 
@@ -62,9 +83,10 @@ export class FleetServer implements AsyncDisposable {
 		name: string,
 		text: string,
 		values: readonly Value[] = [],
+		ms = STATEMENT_MS,
 	): Promise<void> {
 		await this.#translated(() =>
-			this.#host.run({ name, text, values }, options()),
+			this.#host.run({ name, text, values }, options(ms)),
 		);
 	}
 
@@ -81,16 +103,26 @@ export class FleetServer implements AsyncDisposable {
 	}
 
 	/** Refuses all writes, also after a restart of the server. */
-	async fence(): Promise<void> {
-		await this.run("fence", "SET PERSIST super_read_only = ON");
+	async fence(ms = STATEMENT_MS): Promise<void> {
+		await this.run("fence", "SET PERSIST super_read_only = ON", [], ms);
+	}
+
+	/** Refuses all writes from now on, and waits for no disk: `fence` has to follow. */
+	async stopWrites(): Promise<void> {
+		await this.run("stop writes", "SET GLOBAL super_read_only = ON");
+	}
+
+	/** Takes writes, until a restart: `liftFence` has to follow. */
+	async takeWrites(): Promise<void> {
+		await this.run(
+			"take writes",
+			"SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF",
+		);
 	}
 
 	/** What its option file says holds again after a restart: it should refuse writes then. */
 	async liftFence(): Promise<void> {
-		await this.run(
-			"lift fence",
-			"SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF",
-		);
+		await this.takeWrites();
 		for (const variable of ["super_read_only", "read_only"]) {
 			await this.run("reset persisted", `RESET PERSIST IF EXISTS ${variable}`);
 		}
@@ -140,6 +172,28 @@ export class FleetServer implements AsyncDisposable {
 		};
 	}
 
+	/** Why it does not answer within so long; null: it does. */
+	async silence(ms: number): Promise<string | null> {
+		try {
+			await this.rows("answer", "SELECT @@server_uuid", [], ms);
+			return null;
+		} catch (thrown) {
+			return (thrown as Error).message;
+		}
+	}
+
+	/** What it has received from the server that it follows, applied or not. */
+	async received(): Promise<string> {
+		const rows = await this.rows(
+			"received",
+			"SELECT REPLACE(received_transaction_set, '\n', '') FROM performance_schema.replication_connection_status",
+		);
+		return rows
+			.map(([set]) => String(set ?? ""))
+			.filter((set) => set !== "")
+			.join(",");
+	}
+
 	/** Follows no other server any more. */
 	async stopFollowing(): Promise<void> {
 		if ((await this.replica()) === null) return;
@@ -162,6 +216,24 @@ export class FleetServer implements AsyncDisposable {
 		await this.run("start replica", "START REPLICA");
 	}
 
+	/**
+	 * Replaces all that it holds by a copy of another server, with the operator's
+	 * account there. Ends when it has shut down, or where it fails; it is never
+	 * repeated, and goes on in the server where the caller ends.
+	 */
+	async clone(source: FleetServer): Promise<void> {
+		const { host, port, user, password } = source.#address;
+		await this.#translated(() =>
+			this.#host.session(options(CLONE_MS), (session) =>
+				session.run({
+					name: "clone",
+					text: `CLONE INSTANCE FROM ?@?:${port} IDENTIFIED BY ?`,
+					values: [user, host, password()],
+				}),
+			),
+		);
+	}
+
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.#host[Symbol.asyncDispose]();
 	}
@@ -180,6 +252,16 @@ export class FleetServer implements AsyncDisposable {
 	}
 }
 
+/** Whether there is an account that changes the fleet. */
+export function hasOperator(environment: Environment): boolean {
+	return (environment[ADMIN_FILE] ?? "") !== "";
+}
+
+/** As it is without the operator's account: hosts are asked with that of their URL. */
+export function withoutOperator(environment: Environment): Environment {
+	return { ...environment, [ADMIN_FILE]: undefined };
+}
+
 /** A host's URL with the account of the operator's file in the place of its own. */
 function asOperator(
 	text: string,
@@ -196,6 +278,6 @@ function asOperator(
 	return [url.href, { ...environment, [ACCOUNT_FILE]: file }];
 }
 
-function options() {
-	return { shard: 0, deadline: deadlineIn(STATEMENT_MS), isPatient: true };
+function options(ms = STATEMENT_MS) {
+	return { shard: 0, deadline: deadlineIn(ms), isPatient: true };
 }

@@ -1,11 +1,12 @@
+import { MAX_LOCAL } from "../../id/ids.ts";
 import type { FleetServer } from "./fleetServer.ts";
 
 /** How far the counters of a promoted server are raised. 36 bits of local ids hold 68,719 such jumps. */
 const JUMP = 1_000_000;
-/** Tables of one transaction. */
+/** Tables of one transaction, or of one statement. */
 const TABLES = 100;
 
-interface Counter {
+export interface Counter {
 	readonly schema: string;
 	readonly table: string;
 	readonly column: string;
@@ -18,10 +19,9 @@ export async function readCounters(
 	server: FleetServer,
 	databases: readonly string[],
 ): Promise<ReadonlyMap<string, Counter>> {
-	const rows = await server.rows(
+	const rows = await server.freshRows(
 		"counters",
-		`SELECT /*+ SET_VAR(information_schema_stats_expiry = 0) */
-				t.table_schema, t.table_name, c.column_name, t.auto_increment
+		`SELECT t.table_schema, t.table_name, c.column_name, t.auto_increment
 			FROM information_schema.tables AS t
 			JOIN information_schema.columns AS c
 				ON c.table_schema = t.table_schema AND c.table_name = t.table_name
@@ -42,20 +42,100 @@ export async function readCounters(
 	);
 }
 
+/** The highest local id that each table holds, given as `database.table`; none for an empty one. */
+export async function highestIds(
+	server: FleetServer,
+	tables: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> {
+	const highest = new Map<string, bigint>();
+	for (let at = 0; at < tables.length; at += TABLES) {
+		const texts = tables
+			.slice(at, at + TABLES)
+			.map(
+				(name) =>
+					`SELECT '${name}', MAX(local_id) FROM \`${name.replace(".", "`.`")}\``,
+			);
+		const found = await server.rows("highest ids", texts.join(" UNION ALL "));
+		for (const [name, id] of found) {
+			if (id !== null) highest.set(String(name), BigInt(String(id)));
+		}
+	}
+	return highest;
+}
+
+/** A sentence for what is wrong with the local ids of some databases: a restored table may lack its counter, or have one that gives ids a second time. */
+export async function counterFaults(
+	server: FleetServer,
+	databases: readonly string[],
+): Promise<readonly string[]> {
+	if (databases.length === 0) return [];
+	const rows = await server.rows(
+		"local ids",
+		`SELECT table_schema, table_name, extra = 'auto_increment'
+			FROM information_schema.columns
+			WHERE table_schema IN (?) AND column_name = 'local_id'
+				AND data_type = 'bigint'`,
+		[databases],
+	);
+	const tables = rows.map(([schema, table, counts]) => ({
+		name: `${schema}.${table}`,
+		hasCounter: String(counts) === "1",
+	}));
+	// Before the counters, which only grow.
+	const highest = await highestIds(
+		server,
+		tables.map(({ name }) => name),
+	);
+	const counters = await readCounters(server, databases);
+	return [
+		sentence(
+			tables.filter(({ hasCounter }) => !hasCounter).map(({ name }) => name),
+			"has no AUTO_INCREMENT, so nothing can be created in it: give local_id its AUTO_INCREMENT back, then run corkboard ids raise",
+		),
+		sentence(
+			tables
+				.map(({ name }) => name)
+				.filter((name) => {
+					const counter = counters.get(name);
+					return (
+						counter !== undefined &&
+						(counter.next ?? 1n) <= (highest.get(name) ?? 0n)
+					);
+				}),
+			"would give local ids that it has stored: run corkboard ids raise",
+		),
+		sentence(
+			[...counters].flatMap(([name, { next }]) =>
+				(next ?? 1n) > BigInt(MAX_LOCAL) ? [name] : [],
+			),
+			"has given all local ids that 36 bits hold",
+		),
+	].flat();
+
+	function sentence(names: readonly string[], what: string) {
+		const more =
+			names.length > 1 ? ` (the same of ${names.length - 1} more)` : "";
+		return names.length === 0
+			? []
+			: [`${server.name}: ${names[0]} ${what}${more}.`];
+	}
+}
+
 /**
- * Raises the counters of these tables by a million: a row that far on is inserted
+ * Raises the counters of these tables by so much, by default a million: a row that far on is inserted
  * and rolled back, which is durable and five times faster than ALTER TABLE.
  * Ids that the old primary gave out and this server never saw are not given out again.
  */
 export async function raiseLocalIds(
 	server: FleetServer,
 	counters: Iterable<Counter>,
+	by = JUMP,
 ): Promise<number> {
 	const all = [...counters];
 	for (let at = 0; at < all.length; at += TABLES) {
 		const some = all.slice(at, at + TABLES);
 		const texts = await Promise.all(
-			some.map((each) => insertFar(server, each)),
+			some.map((each) => insertFar(server, each, by)),
 		);
 		await server.runAndRollBack("raise ids", texts);
 	}
@@ -65,6 +145,7 @@ export async function raiseLocalIds(
 async function insertFar(
 	server: FleetServer,
 	{ schema, table, column, next }: Counter,
+	by: number,
 ): Promise<string> {
 	const columns = await server.rows(
 		"columns",
@@ -77,6 +158,6 @@ async function insertFar(
 	const values = columns.map(([, type]) =>
 		/int|decimal|float|double/.test(String(type)) ? "0" : "''",
 	);
-	const id = (next ?? 1n) + BigInt(JUMP);
+	const id = (next ?? 1n) + BigInt(by) - 1n;
 	return `INSERT INTO \`${schema}\`.\`${table}\` (${[`\`${column}\``, ...names].join(", ")}) VALUES (${[String(id), ...values].join(", ")})`;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { CorkboardError } from "../../errors.ts";
 import { operator } from "../../topology/history.ts";
 import type { StoreChange, TopologyStore } from "../../topology/store.ts";
+import type { Loss } from "./loss.ts";
 
 /**
  * How far an operation is. Each step is written before what it names is done, so
@@ -9,27 +10,37 @@ import type { StoreChange, TopologyStore } from "../../topology/store.ts";
  *
  * - `locked`: nothing was changed.
  * - `fencing`: the old primary may take no writes, and the replica may be a primary already.
- * - `published`: the topology names the new primary. There is no way back from here.
+ * - `cloning`: the new replica may have lost what it held, or hold a copy.
+ * - `following`: it holds a copy, and may follow the primary.
+ * - `published`: the topology names the new hosts. There is no way back from here.
  * - `rolling back`: the topology names the old primary, and will; its fence may be lifted.
  * - `done`, `rolled back`: over.
  */
 export type Step =
 	| "locked"
 	| "fencing"
+	| "cloning"
+	| "following"
 	| "published"
 	| "rolling back"
 	| "done"
 	| "rolled back";
 
+export type OperationKind =
+	| "promote"
+	| "promote --dead"
+	| "replica add"
+	| "replica remove";
+
 /** What is known of one run of a command that changes the fleet, at `operations/ID`. */
 export interface OperationRecord {
 	readonly id: string;
-	readonly kind: "promote" | "promote --dead";
+	readonly kind: OperationKind;
 	/** `anna@ops1` */
 	readonly by: string;
 	/** ISO 8601, in UTC. */
 	readonly began: string;
-	/** Names of the hosts, `host:port`: the primary that was, and the one that is to be. */
+	/** Names of the hosts, `host:port`: the primary that was, and the one that is to be; or a primary and its replica. */
 	readonly from: string;
 	readonly to: string;
 	readonly step: Step;
@@ -37,6 +48,8 @@ export interface OperationRecord {
 	readonly holder: string;
 	/** The version that was published; null before. */
 	readonly version: number | null;
+	/** Of a promotion of a dead primary's replica: what it costs; null before that is known. */
+	readonly loss: Loss | null;
 	/** What happened, oldest first, as sentences. */
 	readonly log: readonly string[];
 }
@@ -78,7 +91,7 @@ export class Operation implements AsyncDisposable {
 	): Promise<Operation> {
 		const now = new Date();
 		const day = now.toISOString().slice(0, 19).replaceAll(/[-:T]/g, "");
-		const id = `${about.kind.split(" ")[0]}-${day}-${randomBytes(2).toString("hex")}`;
+		const id = `${about.kind.replace(" --dead", "").replace(" ", "-")}-${day}-${randomBytes(2).toString("hex")}`;
 		const record: OperationRecord = {
 			id,
 			...about,
@@ -87,6 +100,7 @@ export class Operation implements AsyncDisposable {
 			step: "locked",
 			holder: holderName(),
 			version: null,
+			loss: null,
 			log: [],
 		};
 		const text = JSON.stringify(record);
@@ -129,7 +143,9 @@ export class Operation implements AsyncDisposable {
 
 	/** Changes the record by compare-and-set, together with other paths. Throws CONFLICT where somebody took it over. */
 	async save(
-		patch: Partial<Pick<OperationRecord, "step" | "holder" | "version">>,
+		patch: Partial<
+			Pick<OperationRecord, "step" | "holder" | "version" | "loss">
+		>,
 		logged: string | null = null,
 		others: readonly StoreChange[] = [],
 	): Promise<void> {

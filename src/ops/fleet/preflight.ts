@@ -9,6 +9,8 @@ const DATABASES = 500;
 /** A transaction that is open for longer may hold the fence up. */
 const LONG_TRANSACTION_S = 1;
 const LOOK_MS = 100;
+/** How long a transaction that is in the binary log of the primary may take to be committed there. */
+const COMMIT_MS = 10_000;
 
 export interface PreflightLimits {
 	/** How far the replica may be behind, in milliseconds: how long it takes to have what the primary has now. */
@@ -27,9 +29,7 @@ export async function preflight(
 	for (const server of [old, candidate]) {
 		const [version] = await server.row("version", "SELECT VERSION()");
 		if (isOldOrOther(String(version))) {
-			faults.push(
-				`${server.name} is ${version}: this needs MySQL ${LEAST_VERSION.join(".")} or later. Promote by hand (docs/operations.md).`,
-			);
+			faults.push(oldVersion(server.name, String(version)));
 		}
 	}
 	if (faults.length > 0) return { faults, lagMs: Number.POSITIVE_INFINITY };
@@ -58,8 +58,7 @@ export async function preflight(
 			`${candidate.name} does not replicate${state.error === "" ? "" : `: ${state.error}`}.`,
 		);
 	}
-	const executed = await candidate.executed();
-	const errant = await candidate.subtract(executed, await old.executed());
+	const errant = await errantTransactions(old, candidate);
 	if (errant !== "") {
 		faults.push(
 			`${candidate.name} has transactions that ${old.name} lacks: ${errant}. It was written to, and has to be rebuilt.`,
@@ -83,13 +82,30 @@ export async function preflight(
 	return { faults, lagMs };
 }
 
+/**
+ * What the replica has and its primary will never have. A primary sends a
+ * transaction when it is in the binary log, and says that it has it only when it
+ * is committed as well: until then its replica may be ahead of it.
+ */
+async function errantTransactions(
+	old: FleetServer,
+	candidate: FleetServer,
+): Promise<string> {
+	const executed = await candidate.executed();
+	if (await old.has(executed, COMMIT_MS)) return "";
+	return candidate.subtract(executed, await old.executed());
+}
+
 /** Its state, after it had the time to connect, as after a promotion just before. */
 async function connectedReplica(server: FleetServer, ms: number) {
 	const until = performance.now() + ms;
 	for (;;) {
 		const state = await server.replica();
+		// It says that it is connected a moment before it knows to whom.
 		const isConnecting =
-			state?.isApplying === true && !state.isReceiving && state.error === "";
+			state?.isApplying === true &&
+			(!state.isReceiving || state.sourceUuid === "") &&
+			state.error === "";
 		if (!isConnecting || performance.now() > until) return state;
 		await sleep(LOOK_MS);
 	}
@@ -112,7 +128,7 @@ async function longTransactions(
 	}
 }
 
-function isOldOrOther(version: string): boolean {
+export function isOldOrOther(version: string): boolean {
 	const [, ...numbers] = /^(\d+)\.(\d+)\.(\d+)/.exec(version) ?? [];
 	if (numbers.length === 0 || /mariadb/i.test(version)) return true;
 	for (const [at, least] of LEAST_VERSION.entries()) {
@@ -139,6 +155,10 @@ async function differentTables(
 		: [
 				`${candidate.name} lacks ${names.length} tables of ${old.name}, or has them with other columns, such as ${names.slice(0, 3).join(", ")}.`,
 			];
+}
+
+export function oldVersion(name: string, version: string): string {
+	return `${name} is ${version}: this needs MySQL ${LEAST_VERSION.join(".")} or later. Promote by hand (docs/operations.md).`;
 }
 
 /** The columns of each table as one number, by `database.table`. */

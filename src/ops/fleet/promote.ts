@@ -90,7 +90,7 @@ export async function promote(
 		to: hosts.to,
 	});
 	await options.onStep?.("locked", operation.record.id);
-	return proceed(options, operation, hosts);
+	return await proceed(options, operation, hosts);
 }
 
 /** Goes on with an operation whose holder is gone, from where it is. */
@@ -100,7 +100,7 @@ export async function resumePromotion(
 ): Promise<PromotionResult> {
 	await using operation = await Operation.takeOver(options.store, id);
 	const hosts = await hostsOf(options.store, operation);
-	return proceed(options, operation, hosts);
+	return await proceed(options, operation, hosts);
 }
 
 /** Undoes an operation that has not published. Throws CONFLICT where it has. */
@@ -131,7 +131,7 @@ async function proceed(
 	const onStep = stepsOf(options, operation);
 	await using old = new FleetServer(hosts.fromUrl, environment);
 	await using next = new FleetServer(hosts.toUrl, environment);
-	let pauseMs: number | null = null;
+	let pause: Pause | null = null;
 	const is = (...steps: readonly Step[]) =>
 		steps.includes(operation.record.step);
 	if (is("rolling back")) {
@@ -139,10 +139,16 @@ async function proceed(
 		return resultOf(operation, hosts);
 	}
 	if (is("locked", "fencing")) {
-		pauseMs = await exchangeOrRollBack(options, operation, hosts, old, next);
-		if (pauseMs === null) return resultOf(operation, hosts);
+		// Who began it had fenced the primary: writes wait since then.
+		const isLonger = is("fencing");
+		pause = await exchangeOrRollBack(options, operation, hosts, old, next);
+		if (pause === null) return resultOf(operation, hosts);
+		if (isLonger) pause = null;
 		await onStep("published");
 	}
+	// Whoever resumes: it may have started again since, with a setting that it kept.
+	await operation.requireHeld();
+	await next.liftFence();
 	const { version } = operation.record;
 	const agreement = await agreed(
 		options.store,
@@ -154,6 +160,8 @@ async function proceed(
 	await onStep("agreed");
 	await operation.requireHeld();
 	try {
+		// Not before: that takes longer than all that writes wait for, and the fenced server sends nothing.
+		await next.stopFollowing();
 		await old.follow(next);
 	} catch (thrown) {
 		await operation.save(
@@ -163,7 +171,9 @@ async function proceed(
 		throw thrown;
 	}
 	await onStep("reattached");
-	await operation.end("done", `${hosts.from} follows ${hosts.to}`);
+	const times = pause === null ? "" : `; ${describePause(pause)}`;
+	await operation.end("done", `${hosts.from} follows ${hosts.to}${times}`);
+	const pauseMs = pause === null ? null : lengthOf(pause);
 	return { ...resultOf(operation, hosts), pauseMs, agreement };
 }
 
@@ -174,7 +184,7 @@ async function exchangeOrRollBack(
 	hosts: PromotionHosts,
 	old: FleetServer,
 	next: FleetServer,
-): Promise<number | null> {
+): Promise<Pause | null> {
 	try {
 		return await exchange(options, operation, hosts, old, next);
 	} catch (thrown) {
@@ -193,14 +203,27 @@ async function exchangeOrRollBack(
 	}
 }
 
-/** From the fence to the publication. Returns how long that took; null if it was rolled back. */
+/** How long each step took while the old primary took no writes. Milliseconds. */
+type Pause = readonly (readonly [step: string, ms: number])[];
+
+function lengthOf(pause: Pause): number {
+	return pause.reduce((sum, [, ms]) => sum + ms, 0);
+}
+
+/** `no writes for 31 ms: fenced 4 ms, …` */
+function describePause(pause: Pause): string {
+	const steps = pause.map(([step, ms]) => `${step} ${Math.round(ms)} ms`);
+	return `no writes for ${Math.round(lengthOf(pause))} ms: ${steps.join(", ")}`;
+}
+
+/** From the fence to the publication; null if it was rolled back. */
 async function exchange(
 	options: PromoteOptions,
 	operation: Operation,
 	hosts: PromotionHosts,
 	old: FleetServer,
 	next: FleetServer,
-): Promise<number | null> {
+): Promise<Pause | null> {
 	const { store, maxPauseMs = MAX_PAUSE_MS } = options;
 	const onStep = stepsOf(options, operation);
 	const databases = databasesOf(hosts);
@@ -212,12 +235,26 @@ async function exchange(
 	}
 	await onStep("fencing");
 	await operation.requireHeld();
-	const began = performance.now();
-	await old.fence();
-	await onStep("fenced");
-	// After the fence: what ended before it is in it, and nothing comes after.
-	const all = await old.executed();
-	if (!(await next.has(all, maxPauseMs))) {
+	const pause: [string, number][] = [];
+	let last = performance.now();
+	const done = async (step: string) => {
+		const now = performance.now();
+		pause.push([step, now - last]);
+		last = now;
+		await onStep(step);
+	};
+	await old.stopWrites();
+	// The disk writes down meanwhile that it stays so. That has to be done before anybody else takes writes.
+	const fenced = old.fence();
+	let isThere = false;
+	try {
+		await done("fenced");
+		// After the fence: what ended before it is in it, and nothing comes after.
+		isThere = await next.has(await old.executed(), maxPauseMs);
+	} finally {
+		await fenced;
+	}
+	if (!isThere) {
 		await rollBack(
 			store,
 			operation,
@@ -227,14 +264,14 @@ async function exchange(
 		);
 		return null;
 	}
-	await onStep("caught up");
+	await done("caught up");
 	await operation.requireHeld();
-	await next.stopFollowing();
-	await next.liftFence();
+	await next.takeWrites();
 	await raiseLocalIds(next, behind);
-	await onStep("writable");
+	await done("writable");
 	await publish(store, operation, hosts);
-	return performance.now() - began;
+	pause.push(["published", performance.now() - last]);
+	return pause;
 }
 
 /**
@@ -330,7 +367,8 @@ async function rollBack(
 	await old.liftFence();
 	// Nobody wrote there: no topology named it.
 	await next.fence();
-	if ((await next.replica()) === null) await next.follow(old);
+	const state = await next.replica();
+	if (!state?.isReceiving || !state.isApplying) await next.follow(old);
 	await operation.end("rolled back", "nothing changed");
 }
 

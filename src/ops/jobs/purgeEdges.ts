@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { archiveUnlisted } from "../../graph/write/archive.ts";
+import { unlistedOwner } from "../../graph/write/archiveJobs.ts";
 import {
 	isPurged,
 	PURGE_QUEUE,
@@ -17,6 +19,8 @@ const CHECKPOINT_EVERY = 100;
 
 /** Plans come once a day. */
 const EVERY_MS = 24 * 3_600_000;
+/** It reads objects, not only edges, so each day it does so on other shards. */
+const UNLISTED_EVERY_DAYS = 7;
 /** Of the first plan: a worker that starts has other things to do. */
 const FIRST_MS = 10 * 60_000;
 const SPREAD_MS = 3_600_000;
@@ -27,12 +31,19 @@ const AGAIN_MS = 60_000;
 const body = z.object({
 	/** Absent: the job is the plan of a day, which enqueues a job for each shard. */
 	shard: z.int().nonnegative().optional(),
+	/** Whether to delete, of the lists it comes by, objects whose owner is gone and does not list them. */
+	unlisted: z.boolean().optional(),
 	/** The mapping and the edge to go on with. */
 	mapping: z.string().optional(),
 	after: z.object({ from: objectId, to: objectId }).optional(),
 });
 
-/** Deletes the rows of edges of one shard that were removed more than a week ago. */
+/**
+ * Deletes the rows of edges of one shard that were removed more than a week ago.
+ * Once a week it also deletes what closed accounts left behind that only others
+ * list: their comments. An index of comments by author would cost each comment a
+ * write, for something that happens to few.
+ */
 export const purgeEdges = job({
 	queue: PURGE_QUEUE,
 	body,
@@ -40,7 +51,7 @@ export const purgeEdges = job({
 	maxRunMs: 24 * 3_600_000,
 	async run({ body, signal, checkpoint }, context: GraphContext) {
 		const { store } = context;
-		const { shard } = body;
+		const { shard, unlisted = false } = body;
 		if (shard === undefined) {
 			await plan(context);
 			return;
@@ -51,23 +62,27 @@ export const purgeEdges = job({
 		let after = first < 0 ? null : (body.after ?? null);
 		let total = 0;
 		for (const mapping of mappings.slice(Math.max(0, first))) {
+			const owner = unlisted ? unlistedOwner(store, mapping) : null;
 			for (let batches = 1; ; batches++) {
 				signal.throwIfAborted();
-				const { next, purged } = await purgeBatch(
+				const { next, purged, listed } = await purgeBatch(
 					store,
 					shard,
 					mapping,
 					after,
 					before,
 				);
+				const archived =
+					owner === null ? 0 : await archiveUnlisted(store, owner, listed);
 				after = next;
-				total += purged;
+				total += purged + archived;
 				if (next === null) break;
-				if (purged > 0) await sleep(PAUSE_MS, undefined, { signal });
-				if (purged === 0 && batches % CHECKPOINT_EVERY !== 0) continue;
+				const isIdle = purged + archived === 0;
+				if (!isIdle) await sleep(PAUSE_MS, undefined, { signal });
+				if (isIdle && batches % CHECKPOINT_EVERY !== 0) continue;
 				await checkpoint({
-					body: { shard, mapping: mapping.name, after: next },
-					note: `${total} rows deleted`,
+					body: { shard, unlisted, mapping: mapping.name, after: next },
+					note: `${total} deleted`,
 				});
 			}
 		}
@@ -80,10 +95,11 @@ export const purgeEdges = job({
  */
 async function plan({ store, jobs }: GraphContext): Promise<void> {
 	const { shards } = store.storage;
+	const day = Math.floor(Date.now() / EVERY_MS);
 	await jobs.enqueueAll(
 		purgeEdges,
 		shards.map((shard, at) => ({
-			body: { shard },
+			body: { shard, unlisted: (day + at) % UNLISTED_EVERY_DAYS === 0 },
 			key: `shard ${shard}`,
 			delayMs: Math.round((at / shards.length) * SPREAD_MS),
 			priority: 3,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { loadOwnModel } from "../../../src/app/model.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
@@ -57,6 +58,54 @@ describe("corkboard id", () => {
 		assert.match(out, /^object {4}unknown: db1:3306 does not answer\.$/m);
 		assert.match(out, /^host {6}mysql:\/\/db1:3306$/m);
 		assert.doesNotMatch(out, /hunter2/);
+	});
+
+	test("prints where the home feed of a user and what waits for it are", async () => {
+		using folder = temporaryFolder();
+		const file = join(folder.path, "topology.json");
+		const on = (host: string) => `mysql://app:hunter2@${host}`;
+		writeFileSync(
+			file,
+			JSON.stringify({
+				version: 1,
+				shards: [{ range: [0, 7], primary: on("db1"), open: true }],
+				lookups: [{ range: [0, 15], primary: on("db1") }],
+				queues: [{ range: [0, 0], primary: on("db2") }],
+				feeds: [{ range: [4, 7], primary: on("db3") }],
+				pools: [
+					{ range: [0, 1], primary: on("db4") },
+					{ range: [2, 3], primary: on("db5") },
+				],
+			}),
+		);
+		const describe = async (type: string, shard: number) => {
+			const number = loadOwnModel().model.objects.get(type)?.number;
+			assert.ok(number !== undefined);
+			const id = String((BigInt(shard) << 46n) | (BigInt(number) << 36n) | 1n);
+			const given = {
+				env: { CORKBOARD_TOPOLOGY: file },
+				open: async () => {
+					throw new CorkboardError("UNAVAILABLE", "No host answers.");
+				},
+			};
+			const { feedLists, pool } = JSON.parse(
+				(await command(["id", id, "--json"], given)).out,
+			);
+			return { feedLists, pool, lines: (await command(["id", id], given)).out };
+		};
+		const { lines, ...places } = await describe("User", 6);
+		assert.deepEqual(places, {
+			feedLists: { database: "feed00006", host: "mysql://db3:3306" },
+			pool: { database: "pool00002", host: "mysql://db5:3306" },
+		});
+		assert.match(lines, /^feed lists {2}feed00006 on mysql:\/\/db3:3306$/m);
+		assert.match(lines, /^pool {8}pool00002 on mysql:\/\/db5:3306$/m);
+		assert.doesNotMatch(lines, /hunter2/);
+		const { feedLists, pool } = await describe("User", 1);
+		assert.deepEqual([feedLists, pool?.database], [null, "pool00001"]);
+		const ofPin = await describe("Pin", 6);
+		assert.deepEqual([ofPin.feedLists, ofPin.pool], [null, null]);
+		assert.doesNotMatch(ofPin.lines, /^(feed lists|pool)/m);
 	});
 
 	test("rejects text that is not an id", async () => {

@@ -70,6 +70,24 @@ describe("a topology that commands change", () => {
 		assert.match(history.out, /^5 .* more here .*@/m);
 	});
 
+	test("is looked at by a dry run as it would be when it is opened", async () => {
+		using at = fleet(map(1));
+		const open = (...args: readonly string[]) =>
+			at.run("open", ...args, "--dry-run");
+		const { code, out } = await open("0-3");
+		assert.deepEqual([code, out], [0, "version 2: shards 0-3 open\n"]);
+		const there = await open("0-3", "--primary", B);
+		assert.equal(there.code, 1);
+		assert.match(there.err, /has shards 0 to 7 already/);
+		// Nothing listens there.
+		const closed = "mysql://app:hunter2@127.0.0.1:1";
+		const away = await open("8-9", "--primary", closed);
+		assert.equal(away.code, 1);
+		assert.match(away.err, /127\.0\.0\.1:1 /);
+		assert.doesNotMatch(away.err, /hunter2/);
+		assert.equal(at.stored().version, 1);
+	});
+
 	test("does not go back to a former primary; open ranges and weights do, and generations stay", async () => {
 		using at = fleet(map(1));
 		assert.equal((await at.run("close", "4-7")).code, 0);

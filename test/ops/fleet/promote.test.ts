@@ -3,14 +3,21 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+	createConnection,
+	type ResultSetHeader,
+	type RowDataPacket,
+} from "mysql2/promise";
+import { processConnections } from "../../../src/app/processConnections.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { checkServers } from "../../../src/ops/fleet/checkServers.ts";
+import { clockFaults } from "../../../src/ops/fleet/clocks.ts";
 import {
 	databasesOf,
 	exchangeHosts,
 	findPromotion,
 } from "../../../src/ops/fleet/exchangeHosts.ts";
-import { listOperations } from "../../../src/ops/fleet/operations.ts";
+import { isHeld, listOperations } from "../../../src/ops/fleet/operations.ts";
 import {
 	abortPromotion,
 	checkPromotion,
@@ -30,6 +37,7 @@ import { publication, readCurrent } from "../../../src/topology/history.ts";
 import { openLastGood } from "../../../src/topology/lastGood.ts";
 import { Membership } from "../../../src/topology/members.ts";
 import { TOPOLOGY, type TopologyStore } from "../../../src/topology/store.ts";
+import type { Topology } from "../../../src/topology/types.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { runProgram, startProgram } from "../../helpers/program.ts";
 import { command } from "../../helpers/runCommand.ts";
@@ -114,7 +122,10 @@ async function checksServers(
 	assert.deepEqual(await check(), { faults: [], unchecked: [] });
 	const [row] = await ask(replica, "SELECT @@GLOBAL.binlog_row_image AS image");
 	await ask(replica, "SET GLOBAL binlog_row_image = MINIMAL");
+	await ask(replica, "SET GLOBAL super_read_only = OFF");
 	await ask(primary, "ALTER DATABASE db00000 READ ONLY = 1");
+	const [limit] = await ask(primary, "SELECT @@GLOBAL.max_connections AS most");
+	await ask(primary, "SET GLOBAL max_connections = 42");
 	const { faults } = await check();
 	const all = faults.join("\n");
 	assert.match(all, /binlog_row_image must be FULL, got MINIMAL\.$/m);
@@ -122,6 +133,7 @@ async function checksServers(
 		all,
 		new RegExp(`^${primary.address}: db00000 is read-only`, "m"),
 	);
+	assert.match(all, /takes writes, although it is a replica/);
 	const ran = await command(["fleet", "check", "--json"], {
 		env: { CORKBOARD_TOPOLOGY: file },
 	});
@@ -129,9 +141,221 @@ async function checksServers(
 	const described = JSON.parse(ran.out);
 	assert.deepEqual(Object.keys(described).sort(), shownKeys("fleet check"));
 	for (const fault of faults) assert.ok(described.faults.includes(fault));
+	assert.ok(
+		described.faults.includes(
+			`${primary.address}: max_connections must be at least 43, got 42: a process may open 23, and others 20.`,
+		),
+		described.faults.join("\n"),
+	);
+	await ask(primary, `SET GLOBAL max_connections = ${limit?.most}`);
 	await ask(primary, "ALTER DATABASE db00000 READ ONLY = 0");
+	await ask(replica, "SET GLOBAL super_read_only = ON");
 	await ask(replica, `SET GLOBAL binlog_row_image = ${row?.image}`);
 	await until("no faults", async () => (await check()).faults.length === 0);
+	await checksConnectionsAndClocks(topology, primary, replica);
+	await checksAccounts(topology, primary, replica);
+	await checksCounters(file, topology, primary);
+	await refusesToRaise(file, replica);
+	await until("no faults", async () => (await check()).faults.length === 0);
+}
+
+async function checksConnectionsAndClocks(
+	topology: Topology,
+	primary: Server,
+	replica: Server,
+): Promise<void> {
+	const connections = processConnections(topology);
+	const each = connections.get(primary.address) ?? 0;
+	assert.equal(each, 23);
+	// The replica may become the primary.
+	assert.equal(connections.get(replica.address), each);
+	const elsewhere = {
+		...topology,
+		queues: [{ range: [0, 0] as const, primary: "mysql://a@db009a" }],
+		pools: [{ range: [0, 0] as const, primary: "mysql://a@db009a" }],
+	};
+	assert.equal(processConnections(elsewhere).get("db009a:3306"), 30);
+	const many = await checkServers(topology, {}, { processes: 9, connections });
+	for (const { address } of [primary, replica]) {
+		assert.match(
+			many.faults.join("\n"),
+			new RegExp(
+				`^${address}: max_connections must be at least 227, got \\d+: each of 9 processes may open 23`,
+				"m",
+			),
+		);
+	}
+	const offsets = [
+		[-90_000, "89|90\\.\\d s before", 2],
+		[90_000, "behind", 2],
+		[0, "clock", 0],
+	] as const;
+	for (const [ms, expected, count] of offsets) {
+		const now = () => Date.now() + ms;
+		const { faults } = await checkServers(topology, {}, { now });
+		const found = faults.filter((fault) =>
+			new RegExp(`its clock is .*(?:${expected})`).test(fault),
+		);
+		assert.equal(found.length, count, faults.join("\n"));
+	}
+	const near = { name: "b:3306", least: -800, most: -790 };
+	assert.deepEqual(
+		clockFaults([{ name: "a:3306", least: 700, most: 720 }]),
+		[],
+	);
+	assert.deepEqual(
+		clockFaults([{ name: "a:3306", least: 700, most: 720 }, near]),
+		[
+			"The clock of a:3306 is 1.5 s before that of b:3306. Synchronize the clocks of all machines.",
+		],
+	);
+	// What a slow round trip leaves open is no fault.
+	assert.deepEqual(
+		clockFaults([{ name: "a:3306", least: -3_000, most: 2_000 }, near]),
+		[],
+	);
+}
+
+/** An account that the replica does not have, and that the primary gives too little. */
+async function checksAccounts(
+	topology: Topology,
+	primary: Server,
+	replica: Server,
+): Promise<void> {
+	await ask(
+		primary,
+		"CREATE USER api@'%' IDENTIFIED BY 'secret'",
+		"GRANT REPLICATION CLIENT ON *.* TO api@'%'",
+		"GRANT SELECT ON performance_schema.* TO api@'%'",
+		"GRANT SELECT, INSERT, UPDATE ON `db_____`.* TO api@'%'",
+		// Of another database; and one that alone counts for its own.
+		"GRANT DELETE ON `db\\_0001`.* TO api@'%'",
+		"GRANT SELECT, INSERT, DELETE ON `db00000`.* TO api@'%'",
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON `mod_____`.* TO api@'%'",
+	);
+	const own = (url: string) =>
+		url.replace(/^mysql:\/\/[^@]*@/, "mysql://api:secret@");
+	const under = JSON.parse(JSON.stringify(topology), (key, value) =>
+		key === "primary" || key === "replica" ? own(value) : value,
+	);
+	const last = topology.shards.at(-1)?.range[1] ?? 0;
+	assert.ok(last > 0);
+	const expected = [primary, replica].map(
+		({ address }) =>
+			`${address}: the account of the processes lacks UPDATE on db00000; DELETE on db00001${last > 1 ? ` and ${last - 1} more` : ""}: corkboard grants.`,
+	);
+	await until("both lack it", async () => {
+		const { faults } = await checkServers(under, {});
+		return expected.every((fault) => faults.includes(fault));
+	});
+	await ask(
+		primary,
+		"CREATE ROLE deleting",
+		"GRANT DELETE ON `db_____`.* TO deleting",
+		"GRANT deleting TO api@'%'",
+		"SET DEFAULT ROLE ALL TO api@'%'",
+		"GRANT UPDATE ON `db00000`.* TO api@'%'",
+	);
+	await until("both have all", async () => {
+		const { faults } = await checkServers(under, {});
+		return faults.every((fault) => !fault.includes("lacks"));
+	});
+	await ask(primary, "DROP USER api@'%'", "DROP ROLE deleting");
+}
+
+async function refusesToRaise(file: string, replica: Server): Promise<void> {
+	for (const [options, message] of [
+		[[], /takes no writes: read_only is on/],
+		[["--shards", "9"], /has no database of shard 9/],
+	] as const) {
+		const ran = await command(["ids", "raise", replica.address, ...options], {
+			env: { CORKBOARD_TOPOLOGY: file },
+		});
+		assert.equal(ran.code, 1);
+		assert.match(ran.err, message);
+	}
+}
+
+/** Tables as a restore may leave them: one without a counter, and one whose counter is that of an earlier copy. */
+async function checksCounters(
+	file: string,
+	topology: Topology,
+	primary: Server,
+): Promise<void> {
+	const connection = await createConnection({ uri: primary.url });
+	const run = async (text: string) => (await connection.query(text))[0];
+	const faultsOf = async () => {
+		const { faults } = await checkServers(topology, {});
+		return faults.filter((fault) => /AUTO_INCREMENT|local ids/.test(fault));
+	};
+	try {
+		// The replica is not concerned.
+		await run("SET SESSION sql_log_bin = 0");
+		const [{ folder }] = (await run(
+			"SELECT @@datadir AS folder",
+		)) as RowDataPacket[] as [{ folder: string }];
+		const path = (end: string) => join(folder, `db00000/pins.${end}`);
+		const inserts = "INSERT INTO db00000.pins (local_id, data, ts) VALUES";
+		await run(`${inserts} (5, '', 0)`);
+		// MySQL keeps this answer for a day.
+		await run(
+			"SELECT auto_increment FROM information_schema.tables WHERE table_schema = 'db00000'",
+		);
+		await run("FLUSH TABLES db00000.pins FOR EXPORT");
+		const counter = readFileSync(path("cfg"));
+		await run("UNLOCK TABLES");
+		await run(`${inserts} (7000, '', 0)`);
+		await run("FLUSH TABLES db00000.pins FOR EXPORT");
+		const rows = readFileSync(path("ibd"));
+		await run("UNLOCK TABLES");
+		assert.deepEqual(await faultsOf(), []);
+		const raise = async (...options: readonly string[]) => {
+			const given = ["ids", "raise", primary.address, "--json", ...options];
+			const ran = await command(given, { env: { CORKBOARD_TOPOLOGY: file } });
+			assert.equal(ran.code, 0, ran.err);
+			const result = JSON.parse(ran.out);
+			assert.deepEqual(Object.keys(result).sort(), shownKeys("ids raise"));
+			return result.tables.find(
+				({ table }: { table: string }) => table === "db00000.pins",
+			);
+		};
+		assert.equal((await raise("--dry-run")).before, 7_001);
+		await run("ALTER TABLE db00000.pins DISCARD TABLESPACE");
+		writeFileSync(path("cfg"), counter);
+		writeFileSync(path("ibd"), rows);
+		await run("ALTER TABLE db00000.pins IMPORT TABLESPACE");
+		assert.deepEqual(await faultsOf(), [
+			`${primary.address}: db00000.pins would give local ids that it has stored: run corkboard ids raise.`,
+		]);
+		assert.equal((await raise("--dry-run", "--by", "100")).after, 7_101);
+		assert.equal((await faultsOf()).length, 1);
+		// Shard 1 is left as it is.
+		assert.equal((await raise("--by", "100", "--shards", "0")).after, 7_101);
+		assert.deepEqual(await faultsOf(), []);
+		const made = await run(
+			"INSERT INTO db00000.pins (data, ts) VALUES ('', 0)",
+		);
+		assert.equal((made as ResultSetHeader).insertId, 7_101);
+		assert.equal((await raise("--dry-run")).after, 10_007_102);
+		const fenced = await command(
+			["ids", "raise", primary.address, "--by", "68719476735"],
+			{ env: { CORKBOARD_TOPOLOGY: file } },
+		);
+		assert.equal(fenced.code, 2);
+		await run(
+			"ALTER TABLE db00000.pins MODIFY local_id BIGINT UNSIGNED NOT NULL",
+		);
+		assert.deepEqual(await faultsOf(), [
+			`${primary.address}: db00000.pins has no AUTO_INCREMENT, so nothing can be created in it: give local_id its AUTO_INCREMENT back, then run corkboard ids raise.`,
+		]);
+		await run("TRUNCATE TABLE db00000.pins");
+		await run(
+			"ALTER TABLE db00000.pins MODIFY local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT",
+		);
+		assert.deepEqual(await faultsOf(), []);
+	} finally {
+		connection.destroy();
+	}
 }
 
 /** The steps after which the command is killed; CORKBOARD_PROMOTE_STEPS=all: after each. */
@@ -324,7 +548,9 @@ test("a promotion under load fails no request and loses nothing, also where its 
 			promote(
 				{
 					...options,
-					onStep(done) {
+					async onStep(done, id) {
+						// Nobody may take it over; at first its first sign of life may be under way.
+						assert.ok(done === "locked" || (await isHeld(store, id)), done);
 						if (done === step) throw new RangeError("killed");
 					},
 				},

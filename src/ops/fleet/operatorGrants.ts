@@ -1,0 +1,76 @@
+import type { FleetServer } from "./fleetServer.ts";
+
+/** What the operator's account needs on each server, and for what. */
+export const OPERATOR_PRIVILEGES: readonly {
+	readonly why: string;
+	readonly privileges: readonly string[];
+}[] = [
+	{
+		why: "fences: super_read_only, which a server keeps over a restart.",
+		privileges: ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"],
+	},
+	{
+		why: "replication, which uses this account too.",
+		privileges: [
+			"REPLICATION_SLAVE_ADMIN",
+			"REPLICATION SLAVE",
+			"REPLICATION CLIENT",
+			// RESET REPLICA.
+			"RELOAD",
+		],
+	},
+	{
+		why: "transactions that are open for long, the size of a copy, ending one that runs, and writing past a fence that holds connections up.",
+		privileges: ["PROCESS", "CONNECTION_ADMIN"],
+	},
+	{
+		why: "replica add: the copy, and seeing that nothing else is on the new server.",
+		privileges: ["BACKUP_ADMIN", "CLONE_ADMIN", "SHOW DATABASES"],
+	},
+];
+
+/** What it needs besides on some databases. */
+export const OPERATOR_TABLE_GRANTS: readonly {
+	readonly why: string;
+	readonly privileges: string;
+	readonly on: readonly string[];
+}[] = [
+	{
+		why: "promotion: comparing tables, and raising local ids.",
+		privileges: "SELECT, INSERT",
+		on: [
+			"`db_____`.*",
+			"`mod_____`.*",
+			"`queue_____`.*",
+			"`feed_____`.*",
+			"`pool_____`.*",
+		],
+	},
+	{
+		why: "how far a copy and replication are.",
+		privileges: "SELECT",
+		on: ["performance_schema.*"],
+	},
+	{
+		why: "replica add: loading the clone plugin, where the option file does not.",
+		privileges: "INSERT",
+		on: ["mysql.plugin"],
+	},
+];
+
+/** Those of these global privileges that the account lacks on a server. */
+export async function missingPrivileges(
+	server: FleetServer,
+	needed: readonly string[],
+): Promise<readonly string[]> {
+	const rows = await server.rows("grants", "SHOW GRANTS");
+	const held = new Set(
+		rows.flatMap(([grant]) => {
+			const [, names] = /^GRANT (.+) ON \*\.\* TO /.exec(String(grant)) ?? [];
+			return names?.split(/, ?/) ?? [];
+		}),
+	);
+	return held.has("ALL PRIVILEGES")
+		? []
+		: needed.filter((name) => !held.has(name));
+}

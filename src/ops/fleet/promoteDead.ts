@@ -1,0 +1,490 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../errors.ts";
+import { askMembers } from "../../topology/asks.ts";
+import { agreed } from "../../topology/barrier.ts";
+import { publication, readCurrent } from "../../topology/history.ts";
+import type { TopologyStore } from "../../topology/store.ts";
+import {
+	databasesOf,
+	findPromoted,
+	findPromotion,
+	namesPrimary,
+	type PromotionHosts,
+	replaceHost,
+} from "./exchangeHosts.ts";
+import { FleetServer, type ReplicaState } from "./fleetServer.ts";
+import { raiseLocalIds, readCounters } from "./localIds.ts";
+import { type Loss, measureLoss } from "./loss.ts";
+import { Operation } from "./operations.ts";
+import { isOldOrOther, oldVersion } from "./preflight.ts";
+import type { PromoteOptions, PromotionResult } from "./promote.ts";
+
+/**
+ * Makes a replica the primary in the place of one that is dead
+ * (docs/operations.md, "When a primary dies").
+ *
+ * The replica applies all that it has received. What the processes of the fleet
+ * were acknowledged and the replica lacks is the loss: it is stated, and accepted
+ * or not, before anything is given up. Then the replica gives no id that the dead
+ * primary may have given, and takes its place in one write of the store. The dead
+ * primary is named by no topology from then on, and is not attached again as it is:
+ * it has transactions that nobody else has.
+ */
+export interface DeadOptions extends PromoteOptions {
+	/** Also where the primary answers, or processes reach it: it is fenced then. */
+	readonly force?: boolean;
+	/** Whether to give up what is lost. Called where something is; default: no. */
+	readonly acceptLoss?: (loss: Loss) => boolean | Promise<boolean>;
+	/** How long processes may take to say what they know. Milliseconds. */
+	readonly askMs?: number;
+	/** How long the primary may take to answer, of three times. Milliseconds. */
+	readonly tryMs?: number;
+	/** How long the replica may take to apply what it has received. Milliseconds. */
+	readonly maxApplyMs?: number;
+}
+
+export interface DeadResult extends PromotionResult {
+	/** Null where it was rolled back before that was known. */
+	readonly loss: Loss | null;
+}
+
+/** Why a primary counts as dead. */
+export interface Evidence {
+	/** Why it does not answer here; null: it does. */
+	readonly silence: string | null;
+	/** Of the replica's connection to it. */
+	readonly replica: ReplicaState | null;
+	/** How many processes say so. */
+	readonly lost: number;
+	readonly reached: number;
+	readonly idle: number;
+	readonly silent: number;
+}
+
+const ASK_MS = 5_000;
+const APPLY_MS = 3_600_000;
+const AGREE_MS = 5_000;
+const TRIES = 3;
+const ANSWER_MS = 10_000;
+const TRY_MS = 1_500;
+const LOOK_MS = 250;
+const PUBLISH_TRIES = 20;
+
+/** What `promote --dead` would do, what it would cost now, and everything against it. Changes nothing. */
+export async function checkDeadPromotion(
+	options: DeadOptions,
+	host: string,
+): Promise<{
+	readonly hosts: PromotionHosts;
+	readonly evidence: Evidence;
+	readonly faults: readonly string[];
+	/** Null where the replica does not answer. */
+	readonly loss: Loss | null;
+}> {
+	const { store, environment, askMs = ASK_MS, force = false } = options;
+	const { tryMs = TRY_MS } = options;
+	const { topology } = await requireCurrent(store);
+	const hosts = findPromotion(topology, host);
+	await using old = new FleetServer(hosts.fromUrl, environment);
+	await using next = new FleetServer(hosts.toUrl, environment);
+	// First: whoever reached it a moment ago does not any more after that.
+	const silence = await silenceOf(old, tryMs);
+	const question = { host: hosts.from, missing: null };
+	const { answered, silent } = await askMembers(store, question, askMs);
+	const count = (state: string) =>
+		answered.filter(({ answer }) => answer.state === state).length;
+	const seen = {
+		silence,
+		lost: count("lost"),
+		reached: count("reached"),
+		idle: count("idle"),
+		silent: silent.length,
+	};
+	const faults: string[] = [];
+	const unreachable = await next.silence(ANSWER_MS);
+	if (unreachable !== null) {
+		faults.push(`${hosts.to} does not answer: ${unreachable}`);
+		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
+	}
+	const [version] = await next.row("version", "SELECT VERSION()");
+	if (isOldOrOther(String(version))) {
+		faults.push(oldVersion(hosts.to, String(version)));
+		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
+	}
+	const replica = await next.replica();
+	const evidence = { ...seen, replica };
+	faults.push(...replicaFaults(hosts, replica));
+	if (!force) faults.push(...signsOfLife(hosts, evidence));
+	const executed = silence === null ? await old.executed() : "";
+	const loss = await measureLoss({ store, askMs }, hosts.from, next, executed);
+	return { hosts, evidence, faults, loss };
+}
+
+function replicaFaults(
+	{ from, to }: PromotionHosts,
+	replica: ReplicaState | null,
+): readonly string[] {
+	if (replica === null) {
+		return [`${to} follows no other server, so it may lack anything.`];
+	}
+	if (replica.isApplying) return [];
+	return [
+		`${to} does not apply what it has received${replica.error === "" ? "" : `: ${replica.error}`}. Start it again (START REPLICA SQL_THREAD): what it has of ${from} would be lost.`,
+	];
+}
+
+/** Why it may not be dead at all. */
+function signsOfLife(
+	{ from, to }: PromotionHosts,
+	{ silence, lost, reached }: Evidence,
+): readonly string[] {
+	if (silence === null) {
+		return [
+			`${from} answers. Where it lives, nothing need be lost: corkboard promote ${from}. With --force it is fenced and given up all the same.`,
+		];
+	}
+	if (reached > lost) {
+		return [
+			`${from} does not answer here, but ${reached} processes reach it, and ${lost} do not: there may be a partition between it and this machine. With --force ${to} is promoted all the same, and what those processes write until they learn of it is lost.`,
+		];
+	}
+	return [];
+}
+
+async function silenceOf(
+	server: FleetServer,
+	ms: number,
+): Promise<string | null> {
+	let silence: string | null = null;
+	for (let tries = 0; tries < TRIES; tries++) {
+		silence = await server.silence(ms);
+		if (silence === null) return null;
+	}
+	return silence;
+}
+
+/** Throws CONFLICT with everything against it; nothing has changed then. */
+export async function promoteDead(
+	options: DeadOptions,
+	host: string,
+): Promise<DeadResult> {
+	const { hosts, faults } = await checkDeadPromotion(options, host);
+	if (faults.length > 0) {
+		throw new CorkboardError("CONFLICT", faults.join("\n"));
+	}
+	await using operation = await Operation.begin(options.store, {
+		kind: "promote --dead",
+		from: hosts.from,
+		to: hosts.to,
+	});
+	await options.onStep?.("locked", operation.record.id);
+	return proceed(options, operation, hosts);
+}
+
+/** Goes on from where it is. Where what is lost was not accepted yet, `acceptLoss` is asked. */
+export async function resumeDead(
+	options: DeadOptions,
+	operation: Operation,
+): Promise<DeadResult> {
+	return proceed(options, operation, await hostsOf(options.store, operation));
+}
+
+/** Undoes one that has not published. */
+export async function abortDead(
+	options: DeadOptions,
+	operation: Operation,
+): Promise<DeadResult> {
+	const hosts = await hostsOf(options.store, operation);
+	await using old = new FleetServer(hosts.fromUrl, options.environment);
+	await using next = new FleetServer(hosts.toUrl, options.environment);
+	await rollBack(options.store, operation, old, next, "aborted");
+	return resultOf(operation, hosts);
+}
+
+async function proceed(
+	options: DeadOptions,
+	operation: Operation,
+	hosts: PromotionHosts,
+): Promise<DeadResult> {
+	const { store, environment } = options;
+	await using old = new FleetServer(hosts.fromUrl, environment);
+	await using next = new FleetServer(hosts.toUrl, environment);
+	const onStep = async (what: string) =>
+		options.onStep?.(what, operation.record.id);
+	if (operation.record.step === "rolling back") {
+		await rollBack(store, operation, old, next, "goes on");
+		return resultOf(operation, hosts);
+	}
+	if (operation.record.step !== "published") {
+		try {
+			const isDone = await takePlace(options, operation, hosts, old, next);
+			if (!isDone) return resultOf(operation, hosts);
+		} catch (thrown) {
+			throw await undone(options, operation, old, next, thrown);
+		}
+		await onStep("published");
+	}
+	const agreement = await agreed(
+		store,
+		operation.record.version as number,
+		options.agreeMs ?? AGREE_MS,
+		{ byTimeMs: 0 },
+	);
+	await onStep("agreed");
+	await operation.requireHeld();
+	// It may be back by now, and nobody may write to it.
+	const isFenced = await fenceIfReached(old, options.tryMs);
+	await onStep("looked again");
+	// Until all processes served the new version, some may have reached it still.
+	const loss = await measureLoss(
+		{ store, askMs: options.askMs ?? ASK_MS },
+		hosts.from,
+		next,
+		isFenced ? await old.executed().catch(() => "") : "",
+	);
+	const sum = (operation.record.loss?.transactions ?? 0) <= loss.transactions;
+	await operation.save(
+		sum ? { loss } : {},
+		sum ? describeLoss(loss, hosts) : null,
+	);
+	await operation.end(
+		"done",
+		`${hosts.from} ${isFenced ? "takes no writes" : "does not answer"}, and is named by no topology`,
+	);
+	return { ...resultOf(operation, hosts), agreement };
+}
+
+/** Until the publication. False: it was rolled back. */
+async function takePlace(
+	options: DeadOptions,
+	operation: Operation,
+	hosts: PromotionHosts,
+	old: FleetServer,
+	next: FleetServer,
+): Promise<boolean> {
+	const { store, askMs = ASK_MS, maxApplyMs = APPLY_MS } = options;
+	const { from } = hosts;
+	const onStep = async (what: string) =>
+		options.onStep?.(what, operation.record.id);
+	if (operation.record.step === "locked") {
+		await operation.save({ step: "fencing" }, `giving ${from} up`);
+	}
+	await onStep("fencing");
+	await operation.requireHeld();
+	const isFenced = await fenceIfReached(old, options.tryMs);
+	await onStep("fenced");
+	if ((await next.replica()) !== null) {
+		await next.run("stop receiver", "STOP REPLICA IO_THREAD");
+	}
+	await onStep("receiver stopped");
+	await untilApplied(next, maxApplyMs);
+	await onStep("applied");
+	const executed = isFenced ? await old.executed() : "";
+	const loss = await measureLoss({ store, askMs }, from, next, executed);
+	const before = operation.record.loss;
+	// Whoever accepted a loss did not accept a greater one.
+	const isAccepted =
+		loss.transactions === 0 ||
+		(before !== null &&
+			(await next.subtract(loss.gtids, before.gtids)) === "") ||
+		((await options.acceptLoss?.(loss)) ?? false);
+	if (!isAccepted) {
+		await rollBack(store, operation, old, next, "the loss was not accepted");
+		throw new CorkboardError(
+			"CONFLICT",
+			`${describeLoss(loss, hosts)} It was not accepted, so nothing has changed: ${from} is the primary still. To give this up: --accept-loss.`,
+		);
+	}
+	await operation.save({ loss }, describeLoss(loss, hosts));
+	await onStep("accepted");
+	await operation.requireHeld();
+	await next.stopFollowing();
+	// No topology names it yet, so that nobody writes before the ids are raised.
+	await next.liftFence();
+	const counters = await readCounters(next, databasesOf(hosts));
+	await raiseLocalIds(next, counters.values());
+	await onStep("writable");
+	await publish(store, operation, hosts, loss);
+	return true;
+}
+
+/** Whether it took the fence: where it answers, it is not dead enough to be trusted. */
+async function fenceIfReached(
+	server: FleetServer,
+	ms = TRY_MS,
+): Promise<boolean> {
+	try {
+		await server.fence(ms);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** Throws UNAVAILABLE where it stops applying, or takes longer. */
+async function untilApplied(server: FleetServer, ms: number): Promise<void> {
+	const until = performance.now() + ms;
+	for (;;) {
+		const state = await server.replica();
+		// It follows nobody any more: whoever was here before went past this.
+		if (state === null) return;
+		if (await server.has(await server.received(), 1_000)) return;
+		if (!state.isApplying || performance.now() > until) {
+			throw new CorkboardError(
+				"UNAVAILABLE",
+				`${server.name} has not applied all that it has received${state.error === "" ? "" : `: ${state.error}`}.`,
+			);
+		}
+		await sleep(LOOK_MS);
+	}
+}
+
+async function publish(
+	store: TopologyStore,
+	operation: Operation,
+	hosts: PromotionHosts,
+	loss: Loss,
+): Promise<void> {
+	const { from, to } = hosts;
+	for (let tries = 1; ; tries++) {
+		const current = await requireCurrent(store);
+		const named = findPromotion(current.topology, from);
+		if (named.to !== to) {
+			throw new CorkboardError(
+				"CONFLICT",
+				`Version ${current.topology.version}, which somebody else has published, names another replica of ${from} than ${to}: ${named.to}.`,
+			);
+		}
+		const { topology, changes } = publication(
+			current,
+			replaceHost(current.topology, named),
+			{
+				why: `promote ${to} for ${from}, which is dead; ${loss.transactions} transactions lost`,
+				operation: operation.record.id,
+			},
+		);
+		try {
+			await operation.save(
+				{ step: "published", version: topology.version },
+				`published version ${topology.version}`,
+				changes,
+			);
+			return;
+		} catch (thrown) {
+			const isOvertaken =
+				thrown instanceof CorkboardError &&
+				thrown.code === "CONFLICT" &&
+				changes.some(({ path }) => path === thrown.details.path);
+			if (!isOvertaken || tries === PUBLISH_TRIES) throw thrown;
+		}
+	}
+}
+
+/** What to throw after a failure before the publication: it is undone where that can be. */
+async function undone(
+	{ store }: DeadOptions,
+	operation: Operation,
+	old: FleetServer,
+	next: FleetServer,
+	thrown: unknown,
+): Promise<unknown> {
+	const { step, from } = operation.record;
+	if (!(thrown instanceof CorkboardError) || step === "rolled back") {
+		return thrown;
+	}
+	try {
+		await rollBack(store, operation, old, next, thrown.message);
+	} catch {
+		// Published after all, or taken over: it stands as it is.
+		return thrown;
+	}
+	return new CorkboardError(
+		thrown.code,
+		`${thrown.message} So it was rolled back: ${from} is the primary.`,
+		{ cause: thrown },
+	);
+}
+
+/** The topology names the old primary; the replica follows it again as soon as it answers. */
+async function rollBack(
+	store: TopologyStore,
+	operation: Operation,
+	old: FleetServer,
+	next: FleetServer,
+	why: string,
+): Promise<void> {
+	const { topology } = await requireCurrent(store);
+	const { from } = operation.record;
+	if (!namesPrimary(topology, from)) {
+		throw new CorkboardError(
+			"CONFLICT",
+			`Version ${topology.version} does not name ${from} as a primary any more, so nothing is undone.`,
+		);
+	}
+	if (operation.record.step !== "rolling back") {
+		await operation.save({ step: "rolling back" }, `rolling back: ${why}`);
+	}
+	await next.fence();
+	if ((await next.replica()) === null) await next.follow(old);
+	else await next.run("start replica", "START REPLICA");
+	const isWritable = (await old.silence(TRY_MS)) === null;
+	if (isWritable) await old.liftFence();
+	await operation.end(
+		"rolled back",
+		isWritable
+			? "nothing changed"
+			: `nothing changed; ${from} does not answer, and may be super_read_only when it is back`,
+	);
+}
+
+async function hostsOf(
+	store: TopologyStore,
+	{ record }: Operation,
+): Promise<PromotionHosts> {
+	const { topology } = await requireCurrent(store);
+	const hosts =
+		record.step === "published"
+			? findPromoted(topology, record)
+			: findPromotion(topology, record.from);
+	if (hosts?.to === record.to) return hosts;
+	throw new CorkboardError(
+		"CONFLICT",
+		`Version ${topology.version} names ${record.to} neither as a primary nor as the replica of ${record.from}, but ${record.id} is about it.`,
+	);
+}
+
+/** What is lost, in a sentence. */
+export function describeLoss(
+	{ gtids, transactions, answered, silent }: Loss,
+	{ from, to }: Pick<PromotionHosts, "from" | "to">,
+): string {
+	const known =
+		silent.length === 0
+			? `as ${answered} processes know`
+			: `as ${answered} processes know; ${silent.length} did not answer, and what only they were acknowledged is not in this: ${silent.join(", ")}`;
+	return transactions === 0
+		? `${to} has all that ${from} acknowledged, ${known}.`
+		: `${from} acknowledged ${transactions} transactions that ${to} lacks, ${known}: ${gtids}.`;
+}
+
+async function requireCurrent(store: TopologyStore) {
+	const current = await readCurrent(store);
+	if (current !== null) return current;
+	throw new CorkboardError("BAD_TOPOLOGY", `${store.name} holds no topology.`);
+}
+
+function resultOf(
+	{ record }: Operation,
+	{ from, to }: PromotionHosts,
+): DeadResult {
+	return {
+		operation: record.id,
+		from,
+		to,
+		version: record.version,
+		pauseMs: null,
+		agreement: null,
+		isFollowing: false,
+		loss: record.loss,
+	};
+}

@@ -1,0 +1,149 @@
+import { CorkboardError } from "../../errors.ts";
+import { parseHostUrl } from "../../topology/hostUrl.ts";
+import type { HostRange, Topology } from "../../topology/types.ts";
+
+/** A primary and a server that is, or is to be, its replica. */
+export interface ReplicaHosts {
+	/** Names, `host:port`. */
+	readonly primary: string;
+	readonly replica: string;
+	readonly primaryUrl: string;
+	readonly replicaUrl: string;
+}
+
+/** The hosts of `replica add`. Throws BAD_TOPOLOGY where the map does not allow it. */
+export function findNewReplica(
+	topology: Topology,
+	given: { readonly host: string; readonly of: string },
+): ReplicaHosts {
+	const ranges = allRanges(topology);
+	const primaries = new Map(
+		ranges.map(({ primary }) => [nameOf(primary), primary]),
+	);
+	const primary = onlyMatch(given.of, [...primaries.keys()], "primary");
+	const primaryUrl = primaries.get(primary) as string;
+	const replicaUrl = withHost(primaryUrl, given.host);
+	const replica = nameOf(replicaUrl);
+	for (const range of ranges) {
+		if (nameOf(range.primary) === replica) {
+			throw refused(`${replica} is a primary in the topology.`);
+		}
+		if (range.replica === undefined) continue;
+		const named = nameOf(range.replica);
+		if (named === replica && nameOf(range.primary) !== primary) {
+			throw refused(`${replica} is the replica of ${nameOf(range.primary)}.`);
+		}
+		if (nameOf(range.primary) === primary && named !== replica) {
+			throw refused(
+				`${primary} has the replica ${named}. Remove that first: corkboard replica remove ${named}.`,
+			);
+		}
+	}
+	return { primary, replica, primaryUrl, replicaUrl };
+}
+
+/** The hosts of `replica remove`. Throws BAD_TOPOLOGY where the map names no such replica. */
+export function findReplica(topology: Topology, given: string): ReplicaHosts {
+	const found = new Map<string, ReplicaHosts>();
+	for (const { primary, replica } of allRanges(topology)) {
+		if (replica === undefined) continue;
+		const name = nameOf(replica);
+		const other = found.get(name);
+		if (other !== undefined && other.primary !== nameOf(primary)) {
+			throw refused(
+				`${name} is named as the replica of ${other.primary} and of ${nameOf(primary)}.`,
+			);
+		}
+		found.set(name, {
+			primary: nameOf(primary),
+			replica: name,
+			primaryUrl: primary,
+			replicaUrl: replica,
+		});
+	}
+	const name = onlyMatch(given, [...found.keys()], "replica");
+	return found.get(name) as ReplicaHosts;
+}
+
+/** The map in which all ranges of the primary name this replica; null: none. */
+export function withReplica(
+	{ version: _, ...map }: Topology,
+	primary: string,
+	replicaUrl: string | null,
+): Omit<Topology, "version"> {
+	const changed = <Range extends HostRange>(range: Range): Range => {
+		if (nameOf(range.primary) !== primary) return range;
+		const { replica: _replica, ...rest } = range;
+		return {
+			...rest,
+			...(replicaUrl !== null && { replica: replicaUrl }),
+		} as Range;
+	};
+	return {
+		...map,
+		shards: map.shards.map(changed),
+		lookups: map.lookups.map(changed),
+		...(map.queues && { queues: map.queues.map(changed) }),
+		...(map.feeds && { feeds: map.feeds.map(changed) }),
+		...(map.pools && { pools: map.pools.map(changed) }),
+	};
+}
+
+/** Whether any range names it as its replica. */
+export function namesReplica(topology: Topology, name: string): boolean {
+	return allRanges(topology).some(
+		({ replica }) => replica !== undefined && nameOf(replica) === name,
+	);
+}
+
+/** Null where the map names no such primary. */
+export function primaryUrlOf(topology: Topology, name: string): string | null {
+	const range = allRanges(topology).find(
+		({ primary }) => nameOf(primary) === name,
+	);
+	return range?.primary ?? null;
+}
+
+/** The servers of one pair share an account: a copy has the accounts of its source. */
+export function withHost(url: string, host: string): string {
+	const changed = url.replace(
+		/^(mysql:\/\/(?:[^@/?#]*@)?)[^/?#]*/,
+		(_, before) => `${before}${host}`,
+	);
+	const parsed = parseHostUrl(changed);
+	if (parsed?.scheme === "mysql") return changed;
+	throw refused(`HOST must be host:port, got ${host}.`);
+}
+
+function onlyMatch(
+	given: string,
+	names: readonly string[],
+	what: string,
+): string {
+	const matching = names.filter(
+		(name) => name === given || name.replace(/:\d+$/, "") === given,
+	);
+	const [name] = matching;
+	if (name !== undefined && matching.length === 1) return name;
+	const known =
+		names.length === 0 ? "it names none" : `it names ${names.join(", ")}`;
+	throw refused(
+		`The topology names ${matching.length === 0 ? `no ${what}` : `several of the kind ${what}`} ${given}: ${known}.`,
+	);
+}
+
+function allRanges(topology: Topology): readonly HostRange[] {
+	const { shards, lookups, queues = [], feeds = [], pools = [] } = topology;
+	return [...shards, ...lookups, ...queues, ...feeds, ...pools].filter(
+		({ primary }) => parseHostUrl(primary)?.scheme === "mysql",
+	);
+}
+
+function nameOf(url: string): string {
+	const parsed = parseHostUrl(url);
+	return parsed?.scheme === "mysql" ? parsed.name : url;
+}
+
+function refused(message: string): CorkboardError {
+	return new CorkboardError("BAD_TOPOLOGY", message);
+}

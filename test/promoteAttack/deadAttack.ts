@@ -1,0 +1,211 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { askMembers } from "../../src/topology/asks.ts";
+import { openFileStore } from "../../src/topology/fileStore.ts";
+import { ask } from "../helpers/mysqlStorage.ts";
+import { runProgram, serve } from "../helpers/program.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { caughtUp, startMysqlPair } from "../services/mysql.ts";
+import { judge } from "./evidence.ts";
+import { Client, OpenLoad, readTitles, signUp, type Writer } from "./load.ts";
+import type { Options } from "./promoteAttack.ts";
+
+/**
+ * - `kill`: SIGKILL, and no return before the end.
+ * - `stop`: SIGSTOP, and it goes on after the promotion, as if nothing had been.
+ * - `cut`: it lives, but nobody reaches it until after the promotion.
+ */
+export type Death = "kill" | "stop" | "cut";
+export const DEATHS: readonly Death[] = ["kill", "stop", "cut"];
+
+export interface DeadRound {
+	readonly death: Death;
+	/** The exit code of `promote --dead`. */
+	readonly code: number | null;
+	readonly acknowledged: number;
+	/** Acknowledged to the driver, and not there afterwards. */
+	readonly lost: number;
+	/** Transactions that the command states as lost. */
+	readonly stated: number;
+	/** Lost, but not among the writes that the command names. */
+	readonly unstated: readonly string[];
+	/** Named as lost, but there. */
+	readonly overstated: readonly string[];
+	/** Named as lost, and never acknowledged to the driver: the answer was on its way. */
+	readonly inFlight: number;
+	readonly repeated: readonly string[];
+	/** Of `verify` after `verify --repair`. */
+	readonly verified: number | null;
+	/** Writes that were acknowledged after the promotion. */
+	readonly after: number;
+	/** Of those, by the process that slept through it. */
+	readonly afterBySleeper: number;
+	readonly error?: string;
+}
+
+const SECRET = "of the attack, for its servers alone, 32 bytes or more";
+const SHARDS = 4;
+const WRITERS = 12;
+/** How long the replica is held back before the primary dies. Milliseconds. */
+const HELD_MS = 1_000;
+/** From the moment in which a process falls asleep to the death of the primary. Milliseconds. */
+const SLEEPS_MS = 500;
+/** From its death to the command, in which processes find out. Milliseconds. */
+const DEAD_MS = 1_500;
+
+/** One pair, whose primary dies under load while its replica is held back, and whose replica is promoted. */
+export async function attackDead(
+	death: Death,
+	options: Omit<Options, "rounds" | "store" | "stop">,
+	say: (line: string) => void,
+): Promise<DeadRound> {
+	await using stack = new AsyncDisposableStack();
+	const pair = stack.use(await startMysqlPair());
+	const { primary, replica } = pair;
+	const link = stack.use(await TcpProxy.to(primary.port));
+	const folder = stack.use(temporaryFolder());
+	const file = join(folder.path, "topology.json");
+	const named = `127.0.0.1:${link.port}`;
+	const hosts = {
+		primary: primary.url.replace(primary.address, named),
+		replica: replica.url,
+	};
+	const range = [0, SHARDS - 1];
+	writeFileSync(
+		file,
+		JSON.stringify({
+			version: 1,
+			shards: [{ range, ...hosts, open: true }],
+			lookups: [{ range, ...hosts }],
+		}),
+	);
+	const env = {
+		CORKBOARD_TOPOLOGY: file,
+		CORKBOARD_MODE: "development",
+		CORKBOARD_SECRET: SECRET,
+		CORKBOARD_LOG: "json",
+		CORKBOARD_RATE_LIMIT: "off",
+		HOST: "127.0.0.1",
+	};
+	const run = (...args: string[]) => runProgram(args, { env });
+	const init = await run("init");
+	if (init.code !== 0) throw new Error(`init failed: ${init.err}`);
+	await caughtUp(pair);
+	const servers = await Promise.all(
+		Array.from({ length: options.servers }, async () =>
+			stack.use(await serve(env)),
+		),
+	);
+	const clients = servers.map(({ url }) => stack.use(new Client(url)));
+	const writers: Writer[] = [];
+	for (let nth = 0; nth < WRITERS; nth++) {
+		const client = clients[nth % clients.length] as Client;
+		writers.push(await signUp(client, `writer_${nth}`));
+	}
+	await caughtUp(pair);
+
+	const load = new OpenLoad({ ...options, clients, writers });
+	stack.defer(() => load.end());
+	await sleep(options.betweenMs);
+	// What is acknowledged from here on, the replica does not get.
+	await ask(replica, "STOP REPLICA IO_THREAD");
+	await sleep(HELD_MS);
+	const sleeper = servers.at(-1);
+	sleeper?.send("SIGSTOP");
+	// What it was acknowledged last, the others are past.
+	await sleep(SLEEPS_MS);
+	stack.defer(() => sleeper?.send("SIGCONT"));
+	if (death === "kill") await primary.kill();
+	else if (death === "stop") primary.pause();
+	else link.cut();
+	await sleep(DEAD_MS);
+	const ended = await run(
+		...["promote", named, "--dead", "--yes", "--accept-loss", "--json"],
+	);
+	const promotedAt = performance.now();
+	say(`${death}: exit ${ended.code}`);
+	const result = parsed(ended.out);
+	// It is back, with its kept connections, and so is the process that slept.
+	if (death === "stop") primary.resume();
+	else if (death === "cut") link.restore();
+	await sleep(50);
+	sleeper?.send("SIGCONT");
+	await sleep(options.betweenMs);
+	await load.end();
+
+	const { acknowledged } = load;
+	// The sleeper's too: whatever it says is there has to be.
+	const found = await readTitles(
+		clients.slice(0, 1),
+		acknowledged.map(({ id }) => id),
+	);
+	const { lost, repeated } = judge(acknowledged, found);
+	// By now the sleeper, too, says what it was acknowledged of the stated transactions.
+	const stated = new Set((result?.loss?.writes ?? []).flatMap(wroteOf));
+	if (result?.loss) {
+		await using store = openFileStore(file);
+		const { answered } = await askMembers(
+			store,
+			{ host: named, missing: result.loss.gtids },
+			30_000,
+		);
+		for (const { answer } of answered) {
+			for (const name of answer.writes.flatMap(wroteOf)) stated.add(name);
+		}
+	}
+	const known = new Set(acknowledged.map(({ id }) => id));
+	const after = acknowledged.filter(({ at }) => at > promotedAt);
+	await run("verify", "--repair");
+	const verified = await run("verify");
+	return {
+		death,
+		code: ended.code,
+		acknowledged: acknowledged.length,
+		lost: lost.length,
+		stated: result?.loss?.transactions ?? 0,
+		unstated: lost.filter((id) => !stated.has(id)),
+		overstated: [...stated].filter((id) => found.has(id)),
+		inFlight: [...stated].filter(
+			(name) => /^\d+$/.test(name) && !known.has(name),
+		).length,
+		repeated,
+		verified: verified.code,
+		after: after.length,
+		afterBySleeper: after.filter(({ by }) => by === clients.length - 1).length,
+		...((ended.code !== 0 || verified.code !== 0) && {
+			error: `${ended.out}${ended.err}${verified.out}${verified.err}`.trim(),
+		}),
+	};
+}
+
+/** Whether a round did not keep what is promised. */
+export function isBroken(round: DeadRound): boolean {
+	const { code, unstated, overstated, repeated, verified, after } = round;
+	return (
+		(code !== 0 && code !== 3) ||
+		unstated.length + overstated.length + repeated.length > 0 ||
+		verified !== 0 ||
+		after === 0 ||
+		round.afterBySleeper === 0
+	);
+}
+
+function wroteOf({ wrote }: { readonly wrote: readonly string[] }) {
+	return wrote;
+}
+
+function parsed(text: string): {
+	readonly loss: {
+		readonly gtids: string;
+		readonly transactions: number;
+		readonly writes: readonly { readonly wrote: readonly string[] }[];
+	} | null;
+} | null {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
+}
