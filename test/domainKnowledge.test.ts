@@ -14,7 +14,10 @@ const DOMAIN_FOLDERS = ["domain/", "feed/", "demo/"];
 const PROGRAM_FILES: Readonly<Record<string, string>> = {
 	"cli/banner.ts": "suggests a first query of the demo graph",
 	"cli/commands/account.ts": "is the command that closes and links accounts",
+	"cli/commands/feedExplain.ts": "is the command that explains home feeds",
+	"cli/commands/feedStats.ts": "is the command that counts what waits for them",
 	"cli/commands/import.ts": "shows import lines in its help",
+	"metrics/feedMetrics.ts": "says of home feeds what their metrics count",
 	"app/prepareDemo.ts": "imports the demo graph and signs its user in",
 };
 
@@ -25,6 +28,7 @@ const GENERAL_WORDS: Readonly<Record<string, string>> = {
 	created_at: "the same, in the tables of a queue",
 	description: "a description in GraphQL or in a command's help",
 	details: "the details of a CorkboardError",
+	following: "a replica that follows its primary",
 	image: "a MIME type",
 	link: "link(2), and a hyperlink",
 	name: "the name of anything",

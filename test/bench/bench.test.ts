@@ -10,6 +10,7 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const MAIN = join(import.meta.dirname, "../../bench/main.ts");
 const QUEUE = join(import.meta.dirname, "../../bench/queue/main.ts");
+const FEED = join(import.meta.dirname, "../../bench/feed/main.ts");
 const LIMIT_MS = 240_000;
 
 describe("the benchmark", () => {
@@ -55,14 +56,19 @@ describe("the benchmark", () => {
 		assert.match(read("cells.jsonl"), /^(?:\{.*\}\n){14}$/);
 	});
 
-	it("refuses options that it does not know, with its usage", async () => {
-		await assert.rejects(
-			promisify(execFile)(process.execPath, [MAIN, "--only", "nobody"], {
-				timeout: LIMIT_MS,
-			}),
-			({ code, stderr }: { code: number; stderr: string }) =>
-				code === 2 && /knows no nobody/.test(stderr) && /usage:/.test(stderr),
-		);
+	it("refuses options that it does not know, with its usage, as that of the home feed does", async () => {
+		for (const [file, option] of [
+			[MAIN, "--only"],
+			[FEED, "--parts"],
+		] as const) {
+			await assert.rejects(
+				promisify(execFile)(process.execPath, [file, option, "nobody"], {
+					timeout: LIMIT_MS,
+				}),
+				({ code, stderr }: { code: number; stderr: string }) =>
+					code === 2 && /knows no nobody/.test(stderr) && /usage:/.test(stderr),
+			);
+		}
 	});
 });
 

@@ -192,6 +192,7 @@ describe("a command at the shell", () => {
 			table: `db${String(id >> 46n).padStart(5, "0")}.users`,
 			host: `sqlite:${env.CORKBOARD_DATA}`,
 			object: "active",
+			pool: `pool00000 on sqlite:${env.CORKBOARD_DATA}`,
 		});
 		const none = await run(["id", String(id + 1_000n)]);
 		assert.match(none.out, /^object {4}missing$/m);

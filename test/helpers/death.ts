@@ -20,7 +20,9 @@ export class Death {
 				// Only calls of the shards die; `hostOf` and its like are not calls, and walks are no promises.
 				if (
 					!this.isNear ||
-					/^(hostOf|walk|shardOfLists|isOnStandby|weightOf)/.test(String(name))
+					/^(hostOf|walk|shardOfLists|isOnStandby|canTransactOnBoth|weightOf)/.test(
+						String(name),
+					)
 				) {
 					return value.bind(target);
 				}
