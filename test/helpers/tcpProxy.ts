@@ -6,7 +6,10 @@ export class TcpProxy implements AsyncDisposable {
 	readonly port: number;
 	readonly #server: ReturnType<typeof createServer>;
 	readonly #pairs: Set<readonly [client: Socket, server: Socket]>;
-	readonly #held: (() => void)[] = [];
+	readonly #held: {
+		readonly bytes: Buffer | null;
+		readonly pass: () => void;
+	}[] = [];
 	/** All, those that were open when it was said, or none. */
 	#holding: "all" | ReadonlySet<Socket> | "none" = "none";
 	#isCut = false;
@@ -39,10 +42,10 @@ export class TcpProxy implements AsyncDisposable {
 			client.setNoDelay(true);
 			upstream.setNoDelay(true);
 			client.on("data", (bytes) =>
-				proxy.#pass(client, () => upstream.write(bytes)),
+				proxy.#pass(client, bytes, () => upstream.write(bytes)),
 			);
 			// What a client sent and then died of is on its way all the same.
-			client.on("end", () => proxy.#pass(client, () => upstream.end()));
+			client.on("end", () => proxy.#pass(client, null, () => upstream.end()));
 			upstream.on("data", (bytes) => client.write(bytes));
 			upstream.on("end", () => client.end());
 			upstream.on("close", () => {
@@ -68,7 +71,7 @@ export class TcpProxy implements AsyncDisposable {
 	/** What was kept back goes on to the server. */
 	release(): void {
 		this.#holding = "none";
-		for (const pass of this.#held.splice(0)) pass();
+		for (const { pass } of this.#held.splice(0)) pass();
 	}
 
 	/** Ends all connections, what was kept back is lost, and new ones are ended at once until `restore`. */
@@ -88,6 +91,11 @@ export class TcpProxy implements AsyncDisposable {
 		return this.#held.length;
 	}
 
+	/** Whether what is kept back has this text in it. */
+	holds(text: string): boolean {
+		return this.#held.some(({ bytes }) => bytes?.includes(text));
+	}
+
 	async [Symbol.asyncDispose](): Promise<void> {
 		const closed = once(this.#server, "close");
 		this.#server.close();
@@ -95,11 +103,11 @@ export class TcpProxy implements AsyncDisposable {
 		await closed;
 	}
 
-	#pass(client: Socket, pass: () => void): void {
+	#pass(client: Socket, bytes: Buffer | null, pass: () => void): void {
 		const holding = this.#holding;
 		const isHeld =
 			holding === "all" || (holding !== "none" && holding.has(client));
-		if (isHeld) this.#held.push(pass);
+		if (isHeld) this.#held.push({ bytes, pass });
 		else if (this.delayMs > 0) setTimeout(pass, this.delayMs);
 		else pass();
 	}

@@ -114,7 +114,7 @@ export async function proceedAdd(
 			...(options.restartMs !== undefined && { restartMs: options.restartMs }),
 			...(signal && { signal }),
 			onProgress(progress) {
-				if (!isCopying && progress.copied > 0) {
+				if (!isCopying && progress.of > 0) {
 					isCopying = true;
 					void onStep("copying");
 				}

@@ -208,11 +208,12 @@ test("a replica is added while its primary takes writes, wherever the command en
 			["copying", "replica", "add", given.host, "--of", given.of].concat(
 				"--yes",
 				"--rate",
-				"20",
+				"10",
 			),
 			{ env, command: [process.execPath, STANDS_STILL] },
 		);
-		await killed.printed("err", /^copying$/m);
+		// Looks may be seconds apart on a busy machine, and miss the whole copy.
+		await killed.printed("err", /^copying$|has shut down/m);
 		killed.send("SIGKILL");
 		assert.equal((await killed.ended).signal, "SIGKILL");
 		const { id = "" } = (await newest()) ?? {};
