@@ -22,11 +22,15 @@ import type { ShardPush } from "./mergedPushes.ts";
  *
  * Deadlocks are rare, and such a write is done again. Sessions are READ COMMITTED,
  * and whatever writes to a pool locks the user's row of `visits` first, several of
- * them in the order of their ids, shard after shard. Without that lock two inserters of one picture,
- * whose entry somebody has just deleted, would both be given the gap that it leaves,
- * and neither could insert. What is left: to look for duplicates the server locks the
- * entry after a deleted one as well, which may be the next user's. Who has no row of
- * visits gets pins by calls for one user alone.
+ * them in the order of their ids, shard after shard: pushes for sharing, everything
+ * else alone. Pushes of different pins do not wait for each other: workers push to
+ * the same users all the time, and with exclusive locks they took turns. What takes
+ * or removes entries of a pool waits for pushes, and they for it.
+ * Without these locks two inserters of one picture, whose entry somebody has just deleted,
+ * would both be given the gap that it leaves, and neither could insert. That is left
+ * for two pushes of one picture right after it was removed, and for this: to look for
+ * duplicates the server locks the entry after a deleted one as well, which may be the
+ * next user's. Who has no row of visits gets pins by calls for one user alone.
  */
 
 const COLUMNS =
@@ -61,7 +65,7 @@ export class PoolStatements {
 				${checkId(origin)}, ${checkId(via)}, ${now}
 			FROM ${this.#visits} v FORCE INDEX (PRIMARY)
 			WHERE v.user_id IN (${users}) AND v.visited_at > ${activeSince}
-			FOR UPDATE`,
+			LOCK IN SHARE MODE`,
 		);
 	}
 
@@ -87,7 +91,7 @@ export class PoolStatements {
 			STRAIGHT_JOIN p ON p.user_id = v.user_id
 			WHERE v.user_id IN (${list([...users].sort(compareIds))})
 				AND v.visited_at > p.active_since
-			FOR UPDATE`,
+			LOCK IN SHARE MODE`,
 		);
 	}
 
