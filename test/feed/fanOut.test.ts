@@ -221,6 +221,39 @@ describe("fan-out", () => {
 		}
 	});
 
+	it("reaches every active follower of an owner and a board that have more than one short page of them", async () => {
+		await using large = await openFeedWorld();
+		await using _worker = await large.corkboard.startWorker({
+			queues: null,
+			concurrency: 4,
+		});
+		const ada = await large.user();
+		const fans = await Promise.all(
+			Array.from({ length: 105 }, () => large.user()),
+		);
+		for (const [at, { id }] of fans.entries()) {
+			await large.pools.noteVisit(id, { visitedAt: Date.now() });
+			// Some follow the board as well, the last one alone.
+			if (at < 104) await large.follow(id, ada.id);
+			if (at < 52 && at > 0) continue;
+			await large.ask(
+				id,
+				`mutation { followBoard(input: {boardId: "${ada.board}"}) { board { id } } }`,
+			);
+		}
+		// Else those of the follows bring the pin.
+		await jobsDone(large.corkboard);
+		const pin = await large.pin(ada);
+		await jobsDone(large.corkboard);
+		const found = await Promise.all(
+			fans.map(({ id }) => large.pools.find(id, [pin])),
+		);
+		assert.deepEqual(
+			found.map(([row]) => row?.source),
+			fans.map((_, at) => (at < 104 ? "user" : "board")),
+		);
+	});
+
 	it("has no jobs after an import", async () => {
 		const before = await jobsEver();
 		const { bad, report } = await importAll(world.corkboard, [
@@ -388,11 +421,11 @@ async function feedOf(user: Id): Promise<readonly Id[]> {
 }
 
 /** No job of feeds runs or is due. */
-async function jobsDone(): Promise<void> {
+async function jobsDone(of: Corkboard = world.corkboard): Promise<void> {
 	await until("the jobs to be done", async () => {
-		await world.corkboard.store.jobs?.deliveries.flush();
+		await of.store.jobs?.deliveries.flush();
 		return (
-			(await countJobs(world.corkboard, {
+			(await countJobs(of, {
 				// Microseconds.
 				pending: { until: (Date.now() + 1) * 1_000 },
 				running: {},

@@ -5,13 +5,16 @@ import type { Store } from "../../graph/store/store.ts";
 import type { Node } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
 import { job } from "../../queue/job.ts";
-import type { Edge, Position } from "../../storage/storage.ts";
+import type { Position } from "../../storage/storage.ts";
 import { ACTIVE_MS } from "../generator.ts";
 import { JOB_ATTEMPTS, PIN_QUEUE, pinBody } from "../jobBodies.ts";
 import { rootOrigins } from "../origins.ts";
 import { MAX_RECEIVERS } from "../pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "../scores.ts";
 import { type FeedJobContext, type FeedWork, feedOf } from "./feedContext.ts";
+
+/** Most producers have fewer followers. Reads of so few share a statement with those of other jobs, and their pushes too. */
+const FEW = 100;
 
 /** In whose followers' pools a pin belongs. */
 interface Producer {
@@ -23,7 +26,7 @@ interface Producer {
 
 /**
  * Lets a new pin wait in the pools of those who follow its owner or board and
- * look at their feeds, a page of followers at a time. Producers with too many
+ * look at their feeds: few at once, many a page at a time. Producers with too many
  * followers are left to those who look. A job that dies goes on at its last page;
  * to push a page again changes nothing.
  */
@@ -39,7 +42,15 @@ export const feedPin = job({
 		// Deleted, or on a secret board: who may see it then is decided when it is shown.
 		if (!pin) return;
 		const [origin = pin.id] = await rootOrigins(store, [pin]);
+		const pushed = { pin, origin };
 		const producers = producersOf(pin);
+		if (body.at === undefined) {
+			const pages = await firstPages(store, producers);
+			if (pages.every(({ next }) => next === undefined)) {
+				await pushToFew(feed, pushed, producers, pages);
+				return;
+			}
+		}
 		const first = body.at?.producer ?? 0;
 		for (const [index, producer] of producers.entries()) {
 			if (index < first) continue;
@@ -47,7 +58,11 @@ export const feedPin = job({
 				index === first ? body.at?.after : undefined;
 			for (;;) {
 				signal.throwIfAborted();
-				const page = await followersOf(store, producer, after);
+				const [page] = await followersOf(store, [producer], {
+					limit: MAX_RECEIVERS,
+					after,
+				});
+				if (page === undefined) break;
 				if (after === undefined) {
 					const delivery = await feed.pulled.deliveryTo(
 						producer.via,
@@ -55,7 +70,7 @@ export const feedPin = job({
 					);
 					if (delivery === "pull") break;
 				}
-				await pushTo(feed, { pin, origin, producer }, page.edges);
+				await pushTo(feed, { ...pushed, producer }, page.followers);
 				after = page.next;
 				if (after === undefined) break;
 				await checkpoint({
@@ -75,43 +90,84 @@ function producersOf({ data }: Node): readonly Producer[] {
 }
 
 interface FollowerPage {
-	readonly edges: readonly Edge[];
+	readonly followers: readonly Id[];
 	/** Of the whole list. */
 	readonly count: number;
 	/** Absent: the page is the last. */
 	readonly next?: Position;
 }
 
+function firstPages(
+	store: Store,
+	producers: readonly Producer[],
+): Promise<readonly FollowerPage[]> {
+	return followersOf(store, producers, { limit: FEW });
+}
+
+/** A page of the followers of each, in one read. */
 async function followersOf(
 	{ model, storage }: Store,
-	{ via, followers }: Producer,
-	after: Position | undefined,
-): Promise<FollowerPage> {
-	const mapping = model.mappings.get(followers);
-	if (mapping === undefined) {
-		throw new TypeError(`The model has no mapping ${followers}.`);
+	producers: readonly Producer[],
+	{
+		limit,
+		after,
+	}: { readonly limit: number; readonly after?: Position | undefined },
+): Promise<readonly FollowerPage[]> {
+	const pages = await storage.scanLists(
+		producers.map(({ via, followers }) => {
+			const mapping = model.mappings.get(followers);
+			if (mapping === undefined) {
+				throw new TypeError(`The model has no mapping ${followers}.`);
+			}
+			return {
+				mapping,
+				from: via,
+				backward: false,
+				limit,
+				positionsOnly: true,
+				...(after !== undefined && { after }),
+			};
+		}),
+	);
+	return pages.map((page): FollowerPage => {
+		if (page instanceof CorkboardError) throw page;
+		const { edges, list } = page;
+		const last = edges.at(-1);
+		return {
+			followers: edges.map(({ to }) => to),
+			count: list.count,
+			...(last !== undefined &&
+				edges.length === limit && {
+					next: { sequence: last.sequence, to: last.to },
+				}),
+		};
+	});
+}
+
+/** To all followers of all producers at once. Who follows several gets the pin through the first of them. */
+async function pushToFew(
+	feed: FeedWork,
+	pushed: PushedPin,
+	producers: readonly Producer[],
+	pages: readonly FollowerPage[],
+): Promise<void> {
+	const reached = new Set<Id>();
+	const pushes: (() => Promise<void>)[] = [];
+	for (const [index, producer] of producers.entries()) {
+		const { followers = [], count = 0 } = pages[index] ?? {};
+		if ((await feed.pulled.deliveryTo(producer.via, count)) === "pull") {
+			continue;
+		}
+		const more = followers.filter((user) => !reached.has(user));
+		for (const user of more) reached.add(user);
+		pushes.push(() => pushTo(feed, { ...pushed, producer }, more));
 	}
-	const [page] = await storage.scanLists([
-		{
-			mapping,
-			from: via,
-			backward: false,
-			limit: MAX_RECEIVERS,
-			positionsOnly: true,
-			...(after !== undefined && { after }),
-		},
-	]);
-	if (page instanceof CorkboardError) throw page;
-	const edges = page?.edges ?? [];
-	const last = edges.at(-1);
-	return {
-		edges,
-		count: page?.list.count ?? 0,
-		...(last !== undefined &&
-			edges.length === MAX_RECEIVERS && {
-				next: { sequence: last.sequence, to: last.to },
-			}),
-	};
+	await Promise.all(pushes.map((push) => push()));
+}
+
+interface PushedPin {
+	readonly pin: Node;
+	readonly origin: Id;
 }
 
 async function pushTo(
@@ -120,16 +176,10 @@ async function pushTo(
 		pin,
 		origin,
 		producer: { source, via },
-	}: {
-		readonly pin: Node;
-		readonly origin: Id;
-		readonly producer: Producer;
-	},
-	followers: readonly Edge[],
+	}: PushedPin & { readonly producer: Producer },
+	followers: readonly Id[],
 ): Promise<void> {
-	const users = followers
-		.map(({ to }) => to)
-		.filter((user) => user !== pin.data.user_id);
+	const users = followers.filter((user) => user !== pin.data.user_id);
 	if (users.length === 0) return;
 	const createdAt = Date.parse(String(pin.data.created_at));
 	const values = await ranker.score(
