@@ -42,6 +42,10 @@ function handle({ n, blockMs = 0 }: BenchJob): void {
 const methods: AgentMethods = {
 	prepare: (target) => system.prepare(target),
 	logBytes: (target) => system.logBytes(target),
+	async expire(target) {
+		if (system.expire === undefined) throw new Error("It keeps all jobs.");
+		await system.expire(target);
+	},
 	async holdSnapshot(target) {
 		snapshot = (await system.holdSnapshot?.(target)) ?? null;
 	},

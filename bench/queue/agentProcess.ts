@@ -17,6 +17,7 @@ export interface AgentMethods {
 		},
 	): Promise<void>;
 	logBytes(target: QueueTarget): Promise<LogBytes>;
+	expire(target: QueueTarget): Promise<void>;
 	holdSnapshot(target: QueueTarget): Promise<void>;
 	endSnapshot(params: null): Promise<void>;
 	openProducer(target: QueueTarget): Promise<void>;

@@ -17,6 +17,8 @@ export interface QueueTarget {
 	readonly queues: readonly string[];
 	/** Whether claims and acks are batched, where that can be set. */
 	readonly isBatched: boolean;
+	/** Hours that finished jobs are kept; absent: as long as the system does. */
+	readonly keepHours?: number;
 }
 
 export interface EnqueueOptions {
@@ -54,6 +56,8 @@ export interface QueueSystem {
 	logBytes(target: QueueTarget): Promise<LogBytes>;
 	/** A transaction that sees the queue as it is now, as a backup's does, until it is disposed of. Systems in memory have none. */
 	holdSnapshot?(target: QueueTarget): Promise<AsyncDisposable>;
+	/** Gives back what it can of jobs that ended longer than `keepHours` ago. Only layouts on MySQL are asked. */
+	expire?(target: QueueTarget): Promise<void>;
 	/** Stores many jobs, numbered from `first`, the fastest way there is. */
 	fill(
 		target: QueueTarget,

@@ -60,6 +60,21 @@ const COLUMNS: Readonly<Record<LoadName, readonly Column[]>> = {
 		{ title: "database, %", value: named("databasePercent") },
 		{ title: "the eight workers, %", value: named("workersPercent") },
 	],
+	life: [
+		{ title: "hours", value: named("hours") },
+		{ title: "files at most, MB", value: named("mostMegabytes") },
+		{
+			title: "an hour after the burst ÷ kept",
+			value: named("ratioAfterBurst"),
+		},
+		{
+			title: "an hour after it is no longer kept ÷ kept",
+			value: named("ratioAfterKeep"),
+		},
+		{ title: "at the end ÷ kept", value: named("ratioEnd") },
+		{ title: "disk over time, GB × hours", value: named("gigabyteHours") },
+		{ title: "jobs not run", value: named("lost") },
+	],
 	blocks: [
 		{ title: "blocked for, s", value: named("seconds") },
 		{ title: "starts of the job", value: named("starts") },

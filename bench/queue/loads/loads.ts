@@ -3,6 +3,7 @@ import { blocks } from "./blocks.ts";
 import { bodies } from "./bodies.ts";
 import { burnDown } from "./burnDown.ts";
 import { idle } from "./idle.ts";
+import { life } from "./life.ts";
 import type { Load } from "./load.ts";
 import { snapshot } from "./snapshot.ts";
 import { steady } from "./steady.ts";
@@ -77,6 +78,14 @@ export const LOADS = {
 		variants: [""],
 		once: true,
 		run: (context) => idle(context, context.options.seconds),
+	},
+	life: {
+		title:
+			"Disk over 36 hours that take seconds each, of which the first is a burst",
+		systems: ["corkboard", "pinlater-2015"],
+		variants: [""],
+		once: true,
+		run: life,
 	},
 	blocks: {
 		title: "A handler that keeps its event loop busy, beside a second worker",

@@ -3,7 +3,8 @@ import { openJobs } from "../../../src/app/openJobs.ts";
 import { RedisConnections } from "../../../src/cache/redisConnections.ts";
 import { type Job, job } from "../../../src/queue/job.ts";
 import { openMysqlJobStore } from "../../../src/queue/mysql/mysqlJobStore.ts";
-import { createQueue } from "../../../src/queue/queueAdmin.ts";
+import { createQueue, findQueue } from "../../../src/queue/queueAdmin.ts";
+import { rotate } from "../../../src/queue/rotation.ts";
 import type { Topology } from "../../../src/topology/types.ts";
 import { Worker } from "../../../src/worker/worker.ts";
 import type {
@@ -20,6 +21,8 @@ import { SHARDS } from "./shards.ts";
 const CONCURRENCY = 200;
 /** Jobs of one `enqueueAll`. */
 const BATCH = 500;
+/** Of rotation, for one shard: an hour has sixty. */
+const MOST_ROUNDS = 10;
 
 const body = z.object({
 	n: z.number(),
@@ -56,15 +59,23 @@ async function open(target: QueueTarget, opened: AsyncDisposableStack) {
 	return jobs;
 }
 
-async function prepare(target: QueueTarget): Promise<void> {
-	await using store = openMysqlJobStore({
+function openStore(target: QueueTarget) {
+	return openMysqlJobStore({
 		queues: topologyOf(target).queues ?? [],
 		limits: { connectMs: 30_000, readMs: 60_000, writeMs: 60_000 },
 	});
+}
+
+async function prepare(target: QueueTarget): Promise<void> {
+	await using store = openStore(target);
 	await store.createTables();
+	const settings =
+		target.keepHours === undefined
+			? []
+			: [`keepSucceededMs=${target.keepHours}h`];
 	for (const queue of target.queues) {
 		for (const shard of store.shards) await store.drop({ queue, shard });
-		await createQueue(store, queue);
+		await createQueue(store, queue, settings);
 	}
 }
 
@@ -128,8 +139,24 @@ async function fill(
 	await Promise.all([one(), one(), one()]);
 }
 
+/** As `corkboard queue rotate`, until a round finds nothing to give back. */
+async function expire(target: QueueTarget): Promise<void> {
+	await using store = openStore(target);
+	for (const queue of target.queues) {
+		const { settings } = await findQueue(store, queue);
+		for (const shard of store.shards) {
+			for (let round = 0; round < MOST_ROUNDS; round++) {
+				const report = await rotate(store, { queue, shard }, settings);
+				if (report.refused !== null) throw new Error(report.refused);
+				if (report.bytes + report.moved + report.dropped === 0) break;
+			}
+		}
+	}
+}
+
 export default {
 	prepare,
+	expire,
 	openProducer,
 	startWorker,
 	fill,

@@ -27,6 +27,8 @@ const CONNECTIONS = 8;
 /** Jobs of a claim. */
 const BATCH = 200;
 const LOOPS = 3;
+/** Of one statement. */
+const DELETED = 1_000;
 const DEADLOCK = 1213;
 const PRIORITIES = [1, 2] as const;
 
@@ -171,6 +173,26 @@ async function startWorker(
 	};
 }
 
+/** Its job of maintenance: a DELETE of what has ended, some at a time. */
+async function expire(target: QueueTarget): Promise<void> {
+	const { keepHours = 24 } = target;
+	const pool = open(target);
+	for (const queue of target.queues) {
+		for (let shard = 0; shard < SHARDS; shard++) {
+			for (const priority of PRIORITIES) {
+				for (;;) {
+					const [{ affectedRows }] = await pool.query<ResultSetHeader>(
+						`DELETE FROM ${tableOf(queue, shard, priority)}
+							WHERE state = 2 AND updated_at < NOW(3) - INTERVAL ${keepHours} HOUR LIMIT ${DELETED}`,
+					);
+					if (affectedRows < DELETED) break;
+				}
+			}
+		}
+	}
+	await pool.end();
+}
+
 async function fill(
 	target: QueueTarget,
 	count: number,
@@ -196,6 +218,7 @@ async function fill(
 
 export default {
 	prepare,
+	expire,
 	openProducer,
 	startWorker,
 	fill,
