@@ -17,6 +17,9 @@ export interface Options {
 	readonly backlog: number;
 	readonly blockSeconds: number;
 	readonly snapshotMinutes: number;
+	/** Jobs of life: of an hour, and of the first one. */
+	readonly lifeJobs: number;
+	readonly lifeBurst: number;
 	readonly flush: Flush;
 	readonly out: string;
 	readonly json: boolean;
@@ -36,6 +39,8 @@ export const USAGE = `usage: npm run bench:queue -- [options]
   --backlog N        jobs that wait in backlog and delayed (default 1000000)
   --block N          seconds that the handler of blocks keeps its event loop busy (default 120)
   --snapshot N       minutes that snapshot holds one open (default 10)
+  --life N           jobs that life enqueues in an hour (default 1200)
+  --burst N          and in its first (default 20000)
   --flush KIND       relaxed: commits are on disk within a second (default);
                      strict: before they are acknowledged
   --out FOLDER       where results go (default data/bench/queue-<time>)
@@ -82,6 +87,8 @@ export function readOptions(args: readonly string[]): Options {
 		backlog: numberOf("backlog", values.backlog, 1_000_000),
 		blockSeconds: numberOf("block", values.block, 120, 1),
 		snapshotMinutes: numberOf("snapshot", values.snapshot, 10, 2),
+		lifeJobs: numberOf("life", values.life, 1_200, 1),
+		lifeBurst: numberOf("burst", values.burst, 20_000, 1),
 		flush,
 		out:
 			values.out ?? `data/bench/queue-${new Date().toISOString().slice(0, 19)}`,
@@ -105,6 +112,8 @@ function parse(args: readonly string[]) {
 				backlog: { type: "string" },
 				block: { type: "string" },
 				snapshot: { type: "string" },
+				life: { type: "string" },
+				burst: { type: "string" },
 				flush: { type: "string" },
 				out: { type: "string" },
 				publish: { type: "string" },

@@ -5,9 +5,6 @@ import { untilRun } from "./running.ts";
 
 const HOURS = 36;
 const KEEP_HOURS = 6;
-/** Jobs of an hour, and of the first one. */
-const JOBS = 1_200;
-const BURST = 20_000;
 /** Of a body: large, so that few jobs make files that are large beside those of empty partitions, and one that InnoDB stores in one page. */
 const BYTES = 15_000;
 const BATCH = 200;
@@ -24,10 +21,12 @@ const AT = { enqueue: 0, run: 20, expire: 50 } as const;
 export async function life({
 	system,
 	servers,
+	options,
 	signal,
 	agents,
 	say,
 }: LoadContext): Promise<Cell["values"]> {
+	const { lifeJobs, lifeBurst } = options;
 	const server = await servers.of(system);
 	await using clock = await openSimulatedClock(server.url);
 	const target = {
@@ -49,7 +48,7 @@ export async function life({
 	let mostBytes = 0;
 	let first = 0;
 	for (let hour = 0; hour < HOURS; hour++) {
-		const count = hour === 0 ? BURST : JOBS;
+		const count = hour === 0 ? lifeBurst : lifeJobs;
 		await setTo(hour, AT.enqueue);
 		await producer.call("openProducer", target, signal);
 		await producer.call(
@@ -73,7 +72,8 @@ export async function life({
 
 		// At minute 50, jobs of this hour and of the five before it ended less than six hours ago.
 		const hoursKept = Math.min(hour + 1, KEEP_HOURS);
-		const kept = hoursKept * JOBS + (hour < KEEP_HOURS ? BURST - JOBS : 0);
+		const kept =
+			hoursKept * lifeJobs + (hour < KEEP_HOURS ? lifeBurst - lifeJobs : 0);
 		files.push(after);
 		ratios.push(after / (kept * BYTES));
 		byteHours += (before + after) / 2;
