@@ -12,6 +12,7 @@ import {
 	OPCODE,
 	STATUS,
 } from "./memcachedConnection.ts";
+import { type Forecast, MissForecast } from "./missForecast.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
 import {
 	type Fill,
@@ -25,7 +26,8 @@ import {
  * The shared cache on memcached. A fill lease is the CAS number of a marker
  * item. The flags of an item say what it is: a value, a marker or a tombstone.
  *
- *     getOrLease     get, and for each absent key: add a marker and keep its CAS
+ *     getOrLease     get, and for each absent key: add a marker and keep its CAS;
+ *                    where most keys are absent, both in one batch for all keys
  *     fill           set with that CAS: refused if the marker is gone, or the
  *                    value that a hit returned with its CAS
  *     putTombstones  set a tombstone, whatever is there
@@ -56,6 +58,8 @@ export function openMemcachedCache(options: {
 	readonly ttlSeconds?: number;
 	readonly leaseSeconds?: number;
 	readonly tombstoneSeconds?: number;
+	/** Of one host: decides whether absent keys are leased with the read. */
+	readonly forecastOf?: () => Forecast;
 }): SharedCache {
 	const {
 		deadlineMs = 100,
@@ -63,6 +67,7 @@ export function openMemcachedCache(options: {
 		leaseSeconds = 5,
 		// memcached counts whole seconds: 3 s last at least 2.
 		tombstoneSeconds = 3,
+		forecastOf = () => new MissForecast(),
 	} = options;
 	const addresses = [...new Set(options.hosts)].toSorted();
 	if (addresses.length === 0) {
@@ -106,7 +111,7 @@ export function openMemcachedCache(options: {
 				);
 			},
 		});
-		return { connection, deletes };
+		return { connection, deletes, forecast: forecastOf() };
 	});
 	const extrasOf = (kind: number, seconds: number) => {
 		const extras = Buffer.alloc(8);
@@ -144,7 +149,7 @@ export function openMemcachedCache(options: {
 		results: GetOrLeaseResult[],
 		until: number,
 	): Promise<void> {
-		const { connection: link, deletes } = host;
+		const { connection: link, deletes, forecast } = host;
 		const indexes = deletes.isEmpty
 			? all
 			: all.filter((at) => !deletes.has(keys[at] as string));
@@ -154,11 +159,34 @@ export function openMemcachedCache(options: {
 			key: prefix + (keys[at] as string),
 		}));
 		let connection: MemcachedConnection | undefined;
+		const addOf = ({ key }: Command): Command => ({
+			opcode: OPCODE.ADD,
+			key,
+			extras: leaseExtras,
+		});
+		const withAdds = forecast.isLikely;
+		const commands = withAdds ? [...gets, ...gets.map(addOf)] : gets;
 		const items = await link.call("get", gets.length, (open) => {
 			connection = open;
-			return exchange(open, gets);
+			return exchange(open, commands);
 		});
 		if (items === null || connection === undefined) return;
+		/** A lease or BUSY by the response to an ADD. */
+		const lease = (
+			at: number,
+			response: MemcachedResponse | undefined,
+			leasedOn: MemcachedConnection,
+		): void => {
+			const index = indexes[at] as number;
+			if (response?.status === STATUS.OK) {
+				const { key } = gets[at] as Command;
+				const { cas } = response;
+				const token: Token = { host, connection: leasedOn, cas };
+				results[index] = { kind: "lease", lease: { key, token } };
+			} else if (response?.status === STATUS.EXISTS) {
+				results[index] = BUSY;
+			}
+		};
 		const missing: number[] = [];
 		for (let at = 0; at < gets.length; at++) {
 			const item = items[at];
@@ -170,36 +198,36 @@ export function openMemcachedCache(options: {
 						: BUSY;
 			}
 		}
+		forecast.add(gets.length, missing.length);
+		if (withAdds) {
+			for (let at = 0; at < gets.length; at++) {
+				const added = items[gets.length + at];
+				// Also of a value that went between the two commands: nobody else may fill the key now.
+				if (items[at] === undefined || added?.status === STATUS.OK) {
+					lease(at, added, connection);
+				}
+			}
+			return;
+		}
 		// A busy process may have no time left: that is not the host's fault.
 		const leftMs = until - performance.now();
 		if (missing.length === 0 || leftMs < deadlineMs * LEASE_SHARE) return;
-		const adds = missing.map((at) => ({
-			opcode: OPCODE.ADD,
-			key: (gets[at] as Command).key,
-			extras: leaseExtras,
-		}));
 		let leasedOn: MemcachedConnection | undefined;
 		const responses = await link.call(
 			"lease",
-			adds.length,
+			missing.length,
 			(open) => {
 				leasedOn = open;
-				return exchange(open, adds);
+				return exchange(
+					open,
+					missing.map((at) => addOf(gets[at] as Command)),
+				);
 			},
 			{ deadlineMs: leftMs },
 		);
 		if (responses === null || leasedOn === undefined) return;
-		for (let at = 0; at < adds.length; at++) {
-			const response = responses[at];
-			const index = indexes[missing[at] as number] as number;
-			if (response?.status === STATUS.OK) {
-				const { key } = adds[at] as Command;
-				const { cas } = response;
-				const token: Token = { host, connection: leasedOn, cas };
-				results[index] = { kind: "lease", lease: { key, token } };
-			} else if (response?.status === STATUS.EXISTS) {
-				results[index] = BUSY;
-			}
+		for (let at = 0; at < missing.length; at++) {
+			lease(missing[at] as number, responses[at], leasedOn);
 		}
 	}
 
@@ -293,6 +321,7 @@ const DOWN: GetOrLeaseResult = { kind: "down" };
 interface Host {
 	readonly connection: CacheConnection<MemcachedConnection>;
 	readonly deletes: PendingDeletes;
+	readonly forecast: Forecast;
 }
 
 interface Token {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { SharedCacheLevel } from "../diagnostics.ts";
 import { reportFills } from "./fills.ts";
+import { type Forecast, MissForecast } from "./missForecast.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
 import type { RedisClient } from "./redisConnection.ts";
 import type {
@@ -23,6 +24,7 @@ import {
  * neither deleted nor filled again since.
  *
  *     getOrLease     MGET, and a script for the absent keys: SET NX a lease
+ *                    where most keys are absent, one script for both
  *     fill           a script: if the key still has the mark, SET the value
  *     putTombstones  a script: SET a tombstone, whatever is there
  *     delete         DEL, whatever is there
@@ -61,6 +63,8 @@ export function openRedisCache(options: {
 	readonly ttlMs?: number;
 	readonly leaseMs?: number;
 	readonly tombstoneMs?: number;
+	/** Decides whether absent keys are leased with the read. */
+	readonly forecast?: Forecast;
 }): SharedCache {
 	const {
 		redis,
@@ -68,6 +72,7 @@ export function openRedisCache(options: {
 		ttlMs = 3_600_000,
 		leaseMs = 5_000,
 		tombstoneMs = 2_000,
+		forecast = new MissForecast(),
 	} = options;
 	const commands = redis.forCommands({
 		deadlineMs,
@@ -109,11 +114,49 @@ export function openRedisCache(options: {
 		const until = performance.now() + deadlineMs;
 		const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
 		let names: string[] = [];
-		const values = await commands.call("get", keys.length, (connection) =>
-			withPrefix(connection, (prefix) => {
-				names = keys.map((key) => prefix + key);
-				return inBatches(names, (batch) => connection.client.mget(batch));
-			}),
+		let limit: { readonly deadlineMs: number } | undefined;
+		if (forecast.isLikely) {
+			const token = `L${nextToken()} `;
+			const all = await commands.call("get", keys.length, (connection) =>
+				withPrefix(connection, (prefix) => {
+					names = keys.map((key) => prefix + key);
+					return inBatches(names, async (batch) => {
+						const { client } = connection;
+						const limits = [String(leaseMs), token];
+						const found = await evaluate(client, GET_OR_LEASE, batch, limits);
+						return found === null ? [null] : [found as (string | null)[]];
+					});
+				}),
+			);
+			if (all === null) return results;
+			// Without memory for leases a script reads nothing either: hits are read below.
+			if (!all.includes(null)) {
+				let missing = 0;
+				let index = 0;
+				for (const batch of all) {
+					for (const value of batch ?? []) {
+						const key = names[index] as string;
+						if (value === null) missing++;
+						results[index++] =
+							value === null
+								? { kind: "lease", lease: { key, token } }
+								: toResult(key, value);
+					}
+				}
+				forecast.add(keys.length, missing);
+				return results;
+			}
+			limit = { deadlineMs: Math.max(1, until - performance.now()) };
+		}
+		const values = await commands.call(
+			"get",
+			keys.length,
+			(connection) =>
+				withPrefix(connection, (prefix) => {
+					names = keys.map((key) => prefix + key);
+					return inBatches(names, (batch) => connection.client.mget(batch));
+				}),
+			limit,
 		);
 		if (values === null) return results;
 		const missing: number[] = [];
@@ -125,6 +168,7 @@ export function openRedisCache(options: {
 		// A busy process may have no time left: that is not the host's fault.
 		const leftMs = until - performance.now();
 		if (missing.length === 0 || leftMs < deadlineMs * LEASE_SHARE) {
+			forecast.add(keys.length, 0);
 			return results;
 		}
 		const token = `L${nextToken()} `;
@@ -145,7 +189,9 @@ export function openRedisCache(options: {
 				),
 			{ deadlineMs: leftMs },
 		);
-		if (taken === null || taken.some((batch) => batch === null)) return results;
+		const isRefused = taken?.includes(null) ?? true;
+		forecast.add(keys.length, isRefused ? 0 : missing.length);
+		if (taken === null || isRefused) return results;
 		const marks = taken.join("");
 		for (const [at, index] of missing.entries()) {
 			results[index] =
@@ -254,6 +300,20 @@ for at, key in ipairs(KEYS) do
 	taken[at] = redis.call('SET', key, ARGV[2], 'PX', ARGV[1], 'NX') and '1' or '0'
 end
 return table.concat(taken)`;
+
+/** ARGV: how long a lease lives, and its mark. Returns the value of each key; null if it was absent, and is leased now. */
+const GET_OR_LEASE = `
+local values = redis.call('MGET', unpack(KEYS))
+for at, key in ipairs(KEYS) do
+	if not values[at] then
+		if redis.call('SET', key, ARGV[2], 'PX', ARGV[1], 'NX') then
+			values[at] = false
+		else
+			values[at] = ARGV[2]
+		end
+	end
+end
+return values`;
 
 /** ARGV: how long a tombstone lives. */
 const TOMBSTONE = `

@@ -15,6 +15,7 @@ import { until } from "../helpers/until.ts";
 import { startMemcached } from "../services/memcached.ts";
 import type { Server } from "../services/server.ts";
 import {
+	ALWAYS_MISSES,
 	asLease,
 	hit,
 	kindOf,
@@ -39,16 +40,22 @@ describe("the shared cache on memcached", () => {
 	});
 	after(() => server.stop());
 
-	sharedCacheTests({
-		port: () => server.port,
-		startSmall: () => startMemcached({ args: ["--memory-limit=4"] }),
-		open: ({ port = server.port, ...options } = {}) =>
-			openWhole({
-				hosts: [`127.0.0.1:${server.port}`],
-				connectTo: () => `127.0.0.1:${port}`,
-				...options,
-			}),
-	});
+	for (const leasesAtOnce of [false, true]) {
+		describe(leasesAtOnce ? "where misses are likely" : "at first", () => {
+			sharedCacheTests({
+				leasesAtOnce,
+				port: () => server.port,
+				startSmall: () => startMemcached({ args: ["--memory-limit=4"] }),
+				open: ({ port = server.port, ...options } = {}) =>
+					openWhole({
+						hosts: [`127.0.0.1:${server.port}`],
+						connectTo: () => `127.0.0.1:${port}`,
+						...(leasesAtOnce && { forecastOf: () => ALWAYS_MISSES }),
+						...options,
+					}),
+			});
+		});
+	}
 
 	test("a key that memcached rejects is never sent, is down for readers and needs no tombstone", async () => {
 		await using cache = openMemcachedCache({
