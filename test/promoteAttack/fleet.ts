@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
 	type Ended,
+	type Environment,
 	runProgram,
 	type Served,
 	serve,
@@ -9,13 +10,13 @@ import {
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { caughtUp, type Pair, startMysqlPair } from "../services/mysql.ts";
 import type { Server } from "../services/server.ts";
-import { startZookeeper } from "../services/zookeeper.ts";
+import { startEnsemble, startZookeeper } from "../services/zookeeper.ts";
 import { Client, signUp, type Writer } from "./load.ts";
 
 export interface FleetOptions {
 	readonly servers: number;
-	/** Where the topology is. */
-	readonly store: "file" | "zookeeper";
+	/** Where the topology is: in a file, one ZooKeeper server, or three. */
+	readonly store: "file" | "zookeeper" | "ensemble";
 	/** How many shards are open at first. */
 	readonly shards: number;
 }
@@ -27,6 +28,9 @@ export interface Fleet extends AsyncDisposable {
 	readonly servers: readonly Served[];
 	readonly clients: readonly Client[];
 	readonly writers: readonly Writer[];
+	readonly zookeepers: readonly Server[];
+	/** What `corkboard` is run with. */
+	readonly env: Environment;
 	/** Runs `corkboard` with these arguments. */
 	run(...args: string[]): Promise<Ended>;
 	/** Another pair, without any tables. */
@@ -42,11 +46,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	const folder = stack.use(temporaryFolder());
 	const file = join(folder.path, "topology.json");
 	writeFileSync(file, JSON.stringify(topologyOf(pair, options.shards)));
-	const zookeeper =
-		options.store === "zookeeper" ? stack.use(await startZookeeper()) : null;
+	const zookeepers = await startStore(options.store, stack);
+	const addresses = zookeepers.map(({ address }) => address).join();
 	const env = {
-		CORKBOARD_TOPOLOGY:
-			zookeeper === null ? file : `zk://${zookeeper.address}/corkboard`,
+		CORKBOARD_TOPOLOGY: addresses ? `zk://${addresses}/corkboard` : file,
 		CORKBOARD_TOPOLOGY_COPY: join(folder.path, "topology.kept"),
 		CORKBOARD_MODE: "development",
 		CORKBOARD_SECRET: SECRET,
@@ -58,7 +61,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 		const { code, out, err } = await run(...args);
 		if (code !== 0) throw new Error(`${args.join(" ")} failed: ${out}${err}`);
 	};
-	if (zookeeper !== null) await must("topology", "publish", file);
+	if (zookeepers.length > 0) await must("topology", "publish", file);
 	await must("init");
 	await caughtUp(pair);
 	const servers = await Promise.all(
@@ -78,10 +81,21 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 		servers,
 		clients,
 		writers,
+		zookeepers,
+		env,
 		run,
 		startPair: async () => owned.use(await startMysqlPair()),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
+}
+
+async function startStore(
+	store: FleetOptions["store"],
+	stack: AsyncDisposableStack,
+): Promise<readonly Server[]> {
+	if (store === "file") return [];
+	if (store === "zookeeper") return [stack.use(await startZookeeper())];
+	return stack.use(await startEnsemble()).servers;
 }
 
 function topologyOf({ primary, replica }: Pair, shards: number) {

@@ -7,6 +7,7 @@ import {
 	type Options,
 	type Report,
 } from "./promoteAttack.ts";
+import { attackStore, type StoreReport } from "./storeAttack.ts";
 
 const USAGE = `Usage: npm run attack:promote -- [options]
 
@@ -24,11 +25,15 @@ and promotes back and forth meanwhile. The driver's own list of acknowledged wri
   --open N        no promotions: N shards of a second pair are opened, and new users read everywhere
   --dead          each round kills, stops or cuts off the primary of a new pair, whose replica is
                   held back, while a server sleeps: what promote --dead states as lost has to be what is lost
+  --store-faults  no promotions: three ZooKeeper servers are stopped and killed, each and all until every
+                  session has expired, and 50 publishers are killed
   --json          print the report as JSON
   --help          print this
 
 It exits with 0 if no promotion and no request failed and no acknowledged write is lost, else with 1.`;
 
+/** Of publishers. */
+const KILLS = 50;
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const warn = (line: string) => void process.stderr.write(`${line}\n`);
 
@@ -45,6 +50,7 @@ async function main(): Promise<number> {
 			stop: { type: "boolean", default: false },
 			open: { type: "string" },
 			dead: { type: "boolean", default: false },
+			"store-faults": { type: "boolean", default: false },
 			json: { type: "boolean", default: false },
 			help: { type: "boolean", default: false },
 		},
@@ -79,6 +85,20 @@ async function main(): Promise<number> {
 		);
 		print(values.json ? JSON.stringify(opened) : openingSummary(opened));
 		return opened.isBroken ? 1 : 0;
+	}
+	if (values["store-faults"]) {
+		const found = await attackStore(
+			{
+				reads: number("reads") * scale,
+				writes: number("writes") * scale,
+				betweenMs: number("between"),
+				servers: Math.ceil(number("servers")),
+				kills: KILLS,
+			},
+			warn,
+		);
+		print(values.json ? JSON.stringify(found) : storeSummary(found));
+		return found.isBroken ? 1 : 0;
 	}
 	const options: Options = {
 		rounds: Math.ceil(number("rounds")),
@@ -133,6 +153,21 @@ function openingSummary(report: OpeningReport): string {
 		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms), ${report.followed} reads of new users: ${report.failed} failed, ${report.nulls} answered null`,
 		`${report.lost.length} lost`,
 		...report.failures,
+	].join("\n");
+}
+
+function storeSummary(report: StoreReport): string {
+	const { p50, max } = report.adoptedMs;
+	return [
+		...report.faults.map(
+			({ fault, listedMs }) =>
+				`${fault}: all servers listed again ${Math.round(listedMs)} ms after its end`,
+		),
+		`${report.publications} versions: all servers served one p50 ${Math.round(p50)} ms, at most ${Math.round(max)} ms after it was there`,
+		`${report.kills} publishers killed: ${report.publishedByKilled} had published, ${report.torn.length} versions are half there`,
+		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms): ${report.failed} failed`,
+		...report.failures,
+		...report.torn,
 	].join("\n");
 }
 
