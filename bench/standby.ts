@@ -1,7 +1,8 @@
 /**
  * `npm run bench:standby -- --minutes 5 --rate 200`: feed lists of a real pair of
  * MySQL servers, read at a fixed rate, while the primary is killed, stopped, cut
- * off and slowed, each for a sixth of the time. One row for each part.
+ * off and slowed, each for a sixth of the time; then without replication, and with
+ * both servers overloaded. `--parts killed,overload` measures some.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -14,6 +15,7 @@ import {
 	startReads,
 	type TimedRead,
 } from "../test/helpers/feedReads.ts";
+import { ask } from "../test/helpers/mysqlStorage.ts";
 import { user } from "../test/helpers/storageModel.ts";
 import { TcpProxy } from "../test/helpers/tcpProxy.ts";
 import { caughtUp, startMysqlPair } from "../test/services/mysql.ts";
@@ -22,15 +24,24 @@ const { values } = parseArgs({
 	options: {
 		minutes: { type: "string", default: "5" },
 		rate: { type: "string", default: "200" },
+		parts: { type: "string" },
 	},
 });
 const partMs = (Number(values.minutes) * 60_000) / 6;
 const rate = Number(values.rate);
 const USERS = 200;
+/** So many reads are not counted: from 500 on the delay of a hedge is what the primary shows. */
+const WARM_READS = 600;
 /** So long after the primary is well the pair may still be switched. */
 const BACK_MS = 15_000;
 /** What the first moments of an outage may take is not of its p99. */
 const FIRST_MS = 200;
+/** A standby that is further behind is not used. */
+const TOO_OLD_MS = 6_000;
+/** Of each 50 ms a server that is to be overloaded stands still for so many. */
+const STILL_MS = 45;
+const OVERLOAD = 4;
+const OVERLOAD_ROUNDS = 3;
 
 await using pair = await startMysqlPair();
 await using link = await TcpProxy.to(pair.primary.port);
@@ -40,43 +51,75 @@ const primary = pair.primary.url.replace(
 );
 await fill();
 
-const outages: readonly (readonly [
-	name: string,
-	begin: () => unknown,
-	end: () => unknown,
-])[] = [
-	["killed", () => pair.primary.kill(), () => pair.primary.restart()],
-	["stopped", () => pair.primary.pause(), () => pair.primary.resume()],
-	["cut off", () => link.hold(), () => link.release()],
-	[
-		"slowed to 2 s",
-		() => {
+interface Outage {
+	readonly begin: () => unknown;
+	readonly end: () => unknown;
+}
+const outages: Readonly<Record<string, Outage>> = {
+	killed: {
+		begin: () => pair.primary.kill(),
+		end: () => pair.primary.restart(),
+	},
+	stopped: {
+		begin: () => pair.primary.pause(),
+		end: () => pair.primary.resume(),
+	},
+	cut: { begin: () => link.hold(), end: () => link.release() },
+	// To 2 s.
+	slowed: {
+		begin: () => {
 			link.delayMs = 2_000;
 		},
-		() => {
+		end: () => {
 			link.delayMs = 0;
 		},
-	],
-];
+	},
+};
+const PARTS = ["calm", ...Object.keys(outages), "unreplicated", "overload"];
+const parts = values.parts?.split(",") ?? PARTS;
+for (const part of parts) {
+	if (!PARTS.includes(part)) {
+		throw new Error(`--parts takes ${PARTS.join(", ")}; got ${part}.`);
+	}
+}
 
 using seen = collectEvents();
-const all: TimedRead[] = [];
+let answered = 0;
+let asked = 0;
+let skipped = 0;
 const rows: Record<string, string | number>[] = [];
-const calm = await during(async () => {
-	await sleep(partMs);
-});
-const calmEvents = {
-	hedges: seen.count("hedge"),
-	mirrors: seen.count("mirror"),
-};
-rows.push(rowOf("calm", calm, 0));
-for (const [name, begin, end] of outages) {
+for (const part of parts) {
+	const outage = outages[part];
+	if (part === "calm") await measureCalm();
+	else if (part === "unreplicated") await measureUnreplicated();
+	else if (part === "overload") await measureOverload();
+	else if (outage !== undefined) await measureOutage(part, outage);
+}
+console.table(rows);
+console.log(
+	`calm and outages: answered ${((answered / asked) * 100).toFixed(4)} % of ${asked} reads; ${skipped} did not begin, because this process stood still; switches back are due within ${BACK_MS / 1_000} s`,
+);
+
+async function measureCalm(): Promise<void> {
+	const hedges = seen.count("hedge");
+	const mirrors = seen.count("mirror");
+	const reads = await during(() => sleep(partMs));
+	rows.push({
+		...rowOf("calm", reads),
+		hedged: percent(seen.count("hedge") - hedges, reads.length),
+		mirrored: percent(seen.count("mirror") - mirrors, reads.length),
+	});
+}
+
+async function measureOutage(
+	part: string,
+	{ begin, end }: Outage,
+): Promise<void> {
 	const switches = seen.count("switchToPrimary");
 	let began = 0;
 	let well = 0;
 	let backMs = 0;
 	const reads = await during(async () => {
-		await sleep(2_000);
 		began = performance.now();
 		await begin();
 		await sleep(partMs);
@@ -92,40 +135,111 @@ for (const [name, begin, end] of outages) {
 	});
 	const later = reads.filter(({ at }) => at > began + FIRST_MS && at < well);
 	rows.push({
-		...rowOf(name, later, reads.filter(({ failed }) => failed).length),
+		...rowOf(part, later),
+		failed: reads.filter(({ failed }) => failed).length,
 		"back after s": (backMs / 1_000).toFixed(1),
 	});
 }
-console.table(rows);
-const failed = all.filter((read) => read.failed).length;
-console.log(
-	`answered ${((1 - failed / all.length) * 100).toFixed(4)} % of ${all.length} reads; in calm ${percent(calmEvents.hedges, calm.length)} hedged, ${percent(calmEvents.mirrors, calm.length)} mirrored; switches back are due within ${BACK_MS / 1_000} s`,
-);
+
+/** Replication stops, and later the primary dies: no answer of the standby may be used then. */
+async function measureUnreplicated(): Promise<void> {
+	await using storage = await openPair();
+	await ask(pair.replica, "STOP REPLICA");
+	const load = startReads(storage, rate, USERS);
+	await sleep(TOO_OLD_MS);
+	const began = performance.now();
+	await pair.primary.kill();
+	await sleep(Math.min(partMs, 10_000));
+	const well = performance.now();
+	await load.end();
+	await pair.primary.restart();
+	await ask(pair.replica, "START REPLICA");
+	await caughtUp(pair);
+	rows.push(
+		rowOf(
+			"unreplicated",
+			load.reads.filter(({ at }) => at > began && at < well),
+		),
+	);
+}
+
+/** Four times the reads that both servers carry, with and without the standby in turn. */
+async function measureOverload(): Promise<void> {
+	const still = [pair.primary, pair.replica].map((server) =>
+		setInterval(() => {
+			server.pause();
+			setTimeout(() => server.resume(), STILL_MS);
+		}, 50),
+	);
+	try {
+		const carried = await capacity();
+		const goodput = { on: [] as number[], off: [] as number[] };
+		const switches = seen.count("switchToStandby");
+		for (let round = 0; round < OVERLOAD_ROUNDS; round++) {
+			for (const hedging of ["on", "off"] as const) {
+				await using storage = await (hedging === "on"
+					? openPair()
+					: openFeeds(pair.replica.url, { primary }));
+				const load = startReads(storage, carried * OVERLOAD, USERS);
+				const began = performance.now();
+				await sleep(partMs / 6);
+				const seconds = (performance.now() - began) / 1_000;
+				const good = load.reads.filter(({ failed }) => !failed).length;
+				await load.end();
+				goodput[hedging].push(good / seconds);
+			}
+		}
+		const [on, off] = [median(goodput.on), median(goodput.off)];
+		console.log(
+			`overload: ${carried.toFixed(0)} reads/s carried, ${OVERLOAD} × as many asked for; answered a second with hedging ${on.toFixed(0)}, without ${off.toFixed(0)}: ${(on / off).toFixed(2)} ×; ${seen.count("switchToStandby") - switches} switches`,
+		);
+	} finally {
+		for (const timer of still) clearInterval(timer);
+		await sleep(2 * STILL_MS);
+	}
+}
+
+/** Reads a second that the primary answers if as many as ever wait. */
+async function capacity(): Promise<number> {
+	await using storage = await openFeeds(pair.replica.url, { primary });
+	const until = performance.now() + 3_000;
+	let reads = 0;
+	await Promise.all(
+		Array.from({ length: 32 }, async () => {
+			while (performance.now() < until) {
+				await readPage(storage, user(1 + (reads % USERS)));
+				reads++;
+			}
+		}),
+	);
+	return reads / 3;
+}
 
 /** Reads beside `body`, in a process that knows nothing of the parts before: each switch in a row is held for longer. */
 async function during(
 	body: () => Promise<void>,
 ): Promise<readonly TimedRead[]> {
-	await using storage = await openFeeds(pair.replica.url, {
-		primary,
-		replica: pair.replica.url,
-	});
-	await reachFit(storage);
+	await using storage = await openPair();
 	const load = startReads(storage, rate, USERS);
+	while (load.reads.length < WARM_READS) await sleep(50);
+	const warm = load.reads.length;
 	await body();
 	await load.end();
-	all.push(...load.reads);
-	return load.reads;
+	const reads = load.reads.slice(warm);
+	asked += reads.length;
+	answered += reads.filter(({ failed }) => !failed).length;
+	skipped += load.skipped;
+	return reads;
 }
 
-function rowOf(part: string, reads: readonly TimedRead[], failed: number) {
+function rowOf(part: string, reads: readonly TimedRead[]) {
 	const ms = reads.map((read) => read.ms).sort((a, b) => a - b);
 	const at = (quantile: number) =>
 		(ms[Math.floor(ms.length * quantile)] ?? 0).toFixed(1);
 	return {
 		part,
 		reads: reads.length,
-		failed: failed || reads.filter((read) => read.failed).length,
+		failed: reads.filter(({ failed }) => failed).length,
 		"by the standby": percent(
 			reads.filter(({ isStale }) => isStale).length,
 			reads.length,
@@ -140,6 +254,10 @@ function percent(part: number, of: number): string {
 	return `${((part / Math.max(1, of)) * 100).toFixed(2)} %`;
 }
 
+function median(numbers: readonly number[]): number {
+	return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
+}
+
 async function fill(): Promise<void> {
 	await using direct = await openFeeds(pair.primary.url, {
 		primary: pair.primary.url,
@@ -151,10 +269,15 @@ async function fill(): Promise<void> {
 	await caughtUp(pair);
 }
 
-/** Until the standby has a beat, which the first reads begin. */
-async function reachFit(storage: Storage): Promise<void> {
+/** With a standby that has a beat, which the first reads begin. */
+async function openPair(): Promise<Storage> {
+	const storage = await openFeeds(pair.replica.url, {
+		primary,
+		replica: pair.replica.url,
+	});
 	for (let n = 0; n < 20; n++) {
 		await readPage(storage, user(1));
 		await sleep(100);
 	}
+	return storage;
 }

@@ -19,6 +19,7 @@ const HOW = `How to measure it again, on your machine, and how to read the table
     npm run bench -- --minutes 60 --warm 10 --scale 0.4
     npm run bench -- --curves      how the cost grows with lists, depth, shards and graph
     npm run bench:guard            what one request takes: statements, cache commands, cursors, promises, bytes
+    npm run bench:pairs            what metrics, traces, another setting or another checkout add to the CPU of a request
 
 - Each server is one process. Load, databases and caches share the other cores, so requests per second of servers that ask a database
   more are bound by the database: compare the CPU of the server process.

@@ -130,7 +130,10 @@ export async function chooseFor(
 		? await pullFollowed(store, graph, user, { call, onUnread })
 		: ((await parts.pull?.(user, lastLookAt, { onUnread })) ?? []);
 	const candidates = merged(
-		waiting.filter(({ state }) => state === "waiting"),
+		bestOf(
+			waiting.filter(({ state }) => state === "waiting"),
+			limitsFor(size),
+		),
 		pulled,
 		now,
 	);
@@ -186,6 +189,17 @@ function limitsFor(size: number): Record<Source, number> {
 		}
 	}
 	return limits;
+}
+
+/** Of each source the best, as many as its limit: to decide on one takes two edges and an object. */
+function bestOf(
+	rows: readonly PoolRow[],
+	limits: Readonly<Record<Source, number>>,
+): readonly PoolRow[] {
+	return [...Map.groupBy(rows, ({ source }) => source)].flatMap(
+		([source, some]) =>
+			some.toSorted((a, b) => b.score - a.score).slice(0, limits[source]),
+	);
 }
 
 function everySource(limit: number): Record<Source, number> {
@@ -250,7 +264,7 @@ async function decide(
 	if (candidates.length === 0) return { eligible: [], leftOut: [] };
 	const feed = mappingOf(graph, FEED_MAPPING);
 	const pins = candidates.map(({ pin }) => pin);
-	const origins = candidates.map(({ origin }) => origin);
+	const saved = candidates.filter(({ pin, origin }) => pin !== origin);
 	const unknown = candidates.filter(({ pin }) => pulled.has(pin));
 	const [edges, originEdges, known, follows, nodes] = await Promise.all([
 		store.storage.readEdges(
@@ -258,7 +272,7 @@ async function decide(
 			call,
 		),
 		store.storage.readEdges(
-			origins.map((to) => ({ mapping: feed, from: user, to })),
+			saved.map(({ origin }) => ({ mapping: feed, from: user, to: origin })),
 			call,
 		),
 		unknown.length === 0
@@ -276,11 +290,14 @@ async function decide(
 			.filter((row) => row !== null && row.state !== "waiting")
 			.map((row) => row?.origin),
 	);
+	const edgeOfOrigin = new Map(
+		saved.map(({ pin }, at) => [pin, originEdges[at] ?? null]),
+	);
 	const leftOut: LeftOutPin[] = [];
 	const eligible = candidates.filter((entry, at) => {
 		const reason = ((): LeftOutReason | null => {
 			const edge = edges[at] ?? null;
-			const originEdge = originEdges[at] ?? null;
+			const originEdge = edgeOfOrigin.get(entry.pin) ?? null;
 			const node = nodes[at] ?? null;
 			const isFollowed = follows.get(entry.via);
 			for (const read of [edge, originEdge, node, isFollowed]) {

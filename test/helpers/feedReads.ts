@@ -96,16 +96,25 @@ export interface TimedRead {
 	readonly isStale: boolean;
 }
 
+export interface RunningReads {
+	/** Those that have ended, in the order of their ends. */
+	readonly reads: readonly TimedRead[];
+	/** Reads that did not begin, because the process stood still when their time came. */
+	readonly skipped: number;
+	end(): Promise<void>;
+}
+
 /** Pages of the lists of some users, so many a second, until it is ended: each read begins when its time has come, whatever became of those before. */
 export function startReads(
 	storage: Storage,
 	perSecond: number,
 	users: number,
-): { readonly reads: readonly TimedRead[]; end(): Promise<void> } {
+): RunningReads {
 	const reads: TimedRead[] = [];
 	const running = new Set<Promise<void>>();
 	let isOver = false;
 	let started = 0;
+	let skipped = 0;
 	const read = async () => {
 		const at = performance.now();
 		const page = await readPage(storage, user(1 + (started % users)));
@@ -118,7 +127,10 @@ export function startReads(
 		while (!isOver) {
 			const due = ((performance.now() - began) / 1_000) * perSecond;
 			// After a stillness of the process: not all at once.
-			if (due - started > perSecond / 10) started = Math.floor(due);
+			if (due - started > perSecond / 10) {
+				skipped += Math.floor(due) - started;
+				started = Math.floor(due);
+			}
 			while (started < due) {
 				started += 1;
 				const one = read();
@@ -130,6 +142,9 @@ export function startReads(
 	})();
 	return {
 		reads,
+		get skipped() {
+			return skipped;
+		},
 		async end() {
 			isOver = true;
 			await loop;

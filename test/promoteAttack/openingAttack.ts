@@ -66,6 +66,9 @@ export async function attackOpening(
 	let followed = 0;
 	let nulls = 0;
 	let isOver = false;
+	stack.defer(() => {
+		isOver = true;
+	});
 	const signUps = clients.map(async (client, server) => {
 		for (let nth = 0; !isOver; nth++) {
 			try {
