@@ -90,6 +90,7 @@ let skipped = 0;
 const rows: Record<string, string | number>[] = [];
 for (const part of parts) {
 	const outage = outages[part];
+	console.error(part);
 	if (part === "calm") await measureCalm();
 	else if (part === "unreplicated") await measureUnreplicated();
 	else if (part === "overload") await measureOverload();
