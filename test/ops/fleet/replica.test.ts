@@ -267,6 +267,9 @@ test("a replica is added while its primary takes writes, wherever the command en
 		"SELECT @@super_read_only AS fenced, @@gtid_executed LIKE CONCAT('%', @@server_uuid, '%') AS own",
 	);
 	assert.deepEqual({ ...state }, { fenced: 1, own: 0 });
+	// MySQL's default gives up after ten.
+	const [following] = await ask(replica, "SHOW REPLICA STATUS");
+	assert.equal(Number(following?.Source_Retry_Count), 0);
 	const { topology } = (await readCurrent(store)) ?? {};
 	assert.ok(topology);
 	assert.deepEqual((await checkServers(topology, env)).faults, []);
