@@ -550,7 +550,9 @@ test("a promotion under load fails no request and loses nothing, also where its 
 					...options,
 					async onStep(done, id) {
 						// Nobody may take it over; at first its first sign of life may be under way.
-						assert.ok(done === "locked" || (await isHeld(store, id)), done);
+						await until(`a sign of life after ${done}`, () =>
+							isHeld(store, id),
+						);
 						if (done === step) throw new RangeError("killed");
 					},
 				},
