@@ -23,60 +23,71 @@ after(async () => {
 /** With the time limits of a real process. docs/consistency.md "2. Writes and the outbox". */
 describe("a process that is frozen (SIGSTOP) between its tombstones and COMMIT", () => {
 	it("keeps others from writing the list for seconds, and from nothing else; its own write did not happen, and nothing is left to repair", async () => {
-		await using frozen = await startRemote({
-			addresses: fleet.addresses,
-			as: "ours",
-			channel: false,
-		});
-		const [user, first, second, apart, third] = await Promise.all(
-			["user", "first", "second", "apart", "third"].map((name) =>
-				makeUser(other, name, 0),
-			),
-		);
-		assert.ok(user && first && second && apart && third);
-		const step = "put tombstones redis";
-		const reached = frozen.send({ do: "reach", step });
-		const edge = { mapping: "followUser", from: user, present: true } as const;
-		const refused = assert.rejects(
-			frozen.send({ do: "edge", ...edge, to: first }),
-			/Shard 0 does not answer at the moment/,
-		);
-		await reached;
-		frozen.freeze();
-
-		const followUser = other.mapping("followUser");
-		let isWritten = false;
-		const writing = untilWritten(() =>
-			other.writes.setEdge(followUser, user, second, true),
-		).then((ms) => {
-			isWritten = true;
-			return ms;
-		});
-		await untilWritten(() =>
-			other.writes.modify(apart, (data) => ({ ...data, name: "new" })),
-		);
-		await untilWritten(() =>
-			other.writes.setEdge(followUser, apart, third, true),
-		);
-		assert.equal(
-			isWritten,
-			false,
-			"others are written while the list is locked",
-		);
-		await writing;
-
-		frozen.thaw();
-		await frozen.send({ do: "release", step });
-		await refused;
-		const head = await other.head("followUser", user);
-		assert.deepEqual(
-			[head.count, head.slice().map(({ to }) => to)],
-			[1, [second]],
-		);
+		const attempts: boolean[] = [];
+		while (attempts.at(-1) !== true) {
+			assert.ok(
+				attempts.length < ATTEMPTS,
+				"others are written while the list is locked",
+			);
+			attempts.push(await othersAreWrittenMeanwhile(attempts.length));
+		}
 		const { damage } = await verify(other.store, {});
 		assert.deepEqual(damage, []);
 	});
 });
+
+/** Where the cores are so busy that the lock ends before anybody else got to write, an attempt proves nothing. */
+const ATTEMPTS = 5;
+
+/** Freezes a process with its list locked; whether others were written before the lock ended. */
+async function othersAreWrittenMeanwhile(attempt: number): Promise<boolean> {
+	await using frozen = await startRemote({
+		addresses: fleet.addresses,
+		as: "ours",
+		channel: false,
+	});
+	const [user, first, second, apart, third] = await Promise.all(
+		["user", "first", "second", "apart", "third"].map((name) =>
+			makeUser(other, `${name}_${attempt}`, 0),
+		),
+	);
+	assert.ok(user && first && second && apart && third);
+	const followUser = other.mapping("followUser");
+	const step = "put tombstones redis";
+	const reached = frozen.send({ do: "reach", step });
+	const edge = { mapping: "followUser", from: user, present: true } as const;
+	const refused = assert.rejects(
+		frozen.send({ do: "edge", ...edge, to: first }),
+		/Shard 0 does not answer at the moment/,
+	);
+	await reached;
+	frozen.freeze();
+
+	let isWritten = false;
+	const writing = untilWritten(() =>
+		other.writes.setEdge(followUser, user, second, true),
+	).finally(() => {
+		isWritten = true;
+	});
+	await untilWritten(() =>
+		other.writes.modify(apart, (data) => ({ ...data, name: "new" })),
+	);
+	await untilWritten(() =>
+		other.writes.setEdge(followUser, apart, third, true),
+	);
+	const wasLocked = !isWritten;
+	await writing;
+
+	frozen.thaw();
+	await frozen.send({ do: "release", step });
+	await refused;
+	const head = await other.head("followUser", user);
+	assert.deepEqual(
+		[head.count, head.slice().map(({ to }) => to)],
+		[1, [second]],
+	);
+	return wasLocked;
+}
 
 /** docs/consistency.md "7. Import". */
 describe("an import that is frozen (SIGSTOP)", () => {

@@ -164,9 +164,15 @@ describe("a delivery pass", () => {
 			const delayMs = nextAttemptAt / 1_000 - Date.now();
 			assert.ok(delayMs < 1_000 * 2 ** attempts, `${delayMs} ms`);
 		}
-		assert.equal(passes[0]?.unreadable, bad.length);
+		// Which pass meets an entry first depends on the clock.
+		const total = (of: (pass: DeliveryPass) => number) =>
+			passes.reduce((sum, pass) => sum + of(pass), 0);
 		assert.equal(
-			passes.reduce((sum, { delivered }) => sum + delivered, 0),
+			total(({ unreadable }) => unreadable),
+			left.reduce((sum, { attempts }) => sum + attempts, 0),
+		);
+		assert.equal(
+			total(({ delivered }) => delivered),
 			ids.length,
 		);
 	});

@@ -109,7 +109,8 @@ test("a write to a locked SQLite file fails with timeout after a bounded wait; r
 	other.exec("BEGIN IMMEDIATE; INSERT INTO t (id, n) VALUES (5, 5)");
 	const began = performance.now();
 	assert.throws(() => writer.transaction(() => {}), { kind: "timeout" });
-	assert.ok(performance.now() - began < 10_000);
+	// SQLite waits by the clock on the wall, and this process may stand still meanwhile.
+	assert.ok(performance.now() - began < 60_000);
 	assert.deepEqual(reader.rows(READ, []), []);
 	other.exec("COMMIT");
 	other.close();
