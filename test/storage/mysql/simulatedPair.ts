@@ -26,6 +26,8 @@ export interface Scenario {
 	readonly standby?: Trouble;
 	/** Of each host; without a limit if absent. */
 	readonly workers?: number;
+	/** Calls that may wait for a connection of the process to either host; it has one for each worker. */
+	readonly mostWaiting?: number;
 	readonly burst?: {
 		readonly from: number;
 		readonly to: number;
@@ -68,13 +70,13 @@ export function simulate(scenario: Scenario, seed: number): Run {
 		timeline,
 		random,
 		scenario.primary ?? {},
-		scenario.workers,
+		scenario,
 	);
 	const standby = new SimulatedHost(
 		timeline,
 		random,
 		scenario.standby ?? {},
-		scenario.workers,
+		scenario,
 	);
 	const events = {
 		hedge: 0,
@@ -259,14 +261,24 @@ class SimulatedHost {
 		timeline: Timeline,
 		random: () => number,
 		{ stall, stalls = [], refuses, slow }: Trouble,
-		workers = 10_000,
+		{ workers = 10_000, mostWaiting = Number.POSITIVE_INFINITY }: Scenario,
 	) {
 		this.#freeAt = new Array<number>(Math.min(workers, 64)).fill(0);
 		const isLimited = workers < 64;
 		const all = stall === undefined ? stalls : [...stalls, stall];
-		this.call = (settle) => {
+		let underWay = 0;
+		this.call = (settleFirst) => {
 			this.calls += 1;
 			const { now } = timeline;
+			if (underWay >= workers + mostWaiting) {
+				settleFirst({ kind: "notSent", thrown: "poolExhausted" });
+				return () => {};
+			}
+			underWay += 1;
+			const settle: typeof settleFirst = (outcome) => {
+				underWay -= 1;
+				settleFirst(outcome);
+			};
 			if (refuses !== undefined && now >= refuses[0] && now < refuses[1]) {
 				return timeline.arrives(now + 0.2, () =>
 					settle({ kind: "silent", thrown: "refused" }),
@@ -302,6 +314,7 @@ class SimulatedHost {
 			return () => {
 				cancelTimeout();
 				cancelAnswer();
+				underWay -= 1;
 			};
 		};
 	}

@@ -81,6 +81,40 @@ describe("reads of a pair of hosts, simulated", () => {
 		}
 	});
 
+	it("do not take a process whose connections are all in use for a host that is gone", () => {
+		each((seed) => {
+			const run = simulate(
+				{
+					seconds: 9,
+					readsPerSecond: 850,
+					workers: 4,
+					mostWaiting: 16,
+					burst: { from: 3_000, to: 6_000, factor: 8 },
+					standbyIsBusyToo: true,
+				},
+				seed,
+			);
+			assert.ok(run.failed > 0, "more than the connections carry");
+			assert.deepEqual(run.switches, []);
+		});
+	});
+
+	it("switch from a primary that stands still in a process with few connections", () => {
+		each((seed) => {
+			const run = simulate(
+				{
+					...{ seconds: 26, readsPerSecond: 300, workers: 4, mostWaiting: 16 },
+					primary: { stall: DURING },
+				},
+				seed,
+			);
+			const [away] = run.switches;
+			assert.equal(away?.to, "standby", JSON.stringify(run.switches));
+			assert.ok((away?.at ?? 0) - DURING[0] < 600, `${away?.at}`);
+			assert.equal(run.between(DURING[0] + 1_000, DURING[1]).failed, 0);
+		});
+	});
+
 	it("return to a primary that is well for ten seconds, and later each time it fails again", () => {
 		each((seed) => {
 			const stalls = [5, 35, 75].map((at) => [at * 1_000, at * 1_000 + 2_000]);

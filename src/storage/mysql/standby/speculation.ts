@@ -7,7 +7,9 @@ export type Outcome<T> =
 	/** The host did not answer in time, or could not be reached. */
 	| { readonly kind: "silent"; readonly thrown: unknown }
 	/** The host answered, and the answer may not be used, or is an error. */
-	| { readonly kind: "refused"; readonly thrown: unknown };
+	| { readonly kind: "refused"; readonly thrown: unknown }
+	/** No connection of this process came free: that the load is high is known, and nothing of the host. */
+	| { readonly kind: "notSent"; readonly thrown: unknown };
 
 /** Starts a call to one host. `settle` is called once, unless the returned function, which cancels the call, is called before. */
 export type Attempt<T> = (settle: (outcome: Outcome<T>) => void) => () => void;
@@ -251,12 +253,11 @@ export class Speculation {
 			if (!one.isCountedLate) this.#lateCalls.primary(true, now);
 			one.isCountedLate = true;
 			if (!this.#isSwitched) this.#considerSwitch();
-			if (one.isDone || this.#isWaitingForStandby(one)) return;
-			if (!one.askedStandby && this.#mayHedge(one)) {
-				this.#askStandby(one);
-				return;
-			}
-			this.#settle(one, outcome, "primary");
+			this.#afterPrimary(one, outcome);
+			return;
+		}
+		if (outcome.kind === "notSent") {
+			this.#afterPrimary(one, outcome);
 			return;
 		}
 		const ms = now - askedAt;
@@ -270,8 +271,11 @@ export class Speculation {
 		this.#settle(one, outcome, "primary");
 	}
 
-	#isWaitingForStandby(one: LateRead): boolean {
-		return one.askedStandby && !one.standbySettled;
+	/** The primary has no answer for it: the standby may. */
+	#afterPrimary<T>(one: Read<T>, outcome: Outcome<T>): void {
+		if (one.isDone || (one.askedStandby && !one.standbySettled)) return;
+		if (!one.askedStandby && this.#mayHedge(one)) this.#askStandby(one);
+		else this.#settle(one, outcome, "primary");
 	}
 
 	#primaryAnswered(): void {
@@ -355,12 +359,14 @@ export class Speculation {
 		const cancelTimer = this.#options.after(this.#delayMs, () => count(true));
 		return (outcome) => {
 			cancelTimer();
-			if (outcome !== null) count(outcome.kind === "silent");
+			if (outcome === null || outcome.kind === "notSent") return;
+			count(outcome.kind === "silent");
 		};
 	}
 
 	#standbyEnded(outcome: Outcome<unknown>): void {
 		if (outcome.kind !== "answer") this.#report("standbyRefused");
+		if (outcome.kind === "notSent") return;
 		if (outcome.kind !== "silent") {
 			this.#standbyFailed = 0;
 			return;
@@ -495,7 +501,8 @@ export class Speculation {
 		const switchedAt = this.#switchedAt;
 		this.#dropped(primary, this.#delayMs, (outcome) => {
 			this.#probesRunning -= 1;
-			const hasAnswered = outcome !== null && outcome.kind !== "silent";
+			const hasAnswered =
+				outcome?.kind === "answer" || outcome?.kind === "refused";
 			if (hasAnswered) this.#primaryAnswered();
 			if (this.#switchedAt === switchedAt) this.#probed(hasAnswered);
 		});

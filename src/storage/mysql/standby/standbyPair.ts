@@ -208,17 +208,16 @@ function attempt<T>(start: (signal: AbortSignal) => Promise<T>): Attempt<T> {
 	};
 }
 
-function kindOf(thrown: unknown): "silent" | "refused" {
-	return thrown instanceof StorageFailure &&
-		!(thrown instanceof StandbyRefused) &&
-		SILENT.has(thrown.kind)
-		? "silent"
-		: "refused";
+function kindOf(thrown: unknown): "silent" | "refused" | "notSent" {
+	if (!(thrown instanceof StorageFailure) || thrown instanceof StandbyRefused) {
+		return "refused";
+	}
+	if (thrown.kind === "poolExhausted") return "notSent";
+	return SILENT.has(thrown.kind) ? "silent" : "refused";
 }
 
 const SILENT: ReadonlySet<StorageFailure["kind"]> = new Set([
 	"connectionLost",
 	"timeout",
 	"hostDown",
-	"poolExhausted",
 ] as const);
