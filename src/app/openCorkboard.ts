@@ -162,12 +162,24 @@ export async function openCorkboard(
 		config.redis === null ? null : new RedisConnections(config.redis);
 	const cursors = createCursorCodec(secret);
 	const queues = await openJobs(
-		{ topology: topology.topology, redis, access },
+		{
+			topology: topology.topology,
+			redis,
+			access,
+			writeGuard: topology.writeGuard,
+		},
 		opened,
 	);
 	const pools =
 		access === "readWrite"
-			? opened.use(await openPools(topology.topology, config.feed, access))
+			? opened.use(
+					await openPools(
+						topology.topology,
+						config.feed,
+						access,
+						topology.writeGuard,
+					),
+				)
 			: null;
 	const store = await openStore(
 		{

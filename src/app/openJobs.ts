@@ -9,6 +9,7 @@ import { QueueBounds } from "../queue/queueBounds.ts";
 import { QueueLevels } from "../queue/queueLevels.ts";
 import { ReloadableJobStore } from "../queue/reloadableJobStore.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
+import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
 import type { Topology } from "../topology/types.ts";
 import {
 	type JobStoreSource,
@@ -47,6 +48,8 @@ export async function openJobs(
 		readonly topology: Topology;
 		readonly redis: RedisConnections | null;
 		readonly access: AccessMode;
+		/** Asked before each write to a host (default: none). */
+		readonly writeGuard?: HostWriteGuard | null;
 	},
 	resources: AsyncDisposableStack,
 ): Promise<OpenedJobs | null> {
@@ -55,7 +58,7 @@ export async function openJobs(
 	if (queues.length === 0) return null;
 	if (options.access !== "readWrite") return null;
 	let source: JobStoreSource = { queues };
-	const open = jobStoreOpener();
+	const open = jobStoreOpener(options.writeGuard);
 	const store = resources.use(new ReloadableJobStore(open(source)));
 	// This process owns the folder.
 	if (dataFoldersOf(topology).size > 0) {

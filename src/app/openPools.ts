@@ -1,8 +1,13 @@
 import type { FeedConfig } from "../config/feedConfig.ts";
 import { CorkboardError } from "../errors.ts";
-import { openMysqlPools, poolHosts } from "../feed/mysql/mysqlPools.ts";
+import {
+	MYSQL_POOL_LIMITS,
+	openMysqlPools,
+	poolHosts,
+} from "../feed/mysql/mysqlPools.ts";
 import type { Pools } from "../feed/pools.ts";
 import { openSqlitePools } from "../feed/sqlite/sqlitePools.ts";
+import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../topology/types.ts";
 import type { AccessMode } from "./openStore.ts";
@@ -19,11 +24,12 @@ export interface OpenedPools extends AsyncDisposable {
 	switchTopology(topology: Topology): void;
 }
 
-/** Opens the pools of a topology; null where it has none, or the home feed is off. Throws BAD_CONFIG where it is to be on without pools. */
+/** Opens the pools of a topology, which ask the guard before they write; null where it has none, or the home feed is off. Throws BAD_CONFIG where it is to be on without pools. */
 export async function openPools(
 	topology: Topology,
 	feed: Pick<FeedConfig, "isOn">,
 	access: AccessMode,
+	writeGuard: HostWriteGuard | null = null,
 ): Promise<OpenedPools | null> {
 	if (feed.isOn === false) return null;
 	let ranges = poolsOf(topology);
@@ -37,7 +43,7 @@ export async function openPools(
 	const isEmbedded = dataFoldersOf(topology).size > 0;
 	const readOnly = access === "readOnly";
 	// Versions share the hosts that they have in common.
-	const hosts = poolHosts();
+	const hosts = poolHosts(MYSQL_POOL_LIMITS, process.env, writeGuard);
 	let current = openPoolsOf(ranges, { readOnly, hosts });
 	// This process owns the folder.
 	if (isEmbedded && !readOnly) await current.createTables();

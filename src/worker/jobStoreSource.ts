@@ -1,7 +1,12 @@
 import type { JobStore } from "../queue/jobStore.ts";
-import { jobHosts, openMysqlJobStore } from "../queue/mysql/mysqlJobStore.ts";
+import {
+	jobHosts,
+	MYSQL_JOB_LIMITS,
+	openMysqlJobStore,
+} from "../queue/mysql/mysqlJobStore.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
 import { openSqliteJobStore } from "../queue/sqlite/sqliteJobStore.ts";
+import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { QueueRange } from "../topology/types.ts";
 
@@ -17,11 +22,11 @@ export interface JobStoreOptions {
 	readonly hosts?: ReturnType<typeof jobHosts>;
 }
 
-/** Opens the store of one version after another, which share the hosts that they have in common. */
-export function jobStoreOpener(): (
-	source: JobStoreSource,
-) => JobStore & RotationStore {
-	const hosts = jobHosts();
+/** Opens the store of one version after another, which share the hosts that they have in common, and ask before they write to one. */
+export function jobStoreOpener(
+	guard: HostWriteGuard | null = null,
+): (source: JobStoreSource) => JobStore & RotationStore {
+	const hosts = jobHosts(MYSQL_JOB_LIMITS, process.env, guard);
 	return (source) => openJobStoreOf(source, { hosts });
 }
 

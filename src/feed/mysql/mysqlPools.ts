@@ -3,6 +3,7 @@ import { type Id, parseStoredId } from "../../id/ids.ts";
 import type {
 	Host,
 	HostLimits,
+	HostWriteGuard,
 	QueryOptions,
 } from "../../storage/mysql/driver/host.ts";
 import type {
@@ -87,8 +88,9 @@ export interface MysqlPoolOptions {
 export function poolHosts(
 	limits: HostLimits = MYSQL_POOL_LIMITS,
 	environment: Environment = process.env,
+	guard: HostWriteGuard | null = null,
 ): SharedHosts {
-	return new SharedHosts(limits, false, environment);
+	return new SharedHosts(limits, false, environment, guard);
 }
 
 interface PoolShard {

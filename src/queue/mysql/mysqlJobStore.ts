@@ -1,5 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
-import type { HostLimits } from "../../storage/mysql/driver/host.ts";
+import type {
+	HostLimits,
+	HostWriteGuard,
+} from "../../storage/mysql/driver/host.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import {
 	type HostLease,
@@ -122,8 +125,9 @@ export interface MysqlJobOptions {
 export function jobHosts(
 	limits: HostLimits = MYSQL_JOB_LIMITS,
 	environment: Environment = process.env,
+	guard: HostWriteGuard | null = null,
 ): SharedHosts {
-	return new SharedHosts(limits, false, environment);
+	return new SharedHosts(limits, false, environment, guard);
 }
 
 /**
