@@ -175,7 +175,7 @@ async function measureOverload(): Promise<void> {
 	try {
 		const carried = await capacity();
 		const goodput = { on: [] as number[], off: [] as number[] };
-		const switches = seen.count("switchToStandby");
+		const switches = switched().length;
 		for (let round = 0; round < OVERLOAD_ROUNDS; round++) {
 			for (const hedging of ["on", "off"] as const) {
 				await using storage = await (hedging === "on"
@@ -192,12 +192,19 @@ async function measureOverload(): Promise<void> {
 		}
 		const [on, off] = [median(goodput.on), median(goodput.off)];
 		console.log(
-			`overload: ${carried.toFixed(0)} reads/s carried, ${OVERLOAD} × as many asked for; answered a second with hedging ${on.toFixed(0)}, without ${off.toFixed(0)}: ${(on / off).toFixed(2)} ×; ${seen.count("switchToStandby") - switches} switches`,
+			`overload: ${carried.toFixed(0)} reads/s carried, ${OVERLOAD} × as many asked for; answered a second with hedging ${on.toFixed(0)}, without ${off.toFixed(0)}: ${(on / off).toFixed(2)} ×; switches: ${switched().slice(switches).join(", ") || "none"}`,
 		);
 	} finally {
 		for (const timer of still) clearInterval(timer);
 		await sleep(2 * STILL_MS);
 	}
+}
+
+/** Why each switch to the standby was made. */
+function switched(): readonly string[] {
+	return seen.events
+		.filter(({ event }) => event === "switchToStandby")
+		.map(({ reason }) => String(reason));
 }
 
 /** Reads a second that the primary answers if as many as ever wait. */
