@@ -75,10 +75,31 @@ describe("reads of a pair of hosts, simulated", () => {
 		const both = simulate({ ...overload, standbyIsBusyToo: true }, seed);
 		assert.equal(both.events.switchToStandby, 0);
 		const one = simulate(overload, seed);
+		// Only the primary's load is known to be too high before.
+		assert.ok(one.events.switchToStandby <= 1, JSON.stringify(one.switches));
 		for (const hedged of [both, one]) {
 			const goodput = answered(hedged) / answered(plain);
 			assert.ok(goodput >= 0.9, `${goodput}`);
 		}
+	});
+
+	it("return soon where the standby is late too, once it has the load, and leave it alone for a minute", () => {
+		each((seed) => {
+			const run = simulate(
+				{
+					...{ seconds: 60, readsPerSecond: 850, workers: 4 },
+					burst: { from: 5_000, to: 55_000, factor: 3 },
+				},
+				seed,
+			);
+			const [away, back] = run.switches;
+			assert.deepEqual(
+				run.switches.map(({ to }) => to),
+				["standby", "primary"],
+			);
+			const heldMs = (back?.at ?? 0) - (away?.at ?? 0);
+			assert.ok(heldMs < 2_000, JSON.stringify(run.switches));
+		});
 	});
 
 	it("do not take a process whose connections are all in use for a host that is gone", () => {

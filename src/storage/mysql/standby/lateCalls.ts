@@ -42,10 +42,27 @@ export class LateCalls {
 	}
 
 	lateHosts(now: number): LateHosts {
+		const sum = this.#sum(now, "calls");
+		if (sum.calls < CALLS || sum.late < PRIMARY_SHARE * sum.calls)
+			return "none";
+		if (sum.standbyCalls < STANDBY_CALLS) return "primaryAndPerhapsBoth";
+		return sum.standbyLate <= STANDBY_SHARE * sum.standbyCalls
+			? "primary"
+			: "both";
+	}
+
+	/** Whether the standby is as late as a primary that is left for that. To ask while it has all calls. */
+	isStandbyLate(now: number): boolean {
+		const { standbyCalls, standbyLate } = this.#sum(now, "standbyCalls");
+		return standbyCalls >= CALLS && standbyLate >= PRIMARY_SHARE * standbyCalls;
+	}
+
+	/** Of the last second, or of longer where that has too few of these calls. */
+	#sum(now: number, enough: "calls" | "standbyCalls") {
 		const newest = Math.floor(now / SLICE_MS);
 		const sum = { calls: 0, late: 0, standbyCalls: 0, standbyLate: 0 };
 		for (let back = 0; back < LONGEST; back++) {
-			if (back >= SHORTEST && sum.calls >= CALLS) break;
+			if (back >= SHORTEST && sum[enough] >= CALLS) break;
 			const number = newest - back;
 			const slice = this.#slices[(number + LONGEST) % LONGEST] as Slice;
 			if (slice.number !== number) continue;
@@ -54,12 +71,7 @@ export class LateCalls {
 			sum.standbyCalls += slice.standbyCalls;
 			sum.standbyLate += slice.standbyLate;
 		}
-		if (sum.calls < CALLS || sum.late < PRIMARY_SHARE * sum.calls)
-			return "none";
-		if (sum.standbyCalls < STANDBY_CALLS) return "primaryAndPerhapsBoth";
-		return sum.standbyLate <= STANDBY_SHARE * sum.standbyCalls
-			? "primary"
-			: "both";
+		return sum;
 	}
 
 	#slice(now: number): Slice {

@@ -101,6 +101,9 @@ const LONGEST_HOLD_MS = 5 * 60_000;
 const HOLD_GROWS_WITHIN_MS = 10 * 60_000;
 /** After the standby failed too. */
 const STAY_MS = 1_000;
+/** After the standby was late, too, once it had the calls: the load is too high for either. Twice as long each time it happens again. */
+const FIRST_LATE_STAY_MS = 60_000;
+const LONGEST_LATE_STAY_MS = 10 * 60_000;
 
 /**
  * Decides for each read of a pair of hosts which of them is asked, and when. It
@@ -132,6 +135,8 @@ export class Speculation {
 	#silentSince: number | null = null;
 	/** Calls to the primary in a row that failed, and that the standby answered first. */
 	#failed = 0;
+	/** Whether the last of them failed at once: nobody waited for it. */
+	#isRefusing = false;
 	#lost = 0;
 	#stopWatch: (() => void) | null = null;
 	#stopProbes: (() => void) | null = null;
@@ -139,6 +144,10 @@ export class Speculation {
 	#switchedAt = Number.NEGATIVE_INFINITY;
 	#holdMs = FIRST_HOLD_MS;
 	#staysUntil = Number.NEGATIVE_INFINITY;
+	#switchedFor = "";
+	/** No switch for lateness before. */
+	#lateStaysUntil = Number.NEGATIVE_INFINITY;
+	#lateStayMs = FIRST_LATE_STAY_MS;
 	#goodProbes = 0;
 	#probesRunning = 0;
 	#probedAt = Number.NEGATIVE_INFINITY;
@@ -249,6 +258,7 @@ export class Speculation {
 		const now = this.#options.now();
 		if (outcome.kind === "silent") {
 			this.#failed += 1;
+			this.#isRefusing = now - askedAt < this.#delayMs;
 			this.#goodProbes = 0;
 			if (!one.isCountedLate) this.#lateCalls.primary(true, now);
 			one.isCountedLate = true;
@@ -355,6 +365,7 @@ export class Speculation {
 			if (isCounted) return;
 			isCounted = true;
 			this.#lateCalls.standby(isLate, this.#options.now());
+			if (isLate) this.#considerStay();
 		};
 		const cancelTimer = this.#options.after(this.#delayMs, () => count(true));
 		return (outcome) => {
@@ -362,6 +373,14 @@ export class Speculation {
 			if (outcome === null || outcome.kind === "notSent") return;
 			count(outcome.kind === "silent");
 		};
+	}
+
+	/** Whether the switch has only moved a load that neither host carries. */
+	#considerStay(): void {
+		if (!this.#isSwitched || this.#switchedFor !== "late") return;
+		if (this.#lateCalls.isStandbyLate(this.#options.now())) {
+			this.#switchBack("standbyLate");
+		}
 	}
 
 	#standbyEnded(outcome: Outcome<unknown>): void {
@@ -424,11 +443,12 @@ export class Speculation {
 
 	#considerSwitch(): void {
 		if (this.#isSwitched) return;
-		if (this.#failed >= FAILED_IN_A_ROW) {
+		if (this.#failed >= FAILED_IN_A_ROW && this.#isRefusing) {
 			this.#switch("refused");
 			return;
 		}
 		const now = this.#options.now();
+		// A host that answers some calls is there, whatever became of the others.
 		const silenceMs = this.#silenceMs();
 		if (this.#silentSince === null || now - this.#silentSince < silenceMs)
 			return;
@@ -449,6 +469,7 @@ export class Speculation {
 		const now = clock();
 		if (this.#isSwitched || this.#isClosed || !isFit()) return;
 		if (now < this.#staysUntil) return;
+		if (reason === "late" && now < this.#lateStaysUntil) return;
 		// It has not answered the hedges either, or is as late: the load is too high.
 		if (this.#standbyFailed >= FAILED_IN_A_ROW) return;
 		if (this.#lateCalls.lateHosts(now) === "both") return;
@@ -457,6 +478,7 @@ export class Speculation {
 				? Math.min(this.#holdMs * 2, LONGEST_HOLD_MS)
 				: FIRST_HOLD_MS;
 		this.#isSwitched = true;
+		this.#switchedFor = reason;
 		this.#switchedAt = now;
 		this.#goodProbes = 0;
 		this.#standbyFailed = 0;
@@ -469,10 +491,22 @@ export class Speculation {
 	#switchBack(reason: string): void {
 		if (!this.#isSwitched) return;
 		this.#isSwitched = false;
+		if (this.#switchedFor === "late" && reason !== "primaryIsWell") {
+			this.#stayThoughLate();
+		}
 		this.#stopProbes?.();
 		this.#stopProbes = null;
 		this.#primaryAnswered();
 		this.#report("switchToPrimary", reason);
+	}
+
+	#stayThoughLate(): void {
+		const now = this.#options.now();
+		this.#lateStayMs =
+			now - this.#lateStaysUntil < HOLD_GROWS_WITHIN_MS
+				? Math.min(this.#lateStayMs * 2, LONGEST_LATE_STAY_MS)
+				: FIRST_LATE_STAY_MS;
+		this.#lateStaysUntil = now + this.#lateStayMs;
 	}
 
 	#maybeProbe(primary: Attempt<unknown>, now: number): void {
