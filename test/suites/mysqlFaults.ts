@@ -265,7 +265,9 @@ export function mysqlFaultsSuite(
 			} finally {
 				other.destroy();
 			}
-			assert.deepEqual(trace.retries, ["deadlock"]);
+			// A machine that stands still may have its first wait for the lock end before.
+			const others = trace.retries.filter((reason) => reason !== "lockWait");
+			assert.deepEqual(others, ["deadlock"]);
 			const names = trace.statements.map(({ name }) => name);
 			assert.ok(
 				names.indexOf("rollback") < names.indexOf("commit"),

@@ -188,12 +188,12 @@ describe("worker processes on MySQL", async () => {
 	test("run what a killed one had begun once its claims have ended", async () => {
 		// So that the first has all of them.
 		second.process.kill("SIGSTOP");
-		const ids = await Promise.all(
-			numbers(400, 408).map((n) => enqueue(n, { ms: 600_000 })),
-		);
+		const all = numbers(400, 404);
+		const ids = await Promise.all(all.map((n) => enqueue(n, { ms: 600_000 })));
 		const begun = () =>
 			first.reports.filter(({ kind, n }) => kind === "started" && n >= 400);
-		await until("a start", () => begun().length > 0);
+		// What it had not begun, the second would run for the first time.
+		await until("all starts", () => begun().length === all.length);
 		first.process.kill("SIGKILL");
 		second.process.kill("SIGCONT");
 		await producer.succeeded(ids);
