@@ -38,8 +38,8 @@ const BACK_MS = 15_000;
 const FIRST_MS = 200;
 /** A standby that is further behind is not used. */
 const TOO_OLD_MS = 6_000;
-/** Of each 50 ms a server that is to be overloaded stands still for so many. */
-const STILL_MS = 48;
+/** Of each 200 ms a server that is to be overloaded stands still for so many. */
+const STILL_MS = 195;
 const OVERLOAD = 4;
 const OVERLOAD_ROUNDS = 3;
 
@@ -170,7 +170,7 @@ async function measureOverload(): Promise<void> {
 		setInterval(() => {
 			server.pause();
 			setTimeout(() => server.resume(), STILL_MS);
-		}, 50),
+		}, 200),
 	);
 	try {
 		const carried = await capacity();
