@@ -8,7 +8,7 @@ const KEEP_HOURS = 6;
 /** Of a body: large, so that few jobs make files that are large beside those of empty partitions, and one that InnoDB stores in one page. */
 const BYTES = 15_000;
 const BATCH = 200;
-const MOST_SECONDS = 120;
+const MOST_SECONDS = 600;
 const HOUR_MS = 3_600_000;
 /** Minutes of each hour at which jobs are enqueued, run, and given back. */
 const AT = { enqueue: 0, run: 20, expire: 50 } as const;
