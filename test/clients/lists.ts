@@ -1,4 +1,6 @@
+import assert from "node:assert/strict";
 import { type Client, client } from "../helpers/client.ts";
+import { until } from "../helpers/until.ts";
 
 /** What the API itself says, by plain requests: what the clients are held to. */
 export function plainly(url: string, token: string | null = null): Client {
@@ -48,6 +50,48 @@ export async function talkedAbout(
 		{ id },
 	);
 	return { id, comments: pin.comments.nodes.map(({ id }) => id) };
+}
+
+/** All pins of the viewer's home feed, the newest visit's on top. */
+export async function homeFeed(
+	url: string,
+	token: string,
+): Promise<readonly string[]> {
+	const { viewer } = await plainly(url, token).data<{
+		viewer: { homeFeed: { edges: { node: { id: string } }[] } };
+	}>("{ viewer { homeFeed(last: 100) { edges { node { id } } } } }");
+	return ids(viewer.homeFeed.edges);
+}
+
+/** Pages of a home feed as a client shows them. */
+export interface ShownFeed {
+	readonly ids: () => readonly string[];
+	/** Each reads a page, and says whether there is another one. */
+	readonly older: () => Promise<boolean>;
+	readonly newer: () => Promise<boolean>;
+	readonly refresh: () => Promise<unknown>;
+}
+
+/**
+ * Pages down, refreshes until there are new pins, reads all of these, and then all
+ * older ones: what is shown is what the server has, no pin twice, none skipped.
+ */
+export async function pageWhileItGrows(
+	shown: ShownFeed,
+	truth: () => Promise<readonly string[]>,
+): Promise<void> {
+	const [first] = shown.ids();
+	assert.equal(shown.ids().length, 10);
+	await shown.older();
+	// Where the machine stalls, the pins come with a later refresh.
+	await until("new pins", async () => {
+		await shown.refresh();
+		while (await shown.newer());
+		return shown.ids()[0] !== first;
+	});
+	for (let page = 0; page < 50 && (await shown.older()); page++);
+	assert.deepEqual(shown.ids(), await truth());
+	assert.ok(shown.ids().length > 20);
 }
 
 /** A sign-up whose fields are wrong, and what `fieldsOf` of each client has of its error. */

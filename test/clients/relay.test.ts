@@ -29,7 +29,15 @@ import {
 	type Shown,
 	type Variables,
 } from "./everyMutation.ts";
-import { longBoard, plainly, REFUSED, talkedAbout } from "./lists.ts";
+import {
+	homeFeed,
+	ids,
+	longBoard,
+	pageWhileItGrows,
+	plainly,
+	REFUSED,
+	talkedAbout,
+} from "./lists.ts";
 import type { RelayModule } from "./modules.ts";
 import { paste } from "./pasted.ts";
 import { operationsOf, recording } from "./recording.ts";
@@ -203,6 +211,75 @@ describe("Relay 21, in the example app", () => {
 				),
 			),
 			"EveryQuery",
+		);
+	});
+
+	it("pages the home feed down and up while it grows: no pin twice, none skipped, the new ones on top", async () => {
+		const compiled = await compileRelay([
+			`query FeedQuery($first: Int, $after: String, $last: Int, $before: String) {
+				viewer { id ${list("homeFeed(first: $first, after: $after, last: $last, before: $before)", "id")} }
+			}`,
+			"mutation RefreshMutation($input: RefreshHomeFeedInput!) { refreshHomeFeed(input: $input) { added } }",
+		]);
+		const query = compiled.get("FeedQuery");
+		const mutation = compiled.get("RefreshMutation");
+		assert.ok(query && mutation);
+		using project = paste("relay");
+		const { createEnvironment } =
+			await project.load<RelayModule>("src/environment.ts");
+		const environment = createEnvironment({
+			url: demo.url,
+			token: demo.token,
+		});
+		const page = createOperationDescriptor(query, { first: 10 });
+		using kept = new DisposableStack();
+		const retained = environment.retain(page);
+		kept.defer(() => retained.dispose());
+		const read = (variables: Record<string, unknown>) =>
+			fetchQuery(environment, query, variables, {
+				networkCacheConfig: { force: true },
+			}).toPromise();
+		await read({ first: 10 });
+		const viewer = () =>
+			(
+				environment.lookup(page.fragment).data as unknown as {
+					viewer: {
+						id: string;
+						homeFeed: {
+							edges: { node: { id: string } }[];
+							pageInfo: {
+								startCursor: string;
+								endCursor: string;
+								hasNextPage: boolean;
+								hasPreviousPage: boolean;
+							};
+						};
+					};
+				}
+			).viewer;
+		const feed = () => viewer().homeFeed;
+		await pageWhileItGrows(
+			{
+				ids: () => ids(feed().edges),
+				async older() {
+					await read({ first: 10, after: feed().pageInfo.endCursor });
+					return feed().pageInfo.hasNextPage;
+				},
+				async newer() {
+					await read({ last: 10, before: feed().pageInfo.startCursor });
+					return feed().pageInfo.hasPreviousPage;
+				},
+				refresh: () =>
+					new Promise((resolve, reject) => {
+						commitMutation(environment, {
+							mutation,
+							variables: { input: { userId: viewer().id } },
+							onCompleted: resolve,
+							onError: reject,
+						});
+					}),
+			},
+			() => homeFeed(demo.url, demo.token),
 		);
 	});
 

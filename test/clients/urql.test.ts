@@ -3,11 +3,17 @@ import { after, before, describe, it } from "node:test";
 import { gql } from "@urql/core";
 import { persistedExchange } from "@urql/exchange-persisted";
 import { type DemoServer, serveDemo } from "./demo.ts";
-import { longBoard, plainly, REFUSED } from "./lists.ts";
+import {
+	homeFeed,
+	longBoard,
+	pageWhileItGrows,
+	plainly,
+	REFUSED,
+} from "./lists.ts";
 import type { UrqlModule } from "./modules.ts";
 import { type Pasted, paste } from "./pasted.ts";
 import { recording } from "./recording.ts";
-import { allPins } from "./urql/pages.ts";
+import { allPins, shownFeed } from "./urql/pages.ts";
 
 describe("urql 5", () => {
 	let demo: DemoServer;
@@ -55,6 +61,25 @@ describe("urql 5", () => {
 		);
 		assert.equal((data.likePin ?? data.unlikePin).pin.viewerLikes, !liked);
 		assert.equal((await read()).data.pin.viewerLikes, !liked);
+	});
+
+	it("pages the home feed down and up while it grows, the new pins above the pages that are shown: no pin twice, none skipped", async () => {
+		const client = createClient({ url: demo.url, token: () => demo.token });
+		const { data } = await client.query(gql`query Me { viewer { id } }`, {});
+		const feed = await shownFeed(client, 10);
+		await pageWhileItGrows(
+			{
+				...feed,
+				refresh: () =>
+					client
+						.mutation(
+							gql`mutation Refresh($input: RefreshHomeFeedInput!) { refreshHomeFeed(input: $input) { added } }`,
+							{ input: { userId: data.viewer.id } },
+						)
+						.toPromise(),
+			},
+			() => homeFeed(demo.url, demo.token),
+		);
 	});
 
 	it("returns errors with their code and path, beside partial data", async () => {

@@ -1,4 +1,9 @@
-import { type Client, gql, type OperationResult } from "@urql/core";
+import {
+	type Client,
+	gql,
+	type OperationResult,
+	type RequestPolicy,
+} from "@urql/core";
 
 interface BoardPins {
 	readonly board: null | {
@@ -53,4 +58,60 @@ export async function allPins(
 		after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
 	} while (after !== null);
 	return pins;
+}
+
+const FEED = gql`
+	query Feed($first: Int, $after: String, $last: Int, $before: String) {
+		viewer {
+			id
+			homeFeed(first: $first, after: $after, last: $last, before: $before) {
+				edges { node { id } }
+				pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
+			}
+		}
+	}
+`;
+
+/** The home feed in the order it is shown: urql keeps whole answers, so pages are put together here. */
+export async function shownFeed(client: Client, size: number) {
+	const read = async (
+		variables: Record<string, unknown>,
+		requestPolicy: RequestPolicy = "cache-first",
+	) => {
+		const { data, error } = await client.query(FEED, variables, {
+			requestPolicy,
+		});
+		if (error !== undefined) throw error;
+		return data.viewer.homeFeed as {
+			edges: { node: { id: string } }[];
+			pageInfo: {
+				startCursor: string | null;
+				endCursor: string | null;
+				hasNextPage: boolean;
+				hasPreviousPage: boolean;
+			};
+		};
+	};
+	const first = await read({ first: size });
+	let { startCursor, endCursor } = first.pageInfo;
+	let pins = first.edges.map(({ node }) => node.id);
+	return {
+		ids: () => pins,
+		async older(): Promise<boolean> {
+			const page = await read({ first: size, after: endCursor });
+			pins = [...pins, ...page.edges.map(({ node }) => node.id)];
+			endCursor = page.pageInfo.endCursor ?? endCursor;
+			return page.pageInfo.hasNextPage;
+		},
+		async newer(): Promise<boolean> {
+			// Whether there are new pins was asked before, with the same variables.
+			const page = await read(
+				{ last: size, before: startCursor },
+				"network-only",
+			);
+			pins = [...page.edges.map(({ node }) => node.id), ...pins];
+			startCursor = page.pageInfo.startCursor ?? startCursor;
+			return page.pageInfo.hasPreviousPage;
+		},
+	};
 }
