@@ -138,7 +138,9 @@ describe("pending invalidations of a process that cannot publish", () => {
 		assert.equal(await writer.channel.publish(["a"]), false);
 		const { ownMs } = await timed(() => writer.lost());
 		assert.ok(ownMs < 3 * SILENCE_MS, `it was lost after ${ownMs} ms`);
-		assert.equal(await reader.read("new"), "old");
+		const read = await reader.read("new");
+		// It keeps nothing where the machine stood still and it was lost itself.
+		assert.ok(read === "old" || reader.events.includes("lost", 1));
 		await allow("+publish");
 		await isNew(reader);
 		await writer.restored();
