@@ -15,6 +15,9 @@ export const HOUR_US = 3_600_000_000;
 /** How far ahead of now jobs are stored. */
 export const AHEAD_HOURS = 24;
 
+/** Partitions are made for so many hours ahead: rotation may rest for those in which no job is stored yet. */
+export const MADE_HOURS = AHEAD_HOURS + 6;
+
 /**
  * While a job is so young, a step to pending leaves it in its bucket if that is not past:
  * its producer may be repeating the enqueue with that bucket, and the table

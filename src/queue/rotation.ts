@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CHANNELS, type QueueRotation } from "../diagnostics.ts";
-import { AHEAD_HOURS, HOUR_US } from "./bucket.ts";
+import { HOUR_US, MADE_HOURS } from "./bucket.ts";
 import type { JobStore, Place } from "./jobStore.ts";
 import {
 	isRefused,
@@ -13,11 +13,8 @@ import {
 } from "./rotationStore.ts";
 import type { QueueSettings } from "./settings.ts";
 
-/** Rounds of one queue and shard are so far apart. */
-export const ROUND_MS = 60_000;
-
-/** Spans are made for so many hours ahead: jobs are stored up to AHEAD_HOURS ahead, and rotation may rest for the others. */
-const MADE_HOURS = AHEAD_HOURS + 6;
+/** Rounds of one queue and shard are so far apart: disk comes back no later for hours that were kept for a day, and a look costs the database some 30 ms of CPU. */
+export const ROUND_MS = 180_000;
 
 /** Jobs that one call moves, and how many such calls a round makes. */
 const MOVED_TOGETHER = 500;
@@ -211,7 +208,7 @@ export async function rotate(
 
 /**
  * A round, if it is due and no other process has taken it; null otherwise. After
- * a refusal the table is not changed for 1, 2, 4 … 60 minutes.
+ * a refusal the table is not changed for 3, 6, 12 … 60 minutes.
  */
 export async function rotateIfDue(
 	store: RotationStore & Pick<JobStore, "now" | "hostOf">,

@@ -18,6 +18,7 @@ const REPLACED: Readonly<
 	"queue/bucket.ts": [
 		["HOUR_US = 3_600_000_000", `HOUR_US = ${HOUR_MS}_000`],
 		["AHEAD_HOURS = 24", "AHEAD_HOURS = 8"],
+		["MADE_HOURS = AHEAD_HOURS + 6", "MADE_HOURS = AHEAD_HOURS + 2"],
 		["YOUNG_US = 120_000_000", "YOUNG_US = 20_000_000"],
 		["OPEN_US = 60_000_000", "OPEN_US = 6_000_000"],
 	],
@@ -30,8 +31,7 @@ const REPLACED: Readonly<
 	],
 	"queue/mysql/spans.ts": [["PAST_US = 300_000_000", "PAST_US = 14_000_000"]],
 	"queue/rotation.ts": [
-		["MADE_HOURS = AHEAD_HOURS + 6", "MADE_HOURS = AHEAD_HOURS + 2"],
-		["ROUND_MS = 60_000", "ROUND_MS = 3_000"],
+		["ROUND_MS = 180_000", "ROUND_MS = 3_000"],
 		["MOST_BETWEEN_MS = 3_600_000", "MOST_BETWEEN_MS = 3_000"],
 	],
 	"queue/settings.ts": [

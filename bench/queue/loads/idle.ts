@@ -3,8 +3,8 @@ import type { Cell } from "../cell.ts";
 import type { LoadContext } from "./load.ts";
 
 const QUEUES = Array.from({ length: 10 }, (_, index) => `bench${index}`);
-/** They have found out by then that there is nothing to do. */
-const SETTLE_MS = 12_000;
+/** They have found out by then that there is nothing to do, and have had the first rounds of rotation. */
+const SETTLE_MS = 45_000;
 
 /** Eight workers of ten queues with nothing to do: how much of a core they and their database take. */
 export async function idle(

@@ -22,7 +22,7 @@ const REFUSED = 3;
 
 export const usage: Usage = {
 	summary:
-		"Gives back the disk of finished jobs now, which workers do once a minute.",
+		"Gives back the disk of finished jobs now, which workers do every three minutes.",
 	operands: [],
 	optionalOperands: ["QUEUE"],
 	options: { "dry-run": DRY_RUN_OPTION, json: JSON_OPTION },

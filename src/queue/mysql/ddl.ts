@@ -1,4 +1,4 @@
-import { AHEAD_HOURS } from "../bucket.ts";
+import { MADE_HOURS } from "../bucket.ts";
 
 /*
  * A queue has two tables on each shard. Names of queues are checked by the port,
@@ -58,13 +58,13 @@ export function partitionOf(bucket: number): string {
 /** Takes what is beyond the partitions of hours, for which rotation splits it. */
 export const LATER = "PARTITION later VALUES LESS THAN MAXVALUE";
 
-/** With partitions for the present hour and as many as jobs are stored ahead. */
+/** With partitions for the present hour and as many ahead as rotation makes: the first rounds of many new queues would change all their tables at once. */
 export function createJobs(
 	database: string,
 	queue: string,
 	hour: number,
 ): string {
-	const hours = Array.from({ length: AHEAD_HOURS + 2 }, (_, index) =>
+	const hours = Array.from({ length: MADE_HOURS + 1 }, (_, index) =>
 		partitionOf(hour + index),
 	);
 	return `CREATE TABLE IF NOT EXISTS ${jobsTable(database, queue)} ${JOBS_DEFINITION}
