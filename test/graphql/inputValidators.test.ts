@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { CorkboardError } from "../../src/errors.ts";
+import { readInput, required } from "../../src/graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../src/graphql/input/validators.ts";
 import { quoted } from "../../src/util/quoted.ts";
 import { assertValid, problemsOf } from "../helpers/validating.ts";
@@ -43,5 +45,27 @@ describe("an idempotency key", () => {
 				`must be 1 to 100 characters of printable ASCII, got ${quoted(given)}`,
 			]);
 		}
+	});
+});
+
+describe("an input with more problems than a message should list", () => {
+	it("lists the first of them, says how many follow, and has them all in its fields", () => {
+		const names = Array.from({ length: 60 }, (_, index) => `field${index}`);
+		const shape = Object.fromEntries(names.map((name) => [name, required(id)]));
+		const given = Object.fromEntries(
+			names.map((name) => [name, "x".repeat(100)]),
+		);
+		assert.throws(
+			() => readInput("AnInput", shape, given, () => []),
+			(error) => {
+				assert.ok(error instanceof CorkboardError);
+				assert.ok(error.message.length <= 2_000, error.message);
+				const [, more] = /; and (\d+) more\.$/.exec(error.message) ?? [];
+				const listed = error.message.match(/field\d+ must be an id/g) ?? [];
+				assert.equal(listed.length + Number(more), names.length);
+				assert.equal(error.fields?.length, names.length);
+				return true;
+			},
+		);
 	});
 });

@@ -74,11 +74,26 @@ export function readInput<S extends InputShape>(
 	if (problems.length > 0) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`${name}: ${problems.map(({ path, message }) => `${path} ${message}`).join("; ")}.`,
+			`${name}: ${listed(problems)}.`,
 			{ fields: fieldProblems(problems) },
 		);
 	}
 	return input as Input<S>;
+}
+
+/** `extensions.fields` has every problem; a message is for logs and people, so it has as many as they read. */
+const MAX_LISTED_CHARACTERS = 1_800;
+
+function listed(problems: readonly ValidationProblem[]): string {
+	let text = "";
+	for (const [index, { path, message }] of problems.entries()) {
+		const next = `${text}${index === 0 ? "" : "; "}${path} ${message}`;
+		if (next.length > MAX_LISTED_CHARACTERS && index > 0) {
+			return `${text}; and ${problems.length - index} more`;
+		}
+		text = next;
+	}
+	return text;
 }
 
 /** What a repeated request with the same idempotency key must equal: the validated input without the key. */
