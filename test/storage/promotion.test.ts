@@ -200,6 +200,8 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 
 	const stalled = performance.now();
 	await ask(pair.primary, "SET GLOBAL super_read_only = ON");
+	// The rest may take less time than a write has to wait to be seen to.
+	await sleep(200);
 	// An edit in the middle of it that is none: who moves a primary raises the generation.
 	write(mapOn(pair.replica.url, 2, 0));
 	await until("the bad edit refused", () => watcher.problem !== null);
