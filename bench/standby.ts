@@ -19,6 +19,7 @@ import { ask } from "../test/helpers/mysqlStorage.ts";
 import { user } from "../test/helpers/storageModel.ts";
 import { TcpProxy } from "../test/helpers/tcpProxy.ts";
 import { caughtUp, startMysqlPair } from "../test/services/mysql.ts";
+import { slowDown } from "./slowDown.ts";
 
 const { values } = parseArgs({
 	options: {
@@ -38,10 +39,10 @@ const BACK_MS = 15_000;
 const FIRST_MS = 200;
 /** A standby that is further behind is not used. */
 const TOO_OLD_MS = 6_000;
-/** Of each 200 ms a server that is to be overloaded stands still for so many. */
-const STILL_MS = 195;
 const OVERLOAD = 4;
 const OVERLOAD_ROUNDS = 3;
+/** Pages of so many callers merge into few statements: fewer callers show less than a server carries. */
+const CALLERS = 256;
 
 await using pair = await startMysqlPair();
 await using link = await TcpProxy.to(pair.primary.port);
@@ -166,42 +167,32 @@ async function measureUnreplicated(): Promise<void> {
 
 /** Four times the reads that a server carries, at the primary and, from others, at its replica: with and without the standby in turn. */
 async function measureOverload(): Promise<void> {
-	const still = [pair.primary, pair.replica].map((server) =>
-		setInterval(() => {
-			server.pause();
-			setTimeout(() => server.resume(), STILL_MS);
-		}, 200),
-	);
-	try {
-		const carried = await capacity();
-		const goodput = { on: [] as number[], off: [] as number[] };
-		const switches = switched().length;
-		for (let round = 0; round < OVERLOAD_ROUNDS; round++) {
-			for (const hedging of ["on", "off"] as const) {
-				await using storage = await (hedging === "on"
-					? openPair()
-					: openFeeds(pair.replica.url, { primary }));
-				await using others = await openFeeds(pair.replica.url, {
-					primary: pair.replica.url,
-				});
-				const load = startReads(storage, carried * OVERLOAD, USERS);
-				const theirs = startReads(others, carried * OVERLOAD, USERS);
-				const began = performance.now();
-				await sleep(partMs / 6);
-				const seconds = (performance.now() - began) / 1_000;
-				const good = load.reads.filter(({ failed }) => !failed).length;
-				await Promise.all([load.end(), theirs.end()]);
-				goodput[hedging].push(good / seconds);
-			}
+	using _ = slowDown([pair.primary.pid, pair.replica.pid]);
+	const carried = await capacity();
+	const goodput = { on: [] as number[], off: [] as number[] };
+	const switches = switched().length;
+	for (let round = 0; round < OVERLOAD_ROUNDS; round++) {
+		for (const hedging of ["on", "off"] as const) {
+			await using storage = await (hedging === "on"
+				? openPair()
+				: openFeeds(pair.replica.url, { primary }));
+			await using others = await openFeeds(pair.replica.url, {
+				primary: pair.replica.url,
+			});
+			const load = startReads(storage, carried * OVERLOAD, USERS);
+			const theirs = startReads(others, carried * OVERLOAD, USERS);
+			const began = performance.now();
+			await sleep(partMs / 6);
+			const seconds = (performance.now() - began) / 1_000;
+			const good = load.reads.filter(({ failed }) => !failed).length;
+			await Promise.all([load.end(), theirs.end()]);
+			goodput[hedging].push(good / seconds);
 		}
-		const [on, off] = [median(goodput.on), median(goodput.off)];
-		console.log(
-			`overload: ${carried.toFixed(0)} reads/s carried, ${OVERLOAD} × as many asked for; answered a second with hedging ${on.toFixed(0)}, without ${off.toFixed(0)}: ${(on / off).toFixed(2)} ×; switches: ${switched().slice(switches).join(", ") || "none"}`,
-		);
-	} finally {
-		for (const timer of still) clearInterval(timer);
-		await sleep(2 * STILL_MS);
 	}
+	const [on, off] = [median(goodput.on), median(goodput.off)];
+	console.log(
+		`overload: ${carried.toFixed(0)} reads/s carried, ${OVERLOAD} × as many asked for; answered a second with hedging ${on.toFixed(0)}, without ${off.toFixed(0)}: ${(on / off).toFixed(2)} ×; switches: ${switched().slice(switches).join(", ") || "none"}`,
+	);
 }
 
 /** Why each switch to the standby was made. */
@@ -217,7 +208,7 @@ async function capacity(): Promise<number> {
 	const until = performance.now() + 3_000;
 	let reads = 0;
 	await Promise.all(
-		Array.from({ length: 32 }, async () => {
+		Array.from({ length: CALLERS }, async () => {
 			while (performance.now() < until) {
 				await readPage(storage, user(1 + (reads % USERS)));
 				reads++;

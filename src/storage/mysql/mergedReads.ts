@@ -203,6 +203,7 @@ class CallerGroup implements Disposable {
 		const all = new AbortController();
 		let left = callers.length;
 		const traces: StatementTrace[] = [];
+		const listeners: (() => void)[] = [];
 		let shard = 0;
 		let until = 0;
 		for (const { options, reject } of callers) {
@@ -210,6 +211,7 @@ class CallerGroup implements Disposable {
 			// They asked within milliseconds of each other, and have the same time.
 			until = Math.max(until, options.deadline.until);
 			if (options.trace !== undefined) traces.push(options.trace);
+			if (options.onSent !== undefined) listeners.push(options.onSent);
 			const { signal } = options.deadline;
 			if (signal === undefined) continue;
 			const giveUp = () => {
@@ -224,6 +226,12 @@ class CallerGroup implements Disposable {
 			shard,
 			deadline: { until, signal: all.signal },
 			trace: mergeTraces(traces),
+			onSent:
+				listeners.length === 0
+					? undefined
+					: () => {
+							for (const listener of listeners) listener();
+						},
 			requests: callers.length,
 		};
 	}

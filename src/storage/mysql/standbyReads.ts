@@ -108,18 +108,20 @@ export class StandbyReads implements AsyncDisposable {
 		trace: CallOptions["trace"],
 	): Promise<readonly ScanResult[]> {
 		const { until, signal } = options.deadline;
-		const within = (signal: AbortSignal) => ({
+		const within = (signal: AbortSignal, onSent: () => void) => ({
 			...options,
 			deadline: { until, signal },
+			onSent,
 		});
 		const { value, by, lagMs, askedAfterMs } = await pair.read({
 			signal,
-			primary: (ends) => this.#primary.read(host, scans, within(ends)),
-			standby: async (ends) => {
+			primary: (ends, sent) =>
+				this.#primary.read(host, scans, within(ends, sent)),
+			standby: async (ends, sent) => {
 				const read = await this.#standby.read(
 					pair.standby,
 					scans,
-					within(ends),
+					within(ends, sent),
 				);
 				return {
 					value: read.map(({ result }) => result),

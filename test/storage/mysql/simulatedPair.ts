@@ -26,7 +26,7 @@ export interface Scenario {
 	readonly standby?: Trouble;
 	/** Of each host; without a limit if absent. */
 	readonly workers?: number;
-	/** Calls that may wait for a connection of the process to either host; it has one for each worker. */
+	/** Calls that may wait for a connection of the process to either host, before they are sent; it has one for each worker. */
 	readonly mostWaiting?: number;
 	readonly burst?: {
 		readonly from: number;
@@ -131,7 +131,10 @@ export function simulate(scenario: Scenario, seed: number): Run {
 	if (scenario.standbyIsBusyToo) {
 		const others = () => {
 			if (timeline.now >= endsAt) return;
-			standby.call(() => {});
+			standby.call(
+				() => {},
+				() => {},
+			);
 			timeline.after(waitMs(), others);
 		};
 		timeline.after(0, others);
@@ -261,16 +264,17 @@ class SimulatedHost {
 		timeline: Timeline,
 		random: () => number,
 		{ stall, stalls = [], refuses, slow }: Trouble,
-		{ workers = 10_000, mostWaiting = Number.POSITIVE_INFINITY }: Scenario,
+		{ workers = 10_000, mostWaiting }: Scenario,
 	) {
 		this.#freeAt = new Array<number>(Math.min(workers, 64)).fill(0);
 		const isLimited = workers < 64;
 		const all = stall === undefined ? stalls : [...stalls, stall];
 		let underWay = 0;
-		this.call = (settleFirst) => {
+		const most = workers + (mostWaiting ?? Number.POSITIVE_INFINITY);
+		this.call = (settleFirst, sent) => {
 			this.calls += 1;
 			const { now } = timeline;
-			if (underWay >= workers + mostWaiting) {
+			if (underWay >= most) {
 				settleFirst({ kind: "notSent", thrown: "poolExhausted" });
 				return () => {};
 			}
@@ -299,12 +303,18 @@ class SimulatedHost {
 				// A server notices that a caller is gone when it comes to its statement.
 				if (begins - now < DEADLINE_MS) this.#freeAt[worker] = begins + ms;
 			}
+			// Where it waits for the server's worker, it has been sent.
+			const sentAt = mostWaiting === undefined ? now : begins;
+			let cancelSent = () => {};
+			if (sentAt > now) cancelSent = timeline.after(sentAt - now, sent);
+			else sent();
 			let done = begins + ms;
 			for (const [from, to] of all) {
 				if (done >= from && now < to) done = Math.max(done, to + ms);
 			}
 			const cancelTimeout = timeline.after(DEADLINE_MS, () => {
 				cancelAnswer();
+				cancelSent();
 				settle({ kind: "silent", thrown: "timeout" });
 			});
 			const cancelAnswer = timeline.arrives(done, () => {
@@ -314,6 +324,7 @@ class SimulatedHost {
 			return () => {
 				cancelTimeout();
 				cancelAnswer();
+				cancelSent();
 				underWay -= 1;
 			};
 		};

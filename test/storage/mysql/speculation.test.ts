@@ -120,6 +120,23 @@ describe("reads of a pair of hosts, simulated", () => {
 		});
 	});
 
+	it("do not take the wait for a connection of their own process for a late primary", () => {
+		each((seed) => {
+			const run = simulate(
+				{
+					seconds: 20,
+					readsPerSecond: 850,
+					workers: 4,
+					mostWaiting: 1_000,
+					burst: { from: 5_000, to: 15_000, factor: 3 },
+				},
+				seed,
+			);
+			assert.ok(run.between(6_000, 14_000).p50 > 50, "too few connections");
+			assert.deepEqual(run.switches, []);
+		});
+	});
+
 	it("switch from a primary that stands still in a process with few connections", () => {
 		each((seed) => {
 			const run = simulate(

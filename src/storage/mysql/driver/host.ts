@@ -79,6 +79,8 @@ export interface QueryOptions {
 	readonly isPatient?: boolean;
 	/** Whether a transaction is not repeated after a deadlock or a lock wait timeout. */
 	readonly isTriedOnce?: boolean;
+	/** Called once the statement has a connection, before it is sent; again where it is repeated. */
+	readonly onSent?: (() => void) | undefined;
 	/** How many rows to report; one each if absent. */
 	readonly countRows?: (rows: readonly Row[]) => number;
 	/** Of how many requests the statements are; one if absent. */
@@ -386,6 +388,7 @@ export class Host implements AsyncDisposable {
 	): Promise<T> {
 		const { deadline, trace } = options;
 		const connection = await acquire(pool, options, this.name);
+		options.onSent?.();
 		try {
 			return await lendOnce(pool, connection, use);
 		} catch (thrown) {

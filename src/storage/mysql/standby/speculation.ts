@@ -11,8 +11,15 @@ export type Outcome<T> =
 	/** No connection of this process came free: that the load is high is known, and nothing of the host. */
 	| { readonly kind: "notSent"; readonly thrown: unknown };
 
-/** Starts a call to one host. `settle` is called once, unless the returned function, which cancels the call, is called before. */
-export type Attempt<T> = (settle: (outcome: Outcome<T>) => void) => () => void;
+/**
+ * Starts a call to one host. `sent` is called when it goes out: before that it waits
+ * for a connection of this process, which says nothing of the host. `settle` is
+ * called once, unless the returned function, which cancels the call, is called before.
+ */
+export type Attempt<T> = (
+	settle: (outcome: Outcome<T>) => void,
+	sent: () => void,
+) => () => void;
 
 /** A read that either host of a pair can answer. */
 export interface SpeculativeRead<T> {
@@ -80,6 +87,9 @@ const DELAY_EVERY_MS = 1_000;
 const TOKENS_A_CALL = 0.01;
 const MOST_TOKENS = 100;
 
+/** A call that has not waited for a connection. */
+const SENT_AT_ONCE_MS = 2;
+
 /** The part of the calls that goes to the standby too, to keep it warm; and while it is not known whether it is late as well. */
 const MIRRORED = 0.005;
 const MIRRORED_IN_DOUBT = 0.05;
@@ -129,7 +139,7 @@ export class Speculation {
 	#isMeasured = false;
 	#delayAt: number;
 	#tokens = MOST_TOKENS;
-	/** Late at the primary, and not answered by anyone yet. */
+	/** Overdue, and not answered by anyone yet. */
 	readonly #late = new Set<LateRead>();
 	/** Since when the primary leaves calls without an answer; null while it does not. */
 	#silentSince: number | null = null;
@@ -246,10 +256,16 @@ export class Speculation {
 		one.askedPrimary = true;
 		const askedAt = this.#options.now();
 		this.#silentSince ??= askedAt;
-		const cancel = one.read.primary((outcome) => {
-			one.cancelPrimary = null;
-			this.#primarySettled(one, outcome, askedAt);
-		});
+		const cancel = one.read.primary(
+			(outcome) => {
+				one.cancelPrimary = null;
+				this.#primarySettled(one, outcome, askedAt);
+			},
+			() => {
+				one.primarySentAt ??= this.#options.now();
+				if (one.isOverdue) this.#countLate(one);
+			},
+		);
 		if (!one.primarySettled && !one.isDone) one.cancelPrimary = cancel;
 	}
 
@@ -297,19 +313,35 @@ export class Speculation {
 	#isLate<T>(one: Read<T>): void {
 		const now = this.#options.now();
 		if (!one.primarySettled) {
-			one.isCountedLate = true;
-			this.#lateCalls.primary(true, now);
 			one.askStandby = () => this.#askStandby(one);
 			this.#late.add(one);
 			this.#silentSince ??= now;
 			this.#watch();
-			if (!this.#isSwitched) {
-				if (this.#lateCalls.lateHosts(now) === "primary") {
-					this.#switch("late");
-				}
-			}
+			one.isOverdue = true;
+			this.#countLate(one);
 		}
 		if (this.#mayHedge(one)) this.#askStandby(one);
+	}
+
+	/** Counts a read that waits for the primary as late there, once its call has been out for so long. */
+	#countLate(one: LateRead): void {
+		if (one.isDone || one.primarySettled || one.isCountedLate) return;
+		const { now: clock, after } = this.#options;
+		const now = clock();
+		if (one.primarySentAt === null) return;
+		const leftMs = one.primarySentAt + this.#delayMs - now;
+		if (leftMs > SENT_AT_ONCE_MS) {
+			one.cancelTimer = after(leftMs, () => {
+				one.cancelTimer = null;
+				this.#countLate(one);
+			});
+			return;
+		}
+		one.isCountedLate = true;
+		this.#lateCalls.primary(true, now);
+		if (!this.#isSwitched && this.#lateCalls.lateHosts(now) === "primary") {
+			this.#switch("late");
+		}
 	}
 
 	/** Whether the standby may be asked besides. Takes a token, but while switched: that began before. */
@@ -338,7 +370,7 @@ export class Speculation {
 		const cancel = one.read.standby((outcome) => {
 			one.cancelStandby = null;
 			one.standbySettled = true;
-			measured(outcome);
+			measured.ended(outcome);
 			this.#standbyEnded(outcome);
 			if (one.isDone) return;
 			if (outcome.kind === "answer") {
@@ -346,10 +378,10 @@ export class Speculation {
 				this.#settle(one, outcome, "standby");
 			} else if (!one.askedPrimary) this.#askPrimary(one);
 			else if (one.primarySettled) this.#settle(one, outcome, "standby");
-		});
+		}, measured.sent);
 		if (!one.standbySettled && !one.isDone) {
 			one.cancelStandby = () => {
-				measured(null);
+				measured.ended(null);
 				cancel();
 			};
 		}
@@ -357,21 +389,32 @@ export class Speculation {
 
 	/**
 	 * Counts a call to the standby as in time or late, once that is known: a late
-	 * one must not count later than those in time. To call at its end; null: cancelled.
+	 * one must not count later than those in time. At its end, null: cancelled.
 	 */
-	#measureStandby(): (outcome: Outcome<unknown> | null) => void {
+	#measureStandby(): {
+		readonly sent: () => void;
+		readonly ended: (outcome: Outcome<unknown> | null) => void;
+	} {
 		let isCounted = false;
+		let cancelTimer: (() => void) | null = null;
 		const count = (isLate: boolean) => {
 			if (isCounted) return;
 			isCounted = true;
 			this.#lateCalls.standby(isLate, this.#options.now());
 			if (isLate) this.#considerStay();
 		};
-		const cancelTimer = this.#options.after(this.#delayMs, () => count(true));
-		return (outcome) => {
-			cancelTimer();
-			if (outcome === null || outcome.kind === "notSent") return;
-			count(outcome.kind === "silent");
+		return {
+			sent: () => {
+				if (isCounted) return;
+				cancelTimer ??= this.#options.after(this.#delayMs, () => count(true));
+			},
+			ended: (outcome) => {
+				cancelTimer?.();
+				if (outcome !== null && outcome.kind !== "notSent") {
+					count(outcome.kind === "silent");
+				}
+				isCounted = true;
+			},
 		};
 	}
 
@@ -564,10 +607,15 @@ export class Speculation {
 		if (!isDue) return;
 		this.#report("mirror");
 		const measured = this.#measureStandby();
-		this.#dropped(standby, this.#silenceMs(), (outcome) => {
-			measured(outcome ?? SILENT);
-			this.#standbyEnded(outcome ?? SILENT);
-		});
+		this.#dropped(
+			standby,
+			this.#silenceMs(),
+			(outcome) => {
+				measured.ended(outcome ?? SILENT);
+				this.#standbyEnded(outcome ?? SILENT);
+			},
+			measured.sent,
+		);
 	}
 
 	/** A call whose answer nobody waits for. Null: it took longer than `ms`, and was cancelled. */
@@ -575,6 +623,7 @@ export class Speculation {
 		attempt: Attempt<unknown>,
 		ms: number,
 		done: (outcome: Outcome<unknown> | null) => void,
+		sent = () => {},
 	): void {
 		let isDone = false;
 		let cancelTimer: (() => void) | null = null;
@@ -584,7 +633,7 @@ export class Speculation {
 			cancelTimer?.();
 			done(outcome);
 		};
-		const cancel = attempt(end);
+		const cancel = attempt(end, sent);
 		if (isDone) return;
 		cancelTimer = this.#options.after(ms, () => {
 			cancelTimer = null;
@@ -612,6 +661,10 @@ class Read<T> {
 	askedPrimary = false;
 	primarySettled = false;
 	askedStandby = false;
+	/** When its call went out to the primary. */
+	primarySentAt: number | null = null;
+	/** Whether it has waited for the primary for the delay of a hedge, for a connection or for the answer. */
+	isOverdue = false;
 	standbySettled = false;
 	askedStandbyAt = 0;
 	isCountedLate = false;

@@ -27,10 +27,13 @@ export interface PairAnswer<T> extends Served {
 	readonly lagMs: number;
 }
 
-/** A read that each host of a pair can answer. Both are given the signal that ends them. */
+/** Both are given the signal that ends them, and call `sent` once they have a connection. */
+type Call<T> = (signal: AbortSignal, sent: () => void) => Promise<T>;
+
+/** A read that each host of a pair can answer. */
 export interface PairRead<T> {
-	readonly primary: (signal: AbortSignal) => Promise<T>;
-	readonly standby: (signal: AbortSignal) => Promise<WithBeat<T>>;
+	readonly primary: Call<T>;
+	readonly standby: Call<WithBeat<T>>;
 	/** Whether an answer of the standby has all that its reader has seen. */
 	readonly isNewEnough: (value: T) => boolean;
 	readonly signal?: AbortSignal | undefined;
@@ -85,13 +88,13 @@ export class StandbyPair implements AsyncDisposable {
 		return new Promise((resolve, reject) => {
 			let stop = () => {};
 			const giveUp = this.#speculation.read<T>({
-				primary: attempt(async (signal) => {
-					const value = await read.primary(signal);
+				primary: attempt(async (signal, sent) => {
+					const value = await read.primary(signal, sent);
 					this.#lag.noteAnswer(performance.now());
 					return value;
 				}),
-				standby: attempt(async (signal) => {
-					const { value, beat } = await read.standby(signal);
+				standby: attempt(async (signal, sent) => {
+					const { value, beat } = await read.standby(signal, sent);
 					const lag = this.#lagOf(beat);
 					if (!isFit(lag)) throw this.#refused("old");
 					if (!read.isNewEnough(value)) throw this.#refused("behindReader");
@@ -188,8 +191,8 @@ function afterSockets(ms: number, run: () => void): () => void {
 /** What ends the slower of two calls. Nobody sees it. */
 const NOT_NEEDED = new Error("Another host has answered.");
 
-function attempt<T>(start: (signal: AbortSignal) => Promise<T>): Attempt<T> {
-	return (settle) => {
+function attempt<T>(start: Call<T>): Attempt<T> {
+	return (settle, sent) => {
 		const controller = new AbortController();
 		let isOver = false;
 		const end = (outcome: Outcome<T>) => {
@@ -197,7 +200,10 @@ function attempt<T>(start: (signal: AbortSignal) => Promise<T>): Attempt<T> {
 			isOver = true;
 			settle(outcome);
 		};
-		start(controller.signal).then(
+		const onSent = () => {
+			if (!isOver) sent();
+		};
+		start(controller.signal, onSent).then(
 			(value) => end({ kind: "answer", value }),
 			(thrown: unknown) => end({ kind: kindOf(thrown), thrown }),
 		);
