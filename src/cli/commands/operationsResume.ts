@@ -52,6 +52,9 @@ export async function run(
 						...(signal && { signal }),
 						...(maxPauseMs !== null && { maxPauseMs }),
 						acceptLoss: lossAccepter(given, context, record),
+						...(json === undefined && {
+							onStep: (step: string) => context.stderr(step),
+						}),
 					},
 					id,
 				);

@@ -15,20 +15,18 @@ import {
 	type DeadOptions,
 	promoteDead,
 } from "../../../src/ops/fleet/promoteDead.ts";
-import {
-	abortOperation,
-	resumeOperation,
-} from "../../../src/ops/fleet/resumeOperation.ts";
+import { abortOperation } from "../../../src/ops/fleet/resumeOperation.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
-import { serve } from "../../helpers/program.ts";
+import { serve, startProgram } from "../../helpers/program.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
 import { Client, readTitles, signUp } from "../../promoteAttack/load.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 
+const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
 /** In which a process that wakes would write, if it did so without the store. Milliseconds. */
 const HELD_MS = 3_000;
 
@@ -111,34 +109,34 @@ test("a replica takes the place of a primary that stands still: what was acknowl
 	assert.ok(await isFenced());
 	assert.equal((await ask(replica, "SHOW REPLICA STATUS")).length, 1);
 
-	/** Ends it after a step, as kill -9 does. */
-	const killedAfter = (step: string): Partial<DeadOptions> => ({
-		onStep(done) {
-			if (done === step) throw new RangeError("killed");
-		},
-	});
-	const accepting = { ...dead, acceptLoss: () => true };
 	const last = async () => (await listOperations(store)).at(-1)?.id ?? "";
+	/** Runs a command, and ends it by SIGKILL at a step. */
+	const killedAt = async (step: string, ...args: string[]) => {
+		await using killed = startProgram([step, ...args], {
+			env,
+			command: [process.execPath, STANDS_STILL],
+		});
+		await killed.printed("err", new RegExp(`^${step}$`, "m"));
+		killed.send("SIGKILL");
+		assert.equal((await killed.ended).signal, "SIGKILL");
+		const resume = `operations resume ${await last()}`;
+		await until("its holder is known to be gone", async () => {
+			const { code, out } = await command(["operations", "list"], { env });
+			return code === 1 && out.includes(resume);
+		});
+	};
+	const promote = ["promote", address, "--dead", "--accept-loss", "--yes"];
 	for (const step of ["locked", "applied", "writable"]) {
-		await assert.rejects(
-			promoteDead({ ...accepting, ...killedAfter(step) }, address),
-			RangeError,
-		);
+		await killedAt(step, ...promote);
 		const undone = await abortOperation(dead, await last());
 		assert.equal(undone.version, null);
 		assert.ok(await isFenced(), step);
 		assert.equal((await ask(replica, "SHOW REPLICA STATUS")).length, 1, step);
 		await ask(replica, "STOP REPLICA IO_THREAD");
 	}
-	await assert.rejects(
-		promoteDead({ ...accepting, ...killedAfter("accepted") }, address),
-		RangeError,
-	);
+	await killedAt("accepted", ...promote);
 	// What was accepted need not be accepted again.
-	await assert.rejects(
-		resumeOperation({ ...dead, ...killedAfter("published") }, await last()),
-		RangeError,
-	);
+	await killedAt("published", "operations", "resume", await last());
 	await assert.rejects(abortOperation(dead, await last()), {
 		code: "CONFLICT",
 		message: /Complete it/,
