@@ -204,19 +204,46 @@ test("a replica is added while its primary takes writes, wherever the command en
 	writing.catch(() => {});
 	try {
 		// The command itself, by SIGKILL in the middle of the copy.
-		await using killed = startProgram(
-			["copying", "replica", "add", given.host, "--of", given.of].concat(
-				"--yes",
-				"--rate",
-				"10",
+		const killedInCopy = async (rate: string, printed: RegExp) => {
+			const add = ["replica", "add", given.host, "--of", given.of, "--yes"];
+			await using killed = startProgram(["copying", ...add, "--rate", rate], {
+				env,
+				command: [process.execPath, STANDS_STILL],
+			});
+			await killed.printed("err", printed);
+			killed.send("SIGKILL");
+			assert.equal((await killed.ended).signal, "SIGKILL");
+			return (await newest())?.id ?? "";
+		};
+		// At 1 MiB/s these take a minute, so it is under way still when it is aborted.
+		await ask(
+			primary,
+			"CREATE DATABASE ballast",
+			"CREATE TABLE ballast.texts (text LONGTEXT)",
+			...Array.from(
+				{ length: 64 },
+				() => "INSERT INTO ballast.texts VALUES (REPEAT('x', 1048576))",
 			),
-			{ env, command: [process.execPath, STANDS_STILL] },
 		);
+		const slow = await killedInCopy("1", /^copying$/m);
+		await until("its holder is known to be gone", async () => {
+			return !(await isHeld(store, slow));
+		});
+		const aborted = await command(["operations", "abort", slow], { env });
+		assert.equal(aborted.code, 0, aborted.err);
+		assert.equal((await newest())?.step, "rolled back");
+		await until("the copy has ended", async () => {
+			const [copy] = await ask(
+				replica,
+				"SELECT state FROM performance_schema.clone_status",
+			);
+			return copy?.state === "Failed";
+		});
+		assert.deepEqual((await checkAddReplica(options, given)).faults, []);
+		await ask(primary, "DROP DATABASE ballast");
+
 		// Looks may be seconds apart on a busy machine, and miss the whole copy.
-		await killed.printed("err", /^copying$|has shut down/m);
-		killed.send("SIGKILL");
-		assert.equal((await killed.ended).signal, "SIGKILL");
-		const { id = "" } = (await newest()) ?? {};
+		const id = await killedInCopy("10", /^copying$|has shut down/m);
 		// It shuts down by itself once it has copied all, as it has no supervisor.
 		await until("the copy is there", () => !isAlive(replica.pid), 120_000);
 		await replica.restart();
