@@ -91,6 +91,29 @@ describe("the checks of the attack on the queue", () => {
 		);
 	});
 
+	it("judge a start by the claim that it had, and not by one that another worker gave back since", () => {
+		const workers = [
+			worker("a", first, { still: [[2_000, 8_900]] }),
+			worker("b", second),
+		];
+		const since = [
+			change(0, 1, 6_520),
+			change(1, 0, 6_530, 11_520),
+			change(0, 1, 6_990),
+		];
+		const [claimed, expired] = claims(6_500, 6_000);
+		assert.ok(claimed && expired);
+		assert.deepEqual(
+			violations({ workers, changes: [claimed, expired, ...since] }),
+			[],
+		);
+		const early = { ...expired, until: 6_900 };
+		assert.deepEqual(
+			violations({ workers, changes: [claimed, early, ...since] }),
+			["run twice"],
+		);
+	});
+
 	it("catch an overlap where no process stood still past its claim", () => {
 		const changes = claims(6_500, 6_000);
 		const workers = [

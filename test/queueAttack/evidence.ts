@@ -171,21 +171,22 @@ function judgeOverlap(
 	changes: readonly StateChange[],
 ): string | null {
 	const what = `job ${later.n} began in ${later.worker.name} at ${later.from} while it ran in ${earlier.worker.name} since ${earlier.from}`;
-	const ended = changes.findLast(
-		({ was, is, at }) =>
-			was === RUNNING &&
-			is !== RUNNING &&
-			at <= later.from + CLOCK_MS &&
-			at >= earlier.from - CLOCK_MS,
+	const history = `; all claims of the job: ${JSON.stringify(changes)}`;
+	// Others may have claimed it and given it back since.
+	const claimed = changes.findLastIndex(
+		({ is, at }) => is === RUNNING && at <= earlier.from + CLOCK_MS,
 	);
-	if (ended === undefined) return `run twice: ${what}, and no claim had ended`;
+	const ended = claimed === -1 ? undefined : changes[claimed + 1];
+	if (ended === undefined || ended.at > later.from + CLOCK_MS) {
+		return `run twice: ${what}, and its claim had not ended${history}`;
+	}
 	if (ended.until > ended.at + CLOCK_MS) {
-		return `run twice: ${what}: its claim, valid for ${Math.round(ended.until - ended.at)} ms more, was ended`;
+		return `run twice: ${what}: its claim, valid for ${Math.round(ended.until - ended.at)} ms more, was ended${history}`;
 	}
 	const stoodStill = earlier.worker.still.some(
 		([from, until]) => from <= later.from && until >= ended.until - CLOCK_MS,
 	);
 	return stoodStill
 		? null
-		: `overlap: ${what}, though its process had not stood still when its claim ended at ${ended.until}`;
+		: `overlap: ${what}, though its process had not stood still when its claim ended at ${ended.until}${history}`;
 }

