@@ -1,8 +1,9 @@
 /**
  * `npm run bench:standby -- --minutes 5 --rate 200`: feed lists of a real pair of
  * MySQL servers, read at a fixed rate, while the primary is killed, stopped, cut
- * off and slowed, each for a sixth of the time; then without replication, and with
- * both servers overloaded. `--parts killed,overload` measures some.
+ * off and slowed, each for a sixth of the time; then without replication, with both
+ * servers overloaded, and in the first second after a switch to a replica that was
+ * just started, and to one that mirrored reads have kept warm. `--parts killed,overload` measures some.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -35,6 +36,8 @@ const USERS = 200;
 const WARM_READS = 600;
 /** So long after the primary is well the pair may still be switched. */
 const BACK_MS = 15_000;
+/** So soon after its start next to nothing was mirrored to a replica. */
+const COLD_MS = 3_000;
 /** What the first moments of an outage may take is not of its p99. */
 const FIRST_MS = 200;
 /** A standby that is further behind is not used. */
@@ -76,7 +79,13 @@ const outages: Readonly<Record<string, Outage>> = {
 		},
 	},
 };
-const PARTS = ["calm", ...Object.keys(outages), "unreplicated", "overload"];
+const PARTS = [
+	"calm",
+	...Object.keys(outages),
+	"unreplicated",
+	"overload",
+	"warm",
+];
 const parts = values.parts?.split(",") ?? PARTS;
 for (const part of parts) {
 	if (!PARTS.includes(part)) {
@@ -95,6 +104,7 @@ for (const part of parts) {
 	if (part === "calm") await measureCalm();
 	else if (part === "unreplicated") await measureUnreplicated();
 	else if (part === "overload") await measureOverload();
+	else if (part === "warm") await measureFirstSeconds();
 	else if (outage !== undefined) await measureOutage(part, outage);
 }
 console.table(rows);
@@ -193,6 +203,32 @@ async function measureOverload(): Promise<void> {
 	console.log(
 		`overload: ${carried.toFixed(0)} reads/s carried, ${OVERLOAD} × as many asked for; answered a second with hedging ${on.toFixed(0)}, without ${off.toFixed(0)}: ${(on / off).toFixed(2)} ×; switches: ${switched().slice(switches).join(", ") || "none"}`,
 	);
+}
+
+/** What the first second after a switch takes, by how long reads were mirrored to the replica since it was started. */
+async function measureFirstSeconds(): Promise<void> {
+	for (const mirroredMs of [COLD_MS, partMs]) {
+		await pair.replica.kill();
+		await pair.replica.restart();
+		await caughtUp(pair);
+		await using storage = await openPair();
+		const load = startReads(storage, rate, USERS);
+		await sleep(mirroredMs);
+		const killed = performance.now();
+		await pair.primary.kill();
+		await sleep(3_000);
+		await load.end();
+		await pair.primary.restart();
+		await caughtUp(pair);
+		const since = `${mirroredMs / 1_000} s after its start`;
+		const first = load.reads.find(({ isStale }) => isStale)?.at ?? killed;
+		const during = (from: number) =>
+			load.reads.filter(({ at }) => at >= from && at < from + 1_000);
+		rows.push(
+			rowOf(`primary, ${since} of the replica`, during(killed - 1_500)),
+			rowOf(`replica, ${since}`, during(first)),
+		);
+	}
 }
 
 /** Why each switch to the standby was made. */

@@ -83,6 +83,9 @@ export class BoundedRanker implements AsyncDisposable {
 	readonly #file: string | null;
 	readonly #timeoutMs: number;
 	#thread: Worker | null = null;
+	/** Loads the file, and answers nothing yet. */
+	#loading: Worker | null = null;
+	#isDisposed = false;
 	#functions: ReadonlySet<string> = new Set();
 	/** Calls that wait for the thread. */
 	readonly #pending = new Map<number, (message: Answer) => void>();
@@ -141,9 +144,10 @@ export class BoundedRanker implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		const thread = this.#thread;
+		this.#isDisposed = true;
+		const threads = [this.#thread, this.#loading];
 		this.#thread = null;
-		await thread?.terminate();
+		await Promise.all(threads.map((thread) => thread?.terminate()));
 	}
 
 	async #start(file: string): Promise<void> {
@@ -151,20 +155,9 @@ export class BoundedRanker implements AsyncDisposable {
 			workerData: { file },
 		});
 		thread.unref();
-		const loaded = await new Promise<RankerMessage>((resolve) => {
-			const timer = setTimeout(
-				() => resolve({ kind: "unusable", message: "it does not end to load" }),
-				LOAD_MS,
-			);
-			thread.once("message", (message: RankerMessage) => {
-				clearTimeout(timer);
-				resolve(message);
-			});
-			thread.once("error", (error) => {
-				clearTimeout(timer);
-				resolve({ kind: "unusable", message: error.message });
-			});
-		});
+		this.#loading = thread;
+		const loaded = await firstMessage(thread);
+		this.#loading = null;
 		if (loaded.kind !== "ready") {
 			await thread.terminate();
 			throw new CorkboardError(
@@ -189,6 +182,7 @@ export class BoundedRanker implements AsyncDisposable {
 		this.#thread = null;
 		this.#pending.clear();
 		void thread.terminate();
+		if (this.#isDisposed) return;
 		// It could be loaded before. If it cannot any more, the default stays.
 		void this.#start(this.#file as string).catch(() => {});
 	}
@@ -215,6 +209,27 @@ export class BoundedRanker implements AsyncDisposable {
 			});
 			thread.postMessage({ number, call });
 		});
+	}
+}
+
+/** Whether the file could be loaded, also where its thread ends over it. */
+async function firstMessage(thread: Worker): Promise<RankerMessage> {
+	const unusable = (message: string): RankerMessage => ({
+		kind: "unusable",
+		message,
+	});
+	const { promise, resolve } = Promise.withResolvers<RankerMessage>();
+	const timer = setTimeout(
+		() => resolve(unusable("it does not end to load")),
+		LOAD_MS,
+	);
+	thread.once("message", resolve);
+	thread.once("error", (error) => resolve(unusable(error.message)));
+	thread.once("exit", () => resolve(unusable("its thread ended")));
+	try {
+		return await promise;
+	} finally {
+		clearTimeout(timer);
 	}
 }
 

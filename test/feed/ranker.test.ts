@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import type { Worker } from "node:worker_threads";
 import { CHANNELS, type RankerFellBack } from "../../src/diagnostics.ts";
 import { arrange, type FeedViewer } from "../../src/feed/arrange.ts";
 import { BoundedRanker } from "../../src/feed/ranker.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
 
 const folder = temporaryFolder();
 after(() => folder[Symbol.dispose]());
@@ -106,8 +108,34 @@ describe("a ranker of a file", () => {
 		assert.equal(whys.length, 3);
 	});
 
+	it("leaves no thread where it is closed while its thread is replaced", async () => {
+		const threads: Worker[] = [];
+		const collect = (thread: Worker) => void threads.push(thread);
+		process.on("worker", collect);
+		try {
+			const ranker = await rankerOf(
+				"export function arrange() { for (;;); }",
+				20,
+			);
+			await until("the replacement to be begun", async () => {
+				await ranker.arrange(POOLS, 2, VIEWER);
+				return threads.length === 2;
+			});
+			await ranker[Symbol.asyncDispose]();
+			await until("both threads to end", () =>
+				threads.every(({ threadId }) => threadId === -1),
+			);
+		} finally {
+			process.off("worker", collect);
+		}
+	});
+
 	it("is refused at start where it cannot be loaded or exports no function of a ranker", async () => {
-		for (const source of ["export const x = 1;", "throw new Error('no');"]) {
+		for (const source of [
+			"export const x = 1;",
+			"throw new Error('no');",
+			"process.exit();",
+		]) {
 			await assert.rejects(rankerOf(source), { code: "BAD_CONFIG" });
 		}
 	});
