@@ -108,9 +108,11 @@ for (const part of parts) {
 	else if (outage !== undefined) await measureOutage(part, outage);
 }
 console.table(rows);
-console.log(
-	`calm and outages: answered ${((answered / asked) * 100).toFixed(4)} % of ${asked} reads; ${skipped} did not begin, because this process stood still; switches back are due within ${BACK_MS / 1_000} s`,
-);
+if (asked > 0) {
+	console.log(
+		`calm and outages: answered ${((answered / asked) * 100).toFixed(4)} % of ${asked} reads; ${skipped} did not begin, because this process stood still; switches back are due within ${BACK_MS / 1_000} s`,
+	);
+}
 
 async function measureCalm(): Promise<void> {
 	const hedges = seen.count("hedge");
@@ -220,13 +222,13 @@ async function measureFirstSeconds(): Promise<void> {
 		await load.end();
 		await pair.primary.restart();
 		await caughtUp(pair);
-		const since = `${mirroredMs / 1_000} s after its start`;
+		const since = `a replica that was started ${mirroredMs / 1_000} s before`;
 		const first = load.reads.find(({ isStale }) => isStale)?.at ?? killed;
 		const during = (from: number) =>
 			load.reads.filter(({ at }) => at >= from && at < from + 1_000);
 		rows.push(
-			rowOf(`primary, ${since} of the replica`, during(killed - 1_500)),
-			rowOf(`replica, ${since}`, during(first)),
+			rowOf(`calm, beside ${since}`, during(killed - 1_500)),
+			rowOf(`first second of ${since}`, during(first)),
 		);
 	}
 }
