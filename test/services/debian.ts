@@ -1,17 +1,19 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import {
 	chmod,
 	mkdir,
 	readdir,
 	readFile,
+	readlink,
 	rename,
 	rm,
 	stat,
+	symlink,
 	writeFile,
 } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, isAbsolute, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
@@ -84,6 +86,7 @@ export async function unpackDebian(
 				timeout: UNPACK_LIMIT_MS,
 			});
 		}
+		await keepLinksInside(building);
 		for (const program of globSync([...wrapped], { cwd: building })) {
 			await wrap(building, program);
 		}
@@ -92,6 +95,22 @@ export async function unpackDebian(
 			`unpacked ${names}: ${debs.length} packages, ${Math.round(bytes / 1e6)} MB, ${((performance.now() - started) / 1_000).toFixed(1)} s`,
 		);
 	});
+}
+
+/** Links to absolute paths, as those of a Java to its settings in /etc, then lead to the folder's own files. */
+async function keepLinksInside(folder: string): Promise<void> {
+	const entries = await readdir(folder, {
+		recursive: true,
+		withFileTypes: true,
+	});
+	for (const entry of entries.filter((one) => one.isSymbolicLink())) {
+		const file = join(entry.parentPath, entry.name);
+		const target = await readlink(file);
+		const inside = join(folder, target);
+		if (!isAbsolute(target) || !existsSync(inside)) continue;
+		await rm(file);
+		await symlink(relative(dirname(file), inside), file);
+	}
 }
 
 /** The script finds the folder by its own name: the folder is renamed when it is whole. */

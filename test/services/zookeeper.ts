@@ -27,7 +27,7 @@ const JARS = [
 const JAVA_PACKAGE = "openjdk-21-jre-headless";
 const LEAST_JAVA = 17;
 /** What is unpacked in another way than before gets another folder. */
-const LAYOUT = 1;
+const LAYOUT = 2;
 
 const MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 const OPTIONS = [
