@@ -57,7 +57,7 @@ export const USAGE = `usage: npm run bench -- [options]
   --root FOLDER      another checkout of Corkboard to measure, with its packages
   --curves           measure how cost grows with lists, depth, shards and graph instead
   --out FOLDER       where results go (default data/bench/<time>)
-  --publish FOLDER   make the results in FOLDER those of docs/performance.md, and measure nothing
+  --publish FOLDER   make the results in FOLDER those of bench/results/performance.md, and measure nothing
   --json             print the results as JSON at the end
 
 Ctrl-C ends it: finished rounds are kept, and the report is made of them.`;

@@ -21,7 +21,7 @@ const PAGES = [
 	"CONTRIBUTING.md",
 	"CHANGELOG.md",
 	"examples/pinboard/README.md",
-	...globSync("docs/**/*.md", { cwd: ROOT }),
+	...globSync("{docs,bench/results}/**/*.md", { cwd: ROOT }),
 ];
 
 describe("every page", () => {

@@ -7,42 +7,24 @@ import { writeReport } from "./markdown.ts";
 import { cellsOf, overBestPeer } from "./statistics.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const PAGE = "docs/performance.md";
+const PAGE = "bench/results/performance.md";
 const README = "README.md";
 const BEGIN = "<!-- results of the benchmark -->";
 const END = "<!-- end of results -->";
 const CHART = "docs/images/performance.svg";
 
-const HOW = `How to measure it again, on your machine, and how to read the tables:
+const INTRODUCTION =
+	"[Performance](../../docs/performance.md) says how to measure this again and how to read the tables; [where the time goes](profiles.md) has a profile of what misses its goal.";
 
-    npm run bench                  about ten minutes; -- --quick takes about two
-    npm run bench -- --minutes 60 --warm 10 --scale 0.4
-    npm run bench -- --curves      how the cost grows with lists, depth, shards and graph
-    npm run bench:guard            what one request takes: statements, cache commands, cursors, promises, bytes
-    npm run bench:pairs            what metrics, traces, another setting or another checkout add to the CPU of a request
-
-- Each server is one process. Load, databases and caches share the other cores, so requests per second of servers that ask a database
-  more are bound by the database: compare the CPU of the server process.
-- Q1 reads a pin, Q2 a board with 25 pins, their owners and cursors, Q3 a profile with ten boards of ten pins with like counts and three
-  likers, Q4 the pins of ten followed users. Keys follow Zipf's law with exponent 0.9.
-- Corkboard keeps whole answers of requests that come again, as long as nothing that they were read from has changed
-  (\`CORKBOARD_ANSWER_CACHE_MB\`). The row "no whole answers kept" executes every request.
-- Before the first round every server gets mixed load, those with a cache in the process three times as much as the others. The rows "cold" come last, because they empty the caches.
-- [Where the time goes](profiles.md) has a profile of what misses its goal, and what would change it.
-- The peers are servers that many teams run or would write, tuned as their documentation says ([\`bench/peers\`](../bench/peers/README.md)).
-  They check no visibility and have no cache, so they serve every change at once; Corkboard's guarantees are in
-  [guarantees](guarantees.md) and [consistency](consistency.md).
-`;
-
-/** Makes a run's results the ones that the documentation shows. */
+/** Makes a run's results the ones that bench/results and the README show. */
 export function publish(folder: string): readonly string[] {
 	const results = JSON.parse(
 		readFileSync(join(folder, "results.json"), "utf8"),
 	) as Results;
-	const report = writeReport(results, ["images/performance.svg"]);
+	const report = writeReport(results, ["../../docs/images/performance.svg"]);
 	// Under a title of its own.
 	const body = report.slice(report.indexOf("\n") + 1);
-	const page = `# Performance\n\n${HOW}${body}`;
+	const page = `# Results of the benchmark\n\n${INTRODUCTION}\n${body}`;
 	writeFileSync(join(ROOT, PAGE), `${page.trimEnd()}\n`);
 	copyFileSync(join(folder, "cpu.svg"), join(ROOT, CHART));
 	const readme = readFileSync(join(ROOT, README), "utf8");
