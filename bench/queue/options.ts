@@ -45,7 +45,7 @@ export const USAGE = `usage: npm run bench:queue -- [options]
                      strict: before they are acknowledged
   --out FOLDER       where results go (default data/bench/queue-<time>)
   --publish FOLDERS  make the results in these folders, separated by commas, those of
-                     docs/queue.md, and measure nothing
+                     bench/results/queue.md, and measure nothing
   --json             print the results as JSON at the end
 
 Ctrl-C ends it: what was measured is kept, and the report is made of it.`;

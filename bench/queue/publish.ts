@@ -7,7 +7,7 @@ import type { QueueResults } from "./results.ts";
 import { SYSTEM_NAMES } from "./systems.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const PAGE = "docs/queue.md";
+const PAGE = "bench/results/queue.md";
 const BEGIN = "<!-- results of the benchmark of the queue -->";
 const END = "<!-- end of results -->";
 

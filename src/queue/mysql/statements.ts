@@ -17,7 +17,7 @@ import { jobsTable, keysTable, queuesTable } from "./ddl.ts";
 import { HEAD, literal, literals } from "./rows.ts";
 
 /*
- * The statements on jobs. The rules they keep to (docs/queue.md, "How it is stored"):
+ * The statements on jobs. The rules they keep to (docs/queue-internals.md, "How it is stored"):
  *
  * - Each names its bucket, as a literal, so that MySQL asks one partition; only a
  *   lookup by id whose hint was wrong asks all.
