@@ -9,9 +9,10 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
+import { compileArtifacts } from "./examples/artifacts.ts";
 import { type FileResult, runFile } from "./runner/file.ts";
 import { stopGroup } from "./runner/leftovers.ts";
 import {
@@ -101,8 +102,7 @@ function indented(text: string): string {
 /** A command of a package, as an npm script would run it. */
 async function check(command: string, ...args: string[]): Promise<void> {
 	const path = join(ROOT, "node_modules", ".bin");
-	const temporary = join(folder, command);
-	mkdirSync(temporary);
+	const temporary = mkdtempSync(join(folder, `${command}-`));
 	const child = spawn(join(path, command), args, {
 		cwd: ROOT,
 		env: {
@@ -173,6 +173,12 @@ process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
 // What files make once and share is here: nothing of an earlier run.
 process.env.TEST_RUN_FOLDER = join(folder, "shared");
 try {
+	compileArtifacts();
+} catch (error) {
+	// The files that need none of them are run all the same.
+	fail("relay-compiler", [String(error)]);
+}
+try {
 	if (chosen.some((file) => needsServers(ROOT, file))) {
 		// Fetched here, with progress, where it counts against no file's time.
 		for (const name of PROGRAMS) {
@@ -182,7 +188,11 @@ try {
 	}
 	const checks =
 		whole || isEmbedded
-			? [() => check("biome", "ci", "."), () => check("tsc")]
+			? [
+					() => check("biome", "ci", "."),
+					() => check("tsc"),
+					() => check("tsc", "-p", "examples/pinboard"),
+				]
 			: [];
 	const files = slowestFirst(chosen, readManifest(ROOT).slowest);
 	const cores = availableParallelism();

@@ -15,7 +15,7 @@ import {
 	Source,
 	visit,
 } from "graphql";
-import { PINBOARD } from "../examples/pinboard.ts";
+import { compileArtifacts } from "../examples/artifacts.ts";
 import { COPIES } from "../update.ts";
 import { CLIENTS, FIRST_PAGE, pageOf, readPage, snippets } from "./pasted.ts";
 
@@ -128,7 +128,7 @@ function lint(sdl: string): readonly Finding[] {
 
 /** The operations that our clients send, in files named after their source. */
 function documents(): readonly Source[] {
-	const artifacts = join(PINBOARD, "src/__generated__");
+	const artifacts = compileArtifacts();
 	const compiled = readdirSync(artifacts).flatMap((name) => {
 		const [, text] =
 			/^ {4}"text": (".*")$/m.exec(

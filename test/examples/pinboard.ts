@@ -7,9 +7,9 @@ import { preview } from "vite";
 import { PAGE_LIMIT_MS } from "../helpers/browser.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
+import { compileArtifacts, PINBOARD } from "./artifacts.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-export const PINBOARD = join(ROOT, "examples/pinboard");
 /** Time limit (ms) of a command, long enough for a busy machine. */
 const LIMIT_MS = 240_000;
 
@@ -50,6 +50,7 @@ export async function servePinboard(options: {
 }): Promise<Pinboard> {
 	const folder = temporaryFolder();
 	try {
+		if (options.artifacts === undefined) compileArtifacts();
 		await run(
 			"vite",
 			["build", "--configLoader", "native", "--outDir", folder.path],
