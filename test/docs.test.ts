@@ -121,8 +121,8 @@ describe("docs/commands.md", () => {
 	});
 });
 
-describe("docs/operations.md", () => {
-	const page = read("docs/operations.md");
+describe("docs/shard-map.md", () => {
+	const page = read("docs/shard-map.md");
 
 	it("shows a topology that the check accepts", () => {
 		const shown = /```json\n(\{\n {2}"version"[\s\S]*?)```/.exec(page)?.[1];

@@ -17,7 +17,7 @@ import { REFUSED_WARNING_MS } from "../queue/rotation.ts";
 import type { createLog } from "../server/log.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 
-/** Logs what an operator needs to know besides requests, until disposed. docs/operations.md says what to do about each event. */
+/** Logs what an operator needs to know besides requests, until disposed. docs/log-events.md says what to do about each event. */
 export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 	const failures = new Repeated();
 	let spansLost = 0;

@@ -45,7 +45,7 @@ export function findPromotion(
 			`The topology names ${matching.length === 0 ? "no primary" : "several primaries"} ${given}: its primaries are ${[...names.keys()].join(", ")}.`,
 		);
 	}
-	// Pools need no replica (docs/operations.md), but whatever is on the server is on its replica too.
+	// Pools need no replica (docs/shard-map.md), but whatever is on the server is on its replica too.
 	const own = ranges.filter(
 		(range) =>
 			nameOf(range.primary) === from &&

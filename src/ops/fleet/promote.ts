@@ -17,7 +17,7 @@ import { Operation, type Step } from "./operations.ts";
 import { preflight } from "./preflight.ts";
 
 /**
- * Makes a replica the primary, while both servers live (docs/operations.md).
+ * Makes a replica the primary, while both servers live (docs/replicas.md).
  *
  * What is safe does not rest on when processes learn of it: the old primary is
  * fenced by `super_read_only`, which it keeps over a restart, before the replica
