@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { dashboardFiles } from "../../deploy/grafana/dashboards.ts";
 import { MAX_OUTBOX_AGE_SECONDS } from "../../src/app/fleetStatus.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { drawDashboard } from "../helpers/drawDashboard.ts";
@@ -143,6 +144,16 @@ test("deploy/alertmanager inhibits alerts that exist, and none that says that so
 });
 
 describe("deploy/grafana", () => {
+	test("has the dashboards that its source describes", () => {
+		for (const [file, text] of dashboardFiles()) {
+			assert.deepEqual(
+				JSON.parse(readFileSync(file, "utf8")),
+				JSON.parse(text),
+				file,
+			);
+		}
+	});
+
 	test("has dashboards whose panels read metrics that exist, from the provisioned source, and cover no other panel", () => {
 		using metrics = openMetrics({ documents: 1 });
 		const known = new Set(

@@ -1,0 +1,119 @@
+import { areas, type Dashboard, graph } from "../panels.ts";
+
+export const HOSTS: Dashboard = {
+	name: "hosts",
+	title: "databases",
+	description: "Each MySQL host as the servers see it, and the shard map.",
+	panels: [
+		graph(
+			"Hosts that answer",
+			"short",
+			["min by (host) (corkboard_database_up)"],
+			{ about: "0 where at least one server gets no answer.", max: 1 },
+		),
+		graph("Statement, p95", "s", [
+			"histogram_quantile(0.95, sum by (host, le) (rate(corkboard_database_statement_duration_seconds_bucket[$__rate_interval])))",
+		]),
+		areas("Failures", "ops", [
+			"sum by (host, kind) (rate(corkboard_database_failures_total[$__rate_interval]))",
+		]),
+		areas("Statements", "ops", [
+			"sum by (host) (rate(corkboard_database_statements_total[$__rate_interval]))",
+		]),
+		areas("Statements by kind", "ops", [
+			"topk(10, sum by (statement) (rate(corkboard_database_statements_total[$__rate_interval])))",
+		]),
+		areas("Rows", "ops", [
+			"sum by (host) (rate(corkboard_database_rows_total[$__rate_interval]))",
+		]),
+		graph(
+			"Connections in use",
+			"short",
+			['sum by (host, purpose) (corkboard_database_connections{state="used"})'],
+			{ about: "At most 10 of a purpose for each process." },
+		),
+		graph(
+			"Callers that wait for a connection",
+			"short",
+			[
+				"sum by (host, purpose) (rate(corkboard_database_connection_wait_seconds_total[$__rate_interval]))",
+				[
+					'sum by (host, purpose) (corkboard_database_connections{state="waiting"})',
+					"{{host}} {{purpose}}, now",
+				],
+			],
+			{ about: "On average, and at the moment of the scrape." },
+		),
+		graph("Waits that ended without a connection", "ops", [
+			'sum by (host, purpose) (rate(corkboard_database_connection_waits_total{result="none"}[$__rate_interval]))',
+		]),
+		areas(
+			"Started again",
+			"ops",
+			[
+				"sum by (host, reason) (rate(corkboard_database_retries_total[$__rate_interval]))",
+			],
+			{
+				about:
+					"Transactions and statements that were rolled back because of a deadlock, a lock, a lost connection, a read-only host.",
+			},
+		),
+		areas("Calls of the storage port", "ops", [
+			"sum by (verb) (rate(corkboard_storage_calls_total[$__rate_interval]))",
+		]),
+		graph(
+			"Keys of a call",
+			"short",
+			[
+				"sum by (verb) (rate(corkboard_storage_keys_total[$__rate_interval])) / sum by (verb) (rate(corkboard_storage_calls_total[$__rate_interval]))",
+			],
+			{ about: "How many objects or lists one call asks for." },
+		),
+		graph("Topology version", "short", ["corkboard_topology_version"], {
+			about: "All servers should have the same.",
+		}),
+		graph("Topology in use for", "s", [
+			"time() - corkboard_topology_loaded_timestamp_seconds",
+		]),
+		graph("Topology file refused", "short", [
+			"corkboard_topology_file_rejected",
+			[
+				"increase(corkboard_topology_rejected_total[1h])",
+				"{{instance}}, in an hour",
+			],
+		]),
+		graph(
+			"Feed reads on a standby",
+			"short",
+			["max by (host) (corkboard_standby_switched)"],
+			{ about: "1: all reads of feed lists of the host go to its standby." },
+		),
+		graph(
+			"What was done about late feed reads",
+			"ops",
+			[
+				"sum by (event) (rate(corkboard_standby_events_total[$__rate_interval]))",
+			],
+			{ about: "In calm, about one read in a thousand is hedged." },
+		),
+		graph(
+			"Standbys of feeds",
+			"s",
+			[
+				["max by (host) (corkboard_standby_lag_seconds)", "{{host}} behind"],
+				[
+					"histogram_quantile(0.95, sum by (host, le) (rate(corkboard_standby_answer_lag_seconds_bucket[$__rate_interval])))",
+					"{{host}} answers",
+				],
+				[
+					"max by (host) (corkboard_standby_delay_seconds)",
+					"{{host}} asked after",
+				],
+			],
+			{
+				about:
+					"How far they are behind, how old their answers were (p95), and after how long they are asked.",
+			},
+		),
+	],
+};
