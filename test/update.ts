@@ -1,11 +1,13 @@
 /**
  * `npm run update`: brings the checked-in copies of what follows from the SDL in
  * line with it: the lock (additions only) and the golden files. What they show
- * is for reviewers; the tests hold them against the SDL.
+ * is for reviewers; the tests hold them against the SDL. It writes Grafana's
+ * dashboards too, from `deploy/grafana/dashboards.ts`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSchema, findBreakingChanges } from "graphql";
+import { dashboardFiles } from "../deploy/grafana/dashboards.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "../src/app/model.ts";
 import { compareLock, parseLock, printLock } from "../src/model/lock.ts";
 import { printModel } from "../src/model/print.ts";
@@ -60,6 +62,7 @@ export function update(
 }
 
 if (import.meta.main) {
+	for (const [file, text] of dashboardFiles()) writeFileSync(file, text);
 	const { written, lines } = update(loadOwnModel(), COPIES);
 	(written ? process.stdout : process.stderr).write(`${lines.join("\n")}\n`);
 	process.exitCode = written ? 0 : 1;

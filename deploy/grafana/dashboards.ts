@@ -9,7 +9,7 @@ import { QUEUE } from "./dashboards/queue.ts";
 import { ROTATION } from "./dashboards/rotation.ts";
 import { type Dashboard, dashboardText } from "./panels.ts";
 
-const DASHBOARDS: readonly Dashboard[] = [
+export const DASHBOARDS: readonly Dashboard[] = [
 	OVERVIEW,
 	HOSTS,
 	CACHES,

@@ -1,8 +1,6 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { parse } from "yaml";
-import type { DrawnDashboard } from "../helpers/drawDashboard.ts";
-import { fileText, ROOT } from "./composeFile.ts";
+import { DASHBOARDS } from "../../deploy/grafana/dashboards.ts";
+import { fileText } from "./composeFile.ts";
 
 export interface Alert {
 	readonly name: string;
@@ -92,27 +90,16 @@ export interface Panel {
 	readonly expressions: readonly string[];
 }
 
-interface Dashboard extends DrawnDashboard {
-	readonly uid: string;
-	readonly panels: readonly (DrawnDashboard["panels"][number] & {
-		readonly datasource: { readonly uid: string };
-	})[];
-}
-
-export function readDashboards(): readonly Dashboard[] {
-	const folder = join(ROOT, "deploy/grafana");
-	return readdirSync(folder)
-		.filter((name) => name.endsWith(".json"))
-		.map((name) => JSON.parse(fileText(`deploy/grafana/${name}`)));
-}
-
 /** All queries, for a range as Grafana would choose it. */
 export function panelsOf(range: string): readonly Panel[] {
-	return readDashboards().flatMap(({ title, panels }) =>
+	return DASHBOARDS.flatMap(({ title, panels }) =>
 		panels.map((panel) => ({
 			title: `${title}, ${panel.title}`,
-			expressions: panel.targets.map(({ expr }) =>
-				expr.replaceAll("$__rate_interval", range),
+			expressions: panel.queries.map((query) =>
+				(typeof query === "string" ? query : query[0]).replaceAll(
+					"$__rate_interval",
+					range,
+				),
 			),
 		})),
 	);
