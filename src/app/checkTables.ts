@@ -1,6 +1,8 @@
 import type { Config } from "../config/config.ts";
 import { readMembers } from "../topology/members.ts";
 import { compareWithFleet, requireNoContradiction } from "./fleetModel.ts";
+import { readMadeTables } from "./lostTables.ts";
+import { lostTables } from "./madeTables.ts";
 import { loadOwnModel, modelFingerprint } from "./model.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import { openPoolsOf } from "./openPools.ts";
@@ -16,6 +18,8 @@ export interface TableCheck {
 	readonly unknown: readonly string[];
 	/** Tables and columns, as `db00000.pins`. */
 	readonly missing: readonly string[];
+	/** Of these, the tables that were made once. */
+	readonly lost: readonly string[];
 	/** Ids of the processes that serve with another model. */
 	readonly others: readonly string[];
 	readonly shards: number;
@@ -30,13 +34,19 @@ export async function checkTables(
 	const fleet = await compareFleet(config);
 	await using corkboard = await open(config, "readOnly");
 	const { storage, topology } = corkboard;
+	const missingOfGraph = await storage.missingTables();
 	const missing = [
-		...(await storage.missingTables()),
+		...missingOfGraph,
 		...(await missingOfQueues(config, corkboard)),
 		...(await missingOfPools(topology.pools)),
 	];
 	const { shards, modShards } = storage;
-	return { ...fleet, missing, shards: shards.length, modShards };
+	const lost = lostTables(
+		{ wanted: storage.tables(), missing: missingOfGraph },
+		await readMadeTables(config, topology),
+		config.store.kind === "topology",
+	);
+	return { ...fleet, missing, lost, shards: shards.length, modShards };
 }
 
 async function compareFleet({

@@ -16,6 +16,8 @@ import {
 	cacheProblems,
 	inspectCaches,
 } from "./inspectCaches.ts";
+import { readMadeTables } from "./lostTables.ts";
+import { lostOf, type MadeTables } from "./madeTables.ts";
 import { loadOwnModel } from "./model.ts";
 import {
 	dataFoldersOf,
@@ -63,12 +65,14 @@ export async function fleetStatus(
 ): Promise<FleetStatus> {
 	await using source = await openTopology(config, null, STORE_MS);
 	const { topology } = source;
-	const [hosts, caches, pools, members] = await Promise.all([
-		inspectTopology(topology, deadline),
-		inspectCaches(config, deadline),
-		poolProblems(topology, deadline),
-		membersOf(source, deadline),
-	]);
+	const [{ reports: hosts, tables }, caches, pools, members, made] =
+		await Promise.all([
+			inspectTopology(topology, deadline),
+			inspectCaches(config, deadline),
+			poolProblems(topology, deadline),
+			membersOf(source, deadline),
+			madeTablesOf(config, source, deadline),
+		]);
 	const { store } = config;
 	const problems = [
 		...(source.problem === null ? [] : [source.problem.message]),
@@ -76,7 +80,12 @@ export async function fleetStatus(
 			? ["The data folder holds no data yet: the first start creates it."]
 			: []),
 		...hostProblems(hosts),
-		...tableProblems(hosts, NAMED_TABLES, CREATE_TABLES),
+		...tableProblems(
+			hosts,
+			NAMED_TABLES,
+			CREATE_TABLES,
+			lostOf(hosts, tables, made, store.kind === "topology"),
+		),
 		...hosts.flatMap(outboxProblems),
 		...cacheProblems(caches),
 		...pools,
@@ -124,21 +133,41 @@ async function membersOf(
 	return members?.length === 0 && !store.hasMembers ? null : members;
 }
 
+/** Null too where the store does not answer. */
+async function madeTablesOf(
+	config: Config,
+	{ topology, store, problem }: TopologySource,
+	deadline: Deadline,
+): Promise<MadeTables | null> {
+	if (store !== null && problem?.code === "UNAVAILABLE") return null;
+	return withDeadline(
+		readMadeTables(config, topology, store ?? undefined),
+		deadline,
+	).catch(() => null);
+}
+
 /** Asks every host of a topology, replicas too. Embedded folders without data have none. */
 export async function inspectTopology(
 	topology: Topology,
 	deadline?: Deadline,
-): Promise<readonly HostReport[]> {
+): Promise<{
+	readonly reports: readonly HostReport[];
+	/** All that the model asks for, as `db00003.pins`. */
+	readonly tables: readonly string[];
+}> {
 	const { model } = loadOwnModel();
 	const folders = dataFoldersOf(topology);
 	const options = { model, topology, readOnly: true };
 	if (folders.size === 0) {
 		await using storage = await openMysqlStorage(options);
-		return await storage.inspectHosts(deadline);
+		return {
+			reports: await storage.inspectHosts(deadline),
+			tables: storage.tables(),
+		};
 	}
-	if (![...folders].every(hasShardFiles)) return [];
+	if (![...folders].every(hasShardFiles)) return { reports: [], tables: [] };
 	await using storage = await openSqliteStorage(options);
-	return await storage.inspectHosts();
+	return { reports: await storage.inspectHosts(), tables: storage.tables() };
 }
 
 function outboxProblems({ host, outbox }: HostReport): readonly string[] {

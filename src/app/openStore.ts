@@ -35,6 +35,7 @@ import {
 	generationOf,
 } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
+import { createTables, recordInFolders } from "./madeTables.ts";
 import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
 
 /**
@@ -217,7 +218,12 @@ async function openStorage(
 	const storage = resources.use(
 		await openSqliteStorage({ model, topology, readOnly }),
 	);
-	if (!readOnly) await storage.createTables();
+	if (!readOnly) {
+		await createTables(storage, recordInFolders(dataFoldersOf(topology)), {
+			// The shards of an embedded folder are made together.
+			mayBeNew: source.store !== null,
+		});
+	}
 	// The owner of a folder cannot hand it over while it runs, so its topology stays.
 	return { storage, currentTopology: () => topology, follow: () => {} };
 }

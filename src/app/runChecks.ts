@@ -7,6 +7,8 @@ import { hostProblems, tableProblems } from "../storage/hostReport.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { documentRules } from "./documentRules.ts";
 import { cacheProblems, inspectCaches } from "./inspectCaches.ts";
+import { readMadeTables } from "./lostTables.ts";
+import { lostOf } from "./madeTables.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import type { AccessMode } from "./openStore.ts";
@@ -46,7 +48,17 @@ export async function runChecks(
 		const hosts = await corkboard.storage.inspectHosts();
 		problems.push(
 			...hostProblems(hosts),
-			...tableProblems(hosts, NAMED_TABLES, CREATE_TABLES),
+			...tableProblems(
+				hosts,
+				NAMED_TABLES,
+				CREATE_TABLES,
+				lostOf(
+					hosts,
+					corkboard.storage.tables(),
+					await readMadeTables(config, topology),
+					config.store.kind === "topology",
+				),
+			),
 		);
 		shards = corkboard.storage.shards.length;
 	}

@@ -14,6 +14,7 @@ import { type HistoryEntry, readCurrent } from "../topology/history.ts";
 import { parseHostUrl, redactHostUrl } from "../topology/hostUrl.ts";
 import type { TopologyStore } from "../topology/store.ts";
 import type { Topology } from "../topology/types.ts";
+import { createTables, recordInStore } from "./madeTables.ts";
 import { loadOwnModel } from "./model.ts";
 import { openTopologyStore } from "./openTopology.ts";
 
@@ -75,7 +76,7 @@ export async function openRange(
 	const why = `open ${range.join("-")}`;
 	if (hosts !== null) {
 		const now = await currentTopology(store);
-		await prepareHosts(addedTo(now, range, hosts), hosts, report);
+		await prepareHosts(store, addedTo(now, range, hosts), hosts, report);
 		if (!hasShards(now, range, hosts)) {
 			const { topology } = await publishTopology(
 				store,
@@ -145,12 +146,16 @@ type Hosts = NonNullable<Opening["hosts"]>;
 
 /** Looks at the hosts and makes the tables. */
 async function prepareHosts(
+	store: TopologyStore,
 	topology: Topology,
 	hosts: Hosts,
 	report: (line: string) => void,
 ): Promise<void> {
 	await using storage = await inspectHosts(topology, hosts, false, report);
-	await storage.createTables();
+	await createTables(storage, recordInStore(store), {
+		mayBeNew: true,
+		isPart: true,
+	});
 	report("every shard has its tables");
 }
 

@@ -68,14 +68,23 @@ export function tableProblems(
 	reports: readonly HostReport[],
 	named: number,
 	create: string,
+	/** Those of the missing ones that were made once, and what to do about them. */
+	lost: {
+		readonly tables: readonly string[];
+		readonly sentence: string;
+	} | null,
 ): readonly string[] {
-	const missing = reports.flatMap(({ missingTables }) => missingTables ?? []);
+	const isLost = new Set(lost?.tables);
+	const missing = reports.flatMap(({ missingTables }) =>
+		(missingTables ?? []).filter((table) => !isLost.has(table)),
+	);
 	const unknown = reports.filter(
 		({ role, error, missingTables }) =>
 			role === "primary" && error === null && missingTables === null,
 	);
 	return [
 		...unknown.map(({ host }) => `${host} did not say which tables it has.`),
+		...(lost === null ? [] : [lost.sentence]),
 		...missing.slice(0, named).map((table) => `${table} is missing.`),
 		...(missing.length > 0
 			? [

@@ -363,10 +363,14 @@ class TopologySwitcher implements ReloadableStorage {
 		return this.#current.use((storage) => storage.missingTables(shards));
 	}
 
+	tables(): readonly string[] {
+		return this.#current.storage.tables();
+	}
+
 	createTables(
-		progress?: (done: number, total: number) => void,
-	): Promise<void> {
-		return this.#current.use((storage) => storage.createTables(progress));
+		...call: Parameters<Storage["createTables"]>
+	): ReturnType<Storage["createTables"]> {
+		return this.#current.use((storage) => storage.createTables(...call));
 	}
 
 	walkObjects(

@@ -190,11 +190,18 @@ export interface Storage extends AsyncDisposable {
 	 */
 	missingTables(shards?: readonly number[]): Promise<readonly string[]>;
 
+	/** All tables of all shards and mod shards, as `db00003.pins`, whether they are there or not. */
+	tables(): readonly string[];
+
 	/**
 	 * Create missing tables on every shard, and bring tables of earlier versions up
 	 * to date: their rows stay. Repeating it changes nothing.
 	 */
-	createTables(progress?: (done: number, total: number) => void): Promise<void>;
+	createTables(
+		progress?: (done: number, total: number) => void,
+		/** The first local id of tables that are created, by `db00003.pins` (default: 1). */
+		firstIds?: ReadonlyMap<string, number>,
+	): Promise<void>;
 
 	/** Iterate over all rows in key order, in batches, for `verify`. Not a snapshot. */
 	walkObjects(

@@ -65,6 +65,8 @@ export type ReadableStore = Omit<TopologyStore, "write">;
 export const TOPOLOGY = "topology";
 /** The newest lock file of the model that the tables were made for. */
 export const MODEL = "model";
+/** Which tables were made. */
+export const MADE = "tables";
 
 /** `history/0000000017` */
 export function historyPath(version: number): string {

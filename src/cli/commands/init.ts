@@ -1,5 +1,11 @@
 import { checkTables } from "../../app/checkTables.ts";
 import { named, publishModel } from "../../app/fleetModel.ts";
+import { recreateLostTables } from "../../app/lostTables.ts";
+import {
+	createTables,
+	lostSentence,
+	recordInStore,
+} from "../../app/madeTables.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { createQueues } from "../../app/openJobs.ts";
 import { openPoolsOf } from "../../app/openPools.ts";
@@ -19,6 +25,10 @@ export const usage: Usage = {
 		check: {
 			description: "say what is missing and who lacks it, and create nothing",
 		},
+		lost: {
+			description:
+				"make tables again, empty, that were made once and are lost; their ids go on where none was given",
+		},
 		json: JSON_OPTION,
 	},
 	exitCodes: { 3: "with --check: something is missing" },
@@ -31,13 +41,11 @@ export async function run(
 	const config = readConfig(context.env);
 	const isJson = options.json !== undefined;
 	if (options.check !== undefined) return check(config, context, isJson);
+	const lost =
+		options.lost === undefined ? [] : await recreateLostTables(config);
 	await using corkboard = await openForCommand(context, config, "readWrite");
 	const { shards, modShards } = corkboard.storage;
-	const progress = createProgressLine(context);
-	await corkboard.storage.createTables((done, total) =>
-		progress.update(`${done} of ${total} shards and mod shards`),
-	);
-	progress.end();
+	await createGraphTables(config, corkboard, context);
 	const queueShards = await createQueueTables(corkboard);
 	const poolShards = await createPoolTables(corkboard);
 	await storeModel(config);
@@ -47,6 +55,7 @@ export async function run(
 		modShards,
 		queueShards,
 		poolShards,
+		lost,
 	};
 	context.stdout(
 		isJson ? JSON.stringify(made, null, "\t") : described(made).join("\n"),
@@ -54,19 +63,48 @@ export async function run(
 	return 0;
 }
 
+/** Those of the graph. What was made is remembered: nothing lost may be taken for new. */
+async function createGraphTables(
+	{ store: place }: Config,
+	{ storage }: Corkboard,
+	context: CommandContext,
+): Promise<void> {
+	// It was made when the folder was opened.
+	if (storage.hasSingleWriter || place.kind === "embedded") return;
+	await using store = openTopologyStore(place);
+	const progress = createProgressLine(context);
+	try {
+		await createTables(storage, recordInStore(store), {
+			mayBeNew: true,
+			progress: (done, total) =>
+				progress.update(`${done} of ${total} shards and mod shards`),
+		});
+	} finally {
+		progress.end();
+	}
+}
+
 function described({
 	shards,
 	modShards,
 	queueShards,
 	poolShards,
+	lost,
 }: {
 	readonly shards: number;
 	readonly modShards: number;
 	readonly queueShards: number;
 	readonly poolShards: number;
+	readonly lost: readonly string[];
 }): readonly string[] {
 	const have = (count: number) => (count === 1 ? "has" : "have");
 	return [
+		...(lost.length > 0
+			? [
+					`made again, empty: ${plural(lost.length, "lost table")}: ${lost.join(", ")}`,
+					"next: verify, which finds what their rows have left elsewhere",
+				]
+			: []),
 		`${shards} shards and ${modShards} mod shards have all their tables`,
 		...(queueShards > 0
 			? [
@@ -94,7 +132,8 @@ async function check(
 	isJson: boolean,
 ): Promise<number> {
 	const checked = await checkTables(config, context.open);
-	const { additions, missing, unknown, others, shards, modShards } = checked;
+	const { additions, missing, lost, unknown, others, shards, modShards } =
+		checked;
 	if (isJson) {
 		// docs/commands.md describes this shape: scripts rely on it.
 		context.stdout(JSON.stringify(checked, null, "\t"));
@@ -111,7 +150,8 @@ async function check(
 		...(others.length > 0
 			? [`processes with another model: ${others.join(", ")}; they go on`]
 			: []),
-		...(missing.length > 0
+		...(lost.length > 0 ? [lostSentence(lost)] : []),
+		...(missing.length > lost.length
 			? ["next: init, which changes nothing that is there; then the servers"]
 			: []),
 	];

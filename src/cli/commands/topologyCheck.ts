@@ -123,12 +123,13 @@ async function problemsOfHosts(
 	// Loaded on demand: a file alone is checked faster without it.
 	const { inspectTopology } = await import("../../app/fleetStatus.ts");
 	const { poolProblems } = await import("../../app/poolProblems.ts");
-	const reports = await inspectTopology(topology);
+	const { reports } = await inspectTopology(topology);
 	return reports.length === 0
 		? null
 		: [
 				...hostProblems(reports),
-				...tableProblems(reports, NAMED_TABLES, CREATE_TABLES),
+				// Which of them are lost, init says.
+				...tableProblems(reports, NAMED_TABLES, CREATE_TABLES, null),
 				...(await poolProblems(topology)),
 			];
 }

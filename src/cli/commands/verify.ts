@@ -191,7 +191,7 @@ function summary(report: VerifyReport, repair: boolean): readonly string[] {
 	if (unchecked.length === 0) return lines;
 	return [
 		...lines,
-		"not checked, because the host did not answer:",
+		"not checked:",
 		...unchecked.map(({ place, reason }) => `  ${place}: ${reason}`),
 	];
 }

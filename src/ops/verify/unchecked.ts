@@ -1,3 +1,5 @@
+import { CorkboardError } from "../../errors.ts";
+
 /** A database that could not be read in whole or in part. */
 export interface UncheckedPlace {
 	/** Such as `db00003`, or `db00003.boards` for one table. */
@@ -15,7 +17,7 @@ export class Unchecked {
 	note(place: string, error: unknown): void {
 		const { times, reason } = this.#places.get(place) ?? {
 			times: 0,
-			reason: error instanceof Error ? error.message : String(error),
+			reason: reasonOf(error),
 		};
 		this.#places.set(place, { place, reason, times: times + 1 });
 	}
@@ -25,4 +27,13 @@ export class Unchecked {
 			a.place < b.place ? -1 : 1,
 		);
 	}
+}
+
+/** What a host says of a table that it does not have is no silence, and has another cure. */
+function reasonOf(error: unknown): string {
+	if (error instanceof CorkboardError && error.details.kind === "moved") {
+		const { host, reason } = error.details;
+		return `${host} has no table: ${reason}`;
+	}
+	return error instanceof Error ? error.message : String(error);
 }

@@ -36,6 +36,8 @@ export async function createTables(
 	model: Model,
 	{ shards, modShards, hosts }: ShardMap,
 	progress?: (done: number, total: number) => void,
+	/** Of tables with local ids, by `database.table`. */
+	firstIds: ReadonlyMap<string, number> = new Map(),
 ): Promise<void> {
 	const wanted = tablesOfShards(model, shards, modShards);
 	let done = 0;
@@ -44,6 +46,7 @@ export async function createTables(
 			createOnHost(
 				host,
 				wanted.filter(({ shard }) => shard.host === host),
+				firstIds,
 				() => {
 					done += 1;
 					progress?.(done, wanted.length);
@@ -54,6 +57,20 @@ export async function createTables(
 	for (const result of results) {
 		if (result.status === "rejected") throw operatorError(result.reason);
 	}
+}
+
+/** All tables, as `database.table`. */
+export function tableNames(
+	model: Model,
+	{ shards, modShards }: Pick<ShardMap, "shards" | "modShards">,
+): readonly string[] {
+	return tablesOfShards(model, shards, modShards).flatMap(
+		({ shard: { database }, tables }) =>
+			// The one of beats holds nothing that could be lost.
+			database === BEAT_DATABASE
+				? []
+				: tables.map(({ name }) => `${database}.${name}`),
+	);
 }
 
 /** What `createTables` would create or change. */
@@ -144,13 +161,14 @@ function tablesOfShards(
 async function createOnHost(
 	host: Host,
 	wanted: readonly Wanted[],
+	firstIds: ReadonlyMap<string, number>,
 	onDone: () => void,
 ): Promise<void> {
 	const existing = await readExisting(host, wanted);
 	const waiting = [...wanted];
 	const work = async () => {
 		for (let next = waiting.shift(); next; next = waiting.shift()) {
-			await createOnShard(next, existing);
+			await createOnShard(next, existing, firstIds);
 			onDone();
 		}
 	};
@@ -192,6 +210,7 @@ async function readExisting(
 async function createOnShard(
 	wanted: Wanted,
 	existing: ReadonlySet<string>,
+	firstIds: ReadonlyMap<string, number>,
 ): Promise<void> {
 	const { shard, tables } = wanted;
 	const { host, database } = shard;
@@ -205,7 +224,8 @@ async function createOnShard(
 		statements.push({ name, text, values: [] });
 	if (missing.length > 0) add(`create ${database}`, createDatabase(database));
 	for (const table of missing) {
-		add(`create ${table.name}`, createTable(database, table));
+		const firstId = firstIds.get(`${database}.${table.name}`);
+		add(`create ${table.name}`, createTable(database, table, firstId));
 	}
 	for (const [table, some] of upgrades) {
 		add(`upgrade ${table}`, upgradeTable(database, table, some));

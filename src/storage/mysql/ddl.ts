@@ -153,9 +153,12 @@ export function createDatabase(database: string): string {
 export function createTable(
 	database: string,
 	{ name, columns }: Table,
+	/** Of a table with local ids. */
+	firstId = 1,
 ): string {
+	const isCounting = firstId > 1 && columns.includes("AUTO_INCREMENT");
 	return `CREATE TABLE IF NOT EXISTS ${tableIn(database, name)} (\n\t${columns}\n)
-	ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+	ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin${isCounting ? ` AUTO_INCREMENT = ${firstId}` : ""}`;
 }
 
 /** A shard's database: `db00042`, `mod00042` of a mod shard, and `feed00042` of its feed lists. */

@@ -45,7 +45,7 @@ import type {
 } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { countLists } from "./countLists.ts";
-import { createTables, missingTables } from "./createTables.ts";
+import { createTables, missingTables, tableNames } from "./createTables.ts";
 import type { Host, HostLimits, QueryOptions } from "./driver/host.ts";
 import { inspectHosts } from "./inspectHosts.ts";
 import { walkLists } from "./lists.ts";
@@ -544,12 +544,17 @@ class MysqlStorage implements Storage {
 		return missingTables(this.#model, map);
 	}
 
+	tables(): readonly string[] {
+		return tableNames(this.#model, this.#map);
+	}
+
 	async createTables(
 		progress?: (done: number, total: number) => void,
+		firstIds?: ReadonlyMap<string, number>,
 	): Promise<void> {
 		startCall("createTables", this.#map.shards.size + this.#map.modShards.size);
 		for (const shard of this.#map.shards.values()) this.#checkWritable(shard);
-		await createTables(this.#model, this.#map, progress);
+		await createTables(this.#model, this.#map, progress, firstIds);
 	}
 
 	walkObjects(

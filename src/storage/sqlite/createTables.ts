@@ -10,7 +10,13 @@ import type { ShardFile } from "./driver/shardFile.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
 /** Create the file's missing tables and upgrade older ones, in one transaction. */
-export function createTables(file: ShardFile, tables: readonly Sql[]): void {
+export function createTables(
+	file: ShardFile,
+	tables: readonly Sql[],
+	/** Of tables with local ids, by `db00003.pins`. */
+	firstIds: ReadonlyMap<string, number> = new Map(),
+): void {
+	const names = namesIn(file, tables);
 	file.create((connection) => {
 		for (const { table, clause } of missingColumns(connection, tables)) {
 			connection.run({
@@ -18,7 +24,14 @@ export function createTables(file: ShardFile, tables: readonly Sql[]): void {
 				text: `ALTER TABLE ${quoted(table)} ${clause}`,
 			});
 		}
-		for (const table of tables) connection.run(table);
+		for (const [index, table] of tables.entries()) {
+			connection.run(table);
+			const firstId = firstIds.get(names[index] as string);
+			if (firstId === undefined || !table.text.includes("AUTOINCREMENT")) {
+				continue;
+			}
+			connection.run(FIRST_ID, [table.name.slice(CREATE.length), firstId - 1]);
+		}
 		if (tables.some(({ name }) => name === `${CREATE}outbox`)) {
 			connection.run(DUE_INDEX);
 		}
@@ -51,6 +64,21 @@ const COLUMNS: Sql = {
 	text: "SELECT name FROM pragma_table_info(?)",
 };
 
+/** SQLite goes on after this one. */
+const FIRST_ID: Sql = {
+	name: "first id",
+	text: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",
+};
+
+/** The tables of a file, as `db00003.pins`. */
+export function namesIn(
+	{ location: { host } }: ShardFile,
+	tables: readonly Sql[],
+): readonly string[] {
+	const database = host.slice(0, -".sqlite".length);
+	return tables.map(({ name }) => `${database}.${name.slice(CREATE.length)}`);
+}
+
 /** What `createTables` would create or change in a file. */
 export function missingTables(
 	file: ShardFile,
@@ -58,6 +86,7 @@ export function missingTables(
 ): readonly string[] {
 	const { host, path } = file.location;
 	const database = host.slice(0, -".sqlite".length);
+	const names = namesIn(file, tables);
 	const existing = new Set(
 		existsSync(path)
 			? file.reader
@@ -67,9 +96,7 @@ export function missingTables(
 	);
 	const columns = existing.size > 0 ? missingColumns(file.reader, tables) : [];
 	return [
-		...tables
-			.filter(({ name }) => !existing.has(name))
-			.map(({ name }) => `${database}.${name.slice(CREATE.length)}`),
+		...names.filter((_, index) => !existing.has((tables[index] as Sql).name)),
 		...columns.map(({ table, column }) => `${database}.${table}.${column}`),
 	];
 }

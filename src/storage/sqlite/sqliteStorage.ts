@@ -41,7 +41,7 @@ import type {
 	UntakenQuery,
 } from "../storage.ts";
 import { countLists } from "./countLists.ts";
-import { createTables, missingTables } from "./createTables.ts";
+import { createTables, missingTables, namesIn } from "./createTables.ts";
 import { modShardTables, shardTables } from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import { longestLists, walkLists } from "./lists.ts";
@@ -452,8 +452,20 @@ class SqliteStorage implements Storage {
 		];
 	}
 
+	tables(): readonly string[] {
+		const tables = shardTables(this.#model);
+		const modTables = modShardTables();
+		return [
+			...[...this.#files.values()].flatMap((file) => namesIn(file, tables)),
+			...[...this.#modFiles.values()].flatMap((file) =>
+				namesIn(file, modTables),
+			),
+		];
+	}
+
 	async createTables(
 		progress?: (done: number, total: number) => void,
+		firstIds?: ReadonlyMap<string, number>,
 	): Promise<void> {
 		const tables = shardTables(this.#model);
 		const modTables = modShardTables();
@@ -467,7 +479,7 @@ class SqliteStorage implements Storage {
 		startCall("createTables", files.length);
 		let done = 0;
 		for (const { file, tables } of files) {
-			onFile(file, () => createTables(file, tables));
+			onFile(file, () => createTables(file, tables, firstIds));
 			done += 1;
 			progress?.(done, files.length);
 			await nextTurn();

@@ -277,9 +277,10 @@ function toStorageFailure(
 ): unknown {
 	const errno = primaryCode(thrown);
 	if (errno === null) return thrown;
+	const { message } = thrown as Error;
 	return new StorageFailure(
-		kindOf(errno),
-		`${path}: ${(thrown as Error).message}`,
+		message.startsWith("no such table") ? "moved" : kindOf(errno),
+		`${path}: ${message}`,
 		{ host, statement, errno, cause: thrown },
 	);
 }

@@ -1,0 +1,58 @@
+import type { Config } from "../config/config.ts";
+import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
+import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
+import type { ReadableStore } from "../topology/store.ts";
+import type { Topology } from "../topology/types.ts";
+import {
+	createLostTables,
+	type MadeTables,
+	readMade,
+	recordInFolders,
+	recordInStore,
+} from "./madeTables.ts";
+import { loadOwnModel } from "./model.ts";
+import { lockDataFolders } from "./openStore.ts";
+import {
+	dataFoldersOf,
+	openTopology,
+	openTopologyStore,
+} from "./openTopology.ts";
+
+/** Makes lost tables again, and nothing else. Returns which. */
+export async function recreateLostTables(
+	config: Config,
+): Promise<readonly string[]> {
+	await using opened = new AsyncDisposableStack();
+	const { topology } = opened.use(await openTopology(config));
+	const { model } = loadOwnModel();
+	const folders = dataFoldersOf(topology);
+	const { store: place } = config;
+	if (folders.size > 0) {
+		lockDataFolders(topology, "readWrite", opened);
+		const storage = opened.use(await openSqliteStorage({ model, topology }));
+		return await createLostTables(
+			storage,
+			recordInFolders(folders),
+			place.kind === "topology",
+		);
+	}
+	if (place.kind === "embedded") return [];
+	const store = opened.use(openTopologyStore(place));
+	const storage = opened.use(await openMysqlStorage({ model, topology }));
+	return await createLostTables(storage, recordInStore(store), true);
+}
+
+/** What is remembered of the tables of a topology. Throws UNAVAILABLE where its store does not answer. */
+export async function readMadeTables(
+	{ store: place }: Pick<Config, "store">,
+	topology: Topology,
+	/** Of the topology (default: opened for this). */
+	store?: ReadableStore,
+): Promise<MadeTables | null> {
+	const folders = dataFoldersOf(topology);
+	if (folders.size > 0) return recordInFolders(folders).read();
+	if (store !== undefined) return readMade(store);
+	if (place.kind === "embedded") return null;
+	await using own = openTopologyStore(place);
+	return await readMade(own);
+}
