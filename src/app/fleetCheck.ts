@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { checkServers } from "../ops/fleet/checkServers.ts";
-import { isHeld, isOver, listOperations } from "../ops/fleet/operations.ts";
+import { isOver, listOperations } from "../ops/fleet/operations.ts";
+import { isHeld } from "../ops/fleet/signOfLife.ts";
 import { agreed } from "../topology/barrier.ts";
 import type { Environment } from "../topology/secret.ts";
 import type { TopologyStore } from "../topology/store.ts";

@@ -1,6 +1,7 @@
 import type { ReplicaResult } from "../ops/fleet/addReplica.ts";
+import type { Loss } from "../ops/fleet/loss.ts";
 import type { PromotionResult } from "../ops/fleet/promote.ts";
-import { describePromotion } from "./fleetCommand.ts";
+import { type DeadResult, describeLoss } from "../ops/fleet/promoteDead.ts";
 
 /** What an operator reads of an operation of any kind that is over. */
 export function describeOperation(
@@ -36,6 +37,69 @@ export function describeReplica({
 					...missing.map(
 						({ id, oldest }) => `  ${id} still runs version ${oldest}`,
 					),
+				]
+			: []),
+	];
+}
+
+/** What an operator reads of a promotion that is over. */
+export function describePromotion({
+	operation,
+	from,
+	to,
+	version,
+	pauseMs,
+	agreement,
+	isFollowing,
+	...rest
+}: PromotionResult | DeadResult): readonly string[] {
+	if (version === null) {
+		return [
+			`${operation}: rolled back; ${from} is the primary, nothing changed`,
+		];
+	}
+	const agreed = agreement?.agreed.length ?? 0;
+	const missing = agreement?.missing ?? [];
+	return [
+		`${operation}: published version ${version}: ${to} is the primary in the place of ${from}`,
+		...(pauseMs === null
+			? []
+			: [
+					`the old primary took no writes for ${Math.round(pauseMs)} ms until then`,
+				]),
+		...(agreement?.by === "members"
+			? [
+					`${agreed} of ${agreed + missing.length} processes serve it`,
+					...missing.map(
+						({ id, oldest }) => `  ${id} still runs version ${oldest}`,
+					),
+				]
+			: []),
+		...(isFollowing ? [`${from} follows ${to}, and takes no writes`] : []),
+		...("loss" in rest && rest.loss !== null
+			? [
+					describeLoss(rest.loss, { from, to }),
+					...describeWrites(rest.loss),
+					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then; and corkboard replica add NEW --of ${to}.`,
+				]
+			: []),
+	];
+}
+
+const SHOWN_WRITES = 20;
+
+/** The first of them, each on a line. */
+export function describeWrites({ writes }: Loss): readonly string[] {
+	const named = writes.filter(({ wrote }) => wrote.length > 0);
+	const shown = named.slice(0, SHOWN_WRITES);
+	return [
+		...shown.map(
+			({ gtid, at, wrote }) =>
+				`  ${new Date(at).toISOString()} ${gtid} ${wrote.join(", ")}`,
+		),
+		...(named.length > shown.length
+			? [
+					`  and ${named.length - shown.length} more, in operations list --all --json`,
 				]
 			: []),
 	];

@@ -1,18 +1,22 @@
 import { createInterface } from "node:readline/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openTopologyStore } from "../app/openTopology.ts";
 import { readConfig } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import type { PromotionHosts } from "../ops/fleet/exchangeHosts.ts";
 import type { Loss } from "../ops/fleet/loss.ts";
-import { isOver, requireRecord } from "../ops/fleet/operations.ts";
-import type { PromoteOptions, PromotionResult } from "../ops/fleet/promote.ts";
 import {
-	type DeadResult,
-	describeLoss,
-	type Evidence,
-} from "../ops/fleet/promoteDead.ts";
+	isOver,
+	isTakenOver,
+	type OperationRecord,
+	requireRecord,
+} from "../ops/fleet/operations.ts";
+import type { PromoteOptions, PromotionResult } from "../ops/fleet/promote.ts";
+import { describeLoss, type Evidence } from "../ops/fleet/promoteDead.ts";
+import { recordedResult } from "../ops/fleet/resumeOperation.ts";
 import { type ParsedArguments, type Usage, UsageError } from "./arguments.ts";
 import type { CommandContext } from "./commandContext.ts";
+import { describeOperation, describeWrites } from "./describeOperation.ts";
 
 /** The store of the topology and the account of the operator, for `body`. Throws BAD_CONFIG for an embedded folder. */
 export async function withFleet<T>(
@@ -37,10 +41,19 @@ export interface HalfWay {
 	readonly error: string;
 }
 
+/** What `--json` prints of an operation that somebody else has taken over. */
+export interface TakenOver extends HalfWay {
+	/** Who has, or had it last; null where the store does not say. */
+	readonly holder: string | null;
+	/** The version that was published; null: none, or not yet. */
+	readonly version: number | null;
+	readonly loss: Loss | null;
+}
+
 /**
  * The exit code of `body`; 3 where it throws and leaves an operation half-way,
- * which is then said on stderr, and on stdout with `--json`. `operation` is
- * the id of what was begun; null: nothing was.
+ * which is then said on stderr, and on stdout with `--json`; 4 where somebody else
+ * has taken it over, which is said with how it has ended. `operation` is the id of what was begun; null: nothing was.
  */
 export async function orHalfWay(
 	context: CommandContext,
@@ -54,6 +67,9 @@ export async function orHalfWay(
 	} catch (thrown) {
 		const id = operation();
 		if (id === null || !(thrown instanceof CorkboardError)) throw thrown;
+		if (isTakenOver(thrown)) {
+			return reportTakenOver(context, store, isJson, id, thrown);
+		}
 		// Where the store does not answer, nobody knows.
 		const found = await requireRecord(store, id).catch(() => null);
 		if (found !== null && isOver(found.record)) throw thrown;
@@ -66,6 +82,49 @@ export async function orHalfWay(
 		);
 		return HALF_WAY;
 	}
+}
+
+/** How long the one who has taken an operation over is waited for, and how often it is looked. Milliseconds. */
+const ENDED_MS = 60_000;
+const ENDED_LOOK_MS = 500;
+
+/** Says who has an operation now and, when it is over, how it ended. */
+async function reportTakenOver(
+	context: CommandContext,
+	store: PromoteOptions["store"],
+	isJson: boolean,
+	id: string,
+	{ message }: CorkboardError,
+): Promise<number> {
+	context.stderr(`corkboard: ${message}`);
+	const until = performance.now() + ENDED_MS;
+	let record: OperationRecord | null;
+	for (;;) {
+		// Where the store does not answer, the next look may say more.
+		record = await requireRecord(store, id).then(
+			(found) => found.record,
+			() => null,
+		);
+		if (record !== null && isOver(record)) break;
+		if (performance.now() > until) break;
+		await sleep(ENDED_LOOK_MS);
+	}
+	const { step = null, holder = null, version = null } = record ?? {};
+	if (isJson) {
+		const loss = record?.loss ?? null;
+		const lost: TakenOver = {
+			...{ operation: id, step, error: message },
+			...{ holder, version, loss },
+		};
+		context.stdout(JSON.stringify(lost, null, "\t"));
+	} else if (record !== null && isOver(record)) {
+		context.stdout(describeOperation(recordedResult(record)).join("\n"));
+	} else {
+		context.stderr(
+			`${id} is at ${step ?? "a step that the store does not say"}. Look at it with: corkboard operations list`,
+		);
+	}
+	return TAKEN_OVER;
 }
 
 export const MAX_PAUSE: Usage["options"][string] = {
@@ -88,6 +147,9 @@ export function milliseconds(
 
 /** Exit codes of the commands that change the fleet. */
 export const HALF_WAY = 3;
+export const TAKEN_OVER = 4;
+export const TAKEN_OVER_MEANING =
+	"somebody else has taken it over; it says who, and how it has ended";
 export const FLEET_CODES: NonNullable<Usage["exitCodes"]> = {
 	1: "refused, failed, or rolled back: nothing has changed",
 	3: "it stands half-way, and operations resume goes on; or the new version is published, but not every process serves it yet",
@@ -150,67 +212,5 @@ export function describeEvidence(
 					`${to} ${replica.isReceiving ? "counts as connected to it still" : `has lost it${replica.error === "" ? "" : `: ${replica.error}`}`}`,
 				]),
 		`processes: ${lost} have lost it, ${reached} reach it, ${idle} do not know, ${silent} do not answer`,
-	];
-}
-
-const SHOWN_WRITES = 20;
-
-function describeWrites({ writes }: Loss): readonly string[] {
-	const named = writes.filter(({ wrote }) => wrote.length > 0);
-	const shown = named.slice(0, SHOWN_WRITES);
-	return [
-		...shown.map(
-			({ gtid, at, wrote }) =>
-				`  ${new Date(at).toISOString()} ${gtid} ${wrote.join(", ")}`,
-		),
-		...(named.length > shown.length
-			? [
-					`  and ${named.length - shown.length} more, in operations list --all --json`,
-				]
-			: []),
-	];
-}
-
-/** What an operator reads of a promotion that is over. */
-export function describePromotion({
-	operation,
-	from,
-	to,
-	version,
-	pauseMs,
-	agreement,
-	isFollowing,
-	...rest
-}: PromotionResult | DeadResult): readonly string[] {
-	if (version === null) {
-		return [
-			`${operation}: rolled back; ${from} is the primary, nothing changed`,
-		];
-	}
-	const agreed = agreement?.agreed.length ?? 0;
-	const missing = agreement?.missing ?? [];
-	return [
-		`${operation}: published version ${version}: ${to} is the primary in the place of ${from}`,
-		...(pauseMs === null
-			? []
-			: [
-					`the old primary took no writes for ${Math.round(pauseMs)} ms until then`,
-				]),
-		...(agreement?.by === "members"
-			? [
-					`${agreed} of ${agreed + missing.length} processes serve it`,
-					...missing.map(
-						({ id, oldest }) => `  ${id} still runs version ${oldest}`,
-					),
-				]
-			: []),
-		...(isFollowing ? [`${from} follows ${to}, and takes no writes`] : []),
-		...("loss" in rest && rest.loss !== null
-			? [
-					describeLoss(rest.loss, { from, to }),
-					...describeWrites(rest.loss),
-					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then; and corkboard replica add NEW --of ${to}.`,
-				]
-			: []),
 	];
 }

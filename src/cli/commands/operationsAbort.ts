@@ -1,9 +1,9 @@
-import { requireUnheld } from "../../ops/fleet/operations.ts";
-import { abortOperation } from "../../ops/fleet/resumeOperation.ts";
+import { Operation } from "../../ops/fleet/operations.ts";
+import { undo } from "../../ops/fleet/resumeOperation.ts";
 import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { describeOperation } from "../describeOperation.ts";
-import { orHalfWay, withFleet } from "../fleetCommand.ts";
+import { orHalfWay, TAKEN_OVER_MEANING, withFleet } from "../fleetCommand.ts";
 
 export const usage: Usage = {
 	summary:
@@ -14,6 +14,7 @@ export const usage: Usage = {
 	exitCodes: {
 		1: "refused: it is over, or somebody still runs it",
 		3: "it stands half-way: it has published, so only resume is left, or a server did not answer",
+		4: TAKEN_OVER_MEANING,
 	},
 };
 
@@ -22,14 +23,14 @@ export async function run(
 	context: CommandContext,
 ): Promise<number> {
 	return withFleet(context, async (fleet) => {
-		await requireUnheld(fleet.store, id);
-		return orHalfWay(
+		await using operation = await Operation.takeOver(fleet.store, id);
+		return await orHalfWay(
 			context,
 			fleet,
 			json !== undefined,
 			() => id,
 			async () => {
-				const result = await abortOperation(fleet, id);
+				const result = await undo(fleet, operation);
 				context.stdout(
 					json === undefined
 						? describeOperation(result).join("\n")

@@ -1,4 +1,5 @@
-import { isHeld, isOver, listOperations } from "../../ops/fleet/operations.ts";
+import { isOver, listOperations } from "../../ops/fleet/operations.ts";
+import { isHeld } from "../../ops/fleet/signOfLife.ts";
 import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { withFleet } from "../fleetCommand.ts";

@@ -1,5 +1,5 @@
-import { requireUnheld } from "../../ops/fleet/operations.ts";
-import { resumeOperation } from "../../ops/fleet/resumeOperation.ts";
+import { Operation } from "../../ops/fleet/operations.ts";
+import { proceed } from "../../ops/fleet/resumeOperation.ts";
 import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { describeOperation } from "../describeOperation.ts";
@@ -36,17 +36,18 @@ export async function run(
 	const { json } = given;
 	const maxPauseMs = milliseconds("max-pause", given["max-pause"]);
 	return withFleet(context, async (fleet) => {
-		const { record } = await requireUnheld(fleet.store, id);
+		await using operation = await Operation.takeOver(fleet.store, id);
+		const { record } = operation;
 		// Of a promotion an interrupt ends the command at once.
 		const signal =
 			record.kind === "replica add" ? context.interruptSignal() : null;
-		return orHalfWay(
+		return await orHalfWay(
 			context,
 			fleet,
 			json !== undefined,
 			() => id,
 			async () => {
-				const result = await resumeOperation(
+				const result = await proceed(
 					{
 						...fleet,
 						...(signal && { signal }),
@@ -56,7 +57,7 @@ export async function run(
 							onStep: (step: string) => context.stderr(step),
 						}),
 					},
-					id,
+					operation,
 				);
 				context.stdout(
 					json === undefined

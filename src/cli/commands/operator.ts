@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fenceReturned } from "../../ops/fleet/fenceReturned.ts";
-import { isHeld, isOver, listOperations } from "../../ops/fleet/operations.ts";
-import { resumeOperation } from "../../ops/fleet/resumeOperation.ts";
+import {
+	isOver,
+	listOperations,
+	Operation,
+} from "../../ops/fleet/operations.ts";
+import { proceed } from "../../ops/fleet/resumeOperation.ts";
 import { INTERRUPTED, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { describeOperation } from "../describeOperation.ts";
@@ -31,10 +35,15 @@ export async function run(
 			try {
 				const records = await listOperations(fleet.store);
 				for (const record of records) {
-					if (isOver(record) || (await isHeld(fleet.store, record.id)))
-						continue;
-					context.stdout(`taking over ${record.id} at ${record.step}`);
-					const result = await resumeOperation({ ...fleet, signal }, record.id);
+					if (isOver(record)) continue;
+					await using operation = await Operation.tryTakeOver(
+						fleet.store,
+						record.id,
+					);
+					if (operation === null) continue;
+					const { id, step } = operation.record;
+					context.stdout(`taking over ${id} at ${step}`);
+					const result = await proceed({ ...fleet, signal }, operation);
 					context.stdout(describeOperation(result).join("\n"));
 				}
 				for (const name of await fenceReturned(fleet, records)) {

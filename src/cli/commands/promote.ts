@@ -12,11 +12,11 @@ import {
 	UsageError,
 } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
+import { describePromotion } from "../describeOperation.ts";
 import {
 	codeOf,
 	confirm,
 	describeEvidence,
-	describePromotion,
 	FLEET_CODES,
 	lossAccepter,
 	MAX_PAUSE,

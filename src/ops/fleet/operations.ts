@@ -3,6 +3,13 @@ import { CorkboardError } from "../../errors.ts";
 import { operator } from "../../topology/history.ts";
 import type { StoreChange, TopologyStore } from "../../topology/store.ts";
 import type { Loss } from "./loss.ts";
+import {
+	firstBeat,
+	HOLDER_MS,
+	type LookOptions,
+	lookAtHolder,
+	SignsOfLife,
+} from "./signOfLife.ts";
 
 /**
  * How far an operation is. Each step is written before what it names is done, so
@@ -54,13 +61,11 @@ export interface OperationRecord {
 	readonly log: readonly string[];
 }
 
-/** How old the last heartbeat of a holder may be before somebody else may take the operation over. Milliseconds. */
-export const HOLDER_MS = 3_000;
-const HEARTBEAT_MS = 1_000;
 const LOGGED = 200;
+/** As `begin` makes them; also those of older versions. */
+const ID = /^[a-z]+(?:-[a-z0-9]+)*$/;
 
 const recordPath = (id: string) => `operations/${id}`;
-const heartbeatPath = (id: string) => `heartbeats/${id}`;
 const lockPath = (host: string) =>
 	`locks/${host.replaceAll(/[^A-Za-z0-9._:-]/g, "_")}`;
 
@@ -69,8 +74,7 @@ export class Operation implements AsyncDisposable {
 	readonly #store: TopologyStore;
 	#record: OperationRecord;
 	#revision: string;
-	#heartbeat: NodeJS.Timeout | null = null;
-	#beating: Promise<void> = Promise.resolve();
+	readonly #signs: SignsOfLife;
 
 	private constructor(
 		store: TopologyStore,
@@ -80,11 +84,10 @@ export class Operation implements AsyncDisposable {
 		this.#store = store;
 		this.#record = record;
 		this.#revision = revision;
-		this.#beat();
-		this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
+		this.#signs = new SignsOfLife(store, record.id, record.holder);
 	}
 
-	/** Writes the record and locks both hosts. Throws CONFLICT where another operation has one of them. */
+	/** Writes the record, locks both hosts and gives a sign of life, in one write. Throws CONFLICT where another operation has one of them. */
 	static async begin(
 		store: TopologyStore,
 		about: Pick<OperationRecord, "kind" | "from" | "to">,
@@ -114,25 +117,54 @@ export class Operation implements AsyncDisposable {
 		try {
 			await store.write([
 				{ path: recordPath(id), revision: null, text },
+				firstBeat(id, record.holder, null),
 				...locks,
 			]);
 		} catch (thrown) {
 			throw await lockedBy(store, [about.from, about.to], thrown);
 		}
 		const found = await store.get(recordPath(id));
-		if (found?.text !== text) throw takenOver(id);
+		if (found?.text !== text) throw takenOver(id, found?.text);
 		return new Operation(store, record, found.revision);
 	}
 
-	/** Takes over a record whose holder is gone. Throws CONFLICT where it still runs. */
-	static async takeOver(store: TopologyStore, id: string): Promise<Operation> {
-		const { record, revision } = await requireUnheld(store, id);
-		const taken = new Operation(store, record, revision);
+	/** Takes over a record whose holder is gone. Throws CONFLICT where it is over, or still runs. */
+	static async takeOver(
+		store: TopologyStore,
+		id: string,
+		options?: LookOptions,
+	): Promise<Operation> {
+		const operation = await Operation.tryTakeOver(store, id, options);
+		if (operation !== null) return operation;
+		const { record } = await requireRecord(store, id);
+		throw new CorkboardError(
+			"CONFLICT",
+			`${id} is still run by ${record.holder}. It can be taken over ${HOLDER_MS / 1_000} s after that has ended.`,
+		);
+	}
+
+	/** Null where its holder gives signs of life, also between the look and the take-over. Throws CONFLICT where it is over. */
+	static async tryTakeOver(
+		store: TopologyStore,
+		id: string,
+		options?: LookOptions,
+	): Promise<Operation | null> {
+		await requireRecord(store, id);
+		const { isHeld, revision: beat } = await lookAtHolder(store, id, options);
+		// As it is after the look, which takes some seconds.
+		const { record, revision } = await requireRecord(store, id);
+		if (isOver(record)) {
+			throw new CorkboardError("CONFLICT", `${id} is over: ${record.step}.`);
+		}
+		if (isHeld) return null;
+		const holder = holderName();
+		const next = logged({ ...record, holder }, `taken over by ${operator()}`);
+		const sign = firstBeat(id, holder, beat);
 		try {
-			await taken.save({ holder: holderName() }, `taken over by ${operator()}`);
-			return taken;
+			const saved = await saveRecord(store, next, revision, [sign]);
+			return new Operation(store, next, saved);
 		} catch (thrown) {
-			await taken[Symbol.asyncDispose]();
+			if (isConflictAt(thrown, sign.path)) return null;
 			throw thrown;
 		}
 	}
@@ -143,45 +175,25 @@ export class Operation implements AsyncDisposable {
 
 	/** Changes the record by compare-and-set, together with other paths. Throws CONFLICT where somebody took it over. */
 	async save(
-		patch: Partial<
-			Pick<OperationRecord, "step" | "holder" | "version" | "loss">
-		>,
-		logged: string | null = null,
+		patch: Partial<Pick<OperationRecord, "step" | "version" | "loss">>,
+		line: string | null = null,
 		others: readonly StoreChange[] = [],
 	): Promise<void> {
-		const { id } = this.#record;
-		const lines =
-			logged === null ? [] : [`${new Date().toISOString()} ${logged}`];
-		const next: OperationRecord = {
-			...this.#record,
-			...patch,
-			log: [...this.#record.log, ...lines].slice(-LOGGED),
-		};
-		const text = JSON.stringify(next);
-		const path = recordPath(id);
-		const before = this.#revision;
-		let failure: unknown = null;
-		try {
-			await this.#store.write([{ path, revision: before, text }, ...others]);
-		} catch (thrown) {
-			if (!mayBeWritten(thrown)) throw thrown;
-			failure = thrown;
-		}
-		const found = await this.#store.get(path);
-		if (found?.text !== text) {
-			throw found?.revision === before && failure !== null
-				? failure
-				: takenOver(id);
-		}
+		const next = logged({ ...this.#record, ...patch }, line);
+		this.#revision = await saveRecord(
+			this.#store,
+			next,
+			this.#revision,
+			others,
+		);
 		this.#record = next;
-		this.#revision = found.revision;
 	}
 
 	/** Throws CONFLICT where somebody took it over: this process may have stood still. Asked before each change of a server. */
 	async requireHeld(): Promise<void> {
 		const { id } = this.#record;
 		const found = await this.#store.get(recordPath(id));
-		if (found?.revision !== this.#revision) throw takenOver(id);
+		if (found?.revision !== this.#revision) throw takenOver(id, found?.text);
 	}
 
 	/** Writes the end, and gives the hosts free. */
@@ -201,34 +213,38 @@ export class Operation implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
-		this.#heartbeat = null;
-		await this.#beating;
-		// Somebody else may go on at once.
-		await this.#setHeartbeat(null).catch(() => {});
-	}
-
-	#beat(): void {
-		this.#beating = this.#beating
-			.then(() => this.#setHeartbeat(String(Date.now())))
-			.catch(() => {});
-	}
-
-	async #setHeartbeat(text: string | null): Promise<void> {
-		const path = heartbeatPath(this.#record.id);
-		const revision = (await this.#store.get(path))?.revision ?? null;
-		if (text === null && revision === null) return;
-		await this.#store.write([{ path, revision, text }]);
+		await this.#signs[Symbol.asyncDispose]();
 	}
 }
 
-/** Whether its holder gave a sign of life just now. */
-export async function isHeld(
-	store: Pick<TopologyStore, "get">,
-	id: string,
-): Promise<boolean> {
-	const beat = await store.get(heartbeatPath(id));
-	return beat !== null && Date.now() - Number(beat.text) < HOLDER_MS;
+/** Returns the revision of the record as it is now. */
+async function saveRecord(
+	store: TopologyStore,
+	next: OperationRecord,
+	before: string,
+	others: readonly StoreChange[],
+): Promise<string> {
+	const { id } = next;
+	const text = JSON.stringify(next);
+	const path = recordPath(id);
+	let failure: unknown = null;
+	try {
+		await store.write([{ path, revision: before, text }, ...others]);
+	} catch (thrown) {
+		if (!mayBeWritten(thrown) && !isConflictAt(thrown, path)) throw thrown;
+		failure = thrown;
+	}
+	const found = await store.get(path);
+	if (found?.text === text) return found.revision;
+	throw found?.revision === before && failure !== null
+		? failure
+		: takenOver(id, found?.text);
+}
+
+function logged(record: OperationRecord, line: string | null): OperationRecord {
+	if (line === null) return record;
+	const log = [...record.log, `${new Date().toISOString()} ${line}`];
+	return { ...record, log: log.slice(-LOGGED) };
 }
 
 export function isOver({ step }: OperationRecord): boolean {
@@ -250,34 +266,23 @@ export async function listOperations(
 		.sort((a, b) => (a.began < b.began ? -1 : 1));
 }
 
+/** Throws NOT_FOUND, also for what cannot be an id. */
 export async function requireRecord(
 	store: Pick<TopologyStore, "get">,
 	id: string,
 ): Promise<{ readonly record: OperationRecord; readonly revision: string }> {
+	// It is part of a path of the store.
+	if (!ID.test(id)) {
+		throw new CorkboardError(
+			"NOT_FOUND",
+			`${JSON.stringify(id)} is no id of an operation, which is such as promote-20261123023500-2a3b. List them with: corkboard operations list --all.`,
+		);
+	}
 	const found = await store.get(recordPath(id));
 	if (found === null) {
 		throw new CorkboardError("NOT_FOUND", `There is no operation ${id}.`);
 	}
 	return { record: JSON.parse(found.text), revision: found.revision };
-}
-
-/** A record that may be taken over. Throws CONFLICT where it is over or somebody still runs it. */
-export async function requireUnheld(
-	store: Pick<TopologyStore, "get">,
-	id: string,
-): Promise<{ readonly record: OperationRecord; readonly revision: string }> {
-	const found = await requireRecord(store, id);
-	const { record } = found;
-	if (isOver(record)) {
-		throw new CorkboardError("CONFLICT", `${id} is over: ${record.step}.`);
-	}
-	if (await isHeld(store, id)) {
-		throw new CorkboardError(
-			"CONFLICT",
-			`${id} is still run by ${record.holder}. It can be taken over ${HOLDER_MS / 1_000} s after that has ended.`,
-		);
-	}
-	return found;
 }
 
 function holderName(): string {
@@ -292,11 +297,30 @@ function mayBeWritten(thrown: unknown): boolean {
 	);
 }
 
-function takenOver(id: string): CorkboardError {
+function isConflictAt(thrown: unknown, path: string): boolean {
+	return (
+		thrown instanceof CorkboardError &&
+		thrown.code === "CONFLICT" &&
+		thrown.details.path === path
+	);
+}
+
+/** `text`: the record as it is now; undefined: there is none. */
+function takenOver(id: string, text: string | undefined): CorkboardError {
+	const record =
+		text === undefined ? null : (JSON.parse(text) as OperationRecord);
 	return new CorkboardError(
 		"CONFLICT",
-		`Somebody else has taken ${id} over, or it was written and removed. Look at it with: corkboard operations list.`,
+		record === null
+			? `The record of ${id} was removed from the store.`
+			: `${record.holder} has taken ${id} over.`,
+		{ details: { takenOver: record?.holder ?? null } },
 	);
+}
+
+/** Whether an operation was lost to somebody else. */
+export function isTakenOver(thrown: unknown): boolean {
+	return thrown instanceof CorkboardError && "takenOver" in thrown.details;
 }
 
 async function lockedBy(

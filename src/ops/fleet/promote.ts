@@ -13,7 +13,7 @@ import {
 } from "./exchangeHosts.ts";
 import { FleetServer } from "./fleetServer.ts";
 import { raiseLocalIds, readCounters } from "./localIds.ts";
-import { Operation, type Step } from "./operations.ts";
+import { isTakenOver, Operation, type Step } from "./operations.ts";
 import { preflight } from "./preflight.ts";
 
 /**
@@ -93,28 +93,20 @@ export async function promote(
 	return await proceed(options, operation, hosts);
 }
 
-/** Goes on with an operation whose holder is gone, from where it is. */
-export async function resumePromotion(
+/** Goes on with one that this process has taken over. */
+export async function proceedPromotion(
 	options: PromoteOptions,
-	id: string,
+	operation: Operation,
 ): Promise<PromotionResult> {
-	await using operation = await Operation.takeOver(options.store, id);
 	const hosts = await hostsOf(options.store, operation);
-	return await proceed(options, operation, hosts);
+	return proceed(options, operation, hosts);
 }
 
-/** Undoes an operation that has not published. Throws CONFLICT where it has. */
-export async function abortPromotion(
+/** Undoes one that this process has taken over. */
+export async function undoPromotion(
 	options: PromoteOptions,
-	id: string,
+	operation: Operation,
 ): Promise<PromotionResult> {
-	await using operation = await Operation.takeOver(options.store, id);
-	if (operation.record.step === "published") {
-		throw new CorkboardError(
-			"CONFLICT",
-			`${id} has published version ${operation.record.version}, which names ${operation.record.to}. Complete it: corkboard operations resume ${id}.`,
-		);
-	}
 	const hosts = await hostsOf(options.store, operation);
 	await using old = new FleetServer(hosts.fromUrl, options.environment);
 	await using next = new FleetServer(hosts.toUrl, options.environment);
@@ -192,8 +184,8 @@ async function exchangeOrRollBack(
 		try {
 			// Fails where it was published after all, or somebody else has taken over.
 			await rollBack(options.store, operation, old, next, thrown.message);
-		} catch {
-			throw thrown;
+		} catch (failed) {
+			throw isTakenOver(failed) ? failed : thrown;
 		}
 		throw new CorkboardError(
 			thrown.code,
@@ -363,6 +355,7 @@ async function rollBack(
 	if (operation.record.step !== "rolling back") {
 		await operation.save({ step: "rolling back" }, `rolling back: ${why}`);
 	}
+	await operation.requireHeld();
 	// First: writes wait for it, and the other server may be what failed.
 	await old.liftFence();
 	// Nobody wrote there: no topology named it.

@@ -15,7 +15,7 @@ import {
 import { FleetServer, type ReplicaState } from "./fleetServer.ts";
 import { raiseLocalIds, readCounters } from "./localIds.ts";
 import { type Loss, measureLoss } from "./loss.ts";
-import { Operation } from "./operations.ts";
+import { isTakenOver, Operation } from "./operations.ts";
 import { isOldOrOther, oldVersion } from "./preflight.ts";
 import type { PromoteOptions, PromotionResult } from "./promote.ts";
 
@@ -178,7 +178,8 @@ export async function promoteDead(
 		to: hosts.to,
 	});
 	await options.onStep?.("locked", operation.record.id);
-	return proceed(options, operation, hosts);
+	// Awaited: what is used here is disposed of when this returns, and with it the signs of life.
+	return await proceed(options, operation, hosts);
 }
 
 /** Goes on from where it is. Where what is lost was not accepted yet, `acceptLoss` is asked. */
@@ -394,9 +395,9 @@ async function undone(
 	}
 	try {
 		await rollBack(store, operation, old, next, thrown.message);
-	} catch {
+	} catch (failed) {
 		// Published after all, or taken over: it stands as it is.
-		return thrown;
+		return isTakenOver(failed) ? failed : thrown;
 	}
 	return new CorkboardError(
 		thrown.code,
@@ -424,6 +425,7 @@ async function rollBack(
 	if (operation.record.step !== "rolling back") {
 		await operation.save({ step: "rolling back" }, `rolling back: ${why}`);
 	}
+	await operation.requireHeld();
 	await next.fence();
 	if ((await next.replica()) === null) await next.follow(old);
 	else await next.run("start replica", "START REPLICA");

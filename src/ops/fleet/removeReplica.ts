@@ -119,5 +119,5 @@ async function silenceOf(
 	environment: Environment,
 ): Promise<string | null> {
 	await using server = new FleetServer(url, environment);
-	return server.silence(ANSWER_MS);
+	return await server.silence(ANSWER_MS);
 }

@@ -6,11 +6,11 @@ import {
 	type ReplicaResult,
 	resultOf,
 } from "./addReplica.ts";
-import { Operation, requireUnheld } from "./operations.ts";
+import { Operation, type OperationRecord } from "./operations.ts";
 import {
-	abortPromotion,
 	type PromotionResult,
-	resumePromotion,
+	proceedPromotion,
+	undoPromotion,
 } from "./promote.ts";
 import {
 	abortDead,
@@ -28,36 +28,70 @@ export async function resumeOperation(
 	options: ResumeOptions,
 	id: string,
 ): Promise<PromotionResult | DeadResult | ReplicaResult> {
-	const { record } = await requireUnheld(options.store, id);
-	if (record.kind === "promote") return resumePromotion(options, id);
 	await using operation = await Operation.takeOver(options.store, id);
-	if (record.kind === "promote --dead") {
-		return await resumeDead(options, operation);
-	}
-	return record.kind === "replica add"
-		? await proceedAdd(options, operation)
-		: await proceedRemove(options, operation);
+	return await proceed(options, operation);
 }
 
-/** Undoes one that has not published. Throws CONFLICT where it has. */
+/** Goes on with one that this process has taken over. */
+export async function proceed(
+	options: ResumeOptions,
+	operation: Operation,
+): Promise<PromotionResult | DeadResult | ReplicaResult> {
+	switch (operation.record.kind) {
+		case "promote":
+			return proceedPromotion(options, operation);
+		case "promote --dead":
+			return resumeDead(options, operation);
+		case "replica add":
+			return proceedAdd(options, operation);
+		case "replica remove":
+			return proceedRemove(options, operation);
+	}
+}
+
+/** Undoes one whose holder is gone and that has not published. Throws CONFLICT where it has. */
 export async function abortOperation(
 	options: ResumeOptions,
 	id: string,
 ): Promise<PromotionResult | DeadResult | ReplicaResult> {
-	const { record } = await requireUnheld(options.store, id);
-	if (record.kind === "promote") return abortPromotion(options, id);
 	await using operation = await Operation.takeOver(options.store, id);
-	const { step, version, to } = operation.record;
+	return await undo(options, operation);
+}
+
+/** Undoes one that this process has taken over. */
+export async function undo(
+	options: ResumeOptions,
+	operation: Operation,
+): Promise<PromotionResult | DeadResult | ReplicaResult> {
+	const { id, kind, step, version, to } = operation.record;
 	if (step === "published") {
 		throw new CorkboardError(
 			"CONFLICT",
 			`${id} has published version ${version}. Complete it: corkboard operations resume ${id}.`,
 		);
 	}
-	if (record.kind === "promote --dead") {
-		return await abortDead(options, operation);
-	}
-	if (record.kind === "replica add") return await abortAdd(options, operation);
+	if (kind === "promote") return undoPromotion(options, operation);
+	if (kind === "promote --dead") return abortDead(options, operation);
+	if (kind === "replica add") return abortAdd(options, operation);
 	await operation.end("rolled back", `${to} stays a replica`);
 	return resultOf(operation, null);
+}
+
+/** What is known of one that is over, or was published, from its record alone. */
+export function recordedResult(
+	record: OperationRecord,
+): PromotionResult | DeadResult | ReplicaResult {
+	const { id, kind, from, to, version, loss, step } = record;
+	if (kind === "replica add" || kind === "replica remove") {
+		return {
+			...{ operation: id, kind, primary: from, replica: to },
+			...{ version, agreement: null },
+		};
+	}
+	const result: PromotionResult = {
+		...{ operation: id, from, to, version },
+		...{ pauseMs: null, agreement: null },
+		isFollowing: kind === "promote" && step === "done",
+	};
+	return kind === "promote" ? result : { ...result, loss };
 }

@@ -17,14 +17,17 @@ import {
 	exchangeHosts,
 	findPromotion,
 } from "../../../src/ops/fleet/exchangeHosts.ts";
-import { isHeld, listOperations } from "../../../src/ops/fleet/operations.ts";
+import { listOperations } from "../../../src/ops/fleet/operations.ts";
 import {
-	abortPromotion,
 	checkPromotion,
 	type PromoteOptions,
 	promote,
-	resumePromotion,
 } from "../../../src/ops/fleet/promote.ts";
+import {
+	abortOperation,
+	resumeOperation,
+} from "../../../src/ops/fleet/resumeOperation.ts";
+import { isHeld } from "../../../src/ops/fleet/signOfLife.ts";
 import {
 	MYSQL_LIMITS,
 	openMysqlStorage,
@@ -566,7 +569,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 	};
 	for (const step of steps) {
 		const id = await endedAfter(step);
-		const resumed = await resumePromotion(options, id);
+		const resumed = await resumeOperation(options, id);
 		version += 1;
 		now = 1 - now;
 		assert.equal(resumed.version, version, step);
@@ -574,11 +577,11 @@ test("a promotion under load fails no request and loses nothing, also where its 
 		await someMore();
 	}
 	for (const step of ["fenced", "writable"]) {
-		await abortPromotion(options, await endedAfter(step));
+		await abortOperation(options, await endedAfter(step));
 		assert.deepEqual(await isWritable(), [now === 0, now === 1], step);
 		await someMore();
 	}
-	await assert.rejects(abortPromotion(options, await endedAfter("published")), {
+	await assert.rejects(abortOperation(options, await endedAfter("published")), {
 		code: "CONFLICT",
 		message: /Complete it/,
 	});
@@ -607,7 +610,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 		return promote({ ...racing, onStep: step }, named());
 	};
 	// The first promotion was resumed by nobody: the last loop's is.
-	await resumePromotion(
+	await resumeOperation(
 		options,
 		(await listOperations(store)).at(-1)?.id ?? "",
 	);

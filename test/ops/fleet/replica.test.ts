@@ -10,7 +10,7 @@ import {
 	type ReplicaOptions,
 } from "../../../src/ops/fleet/addReplica.ts";
 import { checkServers } from "../../../src/ops/fleet/checkServers.ts";
-import { isHeld, listOperations } from "../../../src/ops/fleet/operations.ts";
+import { listOperations } from "../../../src/ops/fleet/operations.ts";
 import { removeReplica } from "../../../src/ops/fleet/removeReplica.ts";
 import {
 	findNewReplica,
@@ -21,6 +21,7 @@ import {
 	abortOperation,
 	resumeOperation,
 } from "../../../src/ops/fleet/resumeOperation.ts";
+import { isHeld } from "../../../src/ops/fleet/signOfLife.ts";
 import { openMysqlStorage } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { checkTopology } from "../../../src/topology/check.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";

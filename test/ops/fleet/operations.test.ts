@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import {
+	listOperations,
+	Operation,
+	requireRecord,
+} from "../../../src/ops/fleet/operations.ts";
+import { isHeld } from "../../../src/ops/fleet/signOfLife.ts";
+import type {
+	StoreChange,
+	TopologyStore,
+} from "../../../src/topology/store.ts";
+import { memoryStore, storedTexts } from "../../helpers/memoryStore.ts";
+
+const ABOUT = { kind: "promote", from: "a:1", to: "b:1" } as const;
+/** A look that ends before the next sign of life. */
+const SHORT = { holderMs: 60, lookMs: 20 };
+
+test("an operation has a sign of life from its first moment, in the same write as its record", async () => {
+	const written: (readonly StoreChange[])[] = [];
+	const memory = memoryStore();
+	const store: TopologyStore = {
+		...memory,
+		async write(changes) {
+			written.push(changes);
+			await memory.write(changes);
+		},
+	};
+	await using operation = await Operation.begin(store, ABOUT);
+	const { id } = operation.record;
+	const paths = (written[0] ?? []).map(({ path }) => path);
+	assert.ok(paths.includes(`operations/${id}`), paths.join());
+	assert.ok(paths.includes(`heartbeats/${id}`), paths.join());
+});
+
+test("who runs an operation is not judged by clocks: an hour between two of them changes nothing", async () => {
+	const stored = storedTexts();
+	await using operation = await Operation.begin(memoryStore(stored), ABOUT);
+	const { id } = operation.record;
+	const other = memoryStore(stored);
+	for (const hours of [-1, 1]) {
+		const now = Date.now;
+		const clock = mock.method(Date, "now", () => now() + hours * 3_600_000);
+		try {
+			assert.equal(await isHeld(other, id), true, `${hours} h`);
+		} finally {
+			clock.mock.restore();
+		}
+	}
+	await assert.rejects(Operation.takeOver(other, id), {
+		code: "CONFLICT",
+		message: /is still run by .*3 s after that has ended/,
+	});
+});
+
+test("an operation whose holder gives no sign of life is taken over by one of several, and the loser says by whom", async () => {
+	const stored = storedTexts();
+	const store = memoryStore(stored);
+	await using first = await Operation.begin(store, ABOUT);
+	const { id } = first.record;
+	const tries = await Promise.allSettled(
+		[1, 2, 3].map(() => Operation.tryTakeOver(memoryStore(stored), id, SHORT)),
+	);
+	const taken = tries.flatMap((each) =>
+		each.status === "fulfilled" && each.value !== null ? [each.value] : [],
+	);
+	assert.equal(taken.length, 1);
+	const [now] = await listOperations(store);
+	assert.notEqual(now?.holder, first.record.holder);
+	const taker = now?.holder ?? "";
+	for (const lost of [
+		() => first.save({ step: "fencing" }),
+		() => first.requireHeld(),
+		() => first.end("done", "over"),
+	]) {
+		await assert.rejects(lost, {
+			code: "CONFLICT",
+			message: `${taker} has taken ${id} over.`,
+		});
+	}
+	// It ends, and leaves the sign of life of the other where it is.
+	await first[Symbol.asyncDispose]();
+	assert.ok((await store.get(`heartbeats/${id}`))?.text.startsWith(taker));
+	for (const each of taken) await each[Symbol.asyncDispose]();
+});
+
+test("a sign of life between the look and the take-over is one in time", async () => {
+	const memory = memoryStore();
+	await using first = await Operation.begin(memory, ABOUT);
+	const { id, holder } = first.record;
+	const path = `heartbeats/${id}`;
+	const store: TopologyStore = {
+		...memory,
+		async write(changes) {
+			const found = await memory.get(path);
+			const revision = found?.revision ?? null;
+			await memory.write([{ path, revision, text: `${holder} once more` }]);
+			await memory.write(changes);
+		},
+	};
+	assert.equal(await Operation.tryTakeOver(store, id, SHORT), null);
+	await first.requireHeld();
+});
+
+test("a store that stood still while somebody looked proves nothing against the holder", async () => {
+	const memory = memoryStore();
+	await using first = await Operation.begin(memory, ABOUT);
+	const { id } = first.record;
+	let looks = 0;
+	let clock = performance.now();
+	const stalled = mock.method(performance, "now", () => clock);
+	try {
+		const store = {
+			async get(path: string) {
+				looks++;
+				// Five seconds without an answer, and then the same as before.
+				clock += looks === 2 ? 5_000 : 20;
+				return { text: path, revision: "same" };
+			},
+		};
+		assert.equal(await isHeld(store, id, SHORT), false);
+	} finally {
+		stalled.mock.restore();
+	}
+	assert.ok(looks > 3, `it looked ${looks} times`);
+});
+
+test("what is no id of an operation is refused in a sentence", async () => {
+	const store = memoryStore();
+	for (const id of ["../x", "a b", "", ".", "operations/x", "x\n"]) {
+		await assert.rejects(requireRecord(store, id), {
+			code: "NOT_FOUND",
+			message: /is no id of an operation/,
+		});
+		await assert.rejects(Operation.takeOver(store, id), { code: "NOT_FOUND" });
+	}
+	await assert.rejects(requireRecord(store, "nothing"), {
+		code: "NOT_FOUND",
+		message: "There is no operation nothing.",
+	});
+});
