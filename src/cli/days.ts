@@ -1,20 +1,20 @@
 import { UsageError } from "./arguments.ts";
+import type { Kind } from "./values.ts";
 
-/** What `--unused` takes. */
-export const DAYS = "DAYS";
+/** What `--unused` takes: `30d`, or `30`. */
+export const DAYS: Kind<number> = {
+	name: "DAYS",
+	expected: "a number of days such as 30d",
+	read(given) {
+		const days = /^([1-9]\d{0,3})d?$/.exec(given)?.[1];
+		return days === undefined ? undefined : Number(days);
+	},
+};
 
-/** `30d` or `30`. Throws UsageError for more days than are kept. */
-export function parseDays(text: string, kept: number): number {
-	const days = /^([1-9]\d{0,3})d?$/.exec(text)?.[1];
-	if (days === undefined) {
-		throw new UsageError(
-			`--unused must be a number of days such as 30d, got ${text}.`,
-		);
-	}
-	if (Number(days) > kept) {
-		throw new UsageError(
-			`--unused must be at most ${kept}d, the days that are kept (CORKBOARD_USAGE_DAYS), got ${text}.`,
-		);
-	}
-	return Number(days);
+/** Throws UsageError for more days than are kept. */
+export function daysOf(days: number, kept: number): number {
+	if (days <= kept) return days;
+	throw new UsageError(
+		`--unused must be at most ${kept}d, the days that are kept (CORKBOARD_USAGE_DAYS), got ${days}d.`,
+	);
 }

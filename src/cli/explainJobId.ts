@@ -5,16 +5,16 @@ import { CorkboardError } from "../errors.ts";
 import { HOUR_US } from "../queue/bucket.ts";
 import { createdAtOf, formatJobId, type JobId } from "../queue/jobId.ts";
 import { hostInRanges } from "../topology/ranges.ts";
-import { columns, type ParsedArguments } from "./arguments.ts";
+import { columns } from "./arguments.ts";
+import type { Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { dateOf, openQueuesForCommand } from "./queueCommand.ts";
 
-/** What `id` prints of the id of a job. Returns the exit code. */
+/** What `id` prints of the id of a job. */
 export async function explainJobId(
 	id: JobId,
-	{ options }: ParsedArguments,
 	context: CommandContext,
-): Promise<number> {
+): Promise<Result> {
 	const { queue, shard, bucket, local } = id;
 	const config = readConfig(context.env, { secret: "unneeded" });
 	const host = hostInRanges(
@@ -33,10 +33,6 @@ export async function explainJobId(
 		dueHour: dateOf(bucket * HOUR_US),
 		job: found,
 	};
-	if (options.json !== undefined) {
-		context.stdout(JSON.stringify(described, null, "\t"));
-		return 0;
-	}
 	const rows: (readonly [string, string])[] = [
 		["id", described.id],
 		["queue", queue],
@@ -51,12 +47,10 @@ export async function explainJobId(
 			found.reason === null ? found.state : `${found.state}: ${found.reason}`,
 		],
 	];
-	context.stdout(
-		columns(rows)
-			.map((line) => line.trimStart())
-			.join("\n"),
-	);
-	return 0;
+	return {
+		value: described,
+		lines: columns(rows).map((line) => line.trimStart()),
+	};
 }
 
 const MISSING = { state: "missing", reason: null } as const;

@@ -1,4 +1,3 @@
-import type { AccessMode } from "../app/openStore.ts";
 import { CorkboardError } from "../errors.ts";
 import {
 	type ChangedJobs,
@@ -8,72 +7,59 @@ import {
 import { formatJobId, parseJobId } from "../queue/jobId.ts";
 import type { JobChange, JobState, JobStore } from "../queue/jobStore.ts";
 import { plural } from "../util/format.ts";
-import type { Option, ParsedArguments } from "./arguments.ts";
-import type { CommandContext } from "./commandContext.ts";
-import { countOf } from "./queueCommand.ts";
+import { UsageError } from "./arguments.ts";
+import { option, type Result } from "./command.ts";
+import { integer } from "./values.ts";
 
 /** What `queue retry` and `queue remove` have in common. */
 
 const MOST_CHANGED = 100_000;
 
-export const LIMIT_OPTION: Option = {
-	value: "N",
-	description: `at most so many, the oldest first (default ${DEFAULT_LIMIT}, at most ${MOST_CHANGED})`,
-};
+export { DEFAULT_LIMIT };
 
-export function limitOf({ options }: ParsedArguments): number {
-	return countOf("limit", options.limit, MOST_CHANGED) ?? DEFAULT_LIMIT;
+export const LIMIT = option(
+	integer(1, MOST_CHANGED),
+	`at most so many, the oldest first (default ${DEFAULT_LIMIT}, at most ${MOST_CHANGED})`,
+);
+
+/** Throws a usage error where an option is given that chooses among jobs. */
+export function refuseChoices(
+	choices: Readonly<Record<string, unknown>>,
+): void {
+	if (Object.values(choices).every((value) => value === undefined)) return;
+	const names = Object.keys(choices).map((name) => `--${name}`);
+	throw new UsageError(
+		`${names.slice(0, -1).join(", ")} and ${names.at(-1)} choose among jobs of a queue, not with an ID.`,
+	);
 }
 
-/** A dry run reads only. */
-export function accessOf({ options }: ParsedArguments): AccessMode {
-	return options["dry-run"] === undefined ? "readWrite" : "readOnly";
-}
-
-/** Prints what was done. Returns the exit code. */
-export function printChanged(
-	context: CommandContext,
-	{ options }: ParsedArguments,
-	{
-		queue,
-		changed,
-		verb,
-	}: {
-		readonly queue: string;
-		readonly changed: ChangedJobs;
-		/** `retried` */
-		readonly verb: string;
-	},
-): number {
-	const isDryRun = options["dry-run"] !== undefined;
-	const { found, hasMore } = changed;
-	const ids = found.map(({ shard, bucket, local }) =>
+export function changedResult({
+	queue,
+	changed: { found, changed, hasMore },
+	dryRun,
+	verb,
+}: {
+	readonly queue: string;
+	readonly changed: ChangedJobs;
+	readonly dryRun: boolean;
+	/** `retried` */
+	readonly verb: string;
+}): Result {
+	const jobs = found.map(({ shard, bucket, local }) =>
 		formatJobId({ queue, shard, bucket, local }),
 	);
-	if (options.json !== undefined) {
-		const shown = {
-			queue,
-			dryRun: isDryRun,
-			found: found.length,
-			changed: changed.changed,
-			hasMore,
-			jobs: ids,
-		};
-		context.stdout(JSON.stringify(shown, null, "\t"));
-		return 0;
-	}
-	if (isDryRun) {
-		for (const id of ids) context.stdout(id);
-		context.stderr(`${plural(found.length, "job")} would be ${verb}`);
-	} else {
-		context.stdout(`${plural(changed.changed, "job")} ${verb}`);
-		const less = found.length - changed.changed;
-		if (less > 0) {
-			context.stderr(`${plural(less, "job")} had changed meanwhile`);
-		}
-	}
-	if (hasMore) context.stderr("there may be more: run it again");
-	return 0;
+	const less = found.length - changed;
+	return {
+		value: { queue, dryRun, found: found.length, changed, hasMore, jobs },
+		lines: dryRun ? jobs : [`${plural(changed, "job")} ${verb}`],
+		notes: [
+			...(dryRun ? [`${plural(found.length, "job")} would be ${verb}`] : []),
+			...(!dryRun && less > 0
+				? [`${plural(less, "job")} had changed meanwhile`]
+				: []),
+			...(hasMore ? ["there may be more: run it again"] : []),
+		],
+	};
 }
 
 /** Changes one job, named by its id. Throws NOT_FOUND, and CONFLICT for a job in a state that cannot be changed so. */

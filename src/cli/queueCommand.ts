@@ -10,29 +10,24 @@ import {
 	type Priority,
 	STATE,
 } from "../queue/jobStore.ts";
-import { parseDuration } from "../queue/settings.ts";
-import { quoted } from "../util/quoted.ts";
-import { parseInteger } from "../util/settings.ts";
-import { type Option, UsageError } from "./arguments.ts";
+import { option } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
+import { mapped, oneOf, text } from "./values.ts";
 
 /** What the commands of the group `queue` have in common. */
 
-export const DRY_RUN_OPTION: Option = {
-	description: "say what would be changed, and change nothing",
-};
+export const PRIORITY = option(
+	mapped(
+		oneOf("N", PRIORITIES.map(String)),
+		(given) => Number(given) as Priority,
+	),
+	"of one priority: 1 (taken first), 2 or 3",
+);
 
-export const PRIORITY_OPTION: Option = {
-	value: "N",
-	values: PRIORITIES.map(String),
-	description: "of one priority: 1 (taken first), 2 or 3",
-};
-
-export const MATCHING_OPTION: Option = {
-	value: "TEXT",
-	description:
-		"only jobs whose body contains the text, upper and lower case as given",
-};
+export const MATCHING = option(
+	text("TEXT"),
+	"only jobs whose body contains the text, upper and lower case as given",
+);
 
 export const JOB_STATES = Object.keys(STATE) as readonly JobState[];
 
@@ -51,16 +46,23 @@ export async function openQueuesForCommand(
 	return queues;
 }
 
-/** Says on stderr which shards did not answer. Returns the exit code. */
+/** A dry run reads only. */
+export function accessOf(dryRun: boolean): AccessMode {
+	return dryRun ? "readOnly" : "readWrite";
+}
+
+/** Which shards did not answer, and the exit code. */
 export function reportFailures(
-	context: CommandContext,
 	failures: ReadonlyMap<number, CorkboardError>,
 	effect = "is left out",
-): number {
-	for (const [shard, { message }] of failures) {
-		context.stderr(`corkboard: shard ${shard} ${effect}: ${message}`);
-	}
-	return failures.size > 0 ? 1 : 0;
+): { readonly notes: readonly string[]; readonly code: number } {
+	return {
+		notes: [...failures].map(
+			([shard, { message }]) =>
+				`corkboard: shard ${shard} ${effect}: ${message}`,
+		),
+		code: failures.size > 0 ? 1 : 0,
+	};
 }
 
 export function failuresAsJson(
@@ -72,53 +74,8 @@ export function failuresAsJson(
 	}));
 }
 
-export function priorityOf(text: string | undefined): Priority | undefined {
-	if (text === undefined) return undefined;
-	const priority = PRIORITIES.find((one) => String(one) === text);
-	if (priority !== undefined) return priority;
-	throw new UsageError(`--priority must be 1, 2 or 3, got ${quoted(text)}.`);
-}
-
-export function stateOf(
-	text: string,
-	states: readonly JobState[] = JOB_STATES,
-): JobState {
-	const state = states.find((one) => one === text);
-	if (state !== undefined) return state;
-	throw new UsageError(
-		`--state must be ${states.join(", ")}, got ${quoted(text)}.`,
-	);
-}
-
-/** Throws a usage error that names the option. */
-export function countOf(
-	name: string,
-	text: string | undefined,
-	most: number,
-): number | undefined {
-	if (text === undefined) return undefined;
-	const count = parseInteger(text, 1, most);
-	if (count !== undefined) return count;
-	throw new UsageError(
-		`--${name} must be a whole number from 1 to ${most}, got ${quoted(text)}.`,
-	);
-}
-
-/** Milliseconds. Throws a usage error that names the option. */
-export function durationOf(
-	name: string,
-	text: string | undefined,
-): number | undefined {
-	if (text === undefined) return undefined;
-	const ms = parseDuration(text);
-	if (ms !== undefined) return ms;
-	throw new UsageError(
-		`--${name} must be a duration, such as 90s, 15m, 24h or 7d, got ${quoted(text)}.`,
-	);
-}
-
 /** The keys of an object whose values are not undefined, for optional properties. */
-export function given<T extends object>(
+export function present<T extends object>(
 	options: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {
 	return Object.fromEntries(

@@ -4,64 +4,85 @@ import {
 	type QueueSettings,
 	SETTING_NAMES,
 } from "../queue/settings.ts";
-import { JSON_OPTION, type ParsedArguments } from "./arguments.ts";
-import type { CommandContext } from "./commandContext.ts";
-import { accessOf } from "./queueChange.ts";
 import {
-	DRY_RUN_OPTION,
+	argument,
+	command,
+	DRY_RUN_FLAG,
+	JSON_FLAG,
+	type Result,
+} from "./command.ts";
+import type { CommandContext } from "./commandContext.ts";
+import {
+	accessOf,
 	failuresAsJson,
 	openQueuesForCommand,
 	reportFailures,
 } from "./queueCommand.ts";
+import { text } from "./values.ts";
 
 /** What `queue set`, `queue pause` and `queue resume` have in common. */
-
 export const SETTINGS_OPTIONS = {
-	"dry-run": DRY_RUN_OPTION,
-	json: JSON_OPTION,
+	options: { dryRun: DRY_RUN_FLAG, json: JSON_FLAG },
+	exitCodes: {
+		1: "a shard does not answer, and gets the settings when it is run again; they are in force nevertheless. Or an error",
+	},
 };
 
-export const SETTINGS_EXIT_CODES = {
-	1: "a shard does not answer, and gets the settings when it is run again; they are in force nevertheless. Or an error",
-};
+/** A command that sets always the same. */
+export function changeQueueSettings({
+	values,
+	...about
+}: {
+	readonly summary: string;
+	readonly details: string;
+	readonly values: readonly string[];
+}) {
+	return command({
+		...about,
+		arguments: { queue: argument(text("QUEUE")) },
+		...SETTINGS_OPTIONS,
+		run: (given, context) => setAndPrint({ ...given, values }, context),
+	});
+}
 
 export async function setAndPrint(
-	given: ParsedArguments,
+	{
+		queue,
+		values,
+		dryRun,
+	}: {
+		readonly queue: string;
+		readonly values: readonly string[];
+		readonly dryRun: boolean;
+	},
 	context: CommandContext,
-	queue: string,
-	values: readonly string[],
-): Promise<number> {
-	const { options } = given;
-	const isDryRun = options["dry-run"] !== undefined;
-	await using opened = await openQueuesForCommand(context, accessOf(given));
+): Promise<Result> {
+	await using opened = await openQueuesForCommand(context, accessOf(dryRun));
 	const { before, after, failures } = await changeSettings(
 		opened.store,
 		queue,
 		values,
-		{ dryRun: isDryRun },
+		{ dryRun },
 	);
 	const names = SETTING_NAMES.filter((name) => before[name] !== after[name]);
-	if (options.json === undefined) {
-		const lines = names.map((name) => line(name, before, after));
-		context.stdout(
-			lines.length === 0
-				? "nothing changes"
-				: [...lines, ...(isDryRun ? ["(dry run)"] : [])].join("\n"),
-		);
-	} else {
-		const pick = (settings: QueueSettings) =>
-			Object.fromEntries(names.map((name) => [name, settings[name]]));
-		const shown = {
+	const lines = names.map((name) => line(name, before, after));
+	const pick = (settings: QueueSettings) =>
+		Object.fromEntries(names.map((name) => [name, settings[name]]));
+	return {
+		value: {
 			queue,
-			dryRun: isDryRun,
+			dryRun,
 			before: pick(before),
 			after: pick(after),
 			settings: after,
 			failures: failuresAsJson(failures),
-		};
-		context.stdout(JSON.stringify(shown, null, "\t"));
-	}
-	return reportFailures(context, failures, "does not have the settings yet");
+		},
+		lines:
+			lines.length === 0
+				? ["nothing changes"]
+				: [...lines, ...(dryRun ? ["(dry run)"] : [])],
+		...reportFailures(failures, "does not have the settings yet"),
+	};
 }
 
 function line(

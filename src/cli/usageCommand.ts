@@ -6,16 +6,17 @@ import {
 	reportUsage,
 	type UsageReport,
 } from "../usage/usageReport.ts";
-import { INCOMPLETE, JSON_OPTION, type ParsedArguments } from "./arguments.ts";
-import type { CommandContext } from "./commandContext.ts";
-import { DAYS, parseDays } from "./days.ts";
+import { INCOMPLETE } from "./arguments.ts";
+import { JSON_FLAG, option, type Result } from "./command.ts";
+import { DAYS, daysOf } from "./days.ts";
 import { incompleteLine, type UsageRow, usageTable } from "./usageLines.ts";
+import { text } from "./values.ts";
 
 /** What `usage fields` and `usage documents` have in common; `unused` says what they print with `--unused`. */
 export const usageOptions = (unused: string) => ({
-	unused: { value: DAYS, description: unused },
-	client: { value: "NAME", description: "count this client only" },
-	json: JSON_OPTION,
+	unused: option(DAYS, unused),
+	client: option(text("NAME"), "count this client only"),
+	json: JSON_FLAG,
 });
 
 export const USAGE_EXIT_CODES = { 3: INCOMPLETE };
@@ -31,12 +32,18 @@ export interface CountedUsage {
 
 /** Throws as `readUsage` where usage is not counted, and a usage error for a wrong `--unused`. */
 export async function countUsage(
-	{ unused, client }: ParsedArguments["options"],
+	{
+		unused,
+		client,
+	}: {
+		readonly unused: number | undefined;
+		readonly client: string | undefined;
+	},
 	config: Config,
 ): Promise<CountedUsage> {
 	const days = await readUsage(config);
 	const unusedDays =
-		unused === undefined ? null : parseDays(unused, config.usageDays);
+		unused === undefined ? null : daysOf(unused, config.usageDays);
 	return {
 		report: reportUsage(days, client),
 		period: periodOf(days, unusedDays ?? config.usageDays, Date.now()),
@@ -45,31 +52,27 @@ export async function countUsage(
 	};
 }
 
-/** Prints the rows, the most used first, as a table or with `--json`. Answers the exit code. */
-export function printUsage<Row extends UsageRow>(
-	{ stdout, stderr }: CommandContext,
+/** The rows, the most used first. */
+export function usageResult<Row extends UsageRow>(
 	{ period, client, unusedDays }: CountedUsage,
 	{
 		what,
 		rows,
 		nameOf,
-		isJson,
 	}: {
 		/** The rows' name in JSON. */
 		readonly what: "fields" | "documents";
 		readonly rows: readonly Row[];
 		readonly nameOf: (row: Row) => string;
-		readonly isJson: boolean;
 	},
-): number {
+): Result {
 	const sorted = rows.toSorted((a, b) => b.requests - a.requests);
-	if (isJson) {
-		const shown = { ...period, client, unusedDays, [what]: sorted };
-		stdout(JSON.stringify(shown, null, "\t"));
-	} else {
-		stdout(usageTable(period, sorted.map(nameOf), sorted, unusedDays !== null));
-	}
-	if (unusedDays === null || period.missingDays === 0) return 0;
-	stderr(incompleteLine(period));
-	return 3;
+	return {
+		value: { ...period, client, unusedDays, [what]: sorted },
+		lines: [
+			usageTable(period, sorted.map(nameOf), sorted, unusedDays !== null),
+		],
+		...(unusedDays !== null &&
+			period.missingDays > 0 && { notes: [incompleteLine(period)], code: 3 }),
+	};
 }

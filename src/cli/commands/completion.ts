@@ -1,37 +1,28 @@
-import type { ParsedArguments, Usage } from "../arguments.ts";
-import { UsageError } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import type { Usage } from "../arguments.ts";
+import { argument, command } from "../command.ts";
 import { bashCompletion } from "../completion/bash.ts";
 import { fishCompletion } from "../completion/fish.ts";
 import { zshCompletion } from "../completion/zsh.ts";
+import { oneOf } from "../values.ts";
 
-const SHELLS: Readonly<
-	Record<string, (usages: ReadonlyMap<string, Usage>) => string>
-> = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
+const SHELLS = {
+	bash: bashCompletion,
+	zsh: zshCompletion,
+	fish: fishCompletion,
+} satisfies Record<string, (usages: ReadonlyMap<string, Usage>) => string>;
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Prints a script that completes commands and options in a shell.",
-	operands: ["bash|zsh|fish"],
-	options: {},
+	arguments: {
+		shell: argument(oneOf("bash|zsh|fish", ["bash", "zsh", "fish"])),
+	},
 	details: [
 		"For the `corkboard` of `npm link` or `npm install --global`:",
 		"  bash: source <(corkboard completion bash)                 in ~/.bashrc",
 		"  zsh:  source <(corkboard completion zsh)                  in ~/.zshrc, after compinit",
 		"  fish: corkboard completion fish | source                  in ~/.config/fish/config.fish",
 	].join("\n"),
-};
-
-export async function run(
-	{ operands: [shell = ""] }: ParsedArguments,
-	context: CommandContext,
-	usages: () => Promise<ReadonlyMap<string, Usage>>,
-): Promise<number> {
-	const print = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
-	if (print === undefined) {
-		throw new UsageError(
-			`The shell must be ${Object.keys(SHELLS).join(", ")}, got ${JSON.stringify(shell)}.`,
-		);
-	}
-	context.stdout(print(await usages()));
-	return 0;
-}
+	async run({ shell }, _context, usages) {
+		return { lines: [SHELLS[shell](await usages())] };
+	},
+});

@@ -6,54 +6,50 @@ import {
 	checkDocumentFiles,
 } from "../../server/documents/documentFiles.ts";
 import { plural } from "../../util/format.ts";
-import {
-	columns,
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-} from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { columns } from "../arguments.ts";
+import { command, JSON_FLAG, many } from "../command.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Checks files of persisted documents as a server does, and prints the worst-case cost of each operation.",
-	operands: ["FILE…"],
-	options: { json: JSON_OPTION },
+	arguments: { paths: many(text("FILE")) },
+	options: { json: JSON_FLAG },
 	details:
 		"FILE is an Apollo manifest or a Relay object of texts by id. The cost is that of the most expensive variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_COST is the limit. No data is read. Every problem is printed.",
 	exitCodes: { 1: "problems, or an error" },
-};
-
-export async function run(
-	{ operands, options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const { maxCost } = readConfig(context.env, { secret: "unneeded" });
-	const rules = documentRules(maxCost);
-	const { files, problems } = await checkDocumentFiles(operands, rules);
-	if (options.json !== undefined) {
-		const described = files.map(({ path, operations }) => ({
-			path,
-			operations: operations.map(describeOperation),
-		}));
-		context.stdout(
-			JSON.stringify({ maxCost, files: described, problems }, null, "\t"),
+	async run({ paths, json }, context) {
+		const { maxCost } = readConfig(context.env, { secret: "unneeded" });
+		const { files, problems } = await checkDocumentFiles(
+			paths,
+			documentRules(maxCost),
 		);
-		return problems.length > 0 ? 1 : 0;
-	}
-	for (const { path, operations } of files) {
-		const rows = operations
-			.toSorted((a, b) => b.cost.total - a.cost.total)
-			.map((operation) => describeCost(operation, maxCost));
-		context.stdout(
-			[`${path}: ${plural(rows.length, "operation")}`, ...columns(rows)].join(
-				"\n",
+		const lines = files.flatMap(({ path, operations }) => [
+			`${path}: ${plural(operations.length, "operation")}`,
+			...columns(
+				operations
+					.toSorted((a, b) => b.cost.total - a.cost.total)
+					.map((operation) => describeCost(operation, maxCost)),
 			),
-		);
-	}
-	if (problems.length > 0) throw badDataError(problems);
-	return 0;
-}
+		]);
+		if (problems.length > 0 && !json) {
+			if (lines.length > 0) context.stdout(lines.join("\n"));
+			throw badDataError(problems);
+		}
+		return {
+			value: {
+				maxCost,
+				files: files.map(({ path, operations }) => ({
+					path,
+					operations: operations.map(describeOperation),
+				})),
+				problems,
+			},
+			lines,
+			code: problems.length > 0 ? 1 : 0,
+		};
+	},
+});
 
 function describeCost(
 	operation: WorstCaseCost,

@@ -14,29 +14,21 @@ import type { FeedParts } from "../../feed/parts.ts";
 import type { PoolEntry } from "../../feed/pools.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { plural } from "../../util/format.ts";
+import { columns } from "../arguments.ts";
 import {
-	columns,
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-} from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+	argument,
+	command,
+	JSON_FLAG,
+	optional,
+	type Result,
+} from "../command.ts";
 import {
 	type FeedOfCommand,
 	openFeedForCommand,
 	timeOf,
 } from "../feedCommand.ts";
 import { table } from "../table.ts";
-
-export const usage: Usage = {
-	summary:
-		"Says what the next look at a home feed would add, or why a pin is in it or not.",
-	operands: ["USER"],
-	optionalOperands: ["PIN"],
-	options: { json: JSON_OPTION },
-	details:
-		"USER is a username or an id, PIN an id. It reads as the user would, and changes nothing: no pin is added or taken from the pool.",
-};
+import { text } from "../values.ts";
 
 /** Of the pins that are left out. */
 const LISTED = 20;
@@ -68,28 +60,29 @@ const WHY: Readonly<Record<PinVerdict, string>> = {
 		"the user follows what it could come through, but it is not in the pool: its job has not run (queue scan feedPin), or it is older than what a pool is filled with; feed rebuild fills it again",
 };
 
-export async function run(
-	{ operands: [name = "", pin], options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	await using resources = new AsyncDisposableStack();
-	const feed = await openFeedForCommand(context, resources);
-	const user = await findUser(feed.corkboard, name);
-	const lines =
-		pin === undefined
-			? await nextLook(feed.parts, user, options.json !== undefined)
-			: await ofPin(feed, user, pin, options.json !== undefined);
-	context.stdout(lines.join("\n"));
-	return 0;
+export const { usage, run } = command({
+	summary:
+		"Says what the next look at a home feed would add, or why a pin is in it or not.",
+	arguments: { user: argument(text("USER")), pin: optional(text("PIN")) },
+	options: { json: JSON_FLAG },
+	details:
+		"USER is a username or an id, PIN an id. It reads as the user would, and changes nothing: no pin is added or taken from the pool.",
+	async run({ user: name, pin }, context) {
+		await using resources = new AsyncDisposableStack();
+		const feed = await openFeedForCommand(context, resources);
+		const user = await findUser(feed.corkboard, name);
+		return pin === undefined
+			? nextLook(feed.parts, user)
+			: explanationOf(feed, user, pin);
+	},
+});
+
+async function nextLook(parts: FeedParts, user: Id): Promise<Result> {
+	const choice = await chooseFor(parts, user, {});
+	return { value: choiceAsJson(user, choice), lines: choiceLines(choice) };
 }
 
-async function nextLook(
-	parts: FeedParts,
-	user: Id,
-	isJson: boolean,
-): Promise<readonly string[]> {
-	const choice = await chooseFor(parts, user, {});
-	if (isJson) return [JSON.stringify(choiceAsJson(user, choice), null, "\t")];
+function choiceLines(choice: ChosenPins): readonly string[] {
 	const { chosen, leftOut, visit, isPartial } = choice;
 	const looked = timeOf(visit?.visitedAt ?? null);
 	return [
@@ -157,13 +150,12 @@ function entryAsJson({ pin, origin, source, via, score }: PoolEntry) {
 	return { pin, origin, source, via, score };
 }
 
-async function ofPin(
+async function explanationOf(
 	{ corkboard, parts }: FeedOfCommand,
 	user: Id,
-	text: string,
-	isJson: boolean,
-): Promise<readonly string[]> {
-	const id = parseId(text);
+	given: string,
+): Promise<Result> {
+	const id = parseId(given);
 	const isPin =
 		id !== "malformed" &&
 		id !== "reserved" &&
@@ -171,14 +163,20 @@ async function ofPin(
 	if (!isPin) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`PIN must be the id of a pin, got ${JSON.stringify(text)}.`,
+			`PIN must be the id of a pin, got ${JSON.stringify(given)}.`,
 		);
 	}
 	const explained = await explainPin(parts, user, id);
-	if (isJson) {
-		return [JSON.stringify(pinAsJson(user, id, explained), null, "\t")];
-	}
-	const { verdict, entry, changedAt, place, follows } = explained;
+	return {
+		value: pinAsJson(user, id, explained),
+		lines: pinLines(id, explained),
+	};
+}
+
+function pinLines(
+	id: Id,
+	{ verdict, entry, changedAt, place, follows }: ExplainedPin,
+): readonly string[] {
 	const at = timeOf(changedAt);
 	const rows: (readonly [string, string])[] = [
 		["pin", id],

@@ -12,42 +12,40 @@ import { parseJobId } from "../../queue/jobId.ts";
 import { databaseOfShard, FEED_SHARDS } from "../../storage/feedShards.ts";
 import { hostInRanges, hostOf } from "../../topology/ranges.ts";
 import type { Topology } from "../../topology/types.ts";
-import {
-	columns,
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-} from "../arguments.ts";
+import { columns } from "../arguments.ts";
+import { argument, command, JSON_FLAG, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { explainJobId } from "../explainJobId.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Prints the type, shard, table and host of an id, and whether its object exists.",
-	operands: ["ID"],
-	options: { json: JSON_OPTION },
+	arguments: { id: argument(text("ID")) },
+	options: { json: JSON_FLAG },
 	details:
 		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then. The id of a job names its queue, shard and time: queue show prints the job itself.",
-};
+	async run({ id }, context) {
+		const job = parseJobId(id);
+		return job === null ? explainId(id, context) : explainJobId(job, context);
+	},
+});
 
-export async function run(
-	given: ParsedArguments,
+async function explainId(
+	given: string,
 	context: CommandContext,
-): Promise<number> {
-	const [text = ""] = given.operands;
-	const job = parseJobId(text);
-	if (job !== null) return explainJobId(job, given, context);
-	const id = parseId(text);
+): Promise<Result> {
+	const id = parseId(given);
 	if (id === "malformed") {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`ID must be a decimal number of at most 64 bits without leading zeros, or the id of a job, got ${JSON.stringify(text)}.`,
+			`ID must be a decimal number of at most 64 bits without leading zeros, or the id of a job, got ${JSON.stringify(given)}.`,
 		);
 	}
 	if (id === "reserved") {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`${text} is not an id: its two top bits must be zero.`,
+			`${given} is not an id: its two top bits must be zero.`,
 		);
 	}
 	const { shard, type, local } = unpackId(id);
@@ -64,21 +62,17 @@ export async function run(
 		object === null || host === null
 			? { state: "missing" as const, reason: null }
 			: await findObject(id, config, context.open);
-	if (given.options.json !== undefined) {
-		const described = {
-			id,
-			shard,
-			type: { number: type, name: object?.name ?? null },
-			localId: local,
-			table,
-			host,
-			feedLists,
-			pool,
-			object: found,
-		};
-		context.stdout(JSON.stringify(described, null, "\t"));
-		return 0;
-	}
+	const described = {
+		id,
+		shard,
+		type: { number: type, name: object?.name ?? null },
+		localId: local,
+		table,
+		host,
+		feedLists,
+		pool,
+		object: found,
+	};
 	const rows: (readonly [string, string])[] = [
 		["id", id],
 		["shard", String(shard)],
@@ -93,12 +87,10 @@ export async function run(
 			found.reason === null ? found.state : `${found.state}: ${found.reason}`,
 		],
 	];
-	context.stdout(
-		columns(rows)
-			.map((line) => line.trimStart())
-			.join("\n"),
-	);
-	return 0;
+	return {
+		value: described,
+		lines: columns(rows).map((line) => line.trimStart()),
+	};
 }
 
 /** A database beside that of the object, and its host without its password. */

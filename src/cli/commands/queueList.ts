@@ -7,57 +7,49 @@ import {
 	printSetting,
 	SETTING_NAMES,
 } from "../../queue/settings.ts";
-import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { command, JSON_FLAG, optional } from "../command.ts";
 import {
 	failuresAsJson,
 	openQueuesForCommand,
 	reportFailures,
 } from "../queueCommand.ts";
 import { table } from "../table.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Prints the queues and their settings, or all settings of one.",
-	operands: [],
-	optionalOperands: ["QUEUE"],
-	options: { json: JSON_OPTION },
+	arguments: { queue: optional(text("QUEUE")) },
+	options: { json: JSON_FLAG },
 	details:
 		"Without QUEUE it prints the settings that differ from the defaults. queue stats prints how many jobs there are.",
 	exitCodes: { 1: "a shard does not answer, or an error" },
-};
-
-export async function run(
-	{ operands: [name], options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	await using opened = await openQueuesForCommand(context, "readOnly");
-	const { queues, failures } = await listQueues(opened.store);
-	const chosen =
-		name === undefined ? queues : queues.filter((one) => one.name === name);
-	if (name !== undefined && chosen.length === 0) {
-		throw new CorkboardError(
-			"NOT_FOUND",
-			`There is no queue ${JSON.stringify(name)}. Queues: ${queues.map((one) => one.name).join(", ") || "none"}.`,
-		);
-	}
-	if (options.json !== undefined) {
-		const shown = {
-			shards: opened.store.shards.length,
-			queues: chosen.map(asJson),
-			failures: failuresAsJson(failures),
+	async run({ queue }, context) {
+		await using opened = await openQueuesForCommand(context, "readOnly");
+		const { queues, failures } = await listQueues(opened.store);
+		const named = queues.find(({ name }) => name === queue);
+		if (queue !== undefined && named === undefined) {
+			throw new CorkboardError(
+				"NOT_FOUND",
+				`There is no queue ${JSON.stringify(queue)}. Queues: ${queues.map((one) => one.name).join(", ") || "none"}.`,
+			);
+		}
+		const chosen = named === undefined ? queues : [named];
+		return {
+			value: {
+				shards: opened.store.shards.length,
+				queues: chosen.map(asJson),
+				failures: failuresAsJson(failures),
+			},
+			lines: named === undefined ? queueLines(queues) : settingLines(named),
+			...reportFailures(failures),
 		};
-		context.stdout(JSON.stringify(shown, null, "\t"));
-	} else if (chosen.length === 0) {
-		context.stdout("no queues");
-	} else {
-		context.stdout(
-			(name === undefined
-				? table([["queue", "state", "settings", "shards"], ...chosen.map(row)])
-				: settingLines(chosen[0] as QueueOnShards)
-			).join("\n"),
-		);
-	}
-	return reportFailures(context, failures);
+	},
+});
+
+function queueLines(queues: readonly QueueOnShards[]): readonly string[] {
+	return queues.length === 0
+		? ["no queues"]
+		: table([["queue", "state", "settings", "shards"], ...queues.map(row)]);
 }
 
 function stateOf({ state, settings }: QueueOnShards): string {

@@ -1,95 +1,73 @@
 import { removeJobs } from "../../queue/changeJobs.ts";
 import { findQueue } from "../../queue/queueAdmin.ts";
+import { UsageError } from "../arguments.ts";
 import {
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-} from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+	argument,
+	command,
+	DRY_RUN_FLAG,
+	JSON_FLAG,
+	option,
+} from "../command.ts";
 import {
-	accessOf,
+	changedResult,
 	changeOne,
+	DEFAULT_LIMIT,
 	isJobId,
-	LIMIT_OPTION,
-	limitOf,
-	printChanged,
+	LIMIT,
+	refuseChoices,
 } from "../queueChange.ts";
 import {
-	DRY_RUN_OPTION,
-	MATCHING_OPTION,
+	accessOf,
+	MATCHING,
 	openQueuesForCommand,
-	PRIORITY_OPTION,
-	given as present,
-	priorityOf,
-	stateOf,
+	PRIORITY,
+	present,
 } from "../queueCommand.ts";
+import { oneOf, text } from "../values.ts";
 
 /** A worker has the others. */
 const STATES = ["pending", "succeeded", "failed"] as const;
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Deletes jobs for good: those of a queue in one state, or one by its id.",
-	operands: ["QUEUE|ID"],
+	arguments: { target: argument(text("QUEUE|ID")) },
 	options: {
-		state: {
-			value: "STATE",
-			values: STATES,
-			description: `${STATES.join(", ")}: needed with QUEUE`,
-		},
-		priority: PRIORITY_OPTION,
-		matching: MATCHING_OPTION,
-		limit: LIMIT_OPTION,
-		"dry-run": DRY_RUN_OPTION,
-		json: JSON_OPTION,
+		state: option(
+			oneOf("STATE", STATES),
+			`${STATES.join(", ")}: needed with QUEUE`,
+		),
+		priority: PRIORITY,
+		matching: MATCHING,
+		limit: LIMIT,
+		dryRun: DRY_RUN_FLAG,
+		json: JSON_FLAG,
 	},
 	details:
 		"Run it with --dry-run first: it prints the ids. Jobs that are running stay: a worker has them. Finished jobs need not be removed: their disk is given back by itself.",
-};
-
-export async function run(
-	given: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const { operands, options } = given;
-	const [target = ""] = operands;
-	const priority = priorityOf(options.priority);
-	const limit = limitOf(given);
-	const isDryRun = options["dry-run"] !== undefined;
-	const isOne = isJobId(target);
-	const choices = ["state", "priority", "matching", "limit"];
-	if (isOne && choices.some((name) => options[name] !== undefined)) {
-		throw new UsageError(
-			"--state, --priority, --matching and --limit choose among jobs of a queue, not with an ID.",
-		);
-	}
-	if (!isOne && options.state === undefined) {
-		throw new UsageError(`Missing --state: ${STATES.join(", ")}.`);
-	}
-	const state = isOne
-		? "pending"
-		: (stateOf(options.state ?? "", STATES) as (typeof STATES)[number]);
-	await using opened = await openQueuesForCommand(context, accessOf(given));
-	const { store } = opened;
-	if (isOne) {
-		const one = await changeOne(store, target, {
-			states: STATES,
-			isDryRun,
-			change: async () => ({ kind: "remove" }),
+	async run({ target, state, priority, matching, limit, dryRun }, context) {
+		const isOne = isJobId(target);
+		if (isOne) refuseChoices({ state, priority, matching, limit });
+		else if (state === undefined) {
+			throw new UsageError(`Missing --state: ${STATES.join(", ")}.`);
+		}
+		await using opened = await openQueuesForCommand(context, accessOf(dryRun));
+		const { store } = opened;
+		if (state === undefined) {
+			const one = await changeOne(store, target, {
+				states: STATES,
+				isDryRun: dryRun,
+				change: async () => ({ kind: "remove" }),
+			});
+			return changedResult({ ...one, dryRun, verb: "removed" });
+		}
+		await findQueue(store, target);
+		const changed = await removeJobs(store, target, {
+			state,
+			...present({ priority, matching }),
+			limit: limit ?? DEFAULT_LIMIT,
+			dryRun,
 		});
-		return printChanged(context, given, { ...one, verb: "removed" });
-	}
-	await findQueue(store, target);
-	const changed = await removeJobs(store, target, {
-		state,
-		...present({ priority, matching: options.matching }),
-		limit,
-		dryRun: isDryRun,
-	});
-	return printChanged(context, given, {
-		queue: target,
-		changed,
-		verb: "removed",
-	});
-}
+		return changedResult({ queue: target, changed, dryRun, verb: "removed" });
+	},
+});

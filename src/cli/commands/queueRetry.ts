@@ -1,101 +1,77 @@
 import { retryFailed } from "../../queue/changeJobs.ts";
 import { findQueue } from "../../queue/queueAdmin.ts";
 import {
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-} from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+	argument,
+	command,
+	DRY_RUN_FLAG,
+	JSON_FLAG,
+	option,
+} from "../command.ts";
 import {
-	accessOf,
+	changedResult,
 	changeOne,
+	DEFAULT_LIMIT,
 	isJobId,
-	LIMIT_OPTION,
-	limitOf,
-	printChanged,
+	LIMIT,
+	refuseChoices,
 } from "../queueChange.ts";
 import {
-	countOf,
-	DRY_RUN_OPTION,
-	durationOf,
-	MATCHING_OPTION,
+	accessOf,
+	MATCHING,
 	openQueuesForCommand,
-	PRIORITY_OPTION,
-	given as present,
-	priorityOf,
+	PRIORITY,
+	present,
 } from "../queueCommand.ts";
+import { duration, integer, text } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Lets failed jobs start again: those of a queue, or one by its id.",
-	operands: ["QUEUE|ID"],
+	arguments: { target: argument(text("QUEUE|ID")) },
 	options: {
-		priority: PRIORITY_OPTION,
-		matching: MATCHING_OPTION,
-		attempts: {
-			value: "N",
-			description: "how often they may be started again (default 1)",
-		},
-		in: {
-			value: "DURATION",
-			description:
-				"when they are due, from now, such as 10m (default: at once)",
-		},
-		limit: LIMIT_OPTION,
-		"dry-run": DRY_RUN_OPTION,
-		json: JSON_OPTION,
+		priority: PRIORITY,
+		matching: MATCHING,
+		attempts: option(
+			integer(1, 10_000),
+			"how often they may be started again (default 1)",
+			1,
+		),
+		in: option(
+			duration(),
+			"when they are due, from now, such as 10m (default: at once)",
+			0,
+		),
+		limit: LIMIT,
+		dryRun: DRY_RUN_FLAG,
+		json: JSON_FLAG,
 	},
 	details:
 		"Look at why they failed first: queue scan QUEUE --state failed. A retried job keeps its id, its attempts so far and its status. It can be run again: what was retried has not failed any more.",
-};
-
-export async function run(
-	given: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const { operands, options } = given;
-	const [target = ""] = operands;
-	const priority = priorityOf(options.priority);
-	const attempts = countOf("attempts", options.attempts, 10_000) ?? 1;
-	const dueInMs = durationOf("in", options.in) ?? 0;
-	const limit = limitOf(given);
-	const isDryRun = options["dry-run"] !== undefined;
-	const isOne = isJobId(target);
-	if (
-		isOne &&
-		[options.priority, options.matching, options.limit].some(
-			(one) => one !== undefined,
-		)
-	) {
-		throw new UsageError(
-			"--priority, --matching and --limit choose among jobs of a queue, not with an ID.",
-		);
-	}
-	await using opened = await openQueuesForCommand(context, accessOf(given));
-	const { store } = opened;
-	if (isOne) {
-		const one = await changeOne(store, target, {
-			states: ["failed"],
-			isDryRun,
-			change: async (shard) => ({
-				kind: "retry",
-				due: (await store.now(shard)) + dueInMs * 1_000,
-				moreAttempts: attempts,
-			}),
+	async run(given, context) {
+		const { target, priority, matching, attempts, limit, dryRun } = given;
+		const isOne = isJobId(target);
+		if (isOne) refuseChoices({ priority, matching, limit });
+		await using opened = await openQueuesForCommand(context, accessOf(dryRun));
+		const { store } = opened;
+		if (isOne) {
+			const one = await changeOne(store, target, {
+				states: ["failed"],
+				isDryRun: dryRun,
+				change: async (shard) => ({
+					kind: "retry",
+					due: (await store.now(shard)) + given.in * 1_000,
+					moreAttempts: attempts,
+				}),
+			});
+			return changedResult({ ...one, dryRun, verb: "retried" });
+		}
+		await findQueue(store, target);
+		const changed = await retryFailed(store, target, {
+			...present({ priority, matching }),
+			attempts,
+			dueInMs: given.in,
+			limit: limit ?? DEFAULT_LIMIT,
+			dryRun,
 		});
-		return printChanged(context, given, { ...one, verb: "retried" });
-	}
-	await findQueue(store, target);
-	const changed = await retryFailed(store, target, {
-		...present({ priority, matching: options.matching }),
-		attempts,
-		dueInMs,
-		limit,
-		dryRun: isDryRun,
-	});
-	return printChanged(context, given, {
-		queue: target,
-		changed,
-		verb: "retried",
-	});
-}
+		return changedResult({ queue: target, changed, dryRun, verb: "retried" });
+	},
+});

@@ -6,33 +6,74 @@ import {
 	rotate,
 } from "../../queue/rotation.ts";
 import { formatNumber } from "../../util/format.ts";
-import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
-import { accessOf } from "../queueChange.ts";
+import { command, DRY_RUN_FLAG, JSON_FLAG, optional } from "../command.ts";
 import {
-	DRY_RUN_OPTION,
+	accessOf,
 	failuresAsJson,
 	openQueuesForCommand,
 	reportFailures,
 } from "../queueCommand.ts";
 import { table } from "../table.ts";
+import { text } from "../values.ts";
 
 /** The server did not let the table be changed. */
 const REFUSED = 3;
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Gives back the disk of finished jobs now, which workers do every three minutes.",
-	operands: [],
-	optionalOperands: ["QUEUE"],
-	options: { "dry-run": DRY_RUN_OPTION, json: JSON_OPTION },
+	arguments: { queue: optional(text("QUEUE")) },
+	options: { dryRun: DRY_RUN_FLAG, json: JSON_FLAG },
 	details:
 		"Prints each span of the past, with what becomes of it and why. No job that is to be kept is lost, also if this is interrupted.",
 	exitCodes: {
 		1: "a shard does not answer, or an error",
 		3: "somebody else uses the table, so it was not changed; workers try again",
 	},
-};
+	async run({ queue, dryRun }, context) {
+		await using opened = await openQueuesForCommand(context, accessOf(dryRun));
+		const { store } = opened;
+		const { queues, failures } =
+			queue === undefined
+				? await listQueues(store)
+				: { queues: [await findQueue(store, queue)], failures: new Map() };
+		const failed = new Map<number, CorkboardError>(failures);
+		const rows: Row[] = [];
+		for (const { name, settings, state, missingOn } of queues) {
+			if (state === "deleting") continue;
+			for (const shard of store.shards) {
+				if (failed.has(shard) || missingOn.includes(shard)) continue;
+				const at = { queue: name, shard };
+				try {
+					const done = dryRun
+						? {
+								spans: await planRotation(store, at, settings),
+								bytes: 0,
+								moved: 0,
+								refused: null,
+							}
+						: await rotate(store, at, settings);
+					rows.push({ ...at, ...done });
+				} catch (error) {
+					if (!(error instanceof CorkboardError)) throw error;
+					failed.set(shard, error);
+				}
+			}
+		}
+		const { notes, code } = reportFailures(failed);
+		const isRefused = rows.some(({ refused }) => refused !== null);
+		return {
+			value: {
+				dryRun,
+				queues: rows.map(asJson),
+				failures: failuresAsJson(failed),
+			},
+			lines: printed(rows, dryRun),
+			notes,
+			code: code === 0 && isRefused ? REFUSED : code,
+		};
+	},
+});
 
 interface Row {
 	readonly queue: string;
@@ -41,59 +82,6 @@ interface Row {
 	readonly bytes: number;
 	readonly moved: number;
 	readonly refused: string | null;
-}
-
-export async function run(
-	given: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const {
-		operands: [name],
-		options,
-	} = given;
-	const isDryRun = options["dry-run"] !== undefined;
-	await using opened = await openQueuesForCommand(context, accessOf(given));
-	const { store } = opened;
-	const { queues, failures } =
-		name === undefined
-			? await listQueues(store)
-			: { queues: [await findQueue(store, name)], failures: new Map() };
-	const failed = new Map<number, CorkboardError>(failures);
-	const rows: Row[] = [];
-	for (const { name: queue, settings, state, missingOn } of queues) {
-		if (state === "deleting") continue;
-		for (const shard of store.shards) {
-			if (failed.has(shard) || missingOn.includes(shard)) continue;
-			const at = { queue, shard };
-			try {
-				const done = isDryRun
-					? {
-							spans: await planRotation(store, at, settings),
-							bytes: 0,
-							moved: 0,
-							refused: null,
-						}
-					: await rotate(store, at, settings);
-				rows.push({ ...at, ...done });
-			} catch (error) {
-				if (!(error instanceof CorkboardError)) throw error;
-				failed.set(shard, error);
-			}
-		}
-	}
-	if (options.json === undefined) {
-		context.stdout(printed(rows, isDryRun).join("\n"));
-	} else {
-		const shown = {
-			dryRun: isDryRun,
-			queues: rows.map(asJson),
-			failures: failuresAsJson(failed),
-		};
-		context.stdout(JSON.stringify(shown, null, "\t"));
-	}
-	const code = reportFailures(context, failed);
-	if (code !== 0) return code;
-	return rows.some(({ refused }) => refused !== null) ? REFUSED : 0;
 }
 
 function printed(rows: readonly Row[], isDryRun: boolean): readonly string[] {

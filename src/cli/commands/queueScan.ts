@@ -1,116 +1,100 @@
 import { findQueue } from "../../queue/queueAdmin.ts";
 import { scanJobs } from "../../queue/scanJobs.ts";
+import { UsageError } from "../arguments.ts";
+import { argument, command, flag, JSON_FLAG, option } from "../command.ts";
 import {
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-} from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
-import {
-	countOf,
 	failuresAsJson,
-	given,
 	JOB_STATES,
 	jobAsJson,
-	MATCHING_OPTION,
+	MATCHING,
 	openQueuesForCommand,
-	PRIORITY_OPTION,
-	priorityOf,
+	PRIORITY,
+	type PrintedJob,
+	present,
 	reportFailures,
-	stateOf,
 	timeOf,
 } from "../queueCommand.ts";
 import { table } from "../table.ts";
+import { integer, oneOf, text } from "../values.ts";
 
 const DEFAULT = 100;
 const MOST = 10_000;
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Prints the jobs of a queue that are in one state, page by page.",
-	operands: ["QUEUE"],
+	arguments: { queue: argument(text("QUEUE")) },
 	options: {
-		state: {
-			value: "STATE",
-			values: JOB_STATES,
-			description: `${JOB_STATES.join(", ")} (default pending)`,
-		},
-		due: {
-			value: "WHEN",
-			values: ["now", "later"],
-			description: "of pending jobs, those that are due now, or later",
-		},
-		priority: PRIORITY_OPTION,
-		matching: MATCHING_OPTION,
-		first: {
-			value: "N",
-			description: `how many from the start (default ${DEFAULT}, at most ${MOST})`,
-		},
-		after: { value: "CURSOR", description: "go on where a page ended" },
-		body: { description: "print the bodies too" },
-		json: JSON_OPTION,
+		state: option(
+			oneOf("STATE", JOB_STATES),
+			`${JOB_STATES.join(", ")} (default pending)`,
+			"pending",
+		),
+		due: option(
+			oneOf("WHEN", ["now", "later"]),
+			"of pending jobs, those that are due now, or later",
+		),
+		priority: PRIORITY,
+		matching: MATCHING,
+		first: option(
+			integer(1, MOST),
+			`how many from the start (default ${DEFAULT}, at most ${MOST})`,
+			DEFAULT,
+		),
+		after: option(text("CURSOR"), "go on where a page ended"),
+		body: flag("print the bodies too"),
+		json: JSON_FLAG,
 	},
 	details:
 		"Jobs come by priority, then by time: pending ones by when they are due, running ones by when their claim ends, others by when they ended. A job that does not change while you page is printed once. --matching looks at 10,000 jobs of a shard at a time, so that a page may be empty and still have a cursor.",
 	exitCodes: { 1: "a shard does not answer, or an error" },
-};
+	async run(
+		{ queue, state, due, priority, matching, first, after, body },
+		context,
+	) {
+		if (due !== undefined && state !== "pending") {
+			throw new UsageError("--due is for pending jobs.");
+		}
+		await using opened = await openQueuesForCommand(context, "readOnly");
+		const { store } = opened;
+		await findQueue(store, queue);
+		const now = due === undefined ? 0 : await clockOf(store);
+		const { jobs, next, failures } = await scanJobs(
+			store,
+			queue,
+			{
+				state,
+				...present({ priority, matching }),
+				...(due === "now" && { until: now + 1 }),
+				...(due === "later" && { from: now + 1 }),
+			},
+			{ limit: first, body, ...present({ after }) },
+		);
+		const shown = jobs.map((job) => jobAsJson({ ...job, queue }));
+		const { notes, code } = reportFailures(failures);
+		return {
+			value: { jobs: shown, next, failures: failuresAsJson(failures) },
+			lines: shown.length === 0 ? ["no jobs"] : printed(shown, TIME[state]),
+			notes: [
+				...(next === null ? [] : [`there may be more: --after ${next}`]),
+				...notes,
+			],
+			code,
+		};
+	},
+});
 
-export async function run(
-	{ operands: [name = ""], options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const state = stateOf(options.state ?? "pending");
-	const { due } = options;
-	if (due !== undefined && due !== "now" && due !== "later") {
-		throw new UsageError(`--due must be now or later, got ${due}.`);
-	}
-	if (due !== undefined && state !== "pending") {
-		throw new UsageError("--due is for pending jobs.");
-	}
-	const priority = priorityOf(options.priority);
-	const limit = countOf("first", options.first, MOST) ?? DEFAULT;
-	await using opened = await openQueuesForCommand(context, "readOnly");
-	const { store } = opened;
-	await findQueue(store, name);
-	const now = due === undefined ? 0 : await clockOf(store);
-	const { jobs, next, failures } = await scanJobs(
-		store,
-		name,
-		{
-			state,
-			...given({ priority, matching: options.matching }),
-			...(due === "now" && { until: now + 1 }),
-			...(due === "later" && { from: now + 1 }),
-		},
-		{
-			limit,
-			body: options.body !== undefined,
-			...given({ after: options.after }),
-		},
-	);
-	const shown = jobs.map((job) => jobAsJson({ ...job, queue: name }));
-	if (options.json !== undefined) {
-		const page = { jobs: shown, next, failures: failuresAsJson(failures) };
-		context.stdout(JSON.stringify(page, null, "\t"));
-		return reportFailures(context, failures);
-	}
-	context.stdout(
-		shown.length === 0
-			? "no jobs"
-			: table([
-					["id", "priority", TIME[state], "attempts", "status", "body"],
-					...shown.map((job) => [
-						job.id,
-						String(job.priority),
-						timeOf(job),
-						`${job.attempts} of ${job.allowed}`,
-						job.status[0] ?? "",
-						job.body === null ? "" : JSON.stringify(job.body),
-					]),
-				]).join("\n"),
-	);
-	if (next !== null) context.stderr(`there may be more: --after ${next}`);
-	return reportFailures(context, failures);
+function printed(jobs: readonly PrintedJob[], time: string): readonly string[] {
+	return table([
+		["id", "priority", time, "attempts", "status", "body"],
+		...jobs.map((job) => [
+			job.id,
+			String(job.priority),
+			timeOf(job),
+			`${job.attempts} of ${job.allowed}`,
+			job.status[0] ?? "",
+			job.body === null ? "" : JSON.stringify(job.body),
+		]),
+	]);
 }
 
 /** What the time of a job says. */

@@ -1,49 +1,36 @@
 import { CorkboardError } from "../../errors.ts";
 import { lookupJobs } from "../../queue/changeJobs.ts";
-import {
-	columns,
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-} from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { columns } from "../arguments.ts";
+import { argument, command, JSON_FLAG } from "../command.ts";
 import {
 	jobAsJson,
 	openQueuesForCommand,
 	type PrintedJob,
 } from "../queueCommand.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Prints a job: its state, its attempts, what workers said, its body.",
-	operands: ["ID"],
-	options: { json: JSON_OPTION },
+	arguments: { id: argument(text("ID")) },
+	options: { json: JSON_FLAG },
 	details:
 		"ID is such as feedPin.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, as queue scan and the log print it.",
-};
+	async run({ id }, context) {
+		await using opened = await openQueuesForCommand(context, "readOnly");
+		const [found = null] = await lookupJobs(opened.store, [id], { body: true });
+		if (found === null) {
+			throw new CorkboardError(
+				"NOT_FOUND",
+				`There is no job ${id}. Finished jobs are kept for a while (keepSucceededMs and keepFailedMs of the queue), and then deleted.`,
+			);
+		}
+		const job = jobAsJson(found);
+		return { value: job, lines: printed(job) };
+	},
+});
 
-export async function run(
-	{ operands: [id = ""], options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	await using opened = await openQueuesForCommand(context, "readOnly");
-	const [found = null] = await lookupJobs(opened.store, [id], { body: true });
-	if (found === null) {
-		throw new CorkboardError(
-			"NOT_FOUND",
-			`There is no job ${id}. Finished jobs are kept for a while (keepSucceededMs and keepFailedMs of the queue), and then deleted.`,
-		);
-	}
-	const job = jobAsJson(found);
-	context.stdout(
-		options.json === undefined
-			? lines(job).join("\n")
-			: JSON.stringify(job, null, "\t"),
-	);
-	return 0;
-}
-
-function lines(job: PrintedJob): readonly string[] {
+function printed(job: PrintedJob): readonly string[] {
 	const { dueAt, claimEndsAt, endedAt, status } = job;
 	const rows: (readonly [string, string])[] = [
 		["id", job.id],

@@ -6,13 +6,8 @@ import { type Count, diskBytes, queueStats } from "../../queue/queueStats.ts";
 import { isStopped } from "../../queue/rateLimit.ts";
 import { printSetting, type QueueSettings } from "../../queue/settings.ts";
 import { formatNumber } from "../../util/format.ts";
-import {
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-} from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { UsageError } from "../arguments.ts";
+import { command, flag, JSON_FLAG, option, optional } from "../command.ts";
 import {
 	failuresAsJson,
 	formatAge,
@@ -20,24 +15,48 @@ import {
 	reportFailures,
 } from "../queueCommand.ts";
 import { table } from "../table.ts";
+import { duration, text } from "../values.ts";
 
-export const usage: Usage = {
+const EVERY_MS = 2_000;
+
+export const { usage, run } = command({
 	summary:
 		"Counts the jobs of each queue, or of one: ready, delayed, running, failed.",
-	operands: [],
-	optionalOperands: ["QUEUE"],
+	arguments: { queue: optional(text("QUEUE")) },
 	options: {
-		watch: { description: "count again and again, until it is interrupted" },
-		every: {
-			value: "SECONDS",
-			description: "with --watch: 1 to 60 (default 2)",
-		},
-		json: JSON_OPTION,
+		watch: flag("count again and again, until it is interrupted"),
+		every: option(
+			duration(1_000, 60_000),
+			"with --watch: 1s to 60s (default 2s)",
+		),
+		json: JSON_FLAG,
 	},
 	details:
 		"A state is counted up to 100,000 jobs of each shard; a + says that there are more. MB are those of its files; – where a shard does not say. With --watch --json each count is one line.",
 	exitCodes: { 1: "a shard does not answer, or an error" },
-};
+	async run({ queue, watch, every, json }, context) {
+		if (every !== undefined && !watch) {
+			throw new UsageError("--every needs --watch.");
+		}
+		const signal = watch ? context.interruptSignal() : null;
+		await using opened = await openQueuesForCommand(context, "readOnly");
+		for (;;) {
+			const counted = await count(opened.store, queue);
+			const { notes, code } = reportFailures(counted.failures);
+			if (signal === null) {
+				return { value: asJson(counted), lines: printed(counted), notes, code };
+			}
+			context.stdout(
+				json
+					? JSON.stringify(asJson(counted))
+					: [new Date().toISOString(), ...printed(counted)].join("\n"),
+			);
+			for (const note of notes) context.stderr(note);
+			await sleep(every ?? EVERY_MS, undefined, { signal }).catch(() => {});
+			if (signal.aborted) return 0;
+		}
+	},
+});
 
 interface Counted {
 	readonly rows: readonly StatsRow[];
@@ -49,34 +68,6 @@ interface StatsRow {
 	readonly settings: QueueSettings;
 	readonly stats: Awaited<ReturnType<typeof queueStats>>["stats"];
 	readonly diskBytes: number | null;
-}
-
-export async function run(
-	{ operands: [name], options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const everyMs = intervalOf(options.every);
-	const isWatching = options.watch !== undefined;
-	if (options.every !== undefined && !isWatching) {
-		throw new UsageError("--every needs --watch.");
-	}
-	const isJson = options.json !== undefined;
-	const signal = isWatching ? context.interruptSignal() : null;
-	await using opened = await openQueuesForCommand(context, "readOnly");
-	for (;;) {
-		const counted = await count(opened.store, name);
-		if (isJson) {
-			const indent = isWatching ? undefined : "\t";
-			context.stdout(JSON.stringify(asJson(counted), null, indent));
-		} else {
-			if (isWatching) context.stdout(new Date().toISOString());
-			context.stdout(printed(counted).join("\n"));
-		}
-		const code = reportFailures(context, counted.failures);
-		if (signal === null) return code;
-		await sleep(everyMs, undefined, { signal }).catch(() => {});
-		if (signal.aborted) return 0;
-	}
 }
 
 async function count(
@@ -172,12 +163,4 @@ function asJson({ rows, failures }: Counted) {
 		}),
 		failures: failuresAsJson(failures),
 	};
-}
-
-function intervalOf(text = "2"): number {
-	const isNumber = /^[0-9]+(\.[0-9])?$/.test(text);
-	if (!isNumber || Number(text) < 1 || Number(text) > 60) {
-		throw new UsageError(`--every must be between 1 and 60, got ${text}.`);
-	}
-	return Number(text) * 1_000;
 }

@@ -1,4 +1,4 @@
-import { text } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
 import { loadOwnModel } from "../../app/model.ts";
 import { readSchema } from "../../app/readSchema.ts";
 import { readUsage, whyNoUsage } from "../../app/usage.ts";
@@ -9,30 +9,27 @@ import { type ChangeImpact, impactOf } from "../../usage/schemaImpact.ts";
 import { type Period, periodOf, reportUsage } from "../../usage/usageReport.ts";
 import type { UsageDay } from "../../usage/usageStore.ts";
 import { plural } from "../../util/format.ts";
-import {
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-	wrap,
-} from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
-import { DAYS, parseDays } from "../days.ts";
+import { UsageError, wrap } from "../arguments.ts";
+import { argument, command, JSON_FLAG, option, optional } from "../command.ts";
+import { DAYS, daysOf } from "../days.ts";
 import { clientsLine, documentsLine, periodLine } from "../usageLines.ts";
+import { text } from "../values.ts";
 
 const DEFAULT_DAYS = 30;
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Compares two schemas, and says which clients and documents each change breaks, by what servers counted.",
-	operands: ["OLD|-"],
-	optionalOperands: ["NEW|-"],
+	arguments: {
+		old: argument(text("OLD|-")),
+		next: optional(text("NEW|-")),
+	},
 	options: {
-		unused: {
-			value: DAYS,
-			description: `a part that nobody used in so many days may be removed (default ${DEFAULT_DAYS}d)`,
-		},
-		json: JSON_OPTION,
+		unused: option(
+			DAYS,
+			`a part that nobody used in so many days may be removed (default ${DEFAULT_DAYS}d)`,
+		),
+		json: JSON_FLAG,
 	},
 	details:
 		"OLD and NEW are SDL files, folders of them such as schema/, or - for stdin. Without NEW, OLD is compared with the schema of this program. The settings name the servers whose counts are read.",
@@ -41,44 +38,37 @@ export const usage: Usage = {
 		1: "a change breaks clients, or an error",
 		3: "a change would break whoever uses it, and usage is not known, or not of every day",
 	},
-};
-
-export async function run(
-	{ operands, options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const [oldPath = "-", newPath] = operands;
-	if (oldPath === "-" && newPath === "-") {
-		throw new UsageError("Only one of OLD and NEW can be -.");
-	}
-	const config = readConfig(context.env, { secret: "unneeded" });
-	const stdin = () => text(context.stdin);
-	const old = await readSchema(oldPath, stdin);
-	const next =
-		newPath === undefined
-			? loadOwnModel().schema
-			: await readSchema(newPath, stdin);
-	const changes = schemaChanges(old, next);
-	const { days, problem } = await usageOf(config);
-	const unusedDays =
-		options.unused === undefined
-			? Math.min(DEFAULT_DAYS, Math.max(1, config.usageDays))
-			: parseDays(options.unused, Math.max(1, config.usageDays));
-	const period = periodOf(days, unusedDays, Date.now());
-	const impact = impactOf(
-		changes,
-		days.length === 0 ? null : reportUsage(days),
-		{ from: period.from, isComplete: period.missingDays === 0 },
-	);
-	if (options.json === undefined) {
-		context.stdout(print(impact, period, problem));
-	} else {
-		const shown = { ...period, unusedDays, noUsage: problem, changes: impact };
-		context.stdout(JSON.stringify(shown, null, "\t"));
-	}
-	const effects = new Set(impact.map(({ effect }) => effect));
-	return effects.has("breaking") ? 1 : effects.has("unknown") ? 3 : 0;
-}
+	async run(given, context) {
+		if (given.old === "-" && given.next === "-") {
+			throw new UsageError("Only one of OLD and NEW can be -.");
+		}
+		const config = readConfig(context.env, { secret: "unneeded" });
+		const stdin = () => textOf(context.stdin);
+		const old = await readSchema(given.old, stdin);
+		const next =
+			given.next === undefined
+				? loadOwnModel().schema
+				: await readSchema(given.next, stdin);
+		const { days, problem } = await usageOf(config);
+		const kept = Math.max(1, config.usageDays);
+		const unusedDays =
+			given.unused === undefined
+				? Math.min(DEFAULT_DAYS, kept)
+				: daysOf(given.unused, kept);
+		const period = periodOf(days, unusedDays, Date.now());
+		const changes = impactOf(
+			schemaChanges(old, next),
+			days.length === 0 ? null : reportUsage(days),
+			{ from: period.from, isComplete: period.missingDays === 0 },
+		);
+		const effects = new Set(changes.map(({ effect }) => effect));
+		return {
+			value: { ...period, unusedDays, noUsage: problem, changes },
+			lines: printed(changes, period, problem),
+			code: effects.has("breaking") ? 1 : effects.has("unknown") ? 3 : 0,
+		};
+	},
+});
 
 /** A schema can be compared without: then nobody knows whom a change breaks. */
 async function usageOf(config: Config): Promise<{
@@ -101,11 +91,11 @@ const NOTHING = "No usage has been counted yet.";
 
 const EFFECTS = ["breaking", "unknown", "unused", "dangerous", "safe"] as const;
 
-function print(
+function printed(
 	impact: readonly ChangeImpact[],
 	period: Period,
 	problem: string | null,
-): string {
+): readonly string[] {
 	const lines = EFFECTS.flatMap((effect) =>
 		impact
 			.filter((change) => change.effect === effect)
@@ -127,7 +117,7 @@ function print(
 			? counts.join(", ")
 			: "no change that a client could notice",
 		`usage: ${problem ?? periodLine(period)}`,
-	].join("\n");
+	];
 }
 
 const INDENT = " ".repeat(11);

@@ -1,27 +1,21 @@
 import { findActiveUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config/config.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
-import { type CommandContext, openForCommand } from "../commandContext.ts";
+import { argument, command } from "../command.ts";
+import { openForCommand } from "../commandContext.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Prints an access token of a user.",
-	operands: ["USER"],
-	options: {},
+	arguments: { user: argument(text("USER")) },
 	details:
 		"USER is a username or an id. Send the token as `Authorization: Bearer TOKEN`.",
-};
-
-export async function run(
-	given: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const [name = ""] = given.operands;
-	await using corkboard = await openForCommand(
-		context,
-		readConfig(context.env),
-		"readOnly",
-	);
-	const user = await findActiveUser(corkboard, name);
-	context.stdout(await corkboard.accessTokens.sign(user));
-	return 0;
-}
+	async run({ user }, context) {
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			"readOnly",
+		);
+		const found = await findActiveUser(corkboard, user);
+		return { lines: [await corkboard.accessTokens.sign(found)] };
+	},
+});

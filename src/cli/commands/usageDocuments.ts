@@ -6,57 +6,50 @@ import {
 } from "../../server/documents/documentFiles.ts";
 import { documentOf, type Use } from "../../usage/usageReport.ts";
 import { documentKey } from "../../usage/usageStore.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { command } from "../command.ts";
 import {
 	countUsage,
-	printUsage,
 	USAGE_EXIT_CODES,
 	usageOptions,
+	usageResult,
 } from "../usageCommand.ts";
 import { documentName } from "../usageLines.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Prints which documents clients sent, how often, and when last.",
-	operands: [],
 	options: usageOptions(
 		"print the documents that nobody sent in so many days, such as 30d: of CORKBOARD_DOCUMENT_FILES, and of those that were sent before",
 	),
 	details:
 		"A document is named by the operation and the SHA-256 of its text. Where there are document files, those of no file are counted together, as are those beyond the limits.",
 	exitCodes: USAGE_EXIT_CODES,
-};
-
-export async function run(
-	{ options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const config = readConfig(context.env, { secret: "unneeded" });
-	const counted = await countUsage(options, config);
-	const { report, period, unusedDays } = counted;
-	const { documents } = report;
-	const inFiles = await documentsInFiles(config);
-	const keys = new Set([
-		...documents.keys(),
-		...(unusedDays === null ? [] : inFiles.keys()),
-	]);
-	const rows = [...keys]
-		.map((key) => {
-			const { documents: _, ...use } = documents.get(key) ?? NEVER;
-			return { ...documentOf(key), files: inFiles.get(key) ?? [], ...use };
-		})
-		.filter(
-			({ lastDay, sha256 }) =>
-				unusedDays === null ||
-				(sha256 !== null && (lastDay === null || lastDay < period.from)),
-		);
-	return printUsage(context, counted, {
-		what: "documents",
-		rows,
-		nameOf: documentName,
-		isJson: options.json !== undefined,
-	});
-}
+	async run(given, context) {
+		const config = readConfig(context.env, { secret: "unneeded" });
+		const counted = await countUsage(given, config);
+		const { report, period, unusedDays } = counted;
+		const { documents } = report;
+		const inFiles = await documentsInFiles(config);
+		const keys = new Set([
+			...documents.keys(),
+			...(unusedDays === null ? [] : inFiles.keys()),
+		]);
+		const rows = [...keys]
+			.map((key) => {
+				const { documents: _, ...use } = documents.get(key) ?? NEVER;
+				return { ...documentOf(key), files: inFiles.get(key) ?? [], ...use };
+			})
+			.filter(
+				({ lastDay, sha256 }) =>
+					unusedDays === null ||
+					(sha256 !== null && (lastDay === null || lastDay < period.from)),
+			);
+		return usageResult(counted, {
+			what: "documents",
+			rows,
+			nameOf: documentName,
+		});
+	},
+});
 
 const NEVER: Omit<Use, "lastDay"> & { readonly lastDay: null } = {
 	requests: 0,

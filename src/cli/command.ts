@@ -1,0 +1,214 @@
+import { quoted } from "../util/quoted.ts";
+import {
+	JSON_OPTION,
+	type ParsedArguments,
+	type Usage,
+	UsageError,
+} from "./arguments.ts";
+import type { CommandContext } from "./commandContext.ts";
+import type { Kind } from "./values.ts";
+
+/**
+ * A command as it is declared: what it takes, with types, and what it does.
+ * Parsing, help, completion, `--json` and docs/commands.md follow from it.
+ */
+export interface Declaration<A extends Arguments, O extends Options> {
+	/** One sentence. */
+	readonly summary: string;
+	/** In their order. The optional ones are last, all of them or none; a repeated one is the last. */
+	readonly arguments?: A;
+	/** By their name in code: `dryRun` is `--dry-run`. A command whose result has a value has `json`. */
+	readonly options?: O;
+	/** Further lines of the command's own help. */
+	readonly details?: string;
+	/** What exit codes mean beside 0 (done), 1 (an error) and 2 (the command line is not valid), or what 1 means besides. */
+	readonly exitCodes?: Readonly<Record<number, string>>;
+	run(
+		given: Given<A, O>,
+		context: CommandContext,
+		usages: () => Promise<ReadonlyMap<string, Usage>>,
+	): Promise<Result | number>;
+}
+
+/** What a command prints when it ends: the value with `--json`, else the lines. */
+export interface Result {
+	/** In the shape that docs/commands.md describes. */
+	readonly value?: unknown;
+	readonly lines: readonly string[];
+	/** Lines for stderr, with `--json` too. */
+	readonly notes?: readonly string[];
+	/** The exit code; 0 if it is absent. */
+	readonly code?: number;
+}
+
+export interface Argument<T> {
+	readonly takes: Kind<unknown>;
+	readonly count: "one" | "optional" | "many";
+	/** Only its type is used. */
+	readonly of?: T;
+}
+
+export interface Option<T> {
+	/** Null: a switch. */
+	readonly takes: Kind<unknown> | null;
+	readonly description: string;
+	/** What it is if it is not given. */
+	readonly fallback: unknown;
+	/** Only its type is used. */
+	readonly of?: T;
+}
+
+type Arguments = Readonly<Record<string, Argument<unknown>>>;
+type Options = Readonly<Record<string, Option<unknown>>>;
+
+/** The values of arguments and options, by name. */
+export type Given<A extends Arguments, O extends Options> = {
+	readonly [K in keyof A]: A[K] extends Argument<infer T> ? T : never;
+} & {
+	readonly [K in keyof O]: O[K] extends Option<infer T> ? T : never;
+};
+
+export function argument<T>(takes: Kind<T>): Argument<T> {
+	return { takes, count: "one" };
+}
+
+export function optional<T>(takes: Kind<T>): Argument<T | undefined> {
+	return { takes, count: "optional" };
+}
+
+/** One or more. */
+export function many<T>(takes: Kind<T>): Argument<readonly T[]> {
+	return { takes, count: "many" };
+}
+
+/** A switch: true if it is given. */
+export function flag(description: string): Option<boolean> {
+	return { takes: null, description, fallback: false };
+}
+
+export function option<T>(
+	takes: Kind<T>,
+	description: string,
+): Option<T | undefined>;
+export function option<T>(
+	takes: Kind<T>,
+	description: string,
+	fallback: T,
+): Option<T>;
+export function option<T>(
+	takes: Kind<T>,
+	description: string,
+	fallback?: T,
+): Option<T | undefined> {
+	return { takes, description, fallback };
+}
+
+export const JSON_FLAG = flag(JSON_OPTION.description);
+
+export const DRY_RUN_FLAG = flag(
+	"say what would be changed, and change nothing",
+);
+
+/** The exports of a file in commands/. */
+export function command<
+	A extends Arguments = Record<never, never>,
+	O extends Options = Record<never, never>,
+>(declaration: Declaration<A, O>) {
+	const given = (parsed: ParsedArguments) =>
+		({
+			...argumentsOf(declaration.arguments ?? {}, parsed.operands),
+			...optionsOf(declaration.options ?? {}, parsed.options),
+		}) as Given<A, O>;
+	return {
+		usage: usageOf(declaration),
+		async run(
+			parsed: ParsedArguments,
+			context: CommandContext,
+			usages: () => Promise<ReadonlyMap<string, Usage>>,
+		): Promise<number> {
+			const result = await declaration.run(given(parsed), context, usages);
+			if (typeof result === "number") return result;
+			return print(result, context, parsed.options.json !== undefined);
+		},
+	};
+}
+
+/** Returns the exit code. */
+function print(
+	{ value, lines, notes = [], code = 0 }: Result,
+	context: CommandContext,
+	isJson: boolean,
+): number {
+	if (isJson) context.stdout(JSON.stringify(value, null, "\t"));
+	else if (lines.length > 0) context.stdout(lines.join("\n"));
+	for (const note of notes) context.stderr(note);
+	return code;
+}
+
+function usageOf({
+	summary,
+	arguments: taken = {},
+	options = {},
+	details,
+	exitCodes,
+}: Omit<Declaration<Arguments, Options>, "run">): Usage {
+	const named = (wanted: readonly Argument<unknown>["count"][]) =>
+		Object.values(taken)
+			.filter(({ count }) => wanted.includes(count))
+			.map(({ takes, count }) =>
+				count === "many" ? `${takes.name}…` : takes.name,
+			);
+	const optionals = named(["optional"]);
+	return {
+		summary,
+		operands: named(["one", "many"]),
+		...(optionals.length > 0 && { optionalOperands: optionals }),
+		options: Object.fromEntries(
+			Object.entries(options).map(([name, { takes, description }]) => [
+				dashed(name),
+				{
+					description,
+					...(takes !== null && { value: takes.name }),
+					...(takes?.values && { values: takes.values }),
+				},
+			]),
+		),
+		...(details !== undefined && { details }),
+		...(exitCodes !== undefined && { exitCodes }),
+	};
+}
+
+function argumentsOf(taken: Arguments, operands: readonly string[]) {
+	return Object.fromEntries(
+		Object.entries(taken).map(([name, { takes, count }], at) => {
+			const texts =
+				count === "many" ? operands.slice(at) : operands.slice(at, at + 1);
+			const values = texts.map((text) => read(takes, takes.name, text));
+			return [name, count === "many" ? values : values[0]];
+		}),
+	);
+}
+
+function optionsOf(options: Options, given: ParsedArguments["options"]) {
+	return Object.fromEntries(
+		Object.entries(options).map(([name, { takes, fallback }]) => {
+			const text = given[dashed(name)];
+			if (text === undefined) return [name, fallback];
+			return [name, takes === null || read(takes, `--${dashed(name)}`, text)];
+		}),
+	);
+}
+
+/** Throws UsageError: the value is not what is expected of it. */
+function read(kind: Kind<unknown>, name: string, text: string): unknown {
+	const value = kind.read(text);
+	if (value !== undefined) return value;
+	throw new UsageError(
+		`${name} must be ${kind.expected}, got ${quoted(text)}.`,
+	);
+}
+
+/** `dryRun` is `dry-run`. */
+function dashed(name: string): string {
+	return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

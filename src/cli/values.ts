@@ -1,0 +1,102 @@
+import { parseDuration, printDuration } from "../queue/settings.ts";
+
+/** What a text of the command line means: its name in the help, what is expected of it, and how it is read. */
+export interface Kind<T> {
+	/** In the help: `N`, `DURATION`. */
+	readonly name: string;
+	/** For messages: `a whole number from 1 to 100`. */
+	readonly expected: string;
+	/** All texts that it may be, for completion. */
+	readonly values?: readonly string[];
+	/** Undefined where the text is not valid. */
+	read(text: string): T | undefined;
+}
+
+/** Anything but nothing. */
+export function text(name: string): Kind<string> {
+	return {
+		name,
+		expected: "a text",
+		read: (given) => (given === "" ? undefined : given),
+	};
+}
+
+export function integer(least: number, most: number, name = "N"): Kind<number> {
+	return {
+		name,
+		expected: `a whole number from ${least} to ${most}`,
+		read(given) {
+			const value = /^[0-9]{1,15}$/.test(given) ? Number(given) : Number.NaN;
+			return value >= least && value <= most ? value : undefined;
+		},
+	};
+}
+
+/** Above `least`, up to `most`. */
+export function decimal(
+	least: number,
+	most: number,
+	name: string,
+): Kind<number> {
+	return {
+		name,
+		expected: `a number above ${least}, at most ${most}`,
+		read(given) {
+			const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
+			return value > least && value <= most ? value : undefined;
+		},
+	};
+}
+
+/** In milliseconds. A duration has a unit. */
+export function duration(
+	least = 0,
+	most = Number.POSITIVE_INFINITY,
+): Kind<number> {
+	const bounds =
+		most === Number.POSITIVE_INFINITY
+			? ""
+			: ` from ${printDuration(least)} to ${printDuration(most)}`;
+	return {
+		name: "DURATION",
+		expected: `a duration${bounds}, such as 90s, 15m, 24h or 7d`,
+		read(given) {
+			const ms = parseDuration(given);
+			return ms !== undefined && ms >= least && ms <= most ? ms : undefined;
+		},
+	};
+}
+
+export function oneOf<const T extends string>(
+	name: string,
+	values: readonly T[],
+): Kind<T> {
+	return {
+		name,
+		values,
+		expected: values.join(", "),
+		read: (given) => values.find((value) => value === given),
+	};
+}
+
+/** `256-511`, or one shard. */
+export const SHARDS: Kind<readonly [number, number]> = {
+	name: "SHARDS",
+	expected: "shards such as 256-511",
+	read(given) {
+		const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(given);
+		const first = Number(match?.[1]);
+		const last = Number(match?.[2] ?? match?.[1]);
+		return match === null || first > last ? undefined : [first, last];
+	},
+};
+
+export function mapped<A, B>(kind: Kind<A>, of: (value: A) => B): Kind<B> {
+	return {
+		...kind,
+		read(given) {
+			const value = kind.read(given);
+			return value === undefined ? undefined : of(value);
+		},
+	};
+}
