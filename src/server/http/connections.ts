@@ -78,6 +78,8 @@ export class Connections {
 		start: () => void,
 		refuse: () => void,
 	): void {
+		// It may have ended while something else was awaited. Nothing would take it out of the map again.
+		if (socket.destroyed) return;
 		const connection = this.#connections.get(socket) ?? this.#open(socket);
 		if (connection.current === null) {
 			connection.current = response;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSocket, postText } from "../../helpers/rawSocket.ts";
-import { startToy, type Toy, toySchema } from "../../helpers/toyServer.ts";
+import { ADA, startToy, type Toy, tokens, toySchema } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
 
 /** Counts operations, and leaves them running until they are released. */
@@ -162,6 +162,36 @@ suite("a client that does not read its response", () => {
 		} finally {
 			clearInterval(sends);
 		}
+	});
+
+	test("is counted apart from those who hung up while the server awaited their body or who they are", async () => {
+		const asked = Promise.withResolvers<void>();
+		const known = Promise.withResolvers<boolean>();
+		await using toy = await startLong({
+			limits: { sendMs: 0 },
+			isUser() {
+				asked.resolve();
+				return known.promise;
+			},
+		});
+		{
+			using sendsHalf = await openSocket(toy.server.url);
+			using asks = await openSocket(toy.server.url);
+			sendsHalf.write(postText("{ hello }").slice(0, -5));
+			const authorization = `authorization: Bearer ${await tokens.sign(ADA)}`;
+			asks.write(
+				postText("{ hello }").replace("\r\n", `\r\n${authorization}\r\n`),
+			);
+			await asked.promise;
+		}
+		using unread = await openSocket(toy.server.url);
+		unread.pause();
+		unread.write(postText("{ hello }"));
+		// Gone by now: the server has read what came later.
+		await toy.firstOperation;
+		known.resolve(true);
+		await until("a line of the log", () => overloads(toy).length > 0);
+		assert.equal(overloads(toy)[0]?.unread, 1);
 	});
 
 	test("is disconnected sooner where unread responses take too much memory", async () => {
