@@ -148,6 +148,8 @@ export class CorkboardError extends Error {
 		} = {},
 	) {
 		super(message, "cause" in options ? { cause: options.cause } : undefined);
+		// Now text. Until it is read it holds all that was being called, and errors are kept with their requests.
+		void this.stack;
 		this.name = "CorkboardError";
 		this.code = code;
 		this.details = options.details ?? {};

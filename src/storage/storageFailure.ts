@@ -48,10 +48,13 @@ export class StorageFailure extends Error {
 			readonly host: string;
 			readonly statement: string;
 			readonly errno?: number;
+			/** Of an unknown outcome. Never an error of a driver, which may hold a connection. */
 			readonly cause?: unknown;
 		},
 	) {
 		super(message, "cause" in options ? { cause: options.cause } : undefined);
+		// Now text. Until it is read it holds what threw: a connection.
+		void this.stack;
 		this.name = "StorageFailure";
 		this.kind = kind;
 		this.host = options.host;

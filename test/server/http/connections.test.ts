@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSocket, postText } from "../../helpers/rawSocket.ts";
-import { ADA, startToy, type Toy, tokens, toySchema } from "../../helpers/toyServer.ts";
+import {
+	ADA,
+	startToy,
+	type Toy,
+	tokens,
+	toySchema,
+} from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
 
 /** Counts operations, and leaves them running until they are released. */

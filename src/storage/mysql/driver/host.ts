@@ -318,7 +318,7 @@ export class Host implements AsyncDisposable {
 				pool.release(connection);
 			}
 		} catch (thrown) {
-			this.#health.failed(thrown);
+			this.#failed(thrown);
 			reportFailure(thrown);
 			throw thrown;
 		}
@@ -358,7 +358,7 @@ export class Host implements AsyncDisposable {
 			this.#health.answered();
 			return result;
 		} catch (thrown) {
-			this.#health.failed(thrown);
+			this.#failed(thrown);
 			reportFailure(thrown);
 			if (refusesWrites(thrown)) this.successor?.warm();
 			trace?.failure?.(
@@ -368,6 +368,14 @@ export class Host implements AsyncDisposable {
 			);
 			throw thrown;
 		}
+	}
+
+	#failed(thrown: unknown): void {
+		const pools = [this.#singles, this.#transactions];
+		this.#health.failed(
+			thrown,
+			pools.some(({ hasConnection }) => hasConnection),
+		);
 	}
 
 	/** A call that is not sent has failed too: whoever counts would take the host for healthy else. */

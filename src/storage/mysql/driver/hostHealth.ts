@@ -44,8 +44,9 @@ export class HostHealth implements Disposable {
 		this.#report("up");
 	}
 
-	failed(thrown: unknown): void {
-		if (!isSilence(thrown)) return;
+	/** `hasConnection`: whether a connection to the host is open still. */
+	failed(thrown: unknown, hasConnection: boolean): void {
+		if (!isSilence(thrown) && (hasConnection || !isFull(thrown))) return;
 		this.#failures++;
 		if (this.#isDown || this.#failures < FAILURES || this.#closed) return;
 		this.#isDown = true;
@@ -82,6 +83,15 @@ export class HostHealth implements Disposable {
 			...(error !== undefined && { error }),
 		} satisfies DatabaseHost);
 	}
+}
+
+/** Whether the host takes no further connection. A process that has none is served as little as by a host that is silent. */
+function isFull(thrown: unknown): boolean {
+	return (
+		thrown instanceof StorageFailure &&
+		thrown.kind === "poolExhausted" &&
+		thrown.errno !== null
+	);
 }
 
 /** Whether the host said nothing: an error of the server is an answer, and a full pool is ours. */

@@ -176,6 +176,14 @@ export class Pool implements AsyncDisposable {
 		return this.#opening >= OPENED_AT_ONCE && this.#size > this.#opening;
 	}
 
+	/** Whether a connection is open that may work. */
+	get hasConnection(): boolean {
+		return (
+			this.#lent.size > 0 ||
+			this.#idle.some(({ connection }) => !connection.isLost)
+		);
+	}
+
 	get #size(): number {
 		return this.#opening + this.#lent.size + this.#idle.length;
 	}

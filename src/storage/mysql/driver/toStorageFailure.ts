@@ -20,28 +20,28 @@ const ENDED = new Set([1053, 1152, 1927, 3169, 4031]);
 /** ER_TRUNCATED_WRONG_VALUE_FOR_FIELD */
 const WRONG_VALUE = 1366;
 
-/** The error that mysql2 gave an operation. */
+/**
+ * The error that mysql2 gave an operation. That one is not kept as its cause: until somebody
+ * reads its stack it holds the connection, with its socket and buffers, and errors
+ * are kept with the requests that failed. Its text may hold a statement's values, too.
+ */
 export function toStorageFailure(
 	thrown: unknown,
 	host: string,
 	statement: string,
 ): StorageFailure {
 	const { errno, sqlState, message } = asDriverError(thrown);
-	// mysql2 adds the statement's text to its errors, values included, which must not reach the log.
-	if (thrown instanceof Error && "sql" in thrown) delete thrown.sql;
 	// Errors of the system have no SQL state; those of the server do.
 	if (errno === undefined || sqlState === undefined) {
 		return new StorageFailure("connectionLost", message, {
 			host,
 			statement,
-			cause: thrown,
 		});
 	}
 	return new StorageFailure(kindOf(errno, sqlState), message, {
 		host,
 		statement,
 		errno,
-		cause: thrown,
 	});
 }
 

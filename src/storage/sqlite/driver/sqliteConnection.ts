@@ -281,7 +281,7 @@ function toStorageFailure(
 	return new StorageFailure(
 		message.startsWith("no such table") ? "moved" : kindOf(errno),
 		`${path}: ${message}`,
-		{ host, statement, errno, cause: thrown },
+		{ host, statement, errno },
 	);
 }
 

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { Socket } from "node:net";
+import { after, before, describe, test } from "node:test";
 import {
 	setImmediate as immediate,
 	setTimeout as sleep,
 } from "node:timers/promises";
+import { queryObjects } from "node:v8";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import {
 	type AcknowledgedCommit,
@@ -12,6 +14,7 @@ import {
 	type DatabaseHost,
 	type PoolLevel,
 } from "../../../../src/diagnostics.ts";
+import type { CorkboardError } from "../../../../src/errors.ts";
 import { AcknowledgedGtids } from "../../../../src/storage/mysql/driver/acknowledgedGtids.ts";
 import {
 	Host,
@@ -20,7 +23,10 @@ import {
 } from "../../../../src/storage/mysql/driver/host.ts";
 import type { Sql } from "../../../../src/storage/mysql/driver/mysqlConnection.ts";
 import { addressOf } from "../../../../src/storage/mysql/serverAddress.ts";
-import { StorageFailure } from "../../../../src/storage/storageFailure.ts";
+import {
+	StorageFailure,
+	toStorageError,
+} from "../../../../src/storage/storageFailure.ts";
 import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { BreakableProxy } from "../../../helpers/breakableProxy.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
@@ -48,17 +54,25 @@ const LIMITS: HostLimits = {
 
 function open({
 	port = server.port,
+	user,
 	limits = {},
 	readOnly = false,
 	guard = null,
 }: {
 	readonly port?: number;
+	/** Without a password. */
+	readonly user?: string;
 	readonly limits?: Partial<HostLimits>;
 	readonly readOnly?: boolean;
 	readonly guard?: HostWriteGuard | null;
 } = {}): Host {
 	const name = `127.0.0.1:${port}`;
-	const address = { ...addressOf(server.url, {}), port, name };
+	const address = {
+		...addressOf(server.url, {}),
+		port,
+		name,
+		...(user !== undefined && { user, password: () => "" }),
+	};
 	return new Host(address, { ...LIMITS, ...limits }, readOnly, guard);
 }
 
@@ -123,6 +137,76 @@ describe("MySQL host: a topology that names another primary", () => {
 		reason = Promise.resolve(null);
 		assert.equal(await write(Promise.resolve(null)), "none");
 		assert.deepEqual(await count(), [Number(before[0]) + 1]);
+	});
+});
+
+describe("MySQL host: a server that takes no further connection", () => {
+	const FULL = { user: "full" };
+	before(() => ask(server, "CREATE USER full@'%' WITH MAX_USER_CONNECTIONS 1"));
+	const takePlace = () =>
+		createConnection({ host: "127.0.0.1", port: server.port, ...FULL });
+
+	test("is reported down with its reason when this process has none, and up when it gets one", async () => {
+		const other = await takePlace();
+		const states = await publishedDuring<DatabaseHost>(
+			CHANNELS.databaseHost,
+			async () => {
+				await using host = open(FULL);
+				for (let calls = 0; calls < 3; calls++) {
+					const failed = await kindOf(host.rows(ONE, asked()));
+					assert.equal(failed, "poolExhausted");
+				}
+				assert.equal(await kindOf(host.rows(ONE, asked())), "hostDown");
+				await other.end();
+				await eventually(
+					async () => (await kindOf(host.rows(ONE, asked()))) === "none",
+				);
+			},
+		);
+		assert.deepEqual(
+			states.map(({ host, state }) => [host, state]),
+			[
+				[`127.0.0.1:${server.port}`, "down"],
+				[`127.0.0.1:${server.port}`, "up"],
+			],
+		);
+		assert.match(String(states[0]?.error), /max_user_connections/);
+	});
+
+	test("is not down for a process that still has one", async () => {
+		const states = await publishedDuring<DatabaseHost>(
+			CHANNELS.databaseHost,
+			async () => {
+				await using host = open(FULL);
+				await host.transaction(asked(), async ({ rows }) => {
+					await rows(ONE);
+					for (let calls = 0; calls < 4; calls++) {
+						const failed = await kindOf(host.rows(ONE, asked()));
+						assert.equal(failed, "poolExhausted");
+					}
+					return { value: null, commit: false };
+				});
+			},
+		);
+		assert.deepEqual(states, []);
+	});
+
+	test("leaves failures that hold text, and no socket", async () => {
+		const other = await takePlace();
+		const failures: CorkboardError[] = [];
+		const fail = async () => {
+			await using host = open(FULL);
+			const thrown = await host.rows(ONE, asked()).catch((it: unknown) => it);
+			assert.ok(thrown instanceof StorageFailure);
+			failures.push(toStorageError(thrown, 0));
+		};
+		await fail();
+		const before = queryObjects(Socket, { format: "count" });
+		for (let n = 0; n < 20; n++) await fail();
+		const after = () => queryObjects(Socket, { format: "count" });
+		await eventually(async () => after() <= before);
+		assert.match(String(failures[20]?.stack), /Shard 0/);
+		await other.end();
 	});
 });
 
