@@ -2,8 +2,8 @@
  * Works out a fleet from the inputs below, and prints it as the tables of
  * docs/capacity.md:
  *
- *     npm run bench:capacity             prints them
- *     npm run bench:capacity -- --write  puts them into the page
+ *     npm run bench -- capacity             prints them
+ *     npm run bench -- capacity --write  puts them into the page
  *
  * Change an input, run it, and read what it means. A test holds the page to it.
  */
@@ -11,7 +11,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const PAGE = join(import.meta.dirname, "../docs/capacity.md");
-const BEGIN = "<!-- tables: npm run bench:capacity -- --write -->";
+const BEGIN = "<!-- tables: npm run bench -- capacity --write -->";
 const END = "<!-- end of tables -->";
 
 interface Input {
@@ -475,10 +475,11 @@ function digits(value: number): string {
 	return String(Number(value.toPrecision(3)));
 }
 
-if (import.meta.main) {
-	if (process.argv.includes("--write")) {
+export async function run(args: readonly string[]): Promise<number> {
+	if (args.includes("--write")) {
 		writeFileSync(PAGE, pageWithTables(readFileSync(PAGE, "utf8")));
 	} else {
 		console.log(capacityTables());
 	}
+	return 0;
 }

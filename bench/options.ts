@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { UsageError } from "./usageError.ts";
 import { VARIANT_NAMES, type VariantName } from "./variants.ts";
 
 export const SECTION_NAMES = [
@@ -70,8 +71,6 @@ const QUICK_VARIANTS: readonly VariantName[] = [
 	"drizzle",
 	"canned",
 ];
-
-export class UsageError extends Error {}
 
 export function readOptions(args: readonly string[]): Options {
 	const { values } = parse(args);

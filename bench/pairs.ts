@@ -1,5 +1,5 @@
 /**
- * `npm run bench:pairs`: what one setting, or one change of the code, adds to the
+ * `npm run bench -- pairs`: what one setting, or one change of the code, adds to the
  * CPU of a request. Servers that differ in nothing else run side by side and take
  * turns in short windows of the same load. A window compares only with the one
  * beside it, so what else the machine does meanwhile falls on both alike.
@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import { reservePort } from "../test/services/port.ts";
 import { sendLoad } from "./measure.ts";
-import { readOptions, UsageError } from "./options.ts";
+import { readOptions } from "./options.ts";
 import { QUERY_NAMES, type QueryName } from "./queries.ts";
 import { medianInterval } from "./report/statistics.ts";
 import { describeMachine } from "./results.ts";
@@ -18,6 +18,7 @@ import { CAN_PIN } from "./servers/cores.ts";
 import { STORES, type StoreName, startCorkboard } from "./servers/corkboard.ts";
 import type { ServerProcess } from "./servers/serverProcess.ts";
 import { cpuMs, residentMb } from "./usage.ts";
+import { UsageError } from "./usageError.ts";
 import { createWorld } from "./world.ts";
 
 /** As Prometheus does, but three times as often as by default. */
@@ -34,7 +35,7 @@ const NAMES = [
 ] as const;
 type Name = (typeof NAMES)[number];
 
-const USAGE = `usage: npm run bench:pairs -- [options]
+export const usage = `usage: npm run bench -- pairs [options]
 
   --servers NAMES    the first is what the others are compared with (default plain,same,bare,metrics,traces)
                      plain    no setting: every operation is recorded, in case it is slow
@@ -76,7 +77,7 @@ const { values } = parseArgs({
 	},
 });
 
-async function main(): Promise<void> {
+export async function run(): Promise<number> {
 	const names = listOf("servers", values.servers, NAMES);
 	const questions = listOf("questions", values.questions, QUERY_NAMES);
 	const [store] = listOf(
@@ -196,6 +197,7 @@ async function main(): Promise<void> {
 		for (const question of questions)
 			report(question, names, windows, residents, ofStarts);
 	}
+	return 0;
 }
 
 interface Window {
@@ -324,15 +326,3 @@ function listOf<T extends string>(
 	}
 	return names as T[];
 }
-
-let exitCode = 0;
-try {
-	if (values.help) console.log(USAGE);
-	else await main();
-} catch (error) {
-	const isUsage = error instanceof UsageError;
-	console.error(isUsage ? `${error.message}\n\n${USAGE}` : error);
-	exitCode = isUsage ? 2 : 1;
-}
-// Everything is closed.
-process.exit(exitCode);

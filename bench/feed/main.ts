@@ -1,13 +1,13 @@
 /**
- * `npm run bench:feed`: the home feed on a fleet with a real graph: fan-out, lag,
- * pages, disk. `npm run bench:feed -- --help` lists the options.
+ * `npm run bench -- feed`: the home feed on a fleet with a real graph: fan-out, lag,
+ * pages, disk. `npm run bench -- feed --help` lists the options.
  */
 import { writeFileSync } from "node:fs";
 import { Progress } from "../progress.ts";
 import { measureBytes } from "./bytes.ts";
 import { startFeedFleet } from "./fleet.ts";
 import { measureLag } from "./lag.ts";
-import { type Options, readOptions, USAGE, UsageError } from "./options.ts";
+import { type Options, readOptions, USAGE } from "./options.ts";
 import { measurePages } from "./pages.ts";
 import { measurePushLimit } from "./pushLimit.ts";
 import { measureReaders } from "./read.ts";
@@ -48,12 +48,9 @@ async function measure(
 	return { when: new Date().toISOString(), ...size, measurements };
 }
 
-async function main(): Promise<number> {
-	const args = process.argv.slice(2);
-	if (args.includes("--help")) {
-		console.log(USAGE);
-		return 0;
-	}
+export const usage = USAGE;
+
+export async function run(args: readonly string[]): Promise<number> {
 	const options = readOptions(args);
 	const results = await measure(options, new Progress());
 	const text = JSON.stringify(results, null, "\t");
@@ -61,13 +58,3 @@ async function main(): Promise<number> {
 	console.log(options.json ? text : markdownOf(results));
 	return 0;
 }
-
-let exitCode = 1;
-try {
-	exitCode = await main();
-} catch (error) {
-	const isUsage = error instanceof UsageError;
-	console.error(isUsage ? `${error.message}\n\n${USAGE}` : error);
-	exitCode = isUsage ? 2 : 1;
-}
-process.exit(exitCode);

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { UsageError } from "../usageError.ts";
 import { PART_NAMES, PARTS, type PartName } from "./results.ts";
 
 export interface Options {
@@ -22,9 +23,7 @@ export interface Options {
 	readonly json: boolean;
 }
 
-export class UsageError extends Error {}
-
-export const USAGE = `usage: npm run bench:feed -- [options]
+export const USAGE = `usage: npm run bench -- feed [options]
 
   --quick           a minute: few users, short measurements
   --parts NAMES     separated by commas: ${PART_NAMES.join(" ")}

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GuardTable, RequestCounts } from "./count.ts";
 
-/** The maxima: what a request may take, as `npm run bench:guard -- --accept` wrote it. */
+/** The maxima: what a request may take, as `npm run bench -- guard --accept` wrote it. */
 export const LIMITS_FILE = join(import.meta.dirname, "limits.json");
 
 type Slack = Readonly<

@@ -1,20 +1,22 @@
 /**
  * Counts what requests take and compares it with the table of maxima:
  *
- *     npm run bench:guard              prints both
- *     npm run bench:guard -- --accept  makes the counts the maxima
+ *     npm run bench -- guard              prints both
+ *     npm run bench -- guard --accept  makes the counts the maxima
  */
 import { writeFileSync } from "node:fs";
 import { countRequests } from "./count.ts";
 import { compareCounts, LIMITS_FILE, readLimits } from "./limits.ts";
 
-const table = await countRequests();
-console.table(table);
-if (process.argv.includes("--accept")) {
-	writeFileSync(LIMITS_FILE, `${JSON.stringify(table, null, "\t")}\n`);
-	console.log(`written to ${LIMITS_FILE}`);
-	process.exit(0);
+export async function run(args: readonly string[]): Promise<number> {
+	const table = await countRequests();
+	console.table(table);
+	if (args.includes("--accept")) {
+		writeFileSync(LIMITS_FILE, `${JSON.stringify(table, null, "\t")}\n`);
+		console.log(`written to ${LIMITS_FILE}`);
+		return 0;
+	}
+	const { above, below } = compareCounts(readLimits(), table);
+	for (const sentence of [...above, ...below]) console.log(sentence);
+	return above.length === 0 ? 0 : 1;
 }
-const { above, below } = compareCounts(readLimits(), table);
-for (const sentence of [...above, ...below]) console.log(sentence);
-process.exit(above.length === 0 ? 0 : 1);

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:board -- --pins 10000`: a board with many pins, some of them
+ * `npm run bench -- board --pins 10000`: a board with many pins, some of them
  * liked, is deleted by the mutation, on MySQL, with a queue and without one.
  * Prints a row of Markdown for each: how long the answer took, and until the job
  * had removed what the board left behind. `verify` has to be clean at the end.

@@ -1,19 +1,16 @@
 /**
- * `npm run bench:queue`: the queue beside graphile-worker, pg-boss, BullMQ and
- * PinLater's layouts. `npm run bench:queue -- --help` lists the options.
+ * `npm run bench -- queue`: the queue beside graphile-worker, pg-boss, BullMQ and
+ * PinLater's layouts. `npm run bench -- queue --help` lists the options.
  */
 import { mkdirSync } from "node:fs";
 import { Progress } from "../progress.ts";
-import { readOptions, USAGE, UsageError } from "./options.ts";
+import { readOptions, USAGE } from "./options.ts";
 import { publish } from "./publish.ts";
 import { runQueueBench } from "./run.ts";
 
-async function main(): Promise<number> {
-	const args = process.argv.slice(2);
-	if (args.includes("--help")) {
-		console.log(USAGE);
-		return 0;
-	}
+export const usage = USAGE;
+
+export async function run(args: readonly string[]): Promise<number> {
 	const options = readOptions(args);
 	if (options.publish.length > 0) {
 		console.log(`written: ${publish(options.publish)}`);
@@ -37,14 +34,3 @@ async function main(): Promise<number> {
 	);
 	return hasFailed ? 1 : 0;
 }
-
-let exitCode = 1;
-try {
-	exitCode = await main();
-} catch (error) {
-	const isUsage = error instanceof UsageError;
-	console.error(isUsage ? `${error.message}\n\n${USAGE}` : error);
-	exitCode = isUsage ? 2 : 1;
-}
-// Everything is closed. What a failed start left behind must not keep the terminal waiting.
-process.exit(exitCode);

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { UsageError } from "../usageError.ts";
 import { LOAD_NAMES, type LoadName } from "./loads/loads.ts";
 import type { Flush } from "./servers.ts";
 import { SYSTEM_NAMES, type SystemName } from "./systems.ts";
@@ -27,7 +28,7 @@ export interface Options {
 	readonly publish: readonly string[];
 }
 
-export const USAGE = `usage: npm run bench:queue -- [options]
+export const USAGE = `usage: npm run bench -- queue [options]
 
   --quick            90 seconds: few jobs, one round, the most important systems
   --loads NAMES      separated by commas: ${LOAD_NAMES.join(" ")}
@@ -49,8 +50,6 @@ export const USAGE = `usage: npm run bench:queue -- [options]
   --json             print the results as JSON at the end
 
 Ctrl-C ends it: what was measured is kept, and the report is made of it.`;
-
-export class UsageError extends Error {}
 
 const QUICK_SYSTEMS: readonly SystemName[] = [
 	"corkboard",

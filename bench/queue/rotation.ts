@@ -1,5 +1,5 @@
 /**
- * `npm run bench:rotation -- --mb 512`: how long an enqueue waits at most while a
+ * `npm run bench -- rotation --mb 512`: how long an enqueue waits at most while a
  * partition of so many MB of finished jobs is given back, beside a plain DROP
  * PARTITION of an equal one, and beside neither. On MySQL; four clients enqueue
  * jobs of 2 KB all the while. Prints a row of Markdown for each way and round.

@@ -9,8 +9,6 @@ import type { Results } from "../../bench/results.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const MAIN = join(import.meta.dirname, "../../bench/main.ts");
-const QUEUE = join(import.meta.dirname, "../../bench/queue/main.ts");
-const FEED = join(import.meta.dirname, "../../bench/feed/main.ts");
 const LIMIT_MS = 240_000;
 
 describe("the benchmark", () => {
@@ -56,13 +54,14 @@ describe("the benchmark", () => {
 		assert.match(read("cells.jsonl"), /^(?:\{.*\}\n){14}$/);
 	});
 
-	it("refuses options that it does not know, with its usage, as that of the home feed does", async () => {
-		for (const [file, option] of [
-			[MAIN, "--only"],
-			[FEED, "--parts"],
-		] as const) {
+	it("refuses names and options that it does not know, with its usage", async () => {
+		for (const args of [
+			["--only", "nobody"],
+			["feed", "--parts", "nobody"],
+			["queue", "--systems", "nobody"],
+		]) {
 			await assert.rejects(
-				promisify(execFile)(process.execPath, [file, option, "nobody"], {
+				promisify(execFile)(process.execPath, [MAIN, ...args], {
 					timeout: LIMIT_MS,
 				}),
 				({ code, stderr }: { code: number; stderr: string }) =>
@@ -78,7 +77,8 @@ describe("the benchmark of the queue", () => {
 		const { stdout } = await promisify(execFile)(
 			process.execPath,
 			[
-				QUEUE,
+				MAIN,
+				"queue",
 				...["--systems", "corkboard", "--loads", "burn", "--jobs", "300"],
 				...["--rounds", "1", "--out", folder.path, "--json"],
 			],
@@ -101,15 +101,5 @@ describe("the benchmark of the queue", () => {
 		assert.ok(perSecond > 0 && workerMs > 0);
 		const report = readFileSync(join(folder.path, "report.md"), "utf8");
 		assert.match(report, /\n\| Corkboard \| /);
-	});
-
-	it("refuses options that it does not know, with its usage", async () => {
-		await assert.rejects(
-			promisify(execFile)(process.execPath, [QUEUE, "--systems", "nobody"], {
-				timeout: LIMIT_MS,
-			}),
-			({ code, stderr }: { code: number; stderr: string }) =>
-				code === 2 && /knows no nobody/.test(stderr) && /usage:/.test(stderr),
-		);
 	});
 });

@@ -4,7 +4,7 @@ import { countRequests, type GuardTable } from "../../bench/guard/count.ts";
 import { compareCounts, readLimits } from "../../bench/guard/limits.ts";
 
 const HOW =
-	"A change that needs more has to say why; npm run bench:guard -- --accept takes the counts as the maxima.";
+	"A change that needs more has to say why; npm run bench -- guard --accept takes the counts as the maxima.";
 
 describe("what one request takes", () => {
 	let counted: GuardTable;

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:standby -- --minutes 5 --rate 200`: feed lists of a real pair of
+ * `npm run bench -- standby --minutes 5 --rate 200`: feed lists of a real pair of
  * MySQL servers, read at a fixed rate, while the primary is killed, stopped, cut
  * off and slowed, each for a sixth of the time; then without replication, with both
  * servers overloaded, and in the first second after a switch to a replica that was
@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import type { Storage } from "../src/storage/storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import {
 	addChunk,
 	collectEvents,
@@ -15,11 +15,11 @@ import {
 	readPage,
 	startReads,
 	type TimedRead,
-} from "../test/helpers/feedReads.ts";
-import { ask } from "../test/helpers/mysqlStorage.ts";
-import { user } from "../test/helpers/storageModel.ts";
-import { TcpProxy } from "../test/helpers/tcpProxy.ts";
-import { caughtUp, startMysqlPair } from "../test/services/mysql.ts";
+} from "../../test/helpers/feedReads.ts";
+import { ask } from "../../test/helpers/mysqlStorage.ts";
+import { user } from "../../test/helpers/storageModel.ts";
+import { TcpProxy } from "../../test/helpers/tcpProxy.ts";
+import { caughtUp, startMysqlPair } from "../../test/services/mysql.ts";
 import { slowDown } from "./slowDown.ts";
 
 const { values } = parseArgs({
