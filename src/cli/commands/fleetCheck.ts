@@ -1,4 +1,6 @@
-import { readConfig } from "../../config/config.ts";
+import { type Config, readConfig } from "../../config/config.ts";
+import { CorkboardError } from "../../errors.ts";
+import { databasesByHost } from "../../ops/fleet/databases.ts";
 import { plural } from "../../util/format.ts";
 import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
@@ -7,7 +9,14 @@ export const usage: Usage = {
 	summary:
 		"Looks for everything that stands against an operation on the fleet.",
 	operands: [],
-	options: { json: JSON_OPTION },
+	options: {
+		databases: {
+			value: "HOST",
+			description:
+				"print the databases that the topology has on this server, for its backup, and check nothing",
+		},
+		json: JSON_OPTION,
+	},
 	details:
 		"What status says, and besides: settings and versions of all MySQL servers, whom replicas follow and what they alone have, databases that are read-only, processes that are behind, operations that nobody runs. It takes up to eight seconds and changes nothing. With CORKBOARD_ADMIN_FILE it asks as the operator's account.",
 	exitCodes: {
@@ -21,6 +30,15 @@ export async function run(
 	context: CommandContext,
 ): Promise<number> {
 	const config = readConfig(context.env, { secret: "unneeded" });
+	if (options.databases !== undefined) {
+		const names = await databasesOn(config, options.databases);
+		context.stdout(
+			options.json === undefined
+				? names.join("\n")
+				: JSON.stringify(names, null, "\t"),
+		);
+		return 0;
+	}
 	// Loaded on demand: the help does not need it.
 	const { checkFleet } = await import("../../app/fleetCheck.ts");
 	const { faults, unchecked, status } = await checkFleet(config, context.env);
@@ -53,6 +71,25 @@ export async function run(
 		].join("\n"),
 	);
 	return code;
+}
+
+/** By `host:port`, or by its host where that is unique. Throws BAD_TOPOLOGY for a server that the topology does not name. */
+async function databasesOn(
+	config: Config,
+	host: string,
+): Promise<readonly string[]> {
+	const { readConfiguredTopology } = await import("../../app/openTopology.ts");
+	const hosts = databasesByHost(await readConfiguredTopology(config));
+	const names = [...hosts.keys()];
+	const matching = names.filter(
+		(name) => name === host || name.replace(/:\d+$/, "") === host,
+	);
+	const [name] = matching;
+	if (name !== undefined && matching.length === 1) return hosts.get(name) ?? [];
+	throw new CorkboardError(
+		"BAD_TOPOLOGY",
+		`The topology names ${name === undefined ? "no server" : "several servers"} ${host}: it has ${names.join(", ")}.`,
+	);
 }
 
 function indented(sentence: string): readonly string[] {

@@ -2,13 +2,19 @@ import { CorkboardError } from "../../errors.ts";
 import { parseHostUrl } from "../../topology/hostUrl.ts";
 import { shardsOf } from "../../topology/ranges.ts";
 import type { Environment } from "../../topology/secret.ts";
-import type { HostRange, Topology } from "../../topology/types.ts";
+import type { Topology } from "../../topology/types.ts";
 import {
 	ACCOUNT_PRIVILEGES,
 	describeMissing,
 	missingOnDatabases,
 } from "./accountGrants.ts";
 import { type ClockOffset, clockFaults, readClock } from "./clocks.ts";
+import {
+	type DatabaseKind,
+	databaseName,
+	OUR_DATABASES,
+	rangesByKind,
+} from "./databases.ts";
 import { FleetServer, hasOperator, withoutOperator } from "./fleetServer.ts";
 import { counterFaults } from "./localIds.ts";
 import { missingPrivileges, OPERATOR_PRIVILEGES } from "./operatorGrants.ts";
@@ -199,7 +205,7 @@ export async function checkServers(
 	async function checkFences(server: FleetServer): Promise<void> {
 		const rows = await server.rows(
 			"read-only databases",
-			"SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%' AND schema_name REGEXP '^(db|mod|feed)[0-9]{5}$' ORDER BY 1",
+			`SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%' AND schema_name REGEXP '${OUR_DATABASES}' ORDER BY 1`,
 		);
 		if (rows.length === 0) return;
 		const [[name] = []] = rows;
@@ -261,21 +267,13 @@ export async function checkServers(
 
 /** Each primary with its replica once; only MySQL. */
 function pairsOf(topology: Topology): readonly Pair[] {
-	const { shards, lookups, feeds = [], queues = [], pools = [] } = topology;
-	const kinds: Readonly<Record<DatabaseKind, readonly HostRange[]>> = {
-		db: shards,
-		mod: lookups,
-		feed: feeds,
-		queue: queues,
-		pool: pools,
-	};
 	const pairs = new Map<string, Pair>();
-	for (const [kind, ranges] of Object.entries(kinds)) {
+	for (const [kind, ranges] of Object.entries(rangesByKind(topology))) {
 		for (const { range, primary, replica = null } of ranges) {
 			if (parseHostUrl(primary)?.scheme !== "mysql") continue;
 			const known = pairs.get(primary);
-			const databases = shardsOf([{ range, primary }]).map(
-				(number) => `${kind}${String(number).padStart(5, "0")}`,
+			const databases = shardsOf([{ range, primary }]).map((number) =>
+				databaseName(kind as DatabaseKind, number),
 			);
 			pairs.set(primary, {
 				primary,
@@ -287,8 +285,6 @@ function pairsOf(topology: Topology): readonly Pair[] {
 	}
 	return [...pairs.values()];
 }
-
-type DatabaseKind = keyof typeof ACCOUNT_PRIVILEGES;
 
 function kindOf(database: string): DatabaseKind {
 	return database.replace(/\d+$/, "") as DatabaseKind;

@@ -1,6 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { parseHostUrl } from "../../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
+import { type DatabaseKind, databaseName } from "./databases.ts";
 
 /** A primary that may be replaced, as the topology names it. */
 export interface PromotionHosts {
@@ -22,7 +23,7 @@ export function databasesOf(hosts: PromotionHosts): readonly string[] {
 	const { shards, modShards, queues, feeds, pools } = hosts;
 	const named = { db: shards, mod: modShards, queue: queues, feed: feeds };
 	return Object.entries({ ...named, pool: pools }).flatMap(([kind, numbers]) =>
-		numbers.map((number) => `${kind}${String(number).padStart(5, "0")}`),
+		numbers.map((number) => databaseName(kind as DatabaseKind, number)),
 	);
 }
 
