@@ -2,7 +2,7 @@
  * `npm run update`: brings the checked-in copies of what follows from the SDL in
  * line with it: the lock (additions only) and the golden files. What they show
  * is for reviewers; the tests hold them against the SDL. It writes Grafana's
- * dashboards too, from `deploy/grafana/dashboards.ts`.
+ * dashboards too, from `deploy/grafana/dashboards.ts`, and docs/commands.md.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { compareLock, parseLock, printLock } from "../src/model/lock.ts";
 import { printModel } from "../src/model/print.ts";
 import { printPublicSchema } from "../src/model/publicSchema.ts";
 import type { ModelAndSchema } from "../src/model/read.ts";
+import { commandsPage } from "./commandsPage.ts";
 
 export interface Copies {
 	readonly lock: string;
@@ -63,6 +64,10 @@ export function update(
 
 if (import.meta.main) {
 	for (const [file, text] of dashboardFiles()) writeFileSync(file, text);
+	writeFileSync(
+		join(import.meta.dirname, "../docs/commands.md"),
+		await commandsPage(),
+	);
 	const { written, lines } = update(loadOwnModel(), COPIES);
 	(written ? process.stdout : process.stderr).write(`${lines.join("\n")}\n`);
 	process.exitCode = written ? 0 : 1;

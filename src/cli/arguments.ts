@@ -26,9 +26,9 @@ export const INTERRUPTED = {
 export const INCOMPLETE =
 	"with --unused: not every day of the period was recorded, so more may be in use";
 
-/** The option of each command that prints a table. docs/commands.md describes the shapes. */
+/** The option of each command that prints a table. docs/commands-json.md describes the shapes. */
 export const JSON_OPTION: Option = {
-	description: "print JSON, in the shape that docs/commands.md describes",
+	description: "print JSON, in the shape that docs/commands-json.md describes",
 };
 
 export interface Option {

@@ -32,7 +32,7 @@ export interface Declaration<A extends Arguments, O extends Options> {
 
 /** What a command prints when it ends: the value with `--json`, else the lines. */
 export interface Result {
-	/** In the shape that docs/commands.md describes. */
+	/** In the shape that docs/commands-json.md describes. */
 	readonly value?: unknown;
 	readonly lines: readonly string[];
 	/** Lines for stderr, with `--json` too. */

@@ -83,7 +83,7 @@ export function present<T extends object>(
 	) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** A job as JSON: docs/commands.md describes the shape. */
+/** A job as JSON: docs/commands-json.md describes the shape. */
 export function jobAsJson(job: QueuedJob) {
 	const { queue, shard, bucket, local, state, priority, at } = job;
 	const time = dateOf(at);

@@ -111,7 +111,7 @@ export function printAgreement(
 	].join("; ");
 }
 
-/** docs/commands.md describes this shape. */
+/** docs/commands-json.md describes this shape. */
 export function describeAgreement({ by, agreed: all, missing, ms }: Agreement) {
 	return {
 		by,

@@ -13,7 +13,7 @@ import { command, type Ran } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const PAGE = readFileSync(join(ROOT, "docs/commands.md"), "utf8");
+const PAGE = readFileSync(join(ROOT, "docs/commands-json.md"), "utf8");
 const NAMES = Object.keys(COMMANDS);
 const folder = temporaryFolder();
 after(() => folder[Symbol.dispose]());
@@ -110,7 +110,7 @@ const CODES: Readonly<Record<string, number>> = {
 	"queue drain": 3,
 };
 
-/** Arguments with which each command prints the JSON that docs/commands.md shows, in the order in which they run. */
+/** Arguments with which each command prints the JSON that docs/commands-json.md shows, in the order in which they run. */
 const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	import: [LINES],
 	init: [],
@@ -212,7 +212,7 @@ describe("every command", () => {
 		}
 	});
 
-	test("prints with --json the shape that docs/commands.md shows, or says why it has none", async () => {
+	test("prints with --json the shape that docs/commands-json.md shows, or says why it has none", async () => {
 		const own = NAMES.filter((name) => !Object.hasOwn(ELSEWHERE, name));
 		assert.deepEqual(
 			[...Object.keys(WITH_JSON), ...Object.keys(WITHOUT_JSON)].toSorted(),
@@ -231,9 +231,9 @@ describe("every command", () => {
 				{ code: CODES[name] ?? 0, err: "" },
 				name,
 			);
-			const section = PAGE.split(`\n### ${name}\n`)[1] ?? "";
+			const section = PAGE.split(`\n## ${name}\n`)[1] ?? "";
 			const shown = /^\s*```json\n([\s\S]*?)```/.exec(section)?.[1];
-			assert.ok(shown, `docs/commands.md has no JSON of ${name}`);
+			assert.ok(shown, `docs/commands-json.md has no JSON of ${name}`);
 			assertSameShape(JSON.parse(out), JSON.parse(shown), name);
 		}
 	});
@@ -270,7 +270,7 @@ describe("every command", () => {
 	});
 });
 
-/** Commands whose JSON needs a server: the tests that compare it with docs/commands.md. */
+/** Commands whose JSON needs a server: the tests that compare it with docs/commands-json.md. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
 	promote: "test/ops/fleet/promote.test.ts",

@@ -169,7 +169,7 @@ describe("the terminal of top", () => {
 });
 
 describe("corkboard top", () => {
-	test("prints once what a real server does, in the shape that docs/commands.md shows", async () => {
+	test("prints once what a real server does, in the shape that docs/commands-json.md shows", async () => {
 		await using reserved = await reservePort();
 		const { port } = reserved;
 		await reserved[Symbol.asyncDispose]();
@@ -197,10 +197,10 @@ describe("corkboard top", () => {
 			assert.ok(report.requests.p99Ms > 0);
 			assert.equal(report.documents[0].operation, "Loaded");
 			const page = readFileSync(
-				join(import.meta.dirname, "../../docs/commands.md"),
+				join(import.meta.dirname, "../../docs/commands-json.md"),
 				"utf8",
 			);
-			const shown = /\n### top\n\s*```json\n([\s\S]*?)```/.exec(page)?.[1];
+			const shown = /\n## top\n\s*```json\n([\s\S]*?)```/.exec(page)?.[1];
 			assertShape(report, JSON.parse(shown ?? ""), "top");
 			const text = await command(["top", "--once", "--url", `http://${admin}`]);
 			assert.match(text.out, /^corkboard top {2}http:\/\/127\.0\.0\.1:/);

@@ -49,7 +49,7 @@ export async function run(
 	const queueShards = await createQueueTables(corkboard);
 	const poolShards = await createPoolTables(corkboard);
 	await storeModel(config);
-	// docs/commands.md describes this shape: scripts rely on it.
+	// docs/commands-json.md describes this shape: scripts rely on it.
 	const made = {
 		shards: shards.length,
 		modShards,
@@ -135,7 +135,7 @@ async function check(
 	const { additions, missing, lost, unknown, others, shards, modShards } =
 		checked;
 	if (isJson) {
-		// docs/commands.md describes this shape: scripts rely on it.
+		// docs/commands-json.md describes this shape: scripts rely on it.
 		context.stdout(JSON.stringify(checked, null, "\t"));
 		return missing.length > 0 ? 3 : 0;
 	}

@@ -169,7 +169,7 @@ function jsonOfMember({ id, role, ...member }: Member) {
 	return { id, role, host, pid, version, oldest, since, model };
 }
 
-/** docs/commands.md describes this shape: scripts rely on it. */
+/** docs/commands-json.md describes this shape: scripts rely on it. */
 function asJson(
 	{ hosts, caches, map: _, ...status }: FleetStatus,
 	eventLoopDelayMs: number,

@@ -52,7 +52,7 @@ import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 
 const PAGE = readFileSync(
-	join(import.meta.dirname, "../../../docs/commands.md"),
+	join(import.meta.dirname, "../../../docs/commands-json.md"),
 	"utf8",
 );
 
@@ -401,9 +401,9 @@ async function publishWeight(store: TopologyStore, weight: number) {
 	await store.write(next.changes);
 }
 
-/** Names in the JSON that docs/commands.md shows. */
+/** Names in the JSON that docs/commands-json.md shows. */
 function shownKeys(command: string): readonly string[] {
-	const section = PAGE.split(`\n### ${command}\n`)[1] ?? "";
+	const section = PAGE.split(`\n## ${command}\n`)[1] ?? "";
 	const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)?.[1] ?? "");
 	return Object.keys(Array.isArray(shown) ? shown[0] : shown).sort();
 }

@@ -1,0 +1,91 @@
+import { INTERRUPTED, synopsis, type Usage } from "../src/cli/arguments.ts";
+import { COMMANDS } from "../src/cli/main.ts";
+
+/** The page of docs/ that says more, by command. */
+const MORE: Readonly<Record<string, string>> = {
+	worker: "[jobs](jobs.md#write-a-job-of-your-own)",
+	init: "[deploy](install.md#how-do-i-deploy-a-new-version-without-an-outage), [a lost table](recovery.md#a-lost-table)",
+	status: "[is the fleet well](fleet-status.md#is-the-fleet-well)",
+	top: "[what does a server do now](fleet-status.md#what-does-a-server-do-now)",
+	grants: "[privileges](install.md#which-privileges-does-the-mysql-user-need)",
+	import: "[import](import-and-verify.md#import)",
+	verify: "[verify](import-and-verify.md#verify)",
+	explain:
+		"[from an error to its cause](fleet-status.md#from-an-error-to-its-cause)",
+	"schema diff":
+		"[remove a field](persisted-documents.md#remove-a-field-or-a-document)",
+	"topology open": "[open new shards](shard-map.md#open-new-shards)",
+	"fleet check":
+		"[ready for an operation](fleet-status.md#is-the-fleet-ready-for-an-operation), [what to back up](recovery.md#how-do-i-back-up-and-restore)",
+	"ids raise": "[restore a host](recovery.md#restore-a-host)",
+	promote:
+		"[promote](replicas.md#promote-a-replica), [a dead primary](recovery.md#when-a-primary-dies)",
+	"replica add": "[add a replica](replicas.md#add-a-replica)",
+	"queue list": "[operate queues](queue.md)",
+	"queue rotate": "[rotation](queue.md#rotation)",
+	"feed explain": "[home feed](feed.md#for-operators)",
+};
+
+/** docs/commands.md, from what the commands declare. */
+export async function commandsPage(): Promise<string> {
+	const usages = await Promise.all(
+		Object.entries(COMMANDS).map(async ([name, load]) => ({
+			name,
+			usage: (await load()).usage,
+		})),
+	);
+	return `# Commands
+
+\`npm run -s corkboard -- COMMAND\` or \`npx corkboard COMMAND\` in a clone; \`corkboard COMMAND\` after \`npm link\`, or after \`npm install --global\` of what \`npm pack\` makes.
+\`COMMAND --help\` describes its options, \`schema --help\` a group of commands; \`--version\` prints the version. Settings come from the environment
+([configuration](configuration.md)). Results are on stdout; progress, warnings and errors are on stderr. \`--json\` prints one JSON value for scripts, in the [shape of the command](commands-json.md).
+
+\`npm run update\` writes this page from what the commands declare.
+
+| command | what it does | more |
+|---|---|---|
+${usages.map(commandRow).join("\n")}
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | an error, on stderr |
+| 2 | the command line is not valid; stderr says what was expected |
+| 130, 143 | interrupted by SIGINT or SIGTERM: \`import\` and \`verify\`, which finish the batch that they are at |
+
+What some commands mean by a code:
+
+| code | meaning | commands |
+|---|---|---|
+${exitCodeRows(usages).join("\n")}
+
+A command that ends with 1 or 2 because of an error prints nothing on stdout.
+`;
+}
+
+interface Named {
+	readonly name: string;
+	readonly usage: Usage;
+}
+
+function commandRow({ name, usage }: Named): string {
+	const shown = synopsis(name, usage).replaceAll("|", "\\|");
+	return `| \`${shown}\` | ${usage.summary.replaceAll("|", "\\|")} | ${MORE[name] ?? ""} |`;
+}
+
+/** Commands that mean the same by a code share a row. */
+function exitCodeRows(usages: readonly Named[]): readonly string[] {
+	const commands = new Map<string, string[]>();
+	for (const { name, usage } of usages) {
+		for (const [code, meaning] of Object.entries(usage.exitCodes ?? {})) {
+			if (code in INTERRUPTED) continue;
+			const key = `| ${code} | ${meaning} |`;
+			commands.set(key, [...(commands.get(key) ?? []), `\`${name}\``]);
+		}
+	}
+	return [...commands]
+		.toSorted(([a], [b]) => a.localeCompare(b))
+		.map(([key, names]) => `${key} ${names.join(", ")} |`);
+}
