@@ -1,7 +1,8 @@
-import type { LocalCacheLevel, Trace } from "../diagnostics.ts";
+import type { CallOptions, LocalCacheLevel, Trace } from "../diagnostics.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { RecencyList } from "../util/recencyList.ts";
+import { SharedCall } from "../util/sharedCall.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
 
 /**
@@ -113,19 +114,22 @@ export class LocalCache<V extends CacheEntry> {
 	 * The values of `keys`, in order: from this cache, from a read that already
 	 * runs, or from one `load` of all missing keys. Errors are not cached. If all
 	 * are in this cache, they are returned at once.
+	 *
+	 * `load` gets the options of its calls: whoever joins waits for them too, so
+	 * their signal is not that of the reader who came first (`SharedCall`).
 	 */
 	read<E extends Error>(
 		keys: readonly CacheKey<V>[],
-		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
+		load: Load<V | E>,
 		options: {
 			/** Whether a cached value suffices; if not, the key is read again. */
 			readonly suffices?: (value: V, index: number) => boolean;
 			/** How much of a value is read. A running read is joined if it reads as much. */
 			readonly depth?: number;
-			readonly trace?: Trace | undefined;
+			readonly call?: CallOptions | undefined;
 		} = {},
 	): MaybePromise<(V | E)[]> {
-		const { suffices, depth = 0, trace } = options;
+		const { suffices, depth = 0, call } = options;
 		const moment = this.moment();
 		const found = new Array<V | E | undefined>(keys.length);
 		const missing: number[] = [];
@@ -144,18 +148,19 @@ export class LocalCache<V extends CacheEntry> {
 			if (
 				running !== undefined &&
 				running.depth >= depth &&
-				running.version === this.#versions[running.slot]
+				running.version === this.#versions[running.slot] &&
+				!running.batch.isAbandoned
 			) {
 				joined.push({ index, running });
 			} else {
 				missing.push(index);
 			}
 		}
-		trace?.cache("process", keys.length - missing.length, missing.length);
+		call?.trace?.cache("process", keys.length - missing.length, missing.length);
 		const values = found as (V | E)[];
 		return missing.length + joined.length === 0
 			? values
-			: this.#fillIn(values, keys, missing, joined, load, depth);
+			: this.#fillIn(values, keys, missing, joined, load, depth, call);
 	}
 
 	async #fillIn<E extends Error>(
@@ -163,70 +168,99 @@ export class LocalCache<V extends CacheEntry> {
 		keys: readonly CacheKey<V>[],
 		missing: readonly number[],
 		joined: readonly { readonly index: number; readonly running: Running<V> }[],
-		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
+		load: Load<V | E>,
 		depth: number,
+		call: CallOptions | undefined,
 	): Promise<(V | E)[]> {
-		if (missing.length > 0) {
-			const loaded = await this.#load(keys, missing, load, depth);
-			for (let at = 0; at < missing.length; at++) {
-				values[missing[at] as number] = loaded[at] as V | E;
-			}
+		const signal = call?.signal;
+		signal?.throwIfAborted();
+		const own =
+			missing.length === 0
+				? null
+				: this.#load(keys, missing, load, depth, call?.trace);
+		const batches = new Set(joined.map(({ running }) => running.batch));
+		if (own !== null) batches.add(own);
+		// All at once: what nobody waits for meanwhile could be given up.
+		const results = new Map(
+			await Promise.all(
+				[...batches].map(
+					async (batch) => [batch, await batch.wait(signal)] as const,
+				),
+			),
+		);
+		const loaded = own === null ? [] : results.get(own);
+		for (let at = 0; at < missing.length; at++) {
+			values[missing[at] as number] = loaded?.[at] as V | E;
 		}
 		const again: number[] = [];
 		for (const { index, running } of joined) {
-			const value = (await running.batch)[running.at] as V | E;
+			const value = results.get(running.batch)?.[running.at] as V | E;
 			if (value instanceof Error || this.#isKept(value)) values[index] = value;
 			else again.push(index);
 		}
 		if (again.length === 0) return values;
 		// Read again by this reader, which came later than the one that it joined.
-		const loaded = await load(again);
+		const reread = await load(again, call);
 		for (const [at, index] of again.entries()) {
-			values[index] = loaded[at] as V | E;
+			values[index] = reread[at] as V | E;
 		}
 		return values;
 	}
 
-	async #load<E extends Error>(
+	/** Starts to read, for this reader and all who join it. */
+	#load<E extends Error>(
 		keys: readonly CacheKey<V>[],
 		missing: readonly number[],
-		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
+		load: Load<V | E>,
 		depth: number,
-	): Promise<readonly (V | E)[]> {
+		trace: Trace | undefined,
+	): SharedCall<readonly (V | Error)[]> {
 		const readAt = this.#now();
-		const batch = load(missing);
-		const started = missing.map((index, at): Running<V> => {
-			const { partition, key } = keys[index] as CacheKey<V>;
+		const started: Running<V>[] = [];
+		const batch = new SharedCall<readonly (V | Error)[]>(async (signal) => {
+			let values: readonly (V | E)[] | null = null;
+			try {
+				values = await load(missing, { signal, trace });
+				return values;
+			} finally {
+				for (const running of started) {
+					const { partition, key } = keys[
+						missing[running.at] as number
+					] as CacheKey<V>;
+					this.#end(partition, key, running, values?.[running.at], readAt);
+				}
+			}
+		});
+		for (let at = 0; at < missing.length; at++) {
+			const { partition, key } = keys[missing[at] as number] as CacheKey<V>;
 			// Where nothing is kept, only running reads are to be detached, and `invalidate` finds those by key.
 			const slot =
 				this.#maxWeight === 0 ? this.#firstSlot : this.#slotOf(partition, key);
 			const version = this.#versions[slot] as number;
 			const running = { batch, at, depth, slot, version };
 			partition.running.set(key, running);
-			return running;
-		});
-		let values: readonly (V | E)[] | null = null;
-		try {
-			values = await batch;
-			return values;
-		} finally {
-			for (const running of started) {
-				const { at, slot } = running;
-				const { partition, key } = keys[missing[at] as number] as CacheKey<V>;
-				const value = values?.[at];
-				if (
-					this.#maxWeight > 0 &&
-					value !== undefined &&
-					!(value instanceof Error)
-				) {
-					if (running.version !== this.#versions[slot]) this.#refused++;
-					else this.#keep(partition, key, value, slot, readAt);
-				}
-				if (partition.running.get(key) === running) {
-					partition.running.delete(key);
-				}
-			}
+			started.push(running);
 		}
+		return batch;
+	}
+
+	#end(
+		partition: CachePartition<V>,
+		key: string,
+		running: Running<V>,
+		value: V | Error | undefined,
+		readAt: number,
+	): void {
+		const { slot, version } = running;
+		if (
+			this.#maxWeight > 0 &&
+			value !== undefined &&
+			!(value instanceof Error)
+		) {
+			if (version !== this.#versions[slot]) this.#refused++;
+			else this.#keep(partition, key, value, slot, readAt);
+		}
+		if (partition.running.get(key) === running) partition.running.delete(key);
 	}
 
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
@@ -435,8 +469,14 @@ export function versionsFor(caches: number): Uint32Array {
 
 export const CHANGES_SLOT = 0;
 
+/** Reads the values of the missing keys, with these options. */
+type Load<T> = (
+	missing: readonly number[],
+	call: CallOptions | undefined,
+) => Promise<readonly T[]>;
+
 interface Running<V> {
-	readonly batch: Promise<readonly (V | Error)[]>;
+	readonly batch: SharedCall<readonly (V | Error)[]>;
 	readonly at: number;
 	readonly depth: number;
 	readonly slot: number;

@@ -130,8 +130,8 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 	};
 
 	async refresh(viewer: Id, call?: CallOptions): Promise<number> {
-		const running = this.#running.get(viewer);
-		if (running !== undefined) await running;
+		// That one may fail for its own reason, as when its client has gone.
+		await this.#running.get(viewer)?.catch(() => {});
 		const look = await this.#look(viewer, call, true);
 		return look?.added ?? 0;
 	}

@@ -5,6 +5,7 @@ import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
 } from "../../src/cache/localCache.ts";
+import type { CallOptions } from "../../src/diagnostics.ts";
 import { TextCache } from "../helpers/textCache.ts";
 
 function open(maxWeight = 1_000_000) {
@@ -31,6 +32,23 @@ function open(maxWeight = 1_000_000) {
 				loads.push(wanted);
 				return wanted.map((key) => `value of ${key}`);
 			}),
+	};
+}
+
+/** Reads that end when the test says so, or when they are given up. */
+function heldLoad() {
+	const { promise, resolve, reject } = Promise.withResolvers<string[]>();
+	const signals: AbortSignal[] = [];
+	return {
+		signals,
+		end: (...values: string[]) => resolve(values),
+		load: (_: readonly number[], call: CallOptions | undefined) => {
+			const { signal } = call ?? {};
+			if (signal === undefined) return assert.fail("it has a signal");
+			signals.push(signal);
+			signal.addEventListener("abort", () => reject(signal.reason));
+			return promise;
+		},
 	};
 }
 
@@ -152,6 +170,72 @@ describe("LocalCache", () => {
 		]);
 		assert.deepEqual(answers, [["one"], ["one"]]);
 		assert.equal(loads, 1);
+	});
+
+	it("reads on for those who joined when the reader who came first gives up", async () => {
+		const { cache } = open();
+		const { load, end, signals } = heldLoad();
+		const first = new AbortController();
+		const early = cache.readTexts(["a"], load, { call: first });
+		const joined = cache.readTexts(["a"], load, {
+			call: { signal: new AbortController().signal },
+		});
+		first.abort(new Error("The client disconnected."));
+		await assert.rejects(early, /disconnected/);
+		end("one");
+		assert.deepEqual(await joined, ["one"]);
+		assert.equal(signals.length, 1);
+		assert.equal(cache.text("a"), "one");
+	});
+
+	it("ends a read for one who joined and gives up, and for nobody else", async () => {
+		const { cache } = open();
+		const { load, end } = heldLoad();
+		const early = cache.readTexts(["a", "b"], load);
+		const leaving = new AbortController();
+		const joined = cache.readTexts(["b"], load, { call: leaving });
+		leaving.abort(new Error("too late"));
+		await assert.rejects(joined, /too late/);
+		end("one", "two");
+		assert.deepEqual(await early, ["one", "two"]);
+	});
+
+	it("ends a read that nobody waits for any more, and lets nobody join it", async () => {
+		const { cache } = open();
+		const { load, signals } = heldLoad();
+		const [one, other] = [new AbortController(), new AbortController()];
+		const gone = Promise.allSettled([
+			cache.readTexts(["a"], load, { call: one }),
+			cache.readTexts(["a"], load, { call: other }),
+		]);
+		one.abort(new Error("gone"));
+		other.abort(new Error("gone"));
+		assert.deepEqual(
+			signals.map(({ aborted }) => aborted),
+			[true],
+		);
+		const next = await cache.readTexts(["a"], async () => ["one"]);
+		assert.deepEqual(next, ["one"]);
+		const statuses = (await gone).map(({ status }) => status);
+		assert.deepEqual(statuses, ["rejected", "rejected"]);
+		assert.equal(cache.text("a"), "one");
+	});
+
+	it("asks for the signal of a reader while the reader waits: what is read beside an answer may outlive its request", async () => {
+		const { cache, read } = open();
+		let asked = 0;
+		const call = {
+			get signal() {
+				asked++;
+				return new AbortController().signal;
+			},
+		};
+		const reading = cache.readTexts(["a"], async () => ["one"], { call });
+		assert.equal(asked, 1);
+		await reading;
+		await cache.readTexts(["a"], () => assert.fail("it is cached"), { call });
+		assert.equal(asked, 1, "what is in memory needs none");
+		await read("b");
 	});
 
 	it("does not cache a value whose read began before an invalidation and ended after it", async () => {
@@ -277,11 +361,13 @@ describe("LocalCache", () => {
 		await read("a");
 		const reported: unknown[] = [];
 		await cache.readTexts(["a", "b"], async () => ["b"], {
-			trace: {
-				statement() {},
-				hiddenEdges() {},
-				cache: (...answer) => reported.push(answer),
-				startWrite: () => assert.fail("it only read"),
+			call: {
+				trace: {
+					statement() {},
+					hiddenEdges() {},
+					cache: (...answer) => reported.push(answer),
+					startWrite: () => assert.fail("it only read"),
+				},
 			},
 		});
 		assert.deepEqual(reported, [["process", 1, 1]]);

@@ -524,6 +524,34 @@ describe("a look at a home feed", () => {
 		await other.flush();
 	});
 
+	it("is made by a refresh, also where the look that it waits for fails", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		const pin = await world.pin(ada);
+		await world.visited(bob.id);
+		await world.offer(bob.id, [pin], ada.id);
+		const [begun, failing] = [
+			Promise.withResolvers<void>(),
+			Promise.withResolvers<void>(),
+		];
+		let isFirst = true;
+		const device = world.another({
+			beforeStep(step) {
+				if (step !== "choose" || !isFirst) return;
+				isFirst = false;
+				begun.resolve();
+				return failing.promise;
+			},
+		});
+		const page = world.look(device, bob.id);
+		await begun.promise;
+		const refreshed = device.refresh(bob.id);
+		failing.reject(new Error("The client of the page has gone."));
+		assert.equal(await refreshed, 1);
+		await page;
+		await device.flush();
+	});
+
 	it("is not made by a read of a later page, of a count, or of somebody else's feed", async () => {
 		const [ada, bob] = [await world.user(), await world.user()];
 		await world.follow(bob.id, ada.id);

@@ -1,5 +1,6 @@
 import { CacheEntry } from "../../src/cache/cacheEntry.ts";
 import { LocalCache } from "../../src/cache/localCache.ts";
+import type { CallOptions } from "../../src/diagnostics.ts";
 
 class Text extends CacheEntry {
 	readonly text: string;
@@ -13,6 +14,7 @@ class Text extends CacheEntry {
 type Options = ConstructorParameters<typeof LocalCache<Text>>[0];
 type Load = (
 	missing: readonly number[],
+	call: CallOptions | undefined,
 ) => Promise<readonly (string | Error)[]>;
 type ReadOptions = Omit<
 	NonNullable<Parameters<LocalCache<Text>["read"]>[2]>,
@@ -38,8 +40,8 @@ export class TextCache extends LocalCache<Text> {
 	): Promise<(string | Error)[]> {
 		const read = await this.read<Error>(
 			keys.map((key) => ({ partition: this.#texts, key })),
-			async (missing) =>
-				(await load(missing)).map((value) =>
+			async (missing, call) =>
+				(await load(missing, call)).map((value) =>
 					value instanceof Error ? value : new Text(value),
 				),
 			{

@@ -167,16 +167,16 @@ export function createHeadCache(options: {
 					}
 					return { partition, key: from };
 				}),
-				(missing) =>
+				(missing, shared) =>
 					readShared(
 						missing.map((index) => lists[index] as ListKey),
 						limit,
-						call,
+						shared,
 					),
 				{
 					suffices: (head) => head.reaches(depth),
 					depth: limit,
-					trace: call?.trace,
+					call,
 				},
 			);
 		},

@@ -63,16 +63,16 @@ export function createLookupCache(options: {
 		read(keys, call) {
 			const results = local.read<CorkboardError>(
 				keys.map((key) => ({ partition, key: lookupName(key) })),
-				async (missing) => {
+				async (missing, shared) => {
 					const rows = await storage.readLookups(
 						missing.map((index) => keys[index] as LookupKey),
-						call,
+						shared,
 					);
 					return rows.map((row) =>
 						row instanceof CorkboardError ? row : new CachedLookup(row),
 					);
 				},
-				{ trace: call?.trace },
+				{ call },
 			);
 			return andThen(results, (rows) =>
 				rows.map((result) =>

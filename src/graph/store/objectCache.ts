@@ -144,14 +144,14 @@ export function createObjectCache(options: {
 			if (isDirect) return readDirectly(ids, call, found);
 			const results = local.read<CorkboardError>(
 				ids.map((key) => ({ partition, key })),
-				(missing) =>
+				(missing, shared) =>
 					readShared(
 						missing.length === ids.length
 							? ids
 							: missing.map((index) => ids[index] as Id),
-						call,
+						shared,
 					),
-				{ trace: call?.trace },
+				{ call },
 			);
 			return andThen(results, (objects) =>
 				objects.map((result) =>

@@ -40,6 +40,8 @@ export class RequestDeadline implements OperationDeadline {
 			controller.abort(
 				new CorkboardError("UNAVAILABLE", "The client disconnected."),
 			);
+		// What was started beside the answer and outlives it, for whoever joins it.
+		if (response.writableFinished) return controller.signal;
 		if (response.destroyed) {
 			disconnect();
 			return controller.signal;

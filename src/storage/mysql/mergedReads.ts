@@ -1,4 +1,5 @@
 import type { StatementTrace } from "../../diagnostics.ts";
+import { SharedCall } from "../../util/sharedCall.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
 import { mergeTraces } from "./mergeTraces.ts";
@@ -162,22 +163,28 @@ class Lane<Key, Result> {
 	}
 
 	async #together(callers: readonly Caller<Key, Result>[]): Promise<void> {
-		using group = new CallerGroup(callers);
-		try {
-			const results = await this.#kind.read(
+		const all = new SharedCall((signal) =>
+			this.#kind.read(
 				this.#host,
 				callers.flatMap(({ keys }) => keys),
-				group.options,
-			);
-			let at = 0;
-			for (const { keys, resolve } of callers) {
-				resolve(results.slice(at, at + keys.length));
-				at += keys.length;
-			}
-		} catch (thrown) {
-			if (isOfHost(thrown)) for (const { reject } of callers) reject(thrown);
-			else await Promise.all(callers.map((caller) => this.#alone(caller)));
-		}
+				mergedOptions(callers, signal),
+			),
+		);
+		let end = 0;
+		await Promise.all(
+			callers.map(async (caller) => {
+				const { keys, options, resolve, reject } = caller;
+				const { signal } = options.deadline;
+				end += keys.length;
+				const own = [end - keys.length, end] as const;
+				try {
+					resolve((await all.wait(signal)).slice(...own));
+				} catch (thrown) {
+					if (signal?.aborted || isOfHost(thrown)) reject(thrown);
+					else await this.#alone(caller);
+				}
+			}),
+		);
 	}
 }
 
@@ -186,59 +193,32 @@ function isOfHost(thrown: unknown): boolean {
 	return thrown instanceof StorageFailure && thrown.errno === null;
 }
 
-/**
- * Callers of one statement. One whose signal is aborted is rejected at once, and
- * when all are, the statement is aborted.
- */
-class CallerGroup implements Disposable {
-	readonly options: QueryOptions;
-	readonly #listening: [AbortSignal, () => void][] = [];
-
-	constructor(
-		callers: readonly {
-			readonly options: QueryOptions;
-			readonly reject: (reason: unknown) => void;
-		}[],
-	) {
-		const all = new AbortController();
-		let left = callers.length;
-		const traces: StatementTrace[] = [];
-		const listeners: (() => void)[] = [];
-		let shard = 0;
-		let until = 0;
-		for (const { options, reject } of callers) {
-			shard ||= options.shard;
-			// They asked within milliseconds of each other, and have the same time.
-			until = Math.max(until, options.deadline.until);
-			if (options.trace !== undefined) traces.push(options.trace);
-			if (options.onSent !== undefined) listeners.push(options.onSent);
-			const { signal } = options.deadline;
-			if (signal === undefined) continue;
-			const giveUp = () => {
-				reject(signal.reason);
-				left -= 1;
-				if (left === 0) all.abort(signal.reason);
-			};
-			signal.addEventListener("abort", giveUp, { once: true });
-			this.#listening.push([signal, giveUp]);
-		}
-		this.options = {
-			shard,
-			deadline: { until, signal: all.signal },
-			trace: mergeTraces(traces),
-			onSent:
-				listeners.length === 0
-					? undefined
-					: () => {
-							for (const listener of listeners) listener();
-						},
-			requests: callers.length,
-		};
+/** Of the statement of several callers. */
+function mergedOptions(
+	callers: readonly { readonly options: QueryOptions }[],
+	signal: AbortSignal,
+): QueryOptions {
+	const traces: StatementTrace[] = [];
+	const listeners: (() => void)[] = [];
+	let shard = 0;
+	let until = 0;
+	for (const { options } of callers) {
+		shard ||= options.shard;
+		// They asked within milliseconds of each other, and have the same time.
+		until = Math.max(until, options.deadline.until);
+		if (options.trace !== undefined) traces.push(options.trace);
+		if (options.onSent !== undefined) listeners.push(options.onSent);
 	}
-
-	[Symbol.dispose](): void {
-		for (const [signal, listener] of this.#listening) {
-			signal.removeEventListener("abort", listener);
-		}
-	}
+	return {
+		shard,
+		deadline: { until, signal },
+		trace: mergeTraces(traces),
+		onSent:
+			listeners.length === 0
+				? undefined
+				: () => {
+						for (const listener of listeners) listener();
+					},
+		requests: callers.length,
+	};
 }
