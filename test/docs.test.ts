@@ -48,7 +48,7 @@ describe("every page", () => {
 
 		it(`${page} names files, folders, scripts and commands that exist`, async () => {
 			for (const [, path] of text.matchAll(
-				/`((?:src|test|schema|docs|examples|deploy|bench)\/[\w./-]*[\w/])`/g,
+				/`((?:src|test|tools|schema|docs|examples|deploy|bench)\/[\w./-]*[\w/])`/g,
 			)) {
 				if (isOfAnother(page, path as string)) continue;
 				assert.ok(existsSync(join(ROOT, path as string)), `${page}: ${path}`);

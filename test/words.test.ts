@@ -10,6 +10,7 @@ const READ = [
 	"src/**/*.{ts,tsx,css,mjs,sh}",
 	"test/**/*.ts",
 	"bench/**/*.ts",
+	"tools/**/*.ts",
 	"examples/**/*.{ts,tsx,md}",
 	"schema/*.{graphql,json}",
 	"docs/**/*.md",
@@ -37,7 +38,7 @@ describe("the vocabulary", () => {
 
 	it("cites no document that is not in the repository", () => {
 		const cited = READ.flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
-			.filter((file) => /^(?:src|test|schema|bench|docs)\//.test(file))
+			.filter((file) => /^(?:src|test|tools|schema|bench|docs)\//.test(file))
 			.filter((file) => /\.\w+$/.test(file) && !NOT_READ.test(file))
 			.filter((file) =>
 				/\b(?:PROTOCOLS|CONTRACT|DESIGN|FIELD\.md|STYLE\.md)\b/.test(

@@ -5,11 +5,11 @@ import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
 import { createLog } from "../../src/server/log.ts";
 import { startServer } from "../../src/server/server.ts";
+import { type Ask, folderAsk, httpAsk } from "../../tools/compare/ask.ts";
+import { compare } from "../../tools/compare/compare.ts";
+import type { ExpectedUser } from "../../tools/compare/expected.ts";
 import { ALWAYS_READY } from "../helpers/health.ts";
-import { type Ask, folderAsk, httpAsk } from "./ask.ts";
-import { compare } from "./compare.ts";
 import { damage, raiseCount } from "./damage.ts";
-import type { ExpectedUser } from "./expected.ts";
 import { type Imported, importedGraph, openFolder } from "./imported.ts";
 
 const SEED = 1;
@@ -119,7 +119,7 @@ describe("the comparison with the imported file", () => {
 		const run = (folder: string) =>
 			new Promise<{ readonly code: unknown; readonly stdout: string }>(
 				(resolve) => {
-					const main = join(import.meta.dirname, "main.ts");
+					const main = join(import.meta.dirname, "../../tools/compare/main.ts");
 					execFile(
 						process.execPath,
 						[

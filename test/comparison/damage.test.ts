@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
-import { type Ask, folderAsk } from "./ask.ts";
-import { compare } from "./compare.ts";
+import { type Ask, folderAsk } from "../../tools/compare/ask.ts";
+import { compare } from "../../tools/compare/compare.ts";
+import type { Page } from "../../tools/compare/documents.ts";
+import type { ListName } from "../../tools/compare/expected.ts";
+import type { Summary } from "../../tools/compare/findings.ts";
 import { damage, dropEdge, raiseCount, swapEdges } from "./damage.ts";
-import type { Page } from "./documents.ts";
-import type { ListName } from "./expected.ts";
-import type { Summary } from "./findings.ts";
 import { type Imported, importedGraph } from "./imported.ts";
 
 const SEED = 2;

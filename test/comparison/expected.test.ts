@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type ListName, readExpectation } from "./expected.ts";
+import {
+	type ListName,
+	readExpectation,
+} from "../../tools/compare/expected.ts";
 
 describe("the graph expected from import lines", () => {
 	const user = (key: string) => ({

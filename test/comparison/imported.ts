@@ -5,8 +5,8 @@ import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createFieldReaders } from "../../src/model/fieldReaders.ts";
 import { importLines } from "../../src/ops/import/importLines.ts";
+import { type Expectation, readFile } from "../../tools/compare/expected.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import { type Expectation, readFile } from "./expected.ts";
 import { generatedGraph } from "./graph.ts";
 
 /** A generated graph as a file, and as a data folder that the file was imported into. */

@@ -16,12 +16,12 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { demoGraph } from "../../src/demo/graph.ts";
 import { DEMO_USERNAME } from "../../src/demo/people.ts";
+import { reservePort } from "../../test/services/port.ts";
+import { describeProgram, findProgram } from "../../test/services/program.ts";
+import { say } from "../../test/services/say.ts";
+import type { Server } from "../../test/services/server.ts";
+import { startZookeeper } from "../../test/services/zookeeper.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import { reservePort } from "./port.ts";
-import { describeProgram, findProgram } from "./program.ts";
-import { say } from "./say.ts";
-import type { Server } from "./server.ts";
-import { startZookeeper } from "./zookeeper.ts";
 
 const LAUNCH = join(import.meta.dirname, "../../src/cli/launch.mjs");
 const END_LIMIT_MS = 30_000;

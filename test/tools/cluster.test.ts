@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { startCluster } from "./cluster.ts";
-import { assertGone } from "./gone.ts";
-import { caughtUp } from "./mysql.ts";
+import { startCluster } from "../../tools/cluster/cluster.ts";
+import { assertGone } from "../services/gone.ts";
+import { caughtUp } from "../services/mysql.ts";
 
 test("a cluster has two MySQL pairs with half of the shards each, memcached and Redis, and leaves no process or file", async () => {
 	const cluster = await startCluster({ shards: 8 });

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Topology } from "../../src/topology/types.ts";
-import { startMemcached } from "./memcached.ts";
-import { type Pair, startMysqlPair } from "./mysql.ts";
-import { startRedis } from "./redis.ts";
-import type { Server } from "./server.ts";
+import { startMemcached } from "../../test/services/memcached.ts";
+import { type Pair, startMysqlPair } from "../../test/services/mysql.ts";
+import { startRedis } from "../../test/services/redis.ts";
+import type { Server } from "../../test/services/server.ts";
 
 /** A fleet in small: two MySQL pairs that hold half of the shards each, a memcached, a Redis. */
 export interface Cluster extends AsyncDisposable {
