@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { buildSchema, findBreakingChanges } from "graphql";
 import { dashboardFiles } from "../deploy/grafana/dashboards.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "../src/app/model.ts";
+import { CorkboardError } from "../src/errors.ts";
 import { compareLock, parseLock, printLock } from "../src/model/lock.ts";
 import { printModel } from "../src/model/print.ts";
 import { printPublicSchema } from "../src/model/publicSchema.ts";
@@ -68,7 +69,19 @@ if (import.meta.main) {
 		join(import.meta.dirname, "../docs/commands.md"),
 		await commandsPage(),
 	);
-	const { written, lines } = update(loadOwnModel(), COPIES);
+	const { written, lines } = updated();
 	(written ? process.stdout : process.stderr).write(`${lines.join("\n")}\n`);
 	process.exitCode = written ? 0 : 1;
+}
+
+function updated(): Updated {
+	try {
+		return update(loadOwnModel(), COPIES);
+	} catch (error) {
+		// The author of the SDL needs the file and the line, not where they were noticed.
+		if (error instanceof CorkboardError && error.code === "BAD_MODEL") {
+			return { written: false, lines: [error.message] };
+		}
+		throw error;
+	}
 }

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createDomain } from "../domain/domain.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import type { Domain } from "../graph/domain.ts";
-import { compareLock, EMPTY_LOCK } from "../model/lock.ts";
+import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
 
@@ -29,4 +30,22 @@ export function modelFingerprint(model: Model): string {
 		.update(JSON.stringify(next))
 		.digest("hex")
 		.slice(0, 12);
+}
+
+/** What the lock file lacks of this program's model, and where they contradict each other: a sentence for each. */
+export function lockProblems(): readonly string[] {
+	const file = join(SCHEMA_FOLDER, "model.lock.json");
+	if (!existsSync(file))
+		return [`${file} is missing. Create it with npm run update.`];
+	const { additions, breaks } = compareLock(
+		parseLock(readFileSync(file, "utf8")),
+		loadOwnModel().model,
+	);
+	return [
+		...breaks,
+		...additions.map(
+			(addition) =>
+				`${addition}: not in the lock file. Add it with npm run update.`,
+		),
+	];
 }

@@ -1,7 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { compareLock, parseLock } from "../model/lock.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
 import { hostProblems, tableProblems } from "../storage/hostReport.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
@@ -9,7 +6,7 @@ import { documentRules } from "./documentRules.ts";
 import { cacheProblems, inspectCaches } from "./inspectCaches.ts";
 import { readMadeTables } from "./lostTables.ts";
 import { lostOf } from "./madeTables.ts";
-import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
+import { loadOwnModel, lockProblems } from "./model.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import type { AccessMode } from "./openStore.ts";
 import { readConfiguredTopology } from "./openTopology.ts";
@@ -68,21 +65,4 @@ export async function runChecks(
 		topologyVersion: topology.version,
 		shards,
 	};
-}
-
-function lockProblems(): readonly string[] {
-	const file = join(SCHEMA_FOLDER, "model.lock.json");
-	if (!existsSync(file))
-		return [`${file} is missing. Create it with npm run update.`];
-	const { additions, breaks } = compareLock(
-		parseLock(readFileSync(file, "utf8")),
-		loadOwnModel().model,
-	);
-	return [
-		...breaks,
-		...additions.map(
-			(addition) =>
-				`${addition}: not in the lock file. Add it with npm run update.`,
-		),
-	];
 }

@@ -6,12 +6,14 @@ import {
 	lostSentence,
 	recordInStore,
 } from "../../app/madeTables.ts";
+import { lockProblems } from "../../app/model.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { createQueues } from "../../app/openJobs.ts";
 import { openPoolsOf } from "../../app/openPools.ts";
 import { openTopologyStore } from "../../app/openTopology.ts";
 import { NAMED_TABLES } from "../../app/reportMissingTables.ts";
 import { type Config, readConfig } from "../../config/config.ts";
+import { CorkboardError } from "../../errors.ts";
 import { plural } from "../../util/format.ts";
 import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
@@ -41,6 +43,7 @@ export async function run(
 	const config = readConfig(context.env);
 	const isJson = options.json !== undefined;
 	if (options.check !== undefined) return check(config, context, isJson);
+	requireLocked();
 	const lost =
 		options.lost === undefined ? [] : await recreateLostTables(config);
 	await using corkboard = await openForCommand(context, config, "readWrite");
@@ -61,6 +64,13 @@ export async function run(
 		isJson ? JSON.stringify(made, null, "\t") : described(made).join("\n"),
 	);
 	return 0;
+}
+
+/** Tables whose names and numbers the lock file lacks might get others in the next version. Throws BAD_MODEL. */
+function requireLocked(): void {
+	const problems = lockProblems();
+	if (problems.length === 0) return;
+	throw new CorkboardError("BAD_MODEL", problems.join("\n"));
 }
 
 /** Those of the graph. What was made is remembered: nothing lost may be taken for new. */
