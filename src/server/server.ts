@@ -77,7 +77,7 @@ export interface ServerOptions {
 	readonly compression?: boolean;
 	readonly rateLimit?: RateLimit | null;
 	readonly requestIdHeader?: string | null;
-	/** GraphQL requests that this process carries out at a time. Default: no limit. */
+	/** GraphQL requests that this process carries out at a time, as `RequestsInProgress` takes it. Default: no limit. */
 	readonly maxRequestsInProgress?: number;
 	/** Limits what one viewer or address reads in a period; null for no limit. */
 	readonly budget?: Budget | null;
@@ -158,12 +158,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 	const { app } = http;
 	const identifyBy = (authorization: string | undefined) =>
 		identify(authorization, accessTokens, users, operators);
+	const requestsInProgress = new RequestsInProgress(
+		options.maxRequestsInProgress ?? Number.POSITIVE_INFINITY,
+		http.refusals,
+	);
 	const ways: Ways = { short: 0, reused: 0, long: 0 };
 	try {
 		if (options.rateLimit) registerRateLimit(app, options.rateLimit, addressOf);
 		registerHealth(http, {
 			checks: options.health,
 			ways,
+			requestsInProgress,
 			isOperator: async (authorization) =>
 				(await identifyBy(authorization)).isOperator,
 		});
@@ -194,10 +199,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 			budget: options.budget ?? null,
 			startSpan: options.startSpan ?? null,
 			recordsRequests: options.recordsRequests ?? false,
-			requestsInProgress: new RequestsInProgress(
-				options.maxRequestsInProgress ?? Number.POSITIVE_INFINITY,
-				http.refusals,
-			),
+			requestsInProgress,
 			executionMs: limits.executionMs,
 		};
 		await registerGraphql(app, graphql);

@@ -56,11 +56,16 @@ export function registerHealth(
 	options: {
 		readonly checks: HealthChecks;
 		readonly ways: Ways;
+		readonly requestsInProgress: {
+			readonly count: number;
+			/** How many the process takes now. */
+			readonly limit: number;
+		};
 		/** By the Authorization header. */
 		readonly isOperator: (authorization: string) => Promise<boolean>;
 	},
 ): void {
-	const { checks, ways, isOperator } = options;
+	const { checks, ways, requestsInProgress, isOperator } = options;
 
 	async function maySeeHosts(request: FastifyRequest): Promise<boolean> {
 		if (isLoopback(request)) return true;
@@ -86,7 +91,16 @@ export function registerHealth(
 				request.query.verbose !== undefined && (await maySeeHosts(request));
 			return sendStatus(reply, isReady ? 200 : 503, {
 				status,
-				...(isVerbose ? { ...(await checks.report()), requests: ways } : {}),
+				...(isVerbose
+					? {
+							...(await checks.report()),
+							requests: ways,
+							inProgress: {
+								requests: requestsInProgress.count,
+								limit: requestsInProgress.limit,
+							},
+						}
+					: {}),
 			});
 		},
 	);

@@ -44,6 +44,7 @@ async function startWith(isReady: () => Promise<boolean>) {
 const PROXIED = { "x-forwarded-for": "203.0.113.7" };
 
 const NONE = { short: 0, reused: 0, long: 0 };
+const IDLE = { requests: 0, limit: null };
 
 suite("/health/live", () => {
 	test("is 200 while the process runs, ready or not", async () => {
@@ -74,7 +75,7 @@ suite("/health/ready?verbose", () => {
 		await using server = await startWith(async () => true);
 		assert.deepEqual(await server.get("ready?verbose"), [
 			200,
-			{ status: "ready", ...REPORT, requests: NONE },
+			{ status: "ready", ...REPORT, requests: NONE, inProgress: IDLE },
 		]);
 		for (let n = 0; n < 3; n++) await server.post({ query: "{ hello }" });
 		assert.deepEqual(await server.get("ready?verbose"), [
@@ -82,7 +83,8 @@ suite("/health/ready?verbose", () => {
 			{
 				status: "ready",
 				...REPORT,
-				requests: { short: 2, reused: 0, long: 1 },
+				requests: { ...NONE, short: 2, long: 1 },
+				inProgress: IDLE,
 			},
 		]);
 	});
@@ -91,7 +93,7 @@ suite("/health/ready?verbose", () => {
 		await using server = await startWith(async () => false);
 		assert.deepEqual(await server.get("ready?verbose"), [
 			503,
-			{ status: "not ready", ...REPORT, requests: NONE },
+			{ status: "not ready", ...REPORT, requests: NONE, inProgress: IDLE },
 		]);
 	});
 
@@ -100,7 +102,7 @@ suite("/health/ready?verbose", () => {
 		const authorization = `Bearer ${await tokens.sign(ADA)}`;
 		assert.deepEqual(
 			await server.get("ready?verbose", { ...PROXIED, authorization }),
-			[200, { status: "ready", ...REPORT, requests: NONE }],
+			[200, { status: "ready", ...REPORT, requests: NONE, inProgress: IDLE }],
 		);
 	});
 

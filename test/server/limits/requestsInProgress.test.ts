@@ -5,19 +5,19 @@ import { startToy } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
 
 suite("a process with as many requests in progress as allowed", () => {
-	async function startHolding() {
+	async function startHolding(limit = 3, operations = limit) {
 		const held: (() => void)[] = [];
 		const toy = await startToy({
-			maxRequestsInProgress: 3,
+			maxRequestsInProgress: limit,
 			async execute() {
 				await new Promise<void>((resolve) => held.push(resolve));
 				return { data: { hello: "" } };
 			},
 		});
-		const running = Array.from({ length: 3 }, () =>
+		const running = Array.from({ length: operations }, () =>
 			toy.post({ query: "{ hello }" }),
 		);
-		await until("three operations", () => held.length === 3);
+		await until("the operations", () => held.length === operations);
 		return {
 			toy,
 			running,
@@ -57,6 +57,40 @@ suite("a process with as many requests in progress as allowed", () => {
 		}
 		full.release();
 		for (const answer of full.running) {
+			assert.equal((await answer).status, 200);
+		}
+	});
+
+	test("takes an eighth of them, and at least 64, while its event loop is busy, and all while they wait", async () => {
+		await using full = await startHolding(500, 64);
+		const { toy } = full;
+		let isBusy = true;
+		const work = () => {
+			const began = performance.now();
+			while (performance.now() - began < 20);
+			if (isBusy) setImmediate(work);
+		};
+		work();
+		const state = async () => {
+			const url = `${toy.server.url}/health/ready?verbose`;
+			const { inProgress } = (await (await fetch(url)).json()) as {
+				inProgress: unknown;
+			};
+			return JSON.stringify(inProgress);
+		};
+		await until("a busy process", async () =>
+			(await state()).includes('"requests":64,"limit":64'),
+		);
+		const refused = await toy.post({ query: "{ hello }" });
+		assert.equal(refused.status, 503);
+		isBusy = false;
+		await until("one that has time", async () =>
+			(await state()).includes('"requests":64,"limit":500'),
+		);
+		const taken = toy.post({ query: "{ hello }" });
+		await until("another operation", () => full.held() === 65);
+		full.release();
+		for (const answer of [...full.running, taken]) {
 			assert.equal((await answer).status, 200);
 		}
 	});
