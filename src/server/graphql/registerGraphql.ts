@@ -5,11 +5,10 @@ import type {
 	FastifyRequest,
 	RouteHandlerMethod,
 } from "fastify";
-import type { GraphQLError } from "graphql";
 import type { Identity } from "../auth/identity.ts";
 import type { Documents } from "../documents/documents.ts";
 import { resolveDocument } from "../documents/resolveDocument.ts";
-import { requestError } from "../http/clientError.ts";
+import { clientCodeOf, requestError } from "../http/clientError.ts";
 import {
 	COMPRESSED_BYTES,
 	compressBody,
@@ -101,14 +100,12 @@ export async function registerGraphql(
 				spanOf(request.raw),
 			);
 		} catch (thrown) {
-			const { extensions } = thrown as GraphQLError;
-			summary.code = String(extensions.code);
+			summary.code = clientCodeOf(thrown);
 			throw thrown;
 		}
 		if ("error" in identity) {
-			const error = requestError(identity.error);
-			summary.code = String(error.extensions.code);
-			throw error;
+			summary.code = clientCodeOf(identity.error);
+			throw requestError(identity.error);
 		}
 		return { ...admitted, deadline, summary };
 	}

@@ -12,6 +12,7 @@ import { isPromise, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Identity } from "../auth/identity.ts";
 import type { Documents } from "../documents/documents.ts";
 import { requestError, toClientError } from "../http/clientError.ts";
+import { codesOf } from "../http/requestOutcome.ts";
 import type { StartSpan } from "../http/requestSpan.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";
 import { type Budget, budgetKeyOf } from "../limits/budget.ts";
@@ -252,8 +253,7 @@ export function summarizeResponse(
 ): void {
 	summary.hasData = hasData;
 	summary.hasErrors = errors.length > 0;
-	const code = errors[0]?.extensions?.code;
-	summary.code = typeof code === "string" ? code : null;
+	summary.code = codesOf(errors.slice(0, 1))[0] ?? null;
 	if (!isGet || summary.hasErrors || operation?.operation !== "query") return;
 	summary.cacheScope = isPrivate() ? "private" : "public";
 }

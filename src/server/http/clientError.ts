@@ -29,7 +29,7 @@ export function toClientError(
 		...(formatted.locations && { locations: formatted.locations }),
 		...(formatted.path && { path: formatted.path }),
 	};
-	const code = clientCode(error);
+	const code = clientCodeOf(error);
 	if (code === "INTERNAL") {
 		const { message, extensions } = internalError(causeOf(error), options.log);
 		return { message, ...position, extensions };
@@ -92,7 +92,7 @@ export function internalError(
 export function requestError(thrown: unknown): GraphQLError {
 	const error = thrown instanceof GraphQLError ? thrown : wrap(thrown);
 	if (error.extensions.http !== undefined) return error;
-	const code = clientCode(error);
+	const code = clientCodeOf(error);
 	const headers = new HeaderMap();
 	// RFC 9110 §11.6.1: a 401 says how to authenticate.
 	if (code === "UNAUTHENTICATED") headers.set("www-authenticate", "Bearer");
@@ -113,7 +113,8 @@ function wrap(thrown: unknown): GraphQLError {
 	return new GraphQLError(originalError.message, { originalError });
 }
 
-function clientCode(error: unknown): ErrorCode {
+/** `extensions.code` of the error as a client reads it. What was thrown need not have one. */
+export function clientCodeOf(error: unknown): ErrorCode {
 	const cause = causeOf(error);
 	if (cause instanceof CorkboardError) return asClientError(cause).code;
 	if (!(error instanceof GraphQLError)) return "INTERNAL";

@@ -5,23 +5,27 @@ import {
 	type RequestCompleted,
 	type Span,
 } from "../../diagnostics.ts";
+import { type ErrorCode, isClientCode } from "../../errors.ts";
 import { clientNameOf } from "./clientName.ts";
 import { endRequestSpan } from "./requestSpan.ts";
 
 /** What a GraphQL request was, and how it ended. */
-export type RequestOutcome = Pick<
-	RequestCompleted,
-	| "way"
-	| "isText"
-	| "type"
-	| "operation"
-	| "sha256"
-	| "codes"
-	| "errorIds"
-	| "cost"
-	| "record"
-	| "uses"
->;
+export interface RequestOutcome
+	extends Pick<
+		RequestCompleted,
+		| "way"
+		| "isText"
+		| "type"
+		| "operation"
+		| "sha256"
+		| "errorIds"
+		| "cost"
+		| "record"
+		| "uses"
+	> {
+	/** `extensions.code` of each error. */
+	readonly codes: readonly ErrorCode[];
+}
 
 /** Of a request in which no operation was found. */
 export const NO_OPERATION: RequestOutcome = {
@@ -107,13 +111,16 @@ const NAME_LENGTH = 100;
 /** A response may have a thousand errors. */
 const MAX_IDS = 10;
 
-/** `extensions.code` of each error. */
+/** `extensions.code` of each error, as `toClientError` writes it. */
 export function codesOf(
 	errors: readonly {
 		readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 	}[],
-): readonly string[] {
-	return errors.map(({ extensions }) => String(extensions?.code ?? "none"));
+): readonly ErrorCode[] {
+	return errors.map(({ extensions }) => {
+		const code = extensions?.code;
+		return typeof code === "string" && isClientCode(code) ? code : "INTERNAL";
+	});
 }
 
 /** `extensions.errorId` of each error that the log has a cause for. */

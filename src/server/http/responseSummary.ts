@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../errors.ts";
 import { NO_OPERATION, type RequestOutcome } from "./requestOutcome.ts";
 
 /**
@@ -8,7 +9,7 @@ export interface ResponseSummary {
 	/** The request passed Apollo's CSRF prevention, so its errors are about GraphQL. */
 	passedCsrfCheck: boolean;
 	/** `extensions.code` of the first error. */
-	code: string | null;
+	code: ErrorCode | null;
 	hasData: boolean;
 	hasErrors: boolean;
 	/** Which caches may store the response (RFC 9111 §5.2.2); null for none. */

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import type { ErrorCode } from "../../errors.ts";
 import type { ResponseSummary } from "./responseSummary.ts";
 
 /**
@@ -18,7 +19,7 @@ export type HttpStatus = "audit" | "draft";
 const PARTIAL_SUCCESS = 294;
 
 /** Codes of errors in the document or its variables. */
-const DOCUMENT_CODES: ReadonlySet<string | null> = new Set([
+const DOCUMENT_CODES: ReadonlySet<ErrorCode | null> = new Set([
 	"GRAPHQL_PARSE_FAILED",
 	"GRAPHQL_VALIDATION_FAILED",
 	"BAD_USER_INPUT",
