@@ -31,7 +31,7 @@ ENV HOST=0.0.0.0
 ENV NODE_OPTIONS=--max-semi-space-size=16
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s --retries=3 \
-	CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+	CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Variables that are already set take precedence over those in the file.
 ENTRYPOINT ["node", "--env-file-if-exists=/var/lib/corkboard/secret.env", "src/cli/launch.mjs"]
 CMD ["serve"]

@@ -10,7 +10,8 @@ if (file === undefined) {
 	console.error("Missing argument FILE. Usage: node deploy/secret.mjs FILE");
 	process.exit(2);
 }
-const temporary = `${file}.${process.pid}`;
+// Not the process id: containers on one volume may both be process 1.
+const temporary = `${file}.${randomBytes(6).toString("hex")}`;
 try {
 	const line = `CORKBOARD_SECRET=${randomBytes(48).toString("base64url")}\n`;
 	writeFileSync(temporary, line, { mode: 0o600 });

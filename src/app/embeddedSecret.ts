@@ -3,6 +3,7 @@ import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { SECRET_BYTES } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
+import { temporaryName } from "../util/temporaryName.ts";
 
 /**
  * The secret of an embedded folder, made on first use. Two processes that make
@@ -14,7 +15,7 @@ export async function embeddedSecret(folder: string): Promise<Uint8Array> {
 	const existing = await readSecret(file);
 	if (existing) return existing;
 	await mkdir(folder, { recursive: true });
-	const unnamed = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
+	const unnamed = temporaryName(file);
 	try {
 		const handle = await open(unnamed, "wx", 0o600);
 		try {

@@ -25,6 +25,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../errors.ts";
+import { TEMPORARY, temporaryName } from "../util/temporaryName.ts";
 import { watchFiles } from "../util/watchFiles.ts";
 import {
 	type Announcement,
@@ -129,7 +130,7 @@ class FileStore implements TopologyStore {
 		try {
 			await mkdir(this.#folder, { recursive: true, mode: 0o700 });
 		} catch (error) {
-			throw unavailable(this.name, error);
+			throw notWritable(this.name, this.#folder, error);
 		}
 		await this.#withDatabase("write", (database) => {
 			this.#finishIn(database);
@@ -251,6 +252,9 @@ class FileStore implements TopologyStore {
 				if (error instanceof CorkboardError || error instanceof TypeError) {
 					throw error;
 				}
+				if (access === "write" && isNotWritable(error)) {
+					throw notWritable(this.name, this.#folder, error);
+				}
 				if (!isBusy(error) || performance.now() > until) {
 					throw unavailable(this.name, error);
 				}
@@ -301,8 +305,6 @@ class FileStore implements TopologyStore {
 		return Date.now() - mtimeMs < MISSED_RENEWALS * this.#renewMs;
 	}
 }
-
-const TEMPORARY = ".temporary";
 
 class FileAnnouncement implements Announcement {
 	readonly #file: string;
@@ -387,7 +389,7 @@ function pendingText(database: DatabaseSync): string | null {
 }
 
 function replaceFile(file: string, text: string): void {
-	const temporary = `${file}.${process.pid}${TEMPORARY}`;
+	const temporary = temporaryName(file);
 	try {
 		const descriptor = openSync(temporary, "w", 0o600);
 		try {
@@ -417,6 +419,28 @@ function conflict(path: string): CorkboardError {
 		`Somebody else has changed ${path} in the topology store. Look at it again, and try again.`,
 		{ details: { path } },
 	);
+}
+
+/** Nothing is wrong with what the store says: it is read as before. */
+function notWritable(
+	name: string,
+	folder: string,
+	cause: unknown,
+): CorkboardError {
+	const reason = cause instanceof Error ? cause.message : String(cause);
+	return new CorkboardError(
+		"BAD_CONFIG",
+		`The topology store ${name} can be read, not written: ${reason}. This process needs to write the file and ${folder}. A file that is mounted read-only, as from a ConfigMap, is changed where it comes from.`,
+		{ cause },
+	);
+}
+
+/** EROFS, EACCES or EPERM of the file system, or SQLite's word for them: SQLITE_PERM, SQLITE_READONLY, SQLITE_CANTOPEN. */
+function isNotWritable(error: unknown): boolean {
+	const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+	return typeof errcode === "number"
+		? [3, 8, 14].includes(errcode & 0xff)
+		: ["EROFS", "EACCES", "EPERM"].includes(String(code));
 }
 
 function unavailable(name: string, cause: unknown): CorkboardError {

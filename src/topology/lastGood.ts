@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { CHANNELS, type Levels, type TopologyEvent } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import { temporaryName } from "../util/temporaryName.ts";
 import { checkTopologyChange } from "./check.ts";
 import { parseTopology, prefixErrorsWithPath } from "./parseTopology.ts";
 import { type ReadableStore, TOPOLOGY } from "./store.ts";
@@ -73,6 +74,7 @@ export class LastGoodTopology implements ConfirmedTopology, AsyncDisposable {
 	#firstCopy: Promise<void> | null = null;
 	#checking: Promise<void> | null = null;
 	#isHinted = false;
+	#isCopyFailing = false;
 	#isClosed = false;
 
 	constructor(
@@ -210,13 +212,16 @@ export class LastGoodTopology implements ConfirmedTopology, AsyncDisposable {
 	async #keepCopy(): Promise<void> {
 		const { keptCopy } = this.#options;
 		if (keptCopy === undefined) return;
-		const temporary = `${keptCopy}.${process.pid}`;
+		const temporary = temporaryName(keptCopy);
 		try {
 			const text = `${JSON.stringify(this.#topology, null, "\t")}\n`;
 			await writeFile(temporary, text, { mode: 0o600 });
 			await rename(temporary, keptCopy);
+			this.#isCopyFailing = false;
 		} catch (error) {
-			this.#report("copyFailed", error);
+			// On a mount that is read-only, each version would say it again.
+			if (!this.#isCopyFailing) this.#report("copyFailed", error);
+			this.#isCopyFailing = true;
 			await rm(temporary, { force: true }).catch(() => {});
 		}
 	}

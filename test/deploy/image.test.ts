@@ -154,7 +154,7 @@ describe("the Dockerfile", () => {
 		assert.equal(await health(port), 0);
 		status = 503;
 		assert.equal(await health(port), 1);
-		assert.deepEqual(asked, ["/health/ready", "/health/ready"]);
+		assert.deepEqual(asked, ["/health/live", "/health/live"]);
 		server.close();
 		await once(server, "close");
 		assert.equal(await health(port), 1);

@@ -17,15 +17,18 @@ const SQLITE_BUSY = 5;
  * beside it for the error message only and may be stale.
  */
 export function lockFolder(folder: string): Disposable {
-	mkdirSync(folder, { recursive: true });
-	const lock = new DatabaseSync(join(folder, LOCK));
 	const owner = join(folder, OWNER);
+	let opened: DatabaseSync | undefined;
+	let lock: DatabaseSync;
 	try {
+		mkdirSync(folder, { recursive: true });
+		opened = new DatabaseSync(join(folder, LOCK));
+		lock = opened;
 		lock.exec("BEGIN EXCLUSIVE");
 		writeFileSync(owner, `${process.pid}\n`);
 	} catch (thrown) {
-		lock.close();
-		if (!isBusy(thrown)) throw thrown;
+		opened?.close();
+		if (!isBusy(thrown)) throw notWritable(folder, thrown);
 		throw new CorkboardError(
 			"IN_USE",
 			`The data folder ${folder} is in use by ${nameOf(owner)}.`,
@@ -39,6 +42,16 @@ export function lockFolder(folder: string): Disposable {
 			lock.close();
 		},
 	};
+}
+
+/** As on a root file system that is read-only. */
+function notWritable(folder: string, cause: unknown): CorkboardError {
+	const reason = cause instanceof Error ? cause.message : String(cause);
+	return new CorkboardError(
+		"BAD_CONFIG",
+		`The data folder ${folder} cannot be written: ${reason}. Set CORKBOARD_DATA to a folder that this process may write, such as a mounted volume.`,
+		{ cause },
+	);
 }
 
 function isBusy(thrown: unknown): boolean {
