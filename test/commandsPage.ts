@@ -14,6 +14,7 @@ const MORE: Readonly<Record<string, string>> = {
 		"[from an error to its cause](fleet-status.md#from-an-error-to-its-cause)",
 	"schema diff":
 		"[remove a field](persisted-documents.md#remove-a-field-or-a-document)",
+	"topology rollback": "[a wrong map](shard-map.md#a-wrong-map-is-published)",
 	"topology open": "[open new shards](shard-map.md#open-new-shards)",
 	"fleet check":
 		"[ready for an operation](fleet-status.md#is-the-fleet-ready-for-an-operation), [what to back up](recovery.md#how-do-i-back-up-and-restore)",

@@ -5,18 +5,25 @@ import {
 	hasShards,
 	placeShards,
 	type Shards,
-} from "../ops/placeShards.ts";
-import { publishTopology } from "../ops/publishTopology.ts";
+} from "../ops/edits.ts";
 import { hostProblems } from "../storage/hostReport.ts";
 import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
 import { type Agreement, agreed } from "../topology/barrier.ts";
-import { type HistoryEntry, readCurrent } from "../topology/history.ts";
 import { parseHostUrl, redactHostUrl } from "../topology/hostUrl.ts";
+import {
+	existing,
+	type Published,
+	type Publishing,
+	publish,
+	requireCurrent,
+} from "../topology/publish.ts";
 import type { TopologyStore } from "../topology/store.ts";
 import type { Topology } from "../topology/types.ts";
+import { changeProblems } from "./changeProblems.ts";
 import { createTables, recordInStore } from "./madeTables.ts";
 import { loadOwnModel } from "./model.ts";
 import { openTopologyStore } from "./openTopology.ts";
+import { CREATE_TABLES } from "./reportMissingTables.ts";
 
 /** Members take milliseconds; one that runs a long call takes 30 s. */
 export const AGREEMENT_MS = 40_000;
@@ -30,18 +37,46 @@ export function storeToChange({ store }: Config): TopologyStore {
 	);
 }
 
-/** The current topology. Throws NOT_FOUND where there is none. */
-export async function currentTopology(store: TopologyStore): Promise<Topology> {
-	const current = await readCurrent(store);
-	if (current !== null) return current.topology;
-	throw new CorkboardError(
-		"NOT_FOUND",
-		`${store.name} has no topology yet. Put one there with topology publish.`,
-	);
+/**
+ * Publishes as `publish` does, after everything that may be refused was tried: the
+ * rules, and the hosts, unless they are not to be asked. A dry run ends there.
+ * Throws BAD_DATA with what hosts say.
+ */
+export async function publishAsked(
+	store: TopologyStore,
+	publishing: Publishing,
+	{ isUnchecked, report }: Asking,
+): Promise<Published> {
+	const rehearsed = await publish(store, { ...publishing, isDryRun: true });
+	if (!rehearsed.isNew) return rehearsed;
+	if (!isUnchecked) {
+		const { before, topology } = rehearsed;
+		const { problems, toCreate } = await changeProblems(before, topology);
+		if (problems.length > 0) {
+			throw new CorkboardError(
+				"BAD_DATA",
+				[
+					...problems,
+					"So nothing is published. To publish it all the same: --unchecked.",
+				].join("\n"),
+			);
+		}
+		if (toCreate.length > 0) {
+			report(`${toCreate.length} tables are new: next, run ${CREATE_TABLES}`);
+		}
+	}
+	return publishing.isDryRun ? rehearsed : publish(store, publishing);
+}
+
+export interface Asking {
+	/** Whether the hosts are not asked. */
+	readonly isUnchecked: boolean;
+	/** One line of progress. */
+	report(line: string): void;
 }
 
 /** Shards to open, and where new ones are. */
-export interface Opening {
+export interface Opening extends Asking {
 	readonly range: Shards;
 	/** Null: they are in the topology. */
 	readonly hosts: {
@@ -52,8 +87,6 @@ export interface Opening {
 	/** Ids of members that are known to be dead. */
 	readonly without?: readonly string[];
 	readonly agreementMs?: number;
-	/** One line of progress. */
-	report(line: string): void;
 }
 
 /**
@@ -64,71 +97,76 @@ export interface Opening {
  */
 export async function openRange(
 	store: TopologyStore,
-	{
-		range,
-		hosts,
-		weight,
-		without = [],
-		agreementMs = AGREEMENT_MS,
-		report,
-	}: Opening,
-): Promise<HistoryEntry> {
-	const why = `open ${range.join("-")}`;
-	if (hosts !== null) {
-		const now = await currentTopology(store);
-		await prepareHosts(store, addedTo(now, range, hosts), hosts, report);
-		if (!hasShards(now, range, hosts)) {
-			const { topology } = await publishTopology(
-				store,
-				(current) => addedTo(required(current), range, hosts),
-				{ why: `${why}, closed` },
-			);
-			report(`version ${topology.version} has the shards, closed`);
-		}
+	opening: Opening,
+): Promise<Topology> {
+	const { range, hosts, without = [], report } = opening;
+	const { agreementMs = AGREEMENT_MS } = opening;
+	const why = whyOf(opening);
+	if (hosts === null) {
+		await checkOpening(store, opening);
+	} else {
+		const adding = {
+			edit: existing((now) => addedTo(now, range, hosts)),
+			why: `${why}, closed`,
+		};
+		const next = await publish(store, { ...adding, isDryRun: true });
+		await prepareHosts(store, next.topology, hosts, report);
+		const { topology, isNew } = await publish(store, adding);
+		if (isNew) report(`version ${topology.version} has the shards, closed`);
 	}
-	const { version } = await currentTopology(store);
+	const { version } = (await requireCurrent(store)).topology;
 	requireAgreement(
 		await agreed(store, version, agreementMs, { without }),
 		version,
 		report,
 	);
-	const change = { open: true, ...(weight !== undefined && { weight }) };
-	const opened = await publishTopology(
-		store,
-		(current) => placeShards(required(current), range, change),
-		{ why: weight === undefined ? why : `${why}, weight ${weight}` },
-	);
-	report(`version ${opened.topology.version} opens them`);
-	return opened;
+	const { topology } = await publish(store, {
+		edit: existing((now) => openedIn(now, opening)),
+		why,
+	});
+	report(`version ${topology.version} opens them`);
+	return topology;
 }
 
 /**
- * Looks whether `openRange` can begin, and changes nothing. Throws as it does, for
+ * Does what `openRange` does before it changes anything. Throws as it does, for
  * shards that are elsewhere already, and for hosts with problems.
  */
 export async function checkOpening(
 	store: TopologyStore,
-	{
-		range,
-		hosts,
-		weight,
-		report,
-	}: Pick<Opening, "range" | "hosts" | "weight" | "report">,
+	opening: Omit<Opening, "without" | "agreementMs">,
 ): Promise<void> {
-	const now = await currentTopology(store);
-	const next = hosts === null ? now : addedTo(now, range, hosts);
-	if (hosts !== null) {
-		await using _ = await inspectHosts(next, hosts, true, report);
-	}
-	placeShards(next, range, {
-		open: true,
-		...(weight !== undefined && { weight }),
-	});
+	const { hosts, report } = opening;
+	const { topology } = await publishAsked(
+		store,
+		{
+			edit: existing((now) => openedIn(now, opening)),
+			why: whyOf(opening),
+			isDryRun: true,
+		},
+		// New ones are looked at below, before they have tables.
+		{ report, isUnchecked: opening.isUnchecked || hosts !== null },
+	);
+	if (hosts === null) return;
+	await using _ = await inspectHosts(topology, hosts, true, report);
 }
 
-function required(topology: Topology | null): Topology {
-	if (topology !== null) return topology;
-	throw new CorkboardError("NOT_FOUND", "The topology is gone.");
+function whyOf({ range, weight }: Pick<Opening, "range" | "weight">): string {
+	const why = `open ${range.join("-")}`;
+	return weight === undefined ? why : `${why}, weight ${weight}`;
+}
+
+/** The map with these shards open, on new hosts where they are given. */
+function openedIn(
+	now: Topology,
+	{ range, hosts, weight }: Pick<Opening, "range" | "hosts" | "weight">,
+): Topology {
+	const change = { open: true, ...(weight !== undefined && { weight }) };
+	return placeShards(
+		hosts === null ? now : addedTo(now, range, hosts),
+		range,
+		change,
+	);
 }
 
 /** The topology with these shards: as they are there, or closed. */

@@ -1,15 +1,13 @@
 import {
 	AGREEMENT_MS,
-	currentTopology,
+	publishAsked,
 	storeToChange,
 } from "../app/topologyOperations.ts";
 import { readConfig } from "../config/config.ts";
-import { CorkboardError } from "../errors.ts";
-import { type Edit, publishTopology } from "../ops/publishTopology.ts";
 import { type Agreement, agreed } from "../topology/barrier.ts";
 import { changesBetween, describeChange } from "../topology/describeChange.ts";
-import { readCurrent } from "../topology/history.ts";
 import { redactHostUrl } from "../topology/hostUrl.ts";
+import { type Publishing, requireCurrent } from "../topology/publish.ts";
 import type { TopologyStore } from "../topology/store.ts";
 import type { HostRange, Topology } from "../topology/types.ts";
 import { JSON_OPTION, type Option, UsageError } from "./arguments.ts";
@@ -19,6 +17,11 @@ import type { CommandContext } from "./commandContext.ts";
 export const CHANGE_OPTIONS: Readonly<Record<string, Option>> = {
 	"dry-run": { description: "show what would change, and publish nothing" },
 	json: JSON_OPTION,
+};
+
+/** Of those that may name a host for something else than it was before. */
+export const UNCHECKED_OPTION: Option = {
+	description: "do not ask the hosts that the change is about",
 };
 
 /** Exit codes of these commands beside 0. */
@@ -37,22 +40,28 @@ export function openStoreForCommand({ env }: CommandContext): TopologyStore {
 export async function publishForCommand(
 	context: CommandContext,
 	options: Given,
-	edit: Edit,
-	about: { readonly why: string; readonly from?: number },
+	publishing: Publishing,
 ): Promise<number> {
 	await using store = openStoreForCommand(context);
 	const isJson = options.json !== undefined;
-	const before = (await readCurrent(store))?.topology ?? null;
-	if (options["dry-run"] !== undefined) {
-		const version = (before?.version ?? 0) + 1;
-		const next = { ...edit(before), version };
-		print(context, isJson, { before, next, dryRun: true, agreement: null });
-		return 0;
-	}
-	const { topology } = await publishTopology(store, edit, about);
-	const agreement = await agreed(store, topology.version, AGREEMENT_MS);
-	print(context, isJson, { before, next: topology, dryRun: false, agreement });
-	return agreement.missing.length === 0 ? 0 : 3;
+	const isDryRun = options["dry-run"] !== undefined;
+	const { before, topology, isNew } = await publishAsked(
+		store,
+		{ ...publishing, isDryRun },
+		{
+			isUnchecked: options.unchecked !== undefined,
+			report: (line) => context.stderr(line),
+		},
+	);
+	const agreement =
+		isDryRun || !isNew
+			? null
+			: await agreed(store, topology.version, AGREEMENT_MS);
+	print(context, isJson, {
+		...{ before, next: topology },
+		...{ dryRun: isDryRun, isNew, agreement },
+	});
+	return (agreement?.missing.length ?? 0) === 0 ? 0 : 3;
 }
 
 function print(
@@ -62,11 +71,13 @@ function print(
 		before,
 		next,
 		dryRun,
+		isNew,
 		agreement,
 	}: {
 		readonly before: Topology | null;
 		readonly next: Topology;
 		readonly dryRun: boolean;
+		readonly isNew: boolean;
 		readonly agreement: Agreement | null;
 	},
 ): void {
@@ -82,7 +93,10 @@ function print(
 		return;
 	}
 	for (const change of changes) context.stdout(describeChange(change));
-	if (before !== null && changes.length === 0) context.stdout("no difference");
+	if (!isNew) {
+		context.stdout(`no difference: version ${next.version} stays`);
+		return;
+	}
 	context.stdout(
 		`version ${next.version} ${dryRun ? "would be published" : "is published"}`,
 	);
@@ -155,9 +169,9 @@ export function weightIn(text: string): number {
 	);
 }
 
-/** The newest version. Throws NOT_FOUND where there is none. */
-export function newest(store: TopologyStore): Promise<Topology> {
-	return currentTopology(store);
+/** The newest version. Throws BAD_TOPOLOGY where there is none. */
+export async function newest(store: TopologyStore): Promise<Topology> {
+	return (await requireCurrent(store)).topology;
 }
 
 /** As JSON, without passwords. */
@@ -175,14 +189,5 @@ export function withoutPasswords(topology: Topology): unknown {
 					}))
 				: value,
 		]),
-	);
-}
-
-/** The version that is there. Throws NOT_FOUND where there is none. */
-export function required(topology: Topology | null): Topology {
-	if (topology !== null) return topology;
-	throw new CorkboardError(
-		"NOT_FOUND",
-		"There is no topology yet. Put one there with topology publish.",
 	);
 }

@@ -70,14 +70,7 @@ export function publication(
 	const version = (current?.topology.version ?? 0) + 1;
 	const topology = checkTopology({ ...map, version });
 	if (current !== null) checkTopologyChange(current.topology, topology);
-	const entry: HistoryEntry = {
-		topology,
-		by: about.by ?? operator(),
-		at: new Date().toISOString(),
-		why: about.why,
-		operation: about.operation ?? null,
-		id: randomUUID(),
-	};
+	const entry = historyEntry(topology, about);
 	const text = `${JSON.stringify(topology, null, "\t")}\n`;
 	return {
 		topology,
@@ -90,6 +83,17 @@ export function publication(
 			},
 			{ path: TOPOLOGY, revision: current?.revision ?? null, text },
 		],
+	};
+}
+
+export function historyEntry(topology: Topology, about: About): HistoryEntry {
+	return {
+		topology,
+		by: about.by ?? operator(),
+		at: new Date().toISOString(),
+		why: about.why,
+		operation: about.operation ?? null,
+		id: randomUUID(),
 	};
 }
 

@@ -1,11 +1,11 @@
-import { placeShards } from "../../ops/placeShards.ts";
+import { placeShards } from "../../ops/edits.ts";
+import { existing } from "../../topology/publish.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 import {
 	CHANGE_EXIT_CODES,
 	CHANGE_OPTIONS,
 	publishForCommand,
-	required,
 	shardsIn,
 } from "../topologyCommand.ts";
 
@@ -21,10 +21,8 @@ export async function run(
 	context: CommandContext,
 ): Promise<number> {
 	const range = shardsIn(text);
-	return publishForCommand(
-		context,
-		options,
-		(current) => placeShards(required(current), range, { open: false }),
-		{ why: `close ${text}` },
-	);
+	return publishForCommand(context, options, {
+		edit: existing((now) => placeShards(now, range, { open: false })),
+		why: `close ${text}`,
+	});
 }

@@ -11,6 +11,7 @@ import {
 	newest,
 	openStoreForCommand,
 	shardsIn,
+	UNCHECKED_OPTION,
 	weightIn,
 } from "../topologyCommand.ts";
 
@@ -31,6 +32,7 @@ export const usage: Usage = {
 			value: "MEMBERS",
 			description: "processes that are known to be dead, separated by commas",
 		},
+		unchecked: UNCHECKED_OPTION,
 		"dry-run": {
 			description:
 				"look at the hosts, say what would be done, and change nothing",
@@ -59,13 +61,14 @@ export async function run(
 			? null
 			: { primary, ...(replica !== undefined && { replica }) };
 	const isJson = options.json !== undefined;
+	const isUnchecked = options.unchecked !== undefined;
 	await using store = openStoreForCommand(context);
 	if (options["dry-run"] !== undefined) {
 		const { version } = await newest(store);
 		const found: string[] = [];
 		await checkOpening(store, {
 			range,
-			hosts,
+			...{ hosts, isUnchecked },
 			...(weight !== undefined && { weight }),
 			report: (line) => found.push(line),
 		});
@@ -87,9 +90,9 @@ export async function run(
 		return 0;
 	}
 	const steps: string[] = [];
-	const { topology } = await openRange(store, {
+	const topology = await openRange(store, {
 		range,
-		hosts,
+		...{ hosts, isUnchecked },
 		...(weight !== undefined && { weight }),
 		...(without !== undefined && { without: parseList(without) }),
 		report(line) {

@@ -7,6 +7,7 @@ import {
 	CHANGE_OPTIONS,
 	openStoreForCommand,
 	publishForCommand,
+	UNCHECKED_OPTION,
 	versionIn,
 } from "../topologyCommand.ts";
 
@@ -21,10 +22,12 @@ export const usage: Usage = {
 		},
 		first: { description: "only where nothing is stored yet" },
 		why: { value: "TEXT", description: "what the history says of it" },
+		unchecked: UNCHECKED_OPTION,
 		...CHANGE_OPTIONS,
 	},
 	details: [
 		"FILE is checked, and published only if the stored version is the one that it was made from; the new version is the number after it. Where nothing is stored yet, it becomes version 1.",
+		"Hosts that it names anew, for shards that are elsewhere now or for more new users, have to serve, with their tables; of the first version nothing is asked.",
 		"Then it waits until every process serves it.",
 	].join("\n"),
 	exitCodes: CHANGE_EXIT_CODES,
@@ -58,7 +61,6 @@ export async function run(
 		context,
 		options,
 		// The first has nothing to be made from.
-		() => given,
-		{ why: options.why ?? `publish ${file}`, from },
+		{ edit: () => given, why: options.why ?? `publish ${file}`, from },
 	);
 }

@@ -1,5 +1,8 @@
-import { rollbackTo } from "../../ops/publishTopology.ts";
-import { requireVersion } from "../../topology/history.ts";
+import { CorkboardError } from "../../errors.ts";
+import { laterPrimaries, rollbackTo } from "../../ops/edits.ts";
+import { findUnwritten } from "../../ops/fleet/unwritten.ts";
+import { readCurrent, requireVersion } from "../../topology/history.ts";
+import { parseList } from "../../util/settings.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 import {
@@ -7,6 +10,7 @@ import {
 	CHANGE_OPTIONS,
 	openStoreForCommand,
 	publishForCommand,
+	UNCHECKED_OPTION,
 	versionIn,
 } from "../topologyCommand.ts";
 
@@ -18,10 +22,16 @@ export const usage: Usage = {
 		"only-placement": {
 			description: "open ranges and weights alone, whatever the hosts are",
 		},
+		unwritten: {
+			value: "HOSTS",
+			description:
+				"primaries that do not answer and, as you know, never took a write, separated by commas",
+		},
+		unchecked: UNCHECKED_OPTION,
 		...CHANGE_OPTIONS,
 	},
 	details:
-		"Primaries stay, and so do generations: a former primary lacks what was written since, so a version that names one is refused. Shards that came later stay, closed.",
+		"Primaries stay, and so do generations: a former primary lacks what was written since, so a version that names one is refused. Where the later primary never took a write, as one at a wrong port, the former comes back, with a higher generation. Shards that came later stay, closed.",
 	exitCodes: CHANGE_EXIT_CODES,
 };
 
@@ -33,11 +43,35 @@ export async function run(
 	const onlyPlacement = options["only-placement"] !== undefined;
 	await using store = openStoreForCommand(context);
 	const { topology: old } = await requireVersion(store, version);
-	return publishForCommand(
-		context,
-		options,
-		(current) =>
-			current === null ? old : rollbackTo(current, old, { onlyPlacement }),
-		{ why: `roll back to version ${version}` },
+	const current = await readCurrent(store);
+	const { names: unwritten, reasons } = await findUnwritten(
+		{
+			store,
+			environment: context.env,
+			stated: parseList(options.unwritten ?? ""),
+		},
+		current === null || onlyPlacement
+			? []
+			: laterPrimaries(current.topology, old),
 	);
+	try {
+		return await publishForCommand(context, options, {
+			edit: (now) =>
+				now === null ? old : rollbackTo(now, old, { onlyPlacement, unwritten }),
+			why: `roll back to version ${version}`,
+		});
+	} catch (thrown) {
+		if (reasons.length === 0 || !(thrown instanceof CorkboardError)) {
+			throw thrown;
+		}
+		throw new CorkboardError(
+			thrown.code,
+			[
+				thrown.message,
+				...reasons,
+				"Open ranges and weights alone can go back: --only-placement.",
+			].join("\n"),
+			{ cause: thrown },
+		);
+	}
 }

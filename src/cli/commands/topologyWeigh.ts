@@ -1,12 +1,13 @@
-import { placeShards } from "../../ops/placeShards.ts";
+import { placeShards } from "../../ops/edits.ts";
+import { existing } from "../../topology/publish.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 import {
 	CHANGE_EXIT_CODES,
 	CHANGE_OPTIONS,
 	publishForCommand,
-	required,
 	shardsIn,
+	UNCHECKED_OPTION,
 	weightIn,
 } from "../topologyCommand.ts";
 
@@ -14,7 +15,7 @@ export const usage: Usage = {
 	summary:
 		"Sets how many new users each of these shards gets beside one of weight 1.",
 	operands: ["SHARDS", "WEIGHT"],
-	options: CHANGE_OPTIONS,
+	options: { unchecked: UNCHECKED_OPTION, ...CHANGE_OPTIONS },
 	exitCodes: CHANGE_EXIT_CODES,
 };
 
@@ -24,10 +25,8 @@ export async function run(
 ): Promise<number> {
 	const range = shardsIn(text);
 	const weight = weightIn(given);
-	return publishForCommand(
-		context,
-		options,
-		(current) => placeShards(required(current), range, { weight }),
-		{ why: `weigh ${text} ${given}` },
-	);
+	return publishForCommand(context, options, {
+		edit: existing((now) => placeShards(now, range, { weight })),
+		why: `weigh ${text} ${given}`,
+	});
 }

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { type Agreement, agreed } from "../../topology/barrier.ts";
+import { requireCurrent } from "../../topology/publish.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import { type ClonePlan, clonePreflight } from "./clonePreflight.ts";
 import { type CloneProgress, cloneServer, stopClone } from "./cloneServer.ts";
 import { FleetServer } from "./fleetServer.ts";
 import { Operation } from "./operations.ts";
-import { publishMap, requireCurrent } from "./publishMap.ts";
+import { publishMap } from "./publishMap.ts";
 import {
 	findNewReplica,
 	namesReplica,

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Agreement, agreed } from "../../topology/barrier.ts";
-import { publication, readCurrent } from "../../topology/history.ts";
+import { requireCurrent } from "../../topology/publish.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import type { Topology } from "../../topology/types.ts";
@@ -15,6 +15,7 @@ import { FleetServer } from "./fleetServer.ts";
 import { raiseLocalIds, readCounters } from "./localIds.ts";
 import { isTakenOver, Operation, type Step } from "./operations.ts";
 import { preflight } from "./preflight.ts";
+import { publishMap } from "./publishMap.ts";
 
 /**
  * Makes a replica the primary, while both servers live (docs/replicas.md).
@@ -55,8 +56,6 @@ export interface PromotionResult {
 const MAX_LAG_MS = 2_000;
 const MAX_PAUSE_MS = 2_000;
 const AGREE_MS = 5_000;
-/** How often a publication is tried anew while others publish at the same time. */
-const PUBLISH_TRIES = 20;
 
 /** What `promote` would do, and everything against it. Changes nothing. */
 export async function checkPromotion(
@@ -261,51 +260,21 @@ async function exchange(
 	await next.takeWrites();
 	await raiseLocalIds(next, behind);
 	await done("writable");
-	await publish(store, operation, hosts);
+	await publishMap(
+		store,
+		operation,
+		`promote ${hosts.to} for ${hosts.from}, 0 lost`,
+		(current) => exchangeHosts(current, stillNamed(current, hosts)),
+	);
 	pause.push(["published", performance.now() - last]);
 	return pause;
 }
 
-/**
- * The point of no return: the map, its history entry and the record, in one
- * write. Where somebody else publishes in between, it begins again with what
- * they have published. Throws CONFLICT where they always do, or have changed these hosts.
- */
-async function publish(
-	store: TopologyStore,
-	operation: Operation,
-	hosts: PromotionHosts,
-): Promise<void> {
-	for (let tries = 1; ; tries++) {
-		const current = await requireCurrent(store);
-		const named = stillNamed(current.topology, hosts);
-		const { topology, changes } = publication(
-			current,
-			exchangeHosts(current.topology, named),
-			{
-				why: `promote ${hosts.to} for ${hosts.from}, 0 lost`,
-				operation: operation.record.id,
-			},
-		);
-		try {
-			await operation.save(
-				{ step: "published", version: topology.version },
-				`published version ${topology.version}`,
-				changes,
-			);
-			return;
-		} catch (thrown) {
-			const isOvertaken =
-				thrown instanceof CorkboardError &&
-				thrown.code === "CONFLICT" &&
-				changes.some(({ path }) => path === thrown.details.path);
-			if (!isOvertaken || tries === PUBLISH_TRIES) throw thrown;
-		}
-	}
-}
-
 /** Throws CONFLICT where another publication has changed who the two hosts are. */
-function stillNamed(topology: Topology, hosts: PromotionHosts): PromotionHosts {
+export function stillNamed(
+	topology: Topology,
+	hosts: PromotionHosts,
+): PromotionHosts {
 	const found = findPromotion(topology, hosts.from);
 	const { from, to } = found;
 	if (to === hosts.to) return found;
@@ -386,12 +355,6 @@ async function hostsOf(
 
 function stepsOf({ onStep }: PromoteOptions, { record: { id } }: Operation) {
 	return async (what: string) => onStep?.(what, id);
-}
-
-async function requireCurrent(store: TopologyStore) {
-	const current = await readCurrent(store);
-	if (current !== null) return current;
-	throw new CorkboardError("BAD_TOPOLOGY", `${store.name} holds no topology.`);
 }
 
 function resultOf(

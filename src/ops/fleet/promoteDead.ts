@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { askMembers } from "../../topology/asks.ts";
 import { agreed } from "../../topology/barrier.ts";
-import { publication, readCurrent } from "../../topology/history.ts";
+import { requireCurrent } from "../../topology/publish.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import {
 	databasesOf,
@@ -17,7 +17,12 @@ import { raiseLocalIds, readCounters } from "./localIds.ts";
 import { type Loss, measureLoss } from "./loss.ts";
 import { isTakenOver, Operation } from "./operations.ts";
 import { isOldOrOther, oldVersion } from "./preflight.ts";
-import type { PromoteOptions, PromotionResult } from "./promote.ts";
+import {
+	type PromoteOptions,
+	type PromotionResult,
+	stillNamed,
+} from "./promote.ts";
+import { publishMap } from "./publishMap.ts";
 
 /**
  * Makes a replica the primary in the place of one that is dead
@@ -68,7 +73,6 @@ const TRIES = 3;
 const ANSWER_MS = 10_000;
 const TRY_MS = 1_500;
 const LOOK_MS = 250;
-const PUBLISH_TRIES = 20;
 
 /** What `promote --dead` would do, what it would cost now, and everything against it. Changes nothing. */
 export async function checkDeadPromotion(
@@ -305,7 +309,12 @@ async function takePlace(
 	const counters = await readCounters(next, databasesOf(hosts));
 	await raiseLocalIds(next, counters.values());
 	await onStep("writable");
-	await publish(store, operation, hosts, loss);
+	await publishMap(
+		store,
+		operation,
+		`promote ${hosts.to} for ${from}, which is dead; ${loss.transactions} transactions lost`,
+		(current) => replaceHost(current, stillNamed(current, hosts)),
+	);
 	return true;
 }
 
@@ -337,47 +346,6 @@ async function untilApplied(server: FleetServer, ms: number): Promise<void> {
 			);
 		}
 		await sleep(LOOK_MS);
-	}
-}
-
-async function publish(
-	store: TopologyStore,
-	operation: Operation,
-	hosts: PromotionHosts,
-	loss: Loss,
-): Promise<void> {
-	const { from, to } = hosts;
-	for (let tries = 1; ; tries++) {
-		const current = await requireCurrent(store);
-		const named = findPromotion(current.topology, from);
-		if (named.to !== to) {
-			throw new CorkboardError(
-				"CONFLICT",
-				`Version ${current.topology.version}, which somebody else has published, names another replica of ${from} than ${to}: ${named.to}.`,
-			);
-		}
-		const { topology, changes } = publication(
-			current,
-			replaceHost(current.topology, named),
-			{
-				why: `promote ${to} for ${from}, which is dead; ${loss.transactions} transactions lost`,
-				operation: operation.record.id,
-			},
-		);
-		try {
-			await operation.save(
-				{ step: "published", version: topology.version },
-				`published version ${topology.version}`,
-				changes,
-			);
-			return;
-		} catch (thrown) {
-			const isOvertaken =
-				thrown instanceof CorkboardError &&
-				thrown.code === "CONFLICT" &&
-				changes.some(({ path }) => path === thrown.details.path);
-			if (!isOvertaken || tries === PUBLISH_TRIES) throw thrown;
-		}
 	}
 }
 
@@ -467,12 +435,6 @@ export function describeLoss(
 	return transactions === 0
 		? `${to} has all that ${from} acknowledged, ${known}.`
 		: `${from} acknowledged ${transactions} transactions that ${to} lacks, ${known}: ${gtids}.`;
-}
-
-async function requireCurrent(store: TopologyStore) {
-	const current = await readCurrent(store);
-	if (current !== null) return current;
-	throw new CorkboardError("BAD_TOPOLOGY", `${store.name} holds no topology.`);
 }
 
 function resultOf(

@@ -1,5 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { agreed } from "../../topology/barrier.ts";
+import { requireCurrent } from "../../topology/publish.ts";
 import type { Environment } from "../../topology/secret.ts";
 import {
 	type ReplicaOptions,
@@ -8,7 +9,7 @@ import {
 } from "./addReplica.ts";
 import { FleetServer } from "./fleetServer.ts";
 import { Operation } from "./operations.ts";
-import { publishMap, requireCurrent } from "./publishMap.ts";
+import { publishMap } from "./publishMap.ts";
 import {
 	findReplica,
 	primaryUrlOf,

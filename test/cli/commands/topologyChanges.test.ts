@@ -11,10 +11,10 @@ import {
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { parseLock, printLock } from "../../../src/model/lock.ts";
-import { publishTopology } from "../../../src/ops/publishTopology.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { openLastGood } from "../../../src/topology/lastGood.ts";
 import { Membership, readMembers } from "../../../src/topology/members.ts";
+import { publish } from "../../../src/topology/publish.ts";
 import { memoryStore, storedTexts } from "../../helpers/memoryStore.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
@@ -52,10 +52,12 @@ describe("a topology that commands change", () => {
 		using at = fleet(map(4));
 		const edited = join(at.folder, "edited.json");
 		writeFileSync(edited, JSON.stringify(map(4, { weight: 2 })));
-		const dry = await at.run("publish", edited, "--dry-run");
+		const dry = await at.run("publish", edited, "--dry-run", "--unchecked");
 		assert.equal(dry.code, 0, dry.err);
 		assert.equal(at.stored().version, 4);
-		const { code, out } = await at.run("publish", edited, "--why", "more here");
+		const { code, out } = await at.run(
+			...["publish", edited, "--why", "more here", "--unchecked"],
+		);
 		assert.equal(code, 0);
 		assert.match(
 			out,
@@ -74,7 +76,7 @@ describe("a topology that commands change", () => {
 		using at = fleet(map(1));
 		const open = (...args: readonly string[]) =>
 			at.run("open", ...args, "--dry-run");
-		const { code, out } = await open("0-3");
+		const { code, out } = await open("0-3", "--unchecked");
 		assert.deepEqual([code, out], [0, "version 2: shards 0-3 open\n"]);
 		const there = await open("0-3", "--primary", B);
 		assert.equal(there.code, 1);
@@ -88,13 +90,34 @@ describe("a topology that commands change", () => {
 		assert.equal(at.stored().version, 1);
 	});
 
+	test("is refused by a dry run where a running fleet may not go over to it, and published only where it differs", async () => {
+		using at = fleet(map(4));
+		const edited = join(at.folder, "edited.json");
+		writeFileSync(edited, JSON.stringify(map(4, { range: [4, 7] })));
+		for (const dry of [["--dry-run"], []]) {
+			const { code, err } = await at.run("publish", edited, ...dry);
+			assert.equal(code, 1);
+			assert.match(err, /expected all shards that were there/);
+		}
+		assert.equal((await at.run("close", "4-7")).code, 0);
+		for (const args of [
+			["close", "4-7"],
+			["rollback", "5"],
+			["rollback", "5", "--dry-run"],
+		]) {
+			const { code, out } = await at.run(...args);
+			assert.deepEqual([code, out], [0, "no difference: version 5 stays\n"]);
+		}
+		assert.equal(at.stored().version, 5);
+	});
+
 	test("does not go back to a former primary; open ranges and weights do, and generations stay", async () => {
 		using at = fleet(map(1));
 		assert.equal((await at.run("close", "4-7")).code, 0);
 		const edited = join(at.folder, "edited.json");
 		const moved = { primary: B, generation: 1, replica: A };
 		writeFileSync(edited, JSON.stringify(map(2, moved)));
-		assert.equal((await at.run("publish", edited)).code, 0);
+		assert.equal((await at.run("publish", edited, "--unchecked")).code, 0);
 		const refused = await at.run("rollback", "2");
 		assert.equal(refused.code, 1);
 		assert.match(
@@ -158,21 +181,20 @@ describe("processes that compete", () => {
 		const stored = storedTexts();
 		const first = memoryStore(stored);
 		const topology = map(1) as never;
-		await publishTopology(first, () => topology, { why: "first" });
+		await publish(first, { edit: () => topology, why: "first" });
 		await Promise.all(
 			Array.from({ length: 4 }, async () => {
 				const store = memoryStore(stored);
 				for (let n = 0; n < 10; n++) {
-					await publishTopology(
-						store,
-						(current) => {
+					await publish(store, {
+						edit(current) {
 							const [range] = current?.shards ?? [];
 							assert.ok(current && range);
 							const generation = (range.generation ?? 0) + 1;
 							return { ...current, shards: [{ ...range, generation }] };
 						},
-						{ why: "count" },
-					);
+						why: "count",
+					});
 				}
 			}),
 		);
@@ -251,8 +273,8 @@ describe("a member of a fleet", () => {
 		source.follow(
 			async ({ version }) => void (await member.say(version, oldest)),
 		);
-		await at.run("weigh", "0", "2", "--dry-run");
-		const publishing = at.run("weigh", "0", "2");
+		await at.run("weigh", "0", "2", "--dry-run", "--unchecked");
+		const publishing = at.run("weigh", "0", "2", "--unchecked");
 		await until("version 2", () => source.topology.version === 2);
 		const late = await at.run("wait", "2", "--seconds", "1");
 		assert.equal(late.code, 3);
