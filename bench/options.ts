@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { UsageError } from "./usageError.ts";
+import { numberOf, UsageError } from "../tools/namedProgram.ts";
 import { VARIANT_NAMES, type VariantName } from "./variants.ts";
 
 export const SECTION_NAMES = [
@@ -119,46 +119,26 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 function parse(args: readonly string[]) {
-	try {
-		return parseArgs({
-			args: [...args],
-			options: {
-				quick: { type: "boolean" },
-				minutes: { type: "string" },
-				warm: { type: "string" },
-				seconds: { type: "string" },
-				rounds: { type: "string" },
-				scale: { type: "string" },
-				graph: { type: "string" },
-				seed: { type: "string" },
-				shards: { type: "string" },
-				only: { type: "string" },
-				root: { type: "string" },
-				curves: { type: "boolean" },
-				out: { type: "string" },
-				json: { type: "boolean" },
-				publish: { type: "string" },
-			},
-		});
-	} catch (error) {
-		throw new UsageError((error as Error).message);
-	}
-}
-
-function numberOf(
-	name: string,
-	text: string | undefined,
-	otherwise: number,
-	least = 0,
-): number {
-	if (text === undefined) return otherwise;
-	const number = Number(text);
-	if (Number.isFinite(number) && number >= least && text.trim() !== "") {
-		return number;
-	}
-	throw new UsageError(
-		`--${name} must be a number from ${least} on, got ${text}.`,
-	);
+	return parseArgs({
+		args: [...args],
+		options: {
+			quick: { type: "boolean" },
+			minutes: { type: "string" },
+			warm: { type: "string" },
+			seconds: { type: "string" },
+			rounds: { type: "string" },
+			scale: { type: "string" },
+			graph: { type: "string" },
+			seed: { type: "string" },
+			shards: { type: "string" },
+			only: { type: "string" },
+			root: { type: "string" },
+			curves: { type: "boolean" },
+			out: { type: "string" },
+			json: { type: "boolean" },
+			publish: { type: "string" },
+		},
+	});
 }
 
 function isSection(name: string): name is SectionName {

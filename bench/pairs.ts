@@ -8,6 +8,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import { reservePort } from "../test/services/port.ts";
+import { UsageError } from "../tools/namedProgram.ts";
 import { sendLoad } from "./measure.ts";
 import { readOptions } from "./options.ts";
 import { QUERY_NAMES, type QueryName } from "./queries.ts";
@@ -18,7 +19,6 @@ import { CAN_PIN } from "./servers/cores.ts";
 import { STORES, type StoreName, startCorkboard } from "./servers/corkboard.ts";
 import type { ServerProcess } from "./servers/serverProcess.ts";
 import { cpuMs, residentMb } from "./usage.ts";
-import { UsageError } from "./usageError.ts";
 import { createWorld } from "./world.ts";
 
 /** As Prometheus does, but three times as often as by default. */

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { UsageError } from "../usageError.ts";
+import { UsageError } from "../../tools/namedProgram.ts";
 import { PART_NAMES, PARTS, type PartName } from "./results.ts";
 
 export interface Options {
@@ -69,24 +69,20 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 function parse(args: readonly string[]) {
-	try {
-		return parseArgs({
-			args: [...args],
-			options: {
-				quick: { type: "boolean" },
-				parts: { type: "string" },
-				graph: { type: "string" },
-				scale: { type: "string" },
-				seconds: { type: "string" },
-				rates: { type: "string" },
-				limits: { type: "string" },
-				out: { type: "string" },
-				json: { type: "boolean" },
-			},
-		});
-	} catch (error) {
-		throw new UsageError((error as Error).message);
-	}
+	return parseArgs({
+		args: [...args],
+		options: {
+			quick: { type: "boolean" },
+			parts: { type: "string" },
+			graph: { type: "string" },
+			scale: { type: "string" },
+			seconds: { type: "string" },
+			rates: { type: "string" },
+			limits: { type: "string" },
+			out: { type: "string" },
+			json: { type: "boolean" },
+		},
+	});
 }
 
 function numbersOf(

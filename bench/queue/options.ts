@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { UsageError } from "../usageError.ts";
+import { numberOf, UsageError } from "../../tools/namedProgram.ts";
 import { LOAD_NAMES, type LoadName } from "./loads/loads.ts";
 import type { Flush } from "./servers.ts";
 import { SYSTEM_NAMES, type SystemName } from "./systems.ts";
@@ -97,31 +97,27 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 function parse(args: readonly string[]) {
-	try {
-		return parseArgs({
-			args: [...args],
-			options: {
-				quick: { type: "boolean" },
-				loads: { type: "string" },
-				systems: { type: "string" },
-				rounds: { type: "string" },
-				minutes: { type: "string" },
-				jobs: { type: "string" },
-				seconds: { type: "string" },
-				backlog: { type: "string" },
-				block: { type: "string" },
-				snapshot: { type: "string" },
-				life: { type: "string" },
-				burst: { type: "string" },
-				flush: { type: "string" },
-				out: { type: "string" },
-				publish: { type: "string" },
-				json: { type: "boolean" },
-			},
-		});
-	} catch (error) {
-		throw new UsageError((error as Error).message);
-	}
+	return parseArgs({
+		args: [...args],
+		options: {
+			quick: { type: "boolean" },
+			loads: { type: "string" },
+			systems: { type: "string" },
+			rounds: { type: "string" },
+			minutes: { type: "string" },
+			jobs: { type: "string" },
+			seconds: { type: "string" },
+			backlog: { type: "string" },
+			block: { type: "string" },
+			snapshot: { type: "string" },
+			life: { type: "string" },
+			burst: { type: "string" },
+			flush: { type: "string" },
+			out: { type: "string" },
+			publish: { type: "string" },
+			json: { type: "boolean" },
+		},
+	});
 }
 
 function namesOf<Name extends string>(
@@ -139,20 +135,4 @@ function namesOf<Name extends string>(
 		);
 	}
 	return known.filter((name) => names.includes(name));
-}
-
-function numberOf(
-	name: string,
-	text: string | undefined,
-	otherwise: number,
-	least = 0,
-): number {
-	if (text === undefined) return otherwise;
-	const number = Number(text);
-	if (Number.isFinite(number) && number >= least && text.trim() !== "") {
-		return number;
-	}
-	throw new UsageError(
-		`--${name} must be a number from ${least} on, got ${text}.`,
-	);
 }

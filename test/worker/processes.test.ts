@@ -14,10 +14,10 @@ import { Jobs } from "../../src/queue/jobs.ts";
 import { checkTopology } from "../../src/topology/check.ts";
 import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
 import type { WorkerLimits } from "../../src/worker/limits.ts";
+import { trial as slow } from "../attack/queue/trialJobs.ts";
 import { startProgram } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
-import { trial as slow } from "../queueAttack/trialJobs.ts";
 import { startServices } from "../services/shared.ts";
 import type { ChildOptions } from "./child.ts";
 import { type Report, trial } from "./trialKind.ts";
@@ -258,7 +258,7 @@ test("a second SIGTERM ends `corkboard worker` at once, with a job that still ru
 		command: [
 			process.execPath,
 			"--import",
-			join(import.meta.dirname, "../queueAttack/compressed.ts"),
+			join(import.meta.dirname, "../attack/queue/compressed.ts"),
 			join(import.meta.dirname, "../../src/cli/launch.mjs"),
 		],
 		env: {

@@ -18,12 +18,12 @@ import {
 import { abortOperation } from "../../../src/ops/fleet/resumeOperation.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { Client, readTitles, signUp } from "../../attack/promote/load.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { serve, startProgram } from "../../helpers/program.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
-import { Client, readTitles, signUp } from "../../promoteAttack/load.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 
 const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");

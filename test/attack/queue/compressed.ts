@@ -45,7 +45,7 @@ const REPLACED: Readonly<
 	],
 };
 
-const ROOT = new URL("../../src/", import.meta.url).href;
+const ROOT = new URL("../../../src/", import.meta.url).href;
 
 registerHooks({
 	load(url, context, next) {
@@ -57,7 +57,7 @@ registerHooks({
 		for (const [text, by] of replaced) {
 			if (!source.includes(text)) {
 				throw new Error(
-					`expected ${text} in ${url}: test/queueAttack/compressed.ts`,
+					`expected ${text} in ${url}: test/attack/queue/compressed.ts`,
 				);
 			}
 			source = source.replace(text, by);
@@ -68,6 +68,6 @@ registerHooks({
 
 // After the hooks, which statically imported files would precede.
 const { trial, watchProcess } = await import("./trialJobs.ts");
-const { jobs } = await import("../../src/domain/jobs.ts");
+const { jobs } = await import("../../../src/domain/jobs.ts");
 (jobs as unknown[]).push(trial);
 if (isMainThread) await watchProcess();

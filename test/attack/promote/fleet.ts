@@ -6,11 +6,11 @@ import {
 	runProgram,
 	type Served,
 	serve,
-} from "../helpers/program.ts";
-import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import { caughtUp, type Pair, startMysqlPair } from "../services/mysql.ts";
-import type { Server } from "../services/server.ts";
-import { startEnsemble, startZookeeper } from "../services/zookeeper.ts";
+} from "../../helpers/program.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { caughtUp, type Pair, startMysqlPair } from "../../services/mysql.ts";
+import type { Server } from "../../services/server.ts";
+import { startEnsemble, startZookeeper } from "../../services/zookeeper.ts";
 import { Client, signUp, type Writer } from "./load.ts";
 
 export interface FleetOptions {

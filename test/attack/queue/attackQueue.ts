@@ -1,7 +1,7 @@
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseJobId } from "../../src/queue/jobId.ts";
+import { parseJobId } from "../../../src/queue/jobId.ts";
 import { type AskedJob, examine, type Findings } from "./evidence.ts";
 import { Producers } from "./producers.ts";
 import { type Fault, SUBJECTS, scheduleFaults } from "./schedule.ts";

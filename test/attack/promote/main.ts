@@ -1,15 +1,16 @@
-/** `npm run attack:promote`: a replica is promoted back and forth under load; every acknowledged write has to be there. */
+/** `npm run attack -- promote`: a replica is promoted back and forth under load; every acknowledged write has to be there. */
 import { parseArgs } from "node:util";
+import { countOf, numberOf, UsageError } from "../../../tools/namedProgram.ts";
 import { attackDead, DEATHS, isBroken } from "./deadAttack.ts";
 import { attackOpening, type OpeningReport } from "./openingAttack.ts";
 import {
 	attackPromotions,
-	type Options,
+	type Options as Load,
 	type Report,
 } from "./promoteAttack.ts";
 import { attackStore, type StoreReport } from "./storeAttack.ts";
 
-const USAGE = `Usage: npm run attack:promote -- [options]
+export const usage = `Usage: npm run attack -- promote [options]
 
 Runs three servers on a MySQL primary and its replica, reads and writes over HTTP at fixed rates,
 and promotes back and forth meanwhile. The driver's own list of acknowledged writes is the proof.
@@ -34,95 +35,68 @@ It exits with 0 if no promotion and no request failed and no acknowledged write 
 
 /** Of publishers. */
 const KILLS = 50;
-const print = (line: string) => void process.stdout.write(`${line}\n`);
-const warn = (line: string) => void process.stderr.write(`${line}\n`);
 
-async function main(): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
 	const { values } = parseArgs({
+		args: [...args],
 		options: {
-			rounds: { type: "string", default: "20" },
-			reads: { type: "string", default: "300" },
-			writes: { type: "string", default: "100" },
-			scale: { type: "string", default: "1" },
-			between: { type: "string", default: "1000" },
-			servers: { type: "string", default: "3" },
+			rounds: { type: "string" },
+			reads: { type: "string" },
+			writes: { type: "string" },
+			scale: { type: "string" },
+			between: { type: "string" },
+			servers: { type: "string" },
 			store: { type: "string", default: "zookeeper" },
 			stop: { type: "boolean", default: false },
 			open: { type: "string" },
 			dead: { type: "boolean", default: false },
 			"store-faults": { type: "boolean", default: false },
 			json: { type: "boolean", default: false },
-			help: { type: "boolean", default: false },
 		},
 	});
-	if (values.help) {
-		print(USAGE);
-		return 0;
-	}
-	const number = (
-		name: "rounds" | "reads" | "writes" | "scale" | "between" | "servers",
-	) => {
-		const value = Number(values[name]);
-		if (values[name].trim() !== "" && value > 0) return value;
-		throw new Error(`--${name} must be a number above 0, got ${values[name]}.`);
-	};
 	const { store } = values;
 	if (store !== "file" && store !== "zookeeper") {
-		throw new Error(`--store must be file or zookeeper, got ${store}.`);
+		throw new UsageError(`--store must be file or zookeeper, got ${store}.`);
 	}
-	const scale = number("scale");
-	if (values.open !== undefined) {
-		const opened = await attackOpening(
-			{
-				opened: Number(values.open),
-				reads: number("reads") * scale,
-				writes: number("writes") * scale,
-				betweenMs: number("between"),
-				servers: Math.ceil(number("servers")),
-				store,
-			},
-			warn,
-		);
-		print(values.json ? JSON.stringify(opened) : openingSummary(opened));
-		return opened.isBroken ? 1 : 0;
-	}
-	if (values["store-faults"]) {
-		const found = await attackStore(
-			{
-				reads: number("reads") * scale,
-				writes: number("writes") * scale,
-				betweenMs: number("between"),
-				servers: Math.ceil(number("servers")),
-				kills: KILLS,
-			},
-			warn,
-		);
-		print(values.json ? JSON.stringify(found) : storeSummary(found));
-		return found.isBroken ? 1 : 0;
-	}
-	const options: Options = {
-		rounds: Math.ceil(number("rounds")),
-		reads: number("reads") * scale,
-		writes: number("writes") * scale,
-		betweenMs: number("between"),
-		servers: Math.ceil(number("servers")),
+	const scale = numberOf("scale", values.scale, 1, 0.001);
+	const load: Load = {
+		reads: numberOf("reads", values.reads, 300, 0.1) * scale,
+		writes: numberOf("writes", values.writes, 100, 0.1) * scale,
+		betweenMs: numberOf("between", values.between, 1_000, 1),
+		servers: countOf("servers", values.servers, 3, 1),
+		rounds: countOf("rounds", values.rounds, 20, 1),
 		store,
 		stop: values.stop,
 	};
-	if (values.dead) {
-		let broken = 0;
-		for (let round = 0; round < options.rounds; round++) {
-			const death = DEATHS[round % DEATHS.length] ?? "kill";
-			const found = await attackDead(death, options, warn);
-			if (isBroken(found)) broken++;
-			print(JSON.stringify(found));
-		}
-		warn(`${options.rounds} rounds, ${broken} broken`);
-		return broken === 0 ? 0 : 1;
+	const printed = <T>(report: T, text: (report: T) => string) =>
+		console.log(values.json ? JSON.stringify(report) : text(report));
+	if (values.open !== undefined) {
+		const opened = countOf("open", values.open, 1, 1);
+		const report = await attackOpening({ ...load, opened }, console.error);
+		printed(report, openingSummary);
+		return report.isBroken ? 1 : 0;
 	}
-	const report = await attackPromotions(options, warn);
-	print(values.json ? JSON.stringify(report) : summary(report));
+	if (values["store-faults"]) {
+		const report = await attackStore({ ...load, kills: KILLS }, console.error);
+		printed(report, storeSummary);
+		return report.isBroken ? 1 : 0;
+	}
+	if (values.dead) return attackDeadPrimaries(load);
+	const report = await attackPromotions(load, console.error);
+	printed(report, summary);
 	return report.isBroken ? 1 : 0;
+}
+
+async function attackDeadPrimaries(load: Load): Promise<number> {
+	let broken = 0;
+	for (let round = 0; round < load.rounds; round++) {
+		const death = DEATHS[round % DEATHS.length] ?? "kill";
+		const found = await attackDead(death, load, console.error);
+		if (isBroken(found)) broken++;
+		console.log(JSON.stringify(found));
+	}
+	console.error(`${load.rounds} rounds, ${broken} broken`);
+	return broken === 0 ? 0 : 1;
 }
 
 function summary(report: Report): string {
@@ -169,13 +143,4 @@ function storeSummary(report: StoreReport): string {
 		...report.failures,
 		...report.torn,
 	].join("\n");
-}
-
-try {
-	process.exitCode = await main();
-} catch (error) {
-	warn(
-		`attack:promote: ${error instanceof Error ? (error.stack ?? error) : error}`,
-	);
-	process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseStoredId, unpackId } from "../../src/id/ids.ts";
+import { parseStoredId, unpackId } from "../../../src/id/ids.ts";
 import { judge } from "./evidence.ts";
 import { type FleetOptions, startFleet } from "./fleet.ts";
 import { type Client, OpenLoad, readTitles } from "./load.ts";

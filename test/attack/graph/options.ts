@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { countOf, numberOf, UsageError } from "../../../tools/namedProgram.ts";
 
 export interface Options {
 	readonly seed: number;
@@ -16,7 +17,7 @@ export interface Options {
 	readonly violations: number;
 }
 
-export const USAGE = `Usage: npm run attack -- [options]
+export const USAGE = `Usage: npm run attack -- [graph] [options]
 
 Attacks a fleet of real servers with faults and random clients, and compares all that it shows with a model.
 
@@ -27,14 +28,14 @@ Attacks a fleet of real servers with faults and random clients, and compares all
   --violations N   end after so many violations (default 1)
   --keep FOLDER    copy the servers' logs and the schedule of a failed run there (default: a new temporary folder)
   --schedule FILE  repeat the faults of a failed run instead, from the run.json that it kept
-  --known          repeat the faults of all runs in test/attack/recorded/ instead
+  --known          repeat the faults of all runs in test/attack/graph/recorded/ instead
   --json           print the report as JSON
   --help           print this
 
 It exits with 0 if no promise was broken, else with 1. It needs Linux.`;
 
-/** Throws a sentence for a command line that is not valid; null if help is wanted. */
-export function readOptions(args: readonly string[]): Options | null {
+/** A UsageError for a command line that is not valid. */
+export function readOptions(args: readonly string[]): Options {
 	const { values } = parseArgs({
 		args: [...args],
 		options: {
@@ -47,40 +48,18 @@ export function readOptions(args: readonly string[]): Options | null {
 			schedule: { type: "string" },
 			known: { type: "boolean", default: false },
 			json: { type: "boolean", default: false },
-			help: { type: "boolean", default: false },
 		},
 	});
-	if (values.help) return null;
 	if (values.known && values.schedule !== undefined) {
-		throw new Error("--known and --schedule exclude each other.");
+		throw new UsageError("--known and --schedule exclude each other.");
 	}
-	const number = (
-		name: "seed" | "minutes" | "servers" | "clients" | "violations",
-		standard: number,
-		least: number,
-		isWhole = true,
-	) => {
-		const text = values[name];
-		if (text === undefined) return standard;
-		const value = Number(text);
-		if (
-			text.trim() === "" ||
-			!Number.isFinite(value) ||
-			value < least ||
-			(isWhole && !Number.isInteger(value))
-		) {
-			throw new Error(
-				`--${name} must be a ${isWhole ? "whole " : ""}number of at least ${least}, got ${text}.`,
-			);
-		}
-		return value;
-	};
+	const random = Math.floor(Math.random() * 1_000_000);
 	return {
-		seed: number("seed", Math.floor(Math.random() * 1_000_000), 0),
-		minutes: number("minutes", 1, 0.1, false),
-		servers: number("servers", 3, 2),
-		clients: number("clients", 14, 1),
-		violations: number("violations", 1, 1),
+		seed: countOf("seed", values.seed, random, 0),
+		minutes: numberOf("minutes", values.minutes, 1, 0.1),
+		servers: countOf("servers", values.servers, 3, 2),
+		clients: countOf("clients", values.clients, 14, 1),
+		violations: countOf("violations", values.violations, 1, 1),
 		keep: values.keep ?? null,
 		isJson: values.json,
 		isKnown: values.known,

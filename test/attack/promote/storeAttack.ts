@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { listVersions, readCurrent } from "../../src/topology/history.ts";
-import { readMembers } from "../../src/topology/members.ts";
-import type { TopologyStore } from "../../src/topology/store.ts";
-import { openZookeeperStore } from "../../src/topology/zookeeper/zookeeperStore.ts";
-import { startProgram } from "../helpers/program.ts";
-import type { Server } from "../services/server.ts";
+import { listVersions, readCurrent } from "../../../src/topology/history.ts";
+import { readMembers } from "../../../src/topology/members.ts";
+import type { TopologyStore } from "../../../src/topology/store.ts";
+import { openZookeeperStore } from "../../../src/topology/zookeeper/zookeeperStore.ts";
+import { startProgram } from "../../helpers/program.ts";
+import type { Server } from "../../services/server.ts";
 import { median } from "./evidence.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
 import { OpenLoad } from "./load.ts";

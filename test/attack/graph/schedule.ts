@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../src/demo/random.ts";
+import { type Random, seededRandom } from "../../../src/demo/random.ts";
 import { SERVICES, type ServiceName } from "./attackFleet.ts";
 import type { Disturbance, Side } from "./links.ts";
 

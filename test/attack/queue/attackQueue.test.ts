@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { it } from "node:test";
-import { startProgram } from "../helpers/program.ts";
+import { startProgram } from "../../helpers/program.ts";
 import { SUBJECTS, scheduleFaults } from "./schedule.ts";
 
 it("an attack of some seconds on workers, hosts and Redis loses no job, and runs none twice without need", async () => {
-	const file = (name: string) => join(import.meta.dirname, name);
-	await using attack = startProgram(["--seconds", "8", "--json"], {
-		command: [
-			process.execPath,
-			"--import",
-			file("compressed.ts"),
-			file("main.ts"),
-		],
+	await using attack = startProgram(["queue", "--seconds", "8", "--json"], {
+		command: [process.execPath, join(import.meta.dirname, "../main.ts")],
 	});
 	const { code, out, err } = await attack.ended;
 	assert.equal(code, 0, out + err);

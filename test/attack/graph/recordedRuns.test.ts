@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { readOptions } from "./options.ts";
 import { readRecordedRun, recordedRuns } from "./recordedRuns.ts";
 import { runsOf } from "./runs.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { job } from "../../src/queue/job.ts";
+import { job } from "../../../src/queue/job.ts";
 
 export const CLAIM_MS = 5_000;
 /** Kills of workers cost attempts. */
@@ -85,7 +85,7 @@ export async function watchProcess(): Promise<void> {
 		if (now - last > STOOD_MS) note({ kind: "stood", at: now, from: last });
 		last = now;
 	}, LOOK_MS).unref();
-	const { CHANNELS } = await import("../../src/diagnostics.ts");
+	const { CHANNELS } = await import("../../../src/diagnostics.ts");
 	CHANNELS.queueRotation.subscribe((message) => {
 		const done = message as {
 			kind: string;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openCorkboard } from "../../src/app/openCorkboard.ts";
-import { readConfig } from "../../src/config/config.ts";
-import { type Random, seededRandom } from "../../src/demo/random.ts";
-import { createWrites } from "../../src/graph/write/createWrites.ts";
-import { WritePipeline } from "../../src/graph/write/pipeline.ts";
-import { type Id, unpackId } from "../../src/id/ids.ts";
+import { openCorkboard } from "../../../src/app/openCorkboard.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import { type Random, seededRandom } from "../../../src/demo/random.ts";
+import { createWrites } from "../../../src/graph/write/createWrites.ts";
+import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
+import { type Id, unpackId } from "../../../src/id/ids.ts";
 import type { AskedJob } from "./evidence.ts";
 import { type TrialBody, trial } from "./trialJobs.ts";
 

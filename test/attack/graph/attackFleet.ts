@@ -2,16 +2,16 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { reservePort } from "../services/port.ts";
-import type { Server } from "../services/server.ts";
-import { startServices } from "../services/shared.ts";
+import { reservePort } from "../../services/port.ts";
+import type { Server } from "../../services/server.ts";
+import { startServices } from "../../services/shared.ts";
 import { ApiServer } from "./apiServer.ts";
 import { Link } from "./links.ts";
 
 export const SERVICES = ["mysql0", "mysql1", "memcached", "redis"] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-const LAUNCH = join(import.meta.dirname, "../../src/cli/launch.mjs");
+const LAUNCH = join(import.meta.dirname, "../../../src/cli/launch.mjs");
 const SHARDS_PER_HOST = 2;
 /** Of a command. */
 const TRIES = 3;

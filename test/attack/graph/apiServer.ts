@@ -2,10 +2,10 @@ import { mkdir, readFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ReservedPort } from "../services/port.ts";
-import { startWatched, type Watched } from "../services/watched.ts";
+import type { ReservedPort } from "../../services/port.ts";
+import { startWatched, type Watched } from "../../services/watched.ts";
 
-const LAUNCH = join(import.meta.dirname, "../../src/cli/launch.mjs");
+const LAUNCH = join(import.meta.dirname, "../../../src/cli/launch.mjs");
 const START_LIMIT_MS = 120_000;
 const LOOK_MS = 100;
 
