@@ -6,10 +6,13 @@ const MAX_TEXT = 2_000;
 /** Kinds of parameters that are listed one by one. */
 const MAX_PARAMETERS = 20;
 
+/** A number that is neither a part of a name nor numbers the parts of a statement. */
+const LITERAL = /\b\d+\b(?! AS [a-z])/g;
+
 /**
  * A statement for people to read: its text with repeated parts written once,
- * and the kind of each parameter. All values of a client are parameters, so
- * neither holds one.
+ * and the kind of each parameter. Neither holds a value: texts are parameters,
+ * and numbers that are spelled out, such as ids, are shown as placeholders.
  */
 export function describeSql(
 	text: string,
@@ -18,6 +21,7 @@ export function describeSql(
 	const parts = text
 		.replaceAll(/\s+/g, " ")
 		.trim()
+		.replaceAll(LITERAL, "?")
 		.split(" UNION ALL ")
 		.map(shortenLists);
 	const whole = withCounts(parts, partPattern)

@@ -31,7 +31,9 @@ export async function startWhole(
 	const folder = stack.use(temporaryFolder());
 	const config = readConfig({
 		PORT: "0",
-		CORKBOARD_DATA: folder.path,
+		...(env.CORKBOARD_TOPOLOGY === undefined && {
+			CORKBOARD_DATA: folder.path,
+		}),
 		...env,
 	});
 	const corkboard = stack.use(await openCorkboard(config, "readWrite"));

@@ -20,6 +20,20 @@ test("a statement is shown on one line, with long lists of placeholders and equa
 	);
 });
 
+test("numbers that are spelled out are shown as placeholders, but not those of names and of parts", () => {
+	assert.equal(
+		describeSql(
+			"SELECT 1 AS part, data FROM `db00012`.pins WHERE local_id IN (1, 22, 3, 4) AND to_id = 206158430209 LIMIT 26",
+			[],
+		).text,
+		"SELECT 1 AS part, data FROM `db00012`.pins WHERE local_id IN (? × 4) AND to_id = ? LIMIT ?",
+	);
+	assert.equal(
+		describeSql("VALUES ROW(0, 206158430209), ROW(1, 206158430210)", []).text,
+		"VALUES ROW(?, ?), ROW(?, ?)",
+	);
+});
+
 test("of parameters only the kinds are shown, neighbors of one kind together", () => {
 	const { parameters } = describeSql("?", [
 		7n,
