@@ -41,6 +41,8 @@ export const CHANNELS = {
 	databaseFailure: channel("corkboard.databaseFailure"),
 	/** A database host stopped answering, or answers again: `DatabaseHost`. */
 	databaseHost: channel("corkboard.databaseHost"),
+	/** The name of a database host leads to another server, or to one that takes no writes any more: `DatabaseServer`. */
+	databaseServer: channel("corkboard.databaseServer"),
 	/** A database host acknowledged a transaction of this process: `AcknowledgedCommit`. */
 	acknowledgedCommit: channel("corkboard.acknowledgedCommit"),
 	/** The shards that a process reads past its own cache have changed: `UnreadOutboxes`. */
@@ -526,6 +528,15 @@ export interface DatabaseHost {
 	/** `left`: it was down, and its connections are closed for good. Another version of the topology may have it still. */
 	readonly state: "down" | "up" | "left";
 	readonly error?: unknown;
+}
+
+export interface DatabaseServer {
+	/** `host:port` */
+	readonly host: string;
+	/** As servers name themselves: MySQL's `server_uuid`. */
+	readonly server: string;
+	readonly before: string;
+	readonly takesWrites: boolean;
 }
 
 export interface UnreadOutboxes {

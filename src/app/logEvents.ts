@@ -2,6 +2,7 @@ import {
 	type CacheHost,
 	CHANNELS,
 	type DatabaseHost,
+	type DatabaseServer,
 	type DeliveryPass,
 	type HeldShards,
 	type JobEnded,
@@ -81,6 +82,12 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				else if (!hasConnections(host)) {
 					log.info({ host }, "database host removed");
 				}
+			},
+		],
+		[
+			CHANNELS.databaseServer,
+			(message: unknown) => {
+				log.warn(message as DatabaseServer, "database server changed");
 			},
 		],
 		[

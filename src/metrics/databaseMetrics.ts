@@ -3,6 +3,7 @@ import {
 	CHANNELS,
 	type DatabaseFailure,
 	type DatabaseHost,
+	type DatabaseServer,
 	type Levels,
 	type PoolWait,
 	type Statement,
@@ -52,6 +53,11 @@ export function databaseMetrics(registry: Registry): Feeds {
 		name: "corkboard_database_retries_total",
 		help: "Statements and transactions that were rolled back and started again, by host and reason (deadlock, lockWait: waited too long for a row, connectionLost, readOnly).",
 		labels: ["host", "reason"],
+	});
+	const changes = new Values(registry, "counter", {
+		name: "corkboard_database_server_changes_total",
+		help: "How often a session found another server behind the name of a host, or one that takes no writes any more.",
+		labels: ["host"],
 	});
 	/** Whether each host answers. */
 	const answers = new Map<string, boolean>();
@@ -126,6 +132,7 @@ export function databaseMetrics(registry: Registry): Feeds {
 				if (known.has(host)) return;
 				known.add(host);
 				// From 0, because a rate misses the count with which a series begins.
+				changes.at(host);
 				for (const kind of FREQUENT_FAILURES) failures.at(host, kind);
 				for (const reason of RETRIES) retries.at(host, reason);
 			},
@@ -144,6 +151,12 @@ export function databaseMetrics(registry: Registry): Feeds {
 				// Whether another version of the topology has it is seen at the scrape.
 				if (state === "left") return;
 				answers.set(host, state === "up");
+			},
+		],
+		[
+			CHANNELS.databaseServer,
+			(message) => {
+				changes.at((message as DatabaseServer).host).value++;
 			},
 		],
 		[

@@ -16,6 +16,8 @@ export interface HostReport {
 	/** Of the product. */
 	readonly version: string | null;
 	readonly isReadOnly: boolean | null;
+	/** Which server the name leads to, as it calls itself: MySQL's `server_uuid`. */
+	readonly server: string | null;
 	/** Of a replica. */
 	readonly replication: Replication | null;
 	/** Of a primary. */

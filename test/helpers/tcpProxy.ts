@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 /** A link between a client and a server on 127.0.0.1 that can stall or be cut. */
 export class TcpProxy implements AsyncDisposable {
 	readonly port: number;
+	/** Where new connections go. */
+	#target: number;
 	readonly #server: ReturnType<typeof createServer>;
 	readonly #pairs: Set<readonly [client: Socket, server: Socket]>;
 	readonly #held: {
@@ -19,7 +21,9 @@ export class TcpProxy implements AsyncDisposable {
 	private constructor(
 		server: ReturnType<typeof createServer>,
 		pairs: Set<readonly [Socket, Socket]>,
+		target: number,
 	) {
+		this.#target = target;
 		this.#server = server;
 		this.#pairs = pairs;
 		this.port = (server.address() as AddressInfo).port;
@@ -30,13 +34,13 @@ export class TcpProxy implements AsyncDisposable {
 		const server = createServer();
 		server.listen(0, "127.0.0.1");
 		await once(server, "listening");
-		const proxy = new TcpProxy(server, pairs);
+		const proxy = new TcpProxy(server, pairs, port);
 		server.on("connection", (client) => {
 			if (proxy.#isCut) {
 				client.destroy();
 				return;
 			}
-			const upstream = connect(port, "127.0.0.1");
+			const upstream = connect(proxy.#target, "127.0.0.1");
 			const pair = [client, upstream] as const;
 			pairs.add(pair);
 			client.setNoDelay(true);
@@ -84,6 +88,11 @@ export class TcpProxy implements AsyncDisposable {
 
 	restore(): void {
 		this.#isCut = false;
+	}
+
+	/** Leads new connections to another server: as a name does, the open ones stay where they are. */
+	redirect(port: number): void {
+		this.#target = port;
 	}
 
 	/** How many pieces are kept back. */

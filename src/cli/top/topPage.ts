@@ -125,7 +125,7 @@ function bodyOf(report: TopReport, rows: number | null): readonly string[] {
 			],
 			...report.hosts.map((host) => [
 				host.host,
-				state(host.up),
+				(host.serverChanges ?? 0) > 0 ? "moved" : state(host.up),
 				number(host.statementsPerSecond),
 				number(host.rowsPerSecond),
 				number(host.failuresPerSecond),

@@ -38,6 +38,8 @@ export interface TopReport {
 	readonly hosts: readonly {
 		readonly host: string;
 		readonly up: boolean | null;
+		/** How often the name led to another server in the time. */
+		readonly serverChanges: Value;
 		readonly statementsPerSecond: Value;
 		readonly rowsPerSecond: Value;
 		readonly failuresPerSecond: Value;
@@ -203,6 +205,9 @@ function hostsOf(between: Between): TopReport["hosts"] {
 		return {
 			host,
 			up: flag(between.now("corkboard_database_up", { host })),
+			serverChanges: between.rise("corkboard_database_server_changes_total", {
+				host,
+			}),
 			statementsPerSecond: rounded(
 				between.rate("corkboard_database_statements_total", { host }),
 			),

@@ -123,6 +123,7 @@ const UNKNOWN = {
 	ms: null,
 	version: null,
 	isReadOnly: null,
+	server: null,
 	replication: null,
 	outbox: null,
 	missingTables: null,
@@ -131,7 +132,9 @@ const UNKNOWN = {
 async function greet(
 	host: Host,
 	deadline: Deadline,
-): Promise<Pick<HostReport, "error" | "ms" | "version" | "isReadOnly">> {
+): Promise<
+	Pick<HostReport, "error" | "ms" | "version" | "isReadOnly" | "server">
+> {
 	const ask = () =>
 		host.rows(
 			{
@@ -151,11 +154,18 @@ async function greet(
 			ms: performance.now() - start,
 			version: String(version),
 			isReadOnly: String(isReadOnly) !== "0",
+			server: host.server?.id ?? null,
 		};
 	} catch (thrown) {
 		if (!(thrown instanceof StorageFailure)) throw thrown;
 		const { message } = thrown;
-		return { error: message, ms: null, version: null, isReadOnly: null };
+		return {
+			error: message,
+			ms: null,
+			version: null,
+			isReadOnly: null,
+			server: null,
+		};
 	}
 }
 

@@ -402,6 +402,7 @@ class SqliteStorage implements Storage {
 			modShards: [...this.#modFiles.keys()],
 			version: null,
 			isReadOnly: false,
+			server: null,
 			replication: null,
 		} as const;
 		try {

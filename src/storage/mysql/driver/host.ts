@@ -14,6 +14,7 @@ import type { WriteGuard } from "../../../topology/writeGuard.ts";
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
 import { describeSql } from "../../sqlText.ts";
 import { StorageFailure } from "../../storageFailure.ts";
+import { CurrentServer, type ServerIdentity } from "./currentServer.ts";
 import { HostHealth } from "./hostHealth.ts";
 import type {
 	Product,
@@ -31,7 +32,7 @@ import {
 	startRoundTrip,
 	withComment,
 } from "./roundTripSpan.ts";
-import { conflictReason } from "./toStorageFailure.ts";
+import { conflictReason, isOfOneDatabase } from "./toStorageFailure.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */
 export interface HostLimits {
@@ -47,6 +48,8 @@ export interface HostLimits {
 	 * its machine gone. Longer than any transaction that may still commit.
 	 */
 	readonly silenceMs: number;
+	/** A connection is replaced after about this long: five minutes if absent. */
+	readonly lifetimeMs?: number;
 	/** Whether the binary log leaves out texts that an UPDATE does not change, where the user may set that. */
 	readonly leanBinlog?: boolean;
 }
@@ -142,6 +145,12 @@ const MAX_IDLE_MS = 60_000;
 /** Of the time after which the server ends a silent connection: the part for which the pool keeps it. */
 const IDLE_SHARE = 5 / 8;
 
+/** The longest that a name which leads to another server may keep connections that nobody finds fault with. */
+const LIFETIME_MS = 300_000;
+/** How often, and how long, a name that led to a writable server and does not any more is asked again. */
+const ASK_AGAIN_MS = 500;
+const ASK_AGAIN_FOR_MS = 120_000;
+
 const COMMIT: Sql = { name: "commit", text: "COMMIT", values: [] };
 const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK", values: [] };
 
@@ -153,6 +162,9 @@ export class Host implements AsyncDisposable {
 	readonly #transactions: Pool;
 	readonly #sessionOptions: PoolOptions;
 	readonly #health: HostHealth;
+	readonly #server: CurrentServer;
+	/** Runs while the name may be about to lead to another server. */
+	#askTimer: NodeJS.Timeout | null = null;
 	readonly #guard: HostWriteGuard | null;
 	/** Who is likely to take the writes that this server refuses. */
 	successor: Host | null = null;
@@ -170,16 +182,23 @@ export class Host implements AsyncDisposable {
 			connectMs,
 			readMs,
 			silenceMs,
+			lifetimeMs = LIFETIME_MS,
 			leanBinlog,
 		} = limits;
 		this.name = address.name;
+		this.#server = new CurrentServer(this.name, (found) => {
+			this.#closeIdle();
+			if (!found.takesWrites) this.#askAgain(connectMs);
+		});
 		const options = {
 			address,
 			maxWaiting,
 			connectMs,
 			silenceMs,
+			lifetimeMs,
 			leanBinlog,
 			size: connections,
+			server: this.#server,
 		};
 		this.#singles = new Pool({
 			...options,
@@ -197,11 +216,15 @@ export class Host implements AsyncDisposable {
 		this.#transactions = new Pool(this.#sessionOptions);
 		this.#health = new HostHealth(address.name, async () => {
 			// Connections from before the host went down prove nothing.
-			this.#singles.closeIdle();
-			this.#transactions.closeIdle();
+			this.#closeIdle();
 			const deadline = deadlineIn(connectMs);
 			this.#singles.release(await this.#singles.acquire(deadline));
 		});
+	}
+
+	/** Which server the name leads to; null before the first session. */
+	get server(): ServerIdentity | null {
+		return this.#server.identity;
 	}
 
 	/** Opens its first connections now, where it has none. A failure concerns nobody yet. */
@@ -326,11 +349,29 @@ export class Host implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#health[Symbol.dispose]();
+		if (this.#askTimer !== null) clearInterval(this.#askTimer);
 		await Promise.all([
 			this.#singles[Symbol.asyncDispose](),
 			this.#transactions[Symbol.asyncDispose](),
 		]);
 		this.#health.left();
+	}
+
+	#closeIdle(): void {
+		this.#singles.closeIdle();
+		this.#transactions.closeIdle();
+	}
+
+	/** Opens sessions until one takes writes: who only reads would notice a new server late. */
+	#askAgain(connectMs: number): void {
+		if (this.#askTimer !== null) clearInterval(this.#askTimer);
+		const until = performance.now() + ASK_AGAIN_FOR_MS;
+		const timer = setInterval(() => {
+			const isFound = this.#server.identity?.takesWrites === true;
+			if (isFound || performance.now() > until) clearInterval(timer);
+			else this.#singles.openOne(connectMs);
+		}, ASK_AGAIN_MS).unref();
+		this.#askTimer = timer;
 	}
 
 	#single<T>(
@@ -361,6 +402,10 @@ export class Host implements AsyncDisposable {
 			this.#failed(thrown);
 			reportFailure(thrown);
 			if (refusesWrites(thrown)) this.successor?.warm();
+			if (isFromReadOnlyServer(thrown)) {
+				this.#server.refusedWrite();
+				this.#closeIdle();
+			}
 			trace?.failure?.(
 				this.name,
 				failureOf(thrown),
@@ -791,6 +836,19 @@ async function retried<T>(
 /** Nothing was sent while a connection is opened, so this may be repeated. */
 function refusesWrites(thrown: unknown): boolean {
 	return thrown instanceof StorageFailure && thrown.kind === "readOnly";
+}
+
+/** Not this process, and not one database that an operator made read-only. */
+function isFromReadOnlyServer(thrown: unknown): boolean {
+	if (!(thrown instanceof StorageFailure)) return false;
+	if (thrown.kind === "unknownOutcome") {
+		return isFromReadOnlyServer(thrown.cause);
+	}
+	return (
+		thrown.kind === "readOnly" &&
+		thrown.errno !== null &&
+		!isOfOneDatabase(thrown)
+	);
 }
 
 async function acquire(

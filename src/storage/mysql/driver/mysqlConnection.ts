@@ -35,6 +35,12 @@ export class MysqlConnection {
 	readonly id: number;
 	/** Whose statements the server understands. Known once the session is prepared. */
 	product: Product = "MySQL";
+	/** `ServerIdentity.id` of the server; empty before the session is prepared. */
+	server = "";
+	/** Of `CurrentServer`, when the session was prepared. */
+	generation = 0;
+	/** From then on it is not lent again. On the clock of `performance.now()`. */
+	lendUntil = Number.POSITIVE_INFINITY;
 	/** How long the present user of the connection waited for it. Milliseconds; 0 once it is reported. */
 	waitedMs = 0;
 	/** Of the last transaction that the server acknowledged on this connection; null once it is noted. */

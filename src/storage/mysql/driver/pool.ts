@@ -6,6 +6,7 @@ import {
 	withDeadline,
 } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
+import type { CurrentServer } from "./currentServer.ts";
 import type { ServerAddress } from "./mysql2Connection.ts";
 import { MysqlConnection } from "./mysqlConnection.ts";
 import { QueryCanceller } from "./queryCanceller.ts";
@@ -27,6 +28,10 @@ export interface PoolOptions {
 	readonly leanBinlog?: boolean | undefined;
 	/** An idle connection is closed after this long. */
 	readonly maxIdleMs: number;
+	/** A connection is not lent again after about this long: up to a third less, so that they do not end together. */
+	readonly lifetimeMs: number;
+	/** That its sessions find, and those of the host's other pools. */
+	readonly server: CurrentServer;
 }
 
 const ACQUIRE = "acquire";
@@ -113,9 +118,9 @@ export class Pool implements AsyncDisposable {
 		this.#lent.delete(connection);
 		if (connection.isRunning) {
 			connection.destroy();
-			this.#canceller.cancel(connection.id);
+			this.#canceller.cancel(connection);
 		}
-		if (connection.isLost || this.#closed) {
+		if (!this.#isLendable(connection) || this.#closed) {
 			if (connection.isLost) connection.destroy();
 			else connection.close();
 			this.#openForNext();
@@ -153,6 +158,15 @@ export class Pool implements AsyncDisposable {
 		const { address, purpose } = this.#options;
 		const wait: PoolWait = { host: address.name, purpose, ms, ok };
 		CHANNELS.poolWait.publish(wait);
+	}
+
+	/** Opens one in the background, to ask which server the name leads to. */
+	openOne(connectMs: number): void {
+		if (this.#closed || this.#size >= this.#options.size) return;
+		this.#open(deadlineIn(connectMs)).then(
+			(connection) => this.release(connection),
+			() => {},
+		);
 	}
 
 	/** Opens connections in the background, until there are so many. */
@@ -193,7 +207,8 @@ export class Pool implements AsyncDisposable {
 			const { connection, since } = idle;
 			if (connection.isLost) continue;
 			// The timer may be late: the process was busy, or frozen.
-			if (performance.now() - since > this.#options.maxIdleMs) {
+			const isOld = performance.now() - since > this.#options.maxIdleMs;
+			if (isOld || !this.#isLendable(connection)) {
 				connection.close();
 				continue;
 			}
@@ -201,6 +216,15 @@ export class Pool implements AsyncDisposable {
 			return connection;
 		}
 		return null;
+	}
+
+	/** Not to another server than the newest session found. */
+	#isLendable({ isLost, generation, lendUntil }: MysqlConnection): boolean {
+		return (
+			!isLost &&
+			generation === this.#options.server.generation &&
+			performance.now() < lendUntil
+		);
 	}
 
 	/** Else the server would end them, and count each as aborted. */
@@ -225,33 +249,56 @@ export class Pool implements AsyncDisposable {
 	}
 
 	async #open(deadline: Deadline): Promise<MysqlConnection> {
-		const { address, connectMs, purpose } = this.#options;
 		this.#opening += 1;
 		let connection: MysqlConnection | null = null;
 		try {
-			connection = await MysqlConnection.open(
-				address,
-				connectMs,
-				deadline,
-				purpose === "transaction",
-			);
-			connection.product = await prepareSession(
-				connection,
-				address.name,
-				this.#options,
-				earlierOf(deadline, connectMs),
-			);
+			// Once more where a newer session has found another server meanwhile.
+			connection =
+				(await this.#openSession(deadline)) ??
+				(await this.#openSession(deadline));
+			if (connection === null) throw this.#movedError();
 			this.#lent.add(connection);
 			return connection;
-		} catch (thrown) {
-			connection?.destroy();
-			throw thrown;
 		} finally {
 			this.#opening -= 1;
 			if (connection === null || connection.isLost) {
 				// None will be given back either: each that waits finds out for itself.
 				while (this.#openForNext());
 			} else if (this.#opening < OPENED_AT_ONCE) this.#openForNext();
+		}
+	}
+
+	/** Null where the session is on an older server than the newest. */
+	async #openSession(deadline: Deadline): Promise<MysqlConnection | null> {
+		const { address, connectMs, purpose, server, lifetimeMs } = this.#options;
+		const session = server.begin();
+		const connection = await MysqlConnection.open(
+			address,
+			connectMs,
+			deadline,
+			purpose === "transaction",
+		);
+		try {
+			const prepared = await prepareSession(
+				connection,
+				address.name,
+				this.#options,
+				earlierOf(deadline, connectMs),
+			);
+			const generation = server.found(session, prepared.server);
+			if (generation === null) {
+				connection.destroy();
+				return null;
+			}
+			connection.product = prepared.product;
+			connection.server = prepared.server.id;
+			connection.generation = generation;
+			connection.lendUntil =
+				performance.now() + lifetimeMs * (1 - Math.random() / 3);
+			return connection;
+		} catch (thrown) {
+			connection.destroy();
+			throw thrown;
 		}
 	}
 
@@ -276,6 +323,15 @@ export class Pool implements AsyncDisposable {
 
 	#closedError(): TypeError {
 		return new TypeError(`${this.#options.address.name} is closed.`);
+	}
+
+	#movedError(): StorageFailure {
+		const { name } = this.#options.address;
+		return new StorageFailure(
+			"connectionLost",
+			`${name} leads to two servers at once.`,
+			{ host: name, statement: ACQUIRE },
+		);
 	}
 
 	#exhausted(problem: string): StorageFailure {

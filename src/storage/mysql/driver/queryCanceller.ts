@@ -1,6 +1,7 @@
 import { deadlineIn } from "../../../util/deadline.ts";
 import type { ServerAddress } from "./mysql2Connection.ts";
 import { MysqlConnection } from "./mysqlConnection.ts";
+import { serverOf } from "./session.ts";
 
 /** More than this are left to the server's own time limit for statements. */
 const MAX_WAITING = 100;
@@ -14,16 +15,16 @@ const KILL_MS = 1_000;
  */
 export class QueryCanceller implements AsyncDisposable {
 	readonly #address: ServerAddress;
-	readonly #waiting: number[] = [];
+	readonly #waiting: Pick<MysqlConnection, "id" | "server">[] = [];
 	#working: Promise<void> | null = null;
 
 	constructor(address: ServerAddress) {
 		this.#address = address;
 	}
 
-	cancel(id: number): void {
+	cancel({ id, server }: Pick<MysqlConnection, "id" | "server">): void {
 		if (this.#waiting.length >= MAX_WAITING) return;
-		this.#waiting.push(id);
+		this.#waiting.push({ id, server });
 		this.#working ??= this.#work();
 	}
 
@@ -40,8 +41,10 @@ export class QueryCanceller implements AsyncDisposable {
 				KILL_MS,
 				deadlineIn(KILL_MS),
 			);
-			for (let id = this.#waiting.shift(); id; id = this.#waiting.shift()) {
-				await this.#killOne(connection, id);
+			// Another server may have given the same number to somebody else.
+			const server = await serverOf(connection, deadlineIn(KILL_MS));
+			for (let one = this.#waiting.shift(); one; one = this.#waiting.shift()) {
+				if (one.server === server) await this.#killOne(connection, one.id);
 			}
 		} catch {
 			// The server cannot be reached; the statement's caller has that error already.

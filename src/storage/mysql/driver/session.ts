@@ -1,5 +1,6 @@
 import type { Deadline } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
+import type { ServerIdentity } from "./currentServer.ts";
 import type { Product } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 
@@ -39,16 +40,25 @@ const OLDEST: Readonly<Record<Product, readonly number[]>> = {
 	MariaDB: [10, 11, 0],
 };
 
+/**
+ * What each server is called, and whether MySQL's has GTIDs: each product skips
+ * the other's comment. MariaDB has a `server_uid` in its newest versions only.
+ */
+const IDENTITY = `/*!80000 @@global.server_uuid, @@global.gtid_mode */
+		/*M! CONCAT_WS(' ', @@global.server_id, @@hostname, @@global.port), '' */`;
+
 const SETTINGS: Sql = {
 	name: "settings",
 	text: `SELECT @@version, @@auto_increment_increment,
-		@@innodb_flush_log_at_trx_commit`,
+		@@innodb_flush_log_at_trx_commit,
+		@@global.read_only, @@global.innodb_read_only,
+		${IDENTITY}`,
 	values: [],
 };
 
 /**
- * Checks the settings that only the server's operator can change, and sets the
- * others for this session. Connections are not reset between uses:
+ * Asks the server who it is, checks the settings that only its operator can
+ * change, and sets the others for this session. Connections are not reset between uses:
  * COM_RESET_CONNECTION would undo the settings, and a transaction leaves nothing
  * else behind.
  */
@@ -57,9 +67,10 @@ export async function prepareSession(
 	host: string,
 	options: SessionOptions,
 	deadline: Deadline,
-): Promise<Product> {
+): Promise<{ readonly product: Product; readonly server: ServerIdentity }> {
 	const [row = []] = await connection.rows(SETTINGS, deadline);
-	const [version, increment, flush] = row.map(String);
+	const [version, increment, flush, readOnly, innodbReadOnly, id, gtidMode] =
+		row.map(String);
 	const product = checkSettings(host, {
 		version: version ?? "",
 		increment: increment ?? "",
@@ -70,7 +81,27 @@ export async function prepareSession(
 		await connection.run(READ_ONLY, deadline);
 	}
 	if (options.leanBinlog) await leaveTextsOut(connection, deadline);
-	return product;
+	const isOff = (value = "") => value === "0" || value === "OFF";
+	return {
+		product,
+		server: {
+			id: id ?? "",
+			takesWrites: isOff(readOnly) && isOff(innodbReadOnly),
+			hasGtids: gtidMode === "ON",
+		},
+	};
+}
+
+/** The `id` of the server that a connection leads to. */
+export async function serverOf(
+	connection: MysqlConnection,
+	deadline: Deadline,
+): Promise<string> {
+	const [row = []] = await connection.rows(
+		{ name: "server", text: `SELECT ${IDENTITY}`, values: [] },
+		deadline,
+	);
+	return String(row[0]);
 }
 
 /** It saves bytes and changes nothing else, so it is left where the user may not set it. */
