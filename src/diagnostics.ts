@@ -762,4 +762,11 @@ export type StatementTrace = Pick<
 export interface CallOptions {
 	readonly signal?: AbortSignal | undefined;
 	readonly trace?: Trace | undefined;
+	/**
+	 * Whether a write, or that one is settled, is decided by what is read: then it
+	 * is read from a server that takes writes, or not at all. Only of reads past caches.
+	 */
+	readonly decides?: boolean | undefined;
 }
+
+export const DECISIVE: CallOptions = { decides: true };

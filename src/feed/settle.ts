@@ -1,3 +1,4 @@
+import { DECISIVE } from "../diagnostics.ts";
 import { createWrites } from "../graph/write/createWrites.ts";
 import type { Id } from "../id/ids.ts";
 import type { EdgeKey } from "../storage/storage.ts";
@@ -33,7 +34,7 @@ export async function settleFeed(parts: FeedParts, user: Id): Promise<void> {
 		from: user,
 		to: pin,
 	}));
-	const edges = await store.storage.readEdges(keys);
+	const edges = await store.storage.readEdges(keys, DECISIVE);
 	const taken: PoolEntry[] = [];
 	for (const [at, entry] of waiting.entries()) {
 		const edge = edges[at] ?? null;

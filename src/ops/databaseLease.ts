@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { DECISIVE } from "../diagnostics.ts";
 import { valuesOrThrow } from "../graph/store/readUncached.ts";
 import type { Id } from "../id/ids.ts";
 import type { LookupKey, LookupRow, Storage } from "../storage/storage.ts";
@@ -96,7 +97,7 @@ export async function readDatabaseLease(
 	{ name, key }: LookupKey,
 ): Promise<LookupRow | null> {
 	const [row = null] = valuesOrThrow(
-		await storage.readLookups([{ name, key }]),
+		await storage.readLookups([{ name, key }], DECISIVE),
 	);
 	return row;
 }

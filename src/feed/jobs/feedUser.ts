@@ -1,3 +1,4 @@
+import { DECISIVE } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { createView } from "../../graph/read/view.ts";
 import { type Store, typeNameOf } from "../../graph/store/store.ts";
@@ -253,6 +254,7 @@ async function isFollowing(
 			from: user,
 			to: via,
 		})),
+		DECISIVE,
 	);
 	return edges.map((edge) => {
 		if (edge instanceof CorkboardError) throw edge;

@@ -1,3 +1,4 @@
+import { DECISIVE } from "../../diagnostics.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
@@ -72,15 +73,18 @@ export async function archiveBatch(
 	// A list that the model has no more.
 	if (mapping === undefined) return { next: null, removed: 0 };
 	const [scanned] = valuesOrThrow(
-		await store.storage.scanLists([
-			{
-				mapping,
-				from: id,
-				backward: false,
-				limit: BATCH,
-				...(after !== null && { after }),
-			},
-		]),
+		await store.storage.scanLists(
+			[
+				{
+					mapping,
+					from: id,
+					backward: false,
+					limit: BATCH,
+					...(after !== null && { after }),
+				},
+			],
+			DECISIVE,
+		),
 	);
 	const edges = scanned?.edges ?? [];
 	const tos = edges.map(({ to }) => to);
@@ -120,6 +124,7 @@ export async function leavingEdges(
 				limit: 1,
 				positionsOnly: true,
 			})),
+			DECISIVE,
 		),
 	);
 	const leaving = new Set(
@@ -143,7 +148,7 @@ async function areGone(
 	ids: readonly Id[],
 	now: number,
 ): Promise<ReadonlySet<Id>> {
-	const texts = valuesOrThrow(await store.storage.readObjects(ids));
+	const texts = valuesOrThrow(await store.storage.readObjects(ids, DECISIVE));
 	const { visibility } = store.domain;
 	const gone = ids.filter((id, at) => {
 		const data = parseJsonObject(texts[at] ?? "");
@@ -168,7 +173,9 @@ export async function archiveUnlisted(
 	let removed = 0;
 	for (let at = 0; at < ids.length; at += BATCH) {
 		const some = ids.slice(at, at + BATCH);
-		const texts = valuesOrThrow(await store.storage.readObjects(some));
+		const texts = valuesOrThrow(
+			await store.storage.readObjects(some, DECISIVE),
+		);
 		const owned = some.flatMap((id, nth) => {
 			const data = parseJsonObject(texts[nth] ?? "");
 			const owner = data?.active === false ? null : data?.[key];
@@ -223,7 +230,9 @@ async function removePartsOnShard(
 	let removed = 0;
 	let left = ids;
 	for (let attempt = 0; attempt < ATTEMPTS && left.length > 0; attempt++) {
-		const texts = valuesOrThrow(await store.storage.readObjects(left));
+		const texts = valuesOrThrow(
+			await store.storage.readObjects(left, DECISIVE),
+		);
 		const found = left.flatMap((id, at) => {
 			const data = parseJsonObject(texts[at] ?? "");
 			if (!isPart(data)) return [];

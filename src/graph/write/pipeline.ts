@@ -1,9 +1,10 @@
-import type {
-	CallOptions,
-	Trace,
-	WriteDescription,
-	WriteSummary,
-	WriteTrace,
+import {
+	type CallOptions,
+	DECISIVE,
+	type Trace,
+	type WriteDescription,
+	type WriteSummary,
+	type WriteTrace,
 } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
@@ -68,7 +69,7 @@ export class WritePipeline implements Writer {
 	) {
 		this.store = store;
 		this.#ofRequest = ofRequest;
-		this.call = trace === undefined ? {} : { trace };
+		this.call = trace === undefined ? DECISIVE : { ...DECISIVE, trace };
 		this.#trace = trace;
 	}
 

@@ -1,3 +1,4 @@
+import { DECISIVE } from "../../diagnostics.ts";
 import {
 	readUncachedObjects,
 	valuesOrThrow,
@@ -48,7 +49,7 @@ export async function readExistingData(
 	];
 	const rows =
 		wanted.length > 0
-			? valuesOrThrow(await store.storage.readLookups(wanted))
+			? valuesOrThrow(await store.storage.readLookups(wanted, DECISIVE))
 			: [];
 	const ids = new Map<string, Id>();
 	for (const [at, key] of keys.entries()) {
@@ -56,10 +57,14 @@ export async function readExistingData(
 		if (id !== undefined) ids.set(key, id);
 	}
 	const holders = rows.slice(keys.length).filter((row) => row !== null);
-	const contents = await readUncachedObjects(store, [
-		...holders.map(({ id }) => id),
-		...[...needed].flatMap((key) => ids.get(key) ?? []),
-	]);
+	const contents = await readUncachedObjects(
+		store,
+		[
+			...holders.map(({ id }) => id),
+			...[...needed].flatMap((key) => ids.get(key) ?? []),
+		],
+		DECISIVE,
+	);
 	return {
 		ids,
 		// The natural key of a rejected object is free: another object may reserve it.

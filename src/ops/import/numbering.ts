@@ -1,3 +1,4 @@
+import { DECISIVE } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Id } from "../../id/ids.ts";
@@ -105,6 +106,6 @@ const NO_OBJECT = "0" as Id;
 
 async function readRow(storage: Storage): Promise<LookupRow | null> {
 	const keys = [{ name: IMPORT_STATE_LOOKUP, key: KEY }];
-	const [row = null] = valuesOrThrow(await storage.readLookups(keys));
+	const [row = null] = valuesOrThrow(await storage.readLookups(keys, DECISIVE));
 	return row;
 }

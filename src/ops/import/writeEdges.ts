@@ -1,3 +1,4 @@
+import { DECISIVE } from "../../diagnostics.ts";
 import { type EdgeUpdate, mappingOf } from "../../graph/outbox/entry.ts";
 import {
 	distinctLists,
@@ -77,7 +78,7 @@ async function absentEdges(
 	edges: readonly NumberedEdge[],
 ): Promise<readonly NumberedEdge[]> {
 	if (edges.length === 0) return [];
-	const found = valuesOrThrow(await store.storage.readEdges(edges));
+	const found = valuesOrThrow(await store.storage.readEdges(edges, DECISIVE));
 	return edges.filter((_, at) => found[at] === null);
 }
 

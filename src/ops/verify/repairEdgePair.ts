@@ -1,3 +1,4 @@
+import { DECISIVE } from "../../diagnostics.ts";
 import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
@@ -46,11 +47,12 @@ export async function repairEdgePair(
 	const contents = await readContents(
 		store.storage,
 		[from, to].filter(isIdOfRow),
+		DECISIVE,
 	);
 	const canExist =
 		isOfTypes && [from, to].every((id) => contents.get(id) !== "absent");
 	for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-		const edges = valuesOrThrow(await store.storage.readEdges(keys));
+		const edges = valuesOrThrow(await store.storage.readEdges(keys, DECISIVE));
 		const [sourceEdge = null, inverseEdge = null] = edges;
 		const wanted = wantedEdge(edges, canExist, inverse !== null);
 		if (wanted === null) return;
@@ -61,7 +63,7 @@ export async function repairEdgePair(
 		}
 		if (inverseKey === null || !isNeeded(inverseEdge)) continue;
 		const [written = null] = valuesOrThrow(
-			await store.storage.readEdges([sourceKey]),
+			await store.storage.readEdges([sourceKey], DECISIVE),
 		);
 		await writeEdge(store, inverseKey, inverseEdge, written ?? wanted);
 	}

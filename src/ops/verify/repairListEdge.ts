@@ -1,3 +1,4 @@
+import { DECISIVE } from "../../diagnostics.ts";
 import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
 import { isOnList, sequenceByGroup } from "../../graph/store/derivedLists.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
@@ -20,10 +21,12 @@ export async function repairListEdge(
 	id: Id,
 ): Promise<void> {
 	const key = { mapping, from, to: id };
-	const [edge = null] = valuesOrThrow(await store.storage.readEdges([key]));
+	const [edge = null] = valuesOrThrow(
+		await store.storage.readEdges([key], DECISIVE),
+	);
 	const isOfTypes = endsOfOtherTypes(store.model, mapping, key).length === 0;
 	const data = isOfTypes
-		? ((await readContents(store.storage, [id])).get(id) ?? "absent")
+		? ((await readContents(store.storage, [id], DECISIVE)).get(id) ?? "absent")
 		: "absent";
 	if (data === "not JSON") throw unreadable(id);
 	const isMember =
@@ -70,7 +73,7 @@ export async function repairGlobalListEdge(
 	to: Id,
 ): Promise<void> {
 	const [edge = null] = valuesOrThrow(
-		await store.storage.readEdges([{ mapping, from, to }]),
+		await store.storage.readEdges([{ mapping, from, to }], DECISIVE),
 	);
 	if (edge?.state === PRESENT) return;
 	await applyEdges(new WritePipeline(store), [

@@ -1,3 +1,4 @@
+import { DECISIVE } from "../../diagnostics.ts";
 import { fenceUnheld } from "../../graph/outbox/fence.ts";
 import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import { resolveReservations } from "../../graph/outbox/reservations.ts";
@@ -45,7 +46,7 @@ export async function repairNaturalKey(
 	id: Id,
 	name: string,
 ): Promise<void> {
-	const contents = await readContents(store.storage, [id]);
+	const contents = await readContents(store.storage, [id], DECISIVE);
 	const data = contents.get(id);
 	if (data === undefined || !isActiveContent(data)) return;
 	const isReserved = (now: JsonObject) =>
@@ -69,7 +70,7 @@ export async function repairNaturalKey(
 	for (const reservation of reservationsOf(store, id, named)) {
 		if (reservation.name !== name) continue;
 		const [row = null] = valuesOrThrow(
-			await store.storage.readLookups([reservation]),
+			await store.storage.readLookups([reservation], DECISIVE),
 		);
 		if (row?.id === id && row.token === reservation.token) return;
 		const lookup = store.model.lookups.get(name);

@@ -1,3 +1,4 @@
+import { DECISIVE } from "../../diagnostics.ts";
 import { derivedLists } from "../../graph/store/derivedLists.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
@@ -41,13 +42,15 @@ export async function repairBookkeeping(
 	type: ObjectType,
 	id: Id,
 ): Promise<void> {
-	const data = (await readContents(store.storage, [id])).get(id);
+	const data = (await readContents(store.storage, [id], DECISIVE)).get(id);
 	if (typeof data !== "object") throw unreadable(id);
 	const keys = derivedLists(store, type, data).flatMap((list) =>
 		isIdOfRow(list.from) ? [{ ...list, to: id }] : [],
 	);
 	const edges =
-		keys.length === 0 ? [] : valuesOrThrow(await store.storage.readEdges(keys));
+		keys.length === 0
+			? []
+			: valuesOrThrow(await store.storage.readEdges(keys, DECISIVE));
 	const versions = edges
 		.map((edge) => edge?.version)
 		.filter((version) => isStoredNumber(version));

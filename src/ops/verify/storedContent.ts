@@ -1,3 +1,4 @@
+import type { CallOptions } from "../../diagnostics.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Id } from "../../id/ids.ts";
 import { isStoredNumber } from "../../storage/order.ts";
@@ -11,10 +12,13 @@ export type StoredContent = JsonObject | "absent" | "not JSON";
 export async function readContents(
 	storage: Storage,
 	ids: Iterable<Id>,
+	call?: CallOptions,
 ): Promise<ReadonlyMap<Id, StoredContent>> {
 	const unique = [...new Set(ids)];
 	const texts =
-		unique.length > 0 ? valuesOrThrow(await storage.readObjects(unique)) : [];
+		unique.length > 0
+			? valuesOrThrow(await storage.readObjects(unique, call))
+			: [];
 	return new Map(unique.map((id, at) => [id, parseContent(texts[at] ?? null)]));
 }
 

@@ -168,6 +168,7 @@ export class HostTransactions {
 				deadline: latest(jobs),
 				trace: mergeTraces(jobs.flatMap(({ trace }) => trace ?? [])),
 				requests: jobs.length,
+				decides: true,
 				isTriedOnce:
 					isShared || jobs.some(({ beside }) => beside !== undefined),
 			},

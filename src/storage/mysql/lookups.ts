@@ -64,7 +64,14 @@ export async function compareAndSetLookups(
 		);
 		const rows = await readLookups(
 			unsure.map((index) => changes[index] as LookupChange),
-			call,
+			// It says whose the key is.
+			{
+				...call,
+				queryOptions: (shard) => ({
+					...call.queryOptions(shard),
+					decides: true,
+				}),
+			},
 		);
 		for (const index of indexes) {
 			const change = changes[index] as LookupChange;

@@ -42,6 +42,8 @@ export interface ReadKind<Key, Result> {
  */
 export class MergedReads<Key, Result> {
 	readonly #lanes = new Map<Host, Lane<Key, Result>>();
+	/** Of reads that decide a write. */
+	readonly #decisive = new Map<Host, Lane<Key, Result>>();
 	readonly #kind: ReadKind<Key, Result>;
 
 	constructor(kind: ReadKind<Key, Result>) {
@@ -58,10 +60,11 @@ export class MergedReads<Key, Result> {
 		if (options.trace !== undefined && !options.trace.isBrief) {
 			return this.#kind.read(host, keys, options);
 		}
-		let lane = this.#lanes.get(host);
+		const lanes = options.decides ? this.#decisive : this.#lanes;
+		let lane = lanes.get(host);
 		if (lane === undefined) {
 			lane = new Lane(host, this.#kind);
-			this.#lanes.set(host, lane);
+			lanes.set(host, lane);
 		}
 		return lane.add(keys, options);
 	}
@@ -220,5 +223,6 @@ function mergedOptions(
 						for (const listener of listeners) listener();
 					},
 		requests: callers.length,
+		...(callers[0]?.options.decides && { decides: true }),
 	};
 }

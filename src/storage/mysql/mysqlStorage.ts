@@ -643,6 +643,7 @@ class MysqlStorage implements Storage {
 			shard: shard?.number ?? 0,
 			deadline: deadlineIn(this.#limits.readMs, call.signal),
 			trace,
+			...(call.decides && { decides: true }),
 		};
 	}
 

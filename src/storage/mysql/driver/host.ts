@@ -32,7 +32,12 @@ import {
 	startRoundTrip,
 	withComment,
 } from "./roundTripSpan.ts";
-import { conflictReason, isOfOneDatabase } from "./toStorageFailure.ts";
+import { TAKES_WRITES, takesWrites } from "./session.ts";
+import {
+	conflictReason,
+	isOfOneDatabase,
+	READ_ONLY_MODE,
+} from "./toStorageFailure.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */
 export interface HostLimits {
@@ -72,6 +77,8 @@ export interface QueryOptions {
 	readonly shard: number;
 	readonly deadline: Deadline;
 	readonly trace?: StatementTrace | undefined;
+	/** See `CallOptions.decides`. */
+	readonly decides?: boolean | undefined;
 	/** Whether `shard` is a mod shard. */
 	readonly onModShard?: boolean;
 	/**
@@ -241,14 +248,19 @@ export class Host implements AsyncDisposable {
 		sql: Sql | ((product: Product) => Sql),
 		options: QueryOptions,
 	): Promise<readonly Row[]> {
+		const sqlFor = ({ product }: MysqlConnection) =>
+			typeof sql === "function" ? sql(product) : sql;
 		return retried(options, () =>
-			this.#single(options, (connection) =>
-				this.#rows(
-					connection,
-					typeof sql === "function" ? sql(connection.product) : sql,
-					options,
-				),
-			),
+			options.decides
+				? this.#lent(this.#transactions, options, async (connection) => {
+						const ended = this.#unwritten(connection, options, [
+							sqlFor(connection),
+						]);
+						return (await ended)[0] as readonly Row[];
+					})
+				: this.#single(options, (connection) =>
+						this.#rows(connection, sqlFor(connection), options),
+					),
 		);
 	}
 
@@ -488,7 +500,8 @@ export class Host implements AsyncDisposable {
 			return "last" in verdict ? verdict.valueOf([]) : verdict.value;
 		}
 		if (!verdict.commit) {
-			await this.#rollBack(connection, options);
+			if (options.decides) await this.#unwritten(connection, options);
+			else await this.#rollBack(connection, options);
 			return verdict.value;
 		}
 		if (performance.now() - answeredAt > STOOD_STILL_MS) {
@@ -610,6 +623,37 @@ export class Host implements AsyncDisposable {
 			host: this.name,
 			statement: name,
 		});
+	}
+
+	/**
+	 * Ends a transaction that writes nothing, after some last reads, in one round
+	 * trip. No COMMIT proves that what it read decides anything: a server that a
+	 * name led to before may lack what was committed, but it takes no writes.
+	 */
+	async #unwritten(
+		connection: MysqlConnection,
+		options: QueryOptions,
+		last: readonly Sql[] = [],
+	): Promise<readonly Result[]> {
+		let results: readonly Result[];
+		try {
+			results = await this.#together(
+				connection,
+				[...last, TAKES_WRITES, ROLLBACK],
+				options,
+			);
+		} catch (thrown) {
+			await this.#rollBack(connection, options);
+			throw thrown;
+		}
+		const answer = results[last.length] as readonly Row[];
+		if (takesWrites(answer[0])) return results.slice(0, last.length);
+		connection.destroy();
+		throw new StorageFailure(
+			"readOnly",
+			"The server takes no writes, so what it says decides none.",
+			{ host: this.name, statement: TAKES_WRITES.name, errno: READ_ONLY_MODE },
+		);
 	}
 
 	/** A connection that cannot roll back is destroyed; the server rolls back when it ends. */

@@ -1,7 +1,7 @@
 import type { Deadline } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { ServerIdentity } from "./currentServer.ts";
-import type { Product } from "./mysql2Connection.ts";
+import type { Product, Row } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 
 /**
@@ -47,12 +47,13 @@ const OLDEST: Readonly<Record<Product, readonly number[]>> = {
 const IDENTITY = `/*!80000 @@global.server_uuid, @@global.gtid_mode */
 		/*M! CONCAT_WS(' ', @@global.server_id, @@hostname, @@global.port), '' */`;
 
+const READ_ONLY_SERVER = "@@global.read_only, @@global.innodb_read_only";
+
 const SETTINGS: Sql = {
 	name: "settings",
 	text: `SELECT @@version, @@auto_increment_increment,
 		@@innodb_flush_log_at_trx_commit,
-		@@global.read_only, @@global.innodb_read_only,
-		${IDENTITY}`,
+		${READ_ONLY_SERVER}, ${IDENTITY}`,
 	values: [],
 };
 
@@ -81,16 +82,27 @@ export async function prepareSession(
 		await connection.run(READ_ONLY, deadline);
 	}
 	if (options.leanBinlog) await leaveTextsOut(connection, deadline);
-	const isOff = (value = "") => value === "0" || value === "OFF";
 	return {
 		product,
 		server: {
 			id: id ?? "",
-			takesWrites: isOff(readOnly) && isOff(innodbReadOnly),
+			takesWrites: takesWrites([readOnly, innodbReadOnly]),
 			hasGtids: gtidMode === "ON",
 		},
 	};
 }
+
+/** MariaDB's newest versions name the values of `read_only`. */
+export function takesWrites(row: Row = []): boolean {
+	return row.length > 0 && row.every((value) => /^(0|OFF)$/.test(`${value}`));
+}
+
+/** Whether the server takes writes, as `takesWrites` reads it. */
+export const TAKES_WRITES: Sql = {
+	name: "takes writes",
+	text: `SELECT ${READ_ONLY_SERVER}`,
+	values: [],
+};
 
 /** The `id` of the server that a connection leads to. */
 export async function serverOf(

@@ -200,3 +200,45 @@ describe("A name that leads to another server", () => {
 		}
 	});
 });
+
+describe("What decides a write", () => {
+	const COUNT = sql("count", "SELECT COUNT(*) FROM t.rows");
+	const isReadOnly = (thrown: unknown) =>
+		thrown instanceof StorageFailure && thrown.kind === "readOnly";
+
+	test("is not read from a server that takes no writes any more", async () => {
+		await using named = await openName();
+		const { host, readFrom } = named;
+		const decisive = () => host.rows(WHERE, { ...asked(), decides: true });
+		assert.deepEqual(await decisive(), [[ids.a]]);
+		await readFrom();
+		await setReadOnly(a, true);
+		try {
+			await assert.rejects(decisive(), isReadOnly);
+			assert.equal(await readFrom(), ids.a);
+		} finally {
+			await setReadOnly(a, false);
+		}
+		assert.deepEqual(await decisive(), [[ids.a]]);
+	});
+
+	test("is no transaction that writes nothing on a server that takes no writes any more", async () => {
+		await using named = await openName();
+		const look = () =>
+			named.host.transaction(
+				{ ...asked(), decides: true },
+				async ({ rows }) => ({
+					value: (await rows(COUNT)).length,
+					commit: false,
+				}),
+			);
+		assert.equal(await look(), 1);
+		await setReadOnly(a, true);
+		try {
+			await assert.rejects(look(), isReadOnly);
+		} finally {
+			await setReadOnly(a, false);
+		}
+		assert.equal(await look(), 1);
+	});
+});
