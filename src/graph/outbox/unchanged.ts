@@ -10,10 +10,14 @@ export function unchanged(id: Id, message: string): CorkboardError {
 	});
 }
 
+export function isUnchanged(error: unknown): boolean {
+	return error instanceof CorkboardError && error.details.kind === UNCHANGED;
+}
+
 /** Whether what failed may have taken effect, or take effect yet. */
 export function isUnknownOutcome(error: unknown): boolean {
 	return (
 		!(error instanceof CorkboardError) ||
-		(error.code === "UNAVAILABLE" && error.details.kind !== UNCHANGED)
+		(error.code === "UNAVAILABLE" && !isUnchanged(error))
 	);
 }

@@ -12,7 +12,11 @@ import {
 	reservationsOf,
 } from "../outbox/naturalKeys.ts";
 import { isReserved, reserveKeys } from "../outbox/reservations.ts";
-import { isUnknownOutcome, unchanged } from "../outbox/unchanged.ts";
+import {
+	isUnchanged,
+	isUnknownOutcome,
+	unchanged,
+} from "../outbox/unchanged.ts";
 import {
 	type Change,
 	changeObject,
@@ -34,8 +38,28 @@ import type { WritePipeline } from "./pipeline.ts";
  *    nobody has released one of the reservations, or will.
  * 4. Deliver: release the old keys, and new ones that the object does not hold.
  *    Releasing goes by token, so that a → b → a cannot free the second a.
+ *
+ * A change that was overtaken, by another change of the object or by the release of
+ * an earlier one's reservation, has changed nothing and begins again.
  */
 export async function changeWithKeys(
+	pipeline: WritePipeline,
+	id: Id,
+	change: Change,
+): Promise<void> {
+	for (let tries = 1; ; tries++) {
+		try {
+			return await tryChange(pipeline, id, change);
+		} catch (error) {
+			if (tries === MOST_TRIES || !isUnchanged(error)) throw error;
+		}
+	}
+}
+
+/** Whoever is overtaken each time meets many others. */
+const MOST_TRIES = 3;
+
+async function tryChange(
 	pipeline: WritePipeline,
 	id: Id,
 	change: Change,
@@ -113,6 +137,13 @@ export function keyTaken(): CorkboardError {
 	return new CorkboardError("CONFLICT", "This name or address is taken.");
 }
 
+function overtaken(id: Id): CorkboardError {
+	return unchanged(
+		id,
+		"Other changes of the names or addresses of this object came between. Nothing was changed. Try again.",
+	);
+}
+
 /** The change with the tokens of the reserved keys in the new content. */
 function withReservations(
 	pipeline: WritePipeline,
@@ -130,7 +161,7 @@ function withReservations(
 		// Nothing leads to an object that is not active.
 		if (data.state !== undefined) throw notFound();
 		if (reservations.length > 0 && fenceOf(data) !== fence) {
-			throw unchanged(id, "The change took too long. Try again.");
+			throw overtaken(id);
 		}
 		const changed = change(data);
 		if (changed === null) return null;
@@ -138,7 +169,7 @@ function withReservations(
 		// Another request changed a key between the reading and the lock: the keys
 		// that are reserved are not those that would be written.
 		if (needed.some((reservation) => !hasKey(reservations, reservation))) {
-			throw keyTaken();
+			throw overtaken(id);
 		}
 		const tokens = {
 			...(data.tokens as JsonObject | undefined),
