@@ -32,21 +32,22 @@ export async function run(
 ): Promise<number> {
 	const isJson = given.json !== undefined;
 	return withFleet(context, async (fleet) => {
-		const { hosts, silence } = await checkRemoveReplica(fleet, host);
+		const { hosts, silence, faults } = await checkRemoveReplica(fleet, host);
 		const { primary, replica } = hosts;
-		if (given["dry-run"] !== undefined) {
+		if (given["dry-run"] !== undefined || faults.length > 0) {
 			const answers = silence === null;
 			context.stdout(
 				isJson
-					? JSON.stringify({ primary, replica, answers }, null, "\t")
+					? JSON.stringify({ primary, replica, answers, faults }, null, "\t")
 					: [
 							`${primary} has no replica without ${replica}`,
 							answers
 								? `${replica} answers: its replication would be stopped`
 								: `${replica} does not answer, and would be left as it is: ${silence}`,
+							...faults,
 						].join("\n"),
 			);
-			return 0;
+			return faults.length > 0 ? 1 : 0;
 		}
 		if (given.yes === undefined) {
 			const question = `Remove ${replica}? ${primary} has no replica then.`;

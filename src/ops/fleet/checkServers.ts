@@ -17,7 +17,7 @@ import {
 } from "./databases.ts";
 import { FleetServer, hasOperator, withoutOperator } from "./fleetServer.ts";
 import { counterFaults } from "./localIds.ts";
-import { missingPrivileges, OPERATOR_PRIVILEGES } from "./operatorGrants.ts";
+import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { FLEET_SETTINGS, settingFaults } from "./serverSettings.ts";
 
 /** What operations on a fleet would meet. */
@@ -130,7 +130,9 @@ export async function checkServers(
 			faults.push(...(await settingFaults(server, FLEET_SETTINGS)));
 		});
 		await attempt(server, "read-only databases", () => checkFences(server));
-		await attempt(server, "privileges", () => checkPrivileges(server));
+		await attempt(server, "privileges", () =>
+			checkPrivileges(server, databases),
+		);
 		await attempt(server, "grants", () => checkGrants(server, url, databases));
 		await attempt(server, "connections", () => checkConnections(server));
 		await attempt(server, "clock", async () => {
@@ -148,13 +150,13 @@ export async function checkServers(
 	}
 
 	/** Of the operator's account: without one, the account of the URL only looks. */
-	async function checkPrivileges(server: FleetServer): Promise<void> {
+	async function checkPrivileges(
+		server: FleetServer,
+		databases: readonly string[],
+	): Promise<void> {
 		if (!hasOperator(environment)) return;
-		const needed = OPERATOR_PRIVILEGES.flatMap(({ privileges }) => privileges);
-		const missing = await missingPrivileges(server, needed);
-		if (missing.length === 0) return;
 		faults.push(
-			`${server.name}: the operator's account lacks ${missing.join(", ")}: corkboard grants --operator.`,
+			...(await grantFaults(server, NEEDED_GRANTS["replica add"], databases)),
 		);
 	}
 
@@ -173,16 +175,6 @@ export async function checkServers(
 		if (missing.length > 0) {
 			faults.push(
 				`${server.name}: the account of the processes lacks ${describeMissing(missing)}: corkboard grants.`,
-			);
-		}
-		if (!hasOperator(environment)) return;
-		const lacking = await missingOnDatabases(server, databases, () => [
-			"SELECT",
-			"INSERT",
-		]);
-		if (lacking.length > 0) {
-			faults.push(
-				`${server.name}: the operator's account lacks ${describeMissing(lacking)}: corkboard grants --operator.`,
 			);
 		}
 	}

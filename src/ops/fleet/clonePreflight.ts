@@ -1,5 +1,5 @@
 import type { FleetServer } from "./fleetServer.ts";
-import { missingPrivileges, OPERATOR_PRIVILEGES } from "./operatorGrants.ts";
+import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { isOldOrOther, oldVersion } from "./preflight.ts";
 import { PROMOTION_SETTINGS, settingFaults } from "./serverSettings.ts";
 
@@ -44,14 +44,9 @@ export async function clonePreflight(
 			`${target.name} is MySQL ${to}, but ${source.name} is ${from}: a copy needs the same version.`,
 		);
 	}
-	const needed = OPERATOR_PRIVILEGES.flatMap(({ privileges }) => privileges);
 	for (const server of [source, target]) {
-		const missing = await missingPrivileges(server, needed);
-		if (missing.length === 0) continue;
 		// Without SHOW DATABASES a server that holds others' data would seem to be empty.
-		faults.push(
-			`${server.name}: the operator's account lacks ${missing.join(", ")}: corkboard grants --operator.`,
-		);
+		faults.push(...(await grantFaults(server, NEEDED_GRANTS["replica add"])));
 	}
 	if (faults.length > 0) return { faults, bytes: 0 };
 	faults.push(...(await differences(source, target)));

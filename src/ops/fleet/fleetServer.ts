@@ -128,6 +128,32 @@ export class FleetServer implements AsyncDisposable {
 		}
 	}
 
+	async isFenced(): Promise<boolean> {
+		const [isFenced] = await this.row(
+			"fence state",
+			"SELECT @@GLOBAL.super_read_only",
+		);
+		return String(isFenced) === "1";
+	}
+
+	/** `liftFence`, which whoever has no right to fails only where there is a fence. */
+	async unfence(): Promise<void> {
+		try {
+			await this.liftFence();
+		} catch (thrown) {
+			if (await this.isFenced().catch(() => true)) throw thrown;
+		}
+	}
+
+	/** `fence`, which whoever has no right to fails only where there is none. */
+	async refence(): Promise<void> {
+		try {
+			await this.fence();
+		} catch (thrown) {
+			if (!(await this.isFenced().catch(() => false))) throw thrown;
+		}
+	}
+
 	/** All transactions that it has, as a set of GTIDs. */
 	async executed(): Promise<string> {
 		const [set] = await this.row(
@@ -192,6 +218,13 @@ export class FleetServer implements AsyncDisposable {
 			.map(([set]) => String(set ?? ""))
 			.filter((set) => set !== "")
 			.join(",");
+	}
+
+	/** Goes on following the server that it followed. */
+	async startFollowing(): Promise<void> {
+		const state = await this.replica();
+		if (state?.isReceiving && state.isApplying) return;
+		await this.run("start replica", "START REPLICA");
 	}
 
 	/** Follows no other server any more. */

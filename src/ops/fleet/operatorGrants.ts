@@ -1,3 +1,4 @@
+import { describeMissing, missingOnDatabases } from "./accountGrants.ts";
 import type { FleetServer } from "./fleetServer.ts";
 
 /** What the operator's account needs on each server, and for what. */
@@ -58,6 +59,56 @@ export const OPERATOR_TABLE_GRANTS: readonly {
 	},
 ];
 
+/** What each command's steps need of a server, beside what they need on databases. */
+const REPLICATING = [
+	"SYSTEM_VARIABLES_ADMIN",
+	"PERSIST_RO_VARIABLES_ADMIN",
+	"REPLICATION_SLAVE_ADMIN",
+	"REPLICATION CLIENT",
+	"RELOAD",
+] as const;
+export const NEEDED_GRANTS = {
+	/** Of both servers: they change places, and one follows the other with this account. */
+	promote: [...REPLICATING, "REPLICATION SLAVE", "PROCESS"],
+	/** Of the replica; where the primary answers, it is only fenced. */
+	"promote --dead": REPLICATING,
+	fence: ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"],
+	"replica add": OPERATOR_PRIVILEGES.flatMap(({ privileges }) => privileges),
+	/** Of the replica, where it answers. */
+	"replica remove": REPLICATING,
+} as const;
+
+/** What this one of before MySQL 8 stands for. */
+const SUPER = [
+	"SYSTEM_VARIABLES_ADMIN",
+	"PERSIST_RO_VARIABLES_ADMIN",
+	"REPLICATION_SLAVE_ADMIN",
+	"CONNECTION_ADMIN",
+];
+
+/** A sentence where the account lacks a right that a command needs on a server; asked before the command changes anything. */
+export async function grantFaults(
+	server: FleetServer,
+	needed: readonly string[],
+	/** To be read and inserted into. */
+	databases: readonly string[] = [],
+): Promise<readonly string[]> {
+	const missing = await missingPrivileges(server, needed);
+	const onDatabases = await missingOnDatabases(server, databases, () => [
+		"SELECT",
+		"INSERT",
+	]);
+	const all = [
+		...missing,
+		...(onDatabases.length > 0 ? [describeMissing(onDatabases)] : []),
+	];
+	return all.length === 0
+		? []
+		: [
+				`${server.name}: the operator's account lacks ${all.join(", ")}: corkboard grants --operator.`,
+			];
+}
+
 /** Those of these global privileges that the account lacks on a server. */
 export async function missingPrivileges(
 	server: FleetServer,
@@ -70,7 +121,7 @@ export async function missingPrivileges(
 			return names?.split(/, ?/) ?? [];
 		}),
 	);
-	return held.has("ALL PRIVILEGES")
-		? []
-		: needed.filter((name) => !held.has(name));
+	if (held.has("ALL PRIVILEGES")) return [];
+	if (held.has("SUPER")) for (const name of SUPER) held.add(name);
+	return needed.filter((name) => !held.has(name));
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FleetServer } from "./fleetServer.ts";
+import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { PROMOTION_SETTINGS, settingFaults } from "./serverSettings.ts";
 
 /** The oldest that knows the settings and statements of a promotion by these names. */
@@ -32,6 +33,13 @@ export async function preflight(
 			faults.push(oldVersion(server.name, String(version)));
 		}
 	}
+	if (faults.length > 0) return { faults, lagMs: Number.POSITIVE_INFINITY };
+	for (const server of [old, candidate]) {
+		faults.push(
+			...(await grantFaults(server, NEEDED_GRANTS.promote, databases)),
+		);
+	}
+	// Without them the rest cannot be asked.
 	if (faults.length > 0) return { faults, lagMs: Number.POSITIVE_INFINITY };
 	for (const server of [old, candidate]) {
 		faults.push(...(await settingFaults(server, PROMOTION_SETTINGS)));

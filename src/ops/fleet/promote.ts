@@ -8,14 +8,14 @@ import {
 	databasesOf,
 	exchangeHosts,
 	findPromotion,
-	namesPrimary,
 	type PromotionHosts,
 } from "./exchangeHosts.ts";
 import { FleetServer } from "./fleetServer.ts";
 import { raiseLocalIds, readCounters } from "./localIds.ts";
-import { isTakenOver, Operation, type Step } from "./operations.ts";
+import { Operation, type Step } from "./operations.ts";
 import { preflight } from "./preflight.ts";
 import { publishMap } from "./publishMap.ts";
+import { rollBack, type UndoOptions, undone } from "./rollBack.ts";
 
 /**
  * Makes a replica the primary, while both servers live (docs/replicas.md).
@@ -101,16 +101,16 @@ export async function proceedPromotion(
 	return proceed(options, operation, hosts);
 }
 
-/** Undoes one that this process has taken over. */
+/** Undoes one that this process has taken over, of a primary that lives or of one that is dead. Returns what could not be undone. */
 export async function undoPromotion(
-	options: PromoteOptions,
+	{ store, environment }: Pick<PromoteOptions, "store" | "environment">,
 	operation: Operation,
-): Promise<PromotionResult> {
-	const hosts = await hostsOf(options.store, operation);
-	await using old = new FleetServer(hosts.fromUrl, options.environment);
-	await using next = new FleetServer(hosts.toUrl, options.environment);
-	await rollBack(options.store, operation, old, next, "aborted");
-	return resultOf(operation, hosts);
+	undo: UndoOptions,
+): Promise<readonly string[]> {
+	const hosts = await hostsOf(store, operation);
+	await using old = new FleetServer(hosts.fromUrl, environment);
+	await using next = new FleetServer(hosts.toUrl, environment);
+	return await rollBack(store, operation, old, next, "aborted", undo);
 }
 
 async function proceed(
@@ -132,7 +132,14 @@ async function proceed(
 	if (is("locked", "fencing")) {
 		// Who began it had fenced the primary: writes wait since then.
 		const isLonger = is("fencing");
-		pause = await exchangeOrRollBack(options, operation, hosts, old, next);
+		try {
+			pause = await exchange(options, operation, hosts, old, next);
+		} catch (thrown) {
+			// So that writes do not wait for an operator where they need not.
+			throw await undone(thrown, operation, (why) =>
+				rollBack(options.store, operation, old, next, why),
+			);
+		}
 		if (pause === null) return resultOf(operation, hosts);
 		if (isLonger) pause = null;
 		await onStep("published");
@@ -166,32 +173,6 @@ async function proceed(
 	await operation.end("done", `${hosts.from} follows ${hosts.to}${times}`);
 	const pauseMs = pause === null ? null : lengthOf(pause);
 	return { ...resultOf(operation, hosts), pauseMs, agreement };
-}
-
-/** Undoes what failed before it was published, so that writes do not wait for an operator where they need not. */
-async function exchangeOrRollBack(
-	options: PromoteOptions,
-	operation: Operation,
-	hosts: PromotionHosts,
-	old: FleetServer,
-	next: FleetServer,
-): Promise<Pause | null> {
-	try {
-		return await exchange(options, operation, hosts, old, next);
-	} catch (thrown) {
-		if (!(thrown instanceof CorkboardError)) throw thrown;
-		try {
-			// Fails where it was published after all, or somebody else has taken over.
-			await rollBack(options.store, operation, old, next, thrown.message);
-		} catch (failed) {
-			throw isTakenOver(failed) ? failed : thrown;
-		}
-		throw new CorkboardError(
-			thrown.code,
-			`${thrown.message} So it was rolled back: ${hosts.from} is the primary.`,
-			{ cause: thrown },
-		);
-	}
 }
 
 /** How long each step took while the old primary took no writes. Milliseconds. */
@@ -303,35 +284,6 @@ async function countersBehind(
 			? [{ ...own, next: least }]
 			: [];
 	});
-}
-
-/** The topology names the old primary, and nothing that is still on its way can change that. */
-async function rollBack(
-	store: TopologyStore,
-	operation: Operation,
-	old: FleetServer,
-	next: FleetServer,
-	why: string,
-): Promise<void> {
-	const { topology } = await requireCurrent(store);
-	if (!namesPrimary(topology, operation.record.from)) {
-		// Edited by hand meanwhile: two primaries are worse than none.
-		throw new CorkboardError(
-			"CONFLICT",
-			`Version ${topology.version} does not name ${operation.record.from} as a primary any more, so it stays without writes.`,
-		);
-	}
-	if (operation.record.step !== "rolling back") {
-		await operation.save({ step: "rolling back" }, `rolling back: ${why}`);
-	}
-	await operation.requireHeld();
-	// First: writes wait for it, and the other server may be what failed.
-	await old.liftFence();
-	// Nobody wrote there: no topology named it.
-	await next.fence();
-	const state = await next.replica();
-	if (!state?.isReceiving || !state.isApplying) await next.follow(old);
-	await operation.end("rolled back", "nothing changed");
 }
 
 async function hostsOf(

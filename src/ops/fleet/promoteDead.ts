@@ -8,14 +8,14 @@ import {
 	databasesOf,
 	findPromoted,
 	findPromotion,
-	namesPrimary,
 	type PromotionHosts,
 	replaceHost,
 } from "./exchangeHosts.ts";
 import { FleetServer, type ReplicaState } from "./fleetServer.ts";
 import { raiseLocalIds, readCounters } from "./localIds.ts";
 import { type Loss, measureLoss } from "./loss.ts";
-import { isTakenOver, Operation } from "./operations.ts";
+import { Operation } from "./operations.ts";
+import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { isOldOrOther, oldVersion } from "./preflight.ts";
 import {
 	type PromoteOptions,
@@ -23,6 +23,7 @@ import {
 	stillNamed,
 } from "./promote.ts";
 import { publishMap } from "./publishMap.ts";
+import { rollBack, undone } from "./rollBack.ts";
 
 /**
  * Makes a replica the primary in the place of one that is dead
@@ -115,6 +116,24 @@ export async function checkDeadPromotion(
 		faults.push(oldVersion(hosts.to, String(version)));
 		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
 	}
+	faults.push(
+		...(await grantFaults(
+			next,
+			NEEDED_GRANTS["promote --dead"],
+			databasesOf(hosts),
+		)),
+		...(silence === null && force
+			? await grantFaults(old, NEEDED_GRANTS.fence)
+			: []),
+	);
+	if (faults.length > 0) {
+		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
+	}
+	try {
+		await next.received();
+	} catch (thrown) {
+		faults.push(`${(thrown as Error).message}: corkboard grants --operator.`);
+	}
 	const replica = await next.replica();
 	const evidence = { ...seen, replica };
 	faults.push(...replicaFaults(hosts, replica));
@@ -194,18 +213,6 @@ export async function resumeDead(
 	return proceed(options, operation, await hostsOf(options.store, operation));
 }
 
-/** Undoes one that has not published. */
-export async function abortDead(
-	options: DeadOptions,
-	operation: Operation,
-): Promise<DeadResult> {
-	const hosts = await hostsOf(options.store, operation);
-	await using old = new FleetServer(hosts.fromUrl, options.environment);
-	await using next = new FleetServer(hosts.toUrl, options.environment);
-	await rollBack(options.store, operation, old, next, "aborted");
-	return resultOf(operation, hosts);
-}
-
 async function proceed(
 	options: DeadOptions,
 	operation: Operation,
@@ -225,7 +232,9 @@ async function proceed(
 			const isDone = await takePlace(options, operation, hosts, old, next);
 			if (!isDone) return resultOf(operation, hosts);
 		} catch (thrown) {
-			throw await undone(options, operation, old, next, thrown);
+			throw await undone(thrown, operation, (why) =>
+				rollBack(store, operation, old, next, why),
+			);
 		}
 		await onStep("published");
 	}
@@ -347,64 +356,6 @@ async function untilApplied(server: FleetServer, ms: number): Promise<void> {
 		}
 		await sleep(LOOK_MS);
 	}
-}
-
-/** What to throw after a failure before the publication: it is undone where that can be. */
-async function undone(
-	{ store }: DeadOptions,
-	operation: Operation,
-	old: FleetServer,
-	next: FleetServer,
-	thrown: unknown,
-): Promise<unknown> {
-	const { step, from } = operation.record;
-	if (!(thrown instanceof CorkboardError) || step === "rolled back") {
-		return thrown;
-	}
-	try {
-		await rollBack(store, operation, old, next, thrown.message);
-	} catch (failed) {
-		// Published after all, or taken over: it stands as it is.
-		return isTakenOver(failed) ? failed : thrown;
-	}
-	return new CorkboardError(
-		thrown.code,
-		`${thrown.message} So it was rolled back: ${from} is the primary.`,
-		{ cause: thrown },
-	);
-}
-
-/** The topology names the old primary; the replica follows it again as soon as it answers. */
-async function rollBack(
-	store: TopologyStore,
-	operation: Operation,
-	old: FleetServer,
-	next: FleetServer,
-	why: string,
-): Promise<void> {
-	const { topology } = await requireCurrent(store);
-	const { from } = operation.record;
-	if (!namesPrimary(topology, from)) {
-		throw new CorkboardError(
-			"CONFLICT",
-			`Version ${topology.version} does not name ${from} as a primary any more, so nothing is undone.`,
-		);
-	}
-	if (operation.record.step !== "rolling back") {
-		await operation.save({ step: "rolling back" }, `rolling back: ${why}`);
-	}
-	await operation.requireHeld();
-	await next.fence();
-	if ((await next.replica()) === null) await next.follow(old);
-	else await next.run("start replica", "START REPLICA");
-	const isWritable = (await old.silence(TRY_MS)) === null;
-	if (isWritable) await old.liftFence();
-	await operation.end(
-		"rolled back",
-		isWritable
-			? "nothing changed"
-			: `nothing changed; ${from} does not answer, and may be super_read_only when it is back`,
-	);
 }
 
 async function hostsOf(

@@ -5,6 +5,7 @@ import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
 import { FleetServer } from "./fleetServer.ts";
 import { highestIds, raiseLocalIds, readCounters } from "./localIds.ts";
+import { grantFaults } from "./operatorGrants.ts";
 import { withHost } from "./replicaHosts.ts";
 
 export interface RaiseOptions {
@@ -46,6 +47,10 @@ export async function raiseIds(options: RaiseOptions): Promise<RaisedIds> {
 	const { by, isDryRun } = options;
 	await using server = new FleetServer(urlOf(options), options.environment);
 	const databases = await databasesOn(server, options.shards);
+	const faults = await grantFaults(server, [], databases);
+	if (faults.length > 0) {
+		throw new CorkboardError("CONFLICT", faults.join("\n"));
+	}
 	const counters = await readCounters(server, databases);
 	const highest = await highestIds(server, [...counters.keys()]);
 	// A counter may be below what its table holds.

@@ -9,6 +9,7 @@ import {
 } from "./addReplica.ts";
 import { FleetServer } from "./fleetServer.ts";
 import { Operation } from "./operations.ts";
+import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { publishMap } from "./publishMap.ts";
 import {
 	findReplica,
@@ -22,14 +23,25 @@ import {
 const ANSWER_MS = 10_000;
 const AGREE_MS = 30_000;
 
-/** The hosts, and whether the replica answers. Throws BAD_TOPOLOGY where the map names no such replica. */
+/** The hosts, whether the replica answers, and what speaks against it. Throws BAD_TOPOLOGY where the map names no such replica. */
 export async function checkRemoveReplica(
 	{ store, environment }: Pick<ReplicaOptions, "store" | "environment">,
 	host: string,
-): Promise<{ readonly hosts: ReplicaHosts; readonly silence: string | null }> {
+): Promise<{
+	readonly hosts: ReplicaHosts;
+	readonly silence: string | null;
+	/** A sentence for each thing that speaks against it. */
+	readonly faults: readonly string[];
+}> {
 	const { topology } = await requireCurrent(store);
 	const hosts = findReplica(topology, host);
-	return { hosts, silence: await silenceOf(hosts.replicaUrl, environment) };
+	await using server = new FleetServer(hosts.replicaUrl, environment);
+	const silence = await server.silence(ANSWER_MS);
+	const faults =
+		silence === null
+			? await grantFaults(server, NEEDED_GRANTS["replica remove"])
+			: [];
+	return { hosts, silence, faults };
 }
 
 /**
@@ -41,8 +53,10 @@ export async function removeReplica(
 	options: ReplicaOptions,
 	host: string,
 ): Promise<ReplicaResult> {
-	const { topology } = await requireCurrent(options.store);
-	const hosts = findReplica(topology, host);
+	const { hosts, faults } = await checkRemoveReplica(options, host);
+	if (faults.length > 0) {
+		throw new CorkboardError("CONFLICT", faults.join("\n"));
+	}
 	await using operation = await Operation.begin(options.store, {
 		kind: "replica remove",
 		from: hosts.primary,

@@ -4,21 +4,20 @@ import {
 	proceedAdd,
 	type ReplicaOptions,
 	type ReplicaResult,
-	resultOf,
 } from "./addReplica.ts";
-import { Operation, type OperationRecord } from "./operations.ts";
+import { isTakenOver, Operation, type OperationRecord } from "./operations.ts";
 import {
 	type PromotionResult,
 	proceedPromotion,
 	undoPromotion,
 } from "./promote.ts";
 import {
-	abortDead,
 	type DeadOptions,
 	type DeadResult,
 	resumeDead,
 } from "./promoteDead.ts";
 import { proceedRemove } from "./removeReplica.ts";
+import type { UndoOptions } from "./rollBack.ts";
 
 /** What any kind of operation is resumed with. */
 export type ResumeOptions = DeadOptions & ReplicaOptions;
@@ -49,39 +48,99 @@ export async function proceed(
 	}
 }
 
+/** An operation that is over, as it was undone. */
+export interface Undone {
+	readonly result: PromotionResult | DeadResult | ReplicaResult;
+	/** What could not be undone, each as a sentence. */
+	readonly left: readonly string[];
+}
+
 /** Undoes one whose holder is gone and that has not published. Throws CONFLICT where it has. */
 export async function abortOperation(
 	options: ResumeOptions,
 	id: string,
-): Promise<PromotionResult | DeadResult | ReplicaResult> {
+): Promise<Undone["result"]> {
 	await using operation = await Operation.takeOver(options.store, id);
-	return await undo(options, operation);
+	return (await undo(options, operation)).result;
 }
 
-/** Undoes one that this process has taken over. */
+/**
+ * Undoes one that this process has taken over. With `isLeaving` it is over in any
+ * case: one that has published counts as done then, and what was not done or undone is returned.
+ */
 export async function undo(
 	options: ResumeOptions,
 	operation: Operation,
-): Promise<PromotionResult | DeadResult | ReplicaResult> {
-	const { id, kind, step, version, to } = operation.record;
-	if (step === "published") {
-		throw new CorkboardError(
-			"CONFLICT",
-			`${id} has published version ${version}. Complete it: corkboard operations resume ${id}.`,
+	undoing: UndoOptions = {},
+): Promise<Undone> {
+	const { record } = operation;
+	const isPublished = record.step === "published";
+	let left: readonly string[] = [];
+	try {
+		if (isPublished) {
+			throw new CorkboardError(
+				"CONFLICT",
+				`${record.id} has published version ${record.version}. Complete it: corkboard operations resume ${record.id}. To end it where it is: --leave.`,
+			);
+		}
+		left = await undoKind(options, operation, undoing);
+	} catch (thrown) {
+		const isEnding =
+			undoing.isLeaving === true &&
+			thrown instanceof CorkboardError &&
+			!isTakenOver(thrown);
+		if (!isEnding) throw thrown;
+		left = [isPublished ? remainsOf(record) : thrown.message];
+		await operation.end(
+			isPublished ? "done" : "rolled back",
+			`${isPublished ? "not completed" : "not undone"}: ${left.join(" ")}`,
 		);
 	}
-	if (kind === "promote") return undoPromotion(options, operation);
-	if (kind === "promote --dead") return abortDead(options, operation);
-	if (kind === "replica add") return abortAdd(options, operation);
-	await operation.end("rolled back", `${to} stays a replica`);
-	return resultOf(operation, null);
+	return { result: recordedResult(operation.record), left };
+}
+
+async function undoKind(
+	options: ResumeOptions,
+	operation: Operation,
+	undoing: UndoOptions,
+): Promise<readonly string[]> {
+	switch (operation.record.kind) {
+		case "promote":
+		case "promote --dead":
+			return undoPromotion(options, operation, undoing);
+		case "replica add":
+			await abortAdd(options, operation);
+			return [];
+		case "replica remove":
+			await operation.end(
+				"rolled back",
+				`${operation.record.to} stays a replica`,
+			);
+			return [];
+	}
+}
+
+/** What is still to be done after the publication, or was not seen to be done. */
+function remainsOf({ kind, from, to, version }: OperationRecord): string {
+	const served = `Whether all processes serve version ${version}: corkboard topology wait ${version}.`;
+	switch (kind) {
+		case "promote":
+			return `${to} has to take writes (super_read_only), and ${from} to follow it. ${served}`;
+		case "promote --dead":
+			return `${from} may take writes when it is back. ${served}`;
+		case "replica add":
+			return served;
+		case "replica remove":
+			return `${to} may go on following ${from}. ${served}`;
+	}
 }
 
 /** What is known of one that is over, or was published, from its record alone. */
 export function recordedResult(
 	record: OperationRecord,
 ): PromotionResult | DeadResult | ReplicaResult {
-	const { id, kind, from, to, version, loss, step } = record;
+	const { id, kind, from, to, loss, step } = record;
+	const version = step === "rolled back" ? null : record.version;
 	if (kind === "replica add" || kind === "replica remove") {
 		return {
 			...{ operation: id, kind, primary: from, replica: to },
