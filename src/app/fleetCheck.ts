@@ -1,11 +1,8 @@
 import type { Config } from "../config/config.ts";
 import { checkServers } from "../ops/fleet/checkServers.ts";
-import { isOver, listOperations } from "../ops/fleet/operations.ts";
-import { isHeld } from "../ops/fleet/signOfLife.ts";
 import { agreed } from "../topology/barrier.ts";
 import type { Environment } from "../topology/secret.ts";
 import type { TopologyStore } from "../topology/store.ts";
-import { type Deadline, deadlineIn } from "../util/deadline.ts";
 import { type FleetStatus, fleetStatus } from "./fleetStatus.ts";
 import { processConnections } from "./processConnections.ts";
 import { storeToChange } from "./topologyOperations.ts";
@@ -21,28 +18,30 @@ export interface FleetCheck {
 
 /** For members to go over to the newest version. Milliseconds. */
 const AGREEMENT_MS = 5_000;
-const STATUS_MS = 3_000;
 
 /** Looks at all servers, processes and operations of a fleet, and changes nothing. Throws BAD_CONFIG for an embedded folder. */
 export async function checkFleet(
 	config: Config,
 	environment: Environment,
-	deadline: Deadline = deadlineIn(STATUS_MS),
 ): Promise<FleetCheck> {
 	await using store = storeToChange(config);
-	const status = await fleetStatus(config, deadline);
+	const status = await fleetStatus(config);
 	const { topology } = status;
 	const isLost = topology.store === "down";
-	const [servers, members, operations] = await Promise.all([
+	const [servers, members] = await Promise.all([
 		checkServers(status.map, environment, {
 			processes: Math.max(1, status.members?.length ?? 1),
 			connections: processConnections(status.map),
 		}),
 		isLost ? [] : membersBehind(store, topology.version),
-		isLost ? [] : abandonedOperations(store),
 	]);
 	return {
-		faults: [...status.problems, ...members, ...operations, ...servers.faults],
+		faults: [
+			// The servers' own look is at their clocks too, with more rounds.
+			...status.problems.filter((problem) => !status.clocks.includes(problem)),
+			...members,
+			...servers.faults,
+		],
 		unchecked: [
 			...(isLost
 				? [
@@ -68,22 +67,4 @@ async function membersBehind(
 				? `${id} serves version ${at} of the topology, not ${version}.`
 				: `${id} still runs calls on version ${oldest} of the topology.`,
 	);
-}
-
-async function abandonedOperations(
-	store: TopologyStore,
-): Promise<readonly string[]> {
-	const open = (await listOperations(store)).filter(
-		(record) => !isOver(record),
-	);
-	const found = await Promise.all(
-		open.map(async ({ id, step }) =>
-			(await isHeld(store, id))
-				? []
-				: [
-						`${id} stands at "${step}" and nobody runs it: operations resume ${id}.`,
-					],
-		),
-	);
-	return found.flat();
 }

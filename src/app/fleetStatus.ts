@@ -1,4 +1,11 @@
 import type { Config } from "../config/config.ts";
+import { clockFaults } from "../ops/fleet/clocks.ts";
+import {
+	isOver,
+	listOperations,
+	type OperationRecord,
+} from "../ops/fleet/operations.ts";
+import { HOLDER_MS, isHeld } from "../ops/fleet/signOfLife.ts";
 import {
 	type HostReport,
 	hostProblems,
@@ -10,7 +17,7 @@ import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import { type Member, readMembers } from "../topology/members.ts";
 import { modShards, openShards, shardsOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import { type Deadline, withDeadline } from "../util/deadline.ts";
+import { type Deadline, deadlineIn, withDeadline } from "../util/deadline.ts";
 import {
 	type CacheReport,
 	cacheProblems,
@@ -24,8 +31,8 @@ import {
 	openTopology,
 	type TopologySource,
 } from "./openTopology.ts";
-import { poolProblems } from "./poolProblems.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
+import { tablesBeside, withTablesBeside } from "./tablesBeside.ts";
 
 /** A fleet as it answers now. */
 export interface FleetStatus {
@@ -48,31 +55,68 @@ export interface FleetStatus {
 	readonly members: readonly Member[] | null;
 	readonly hosts: readonly HostReport[];
 	readonly caches: readonly CacheReport[];
+	/** Operations that are not over. */
+	readonly operations: readonly OpenOperation[];
+	/** The problems that are about clocks. */
+	readonly clocks: readonly string[];
 	/** The topology that was looked at, with its passwords. */
 	readonly map: Topology;
 }
 
-/** Of the time that the hosts get, for the store of the topology. Milliseconds. */
-const STORE_MS = 1_500;
+/** An operation that has begun and not ended: its servers are locked, and may be fenced. */
+export interface OpenOperation
+	extends Pick<OperationRecord, "id" | "step" | "from" | "to"> {
+	/** Whether somebody runs it. */
+	readonly isHeld: boolean;
+}
+
+/** How long each part may take, from its own beginning: what one waits for is not taken from another. Milliseconds. */
+export interface StatusLimits {
+	/** For the topology, before all others. */
+	readonly storeMs: number;
+	/** For hosts, caches, pools and members, which are asked at once. */
+	readonly askMs: number;
+	/** For operations: that nobody runs one is known after three seconds. */
+	readonly operationsMs: number;
+}
+
+const LIMITS: StatusLimits = {
+	storeMs: 1_500,
+	askMs: 3_000,
+	operationsMs: HOLDER_MS + 2_000,
+};
 
 /** Entries that wait for longer are not delivered by anybody: a pass takes seconds. CorkboardOutboxBehind has the same limit (a test compares them). */
 export const MAX_OUTBOX_AGE_SECONDS = 30;
 
-/** Asks all hosts and caches at once, with one deadline for all. Needs no secret and changes nothing. */
+/** Asks all hosts and caches at once. Needs no secret and changes nothing. */
 export async function fleetStatus(
 	config: Config,
-	deadline: Deadline,
+	limits: Partial<StatusLimits> = {},
 ): Promise<FleetStatus> {
-	await using source = await openTopology(config, null, STORE_MS);
+	const { storeMs, askMs, operationsMs } = { ...LIMITS, ...limits };
+	await using source = await openTopology(config, null, storeMs);
 	const { topology } = source;
-	const [{ reports: hosts, tables }, caches, pools, members, made] =
+	const deadline = deadlineIn(askMs);
+	const [{ reports, tables }, caches, beside, members, made, operations] =
 		await Promise.all([
 			inspectTopology(topology, deadline),
 			inspectCaches(config, deadline),
-			poolProblems(topology, deadline),
+			tablesBeside(topology, deadline),
 			membersOf(source, deadline),
 			madeTablesOf(config, source, deadline),
+			openOperations(source, deadlineIn(operationsMs)),
 		]);
+	const { reports: hosts, problems: problemsBeside } = withTablesBeside(
+		reports,
+		topology,
+		beside,
+	);
+	const clocks = clockFaults(
+		hosts.flatMap(({ host, clock }) =>
+			clock === null ? [] : [{ name: host, ...clock }],
+		),
+	);
 	const { store } = config;
 	const problems = [
 		...(source.problem === null ? [] : [source.problem.message]),
@@ -88,7 +132,9 @@ export async function fleetStatus(
 		),
 		...hosts.flatMap(outboxProblems),
 		...cacheProblems(caches),
-		...pools,
+		...problemsBeside,
+		...operations.flatMap(abandoned),
+		...clocks,
 	];
 	const open = openShards(topology);
 	const lacking = new Set(hosts.flatMap(shardsWithoutTables));
@@ -107,6 +153,8 @@ export async function fleetStatus(
 		members,
 		hosts,
 		caches,
+		operations,
+		clocks,
 		map: topology,
 	};
 }
@@ -131,6 +179,34 @@ async function membersOf(
 	);
 	// Who could not announce itself may serve.
 	return members?.length === 0 && !store.hasMembers ? null : members;
+}
+
+/** None where the store does not answer, which is a problem of its own. */
+async function openOperations(
+	{ store, problem }: TopologySource,
+	deadline: Deadline,
+): Promise<readonly OpenOperation[]> {
+	if (store === null || problem?.code === "UNAVAILABLE") return [];
+	const look = async () => {
+		const records = await listOperations(store);
+		return Promise.all(
+			records
+				.filter((record) => !isOver(record))
+				.map(async ({ id, step, from, to }) => ({
+					...{ id, step, from, to },
+					isHeld: await isHeld(store, id),
+				})),
+		);
+	};
+	return withDeadline(look(), deadline).catch(() => []);
+}
+
+function abandoned({ id, step, from, isHeld }: OpenOperation) {
+	return isHeld
+		? []
+		: [
+				`${id} stands at "${step}" and nobody runs it, so ${from} is locked and may take no writes: operations resume ${id}, or operations abort ${id}.`,
+			];
 }
 
 /** Null too where the store does not answer. */

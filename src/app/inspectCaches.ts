@@ -1,3 +1,4 @@
+import { isLate } from "../cache/cacheConnection.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
 import { redisHost } from "../cache/redisConnection.ts";
@@ -19,6 +20,8 @@ export interface CacheReport {
 	readonly host: string;
 	/** Why it does not answer; null where it does. */
 	readonly error: string | null;
+	/** Whether the error is that nothing came in time. */
+	readonly isSilent: boolean;
 }
 
 /** Which hosts of the shared caches do not answer, and why: a sentence for each. */
@@ -36,11 +39,14 @@ export async function inspectCaches(
 	{ until }: Deadline = deadlineIn(LIMIT_MS),
 ): Promise<readonly CacheReport[]> {
 	const deadlineMs = Math.max(1, until - performance.now());
-	const errors = new Map<string, string>();
+	const errors = new Map<
+		string,
+		Pick<CacheReport, "isSilent"> & { readonly error: string }
+	>();
 	const note = (message: unknown) => {
 		const { layer, host, error } = message as CacheHost;
 		const reason = error instanceof Error ? error.message : String(error);
-		errors.set(`${layer} ${host}`, reason);
+		errors.set(`${layer} ${host}`, { error: reason, isSilent: isLate(error) });
 	};
 	const ask = async (cache: SharedCache) => {
 		await using asked = cache;
@@ -69,7 +75,7 @@ export async function inspectCaches(
 	const reportOf = (layer: CacheLayer, host: string): CacheReport => ({
 		layer,
 		host,
-		error: errors.get(`${layer} ${host}`) ?? null,
+		...(errors.get(`${layer} ${host}`) ?? { error: null, isSilent: false }),
 	});
 	return [
 		...memcached.map((host) => reportOf("memcached", host)),

@@ -219,5 +219,11 @@ function timeoutError(ms: number): CorkboardError {
 	return new CorkboardError(
 		"UNAVAILABLE",
 		`The cache did not respond within ${Math.round(ms)} ms.`,
+		{ details: { isLate: true } },
 	);
+}
+
+/** Whether nothing came in time. */
+export function isLate(error: unknown): boolean {
+	return error instanceof CorkboardError && error.details.isLate === true;
 }

@@ -11,6 +11,10 @@ export interface HostReport {
 	readonly feeds?: number;
 	/** Why it cannot be used; null where it can. */
 	readonly error: string | null;
+	/** Whether the error is that nothing came in time: it may be down, or too busy, or this process is. */
+	readonly isSilent: boolean;
+	/** How far its clock is before (negative: behind) that of this process, in milliseconds: between these two. */
+	readonly clock: { readonly least: number; readonly most: number } | null;
 	/** Of a round trip. Milliseconds. */
 	readonly ms: number | null;
 	/** Of the product. */
@@ -48,10 +52,14 @@ export const OUTBOX_COUNTED = 10_000;
 export function hostProblems(
 	reports: readonly HostReport[],
 ): readonly string[] {
-	return reports.flatMap(({ host, role, error, isReadOnly, replication }) => {
+	return reports.flatMap((report) => {
+		const { host, role, error, isSilent, isReadOnly, replication } = report;
 		if (error !== null) {
+			const named = `${host}${role === "replica" ? ", a replica," : ""}`;
 			return [
-				`${host}${role === "replica" ? ", a replica," : ""} cannot be used: ${error}`,
+				isSilent
+					? `${named} has not answered in time: it is down, or it, the network or this machine is too busy.`
+					: `${named} cannot be used: ${error}`,
 			];
 		}
 		if (role === "primary") {

@@ -122,15 +122,22 @@ async function problemsOfHosts(
 ): Promise<readonly string[] | null> {
 	// Loaded on demand: a file alone is checked faster without it.
 	const { inspectTopology } = await import("../../app/fleetStatus.ts");
-	const { poolProblems } = await import("../../app/poolProblems.ts");
-	const { reports } = await inspectTopology(topology);
+	const { tablesBeside, withTablesBeside } = await import(
+		"../../app/tablesBeside.ts"
+	);
+	const graph = await inspectTopology(topology);
+	const { reports, problems } = withTablesBeside(
+		graph.reports,
+		topology,
+		await tablesBeside(topology),
+	);
 	return reports.length === 0
 		? null
 		: [
 				...hostProblems(reports),
 				// Which of them are lost, init says.
 				...tableProblems(reports, NAMED_TABLES, CREATE_TABLES, null),
-				...(await poolProblems(topology)),
+				...problems,
 			];
 }
 

@@ -120,6 +120,8 @@ const UNKNOWN = {
 	shards: [],
 	modShards: [],
 	error: null,
+	isSilent: false,
+	clock: null,
 	ms: null,
 	version: null,
 	isReadOnly: null,
@@ -133,13 +135,16 @@ async function greet(
 	host: Host,
 	deadline: Deadline,
 ): Promise<
-	Pick<HostReport, "error" | "ms" | "version" | "isReadOnly" | "server">
+	Pick<
+		HostReport,
+		"error" | "isSilent" | "clock" | "ms" | "version" | "isReadOnly" | "server"
+	>
 > {
 	const ask = () =>
 		host.rows(
 			{
 				name: "read only",
-				text: "SELECT @@GLOBAL.read_only, @@version",
+				text: "SELECT @@GLOBAL.read_only, @@version, UNIX_TIMESTAMP(NOW(6)) * 1000",
 				values: [],
 			},
 			optionsBy(deadline),
@@ -148,9 +153,12 @@ async function greet(
 		// The first one connects.
 		await ask();
 		const start = performance.now();
-		const [[isReadOnly, version] = []] = await ask();
+		const began = Date.now();
+		const [[isReadOnly, version, at] = []] = await ask();
 		return {
 			error: null,
+			isSilent: false,
+			clock: { least: Number(at) - Date.now(), most: Number(at) - began },
 			ms: performance.now() - start,
 			version: String(version),
 			isReadOnly: String(isReadOnly) !== "0",
@@ -158,9 +166,11 @@ async function greet(
 		};
 	} catch (thrown) {
 		if (!(thrown instanceof StorageFailure)) throw thrown;
-		const { message } = thrown;
+		const { kind, errno, message } = thrown;
 		return {
 			error: message,
+			isSilent: kind === "timeout" && errno === null,
+			clock: null,
 			ms: null,
 			version: null,
 			isReadOnly: null,

@@ -403,6 +403,8 @@ class SqliteStorage implements Storage {
 			version: null,
 			isReadOnly: false,
 			server: null,
+			isSilent: false,
+			clock: null,
 			replication: null,
 		} as const;
 		try {
