@@ -11,6 +11,7 @@ import { weightOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import type { Deadline } from "../util/deadline.ts";
 import type { HostReport } from "./hostReport.ts";
+import { modShard } from "./modShard.ts";
 import { OpenShards } from "./openShards.ts";
 import type {
 	Edge,
@@ -63,7 +64,7 @@ export interface ReloadableStorage extends Storage {
 }
 
 export interface ReloadableStorageLimits {
-	/** How long a write waits in all. Milliseconds. */
+	/** How long writes wait for a host, from the first that it refuses. Those that come later fail at once. Milliseconds. */
 	readonly waitMs: number;
 	/** How long a read waits for a newer version, where the host has no such table. Milliseconds. */
 	readonly readWaitMs: number;
@@ -265,6 +266,7 @@ class TopologySwitcher implements ReloadableStorage {
 		return this.#write(
 			(storage) => storage.transact(transaction, trace),
 			trace,
+			transaction.shard,
 		);
 	}
 
@@ -274,7 +276,7 @@ class TopologySwitcher implements ReloadableStorage {
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
 		const results = new Array<KeyResult<LookupRow | null>>(changes.length);
-		const until = performance.now() + this.#limits.waitMs;
+		const began = performance.now();
 		let indexes = [...changes.keys()];
 		for (;;) {
 			const version = this.#current;
@@ -286,13 +288,22 @@ class TopologySwitcher implements ReloadableStorage {
 				results[index] = given[at] as KeyResult<LookupRow | null>;
 			});
 			const refused = given.find((row) => refusalOf(row) !== null);
+			const taken = some.find((_, at) => !(given[at] instanceof Error));
+			if (taken !== undefined) {
+				version.accepted((storage) =>
+					storage.hostOfModShard(modShard(taken.key, storage.modShards)),
+				);
+			}
 			const waitingKeys = new Set(
 				some.filter((_, at) => refusalOf(given[at]) !== null).map(nameOf),
 			);
 			indexes = indexes.filter((_, at) =>
 				waitingKeys.has(nameOf(some[at] as LookupChange)),
 			);
-			if (indexes.length === 0 || !(await this.#waitAfter(version, until))) {
+			if (
+				indexes.length === 0 ||
+				!(await this.#waitAfter(version, refused, began))
+			) {
 				return results;
 			}
 			reportRefusal(refused, trace);
@@ -496,25 +507,42 @@ class TopologySwitcher implements ReloadableStorage {
 	async #write<T>(
 		body: (storage: Storage) => Promise<T>,
 		trace: WriteTrace | undefined,
+		/** Where all of it is written; absent: on several. */
+		shard?: number,
 	): Promise<T> {
-		const until = performance.now() + this.#limits.waitMs;
+		const began = performance.now();
 		for (;;) {
 			const version = this.#current;
 			try {
-				return await version.use(body);
+				const written = await version.use(body);
+				if (shard !== undefined)
+					version.accepted((storage) => storage.hostOf(shard));
+				return written;
 			} catch (thrown) {
 				if (refusalOf(thrown) === null) throw thrown;
-				if (!(await this.#waitAfter(version, until))) throw thrown;
+				if (!(await this.#waitAfter(version, thrown, began))) throw thrown;
 				reportRefusal(thrown, trace);
 			}
 		}
 	}
 
-	/** Returns whether to retry a write that failed on that version. */
-	async #waitAfter(version: Version, until: number): Promise<boolean> {
-		const leftMs = until - performance.now();
-		if (leftMs <= 0 || this.#closed) return false;
+	/**
+	 * Returns whether to retry a write that failed on that version. A host that
+	 * has refused all writes for longer than a promotion takes is read-only for
+	 * another reason: whoever comes then would wait in vain.
+	 */
+	async #waitAfter(
+		version: Version,
+		refusal: unknown,
+		began: number,
+	): Promise<boolean> {
+		const { waitMs } = this.#limits;
+		const since = version.refusedSince(refusal);
+		const waitedMs = performance.now() - began;
+		if (waitedMs >= waitMs || this.#closed) return false;
 		if (this.#current !== version) return true;
+		const leftMs = Math.min(began, since) + waitMs - performance.now();
+		if (leftMs <= 0) return false;
 		const waited = await this.#wait(Math.min(this.#limits.retryMs, leftMs));
 		return waited && !this.#closed;
 	}
@@ -546,6 +574,8 @@ class Version {
 	readonly topology: Topology;
 	readonly storage: Storage;
 	readonly #open: OpenShards | null;
+	/** Hosts that refuse writes, and since when: a time of `performance.now()`. */
+	readonly #refusing = new Map<string, number>();
 	#calls = 0;
 	#onIdle: (() => void) | null = null;
 	#closing: Promise<void> | null = null;
@@ -572,6 +602,21 @@ class Version {
 
 	get openShards(): readonly number[] {
 		return this.#open?.shards ?? this.storage.openShards;
+	}
+
+	/** Since when the host has refused all writes that are known of. */
+	refusedSince(refusal: unknown): number {
+		const { host } = (refusal as CorkboardError).details;
+		const now = performance.now();
+		const since = this.#refusing.get(String(host)) ?? now;
+		this.#refusing.set(String(host), since);
+		return since;
+	}
+
+	/** A host has taken a write. */
+	accepted(hostIn: (storage: Storage) => string | null): void {
+		if (this.#refusing.size === 0) return;
+		this.#refusing.delete(String(hostIn(this.storage)));
 	}
 
 	async use<T>(body: (storage: Storage) => Promise<T>): Promise<T> {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { after, before, suite, test } from "node:test";
+import { GraphQLError } from "graphql";
+import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { openDocumentFiles } from "../../src/server/documents/documentFiles.ts";
 import {
@@ -609,6 +611,25 @@ suite("both ways", () => {
 			}
 		}
 		assert.equal(await pair.taken(), 2);
+	});
+
+	test("say with a 503 of the whole request when to try again", async () => {
+		const away = new CorkboardError("UNAVAILABLE", "Away.");
+		await using pair = await startPair(() => ({
+			execute: async () => ({
+				errors: [new GraphQLError("away", { originalError: away })],
+			}),
+		}));
+		const sent = {
+			method: "POST",
+			parameters: HELLO_YOU,
+			headers: { accept: "application/graphql-response+json" },
+		} as const;
+		await pair.compare(sent);
+		const { status, headers } = await pair.compare(sent);
+		assert.equal(await pair.taken(), 1);
+		assert.equal(status, "503 Service Unavailable");
+		assert.ok(headers.includes("retry-after: 1"));
 	});
 
 	test("refuse with 503 where too many requests are in progress", async () => {

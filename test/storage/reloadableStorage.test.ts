@@ -392,6 +392,29 @@ describe("a write that a host rejects as read-only", () => {
 		assert.ok(first.writes >= 2);
 	});
 
+	test("fails at once where the host has refused writes for as long, until it takes one", async () => {
+		await using opened = await open({ waitMs: 150, retryMs: 40 });
+		const { storage, versions } = opened;
+		const [first] = versions;
+		assert.ok(first);
+		const readOnly = new CorkboardError("UNAVAILABLE", "no writes", {
+			details: { kind: "readOnly", host: String(storage.hostOf(0)) },
+		});
+		const refused = async () => {
+			const before = first.writes;
+			await assert.rejects(write(storage), (thrown) => thrown === readOnly);
+			return first.writes - before;
+		};
+		first.fault = readOnly;
+		assert.ok((await refused()) >= 2);
+		assert.equal(await refused(), 1);
+		assert.equal(await refused(), 1);
+		first.fault = null;
+		await write(storage);
+		first.fault = readOnly;
+		assert.ok((await refused()) >= 2);
+	});
+
 	test("fails at once when too many writes wait already", async () => {
 		await using opened = await open({ maxWaiting: 2, retryMs: 60_000 });
 		const { storage, versions, topology } = opened;

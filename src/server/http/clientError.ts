@@ -10,6 +10,9 @@ import {
 	isClientCode,
 } from "../../errors.ts";
 
+/** Seconds, with each 503. */
+export const RETRY_AFTER = "1";
+
 /**
  * What a client reads of an error: message, location, path, code and the refused fields of an input. Apollo by
  * itself sends the message of whatever was thrown, also in production. Here
@@ -96,6 +99,7 @@ export function requestError(thrown: unknown): GraphQLError {
 	const headers = new HeaderMap();
 	// RFC 9110 §11.6.1: a 401 says how to authenticate.
 	if (code === "UNAUTHENTICATED") headers.set("www-authenticate", "Bearer");
+	if (ERRORS[code].status === 503) headers.set("retry-after", RETRY_AFTER);
 	return new GraphQLError(error.message, {
 		nodes: error.nodes ?? null,
 		path: error.path ?? null,

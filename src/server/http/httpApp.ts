@@ -18,7 +18,7 @@ import Fastify, {
 import { ERRORS, type ErrorCode } from "../../errors.ts";
 import type { TrustProxy } from "./address.ts";
 import { BODY_BYTES, BodyReader } from "./bodyReader.ts";
-import { internalError } from "./clientError.ts";
+import { internalError, RETRY_AFTER } from "./clientError.ts";
 import { COMPRESSED_BYTES } from "./compression.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 import { type AllowedOrigins, EXPOSED_HEADERS } from "./cors.ts";
@@ -58,9 +58,6 @@ export interface HttpLimits extends ConnectionLimits {
 	/** Of all bodies that are arriving, together, beyond the first 16 KB of each. */
 	readonly bodyBytes: number;
 }
-
-/** Seconds, with each 503. */
-const RETRY_AFTER = "1";
 
 /**
  * Fastify with our limits and with all errors in GraphQL's format.
@@ -286,6 +283,8 @@ const REJECTIONS: Readonly<Record<string | number, string>> = {
 	415: "The body must be of type application/json.",
 };
 
+const TOO_SLOW = "ERR_HTTP_REQUEST_TIMEOUT";
+
 /**
  * Requests that Node cannot parse or that arrive too slowly: there is no reply
  * object for them. While the response to an earlier request of the connection is
@@ -297,9 +296,11 @@ function rejectMalformedRequest(
 	isResponding: boolean,
 ): void {
 	if (error.code === "ECONNRESET" || socket.destroyed) return;
+	// Nothing was sent on it yet, or lies in the socket of a process that is late. `idleSocketMs` ends it.
+	if (error.code === TOO_SLOW && socket.bytesRead === 0) return;
 	if (socket.writable && !isResponding) {
 		const [status, message] =
-			error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+			error.code === TOO_SLOW
 				? ([408, "The request arrived too slowly."] as const)
 				: error.code === "HPE_HEADER_OVERFLOW"
 					? ([431, "The request's headers are too large."] as const)

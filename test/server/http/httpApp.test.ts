@@ -3,8 +3,10 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { after, before, mock, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ApolloServer } from "@apollo/server";
 import type { Documents } from "../../../src/server/documents/documents.ts";
+import { openSocket, postText } from "../../helpers/rawSocket.ts";
 import { timed } from "../../helpers/timing.ts";
 import { ADA, startToy, type Toy } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
@@ -145,6 +147,21 @@ suite("an error outside GraphQL, in GraphQL's format:", () => {
 		);
 		assert.match(answer, /^HTTP\/1\.1 431 /);
 		assert.match(answer, /"The request's headers are too large\."/);
+	});
+
+	test("a connection that is first used after that time gets no 408, and one that never is ends without a word", async () => {
+		await using toy = await startToy({
+			limits: { receiveMs: 100, idleSocketMs: 3_000 },
+		});
+		using used = await openSocket(toy.server.url);
+		using unused = await openSocket(toy.server.url);
+		// Node has looked for late requests a few times.
+		await sleep(600);
+		used.write(postText("{ hello }"));
+		await until("the answer", () => used.statuses().length === 1);
+		assert.deepEqual(used.statuses(), [200]);
+		await unused.closed;
+		assert.equal(unused.received(), "");
 	});
 
 	test("a body that arrives too slowly is 408", async () => {
