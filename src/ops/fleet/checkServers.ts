@@ -15,6 +15,7 @@ import {
 	OUR_DATABASES,
 	rangesByKind,
 } from "./databases.ts";
+import { replicaFaults } from "./exchangeHosts.ts";
 import { FleetServer, hasOperator, withoutOperator } from "./fleetServer.ts";
 import { counterFaults } from "./localIds.ts";
 import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
@@ -72,7 +73,7 @@ export async function checkServers(
 	const ids = new Map<string, string>();
 	const clocks: ClockOffset[] = [];
 	await Promise.all(pairsOf(topology).map(checkPair));
-	faults.push(...clockFaults(clocks));
+	faults.push(...clockFaults(clocks), ...replicaFaults(topology));
 	return { faults: faults.toSorted(), unchecked: unchecked.toSorted() };
 
 	async function checkPair(pair: Pair): Promise<void> {

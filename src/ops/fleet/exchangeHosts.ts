@@ -46,32 +46,76 @@ export function findPromotion(
 			`The topology names ${matching.length === 0 ? "no primary" : "several primaries"} ${given}: its primaries are ${[...names.keys()].join(", ")}.`,
 		);
 	}
-	// Pools need no replica (docs/shard-map.md), but whatever is on the server is on its replica too.
-	const own = ranges.filter(
-		(range) =>
-			nameOf(range.primary) === from &&
-			(range.replica !== undefined || !(topology.pools ?? []).includes(range)),
-	);
-	const replicas = new Map(
-		own.flatMap(({ replica }) =>
-			replica === undefined ? [] : [[nameOf(replica), replica] as const],
-		),
-	);
-	const [replica] = replicas;
-	const lacking = own.some((range) => range.replica === undefined);
-	if (replica === undefined || replicas.size > 1 || lacking) {
+	const replicas = replicasOf(topology, from);
+	const fault = replicaFault(from, replicas);
+	const [{ url: toUrl } = { url: null }] = replicas;
+	if (toUrl === null || fault !== null) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
-			`All ranges of ${from} must name the same replica, but they name ${lacking ? "none in some" : [...replicas.keys()].join(", ")}.`,
+			fault ??
+				`${from} has no replica: corkboard replica add HOST --of ${from}.`,
 		);
 	}
 	return {
 		from,
-		to: replica[0],
+		to: nameOf(toUrl),
 		fromUrl: names.get(from) as string,
-		toUrl: replica[1],
+		toUrl,
 		...numbersOf(topology, from),
 	};
+}
+
+/** A sentence for each primary that cannot be promoted because its ranges name several replicas, or some of them none. */
+export function replicaFaults(topology: Topology): readonly string[] {
+	const primaries = new Set(
+		allRanges(topology).map(({ primary }) => nameOf(primary)),
+	);
+	return [...primaries].flatMap((primary) => {
+		const fault = replicaFault(primary, replicasOf(topology, primary));
+		return fault === null ? [] : [fault];
+	});
+}
+
+/** A replica, or null for none, and the ranges of a primary that name it: `queues 0 to 3`. */
+interface NamedReplica {
+	readonly url: string | null;
+	readonly ranges: readonly string[];
+}
+
+/** Pools need none (docs/shard-map.md), but whatever is on the server is on its replica too. */
+function replicasOf(
+	topology: Topology,
+	primary: string,
+): readonly NamedReplica[] {
+	const { shards, lookups, queues = [], feeds = [], pools = [] } = topology;
+	const lists: Readonly<Record<string, readonly HostRange[]>> = {
+		...{ shards, lookups, queues, feeds },
+		pools: pools.filter(({ replica }) => replica !== undefined),
+	};
+	const found = new Map<string, NamedReplica>();
+	for (const [list, all] of Object.entries(lists)) {
+		for (const { primary: of, replica: url = null, range } of all) {
+			if (nameOf(of) !== primary) continue;
+			const name = url === null ? "" : nameOf(url);
+			const { ranges = [] } = found.get(name) ?? {};
+			const more = `${list} ${range.join(" to ")}`;
+			found.set(name, { url, ranges: [...ranges, more] });
+		}
+	}
+	return [...found.values()];
+}
+
+/** Null also where all of them name none. */
+function replicaFault(
+	primary: string,
+	replicas: readonly NamedReplica[],
+): string | null {
+	if (replicas.length < 2) return null;
+	const named = replicas.map(
+		({ url, ranges }) =>
+			`${ranges.join(", ")} ${ranges.length === 1 ? "names" : "name"} ${url === null ? "none" : nameOf(url)}`,
+	);
+	return `All ranges of ${primary} must name the same replica, because that takes the place of the whole server, but ${named.join("; ")}. Edit the map: topology show --file FILE, then topology publish FILE.`;
 }
 
 /** The two hosts after the one took the place of the other, which the map does not name any more. Null where it does not name the new one. */
