@@ -6,10 +6,12 @@ import {
 	circlesOf,
 	importsOf,
 	unusedPackages,
+	violationsBeside,
 	violationsOf,
 } from "./layers.ts";
 
-const SRC = join(import.meta.dirname, "../src");
+const ROOT = join(import.meta.dirname, "..");
+const SRC = join(ROOT, "src");
 
 const sources = new Map(
 	globSync("**/*.{ts,tsx,mts,js,mjs}", { cwd: SRC })
@@ -25,8 +27,31 @@ test("imports in src/ go down the layers only", () => {
 	assert.deepEqual(violations, []);
 });
 
-test("no files in src/ import each other in a circle", () => {
-	assert.deepEqual(circlesOf(sources), []);
+/** What is not installed in a folder of its own, by its path. */
+const all = new Map(
+	globSync("{src,test,tools,bench,deploy,examples}/**/*.{ts,tsx,mts,js,mjs}", {
+		cwd: ROOT,
+	})
+		// Of this file, the imports that are shown as refused.
+		.filter(
+			(file) =>
+				!/node_modules|__generated__|^test\/imports\.test\.ts$/.test(file),
+		)
+		.toSorted()
+		.map((file) => [file, readFileSync(join(ROOT, file), "utf8")]),
+);
+
+test("imports beside src/ stay in the folder, or go to tools, helpers, services and src/", () => {
+	const beside = [...all].filter(([file]) => !file.startsWith("src/"));
+	assert.ok(beside.length > 500, `found only ${beside.length} files`);
+	assert.deepEqual(
+		beside.flatMap(([file, source]) => violationsBeside(file, source)),
+		[],
+	);
+});
+
+test("no files import each other in a circle", () => {
+	assert.deepEqual(circlesOf(all), []);
 });
 
 test("the list of packages has none that src/ does not import", () => {
@@ -155,6 +180,28 @@ describe("the import check", () => {
 			assert.deepEqual(violationsOf(path, source), [`src/${path}: ${fault}`]);
 		});
 	}
+
+	test("refuses imports beside src/ of what stands above, and of tests", () => {
+		for (const [path, source, fault] of [
+			[
+				"bench/a.ts",
+				'import { b } from "../test/suites/b.ts";',
+				"imports ../test/suites/b.ts: bench/ imports bench, tools, test/services, test/helpers and src/",
+			],
+			[
+				"test/helpers/a.ts",
+				'import { b } from "../../bench/b.ts";',
+				"imports ../../bench/b.ts: test/helpers/ imports test/services, test/helpers and src/",
+			],
+			[
+				"test/e2e/a.test.ts",
+				'import "./b.test.ts";',
+				"imports ./b.test.ts: nobody imports a test",
+			],
+		] as const) {
+			assert.deepEqual(violationsBeside(path, source), [`${path}: ${fault}`]);
+		}
+	});
 
 	test("takes imports that go down, stay in the folder, or are Node's own", () => {
 		const source = [

@@ -108,7 +108,7 @@ export function violationsOf(path: string, source: string): readonly string[] {
 
 /**
  * Groups of files that import each other in a circle, type imports included.
- * `sources` maps a path below src/ to its text. Tarjan's strongly connected components.
+ * `sources` maps a path to its text. Tarjan's strongly connected components.
  */
 export function circlesOf(
 	sources: ReadonlyMap<string, string>,
@@ -141,6 +141,50 @@ export function circlesOf(
 	};
 	for (const path of sources.keys()) if (!numbers.has(path)) visit(path);
 	return circles;
+}
+
+/**
+ * What the folders beside src/ may import of each other; all of them may import
+ * src/. The longest folder that holds a file counts. Tests may import everything.
+ */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+	deploy: ["deploy"],
+	// An app of its own, which takes nothing of ours.
+	examples: ["examples"],
+	"test/services": ["test/services", "test/helpers"],
+	"test/helpers": ["test/services", "test/helpers"],
+	"test/suites": ["test/suites", "test/services", "test/helpers"],
+	tools: ["tools", "test/services", "test/helpers"],
+	bench: ["bench", "tools", "test/services", "test/helpers"],
+	test: ["test", "tools", "bench", "deploy", "examples"],
+};
+
+/** Violations of the import rules in one file outside src/, named by its path; each is a sentence. */
+export function violationsBeside(
+	path: string,
+	source: string,
+): readonly string[] {
+	const own = Object.keys(BESIDE)
+		.filter((folder) => path.startsWith(`${folder}/`))
+		.toSorted((one, other) => other.length - one.length)[0];
+	if (own === undefined) return [`${path} is in no folder of test/layers.ts`];
+	const allowed = BESIDE[own] ?? [];
+	const violations = importsOf(withoutComments(source)).flatMap((specifier) => {
+		if (!specifier.startsWith(".")) return [];
+		const target = posix.join(posix.dirname(path), specifier);
+		if (/\.test\.ts$/.test(target)) {
+			return [`imports ${specifier}: nobody imports a test`];
+		}
+		const isAllowed =
+			(target.startsWith("src/") && own !== "examples") ||
+			allowed.some((folder) => target.startsWith(`${folder}/`));
+		return isAllowed
+			? []
+			: [
+					`imports ${specifier}: ${own}/ imports ${allowed.join(", ")} and src/`,
+				];
+	});
+	return violations.map((violation) => `${path}: ${violation}`);
 }
 
 /** Every kind of import there is: static, type-only, for its effects, dynamic, of a type in place, `require`. */

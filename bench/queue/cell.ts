@@ -1,4 +1,4 @@
-import type { LoadName } from "./loads/loads.ts";
+import type { LoadName } from "./loads/names.ts";
 import type { SystemName } from "./systems.ts";
 
 /** One measurement of one system under one load. */

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { numberOf, UsageError } from "../../tools/namedProgram.ts";
-import { LOAD_NAMES, type LoadName } from "./loads/loads.ts";
+import { LOAD_NAMES, type LoadName } from "./loads/names.ts";
 import type { Flush } from "./servers.ts";
 import { SYSTEM_NAMES, type SystemName } from "./systems.ts";
 

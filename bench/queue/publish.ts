@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cell } from "./cell.ts";
-import { LOAD_NAMES, type LoadName } from "./loads/loads.ts";
+import { LOAD_NAMES, type LoadName } from "./loads/names.ts";
+import type { QueueResults } from "./report.ts";
 import { writeReport } from "./report.ts";
-import type { QueueResults } from "./results.ts";
 import { SYSTEM_NAMES } from "./systems.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

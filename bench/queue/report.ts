@@ -1,8 +1,22 @@
 import { spreadOf } from "../report/statistics.ts";
+import type { Results } from "../results.ts";
 import type { Cell } from "./cell.ts";
-import { type LoadName, loadOf } from "./loads/loads.ts";
-import type { QueueResults } from "./results.ts";
+import { loadOf } from "./loads/loads.ts";
+import type { LoadName } from "./loads/names.ts";
+import type { Options } from "./options.ts";
 import { infoOf, SYSTEM_NAMES, type SystemName } from "./systems.ts";
+
+/** All of a run, as `results.json` has it. */
+export interface QueueResults {
+	readonly at: string;
+	readonly machine: Results["machine"];
+	readonly options: Options;
+	readonly cells: readonly Cell[];
+	/** What was not measured, and why. */
+	readonly notes: readonly string[];
+	/** Why the run ended early; null if it did not. */
+	readonly ended: string | null;
+}
 
 interface Column {
 	readonly title: string;

@@ -8,9 +8,11 @@ import { AgentProcess } from "./agentProcess.ts";
 import type { Cell } from "./cell.ts";
 import { installPeers } from "./installPeers.ts";
 import type { LoadContext } from "./loads/load.ts";
-import { type LoadName, loadOf } from "./loads/loads.ts";
+import { loadOf } from "./loads/loads.ts";
+import type { LoadName } from "./loads/names.ts";
 import type { Options } from "./options.ts";
-import { type QueueResults, writeResults } from "./results.ts";
+import type { QueueResults } from "./report.ts";
+import { writeResults } from "./results.ts";
 import { Servers } from "./servers.ts";
 import { infoOf, type SystemName } from "./systems.ts";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import type { QueueResults } from "../../bench/queue/results.ts";
+import type { QueueResults } from "../../bench/queue/report.ts";
 import type { Results } from "../../bench/results.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 

@@ -6,7 +6,7 @@ import {
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import type { Server } from "../services/server.ts";
-import type { OpenStorage } from "../suites/storage.ts";
+import type { OpenStorage } from "./storageModel.ts";
 import { MODEL, topologyOn } from "./storageModel.ts";
 
 /** Where nobody listens. */

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after } from "node:test";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import type { OpenStorage } from "../suites/storage.ts";
+import type { OpenStorage } from "./storageModel.ts";
 import { MODEL, topologyOn } from "./storageModel.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 

@@ -6,6 +6,7 @@ import type {
 	Model,
 	ObjectType,
 } from "../../src/model/types.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 
 /**
@@ -121,4 +122,21 @@ function mapping(
 		order: "NEWEST_FIRST",
 		...rest,
 	};
+}
+
+/**
+ * A storage of its own for one test: the model of this file,
+ * its four shards and four mod shards made and empty. The shards and mod
+ * shards in `dead` do not answer; those in `full` have one local id of type Pin
+ * left.
+ */
+export type OpenStorage = (options?: {
+	readonly dead?: readonly number[];
+	readonly full?: readonly number[];
+}) => Promise<OpenedStorage>;
+
+export interface OpenedStorage extends AsyncDisposable {
+	readonly storage: Storage;
+	/** Runs a statement on a shard past the storage, as an operator would. */
+	change(shard: number, sql: string): Promise<void>;
 }

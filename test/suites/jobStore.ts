@@ -15,17 +15,9 @@ import {
 	type Place,
 	type Priority,
 } from "../../src/queue/jobStore.ts";
+import type { OpenJobs } from "../helpers/mysqlJobs.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { until } from "../helpers/until.ts";
-
-/** An open job store with two shards, 0 and 1, of which the second takes no new jobs. */
-export interface OpenJobs {
-	readonly store: JobStore;
-	/** Deletes all jobs of a queue. */
-	empty(at: Place): Promise<void>;
-	/** Further stores on the same shards, as other processes have them; the store itself where only one process may write. */
-	another(): Promise<JobStore>;
-}
 
 const QUEUE = "work";
 const AT: Place = { queue: QUEUE, shard: 0 };

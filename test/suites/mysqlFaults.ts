@@ -9,6 +9,7 @@ import { PRESENT, type Storage } from "../../src/storage/storage.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { ask, openMysql } from "../helpers/mysqlStorage.ts";
 import { shapes } from "../helpers/shapes.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import {
 	board,
 	comment,
@@ -21,7 +22,6 @@ import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
-import type { OpenStorage } from "./storage.ts";
 
 const { likePin, likedBy } = MAPPINGS;
 

@@ -6,11 +6,11 @@ import type { Id } from "../../src/id/ids.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { type FrozenLike, startFrozenWriter } from "../helpers/frozenWriter.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, listOf, toggle } from "../helpers/storing.ts";
 import { untilWritten } from "../helpers/untilWritten.ts";
 import type { Server } from "../services/server.ts";
-import type { OpenStorage } from "./storage.ts";
 
 const { likedBy } = MAPPINGS;
 

@@ -19,6 +19,7 @@ import { mayBeOfOneShard } from "../../src/storage/storageFailure.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { shapes } from "../helpers/shapes.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { board, MAPPINGS, MODEL, pin, user } from "../helpers/storageModel.ts";
 import {
 	codes,
@@ -31,7 +32,6 @@ import {
 import { timed } from "../helpers/timing.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
-import type { OpenStorage } from "./storage.ts";
 
 const { likePin, placePin, likedBy } = MAPPINGS;
 

@@ -1,5 +1,5 @@
 import { describe } from "node:test";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { initTests } from "./storageInit.ts";
 import { lookupTests } from "./storageLookups.ts";
 import { objectTests } from "./storageObjects.ts";
@@ -10,23 +10,6 @@ import { scanTests } from "./storageScans.ts";
 import { traceTests } from "./storageTraces.ts";
 import { transactionTests } from "./storageTransactions.ts";
 import { walkTests } from "./storageWalks.ts";
-
-/**
- * A storage of its own for one test: the model of `helpers/storageModel.ts`,
- * its four shards and four mod shards made and empty. The shards and mod
- * shards in `dead` do not answer; those in `full` have one local id of type Pin
- * left.
- */
-export type OpenStorage = (options?: {
-	readonly dead?: readonly number[];
-	readonly full?: readonly number[];
-}) => Promise<OpenedStorage>;
-
-export interface OpenedStorage extends AsyncDisposable {
-	readonly storage: Storage;
-	/** Runs a statement on a shard past the storage, as an operator would. */
-	change(shard: number, sql: string): Promise<void>;
-}
 
 /** What every implementation of the storage port does. Each kind of shard runs this suite. */
 export function storageSuite(name: string, open: OpenStorage): void {

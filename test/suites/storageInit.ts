@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OpenStorage } from "./storage.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 
 export function initTests(open: OpenStorage): void {
 	test("no table is missing after createTables, and a second call changes nothing", async () => {

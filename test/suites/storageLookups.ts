@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import type { LookupChange } from "../../src/storage/storage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { user } from "../helpers/storageModel.ts";
 import { codes } from "../helpers/storing.ts";
-import type { OpenStorage } from "./storage.ts";
 
 /** The key at index n is on mod shard n: md5 modulo 4. */
 const ON_SHARD = ["max", "tom", "ann", "amy"] as const;

@@ -4,9 +4,9 @@ import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { packId, unpackId } from "../../src/id/ids.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { board, pin, user } from "../helpers/storageModel.ts";
 import { codes, create } from "../helpers/storing.ts";
-import type { OpenStorage } from "./storage.ts";
 
 export function objectTests(open: OpenStorage): void {
 	test("objects are returned as JSON text in the order of the ids, repeated for a repeated id", async () => {

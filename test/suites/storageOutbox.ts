@@ -10,9 +10,9 @@ import type {
 } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { pin } from "../helpers/storageModel.ts";
 import { batchesOf, collect } from "../helpers/storing.ts";
-import type { OpenStorage } from "./storage.ts";
 
 const START = 1_800_000_000_000;
 

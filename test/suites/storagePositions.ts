@@ -11,9 +11,9 @@ import {
 	REMOVED,
 	type Storage,
 } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { board, MAPPINGS, pin } from "../helpers/storageModel.ts";
 import { edge, good, listOf, setEdges } from "../helpers/storing.ts";
-import type { OpenStorage } from "./storage.ts";
 
 const { placePin, commentPin } = MAPPINGS;
 

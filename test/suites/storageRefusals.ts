@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PRESENT, type Transaction } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import {
 	board,
 	comment,
@@ -9,7 +10,6 @@ import {
 	user,
 } from "../helpers/storageModel.ts";
 import { create, listOf } from "../helpers/storing.ts";
-import type { OpenStorage } from "./storage.ts";
 
 const { likePin, placePin } = MAPPINGS;
 

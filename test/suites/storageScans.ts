@@ -12,6 +12,7 @@ import {
 	type Storage,
 } from "../../src/storage/storage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import {
 	board,
 	comment,
@@ -20,7 +21,6 @@ import {
 	user,
 } from "../helpers/storageModel.ts";
 import { codes, edge, good, listOf, setEdges } from "../helpers/storing.ts";
-import type { OpenStorage } from "./storage.ts";
 
 const { likePin, placePin, commentPin } = MAPPINGS;
 

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { PRESENT } from "../../src/storage/storage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, good } from "../helpers/storing.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
-import type { OpenStorage } from "./storage.ts";
 
 /** A write's trace gets every statement of that write and none of other writes. */
 export function traceTests(open: OpenStorage): void {

@@ -8,9 +8,9 @@ import {
 	type TransactionReads,
 } from "../../src/storage/storage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, edge, listOf, setEdges, toggle } from "../helpers/storing.ts";
-import type { OpenStorage } from "./storage.ts";
 
 const { likePin, placePin } = MAPPINGS;
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Id } from "../../src/id/ids.ts";
 import { REMOVED } from "../../src/storage/storage.ts";
+import type { OpenStorage } from "../helpers/storageModel.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import {
 	batchesOf,
@@ -11,7 +12,6 @@ import {
 	edge,
 	setEdges,
 } from "../helpers/storing.ts";
-import type { OpenStorage } from "./storage.ts";
 
 const { likePin, likedBy } = MAPPINGS;
 

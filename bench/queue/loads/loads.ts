@@ -5,6 +5,7 @@ import { burnDown } from "./burnDown.ts";
 import { idle } from "./idle.ts";
 import { life } from "./life.ts";
 import type { Load } from "./load.ts";
+import type { LoadName } from "./names.ts";
 import { snapshot } from "./snapshot.ts";
 import { steady } from "./steady.ts";
 
@@ -22,7 +23,7 @@ const TOMORROW_MS = 86_400_000;
 /** Of the loads that compare with `burn`, at most. */
 const MOST_JOBS = 50_000;
 
-export const LOADS = {
+const LOADS: Readonly<Record<LoadName, Load>> = {
 	burn: {
 		title: "Burn down trivial jobs",
 		systems: HINTED,
@@ -101,10 +102,7 @@ export const LOADS = {
 		once: true,
 		run: (context) => snapshot(context, context.options.snapshotMinutes),
 	},
-} as const satisfies Readonly<Record<string, Load>>;
-
-export type LoadName = keyof typeof LOADS;
-export const LOAD_NAMES = Object.keys(LOADS) as readonly LoadName[];
+};
 
 export function loadOf(name: LoadName): Load {
 	return LOADS[name];

@@ -12,9 +12,9 @@ import { Model } from "./model.ts";
 import type { Options } from "./options.ts";
 import type { RecordedRun } from "./recordedRuns.ts";
 import { Freshness } from "./register.ts";
-import { describeViolation } from "./report.ts";
+import { type AttackResult, describeViolation } from "./report.ts";
 import { type Fault, scheduleFaults } from "./schedule.ts";
-import type { Session, Statistics } from "./session.ts";
+import type { Session } from "./session.ts";
 import { Timeline } from "./timeline.ts";
 
 const PROGRESS_MS = 10_000;
@@ -24,19 +24,6 @@ const MEMORY_LIMIT_MB = 800;
 const LAG_LIMIT_MS = 250;
 const LAG_STEP_MS = 50;
 const BUSY_PERCENT = 60;
-
-export interface AttackResult {
-	readonly seed: number;
-	readonly seconds: number;
-	/** Whether the last comparison took place; not if a promise was broken, or somebody ended the run. */
-	readonly isComplete: boolean;
-	readonly faults: number;
-	readonly statistics: Statistics;
-	readonly largestServerMb: number;
-	readonly violations: readonly (Violation & { readonly text: string })[];
-	/** Where the servers' logs and the schedule are, if a promise was broken. */
-	readonly logs: string | null;
-}
 
 /** One run: a fleet, its clients and faults, the last comparison, and what broke. */
 export async function attack(

@@ -1,6 +1,18 @@
-import type { AttackResult } from "./attack.ts";
 import type { Violation } from "./checks.ts";
-import type { Session } from "./session.ts";
+import type { Session, Statistics } from "./session.ts";
+
+export interface AttackResult {
+	readonly seed: number;
+	readonly seconds: number;
+	/** Whether the last comparison took place; not if a promise was broken, or somebody ended the run. */
+	readonly isComplete: boolean;
+	readonly faults: number;
+	readonly statistics: Statistics;
+	readonly largestServerMb: number;
+	readonly violations: readonly (Violation & { readonly text: string })[];
+	/** Where the servers' logs and the schedule are, if a promise was broken. */
+	readonly logs: string | null;
+}
 
 const EVENTS = 30;
 /** Faults so long before a violation belong to its story. Milliseconds. */
