@@ -8,6 +8,8 @@ interface Watched {
 	readonly shards: readonly number[];
 	/** Null while it is not known. */
 	missing: readonly string[] | null;
+	/** Whether it was looked at, with or without an answer. */
+	isLooked: boolean;
 	/** What was reported last; "" for open. */
 	reported: string;
 }
@@ -19,9 +21,9 @@ interface Watched {
  * until they have their tables. `CHANNELS.heldShards` reports both.
  *
  * A range that a newer version opens is held until it is known to have all its
- * tables. At the start nothing is known, and shards may lack tables that came
- * with an update of this program, without which most of it works: then only a
- * range is held that lacks more than all open ranges do.
+ * tables, and at the start one whose host does not answer. At the start shards
+ * may lack tables that came with an update of this program, without which most of
+ * it works: then only a range is held that lacks more than all open ranges do.
  */
 export class OpenShards implements Disposable {
 	readonly #topology: Topology;
@@ -51,7 +53,7 @@ export class OpenShards implements Disposable {
 			);
 			return shards.length === 0
 				? []
-				: [{ shards, missing: null, reported: "" }];
+				: [{ shards, missing: null, isLooked: false, reported: "" }];
 		});
 		this.#held = new Set();
 		this.#shards = [];
@@ -85,6 +87,7 @@ export class OpenShards implements Disposable {
 				}),
 			);
 			if (signal.aborted) return;
+			for (const range of looked) range.isLooked = true;
 			this.#hold();
 			for (const range of looked) this.#report(range, errors.get(range));
 			if (this.#held.size === 0 && errors.size === 0) return;
@@ -95,9 +98,9 @@ export class OpenShards implements Disposable {
 
 	#hold(): void {
 		const usual = this.#isFirst ? missingEverywhere(this.#watched) : new Set();
-		const held = this.#watched.filter(({ missing }) =>
+		const held = this.#watched.filter(({ missing, isLooked }) =>
 			missing === null
-				? !this.#isFirst
+				? !this.#isFirst || isLooked
 				: missing.some((table) => !usual.has(withoutDatabase(table))),
 		);
 		const all = openShards(this.#topology);

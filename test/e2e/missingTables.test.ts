@@ -245,12 +245,14 @@ function withoutMeasures({
 	version,
 	outbox,
 	clockSeconds,
+	server,
 	...rest
 }: Readonly<Record<string, unknown>>): object {
 	// The server may have been killed before it delivered the last entry.
 	assert.deepEqual(Object.keys(outbox as object), ["pending", "oldestSeconds"]);
 	assert.equal(typeof ms, "number");
 	assert.equal(typeof clockSeconds, "number");
+	assert.equal(typeof server, "string");
 	assert.equal(typeof version, "string");
 	return rest;
 }

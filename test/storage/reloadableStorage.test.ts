@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Channel } from "node:diagnostics_channel";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
@@ -609,6 +610,36 @@ describe("shards that a newer topology opens", () => {
 			[[2, 3]],
 		);
 		assert.deepEqual(storage.openShards, [0, 1]);
+	});
+
+	test("are held and reported at the start while their host does not answer", async () => {
+		using folder = temporaryFolder();
+		const topology = topologyOn(`sqlite:${folder.path}`);
+		const [first, second] = topology.shards;
+		assert.ok(first && second);
+		const both = { ...topology, shards: [first, { ...second, open: true }] };
+		const openBoth = () =>
+			createReloadableStorage(
+				(version) => openSqliteStorage({ model: MODEL, topology: version }),
+				both,
+				{ tablesMs: 5 },
+			);
+		{
+			await using storage = await openBoth();
+			await storage.createTables();
+		}
+		const file = join(folder.path, "db00002.sqlite");
+		const whole = readFileSync(file);
+		writeFileSync(file, "no database");
+		using held = published<HeldShards>(CHANNELS.heldShards);
+		await using storage = await openBoth();
+		await until("a report", () => held.messages.length === 1);
+		const [report] = held.messages;
+		assert.deepEqual([report?.state, report?.shards], ["held", [2, 3]]);
+		assert.ok(report?.error !== undefined);
+		assert.deepEqual(storage.openShards, [0, 1]);
+		writeFileSync(file, whole);
+		await until("open shards", () => storage.openShards.length === 4);
 	});
 });
 
