@@ -42,7 +42,7 @@ export interface RequestCounts {
 /**
  * `q1 text` and `q1 known` are executed, `q1 again` is the same request over and
  * over; for `q1 shared` memcached and Redis have everything and the process
- * nothing, for `q1 cold` no cache has anything, and for `q1 alone` there is none.
+ * nothing, and for `q1 cold` no cache has anything.
  */
 export type GuardTable = Readonly<Record<string, RequestCounts>>;
 
@@ -65,7 +65,7 @@ export async function countRequests(): Promise<GuardTable> {
 		documents,
 		documentFile(QUERY_NAMES.map((name) => textOf("corkboard", name))),
 	);
-	const alone = {
+	await using server = new GuardedServer({
 		CORKBOARD_TOPOLOGY: topology,
 		CORKBOARD_SECRET: "of the guard, on this machine alone, 32 bytes or more",
 		CORKBOARD_LOG: "fatal",
@@ -73,28 +73,11 @@ export async function countRequests(): Promise<GuardTable> {
 		CORKBOARD_DOCUMENT_FILES: documents,
 		PORT: "0",
 		HOST: "127.0.0.1",
-	};
+		CORKBOARD_MEMCACHED: services.memcached[0]?.address ?? "",
+		CORKBOARD_REDIS: services.redis[0]?.url ?? "",
+	});
 	const table: Record<string, RequestCounts> = {};
-	{
-		await using server = new GuardedServer({
-			...alone,
-			CORKBOARD_MEMCACHED: services.memcached[0]?.address ?? "",
-			CORKBOARD_REDIS: services.redis[0]?.url ?? "",
-		});
-		await countCached(server, table);
-	}
-	await using server = new GuardedServer(alone);
-	const { port, ids } = await server.expect("ready");
-	for (const query of QUERY_NAMES) {
-		const requests = new Requests(query, ids[query], "known");
-		await ask(port, requests.next(COLD_REQUESTS));
-		table[`${query} alone`] = await countForgotten(
-			server,
-			port,
-			requests,
-			false,
-		);
-	}
+	await countCached(server, table);
 	return table;
 }
 

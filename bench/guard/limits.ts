@@ -46,7 +46,7 @@ export function compareCounts(
 			above.push(`${row} has no maxima`);
 			continue;
 		}
-		const slack = /(cold|shared|alone)$/.test(row) ? WAITING_SLACK : SLACK;
+		const slack = /(cold|shared)$/.test(row) ? WAITING_SLACK : SLACK;
 		for (const [name, { ratio, more }] of Object.entries(slack)) {
 			const [was, is] = [
 				limit[name as keyof RequestCounts],

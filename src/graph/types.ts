@@ -241,6 +241,3 @@ export interface Writes {
 		readonly after?: Id;
 	}): Promise<void>;
 }
-
-/** Called with an object that was read beside what was asked for, before that is returned. */
-export type FoundNode = (id: Id, node: Node | CorkboardError) => void;

@@ -30,7 +30,6 @@ import type {
 	OutboxSize,
 	PendingEntriesQuery,
 	PendingEntry,
-	RelatedObjects,
 	Renumbering,
 	RenumberingKey,
 	Scan,
@@ -191,10 +190,9 @@ class TopologySwitcher implements ReloadableStorage {
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
-		related?: RelatedObjects,
 	): Promise<readonly KeyResult<string | null>[]> {
 		return this.#read(ids, call, (storage, some) =>
-			storage.readObjects(some, call, related),
+			storage.readObjects(some, call),
 		);
 	}
 

@@ -1,7 +1,7 @@
 import type { CallOptions, WriteTrace } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
-import type { Mapping, ObjectType } from "../model/types.ts";
+import type { Mapping } from "../model/types.ts";
 import type { Deadline } from "../util/deadline.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { HostReport } from "./hostReport.ts";
@@ -21,12 +21,11 @@ import type { HostReport } from "./hostReport.ts";
 export interface Storage extends AsyncDisposable {
 	/**
 	 * The stored JSON text of each object, also of deleted ones; null without a row,
-	 * type or shard. With `related`, it may read objects that these refer to with them.
+	 * type or shard.
 	 */
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
-		related?: RelatedObjects,
 	): Promise<readonly KeyResult<string | null>[]>;
 
 	/**
@@ -315,24 +314,6 @@ export interface Renumbering extends Shift {
 	readonly epoch: number;
 }
 
-/** Called with the stored text of an object that was read beside what was asked for, before that is returned. */
-export type FoundObject = (id: Id, text: string) => void;
-
-/**
- * Objects that others refer to. Storage that can read them in the same statement
- * does, where they are on the same shard: that saves a wait and a statement.
- */
-export interface RelatedObjects {
-	/** The references of objects of that type number: keys of the stored JSON, and the types that they lead to. */
-	readonly of: (type: number) => readonly RelatedKey[];
-	readonly found: FoundObject;
-}
-
-export interface RelatedKey {
-	readonly key: string;
-	readonly type: ObjectType;
-}
-
 export interface Scan extends ListKey {
 	/** Against the mapping's order: the edges nearest the end come first. */
 	readonly backward: boolean;
@@ -345,10 +326,6 @@ export interface Scan extends ListKey {
 	 * does not in time. Never for what a write depends on.
 	 */
 	readonly mayBeStale?: boolean;
-	/** Only positions, count and epoch are wanted: versions and the last sequence may be 0. */
-	readonly positionsOnly?: boolean;
-	/** Storage that can, reads the objects that the edges lead to with them, where they are on the list's shard. */
-	readonly foundObject?: FoundObject | undefined;
 }
 
 export interface ScanResult {

@@ -313,10 +313,8 @@ function withReadsOnce(storage: Storage): Storage {
 	const reads: Partial<Storage> = {
 		readObjects: once((ids: readonly Id[]) => storage.readObjects(ids), String),
 		scanLists: once(
-			(scans: readonly Scan[]) =>
-				storage.scanLists(scans.map(({ foundObject: _, ...scan }) => scan)),
-			({ mapping, foundObject: _, ...scan }) =>
-				JSON.stringify([mapping.name, scan]),
+			(scans: readonly Scan[]) => storage.scanLists(scans),
+			({ mapping, ...scan }) => JSON.stringify([mapping.name, scan]),
 		),
 		readEdges: once(
 			(keys: readonly EdgeKey[]) => storage.readEdges(keys),

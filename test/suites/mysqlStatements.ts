@@ -8,7 +8,7 @@ import {
 	type WriteRetry,
 } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { ObjectType } from "../../src/model/types.ts";
+import type {} from "../../src/model/types.ts";
 import {
 	type Edge,
 	PRESENT,
@@ -20,7 +20,7 @@ import { ask } from "../helpers/mysqlStorage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { shapes } from "../helpers/shapes.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
-import { board, MAPPINGS, MODEL, pin, user } from "../helpers/storageModel.ts";
+import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import {
 	codes,
 	create,
@@ -113,113 +113,6 @@ export function mysqlStatementsSuite(
 					"{}",
 					null,
 				]),
-			);
-		});
-
-		test("objects that others refer to come with them in the same statement, from their shard", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const [users, boards] = ["User", "Board"].map((name) =>
-				MODEL.objects.get(name),
-			) as [ObjectType, ObjectType];
-			await create(storage, 1, "User", { n: 1 });
-			await create(storage, 1, "Board", { n: 2 });
-			const texts = [
-				{ board_id: board(1, 1), user_id: user(1, 1) },
-				{ user_id: user(1, 1), text: `"board_id":"${board(1, 1)}"` },
-				{ board_id: board(1, 0), user_id: user(2, 1) },
-				{ board_id: pin(1, 1), user_id: null },
-			];
-			await create(storage, 1, "Pin", ...texts);
-			const found: unknown[] = [];
-			const related = {
-				of: (type: number) =>
-					type === 1
-						? [
-								{ key: "board_id", type: boards },
-								{ key: "user_id", type: users },
-							]
-						: type === 2
-							? [{ key: "user_id", type: users }]
-							: [],
-				found: (id: Id, text: string) => found.push([id, text]),
-			};
-			const ids = [1, 2, 3, 4].map((n) => pin(n, 1));
-			let answers: readonly unknown[] = [];
-			assert.deepEqual(
-				await shapes(async () => {
-					answers = await storage.readObjects(
-						[...ids, user(1, 1), board(1, 1)],
-						{},
-						related,
-					);
-				}),
-				["objects pins, users, boards: 6"],
-			);
-			assert.deepEqual(answers, [
-				...texts.map((text) => JSON.stringify(text)),
-				'{"n":1}',
-				'{"n":2}',
-			]);
-			assert.deepEqual(found, [
-				[board(1, 1), '{"n":2}'],
-				[user(1, 1), '{"n":1}'],
-				[user(1, 1), '{"n":1}'],
-			]);
-			// Others' reads of the same objects in the same statement get theirs too.
-			found.length = 0;
-			await Promise.all([
-				storage.readObjects([pin(1, 1)]),
-				storage.readObjects([pin(1, 1)], {}, related),
-			]);
-			assert.equal(found.length, 2);
-		});
-
-		test("objects that edges lead to come with scans from the beginning of a list, from the list's shard", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			await create(storage, 1, "Pin", { n: 1 }, { n: 2 });
-			await create(storage, 0, "Pin", { n: 3 });
-			const edges = [
-				{ to: pin(2, 1), sequence: 6 },
-				{ to: pin(1, 0), sequence: 5 },
-				{ to: pin(9, 1), sequence: 4 },
-				{ to: pin(1, 1), sequence: 3 },
-			];
-			await setEdges(storage, likePin, user(1, 1), edges);
-			const found: unknown[] = [];
-			const scan = { mapping: likePin, from: user(1, 1), backward: false };
-			const [result, plain, count, positions] = await storage.scanLists([
-				{
-					...scan,
-					limit: 9,
-					foundObject: (id, text) => found.push([id, text]),
-				},
-				{ ...scan, limit: 2 },
-				{ ...scan, limit: 0 },
-				{ ...scan, limit: 2, positionsOnly: true },
-			]);
-			const [first, second] = edges;
-			assert.deepEqual(
-				good(positions).edges.map(({ to, sequence }) => ({ to, sequence })),
-				[first, second],
-			);
-			assert.equal(good(positions).list.count, 4);
-			assert.ok(good(plain).list.lastSequence > 0);
-			assert.deepEqual(
-				good(result).edges.map(({ to }) => to),
-				edges.map(({ to }) => to),
-			);
-			assert.equal(good(plain).edges.length, 2);
-			assert.equal(good(count).list.count, 4);
-			assert.deepEqual(
-				found,
-				name === "MySQL"
-					? [
-							[pin(2, 1), '{"n":2}'],
-							[pin(1, 1), '{"n":1}'],
-						]
-					: [],
 			);
 		});
 

@@ -124,7 +124,6 @@ async function followersOf(
 				from: via,
 				backward: false,
 				limit,
-				positionsOnly: true,
 				...(after !== undefined && { after }),
 			};
 		}),

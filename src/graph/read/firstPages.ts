@@ -52,7 +52,7 @@ export function readFirstPages(
 }
 
 function readHeads(
-	{ store, onObject }: ListSources,
+	{ store }: ListSources,
 	mapping: Mapping,
 	froms: readonly Id[],
 	depth: number,
@@ -64,7 +64,7 @@ function readHeads(
 		const head = store.cachedHead(mapping, from, moment);
 		if (head === undefined || !head.reaches(depth)) {
 			const lists = froms.map((from) => ({ mapping, from }));
-			return store.readHeads(lists, depth, call, onObject);
+			return store.readHeads(lists, depth, call);
 		}
 		heads.push(head);
 	}

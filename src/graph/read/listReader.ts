@@ -4,7 +4,7 @@ import type { Id } from "../../id/ids.ts";
 import type { KeyResult, ListKey, Position } from "../../storage/storage.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
-import type { FoundNode, Node } from "../types.ts";
+import type { Node } from "../types.ts";
 import { type EpochScanResult, scanInOneEpoch } from "./scanInOneEpoch.ts";
 import type { EpochPosition, EpochScan } from "./scanLists.ts";
 
@@ -54,8 +54,6 @@ export interface ListSources {
 	) => MaybePromise<readonly KeyResult<Node | null>[]>;
 	/** Called with the number of edges that were read. */
 	readonly onEdgesRead: (edges: number) => void;
-	/** Called with objects that were read beside edges, before `readVisible` is called with their ids. */
-	readonly onObject?: FoundNode;
 }
 
 export interface VisibleEdge {

@@ -75,13 +75,7 @@ export function createView(
 	const loader = new DataLoader<ObjectsLoad, void>(
 		async (loads) => {
 			const ids = idsOf(loads);
-			const results = await store.readObjects(
-				ids,
-				mergedCall(loads),
-				(id, node) => {
-					for (const { reads } of loads) learn(reads, id, node);
-				},
-			);
+			const results = await store.readObjects(ids, mergedCall(loads));
 			for (const { reads } of loads) {
 				for (let at = 0; at < ids.length; at++) {
 					const object = reads.objects.get(ids[at] as Id);
@@ -94,14 +88,6 @@ export function createView(
 		},
 		{ cache: false },
 	);
-
-	/** An object that was read beside others. What the request has read already stays as it is. */
-	function learn(reads: Reads, id: Id, node: KeyResult<Node>): void {
-		leaveMemory(reads);
-		const known = reads.objects.get(id);
-		if (known === undefined) reads.objects.set(id, readAs(node));
-		else if (known.state === undefined) known.state = node;
-	}
 
 	/** The object, with its state unless that has to be read: then `missing` names it. */
 	function find(
@@ -344,13 +330,11 @@ export function createView(
 		const readable = visibility.isPrivateList(mapping)
 			? froms.filter((from) => from === viewer)
 			: froms;
-		const current = reads;
 		const pages = readPages(
 			{
 				store,
 				readVisible: readObjects,
 				onEdgesRead: counter.addEdges,
-				onObject: (id, node) => learn(current, id, node),
 			},
 			mapping,
 			readable,

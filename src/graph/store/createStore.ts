@@ -95,13 +95,7 @@ export function createStore(options: {
 					},
 		sharesCaches: shared !== undefined,
 		readObjects: objects.read,
-		readHeads: (lists, depth, call, found) =>
-			heads.read(
-				lists,
-				depth,
-				call,
-				found && ((id, text) => found(id, objects.parse(id, text))),
-			),
+		readHeads: heads.read,
 		readLookups: lookups.read,
 		longestLists: createLongestLists(storage, now),
 		moment,

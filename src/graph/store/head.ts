@@ -23,7 +23,7 @@ export class Head extends CacheEntry {
 	/** Of each edge: the digits of its id before the last ten, the last ten, and its sequence. */
 	readonly #numbers: readonly number[];
 	/** What was read of the edges: ids first, then cursors. */
-	#texts: (string | undefined)[] | null;
+	#texts: (string | undefined)[] | null = null;
 	#ids: ReadonlySet<Id> | null = null;
 	/** Edges behind these, by what was asked for. */
 	#pages: Map<string, Head> | null = null;
@@ -39,10 +39,10 @@ export class Head extends CacheEntry {
 			readonly epoch: number;
 			readonly complete: boolean;
 		},
-		edges: readonly Position[] | HeadEdges,
+		/** Positions, or the numbers of edges as a head holds them. */
+		edges: readonly Position[] | readonly number[],
 	) {
-		const { numbers, ids } =
-			"numbers" in edges ? edges : { numbers: numbersOf(edges), ids: null };
+		const numbers = areNumbers(edges) ? edges : numbersOf(edges);
 		const size = numbers.length / 3;
 		super(HEAD_BYTES + size * EDGE_BYTES);
 		this.from = list.from;
@@ -51,8 +51,7 @@ export class Head extends CacheEntry {
 		this.complete = list.complete;
 		this.size = size;
 		// An array that has grown has room for more.
-		this.#numbers = ids === null ? numbers.slice() : numbers;
-		this.#texts = ids;
+		this.#numbers = numbers.slice();
 	}
 
 	/** The id that the edge leads to. */
@@ -152,23 +151,10 @@ export class Head extends CacheEntry {
 	}
 }
 
-/** Edges as a head holds them. */
-export interface HeadEdges {
-	/** Of each edge: the digits of its id before the last ten, the last ten, and its sequence. Where there are `ids`, only the sequence is read. */
-	readonly numbers: readonly number[];
-	/** The head may change it. */
-	readonly ids: Id[] | null;
-}
-
-/** Edges for a head that no cache keeps: its ids stay the strings that they are. */
-export function unkeptEdges(edges: readonly Position[]): HeadEdges {
-	const numbers: number[] = [];
-	const ids: Id[] = [];
-	for (const { to, sequence } of edges) {
-		numbers.push(0, 0, sequence);
-		ids.push(to);
-	}
-	return { numbers, ids };
+function areNumbers(
+	edges: readonly Position[] | readonly number[],
+): edges is readonly number[] {
+	return typeof edges[0] === "number";
 }
 
 function numbersOf(edges: readonly Position[]): readonly number[] {

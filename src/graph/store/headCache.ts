@@ -9,14 +9,13 @@ import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import type {
-	FoundObject,
 	KeyResult,
 	ListKey,
 	ScanResult,
 	Storage,
 } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
-import { DEEPEST_HEAD, Head, unkeptEdges } from "./head.ts";
+import { DEEPEST_HEAD, Head } from "./head.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
 import { sharedListKey } from "./sharedKey.ts";
 import type { SharedCaches } from "./store.ts";
@@ -27,12 +26,11 @@ export interface HeadCache {
 	cached(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
 	/** By `listName`. Nothing is cached of a mapping of another version's model. */
 	invalidate(name: string): void;
-	/** Heads with at least `depth` edges, or all there are. Calls `found` with objects that were read besides: where nothing is cached, those of the first edges. */
+	/** Heads with at least `depth` edges, or all there are. */
 	read(
 		lists: readonly ListKey[],
 		depth: number,
 		call?: CallOptions,
-		found?: FoundObject,
 	): MaybePromise<readonly KeyResult<Head>[]>;
 }
 
@@ -60,7 +58,6 @@ export function createHeadCache(options: {
 }): HeadCache {
 	const { storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
-	const isUnkept = limits.maxWeight === 0;
 	const local = new LocalCache<Head>({
 		isBetter: (cached, head) =>
 			!head.complete && (cached.complete || cached.size > head.size),
@@ -81,7 +78,6 @@ export function createHeadCache(options: {
 					...(lists[index] as ListKey),
 					backward: false,
 					limit,
-					positionsOnly: true,
 					mayBeStale: limit > 0,
 				})),
 				call,
@@ -89,7 +85,7 @@ export function createHeadCache(options: {
 			return results.map((result, at): KeyResult<Head> => {
 				if (result instanceof CorkboardError) return result;
 				const { from } = lists[missing[at] as number] as ListKey;
-				return headOf(from, result, limit, isUnkept);
+				return headOf(from, result, limit);
 			});
 		};
 		if (!isShared) return load(lists.map((_, index) => index));
@@ -100,7 +96,7 @@ export function createHeadCache(options: {
 			),
 			{
 				decode: (text, index) =>
-					decodeHead(text, (lists[index] as ListKey).from, isUnkept),
+					decodeHead(text, (lists[index] as ListKey).from),
 				encode: (value) =>
 					value instanceof CorkboardError
 						? undefined
@@ -115,35 +111,6 @@ export function createHeadCache(options: {
 		);
 	}
 
-	const isDirect = isUnkept && shared?.heads == null;
-
-	/** Where no cache has anything. As deep as is asked for: nobody else reads it. */
-	async function readDirectly(
-		lists: readonly ListKey[],
-		limit: number,
-		call: CallOptions | undefined,
-		foundObject: FoundObject | undefined,
-	): Promise<readonly KeyResult<Head>[]> {
-		call?.trace?.cache("process", 0, lists.length);
-		const results = await storage.scanLists(
-			lists.map(({ mapping, from }) => ({
-				mapping,
-				from,
-				backward: false,
-				limit,
-				positionsOnly: true,
-				mayBeStale: limit > 0,
-				foundObject,
-			})),
-			call,
-		);
-		return results.map((result, at) =>
-			result instanceof CorkboardError
-				? result
-				: headOf((lists[at] as ListKey).from, result, limit, true),
-		);
-	}
-
 	return {
 		local,
 		cached: (mapping, from, moment) =>
@@ -153,8 +120,7 @@ export function createHeadCache(options: {
 			const partition = local.existingPartition(name.slice(0, space));
 			if (partition) local.invalidate(partition, name.slice(space + 1));
 		},
-		read(lists, depth, call, found) {
-			if (isDirect) return readDirectly(lists, depth, call, found);
+		read(lists, depth, call) {
 			const limit = HEAD_DEPTHS.find((edges) => edges >= depth) ?? depth;
 			// Mostly all lists are of one mapping.
 			let mappingName = "";
@@ -187,12 +153,11 @@ function headOf(
 	from: Id,
 	{ edges, list, isStale }: ScanResult,
 	limit: number,
-	isUnkept: boolean,
 ): Head {
 	const complete = limit > 0 ? edges.length < limit : list.count === 0;
 	const { count, epoch } = list;
 	const own = { from, count, epoch, complete };
-	const head = new Head(own, isUnkept ? unkeptEdges(edges) : edges);
+	const head = new Head(own, edges);
 	head.isStale = isStale === true;
 	return head;
 }

@@ -22,15 +22,8 @@ export function encodeHead(head: Head): string {
 /**
  * Null for text that `encodeHead` did not write for the list of `from`. The head
  * has that string, because V8 keeps the whole text for as long as a part of it.
- *
- * `idsOfText`: its ids are parts of the text, for a head that no cache keeps.
- * They are made faster than from numbers.
  */
-export function decodeHead(
-	text: string,
-	from: Id,
-	idsOfText = false,
-): Head | null {
+export function decodeHead(text: string, from: Id): Head | null {
 	const start = `${VERSION}|${from}|`;
 	if (!text.startsWith(start)) return null;
 	const countEnd = text.indexOf("|", start.length);
@@ -42,7 +35,6 @@ export function decodeHead(
 		return null;
 	}
 	const numbers: number[] = [];
-	const ids: Id[] | null = idsOfText ? [] : null;
 	for (let at = edgesAt; at < text.length; ) {
 		const colon = text.indexOf(":", at);
 		const comma = text.indexOf(",", colon);
@@ -50,11 +42,10 @@ export function decodeHead(
 		const sequence = readInteger(text, colon + 1, end);
 		if (sequence === null || !splitId(text, at, colon, numbers)) return null;
 		numbers.push(sequence);
-		ids?.push(text.slice(at, colon) as Id);
 		at = end + 1;
 	}
 	const complete = text[edgesAt - 2] === "1";
-	return new Head({ from, count, epoch, complete }, { numbers, ids });
+	return new Head({ from, count, epoch, complete }, numbers);
 }
 
 /** The integer between two indexes; null for other text. */

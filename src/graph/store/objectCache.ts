@@ -4,11 +4,11 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
-import type { KeyResult, RelatedKey, Storage } from "../../storage/storage.ts";
+import type { KeyResult, Storage } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Visibility } from "../domain.ts";
-import type { FoundNode, Node } from "../types.ts";
+import type { Node } from "../types.ts";
 import { CachedObject } from "./cachedObject.ts";
 import { sharedObjectKey } from "./sharedKey.ts";
 import { type SharedCaches, typeNameOf } from "./store.ts";
@@ -23,25 +23,15 @@ export interface ObjectCache {
 	readonly local: LocalCache<CachedObject>;
 	cached(id: Id, moment?: Moment): CachedObject | undefined;
 	invalidate(id: Id): void;
-	/** Calls `found` with objects that were read besides: where nothing is cached, few objects come with their parents and owners. */
 	read(
 		ids: readonly Id[],
 		call?: CallOptions,
-		found?: FoundNode,
 	): MaybePromise<readonly KeyResult<Node | null>[]>;
-	/** What a read of an object's text beside something else is. */
-	parse(id: Id, text: string): KeyResult<Node>;
 }
-
-/**
- * Parents and owners are joined to so many objects at most: one object alone
- * would need a second statement for them, while many mostly share theirs.
- */
-const MOST_WITH_RELATED = 4;
 
 export function createObjectCache(options: {
 	readonly model: Model;
-	readonly visibility: Pick<Visibility, "factsOf" | "keysOf">;
+	readonly visibility: Pick<Visibility, "factsOf">;
 	readonly storage: Storage;
 	readonly shared: SharedCaches | undefined;
 	/** Bytes. */
@@ -56,7 +46,6 @@ export function createObjectCache(options: {
 }): ObjectCache {
 	const { model, visibility, storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
-	const isUnkept = limits.maxWeight === 0;
 	const local = new LocalCache<CachedObject>({
 		isKept: ({ node }) => node !== null,
 		...limits,
@@ -66,9 +55,7 @@ export function createObjectCache(options: {
 		if (text === null) return new CachedObject(null, null, "");
 		const node = parseNode(model, id, text);
 		if (node instanceof CorkboardError) return node;
-		// Only who finds it in the process asks for them.
-		const facts = isUnkept ? null : visibility.factsOf(node);
-		return new CachedObject(node, facts, text);
+		return new CachedObject(node, visibility.factsOf(node), text);
 	};
 
 	async function readShared(
@@ -110,38 +97,11 @@ export function createObjectCache(options: {
 		);
 	}
 
-	const isDirect = isUnkept && shared?.objects == null;
-	const relatedKeys = isDirect ? relatedKeysOf(model, visibility) : null;
-	const relatedOf = (type: number) => relatedKeys?.get(type) ?? [];
-
-	/** Where no cache has anything. */
-	async function readDirectly(
-		ids: readonly Id[],
-		call: CallOptions | undefined,
-		found: FoundNode | undefined,
-	): Promise<readonly KeyResult<Node | null>[]> {
-		call?.trace?.cache("process", 0, ids.length);
-		const related =
-			found === undefined || ids.length > MOST_WITH_RELATED
-				? undefined
-				: {
-						of: relatedOf,
-						found: (id: Id, text: string) =>
-							found(id, parseNode(model, id, text)),
-					};
-		const texts = await storage.readObjects(ids, call, related);
-		return texts.map((text, at) =>
-			typeof text === "string" ? parseNode(model, ids[at] as Id, text) : text,
-		);
-	}
-
 	return {
 		local,
 		cached: (id, moment) => local.get(partition, id, moment),
 		invalidate: (id) => local.invalidate(partition, id),
-		parse: (id, text) => parseNode(model, id, text),
-		read(ids, call, found) {
-			if (isDirect) return readDirectly(ids, call, found);
+		read(ids, call) {
 			const results = local.read<CorkboardError>(
 				ids.map((key) => ({ partition, key })),
 				(missing, shared) =>
@@ -160,25 +120,6 @@ export function createObjectCache(options: {
 			);
 		},
 	};
-}
-
-/** By type number: the references that decide who may see objects of the type. */
-function relatedKeysOf(
-	model: Model,
-	visibility: Pick<Visibility, "keysOf">,
-): ReadonlyMap<number, readonly RelatedKey[]> {
-	const related = new Map<number, readonly RelatedKey[]>();
-	for (const { name, number, references } of model.objects.values()) {
-		const { parent, owner } = visibility.keysOf(name);
-		const keys = references.flatMap(({ key, target }): RelatedKey[] => {
-			const type = model.objects.get(target);
-			return type !== undefined && (key === parent || key === owner)
-				? [{ key, type }]
-				: [];
-		});
-		related.set(number, keys);
-	}
-	return related;
 }
 
 function parseNode(model: Model, id: Id, text: string): KeyResult<Node> {

@@ -20,7 +20,7 @@ import type {
 import type { ChangedShards } from "../../topology/ranges.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
-import type { FoundNode, Node } from "../types.ts";
+import type { Node } from "../types.ts";
 import type { CachedObject } from "./cachedObject.ts";
 import type { Head } from "./head.ts";
 import type { JobDeliveries } from "./jobDeliveries.ts";
@@ -44,18 +44,15 @@ export interface Store {
 	readonly outboxDeletions: OutboxDeletions;
 	/** Where writes enqueue jobs; null where no queue is configured. */
 	readonly jobs: StoreJobs | null;
-	/** Calls `found` with objects that it happened to read besides. */
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
-		found?: FoundNode,
 	): MaybePromise<readonly KeyResult<Node | null>[]>;
-	/** The head of each list, with at least `depth` edges or all there are: up to `DEEPEST_HEAD` from caches. Calls `found` with objects that it happened to read besides. */
+	/** The head of each list, with at least `depth` edges or all there are: up to `DEEPEST_HEAD` from caches. */
 	readHeads(
 		lists: readonly ListKey[],
 		depth: number,
 		call?: CallOptions,
-		found?: FoundNode,
 	): MaybePromise<readonly KeyResult<Head>[]>;
 	readLookups(
 		keys: readonly LookupKey[],

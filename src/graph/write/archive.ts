@@ -122,7 +122,6 @@ export async function leavingEdges(
 				...list,
 				backward: false,
 				limit: 1,
-				positionsOnly: true,
 			})),
 			DECISIVE,
 		),

@@ -31,7 +31,6 @@ import type {
 	OutboxSize,
 	PendingEntriesQuery,
 	PendingEntry,
-	RelatedObjects,
 	Renumbering,
 	RenumberingKey,
 	Scan,
@@ -193,7 +192,7 @@ class MysqlStorage implements Storage {
 			rowsOf: () => 1,
 		});
 		this.#scans = new MergedReads({
-			read: (host, scans, options) => scanLists(host, model, scans, options),
+			read: scanLists,
 			maxKeys: SCANS,
 			rowsOf: ({ limit }) => limit,
 		});
@@ -244,10 +243,9 @@ class MysqlStorage implements Storage {
 	async readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
-		related?: RelatedObjects,
 	): Promise<readonly KeyResult<string | null>[]> {
 		startCall("readObjects", ids.length, call);
-		const keys = ids.map((id) => new ObjectKey(id, related));
+		const keys = ids.map((id) => new ObjectKey(id));
 		return readByHost<ObjectKey, string | null>(keys, {
 			shardOf: ({ shard }) => this.#map.shards.get(shard),
 			absent: () => null,

@@ -7,25 +7,13 @@ import {
 } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
-import type {
-	NewObject,
-	RelatedKey,
-	RelatedObjects,
-	StoredObject,
-} from "../storage.ts";
+import type { NewObject, StoredObject } from "../storage.ts";
 import { newObjectId, parseStoredObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
-import type { Row } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
-import {
-	integers,
-	localIdOf,
-	namesOf,
-	unionAll,
-	valuesOf,
-} from "./sqlFragment.ts";
+import { integers, namesOf, unionAll, valuesOf } from "./sqlFragment.ts";
 import type { StatementBatch } from "./statementBatch.ts";
 
 /** Most rows of one INSERT, and about how many characters of data: the server accepts packets of 16 MB. */
@@ -37,23 +25,16 @@ export class ObjectKey implements IdParts {
 	readonly shard: number;
 	readonly type: number;
 	readonly local: number;
-	readonly related: RelatedObjects | undefined;
 
-	constructor(id: Id, related: RelatedObjects | undefined) {
+	constructor(id: Id) {
 		const { shard, type, local } = unpackId(id);
 		this.shard = shard;
 		this.type = type;
 		this.local = local;
-		this.related = related;
 	}
 }
 
-/**
- * Objects of one host in one statement: an IN list for each table they are in.
- * Objects that these refer to, if they are wanted, are joined to their rows:
- *
- *     part, local_id, data, then local_id and data of each related object
- */
+/** Objects of one host in one statement: an IN list for each table they are in. */
 export async function readObjects(
 	host: Host,
 	model: Model,
@@ -64,118 +45,47 @@ export async function readObjects(
 	const shards = new Map<Shard, Map<number, ReadTable | null>>();
 	const places: (ReadTable | null)[] = [];
 	for (const { key, shard } of keys) {
-		const { type, related } = key;
+		const { type } = key;
 		let types = shards.get(shard);
 		if (types === undefined) {
 			types = new Map();
 			shards.set(shard, types);
 		}
-		const wanted = related?.of(type) ?? NONE;
-		const kind = wanted.length === 0 ? type : -1 - type;
-		let table = types.get(kind);
+		let table = types.get(type);
 		if (table === undefined) {
 			const { table: name } = model.objectsByNumber.get(type) ?? {};
-			table = name ? { shard, name, related: wanted, rows: new Map() } : null;
-			types.set(kind, table);
+			table = name ? { shard, name, texts: new Map() } : null;
+			types.set(type, table);
 			if (table !== null) tables.push(table);
 		}
-		table?.rows.set(key.local, null);
+		table?.texts.set(key.local, null);
 		places.push(table);
 	}
 	if (tables.length === 0) return keys.map(() => null);
-	let joined = 0;
-	for (const { related } of tables) joined = Math.max(joined, related.length);
 	const found = await host.rows(
 		unionAll(
 			`objects ${namesOf(tables.map(({ name }) => name))}`,
-			tables.map((table, part) => ({
-				text: selectOf(table, part, joined),
+			tables.map(({ shard, name, texts }, part) => ({
+				text: `SELECT ${part} AS part, local_id, data FROM ${tableIn(shard.database, name)}
+					WHERE local_id IN (${integers(texts.keys())})`,
 				values: [],
 			})),
 		),
 		options,
 	);
-	for (const row of found) {
-		tables[Number(row[0])]?.rows.set(Number(row[1]), row);
+	for (const [part, local, data] of found) {
+		tables[Number(part)]?.texts.set(Number(local), data as string);
 	}
-	const texts: (string | null)[] = [];
-	for (let at = 0; at < keys.length; at++) {
-		const table = places[at];
-		const { key } = keys[at] as KeyOnShard<ObjectKey>;
-		const row = table?.rows.get(key.local);
-		if (table == null || row == null) {
-			texts.push(null);
-			continue;
-		}
-		texts.push(row[2] as string);
-		if (key.related !== undefined) giveRelated(key.related, table, row);
-	}
-	return texts;
+	return keys.map(
+		({ key: { local } }, at) => places[at]?.texts.get(local) ?? null,
+	);
 }
 
-const NONE: readonly RelatedKey[] = [];
-
-/** Objects to read from a table, by local id: their rows once they are read. */
+/** Objects to read from a table, by local id: their texts once they are read. */
 interface ReadTable {
 	readonly shard: Shard;
 	readonly name: string;
-	/** Joined to each of them. */
-	readonly related: readonly RelatedKey[];
-	readonly rows: Map<number, Row | null>;
-}
-
-function selectOf(
-	{ shard, name, related, rows }: ReadTable,
-	part: number,
-	joined: number,
-): string {
-	const table = tableIn(shard.database, name);
-	const where = `local_id IN (${integers(rows.keys())})`;
-	if (joined === 0) {
-		return `SELECT ${part} AS part, local_id, data FROM ${table} WHERE ${where}`;
-	}
-	let columns = `${part} AS part, objects.local_id, objects.data`;
-	let joins = "";
-	for (let at = 0; at < joined; at++) {
-		const to = related[at];
-		if (to === undefined) {
-			columns += ", NULL, NULL";
-			continue;
-		}
-		columns += `, related${at}.local_id, related${at}.data`;
-		joins += ` LEFT JOIN ${tableIn(shard.database, to.type.table)} AS related${at}
-			ON related${at}.local_id = ${localIdOf(shard, to.type, storedReference(to.key))}`;
-	}
-	return `SELECT ${columns} FROM ${table} AS objects${joins} WHERE objects.${where}`;
-}
-
-/**
- * The id under a key of the stored JSON. Not by JSON functions, which parse all
- * of it, and fail the statement for a damaged text. Quotes inside a JSON string
- * are escaped, so the pattern is found where the key is. A wrong number finds another
- * object or none, and does no harm.
- */
-function storedReference(key: string): string {
-	if (!/^\w+$/.test(key)) throw new TypeError(`${key} is no stored key.`);
-	return `CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(objects.data, '"${key}":"', -1), '"', 1) AS UNSIGNED)`;
-}
-
-function giveRelated(
-	{ found }: RelatedObjects,
-	{ shard, related }: ReadTable,
-	row: Row,
-): void {
-	for (let at = 0; at < related.length; at++) {
-		const local = row[3 + 2 * at];
-		if (local == null) continue;
-		const { type } = related[at] as RelatedKey;
-		const parts = {
-			shard: shard.number,
-			type: type.number,
-			local: Number(local),
-		};
-		found(packId(parts), row[4 + 2 * at] as string);
-	}
+	readonly texts: Map<number, string | null>;
 }
 
 /** Locks objects of one shard in the order of their ids. Those that exist go into `found`. */

@@ -1,6 +1,4 @@
 import type { Id } from "../../id/ids.ts";
-import type { Model } from "../../model/types.ts";
-import { isFeedShard } from "../feedShards.ts";
 import { listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
 import {
@@ -20,7 +18,6 @@ import type { KeyOnShard, Shard } from "./shards.ts";
 import {
 	digitsOf,
 	type Fragment,
-	localIdOf,
 	namesOf,
 	quotedName,
 	unionAll,
@@ -37,17 +34,14 @@ const BEAT = -2;
  * edges and counts are consistent: with READ COMMITTED each statement has its
  * own read view. Rows are edges, lists, or both:
  *
- *     scan or LIST, to_id, sequence, version, count, last_sequence, epoch, from_id, mapping, data
- *
- * The last column is the text of the object that an edge leads to; without it where nobody wants it.
+ *     scan or LIST, to_id, sequence, version, count, last_sequence, epoch, from_id, mapping
  */
 export async function scanLists(
 	host: Host,
-	model: Model,
 	scans: readonly KeyOnShard<Scan>[],
 	options: QueryOptions,
 ): Promise<readonly ScanResult[]> {
-	return (await scan(host, model, scans, options, false)).results;
+	return (await scan(host, scans, options, false)).results;
 }
 
 /** A result, and the beat that its host had when it was read; null without one. */
@@ -59,17 +53,15 @@ export interface ScanWithBeat {
 /** The same, and in the same statement the host's beat (./standby/beats.ts): so each result says how old it is. */
 export async function scanListsWithBeat(
 	host: Host,
-	model: Model,
 	scans: readonly KeyOnShard<Scan>[],
 	options: QueryOptions,
 ): Promise<readonly ScanWithBeat[]> {
-	const { results, beat } = await scan(host, model, scans, options, true);
+	const { results, beat } = await scan(host, scans, options, true);
 	return results.map((result) => ({ result, beat }));
 }
 
 async function scan(
 	host: Host,
-	model: Model,
 	scans: readonly KeyOnShard<Scan>[],
 	options: QueryOptions,
 	withBeat: boolean,
@@ -79,7 +71,7 @@ async function scan(
 }> {
 	let beat: number | null = null;
 	const rows = await host.rows(
-		(product) => statementOf(model, scans, product === "MySQL", withBeat),
+		(product) => statementOf(scans, product === "MySQL", withBeat),
 		{
 			...options,
 			countRows: (all) => all.filter(([, to]) => to !== null).length,
@@ -99,14 +91,10 @@ async function scan(
 			lists.set(listName({ name: String(row[MAPPING]) }, list.from), list);
 			continue;
 		}
-		const { from, foundObject } = (scans[part] as KeyOnShard<Scan>).key;
+		const { from } = (scans[part] as KeyOnShard<Scan>).key;
 		if (row[COUNT] !== null) listsOfScans[part] ??= listOf(from, row);
 		const to = row[1] as Id | null;
 		if (to === null) continue;
-		const text = row[DATA];
-		if (foundObject !== undefined && text != null) {
-			foundObject(to, text as string);
-		}
 		(edges[part] as Edge[]).push({
 			from,
 			to,
@@ -134,7 +122,6 @@ async function scan(
 const COUNT = 4;
 const FROM_ID = 7;
 const MAPPING = 8;
-const DATA = 9;
 
 function listOf(from: Id, row: Row): ListRow {
 	return {
@@ -153,7 +140,6 @@ function listOf(from: Id, row: Row): ListRow {
  * only the count is wanted are one part for each shard.
  */
 function statementOf(
-	model: Model,
 	scans: readonly KeyOnShard<Scan>[],
 	hasLateral: boolean,
 	withBeat: boolean,
@@ -161,13 +147,8 @@ function statementOf(
 	const parts: Fragment[] = [];
 	const groups = new Map<Shard, ScanGroup[]>();
 	const counted = new Map<Shard, Scan[]>();
-	// Feed databases have no objects.
-	const wantsObject = ({ key, shard }: KeyOnShard<Scan>) =>
-		key.foundObject !== undefined && !isFeedShard(shard.number);
-	const withObjects = hasLateral && scans.some(wantsObject);
-	const noObject = withObjects ? ", NULL AS data" : "";
 	for (const [part, { key: scan, shard }] of scans.entries()) {
-		const { mapping, backward, limit, foundObject, positionsOnly } = scan;
+		const { mapping, backward, limit } = scan;
 		const isOpen = scan.after === undefined && scan.before === undefined;
 		if (limit > 0 && hasLateral && isOpen) {
 			let own = groups.get(shard);
@@ -179,27 +160,25 @@ function statementOf(
 				([{ scan: other }]) =>
 					other.mapping === mapping &&
 					other.limit === limit &&
-					other.backward === backward &&
-					other.positionsOnly === positionsOnly &&
-					(other.foundObject === undefined) === (foundObject === undefined),
+					other.backward === backward,
 			);
 			if (group === undefined) own.push([{ part, scan, shard }]);
 			else group.push({ part, scan, shard });
 			continue;
 		}
-		if (limit > 0) parts.push(edgesOf({ part, scan, shard }, noObject));
+		if (limit > 0) parts.push(edgesOf({ part, scan, shard }));
 		const some = counted.get(shard);
 		if (some === undefined) counted.set(shard, [scan]);
 		else some.push(scan);
 	}
 	for (const own of groups.values()) {
-		for (const group of own) parts.push(headsOf(model, group, noObject));
+		for (const group of own) parts.push(headsOf(group));
 	}
 	for (const [{ database }, some] of counted) {
 		const { text, values } = isOneOf(some);
 		parts.push({
 			text: `SELECT ${LIST} AS part, NULL AS to_id, NULL AS sequence, NULL AS version,
-				count, last_sequence, epoch, from_id, mapping${noObject}
+				count, last_sequence, epoch, from_id, mapping
 				FROM ${tableIn(database, "lists")} WHERE ${text}`,
 			values,
 		});
@@ -208,7 +187,7 @@ function statementOf(
 		const { value, from } = beatColumn();
 		parts.push({
 			text: `SELECT ${BEAT} AS part, NULL AS to_id, ${value} AS sequence, NULL AS version,
-				NULL AS count, NULL AS last_sequence, NULL AS epoch, NULL AS from_id, NULL AS mapping${noObject}
+				NULL AS count, NULL AS last_sequence, NULL AS epoch, NULL AS from_id, NULL AS mapping
 				FROM ${from}`,
 			values: [],
 		});
@@ -233,46 +212,34 @@ type ScanGroup = [NumberedScan, ...NumberedScan[]];
  * here: it would sort whole lists. (A key with descending columns would be read
  * forward, but MySQL does not read a range of one backward.)
  */
-function headsOf(model: Model, group: ScanGroup, noObject: string): Fragment {
+function headsOf(group: ScanGroup): Fragment {
 	const [{ scan, shard }] = group;
-	const { mapping, limit, foundObject, positionsOnly } = scan;
-	const type =
-		foundObject === undefined || isFeedShard(shard.number)
-			? undefined
-			: model.objects.get(mapping.to);
-	const objects =
-		type === undefined
-			? ""
-			: ` LEFT JOIN ${tableIn(shard.database, type.table)} AS objects
-				ON objects.local_id = ${localIdOf(shard, type, "edges.to_id")}`;
+	const { mapping, limit } = scan;
 	return {
 		// The numbers of scans, ids and the limit are integers that the program made.
-		text: `SELECT scans.part, edges.to_id, edges.sequence, ${positionsOnly ? "NULL AS version" : "edges.version"},
-				lists.count, ${positionsOnly ? "NULL AS last_sequence" : "lists.last_sequence"}, lists.epoch, NULL AS from_id, NULL AS mapping${type === undefined ? noObject : ", objects.data"}
+		text: `SELECT scans.part, edges.to_id, edges.sequence, edges.version,
+				lists.count, lists.last_sequence, lists.epoch, NULL AS from_id, NULL AS mapping
 			FROM (VALUES ${group.map(({ part, scan: { from } }) => `ROW(${part}, ${digitsOf(from)})`).join(", ")})
 				AS scans (part, from_id)
 			LEFT JOIN ${tableIn(shard.database, "lists")} AS lists
 				ON lists.from_id = scans.from_id AND lists.mapping = ${quotedName(mapping.name)}
 			LEFT JOIN LATERAL (
-				SELECT to_id, sequence${positionsOnly ? "" : ", version"}
+				SELECT to_id, sequence, version
 				FROM ${tableIn(shard.database, mapping.table)} FORCE INDEX (PRIMARY)
 				WHERE from_id = scans.from_id AND state = ${PRESENT}
-				ORDER BY ${keyOrder(scan)} LIMIT ${limit}) AS edges ON TRUE${objects}`,
+				ORDER BY ${keyOrder(scan)} LIMIT ${limit}) AS edges ON TRUE`,
 		values: [],
 	};
 }
 
-function edgesOf(
-	{ part, scan, shard }: NumberedScan,
-	noObject: string,
-): Fragment {
+function edgesOf({ part, scan, shard }: NumberedScan): Fragment {
 	const { mapping, from, after, before, limit } = scan;
 	const [high, low] = isDescending(mapping) ? [after, before] : [before, after];
 	const bounds = [bound(high, "<"), bound(low, ">")];
 	return {
 		// The limit is a checked integer; some servers refuse it as a parameter.
 		text: `SELECT ${part} AS part, to_id, sequence, version, NULL AS count,
-				NULL AS last_sequence, NULL AS epoch, NULL AS from_id, NULL AS mapping${noObject}
+				NULL AS last_sequence, NULL AS epoch, NULL AS from_id, NULL AS mapping
 			FROM ${tableIn(shard.database, mapping.table)} FORCE INDEX (PRIMARY)
 			WHERE from_id = ? AND state = ${PRESENT}${bounds.map(({ text }) => text).join("")}
 			ORDER BY ${sequenceOrder(scan)} LIMIT ${limit}`,

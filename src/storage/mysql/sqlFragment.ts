@@ -1,8 +1,6 @@
-import { type Id, packId } from "../../id/ids.ts";
-import type { ObjectType } from "../../model/types.ts";
+import type { Id } from "../../id/ids.ts";
 import type { Value } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
-import type { Shard } from "./shards.ts";
 
 /** Part of a statement, with the values of its placeholders. */
 export interface Fragment {
@@ -21,18 +19,6 @@ export function unionAll(name: string, parts: readonly Fragment[]): Sql {
 				: parts.map(({ text }) => `(${text})`).join("\nUNION ALL\n"),
 		values: parts.flatMap(({ values }) => values),
 	};
-}
-
-/**
- * The local id of an object of that type on that shard, given its id as SQL; a
- * number that no row has for any other object.
- */
-export function localIdOf(
-	{ number }: Shard,
-	type: ObjectType,
-	id: string,
-): string {
-	return `(${id} ^ ${packId({ shard: number, type: type.number, local: 0 })})`;
 }
 
 /** A condition that is true if any of these is. */

@@ -1,5 +1,4 @@
 import type { CallOptions } from "../../diagnostics.ts";
-import type { Model } from "../../model/types.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
@@ -26,7 +25,6 @@ export class StandbyReads implements AsyncDisposable {
 	readonly #standby: MergedReads<Scan, ScanWithBeat>;
 
 	constructor(options: {
-		readonly model: Model;
 		readonly topology: Topology;
 		readonly map: ShardMap;
 		readonly limits: HostLimits;
@@ -35,7 +33,7 @@ export class StandbyReads implements AsyncDisposable {
 		readonly scans: MergedReads<Scan, ScanResult>;
 		readonly maxKeys: number;
 	}) {
-		const { model, topology, map, limits, environment } = options;
+		const { topology, map, limits, environment } = options;
 		const pairs = new Map<string, StandbyPair>();
 		const byShard = new Map<number, StandbyPair>();
 		for (const { range, primary, replica } of topology.feeds ?? []) {
@@ -57,7 +55,7 @@ export class StandbyReads implements AsyncDisposable {
 		this.#byShard = byShard;
 		this.#primary = options.scans;
 		this.#standby = new Merged({
-			read: (host, scans, own) => scanListsWithBeat(host, model, scans, own),
+			read: scanListsWithBeat,
 			maxKeys: options.maxKeys,
 			rowsOf: ({ limit }) => limit,
 		});
