@@ -25,6 +25,7 @@ corkboard_request_duration_seconds_bucket{le="+Inf",way="short"} 100
 corkboard_document_requests_total{document="aaaaaaaaaaaa",operation="Home"} 5
 corkboard_document_duration_seconds_total{document="aaaaaaaaaaaa",operation="Home"} 1
 corkboard_database_up{host="db1:3306"} 1
+corkboard_database_statements_total{host="gone:3306",statement="read"} 5
 `;
 const AFTER = `corkboard_requests_total{way="short",operation_type="query",status="200"} 120
 corkboard_requests_total{way="long",operation_type="query",status="200"} 4
@@ -37,6 +38,8 @@ corkboard_document_duration_seconds_total{document="aaaaaaaaaaaa",operation="Hom
 corkboard_document_requests_total{document="bbbbbbbbbbbb",operation="a \\"b\\\\\\n"} 1
 corkboard_document_duration_seconds_total{document="bbbbbbbbbbbb",operation="a \\"b\\\\\\n"} 3
 corkboard_database_up{host="db1:3306"} 0
+corkboard_database_statements_total{host="gone:3306",statement="read"} 5
+corkboard_database_failures_total{host="gone:3306",kind="timeout"} 1
 corkboard_outbox_pending_entries{host="db1:3306"} 7
 corkboard_outbox_oldest_entry_age_seconds{host="db1:3306"} 90
 `;
@@ -75,6 +78,11 @@ describe("the report of top", () => {
 				share: 0.25,
 			},
 		]);
+		// No topology names the other any more, whose counters stay.
+		assert.deepEqual(
+			hosts.map(({ host }) => host),
+			["db1:3306"],
+		);
 		const [host] = hosts;
 		assert.deepEqual(
 			[host?.up, host?.outboxPending, host?.statementsPerSecond],

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { processConnections } from "../../src/app/processConnections.ts";
+import { checkServers } from "../../src/ops/fleet/checkServers.ts";
 import { startCluster } from "../../tools/cluster/cluster.ts";
 import { assertGone } from "../services/gone.ts";
 import { caughtUp } from "../services/mysql.ts";
 
-test("a cluster has two MySQL pairs with half of the shards each, memcached and Redis, and leaves no process or file", async () => {
+test("a cluster has two MySQL pairs with half of the shards each, memcached and Redis, has no fault with eight processes, and leaves no process or file", async () => {
 	const cluster = await startCluster({ shards: 8 });
 	const [first, second] = cluster.pairs;
 	const halves = [
@@ -24,6 +26,12 @@ test("a cluster has two MySQL pairs with half of the shards each, memcached and 
 		CORKBOARD_REDIS: cluster.redis.url,
 	});
 	for (const pair of cluster.pairs) await caughtUp(pair);
+	const { faults } = await checkServers(
+		cluster.topology,
+		{},
+		{ processes: 8, connections: processConnections(cluster.topology) },
+	);
+	assert.deepEqual(faults, []);
 	const servers = [
 		...cluster.pairs.flatMap(({ primary, replica }) => [primary, replica]),
 		cluster.memcached,

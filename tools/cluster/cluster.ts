@@ -6,6 +6,9 @@ import { type Pair, startMysqlPair } from "../../test/services/mysql.ts";
 import { startRedis } from "../../test/services/redis.ts";
 import type { Server } from "../../test/services/server.ts";
 
+/** As many as some dozen processes may open to each server, which `fleet check` adds up: `serve --workers` on a large machine. */
+const MYSQL_ARGS = ["--max-connections=2000"];
+
 /** A fleet in small: two MySQL pairs that hold half of the shards each, a memcached, a Redis. */
 export interface Cluster extends AsyncDisposable {
 	readonly pairs: readonly [Pair, Pair];
@@ -29,8 +32,8 @@ export async function startCluster({
 	const own = async <T extends AsyncDisposable>(starting: Promise<T>) =>
 		stack.use(await starting);
 	const starting = [
-		own(startMysqlPair()),
-		own(startMysqlPair()),
+		own(startMysqlPair({ args: MYSQL_ARGS })),
+		own(startMysqlPair({ args: MYSQL_ARGS })),
 		own(startMemcached()),
 		// The topology is in its folder.
 		own(startRedis({ folderName: "corkboard-cluster" })),

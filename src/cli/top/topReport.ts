@@ -191,13 +191,11 @@ function documentsOf(between: Between): TopReport["documents"] {
 }
 
 function hostsOf(between: Between): TopReport["hosts"] {
+	// Counters of a host that no topology names any more stay until the process ends; these two go.
 	const hosts = new Set(
-		[
-			"corkboard_database_up",
-			"corkboard_database_statements_total",
-			"corkboard_outbox_pending_entries",
-			"corkboard_database_connections",
-		].flatMap((name) => between.values(name, "host")),
+		["corkboard_database_up", "corkboard_database_connections"].flatMap(
+			(name) => between.values(name, "host"),
+		),
 	);
 	return [...hosts].toSorted().map((host) => {
 		const connections = (state: string) =>
