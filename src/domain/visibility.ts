@@ -13,6 +13,9 @@ import type { VisibilityPolicy } from "../graph/read/visibility.ts";
  * - A user who blocks the viewer is invisible to the viewer; what belongs to a
  *   user whom the viewer blocks is hidden, but not the user, so that the viewer
  *   can unblock them.
+ *
+ * What is stored may be damaged: a field hides by every value but the one that
+ * says that nothing is hidden.
  */
 export const visibilityPolicy: VisibilityPolicy = {
 	types: {
@@ -20,14 +23,15 @@ export const visibilityPolicy: VisibilityPolicy = {
 			decidedBy: ["deactivatedAt"],
 			// `account --reopen` brings everything back until then.
 			closed: { since: "deactivatedAt", keptDays: 30 },
-			isVisible: ({ data }) => typeof data.deactivated_at !== "string",
+			isVisible: ({ data }) => (data.deactivated_at ?? null) === null,
 		},
 		Board: {
 			owner: "owner",
 			decidedBy: ["secret"],
 			sharedBy: "collaborate.inverse",
 			isVisible: ({ data }, viewer) =>
-				data.secret !== true || (viewer !== null && data.user_id === viewer),
+				(data.secret ?? false) === false ||
+				(viewer !== null && data.user_id === viewer),
 		},
 		Section: { parent: "board" },
 		Pin: {

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Id } from "../../src/id/ids.ts";
-import { globalListId, type Mapping } from "../../src/model/types.ts";
+import {
+	globalListId,
+	type Mapping,
+	type Model,
+} from "../../src/model/types.ts";
 import { model, NOW, Resolving } from "../helpers/resolving.ts";
 
 const IMAGE = { url: "https://example.com/loaf.jpg", width: 640 };
@@ -191,6 +195,56 @@ describe("repin", () => {
 				origin_id: pinId,
 			});
 		}
+	});
+
+	it("copies what else a pin stores, also a field that was added to the model, and no natural key or reference", async () => {
+		const pinType = model.objects.get("Pin") ?? assert.fail();
+		const added = { default: null, nullable: true, required: false };
+		const grown: Model = {
+			...model,
+			objects: new Map(model.objects).set("Pin", {
+				...pinType,
+				stored: [
+					...pinType.stored,
+					{ ...added, field: "alt", key: "alt_text", typesByPath: new Map() },
+					{ ...added, field: "code", key: "code", typesByPath: new Map() },
+				],
+				lookups: [
+					{
+						name: "code",
+						type: "Pin",
+						field: "code",
+						key: "code",
+						fold: "NONE",
+					},
+				],
+			}),
+			sources: new Map(model.sources).set(
+				"Pin",
+				new Map(model.sources.get("Pin")).set("alt", {
+					kind: "stored",
+					key: "alt_text",
+					default: null,
+				}),
+			),
+		};
+		const at = new Resolving(grown);
+		const pinId = at.pin(at.ben, at.board(at.ben), {
+			title: "Sourdough",
+			alt_text: "A round loaf",
+			code: "unique",
+			section_id: "1",
+		});
+		const boardId = at.board(at.ada);
+		const { pin } = await at.change("repin", { pinId, boardId });
+		assert.deepEqual(at.graph.data(pin as Id), {
+			title: "Sourdough",
+			alt_text: "A round loaf",
+			created_at: NOW,
+			board_id: boardId,
+			user_id: at.ada,
+			origin_id: pinId,
+		});
 	});
 
 	it("uses the viewer's title and description if they are given", async () => {

@@ -14,21 +14,24 @@ export const NOW = "2026-11-21T12:00:00.000Z";
 
 /** A graph in memory with two users. Resolvers run for the first. */
 export class Resolving {
-	readonly graph = new MemoryGraph(model);
-	readonly ada = this.graph.add("User", {
-		username: "ada_made_up",
-		name: "Ada Made-Up",
-		created_at: "2026-01-01T00:00:00.000Z",
-		email: "ada@example.com",
-	});
-	readonly ben = this.graph.add("User", {
-		username: "ben_made_up",
-		name: "Ben Made-Up",
-		created_at: "2026-01-01T00:00:00.000Z",
-	});
+	readonly graph: MemoryGraph;
+	readonly ada: Id;
+	readonly ben: Id;
 	now = NOW;
 
-	constructor() {
+	constructor(ofModel = model) {
+		this.graph = new MemoryGraph(ofModel);
+		this.ada = this.graph.add("User", {
+			username: "ada_made_up",
+			name: "Ada Made-Up",
+			created_at: "2026-01-01T00:00:00.000Z",
+			email: "ada@example.com",
+		});
+		this.ben = this.graph.add("User", {
+			username: "ben_made_up",
+			name: "Ben Made-Up",
+			created_at: "2026-01-01T00:00:00.000Z",
+		});
 		this.as(this.ada);
 	}
 

@@ -15,7 +15,7 @@ import { sectionOf } from "./sections.ts";
 import {
 	newStoredJson,
 	referenceOf,
-	storedValue,
+	storedFields,
 	updatedStoredJson,
 } from "./storedJson.ts";
 import { viewerMembership } from "./viewerMembership.ts";
@@ -88,15 +88,15 @@ const repin = mutation(
 			requireRight(context, "Board", "pin", input.boardId),
 		);
 		const section = await sectionOf("repin", context, board, input.sectionId);
+		const copied = storedFields(model, origin);
 		return {
 			pin: await context.writes.create({
 				type: "Pin",
 				data: newStoredJson(model, "Pin", {
+					...copied,
 					// A blank text counts as null, and null as not given.
-					title: input.title ?? storedValue(model, origin, "title"),
-					details: input.details ?? storedValue(model, origin, "details"),
-					link: storedValue(model, origin, "link"),
-					image: storedValue(model, origin, "image"),
+					title: input.title ?? copied.title,
+					details: input.details ?? copied.details,
 					createdAt: context.now.toISOString(),
 					board: board.id,
 					section: section?.id,

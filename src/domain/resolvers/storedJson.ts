@@ -62,6 +62,17 @@ export function storedValue(
 	return node.data[keyOf(model, node.type, field)];
 }
 
+/** What an object stores, by field, without its references, which say where it belongs, and its natural keys, which nothing else may have. */
+export function storedFields(model: Model, node: Node): Fields {
+	const { stored = [], lookups = [] } = model.objects.get(node.type) ?? {};
+	const keys = new Set(lookups.map(({ key }) => key));
+	return Object.fromEntries(
+		stored
+			.filter(({ key }) => !keys.has(key))
+			.map(({ field, key }) => [field, node.data[key]]),
+	);
+}
+
 /** The id that an object stores for a reference; null for none. */
 export function referenceOf(
 	model: Model,

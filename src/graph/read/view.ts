@@ -31,7 +31,7 @@ import { MemoryReader } from "./memoryReader.ts";
 import { readPages } from "./pages.ts";
 import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
 import { createViewerLists, type ViewerLists } from "./viewerLists.ts";
-import { idIn, isActive } from "./visibility.ts";
+import { isActive, relatedIn } from "./visibility.ts";
 
 /** A graph whose reads a write of the same request can discard. */
 export interface View extends Graph {
@@ -150,15 +150,12 @@ export function createView(
 			if (isShared === false) return null;
 			if (isShared === undefined) missing.shared.add(node.id);
 		}
-		const keys = visibility.keysOf(node.type);
-		const parentId = idIn(node, keys.parent);
-		// A part without its whole is not visible.
-		if (keys.parent !== null && parentId === null) return null;
+		const related = relatedIn(node, visibility.keysOf(node.type));
+		if (related === null) return null;
+		const { parent: parentId, owner: ownerId } = related;
 		const parent =
 			parentId === null ? node : verdictOf(reads, parentId, missing);
 		if (parent === null) return null;
-		// An object without an owner has no user who could hide it.
-		const ownerId = idIn(node, keys.owner);
 		const owner = ownerId === null ? node : verdictOf(reads, ownerId, missing);
 		if (owner === null) return null;
 		const user = node.type === userType ? node.id : ownerId;

@@ -6,6 +6,7 @@ import type {
 	BlockMappings,
 	Visibility,
 	VisibilityDependency,
+	VisibilityFacts,
 	VisibilityKeys,
 } from "../domain.ts";
 import type { Node } from "../types.ts";
@@ -112,11 +113,10 @@ export function createVisibility(
 		factsOf(node) {
 			if (!isActive(node)) return null;
 			const { keys, rule, sharedBy } = types.get(node.type) ?? UNRESTRICTED;
-			const parent = idIn(node, keys.parent);
-			// A part without its whole is not visible.
-			if (keys.parent !== null && parent === null) return null;
-			const owner = idIn(node, keys.owner);
-			return { parent, owner, isVisible: rule.isVisible ?? null, sharedBy };
+			const related = relatedIn(node, keys);
+			return (
+				related && { ...related, isVisible: rule.isVisible ?? null, sharedBy }
+			);
 		},
 		isPrivateList: ({ name }) => privateLists.has(name),
 		keysOf: (type) => types.get(type)?.keys ?? NO_KEYS,
@@ -153,9 +153,13 @@ export function createVisibility(
 	};
 }
 
-/** Whether the object exists for anyone: not deleted, not waiting for its natural keys, not rejected for want of them. */
+/**
+ * Whether the object exists for anyone: not deleted, not waiting for its natural
+ * keys, not rejected for want of them. A value that is neither hides it: where what
+ * was stored is damaged, nobody knows that it may be seen.
+ */
 export function isActive({ data }: Node): boolean {
-	return data.active !== false && data.state === undefined;
+	return (data.active ?? true) === true && data.state === undefined;
 }
 
 interface BoundType {
@@ -181,10 +185,26 @@ const UNRESTRICTED: Pick<BoundType, "keys" | "rule" | "sharedBy"> = {
 	sharedBy: null,
 };
 
-/** The id that is stored under the key. */
-export function idIn({ data }: Node, key: string | null): Id | null {
-	const value = key === null ? null : data[key];
-	return typeof value === "string" ? (value as Id) : null;
+/** What the object is visible with; null where it is visible to nobody. */
+export function relatedIn(
+	node: Node,
+	keys: VisibilityKeys,
+): Pick<VisibilityFacts, "parent" | "owner"> | null {
+	const parent = idIn(node, keys.parent);
+	const owner = idIn(node, keys.owner);
+	// A part without its whole is not visible.
+	if (parent === undefined || (keys.parent !== null && parent === null)) {
+		return null;
+	}
+	// An object without an owner has no user who could hide it. One whose owner is damaged has.
+	return owner === undefined ? null : { parent, owner };
+}
+
+/** The id that is stored under the key; null for none, undefined for what is no id. */
+function idIn({ data }: Node, key: string | null): Id | null | undefined {
+	const value = key === null ? null : (data[key] ?? null);
+	if (value === null) return null;
+	return typeof value === "string" ? (value as Id) : undefined;
 }
 
 function keysOf(

@@ -39,7 +39,7 @@ export function recordReads(
 
 	return {
 		store: {
-			...store,
+			...unrecorded(store),
 			// Whatever is read past the caches, or into them, began before it is known to be valid.
 			get storage() {
 				isWhole = false;
@@ -85,6 +85,46 @@ export function recordReads(
 			};
 		},
 	};
+}
+
+/**
+ * What of a store no answer depends on, by name: a method that reads and is new is
+ * in no list, so that the recorded store does not compile without it.
+ */
+const UNRECORDED = [
+	"model",
+	"domain",
+	"cursors",
+	"outboxDeletions",
+	"jobs",
+	"moment",
+	"objectChanges",
+	"recordReads",
+	"isValid",
+	"cursorOf",
+	"keepPage",
+	"sharesCaches",
+	"cacheHostOf",
+	"putTombstones",
+	"invalidate",
+	"untilInvalidated",
+	"invalidateLocally",
+	"publish",
+	"applyInvalidations",
+	"announce",
+	"invalidateAll",
+	"invalidateShards",
+	"bypass",
+	"limitAge",
+	"bypassShards",
+	"levels",
+	"compareAndSetLookups",
+] as const satisfies readonly (keyof Store)[];
+
+function unrecorded(store: Store): Pick<Store, (typeof UNRECORDED)[number]> {
+	return Object.fromEntries(
+		UNRECORDED.map((name) => [name, store[name]]),
+	) as Pick<Store, (typeof UNRECORDED)[number]>;
 }
 
 /**

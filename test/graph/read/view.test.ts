@@ -5,6 +5,7 @@ import { createView } from "../../../src/graph/read/view.ts";
 import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId, unpackId } from "../../../src/id/ids.ts";
 import type { Scan } from "../../../src/storage/storage.ts";
+import type { JsonObject } from "../../../src/util/json.ts";
 import {
 	callsOf,
 	type Embedded,
@@ -21,6 +22,7 @@ describe("the view of one viewer", () => {
 	let pins: Id[];
 	let hidden: Id;
 	let comment: Id;
+	let users = 0;
 
 	before(async () => {
 		graph = await openEmbedded();
@@ -90,6 +92,47 @@ describe("the view of one viewer", () => {
 		await share(false);
 		for (const store of [graph.store, graph.cold()]) {
 			assert.deepEqual(await seenBy(bo, store), [null, null, null]);
+		}
+	});
+
+	it("hides an object from others where what could hide it is damaged, from memory too", async () => {
+		const make = (type: string, data: JsonObject) =>
+			graph.writes.create({ type, data });
+		const board = { name: "b", user_id: ada };
+		const pin = { board_id: open, user_id: ada };
+		const hiddenIds = await Promise.all([
+			...[1, 0, "false", "", {}].map((secret) =>
+				make("Board", { ...board, secret }),
+			),
+			...[0, 1, "false", "", []].map((active) =>
+				make("Pin", { ...pin, active }),
+			),
+			...[1, true, "", {}].map((deactivated_at) =>
+				make("User", { username: `gone_${users++}`, deactivated_at }),
+			),
+			...[7, false, {}].map((user_id) => make("Pin", { ...pin, user_id })),
+			...[7, false, {}].map((board_id) => make("Pin", { ...pin, board_id })),
+		]);
+		const shownIds = await Promise.all([
+			make("Board", { ...board, secret: false }),
+			make("Board", { ...board, secret: null }),
+			make("Pin", { ...pin, active: true }),
+			make("Pin", { ...pin, user_id: null }),
+			make("User", { username: `here_${users++}`, deactivated_at: null }),
+		]);
+		const store = graph.cold();
+		for (const viewer of [null, bo, null, bo]) {
+			const view = createView(store, viewer);
+			const hiddenNodes = await view.readObjects(hiddenIds);
+			assert.deepEqual(
+				hiddenNodes,
+				hiddenIds.map(() => null),
+			);
+			const shown = await createView(store, viewer).readObjects(shownIds);
+			assert.deepEqual(
+				shown.map((node) => (node as Node | null)?.id),
+				shownIds,
+			);
 		}
 	});
 

@@ -101,6 +101,14 @@ describe("the recorded reads of a request", () => {
 		await view.lookUp(username, ["ada"]);
 	};
 
+	it("are those of a store with every member of the one that they record", () => {
+		const reads = store.recordReads() as RecordedReads;
+		assert.deepEqual(
+			Object.keys(reads.store).toSorted(),
+			Object.keys(store).toSorted(),
+		);
+	});
+
 	const CHANGES: Readonly<Record<string, () => void>> = {
 		"an object of it changes": () =>
 			store.invalidateLocally({ objects: [pin] }),
