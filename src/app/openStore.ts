@@ -142,6 +142,7 @@ export async function openStore(
 		...(caches !== null && {
 			shared: caches.shared,
 			isOverdue: caches.isOverdue,
+			untilProven: caches.untilProven,
 		}),
 		...(jobQueue !== null && { jobQueue }),
 		...(writeEvents !== null && { writeEvents }),
@@ -256,6 +257,7 @@ function openSharedCaches(
 	/** Whether processes publish what they change. */
 	readonly isPublished: boolean;
 	isOverdue(): boolean;
+	untilProven(): Promise<void>;
 	/** `onBeat` is called before each heartbeat. */
 	listen(store: Store, onBeat: () => void): void;
 } | null {
@@ -318,6 +320,7 @@ function openSharedCaches(
 		},
 		isPublished: channel !== null,
 		isOverdue: () => channel?.isOverdue ?? false,
+		untilProven: async () => channel?.untilProven(),
 		listen(store, onBeat) {
 			listener = store;
 			beforeBeat = onBeat;

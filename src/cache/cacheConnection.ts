@@ -1,5 +1,6 @@
 import { type CacheCall, type CacheHost, CHANNELS } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import { listening } from "../util/listening.ts";
 import { Breaker } from "./breaker.ts";
 
 /** One connection of a client library. A call on a closed or lost one fails at once. */
@@ -42,15 +43,15 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 	readonly #failed = new WeakSet<C>();
 	#connection: C | undefined;
 	readonly #running = new Set<RunningCall>();
-	#timer: NodeJS.Timeout | undefined;
-	/** When the timer goes off; infinite without one. */
+	#stopWatching = () => {};
+	/** By the listening clock, when it looks for late calls next; infinite if none runs. */
 	#watchedUntil = Number.POSITIVE_INFINITY;
 	#disposed = false;
 
 	constructor(options: {
 		readonly layer: CacheHost["layer"];
 		readonly host: string;
-		/** For each call, connecting included. */
+		/** For each call, connecting included, by the listening clock. */
 		readonly deadlineMs: number;
 		/** The longest pause between two attempts to reach a host that is down. */
 		readonly longestPauseMs?: number;
@@ -80,13 +81,14 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 	): Promise<T | null> {
 		if (
 			this.#disposed ||
-			this.#running.size >= MAX_RUNNING ||
+			this.#isFull() ||
 			!this.#breaker.enter(options?.isProbe)
 		) {
 			return SKIPPED;
 		}
 		const connection = this.#connect();
 		const started = performance.now();
+		const since = listening.now();
 		const deadlineMs = options?.deadlineMs ?? this.#deadlineMs;
 		return new Promise((resolve) => {
 			const end = (ok: boolean, result: T | null) => {
@@ -110,11 +112,12 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 				end(false, null);
 			};
 			const call: RunningCall = {
-				until: started + deadlineMs,
+				since,
+				until: since + deadlineMs,
 				late: () => fail(timeoutError(deadlineMs)),
 			};
 			this.#running.add(call);
-			this.#watch(call.until, started);
+			this.#watch(call.until, since);
 			run(connection).then((result) => {
 				if (!this.#running.has(call)) return;
 				if (!this.#failed.has(connection) && this.#breaker.succeeded()) {
@@ -126,26 +129,16 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		});
 	}
 
-	/**
-	 * One timer for all calls: it goes off at the earliest end, and then again at
-	 * the next, if calls still run. Most end long before.
-	 *
-	 * A process that was busy past a deadline may have the answer in a socket it
-	 * has not read: timers run first in a turn of the event loop, `setImmediate`
-	 * after the sockets. So sockets are read once more before a call is late.
-	 */
+	/** Once for all calls: at the earliest end, and then again at the next, if calls still run. Most end long before. */
 	#watch(until: number, now: number): void {
 		if (until >= this.#watchedUntil) return;
 		this.#watchedUntil = until;
-		clearTimeout(this.#timer);
-		this.#timer = setTimeout(
-			() => setImmediate(() => this.#endLate()),
-			Math.max(0, until - now),
-		);
+		this.#stopWatching();
+		this.#stopWatching = listening.after(until - now, () => this.#endLate());
 	}
 
 	#endLate(): void {
-		const now = performance.now();
+		const now = listening.now();
 		let next = Number.POSITIVE_INFINITY;
 		this.#watchedUntil = next;
 		for (const call of this.#running) {
@@ -155,6 +148,16 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		if (next !== Number.POSITIVE_INFINITY) this.#watch(next, now);
 	}
 
+	/** Many calls run because the host hangs, and not because the process is busy: they were listened for. */
+	#isFull(): boolean {
+		if (this.#running.size < MAX_RUNNING) return false;
+		const [oldest] = this.#running;
+		return (
+			oldest !== undefined &&
+			2 * (listening.now() - oldest.since) >= this.#deadlineMs
+		);
+	}
+
 	/** Whether the next call, if the breaker lets it through, uses this connection. */
 	isCurrent(connection: C): boolean {
 		return this.#connection === connection;
@@ -162,7 +165,7 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 
 	[Symbol.dispose](): void {
 		this.#disposed = true;
-		if (this.#running.size === 0) clearTimeout(this.#timer);
+		if (this.#running.size === 0) this.#stopWatching();
 		this.#connection?.close();
 		this.#connection = undefined;
 	}
@@ -204,7 +207,8 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 }
 
 interface RunningCall {
-	/** In milliseconds of `performance.now()`. */
+	/** By the listening clock. */
+	readonly since: number;
 	readonly until: number;
 	/** Ends it. */
 	readonly late: () => void;
@@ -212,7 +216,7 @@ interface RunningCall {
 
 const SKIPPED = Promise.resolve(null);
 
-/** More calls than this run at once only while a host hangs; callers above the limit do without the cache. */
+/** While a host hangs, callers above this do without the cache. */
 const MAX_RUNNING = 256;
 
 function timeoutError(ms: number): CorkboardError {

@@ -25,6 +25,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #firstSlot: number;
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
+	readonly #untilProven: (() => Promise<void>) | undefined;
 	readonly #isKept: (value: V) => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	#weight = 0;
@@ -55,12 +56,15 @@ export class LocalCache<V extends CacheEntry> {
 		readonly now?: () => number;
 		/** Whether this process stood still and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
 		readonly isOverdue?: () => boolean;
+		/** Settles when that has ended. Absent: reads do not wait for it. */
+		readonly untilProven?: () => Promise<void>;
 	}) {
 		this.#maxWeight = options.maxWeight;
 		this.#versions = options.versions ?? versionsFor(1);
 		this.#firstSlot = 1 + (options.number ?? 0) * SLOTS;
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
+		this.#untilProven = options.untilProven;
 		this.#isKept = options.isKept ?? (() => true);
 		this.#isBetter = options.isBetter;
 		this.#longestAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
@@ -113,7 +117,8 @@ export class LocalCache<V extends CacheEntry> {
 	/**
 	 * The values of `keys`, in order: from this cache, from a read that already
 	 * runs, or from one `load` of all missing keys. Errors are not cached. If all
-	 * are in this cache, they are returned at once.
+	 * are in this cache, they are returned at once. While nothing cached may be
+	 * used, it waits, once, until that is over.
 	 *
 	 * `load` gets the options of its calls: whoever joins waits for them too, so
 	 * their signal is not that of the reader who came first (`SharedCall`).
@@ -129,8 +134,25 @@ export class LocalCache<V extends CacheEntry> {
 			readonly call?: CallOptions | undefined;
 		} = {},
 	): MaybePromise<(V | E)[]> {
-		const { suffices, depth = 0, call } = options;
 		const moment = this.moment();
+		return moment === OVERDUE && this.#untilProven !== undefined
+			? this.#untilProven().then(() =>
+					this.#read(keys, load, options, this.moment()),
+				)
+			: this.#read(keys, load, options, moment);
+	}
+
+	#read<E extends Error>(
+		keys: readonly CacheKey<V>[],
+		load: Load<V | E>,
+		options: {
+			readonly suffices?: (value: V, index: number) => boolean;
+			readonly depth?: number;
+			readonly call?: CallOptions | undefined;
+		},
+		moment: Moment,
+	): MaybePromise<(V | E)[]> {
+		const { suffices, depth = 0, call } = options;
 		const found = new Array<V | E | undefined>(keys.length);
 		const missing: number[] = [];
 		const joined: { index: number; running: Running<V> }[] = [];

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { SharedCacheLevel } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { fnv1a } from "../util/fnv1a.ts";
+import { listening } from "../util/listening.ts";
 import { CacheConnection } from "./cacheConnection.ts";
 import { reportFills } from "./fills.ts";
 import {
@@ -210,7 +211,7 @@ export function openMemcachedCache(options: {
 			return;
 		}
 		// A busy process may have no time left: that is not the host's fault.
-		const leftMs = until - performance.now();
+		const leftMs = until - listening.now();
 		if (missing.length === 0 || leftMs < deadlineMs * LEASE_SHARE) return;
 		let leasedOn: MemcachedConnection | undefined;
 		const responses = await link.call(
@@ -253,7 +254,7 @@ export function openMemcachedCache(options: {
 
 		async getOrLease(keys) {
 			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
-			const until = performance.now() + deadlineMs;
+			const until = listening.now() + deadlineMs;
 			const groups = byHost(keys);
 			const asked = groups.map(([host, indexes]) =>
 				getOrLeaseOf(host, indexes, keys, results, until),

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { SharedCacheLevel } from "../diagnostics.ts";
+import { listening } from "../util/listening.ts";
 import { reportFills } from "./fills.ts";
 import { type Forecast, MissForecast } from "./missForecast.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
@@ -111,7 +112,7 @@ export function openRedisCache(options: {
 	/** Of keys that may be read in the cache. */
 	const askForAll: SharedCache["getOrLease"] = async (keys) => {
 		if (keys.length === 0) return [];
-		const until = performance.now() + deadlineMs;
+		const until = listening.now() + deadlineMs;
 		const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
 		let names: string[] = [];
 		let limit: { readonly deadlineMs: number } | undefined;
@@ -146,7 +147,7 @@ export function openRedisCache(options: {
 				forecast.add(keys.length, missing);
 				return results;
 			}
-			limit = { deadlineMs: Math.max(1, until - performance.now()) };
+			limit = { deadlineMs: Math.max(1, until - listening.now()) };
 		}
 		const values = await commands.call(
 			"get",
@@ -166,7 +167,7 @@ export function openRedisCache(options: {
 			else results[index] = toResult(names[index] as string, value);
 		}
 		// A busy process may have no time left: that is not the host's fault.
-		const leftMs = until - performance.now();
+		const leftMs = until - listening.now();
 		if (missing.length === 0 || leftMs < deadlineMs * LEASE_SHARE) {
 			forecast.add(keys.length, 0);
 			return results;

@@ -38,6 +38,8 @@ export interface RedisClient {
 /**
  * One connection to one Redis. It never reconnects by itself: its users decide
  * what runs again after an error (cacheConnection.ts, invalidationChannel.ts).
+ * They decide what is late as well: the timers of ioredis go off before a
+ * process that was busy has read the answers in its sockets.
  */
 export class RedisConnection implements ClientConnection {
 	readonly client: RedisClient;
@@ -45,10 +47,12 @@ export class RedisConnection implements ClientConnection {
 	readonly runId: Promise<string>;
 	/** The same once it is known: a call need not wait for it then. */
 	knownRunId: string | undefined;
+	readonly #lost: (error: unknown) => void;
 	#closed = false;
 
-	constructor(url: string, deadlineMs: number, lost: (error: unknown) => void) {
+	constructor(url: string, lost: (error: unknown) => void) {
 		const { Redis } = ioredis();
+		this.#lost = lost;
 		this.client = new Redis(url, {
 			lazyConnect: true,
 			retryStrategy: () => null,
@@ -59,10 +63,8 @@ export class RedisConnection implements ClientConnection {
 			// RESP2: every server speaks it, and it needs no HELLO round trip.
 			protocol: 2,
 			disableClientInfo: true,
-			// Longer than the deadlines of callers, which end a call first.
-			connectTimeout: 2 * deadlineMs,
-			commandTimeout: 2 * deadlineMs,
-			socketTimeout: 4 * deadlineMs,
+			// Longer than every deadline of ours, also in a process that stood still.
+			connectTimeout: CONNECT_LIMIT_MS,
 		}) satisfies RedisClient;
 		this.client.on("connect", () => {
 			const { stream } = this.client;
@@ -72,10 +74,9 @@ export class RedisConnection implements ClientConnection {
 		this.client.on("error", (error) => {
 			failure = error;
 		});
-		this.client.on("close", () => {
-			if (!this.#closed)
-				lost(failure ?? new Error("Redis closed the connection."));
-		});
+		this.client.on("close", () =>
+			this.giveUp(failure ?? new Error("Redis closed the connection.")),
+		);
 		this.runId = identify(this.client);
 		this.runId.then(
 			(runId) => {
@@ -85,6 +86,22 @@ export class RedisConnection implements ClientConnection {
 		);
 	}
 
+	get isClosed(): boolean {
+		return this.#closed;
+	}
+
+	/** Sends what was written in this turn of the event loop, before its end. */
+	sendNow(): void {
+		this.client.stream?.uncork();
+	}
+
+	/** Its user learns that it is lost. */
+	giveUp(error: unknown): void {
+		if (this.#closed) return;
+		this.close();
+		this.#lost(error);
+	}
+
 	close(): void {
 		this.#closed = true;
 		this.client.disconnect();
@@ -92,6 +109,8 @@ export class RedisConnection implements ClientConnection {
 		this.client.stream?.destroy();
 	}
 }
+
+const CONNECT_LIMIT_MS = 60_000;
 
 async function identify(client: RedisClient): Promise<string> {
 	await client.connect();

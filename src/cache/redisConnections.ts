@@ -1,3 +1,4 @@
+import { listening } from "../util/listening.ts";
 import {
 	CacheConnection,
 	type ClientConnection,
@@ -18,11 +19,19 @@ import { RedisConnection, redisHost } from "./redisConnection.ts";
  *    deadlines.
  * 3. The old one closes once the longest deadline has passed, or at once if it
  *    has no other user.
+ *
+ * All connections lead to one server. An address may lead to another one from
+ * one moment to the next, after a failover, while connections that are open stay
+ * where they were: commands on them would not meet those of other processes. So
+ * when a server answers that it takes no writes, or a newer connection finds
+ * another `run_id`, all that lead to the former server are given up at once.
  */
 export class RedisConnections {
 	readonly host: string;
 	readonly #url: string;
 	#current: OpenConnection | undefined;
+	/** All that are open, oldest first. */
+	readonly #open = new Set<RedisConnection>();
 	#longestDeadlineMs = 0;
 
 	constructor(
@@ -55,26 +64,27 @@ export class RedisConnections {
 	}
 
 	/** A connection that is not shared. Whoever opens it closes it. */
-	forSubscription(
-		deadlineMs: number,
-		lost: (error: unknown) => void,
-	): RedisConnection {
-		return new RedisConnection(this.#url, deadlineMs, lost);
+	forSubscription(lost: (error: unknown) => void): RedisConnection {
+		const connection = new RedisConnection(this.#url, lost);
+		this.#note(connection);
+		return connection;
 	}
 
 	#join(user: ConnectionEvents): CommandConnection {
-		this.#current ??= this.#open();
+		this.#current ??= this.#openForCommands();
 		const current = this.#current;
 		const { connection, users } = current;
 		users.add(user);
 		return {
 			client: connection.client,
+			sendNow: () => connection.sendNow(),
 			withRunId: (run) =>
 				connection.knownRunId === undefined
 					? connection.runId.then(run)
 					: run(connection.knownRunId),
 			close: (failure) => {
 				users.delete(user);
+				if (isReadOnly(failure)) this.#leave(connection, failure);
 				if (this.#current !== current) return;
 				if (failure === undefined && users.size > 0) return;
 				this.#retire(current);
@@ -82,20 +92,57 @@ export class RedisConnections {
 		};
 	}
 
-	#open(): OpenConnection {
+	#openForCommands(): OpenConnection {
 		const users = new Set<ConnectionEvents>();
 		const opened: OpenConnection = {
 			users,
-			connection: new RedisConnection(
-				this.#url,
-				this.#longestDeadlineMs,
-				(error) => {
-					if (this.#current === opened) this.#current = undefined;
-					for (const user of users) user.lost(error);
-				},
-			),
+			connection: new RedisConnection(this.#url, (error) => {
+				if (this.#current === opened) this.#current = undefined;
+				for (const user of users) user.lost(error);
+			}),
 		};
+		this.#note(opened.connection);
 		return opened;
+	}
+
+	#note(connection: RedisConnection): void {
+		this.#forgetClosed();
+		this.#open.add(connection);
+		connection.runId.then(
+			(runId) => this.#found(connection, runId),
+			() => {},
+		);
+	}
+
+	/** The newest connection that knows its server is right. */
+	#found(connection: RedisConnection, runId: string): void {
+		this.#forgetClosed();
+		let isNewer = false;
+		for (const other of this.#open) {
+			if (other === connection) {
+				isNewer = true;
+				continue;
+			}
+			const { knownRunId } = other;
+			if (knownRunId === undefined || knownRunId === runId) continue;
+			(isNewer ? connection : other).giveUp(
+				new Error("Another Redis answers at this address."),
+			);
+		}
+	}
+
+	/** Gives up all connections to the server of this one. */
+	#leave({ knownRunId }: RedisConnection, error: unknown): void {
+		this.#forgetClosed();
+		for (const connection of this.#open) {
+			if (connection.knownRunId === knownRunId) connection.giveUp(error);
+		}
+	}
+
+	#forgetClosed(): void {
+		for (const connection of this.#open) {
+			if (connection.isClosed) this.#open.delete(connection);
+		}
 	}
 
 	#retire({ connection, users }: OpenConnection): void {
@@ -105,13 +152,20 @@ export class RedisConnections {
 			return;
 		}
 		for (const user of users) user.replaced();
-		setTimeout(() => connection.close(), this.#longestDeadlineMs).unref();
+		listening.after(this.#longestDeadlineMs, () => connection.close());
 	}
+}
+
+/** Of a server that was a master when the connection was opened. */
+function isReadOnly(error: unknown): boolean {
+	return error instanceof Error && /^READONLY |-READONLY /.test(error.message);
 }
 
 /** The command connection as one of its users holds it. */
 export interface CommandConnection extends ClientConnection {
 	readonly client: RedisConnection["client"];
+	/** Sends what was written in this turn of the event loop, before its end. */
+	sendNow(): void;
 	/** The result of `run`, which is called with the `run_id` of the server, at once if that is known. */
 	readonly withRunId: <T>(run: (runId: string) => Promise<T>) => Promise<T>;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { listening } from "../util/listening.ts";
 import type { RedisConnection } from "./redisConnection.ts";
 import type { RedisConnections } from "./redisConnections.ts";
 
@@ -7,6 +8,8 @@ const CHANNEL = "corkboard.jobs.1";
 const GATHER_MS = 3;
 /** For a call, connecting included. */
 const DEADLINE_MS = 200;
+/** For a subscription to begin. */
+const CONNECT_MS = 2 * DEADLINE_MS;
 /** Before a lost subscription is made again. */
 const RETRY_MS = 1_000;
 /** A subscriber sends itself something so often, and after so long without it subscribes anew: Redis does not report that a connection is gone. */
@@ -72,13 +75,15 @@ export function openRedisHints(options: {
 	const subscribe = () => {
 		const lost = () => {
 			if (subscription !== connection) return;
+			stopWaiting();
 			connection.close();
 			subscription = undefined;
 			isConnected = false;
 			if (!isDisposed) retry = setTimeout(subscribe, RETRY_MS).unref();
 		};
-		const connection = redis.forSubscription(DEADLINE_MS, lost);
+		const connection = redis.forSubscription(lost);
 		subscription = connection;
+		const stopWaiting = listening.after(CONNECT_MS, lost);
 		lose = lost;
 		connection.client.on("message", (_, text) => {
 			const [from, names = ""] = text.split(" ", 2);
@@ -92,6 +97,7 @@ export function openRedisHints(options: {
 			.then(() => connection.client.subscribe(CHANNEL))
 			.then(
 				() => {
+					stopWaiting();
 					arrivedAt = performance.now();
 					isConnected = subscription === connection;
 				},
@@ -128,7 +134,8 @@ export function openRedisHints(options: {
 			clearTimeout(timer);
 			clearTimeout(retry);
 			clearInterval(beat);
-			subscription?.close();
+			lose();
+			clearTimeout(retry);
 			commands[Symbol.dispose]();
 		},
 	};

@@ -26,11 +26,14 @@ export function openProcess(
 		maxWeight: 1_000_000,
 		// Nothing ages: what is forgotten is so because the channel said so.
 		now: () => 0,
+		isOverdue: () => channel.isOverdue,
+		untilProven: () => channel.untilProven(),
 	});
+	const redis = new RedisConnections(
+		`redis://${user && `${user}:x@`}127.0.0.1:${port}`,
+	);
 	const channel: InvalidationChannel = openInvalidationChannel({
-		redis: new RedisConnections(
-			`redis://${user && `${user}:x@`}127.0.0.1:${port}`,
-		),
+		redis,
 		deadlineMs,
 		onInvalidations: (keys) => {
 			events.push(`keys ${keys}`);
@@ -53,6 +56,7 @@ export function openProcess(
 	return {
 		events,
 		cache,
+		redis,
 		channel,
 		/** The value of `a`, which is `value` by now. */
 		read: async (value: string) =>

@@ -1,6 +1,6 @@
 import { ask } from "./ask.ts";
 
-/** The connections that a Redis has, without the one that asks. */
+/** The connections that a Redis has, without the one that asks and those of its replicas or its master. */
 export async function redisClients(server: {
 	readonly host: string;
 	readonly port: number;
@@ -12,7 +12,12 @@ export async function redisClients(server: {
 	const text = await ask(server, "CLIENT LIST", /cmd=client[^\n]*\n\r\n$/);
 	const clients = text
 		.split("\n")
-		.filter((line) => line.includes(" addr=") && !line.includes("cmd=client"));
+		.filter(
+			(line) =>
+				line.includes(" addr=") &&
+				!line.includes("cmd=client") &&
+				!/ flags=[SM] /.test(line),
+		);
 	const subscribed = clients.filter((line) => !/ sub=0 /.test(line));
 	return {
 		normal: clients.length - subscribed.length,

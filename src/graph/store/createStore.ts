@@ -34,11 +34,17 @@ export function createStore(options: {
 	readonly maxAgeMs?: number;
 	/** Whether invalidations of other processes may lie unread (`InvalidationChannel.isOverdue`). */
 	readonly isOverdue?: () => boolean;
+	/** Settles when that is over. Absent: reads do not wait for it. */
+	readonly untilProven?: () => Promise<void>;
 }): Store {
 	const { model, domain, storage, cursors, cacheBytes, shared } = options;
-	const { now, isOverdue, maxAgeMs = MAX_AGE_MS } = options;
+	const { now, isOverdue, untilProven, maxAgeMs = MAX_AGE_MS } = options;
 	const outboxDeletions = new OutboxDeletions(storage);
-	const freshness = { ...(now && { now }), ...(isOverdue && { isOverdue }) };
+	const freshness = {
+		...(now && { now }),
+		...(isOverdue && { isOverdue }),
+		...(untilProven && { untilProven }),
+	};
 	const versions = versionsFor(3);
 	const objects = createObjectCache({
 		model,

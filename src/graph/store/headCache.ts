@@ -55,6 +55,7 @@ export function createHeadCache(options: {
 	/** Milliseconds. */
 	readonly now?: () => number;
 	readonly isOverdue?: () => boolean;
+	readonly untilProven?: () => Promise<void>;
 }): HeadCache {
 	const { storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;

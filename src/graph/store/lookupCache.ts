@@ -48,6 +48,7 @@ export function createLookupCache(options: {
 	/** Milliseconds. */
 	readonly now?: () => number;
 	readonly isOverdue?: () => boolean;
+	readonly untilProven?: () => Promise<void>;
 }): LookupCache {
 	const { storage, ...limits } = options;
 	const local = new LocalCache<CachedLookup>(limits);

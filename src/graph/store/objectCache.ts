@@ -43,6 +43,7 @@ export function createObjectCache(options: {
 	/** Milliseconds. */
 	readonly now?: () => number;
 	readonly isOverdue?: () => boolean;
+	readonly untilProven?: () => Promise<void>;
 }): ObjectCache {
 	const { model, visibility, storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
