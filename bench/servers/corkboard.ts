@@ -44,6 +44,7 @@ export function environmentOf(
 		CORKBOARD_SECRET: SECRET,
 		CORKBOARD_MODE: "production",
 		CORKBOARD_RATE_LIMIT: "off",
+		CORKBOARD_SHUTDOWN_DELAY: "0",
 		// A busy process takes an eighth: more than the connections of any section, none of which repeats what is refused.
 		CORKBOARD_MAX_REQUESTS_IN_PROGRESS: "2000",
 	};

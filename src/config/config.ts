@@ -115,6 +115,9 @@ export const SECRET_BYTES = 32;
 
 const BYTES_PER_MB = 1_048_576;
 
+/** Longer than a load balancer, or Kubernetes, takes to send no new connection to a server that is not ready. */
+const SHUTDOWN_DELAY_MS = 5_000;
+
 /** Per address, in production behind a trusted proxy, where addresses are those of clients. */
 const RATE_LIMIT = { requests: 600, perMs: 60_000 } as const;
 
@@ -228,6 +231,7 @@ export function readConfig(
 		http: httpOf(
 			settings,
 			mode === "production" && trustProxy !== false ? RATE_LIMIT : null,
+			mode === "production" ? SHUTDOWN_DELAY_MS : 0,
 		),
 		admin: setting(
 			"CORKBOARD_ADMIN",

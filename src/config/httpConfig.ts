@@ -21,6 +21,8 @@ export interface HttpConfig {
 	} | null;
 	/** GraphQL requests that a process carries out at a time. */
 	readonly maxRequestsInProgress: number;
+	/** From the signal to stop until it refuses requests: `/health/ready` says 503, and all else is served as before. */
+	readonly shutdownDelayMs: number;
 	/** The header with a proxy's request id, in lower case. */
 	readonly requestIdHeader: string | null;
 }
@@ -29,6 +31,7 @@ export interface HttpConfig {
 export function httpOf(
 	{ setting }: Settings,
 	defaultRate: HttpConfig["rateLimit"],
+	defaultDelayMs: number,
 ): HttpConfig {
 	return {
 		status: setting(
@@ -60,6 +63,15 @@ export function httpOf(
 			"an integer from 1 to 1000000",
 			(text) => parseInteger(text, 1, 1_000_000),
 			500,
+		),
+		shutdownDelayMs: setting(
+			"CORKBOARD_SHUTDOWN_DELAY",
+			"seconds from 0 to 300",
+			(text) => {
+				const seconds = parseInteger(text, 0, 300);
+				return seconds === undefined ? undefined : seconds * 1_000;
+			},
+			defaultDelayMs,
 		),
 		requestIdHeader: setting(
 			"CORKBOARD_REQUEST_ID",

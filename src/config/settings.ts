@@ -138,6 +138,11 @@ export const SETTINGS: readonly Setting[] = (
 			"500",
 		],
 		[
+			"CORKBOARD_SHUTDOWN_DELAY",
+			"seconds from the signal to stop until requests are refused; not ready meanwhile",
+			"5 in production, else 0",
+		],
+		[
 			"CORKBOARD_REQUEST_ID",
 			"header with a proxy's request id",
 			"off: own ids",

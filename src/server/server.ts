@@ -118,6 +118,8 @@ const HTTP_MAX_AGE_S = 10;
 export interface Server extends AsyncDisposable {
 	/** Without a path: `http://127.0.0.1:4000`. */
 	readonly url: string;
+	/** Say that it is not ready, and serve all requests as before. */
+	leave(): void;
 	/** Stop accepting requests, wait for running ones, then cut off the rest. A second call waits for the first. */
 	close(): Promise<void>;
 }
@@ -250,7 +252,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		})();
 		return closed;
 	};
-	return { url: urlOf(app), close, [Symbol.asyncDispose]: close };
+	return {
+		url: urlOf(app),
+		leave: http.leave,
+		close,
+		[Symbol.asyncDispose]: close,
+	};
 }
 
 function anyDocument(log: FastifyBaseLogger): Documents {

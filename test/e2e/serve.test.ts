@@ -15,6 +15,7 @@ import {
 	serve,
 	startProgram,
 } from "../helpers/program.ts";
+import { openSocket, postText } from "../helpers/rawSocket.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 
@@ -249,6 +250,43 @@ describe("a first start that is killed", () => {
 describe("a server that ends", () => {
 	const folder = temporaryFolder();
 	after(() => folder[Symbol.dispose]());
+
+	it("says for a while that it is not ready, and serves new connections as before; a second signal ends that", async () => {
+		await using server = await serve({
+			CORKBOARD_DATA: folder.path,
+			CORKBOARD_SHUTDOWN_DELAY: "300",
+		});
+		const statusOf = async (path: string) =>
+			(await fetch(`${server.url}${path}`)).status;
+		assert.equal(await statusOf("/health/ready"), 200);
+		const signaledAt = performance.now();
+		server.send("SIGTERM");
+		await until(
+			"a server that is not ready",
+			async () => (await statusOf("/health/ready")) === 503,
+		);
+		using fresh = await openSocket(server.url);
+		fresh.write(postText("{ __typename }"));
+		await until("its answer", () => fresh.statuses().length === 1);
+		assert.deepEqual(fresh.statuses(), [200]);
+		assert.equal(await statusOf("/health/live"), 200);
+		// npm forwards a signal too: one within a second is taken for the same.
+		await until("a second", () => performance.now() - signaledAt > 1_100);
+		server.send("SIGTERM");
+		assert.equal((await server.ended).code, 143);
+	});
+
+	it("then refuses requests, and ends", async () => {
+		await using server = await serve({
+			CORKBOARD_DATA: folder.path,
+			CORKBOARD_SHUTDOWN_DELAY: "1",
+		});
+		assert.equal((await server.stop()).code, 0);
+		assert.match(
+			server.out(),
+			/stopping: not ready, and serving.*stopping: requests in progress are finished first/s,
+		);
+	});
 
 	/** A POST of which the server has the headers, and waits for the body. */
 	async function halfOf(server: Served, body: string) {

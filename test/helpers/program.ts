@@ -34,7 +34,7 @@ export interface Program extends AsyncDisposable {
 }
 
 export interface StartOptions {
-	/** Beside it the process sees a PATH and a TMPDIR, and nothing else of ours. */
+	/** Beside it the process sees a PATH and a TMPDIR, and nothing else of ours. It stops without a delay. */
 	readonly env?: Environment;
 	/** What it reads, to the end; left open to be written to if not given. */
 	readonly input?: string;
@@ -50,7 +50,11 @@ export function startProgram(
 	const { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE } = process.env;
 	const child = spawn(file, [...first, ...args], {
 		cwd: ROOT,
-		env: { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE, ...options.env },
+		env: {
+			...{ PATH, TMPDIR, HOME, NODE_COMPILE_CACHE },
+			CORKBOARD_SHUTDOWN_DELAY: "0",
+			...options.env,
+		},
 		stdio: ["pipe", "pipe", "pipe"],
 	});
 	const { pid } = child;

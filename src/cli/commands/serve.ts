@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { logEvents } from "../../app/logEvents.ts";
 import { openAdmin, openAdminOfWorkers } from "../../app/openAdmin.ts";
@@ -45,6 +46,7 @@ export async function run(
 	if (workers > 1) {
 		await using _admin = await openAdminOfWorkers(config);
 		return await runWorkers(workers, context, {
+			limits: { stopMs: WORKER_STOP_MS + config.http.shutdownDelayMs },
 			...(config.log.format === "json" && {
 				onEnd: reportEnd(createLog(config.log)),
 			}),
@@ -103,6 +105,12 @@ export async function run(
 		);
 	}
 	if (!interruption.aborted) await once(interruption, "abort");
+	const { shutdownDelayMs } = config.http;
+	if (shutdownDelayMs > 0) {
+		log.info({ ms: shutdownDelayMs }, "stopping: not ready, and serving");
+		server.leave();
+		await sleep(shutdownDelayMs);
+	}
 	log.info("stopping: requests in progress are finished first");
 	if (worker !== null) {
 		context.exitWithin(WORKER_END_MS);
@@ -112,8 +120,10 @@ export async function run(
 	return 0;
 }
 
-/** From the signal to stop to the end of a process that runs jobs, whatever their handlers do. */
+/** From the end of the shutdown delay to that of a process that runs jobs, whatever their handlers do. */
 const WORKER_END_MS = 30_000;
+/** From there to SIGKILL. */
+const WORKER_STOP_MS = WORKER_END_MS + 5_000;
 
 /**
  * V8 lets the heap grow to several times what is alive before it collects all

@@ -81,8 +81,8 @@ export function registerHealth(
 		"/health/ready",
 		async (request, reply) => {
 			const isReady =
-				!http.isDraining && (await checks.isReady().catch(() => false));
-			const status = http.isDraining
+				!http.isLeaving && (await checks.isReady().catch(() => false));
+			const status = http.isLeaving
 				? "draining"
 				: isReady
 					? "ready"

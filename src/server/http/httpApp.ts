@@ -32,6 +32,9 @@ import { workDoneOn } from "./workDone.ts";
 
 export interface HttpApp {
 	readonly app: FastifyInstance;
+	/** Not ready from now on, so that load balancers send requests elsewhere; all are served as before. */
+	leave(): void;
+	readonly isLeaving: boolean;
 	/** Reject requests from now on, also on open connections. */
 	drain(): void;
 	readonly isDraining: boolean;
@@ -76,6 +79,7 @@ export async function createHttpApp(options: {
 	readonly allowedMethods: ReadonlyMap<string, readonly string[]>;
 }): Promise<HttpApp> {
 	const { log, limits, allowedMethods, requestIdHeader } = options;
+	let isLeaving = false;
 	let isDraining = false;
 	const refusals = new Refusals(log);
 	const connections = new Connections(limits, refusals);
@@ -230,7 +234,14 @@ export async function createHttpApp(options: {
 	});
 	return {
 		app,
+		leave() {
+			isLeaving = true;
+		},
+		get isLeaving() {
+			return isLeaving;
+		},
 		drain() {
+			isLeaving = true;
 			isDraining = true;
 		},
 		get isDraining() {

@@ -66,6 +66,7 @@ export class ApiServer implements AsyncDisposable {
 			PATH,
 			HOME,
 			TMPDIR,
+			CORKBOARD_SHUTDOWN_DELAY: "0",
 			...this.#settings,
 			PORT: String(this.#reserved.port),
 		};
