@@ -115,5 +115,16 @@ export const HOSTS: Dashboard = {
 					"How far they are behind, how old their answers were (p95), and after how long they are asked.",
 			},
 		),
+		graph(
+			"Another server behind the name",
+			"short",
+			[
+				"sum by (host) (increase(corkboard_database_server_changes_total[$__rate_interval]))",
+			],
+			{
+				about:
+					"The host's name led to another server, or the server takes no writes any more.",
+			},
+		),
 	],
 };
