@@ -6,9 +6,6 @@ import { parse } from "yaml";
 import { readConfig } from "../../src/config/config.ts";
 import { parseHostUrl } from "../../src/topology/hostUrl.ts";
 import { readTopology } from "../../src/topology/parseTopology.ts";
-import { ask } from "../services/ask.ts";
-import { startMemcached } from "../services/memcached.ts";
-import { startRedis } from "../services/redis.ts";
 import {
 	type Compose,
 	fileText,
@@ -53,21 +50,6 @@ function mountedAt(service: Service, path: string): string {
 }
 
 describe("docker-compose.yml", () => {
-	test("has the API, two MySQL pairs, memcached, Redis, and services that prepare them", () => {
-		assert.deepEqual(Object.keys(services).toSorted(), [
-			"api",
-			"collector",
-			"grafana",
-			"jaeger",
-			"memcached",
-			...["mysql-a", "mysql-a-replica", "mysql-b", "mysql-b-replica"],
-			"prometheus",
-			"redis",
-			"secret",
-			"tables",
-		]);
-	});
-
 	test("pins every image to a version, except the one it builds", () => {
 		for (const [name, service] of Object.entries(services)) {
 			if (service.build !== undefined) {
@@ -115,10 +97,6 @@ describe("docker-compose.yml", () => {
 			]),
 		);
 		readConfig({ ...outside, CORKBOARD_SECRET: SECRET });
-	});
-
-	test("needs no variable to be set", () => {
-		assert.doesNotMatch(fileText("docker-compose.yml"), /\$\{/);
 	});
 
 	test("publishes only the API, on the image's port, and what watches it, on this machine", () => {
@@ -193,41 +171,6 @@ describe("docker-compose.yml", () => {
 			[...named].toSorted(),
 			Object.keys(compose.volumes).toSorted(),
 		);
-	});
-
-	test("keeps each MySQL's data in a volume of its own, and runs the users' script before a replica's", () => {
-		for (const [n, primary] of PRIMARIES.entries()) {
-			const replica = REPLICAS[n] as string;
-			const users =
-				"./deploy/mysql/users.sql:/docker-entrypoint-initdb.d/1-users.sql:ro";
-			assert.deepEqual(serviceOf(compose, primary).volumes, [
-				`${primary}:/var/lib/mysql`,
-				users,
-			]);
-			assert.deepEqual(serviceOf(compose, replica).volumes, [
-				`${replica}:/var/lib/mysql`,
-				users,
-				`./deploy/mysql/replica-of-${primary}.sql:/docker-entrypoint-initdb.d/2-replica.sql:ro`,
-			]);
-			assert.match(
-				fileText(`deploy/mysql/replica-of-${primary}.sql`),
-				new RegExp(`SOURCE_HOST = '${primary}'`),
-			);
-		}
-	});
-
-	test("gives each MySQL its own server id, and GTIDs", () => {
-		const commands = [...PRIMARIES, ...REPLICAS].map(
-			(name) => serviceOf(compose, name).command,
-		);
-		const ids = commands.map((words) =>
-			words.find((word) => word.startsWith("--server-id=")),
-		);
-		assert.equal(new Set(ids).size, 4);
-		for (const words of commands) {
-			assert.ok(words.includes("--gtid-mode=ON"));
-			assert.ok(words.includes("--enforce-gtid-consistency=ON"));
-		}
 	});
 
 	test("checks the health of all long-running services, and restarts them", () => {
@@ -342,12 +285,6 @@ describe("docker-compose.yml", () => {
 		assert.deepEqual(by, Object.keys(processors));
 		assert.deepEqual(to, Object.keys(exporters));
 	});
-
-	test("runs the program's own commands", () => {
-		assert.deepEqual(api.command, ["serve"]);
-		assert.deepEqual(serviceOf(compose, "tables").command, ["init"]);
-		assert.equal(api.entrypoint, undefined);
-	});
 });
 
 describe("docker-compose.zookeeper.yml", () => {
@@ -378,39 +315,5 @@ describe("docker-compose.zookeeper.yml", () => {
 		assert.match(zookeeper.image, /^zookeeper:3\.9\.\d+$/);
 		assert.ok(zookeeper.healthcheck?.test);
 		assert.doesNotMatch(fileText("docker-compose.zookeeper.yml"), /\$\{/);
-	});
-});
-
-describe("what docker-compose.yml runs", () => {
-	test("is a Redis that evicts the least recently used and writes nothing to disk", async () => {
-		const [program, ...args] = serviceOf(compose, "redis").command;
-		assert.equal(program, "redis-server");
-		await using redis = await startRedis({ args });
-		const get = (name: string) =>
-			ask(redis, `CONFIG GET ${name}`, /\r\n[^\r]*\r\n$/);
-		assert.match(await get("maxmemory"), /\r\n268435456\r\n/);
-		assert.match(await get("maxmemory-policy"), /\r\nallkeys-lru\r\n/);
-		assert.match(await get("appendonly"), /\r\nno\r\n/);
-		assert.match(await get("save"), /\$0\r\n\r\n$/);
-		assert.deepEqual(serviceOf(compose, "redis").healthcheck?.test, [
-			"CMD",
-			"redis-cli",
-			"-e",
-			"ping",
-		]);
-	});
-
-	test("is a memcached that answers its health check", async () => {
-		const { healthcheck, command } = serviceOf(compose, "memcached");
-		assert.deepEqual(command, ["memcached", "-m", "256"]);
-		assert.deepEqual(healthcheck?.test, [
-			"CMD-SHELL",
-			"printf 'version\\r\\nquit\\r\\n' | nc 127.0.0.1 11211 | grep -q VERSION",
-		]);
-		await using memcached = await startMemcached();
-		assert.match(
-			await ask(memcached, "version", /^VERSION .*\r\n$/),
-			/VERSION/,
-		);
 	});
 });

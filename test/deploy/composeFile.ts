@@ -48,11 +48,3 @@ export function mountOf(volume: string) {
 	const [source = "", target = "", mode = "rw"] = volume.split(":");
 	return { source, target, mode };
 }
-
-/** The health check's shell command, with its arguments if it needs no shell. */
-export function checkOf(service: Service): readonly string[] {
-	const [kind, ...words] = service.healthcheck?.test ?? [];
-	if (kind === "CMD") return words;
-	if (kind === "CMD-SHELL") return ["/bin/sh", "-c", ...words];
-	throw new Error(`expected CMD or CMD-SHELL but got: ${kind}`);
-}

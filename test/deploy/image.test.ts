@@ -53,7 +53,7 @@ const PRODUCTION = Object.entries(packages)
 	.map(([path]) => path);
 
 /** The image's folder: what it copies, and the packages that it installs. */
-function imageFolder({ withGraphiql = true } = {}) {
+function imageFolder() {
 	const folder = temporaryFolder();
 	for (const { from, to } of copiesOf(image)) {
 		const target = join(folder.path, to === "./" ? from : to);
@@ -64,13 +64,6 @@ function imageFolder({ withGraphiql = true } = {}) {
 		if (path.lastIndexOf("node_modules/") > 0) continue;
 		mkdirSync(dirname(join(folder.path, path)), { recursive: true });
 		symlinkSync(join(ROOT, path), join(folder.path, path));
-	}
-	if (withGraphiql) {
-		const built = execFileSync("npm", ["run", "-s", "build:graphiql"], {
-			cwd: ROOT,
-			encoding: "utf8",
-		}).trim();
-		cpSync(join(ROOT, built), join(folder.path, built), { recursive: true });
 	}
 	return folder;
 }
@@ -227,83 +220,21 @@ test("a production install takes at most 85 MB of disk", () => {
 	assert.ok(bytes > 20e6 && bytes < 85e6, `${Math.round(bytes / 1e6)} MB`);
 });
 
-/** Starts the image's program, and hands its URL to `body`. */
-async function whileServing(
-	folder: string,
-	env: Readonly<Record<string, string>>,
-	body: (url: string, port: number) => Promise<void>,
-): Promise<string> {
-	await using program = start(folder, ["serve"], {
+test("the image's folder serves without development packages, and its health check says so", async () => {
+	using folder = imageFolder();
+	await using program = start(folder.path, ["serve"], {
 		PORT: "0",
 		CORKBOARD_DEMO: "off",
 		CORKBOARD_MODE: "production",
-		...env,
 	});
-	const [, address] = await program.printed(
+	const [, port] = await program.printed(
 		"out",
 		/Server listening at http:\/\/[0-9.]+:(\d+)/,
 	);
-	const port = Number(address);
-	await body(`http://127.0.0.1:${port}`, port);
+	assert.equal(await health(Number(port)), 0);
 	program.send("SIGTERM");
 	assert.equal((await program.ended).code, 0);
-	assert.equal(await health(port), 1);
-	return program.out();
-}
-
-async function openPage(url: string): Promise<string> {
-	const response = await fetch(`${url}/graphql`, {
-		headers: { accept: "text/html" },
-	});
-	assert.equal(response.status, 200);
-	assert.equal(
-		response.headers.get("content-type"),
-		"text/html; charset=utf-8",
-	);
-	return response.text();
-}
-
-describe("the image's folder, without development packages", () => {
-	test("serves, and its health check says so", async () => {
-		using folder = imageFolder({ withGraphiql: false });
-		await whileServing(folder.path, {}, async (_url, port) => {
-			assert.equal(await health(port), 0);
-		});
-	});
-
-	test("serves the GraphiQL that was built ahead of time, and builds nothing", async () => {
-		using folder = imageFolder();
-		const before = globSync("build/**", { cwd: folder.path });
-		await whileServing(
-			folder.path,
-			{ CORKBOARD_GRAPHIQL: "on" },
-			async (url) => {
-				const [, script = ""] = /src="([^"]+)"/.exec(await openPage(url)) ?? [];
-				const file = await fetch(url + script);
-				assert.equal(file.status, 200);
-				assert.ok((await file.text()).length > 100_000);
-			},
-		);
-		assert.deepEqual(globSync("build/**", { cwd: folder.path }), before);
-	});
-
-	test("serves a plain page where GraphiQL is not built, and logs the command to run", async () => {
-		using folder = imageFolder({ withGraphiql: false });
-		const out = await whileServing(
-			folder.path,
-			{ CORKBOARD_GRAPHIQL: "on" },
-			async (url) => {
-				const html = await openPage(url);
-				assert.match(html, /npm run build:graphiql/);
-				assert.doesNotMatch(html, /<script/);
-			},
-		);
-		assert.equal(
-			out.match(/GraphiQL assets missing: run npm run build:graphiql/g)?.length,
-			1,
-		);
-		assert.ok(!existsSync(join(folder.path, "build")));
-	});
+	assert.equal(await health(Number(port)), 1);
 });
 
 describe("the Node that installs and the Node that runs", () => {
@@ -324,45 +255,17 @@ describe("the Node that installs and the Node that runs", () => {
 	});
 });
 
-describe("the secret of a fleet without a configured one", () => {
-	const make = (file: string) =>
+test("the secret of a fleet without a configured one is made once, for its owner alone", () => {
+	using folder = temporaryFolder();
+	const file = join(folder.path, "secret.env");
+	const make = () =>
 		execFileSync(process.execPath, [join(ROOT, "deploy/secret.mjs"), file], {
 			encoding: "utf8",
 		});
-
-	test("is generated once, readable by its owner alone, and long enough", () => {
-		using folder = temporaryFolder();
-		const file = join(folder.path, "secret.env");
-		assert.equal(make(file), `${file}: made\n`);
-		const text = readFileSync(file, "utf8");
-		assert.match(text, /^CORKBOARD_SECRET=[\w-]{64}\n$/);
-		assert.equal(statSync(file).mode & 0o777, 0o600);
-		assert.equal(make(file), `${file}: is there\n`);
-		assert.equal(readFileSync(file, "utf8"), text);
-		const other = join(folder.path, "other.env");
-		make(other);
-		assert.notEqual(readFileSync(other, "utf8"), text);
-		assert.deepEqual(globSync("*", { cwd: folder.path }).toSorted(), [
-			"other.env",
-			"secret.env",
-		]);
-	});
-
-	test("is the program's, unless another is set", () => {
-		using folder = temporaryFolder();
-		const file = join(folder.path, "secret.env");
-		make(file);
-		const seen = (env: NodeJS.ProcessEnv) =>
-			execFileSync(
-				process.execPath,
-				[
-					`--env-file-if-exists=${file}`,
-					"--print",
-					"process.env.CORKBOARD_SECRET",
-				],
-				{ encoding: "utf8", env },
-			).trim();
-		assert.match(seen({}), /^[\w-]{64}$/);
-		assert.equal(seen({ CORKBOARD_SECRET: "given" }), "given");
-	});
+	assert.equal(make(), `${file}: made\n`);
+	const text = readFileSync(file, "utf8");
+	assert.match(text, /^CORKBOARD_SECRET=[\w-]{64}\n$/);
+	assert.equal(statSync(file).mode & 0o777, 0o600);
+	assert.equal(make(), `${file}: is there\n`);
+	assert.equal(readFileSync(file, "utf8"), text);
 });
