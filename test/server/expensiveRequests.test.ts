@@ -153,6 +153,7 @@ describe("a hostile request", () => {
 				const { text } = await server.ask(sent(round));
 				const { errors } = JSON.parse(text);
 				assert.match(errors[0].message, message);
+				for (const { message } of errors) assert.ok(message.length <= 400);
 				assert.match(
 					errors[0].extensions.code,
 					/^(GRAPHQL_(PARSE|VALIDATION)_FAILED|BAD_USER_INPUT|OPERATION_RESOLUTION_FAILURE)$/,

@@ -66,13 +66,14 @@ function withoutSuggestion(message: string): string {
 	return at < 0 ? message : message.slice(0, at);
 }
 
-/** Characters of a message; our own are shorter. */
+/** Characters of a message (docs/limits.md); our own are shorter. */
 const MAX_MESSAGE = 400;
 
 /** A message may repeat what a client sent, which can be as long as a body. */
 function truncate(message: string): string {
 	if (message.length <= MAX_MESSAGE) return message;
-	return `${message.slice(0, MAX_MESSAGE)}… (${message.length} characters)`;
+	const cut = `… (${message.length} characters)`;
+	return message.slice(0, MAX_MESSAGE - cut.length) + cut;
 }
 
 /** The error that a client gets for a failure of ours; the log has its cause under the same id. */
