@@ -47,6 +47,24 @@ suite("GraphiQL in a browser", () => {
 			.waitFor();
 	}
 
+	test("runs the operation when the button in the empty response is clicked with the mouse", async () => {
+		await using visited = await visit();
+		const { page, problems } = visited;
+		const button = page.locator(".response-empty button");
+		await button.waitFor();
+		const at = await button.boundingBox();
+		assert.ok(at);
+		const response = page.waitForResponse(
+			(response) => response.request().method() === "POST",
+		);
+		await page.mouse.click(at.x + at.width / 2, at.y + at.height / 2);
+		assert.deepEqual(await (await response).json(), {
+			data: { hello: "Hello reader", viewer: ADA },
+		});
+		await button.waitFor({ state: "detached" });
+		assert.deepEqual(problems, []);
+	});
+
 	test("shows the demo user, executes the first query as that user and shows the response", async () => {
 		await using visited = await visit();
 		const { page, problems, requests } = visited;
