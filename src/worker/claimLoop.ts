@@ -13,6 +13,17 @@ import type { LiveSettings } from "../queue/liveSettings.ts";
 import { ShardChoice } from "../queue/shardChoice.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import type { Acks } from "./acks.ts";
+import {
+	afterFollowing,
+	afterHinted,
+	afterProbe,
+	afterWait,
+	nextStep,
+	type Pace,
+	type Sight,
+	type Step,
+	startingPace,
+} from "./claimPace.ts";
 import type { WorkerLimits } from "./limits.ts";
 import type { QueueState } from "./queueState.ts";
 import type { ShardProblems } from "./shardProblems.ts";
@@ -103,74 +114,65 @@ export class ClaimLoop<Context> {
 
 	/** Claims until the signal aborts. */
 	async run(): Promise<void> {
-		const { signal, hints, wake, limits } = this.#options;
-		const { firstIdleMs, mostIdleMs, hintedIdleMs, followingMs, missedMs } =
-			limits;
-		const queues = [...this.#options.queues.keys()];
-		let idleMs = firstIdleMs;
-		let probedAt = Number.NEGATIVE_INFINITY;
-		/** The next probe, unless something makes it worth while before. */
-		let probeAt = Number.NEGATIVE_INFINITY;
-		/** The last probe saw jobs that could not be claimed: of a queue with limits, or others were at it. */
-		let isBlocked = false;
+		const { signal, limits } = this.#options;
+		let pace = startingPace(limits);
 		while (!signal.aborted) {
-			if (!this.wants) {
-				await wake.wait(Number.POSITIVE_INFINITY);
-				continue;
-			}
-			const untilProbe = probeAt - monotonicMs();
-			if (untilProbe > 0 && !this.#isHinted) {
-				if (this.#hinted.size === 0) {
-					const wasWoken = await wake.wait(untilProbe);
-					// A job has ended, so a limit may let another one start.
-					if (wasWoken && isBlocked) probeAt = Number.NEGATIVE_INFINITY;
-					continue;
-				}
-				const { claimed, isDrained } = await this.#claimFrom(
-					await this.#takeHinted(),
-				);
-				if (claimed > 0) idleMs = firstIdleMs;
-				// What a claim passed over, since another had locked it, is looked for soon.
-				const soon = monotonicMs() + missedMs;
-				probeAt = isDrained
-					? Math.min(probeAt, soon)
-					: Number.NEGATIVE_INFINITY;
-				continue;
-			}
-			const wasHinted = this.#isHinted || this.#hinted.size > 0;
-			this.#isHinted = false;
-			// The probe sees what they are about.
-			this.#hinted.clear();
-			const isIdle = idleMs >= mostIdleMs && !wasHinted;
-			// One of the idle processes probes for all; the others wait for its hints.
-			const mayFollow = isIdle && monotonicMs() - probedAt < followingMs;
-			if (
-				mayFollow &&
-				hints.isConnected &&
-				!(await hints.leads(queues, PROBING))
-			) {
-				probeAt = monotonicMs() + hintedIdleMs;
-				continue;
-			}
-			probedAt = monotonicMs();
-			const probed = await this.#probeOnce();
-			if (isIdle && hints.isConnected) {
-				for (const { queue, shard } of probed.due) {
-					hints.publish(queue, shard);
-				}
-			}
-			const { claimed } = await this.#claimFrom(probed.due);
-			if (claimed > 0) {
-				idleMs = firstIdleMs;
-				probeAt = Number.NEGATIVE_INFINITY;
-				continue;
-			}
-			isBlocked = probed.due.length > 0;
-			const longest = hints.isConnected ? hintedIdleMs : mostIdleMs;
-			const pauseMs = idleMs >= mostIdleMs ? longest : idleMs;
-			idleMs = Math.min(mostIdleMs, idleMs * 2);
-			probeAt = monotonicMs() + Math.min(pauseMs, probed.nextMs ?? pauseMs);
+			pace = await this.#take(nextStep(pace, this.#sight, limits), pace);
 		}
+	}
+
+	get #sight(): Sight {
+		return {
+			now: monotonicMs(),
+			wants: this.wants,
+			isHinted: this.#isHinted,
+			hasHintedPlaces: this.#hinted.size > 0,
+			isConnected: this.#options.hints.isConnected,
+		};
+	}
+
+	/** Takes a step, and returns the pace after it. */
+	async #take(step: Step, pace: Pace): Promise<Pace> {
+		const { wake, limits } = this.#options;
+		switch (step.kind) {
+			case "rest":
+				await wake.wait(Number.POSITIVE_INFINITY);
+				return pace;
+			case "wait":
+				return afterWait(pace, await wake.wait(step.ms));
+			case "claimHinted": {
+				const found = await this.#claimFrom(await this.#takeHinted());
+				return afterHinted(pace, found, monotonicMs(), limits);
+			}
+			case "probe":
+				return this.#probeAndClaim(step, pace);
+		}
+	}
+
+	async #probeAndClaim(
+		{ isIdle, unlessFollowing }: Step & { readonly kind: "probe" },
+		pace: Pace,
+	): Promise<Pace> {
+		const { hints, queues, limits } = this.#options;
+		this.#isHinted = false;
+		// The probe sees what they are about.
+		this.#hinted.clear();
+		if (unlessFollowing && !(await hints.leads([...queues.keys()], PROBING))) {
+			return afterFollowing(pace, monotonicMs(), limits);
+		}
+		const probedAt = monotonicMs();
+		const { due, nextMs } = await this.#probeOnce();
+		if (isIdle && hints.isConnected) {
+			for (const { queue, shard } of due) hints.publish(queue, shard);
+		}
+		const { claimed } = await this.#claimFrom(due);
+		const { isConnected } = hints;
+		return afterProbe(
+			pace,
+			{ probedAt, claimed, due: due.length, nextMs, isConnected },
+			monotonicMs(),
+			limits,
+		);
 	}
 
 	/** Where hints say that jobs were enqueued, and they may start. */
