@@ -307,9 +307,59 @@ describe("readConfig", () => {
 			CORKBOARD_REDIS: "http://:word@10.0.0.2",
 		});
 		assert.deepEqual(faults, [
-			'CORKBOARD_MEMCACHED must be host:port, separated by commas, got "cache-1:11211,cache-2".',
-			"CORKBOARD_REDIS must be an address such as redis://host:6379 or rediss://host:6379, got a value with an @.",
+			'CORKBOARD_MEMCACHED must be host:port, separated by commas, without options, got "cache-1:11211,cache-2".',
+			"CORKBOARD_REDIS: it must look like redis://cache1.example.com:6379.",
 		]);
+	});
+
+	test("rejects options that an address does not have, and says which it has", () => {
+		const ofRedis = (url: string) =>
+			faultsOf({
+				CORKBOARD_TOPOLOGY: "shards.json",
+				CORKBOARD_SECRET: "s".repeat(32),
+				CORKBOARD_REDIS: url,
+			});
+		assert.deepEqual(ofRedis("rediss://:word@a:1/2?ssl-ca=ca.pem"), []);
+		for (const [url, fault] of [
+			[
+				"rediss://a?tls-ca=ca.pem",
+				'it has "tls-ca", which does not exist: its options are ssl-ca',
+			],
+			[
+				"redis://a?sentinel=1",
+				'it has "sentinel", which does not exist: its options are ssl-ca',
+			],
+			[
+				"redis://a:1?word@b",
+				"it has an option, which does not exist: its options are ssl-ca",
+			],
+			["rediss://a?ssl-ca=1&ssl-ca=2", 'it has "ssl-ca" twice'],
+			[
+				"rediss://a?ssl-ca=",
+				"ssl-ca must be the path of a file with certificates",
+			],
+			[
+				"redis://a?ssl-ca=ca.pem",
+				"ssl-ca needs rediss://: redis:// is not encrypted",
+			],
+		] as const) {
+			assert.deepEqual(ofRedis(url), [`CORKBOARD_REDIS: ${fault}.`]);
+		}
+		const secret = { CORKBOARD_SECRET: "s".repeat(32) };
+		for (const [name, value] of [
+			["CORKBOARD_MEMCACHED", "a:11211?tls=on"],
+			["CORKBOARD_TOPOLOGY", "zk://a:2181/corkboard?digest=x"],
+		] as const) {
+			const [fault] = faultsOf({
+				CORKBOARD_TOPOLOGY: "shards.json",
+				...secret,
+				[name]: value,
+			});
+			assert.match(
+				fault ?? "",
+				new RegExp(`^${name} must be .*without options`),
+			);
+		}
 	});
 
 	test("rejects memcached and Redis for an embedded folder", () => {

@@ -1,4 +1,4 @@
-import { redisHost } from "../cache/redisConnection.ts";
+import { redisHost } from "../cache/redisUrl.ts";
 import type { Config } from "../config/config.ts";
 import { type CacheHost, CHANNELS } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";

@@ -1,8 +1,8 @@
 import { isLate } from "../cache/cacheConnection.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
-import { redisHost } from "../cache/redisConnection.ts";
 import { RedisConnections } from "../cache/redisConnections.ts";
+import { redisHost } from "../cache/redisUrl.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import type { Config } from "../config/config.ts";
 import { type CacheHost, type CacheLayer, CHANNELS } from "../diagnostics.ts";

@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
-import { CorkboardError } from "../errors.ts";
 import { loadWhenUsed } from "../util/loadWhenUsed.ts";
 import { writeOncePerTurn } from "../util/writeOncePerTurn.ts";
 import type { ClientConnection } from "./cacheConnection.ts";
+import type { RedisAddress } from "./redisUrl.ts";
 
 const ioredis = loadWhenUsed<typeof import("ioredis")>("ioredis");
 
@@ -50,10 +50,11 @@ export class RedisConnection implements ClientConnection {
 	readonly #lost: (error: unknown) => void;
 	#closed = false;
 
-	constructor(url: string, lost: (error: unknown) => void) {
+	constructor({ url, tls }: RedisAddress, lost: (error: unknown) => void) {
 		const { Redis } = ioredis();
 		this.#lost = lost;
 		this.client = new Redis(url, {
+			...(tls !== null && { tls }),
 			lazyConnect: true,
 			retryStrategy: () => null,
 			enableOfflineQueue: false,
@@ -123,17 +124,4 @@ async function identify(client: RedisClient): Promise<string> {
 		);
 	}
 	return runId;
-}
-
-/** Host and port of a valid Redis URL: the part that may be logged. */
-export function redisHost(url: string): string {
-	if (!URL.canParse(url) || !/^rediss?:\/\/[^/]/.test(url)) {
-		// The message does not repeat the URL, which may hold a password.
-		throw new CorkboardError(
-			"BAD_CONFIG",
-			"The Redis URL must look like redis://cache1.example.com:6379.",
-		);
-	}
-	const { hostname, port } = new URL(url);
-	return `${hostname}:${port || 6379}`;
 }

@@ -4,7 +4,8 @@ import {
 	type ClientConnection,
 	type ConnectionEvents,
 } from "./cacheConnection.ts";
-import { RedisConnection, redisHost } from "./redisConnection.ts";
+import { RedisConnection } from "./redisConnection.ts";
+import { type RedisAddress, redisAddress } from "./redisUrl.ts";
 
 /**
  * The connections of one process to one Redis: at most one for commands, shared
@@ -28,18 +29,18 @@ import { RedisConnection, redisHost } from "./redisConnection.ts";
  */
 export class RedisConnections {
 	readonly host: string;
-	readonly #url: string;
+	readonly #address: RedisAddress;
 	#current: OpenConnection | undefined;
 	/** All that are open, oldest first. */
 	readonly #open = new Set<RedisConnection>();
 	#longestDeadlineMs = 0;
 
 	constructor(
-		/** `redis://…` or `rediss://…` */
+		/** `redis://…` or `rediss://…[?ssl-ca=FILE]` */
 		url: string,
 	) {
-		this.host = redisHost(url);
-		this.#url = url;
+		this.#address = redisAddress(url);
+		this.host = this.#address.host;
 	}
 
 	/** The command connection, for one user. It opens with the first call, and closes when its last user is disposed of. */
@@ -65,7 +66,7 @@ export class RedisConnections {
 
 	/** A connection that is not shared. Whoever opens it closes it. */
 	forSubscription(lost: (error: unknown) => void): RedisConnection {
-		const connection = new RedisConnection(this.#url, lost);
+		const connection = new RedisConnection(this.#address, lost);
 		this.#note(connection);
 		return connection;
 	}
@@ -96,7 +97,7 @@ export class RedisConnections {
 		const users = new Set<ConnectionEvents>();
 		const opened: OpenConnection = {
 			users,
-			connection: new RedisConnection(this.#url, (error) => {
+			connection: new RedisConnection(this.#address, (error) => {
 				if (this.#current === opened) this.#current = undefined;
 				for (const user of users) user.lost(error);
 			}),

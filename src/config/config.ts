@@ -1,3 +1,4 @@
+import { redisUrlFault } from "../cache/redisUrl.ts";
 import { CorkboardError } from "../errors.ts";
 import {
 	parseTopologyLocation,
@@ -23,7 +24,6 @@ import {
 	parseOrigins,
 	parseProxies,
 	parseRate,
-	parseRedisUrl,
 } from "../util/settings.ts";
 import { type FeedConfig, feedOf } from "./feedConfig.ts";
 import { type HttpConfig, httpOf } from "./httpConfig.ts";
@@ -168,16 +168,11 @@ export function readConfig(
 		store: storeOf(settings, file),
 		memcached: setting(
 			"CORKBOARD_MEMCACHED",
-			"host:port, separated by commas",
+			"host:port, separated by commas, without options",
 			parseHosts,
 			[],
 		),
-		redis: setting(
-			"CORKBOARD_REDIS",
-			"an address such as redis://host:6379 or rediss://host:6379",
-			parseRedisUrl,
-			null,
-		),
+		redis: redisOf(settings),
 		cacheBytes:
 			setting(
 				"CORKBOARD_CACHE_MB",
@@ -294,6 +289,14 @@ export function readConfig(
 	return config;
 }
 
+/** Null where none is given, or not a valid one. */
+function redisOf({ given, problems }: Settings): string | null {
+	const url = given("CORKBOARD_REDIS");
+	const fault = url === undefined ? null : redisUrlFault(url);
+	if (fault !== null) problems.push(`CORKBOARD_REDIS: ${fault}.`);
+	return fault === null ? (url ?? null) : null;
+}
+
 function storeOf(
 	{ given, setting, problems }: Settings,
 	file: string | null,
@@ -317,7 +320,7 @@ function storeOf(
 	const location = parseTopologyLocation(file);
 	if (location === undefined) {
 		problems.push(
-			"CORKBOARD_TOPOLOGY must be the path of a file, or servers of ZooKeeper as in zk://host:2181,host:2181/corkboard.",
+			"CORKBOARD_TOPOLOGY must be the path of a file, or servers of ZooKeeper as in zk://host:2181,host:2181/corkboard, without options.",
 		);
 		return { kind: "embedded", folder: "data", demo: false };
 	}

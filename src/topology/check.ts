@@ -1,6 +1,11 @@
 import { CorkboardError } from "../errors.ts";
 import { MAX_SHARD } from "../id/ids.ts";
-import { HOST_URL_FORMS, parseHostUrl, redactHostUrl } from "./hostUrl.ts";
+import {
+	HOST_URL_FORMS,
+	hostOptionFault,
+	parseHostUrl,
+	redactHostUrl,
+} from "./hostUrl.ts";
 import { modShards, rangeIn, shardsOf } from "./ranges.ts";
 import type {
 	FeedRange,
@@ -476,7 +481,9 @@ function checkUrl(value: unknown, path: string, problems: string[]): void {
 	if (typeof value !== "string" || parseHostUrl(value) !== null) return;
 	// The rest of a URL may be a password.
 	const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(value)?.[0] ?? "no scheme";
-	problems.push(`${path}: expected ${HOST_URL_FORMS} but got: ${scheme}`);
+	const fault = hostOptionFault(value);
+	const got = fault === null ? scheme : `${scheme} ${fault}`;
+	problems.push(`${path}: expected ${HOST_URL_FORMS} but got: ${got}`);
 }
 
 function expect(

@@ -1,3 +1,4 @@
+import { optionFault } from "../util/urlOptions.ts";
 import { type Secret, secretIn } from "./secret.ts";
 
 /** A parsed host URL: a folder with a SQLite file for each shard, or a MySQL server with a database for each. */
@@ -31,8 +32,20 @@ const MYSQL_PORT = 3306;
 export const HOST_URL_FORMS =
 	"sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]]";
 
-/** Null for an invalid URL or an unknown scheme. */
+/** The options of a MySQL URL. */
+const MYSQL_OPTIONS = ["ssl-mode", "ssl-ca", "password-file"];
+
+/** What is wrong with the options of a host URL; null where nothing is, or more than that. */
+export function hostOptionFault(text: string): string | null {
+	const url = URL.parse(text);
+	if (url === null) return null;
+	if (url.protocol === SQLITE) return optionFault(url, []);
+	return url.protocol === MYSQL ? optionFault(url, MYSQL_OPTIONS) : null;
+}
+
+/** Null for an invalid URL, an unknown scheme or an option that does not exist. */
 export function parseHostUrl(url: string): HostUrl | null {
+	if (hostOptionFault(url) !== null) return null;
 	if (url.startsWith(MYSQL)) return parseMysql(url);
 	const folder = url.slice(SQLITE.length);
 	return url.startsWith(SQLITE) && folder !== ""
@@ -47,7 +60,7 @@ export function redactHostUrl(url: string): string {
 	return parsed.scheme === "mysql" ? `mysql://${parsed.name}` : url;
 }
 
-/** URLs with a database or other options are rejected, because these would be ignored. */
+/** URLs with a database are rejected, because it would be ignored. */
 function parseMysql(text: string): HostUrl | null {
 	const url = URL.parse(text);
 	if (url === null || url.hostname === "") return null;
@@ -56,11 +69,7 @@ function parseMysql(text: string): HostUrl | null {
 	if (url.host.includes("$")) return null;
 	const { searchParams: options } = url;
 	const file = options.get("password-file");
-	const isTwice = options.getAll("password-file").length > 1;
-	if (file === "" || isTwice || (file !== null && url.password !== "")) {
-		return null;
-	}
-	options.delete("password-file");
+	if (file === "" || (file !== null && url.password !== "")) return null;
 	const isNamed = url.username !== "";
 	if (!isNamed && (url.password !== "" || file !== null)) return null;
 	const tls = tlsIn(options);
@@ -93,12 +102,10 @@ function parseMysql(text: string): HostUrl | null {
 
 /** Options as in the URIs of MySQL's own tools; undefined if they are invalid. */
 function tlsIn(options: URLSearchParams): Tls | null | undefined {
-	const given = Object.fromEntries(options);
-	const { "ssl-mode": mode, "ssl-ca": ca = null, ...others } = given;
-	// No duplicates and no unknown options.
-	if (options.size > Object.keys(given).length) return undefined;
-	if (Object.keys(others).length > 0 || ca === "") return undefined;
-	if (mode === undefined || mode === "DISABLED") {
+	const mode = options.get("ssl-mode");
+	const ca = options.get("ssl-ca");
+	if (ca === "") return undefined;
+	if (mode === null || mode === "DISABLED") {
 		return ca === null ? null : undefined;
 	}
 	if (mode === "REQUIRED") return ca === null ? { mode, ca } : undefined;

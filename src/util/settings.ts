@@ -46,15 +46,6 @@ export function parseAddress(
 	return host === undefined || port === undefined ? undefined : { host, port };
 }
 
-export function parseRedisUrl(text: string): string | undefined {
-	const url = URL.parse(text);
-	return url !== null &&
-		["redis:", "rediss:"].includes(url.protocol) &&
-		url.hostname !== ""
-		? text
-		: undefined;
-}
-
 export function parseOrigins(text: string): readonly string[] | undefined {
 	if (text === "off") return [];
 	const parts = parseList(text);

@@ -155,12 +155,11 @@ suite("checkTopology", () => {
 		]);
 	});
 
-	test("rejects a MySQL URL without host, or with a password and no user, or with an unknown or malformed part", () => {
+	test("rejects a MySQL URL without host, or with a password and no user, or with a malformed part or an option that does not exist", () => {
 		for (const primary of [
 			"mysql://:secret@db:3306",
 			"mysql://me:secret@",
 			"mysql://me:secret@db/database",
-			"mysql://me:secret@db?ssl=1",
 			"mysql://me:secret@db:99999",
 			"mysql:db",
 		]) {
@@ -168,6 +167,9 @@ suite("checkTopology", () => {
 				"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: mysql:",
 			]);
 		}
+		assert.deepEqual(oneShard({ primary: "mysql://me:secret@db?tls=on" }), [
+			'shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: mysql: it has "tls", which does not exist: its options are ssl-mode, ssl-ca, password-file',
+		]);
 	});
 
 	test("rejects hosts of two kinds, names the first of each, and quotes no password", () => {

@@ -3,7 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { addressOf } from "../../src/storage/mysql/serverAddress.ts";
-import { parseHostUrl, redactHostUrl } from "../../src/topology/hostUrl.ts";
+import {
+	hostOptionFault,
+	parseHostUrl,
+	redactHostUrl,
+} from "../../src/topology/hostUrl.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 /** The sign before a variable in braces. */
@@ -87,6 +91,7 @@ describe("host URL", () => {
 			"",
 			"data",
 			"sqlite:",
+			"sqlite:data?mode=ro",
 			"mysql:",
 			"mysql://",
 			"mysql://:secret@db1",
@@ -111,6 +116,23 @@ describe("host URL", () => {
 		]) {
 			assert.equal(parseHostUrl(url), null, url);
 		}
+	});
+
+	test("says which option does not exist, and which do, without a value", () => {
+		const mysql = "its options are ssl-mode, ssl-ca, password-file";
+		assert.equal(
+			hostOptionFault("mysql://me:secret@db1?tls-ca=/x"),
+			`it has "tls-ca", which does not exist: ${mysql}`,
+		);
+		assert.equal(
+			hostOptionFault("mysql://me:1?secret@db1"),
+			`it has an option, which does not exist: ${mysql}`,
+		);
+		assert.equal(
+			hostOptionFault("sqlite:data?mode=ro"),
+			'it has "mode", which does not exist: it takes no options',
+		);
+		assert.equal(hostOptionFault("mysql://me:secret@db1?ssl-mode=on"), null);
 	});
 
 	test("is redacted to its host, without user and password", () => {

@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { CorkboardError } from "../errors.ts";
+import { optionFault } from "../util/urlOptions.ts";
+
+/** How to connect to a Redis. */
+export interface RedisAddress {
+	/** `redis://…` without options, whether it is encrypted or not. */
+	readonly url: string;
+	/** Host and port: the part that may be logged. */
+	readonly host: string;
+	/** Null for an unencrypted connection; else certificates of trusted signers, if not those that Node trusts. */
+	readonly tls: { readonly ca?: string } | null;
+}
+
+/** What is wrong with a URL of Redis; null where nothing is. It does not repeat the URL, which may hold a password. */
+export function redisUrlFault(text: string): string | null {
+	const url = URL.parse(text);
+	if (url === null || !/^rediss?:\/\/[^/]/.test(text) || url.hostname === "") {
+		return "it must look like redis://cache1.example.com:6379";
+	}
+	const fault = optionFault(url, [CA]);
+	if (fault !== null) return fault;
+	const ca = url.searchParams.get(CA);
+	if (ca === "") return `${CA} must be the path of a file with certificates`;
+	return ca !== null && url.protocol !== "rediss:"
+		? `${CA} needs rediss://: redis:// is not encrypted`
+		: null;
+}
+
+/** Host and port of a URL. Throws BAD_CONFIG where it is not valid. */
+export function redisHost(text: string): string {
+	const fault = redisUrlFault(text);
+	if (fault !== null) {
+		throw new CorkboardError("BAD_CONFIG", `The Redis URL: ${fault}.`);
+	}
+	const { hostname, port } = new URL(text);
+	return `${hostname}:${port || 6379}`;
+}
+
+/** Throws BAD_CONFIG, also where the certificates cannot be read. */
+export function redisAddress(text: string): RedisAddress {
+	const host = redisHost(text);
+	const { protocol, searchParams } = new URL(text);
+	const ca = searchParams.get(CA);
+	return {
+		url: text.replace(/\?.*$/s, "").replace(/^rediss:/, "redis:"),
+		host,
+		tls:
+			protocol === "redis:"
+				? null
+				: ca === null
+					? {}
+					: { ca: certificatesIn(ca, host) },
+	};
+}
+
+/** As in a URL of MySQL. */
+const CA = "ssl-ca";
+
+function certificatesIn(file: string, host: string): string {
+	try {
+		return readFileSync(file, "utf8");
+	} catch (cause) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`The ssl-ca of Redis ${host} must be a file with certificates: ${(cause as Error).message}`,
+			{ cause },
+		);
+	}
+}
