@@ -1,7 +1,7 @@
 import type { ReplicaResult } from "../ops/fleet/addReplica.ts";
 import type { Loss } from "../ops/fleet/loss.ts";
-import type { PromotionResult } from "../ops/fleet/promote.ts";
-import { type DeadResult, describeLoss } from "../ops/fleet/promoteDead.ts";
+import { describeLoss } from "../ops/fleet/promoteDead.ts";
+import type { PromotionResult } from "../ops/fleet/promotion.ts";
 
 /** What an operator reads of an operation of any kind that is over. */
 export function describeOperation(
@@ -51,8 +51,8 @@ export function describePromotion({
 	pauseMs,
 	agreement,
 	isFollowing,
-	...rest
-}: PromotionResult | DeadResult): readonly string[] {
+	loss = null,
+}: PromotionResult): readonly string[] {
 	if (version === null) {
 		return [
 			`${operation}: rolled back; ${from} is the primary, nothing changed`,
@@ -76,10 +76,10 @@ export function describePromotion({
 				]
 			: []),
 		...(isFollowing ? [`${from} follows ${to}, and takes no writes`] : []),
-		...("loss" in rest && rest.loss !== null
+		...(loss !== null
 			? [
-					describeLoss(rest.loss, { from, to }),
-					...describeWrites(rest.loss),
+					describeLoss(loss, { from, to }),
+					...describeWrites(loss),
 					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then; and corkboard replica add NEW --of ${to}.`,
 				]
 			: []),

@@ -11,8 +11,11 @@ import {
 	type OperationRecord,
 	requireRecord,
 } from "../ops/fleet/operations.ts";
-import type { PromoteOptions, PromotionResult } from "../ops/fleet/promote.ts";
 import { describeLoss, type Evidence } from "../ops/fleet/promoteDead.ts";
+import type {
+	PromoteOptions,
+	PromotionResult,
+} from "../ops/fleet/promotion.ts";
 import { recordedResult } from "../ops/fleet/resumeOperation.ts";
 import { type ParsedArguments, type Usage, UsageError } from "./arguments.ts";
 import type { CommandContext } from "./commandContext.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { type Agreement, agreed } from "../../topology/barrier.ts";
-import { requireCurrent } from "../../topology/publish.ts";
+import { existing, publish, requireCurrent } from "../../topology/publish.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import { type ClonePlan, clonePreflight } from "./clonePreflight.ts";
@@ -68,6 +68,10 @@ export async function checkAddReplica(
 			`${hosts.replica} is the replica of ${hosts.primary} already. To build it anew: corkboard replica remove ${hosts.replica}, and give it an empty data folder.`,
 		);
 	}
+	await publish(store, {
+		edit: existing((now) => withReplica(now, hosts.primary, hosts.replicaUrl)),
+		...{ why: "", isDryRun: true },
+	});
 	await using source = new FleetServer(hosts.primaryUrl, environment);
 	await using target = new FleetServer(hosts.replicaUrl, environment);
 	return { hosts, ...(await clonePreflight(source, target)) };

@@ -118,17 +118,21 @@ function replicaFault(
 	return `All ranges of ${primary} must name the same replica, because that takes the place of the whole server, but ${named.join("; ")}. Edit the map: topology show --file FILE, then topology publish FILE.`;
 }
 
-/** The two hosts after the one took the place of the other, which the map does not name any more. Null where it does not name the new one. */
+/** The two hosts after the one took the place of the other, which the map names as its replica or not at all. Null where it does not name the new one. */
 export function findPromoted(
 	topology: Topology,
 	{ from, to }: Pick<PromotionHosts, "from" | "to">,
 ): PromotionHosts | null {
-	const toUrl = allRanges(topology)
+	const ranges = allRanges(topology);
+	const toUrl = ranges
 		.map(({ primary }) => primary)
 		.find((primary) => nameOf(primary) === to);
 	if (toUrl === undefined) return null;
+	const named = ranges.find(
+		({ replica }) => replica !== undefined && nameOf(replica) === from,
+	);
 	// Both servers of a pair know the same account.
-	const fromUrl = toUrl.replace(to, from);
+	const fromUrl = named?.replica ?? toUrl.replace(to, from);
 	return { from, to, fromUrl, toUrl, ...numbersOf(topology, to) };
 }
 

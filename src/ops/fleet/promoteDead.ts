@@ -1,29 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { askMembers } from "../../topology/asks.ts";
-import { agreed } from "../../topology/barrier.ts";
-import { requireCurrent } from "../../topology/publish.ts";
-import type { TopologyStore } from "../../topology/store.ts";
 import {
 	databasesOf,
-	findPromoted,
-	findPromotion,
 	type PromotionHosts,
 	replaceHost,
 } from "./exchangeHosts.ts";
 import { FleetServer, type ReplicaState } from "./fleetServer.ts";
 import { raiseLocalIds, readCounters } from "./localIds.ts";
 import { type Loss, measureLoss } from "./loss.ts";
-import { Operation } from "./operations.ts";
+import type { Operation } from "./operations.ts";
 import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { isOldOrOther, oldVersion } from "./preflight.ts";
 import {
+	beginPromotion,
+	findHosts,
+	type Pause,
 	type PromoteOptions,
+	type Promotion,
 	type PromotionResult,
-	stillNamed,
-} from "./promote.ts";
-import { publishMap } from "./publishMap.ts";
-import { rollBack, undone } from "./rollBack.ts";
+	proceedOn,
+	type Way,
+} from "./promotion.ts";
 
 /**
  * Makes a replica the primary in the place of one that is dead
@@ -49,11 +47,6 @@ export interface DeadOptions extends PromoteOptions {
 	readonly maxApplyMs?: number;
 }
 
-export interface DeadResult extends PromotionResult {
-	/** Null where it was rolled back before that was known. */
-	readonly loss: Loss | null;
-}
-
 /** Why a primary counts as dead. */
 export interface Evidence {
 	/** Why it does not answer here; null: it does. */
@@ -69,7 +62,6 @@ export interface Evidence {
 
 const ASK_MS = 5_000;
 const APPLY_MS = 3_600_000;
-const AGREE_MS = 5_000;
 const TRIES = 3;
 const ANSWER_MS = 10_000;
 const TRY_MS = 1_500;
@@ -88,8 +80,7 @@ export async function checkDeadPromotion(
 }> {
 	const { store, environment, askMs = ASK_MS, force = false } = options;
 	const { tryMs = TRY_MS } = options;
-	const { topology } = await requireCurrent(store);
-	const hosts = findPromotion(topology, host);
+	const hosts = await findHosts(store, replacing(options), host);
 	await using old = new FleetServer(hosts.fromUrl, environment);
 	await using next = new FleetServer(hosts.toUrl, environment);
 	// First: whoever reached it a moment ago does not any more after that.
@@ -190,96 +181,52 @@ async function silenceOf(
 export async function promoteDead(
 	options: DeadOptions,
 	host: string,
-): Promise<DeadResult> {
-	const { hosts, faults } = await checkDeadPromotion(options, host);
-	if (faults.length > 0) {
-		throw new CorkboardError("CONFLICT", faults.join("\n"));
-	}
-	await using operation = await Operation.begin(options.store, {
-		kind: "promote --dead",
-		from: hosts.from,
-		to: hosts.to,
-	});
-	await options.onStep?.("locked", operation.record.id);
-	// Awaited: what is used here is disposed of when this returns, and with it the signs of life.
-	return await proceed(options, operation, hosts);
+): Promise<PromotionResult> {
+	const checked = await checkDeadPromotion(options, host);
+	return beginPromotion(options, replacing(options), checked);
 }
 
 /** Goes on from where it is. Where what is lost was not accepted yet, `acceptLoss` is asked. */
-export async function resumeDead(
+export function resumeDead(
 	options: DeadOptions,
 	operation: Operation,
-): Promise<DeadResult> {
-	return proceed(options, operation, await hostsOf(options.store, operation));
+): Promise<PromotionResult> {
+	return proceedOn(options, operation, replacing(options));
 }
 
-async function proceed(
-	options: DeadOptions,
-	operation: Operation,
-	hosts: PromotionHosts,
-): Promise<DeadResult> {
-	const { store, environment } = options;
-	await using old = new FleetServer(hosts.fromUrl, environment);
-	await using next = new FleetServer(hosts.toUrl, environment);
-	const onStep = async (what: string) =>
-		options.onStep?.(what, operation.record.id);
-	if (operation.record.step === "rolling back") {
-		await rollBack(store, operation, old, next, "goes on");
-		return resultOf(operation, hosts);
-	}
-	if (operation.record.step !== "published") {
-		try {
-			const isDone = await takePlace(options, operation, hosts, old, next);
-			if (!isDone) return resultOf(operation, hosts);
-		} catch (thrown) {
-			throw await undone(thrown, operation, (why) =>
-				rollBack(store, operation, old, next, why),
-			);
-		}
-		await onStep("published");
-	}
-	const agreement = await agreed(
-		store,
-		operation.record.version as number,
-		options.agreeMs ?? AGREE_MS,
-		{ byTimeMs: 0 },
-	);
-	await onStep("agreed");
-	await operation.requireHeld();
-	// It may be back by now, and nobody may write to it.
-	const isFenced = await fenceIfReached(old, options.tryMs);
-	await onStep("looked again");
-	// Until all processes served the new version, some may have reached it still.
-	const loss = await measureLoss(
-		{ store, askMs: options.askMs ?? ASK_MS },
-		hosts.from,
-		next,
-		isFenced ? await old.executed().catch(() => "") : "",
-	);
-	const sum = (operation.record.loss?.transactions ?? 0) <= loss.transactions;
-	await operation.save(
-		sum ? { loss } : {},
-		sum ? describeLoss(loss, hosts) : null,
-	);
-	await operation.end(
-		"done",
-		`${hosts.from} ${isFenced ? "takes no writes" : "does not answer"}, and is named by no topology`,
-	);
-	return { ...resultOf(operation, hosts), agreement };
+/** The old one is given up, and named by no map. */
+function replacing(options: DeadOptions): Way {
+	return {
+		kind: "promote --dead",
+		takePlace: (promotion) => takePlace(options, promotion),
+		why: ({ operation: { record }, hosts: { from, to } }) =>
+			`promote ${to} for ${from}, which is dead; ${record.loss?.transactions ?? 0} transactions lost`,
+		edit: replaceHost,
+		async settle({ operation, hosts, old, next, onStep }) {
+			const { store, askMs = ASK_MS, tryMs } = options;
+			// It may be back by now, and nobody may write to it.
+			const isFenced = await fenceIfReached(old, tryMs);
+			await onStep("looked again");
+			// Until all processes served the new version, some may have reached it still.
+			const executed = isFenced ? await old.executed().catch(() => "") : "";
+			const asking = { store, askMs };
+			const loss = await measureLoss(asking, hosts.from, next, executed);
+			// Processes that ended meanwhile have forgotten.
+			if ((operation.record.loss?.transactions ?? 0) <= loss.transactions) {
+				await operation.save({ loss }, describeLoss(loss, hosts));
+			}
+			return `${hosts.from} ${isFenced ? "takes no writes" : "does not answer"}, and is named by no topology`;
+		},
+	};
 }
 
-/** Until the publication. False: it was rolled back. */
+/** Until the replica takes writes. Throws CONFLICT where the loss was not accepted, after it was rolled back. */
 async function takePlace(
 	options: DeadOptions,
-	operation: Operation,
-	hosts: PromotionHosts,
-	old: FleetServer,
-	next: FleetServer,
-): Promise<boolean> {
+	{ operation, hosts, old, next, onStep, rollBack }: Promotion,
+): Promise<Pause> {
 	const { store, askMs = ASK_MS, maxApplyMs = APPLY_MS } = options;
 	const { from } = hosts;
-	const onStep = async (what: string) =>
-		options.onStep?.(what, operation.record.id);
 	if (operation.record.step === "locked") {
 		await operation.save({ step: "fencing" }, `giving ${from} up`);
 	}
@@ -303,7 +250,7 @@ async function takePlace(
 			(await next.subtract(loss.gtids, before.gtids)) === "") ||
 		((await options.acceptLoss?.(loss)) ?? false);
 	if (!isAccepted) {
-		await rollBack(store, operation, old, next, "the loss was not accepted");
+		await rollBack("the loss was not accepted");
 		throw new CorkboardError(
 			"CONFLICT",
 			`${describeLoss(loss, hosts)} It was not accepted, so nothing has changed: ${from} is the primary still. To give this up: --accept-loss.`,
@@ -318,13 +265,7 @@ async function takePlace(
 	const counters = await readCounters(next, databasesOf(hosts));
 	await raiseLocalIds(next, counters.values());
 	await onStep("writable");
-	await publishMap(
-		store,
-		operation,
-		`promote ${hosts.to} for ${from}, which is dead; ${loss.transactions} transactions lost`,
-		(current) => replaceHost(current, stillNamed(current, hosts)),
-	);
-	return true;
+	return [];
 }
 
 /** Whether it took the fence: where it answers, it is not dead enough to be trusted. */
@@ -358,22 +299,6 @@ async function untilApplied(server: FleetServer, ms: number): Promise<void> {
 	}
 }
 
-async function hostsOf(
-	store: TopologyStore,
-	{ record }: Operation,
-): Promise<PromotionHosts> {
-	const { topology } = await requireCurrent(store);
-	const hosts =
-		record.step === "published"
-			? findPromoted(topology, record)
-			: findPromotion(topology, record.from);
-	if (hosts?.to === record.to) return hosts;
-	throw new CorkboardError(
-		"CONFLICT",
-		`Version ${topology.version} names ${record.to} neither as a primary nor as the replica of ${record.from}, but ${record.id} is about it.`,
-	);
-}
-
 /** What is lost, in a sentence. */
 export function describeLoss(
 	{ gtids, transactions, answered, silent }: Loss,
@@ -386,20 +311,4 @@ export function describeLoss(
 	return transactions === 0
 		? `${to} has all that ${from} acknowledged, ${known}.`
 		: `${from} acknowledged ${transactions} transactions that ${to} lacks, ${known}: ${gtids}.`;
-}
-
-function resultOf(
-	{ record }: Operation,
-	{ from, to }: PromotionHosts,
-): DeadResult {
-	return {
-		operation: record.id,
-		from,
-		to,
-		version: record.version,
-		pauseMs: null,
-		agreement: null,
-		isFollowing: false,
-		loss: record.loss,
-	};
 }

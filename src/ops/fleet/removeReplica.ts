@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { agreed } from "../../topology/barrier.ts";
-import { requireCurrent } from "../../topology/publish.ts";
+import { existing, publish, requireCurrent } from "../../topology/publish.ts";
 import type { Environment } from "../../topology/secret.ts";
 import {
 	type ReplicaOptions,
@@ -35,6 +35,10 @@ export async function checkRemoveReplica(
 }> {
 	const { topology } = await requireCurrent(store);
 	const hosts = findReplica(topology, host);
+	await publish(store, {
+		edit: existing((now) => withReplica(now, hosts.primary, null)),
+		...{ why: "", isDryRun: true },
+	});
 	await using server = new FleetServer(hosts.replicaUrl, environment);
 	const silence = await server.silence(ANSWER_MS);
 	const faults =

@@ -6,16 +6,9 @@ import {
 	type ReplicaResult,
 } from "./addReplica.ts";
 import { isTakenOver, Operation, type OperationRecord } from "./operations.ts";
-import {
-	type PromotionResult,
-	proceedPromotion,
-	undoPromotion,
-} from "./promote.ts";
-import {
-	type DeadOptions,
-	type DeadResult,
-	resumeDead,
-} from "./promoteDead.ts";
+import { proceedPromotion } from "./promote.ts";
+import { type DeadOptions, resumeDead } from "./promoteDead.ts";
+import { type PromotionResult, undoPromotion } from "./promotion.ts";
 import { proceedRemove } from "./removeReplica.ts";
 import type { UndoOptions } from "./rollBack.ts";
 
@@ -26,7 +19,7 @@ export type ResumeOptions = DeadOptions & ReplicaOptions;
 export async function resumeOperation(
 	options: ResumeOptions,
 	id: string,
-): Promise<PromotionResult | DeadResult | ReplicaResult> {
+): Promise<PromotionResult | ReplicaResult> {
 	await using operation = await Operation.takeOver(options.store, id);
 	return await proceed(options, operation);
 }
@@ -35,7 +28,7 @@ export async function resumeOperation(
 export async function proceed(
 	options: ResumeOptions,
 	operation: Operation,
-): Promise<PromotionResult | DeadResult | ReplicaResult> {
+): Promise<PromotionResult | ReplicaResult> {
 	switch (operation.record.kind) {
 		case "promote":
 			return proceedPromotion(options, operation);
@@ -50,7 +43,7 @@ export async function proceed(
 
 /** An operation that is over, as it was undone. */
 export interface Undone {
-	readonly result: PromotionResult | DeadResult | ReplicaResult;
+	readonly result: PromotionResult | ReplicaResult;
 	/** What could not be undone, each as a sentence. */
 	readonly left: readonly string[];
 }
@@ -138,7 +131,7 @@ function remainsOf({ kind, from, to, version }: OperationRecord): string {
 /** What is known of one that is over, or was published, from its record alone. */
 export function recordedResult(
 	record: OperationRecord,
-): PromotionResult | DeadResult | ReplicaResult {
+): PromotionResult | ReplicaResult {
 	const { id, kind, from, to, loss, step } = record;
 	const version = step === "rolled back" ? null : record.version;
 	if (kind === "replica add" || kind === "replica remove") {

@@ -18,11 +18,8 @@ import {
 	findPromotion,
 } from "../../../src/ops/fleet/exchangeHosts.ts";
 import { listOperations } from "../../../src/ops/fleet/operations.ts";
-import {
-	checkPromotion,
-	type PromoteOptions,
-	promote,
-} from "../../../src/ops/fleet/promote.ts";
+import { checkPromotion, promote } from "../../../src/ops/fleet/promote.ts";
+import type { PromoteOptions } from "../../../src/ops/fleet/promotion.ts";
 import {
 	abortOperation,
 	resumeOperation,
