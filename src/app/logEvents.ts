@@ -1,6 +1,7 @@
 import {
 	type CacheHost,
 	CHANNELS,
+	type DatabaseFailure,
 	type DatabaseHost,
 	type DatabaseServer,
 	type DeliveryPass,
@@ -88,6 +89,14 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 			CHANNELS.databaseServer,
 			(message: unknown) => {
 				log.warn(message as DatabaseServer, "database server changed");
+			},
+		],
+		[
+			CHANNELS.databaseFailure,
+			(message: unknown) => {
+				const { host, kind } = message as DatabaseFailure;
+				if (kind !== "diskFull" || !failures.isDue(`disk ${host}`)) return;
+				log.error({ host }, "disk full");
 			},
 		],
 		[

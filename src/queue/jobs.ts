@@ -320,6 +320,7 @@ const UNSTORED: ReadonlySet<unknown> = new Set([
 	"hostDown",
 	"poolExhausted",
 	"readOnly",
+	"diskFull",
 ]);
 
 function isUnstored(error: CorkboardError): boolean {

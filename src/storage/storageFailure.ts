@@ -10,6 +10,7 @@ import { CorkboardError } from "../errors.ts";
  * - `conflict`: a deadlock or a lock wait timeout; the transaction may be run again.
  * - `readOnly`: the server takes no writes, as after a promotion (docs/consistency.md, 6. Topology).
  * - `moved`: the server has no such database or table; a newer topology may say where it is (docs/consistency.md, 6. Topology).
+ * - `diskFull`: the disk has no space left; nothing was done.
  * - `constraint`: a row breaks a rule of its table.
  * - `unsupported`: the server's version or settings are not those we rely on.
  * - `unknownOutcome`: COMMIT was sent and failed, or its answer did not come. The cause says why.
@@ -23,6 +24,7 @@ export type FailureKind =
 	| "conflict"
 	| "readOnly"
 	| "moved"
+	| "diskFull"
 	| "constraint"
 	| "unsupported"
 	| "unknownOutcome"
@@ -104,15 +106,18 @@ export function toStorageError(
 		isUnknown && cause instanceof StorageFailure ? cause : failure;
 	const details = { host, shard, statement, kind, errno, reason: message };
 	const options = { cause: failure, details };
-	return kind === "constraint" && !isUnknown
-		? new CorkboardError(
-				"INTERNAL",
-				`Shard ${shard} refused a row that breaks a rule of its table.`,
-				options,
-			)
-		: new CorkboardError(
-				"UNAVAILABLE",
-				`Shard ${shard} does not answer at the moment.`,
-				options,
-			);
+	if (kind === "constraint" && !isUnknown) {
+		return new CorkboardError(
+			"INTERNAL",
+			`Shard ${shard} refused a row that breaks a rule of its table.`,
+			options,
+		);
+	}
+	return new CorkboardError(
+		"UNAVAILABLE",
+		kind === "diskFull"
+			? `Shard ${shard} takes no writes: its disk is full.`
+			: `Shard ${shard} does not answer at the moment.`,
+		options,
+	);
 }

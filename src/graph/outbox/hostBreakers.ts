@@ -100,6 +100,7 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
 	"poolExhausted",
 	"unsupported",
 	"readOnly",
+	"diskFull",
 ]);
 
 /** Whether the error is that a host did not answer, rather than that it refused. */

@@ -236,6 +236,7 @@ const OF_ALL: ReadonlySet<FailureKind> = new Set<FailureKind>([
 	"connectionLost",
 	"poolExhausted",
 	"readOnly",
+	"diskFull",
 	"unsupported",
 ]);
 

@@ -19,6 +19,11 @@ const FULL = new Set([1040, 1203, 1226]);
 /** ER_SERVER_SHUTDOWN, ER_ABORTING_CONNECTION, ER_CONNECTION_KILLED (1927 in MariaDB), ER_CLIENT_INTERACTION_TIMEOUT */
 const ENDED = new Set([1053, 1152, 1927, 3169, 4031]);
 
+/** ER_DISK_FULL, ER_RECORD_FILE_FULL, and MySQL's ER_DISK_FULL_NOWAIT */
+const DISK_FULL = new Set([1021, 1114, 3675]);
+/** ENOSPC, as the text of other errors has it: of writing a file, of a storage engine. */
+const NO_SPACE = /No space left on device|\berr(?:or|no):? 28\b/i;
+
 /** ER_TRUNCATED_WRONG_VALUE_FOR_FIELD */
 const WRONG_VALUE = 1366;
 
@@ -40,24 +45,25 @@ export function toStorageFailure(
 			statement,
 		});
 	}
-	return new StorageFailure(kindOf(errno, sqlState), message, {
+	return new StorageFailure(kindOf(errno, sqlState, message), message, {
 		host,
 		statement,
 		errno,
 	});
 }
 
-function kindOf(errno: number, sqlState: string): FailureKind {
+function kindOf(errno: number, sqlState: string, message: string): FailureKind {
 	if (CONFLICTS.has(errno)) return "conflict";
 	if (READ_ONLY.has(errno)) return "readOnly";
 	if (MOVED.has(errno)) return "moved";
 	if (INTERRUPTED.has(errno)) return "timeout";
 	if (FULL.has(errno)) return "poolExhausted";
 	if (ENDED.has(errno) || sqlState.startsWith("08")) return "connectionLost";
+	if (DISK_FULL.has(errno)) return "diskFull";
 	// Data exceptions and broken constraints. MySQL gives this one no class.
 	const isRow = sqlState.startsWith("22") || sqlState.startsWith("23");
 	if (isRow || errno === WRONG_VALUE) return "constraint";
-	return "failed";
+	return NO_SPACE.test(message) ? "diskFull" : "failed";
 }
 
 /** Whether the failure is that of one database: the host's others work, and so does the connection. */

@@ -2,6 +2,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import {
 	CHANNELS,
+	type DatabaseFailure,
 	type Statement,
 	type StatementTrace,
 } from "../../../diagnostics.ts";
@@ -74,6 +75,9 @@ const WRITE_PRAGMAS = `
 const LOST = new Set([10, 11, 14, 26]);
 const CONSTRAINT = 19;
 const BUSY = 5;
+/** SQLITE_FULL; and SQLITE_IOERR_SHMSIZE, where the shared memory beside the file finds no space. */
+const DISK_FULL = 13;
+const NO_SPACE_BESIDE = 4_874;
 
 const BEGIN: Sql = { name: "begin", text: "BEGIN IMMEDIATE" };
 const COMMIT: Sql = { name: "commit", text: "COMMIT" };
@@ -191,8 +195,10 @@ export class SqliteConnection implements Disposable {
 			}
 			return use(statement);
 		} catch (thrown) {
-			if (LOST.has(primaryCode(thrown) ?? 0)) this.#lost = true;
-			throw toStorageFailure(thrown, this.#location, sql.name);
+			if (LOST.has(primaryOf(codeOf(thrown) ?? 0))) this.#lost = true;
+			const failure = toStorageFailure(thrown, this.#location, sql.name);
+			reportFullDisk(failure);
+			throw failure;
 		}
 	}
 
@@ -260,13 +266,25 @@ function open(location: ShardFileLocation, mode: OpenMode): DatabaseSync {
 	}
 }
 
-/** SQLite's primary result code, where SQLite threw: https://sqlite.org/rescode.html */
-function primaryCode(thrown: unknown): number | null {
+/** SQLite's result code, where SQLite threw: https://sqlite.org/rescode.html */
+function codeOf(thrown: unknown): number | null {
 	return thrown instanceof Error &&
 		"errcode" in thrown &&
 		typeof thrown.errcode === "number"
-		? thrown.errcode & 0xff
+		? thrown.errcode
 		: null;
+}
+
+function primaryOf(code: number): number {
+	return code & 0xff;
+}
+
+/** Of other failures nobody is informed: the file is in this process's own hands. */
+function reportFullDisk(failure: unknown): void {
+	if (!(failure instanceof StorageFailure)) return;
+	const { host, kind } = failure;
+	if (kind !== "diskFull") return;
+	CHANNELS.databaseFailure.publish({ host, kind } satisfies DatabaseFailure);
 }
 
 /** The error that SQLite gave a statement; anything else it threw stays as it is. */
@@ -275,17 +293,19 @@ function toStorageFailure(
 	{ host, path }: ShardFileLocation,
 	statement: string,
 ): unknown {
-	const errno = primaryCode(thrown);
-	if (errno === null) return thrown;
+	const code = codeOf(thrown);
+	if (code === null) return thrown;
 	const { message } = thrown as Error;
 	return new StorageFailure(
-		message.startsWith("no such table") ? "moved" : kindOf(errno),
+		message.startsWith("no such table") ? "moved" : kindOf(code),
 		`${path}: ${message}`,
-		{ host, statement, errno },
+		{ host, statement, errno: primaryOf(code) },
 	);
 }
 
-function kindOf(errno: number): FailureKind {
+function kindOf(code: number): FailureKind {
+	const errno = primaryOf(code);
+	if (errno === DISK_FULL || code === NO_SPACE_BESIDE) return "diskFull";
 	if (errno === CONSTRAINT) return "constraint";
 	if (errno === BUSY) return "timeout";
 	return LOST.has(errno) ? "connectionLost" : "failed";

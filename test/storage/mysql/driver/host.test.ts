@@ -22,6 +22,7 @@ import {
 	type HostWriteGuard,
 } from "../../../../src/storage/mysql/driver/host.ts";
 import type { Sql } from "../../../../src/storage/mysql/driver/mysqlConnection.ts";
+import { toStorageFailure } from "../../../../src/storage/mysql/driver/toStorageFailure.ts";
 import { addressOf } from "../../../../src/storage/mysql/serverAddress.ts";
 import {
 	StorageFailure,
@@ -208,6 +209,35 @@ describe("MySQL host: a server that takes no further connection", () => {
 		assert.match(String(failures[20]?.stack), /Shard 0/);
 		await other.end();
 	});
+});
+
+test("MySQL host: a table or disk without space is diskFull, whatever error says it", async () => {
+	await ask(
+		server,
+		"CREATE TABLE t.full (id INT AUTO_INCREMENT PRIMARY KEY, text CHAR(250)) ENGINE = MEMORY MAX_ROWS = 1",
+	);
+	await using host = open();
+	const rows = Array.from({ length: 200 }, () => "('x')").join(", ");
+	const fill = sql("fill", `INSERT INTO t.full (text) VALUES ${rows}`);
+	const failed = host.transaction(asked(), async ({ run }) => {
+		for (let n = 0; n < 1_000; n++) await run(fill);
+		return { value: null, commit: true };
+	});
+	assert.equal(await kindOf(failed), "diskFull");
+	// Servers say these of a real disk.
+	const texts = [
+		[1021, "Disk full (/tmp/x); waiting for someone to free some space"],
+		[3675, "Create table/tablespace 'a' failed, as disk is full."],
+		[1026, "Error writing file './a' (errno: 28 - No space left on device)"],
+		[1030, "Got error 28 from storage engine"],
+	] as const;
+	for (const [errno, message] of texts) {
+		const thrown = Object.assign(new Error(message), {
+			errno,
+			sqlState: "HY000",
+		});
+		assert.equal(toStorageFailure(thrown, "a:1", "write").kind, "diskFull");
+	}
 });
 
 describe("MySQL host: deadlines", () => {

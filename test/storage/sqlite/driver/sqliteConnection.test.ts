@@ -2,11 +2,17 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { CHANNELS, type DatabaseFailure } from "../../../../src/diagnostics.ts";
 import {
 	type OpenMode,
 	type Sql,
 	SqliteConnection,
 } from "../../../../src/storage/sqlite/driver/sqliteConnection.ts";
+import {
+	StorageFailure,
+	toStorageError,
+} from "../../../../src/storage/storageFailure.ts";
+import { publishedDuring } from "../../../helpers/publishedDuring.ts";
 import { temporaryFolder } from "../../../helpers/temporaryFolder.ts";
 
 const CREATE = sql("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER) STRICT");
@@ -21,6 +27,34 @@ function connect(folder: string, mode: OpenMode): SqliteConnection {
 	const path = join(folder, "db00007.sqlite");
 	return new SqliteConnection({ path, host: "db00007.sqlite", shard: 7 }, mode);
 }
+
+test("a full disk is named, to a client by its shard, and leaves what is there", async () => {
+	using folder = temporaryFolder();
+	using connection = connect(folder.path, "create");
+	connection.run(CREATE);
+	connection.run(INSERT, [1, 1]);
+	// SQLite says the same as where the file system has no space.
+	connection.rows(sql("PRAGMA max_page_count = 3"), []);
+	const fill = () =>
+		connection.transaction(() => {
+			for (let n = 2; n < 9_999; n++) connection.run(INSERT, [n, n]);
+		});
+	const failures = await publishedDuring<DatabaseFailure>(
+		CHANNELS.databaseFailure,
+		async () => {
+			assert.throws(fill, (thrown) => {
+				assert.ok(thrown instanceof StorageFailure);
+				assert.equal(thrown.kind, "diskFull");
+				const { code, message } = toStorageError(thrown, 7);
+				assert.equal(code, "UNAVAILABLE");
+				assert.equal(message, "Shard 7 takes no writes: its disk is full.");
+				return true;
+			});
+		},
+	);
+	assert.deepEqual(failures, [{ host: "db00007.sqlite", kind: "diskFull" }]);
+	assert.equal(connection.rows(READ, []).length, 1);
+});
 
 test("a SQLite writer syncs to disk at each commit", () => {
 	using folder = temporaryFolder();

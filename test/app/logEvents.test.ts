@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { logEvents } from "../../src/app/logEvents.ts";
+import { CHANNELS, type DatabaseFailure } from "../../src/diagnostics.ts";
+import { createLog } from "../../src/server/log.ts";
+
+test("a full disk is logged with its host, once in a while", () => {
+	const lines: Record<string, unknown>[] = [];
+	const log = createLog({
+		level: "info",
+		format: "json",
+		destination: { write: (line) => lines.push(JSON.parse(line)) },
+	});
+	using _events = logEvents(log);
+	const failed = (host: string, kind: string) =>
+		CHANNELS.databaseFailure.publish({ host, kind } satisfies DatabaseFailure);
+	failed("a:3306", "timeout");
+	for (let n = 0; n < 9; n++) failed("a:3306", "diskFull");
+	failed("b:3306", "diskFull");
+	assert.deepEqual(
+		lines.map(({ level, msg, host }) => ({ level, msg, host })),
+		["a:3306", "b:3306"].map((host) => ({
+			level: 50,
+			msg: "disk full",
+			host,
+		})),
+	);
+});
