@@ -1,10 +1,10 @@
 /**
  * `npm test`: format and lint, types, and every test file, one more at once than
- * there are cores, or up to twice as many while cores are idle. Its last line is
- * `N passed, N failed`.
+ * there are cores, or up to twice as many while cores are idle; those that are
+ * judged by the clock come last, alone. Its last line is `N passed, N failed`.
  *
  *     npm test -- PATTERN …  files whose path holds one of the patterns, and nothing else
- *     npm test -- embedded   format, lint, types, and every test that needs no server beside us
+ *     npm test -- quick      format, lint, types, and every test that is soon done
  *     npm test -- --accept   and take this run's files and number of tests as what is expected
  */
 import { spawn } from "node:child_process";
@@ -30,7 +30,8 @@ import {
 import { slowestFirst, slowestOf } from "./runner/order.ts";
 import { makeRunFolder } from "./runner/runFolder.ts";
 import { idleCoresOf, runInSlots } from "./runner/schedule.ts";
-import { needsServers } from "./runner/servers.ts";
+import { needsPair, needsServers } from "./runner/servers.ts";
+import { WALL_CLOCK } from "./runner/wallClock.ts";
 import { Watchdog } from "./runner/watchdog.ts";
 import { describeProgram, findProgram } from "./services/program.ts";
 
@@ -51,8 +52,8 @@ const LOOK_MS = 500;
 /** CI stops a run after 90 minutes and would print no result. */
 const WHOLE_LIMIT_MS = 4_800_000;
 
-const { patterns, isEmbedded, accept } = optionsOrExit();
-const whole = patterns.length === 0 && !isEmbedded;
+const { patterns, isQuick, accept } = optionsOrExit();
+const whole = patterns.length === 0 && !isQuick;
 
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) {
@@ -157,14 +158,19 @@ function report(result: FileResult): void {
 	for (const line of seeds) console.log(indented(line.slice(0, 500)));
 }
 
+/** Without pairs of servers, and without what takes long or has to run alone. */
+function quickFiles(): readonly string[] {
+	const left = new Set([
+		...readManifest(ROOT).slowest,
+		...Object.keys(WALL_CLOCK),
+	]);
+	return found.filter((file) => !left.has(file) && !needsPair(ROOT, file));
+}
+
 const found = testFiles(ROOT);
 const { chosen: matching, unmatched } = matchFiles(found, patterns);
 // A mistyped pattern is reported at once, not after the files of the others.
-const chosen = isEmbedded
-	? found.filter((file) => !needsServers(ROOT, file))
-	: unmatched.length > 0
-		? []
-		: matching;
+const chosen = isQuick ? quickFiles() : unmatched.length > 0 ? [] : matching;
 let tests = 0;
 const seconds = new Map<string, number>();
 const folder = makeRunFolder();
@@ -187,7 +193,7 @@ try {
 		}
 	}
 	const checks =
-		whole || isEmbedded
+		whole || isQuick
 			? [
 					() => check("biome", "ci", "."),
 					() => check("tsc"),
@@ -195,9 +201,11 @@ try {
 				]
 			: [];
 	const files = slowestFirst(chosen, readManifest(ROOT).slowest);
+	const alone = files.filter((file) => file in WALL_CLOCK);
+	const others = files.filter((file) => !(file in WALL_CLOCK));
 	const cores = availableParallelism();
 	await runInSlots(
-		[...checks, ...files.map((file) => () => runOne(file))],
+		[...checks, ...others.map((file) => () => runOne(file))],
 		{
 			// Most files wait for servers and deadlines half of their time.
 			least: cores + 1,
@@ -208,6 +216,9 @@ try {
 		(job) => job(),
 		stop.signal,
 	);
+	for (const file of alone) {
+		if (!stop.signal.aborted) await runOne(file);
+	}
 } finally {
 	clearTimeout(limit);
 	watchdog[Symbol.dispose]();
@@ -228,6 +239,11 @@ if (accept && whole && failed === 0) {
 if (whole) {
 	const faults = manifestFaults(readManifest(ROOT), found, tests);
 	if (faults.length > 0) fail("the run", faults);
+}
+if (whole || isQuick) {
+	const took = [...seconds].toSorted(([, a], [, b]) => b - a).slice(0, 10);
+	const lines = took.map(([file, s]) => `  ${s.toFixed(1)} s  ${file}`);
+	console.log(`the slowest:\n${lines.join("\n")}`);
 }
 if (details.length > 0) console.log(`\n${details.join("\n\n")}\n`);
 console.log(`${passed} passed, ${failed} failed`);

@@ -19,14 +19,9 @@ const HEAD = `import { test } from "node:test";\n`;
 let files = 0;
 
 /** The runner's result for a test file with this text. */
-function run(
-	text: string,
-	{
-		stallMs = 120_000,
-		signal = new AbortController().signal,
-		onProgress = () => {},
-	} = {},
-) {
+function run(text: string, { stallMs = 120_000 } = {}) {
+	const { signal } = new AbortController();
+	const onProgress = () => {};
 	const file = `made-up-${++files}.test.mjs`;
 	const folder = join(root, `run-${files}`);
 	mkdirSync(folder);
@@ -130,37 +125,6 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		);
 	});
 
-	test("stops a file that leaves something open after its tests", async () => {
-		const result = await run(
-			`test("a", () => { setInterval(() => {}, 1000); });`,
-			{ stallMs: 6_000 },
-		);
-		assert.deepEqual(result.failures, [
-			"reported nothing for 6 s while no test ran: too slow, or something is still open",
-		]);
-	});
-
-	test("lets a file run as long as its tests make progress, and reports the progress", async () => {
-		let reports = 0;
-		const result = await run(
-			`for (let n = 0; n < 8; n++) test(String(n), () => new Promise((done) => setTimeout(done, 1_000)));`,
-			{ stallMs: 6_000, onProgress: () => reports++ },
-		);
-		assert.deepEqual(result.failures, []);
-		assert.equal(result.passed, 8);
-		assert.ok(result.seconds > 6, `${result.seconds} s`);
-		assert.ok(reports >= 8, `${reports} reports`);
-	});
-
-	test("stops a file when the signal aborts", async () => {
-		const stop = new AbortController();
-		const result = await run(
-			`test("a", () => new Promise(() => { setInterval(() => {}, 1000); }));`,
-			{ signal: stop.signal, onProgress: () => stop.abort() },
-		);
-		assert.ok(result.failures.includes("was stopped"));
-	});
-
 	test("ends and reports processes left running, also those in their own process group", async () => {
 		const result = await run(
 			`import { spawn } from "node:child_process";
@@ -174,14 +138,5 @@ describe("the runner of one test file", { concurrency: true }, () => {
 			// The kernel takes a moment to end what SIGKILL was sent to.
 			await until(`${pid} to have ended`, () => hasEnded(pid));
 		}
-	});
-
-	test("gives each file its own temporary folder", async () => {
-		const result = await run(
-			`import { tmpdir } from "node:os"; test("a", () => { console.log("seed", tmpdir()); });`,
-		);
-		assert.deepEqual(result.seeds, [
-			`seed ${join(root, result.file.replace(/made-up-([0-9]+).*/, "run-$1"), result.file.replaceAll(".", "-"))}`,
-		]);
 	});
 });

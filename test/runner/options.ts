@@ -2,10 +2,12 @@ import { parseArgs } from "node:util";
 
 export const USAGE = `Usage: npm test -- [options] [PATTERN ...]
 
-Without a pattern: format and lint, types, and every test file, as many at once as keep the cores busy.
+Without a pattern: format and lint, types, and every test file, as many at once as keep the cores busy;
+then those that are judged by the clock, one at a time (test/runner/wallClock.ts).
 
   PATTERN     files whose path holds one of the patterns, and nothing else
-  embedded    instead of patterns: format, lint, types, and every test that needs no server beside us
+  quick       instead of patterns: format, lint, types, and every test that starts no pair of servers,
+              takes less than ten seconds and is not judged by the clock
   --accept    take this run's files and number of tests as what is expected
   --help      print this
 
@@ -14,8 +16,8 @@ It exits with 0 if everything passed, with 1 if something failed, with 2 if it w
 export interface RunOptions {
 	/** Files to run by parts of their paths; empty for the whole run. */
 	readonly patterns: readonly string[];
-	/** Only, and all, tests that need no servers. */
-	readonly isEmbedded: boolean;
+	/** Only the tests that are soon done. */
+	readonly isQuick: boolean;
 	readonly accept: boolean;
 }
 
@@ -31,16 +33,16 @@ export function readRunOptions(args: readonly string[]): RunOptions | null {
 	});
 	if (values.help) return null;
 	if (positionals.includes("")) throw new Error("A pattern is empty.");
-	const isEmbedded = positionals.includes("embedded");
-	if (isEmbedded && positionals.length > 1) {
-		throw new Error("embedded takes no patterns beside it.");
+	const isQuick = positionals.includes("quick");
+	if (isQuick && positionals.length > 1) {
+		throw new Error("quick takes no patterns beside it.");
 	}
 	if (values.accept && positionals.length > 0) {
 		throw new Error("--accept takes no patterns: it is about all files.");
 	}
 	return {
-		patterns: isEmbedded ? [] : positionals,
-		isEmbedded,
+		patterns: isQuick ? [] : positionals,
+		isQuick,
 		accept: values.accept,
 	};
 }

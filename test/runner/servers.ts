@@ -4,25 +4,37 @@ import { dirname, join, relative } from "node:path";
 const SERVICES = "test/services/";
 const IMPORT =
 	/\bfrom\s+"(\.{1,2}\/[^"]+\.ts)"|\bimport\("(\.{1,2}\/[^"]+\.ts)"\)/g;
+/** What starts a primary with its replica, an ensemble, or a fleet with two MySQL servers. */
+const PAIR = /\bstart(?:MysqlPair|Ensemble|Cluster)\b|\bmysql: [2-9]\b/;
 
-/**
- * Whether a test file starts MySQL, MariaDB, Redis or memcached: whether its
- * imports lead to `test/services/`. The others are what `npm test -- embedded`
- * runs.
- */
+/** Whether a test file starts MySQL, MariaDB, Redis or memcached: whether its imports lead to `test/services/`. */
 export function needsServers(root: string, file: string): boolean {
+	return importedBy(root, file).some((path) => path.startsWith(SERVICES));
+}
+
+/** Whether a test file, or a helper that it imports, starts a pair of servers. `npm test -- quick` runs the others. */
+export function needsPair(root: string, file: string): boolean {
+	return importedBy(root, file).some(
+		(path) =>
+			!path.startsWith(SERVICES) &&
+			PAIR.test(readFileSync(join(root, path), "utf8")),
+	);
+}
+
+/** A test file and all that its imports lead to, past neither src/ nor the services. */
+function importedBy(root: string, file: string): readonly string[] {
 	const seen = new Set<string>();
 	const waiting = [file];
 	for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-		if (next.startsWith(SERVICES)) return true;
-		if (seen.has(next) || !/^(?:test|bench)\//.test(next)) continue;
-		seen.add(next);
 		const path = join(root, next);
+		if (seen.has(next) || !/^(?:test|tools|bench)\//.test(next)) continue;
 		if (!existsSync(path)) continue;
+		seen.add(next);
+		if (next.startsWith(SERVICES)) continue;
 		for (const [, one, other] of readFileSync(path, "utf8").matchAll(IMPORT)) {
 			const target = join(dirname(path), (one ?? other) as string);
 			waiting.push(relative(root, target).replaceAll("\\", "/"));
 		}
 	}
-	return false;
+	return [...seen];
 }
