@@ -17,6 +17,7 @@ const PROGRAM_FILES: Readonly<Record<string, string>> = {
 	"cli/commands/feedExplain.ts": "is the command that explains home feeds",
 	"cli/commands/feedStats.ts": "is the command that counts what waits for them",
 	"cli/commands/import.ts": "shows import lines in its help",
+	"config/feedSettings.ts": "says of home feeds what their settings do",
 	"metrics/feedMetrics.ts": "says of home feeds what their metrics count",
 	"app/prepareDemo.ts": "imports the demo graph and signs its user in",
 };

@@ -15,6 +15,7 @@ import { printModel } from "../src/model/print.ts";
 import { printPublicSchema } from "../src/model/publicSchema.ts";
 import type { ModelAndSchema } from "../src/model/read.ts";
 import { commandsPage } from "./commandsPage.ts";
+import { configurationPage } from "./configurationPage.ts";
 
 export interface Copies {
 	readonly lock: string;
@@ -68,6 +69,11 @@ if (import.meta.main) {
 	writeFileSync(
 		join(import.meta.dirname, "../docs/commands.md"),
 		await commandsPage(),
+	);
+	const configuration = join(import.meta.dirname, "../docs/configuration.md");
+	writeFileSync(
+		configuration,
+		configurationPage(readFileSync(configuration, "utf8")),
 	);
 	const { written, lines } = updated();
 	(written ? process.stdout : process.stderr).write(`${lines.join("\n")}\n`);

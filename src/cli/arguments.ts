@@ -12,6 +12,8 @@ export interface Usage {
 	readonly options: Readonly<Record<string, Option>>;
 	/** Further lines of the command's own help. */
 	readonly details?: string;
+	/** Settings, each with what it may be and its default, for --help. */
+	readonly settings?: readonly (readonly [string, string])[];
 	/** What exit codes mean beside 0 (done), 1 (an error) and 2 (the command line is not valid), or what 1 means besides. */
 	readonly exitCodes?: Readonly<Record<number, string>>;
 }
@@ -161,6 +163,13 @@ export function help(command: string, usage: Usage): string {
 		...(options.length > 0 ? ["", ...columns(options, HELP_COLUMNS)] : []),
 		...(usage.details
 			? ["", ...usage.details.split("\n").flatMap((line) => wrap(line))]
+			: []),
+		...(usage.settings
+			? [
+					"",
+					"Settings, in the environment (docs/configuration.md says more):",
+					...columns(usage.settings, HELP_COLUMNS),
+				]
 			: []),
 		...(exitCodes.length > 0
 			? ["", "Exit codes:", ...columns(exitCodes, HELP_COLUMNS)]

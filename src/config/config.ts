@@ -5,30 +5,12 @@ import {
 	type TopologyLocation,
 	topologyName,
 } from "../topology/location.ts";
-import { readSettings, type Settings } from "../util/environment.ts";
 import { fnv1a } from "../util/fnv1a.ts";
-import {
-	LOG_FORMATS,
-	LOG_LEVELS,
-	type LogFormat,
-	type LogLevel,
-	parseLogSettings,
-} from "../util/logSettings.ts";
-import {
-	parseAddress,
-	parseHosts,
-	parseInteger,
-	parseList,
-	parseOneOf,
-	parseOnOff,
-	parseOrigins,
-	parseProxies,
-	parseRate,
-} from "../util/settings.ts";
+import type { LogFormat, LogLevel } from "../util/logSettings.ts";
 import { type FeedConfig, feedOf } from "./feedConfig.ts";
 import { type HttpConfig, httpOf } from "./httpConfig.ts";
 import { type IdentityConfig, identityOf } from "./identityConfig.ts";
-import { SETTINGS } from "./settings.ts";
+import { type Settings, settingsOf } from "./readSettings.ts";
 import { type TracesConfig, tracesOf } from "./tracesConfig.ts";
 
 /** The settings, checked (docs/configuration.md). Only entry points read the environment. */
@@ -130,95 +112,39 @@ export function readConfig(
 	environment: Readonly<Record<string, string | undefined>>,
 	{ secret: need = "needed" }: { readonly secret?: "needed" | "unneeded" } = {},
 ): Config {
-	const settings = readSettings(
-		environment,
-		SETTINGS.map(({ name }) => name),
-	);
-	const { given, setting, problems } = settings;
+	const settings = settingsOf(environment);
+	const { given, value, valueOr, problems } = settings;
 	const file = given("CORKBOARD_TOPOLOGY") ?? null;
-	const mode = setting(
+	const mode = valueOr(
 		"CORKBOARD_MODE",
-		"development or production",
-		(text) => parseOneOf(["development", "production"] as const, text),
 		file === null ? "development" : "production",
 	);
 	const persistedDocuments = documentsOf(settings);
 	const identity = identityOf(settings);
-	const trustProxy = setting(
-		"CORKBOARD_TRUST_PROXY",
-		"off, on, or addresses and networks separated by commas",
-		parseProxies,
-		false,
-	);
-	const maxCost = setting(
-		"CORKBOARD_MAX_COST",
-		"an integer from 1 to 1000000000",
-		(text) => parseInteger(text, 1, 1_000_000_000),
-		60_000,
-	);
+	const trustProxy = value("CORKBOARD_TRUST_PROXY");
+	const maxCost = value("CORKBOARD_MAX_COST");
 	const config: Config = {
-		host: given("HOST") ?? (file === null ? "127.0.0.1" : "0.0.0.0"),
-		port: setting(
-			"PORT",
-			"a port from 0 to 65535",
-			(text) => parseInteger(text, 0, 65_535),
-			4000,
-		),
+		host: valueOr("HOST", file === null ? "127.0.0.1" : "0.0.0.0"),
+		port: value("PORT"),
 		mode,
 		store: storeOf(settings, file),
-		memcached: setting(
-			"CORKBOARD_MEMCACHED",
-			"host:port, separated by commas, without options",
-			parseHosts,
-			[],
-		),
+		memcached: value("CORKBOARD_MEMCACHED"),
 		redis: redisOf(settings),
-		cacheBytes:
-			setting(
-				"CORKBOARD_CACHE_MB",
-				"an integer from 0 to 65536",
-				(text) => parseInteger(text, 0, 65_536),
-				96,
-			) * BYTES_PER_MB,
-		answerCacheBytes:
-			setting(
-				"CORKBOARD_ANSWER_CACHE_MB",
-				"an integer from 0 to 65536",
-				(text) => parseInteger(text, 0, 65_536),
-				32,
-			) * BYTES_PER_MB,
+		cacheBytes: value("CORKBOARD_CACHE_MB") * BYTES_PER_MB,
+		answerCacheBytes: value("CORKBOARD_ANSWER_CACHE_MB") * BYTES_PER_MB,
 		secret: secretOf(settings, file !== null && need === "needed"),
 		identity,
-		graphiql: setting<Config["graphiql"]>(
-			"CORKBOARD_GRAPHIQL",
-			"on or off",
-			(text) => {
-				const isOn = parseOnOff(text);
-				return isOn === undefined ? undefined : isOn ? "everyone" : "nobody";
-			},
-			mode === "development" && persistedDocuments.mode !== "strict"
-				? "everyone"
-				: identity.operators.ids.size + identity.operators.claims.length > 0
-					? "operators"
-					: "nobody",
-		),
+		graphiql: graphiqlOf(settings, {
+			isOpen: mode === "development" && persistedDocuments.mode !== "strict",
+			identity,
+		}),
 		maxCost,
 		budgetLimit: budgetLimitOf(settings, maxCost),
-		cors: setting(
-			"CORKBOARD_CORS",
-			"origins separated by commas, such as https://example.com, or off",
-			parseOrigins,
-			[],
-		),
+		cors: value("CORKBOARD_CORS"),
 		log: {
 			level: "info",
 			format: mode === "development" ? "text" : "json",
-			...setting(
-				"CORKBOARD_LOG",
-				`a level (${LOG_LEVELS.join(", ")}), a format (${LOG_FORMATS.join(", ")}), or both separated by a comma`,
-				parseLogSettings,
-				{},
-			),
+			...valueOr("CORKBOARD_LOG", {}),
 		},
 		trustProxy,
 		persistedDocuments,
@@ -228,58 +154,18 @@ export function readConfig(
 			mode === "production" && trustProxy !== false ? RATE_LIMIT : null,
 			mode === "production" ? SHUTDOWN_DELAY_MS : 0,
 		),
-		admin: setting(
-			"CORKBOARD_ADMIN",
-			"host:port, such as 127.0.0.1:9464",
-			parseAddress,
-			null,
-		),
-		metricsDocuments: setting(
-			"CORKBOARD_METRICS_DOCUMENTS",
-			"an integer from 0 to 10000",
-			(text) => parseInteger(text, 0, 10_000),
-			100,
-		),
-		slowMs: setting<number | null>(
-			"CORKBOARD_SLOW",
-			"off, or milliseconds from 1 to 3600000",
-			(text) => (text === "off" ? null : parseInteger(text, 1, 3_600_000)),
-			500,
-		),
+		admin: value("CORKBOARD_ADMIN"),
+		metricsDocuments: value("CORKBOARD_METRICS_DOCUMENTS"),
+		slowMs: value("CORKBOARD_SLOW"),
 		traces: tracesOf(settings),
-		usageDays: setting(
-			"CORKBOARD_USAGE_DAYS",
-			"an integer from 0 to 400",
-			(text) => parseInteger(text, 0, 400),
-			90,
-		),
-		ranker: setting("CORKBOARD_RANKER", "a path", (text) => text, null),
-		feedFreshen: setting(
-			"CORKBOARD_FEED_FRESHEN",
-			"query or mutation",
-			(text) => parseOneOf(["query", "mutation"] as const, text),
-			"query",
-		),
+		usageDays: value("CORKBOARD_USAGE_DAYS"),
+		ranker: value("CORKBOARD_RANKER"),
+		feedFreshen: value("CORKBOARD_FEED_FRESHEN"),
 		worker: {
-			inServe: setting(
-				"CORKBOARD_WORKER",
-				"on or off",
-				parseOnOff,
-				// One process owns an embedded folder, so nobody else can run its jobs.
-				file === null,
-			),
-			concurrency: setting(
-				"CORKBOARD_WORKER_CONCURRENCY",
-				"an integer from 1 to 1000",
-				(text) => parseInteger(text, 1, 1_000),
-				10,
-			),
-			queues: setting<readonly string[] | null>(
-				"CORKBOARD_WORKER_QUEUES",
-				"names of queues, separated by commas",
-				parseList,
-				null,
-			),
+			// One process owns an embedded folder, so nobody else can run its jobs.
+			inServe: valueOr("CORKBOARD_WORKER", file === null),
+			concurrency: value("CORKBOARD_WORKER_CONCURRENCY"),
+			queues: value("CORKBOARD_WORKER_QUEUES"),
 		},
 		feed: feedOf(settings),
 	};
@@ -289,7 +175,20 @@ export function readConfig(
 	return config;
 }
 
-/** Null where none is given, or not a valid one. */
+function graphiqlOf(
+	{ valueOr }: Settings,
+	{
+		isOpen,
+		identity,
+	}: { readonly isOpen: boolean; readonly identity: IdentityConfig },
+): Config["graphiql"] {
+	const isOn = valueOr("CORKBOARD_GRAPHIQL", null);
+	if (isOn !== null) return isOn ? "everyone" : "nobody";
+	if (isOpen) return "everyone";
+	const { ids, claims } = identity.operators;
+	return ids.size + claims.length > 0 ? "operators" : "nobody";
+}
+
 function redisOf({ given, problems }: Settings): string | null {
 	const url = given("CORKBOARD_REDIS");
 	const fault = url === undefined ? null : redisUrlFault(url);
@@ -298,21 +197,21 @@ function redisOf({ given, problems }: Settings): string | null {
 }
 
 function storeOf(
-	{ given, setting, problems }: Settings,
+	{ given, value, valueOr, problems }: Settings,
 	file: string | null,
 ): Store {
-	const demo = setting("CORKBOARD_DEMO", "on or off", parseOnOff, true);
-	const folder = given("CORKBOARD_DATA");
+	const demo = value("CORKBOARD_DEMO");
+	const folder = value("CORKBOARD_DATA");
 	if (file === null) {
-		for (const name of ["CORKBOARD_MEMCACHED", "CORKBOARD_REDIS"]) {
+		for (const name of ["CORKBOARD_MEMCACHED", "CORKBOARD_REDIS"] as const) {
 			if (given(name) === undefined) continue;
 			problems.push(
 				`${name} needs CORKBOARD_TOPOLOGY: the one process that owns an embedded folder has its own cache. Leave it out.`,
 			);
 		}
-		return { kind: "embedded", folder: folder ?? "data", demo };
+		return { kind: "embedded", folder, demo };
 	}
-	if (folder !== undefined) {
+	if (given("CORKBOARD_DATA") !== undefined) {
 		problems.push(
 			"CORKBOARD_TOPOLOGY and CORKBOARD_DATA must not both be given: a topology names its hosts. Leave one of them out.",
 		);
@@ -322,14 +221,15 @@ function storeOf(
 		problems.push(
 			"CORKBOARD_TOPOLOGY must be the path of a file, or servers of ZooKeeper as in zk://host:2181,host:2181/corkboard, without options.",
 		);
-		return { kind: "embedded", folder: "data", demo: false };
+		return { kind: "embedded", folder, demo: false };
 	}
 	const name = topologyName(location);
-	const copy =
-		given("CORKBOARD_TOPOLOGY_COPY") ??
-		(location.scheme === "file"
+	const copy = valueOr(
+		"CORKBOARD_TOPOLOGY_COPY",
+		location.scheme === "file"
 			? `${location.file}.kept`
-			: `topology-${fnv1a(name).toString(16)}.kept`);
+			: `topology-${fnv1a(name).toString(16)}.kept`,
+	);
 	return {
 		kind: "topology",
 		name,
@@ -345,17 +245,11 @@ function storeOf(
 }
 
 function documentsOf({
-	given,
-	setting,
+	value,
 	problems,
 }: Settings): Config["persistedDocuments"] {
-	const mode = setting(
-		"CORKBOARD_DOCUMENTS",
-		"off, report or strict",
-		(text) => parseOneOf(["off", "report", "strict"] as const, text),
-		"off",
-	);
-	const files = parseList(given("CORKBOARD_DOCUMENT_FILES") ?? "");
+	const mode = value("CORKBOARD_DOCUMENTS");
+	const files = value("CORKBOARD_DOCUMENT_FILES");
 	if (mode === "off" && files.length > 0) {
 		problems.push(
 			"CORKBOARD_DOCUMENT_FILES needs CORKBOARD_DOCUMENTS=report or strict.",
@@ -393,15 +287,10 @@ function secretOf(
 }
 
 function budgetLimitOf(
-	{ setting, problems }: Settings,
+	{ value, problems }: Settings,
 	maxCost: number,
 ): Config["budgetLimit"] {
-	const budget = setting(
-		"CORKBOARD_BUDGET",
-		"off, or the most that one viewer or address may read per second, minute or hour, such as 500000/minute",
-		parseRate,
-		null,
-	);
+	const budget = value("CORKBOARD_BUDGET");
 	if (budget === null) return null;
 	const { requests: points, perMs } = budget;
 	if (points < maxCost) {

@@ -1,5 +1,4 @@
-import type { Settings } from "../util/environment.ts";
-import { parseInteger, parseOneOf, parseOnOff } from "../util/settings.ts";
+import type { Settings } from "./readSettings.ts";
 
 /** Settings of the home feed. */
 export interface FeedConfig {
@@ -11,25 +10,10 @@ export interface FeedConfig {
 	readonly pushLimit: number;
 }
 
-export function feedOf({ setting }: Settings): FeedConfig {
+export function feedOf({ value, valueOr }: Settings): FeedConfig {
 	return {
-		isOn: setting<boolean | null>(
-			"CORKBOARD_FEED",
-			"on or off",
-			parseOnOff,
-			null,
-		),
-		unfollow: setting<FeedConfig["unfollow"]>(
-			"CORKBOARD_FEED_UNFOLLOW",
-			"remove or keep",
-			(text) => parseOneOf(["remove", "keep"] as const, text),
-			"remove",
-		),
-		pushLimit: setting(
-			"CORKBOARD_FEED_PUSH_LIMIT",
-			"an integer from 0 to 10000000",
-			(text) => parseInteger(text, 0, 10_000_000),
-			5_000,
-		),
+		isOn: valueOr("CORKBOARD_FEED", null),
+		unfollow: value("CORKBOARD_FEED_UNFOLLOW"),
+		pushLimit: value("CORKBOARD_FEED_PUSH_LIMIT"),
 	};
 }

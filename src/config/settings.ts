@@ -1,203 +1,280 @@
-export interface Setting {
-	readonly name: string;
-	readonly meaning: string;
-	/** In words. */
-	readonly default: string;
-}
+import type { Id } from "../id/ids.ts";
+import { derived, fixed, optional, type Setting } from "./declare.ts";
+import { JOBS } from "./feedSettings.ts";
+import {
+	address,
+	headerName,
+	hosts,
+	integer,
+	jwksUrl,
+	list,
+	log,
+	oneOf,
+	onOff,
+	operators,
+	origins,
+	path,
+	proxies,
+	rate,
+	seconds,
+	slowMs,
+	text,
+} from "./kinds.ts";
+import { TRACES } from "./traceSettings.ts";
 
-/** All settings. docs/configuration.md describes each. */
-export const SETTINGS: readonly Setting[] = (
-	[
-		["PORT", "port to listen on", "4000"],
-		[
-			"HOST",
-			"address to listen on",
-			"127.0.0.1 embedded, 0.0.0.0 with a topology",
-		],
-		[
-			"CORKBOARD_MODE",
-			"development or production",
-			"production with a topology, else development",
-		],
-		[
-			"CORKBOARD_TOPOLOGY",
-			"path of the topology file, or zk://host:port,host:port/path",
-			"none: embedded",
-		],
-		[
-			"CORKBOARD_TOPOLOGY_COPY",
-			"path of the copy of the last good topology",
-			"beside the file; for ZooKeeper in the working directory",
-		],
-		[
-			"CORKBOARD_TOPOLOGY_AUTH_FILE",
-			"path of a file with user:password for ZooKeeper",
-			"none",
-		],
-		[
-			"CORKBOARD_MYSQL_FILE",
-			"file with user and password of MySQL hosts whose URL has none",
-			"none",
-		],
-		[
-			"CORKBOARD_ADMIN_FILE",
-			"the same for the commands that change a fleet",
-			"CORKBOARD_MYSQL_FILE, or the URL's",
-		],
-		["CORKBOARD_DATA", "embedded data folder", "data"],
-		[
-			"CORKBOARD_DEMO",
-			"whether an empty embedded folder gets the demo graph",
-			"on",
-		],
-		["CORKBOARD_MEMCACHED", "memcached hosts, for objects", "none"],
-		[
-			"CORKBOARD_REDIS",
-			"URL of Redis, for list heads, invalidations and shared limits",
-			"none",
-		],
-		[
-			"CORKBOARD_CACHE_MB",
-			"size of the cache in each process, about; 0: none",
-			"96",
-		],
-		[
-			"CORKBOARD_ANSWER_CACHE_MB",
-			"size of the cache of whole answers in each process, about; 0: none",
-			"16",
-		],
-		[
-			"CORKBOARD_SECRET",
-			"signs access tokens and encrypts cursors",
-			"embedded: created in the data folder; required with a topology",
-		],
-		[
-			"CORKBOARD_JWKS",
-			"URL of the public keys of an external token issuer",
-			"none",
-		],
-		["CORKBOARD_ISSUER", "required issuer of tokens", "not checked"],
-		["CORKBOARD_AUDIENCE", "required audience of tokens", "not checked"],
-		["CORKBOARD_SUBJECT_CLAIM", "claim of a token that names the user", "sub"],
-		[
-			"CORKBOARD_OPERATORS",
-			"operators, by user id or by a claim of their tokens",
-			"none",
-		],
-		[
-			"CORKBOARD_GRAPHIQL",
-			"whether GraphiQL is served to everyone or nobody",
-			"everyone in development; else operators, if there are any",
-		],
-		[
-			"CORKBOARD_MAX_COST",
-			"most edges and objects that one operation may read",
-			"60000",
-		],
-		[
-			"CORKBOARD_BUDGET",
-			"most edges and objects that one viewer or address may read per period",
-			"off",
-		],
-		["CORKBOARD_CORS", "allowed origins", "localhost in development"],
-		[
-			"CORKBOARD_LOG",
-			"log level and format",
-			"info; text in development, json in production",
-		],
-		[
-			"CORKBOARD_TRUST_PROXY",
-			"proxies whose X-Forwarded-* headers are trusted",
-			"off",
-		],
-		[
-			"CORKBOARD_DOCUMENTS",
-			"whether persisted documents are reported on or required",
-			"off",
-		],
-		["CORKBOARD_DOCUMENT_FILES", "files of persisted documents", "none"],
-		[
-			"CORKBOARD_HTTP_STATUS",
-			"version of GraphQL over HTTP that status codes follow",
-			"audit",
-		],
-		[
-			"CORKBOARD_HTTP_MAX_AGE",
-			"seconds that HTTP caches may keep a public response",
-			"10",
-		],
-		["CORKBOARD_COMPRESSION", "whether responses are compressed", "on"],
-		[
-			"CORKBOARD_RATE_LIMIT",
-			"requests per address and period",
-			"600/minute in production behind a trusted proxy, else off",
-		],
-		[
-			"CORKBOARD_MAX_REQUESTS_IN_PROGRESS",
-			"requests that one process carries out at a time",
-			"500",
-		],
-		[
-			"CORKBOARD_SHUTDOWN_DELAY",
-			"seconds from the signal to stop until requests are refused; not ready meanwhile",
-			"5 in production, else 0",
-		],
-		[
-			"CORKBOARD_REQUEST_ID",
-			"header with a proxy's request id",
-			"off: own ids",
-		],
-		["CORKBOARD_ADMIN", "host:port to serve metrics on", "none"],
-		[
-			"CORKBOARD_METRICS_DOCUMENTS",
-			"known documents with metrics of their own",
-			"100",
-		],
-		[
-			"CORKBOARD_SLOW",
-			"milliseconds after which a request is logged with its plan",
-			"500",
-		],
-		[
-			"CORKBOARD_USAGE_DAYS",
-			"days that the use of fields and documents is kept",
-			"90",
-		],
-		[
-			"CORKBOARD_WORKER",
-			"whether serve runs jobs",
-			"on embedded, off with a topology",
-		],
-		[
-			"CORKBOARD_WORKER_CONCURRENCY",
-			"jobs that one process runs at the same time",
-			"10",
-		],
-		["CORKBOARD_RANKER", "file that ranks what home feeds show", "built in"],
-		[
-			"CORKBOARD_FEED_FRESHEN",
-			"what adds to a home feed: reading it, or only the mutation",
-			"query",
-		],
-		["CORKBOARD_WORKER_QUEUES", "queues whose jobs are run", "all"],
-		[
-			"CORKBOARD_FEED",
-			"whether there are home feeds",
-			"on embedded; with a topology if it has pools",
-		],
-		[
-			"CORKBOARD_FEED_UNFOLLOW",
-			"what becomes of home feeds on an unfollow: remove or keep what was shown",
-			"remove",
-		],
-		[
-			"CORKBOARD_FEED_PUSH_LIMIT",
-			"size of an audience above which nothing is pushed to home feeds",
-			"5000",
-		],
-	] as const
-).map(([name, meaning, whenMissing]) => ({
-	name,
-	meaning,
-	default: whenMissing,
-}));
+const ADDRESS = {
+	PORT: fixed(
+		integer(0, 65_535, "a port from 0 to 65535"),
+		4_000,
+		"port to listen on; 0: any free one",
+	),
+	HOST: derived(
+		text("an address"),
+		"address to listen on",
+		"127.0.0.1 embedded, 0.0.0.0 with a topology",
+	),
+	CORKBOARD_MODE: derived(
+		oneOf("development", "production"),
+		"`development` or `production`. Production turns off introspection, suggestions, explain and GraphiQL for everyone but operators. `NODE_ENV` is not read",
+		"`production` with a topology, else `development`",
+	),
+	CORKBOARD_GRAPHIQL: derived(
+		onOff,
+		"`on`: for everyone; `off`: for nobody",
+		"everyone in development; in production and where documents are `strict`, operators (they sign in with a token), nobody if there are none",
+	),
+} as const;
+
+const DATA = {
+	CORKBOARD_TOPOLOGY: derived(
+		text(
+			"the path of a file, or servers of ZooKeeper as in zk://host:2181,host:2181/corkboard",
+		),
+		"where the shard map is ([operations](shard-map.md#the-shard-map)): path of a file, or `zk://host:port,host:port/path`",
+		"none: embedded",
+	),
+	CORKBOARD_TOPOLOGY_COPY: derived(
+		path,
+		"path of this process's copy of the last good map, with its passwords (mode 0600)",
+		"`FILE.kept`; for ZooKeeper `topology-HASH.kept` in the working directory",
+	),
+	CORKBOARD_TOPOLOGY_AUTH_FILE: derived(
+		path,
+		"path of a file with `user:password` for ZooKeeper's `digest` scheme. With it, only that user may read and write what is kept there",
+		"none: everybody may",
+	),
+	CORKBOARD_MYSQL_FILE: derived(
+		path,
+		'path of a JSON file, `{"user": "corkboard", "password": "…"}`: the account at MySQL hosts whose URL in the topology has none (`mysql://db001a:3306`), so that no password is in the map or its history. It is read again for each new connection',
+		"none",
+	),
+	CORKBOARD_ADMIN_FILE: derived(
+		path,
+		"the same for the commands that change a fleet (`promote`, `replica`, `operator`): the operator's own account, at every host",
+		"that of `CORKBOARD_MYSQL_FILE`, or of the URL",
+	),
+	CORKBOARD_DATA: fixed(
+		path,
+		"data",
+		"embedded data folder. One process owns it at a time. Not with a topology",
+	),
+	CORKBOARD_DEMO: fixed(
+		onOff,
+		true,
+		"`off`: no demo graph. It is made only in an empty embedded folder",
+	),
+	CORKBOARD_MEMCACHED: fixed(
+		hosts,
+		[],
+		"`host:port,…`: cache for objects, without TLS: Corkboard speaks none with memcached, so keep it on a private network. It needs a topology",
+		"none",
+	),
+	CORKBOARD_REDIS: derived(
+		text("an address such as redis://host:6379 or rediss://host:6379"),
+		"URL of Redis, `redis://:PASSWORD@host:6379` or with TLS `rediss://…[?ssl-ca=FILE]`: cache for list heads, invalidation channel, shared limits. It needs a topology; on MySQL the in-process cache needs it",
+		"none",
+	),
+	CORKBOARD_CACHE_MB: fixed(
+		integer(0, 65_536),
+		96,
+		"size of the in-process cache, about: half for objects, three eighths for heads of lists, one eighth for lookups; 0: none. A process uses more: its code, requests in progress, and garbage ([memory](#memory))",
+	),
+	CORKBOARD_ANSWER_CACHE_MB: fixed(
+		integer(0, 65_536),
+		32,
+		"size of the cache of whole answers, about; 0: none. An answer of a query is used again for the same request of the same viewer as long as nothing that it was read from has changed",
+	),
+} as const;
+
+const IDENTITY = {
+	CORKBOARD_SECRET: derived(
+		text("at least 32 bytes"),
+		"at least 32 bytes. It signs access tokens (HS256) and encrypts cursors",
+		"embedded: made in `data/secret`; required with a topology",
+	),
+	CORKBOARD_JWKS: optional(
+		jwksUrl,
+		"URL of the public keys of another token issuer (RS256, ES256, EdDSA). It needs the next two; Corkboard then signs no tokens",
+		"none",
+	),
+	CORKBOARD_ISSUER: optional(
+		text("the issuer of tokens"),
+		"required value of a token's `iss`",
+		"not checked",
+	),
+	CORKBOARD_AUDIENCE: optional(
+		text("the audience of tokens"),
+		"required value of a token's `aud`",
+		"not checked",
+	),
+	CORKBOARD_SUBJECT_CLAIM: fixed(
+		text("the name of a claim"),
+		"sub",
+		"the claim that names the user, by id or linked account",
+	),
+	CORKBOARD_OPERATORS: fixed(
+		operators,
+		{ ids: new Set<Id>(), claims: [] },
+		"operators, separated by commas: user ids, or claims of their tokens such as `roles=operator`",
+		"none",
+	),
+} as const;
+
+const LIMITS = {
+	CORKBOARD_MAX_COST: fixed(
+		integer(1, 1_000_000_000),
+		60_000,
+		"the most edges and objects that one operation may read",
+	),
+	CORKBOARD_BUDGET: fixed(
+		rate(
+			"off, or the most that one viewer or address may read per second, minute or hour, such as 500000/minute",
+		),
+		null,
+		"the most edges and objects that one viewer, or one address, may read per time, such as `500000/minute` (`/second`, `/minute` or `/hour`; at least `CORKBOARD_MAX_COST`; [guarantees](limits.md#budgets))",
+		"`off`",
+	),
+	CORKBOARD_RATE_LIMIT: derived(
+		rate(
+			"off, or requests of one address per second, minute or hour, such as 600/minute",
+		),
+		"requests per address (IPv6: per /64), such as `600/minute`, or `off`. With Redis all processes count together",
+		"`600/minute` in production with `CORKBOARD_TRUST_PROXY`, else `off`: behind a proxy that is not trusted all clients have one address",
+	),
+	CORKBOARD_MAX_REQUESTS_IN_PROGRESS: fixed(
+		integer(1, 1_000_000),
+		500,
+		"GraphQL requests that one process carries out at a time; while its event loop is busy an eighth of that, and at least 64. More get 503 with `Retry-After` ([guarantees](limits.md#load))",
+	),
+	CORKBOARD_TRUST_PROXY: fixed(
+		proxies,
+		false,
+		"trust in `X-Forwarded-*`: `on` for one proxy that all requests pass; for several, their addresses and networks",
+	),
+} as const;
+
+const HTTP = {
+	CORKBOARD_CORS: fixed(
+		origins,
+		[],
+		"allowed origins, separated by commas, or `off`; in development localhost too. Any request header is allowed from them; cookies are ignored",
+		"none",
+	),
+	CORKBOARD_HTTP_STATUS: fixed(
+		oneOf("audit", "draft"),
+		"audit",
+		"`audit`: status codes as the audits of graphql-http expect; `draft`: 422 and 294, as in the GraphQL over HTTP draft of 2026",
+	),
+	CORKBOARD_HTTP_MAX_AGE: fixed(
+		integer(0, 31_536_000, "seconds from 0 to 31536000"),
+		10,
+		"seconds that HTTP caches may keep the response to a GET that does not depend on the viewer",
+	),
+	CORKBOARD_COMPRESSION: fixed(
+		onOff,
+		true,
+		"`off`: responses are not compressed. Else those of 1,400 bytes and more are, by brotli or gzip at the fastest level; a proxy may spend more",
+	),
+	CORKBOARD_SHUTDOWN_DELAY: derived(
+		seconds(300),
+		"seconds from SIGTERM until `serve` refuses requests. Meanwhile `/health/ready` answers 503 and all else is served as before, so that a load balancer can send requests elsewhere ([signals](install.md#signals-and-shutdown))",
+		"5 in production, else 0",
+	),
+	CORKBOARD_REQUEST_ID: fixed(
+		headerName,
+		null,
+		"header with a proxy's request id. It becomes `x-request-id` and appears in the log",
+		"`off`: own ids",
+	),
+} as const;
+
+const OPERATORS = {
+	CORKBOARD_ADMIN: optional(
+		address,
+		"`host:port` on which operators read [metrics](metrics.md#metrics), such as `127.0.0.1:9464`. Nothing there asks for a token: keep it off the public network",
+		"none",
+	),
+	CORKBOARD_USAGE_DAYS: fixed(
+		integer(0, 400),
+		90,
+		"days that the use of fields and documents is kept ([usage](persisted-documents.md#remove-a-field-or-a-document)), from 0 (it is not counted) to 400",
+	),
+	CORKBOARD_METRICS_DOCUMENTS: fixed(
+		integer(0, 10_000),
+		100,
+		"operations of known documents with metrics of their own, the most frequent; the others share the label `other`",
+	),
+} as const;
+
+const DOCUMENTS = {
+	CORKBOARD_DOCUMENTS: fixed(
+		oneOf("off", "report", "strict"),
+		"off",
+		"`off`; `report` or `strict` with `CORKBOARD_DOCUMENT_FILES` ([persisted documents](persisted-documents.md))",
+	),
+	CORKBOARD_DOCUMENT_FILES: fixed(
+		list("paths, separated by commas"),
+		[],
+		"files of persisted documents, separated by commas",
+		"none",
+	),
+	CORKBOARD_SLOW: fixed(
+		slowMs,
+		500,
+		"a request that takes longer than so many milliseconds is logged with its plan ([operations](fleet-status.md#slow-requests)); `off`: none is",
+	),
+	CORKBOARD_LOG: derived(
+		log,
+		"a level, a format (`text`, `json`), or both with a comma",
+		"`info`; json in production",
+	),
+} as const;
+
+/** All settings, as docs/configuration.md and `serve --help` list them. */
+export const SECTIONS: readonly {
+	readonly title: string;
+	readonly settings: Readonly<Record<string, Setting<unknown>>>;
+}[] = [
+	{ title: "Address and mode", settings: ADDRESS },
+	{ title: "Data", settings: DATA },
+	{ title: "Identity", settings: IDENTITY },
+	{ title: "Limits", settings: LIMITS },
+	{ title: "HTTP", settings: HTTP },
+	{ title: "Operators", settings: OPERATORS },
+	{ title: "Jobs and home feeds", settings: JOBS },
+	{ title: "Documents and log", settings: DOCUMENTS },
+	{ title: "Traces", settings: TRACES },
+];
+
+/** Each setting once: what it may be, its default, what it is about. Parsing, --help and docs/configuration.md follow from it. */
+export const SETTINGS = {
+	...ADDRESS,
+	...DATA,
+	...IDENTITY,
+	...LIMITS,
+	...HTTP,
+	...OPERATORS,
+	...JOBS,
+	...DOCUMENTS,
+	...TRACES,
+} as const;

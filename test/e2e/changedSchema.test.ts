@@ -31,6 +31,7 @@ describe("a program whose SDL was edited", () => {
 			"package.json",
 			"test/update.ts",
 			"test/commandsPage.ts",
+			"test/configurationPage.ts",
 		]) {
 			cpSync(join(ROOT, name), join(path, name));
 		}

@@ -12,6 +12,7 @@ import { runChecks } from "../../app/runChecks.ts";
 import { logSlowRequests } from "../../app/slowRequests.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../config/config.ts";
+import { SETTINGS } from "../../config/settings.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Demo } from "../../server/graphiql/registerGraphiql.ts";
 import { createLog } from "../../server/log.ts";
@@ -34,6 +35,10 @@ export const usage: Usage = {
 				"check settings, schema, documents, topology, hosts and the tables of every shard, and serve nothing",
 		},
 	},
+	settings: Object.entries(SETTINGS).map(([name, { kind, shown }]) => [
+		name,
+		`${kind.expected}; ${shown.replaceAll("`", "")}`,
+	]),
 };
 
 export async function run(
