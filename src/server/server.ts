@@ -108,6 +108,7 @@ const LIMITS: Limits = {
 	pipelined: 8,
 	connections: 10_000,
 	sendMs: 60_000,
+	checkMs: 1_000,
 	unreadBytes: 256 * 1_024 * 1_024,
 	bodyBytes: 64 * 1_024 * 1_024,
 };

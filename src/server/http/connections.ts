@@ -13,10 +13,9 @@ export interface ConnectionLimits {
 	readonly sendMs: number;
 	/** Of all responses together that clients have not taken yet. Above it, the clients that do not take theirs are disconnected before `sendMs`. */
 	readonly unreadBytes: number;
+	/** Between two checks of the connections. */
+	readonly checkMs: number;
 }
-
-/** How often connections are checked. */
-const CHECK_MS = 1_000;
 
 /**
  * A read from a socket may hold hundreds of small requests, and Node parses all
@@ -119,7 +118,8 @@ export class Connections {
 		// are full. Node's types do not have it.
 		Object.assign(server, { dropMaxConnection: true });
 		server.on("drop", () => this.#refusals.count("connections"));
-		const timer = setInterval(() => this.#check(server), CHECK_MS).unref();
+		const { checkMs } = this.#limits;
+		const timer = setInterval(() => this.#check(server), checkMs).unref();
 		app.addHook("onClose", async () => clearInterval(timer));
 	}
 

@@ -157,11 +157,11 @@ suite("a client that does not read its response", () => {
 		});
 
 	test("is disconnected after a time, whatever it sends meanwhile", async () => {
-		await using toy = await startLong({ limits: { sendMs: 1_500 } });
+		await using toy = await startLong({ limits: { sendMs: 300, checkMs: 50 } });
 		using socket = await openSocket(toy.server.url);
 		socket.pause();
 		socket.write(postText("{ hello }"));
-		const sends = setInterval(() => socket.write(postText("{ hello }")), 300);
+		const sends = setInterval(() => socket.write(postText("{ hello }")), 50);
 		try {
 			await until("a line of the log", () => overloads(toy).length > 0);
 			assert.equal(overloads(toy).at(-1)?.unread, 1);
@@ -174,7 +174,7 @@ suite("a client that does not read its response", () => {
 		const asked = Promise.withResolvers<void>();
 		const known = Promise.withResolvers<boolean>();
 		await using toy = await startLong({
-			limits: { sendMs: 0 },
+			limits: { sendMs: 0, checkMs: 50 },
 			isUser() {
 				asked.resolve();
 				return known.promise;
@@ -201,7 +201,9 @@ suite("a client that does not read its response", () => {
 	});
 
 	test("is disconnected sooner where unread responses take too much memory", async () => {
-		await using toy = await startLong({ limits: { unreadBytes: 40_000_000 } });
+		await using toy = await startLong({
+			limits: { unreadBytes: 40_000_000, checkMs: 50 },
+		});
 		const sockets = await Promise.all(
 			Array.from({ length: 6 }, () => openSocket(toy.server.url)),
 		);
@@ -224,12 +226,12 @@ suite("a client that does not read its response", () => {
 	});
 
 	test("who reads slowly gets it", async () => {
-		await using toy = await startLong({});
+		await using toy = await startLong({ limits: { checkMs: 50 } });
 		using socket = await openSocket(toy.server.url);
 		socket.pause();
 		socket.write(postText("{ hello }").repeat(2));
 		// Two checks of the connections at least find the first response unread.
-		await sleep(2_500);
+		await sleep(250);
 		socket.resume();
 		await until(
 			"both responses",
