@@ -31,30 +31,43 @@ export async function run(
 	const signal = context.interruptSignal();
 	return withFleet(context, async (fleet) => {
 		context.stderr("watching operations");
-		while (!signal.aborted) {
+		const unlessAway = async (body: () => Promise<void>) => {
 			try {
-				const records = await listOperations(fleet.store);
-				for (const record of records) {
-					if (isOver(record)) continue;
-					await using operation = await Operation.tryTakeOver(
-						fleet.store,
-						record.id,
-					);
-					if (operation === null) continue;
-					const { id, step } = operation.record;
-					context.stdout(`taking over ${id} at ${step}`);
-					const result = await proceed({ ...fleet, signal }, operation);
-					context.stdout(describeOperation(result).join("\n"));
-				}
-				for (const name of await fenceReturned(fleet, records)) {
-					context.stdout(`${name} is back after promote --dead: fenced`);
-				}
+				await body();
 			} catch (thrown) {
 				// The store or a server is away, or somebody else was faster: the next look shows it.
 				context.stderr((thrown as Error).message);
 			}
+		};
+		const settle = async (opened: string) => {
+			await using operation = await Operation.tryTakeOver(fleet.store, opened);
+			if (operation === null) return;
+			const { id, step } = operation.record;
+			context.stdout(`taking over ${id} at ${step}`);
+			const result = await proceed({ ...fleet, signal }, operation);
+			context.stdout(describeOperation(result).join("\n"));
+		};
+		/** By id: a copy takes hours, and writes wait for a promotion meanwhile. */
+		const running = new Map<string, Promise<void>>();
+		while (!signal.aborted) {
+			await unlessAway(async () => {
+				const records = await listOperations(fleet.store);
+				for (const record of records) {
+					const { id } = record;
+					if (isOver(record) || running.has(id)) continue;
+					const settling = unlessAway(() => settle(id));
+					running.set(
+						id,
+						settling.finally(() => running.delete(id)),
+					);
+				}
+				for (const name of await fenceReturned(fleet, records)) {
+					context.stdout(`${name} is back after promote --dead: fenced`);
+				}
+			});
 			await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
 		}
+		await Promise.all(running.values());
 		return signal.reason === "SIGTERM" ? 143 : 130;
 	});
 }

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { mock, test } from "node:test";
 import {
 	listOperations,
@@ -6,11 +8,15 @@ import {
 	requireRecord,
 } from "../../../src/ops/fleet/operations.ts";
 import { isHeld } from "../../../src/ops/fleet/signOfLife.ts";
+import { openFileStore } from "../../../src/topology/fileStore.ts";
 import type {
 	StoreChange,
 	TopologyStore,
 } from "../../../src/topology/store.ts";
 import { memoryStore, storedTexts } from "../../helpers/memoryStore.ts";
+import { command } from "../../helpers/runCommand.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { until } from "../../helpers/until.ts";
 
 const ABOUT = { kind: "promote", from: "a:1", to: "b:1" } as const;
 /** A look that ends before the next sign of life. */
@@ -138,4 +144,51 @@ test("what is no id of an operation is refused in a sentence", async () => {
 		code: "NOT_FOUND",
 		message: "There is no operation nothing.",
 	});
+});
+
+test("operator settles an operation although another cannot be completed", async () => {
+	using folder = temporaryFolder();
+	const file = join(folder.path, "topology.json");
+	// Nothing listens there.
+	const [primary, replica] = ["127.0.0.1:1", "127.0.0.1:2"] as const;
+	const hosts = {
+		primary: `mysql://u:p@${primary}`,
+		replica: `mysql://u:p@${replica}`,
+	};
+	writeFileSync(
+		file,
+		JSON.stringify({
+			version: 1,
+			shards: [{ range: [0, 0], ...hosts, open: true }],
+			lookups: [{ range: [0, 0], ...hosts }],
+		}),
+	);
+	await using store = openFileStore(file);
+	{
+		// No map names its hosts.
+		await using stuck = await Operation.begin(store, ABOUT);
+		await stuck.save({ step: "fencing" });
+		const about = { from: primary, to: replica };
+		await using _ = await Operation.begin(store, {
+			...{ kind: "replica remove", ...about },
+		});
+	}
+	const ending = new AbortController();
+	const operator = command(["operator"], {
+		env: { CORKBOARD_TOPOLOGY: file },
+		interruptSignal: () => ending.signal,
+	});
+	try {
+		await until("the other is done", async () => {
+			const records = await listOperations(store);
+			return records.some(
+				({ kind, step }) => kind === "replica remove" && step === "done",
+			);
+		});
+	} finally {
+		ending.abort("SIGINT");
+	}
+	const { code, err } = await operator;
+	assert.equal(code, 130);
+	assert.match(err, /The topology names no primary a:1/);
 });
