@@ -69,7 +69,7 @@ export function rollbackTo(
 				} as Range;
 			}
 			faults.push(
-				`${list} ${range.range.join(" to ")}: version ${old.version} names ${redactHostUrl(then.primary)}, which lacks what was written since ${redactHostUrl(range.primary)} took its place`,
+				`${list} ${[...new Set(range.range)].join(" to ")}: version ${old.version} names ${redactHostUrl(then.primary)}, which lacks what was written since ${redactHostUrl(range.primary)} took its place`,
 			);
 			return range;
 		});
