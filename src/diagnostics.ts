@@ -43,6 +43,8 @@ export const CHANNELS = {
 	databaseHost: channel("corkboard.databaseHost"),
 	/** The name of a database host leads to another server, or to one that takes no writes any more: `DatabaseServer`. */
 	databaseServer: channel("corkboard.databaseServer"),
+	/** A new connection has said what time it is: `DatabaseClock`. */
+	databaseClock: channel("corkboard.databaseClock"),
 	/** A database host acknowledged a transaction of this process: `AcknowledgedCommit`. */
 	acknowledgedCommit: channel("corkboard.acknowledgedCommit"),
 	/** The shards that a process reads past its own cache have changed: `UnreadOutboxes`. */
@@ -537,6 +539,14 @@ export interface DatabaseServer {
 	readonly server: string;
 	readonly before: string;
 	readonly takesWrites: boolean;
+}
+
+/** How far a server's clock is before (negative: behind) that of this process, in milliseconds: between these two. */
+export interface DatabaseClock {
+	/** `host:port` */
+	readonly host: string;
+	readonly least: number;
+	readonly most: number;
 }
 
 export interface UnreadOutboxes {

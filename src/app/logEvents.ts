@@ -1,6 +1,7 @@
 import {
 	type CacheHost,
 	CHANNELS,
+	type DatabaseClock,
 	type DatabaseFailure,
 	type DatabaseHost,
 	type DatabaseServer,
@@ -17,12 +18,17 @@ import {
 } from "../diagnostics.ts";
 import { REFUSED_WARNING_MS } from "../queue/rotation.ts";
 import type { createLog } from "../server/log.ts";
+import { sureSeconds } from "../util/sureSeconds.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
+
+/** Leases and times of creation are by the clocks of several machines. */
+const CLOCK_SECONDS = 1;
 
 /** Logs what an operator needs to know besides requests, until disposed. docs/log-events.md says what to do about each event. */
 export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 	const failures = new Repeated();
 	let spansLost = 0;
+	const wrongClocks = new Set<string>();
 	const listeners = [
 		[
 			CHANNELS.topology,
@@ -82,6 +88,23 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				else if (state === "up") log.info({ host }, "database host up");
 				else if (!hasConnections(host)) {
 					log.info({ host }, "database host removed");
+				}
+			},
+		],
+		[
+			CHANNELS.databaseClock,
+			(message: unknown) => {
+				const clock = message as DatabaseClock;
+				const { host } = clock;
+				const seconds = sureSeconds(clock);
+				const differs = Math.abs(seconds) >= CLOCK_SECONDS;
+				if (differs === wrongClocks.has(host)) return;
+				if (differs) {
+					wrongClocks.add(host);
+					log.warn({ host, seconds }, "database clock differs");
+				} else if (seconds === 0) {
+					wrongClocks.delete(host);
+					log.info({ host }, "database clock agrees");
 				}
 			},
 		],

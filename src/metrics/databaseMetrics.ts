@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import {
 	CHANNELS,
+	type DatabaseClock,
 	type DatabaseFailure,
 	type DatabaseHost,
 	type DatabaseServer,
@@ -10,6 +11,7 @@ import {
 	type StorageCall,
 	type WriteRetry,
 } from "../diagnostics.ts";
+import { sureSeconds } from "../util/sureSeconds.ts";
 import { CALL_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
@@ -59,6 +61,18 @@ export function databaseMetrics(registry: Registry): Feeds {
 		help: "How often a session found another server behind the name of a host, or one that takes no writes any more.",
 		labels: ["host"],
 	});
+	/** Of each host's newest connection. */
+	const differences = new Map<string, number>();
+	const clocks = new Values(registry, "gauge", {
+		name: "corkboard_database_clock_difference_seconds",
+		help: "By how much the clocks of the host and of this process surely differ, as of its newest connection: 0 where they may agree.",
+		aggregator: "max",
+		labels: ["host"],
+		collect() {
+			clocks.clear();
+			for (const [host, seconds] of differences) clocks.set(seconds, host);
+		},
+	});
 	/** Whether each host answers. */
 	const answers = new Map<string, boolean>();
 	/** Hosts with connections at the last scrape. */
@@ -75,7 +89,9 @@ export function databaseMetrics(registry: Registry): Feeds {
 			} satisfies Levels);
 			// Else a dead host would stay down after its replica was promoted.
 			for (const host of pooled) {
-				if (!hosts.has(host)) answers.delete(host);
+				if (hosts.has(host)) continue;
+				answers.delete(host);
+				differences.delete(host);
 			}
 			pooled = hosts;
 			up.clear();
@@ -135,6 +151,13 @@ export function databaseMetrics(registry: Registry): Feeds {
 				changes.at(host);
 				for (const kind of FREQUENT_FAILURES) failures.at(host, kind);
 				for (const reason of RETRIES) retries.at(host, reason);
+			},
+		],
+		[
+			CHANNELS.databaseClock,
+			(message) => {
+				const clock = message as DatabaseClock;
+				differences.set(clock.host, Math.abs(sureSeconds(clock)));
 			},
 		],
 		[

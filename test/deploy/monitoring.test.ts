@@ -344,6 +344,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 		'corkboard_topology_store_lost{instance="a"}': [0, 1],
 		'corkboard_topology_age_seconds{instance="a"}': [0, 90],
 	},
+	CorkboardClockDiffers: {
+		[`corkboard_database_clock_difference_seconds{${HOST}}`]: [0, 3_600],
+	},
 	CorkboardTopologyDiffers: {
 		'corkboard_topology_version{instance="b"}': [3, 4],
 	},

@@ -3,8 +3,11 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fleetStatus } from "../../src/app/fleetStatus.ts";
+import { logEvents } from "../../src/app/logEvents.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
+import { openMetrics } from "../../src/metrics/metrics.ts";
+import { createLog } from "../../src/server/log.ts";
 import { openFileStore } from "../../src/topology/fileStore.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { command } from "../helpers/runCommand.ts";
@@ -136,10 +139,26 @@ describe("the status of a fleet", () => {
 			"SET GLOBAL init_connect = 'SET timestamp = UNIX_TIMESTAMP() + 3600'",
 		);
 		const env = environment(url.href, "clock.json");
+		const lines: Record<string, unknown>[] = [];
+		using _events = logEvents(
+			createLog({
+				level: "info",
+				format: "json",
+				destination: { write: (line) => lines.push(JSON.parse(line)) },
+			}),
+		);
+		using metrics = openMetrics({ documents: 1 });
 		try {
 			const { code, out } = await command(["status"], { env });
 			assert.equal(code, 1);
 			assert.match(out, /its clock is 3[56]\d\d\.\d s before that of this/);
+			const text = await metrics.registry.metrics();
+			assert.match(text, /clock_difference_seconds\{host=\S+\} 3[56]\d\d/);
+			const logged = lines.filter(
+				({ msg }) => msg === "database clock differs",
+			);
+			assert.equal(logged.length, 1);
+			assert.ok(Number(logged[0]?.seconds) > 3_500);
 			const checked = await command(["fleet", "check"], { env });
 			assert.equal(checked.out.match(/its clock is/g)?.length, 1, checked.out);
 		} finally {

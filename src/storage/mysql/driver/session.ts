@@ -1,3 +1,4 @@
+import { CHANNELS, type DatabaseClock } from "../../../diagnostics.ts";
 import type { Deadline } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { ServerIdentity } from "./currentServer.ts";
@@ -53,7 +54,8 @@ const SETTINGS: Sql = {
 	name: "settings",
 	text: `SELECT @@version, @@auto_increment_increment,
 		@@innodb_flush_log_at_trx_commit,
-		${READ_ONLY_SERVER}, ${IDENTITY}`,
+		${READ_ONLY_SERVER}, ${IDENTITY},
+		UNIX_TIMESTAMP(NOW(6)) * 1000`,
 	values: [],
 };
 
@@ -69,7 +71,17 @@ export async function prepareSession(
 	options: SessionOptions,
 	deadline: Deadline,
 ): Promise<{ readonly product: Product; readonly server: ServerIdentity }> {
+	const asked = Date.now();
 	const [row = []] = await connection.rows(SETTINGS, deadline);
+	if (CHANNELS.databaseClock.hasSubscribers) {
+		// A connection lives for minutes, so its first answer is a look often enough.
+		const at = Number(row.at(-1));
+		CHANNELS.databaseClock.publish({
+			host,
+			least: at - Date.now(),
+			most: at - asked,
+		} satisfies DatabaseClock);
+	}
 	const [version, increment, flush, readOnly, innodbReadOnly, id, gtidMode] =
 		row.map(String);
 	const product = checkSettings(host, {
