@@ -3,6 +3,7 @@ import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import type { LaterPrimary } from "../edits.ts";
 import { FleetServer, withoutOperator } from "./fleetServer.ts";
+import { listOperations } from "./operations.ts";
 
 export interface UnwrittenOptions {
 	readonly store: TopologyStore;
@@ -26,7 +27,7 @@ const DATABASES = 500;
  * Looks whether primaries ever took a write of what they are named for, so that
  * nothing is lost without them. One that answers did not where it has none of the
  * databases. One that does not answer is believed to be as the operator says,
- * unless a process has reached it.
+ * unless a process has reached it, or an operation was about it.
  */
 export async function findUnwritten(
 	options: UnwrittenOptions,
@@ -75,6 +76,13 @@ async function reasonOf(
 	const [{ member } = { member: null }] = reached;
 	if (member !== null) {
 		return `${name} does not answer, and the process ${member.id} has reached it, so it may have taken writes.`;
+	}
+	const operations = await listOperations(store);
+	const [known] = operations.filter(
+		({ from, to }) => from === name || to === name,
+	);
+	if (known !== undefined) {
+		return `${name} does not answer, and ${known.id} knows it as a server of the fleet, so it may have taken writes.`;
 	}
 	return stated.includes(name)
 		? null

@@ -8,6 +8,7 @@ import {
 	requireRecord,
 } from "../../../src/ops/fleet/operations.ts";
 import { isHeld } from "../../../src/ops/fleet/signOfLife.ts";
+import { findUnwritten } from "../../../src/ops/fleet/unwritten.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import type {
 	StoreChange,
@@ -191,4 +192,24 @@ test("operator settles an operation although another cannot be completed", async
 	const { code, err } = await operator;
 	assert.equal(code, 130);
 	assert.match(err, /The topology names no primary a:1/);
+});
+
+test("a primary that does not answer and was promoted is not believed to have taken no write, whatever is said of it", async () => {
+	const store = memoryStore();
+	const name = "127.0.0.1:1";
+	const look = () =>
+		findUnwritten({ store, environment: {}, stated: [name], askMs: 100 }, [
+			{ name, url: `mysql://u:p@${name}`, databases: ["db00000"] },
+		]);
+	assert.deepEqual([...(await look()).names], [name]);
+	{
+		await using operation = await Operation.begin(store, {
+			...ABOUT,
+			to: name,
+		});
+		await operation.end("done", "over");
+	}
+	const { names, reasons } = await look();
+	assert.deepEqual([...names], []);
+	assert.match(reasons.join(), /knows it as a server of the fleet/);
 });
