@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HEARTBEAT_MS } from "../../src/cache/invalidationChannel.ts";
 import {
 	encodeHeartbeat,
 	encodeKeys,
 } from "../../src/cache/invalidationMessage.ts";
+import { HEARTBEAT_MS } from "../../src/cache/invalidationSubscriber.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";

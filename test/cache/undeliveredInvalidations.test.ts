@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { MAX_PENDING_KEYS } from "../../src/cache/invalidationChannel.ts";
 import {
 	HEARTBEAT_MS,
-	MAX_PENDING_KEYS,
 	SILENCE_MS,
-} from "../../src/cache/invalidationChannel.ts";
+} from "../../src/cache/invalidationSubscriber.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";

@@ -9,7 +9,7 @@ export async function redisClients(server: {
 	readonly pubsub: number;
 	readonly ids: readonly string[];
 }> {
-	const text = await ask(server, "CLIENT LIST", /cmd=client[^\n]*\n\r\n$/);
+	const text = await ask(server, "CLIENT LIST", /\n\r\n$/);
 	const clients = text
 		.split("\n")
 		.filter(
