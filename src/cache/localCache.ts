@@ -203,12 +203,14 @@ export class LocalCache<V extends CacheEntry> {
 		const batches = new Set(joined.map(({ running }) => running.batch));
 		if (own !== null) batches.add(own);
 		// All at once: what nobody waits for meanwhile could be given up.
+		const waits = Array.from(batches, (batch) => batch.wait(signal));
+		const [first] = waits;
+		const ended =
+			first !== undefined && waits.length === 1
+				? [await first]
+				: await Promise.all(waits);
 		const results = new Map(
-			await Promise.all(
-				[...batches].map(
-					async (batch) => [batch, await batch.wait(signal)] as const,
-				),
-			),
+			Array.from(batches, (batch, at) => [batch, ended[at] ?? []]),
 		);
 		const loaded = own === null ? [] : results.get(own);
 		for (let at = 0; at < missing.length; at++) {

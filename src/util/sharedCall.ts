@@ -1,3 +1,10 @@
+interface Waiter<T> {
+	readonly signal: AbortSignal;
+	readonly giveUp: () => void;
+	readonly resolve: (value: T) => void;
+	readonly reject: (reason: unknown) => void;
+}
+
 /**
  * A call that several wait for. It ends early only when nobody waits any more, and
  * has no one waiter's deadline: one that gives up is rejected at once, with the
@@ -7,13 +14,19 @@
 export class SharedCall<T> {
 	readonly #all = new AbortController();
 	readonly #result: Promise<T>;
+	readonly #waiters = new Set<Waiter<T>>();
+	/** Those who wait without a signal count, and never leave. */
 	#waiting = 0;
+	#isSettled = false;
 
 	/** `start` is called at once, with the signal that is aborted when all have given up. */
 	constructor(start: (signal: AbortSignal) => Promise<T>) {
-		this.#result = (async () => start(this.#all.signal))();
-		// Those who wait get it; nobody may.
-		this.#result.catch(() => {});
+		this.#result = started(start, this.#all.signal);
+		// One promise for all who wait. Nobody may, so a failure is handled here.
+		this.#result.then(
+			(value) => this.#settle(({ resolve }) => resolve(value)),
+			(reason) => this.#settle(({ reject }) => reject(reason)),
+		);
 	}
 
 	/** Whether all who waited have given up: it ends without a result, so it is not to be joined. */
@@ -26,16 +39,38 @@ export class SharedCall<T> {
 		// Not one that gives up: the others may still be about to wait.
 		if (signal?.aborted) return Promise.reject(signal.reason);
 		this.#waiting += 1;
-		if (signal === undefined) return this.#result;
+		if (signal === undefined || this.#isSettled) return this.#result;
 		return new Promise((resolve, reject) => {
 			const giveUp = () => {
 				reject(signal.reason);
+				this.#waiters.delete(waiter);
 				this.#waiting -= 1;
 				if (this.#waiting === 0) this.#all.abort(signal.reason);
 			};
-			const stop = () => signal.removeEventListener("abort", giveUp);
+			const waiter = { signal, giveUp, resolve, reject };
 			signal.addEventListener("abort", giveUp, { once: true });
-			this.#result.then(resolve, reject).finally(stop);
+			this.#waiters.add(waiter);
 		});
+	}
+
+	#settle(deliver: (waiter: Waiter<T>) => void): void {
+		this.#isSettled = true;
+		for (const waiter of this.#waiters) {
+			waiter.signal.removeEventListener("abort", waiter.giveUp);
+			deliver(waiter);
+		}
+		this.#waiters.clear();
+	}
+}
+
+/** What it throws at once rejects too; without a promise more where it does not. */
+function started<T>(
+	start: (signal: AbortSignal) => Promise<T>,
+	signal: AbortSignal,
+): Promise<T> {
+	try {
+		return start(signal);
+	} catch (thrown) {
+		return Promise.reject(thrown);
 	}
 }

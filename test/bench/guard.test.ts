@@ -24,13 +24,6 @@ describe("what one request takes", () => {
 		assert.ok((counted["q1 shared"]?.cacheCommands ?? 0) > 0);
 	});
 
-	it("is one statement for a single object where nothing is cached, and none beside its list's for the objects of a list", () => {
-		const statements = ["q1", "q2", "q3", "q4"].map(
-			(query) => counted[`${query} alone`]?.statements,
-		);
-		assert.deepEqual(statements, [1, 2, 5, 5]);
-	});
-
 	it("is counted: a request that finds nothing in a cache reads, fills caches and spells cursors", () => {
 		const { "q2 cold": cold, "q2 known": hot } = counted;
 		assert.ok(cold !== undefined && hot !== undefined);
