@@ -57,7 +57,7 @@ export interface FleetStatus {
 	readonly caches: readonly CacheReport[];
 	/** Operations that are not over. */
 	readonly operations: readonly OpenOperation[];
-	/** The problems that are about clocks. */
+	/** The problems that are about clocks of hosts. */
 	readonly clocks: readonly string[];
 	/** The topology that was looked at, with its passwords. */
 	readonly map: Topology;
@@ -134,6 +134,7 @@ export async function fleetStatus(
 		...cacheProblems(caches),
 		...problemsBeside,
 		...operations.flatMap(abandoned),
+		...(members ?? []).flatMap(wrongClock),
 		...clocks,
 	];
 	const open = openShards(topology);
@@ -199,6 +200,14 @@ async function openOperations(
 		);
 	};
 	return withDeadline(look(), deadline).catch(() => []);
+}
+
+function wrongClock({ id, clock }: Member): readonly string[] {
+	return clock === 0
+		? []
+		: [
+				`${id}: its clock is ${Math.abs(clock)} s ${clock > 0 ? "before" : "behind"} those of the database hosts, as it has found itself. Synchronize the clocks of all machines.`,
+			];
 }
 
 function abandoned({ id, step, from, isHeld }: OpenOperation) {

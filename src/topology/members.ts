@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { OwnClock } from "./ownClock.ts";
 import type { Announcement, ReadableStore } from "./store.ts";
 
 /** A process that serves a topology, as it announces itself. */
@@ -17,6 +18,8 @@ export interface Member {
 	readonly since: number;
 	/** Fingerprint of the lock file of its model. */
 	readonly model: string;
+	/** Whole seconds that its clock is before (negative: behind) those of most database hosts; 0 where they may agree. */
+	readonly clock: number;
 }
 
 /** What a process says of itself. */
@@ -33,6 +36,9 @@ export class Membership implements AsyncDisposable {
 	readonly #identity: MemberIdentity;
 	readonly #announcement: Announcement;
 	readonly #since = Date.now();
+	readonly #ownClock: OwnClock;
+	#served: readonly [version: number, oldest: number] | null = null;
+	#clock = 0;
 	#said = "";
 
 	constructor(
@@ -43,6 +49,10 @@ export class Membership implements AsyncDisposable {
 		this.id = `${host}-${process.pid}-${randomBytes(3).toString("hex")}`;
 		this.#identity = identity;
 		this.#announcement = store.announce(`${MEMBERS}/${this.id}`);
+		this.#ownClock = new OwnClock((seconds) => {
+			this.#clock = seconds;
+			if (this.#served !== null) void this.say(...this.#served);
+		});
 	}
 
 	/**
@@ -51,6 +61,7 @@ export class Membership implements AsyncDisposable {
 	 * does not answer is no error: it gets the text when it answers again.
 	 */
 	async say(version: number, oldest: number): Promise<void> {
+		this.#served = [version, oldest];
 		const { role, model } = this.#identity;
 		const text = JSON.stringify({
 			version,
@@ -60,6 +71,7 @@ export class Membership implements AsyncDisposable {
 			pid: process.pid,
 			since: this.#since,
 			model,
+			clock: this.#clock,
 		});
 		if (text === this.#said) return;
 		this.#said = text;
@@ -67,6 +79,7 @@ export class Membership implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.#ownClock[Symbol.dispose]();
 		await this.#announcement[Symbol.asyncDispose]();
 	}
 }
@@ -104,5 +117,6 @@ function memberOf(id: string, text: string): Member {
 		pid: number(said.pid),
 		since: number(said.since),
 		model: String(said.model ?? ""),
+		clock: number(said.clock),
 	};
 }

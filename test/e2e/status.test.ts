@@ -9,10 +9,12 @@ import { readConfig } from "../../src/config/config.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { createLog } from "../../src/server/log.ts";
 import { openFileStore } from "../../src/topology/fileStore.ts";
+import { readMembers } from "../../src/topology/members.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { command } from "../helpers/runCommand.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
 import { startMysql } from "../services/mysql.ts";
 
 const SECRET = "of the tests of status, 32 bytes or more";
@@ -152,6 +154,23 @@ describe("the status of a fleet", () => {
 			const { code, out } = await command(["status"], { env });
 			assert.equal(code, 1);
 			assert.match(out, /its clock is 3[56]\d\d\.\d s before that of this/);
+			const store = openFileStore(env.CORKBOARD_TOPOLOGY);
+			{
+				await using _store = store;
+				await using _server = await openCorkboard(
+					readConfig(env),
+					"readWrite",
+					"serve",
+				);
+				await until("the member to have compared its clock", async () =>
+					(await readMembers(store)).some(({ clock }) => clock < -3_500),
+				);
+				const served = await command(["status"], { env });
+				assert.match(
+					served.out,
+					/-\d+-\w+: its clock is 3[56]\d\d s behind those of the data/,
+				);
+			}
 			const text = await metrics.registry.metrics();
 			assert.match(text, /clock_difference_seconds\{host=\S+\} 3[56]\d\d/);
 			const logged = lines.filter(

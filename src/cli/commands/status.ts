@@ -176,8 +176,11 @@ function secondsOf({ least, most }: NonNullable<HostReport["clock"]>): number {
 }
 
 function jsonOfMember({ id, role, ...member }: Member) {
-	const { host, pid, version, oldest, since, model } = member;
-	return { id, role, host, pid, version, oldest, since, model };
+	const { host, pid, version, oldest, since, model, clock } = member;
+	return {
+		...{ id, role, host, pid, version, oldest, since, model },
+		clockSeconds: clock,
+	};
 }
 
 /** docs/commands-json.md describes this shape: scripts rely on it. */
