@@ -81,8 +81,6 @@ const LONG_FILES: Readonly<Record<string, number>> = {
 	"src/graph/read/view.ts": 606,
 	"src/graph/write/archive.ts": 419,
 	"src/graph/write/pipeline.ts": 438,
-	"src/ops/fleet/promote.ts": 417,
-	"src/ops/fleet/promoteDead.ts": 490,
 	"src/queue/mysql/mysqlJobStore.ts": 436,
 	"src/queue/mysql/statements.ts": 439,
 	"src/queue/sqlite/sqliteJobStore.ts": 417,
