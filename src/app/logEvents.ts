@@ -21,14 +21,15 @@ import type { createLog } from "../server/log.ts";
 import { sureSeconds } from "../util/sureSeconds.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 
+type Log = ReturnType<typeof createLog>;
+
 /** Leases and times of creation are by the clocks of several machines. */
 const CLOCK_SECONDS = 1;
 
 /** Logs what an operator needs to know besides requests, until disposed. docs/log-events.md says what to do about each event. */
-export function logEvents(log: ReturnType<typeof createLog>): Disposable {
+export function logEvents(log: Log): Disposable {
 	const failures = new Repeated();
 	let spansLost = 0;
-	const wrongClocks = new Set<string>();
 	const listeners = [
 		[
 			CHANNELS.topology,
@@ -79,49 +80,7 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				else log.info(fields, "cache host up");
 			},
 		],
-		[
-			CHANNELS.databaseHost,
-			(message: unknown) => {
-				const { host, state, error } = message as DatabaseHost;
-				const fields = { host, reason: reasonOf(error) };
-				if (state === "down") log.error(fields, "database host down");
-				else if (state === "up") log.info({ host }, "database host up");
-				else if (!hasConnections(host)) {
-					log.info({ host }, "database host removed");
-				}
-			},
-		],
-		[
-			CHANNELS.databaseClock,
-			(message: unknown) => {
-				const clock = message as DatabaseClock;
-				const { host } = clock;
-				const seconds = sureSeconds(clock);
-				const differs = Math.abs(seconds) >= CLOCK_SECONDS;
-				if (differs === wrongClocks.has(host)) return;
-				if (differs) {
-					wrongClocks.add(host);
-					log.warn({ host, seconds }, "database clock differs");
-				} else if (seconds === 0) {
-					wrongClocks.delete(host);
-					log.info({ host }, "database clock agrees");
-				}
-			},
-		],
-		[
-			CHANNELS.databaseServer,
-			(message: unknown) => {
-				log.warn(message as DatabaseServer, "database server changed");
-			},
-		],
-		[
-			CHANNELS.databaseFailure,
-			(message: unknown) => {
-				const { host, kind } = message as DatabaseFailure;
-				if (kind !== "diskFull" || !failures.isDue(`disk ${host}`)) return;
-				log.error({ host }, "disk full");
-			},
-		],
+		...databaseEvents(log, failures),
 		[
 			CHANNELS.standby,
 			(message: unknown) => {
@@ -213,6 +172,55 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 			}
 		},
 	};
+}
+
+function databaseEvents(log: Log, failures: Repeated) {
+	const wrongClocks = new Set<string>();
+	return [
+		[
+			CHANNELS.databaseHost,
+			(message: unknown) => {
+				const { host, state, error } = message as DatabaseHost;
+				const fields = { host, reason: reasonOf(error) };
+				if (state === "down") log.error(fields, "database host down");
+				else if (state === "up") log.info({ host }, "database host up");
+				else if (!hasConnections(host)) {
+					log.info({ host }, "database host removed");
+				}
+			},
+		],
+		[
+			CHANNELS.databaseClock,
+			(message: unknown) => {
+				const clock = message as DatabaseClock;
+				const { host } = clock;
+				const seconds = sureSeconds(clock);
+				const differs = Math.abs(seconds) >= CLOCK_SECONDS;
+				if (differs === wrongClocks.has(host)) return;
+				if (differs) {
+					wrongClocks.add(host);
+					log.warn({ host, seconds }, "database clock differs");
+				} else if (seconds === 0) {
+					wrongClocks.delete(host);
+					log.info({ host }, "database clock agrees");
+				}
+			},
+		],
+		[
+			CHANNELS.databaseServer,
+			(message: unknown) => {
+				log.warn(message as DatabaseServer, "database server changed");
+			},
+		],
+		[
+			CHANNELS.databaseFailure,
+			(message: unknown) => {
+				const { host, kind } = message as DatabaseFailure;
+				if (kind !== "diskFull" || !failures.isDue(`disk ${host}`)) return;
+				log.error({ host }, "disk full");
+			},
+		],
+	] as const;
 }
 
 /** Of the same lines, one a minute: a host that is away for hours would fill the log. */

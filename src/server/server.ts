@@ -29,7 +29,11 @@ import { ShortWay } from "./graphql/shortWay.ts";
 import { clientAddress, trustedProxies } from "./http/address.ts";
 import { allowedOrigins } from "./http/cors.ts";
 import { type HealthChecks, registerHealth } from "./http/health.ts";
-import { createHttpApp, type HttpLimits } from "./http/httpApp.ts";
+import {
+	createHttpApp,
+	type HttpApp,
+	type HttpLimits,
+} from "./http/httpApp.ts";
 import { RequestHeadReader } from "./http/requestHead.ts";
 import type { StartSpan } from "./http/requestSpan.ts";
 import { ResponseWriter } from "./http/responseWriter.ts";
@@ -239,26 +243,32 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 	let closed: Promise<void> | undefined;
 	const close = () => {
-		closed ??= (async () => {
-			http.drain();
-			const timer = setTimeout(() => {
-				log.warn({ drainMs: limits.drainMs }, "requests cut off");
-				app.server.closeAllConnections();
-			}, limits.drainMs);
-			try {
-				await app.close();
-			} finally {
-				clearTimeout(timer);
-			}
-		})();
+		closed ??= drain(http, limits.drainMs, log);
 		return closed;
 	};
 	return {
 		url: urlOf(app),
-		leave: http.leave,
+		leave: () => http.shutdown.leave(),
 		close,
 		[Symbol.asyncDispose]: close,
 	};
+}
+
+async function drain(
+	{ app, shutdown }: HttpApp,
+	drainMs: number,
+	log: FastifyBaseLogger,
+): Promise<void> {
+	shutdown.drain();
+	const timer = setTimeout(() => {
+		log.warn({ drainMs }, "requests cut off");
+		app.server.closeAllConnections();
+	}, drainMs);
+	try {
+		await app.close();
+	} finally {
+		clearTimeout(timer);
+	}
 }
 
 function anyDocument(log: FastifyBaseLogger): Documents {

@@ -12,7 +12,6 @@ import type { Topology } from "../topology/types.ts";
 import type { Deadline } from "../util/deadline.ts";
 import type { HostReport } from "./hostReport.ts";
 import { modShard } from "./modShard.ts";
-import { OpenShards } from "./openShards.ts";
 import type {
 	Edge,
 	EdgeKey,
@@ -41,6 +40,7 @@ import type {
 	TransactionResult,
 	UntakenQuery,
 } from "./storage.ts";
+import { TopologyVersion } from "./topologyVersion.ts";
 
 /**
  * Storage whose topology can change while it is used: one storage for each
@@ -97,7 +97,12 @@ export async function createReloadableStorage(
 	onRetired: () => void = () => {},
 ): Promise<ReloadableStorage> {
 	const all = { ...LIMITS, ...limits };
-	const version = new Version(first, await open(first), all.tablesMs, null);
+	const version = new TopologyVersion(
+		first,
+		await open(first),
+		all.tablesMs,
+		null,
+	);
 	return new TopologySwitcher(open, version, all, onRetired);
 }
 
@@ -105,16 +110,16 @@ class TopologySwitcher implements ReloadableStorage {
 	readonly #open: Open;
 	readonly #limits: ReloadableStorageLimits;
 	readonly #onRetired: () => void;
-	readonly #retired = new Set<Version>();
+	readonly #retired = new Set<TopologyVersion>();
 	/** Called once each, by a newer version or when the storage closes. */
 	readonly #waiting = new Set<() => void>();
-	#current: Version;
+	#current: TopologyVersion;
 	#switching: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
 	constructor(
 		open: Open,
-		first: Version,
+		first: TopologyVersion,
 		limits: ReloadableStorageLimits,
 		onRetired: () => void,
 	) {
@@ -432,7 +437,7 @@ class TopologySwitcher implements ReloadableStorage {
 		checkTopologyChange(old.topology, topology);
 		if (topology.version === old.topology.version) return;
 		if (this.#closed) throw closedError();
-		const next = new Version(
+		const next = new TopologyVersion(
 			topology,
 			await this.#open(topology),
 			this.#limits.tablesMs,
@@ -489,7 +494,7 @@ class TopologySwitcher implements ReloadableStorage {
 
 	/** Whether there is a newer version, or comes one in time. */
 	async #newerThan(
-		version: Version,
+		version: TopologyVersion,
 		until: number,
 		signal: AbortSignal | undefined,
 	): Promise<boolean> {
@@ -530,7 +535,7 @@ class TopologySwitcher implements ReloadableStorage {
 	 * another reason: whoever comes then would wait in vain.
 	 */
 	async #waitAfter(
-		version: Version,
+		version: TopologyVersion,
 		refusal: unknown,
 		began: number,
 	): Promise<boolean> {
@@ -564,101 +569,6 @@ class TopologySwitcher implements ReloadableStorage {
 
 	#wake(): void {
 		for (const wake of [...this.#waiting]) wake();
-	}
-}
-
-/** The storage of one version. A replaced one closes when its last call ends. */
-class Version {
-	readonly topology: Topology;
-	readonly storage: Storage;
-	readonly #open: OpenShards | null;
-	/** Hosts that refuse writes, and since when: a time of `performance.now()`. */
-	readonly #refusing = new Map<string, number>();
-	#calls = 0;
-	#onIdle: (() => void) | null = null;
-	#closing: Promise<void> | null = null;
-
-	constructor(
-		topology: Topology,
-		storage: Storage,
-		tablesMs: number | null,
-		/** Open in the version before; null: this is the first. */
-		before: ReadonlySet<number> | null,
-	) {
-		this.topology = topology;
-		this.storage = storage;
-		this.#open =
-			tablesMs === null
-				? null
-				: new OpenShards(
-						topology,
-						(shards) => this.use((storage) => storage.missingTables(shards)),
-						before,
-						tablesMs,
-					);
-	}
-
-	get openShards(): readonly number[] {
-		return this.#open?.shards ?? this.storage.openShards;
-	}
-
-	/** Since when the host has refused all writes that are known of. */
-	refusedSince(refusal: unknown): number {
-		const { host } = (refusal as CorkboardError).details;
-		const now = performance.now();
-		const since = this.#refusing.get(String(host)) ?? now;
-		this.#refusing.set(String(host), since);
-		return since;
-	}
-
-	/** A host has taken a write. */
-	accepted(hostIn: (storage: Storage) => string | null): void {
-		if (this.#refusing.size === 0) return;
-		this.#refusing.delete(String(hostIn(this.storage)));
-	}
-
-	async use<T>(body: (storage: Storage) => Promise<T>): Promise<T> {
-		this.#calls += 1;
-		try {
-			return await body(this.storage);
-		} finally {
-			this.#ended();
-		}
-	}
-
-	async *walk<Row>(
-		batches: AsyncIterable<readonly Row[]>,
-	): AsyncGenerator<readonly Row[]> {
-		this.#calls += 1;
-		try {
-			yield* batches;
-		} finally {
-			this.#ended();
-		}
-	}
-
-	/** Closes it after its last call, or after `drainMs`. No new call starts on it. */
-	retire(drainMs: number, done: () => void): void {
-		this.#open?.[Symbol.dispose]();
-		const close = () => {
-			clearTimeout(timer);
-			// A failure to close has no caller to report it to.
-			this.close().then(done, done);
-		};
-		const timer = setTimeout(close, drainMs);
-		if (this.#calls === 0) close();
-		else this.#onIdle = close;
-	}
-
-	close(): Promise<void> {
-		this.#open?.[Symbol.dispose]();
-		this.#closing ??= Promise.resolve(this.storage[Symbol.asyncDispose]());
-		return this.#closing;
-	}
-
-	#ended(): void {
-		this.#calls -= 1;
-		if (this.#calls === 0) this.#onIdle?.();
 	}
 }
 

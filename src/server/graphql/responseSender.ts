@@ -132,7 +132,7 @@ export class ResponseSender {
 			headers: counted === null ? headers : [...counted.headers, ...headers],
 			body,
 			encoding,
-			isLast: http.isDraining,
+			isLast: http.shutdown.isDraining,
 		});
 		logRequest(
 			log,

@@ -109,7 +109,7 @@ export class ShortWay {
 		handOver: () => void,
 	): boolean {
 		const { http, heads, requestsInProgress, rateLimit } = this.#options;
-		if (http.isDraining || !requestsInProgress.hasPlace) return false;
+		if (http.shutdown.isDraining || !requestsInProgress.hasPlace) return false;
 		const head = heads.read(message);
 		if (head === null) return false;
 		const { startSpan } = this.#options;

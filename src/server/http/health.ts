@@ -81,8 +81,8 @@ export function registerHealth(
 		"/health/ready",
 		async (request, reply) => {
 			const isReady =
-				!http.isLeaving && (await checks.isReady().catch(() => false));
-			const status = http.isLeaving
+				!http.shutdown.isLeaving && (await checks.isReady().catch(() => false));
+			const status = http.shutdown.isLeaving
 				? "draining"
 				: isReady
 					? "ready"

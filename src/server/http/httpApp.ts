@@ -32,16 +32,36 @@ import { workDoneOn } from "./workDone.ts";
 
 export interface HttpApp {
 	readonly app: FastifyInstance;
-	/** Not ready from now on, so that load balancers send requests elsewhere; all are served as before. */
-	leave(): void;
-	readonly isLeaving: boolean;
-	/** Reject requests from now on, also on open connections. */
-	drain(): void;
-	readonly isDraining: boolean;
+	readonly shutdown: Shutdown;
 	readonly refusals: Refusals;
 	readonly bodies: BodyReader;
 	/** Offer each request to this handler first. Fastify gets those that it returns false for, and those that it hands over later. */
 	answerFirst(handler: FirstHandler): void;
+}
+
+/** How far a server is on its way to its end. */
+export class Shutdown {
+	#isLeaving = false;
+	#isDraining = false;
+
+	/** Not ready from now on, so that load balancers send requests elsewhere; all are served as before. */
+	leave(): void {
+		this.#isLeaving = true;
+	}
+
+	/** Reject requests from now on, also on open connections. */
+	drain(): void {
+		this.#isLeaving = true;
+		this.#isDraining = true;
+	}
+
+	get isLeaving(): boolean {
+		return this.#isLeaving;
+	}
+
+	get isDraining(): boolean {
+		return this.#isDraining;
+	}
 }
 
 /** Returns whether it answers the request. If it cannot after all, it calls `handOver`. */
@@ -79,8 +99,7 @@ export async function createHttpApp(options: {
 	readonly allowedMethods: ReadonlyMap<string, readonly string[]>;
 }): Promise<HttpApp> {
 	const { log, limits, allowedMethods, requestIdHeader } = options;
-	let isLeaving = false;
-	let isDraining = false;
+	const shutdown = new Shutdown();
 	const refusals = new Refusals(log);
 	const connections = new Connections(limits, refusals);
 
@@ -158,7 +177,7 @@ export async function createHttpApp(options: {
 		const path = request.url.split("?", 1)[0] ?? "";
 		// A request with work done arrived before the drain: its body was awaited.
 		const isNew = workDoneOn(request.raw) === undefined;
-		if (isDraining && isNew && !path.startsWith("/health/")) {
+		if (shutdown.isDraining && isNew && !path.startsWith("/health/")) {
 			return sendError(reply, "UNAVAILABLE", "The server is shutting down.");
 		}
 		// Apollo's integration builds a URL of these two, which may throw.
@@ -207,7 +226,7 @@ export async function createHttpApp(options: {
 	app.setErrorHandler(handleError);
 	// A connection kept alive would prolong the drain.
 	app.addHook("onSend", async (_request, reply) => {
-		if (isDraining) reply.header("connection", "close");
+		if (shutdown.isDraining) reply.header("connection", "close");
 	});
 	app.addHook("onResponse", async (request, reply) => {
 		const arrivedAt = workDoneOn(request.raw)?.arrivedAt;
@@ -234,19 +253,7 @@ export async function createHttpApp(options: {
 	});
 	return {
 		app,
-		leave() {
-			isLeaving = true;
-		},
-		get isLeaving() {
-			return isLeaving;
-		},
-		drain() {
-			isLeaving = true;
-			isDraining = true;
-		},
-		get isDraining() {
-			return isDraining;
-		},
+		shutdown,
 		refusals,
 		bodies,
 		answerFirst(handler) {
