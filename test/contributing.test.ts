@@ -7,7 +7,7 @@ import { parse } from "graphql";
 import { createDomain } from "../src/domain/domain.ts";
 import { edgeMutation } from "../src/domain/resolvers/edgeMutation.ts";
 import { resolvers } from "../src/domain/resolvers/resolvers.ts";
-import { createView } from "../src/graph/read/view.ts";
+import { View } from "../src/graph/read/view.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
 import { createWrites } from "../src/graph/write/createWrites.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
@@ -105,7 +105,7 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 			type: "Pin",
 			data: { details: "old map", board_id: board, user_id: user },
 		});
-		const graph = createView(store, user);
+		const graph = new View(store, user);
 		const answer = await planner.execute({
 			document: parse(`mutation {
 				archivePin(input: { pinId: "${pin}" }) {
@@ -114,7 +114,8 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 			}`),
 			context: {
 				graph,
-				writes: (call) => createWrites(store, graph.discardReads, call),
+				writes: (call) =>
+					createWrites(store, (written) => graph.discardReads(written), call),
 				viewer: user,
 				signToken: async () => "",
 				now: () => new Date(),

@@ -18,8 +18,8 @@ import { parse } from "graphql";
 import { createDomain } from "../src/domain/domain.ts";
 import { resolvers } from "../src/domain/resolvers/resolvers.ts";
 import { visibilityPolicy } from "../src/domain/visibility.ts";
-import { createView } from "../src/graph/read/view.ts";
-import { createVisibility } from "../src/graph/read/visibility.ts";
+import { View } from "../src/graph/read/view.ts";
+import { createVisibility } from "../src/graph/read/visibilityPolicy.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
 import { createWrites } from "../src/graph/write/createWrites.ts";
 import {
@@ -266,12 +266,13 @@ describe("docs/schema.md", () => {
 		await pin("first");
 		const newest = await pin("second");
 		const ask = async (document: string) => {
-			const graph = createView(store, user);
+			const graph = new View(store, user);
 			const { data, errors } = await planner.execute({
 				document: parse(document),
 				context: {
 					graph,
-					writes: (call) => createWrites(store, graph.discardReads, call),
+					writes: (call) =>
+						createWrites(store, (written) => graph.discardReads(written), call),
 					viewer: user,
 					signToken: async () => "",
 					now: () => new Date(),

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Config, SECRET_BYTES } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
-import { isActive } from "../graph/read/visibility.ts";
+import { isActive } from "../graph/read/visibilityPolicy.ts";
 import type { Id } from "../id/ids.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import type { AccessMode } from "./openStore.ts";
@@ -30,8 +30,9 @@ export async function findObject(
 			{ ...config, secret, memcached: [], redis: null },
 			"readOnly",
 		);
-		const [node = null] = await corkboard.store.readObjects([id]);
-		if (node instanceof Error) throw node;
+		const [object] = await corkboard.store.readObjects([id]);
+		if (object instanceof Error) throw object;
+		const node = object?.node ?? null;
 		if (node === null) return { state: "missing", reason: null };
 		return { state: isActive(node) ? "active" : "inactive", reason: null };
 	} catch (error) {

@@ -1,6 +1,6 @@
 import { IDENTITY } from "../domain/identity.ts";
 import { CorkboardError } from "../errors.ts";
-import { isActive } from "../graph/read/visibility.ts";
+import { isActive } from "../graph/read/visibilityPolicy.ts";
 import { type Id, parseId } from "../id/ids.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import { userByKey } from "./userByKey.ts";
@@ -38,8 +38,9 @@ export async function findUserByUsername(
 }
 
 async function exists({ store }: Corkboard, id: Id): Promise<boolean> {
-	const [node] = await store.readObjects([id]);
-	if (node instanceof Error) throw node;
+	const [object] = await store.readObjects([id]);
+	if (object instanceof Error) throw object;
+	const node = object?.node ?? null;
 	return node?.type === IDENTITY.type && isActive(node);
 }
 

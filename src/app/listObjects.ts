@@ -1,5 +1,5 @@
 import { CorkboardError } from "../errors.ts";
-import { isActive } from "../graph/read/visibility.ts";
+import { isActive } from "../graph/read/visibilityPolicy.ts";
 import type { Store } from "../graph/store/store.ts";
 import { globalListId, type Mapping, type Model } from "../model/types.ts";
 import type { Position } from "../storage/storage.ts";
@@ -32,11 +32,11 @@ export async function* listObjects(
 			throw scanned;
 		}
 		const { edges } = scanned;
-		const nodes = await store.readObjects(edges.map(({ to }) => to));
-		for (const node of nodes) {
-			if (node instanceof CorkboardError) yield node;
-			else if (node !== null && isActive(node)) {
-				yield { id: node.id, ...namedFields(model, node) };
+		const objects = await store.readObjects(edges.map(({ to }) => to));
+		for (const object of objects) {
+			if (object instanceof CorkboardError) yield object;
+			else if (object.node !== null && isActive(object.node)) {
+				yield { id: object.node.id, ...namedFields(model, object.node) };
 			}
 		}
 		after = edges.at(-1);

@@ -13,7 +13,7 @@ import {
 	createReadCounter,
 	NO_READ_COUNTER,
 } from "../graph/read/readCounter.ts";
-import { createView, type View } from "../graph/read/view.ts";
+import { View } from "../graph/read/view.ts";
 import type {
 	ReadDependencies,
 	RecordedReads,
@@ -235,7 +235,8 @@ export async function openCorkboard(
 		return {
 			graph,
 			feed: unrecordedFeed(feed, recorded),
-			writes: (call) => createWrites(store, graph.discardReads, call),
+			writes: (call) =>
+				createWrites(store, (written) => graph.discardReads(written), call),
 			jobs: queues?.jobs ?? null,
 			viewer,
 			signToken: tokens.signs ? tokens.sign : async () => null,
@@ -245,7 +246,7 @@ export async function openCorkboard(
 	const createContext = (viewer: Id | null) =>
 		contextOf(
 			viewer,
-			createView(store, viewer, NO_READ_COUNTER, pageHooksOf(feed, null)),
+			new View(store, viewer, NO_READ_COUNTER, pageHooksOf(feed, null)),
 			null,
 		);
 	const query: Corkboard["query"] = (
@@ -314,7 +315,7 @@ export async function openCorkboard(
 				meter.isMetering || recorded !== null
 					? createReadCounter(model, domain.visibility)
 					: NO_READ_COUNTER;
-			const graph = createView(
+			const graph = new View(
 				recorded?.store ?? store,
 				viewer,
 				reads,
@@ -338,9 +339,9 @@ export async function openCorkboard(
 				user?.type === IDENTITY.type && domain.visibility.isVisible(user, id);
 			const cached = store.cachedObject(id);
 			if (cached !== undefined) return isActive(cached.node);
-			return andThen(store.readObjects([id]), ([user = null]) => {
+			return andThen(store.readObjects([id]), ([user]) => {
 				if (user instanceof Error) throw user;
-				return isActive(user);
+				return isActive(user?.node ?? null);
 			});
 		},
 		async userOfAccount(account) {

@@ -1,5 +1,5 @@
 import type { Domain } from "../graph/domain.ts";
-import { createVisibility } from "../graph/read/visibility.ts";
+import { createVisibility } from "../graph/read/visibilityPolicy.ts";
 import { createPlacement } from "../graph/write/placement.ts";
 import { checkFieldPolicies } from "../model/fieldReaders.ts";
 import type { Model } from "../model/types.ts";

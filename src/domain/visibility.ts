@@ -1,4 +1,4 @@
-import type { VisibilityPolicy } from "../graph/read/visibility.ts";
+import type { VisibilityPolicy } from "../graph/read/visibilityPolicy.ts";
 
 /**
  * Who may see what:
@@ -44,5 +44,5 @@ export const visibilityPolicy: VisibilityPolicy = {
 		Report: { isVisible: () => false },
 	},
 	privateLists: ["blockUser", "blockUser.inverse", "savePin", "showPin"],
-	blocks: { userType: "User", mapping: "blockUser" },
+	hides: { blockUser: "belongings", "blockUser.inverse": "user" },
 };

@@ -1,5 +1,5 @@
 import { CorkboardError } from "../errors.ts";
-import { createView } from "../graph/read/view.ts";
+import { View } from "../graph/read/view.ts";
 import type { Graph, Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import { PRESENT } from "../storage/storage.ts";
@@ -55,7 +55,7 @@ export async function explainPin(
 	pin: Id,
 ): Promise<ExplainedPin> {
 	const { pools, store } = parts;
-	const graph = createView(store, user);
+	const graph = new View(store, user);
 	const mapping = mappingOf(store, FEED_MAPPING);
 	const [[node = null], [edge = null], visit] = await Promise.all([
 		graph.readObjects([pin]),

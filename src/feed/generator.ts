@@ -1,6 +1,6 @@
 import type { CallOptions } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
-import { createView } from "../graph/read/view.ts";
+import { View } from "../graph/read/view.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import { type Candidate, type FeedViewer, RATES } from "./arrange.ts";
@@ -106,7 +106,7 @@ export async function chooseFor(
 	const { pools, store } = parts;
 	const { call } = options;
 	const now = parts.now();
-	const graph = createView(store, user);
+	const graph = new View(store, user);
 	const limits = limitsFor(MAX_CHUNK);
 	const shownLimits = everySource(SHOWN_LIMIT);
 	const [visit, waiting, taken, dropped] = await Promise.all([

@@ -1,4 +1,4 @@
-import { createView } from "../graph/read/view.ts";
+import { View } from "../graph/read/view.ts";
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
 import { followedBy, type NewestOptions, newestOf } from "./newest.ts";
@@ -26,7 +26,7 @@ export async function newestOfPulled(
 	since: number,
 	options: Pick<NewestOptions, "onUnread"> = {},
 ): Promise<readonly PoolEntry[]> {
-	const graph = createView(store, user);
+	const graph = new View(store, user);
 	const producers = (await followedBy(graph, user, FOLLOWED))
 		.filter(({ source, via }) => source === "interest" || pulled.has(via))
 		.slice(0, READ);

@@ -22,11 +22,13 @@ export async function readRootOrigins(
 	let open = [...pins.keys()].filter((at) => roots[at] !== pins[at]?.id);
 	for (let step = 1; step < MAX_STEPS && open.length > 0; step++) {
 		const ids = [...new Set(open.map((at) => roots[at] as Id))];
-		const nodes = await store.readObjects(ids);
+		const objects = await store.readObjects(ids);
 		const origins = new Map<Id, Id | CorkboardError>();
-		for (const [at, node] of nodes.entries()) {
+		for (const [at, object] of objects.entries()) {
 			const origin =
-				node instanceof CorkboardError ? node : node && originOf(node);
+				object instanceof CorkboardError
+					? object
+					: object.node && originOf(object.node);
 			if (origin) origins.set(ids[at] as Id, origin);
 		}
 		open = open.filter((at) => {

@@ -1,5 +1,5 @@
 import { CorkboardError } from "../errors.ts";
-import { createView } from "../graph/read/view.ts";
+import { View } from "../graph/read/view.ts";
 import type { Store } from "../graph/store/store.ts";
 import type { Graph, Node, PageArguments } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
@@ -24,7 +24,7 @@ export async function relatedTo(
 	user: Id,
 	pin: Id,
 ): Promise<readonly PoolEntry[]> {
-	const graph = createView(store, user);
+	const graph = new View(store, user);
 	const [seed] = valuesOf(await graph.readObjects([pin]));
 	if (!seed) return [];
 	const [root = pin] = await rootOrigins(store, [seed]);

@@ -18,7 +18,7 @@ export interface Domain {
 	readonly createdAtField: string | null;
 }
 
-/** Made from a policy by `createVisibility` (read/visibility.ts). */
+/** Made from a policy by `createVisibility` (read/visibilityPolicy.ts). */
 export interface Visibility {
 	/** Whether the viewer may see the object, provided that it may see the object's parent and owner. An object that is shared is visible besides to whom it is shared with. */
 	isVisible(node: Node, viewer: Id | null): boolean;
@@ -42,18 +42,14 @@ export interface Visibility {
 	 * gone. Visibility hides it, and its parts, whatever this says.
 	 */
 	goneFrom(type: string, data: JsonObject): number | null;
-	/** The mapping from a viewer to the objects of this type that are shared with it, which it sees whatever `isVisible` says; null for none. */
-	sharedBy(type: string): Mapping | null;
-	/** The mappings of all types that are shared. */
-	readonly shares: readonly Mapping[];
 	/** Whether a change of edges of this mapping may hide something from somebody. */
 	edgesHide(mapping: Mapping, change: "added" | "removed"): boolean;
 	/** Whether the type's own rule shows an active object with this content to anybody, whatever its parent and owner are. */
 	isPublic(type: string, data: JsonObject): boolean;
 	/** What has to be read to decide whether an object of this type is visible. */
 	dependenciesOf(type: string): readonly VisibilityDependency[];
-	/** Null where users cannot block each other. */
-	readonly blocks: BlockMappings | null;
+	/** Lists of the viewer that hide something from it. */
+	readonly hides: readonly HidingList[];
 }
 
 export interface VisibilityKeys {
@@ -79,13 +75,11 @@ export interface VisibilityDependency {
 	readonly objects: number;
 }
 
-export interface BlockMappings {
-	/** The type of those who block and are blocked. */
-	readonly userType: string;
-	/** Edges from a user to those it blocks. */
+export interface HidingList {
+	/** From a user to users. */
 	readonly mapping: Mapping;
-	/** Edges from a user to those who block it. */
-	readonly inverse: Mapping;
+	/** Of those users: themselves with everything that belongs to them, or only what belongs to them. */
+	readonly hides: "user" | "belongings";
 }
 
 /** Made from a policy by `createPlacement` (write/placement.ts). */

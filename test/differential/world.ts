@@ -5,7 +5,7 @@ import { DEMO_USERNAME } from "../../src/demo/people.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
-import { createView } from "../../src/graph/read/view.ts";
+import { View } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import { createLongestLists } from "../../src/graph/store/longestLists.ts";
 import type { Store } from "../../src/graph/store/store.ts";
@@ -297,10 +297,11 @@ export function sideOf(
 }
 
 function contextOf(store: Store, { viewer }: Operation): RequestContext {
-	const graph = createView(store, viewer);
+	const graph = new View(store, viewer);
 	return {
 		graph,
-		writes: (call) => createWrites(store, graph.discardReads, call),
+		writes: (call) =>
+			createWrites(store, (written) => graph.discardReads(written), call),
 		viewer,
 		feed: null,
 		signToken: async (id) => `token of ${id}`,

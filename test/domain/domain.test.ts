@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createDomain } from "../../src/domain/domain.ts";
 import { visibilityPolicy } from "../../src/domain/visibility.ts";
-import { createVisibility } from "../../src/graph/read/visibility.ts";
+import { createVisibility } from "../../src/graph/read/visibilityPolicy.ts";
 import { createPlacement } from "../../src/graph/write/placement.ts";
 import { packId } from "../../src/id/ids.ts";
 import type { JsonObject } from "../../src/util/json.ts";
@@ -118,7 +118,7 @@ describe("a policy that names what the schema does not have", () => {
 				createVisibility(model, {
 					types: {},
 					...noLists,
-					blocks: { userType: "User", mapping: "ownPin" },
+					hides: { ownPin: "belongings" },
 				}),
 		],
 		[

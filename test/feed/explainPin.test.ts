@@ -8,7 +8,7 @@ import type { FeedJobContext } from "../../src/feed/jobs/feedContext.ts";
 import { enqueueUserWork, feedUser } from "../../src/feed/jobs/feedUser.ts";
 import { newestOf } from "../../src/feed/newest.ts";
 import { newestOfPulled } from "../../src/feed/newestOfPulled.ts";
-import { createView } from "../../src/graph/read/view.ts";
+import { View } from "../../src/graph/read/view.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { ListKey } from "../../src/storage/storage.ts";
@@ -245,7 +245,7 @@ describe("a pool that was lost", () => {
 					return nodes.map((node, at) => (ids[at] === origin ? error : node));
 				},
 			},
-			createView(store, reader),
+			new View(store, reader),
 			[{ source: "user", via: owner.id }],
 			10,
 			{ onUnread: (one) => unread.push(one) },

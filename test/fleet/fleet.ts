@@ -4,7 +4,7 @@ import { fixedTopology } from "../../src/app/openTopology.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
-import { createView, type View } from "../../src/graph/read/view.ts";
+import { View } from "../../src/graph/read/view.ts";
 import type { Head } from "../../src/graph/store/head.ts";
 import type { JobQueue } from "../../src/graph/store/jobQueue.ts";
 import type { Store } from "../../src/graph/store/store.ts";
@@ -245,7 +245,7 @@ export async function openProcess(
 		queue,
 		news: channelEvents,
 		writes: createWrites(store),
-		view: (viewer = null) => createView(store, viewer),
+		view: (viewer = null) => new View(store, viewer),
 		mapping,
 		async head(name, from) {
 			const [head] = await store.readHeads(
@@ -256,9 +256,9 @@ export async function openProcess(
 			return head;
 		},
 		async object(id) {
-			const [node] = await store.readObjects([id]);
-			if (node instanceof CorkboardError) throw node;
-			return node?.data ?? null;
+			const [object] = await store.readObjects([id]);
+			if (object instanceof CorkboardError) throw object;
+			return object?.node?.data ?? null;
 		},
 		make: (type, data) => createWrites(store).create({ type, data }),
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
-import { createView } from "../../src/graph/read/view.ts";
+import { View } from "../../src/graph/read/view.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { type Id, packId, unpackId } from "../../src/id/ids.ts";
 import { importAll } from "../helpers/importing.ts";
@@ -15,7 +15,7 @@ const REPEATS = 6;
 const CACHE_VERBS = ["tombstone", "delete"] as const;
 
 async function isRead({ store }: Process, id: Id): Promise<boolean> {
-	const [node] = await createView(store, null).readObjects([id]);
+	const [node] = await new View(store, null).readObjects([id]);
 	assert.ok(!(node instanceof Error), String(node));
 	return node !== null && node !== undefined;
 }

@@ -5,7 +5,7 @@ import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError, type FieldProblem } from "../../src/errors.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { applyEdges } from "../../src/graph/outbox/edgeUpdates.ts";
-import { createView } from "../../src/graph/read/view.ts";
+import { View } from "../../src/graph/read/view.ts";
 import { prefixListId } from "../../src/graph/store/derivedLists.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { PageEdge } from "../../src/graph/types.ts";
@@ -27,7 +27,7 @@ async function mutate(
 		code,
 	}) => ({ error: code }),
 ): Promise<Readonly<Record<string, unknown>>> {
-	const graph = createView(at.store, viewer);
+	const graph = new View(at.store, viewer);
 	const resolver = resolvers.get(`Mutation.${mutation}`);
 	assert.ok(resolver);
 	const [answer] = await resolver.resolve({
@@ -566,7 +566,7 @@ describe("users by the beginning of a name", () => {
 			parents: [null],
 			args: { startsWith, first },
 			context: {
-				graph: createView(at.store, viewer),
+				graph: new View(at.store, viewer),
 				writes: () => assert.fail("a query writes nothing"),
 				viewer,
 				signToken: async () => "",

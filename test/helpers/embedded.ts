@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { OwnModel } from "../../src/app/model.ts";
 import { CHANNELS, type StorageCall } from "../../src/diagnostics.ts";
-import { createView } from "../../src/graph/read/view.ts";
+import { View } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { JobQueue } from "../../src/graph/store/jobQueue.ts";
 import type { Store } from "../../src/graph/store/store.ts";
@@ -21,7 +22,7 @@ export interface Embedded extends AsyncDisposable {
 	readonly store: Store;
 	readonly storage: Storage;
 	readonly mapping: (name: string) => Mapping;
-	readonly view: (viewer?: Id | null) => ReturnType<typeof createView>;
+	readonly view: (viewer?: Id | null) => View;
 	readonly writes: ReturnType<typeof createWrites>;
 	/** Another store of the same storage, with empty caches. */
 	readonly cold: () => Store;
@@ -32,6 +33,8 @@ export async function openEmbedded(
 		readonly shards?: number;
 		readonly folder?: string;
 		readonly cacheBytes?: number;
+		/** The program's own if absent. */
+		readonly model?: Pick<OwnModel, "model" | "domain">;
 		/** Where writes enqueue jobs; none if absent. */
 		readonly jobQueue?: JobQueue;
 		/** Wraps the storage that the store uses. */
@@ -40,7 +43,7 @@ export async function openEmbedded(
 ): Promise<Embedded> {
 	const folder =
 		options.folder ?? mkdtempSync(join(tmpdir(), "corkboard-graph-"));
-	const { model, domain } = theModel();
+	const { model, domain } = options.model ?? theModel();
 	const storage = await openSqliteStorage({
 		model,
 		topology: embeddedTopology(folder, options.shards ?? 4),
@@ -66,7 +69,7 @@ export async function openEmbedded(
 			if (mapping === undefined) throw new TypeError(`no mapping ${name}`);
 			return mapping;
 		},
-		view: (viewer = null) => createView(store, viewer),
+		view: (viewer = null) => new View(store, viewer),
 		writes: createWrites(store),
 		cold,
 		async [Symbol.asyncDispose]() {

@@ -6,7 +6,7 @@ import { type HomeFeedOptions, HomeFeeds } from "../../src/feed/homeFeeds.ts";
 import type { Pools } from "../../src/feed/pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "../../src/feed/scores.ts";
 import type { Source } from "../../src/feed/sources.ts";
-import { createView } from "../../src/graph/read/view.ts";
+import { View } from "../../src/graph/read/view.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
@@ -148,7 +148,7 @@ export async function openFeedWorld(
 		},
 		async look(device, user, first = 100) {
 			const { store } = device.parts;
-			const view = createView(store, user, undefined, {
+			const view = new View(store, user, undefined, {
 				before: new Map([[FEED_MAPPING, device.beforePage]]),
 				limitAge() {},
 			});

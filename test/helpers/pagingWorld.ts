@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { applyEdges } from "../../src/graph/outbox/edgeUpdates.ts";
-import { createView } from "../../src/graph/read/view.ts";
+import { View } from "../../src/graph/read/view.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { Page, PageArguments } from "../../src/graph/types.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
@@ -213,7 +213,7 @@ export class ChangingList {
 		const { processes, mapping } = this.#world;
 		const { store } = processes[process % processes.length] as PagingProcess;
 		for (let tries = 1; ; tries += 1) {
-			const [page] = await createView(store, null).readPages(
+			const [page] = await new View(store, null).readPages(
 				mapping,
 				[this.from],
 				{ ...args, fields },

@@ -1,6 +1,6 @@
 import { CHANNELS, type FeedPushed } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import { createView } from "../../graph/read/view.ts";
+import { View } from "../../graph/read/view.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Node } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
@@ -37,7 +37,7 @@ export const feedPin = job({
 	async run({ body, signal, checkpoint }, context: FeedJobContext) {
 		const { store } = context;
 		const feed = feedOf(context);
-		const [pin] = await createView(store, null).readObjects([body.pin]);
+		const [pin] = await new View(store, null).readObjects([body.pin]);
 		if (pin instanceof CorkboardError) throw pin;
 		// Deleted, or on a secret board: who may see it then is decided when it is shown.
 		if (!pin) return;

@@ -1,6 +1,6 @@
 import { DECISIVE } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import { createView } from "../../graph/read/view.ts";
+import { View } from "../../graph/read/view.ts";
 import { type Store, typeNameOf } from "../../graph/store/store.ts";
 import type { Graph, Node } from "../../graph/types.ts";
 import { createWrites } from "../../graph/write/createWrites.ts";
@@ -92,7 +92,7 @@ interface Work extends FeedJobContext {
 async function follow({ store, feed }: Work, user: Id, via: Id): Promise<void> {
 	const producer = producerOf(store, via);
 	if (producer === null || !(await isActive(feed, user))) return;
-	const graph = createView(store, user);
+	const graph = new View(store, user);
 	if (!(await isFollowing(store, user, [producer]))[0]) return;
 	await addNewest({ store, feed }, user, graph, [producer], NEWEST);
 }
@@ -153,7 +153,7 @@ async function throughOthers(
 	user: Id,
 	rows: readonly PoolRow[],
 ): Promise<readonly PoolEntry[]> {
-	const pins = await createView(store, user).readObjects(
+	const pins = await new View(store, user).readObjects(
 		rows.map(({ pin }) => pin),
 	);
 	const ways = rows.flatMap((row, at) => {
@@ -192,7 +192,7 @@ async function related(
 }
 
 async function rebuild({ store, feed }: Work, user: Id): Promise<void> {
-	const graph = createView(store, user);
+	const graph = new View(store, user);
 	const producers = await followedBy(graph, user, FOLLOWED);
 	await addNewest({ store, feed }, user, graph, producers, PER_FOLLOWED);
 	await feed.settle(user);

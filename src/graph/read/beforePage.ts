@@ -1,6 +1,9 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
-import type { MaybePromise } from "../../util/maybePromise.ts";
+import type { Mapping } from "../../model/types.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import type { PageArguments } from "../types.ts";
+import type { ReadCounter } from "./readCounter.ts";
 
 /**
  * Called before the first page of the viewer's own list of a mapping is read from
@@ -26,3 +29,49 @@ export interface PageHooks {
 }
 
 export const NO_PAGE_HOOKS: PageHooks = { before: new Map(), limitAge() {} };
+
+/** The hooks of one request, each called once: fields that read the same list share a call. */
+export class PageLooks {
+	readonly #viewer: Id | null;
+	readonly #hooks: PageHooks;
+	readonly #counter: ReadCounter;
+	/** By mapping. */
+	readonly #started = new Map<string, MaybePromise<PageLook>>();
+
+	constructor(viewer: Id | null, hooks: PageHooks, counter: ReadCounter) {
+		this.#viewer = viewer;
+		this.#hooks = hooks;
+		this.#counter = counter;
+	}
+
+	/** What has to happen before these pages are read; undefined for nothing. */
+	before(
+		{ name }: Mapping,
+		froms: readonly Id[],
+		page: PageArguments,
+		call: CallOptions | undefined,
+	): MaybePromise<void> {
+		const before = this.#hooks.before.get(name);
+		const viewer = this.#viewer;
+		if (before === undefined || viewer === null) return;
+		if (!showsStart(page) || !froms.includes(viewer)) return;
+		const started = this.#started.get(name);
+		const look = started ?? before({ viewer, call });
+		this.#started.set(name, look);
+		return andThen(look, ({ reads, validMs }) => {
+			if (started === undefined) this.#counter.addEdges(reads);
+			this.#hooks.limitAge(validMs);
+		});
+	}
+}
+
+/** Whether the page shows the start of its list, and something of it. */
+function showsStart({ first, after, before, fields }: PageArguments): boolean {
+	return (
+		after === undefined &&
+		before === undefined &&
+		first !== undefined &&
+		first > 0 &&
+		(fields.edges || fields.cursors)
+	);
+}

@@ -13,16 +13,8 @@ import type { Node } from "../types.ts";
  * Reservations (natural keys)"). Keys are given as clients send them.
  */
 export function findByKeys(
-	{
-		readLookups,
-		readObjects,
-	}: Pick<Store, "readLookups"> & {
-		/** As stored; of the request, so that it sees one state of each object. */
-		readonly readObjects: (
-			ids: readonly Node["id"][],
-			call?: CallOptions,
-		) => MaybePromise<readonly KeyResult<Node | null>[]>;
-	},
+	/** For a request, with its own objects, so that it sees one state of each. */
+	{ readLookups, readObjects }: Pick<Store, "readLookups" | "readObjects">,
 	lookup: Lookup,
 	keys: readonly string[],
 	call?: CallOptions,
@@ -36,14 +28,17 @@ export function findByKeys(
 		const ids = rows.flatMap((row) =>
 			row === null || row instanceof CorkboardError ? [] : [row.id],
 		);
-		const nodes = ids.length === 0 ? [] : readObjects(ids, call);
-		return andThen(nodes, (nodes) => {
+		const objects = ids.length === 0 ? [] : readObjects(ids, call);
+		return andThen(objects, (objects) => {
 			let next = 0;
 			return rows.map((row, at) => {
 				if (row === null || row instanceof CorkboardError) return row;
-				const node = nodes[next++] ?? null;
-				if (node === null || node instanceof CorkboardError) return node;
-				return holdsKey(lookup, node, normalized[at] as string) ? node : null;
+				const object = objects[next++];
+				if (object instanceof CorkboardError) return object;
+				const node = object?.node ?? null;
+				return node !== null && holdsKey(lookup, node, normalized[at] as string)
+					? node
+					: null;
 			});
 		});
 	});

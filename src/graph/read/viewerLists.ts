@@ -6,98 +6,140 @@ import { type KeyResult, PRESENT } from "../../storage/storage.ts";
 import { DEEPEST_HEAD, type Head } from "../store/head.ts";
 import type { Store } from "../store/store.ts";
 
-/** Lists of the viewer that decide what it sees: whom it blocks, what is shared with it. */
-export interface ViewerLists {
-	/** Starts to read the lists, beside whatever is read first. */
-	prefetch(call: CallOptions | undefined): void;
-	/** Whether the object is on the list: an error if it could not be read, undefined if it has to be. */
-	has(mapping: Mapping, to: Id): KeyResult<boolean> | undefined;
-	/** Reads what `has` of these objects needs. */
-	read(tos: readonly Id[], call: CallOptions | undefined): Promise<void>;
-}
-
 /**
- * The viewer's lists of some mappings, read once a request. They are heads of
+ * Lists of the viewer that decide what it sees: whom it blocks, what is shared
+ * with it. Each is read once a request. They are heads of
  * lists like any other, so mostly cached in the process. Objects that are not on
  * a head shorter than its list are read edge by edge, once a level of the plan.
  */
-export function createViewerLists(
-	store: Store,
-	mappings: readonly Mapping[],
-	viewer: Id,
-): ViewerLists {
-	const lists = mappings.map((mapping) => ({ mapping, from: viewer }));
-	let read: ReadonlyMap<Mapping, KeyResult<ViewerList>> | undefined;
-	let reading: Promise<void> | undefined;
+export class ViewerLists {
+	readonly #store: Store;
+	readonly #viewer: Id | null;
+	readonly #lists = new Map<Mapping, KeyResult<ViewerList>>();
+	#prefetching: Promise<void> | null = null;
+	/** What `has` did not know. */
+	#unknown = new Map<Mapping, Set<Id>>();
 
-	function setHeads(heads: readonly KeyResult<Head>[]): void {
-		read = new Map(
-			mappings.map((mapping, at) => {
-				const head = heads[at] as KeyResult<Head>;
-				return [
-					mapping,
-					head instanceof CorkboardError ? head : { head, others: new Map() },
-				];
-			}),
-		);
+	/** Without a viewer, all lists are empty. */
+	constructor(store: Store, viewer: Id | null) {
+		this.#store = store;
+		this.#viewer = viewer;
 	}
 
-	/** Null while the heads have to be read. */
-	function prefetch(call: CallOptions | undefined): Promise<void> | null {
-		if (read !== undefined || reading !== undefined) return reading ?? null;
-		const moment = store.moment();
-		const cached = lists.map(({ mapping, from }) =>
-			store.cachedHead(mapping, from, moment),
-		);
-		if (cached.every((head): head is Head => head?.isDeepest === true)) {
-			setHeads(cached);
-			return null;
-		}
-		reading = Promise.resolve(store.readHeads(lists, DEEPEST_HEAD, call)).then(
-			setHeads,
-		);
+	/** Starts to read the lists, beside whatever is read first. */
+	prefetch(mappings: readonly Mapping[], call: CallOptions | undefined): void {
+		if (this.#prefetching !== null || this.#areCached(mappings)) return;
+		this.#prefetching = this.#readHeads(mappings, call);
 		// `read` awaits it and rejects.
-		reading.catch(() => {});
-		return reading;
+		this.#prefetching.catch(() => {});
 	}
 
-	return {
-		prefetch,
+	/** Whether the object is on the list: an error if the list could not be read, undefined if that has to be: `read` does so. */
+	has(mapping: Mapping, to: Id): KeyResult<boolean> | undefined {
+		if (this.#viewer === null) return false;
+		let list = this.#lists.get(mapping);
+		if (list === undefined && this.#areCached([mapping])) {
+			list = this.#lists.get(mapping);
+		}
+		const known =
+			list === undefined || list instanceof CorkboardError
+				? list
+				: isOn(list, to);
+		if (known === undefined) {
+			const unknown = this.#unknown.get(mapping);
+			if (unknown === undefined) this.#unknown.set(mapping, new Set([to]));
+			else unknown.add(to);
+		}
+		return known;
+	}
 
-		has(mapping, to) {
-			const list = read?.get(mapping);
-			if (list === undefined || list instanceof CorkboardError) return list;
-			if (list.head.has(to)) return true;
-			return list.head.complete ? false : list.others.get(to);
-		},
+	/** Reads what `has` did not know since the last call. Undefined if that is nothing. */
+	read(call: CallOptions | undefined): Promise<void> | undefined {
+		if (this.#unknown.size === 0) return undefined;
+		const unknown = this.#unknown;
+		this.#unknown = new Map();
+		return this.#readUnknown(unknown, call);
+	}
 
-		async read(tos, call) {
-			await prefetch(call);
-			const unknown = [...(read ?? [])].flatMap(([mapping, list]) =>
-				list instanceof CorkboardError || list.head.complete
-					? []
-					: tos
-							.filter((to) => !list.head.has(to) && !list.others.has(to))
-							.map((to) => ({ mapping, list, to })),
+	async #readUnknown(
+		unknown: ReadonlyMap<Mapping, ReadonlySet<Id>>,
+		call: CallOptions | undefined,
+	): Promise<void> {
+		await this.#prefetching;
+		const unread = [...unknown.keys()].filter((one) => !this.#lists.has(one));
+		if (unread.length > 0) await this.#readHeads(unread, call);
+		const pairs = [...unknown].flatMap(([mapping, tos]) => {
+			const list = this.#lists.get(mapping);
+			return list === undefined || list instanceof CorkboardError
+				? []
+				: [...tos]
+						.filter((to) => isOn(list, to) === undefined)
+						.map((to) => ({ mapping, list, to }));
+		});
+		if (pairs.length === 0) return;
+		const from = this.#viewer as Id;
+		const edges = await this.#store.storage.readEdges(
+			pairs.map(({ mapping, to }) => ({ mapping, from, to })),
+			call,
+		);
+		for (const [at, { list, to }] of pairs.entries()) {
+			const edge = edges[at];
+			list.others.set(
+				to,
+				edge instanceof CorkboardError ? edge : edge?.state === PRESENT,
 			);
-			if (unknown.length === 0) return;
-			const edges = await store.storage.readEdges(
-				unknown.map(({ mapping, to }) => ({ mapping, from: viewer, to })),
-				call,
-			);
-			for (const [at, { list, to }] of unknown.entries()) {
-				const edge = edges[at];
-				list.others.set(
-					to,
-					edge instanceof CorkboardError ? edge : edge?.state === PRESENT,
-				);
-			}
-		},
-	};
+		}
+	}
+
+	/** Takes the lists from the process, if it has them all. */
+	#areCached(mappings: readonly Mapping[]): boolean {
+		const from = this.#viewer;
+		if (from === null) return true;
+		const moment = this.#store.moment();
+		for (const mapping of mappings) {
+			if (this.#lists.has(mapping)) continue;
+			const head = this.#store.cachedHead(mapping, from, moment);
+			if (!head?.isDeepest) return false;
+			this.#set(mapping, head);
+		}
+		return true;
+	}
+
+	async #readHeads(
+		mappings: readonly Mapping[],
+		call: CallOptions | undefined,
+	): Promise<void> {
+		const from = this.#viewer as Id;
+		const heads = await this.#store.readHeads(
+			mappings.map((mapping) => ({ mapping, from })),
+			DEEPEST_HEAD,
+			call,
+		);
+		for (const [at, mapping] of mappings.entries()) {
+			this.#set(mapping, heads[at] as KeyResult<Head>);
+		}
+	}
+
+	/** The first that was read, for the whole request. */
+	#set(mapping: Mapping, head: KeyResult<Head>): void {
+		if (this.#lists.has(mapping)) return;
+		this.#lists.set(
+			mapping,
+			head instanceof CorkboardError ? head : { head, others: new Map() },
+		);
+	}
 }
 
 interface ViewerList {
 	readonly head: Head;
 	/** Whether objects that are not on the head are on the list, as far as is known. */
 	readonly others: Map<Id, KeyResult<boolean>>;
+}
+
+function isOn(
+	{ head, others }: ViewerList,
+	to: Id,
+): KeyResult<boolean> | undefined {
+	if (head.has(to)) return true;
+	return head.complete ? false : others.get(to);
 }

@@ -1,295 +1,130 @@
-import { isDeepStrictEqual } from "node:util";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Mapping, Model, Reference } from "../../model/types.ts";
-import type {
-	BlockMappings,
-	Visibility,
-	VisibilityDependency,
-	VisibilityFacts,
-	VisibilityKeys,
-} from "../domain.ts";
+import type { Mapping } from "../../model/types.ts";
+import type { KeyResult } from "../../storage/storage.ts";
+import type { HidingList } from "../domain.ts";
+import type { CachedObject } from "../store/cachedObject.ts";
 import type { Node } from "../types.ts";
 
-/** Who may see what, by the names of the SDL. A type without an entry is visible to everyone. */
-export interface VisibilityPolicy {
-	readonly types: Readonly<Record<string, TypeVisibility>>;
-	/** Mappings whose lists only the user who owns them may read. */
-	readonly privateLists: readonly string[];
-	readonly blocks?: {
-		readonly userType: string;
-		/** The mapping from a user to those it blocks; its inverse is read too. */
-		readonly mapping: string;
-	};
+/** The objects that are loaded. */
+interface Objects {
+	/** Of the present attempt to decide. Nothing else reads the objects while it runs. */
+	readonly attempt: number;
+	/** Undefined if the object has to be read, an error if it could not be. */
+	find(id: Id): KeyResult<CachedObject> | undefined;
 }
 
-export interface TypeVisibility {
-	/** The reference to the object that this one is a part of: without it, or without seeing it, this one is not visible. */
-	readonly parent?: string;
-	/** The reference to the user who owns this object: visible only to those who may see that user. */
-	readonly owner?: string;
-	/** Whether an object has its parent's owner, as a rule: an import need not give it. */
-	readonly inheritsOwner?: boolean;
-	/** References to objects that have the same parent as this one. An import refuses others, and so do mutations. */
-	readonly siblings?: readonly string[];
-	/** Whether the viewer may see an active object whose parent and owner it may see. */
-	readonly isVisible?: (node: Node, viewer: Id | null) => boolean;
-	/** The mapping from a user to the objects that are shared with it: it sees them whatever `isVisible` says. */
-	readonly sharedBy?: string;
-	/**
-	 * The field that says since when an active object is closed; null while it is
-	 * not. What it leaves behind is archived so many days later, as that of a deleted
-	 * object is at once: until then it can be opened again as it was.
-	 */
-	readonly closed?: { readonly since: string; readonly keptDays: number };
-	/** The fields that `isVisible` reads. A change of one of them is not acknowledged before other processes know of it, or two seconds have passed. */
-	readonly decidedBy?: readonly string[];
+/** The lists of the viewer, as far as they are loaded. */
+interface Lists {
+	/** Whether a list leads to an object; undefined if that has to be read. */
+	has(mapping: Mapping, to: Id): KeyResult<boolean> | undefined;
 }
+
+/** Whether the viewer may see an object; undefined while something has to be read to say so. */
+type Verdict = KeyResult<boolean> | undefined;
 
 /**
- * Binds a policy to a model. Every path to an object goes through the result
- * (view.ts). Throws BAD_MODEL for names that the model does not have.
+ * Decides what one viewer may see of what is loaded. It reads nothing and waits
+ * for nothing: where something is missing, the object is not decided, and an
+ * attempt after the next read decides it.
+ *
+ * An object is visible if all of these hold: its own rule shows it to the viewer, or it is
+ * shared with the viewer; its parent and its owner are visible; no list of the
+ * viewer's hides the user whom it belongs to.
+ *
+ * What is decided in an attempt is noted in the objects.
  */
-export function createVisibility(
-	model: Model,
-	policy: VisibilityPolicy,
-): Visibility {
-	const types = new Map<string, BoundType>();
-	for (const [name, rule] of Object.entries(policy.types)) {
-		const parent = referenceOf(model, name, rule.parent);
-		const owner = referenceOf(model, name, rule.owner);
-		const decidedBy = rule.decidedBy ?? [];
-		types.set(name, {
-			rule,
-			parent,
-			owner,
-			siblings: (rule.siblings ?? []).flatMap(
-				(field) => referenceOf(model, name, field) ?? [],
-			),
-			keys: keysOf(parent, owner),
-			sharedBy: sharedByOf(model, name, rule.sharedBy),
-			decidedBy: decidedBy.map((field) => storedKeyOf(model, name, field)),
-			closed: rule.closed && {
-				key: storedKeyOf(model, name, rule.closed.since),
-				keptMs: rule.closed.keptDays * DAY_MS,
-			},
-		});
-	}
-	const privateLists = new Set(policy.privateLists);
-	for (const name of privateLists) mappingOf(model, name);
+export class VisibilityDecider {
+	readonly #viewer: Id | null;
+	/** None for a request without a viewer. */
+	readonly #hides: readonly HidingList[];
+	/** The type of those whom lists hide. */
+	readonly #userType: string | undefined;
+	readonly #objects: Objects;
+	readonly #lists: Lists;
 
-	function dependenciesOf(type: string): readonly VisibilityDependency[] {
-		const bound = types.get(type);
-		if (bound === undefined) return [];
-		const { parent, owner } = bound;
-		const dependencies: VisibilityDependency[] = [];
-		if (parent !== null) {
-			const objects = dependenciesOf(parent.target).reduce(
-				(sum, dependency) => sum + dependency.objects,
-				1,
-			);
-			dependencies.push({ field: parent.field, objects });
+	constructor(
+		viewer: Id | null,
+		hides: readonly HidingList[],
+		objects: Objects,
+		lists: Lists,
+	) {
+		this.#viewer = viewer;
+		this.#hides = viewer === null ? [] : hides;
+		this.#userType = hides[0]?.mapping.to;
+		this.#objects = objects;
+		this.#lists = lists;
+	}
+
+	/** The object if the viewer may see it, otherwise null. */
+	see(id: Id): KeyResult<Node | null> | undefined {
+		const object = this.#objects.find(id);
+		if (object === undefined || object instanceof CorkboardError) return object;
+		const verdict = this.#decide(object);
+		return typeof verdict === "boolean"
+			? verdict
+				? object.node
+				: null
+			: verdict;
+	}
+
+	#decideById(id: Id): Verdict {
+		const object = this.#objects.find(id);
+		return object === undefined || object instanceof CorkboardError
+			? object
+			: this.#decide(object);
+	}
+
+	#decide(object: CachedObject): Verdict {
+		const { attempt } = this.#objects;
+		if (object.decidedIn === attempt) return object.isVisible;
+		object.decidedIn = attempt;
+		// For as long as it is being decided: an object that is a part of itself is not visible.
+		object.isVisible = false;
+		const verdict = this.#apply(object);
+		if (typeof verdict === "boolean") object.isVisible = verdict;
+		else object.decidedIn = 0;
+		return verdict;
+	}
+
+	#apply({ node, facts }: CachedObject): Verdict {
+		if (node === null || facts === null) return false;
+		const { isVisible, sharedBy, parent, owner } = facts;
+		let verdict: Verdict = true;
+		if (isVisible !== null && !isVisible(node, this.#viewer)) {
+			if (sharedBy === null) return false;
+			verdict = this.#lists.has(sharedBy, node.id);
 		}
-		if (owner !== null) {
-			dependencies.push({ field: owner.field, objects: 1 });
+		if (verdict !== false && parent !== null) {
+			verdict = both(verdict, this.#decideById(parent));
 		}
-		return dependencies;
+		if (verdict !== false && owner !== null) {
+			verdict = both(verdict, this.#decideById(owner));
+		}
+		const isUser = node.type === this.#userType;
+		const user = isUser ? node.id : owner;
+		if (verdict !== false && user !== null && user !== this.#viewer) {
+			verdict = both(verdict, this.#shows(user, isUser));
+		}
+		return verdict;
 	}
 
-	const dependencies = new Map(
-		[...types.keys()].map((type) => [type, dependenciesOf(type)]),
-	);
-	const shares = [...types.values()].flatMap(({ sharedBy }) =>
-		sharedBy === null ? [] : [sharedBy],
-	);
-	const blocks = policy.blocks ? blockMappings(model, policy.blocks) : null;
-	return {
-		isVisible: (node, viewer) =>
-			isActive(node) &&
-			(types.get(node.type)?.rule.isVisible?.(node, viewer) ?? true),
-		isPublic: (type, data) =>
-			types.get(type)?.rule.isVisible?.({ id: "0" as Id, type, data }, null) ??
-			true,
-		factsOf(node) {
-			if (!isActive(node)) return null;
-			const { keys, rule, sharedBy } = types.get(node.type) ?? UNRESTRICTED;
-			const related = relatedIn(node, keys);
-			return (
-				related && { ...related, isVisible: rule.isVisible ?? null, sharedBy }
-			);
-		},
-		isPrivateList: ({ name }) => privateLists.has(name),
-		keysOf: (type) => types.get(type)?.keys ?? NO_KEYS,
-		parentOf: (type) => types.get(type)?.parent ?? null,
-		siblingsOf: (type) => types.get(type)?.siblings ?? [],
-		inheritedOwnerOf(type) {
-			const bound = types.get(type);
-			return bound?.rule.inheritsOwner ? bound.owner : null;
-		},
-		mayHide(type, data, next) {
-			if (data.active !== false && next.active === false) return true;
-			const { keys, decidedBy = [] } = types.get(type) ?? { keys: NO_KEYS };
-			return [keys.parent, keys.owner, ...decidedBy].some(
-				(key) => key !== null && !isDeepStrictEqual(data[key], next[key]),
-			);
-		},
-		goneFrom(type, data) {
-			if (data.active === false) return 0;
-			const closed = types.get(type)?.closed;
-			const since = closed && data[closed.key];
-			if (closed === undefined || typeof since !== "string") return null;
-			const at = Date.parse(since);
-			// A damaged date: nothing says that it was long ago.
-			return Number.isNaN(at) ? null : at + closed.keptMs;
-		},
-		sharedBy: (type) => types.get(type)?.sharedBy ?? null,
-		shares,
-		edgesHide: (mapping, change) =>
-			change === "added"
-				? mapping.name === blocks?.mapping.name
-				: shares.some((shared) => isSameFact(shared, mapping)),
-		dependenciesOf: (type) => dependencies.get(type) ?? [],
-		blocks,
-	};
-}
-
-/**
- * Whether the object exists for anyone: not deleted, not waiting for its natural
- * keys, not rejected for want of them. A value that is neither hides it: where what
- * was stored is damaged, nobody knows that it may be seen.
- */
-export function isActive({ data }: Node): boolean {
-	return (data.active ?? true) === true && data.state === undefined;
-}
-
-interface BoundType {
-	readonly rule: TypeVisibility;
-	readonly parent: Reference | null;
-	readonly owner: Reference | null;
-	readonly siblings: readonly Reference[];
-	readonly keys: VisibilityKeys;
-	readonly sharedBy: Mapping | null;
-	/** Stored keys. */
-	readonly decidedBy: readonly string[];
-	/** The stored key. */
-	readonly closed:
-		| { readonly key: string; readonly keptMs: number }
-		| undefined;
-}
-
-const DAY_MS = 24 * 3_600_000;
-const NO_KEYS: VisibilityKeys = { parent: null, owner: null };
-const UNRESTRICTED: Pick<BoundType, "keys" | "rule" | "sharedBy"> = {
-	keys: NO_KEYS,
-	rule: {},
-	sharedBy: null,
-};
-
-/** What the object is visible with; null where it is visible to nobody. */
-export function relatedIn(
-	node: Node,
-	keys: VisibilityKeys,
-): Pick<VisibilityFacts, "parent" | "owner"> | null {
-	const parent = idIn(node, keys.parent);
-	const owner = idIn(node, keys.owner);
-	// A part without its whole is not visible.
-	if (parent === undefined || (keys.parent !== null && parent === null)) {
-		return null;
+	/** Whether no list hides the user, or else what belongs to the user. */
+	#shows(user: Id, isUser: boolean): Verdict {
+		let verdict: Verdict = true;
+		for (const { mapping, hides } of this.#hides) {
+			if (isUser && hides === "belongings") continue;
+			const isListed = this.#lists.has(mapping, user);
+			if (isListed === true) return false;
+			if (isListed !== false) verdict = both(verdict, isListed);
+		}
+		return verdict;
 	}
-	// An object without an owner has no user who could hide it. One whose owner is damaged has.
-	return owner === undefined ? null : { parent, owner };
 }
 
-/** The id that is stored under the key; null for none, undefined for what is no id. */
-function idIn({ data }: Node, key: string | null): Id | null | undefined {
-	const value = key === null ? null : (data[key] ?? null);
-	if (value === null) return null;
-	return typeof value === "string" ? (value as Id) : undefined;
-}
-
-function keysOf(
-	parent: Reference | null,
-	owner: Reference | null,
-): VisibilityKeys {
-	return { parent: parent?.key ?? null, owner: owner?.key ?? null };
-}
-
-/** Whether both are the same mapping, or one the inverse of the other. */
-function isSameFact(one: Mapping, { name, inverse }: Mapping): boolean {
-	return (
-		name === one.name ||
-		(inverse !== null &&
-			inverse.kind !== "reference" &&
-			inverse.mapping === one.name)
-	);
-}
-
-function sharedByOf(
-	model: Model,
-	type: string,
-	name: string | undefined,
-): Mapping | null {
-	if (name === undefined) return null;
-	const mapping = mappingOf(model, name);
-	if (mapping.to !== type) {
-		throw badPolicy(`the mapping ${name}, which does not lead to a ${type}`);
-	}
-	return mapping;
-}
-
-function blockMappings(
-	model: Model,
-	{ userType, mapping }: NonNullable<VisibilityPolicy["blocks"]>,
-): BlockMappings {
-	const blocks = mappingOf(model, mapping);
-	if (blocks.inverse?.kind !== "target") {
-		throw badPolicy(`the mapping ${mapping}, which has no inverse mapping`);
-	}
-	return {
-		userType,
-		mapping: blocks,
-		inverse: mappingOf(model, blocks.inverse.mapping),
-	};
-}
-
-function mappingOf(model: Model, name: string): Mapping {
-	const mapping = model.mappings.get(name);
-	if (mapping === undefined) {
-		throw badPolicy(`the mapping ${name}, which the schema does not have`);
-	}
-	return mapping;
-}
-
-function referenceOf(
-	model: Model,
-	type: string,
-	field: string | undefined,
-): Reference | null {
-	const object = model.objects.get(type);
-	if (object === undefined) {
-		throw badPolicy(`the type ${type}, which the schema does not have`);
-	}
-	if (field === undefined) return null;
-	const reference = object.references.find((each) => each.field === field);
-	if (reference === undefined) {
-		throw badPolicy(`${type}.${field}, which is not a @reference`);
-	}
-	return reference;
-}
-
-function storedKeyOf(model: Model, type: string, field: string): string {
-	const stored = model.objects
-		.get(type)
-		?.stored.find((each) => each.field === field);
-	if (stored === undefined) {
-		throw badPolicy(`${type}.${field}, which is not a stored field`);
-	}
-	return stored.key;
-}
-
-function badPolicy(what: string): CorkboardError {
-	return new CorkboardError(
-		"BAD_MODEL",
-		`The visibility policy names ${what}.`,
-	);
+/** Whatever hides an object hides it, whether or not the rest could be read. */
+function both(one: Verdict, other: Verdict): Verdict {
+	if (one === true || other === false) return other;
+	if (one === false || other === true) return one;
+	return one === undefined || other === undefined ? undefined : one;
 }

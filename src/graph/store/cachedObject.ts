@@ -9,7 +9,7 @@ export class CachedObject extends CacheEntry {
 
 	/** Null if nobody may see it. */
 	readonly facts: VisibilityFacts | null;
-	/** Of `MemoryReader`: the run in which `isVisible` was decided. */
+	/** Of `VisibilityDecider`: the attempt in which `isVisible` was decided. */
 	decidedIn = 0;
 	isVisible = false;
 

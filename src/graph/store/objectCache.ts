@@ -6,7 +6,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyResult, Storage } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
-import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Visibility } from "../domain.ts";
 import type { Node } from "../types.ts";
 import { CachedObject } from "./cachedObject.ts";
@@ -26,7 +26,7 @@ export interface ObjectCache {
 	read(
 		ids: readonly Id[],
 		call?: CallOptions,
-	): MaybePromise<readonly KeyResult<Node | null>[]>;
+	): MaybePromise<readonly KeyResult<CachedObject>[]>;
 }
 
 export function createObjectCache(options: {
@@ -102,8 +102,8 @@ export function createObjectCache(options: {
 		local,
 		cached: (id, moment) => local.get(partition, id, moment),
 		invalidate: (id) => local.invalidate(partition, id),
-		read(ids, call) {
-			const results = local.read<CorkboardError>(
+		read: (ids, call) =>
+			local.read<CorkboardError>(
 				ids.map((key) => ({ partition, key })),
 				(missing, shared) =>
 					readShared(
@@ -113,13 +113,7 @@ export function createObjectCache(options: {
 						shared,
 					),
 				{ call },
-			);
-			return andThen(results, (objects) =>
-				objects.map((result) =>
-					result instanceof CorkboardError ? result : result.node,
-				),
-			);
-		},
+			),
 	};
 }
 

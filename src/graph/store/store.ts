@@ -20,7 +20,6 @@ import type {
 import type { ChangedShards } from "../../topology/ranges.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
-import type { Node } from "../types.ts";
 import type { CachedObject } from "./cachedObject.ts";
 import type { Head } from "./head.ts";
 import type { JobDeliveries } from "./jobDeliveries.ts";
@@ -47,7 +46,7 @@ export interface Store {
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
-	): MaybePromise<readonly KeyResult<Node | null>[]>;
+	): MaybePromise<readonly KeyResult<CachedObject>[]>;
 	/** The head of each list, with at least `depth` edges or all there are: up to `DEEPEST_HEAD` from caches. */
 	readHeads(
 		lists: readonly ListKey[],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
-import { createView } from "../../../src/graph/read/view.ts";
+import { View } from "../../../src/graph/read/view.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import {
@@ -58,7 +58,7 @@ describe("block lists longer than a head", () => {
 	}
 
 	it("hide every user who blocks the viewer, and read single edges once a level", async () => {
-		const view = createView(graph.cold(), viewer);
+		const view = new View(graph.cold(), viewer);
 		const calls = await callsOf(async () => {
 			assert.deepEqual(
 				await view.readObjects(blockers),
@@ -87,7 +87,7 @@ describe("block lists longer than a head", () => {
 		for (const board of boards.slice(0, MANY)) {
 			await graph.writes.setEdge(share, board, other, true);
 		}
-		const view = createView(graph.cold(), other);
+		const view = new View(graph.cold(), other);
 		const nodes = await view.readObjects(boards);
 		assert.deepEqual(
 			nodes.map((node) => (node as { id: Id } | null)?.id ?? null),
@@ -97,7 +97,7 @@ describe("block lists longer than a head", () => {
 
 	it("show users whom the viewer blocks, strangers and the viewer itself", async () => {
 		const asked = [...blocked, ...strangers, viewer];
-		const nodes = await createView(graph.cold(), viewer).readObjects(asked);
+		const nodes = await new View(graph.cold(), viewer).readObjects(asked);
 		assert.deepEqual(
 			nodes.map((node) => (node as { id: Id }).id),
 			asked,
@@ -113,19 +113,19 @@ describe("block lists longer than a head", () => {
 				}),
 			),
 		);
-		const seen = await createView(graph.cold(), viewer).readObjects(boards);
+		const seen = await new View(graph.cold(), viewer).readObjects(boards);
 		assert.deepEqual(
 			seen.map((node) => (node === null ? null : "seen")),
 			[null, null, "seen"],
 		);
-		const anonymous = await createView(graph.cold(), null).readObjects(boards);
+		const anonymous = await new View(graph.cold(), null).readObjects(boards);
 		assert.ok(anonymous.every((node) => node !== null));
 	});
 
 	it("show no user while they cannot be read", async () => {
 		isDown = true;
 		try {
-			const [node] = await createView(graph.cold(), viewer).readObjects(
+			const [node] = await new View(graph.cold(), viewer).readObjects(
 				strangers,
 			);
 			assert.ok(node instanceof CorkboardError);
@@ -149,7 +149,7 @@ describe("block lists longer than a head", () => {
 			[stranger, [null, 0]],
 			[null, [null, null]],
 		] as const) {
-			const pages = await createView(graph.cold(), who).readPages(
+			const pages = await new View(graph.cold(), who).readPages(
 				graph.mapping("blockUser"),
 				[viewer, stranger],
 				{ first: 100, fields },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
 import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
-import { createView } from "../../../src/graph/read/view.ts";
+import { View } from "../../../src/graph/read/view.ts";
 import type { Store } from "../../../src/graph/store/store.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
@@ -51,7 +51,7 @@ async function found(
 	assert.ok(lookup);
 	const results = await Promise.all(
 		[store, other, cold()].map((one) =>
-			createView(one, null).lookUp(lookup, usernames),
+			new View(one, null).lookUp(lookup, usernames),
 		),
 	);
 	for (const result of results) assert.deepEqual(result, results[0]);
@@ -151,7 +151,7 @@ describe("an object found by a natural key", () => {
 		const cold = graph.cold();
 		assert.deepEqual(
 			await callsOf(async () => {
-				const view = createView(cold, null);
+				const view = new View(cold, null);
 				const keys = ["nobody", "bo", "ada"];
 				assert.deepEqual(await view.lookUp(lookup, keys), [
 					null,
@@ -163,7 +163,7 @@ describe("an object found by a natural key", () => {
 			["readLookups 3", "readObjects 2"],
 		);
 		assert.deepEqual(
-			await callsOf(() => createView(cold, null).lookUp(lookup, ["no_one"])),
+			await callsOf(() => new View(cold, null).lookUp(lookup, ["no_one"])),
 			["readLookups 1"],
 		);
 	});
@@ -196,7 +196,7 @@ describe("an object found by a natural key", () => {
 		const lookup = store.model.lookups.get("username");
 		assert.ok(lookup);
 		const look = () =>
-			createView(graph.cold(), null).lookUp(lookup, ["lost", "ada"]);
+			new View(graph.cold(), null).lookUp(lookup, ["lost", "ada"]);
 		assert.deepEqual(await look(), [null, id]);
 		isDown = true;
 		for (const result of await look()) {

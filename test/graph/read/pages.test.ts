@@ -230,9 +230,9 @@ describe("pages", () => {
 
 	it("of size 0 return the count and read no object", async () => {
 		const store = graph.cold();
-		const { createView } = await import("../../../src/graph/read/view.ts");
+		const { View } = await import("../../../src/graph/read/view.ts");
 		const calls = await callsOf(async () => {
-			const [answer] = await createView(store, reader).readPages(
+			const [answer] = await new View(store, reader).readPages(
 				graph.mapping("followBoard"),
 				[reader],
 				{
@@ -295,9 +295,9 @@ describe("pages", () => {
 
 	it("of many lists take one scan and one object read together", async () => {
 		const store = graph.cold();
-		const { createView } = await import("../../../src/graph/read/view.ts");
+		const { View } = await import("../../../src/graph/read/view.ts");
 		const calls = await callsOf(() =>
-			createView(store, owner).readPages(
+			new View(store, owner).readPages(
 				graph.mapping("followBoard.inverse"),
 				boards.map(({ id }) => id),
 				{ first: 3, fields: ALL },

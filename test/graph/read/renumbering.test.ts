@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { CorkboardError } from "../../../src/errors.ts";
 import { applyEdges } from "../../../src/graph/outbox/edgeUpdates.ts";
-import { createView } from "../../../src/graph/read/view.ts";
+import { View } from "../../../src/graph/read/view.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
@@ -230,7 +230,7 @@ describe("pages of a list that is renumbered", () => {
 			(_, verb) => verb === "scanLists" && ++scans > 0,
 			() => list.renumber(at(2)),
 		);
-		const [page] = await createView(store, null).readPages(
+		const [page] = await new View(store, null).readPages(
 			world.mapping,
 			[list.from],
 			{ first: 3, after: endCursor as string, fields: ALL },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
-import { createView } from "../../../src/graph/read/view.ts";
+import { View } from "../../../src/graph/read/view.ts";
 import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId, unpackId } from "../../../src/id/ids.ts";
 import type { Scan } from "../../../src/storage/storage.ts";
@@ -76,7 +76,7 @@ describe("the view of one viewer", () => {
 			graph.writes.setEdge(graph.mapping("collaborate"), secret, bo, present);
 		const seenBy = async (viewer: Id | null, store = graph.store) =>
 			(
-				await createView(store, viewer).readObjects([secret, hidden, comment])
+				await new View(store, viewer).readObjects([secret, hidden, comment])
 			).map((node) => (node as Node | null)?.id ?? null);
 		await share(true);
 		for (const store of [graph.store, graph.store, graph.cold()]) {
@@ -122,13 +122,13 @@ describe("the view of one viewer", () => {
 		]);
 		const store = graph.cold();
 		for (const viewer of [null, bo, null, bo]) {
-			const view = createView(store, viewer);
+			const view = new View(store, viewer);
 			const hiddenNodes = await view.readObjects(hiddenIds);
 			assert.deepEqual(
 				hiddenNodes,
 				hiddenIds.map(() => null),
 			);
-			const shown = await createView(store, viewer).readObjects(shownIds);
+			const shown = await new View(store, viewer).readObjects(shownIds);
 			assert.deepEqual(
 				shown.map((node) => (node as Node | null)?.id),
 				shownIds,
@@ -137,7 +137,7 @@ describe("the view of one viewer", () => {
 	});
 
 	it("reads what is shared with the viewer once, and only where something is hidden", async () => {
-		const view = createView(graph.cold(), bo);
+		const view = new View(graph.cold(), bo);
 		assert.deepEqual(await callsOf(() => view.readObjects([open])), [
 			"scanLists 2",
 			"readObjects 1",
@@ -181,9 +181,9 @@ describe("the view of one viewer", () => {
 			data: { name: "secret", secret: true, user_id: owner },
 		});
 		isDown = true;
-		const [node] = await createView(world.cold(), viewer).readObjects([board]);
+		const [node] = await new View(world.cold(), viewer).readObjects([board]);
 		assert.ok(node instanceof CorkboardError, `${node}`);
-		const [own] = await createView(world.cold(), owner).readObjects([board]);
+		const [own] = await new View(world.cold(), owner).readObjects([board]);
 		assert.equal((own as Node).id, board);
 	});
 
@@ -211,7 +211,7 @@ describe("the view of one viewer", () => {
 	});
 
 	it("reads a level once: pins, then their boards and owners", async () => {
-		const view = createView(graph.cold(), null);
+		const view = new View(graph.cold(), null);
 		assert.deepEqual(await callsOf(() => view.readObjects(pins)), [
 			"readObjects 5",
 			"readObjects 2",
@@ -220,7 +220,7 @@ describe("the view of one viewer", () => {
 	});
 
 	it("merges the reads that sibling branches start in one tick", async () => {
-		const view = createView(graph.cold(), null);
+		const view = new View(graph.cold(), null);
 		const calls = await callsOf(() =>
 			Promise.all([
 				view.readObjects([ada, bo]),
@@ -233,9 +233,9 @@ describe("the view of one viewer", () => {
 
 	it("reads nothing from storage for objects cached in the process", async () => {
 		const store = graph.cold();
-		await createView(store, null).readObjects([...pins, ada]);
+		await new View(store, null).readObjects([...pins, ada]);
 		const calls = await callsOf(() =>
-			createView(store, null).readObjects([...pins, ada, open]),
+			new View(store, null).readObjects([...pins, ada, open]),
 		);
 		assert.deepEqual(calls, []);
 	});
@@ -257,7 +257,7 @@ describe("the view of one viewer", () => {
 			},
 		};
 		const read = () => {
-			const view = createView(store, bo);
+			const view = new View(store, bo);
 			return [
 				view.readObjects([...pins, comment]),
 				view.readPages(mapping, [open], page),
@@ -297,8 +297,8 @@ describe("the view of one viewer", () => {
 			}),
 		];
 		const store = graph.cold();
-		await createView(store, null).readObjects([one, other]);
-		const view = createView(store, null);
+		await new View(store, null).readObjects([one, other]);
+		const view = new View(store, null);
 		const [first] = await view.readObjects([one]);
 		assert.equal((first as Node).data.details, "old");
 		for (const [id, change] of [
@@ -311,7 +311,7 @@ describe("the view of one viewer", () => {
 		const again = await view.readObjects([one, other]);
 		assert.equal(again[0], first);
 		assert.ok(again[1], "the board is still that of this request");
-		assert.deepEqual(await createView(store, null).readObjects([one, other]), [
+		assert.deepEqual(await new View(store, null).readObjects([one, other]), [
 			null,
 			null,
 		]);
@@ -327,22 +327,20 @@ describe("the view of one viewer", () => {
 		await graph.writes.modify(own, (data) => ({ ...data, board_id: own }));
 		const store = graph.cold();
 		for (const _ of ["from the shard", "from memory"]) {
-			assert.deepEqual(await createView(store, null).readObjects([own]), [
-				null,
-			]);
+			assert.deepEqual(await new View(store, null).readObjects([own]), [null]);
 		}
 	});
 
 	it("reads the block lists of the viewer once, beside the first objects", async () => {
 		const store = graph.cold();
-		const view = createView(store, bo);
+		const view = new View(store, bo);
 		assert.deepEqual(await callsOf(() => view.readObjects(pins)), [
 			"scanLists 2",
 			"readObjects 5",
 			"readObjects 2",
 		]);
 		assert.deepEqual(await callsOf(() => view.readObjects([ada])), []);
-		const next = createView(store, bo);
+		const next = new View(store, bo);
 		assert.deepEqual(await callsOf(() => next.readObjects(pins)), []);
 	});
 
@@ -351,7 +349,7 @@ describe("the view of one viewer", () => {
 		await graph.writes.setEdge(likes, bo, pins[1] as Id, true);
 		await graph.writes.setEdge(likes, bo, pins[3] as Id, true);
 		await graph.writes.setEdge(likes, bo, pins[3] as Id, false);
-		const view = createView(graph.cold(), bo);
+		const view = new View(graph.cold(), bo);
 		const first = await callsOf(async () => {
 			assert.deepEqual(await view.hasEdges(likes, bo, pins), [
 				false,
@@ -403,17 +401,13 @@ describe("the view of one viewer", () => {
 		});
 		down.add(board);
 		const store = broken.cold();
-		const answers = await createView(store, null).readObjects([
-			user,
-			board,
-			pin,
-		]);
+		const answers = await new View(store, null).readObjects([user, board, pin]);
 		assert.equal((answers[0] as { id: Id }).id, user);
 		assert.equal(answers[1], dead);
 		// Its visibility is unknown while its board does not answer.
 		assert.equal(answers[2], dead);
 		down.clear();
-		const later = await createView(store, null).readObjects([board]);
+		const later = await new View(store, null).readObjects([board]);
 		assert.equal((later[0] as { id: Id }).id, board, "the error was kept");
 	});
 });
@@ -432,7 +426,7 @@ describe("what a list holds of a group", () => {
 		groups: readonly Id[],
 		{ limit = 10, store = graph.store, viewer = ada as Id | null } = {},
 	) => {
-		const view = createView(store, viewer);
+		const view = new View(store, viewer);
 		const found = await view.readGroups(
 			graph.mapping("savePin"),
 			ada,

@@ -34,12 +34,12 @@ describe("a process that stood still and has not received what it missed", () =>
 		const mapping = model.mappings.get("followUser");
 		assert.ok(mapping);
 		const read = async () => {
-			const [[node], [head]] = await Promise.all([
+			const [[object], [head]] = await Promise.all([
 				store.readObjects([user]),
 				store.readHeads([{ mapping, from: user }], 1),
 			]);
-			assert.ok(node && "data" in node && head && "count" in head);
-			return [node.data.about ?? null, head.count];
+			assert.ok(object && "node" in object && head && "count" in head);
+			return [object.node?.data.about ?? null, head.count];
 		};
 		assert.deepEqual(await read(), [null, 0]);
 		// Another process, whose deletes did not reach the shared caches.

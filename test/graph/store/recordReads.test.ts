@@ -4,7 +4,7 @@ import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
 } from "../../../src/cache/localCache.ts";
-import { createView } from "../../../src/graph/read/view.ts";
+import { View } from "../../../src/graph/read/view.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import type {
 	ReadDependencies,
@@ -87,9 +87,9 @@ describe("the recorded reads of a request", () => {
 		read: (view: Graph) => unknown,
 		viewer: Id | null = null,
 	): Promise<ReadDependencies | null> {
-		await read(createView(store, viewer));
+		await read(new View(store, viewer));
 		const reads = store.recordReads() as RecordedReads;
-		await read(createView(reads.store, viewer));
+		await read(new View(reads.store, viewer));
 		return reads.dependencies();
 	}
 
@@ -172,7 +172,7 @@ describe("the recorded reads of a request", () => {
 	it("that invalidations keep good are valid for as long as an entry lives from then on, and as its first entry while ages are limited", async () => {
 		store = open(INVALIDATED_MAX_AGE_MS);
 		const read = (view: Graph) => view.readObjects([pin]);
-		await read(createView(store, null));
+		await read(new View(store, null));
 		now += INVALIDATED_MAX_AGE_MS / 2 - 1;
 		const dependencies = await recorded(read);
 		assert.ok(dependencies);
@@ -215,9 +215,9 @@ describe("the recorded reads of a request", () => {
 	});
 
 	it("are not valid if something changed while the request ran", async () => {
-		await readAll(createView(store, bo));
+		await readAll(new View(store, bo));
 		const reads = store.recordReads() as RecordedReads;
-		const view = createView(reads.store, bo);
+		const view = new View(reads.store, bo);
 		await view.readObjects([pin]);
 		store.invalidateLocally({ objects: [ada] });
 		await view.hasEdges(graph.mapping("likePin"), bo, [pin]);
@@ -253,7 +253,7 @@ describe("the recorded reads of a request", () => {
 		];
 		for (const read of misses) {
 			const reads = store.recordReads() as RecordedReads;
-			await read(createView(reads.store, null));
+			await read(new View(reads.store, null));
 			assert.equal(reads.dependencies(), null);
 		}
 	});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
 import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
-import { createView } from "../../../src/graph/read/view.ts";
+import { View } from "../../../src/graph/read/view.ts";
 import type { Node, Page } from "../../../src/graph/types.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
@@ -25,7 +25,7 @@ async function listOf(
 	from: Id,
 	viewer: Id | null = null,
 ): Promise<{ ids: Id[]; count: number | null }> {
-	const [page] = await createView(graph.cold(), viewer).readPages(
+	const [page] = await new View(graph.cold(), viewer).readPages(
 		graph.mapping(mapping),
 		[from],
 		{ first: 100, fields: WANT },
@@ -185,8 +185,8 @@ describe("writes", () => {
 	it("show a request its own writes, whatever it had read before", async () => {
 		const owner = await user();
 		const on = await board(owner, "before");
-		const view = createView(graph.store, owner);
-		const writes = createWrites(graph.store, view.discardReads);
+		const view = new View(graph.store, owner);
+		const writes = createWrites(graph.store, () => view.discardReads());
 		await view.readObjects([on]);
 		await writes.modify(on, (data) => ({ ...data, name: "after" }));
 		const [node] = await view.readObjects([on]);
@@ -503,12 +503,12 @@ describe("natural keys", () => {
 		});
 		assert.ok(row?.entry);
 		const [id] = row.entry.pendingObjects as unknown as [Id];
-		assert.deepEqual(await createView(graph.cold(), id).readObjects([id]), [
+		assert.deepEqual(await new View(graph.cold(), id).readObjects([id]), [
 			null,
 		]);
 		dead = false;
 		await deliverPending(new WritePipeline(graph.store), 0);
-		const [user] = await createView(graph.cold(), null).readObjects([id]);
+		const [user] = await new View(graph.cold(), null).readObjects([id]);
 		assert.equal((user as { id: Id }).id, id);
 	});
 
@@ -559,7 +559,7 @@ describe("natural keys", () => {
 		renaming = true;
 		await writes.modify(id, (data) => ({ ...data, username: "new" }));
 		assert.equal(dead, true);
-		const [user] = await createView(graph.cold(), null).readObjects([id]);
+		const [user] = await new View(graph.cold(), null).readObjects([id]);
 		assert.equal((user as Node).data.username, "new");
 		dead = false;
 		renaming = false;

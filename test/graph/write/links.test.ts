@@ -4,7 +4,7 @@ import { resolvers } from "../../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import { deliver } from "../../../src/graph/outbox/deliver.ts";
 import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
-import { createView } from "../../../src/graph/read/view.ts";
+import { View } from "../../../src/graph/read/view.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
@@ -64,7 +64,7 @@ async function changePin(
 	mutation: "createPin" | "updatePin",
 	input: Readonly<Record<string, unknown>>,
 ): Promise<Id> {
-	const view = createView(graph.store, viewer);
+	const view = new View(graph.store, viewer);
 	const [result] =
 		(await resolvers.get(`Mutation.${mutation}`)?.resolve({
 			parents: [null],

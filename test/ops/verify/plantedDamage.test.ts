@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createView } from "../../../src/graph/read/view.ts";
+import { View } from "../../../src/graph/read/view.ts";
 import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
 import { createStoredTypes } from "../../../src/model/storedTypes.ts";
@@ -620,7 +620,7 @@ async function isSavedOnce(graph: Embedded): Promise<void> {
 	const [one, other, ada] = (await Promise.all(
 		["p:1", "p:2", "u:ada"].map((key) => idOf(graph, key)),
 	)) as [Id, Id, Id];
-	const view = createView(graph.cold(), ada);
+	const view = new View(graph.cold(), ada);
 	const saves = await view.readGroups(
 		graph.mapping("savePin"),
 		ada,
