@@ -112,7 +112,9 @@ export class VisibilityDecider {
 	/** Whether no list hides the user, or else what belongs to the user. */
 	#shows(user: Id, isUser: boolean): Verdict {
 		let verdict: Verdict = true;
-		for (const { mapping, hides } of this.#hides) {
+		// Once for each object: an iterator would be garbage.
+		for (let at = 0; at < this.#hides.length; at++) {
+			const { mapping, hides } = this.#hides[at] as HidingList;
 			if (isUser && hides === "belongings") continue;
 			const isListed = this.#lists.has(mapping, user);
 			if (isListed === true) return false;
