@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { SignJWT } from "jose";
 import { client } from "../helpers/client.ts";
 import { join } from "../helpers/member.ts";
-import { runProgram, serve } from "../helpers/program.ts";
+import { serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const SECRET = "of the account tests, 32 bytes or more";
@@ -24,13 +25,13 @@ describe("the account command", () => {
 				},
 			}),
 		);
-		const imported = await runProgram(["import", "-"], {
+		const imported = await runHere(["import", "-"], {
 			env,
 			input: lines.join("\n"),
 		});
 		assert.equal(imported.code, 0, imported.err);
 		const account = (...args: string[]) =>
-			runProgram(["account", ...args], { env });
+			runHere(["account", ...args], { env });
 		const linked = await account("ada_made_up", "--link", "10150000000000001");
 		assert.equal(linked.code, 0, linked.err);
 		const taken = await account("ada_made_up", "--link", "10150000000000002");
@@ -86,9 +87,9 @@ describe("the account command", () => {
 			assert.deepEqual(await client(server.url).data(find), { user: null });
 			assert.equal((await server.stop()).code, 0);
 		}
-		const token = await runProgram(["token", "eve_made_up"], { env });
+		const token = await runHere(["token", "eve_made_up"], { env });
 		assert.equal(token.code, 1);
-		const opened = await runProgram(["account", "eve_made_up", "--reopen"], {
+		const opened = await runHere(["account", "eve_made_up", "--reopen"], {
 			env,
 		});
 		assert.deepEqual([opened.code, opened.out], [0, `${id}\n`]);
@@ -96,7 +97,7 @@ describe("the account command", () => {
 		assert.deepEqual(await client(server.url).data(find), {
 			user: { name: "eve_made_up" },
 		});
-		const verified = await runProgram(["account", id], { env });
+		const verified = await runHere(["account", id], { env });
 		assert.equal(verified.code, 2);
 	});
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { client } from "../helpers/client.ts";
 import { runProgram, serve, startProgram } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { COPIES } from "../update.ts";
 
@@ -27,7 +28,7 @@ describe("a command at the shell", () => {
 	const folder = temporaryFolder();
 	const env = { CORKBOARD_DATA: join(folder.path, "data") };
 	const run = (args: readonly string[], input = "") =>
-		runProgram(args, { env, input });
+		runHere(args, { env, input });
 	/** The error of a command that prints one line on stderr and nothing on stdout (exit code 1). */
 	async function errorOf(args: readonly string[], input = ""): Promise<string> {
 		const { code, out, err } = await run(args, input);
@@ -222,7 +223,7 @@ describe("a command at the shell", () => {
 			/: good\n16 shards, 16 open for new users; lookups on 16 mod shards\n/,
 		);
 		const check = (map: string) =>
-			runProgram(["topology", "check"], { env: { CORKBOARD_TOPOLOGY: map } });
+			runHere(["topology", "check"], { env: { CORKBOARD_TOPOLOGY: map } });
 		const good = file(
 			"good.json",
 			JSON.stringify({
@@ -294,7 +295,7 @@ describe("a command at the shell", () => {
 				/^corkboard: Unknown option --fix\. Usage: verify \[--repair\] \[--jobs\] \[--counts\] \[--shards RANGES\] \[--mod-shards RANGES\] \[--json\]\n$/,
 			],
 		] as const) {
-			const { code, out, err } = await run(args);
+			const { code, out, err } = await runProgram(args, { env });
 			assert.deepEqual({ code, out }, { code: 2, out: "" });
 			assert.match(err, pattern);
 		}

@@ -4,7 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Id } from "../../src/id/ids.ts";
 import { createAccessTokens } from "../../src/server/auth/accessTokens.ts";
 import { type Client, client } from "../helpers/client.ts";
-import { runProgram, serve } from "../helpers/program.ts";
+import { serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 
@@ -119,7 +120,7 @@ describe("a server that is killed in the middle of writes", () => {
 		}
 
 		assert.equal((await server.stop()).code, 0);
-		const verified = await runProgram(["verify"], { env });
+		const verified = await runHere(["verify"], { env });
 		assert.equal(verified.code, 0, verified.out);
 		assert.match(verified.out, /^everything agrees$/m);
 		assert.doesNotMatch(verified.out, /pending outbox entries/);
@@ -140,7 +141,7 @@ describe("a server that is killed in the middle of writes", () => {
 			})),
 		];
 		const input = lines.map((line) => JSON.stringify(line)).join("\n");
-		const { code, err } = await runProgram(["import", "-"], { env, input });
+		const { code, err } = await runHere(["import", "-"], { env, input });
 		assert.equal(code, 0, err);
 	}
 

@@ -4,8 +4,8 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { banner } from "../../src/cli/banner.ts";
-import { runProgram, type Served, serve } from "../helpers/program.ts";
-import { command } from "../helpers/runCommand.ts";
+import { type Served, serve } from "../helpers/program.ts";
+import { command, runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 
@@ -93,7 +93,7 @@ describe("documents check", () => {
 		assert.equal(checked.err, fault);
 		assert.equal(checked.code, 1);
 		for (const args of [["serve"], ["serve", "--check"]]) {
-			const { code, err } = await runProgram(args, {
+			const { code, err } = await runHere(args, {
 				env: {
 					PORT: "0",
 					CORKBOARD_DEMO: "off",
@@ -239,7 +239,7 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 		const bad = join(other.path, "bad.json");
 		writeFileSync(bad, JSON.stringify({ a: "{ nothing }", c: DEEP }));
 		for (const args of [["serve"], ["serve", "--check"]]) {
-			const { code, err } = await runProgram(args, {
+			const { code, err } = await runHere(args, {
 				env: {
 					...env,
 					PORT: "0",

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { client } from "../helpers/client.ts";
 import { dump } from "../helpers/importing.ts";
-import { type Environment, runProgram, serve } from "../helpers/program.ts";
+import { type Environment, serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 /** Lines with each importable object type and edge. */
@@ -92,7 +93,7 @@ async function ask<T>(env: Environment, query: string): Promise<T> {
 }
 
 async function assertVerified(env: Environment): Promise<void> {
-	const { code, out } = await runProgram(["verify"], { env });
+	const { code, out } = await runHere(["verify"], { env });
 	assert.equal(code, 0, out);
 	assert.match(out, /^everything agrees$/m);
 }
@@ -104,7 +105,7 @@ describe("import", () => {
 		const file = join(folder.path, "small.ndjson");
 		writeFileSync(file, lined(SMALL));
 
-		const { out, ...rest } = await runProgram(["import", file], { env });
+		const { out, ...rest } = await runHere(["import", file], { env });
 		assert.deepEqual(rest, { code: 0, signal: null, err: "" });
 		const [summary, ...counts] = out.trimEnd().split("\n");
 		assert.equal(
@@ -209,7 +210,7 @@ describe("import", () => {
 		});
 
 		const stored = dump(env.CORKBOARD_DATA);
-		assert.deepEqual(await runProgram(["import", file], { env }), {
+		assert.deepEqual(await runHere(["import", file], { env }), {
 			code: 0,
 			signal: null,
 			out: "15 lines: 0 objects and 0 edges created, 15 existing, 0 bad\n",
@@ -242,7 +243,7 @@ describe("import", () => {
 				user("u:6", "last_one"),
 			]),
 		].join("");
-		const { code, out, err } = await runProgram(["import", "-"], {
+		const { code, out, err } = await runHere(["import", "-"], {
 			env,
 			input,
 		});
@@ -285,7 +286,7 @@ describe("import", () => {
 		const env = { CORKBOARD_DATA: folder.path };
 		const [first, ...rest] = SMALL;
 		const input = `${lined([first])}nonsense\n${lined(rest)}more nonsense\n`;
-		const { code, out, err } = await runProgram(["import", "--strict", "-"], {
+		const { code, out, err } = await runHere(["import", "--strict", "-"], {
 			env,
 			input,
 		});
@@ -293,7 +294,7 @@ describe("import", () => {
 		assert.match(err, /^line 2: Not JSON: [^\n]+\n$/);
 		assert.match(out, /^2 lines: 1 objects and 0 edges created, 0 existing/);
 		// Resumes after the line is corrected.
-		const again = await runProgram(["import", "--strict", "-"], {
+		const again = await runHere(["import", "--strict", "-"], {
 			env,
 			input: lined(SMALL),
 		});
@@ -318,7 +319,7 @@ describe("import", () => {
 			[folder.path, "it is a folder"],
 			[socket, "ENXIO"],
 		] as const) {
-			assert.deepEqual(await runProgram(["import", file], { env }), {
+			assert.deepEqual(await runHere(["import", file], { env }), {
 				code: 1,
 				signal: null,
 				out: "",

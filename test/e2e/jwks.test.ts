@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { client } from "../helpers/client.ts";
-import { runProgram, serve } from "../helpers/program.ts";
+import { serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const SECRET = "of the tests of other keys, 32 bytes or more";
@@ -74,7 +75,7 @@ describe("a server with CORKBOARD_JWKS", () => {
 				}
 				assert.equal((await server.stop()).code, 0);
 			}
-			const token = await runProgram(["token", id], { env });
+			const token = await runHere(["token", id], { env });
 			assert.equal(token.code, 1);
 			assert.match(token.err, /^corkboard: This server signs no tokens/);
 		} finally {

@@ -6,8 +6,8 @@ import { fleetStatus } from "../../src/app/fleetStatus.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
-import { runProgram, serve } from "../helpers/program.ts";
-import { command } from "../helpers/runCommand.ts";
+import { serve } from "../helpers/program.ts";
+import { command, runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
@@ -42,7 +42,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 		CORKBOARD_LOG: "info,json",
 		HOST: "127.0.0.1",
 	};
-	const init = await runProgram(["init"], { env });
+	const init = await runHere(["init"], { env });
 	assert.equal(init.code, 0, init.err);
 	// As an earlier version left them: without the table on any shard, and without remembering what it made.
 	rmSync(`${file}.d`, { recursive: true });
@@ -88,7 +88,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 			const shard = await shardOfNewUser(server.url, `held_${n}`);
 			assert.ok(shard <= 1, `a user on shard ${shard}`);
 		}
-		const init = await runProgram(["init"], { env });
+		const init = await runHere(["init"], { env });
 		assert.equal(init.code, 0, init.err);
 		await server.printed("out", /^.*"shards open".*$/m);
 		const shards2 = new Set<number>();
@@ -97,9 +97,9 @@ test("a server on shards that lack a table of its version serves, and logs at it
 		}
 		assert.ok(Math.max(...shards2) >= 2, "no user on the new shards");
 	}
-	const repaired = await runProgram(["init"], { env });
+	const repaired = await runHere(["init"], { env });
 	assert.equal(repaired.code, 0, repaired.err);
-	const check = await runProgram(["serve", "--check"], { env });
+	const check = await runHere(["serve", "--check"], { env });
 	assert.equal(check.code, 0, check.err);
 	{
 		let out = "";
@@ -209,7 +209,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	);
 	mysql.resume();
 
-	const broken = await runProgram(["serve", "--check"], { env: withoutCaches });
+	const broken = await runHere(["serve", "--check"], { env: withoutCaches });
 	assert.equal(broken.code, 1);
 	const host = new URL(mysql.url).host;
 	assert.match(
@@ -228,7 +228,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	url.password = "not the password";
 	const other = join(folder.path, "other.json");
 	writeTopology(url.href, other);
-	const refused = await runProgram(["serve", "--check"], {
+	const refused = await runHere(["serve", "--check"], {
 		env: { ...env, CORKBOARD_TOPOLOGY: other },
 	});
 	assert.equal(refused.code, 1);

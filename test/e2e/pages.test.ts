@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type Client, client } from "../helpers/client.ts";
-import { runProgram, type Served, serve } from "../helpers/program.ts";
+import { type Served, serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const PINS = 45;
@@ -46,7 +47,7 @@ describe("over HTTP, a page", () => {
 			})),
 		];
 		const input = lines.map((line) => JSON.stringify(line)).join("\n");
-		const { code, err } = await runProgram(["import", "-"], { env, input });
+		const { code, err } = await runHere(["import", "-"], { env, input });
 		assert.equal(code, 0, err);
 		server = await serve(env);
 		visitor = client(server.url);
@@ -198,7 +199,7 @@ describe("over HTTP, a page", () => {
 	});
 
 	it("replaces deleted items by further ones, and their cursors stay valid", async () => {
-		const { code, out } = await runProgram(["token", "ada_made_up"], { env });
+		const { code, out } = await runHere(["token", "ada_made_up"], { env });
 		assert.equal(code, 0);
 		const ada = client(server.url, out.trim());
 		const { user } = await visitor.data<{

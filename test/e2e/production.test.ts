@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { client } from "../helpers/client.ts";
 import { runProgram, serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 describe("a server of a topology", () => {
@@ -71,14 +72,14 @@ describe("a server of a topology", () => {
 		assert.ok([...shards].some((shard) => shard >= 4));
 		assert.equal((await server.stop()).code, 0);
 
-		const verified = await runProgram(["verify"], { env });
+		const verified = await runHere(["verify"], { env });
 		assert.equal(verified.code, 0, verified.out);
 		// The edges are those by the prefixes of the names.
 		assert.match(
 			verified.out,
 			/^24 objects, 206 edges, 31 lists, 2[45] lookups/,
 		);
-		const token = await runProgram(["token", "member_7"], { env });
+		const token = await runHere(["token", "member_7"], { env });
 		assert.equal(token.code, 0, token.err);
 	});
 });

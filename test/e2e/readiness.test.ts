@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { runProgram, serve } from "../helpers/program.ts";
+import { serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { startMysql } from "../services/mysql.ts";
 import { reservePort } from "../services/port.ts";
@@ -34,7 +35,7 @@ test("a server is ready while one of two MySQL hosts answers, and not when none 
 		CORKBOARD_MEMCACHED: cache,
 		HOST: "127.0.0.1",
 	};
-	const init = await runProgram(["init"], { env });
+	const init = await runHere(["init"], { env });
 	assert.equal(init.code, 0, init.err);
 	await using server = await serve(env);
 	const ready = async (query = "") => {

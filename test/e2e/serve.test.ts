@@ -16,6 +16,7 @@ import {
 	startProgram,
 } from "../helpers/program.ts";
 import { openSocket, postText } from "../helpers/rawSocket.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 
@@ -179,7 +180,7 @@ describe("the first start of an empty folder", () => {
 	});
 
 	it("allows commands that only read its folder meanwhile", async () => {
-		const { code, out } = await runProgram(["token", "marigold_01"], { env });
+		const { code, out } = await runHere(["token", "marigold_01"], { env });
 		assert.equal(code, 0);
 		assert.deepEqual(
 			await client(url, out.trim()).data("{ viewer { username } }"),
@@ -236,7 +237,7 @@ describe("a first start that is killed", () => {
 				assert.match(server.err(), /Importing a demo graph/);
 				server.send("SIGTERM");
 				assert.equal((await server.ended).code, 0);
-				const { code, out } = await runProgram(["verify"], { env });
+				const { code, out } = await runHere(["verify"], { env });
 				assert.equal(code, 0, out);
 				// Lookups are counted apart: some belong to the import.
 				return /^[\d,]+ objects, [\d,]+ edges, [\d,]+ lists/.exec(out)?.[0];
@@ -424,7 +425,7 @@ describe("serve", () => {
 		using folder = temporaryFolder();
 		const data = join(folder.path, "data");
 		assert.deepEqual(
-			await runProgram(["serve", "--check"], { env: { CORKBOARD_DATA: data } }),
+			await runHere(["serve", "--check"], { env: { CORKBOARD_DATA: data } }),
 			{
 				code: 0,
 				signal: null,

@@ -11,7 +11,8 @@ import { after, describe, it } from "node:test";
 import type { DamageSummary } from "../../src/ops/verify/damage.ts";
 import { client } from "../helpers/client.ts";
 import { sqlOn } from "../helpers/importing.ts";
-import { runProgram, serve } from "../helpers/program.ts";
+import { serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const LINES = [
@@ -37,12 +38,11 @@ describe("verify", () => {
 	const folder = temporaryFolder();
 	const env = { CORKBOARD_DATA: folder.path };
 	after(() => folder[Symbol.dispose]());
-	const verify = (...args: string[]) =>
-		runProgram(["verify", ...args], { env });
+	const verify = (...args: string[]) => runHere(["verify", ...args], { env });
 
 	it("reports an undamaged graph as clean (exit code 0), and changes nothing with --repair", async () => {
 		const input = LINES.map((line) => JSON.stringify(line)).join("\n");
-		const imported = await runProgram(["import", "-"], { env, input });
+		const imported = await runHere(["import", "-"], { env, input });
 		assert.equal(imported.code, 0, imported.err);
 		for (const args of [[], ["--repair"]]) {
 			const { code, out, err } = await verify(...args);
@@ -248,7 +248,7 @@ describe("verify", () => {
 			["explain", "-"],
 		]) {
 			assert.deepEqual(
-				await runProgram(args, {
+				await runHere(args, {
 					env: { CORKBOARD_DATA: none },
 					input: "{ viewer { id } }",
 				}),

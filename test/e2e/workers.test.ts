@@ -13,7 +13,7 @@ import {
 	runProgram,
 	startProgram,
 } from "../helpers/program.ts";
-import { command } from "../helpers/runCommand.ts";
+import { command, runHere } from "../helpers/runCommand.ts";
 import { until } from "../helpers/until.ts";
 import { reservePort } from "../services/port.ts";
 import { queryPrometheus, startPrometheus } from "../services/prometheus.ts";
@@ -83,7 +83,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 			// Each write takes longer, and is kept for `explain --trace`.
 			CORKBOARD_SLOW: "1",
 		};
-		const init = await runProgram(["init"], { env });
+		const init = await runHere(["init"], { env });
 		assert.equal(init.code, 0, init.err);
 		program = stack.use(startProgram(["serve", "--workers", "2"], { env }));
 		await until("two workers", () => listening().length === 2);
@@ -361,7 +361,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		}
 		// What both counted is in Redis, and whoever asks for it needs no secret.
 		const { CORKBOARD_SECRET: _, ...withoutSecret } = env;
-		const usage = await runProgram(["usage", "documents", "--json"], {
+		const usage = await runHere(["usage", "documents", "--json"], {
 			env: withoutSecret,
 		});
 		assert.equal(usage.code, 0, usage.err);
