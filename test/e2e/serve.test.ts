@@ -260,19 +260,20 @@ describe("a server that ends", () => {
 		const statusOf = async (path: string) =>
 			(await fetch(`${server.url}${path}`)).status;
 		assert.equal(await statusOf("/health/ready"), 200);
-		const signaledAt = performance.now();
 		server.send("SIGTERM");
 		await until(
 			"a server that is not ready",
 			async () => (await statusOf("/health/ready")) === 503,
 		);
+		// The signal has arrived by now, however busy the machine is.
+		const arrivedAt = performance.now();
 		using fresh = await openSocket(server.url);
 		fresh.write(postText("{ __typename }"));
 		await until("its answer", () => fresh.statuses().length === 1);
 		assert.deepEqual(fresh.statuses(), [200]);
 		assert.equal(await statusOf("/health/live"), 200);
 		// npm forwards a signal too: one within a second is taken for the same.
-		await until("a second", () => performance.now() - signaledAt > 1_100);
+		await until("a second", () => performance.now() - arrivedAt > 1_100);
 		server.send("SIGTERM");
 		assert.equal((await server.ended).code, 143);
 	});
