@@ -134,11 +134,8 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 
 /** Pages with more than 3,000 words. */
 const LONG_PAGES: Readonly<Record<string, number>> = {
-	"docs/commands.md": 5_739,
 	"docs/alerts.md": 3_772,
-	"docs/consistency/caches.md": 3_373,
 	"docs/schema.md": 3_032,
-	"docs/consistency/lists-and-writes.md": 3_030,
 };
 
 const ENGINE =
