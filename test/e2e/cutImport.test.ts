@@ -4,12 +4,8 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { client } from "../helpers/client.ts";
 import { countRows, sqlOn } from "../helpers/importing.ts";
-import {
-	type Environment,
-	runProgram,
-	serve,
-	startProgram,
-} from "../helpers/program.ts";
+import { type Environment, serve, startProgram } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 
@@ -63,7 +59,7 @@ describe("an interrupted import", {
 			assert.ok(before < PINS, `expected a part but got all ${before}`);
 
 			const input = LARGE.join("");
-			const again = await runProgram(["import", "-"], { env, input });
+			const again = await runHere(["import", "-"], { env, input });
 			assert.equal(again.code, 0, again.err);
 			// What was interrupted has given its lease back.
 			if (signal !== "SIGKILL") assert.doesNotMatch(again.err, WAITING);
@@ -71,7 +67,7 @@ describe("an interrupted import", {
 			await assertVerified(env);
 			// How it was interrupted makes no difference any more.
 			if (signal !== "SIGKILL") return;
-			const third = await runProgram(["import", "-"], { env, input });
+			const third = await runHere(["import", "-"], { env, input });
 			assert.match(
 				third.out,
 				/^4,503 lines: 0 objects and 0 edges created, 4,503 existing, 0 bad\n/,
@@ -115,7 +111,7 @@ describe("an interrupted import", {
 				/^mod/,
 				`UPDATE lookups SET token = '${Date.now() + endsInMs} gone' WHERE name = 'import state' AND key = 'lease'`,
 			);
-			const { err } = await runProgram(["import", "-"], {
+			const { err } = await runHere(["import", "-"], {
 				env: { CORKBOARD_DATA: copy.path },
 				input: LARGE[0] ?? "",
 			});
@@ -158,7 +154,7 @@ async function ask<T>(env: Environment, query: string): Promise<T> {
 }
 
 async function assertVerified(env: Environment): Promise<void> {
-	const { code, out } = await runProgram(["verify"], { env });
+	const { code, out } = await runHere(["verify"], { env });
 	assert.equal(code, 0, out);
 	assert.match(out, /^everything agrees$/m);
 }
