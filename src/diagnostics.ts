@@ -45,6 +45,10 @@ export const CHANNELS = {
 	databaseServer: channel("corkboard.databaseServer"),
 	/** A new connection has said what time it is: `DatabaseClock`. */
 	databaseClock: channel("corkboard.databaseClock"),
+	/** Another process found this server behind a host's name: `FoundElsewhere`. */
+	foundElsewhere: channel("corkboard.foundElsewhere"),
+	/** Writes to a host have stopped because a failover lost what was acknowledged, or may go on: `DatabaseLoss`. */
+	databaseLoss: channel("corkboard.databaseLoss"),
 	/** A database host acknowledged a transaction of this process: `AcknowledgedCommit`. */
 	acknowledgedCommit: channel("corkboard.acknowledgedCommit"),
 	/** The shards that a process reads past its own cache have changed: `UnreadOutboxes`. */
@@ -547,6 +551,22 @@ export interface DatabaseClock {
 	readonly host: string;
 	readonly least: number;
 	readonly most: number;
+}
+
+export interface FoundElsewhere {
+	/** `host:port` */
+	readonly host: string;
+	readonly server: string;
+}
+
+export interface DatabaseLoss {
+	/** `host:port` */
+	readonly host: string;
+	readonly state: "stopped" | "over";
+	readonly server?: string;
+	/** As a set of GTIDs; null: the server has none. */
+	readonly missing?: string | null;
+	readonly reason?: string;
 }
 
 export interface UnreadOutboxes {

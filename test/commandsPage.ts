@@ -18,6 +18,8 @@ const MORE: Readonly<Record<string, string>> = {
 	"topology open": "[open new shards](shard-map.md#open-new-shards)",
 	"fleet check":
 		"[ready for an operation](fleet-status.md#is-the-fleet-ready-for-an-operation), [what to back up](recovery.md#how-do-i-back-up-and-restore)",
+	"fleet accept":
+		"[a failover that lost writes](recovery.md#a-failover-lost-writes)",
 	"ids raise": "[restore a host](recovery.md#restore-a-host)",
 	promote:
 		"[promote](replicas.md#promote-a-replica), [a dead primary](recovery.md#when-a-primary-dies)",

@@ -14,6 +14,11 @@ import {
 import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
+import {
+	describeLoss,
+	type RecordedLoss,
+	readLosses,
+} from "../topology/losses.ts";
 import { type Member, readMembers } from "../topology/members.ts";
 import { modShards, openShards, shardsOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
@@ -98,15 +103,23 @@ export async function fleetStatus(
 	await using source = await openTopology(config, null, storeMs);
 	const { topology } = source;
 	const deadline = deadlineIn(askMs);
-	const [{ reports, tables }, caches, beside, members, made, operations] =
-		await Promise.all([
-			inspectTopology(topology, deadline),
-			inspectCaches(config, deadline),
-			tablesBeside(topology, deadline),
-			membersOf(source, deadline),
-			madeTablesOf(config, source, deadline),
-			openOperations(source, deadlineIn(operationsMs)),
-		]);
+	const [
+		{ reports, tables },
+		caches,
+		beside,
+		members,
+		made,
+		operations,
+		losses,
+	] = await Promise.all([
+		inspectTopology(topology, deadline),
+		inspectCaches(config, deadline),
+		tablesBeside(topology, deadline),
+		membersOf(source, deadline),
+		madeTablesOf(config, source, deadline),
+		openOperations(source, deadlineIn(operationsMs)),
+		lossesOf(source, deadline),
+	]);
 	const { reports: hosts, problems: problemsBeside } = withTablesBeside(
 		reports,
 		topology,
@@ -123,6 +136,7 @@ export async function fleetStatus(
 		...(hosts.length === 0
 			? ["The data folder holds no data yet: the first start creates it."]
 			: []),
+		...losses.map(describeLoss),
 		...hostProblems(hosts),
 		...tableProblems(
 			hosts,
@@ -168,6 +182,15 @@ function storeState(
 		return null;
 	}
 	return problem?.code === "UNAVAILABLE" ? "down" : "up";
+}
+
+/** None where the store does not say. */
+async function lossesOf(
+	{ store, problem }: TopologySource,
+	deadline: Deadline,
+): Promise<readonly RecordedLoss[]> {
+	if (store === null || problem?.code === "UNAVAILABLE") return [];
+	return withDeadline(readLosses(store), deadline).catch(() => []);
 }
 
 async function membersOf(

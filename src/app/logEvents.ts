@@ -4,6 +4,7 @@ import {
 	type DatabaseClock,
 	type DatabaseFailure,
 	type DatabaseHost,
+	type DatabaseLoss,
 	type DatabaseServer,
 	type DeliveryPass,
 	type HeldShards,
@@ -210,6 +211,14 @@ function databaseEvents(log: Log, failures: Repeated) {
 			CHANNELS.databaseServer,
 			(message: unknown) => {
 				log.warn(message as DatabaseServer, "database server changed");
+			},
+		],
+		[
+			CHANNELS.databaseLoss,
+			(message: unknown) => {
+				const { state, ...fields } = message as DatabaseLoss;
+				if (state === "over") log.info(fields, "database writes go on");
+				else log.error(fields, "database writes stopped");
 			},
 		],
 		[

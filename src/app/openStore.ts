@@ -119,7 +119,12 @@ export async function openStore(
 		options,
 		resources,
 	);
-	const caches = openSharedCaches(options, currentTopology, resources);
+	const caches = openSharedCaches(
+		options,
+		currentTopology,
+		(shard) => topology.stoppedHosts.has(storage.hostOf(shard) ?? ""),
+		resources,
+	);
 	// Without the channel, writes of other processes would not invalidate this one's cache.
 	const isInvalidated = storage.hasSingleWriter || redis !== null;
 	const cacheBytes =
@@ -161,6 +166,7 @@ export async function openStore(
 				: null;
 		caches?.listen(store, () => watch?.check());
 		follow(store, topology, options.onTopology);
+		followStops(store, topology);
 	}
 	return store;
 }
@@ -247,10 +253,31 @@ function followTopology(
 	);
 }
 
+/** What a process has cached of hosts whose failover lost something may be what is lost. */
+function followStops(store: Store, source: TopologySource): void {
+	const { storage } = store;
+	let before = source.stoppedHosts;
+	source.followStops((stopped) => {
+		const isChanged = (host: string | null) =>
+			stopped.has(host ?? "") !== before.has(host ?? "");
+		const shards = storage.shards.filter((n) => isChanged(storage.hostOf(n)));
+		const modShards = Array.from({ length: storage.modShards }, (_, n) => n);
+		before = stopped;
+		store.invalidateShards({
+			shards: new Set(shards),
+			modShards: new Set(
+				modShards.filter((n) => isChanged(storage.hostOfModShard(n))),
+			),
+		});
+	});
+}
+
 /** The caches that processes share; null where there are none. */
 function openSharedCaches(
 	{ model, memcached, redis, hooks = {} }: StoreOptions,
 	currentTopology: () => Topology,
+	/** Whether a failover of the shard's host lost what caches may hold. */
+	isStopped: (shard: number) => boolean,
 	resources: AsyncDisposableStack,
 ): {
 	readonly shared: SharedCaches;
@@ -313,10 +340,14 @@ function openSharedCaches(
 			publish: async (keys) => channel === null || channel.publish(keys),
 			untilPublished: async (keys, ms) =>
 				channel === null || channel.untilPublished(keys, ms),
-			generationOf: (shard, mapping) =>
-				model.mappings.get(mapping ?? "")?.place === "FEEDS"
-					? feedGenerationOf(currentTopology(), shard)
-					: generationOf(currentTopology(), shard),
+			generationOf(shard, mapping) {
+				const generation =
+					model.mappings.get(mapping ?? "")?.place === "FEEDS"
+						? feedGenerationOf(currentTopology(), shard)
+						: generationOf(currentTopology(), shard);
+				// Until the loss is accepted, which raises the generation.
+				return isStopped(shard) ? `${generation}s` : generation;
+			},
 		},
 		isPublished: channel !== null,
 		isOverdue: () => channel?.isOverdue ?? false,

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
+import { CHANNELS, type FoundElsewhere } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
 import { answerAsks } from "../topology/asks.ts";
 import { embeddedTopology } from "../topology/embeddedTopology.ts";
 import { openFileStore } from "../topology/fileStore.ts";
@@ -8,6 +10,7 @@ import { parseHostUrl } from "../topology/hostUrl.ts";
 import { openLastGood } from "../topology/lastGood.ts";
 import { type MemberIdentity, Membership } from "../topology/members.ts";
 import { parseTopology } from "../topology/parseTopology.ts";
+import { ServerGuard } from "../topology/serverGuard.ts";
 import {
 	type ReadableStore,
 	TOPOLOGY,
@@ -18,6 +21,8 @@ import { WriteGuard } from "../topology/writeGuard.ts";
 import { openZookeeperStore } from "../topology/zookeeper/zookeeperStore.ts";
 import { AcknowledgedWrites } from "./acknowledgedWrites.ts";
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** The topology a process starts with, and where its later versions come from. */
 export interface TopologySource extends AsyncDisposable {
 	/** The version in use. */
@@ -27,7 +32,11 @@ export interface TopologySource extends AsyncDisposable {
 	/** Where it comes from; null for an embedded one, which nobody else sees. */
 	readonly store: ReadableStore | null;
 	/** Asked before each COMMIT on MySQL, from `follow` on; null where the topology never changes. */
-	readonly writeGuard: Pick<WriteGuard, "begin" | "refusal"> | null;
+	readonly writeGuard: HostWriteGuard | null;
+	/** Hosts whose failover lost what was acknowledged: nothing is written there, and caches of their shards hold what is lost. */
+	readonly stoppedHosts: ReadonlySet<string>;
+	/** Calls it when these are others. */
+	followStops(onChange: (hosts: ReadonlySet<string>) => void): void;
 	/**
 	 * From now on calls `onChange` with each newer version, and reports to the other
 	 * processes what this one serves. `oldest` is the oldest version that a call still runs on.
@@ -58,12 +67,29 @@ export async function openTopology(
 	const store = opened.use(openTopologyStore(place, waitMs));
 	const member =
 		identity === null ? null : opened.use(new Membership(store, identity));
+	let servers: ServerGuard | null = null;
 	if (member !== null) {
 		const writes = opened.use(new AcknowledgedWrites());
 		opened.use(
-			answerAsks(store, member.id, (question) => writes.answer(question)),
+			answerAsks(store, member.id, (question) => {
+				const { host, server } = question;
+				if (server !== undefined) {
+					CHANNELS.foundElsewhere.publish({
+						host,
+						server,
+					} satisfies FoundElsewhere);
+				}
+				return writes.answer(question);
+			}),
+		);
+		servers = opened.use(
+			new ServerGuard(
+				store,
+				(host) => writes.answer({ host, missing: null }).acknowledged,
+			),
 		);
 		await member.say(0, 0);
+		await servers.ready;
 	}
 	const source = opened.use(
 		await openLastGood(store, { keptCopy: place.copy }),
@@ -88,7 +114,22 @@ export async function openTopology(
 		},
 		writeGuard: {
 			begin: () => guard?.begin(),
-			refusal: (host) => guard?.refusal(host) ?? null,
+			refusal(host) {
+				const refusal = servers?.refusal(host) ?? null;
+				const next = () => guard?.refusal(host) ?? null;
+				if (refusal === null) return next();
+				return typeof refusal === "string"
+					? refusal
+					: refusal.then((reason) => reason ?? next());
+			},
+			found: (server) => servers?.found(server),
+			isStopped: (host) => servers?.stopped.has(host) ?? false,
+		},
+		get stoppedHosts() {
+			return servers?.stopped ?? NONE;
+		},
+		followStops(onChange) {
+			if (servers !== null) servers.onStopped = onChange;
 		},
 		follow(onChange, oldestInUse) {
 			guard = resources.use(new WriteGuard(source));
@@ -143,6 +184,8 @@ export function fixedTopology(topology: Topology): TopologySource {
 		problem: null,
 		store: null,
 		writeGuard: null,
+		stoppedHosts: NONE,
+		followStops() {},
 		follow() {},
 		oldestChanged() {},
 		async [Symbol.asyncDispose]() {},

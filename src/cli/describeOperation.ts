@@ -58,10 +58,13 @@ export function describePromotion({
 			`${operation}: rolled back; ${from} is the primary, nothing changed`,
 		];
 	}
+	const isAcceptance = from === to;
 	const agreed = agreement?.agreed.length ?? 0;
 	const missing = agreement?.missing ?? [];
 	return [
-		`${operation}: published version ${version}: ${to} is the primary in the place of ${from}`,
+		isAcceptance
+			? `${operation}: published version ${version}: ${from} is written to again`
+			: `${operation}: published version ${version}: ${to} is the primary in the place of ${from}`,
 		...(pauseMs === null
 			? []
 			: [
@@ -78,9 +81,9 @@ export function describePromotion({
 		...(isFollowing ? [`${from} follows ${to}, and takes no writes`] : []),
 		...(loss !== null
 			? [
-					describeLoss(loss, { from, to }),
+					...(isAcceptance ? [] : [describeLoss(loss, { from, to })]),
 					...describeWrites(loss),
-					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then; and corkboard replica add NEW --of ${to}.`,
+					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then${isAcceptance ? "." : `; and corkboard replica add NEW --of ${to}.`}`,
 				]
 			: []),
 	];

@@ -75,6 +75,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"feed rebuild": () => import("./commands/feedRebuild.ts"),
 	"feed stats": () => import("./commands/feedStats.ts"),
 	"fleet check": () => import("./commands/fleetCheck.ts"),
+	"fleet accept": () => import("./commands/fleetAccept.ts"),
 	"ids raise": () => import("./commands/idsRaise.ts"),
 	promote: () => import("./commands/promote.ts"),
 	"replica add": () => import("./commands/replicaAdd.ts"),

@@ -4,7 +4,6 @@ import {
 	type DatabaseClock,
 	type DatabaseFailure,
 	type DatabaseHost,
-	type DatabaseServer,
 	type Levels,
 	type PoolWait,
 	type Statement,
@@ -55,11 +54,6 @@ export function databaseMetrics(registry: Registry): Feeds {
 		name: "corkboard_database_retries_total",
 		help: "Statements and transactions that were rolled back and started again, by host and reason (deadlock, lockWait: waited too long for a row, connectionLost, readOnly).",
 		labels: ["host", "reason"],
-	});
-	const changes = new Values(registry, "counter", {
-		name: "corkboard_database_server_changes_total",
-		help: "How often a session found another server behind the name of a host, or one that takes no writes any more.",
-		labels: ["host"],
 	});
 	/** Of each host's newest connection. */
 	const differences = new Map<string, number>();
@@ -148,7 +142,6 @@ export function databaseMetrics(registry: Registry): Feeds {
 				if (known.has(host)) return;
 				known.add(host);
 				// From 0, because a rate misses the count with which a series begins.
-				changes.at(host);
 				for (const kind of FREQUENT_FAILURES) failures.at(host, kind);
 				for (const reason of RETRIES) retries.at(host, reason);
 			},
@@ -174,12 +167,6 @@ export function databaseMetrics(registry: Registry): Feeds {
 				// Whether another version of the topology has it is seen at the scrape.
 				if (state === "left") return;
 				answers.set(host, state === "up");
-			},
-		],
-		[
-			CHANNELS.databaseServer,
-			(message) => {
-				changes.at((message as DatabaseServer).host).value++;
 			},
 		],
 		[

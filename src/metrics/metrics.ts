@@ -9,6 +9,7 @@ import { processMetrics } from "./processMetrics.ts";
 import { queueMetrics } from "./queueMetrics.ts";
 import { type MetricsOptions, requestMetrics } from "./requestMetrics.ts";
 import { rotationMetrics } from "./rotationMetrics.ts";
+import { serverMetrics } from "./serverMetrics.ts";
 import { standbyMetrics } from "./standbyMetrics.ts";
 import { topologyMetrics } from "./topologyMetrics.ts";
 
@@ -27,6 +28,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
 	const feeds: Feeds = [
 		...requestMetrics(registry, options),
 		...databaseMetrics(registry),
+		...serverMetrics(registry),
 		...cacheMetrics(registry),
 		...invalidationMetrics(registry),
 		...outboxMetrics(registry),

@@ -9,6 +9,7 @@ import { CorkboardError } from "../errors.ts";
  * - `poolExhausted`: no connection came free in time, or too many callers wait for one.
  * - `conflict`: a deadlock or a lock wait timeout; the transaction may be run again.
  * - `readOnly`: the server takes no writes, as after a promotion (docs/consistency.md, 6. Topology).
+ * - `stopped`: a failover has lost what was acknowledged, and nobody has accepted that yet (docs/consistency/topology.md, "A name that leads to another server").
  * - `moved`: the server has no such database or table; a newer topology may say where it is (docs/consistency.md, 6. Topology).
  * - `diskFull`: the disk has no space left; nothing was done.
  * - `constraint`: a row breaks a rule of its table.
@@ -23,6 +24,7 @@ export type FailureKind =
 	| "poolExhausted"
 	| "conflict"
 	| "readOnly"
+	| "stopped"
 	| "moved"
 	| "diskFull"
 	| "constraint"
@@ -91,6 +93,14 @@ export function isRefusal(thrown: unknown): boolean {
 	);
 }
 
+const NO_ANSWER = "does not answer at the moment.";
+/** What clients read of a shard that takes no writes. */
+const REASONS: Partial<Readonly<Record<FailureKind, string>>> = {
+	diskFull: "takes no writes: its disk is full.",
+	stopped:
+		"takes no writes: a failover has lost some, which an operator has to accept.",
+};
+
 /**
  * The error that callers of the storage port get. Its message may reach a
  * client and names only the shard; `details` are for the log. Its `kind` is
@@ -115,9 +125,7 @@ export function toStorageError(
 	}
 	return new CorkboardError(
 		"UNAVAILABLE",
-		kind === "diskFull"
-			? `Shard ${shard} takes no writes: its disk is full.`
-			: `Shard ${shard} does not answer at the moment.`,
+		`Shard ${shard} ${REASONS[kind] ?? NO_ANSWER}`,
 		options,
 	);
 }

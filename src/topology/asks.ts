@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Member, readMembers } from "./members.ts";
-import type { ReadableStore, TopologyStore } from "./store.ts";
+import type { ReadableStore } from "./store.ts";
 
 /**
  * Questions that an operation asks all processes of the fleet, at `asks/ID`.
@@ -16,6 +16,8 @@ export interface HostQuestion {
 	readonly host: string;
 	/** A set of GTIDs whose writes are to be named; null: none. */
 	readonly missing: string | null;
+	/** The server that whoever asks found behind the host's name. */
+	readonly server?: string;
 }
 
 export interface HostAnswer {
@@ -49,31 +51,28 @@ const LOOK_MS = 100;
 
 /** Asks all members, and waits until all have answered, at most `ms`. */
 export async function askMembers(
-	store: TopologyStore,
+	store: Pick<ReadableStore, "get" | "list" | "announce">,
 	question: HostQuestion,
 	ms: number,
 ): Promise<Answers> {
 	const id = `${Date.now()}-${randomBytes(3).toString("hex")}`;
-	const path = `${ASKS}/${id}`;
-	await store.write([{ path, revision: null, text: JSON.stringify(question) }]);
-	try {
-		const until = performance.now() + ms;
-		for (;;) {
-			const answers = await collect(store, id);
-			if (answers.silent.length === 0 || performance.now() > until) {
-				return answers;
-			}
-			await sleep(LOOK_MS);
+	// It goes with whoever asks.
+	await using asking = store.announce(`${ASKS}/${id}`);
+	await asking.set(JSON.stringify(question));
+	const until = performance.now() + ms;
+	for (;;) {
+		const answers = await collect(store, id);
+		if (answers.silent.length === 0 || performance.now() > until) {
+			return answers;
 		}
-	} finally {
-		const found = await store.get(path);
-		if (found !== null) {
-			await store.write([{ path, revision: found.revision, text: null }]);
-		}
+		await sleep(LOOK_MS);
 	}
 }
 
-async function collect(store: TopologyStore, id: string): Promise<Answers> {
+async function collect(
+	store: Pick<ReadableStore, "get" | "list">,
+	id: string,
+): Promise<Answers> {
 	const answered: Answers["answered"][number][] = [];
 	const silent: Member[] = [];
 	for (const member of await readMembers(store)) {

@@ -14,6 +14,8 @@ export type HostUrl =
 			readonly name: string;
 			/** Null for an unencrypted connection. */
 			readonly tls: Tls | null;
+			/** Whether a failover behind the name loses nothing that was acknowledged, as the provider says. */
+			readonly isLossless: boolean;
 	  };
 
 /** How a server's certificate is checked; the modes are those of MySQL's `ssl-mode`. */
@@ -30,10 +32,10 @@ const MYSQL_PORT = 3306;
 
 /** The forms of a host URL, for error messages. */
 export const HOST_URL_FORMS =
-	"sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]]";
+	"sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE][&failover=lossless]]";
 
 /** The options of a MySQL URL. */
-const MYSQL_OPTIONS = ["ssl-mode", "ssl-ca", "password-file"];
+const MYSQL_OPTIONS = ["ssl-mode", "ssl-ca", "password-file", "failover"];
 
 /** What is wrong with the options of a host URL; null where nothing is, or more than that. */
 export function hostOptionFault(text: string): string | null {
@@ -70,6 +72,8 @@ function parseMysql(text: string): HostUrl | null {
 	const { searchParams: options } = url;
 	const file = options.get("password-file");
 	if (file === "" || (file !== null && url.password !== "")) return null;
+	const failover = options.get("failover");
+	if (failover !== null && failover !== "lossless") return null;
 	const isNamed = url.username !== "";
 	if (!isNamed && (url.password !== "" || file !== null)) return null;
 	const tls = tlsIn(options);
@@ -93,6 +97,7 @@ function parseMysql(text: string): HostUrl | null {
 			password,
 			name: `${url.hostname}:${port}`,
 			tls,
+			isLossless: failover !== null,
 		};
 	} catch {
 		// An invalid percent-encoding.

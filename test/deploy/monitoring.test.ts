@@ -320,6 +320,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	CorkboardDatabaseReadOnly: {
 		[`corkboard_database_retries_total{${HOST},reason="readOnly"}`]: [0, 5],
 	},
+	CorkboardFailoverLostWrites: {
+		[`corkboard_database_writes_stopped{${HOST}}`]: [0, 1],
+	},
 	CorkboardFeedsOnStandby: { [`corkboard_standby_switched{${HOST}}`]: [0, 1] },
 	CorkboardFeedLate: {
 		'corkboard_feed_push_lag_seconds_bucket{le="60"}': [10, 8],

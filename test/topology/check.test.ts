@@ -142,13 +142,13 @@ suite("checkTopology", () => {
 
 	test("rejects a URL without a driver, and quotes only its scheme", () => {
 		assert.deepEqual(oneShard({ primary: "postgres://me:secret@db/" }), [
-			"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: postgres:",
+			"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE][&failover=lossless]] but got: postgres:",
 		]);
 		assert.deepEqual(oneShard({ replica: "somewhere" }), [
-			"shards[0].replica: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: no scheme",
+			"shards[0].replica: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE][&failover=lossless]] but got: no scheme",
 		]);
 		assert.deepEqual(oneShard({ primary: "sqlite:" }), [
-			"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: sqlite:",
+			"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE][&failover=lossless]] but got: sqlite:",
 		]);
 		assert.deepEqual(oneShard({ primary: { url: "mysql://me:secret@db/" } }), [
 			"shards[0].primary: expected a URL but got: an object",
@@ -164,11 +164,11 @@ suite("checkTopology", () => {
 			"mysql:db",
 		]) {
 			assert.deepEqual(oneShard({ primary }), [
-				"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: mysql:",
+				"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE][&failover=lossless]] but got: mysql:",
 			]);
 		}
 		assert.deepEqual(oneShard({ primary: "mysql://me:secret@db?tls=on" }), [
-			'shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: mysql: it has "tls", which does not exist: its options are ssl-mode, ssl-ca, password-file',
+			'shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE][&failover=lossless]] but got: mysql: it has "tls", which does not exist: its options are ssl-mode, ssl-ca, password-file, failover',
 		]);
 	});
 
@@ -366,7 +366,7 @@ suite("checkTopology", () => {
 			[
 				"version: expected a positive integer but got: 0",
 				"shards[0].range[1]: expected a shard from 0 to 65535 but got: 70000",
-				"shards[1].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: redis:",
+				"shards[1].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE][&failover=lossless]] but got: redis:",
 				"shards[3]: expected a range and its hosts but got: 7",
 				"shards[2].range: expected no overlap but got: 3 to 3, which shards[1].range has too",
 				"lookups[0].range: expected no gap but got: none for 0 to 0",

@@ -23,6 +23,7 @@ describe("host URL", () => {
 			password: "secret",
 			name: "db1:3307",
 			tls: null,
+			isLossless: false,
 		});
 	});
 
@@ -35,6 +36,7 @@ describe("host URL", () => {
 			password: "a@b/:%",
 			name: "[::1]:3306",
 			tls: null,
+			isLossless: false,
 		});
 	});
 
@@ -56,6 +58,19 @@ describe("host URL", () => {
 			mode: "VERIFY_IDENTITY",
 			ca: null,
 		});
+	});
+
+	test("a MySQL URL says with failover=lossless that a failover loses nothing, and in no other words", () => {
+		const isLossless = (options: string) => {
+			const url = parseHostUrl(`mysql://me@db1${options}`);
+			return url?.scheme === "mysql" ? url.isLossless : undefined;
+		};
+		assert.equal(isLossless(""), false);
+		assert.equal(isLossless("?failover=lossless"), true);
+		assert.equal(isLossless("?ssl-mode=REQUIRED&failover=lossless"), true);
+		for (const wrong of ["", "=", "=lossy", "=lossless&failover=lossless"]) {
+			assert.equal(isLossless(`?failover${wrong}`), undefined);
+		}
 	});
 
 	test("user and password may be in environment variables, and the password in a file", () => {
@@ -119,7 +134,7 @@ describe("host URL", () => {
 	});
 
 	test("says which option does not exist, and which do, without a value", () => {
-		const mysql = "its options are ssl-mode, ssl-ca, password-file";
+		const mysql = "its options are ssl-mode, ssl-ca, password-file, failover";
 		assert.equal(
 			hostOptionFault("mysql://me:secret@db1?tls-ca=/x"),
 			`it has "tls-ca", which does not exist: ${mysql}`,

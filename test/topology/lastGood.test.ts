@@ -196,7 +196,7 @@ describe("a followed topology file", () => {
 				}),
 			],
 			[
-				"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]] but got: postgres:",
+				"shards[0].primary: expected sqlite:FOLDER or mysql://[USER:PASSWORD@]HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE][&failover=lossless]] but got: postgres:",
 				fleet(4, {
 					shards: [{ range: [0, 7], primary: "postgres://b", open: true }],
 				}),

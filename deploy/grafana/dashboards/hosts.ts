@@ -52,10 +52,14 @@ export const HOSTS: Dashboard = {
 			"ops",
 			[
 				"sum by (host, reason) (rate(corkboard_database_retries_total[$__rate_interval]))",
+				[
+					"sum by (host) (rate(corkboard_database_server_changes_total[$__rate_interval]))",
+					"{{host}} another server",
+				],
 			],
 			{
 				about:
-					"Transactions and statements that were rolled back because of a deadlock, a lock, a lost connection, a read-only host.",
+					"Transactions and statements that were rolled back because of a deadlock, a lock, a lost connection, a read-only host; and how often a name led to another server.",
 			},
 		),
 		areas("Calls of the storage port", "ops", [

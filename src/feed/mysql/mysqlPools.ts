@@ -4,7 +4,6 @@ import type {
 	Host,
 	HostLimits,
 	HostWriteGuard,
-	QueryOptions,
 } from "../../storage/mysql/driver/host.ts";
 import type {
 	Product,
@@ -12,6 +11,7 @@ import type {
 	Row,
 } from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
+import type { QueryOptions } from "../../storage/mysql/driver/queryOptions.ts";
 import {
 	type HostLease,
 	SharedHosts,

@@ -101,6 +101,7 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
 	"unsupported",
 	"readOnly",
 	"diskFull",
+	"stopped",
 ]);
 
 /** Whether the error is that a host did not answer, rather than that it refused. */

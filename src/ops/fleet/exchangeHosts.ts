@@ -27,14 +27,10 @@ export function databasesOf(hosts: PromotionHosts): readonly string[] {
 	);
 }
 
-/** Finds a primary by `host:port`, or by its host where that is unique. Throws BAD_TOPOLOGY where it has no single replica. */
-export function findPromotion(
-	topology: Topology,
-	given: string,
-): PromotionHosts {
-	const ranges = allRanges(topology);
+/** Finds a primary by `host:port`, or by its host where that is unique, with itself in the place of the replica. Throws BAD_TOPOLOGY. */
+export function findPrimary(topology: Topology, given: string): PromotionHosts {
 	const names = new Map(
-		ranges.map(({ primary }) => [nameOf(primary), primary]),
+		allRanges(topology).map(({ primary }) => [nameOf(primary), primary]),
 	);
 	const matching = [...names.keys()].filter(
 		(name) => name === given || name.replace(/:\d+$/, "") === given,
@@ -46,6 +42,23 @@ export function findPromotion(
 			`The topology names ${matching.length === 0 ? "no primary" : "several primaries"} ${given}: its primaries are ${[...names.keys()].join(", ")}.`,
 		);
 	}
+	const url = names.get(from) as string;
+	return {
+		from,
+		to: from,
+		fromUrl: url,
+		toUrl: url,
+		...numbersOf(topology, from),
+	};
+}
+
+/** The same with its replica. Throws BAD_TOPOLOGY where it has no single one. */
+export function findPromotion(
+	topology: Topology,
+	given: string,
+): PromotionHosts {
+	const primary = findPrimary(topology, given);
+	const { from } = primary;
 	const replicas = replicasOf(topology, from);
 	const fault = replicaFault(from, replicas);
 	const [{ url: toUrl } = { url: null }] = replicas;
@@ -56,13 +69,7 @@ export function findPromotion(
 				`${from} has no replica: corkboard replica add HOST --of ${from}.`,
 		);
 	}
-	return {
-		from,
-		to: nameOf(toUrl),
-		fromUrl: names.get(from) as string,
-		toUrl,
-		...numbersOf(topology, from),
-	};
+	return { ...primary, to: nameOf(toUrl), toUrl };
 }
 
 /** A sentence for each primary that cannot be promoted because its ranges name several replicas, or some of them none. */
@@ -201,6 +208,24 @@ function withPrimary(
 		...(map.queues && { queues: map.queues.map(exchanged) }),
 		...(map.feeds && { feeds: map.feeds.map(raised) }),
 		...(map.pools && { pools: map.pools.map(exchanged) }),
+	};
+}
+
+/** The map in which nothing that was cached of the shards of a primary is read again. */
+export function raiseGenerations(
+	{ version: _, ...map }: Topology,
+	host: string,
+): Omit<Topology, "version"> {
+	const raised = <Range extends HostRange & { readonly generation?: number }>(
+		range: Range,
+	): Range =>
+		nameOf(range.primary) === host
+			? { ...range, generation: (range.generation ?? 0) + 1 }
+			: range;
+	return {
+		...map,
+		shards: map.shards.map(raised),
+		...(map.feeds && { feeds: map.feeds.map(raised) }),
 	};
 }
 

@@ -1,4 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
+import type { ServerIdentity } from "../../storage/mysql/driver/currentServer.ts";
 import { Host, type HostLimits } from "../../storage/mysql/driver/host.ts";
 import type { Value } from "../../storage/mysql/driver/mysql2Connection.ts";
 import { addressOf } from "../../storage/mysql/serverAddress.ts";
@@ -69,11 +70,14 @@ export class FleetServer implements AsyncDisposable {
 	): Promise<readonly (readonly unknown[])[]> {
 		return this.#translated(() =>
 			this.#host.session(options(), async (session) => {
-				await session.run({
-					name: "fresh statistics",
-					text: "SET SESSION information_schema_stats_expiry = 0",
-					values: [],
-				});
+				// MariaDB keeps nothing.
+				if (session.product === "MySQL") {
+					await session.run({
+						name: "fresh statistics",
+						text: "SET SESSION information_schema_stats_expiry = 0",
+						values: [],
+					});
+				}
 				return session.rows({ name, text, values });
 			}),
 		);
@@ -152,6 +156,14 @@ export class FleetServer implements AsyncDisposable {
 		} catch (thrown) {
 			if (!(await this.isFenced().catch(() => false))) throw thrown;
 		}
+	}
+
+	/** Which server the name leads to now. */
+	async identity(): Promise<ServerIdentity> {
+		const { server } = await this.#translated(() =>
+			this.#host.session(options(), async ({ server }) => ({ server })),
+		);
+		return server;
 	}
 
 	/** All transactions that it has, as a set of GTIDs. */

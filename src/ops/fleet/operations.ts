@@ -36,6 +36,7 @@ export type Step =
 export type OperationKind =
 	| "promote"
 	| "promote --dead"
+	| "fleet accept"
 	| "replica add"
 	| "replica remove";
 
@@ -107,7 +108,7 @@ export class Operation implements AsyncDisposable {
 			log: [],
 		};
 		const text = JSON.stringify(record);
-		const locks = [about.from, about.to].map(
+		const locks = [...new Set([about.from, about.to])].map(
 			(host): StoreChange => ({
 				path: lockPath(host),
 				revision: null,
@@ -200,7 +201,7 @@ export class Operation implements AsyncDisposable {
 	async end(step: "done" | "rolled back", logged: string): Promise<void> {
 		const { id, from, to } = this.#record;
 		const locks: StoreChange[] = [];
-		for (const host of [from, to]) {
+		for (const host of new Set([from, to])) {
 			const lock = await this.#store.get(lockPath(host));
 			if (lock?.text !== id) continue;
 			locks.push({

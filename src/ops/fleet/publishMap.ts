@@ -1,5 +1,5 @@
 import { existing, type Published, publish } from "../../topology/publish.ts";
-import type { TopologyStore } from "../../topology/store.ts";
+import type { StoreChange, TopologyStore } from "../../topology/store.ts";
 import type { Topology } from "../../topology/types.ts";
 import type { Operation } from "./operations.ts";
 
@@ -12,17 +12,19 @@ export async function publishMap(
 	operation: Operation,
 	why: string,
 	edit: (current: Topology) => Omit<Topology, "version">,
+	/** What is written with it. */
+	beside: () => Promise<readonly StoreChange[]> = async () => [],
 ): Promise<Published> {
 	return publish(store, {
 		why,
 		operation: operation.record.id,
 		tries: TRIES,
 		edit: existing(edit),
-		write: (changes, { version }) =>
+		write: async (changes, { version }) =>
 			operation.save(
 				{ step: "published", version },
 				`published version ${version}`,
-				changes,
+				[...changes, ...(await beside())],
 			),
 	});
 }

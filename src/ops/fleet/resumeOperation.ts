@@ -1,4 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
+import { proceedAcceptance } from "./acceptLoss.ts";
 import {
 	abortAdd,
 	proceedAdd,
@@ -34,6 +35,8 @@ export async function proceed(
 			return proceedPromotion(options, operation);
 		case "promote --dead":
 			return resumeDead(options, operation);
+		case "fleet accept":
+			return proceedAcceptance(options, operation);
 		case "replica add":
 			return proceedAdd(options, operation);
 		case "replica remove":
@@ -104,6 +107,9 @@ async function undoKind(
 		case "replica add":
 			await abortAdd(options, operation);
 			return [];
+		case "fleet accept":
+			await operation.end("rolled back", "local ids may have been raised");
+			return [];
 		case "replica remove":
 			await operation.end(
 				"rolled back",
@@ -122,6 +128,7 @@ function remainsOf({ kind, from, to, version }: OperationRecord): string {
 		case "promote --dead":
 			return `${from} may take writes when it is back. ${served}`;
 		case "replica add":
+		case "fleet accept":
 			return served;
 		case "replica remove":
 			return `${to} may go on following ${from}. ${served}`;

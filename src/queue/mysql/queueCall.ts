@@ -2,8 +2,8 @@ import { CorkboardError } from "../../errors.ts";
 import type {
 	CommitDecision,
 	MysqlTransaction,
-	QueryOptions,
 } from "../../storage/mysql/driver/host.ts";
+import type { QueryOptions } from "../../storage/mysql/driver/queryOptions.ts";
 import {
 	StorageFailure,
 	toStorageError,

@@ -6,7 +6,8 @@ import {
 	PRESENT,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { Host, MysqlTransaction } from "./driver/host.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import { writeLists } from "./lists.ts";
 import { countEdges } from "./mappings.ts";
 import { addRenumbering } from "./renumberings.ts";

@@ -13,8 +13,9 @@ import {
 	UPGRADES,
 	upgradeTable,
 } from "./ddl.ts";
-import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Host } from "./driver/host.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import type { Shard, ShardMap } from "./shards.ts";
 import { BEAT_DATABASE, BEAT_TABLE } from "./standby/beats.ts";
 

@@ -237,6 +237,7 @@ const OF_ALL: ReadonlySet<FailureKind> = new Set<FailureKind>([
 	"poolExhausted",
 	"readOnly",
 	"diskFull",
+	"stopped",
 	"unsupported",
 ]);
 

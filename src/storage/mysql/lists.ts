@@ -3,8 +3,8 @@ import type { Mapping } from "../../model/types.ts";
 import { listName } from "../keys.ts";
 import type { ListKey, ListRow } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { QueryOptions } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import { chunks, type Shard } from "./shards.ts";
 import {
 	anyOf,

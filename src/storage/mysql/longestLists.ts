@@ -2,7 +2,8 @@ import { type Id, rowIds } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import type { ListLength } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Host } from "./driver/host.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import type { Shard } from "./shards.ts";
 import { unionAll } from "./sqlFragment.ts";
 

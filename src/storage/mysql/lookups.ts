@@ -8,9 +8,10 @@ import type {
 } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Host } from "./driver/host.ts";
 import type { Row, Scalar } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import { chunks, type KeyOnShard, readByHost, type Shard } from "./shards.ts";
 import { anyOf, unionAll, valuesOf } from "./sqlFragment.ts";
 

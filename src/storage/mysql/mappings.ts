@@ -13,8 +13,9 @@ import {
 	PRESENT,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { Host, MysqlTransaction } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import { chunks, type KeyOnShard, type Shard } from "./shards.ts";
 import {
 	anyOf,

@@ -1,7 +1,8 @@
 import type { StatementTrace } from "../../diagnostics.ts";
 import { SharedCall } from "../../util/sharedCall.ts";
 import { StorageFailure } from "../storageFailure.ts";
-import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Host } from "./driver/host.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import { mergeTraces } from "./mergeTraces.ts";
 import type { KeyOnShard } from "./shards.ts";
 

@@ -45,7 +45,8 @@ import type {
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { countLists } from "./countLists.ts";
 import { createTables, missingTables, tableNames } from "./createTables.ts";
-import type { Host, HostLimits, QueryOptions } from "./driver/host.ts";
+import type { Host, HostLimits } from "./driver/host.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import { inspectHosts } from "./inspectHosts.ts";
 import { walkLists } from "./lists.ts";
 import { longestLists } from "./longestLists.ts";

@@ -11,9 +11,10 @@ import type {
 } from "../storage.ts";
 import { parseJsonObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Host } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import { chunks, type KeyOnShard, type Shard } from "./shards.ts";
 import { unionAll, valuesOf } from "./sqlFragment.ts";
 import type { StatementBatch } from "./statementBatch.ts";

@@ -14,7 +14,8 @@ import type {
 	Shift,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { Host, MysqlTransaction } from "./driver/host.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import { writeLists } from "./lists.ts";
 import { presentEdgesFrom, writeEdges } from "./mappings.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";

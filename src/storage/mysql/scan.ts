@@ -10,9 +10,10 @@ import {
 	type ScanResult,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Host } from "./driver/host.ts";
 import type { Row, Value } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
+import type { QueryOptions } from "./driver/queryOptions.ts";
 import { isOneOf } from "./lists.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
 import {

@@ -42,6 +42,7 @@ export function addressOf(
 			return last;
 		},
 		ssl: tls && sslOf(tls, name),
+		isLossless: url.isLossless,
 	};
 }
 

@@ -1,4 +1,13 @@
-import { CHANNELS, type DatabaseServer } from "../../../diagnostics.ts";
+import {
+	CHANNELS,
+	type DatabaseServer,
+	type FoundElsewhere,
+} from "../../../diagnostics.ts";
+
+/** How often a name whose server takes no writes is asked again, at most. Milliseconds. */
+const ASK_AGAIN_MS = 500;
+/** How long a name that led to a writable server and does not any more is asked. */
+const ASK_AGAIN_FOR_MS = 120_000;
 
 /** A server, as it names itself in the first answer of a session. */
 export interface ServerIdentity {
@@ -9,26 +18,38 @@ export interface ServerIdentity {
 	readonly hasGtids: boolean;
 }
 
+/** What a host does about it. */
+export interface ServerUses {
+	/** Connections of before are not lent any more. */
+	closeIdle(): void;
+	/** Opens a session in the background, which finds out. */
+	openSession(): void;
+	/** Another server than the last one takes writes: called before they are sent. */
+	onWriter(found: ServerIdentity, before: string | null): void;
+}
+
 /**
  * The one server that a host's name leads to: the newest session decides. A name
  * may lead to another server from one second to the next, while connections stay
  * where they were.
  */
-export class CurrentServer {
+export class CurrentServer implements Disposable {
 	readonly #host: string;
-	readonly #onChange: (found: ServerIdentity, before: ServerIdentity) => void;
+	readonly #uses: ServerUses;
+	/** The last one that took writes. */
+	#writer: string | null = null;
+	/** Runs while the name may be about to lead to another server. */
+	#timer: NodeJS.Timeout | null = null;
+	#refusedAt = Number.NEGATIVE_INFINITY;
 	#found: ServerIdentity | null = null;
 	#sessions = 0;
 	#newest = 0;
 	#generation = 0;
 
-	constructor(
-		host: string,
-		/** Connections of before are not lent any more. */
-		onChange: (found: ServerIdentity, before: ServerIdentity) => void,
-	) {
+	constructor(host: string, uses: ServerUses) {
 		this.#host = host;
-		this.#onChange = onChange;
+		this.#uses = uses;
+		CHANNELS.foundElsewhere.subscribe(this.#foundElsewhere);
 	}
 
 	/** A connection of another generation is not lent again. */
@@ -51,13 +72,11 @@ export class CurrentServer {
 	found(session: number, found: ServerIdentity): number | null {
 		const before = this.#found;
 		if (before === null || !isChange(before, found)) {
-			if (session >= this.#newest) this.#found = found;
-			this.#newest = Math.max(this.#newest, session);
+			if (session >= this.#newest) this.#use(session, found);
 			return this.#generation;
 		}
 		if (session < this.#newest) return null;
-		this.#found = found;
-		this.#newest = session;
+		this.#use(session, found);
 		this.#generation += 1;
 		CHANNELS.databaseServer.publish({
 			host: this.#host,
@@ -65,13 +84,54 @@ export class CurrentServer {
 			before: before.id,
 			takesWrites: found.takesWrites,
 		} satisfies DatabaseServer);
-		this.#onChange(found, before);
+		this.#uses.closeIdle();
+		if (!found.takesWrites) this.#askAgain();
 		return this.#generation;
 	}
 
-	/** The server refused a write. Where it took writes before, the next session has to ask again. */
+	/** The server refused a write, so the next session has to ask again. */
 	refusedWrite(): void {
-		if (this.#found?.takesWrites) this.#generation += 1;
+		const now = performance.now();
+		const isNews = this.#found?.takesWrites === true;
+		// It has just been so, for another.
+		if (!isNews && now - this.#refusedAt < ASK_AGAIN_MS) return;
+		this.#refusedAt = now;
+		this.#generation += 1;
+		this.#uses.closeIdle();
+	}
+
+	[Symbol.dispose](): void {
+		CHANNELS.foundElsewhere.unsubscribe(this.#foundElsewhere);
+		if (this.#timer !== null) clearInterval(this.#timer);
+	}
+
+	readonly #foundElsewhere = (message: unknown): void => {
+		const { host, server } = message as FoundElsewhere;
+		if (host !== this.#host || this.#found === null) return;
+		if (this.#found.id === server) return;
+		this.refusedWrite();
+		this.#uses.openSession();
+	};
+
+	/** Opens sessions until one takes writes: who only reads would notice a new server late. */
+	#askAgain(): void {
+		if (this.#timer !== null) clearInterval(this.#timer);
+		const until = performance.now() + ASK_AGAIN_FOR_MS;
+		const timer = setInterval(() => {
+			const isFound = this.#found?.takesWrites === true;
+			if (isFound || performance.now() > until) clearInterval(timer);
+			else this.#uses.openSession();
+		}, ASK_AGAIN_MS).unref();
+		this.#timer = timer;
+	}
+
+	#use(session: number, found: ServerIdentity): void {
+		this.#newest = session;
+		this.#found = found;
+		if (!found.takesWrites || found.id === this.#writer) return;
+		const before = this.#writer;
+		this.#writer = found.id;
+		this.#uses.onWriter(found, before);
 	}
 }
 

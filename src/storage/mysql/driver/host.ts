@@ -1,21 +1,27 @@
-import {
-	setImmediate as immediate,
-	setTimeout as sleep,
-} from "node:timers/promises";
+import { setImmediate as immediate } from "node:timers/promises";
 import {
 	type AcknowledgedCommit,
 	CHANNELS,
-	type DatabaseFailure,
 	publishRetry,
-	type Statement,
 	type StatementTrace,
 } from "../../../diagnostics.ts";
+import type { FoundServer } from "../../../topology/serverGuard.ts";
 import type { WriteGuard } from "../../../topology/writeGuard.ts";
-import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
-import { describeSql } from "../../sqlText.ts";
+import { deadlineIn } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
+import {
+	acquire,
+	isClientTimeout,
+	isFromReadOnlyServer,
+	isRepeatable,
+	lendOnce,
+	refusesWrites,
+	retried,
+} from "./attempts.ts";
+import { byLength } from "./byLength.ts";
 import { CurrentServer, type ServerIdentity } from "./currentServer.ts";
 import { HostHealth } from "./hostHealth.ts";
+import { lackedGtids } from "./lackedGtids.ts";
 import type {
 	Product,
 	Result,
@@ -25,19 +31,20 @@ import type {
 } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 import { Pool, type PoolOptions } from "./pool.ts";
+import type { QueryOptions } from "./queryOptions.ts";
+import {
+	reportFailure,
+	reportStatement,
+	reportStatements,
+} from "./reportStatement.ts";
 import {
 	endingWith,
 	failureOf,
-	recordNoConnection,
 	startRoundTrip,
 	withComment,
 } from "./roundTripSpan.ts";
 import { TAKES_WRITES, takesWrites } from "./session.ts";
-import {
-	conflictReason,
-	isOfOneDatabase,
-	READ_ONLY_MODE,
-} from "./toStorageFailure.ts";
+import { READ_ONLY_MODE } from "./toStorageFailure.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */
 export interface HostLimits {
@@ -70,31 +77,11 @@ export function mostConnections({
 }
 
 /** Asked before each write whether this process may write to the host still. */
-export type HostWriteGuard = Pick<WriteGuard, "begin" | "refusal">;
-
-/** Options of one statement. */
-export interface QueryOptions {
-	readonly shard: number;
-	readonly deadline: Deadline;
-	readonly trace?: StatementTrace | undefined;
-	/** See `CallOptions.decides`. */
-	readonly decides?: boolean | undefined;
-	/** Whether `shard` is a mod shard. */
-	readonly onModShard?: boolean;
-	/**
-	 * Whether a connection that could not be opened in time is tried again until
-	 * the deadline: for the commands of operators, who rather wait than repeat
-	 * them while the server or this machine is busy.
-	 */
-	readonly isPatient?: boolean;
-	/** Whether a transaction is not repeated after a deadlock or a lock wait timeout. */
-	readonly isTriedOnce?: boolean;
-	/** Called once the statement has a connection, before it is sent; again where it is repeated. */
-	readonly onSent?: (() => void) | undefined;
-	/** How many rows to report; one each if absent. */
-	readonly countRows?: (rows: readonly Row[]) => number;
-	/** Of how many requests the statements are; one if absent. */
-	readonly requests?: number;
+export interface HostWriteGuard extends Pick<WriteGuard, "begin" | "refusal"> {
+	/** Called before a connection to another server than before is used. */
+	readonly found?: ((server: FoundServer) => void) | undefined;
+	/** Whether it refuses until somebody accepts what was lost. */
+	readonly isStopped?: ((host: string) => boolean) | undefined;
 }
 
 /** The statements of one transaction, one after another. */
@@ -108,6 +95,7 @@ export interface MysqlTransaction {
 /** A connection of its own: what it sets, locks and holds ends with it. */
 export interface MysqlSession {
 	readonly product: Product;
+	readonly server: ServerIdentity;
 	rows(sql: Sql): Promise<readonly Row[]>;
 	run(sql: Sql): Promise<WriteResult>;
 }
@@ -131,20 +119,12 @@ export type CommitDecision<T> =
 			readonly commitBy?: number;
 	  };
 
-/** About how many characters are sent together: the server accepts packets of 16 MB. */
-const TOGETHER_LENGTH = 1_000_000;
-
 /** Of each kind, before a server gets its first requests. */
 const WARM_CONNECTIONS = 2;
-
-/** An idle connection is there at once. */
-const WAITED_MS = 1;
 
 /** A process that stood still for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
 const STOOD_STILL_MS = 250;
 
-const CONFLICT_TRIES = 6;
-const BACKOFF_MS = 8;
 const ROLLBACK_MS = 1_000;
 
 /** Connections idle for longer are replaced: a firewall or proxy may have dropped them. */
@@ -154,9 +134,6 @@ const IDLE_SHARE = 5 / 8;
 
 /** The longest that a name which leads to another server may keep connections that nobody finds fault with. */
 const LIFETIME_MS = 300_000;
-/** How often, and how long, a name that led to a writable server and does not any more is asked again. */
-const ASK_AGAIN_MS = 500;
-const ASK_AGAIN_FOR_MS = 120_000;
 
 const COMMIT: Sql = { name: "commit", text: "COMMIT", values: [] };
 const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK", values: [] };
@@ -170,8 +147,6 @@ export class Host implements AsyncDisposable {
 	readonly #sessionOptions: PoolOptions;
 	readonly #health: HostHealth;
 	readonly #server: CurrentServer;
-	/** Runs while the name may be about to lead to another server. */
-	#askTimer: NodeJS.Timeout | null = null;
 	readonly #guard: HostWriteGuard | null;
 	/** Who is likely to take the writes that this server refuses. */
 	successor: Host | null = null;
@@ -193,9 +168,17 @@ export class Host implements AsyncDisposable {
 			leanBinlog,
 		} = limits;
 		this.name = address.name;
-		this.#server = new CurrentServer(this.name, (found) => {
-			this.#closeIdle();
-			if (!found.takesWrites) this.#askAgain(connectMs);
+		this.#server = new CurrentServer(this.name, {
+			closeIdle: () => this.#closeIdle(),
+			openSession: () => this.#singles.openOne(connectMs),
+			onWriter: (found, before) =>
+				guard?.found?.({
+					host: this.name,
+					server: found.id,
+					isChange: before !== null,
+					isLossless: address.isLossless,
+					lacks: (set, besides) => lackedGtids(this, found, set, besides),
+				}),
 		});
 		const options = {
 			address,
@@ -272,7 +255,7 @@ export class Host implements AsyncDisposable {
 		this.#guard?.begin();
 		return retried(options, () =>
 			this.#single(options, async (connection) => {
-				await this.#checkPrimary();
+				await this.#checkPrimary(connection);
 				return this.#run(
 					connection,
 					typeof sql === "function" ? sql(connection.product) : sql,
@@ -293,7 +276,7 @@ export class Host implements AsyncDisposable {
 		this.#guard?.begin();
 		return retried(options, () =>
 			this.#lent(this.#transactions, options, async (connection) => {
-				await this.#checkPrimary();
+				await this.#checkPrimary(connection);
 				const sent =
 					typeof statements === "function"
 						? statements(connection.product)
@@ -346,6 +329,7 @@ export class Host implements AsyncDisposable {
 			try {
 				return await body({
 					product: connection.product,
+					server: this.#server.identity as ServerIdentity,
 					rows: (sql) => this.#rows(connection, sql, options),
 					run: (sql) => this.#run(connection, sql, options),
 				});
@@ -361,7 +345,7 @@ export class Host implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#health[Symbol.dispose]();
-		if (this.#askTimer !== null) clearInterval(this.#askTimer);
+		this.#server[Symbol.dispose]();
 		await Promise.all([
 			this.#singles[Symbol.asyncDispose](),
 			this.#transactions[Symbol.asyncDispose](),
@@ -372,18 +356,6 @@ export class Host implements AsyncDisposable {
 	#closeIdle(): void {
 		this.#singles.closeIdle();
 		this.#transactions.closeIdle();
-	}
-
-	/** Opens sessions until one takes writes: who only reads would notice a new server late. */
-	#askAgain(connectMs: number): void {
-		if (this.#askTimer !== null) clearInterval(this.#askTimer);
-		const until = performance.now() + ASK_AGAIN_FOR_MS;
-		const timer = setInterval(() => {
-			const isFound = this.#server.identity?.takesWrites === true;
-			if (isFound || performance.now() > until) clearInterval(timer);
-			else this.#singles.openOne(connectMs);
-		}, ASK_AGAIN_MS).unref();
-		this.#askTimer = timer;
 	}
 
 	#single<T>(
@@ -416,7 +388,6 @@ export class Host implements AsyncDisposable {
 			if (refusesWrites(thrown)) this.successor?.warm();
 			if (isFromReadOnlyServer(thrown)) {
 				this.#server.refusedWrite();
-				this.#closeIdle();
 			}
 			trace?.failure?.(
 				this.name,
@@ -482,7 +453,7 @@ export class Host implements AsyncDisposable {
 			}
 		};
 		// Before it locks anything, where the answer takes time.
-		await this.#checkPrimary();
+		await this.#checkPrimary(connection);
 		let verdict: CommitDecision<T>;
 		try {
 			verdict = await body({
@@ -510,7 +481,7 @@ export class Host implements AsyncDisposable {
 			await immediate();
 		}
 		try {
-			const waiting = this.#checkPrimary();
+			const waiting = this.#checkPrimary(connection);
 			if (waiting !== null) await waiting;
 		} catch (thrown) {
 			if (begun) await this.#rollBack(connection, options);
@@ -595,7 +566,14 @@ export class Host implements AsyncDisposable {
 				{ host: this.name, statement: COMMIT.name, cause: thrown },
 			);
 		}
-		this.#reportAll(connection, statements, results, options, began);
+		reportStatements(
+			this.name,
+			connection,
+			statements,
+			results,
+			options,
+			began,
+		);
 		return results.slice(0, -1);
 	}
 
@@ -603,13 +581,16 @@ export class Host implements AsyncDisposable {
 	 * Throws `readOnly` where this process may not write here: the writes of a
 	 * topology's primary wait for a newer version then. Null: it may, without a wait.
 	 */
-	#checkPrimary(): Promise<void> | null {
+	#checkPrimary({ takesWrites }: MysqlConnection): Promise<void> | null {
+		// It may by now; but then it may have taken another's place, which only a new session finds out.
+		if (!takesWrites && this.#guard !== null) throw this.#readOnly();
 		const refusal = this.#guard?.refusal(this.name) ?? null;
 		if (refusal === null) return null;
 		const check = async () => {
 			const reason = await refusal;
 			if (reason === null) return;
-			throw new StorageFailure("readOnly", reason, {
+			const isStopped = this.#guard?.isStopped?.(this.name) ?? false;
+			throw new StorageFailure(isStopped ? "stopped" : "readOnly", reason, {
 				host: this.name,
 				statement: "none",
 			});
@@ -649,9 +630,13 @@ export class Host implements AsyncDisposable {
 		const answer = results[last.length] as readonly Row[];
 		if (takesWrites(answer[0])) return results.slice(0, last.length);
 		connection.destroy();
-		throw new StorageFailure(
+		throw this.#readOnly();
+	}
+
+	#readOnly(): StorageFailure {
+		return new StorageFailure(
 			"readOnly",
-			"The server takes no writes, so what it says decides none.",
+			"The server takes no writes, and what it says decides none.",
 			{ host: this.name, statement: TAKES_WRITES.name, errno: READ_ONLY_MODE },
 		);
 	}
@@ -679,7 +664,8 @@ export class Host implements AsyncDisposable {
 		const rows = await this.#send(connection, [sql], options, ([sent]) =>
 			connection.rows(sent as Sql, options.deadline),
 		);
-		this.#report(
+		reportStatement(
+			this.name,
 			connection,
 			sql,
 			options,
@@ -698,7 +684,14 @@ export class Host implements AsyncDisposable {
 		const done = await this.#send(connection, [sql], options, ([sent]) =>
 			connection.run(sent as Sql, options.deadline),
 		);
-		this.#report(connection, sql, options, began, () => done.affectedRows);
+		reportStatement(
+			this.name,
+			connection,
+			sql,
+			options,
+			began,
+			() => done.affectedRows,
+		);
 		return done;
 	}
 
@@ -713,7 +706,7 @@ export class Host implements AsyncDisposable {
 			const answers = await this.#send(connection, some, options, (sent) =>
 				connection.together(sent, options.deadline),
 			);
-			this.#reportAll(connection, some, answers, options, began);
+			reportStatements(this.name, connection, some, answers, options, began);
 			results.push(...answers);
 		}
 		return results;
@@ -765,178 +758,4 @@ export class Host implements AsyncDisposable {
 		const sent = statements.map((sql) => withComment(sql, span));
 		return endingWith(span, send(sent));
 	}
-
-	#reportAll(
-		connection: MysqlConnection,
-		statements: readonly Sql[],
-		results: readonly Result[],
-		options: QueryOptions,
-		began: number,
-	): void {
-		if (options.trace === undefined && !CHANNELS.statement.hasSubscribers)
-			return;
-		for (const [at, sql] of statements.entries()) {
-			const result = results[at] as Result;
-			this.#report(
-				connection,
-				sql,
-				options,
-				began,
-				() => rowsOf(result),
-				at > 0,
-			);
-		}
-	}
-
-	#report(
-		connection: MysqlConnection,
-		{ name, shard, text, values }: Sql,
-		{ shard: shardOfAll, trace, onModShard, requests }: QueryOptions,
-		began: number,
-		count: () => number,
-		isJoined = false,
-	): void {
-		if (trace === undefined && !CHANNELS.statement.hasSubscribers) return;
-		const { waitedMs } = connection;
-		connection.waitedMs = 0;
-		const statement: Statement = {
-			name,
-			host: this.name,
-			shard: shard ?? shardOfAll,
-			rows: count(),
-			ms: isJoined ? 0 : performance.now() - began,
-			...(isJoined && { joined: true }),
-			...(onModShard && { onModShard }),
-			...(waitedMs > 0 && { waitedMs }),
-			...(requests !== undefined && requests > 1 && { requests }),
-			...(trace && !trace.isBrief && { sql: describeSql(text, values) }),
-		};
-		trace?.statement(statement);
-		if (CHANNELS.statement.hasSubscribers)
-			CHANNELS.statement.publish(statement);
-	}
-}
-
-function reportFailure(thrown: unknown): void {
-	if (!(thrown instanceof StorageFailure)) return;
-	if (!CHANNELS.databaseFailure.hasSubscribers) return;
-	const { host, kind } = thrown;
-	CHANNELS.databaseFailure.publish({ host, kind } satisfies DatabaseFailure);
-}
-
-function rowsOf(result: Result): number {
-	return "affectedRows" in result ? result.affectedRows : result.length;
-}
-
-/** As many statements as fit into one round trip; a longer one goes alone. */
-function* byLength(statements: readonly Sql[]): Generator<readonly Sql[]> {
-	let some: Sql[] = [];
-	let length = 0;
-	for (const sql of statements) {
-		const own = lengthOf(sql);
-		if (some.length > 0 && length + own > TOGETHER_LENGTH) {
-			yield some;
-			some = [];
-			length = 0;
-		}
-		some.push(sql);
-		length += own;
-	}
-	if (some.length > 0) yield some;
-}
-
-function lengthOf({ text, values }: Sql): number {
-	let length = text.length;
-	for (const value of values) {
-		if (typeof value === "string") length += value.length;
-	}
-	return length;
-}
-
-/** Retries after a deadlock or a lock wait timeout, with jitter so that the transactions do not meet again. */
-async function retried<T>(
-	{ deadline, trace, isTriedOnce = false }: QueryOptions,
-	attempt: () => Promise<T>,
-): Promise<T> {
-	for (let tries = 1; ; tries += 1) {
-		try {
-			return await attempt();
-		} catch (thrown) {
-			const again =
-				thrown instanceof StorageFailure &&
-				thrown.kind === "conflict" &&
-				!isTriedOnce &&
-				tries < CONFLICT_TRIES &&
-				performance.now() < deadline.until;
-			if (!again) throw thrown;
-			const reason = conflictReason(thrown);
-			trace?.retry?.(reason);
-			publishRetry({ host: thrown.host, reason });
-			await sleep(Math.random() * BACKOFF_MS * 2 ** tries);
-		}
-	}
-}
-
-/** Nothing was sent while a connection is opened, so this may be repeated. */
-function refusesWrites(thrown: unknown): boolean {
-	return thrown instanceof StorageFailure && thrown.kind === "readOnly";
-}
-
-/** Not this process, and not one database that an operator made read-only. */
-function isFromReadOnlyServer(thrown: unknown): boolean {
-	if (!(thrown instanceof StorageFailure)) return false;
-	if (thrown.kind === "unknownOutcome") {
-		return isFromReadOnlyServer(thrown.cause);
-	}
-	return (
-		thrown.kind === "readOnly" &&
-		thrown.errno !== null &&
-		!isOfOneDatabase(thrown)
-	);
-}
-
-async function acquire(
-	pool: Pool,
-	{ deadline, trace, isPatient = false }: QueryOptions,
-	host: string,
-): Promise<MysqlConnection> {
-	const askedAt = performance.now();
-	for (;;) {
-		try {
-			const connection = await pool.acquire(deadline);
-			const waitedMs = performance.now() - askedAt;
-			connection.waitedMs = waitedMs > WAITED_MS ? waitedMs : 0;
-			return connection;
-		} catch (thrown) {
-			const again =
-				isPatient &&
-				thrown instanceof StorageFailure &&
-				thrown.kind === "timeout" &&
-				performance.now() < deadline.until;
-			if (again) continue;
-			if (trace?.span) recordNoConnection(trace.span, host, askedAt, thrown);
-			throw thrown;
-		}
-	}
-}
-
-async function lendOnce<T>(
-	pool: Pool,
-	connection: MysqlConnection,
-	use: (connection: MysqlConnection) => Promise<T>,
-): Promise<T> {
-	try {
-		return await use(connection);
-	} finally {
-		pool.release(connection);
-	}
-}
-
-function isRepeatable(thrown: unknown): boolean {
-	return thrown instanceof StorageFailure && thrown.kind === "connectionLost";
-}
-
-/** ER_CLIENT_INTERACTION_TIMEOUT, of MySQL only. */
-function isClientTimeout(thrown: unknown): boolean {
-	return thrown instanceof StorageFailure && thrown.errno === 4031;
 }

@@ -15,6 +15,8 @@ export interface ServerAddress {
 	readonly name: string;
 	/** Null for no TLS. The same object for every connection, so that TLS sessions are resumed. */
 	readonly ssl: SslOptions | null;
+	/** See `HostUrl`. */
+	readonly isLossless: boolean;
 }
 
 /** A server's kind of SQL. */

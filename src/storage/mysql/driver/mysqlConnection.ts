@@ -37,6 +37,8 @@ export class MysqlConnection {
 	product: Product = "MySQL";
 	/** `ServerIdentity.id` of the server; empty before the session is prepared. */
 	server = "";
+	/** Whether the server took writes then. */
+	takesWrites = true;
 	/** Of `CurrentServer`, when the session was prepared. */
 	generation = 0;
 	/** From then on it is not lent again. On the clock of `performance.now()`. */

@@ -292,6 +292,7 @@ export class Pool implements AsyncDisposable {
 			}
 			connection.product = prepared.product;
 			connection.server = prepared.server.id;
+			connection.takesWrites = prepared.server.takesWrites;
 			connection.generation = generation;
 			connection.lendUntil =
 				performance.now() + lifetimeMs * (1 - Math.random() / 3);

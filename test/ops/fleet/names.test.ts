@@ -1,0 +1,350 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	Client,
+	OpenLoad,
+	readTitles,
+	signUp,
+} from "../../attack/promote/load.ts";
+import { ask } from "../../helpers/mysqlStorage.ts";
+import { runProgram, serve } from "../../helpers/program.ts";
+import { TcpProxy } from "../../helpers/tcpProxy.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { until } from "../../helpers/until.ts";
+import { startMemcached } from "../../services/memcached.ts";
+import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
+import { startRedis } from "../../services/redis.ts";
+import type { Server } from "../../services/server.ts";
+import { PASSWORD, USER } from "../../services/sql.ts";
+
+/** Two seconds are what is promised; a busy machine gets more. */
+const BACK_MS = 10_000;
+
+/** Two processes, and a pair of which they know one name only. */
+async function startWorld() {
+	await using stack = new AsyncDisposableStack();
+	const [pair, memcached, redis] = await Promise.all([
+		startMysqlPair(),
+		startMemcached(),
+		startRedis(),
+	]);
+	for (const one of [pair, memcached, redis]) {
+		stack.use(one as AsyncDisposable);
+	}
+	const { primary: a, replica: b } = pair;
+	const name = stack.use(await TcpProxy.to(a.port));
+	const folder = stack.use(temporaryFolder());
+	const file = join(folder.path, "topology.json");
+	const host = `127.0.0.1:${name.port}`;
+	const primary = `mysql://${USER}:${PASSWORD}@${host}`;
+	const range = [0, 3];
+	writeFileSync(
+		file,
+		JSON.stringify({
+			version: 1,
+			shards: [{ range, primary, open: true }],
+			lookups: [{ range, primary }],
+		}),
+	);
+	const env = {
+		CORKBOARD_TOPOLOGY: file,
+		CORKBOARD_MODE: "development",
+		CORKBOARD_SECRET: "of this test alone, of 32 bytes or more",
+		CORKBOARD_MEMCACHED: memcached.address,
+		CORKBOARD_REDIS: redis.url,
+		HOST: "127.0.0.1",
+		PORT: "0",
+	};
+	const made = await runProgram(["init"], { env });
+	assert.equal(made.code, 0, made.err);
+	const servers = [stack.use(await serve(env)), stack.use(await serve(env))];
+	const clients = servers.map(({ url }) => stack.use(new Client(url)));
+	const owned = stack.move();
+	return {
+		a,
+		b,
+		name,
+		host,
+		env,
+		clients,
+		servers,
+		/** Runs a command and returns what it prints with `--json`. */
+		async run(...args: readonly string[]) {
+			const { code, out, err } = await runProgram([...args, "--json"], {
+				env,
+			});
+			assert.notEqual(out, "", err);
+			return { code, json: JSON.parse(out) };
+		},
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}
+
+type World = Awaited<ReturnType<typeof startWorld>>;
+
+const takeWrites = (server: Server) =>
+	ask(
+		server,
+		"STOP REPLICA",
+		"RESET REPLICA ALL",
+		"SET GLOBAL super_read_only = OFF",
+		"SET GLOBAL read_only = OFF",
+	);
+
+async function follow(replica: Server, source: Server, delay = 0) {
+	await ask(
+		replica,
+		`CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = ${source.port}, SOURCE_USER = '${USER}', SOURCE_PASSWORD = '${PASSWORD}', SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 0, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_DELAY = ${delay}`,
+		"START REPLICA",
+	);
+}
+
+/** New users with names of their own, at a fixed rate: each that is refused is written down. */
+class SignUps {
+	readonly users: { readonly id: string; readonly username: string }[] = [];
+	readonly failures: string[] = [];
+	readonly #running = new Set<Promise<void>>();
+	readonly #timer: NodeJS.Timeout;
+	#count = 0;
+
+	constructor(
+		clients: readonly Client[],
+		prefix: string,
+		/** Milliseconds between two. */
+		every = 100,
+	) {
+		this.#timer = setInterval(() => {
+			const number = this.#count++;
+			const username = `${prefix}${number}`;
+			const running = this.#one(
+				clients[number % clients.length] as Client,
+				username,
+			).finally(() => this.#running.delete(running));
+			this.#running.add(running);
+		}, every);
+	}
+
+	async end(): Promise<void> {
+		clearInterval(this.#timer);
+		await Promise.all(this.#running);
+	}
+
+	async #one(client: Client, username: string): Promise<void> {
+		try {
+			const { made } = (await client.ask(
+				"mutation ($input: CreateUserInput!) { made: createUser(input: $input) { user { id } } }",
+				{ input: { username } },
+			)) as { readonly made: { readonly user: { readonly id: string } } };
+			this.users.push({ id: made.user.id, username });
+		} catch (thrown) {
+			this.failures.push((thrown as Error).message);
+		}
+	}
+}
+
+/** Loads both processes around a failover, and asserts that nothing that was acknowledged is missing. */
+async function survives(
+	world: World,
+	prefix: string,
+	failOver: () => Promise<void>,
+	/** Whether requests that are on their way may fail, because their connections are cut. */
+	isCut = false,
+): Promise<void> {
+	const { clients } = world;
+	const writers = await Promise.all(
+		clients.map((client, at) => signUp(client, `${prefix}_writer${at}`)),
+	);
+	const load = new OpenLoad({ clients, writers, reads: 20, writes: 10 });
+	const signUps = new SignUps(clients, `${prefix}_user`);
+	await sleep(1_500);
+	await failOver();
+	const flippedAt = performance.now();
+	await until("writes go on", () =>
+		load.acknowledged.some(({ at, ms }) => at - ms > flippedAt),
+	);
+	const backMs = performance.now() - flippedAt;
+	assert.ok(backMs < BACK_MS, `writes were back after ${backMs} ms`);
+	await sleep(2_500);
+	await Promise.all([load.end(), signUps.end()]);
+	const failures = [...load.failures, ...signUps.failures];
+	assert.deepEqual(
+		isCut ? failures.filter((one) => !one.includes("UNAVAILABLE")) : failures,
+		[],
+	);
+	assert.ok(load.acknowledged.length > 20, "it wrote");
+	for (const client of clients) {
+		const titles = await readTitles(
+			[client],
+			load.acknowledged.map(({ id }) => id),
+		);
+		const wrong = load.acknowledged.filter(
+			({ id, title }) => titles.get(id) !== title,
+		);
+		assert.deepEqual(wrong, [], "everything that was acknowledged is shown");
+	}
+	await until("everything agrees", async () => {
+		const { json } = await world.run("verify");
+		return json.clean === true;
+	});
+}
+
+describe("A name that leads to another server, under load", () => {
+	test("loses nothing and gives no false conflict, whatever connections are left, how far the old server is behind, and when it leads back", async () => {
+		await using world = await startWorld();
+		const { a, b, name } = world;
+		/** As a managed database does it: the old one takes no writes, the new one has all. */
+		const failOver = async (old: Server, next: Server) => {
+			await ask(old, "SET GLOBAL super_read_only = ON");
+			await caughtUp({ primary: old, replica: next });
+			await takeWrites(next);
+		};
+		await survives(world, "left", async () => {
+			await failOver(a, b);
+			name.redirect(b.port);
+		});
+		await follow(a, b);
+		await caughtUp({ primary: b, replica: a });
+		await survives(
+			world,
+			"cut",
+			async () => {
+				await failOver(b, a);
+				name.cut();
+				name.redirect(a.port);
+				name.restore();
+			},
+			true,
+		);
+		await follow(b, a);
+		await caughtUp({ primary: a, replica: b });
+		await survives(
+			world,
+			"late",
+			async () => {
+				// The name leads to the old one for a second more, which is behind from then on.
+				await failOver(a, b);
+				await follow(a, b, 1);
+				name.cut();
+				name.restore();
+				await sleep(1_000);
+				name.redirect(b.port);
+			},
+			true,
+		);
+		assert.equal((await world.run("status")).json.healthy, true);
+	});
+
+	test("stops writes to a server that lacks what was acknowledged, shows nothing of that, and gives no id twice, until the loss is accepted", async () => {
+		await using world = await startWorld();
+		const { a, b, name, host, clients, run } = world;
+		const [first, second] = clients as [Client, Client];
+		const writer = await signUp(first, "kept_writer");
+		const write = async (client: Client, title: string) => {
+			const { made } = (await client.ask(
+				"mutation ($input: CreatePinInput!) { made: createPin(input: $input) { pin { id } } }",
+				{ input: { boardId: writer.boardId, title } },
+				writer.token,
+			)) as { readonly made: { readonly pin: { readonly id: string } } };
+			return made.pin.id;
+		};
+		const written = async (client: Client, title: string) => {
+			let id = "";
+			await until("writes go on", async () => {
+				id = await write(client, title).catch(() => "");
+				return id !== "";
+			});
+			return id;
+		};
+		const isRefused = (client: Client) =>
+			assert.rejects(
+				write(client, "refused"),
+				/takes no writes: a failover has lost some/,
+			);
+		const leadTo = ({ port }: Server) => {
+			name.cut();
+			name.redirect(port);
+			name.restore();
+		};
+		const kept = await write(second, "kept");
+		await caughtUp({ primary: a, replica: b });
+		await ask(b, "STOP REPLICA IO_THREAD");
+		const lost: string[] = [];
+		for (let n = 0; n < 6; n++) {
+			lost.push(await write(clients[n % 2] as Client, `lost ${n}`));
+		}
+		const { token } = await signUp(first, "lost_user");
+		// Both caches have them.
+		for (const client of clients) await readTitles([client], lost);
+		await takeWrites(b);
+		const [before] = await ask(b, "SELECT @@global.gtid_executed AS gtids");
+
+		// Open connections stay where they are.
+		await ask(a, "SET GLOBAL super_read_only = ON");
+		name.redirect(b.port);
+		await until("writes are refused", () =>
+			isRefused(first).then(
+				() => true,
+				() => false,
+			),
+		);
+		await until("nothing that was lost is shown", async () => {
+			const shown = await Promise.all(
+				clients.map((client) => readTitles([client], lost)),
+			);
+			return shown.every(({ size }) => size === 0);
+		});
+		assert.equal((await readTitles([second], [kept])).get(kept), "kept");
+		await isRefused(second);
+		const status = await run("status");
+		assert.equal(status.json.healthy, false);
+		assert.match(
+			status.json.problems.join(" "),
+			/leads to another server, .* lacks transactions .*Nobody writes there.*fleet accept/,
+		);
+		// A process that has never seen the old server writes nothing either.
+		await using late = await serve(world.env);
+		using third = new Client(late.url);
+		await isRefused(third);
+		const [after] = await ask(b, "SELECT @@global.gtid_executed AS gtids");
+
+		// Led back, it has everything.
+		await takeWrites(a);
+		leadTo(a);
+		lost.push(await written(second, "lost after all"));
+		const none = await run("fleet", "accept", host, "--dry-run");
+		assert.match(none.json.faults.join(" "), /there is nothing to accept/);
+		leadTo(b);
+		await until("writes are refused", () =>
+			isRefused(first).then(
+				() => true,
+				() => false,
+			),
+		);
+		const dry = await run("fleet", "accept", host, "--dry-run");
+		assert.equal(dry.code, 0, JSON.stringify(dry.json));
+		const named = dry.json.loss.writes.flatMap(
+			({ wrote }: { readonly wrote: readonly string[] }) => wrote,
+		);
+		assert.ok(lost.every((id) => named.includes(id)));
+
+		const accepted = await run("fleet", "accept", host, "--yes");
+		assert.equal(accepted.code, 0, JSON.stringify(accepted.json));
+		const given: string[] = [];
+		for (const client of [...clients, third]) {
+			given.push(await written(client, `after ${given.length}`));
+		}
+		assert.equal(new Set([kept, ...lost, ...given]).size, 11);
+		for (const client of clients) {
+			assert.equal((await readTitles([client], lost)).size, 0);
+			assert.equal((await readTitles([client], given)).size, given.length);
+		}
+		await assert.rejects(first.ask("{ viewer { id } }", {}, token));
+		await run("verify", "--repair");
+		assert.equal((await run("verify")).json.clean, true);
+		assert.equal((await run("status")).json.healthy, true);
+		assert.deepEqual(after, before, "nobody wrote there before");
+	});
+});
