@@ -122,7 +122,15 @@ export async function openStore(
 	const caches = openSharedCaches(
 		options,
 		currentTopology,
-		(shard) => topology.stoppedHosts.has(storage.hostOf(shard) ?? ""),
+		(shard, name = "") => {
+			if (topology.stoppedHosts.size === 0) return false;
+			const mapping = model.mappings.get(name);
+			// Feed lists may be on another host than their shard.
+			const place = mapping ? storage.shardOfLists(mapping, shard) : shard;
+			return [shard, place].some((one) =>
+				topology.stoppedHosts.has(storage.hostOf(one) ?? ""),
+			);
+		},
 		resources,
 	);
 	// Without the channel, writes of other processes would not invalidate this one's cache.
@@ -277,7 +285,7 @@ function openSharedCaches(
 	{ model, memcached, redis, hooks = {} }: StoreOptions,
 	currentTopology: () => Topology,
 	/** Whether a failover of the shard's host lost what caches may hold. */
-	isStopped: (shard: number) => boolean,
+	isStopped: (shard: number, mapping?: string) => boolean,
 	resources: AsyncDisposableStack,
 ): {
 	readonly shared: SharedCaches;
@@ -346,7 +354,7 @@ function openSharedCaches(
 						? feedGenerationOf(currentTopology(), shard)
 						: generationOf(currentTopology(), shard);
 				// Until the loss is accepted, which raises the generation.
-				return isStopped(shard) ? `${generation}s` : generation;
+				return isStopped(shard, mapping) ? `${generation}s` : generation;
 			},
 		},
 		isPublished: channel !== null,

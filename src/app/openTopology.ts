@@ -89,11 +89,12 @@ export async function openTopology(
 			),
 		);
 		await member.say(0, 0);
-		await servers.ready;
 	}
 	const source = opened.use(
 		await openLastGood(store, { keptCopy: place.copy }),
 	);
+	// Beside the topology, which takes as long where the store does not answer.
+	await servers?.ready;
 	const resources = opened.move();
 	let guard: WriteGuard | null = null;
 	let oldest = () => source.topology.version;
