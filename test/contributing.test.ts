@@ -59,7 +59,7 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 				model: theModel().model,
 				topology,
 			});
-			await before.createTables();
+			await before.admin.createTables();
 		}
 		const all = new Map(resolvers).set(
 			"Mutation.archivePin",
@@ -76,7 +76,7 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 		applyScalars(schema);
 		const domain = createDomain(model);
 		await using storage = await openSqliteStorage({ model, topology });
-		await storage.createTables();
+		await storage.admin.createTables();
 		const store = createStore({
 			model,
 			domain,

@@ -229,11 +229,11 @@ describe("docs/schema.md", () => {
 				model: theModel().model,
 				topology,
 			});
-			await storage.createTables();
+			await storage.admin.createTables();
 		}
 		const domain = createDomain(model);
 		await using storage = await openSqliteStorage({ model, topology });
-		await storage.createTables();
+		await storage.admin.createTables();
 		const store = createStore({
 			model,
 			domain,

@@ -37,7 +37,7 @@ export async function measureBytes(
 				lookups: [range],
 			},
 		});
-		await storage.createTables();
+		await storage.admin.createTables();
 	}
 	const users = Array.from({ length: sized }, (_, at) =>
 		packId({ shard: 0, type: 3, local: at + 1 }),

@@ -57,7 +57,7 @@ const promiseHook = createHook({
 
 const config = readConfig(process.env);
 const corkboard = await openCorkboard(config);
-await corkboard.storage.createTables();
+await corkboard.admin.createTables();
 const imported = await importLines(corkboard.store, lines(), {
 	fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),
 });

@@ -303,7 +303,7 @@ async function fill(): Promise<void> {
 	await using direct = await openFeeds(pair.primary.url, {
 		primary: pair.primary.url,
 	});
-	await direct.createTables();
+	await direct.admin.createTables();
 	for (let n = 1; n <= USERS; n++) {
 		await addChunk(direct, user(n), n * 1_000, 100);
 	}

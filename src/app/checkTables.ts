@@ -33,16 +33,16 @@ export async function checkTables(
 ): Promise<TableCheck> {
 	const fleet = await compareFleet(config);
 	await using corkboard = await open(config, "readOnly");
-	const { storage, topology } = corkboard;
-	const missingOfGraph = await storage.missingTables();
+	const { admin, storage, topology } = corkboard;
+	const missingOfGraph = await admin.missingTables();
 	const missing = [
 		...missingOfGraph,
 		...(await missingOfQueues(config, corkboard)),
 		...(await missingOfPools(topology.pools)),
 	];
-	const { shards, modShards } = storage;
+	const { shards, modShards } = storage.map;
 	const lost = lostTables(
-		{ wanted: storage.tables(), missing: missingOfGraph },
+		{ wanted: admin.tables(), missing: missingOfGraph },
 		await readMadeTables(config, topology),
 		config.store.kind === "topology",
 	);

@@ -269,13 +269,16 @@ export async function inspectTopology(
 	if (folders.size === 0) {
 		await using storage = await openMysqlStorage(options);
 		return {
-			reports: await storage.inspectHosts(deadline),
-			tables: storage.tables(),
+			reports: await storage.admin.inspectHosts(deadline),
+			tables: storage.admin.tables(),
 		};
 	}
 	if (![...folders].every(hasShardFiles)) return { reports: [], tables: [] };
 	await using storage = await openSqliteStorage(options);
-	return { reports: await storage.inspectHosts(), tables: storage.tables() };
+	return {
+		reports: await storage.admin.inspectHosts(),
+		tables: storage.admin.tables(),
+	};
 }
 
 function outboxProblems({ host, outbox }: HostReport): readonly string[] {

@@ -117,10 +117,10 @@ function hostsOf(storage: Storage): readonly HostShards[] {
 		hosts.set(name, known);
 		return known;
 	};
-	for (const shard of storage.shards)
-		at(storage.hostOf(shard)).shards.push(shard);
-	for (let shard = 0; shard < storage.modShards; shard++) {
-		at(storage.hostOfModShard(shard)).modShards.push(shard);
+	for (const shard of storage.map.shards)
+		at(storage.map.hostOf(shard)).shards.push(shard);
+	for (let shard = 0; shard < storage.map.modShards; shard++) {
+		at(storage.map.hostOfModShard(shard)).modShards.push(shard);
 	}
 	return [...hosts].map(([host, known]) => ({ host, ...known }));
 }
@@ -135,11 +135,11 @@ async function readFrom(
 	const [lookup] = model.lookups.keys();
 	const [row] =
 		shard !== undefined && type !== undefined
-			? await storage.readObjects([
+			? await storage.read("objects", [
 					packId({ shard, type: type.number, local: 1 }),
 				])
-			: await storage.readLookups([
-					{ name: lookup ?? "", key: keyOn(first ?? 0, storage.modShards) },
+			: await storage.read("lookups", [
+					{ name: lookup ?? "", key: keyOn(first ?? 0, storage.map.modShards) },
 				]);
 	if (row instanceof Error) throw row;
 }

@@ -25,7 +25,7 @@ export async function* listObjects(
 	let after: Position | undefined;
 	for (let left = count; left > 0; ) {
 		const limit = Math.min(left, BATCH);
-		const [scanned] = await storage.scanLists([
+		const [scanned] = await storage.read("lists", [
 			{ mapping, from, backward: false, limit, ...(after && { after }) },
 		]);
 		if (scanned === undefined || scanned instanceof CorkboardError) {

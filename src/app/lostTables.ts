@@ -31,7 +31,7 @@ export async function recreateLostTables(
 		lockDataFolders(topology, "readWrite", opened);
 		const storage = opened.use(await openSqliteStorage({ model, topology }));
 		return await createLostTables(
-			storage,
+			storage.admin,
 			recordInFolders(folders),
 			place.kind === "topology",
 		);
@@ -39,7 +39,7 @@ export async function recreateLostTables(
 	if (place.kind === "embedded") return [];
 	const store = opened.use(openTopologyStore(place));
 	const storage = opened.use(await openMysqlStorage({ model, topology }));
-	return await createLostTables(storage, recordInStore(store), true);
+	return await createLostTables(storage.admin, recordInStore(store), true);
 }
 
 /** What is remembered of the tables of a topology. Throws UNAVAILABLE where its store does not answer. */

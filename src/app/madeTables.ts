@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
 import { MAX_LOCAL } from "../id/ids.ts";
 import type { HostReport, tableProblems } from "../storage/hostReport.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { StorageAdmin } from "../storage/storage.ts";
 import { MADE, type TopologyStore } from "../topology/store.ts";
 import { plural } from "../util/format.ts";
 
@@ -141,25 +141,25 @@ export interface Creation {
 
 /** Makes what is missing, and remembers it. Throws BAD_DATA, and makes nothing, where a table is lost. */
 export async function createTables(
-	storage: Pick<Storage, "tables" | "missingTables" | "createTables">,
+	admin: Pick<StorageAdmin, "tables" | "missingTables" | "createTables">,
 	record: TablesRecord,
 	{ mayBeNew, isPart = false, progress }: Creation,
 ): Promise<void> {
 	const made = await record.read();
-	const wanted = storage.tables();
-	const missing = await storage.missingTables();
+	const wanted = admin.tables();
+	const missing = await admin.missingTables();
 	const lost = lostTables({ wanted, missing }, made, mayBeNew);
 	if (lost.length > 0) throw new CorkboardError("BAD_DATA", lostSentence(lost));
 	// Before the first new one, so that what an interruption leaves is not taken for lost.
 	const isKept = made !== null || !isPart;
 	if (made === null && isKept) await record.add(without(wanted, missing));
-	await storage.createTables(progress);
+	await admin.createTables(progress);
 	if (isKept) await record.add(wanted);
 }
 
 /** Makes the lost tables again, empty: their ids go on where none was given before. Returns which. */
 export async function createLostTables(
-	storage: Pick<Storage, "tables" | "missingTables" | "createTables">,
+	admin: Pick<StorageAdmin, "tables" | "missingTables" | "createTables">,
 	record: TablesRecord,
 	mayBeNew: boolean,
 ): Promise<readonly string[]> {
@@ -170,14 +170,14 @@ export async function createLostTables(
 		);
 	}
 	const made = await record.read();
-	const wanted = storage.tables();
-	const missing = await storage.missingTables();
+	const wanted = admin.tables();
+	const missing = await admin.missingTables();
 	const lost = lostTables({ wanted, missing }, made, mayBeNew);
 	if (lost.length === 0) return [];
 	// Before they are there: made twice, they skip ids twice.
 	await record.add(without(wanted, missing), lost);
 	const { losses } = joined(made, [], lost);
-	await storage.createTables(
+	await admin.createTables(
 		undefined,
 		new Map(lost.map((name) => [name, firstFree(losses.get(name) ?? 1)])),
 	);

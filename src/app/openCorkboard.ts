@@ -39,7 +39,7 @@ import {
 	createJwksAccessTokens,
 } from "../server/auth/accessTokens.ts";
 import type { Execute, Reuse } from "../server/graphql/operation.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Storage, StorageAdmin } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
 import { andThen, type MaybePromise } from "../util/maybePromise.ts";
 import type { WorkerLimits } from "../worker/limits.ts";
@@ -78,6 +78,8 @@ export interface Corkboard extends AsyncDisposable {
 	/** A sentence where the fleet's tables were made for a newer model than this program's; else null. */
 	readonly modelProblem: string | null;
 	readonly storage: Storage;
+	/** What operations do with the shards. */
+	readonly admin: StorageAdmin;
 	/** The queues of jobs; null where the topology has none, or nothing may be written. */
 	readonly queues: OpenedJobs | null;
 	/**
@@ -181,7 +183,7 @@ export async function openCorkboard(
 					),
 				)
 			: null;
-	const store = await openStore(
+	const { store, admin } = await openStore(
 		{
 			model,
 			domain,
@@ -258,7 +260,7 @@ export async function openCorkboard(
 			variables,
 			context: createContext(viewer),
 		});
-	const hostOf = (shard: number) => store.storage.hostOf(shard);
+	const hostOf = (shard: number) => store.storage.map.hostOf(shard);
 	const ended = new AbortController();
 	opened.defer(() => ended.abort());
 	const resources = opened.move();
@@ -274,6 +276,7 @@ export async function openCorkboard(
 		},
 		modelProblem,
 		storage: store.storage,
+		admin,
 		redis,
 		store,
 		feed,

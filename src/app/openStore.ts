@@ -27,7 +27,11 @@ import {
 import { lockFolder } from "../storage/sqlite/driver/folderLock.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
-import type { Storage } from "../storage/storage.ts";
+import type {
+	OpenedStorage,
+	Storage,
+	StorageAdmin,
+} from "../storage/storage.ts";
 import { markingUnpublishedWrites } from "../storage/unpublishedWrites.ts";
 import {
 	changedShards,
@@ -103,7 +107,7 @@ export interface CacheLayers {
 export async function openStore(
 	options: StoreOptions,
 	resources: AsyncDisposableStack,
-): Promise<Store> {
+): Promise<{ readonly store: Store; readonly admin: StorageAdmin }> {
 	const {
 		model,
 		domain,
@@ -126,15 +130,15 @@ export async function openStore(
 			if (topology.stoppedHosts.size === 0) return false;
 			const mapping = model.mappings.get(name);
 			// Feed lists may be on another host than their shard.
-			const place = mapping ? storage.shardOfLists(mapping, shard) : shard;
+			const place = mapping ? storage.map.shardOfLists(mapping, shard) : shard;
 			return [shard, place].some((one) =>
-				topology.stoppedHosts.has(storage.hostOf(one) ?? ""),
+				topology.stoppedHosts.has(storage.map.hostOf(one) ?? ""),
 			);
 		},
 		resources,
 	);
 	// Without the channel, writes of other processes would not invalidate this one's cache.
-	const isInvalidated = storage.hasSingleWriter || redis !== null;
+	const isInvalidated = storage.map.hasSingleWriter || redis !== null;
 	const cacheBytes =
 		access === "readWrite" && isInvalidated
 			? (hooks.cacheBytes ?? options.cacheBytes ?? CACHE_BYTES)
@@ -144,14 +148,14 @@ export async function openStore(
 		model,
 		domain,
 		storage:
-			storage.hasSingleWriter || redis !== null || access === "readOnly"
+			storage.map.hasSingleWriter || redis !== null || access === "readOnly"
 				? wrapped
 				: markingUnpublishedWrites(wrapped),
 		cursors,
 		cacheBytes,
 		...(caches?.isPublished && { maxAgeMs: INVALIDATED_MAX_AGE_MS }),
 		// Nobody else changes what it caches.
-		...(storage.hasSingleWriter && { maxAgeMs: Number.POSITIVE_INFINITY }),
+		...(storage.map.hasSingleWriter && { maxAgeMs: Number.POSITIVE_INFINITY }),
 		...(caches !== null && {
 			shared: caches.shared,
 			isOverdue: caches.isOverdue,
@@ -169,14 +173,14 @@ export async function openStore(
 	if (access === "readWrite") {
 		// Nobody but the only writer changes what it caches.
 		const watch =
-			caches?.isPublished && cacheBytes > 0 && !storage.hasSingleWriter
+			caches?.isPublished && cacheBytes > 0 && !storage.map.hasSingleWriter
 				? resources.use(new OutboxWatch(store, { onBypass: reportBypass }))
 				: null;
 		caches?.listen(store, () => watch?.check());
 		follow(store, topology, options.onTopology);
 		followStops(store, topology);
 	}
-	return store;
+	return { store, admin: storage.admin };
 }
 
 /** Locks the folders of an embedded topology for writing; call it before anything in them is created or read. */
@@ -191,8 +195,8 @@ export function lockDataFolders(
 	}
 }
 
-interface OpenedStorage {
-	readonly storage: Storage;
+interface FollowingStorage {
+	readonly storage: OpenedStorage;
 	readonly currentTopology: () => Topology;
 	/** From now on newer versions of the topology are applied. */
 	readonly follow: (
@@ -205,7 +209,7 @@ interface OpenedStorage {
 async function openStorage(
 	{ model, topology: source, access, hooks = {} }: StoreOptions,
 	resources: AsyncDisposableStack,
-): Promise<OpenedStorage> {
+): Promise<FollowingStorage> {
 	const { topology } = source;
 	const readOnly = access === "readOnly";
 	if (dataFoldersOf(topology).size === 0) {
@@ -234,10 +238,14 @@ async function openStorage(
 		await openSqliteStorage({ model, topology, readOnly }),
 	);
 	if (!readOnly) {
-		await createTables(storage, recordInFolders(dataFoldersOf(topology)), {
-			// The shards of an embedded folder are made together.
-			mayBeNew: source.store !== null,
-		});
+		await createTables(
+			storage.admin,
+			recordInFolders(dataFoldersOf(topology)),
+			{
+				// The shards of an embedded folder are made together.
+				mayBeNew: source.store !== null,
+			},
+		);
 	}
 	// The owner of a folder cannot hand it over while it runs, so its topology stays.
 	return { storage, currentTopology: () => topology, follow: () => {} };
@@ -268,13 +276,18 @@ function followStops(store: Store, source: TopologySource): void {
 	source.followStops((stopped) => {
 		const isChanged = (host: string | null) =>
 			stopped.has(host ?? "") !== before.has(host ?? "");
-		const shards = storage.shards.filter((n) => isChanged(storage.hostOf(n)));
-		const modShards = Array.from({ length: storage.modShards }, (_, n) => n);
+		const shards = storage.map.shards.filter((n) =>
+			isChanged(storage.map.hostOf(n)),
+		);
+		const modShards = Array.from(
+			{ length: storage.map.modShards },
+			(_, n) => n,
+		);
 		before = stopped;
 		store.invalidateShards({
 			shards: new Set(shards),
 			modShards: new Set(
-				modShards.filter((n) => isChanged(storage.hostOfModShard(n))),
+				modShards.filter((n) => isChanged(storage.map.hostOfModShard(n))),
 			),
 		});
 	});
@@ -373,7 +386,13 @@ function reportingLevels(
 	store: Store,
 	shared: SharedCaches | undefined,
 ): Disposable {
-	const outboxes = new OutboxLevels(store.storage);
+	const { storage } = store;
+	const outboxes = new OutboxLevels({
+		get map() {
+			return storage.map;
+		},
+		outboxSizes: (shards) => storage.read("outboxSizes", shards),
+	});
 	const report = (message: unknown) => {
 		const { localCache, outbox, sharedCache } = message as Levels;
 		if (localCache !== undefined) store.levels().forEach(localCache);

@@ -96,8 +96,8 @@ async function importDemo(
 
 /** Every user and interest has a lookup, and everything else has an owner, so a graph without lookups is empty. */
 async function isEmpty({ storage }: Corkboard): Promise<boolean> {
-	for (let modShard = 0; modShard < storage.modShards; modShard++) {
-		for await (const rows of storage.walkLookups(modShard)) {
+	for (let modShard = 0; modShard < storage.map.modShards; modShard++) {
+		for await (const rows of storage.walk("lookups", modShard)) {
 			if (rows.length > 0) return false;
 		}
 	}

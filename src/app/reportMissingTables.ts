@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { createLog } from "../server/log.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { StorageAdmin } from "../storage/storage.ts";
 
 /** Of missing tables that are named; all are counted. */
 export const NAMED_TABLES = 20;
@@ -15,7 +15,7 @@ const RETRY_MS = 10_000;
  * start, and those that have all their tables serve.
  */
 export function reportMissingTables(
-	storage: Pick<Storage, "missingTables">,
+	admin: Pick<StorageAdmin, "missingTables">,
 	log: Pick<ReturnType<typeof createLog>, "error">,
 	retryMs = RETRY_MS,
 ): Disposable {
@@ -23,7 +23,7 @@ export function reportMissingTables(
 	const { signal } = stop;
 	const check = async () => {
 		while (!signal.aborted) {
-			const missing = await storage.missingTables().catch(() => null);
+			const missing = await admin.missingTables().catch(() => null);
 			if (signal.aborted) return;
 			if (missing !== null) {
 				if (missing.length > 0) {

@@ -42,7 +42,7 @@ export async function runChecks(
 		await using corkboard = await open(config, "readOnly");
 		const { topologyProblem } = corkboard;
 		if (topologyProblem !== null) problems.push(topologyProblem.message);
-		const hosts = await corkboard.storage.inspectHosts();
+		const hosts = await corkboard.admin.inspectHosts();
 		problems.push(
 			...hostProblems(hosts),
 			...tableProblems(
@@ -51,13 +51,13 @@ export async function runChecks(
 				CREATE_TABLES,
 				lostOf(
 					hosts,
-					corkboard.storage.tables(),
+					corkboard.admin.tables(),
 					await readMadeTables(config, topology),
 					config.store.kind === "topology",
 				),
 			),
 		);
-		shards = corkboard.storage.shards.length;
+		shards = corkboard.storage.map.shards.length;
 	}
 	return {
 		problems,

@@ -190,7 +190,7 @@ async function prepareHosts(
 	report: (line: string) => void,
 ): Promise<void> {
 	await using storage = await inspectHosts(topology, hosts, false, report);
-	await createTables(storage, recordInStore(store), {
+	await createTables(storage.admin, recordInStore(store), {
 		mayBeNew: true,
 		isPart: true,
 	});
@@ -224,7 +224,7 @@ async function inspectHosts(
 			readOnly,
 		}),
 	);
-	const reports = (await storage.inspectHosts()).filter(({ host }) =>
+	const reports = (await storage.admin.inspectHosts()).filter(({ host }) =>
 		names.includes(host),
 	);
 	const problems = hostProblems(reports);

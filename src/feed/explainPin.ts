@@ -59,7 +59,7 @@ export async function explainPin(
 	const mapping = mappingOf(store, FEED_MAPPING);
 	const [[node = null], [edge = null], visit] = await Promise.all([
 		graph.readObjects([pin]),
-		store.storage.readEdges([{ mapping, from: user, to: pin }]),
+		store.storage.read("edges", [{ mapping, from: user, to: pin }]),
 		pools.visit(user),
 	]);
 	if (node instanceof CorkboardError) throw node;

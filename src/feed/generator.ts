@@ -267,11 +267,13 @@ async function decide(
 	const saved = candidates.filter(({ pin, origin }) => pin !== origin);
 	const unknown = candidates.filter(({ pin }) => pulled.has(pin));
 	const [edges, originEdges, known, follows, nodes] = await Promise.all([
-		store.storage.readEdges(
+		store.storage.read(
+			"edges",
 			pins.map((to) => ({ mapping: feed, from: user, to })),
 			call,
 		),
-		store.storage.readEdges(
+		store.storage.read(
+			"edges",
 			saved.map(({ origin }) => ({ mapping: feed, from: user, to: origin })),
 			call,
 		),

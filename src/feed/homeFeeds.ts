@@ -118,7 +118,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		// Pins could not be added now, and to find that out would take until the deadline.
 		const { storage } = this.parts.store;
 		const mapping = mappingOf(this.parts.store, FEED_MAPPING);
-		if (storage.isOnStandby({ mapping, from: viewer })) {
+		if (storage.map.isOnStandby({ mapping, from: viewer })) {
 			return { reads: 0, validMs: 0 };
 		}
 		// Its pins come with the next page.

@@ -34,7 +34,7 @@ export async function settleFeed(parts: FeedParts, user: Id): Promise<void> {
 		from: user,
 		to: pin,
 	}));
-	const edges = await store.storage.readEdges(keys, DECISIVE);
+	const edges = await store.storage.read("edges", keys, DECISIVE);
 	const taken: PoolEntry[] = [];
 	for (const [at, entry] of waiting.entries()) {
 		const edge = edges[at] ?? null;
@@ -74,7 +74,7 @@ export async function trimFeed(parts: FeedParts, user: Id): Promise<void> {
 	if (head instanceof Error) throw head;
 	const tooMany = (head?.count ?? 0) - MAX_FEED;
 	if (tooMany <= 0) return;
-	const [last] = await store.storage.scanLists([
+	const [last] = await store.storage.read("lists", [
 		{
 			mapping,
 			from: user,

@@ -97,7 +97,7 @@ export async function readDatabaseLease(
 	{ name, key }: LookupKey,
 ): Promise<LookupRow | null> {
 	const [row = null] = valuesOrThrow(
-		await storage.readLookups([{ name, key }], DECISIVE),
+		await storage.read("lookups", [{ name, key }], DECISIVE),
 	);
 	return row;
 }

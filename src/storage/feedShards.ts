@@ -1,5 +1,6 @@
 import { type Id, MAX_SHARD, unpackId } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
+import type { StorageMap } from "./storage.ts";
 
 /**
  * Feed databases are shards of storage, with numbers above those of ids: shard 42
@@ -36,7 +37,7 @@ export function shardOfLists(
 /** The same for one list. */
 export function shardOfList(
 	{ mapping, from }: { readonly mapping: Mapping; readonly from: Id },
-	storage: { shardOfLists(mapping: Mapping, shard: number): number },
+	{ map }: { readonly map: Pick<StorageMap, "shardOfLists"> },
 ): number {
-	return storage.shardOfLists(mapping, unpackId(from).shard);
+	return map.shardOfLists(mapping, unpackId(from).shard);
 }

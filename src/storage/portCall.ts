@@ -1,6 +1,35 @@
 import { type CallOptions, CHANNELS } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
-import type { ListCount, ListKey, Scan } from "./storage.ts";
+import type { Mapping, Model } from "../model/types.ts";
+import type {
+	ListCount,
+	ListKey,
+	ReadKind,
+	Scan,
+	WalkKind,
+} from "./storage.ts";
+
+/** What metrics call the reads of each kind. */
+export const READ_VERBS: Readonly<Record<ReadKind, string>> = {
+	objects: "readObjects",
+	lists: "scanLists",
+	edges: "readEdges",
+	renumberings: "readRenumberings",
+	counts: "countLists",
+	longestLists: "longestLists",
+	lookups: "readLookups",
+	entries: "readEntries",
+	untakenEntries: "untakenEntries",
+	outboxSizes: "outboxSizes",
+};
+
+export const WALK_VERBS: Readonly<Record<WalkKind, string>> = {
+	objects: "walkObjects",
+	edges: "walkEdges",
+	lists: "walkLists",
+	outbox: "walkOutbox",
+	lookups: "walkLookups",
+};
 
 /** Every call of the storage port starts here. Throws if its signal is aborted already. */
 export function startCall(
@@ -38,8 +67,17 @@ export function unknownShard(
 	);
 }
 
+export function readOnlyError(host: string): TypeError {
+	return new TypeError(`${host} was opened read-only and takes no writes.`);
+}
+
 /** The count of a list that no shard holds. */
 export function emptyCount({ from }: ListKey): ListCount {
 	const row = { from, count: 0, lastSequence: 0, epoch: 0 };
 	return { ...row, edges: 0, highest: 0, newestEpoch: 0 };
+}
+
+/** The number of the type that owns the lists of a mapping. */
+export function ownerOf(model: Model, mapping: Mapping): number {
+	return model.objects.get(mapping.from ?? "")?.number ?? 0;
 }

@@ -4,41 +4,30 @@ import {
 	type WriteTrace,
 } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
-import type { Id } from "../id/ids.ts";
-import type { Mapping } from "../model/types.ts";
 import { checkTopologyChange } from "../topology/check.ts";
-import { weightOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import type { Deadline } from "../util/deadline.ts";
-import type { HostReport } from "./hostReport.ts";
 import { modShard } from "./modShard.ts";
 import type {
-	Edge,
-	EdgeKey,
 	FailedDelivery,
 	KeyResult,
-	ListCount,
-	ListKey,
-	ListLength,
-	ListRow,
 	LookupChange,
-	LookupKey,
 	LookupRow,
+	OpenedStorage,
 	OutboxKey,
 	OutboxPosition,
-	OutboxSize,
 	PendingEntriesQuery,
 	PendingEntry,
-	Renumbering,
-	RenumberingKey,
-	Scan,
-	ScanResult,
+	ReadKey,
+	ReadKind,
+	ReadResult,
 	Storage,
-	StoredEntry,
-	StoredObject,
+	StorageAdmin,
+	StorageMap,
 	Transaction,
 	TransactionResult,
-	UntakenQuery,
+	WalkKind,
+	WalkOf,
+	WalkRow,
 } from "./storage.ts";
 import { TopologyVersion } from "./topologyVersion.ts";
 
@@ -50,7 +39,7 @@ import { TopologyVersion } from "./topologyVersion.ts";
  * shard whose tables are not on its host wait for a newer version, which may
  * say where they are.
  */
-export interface ReloadableStorage extends Storage {
+export interface ReloadableStorage extends OpenedStorage {
 	/** The version on which new calls start. */
 	readonly topology: Topology;
 	/** The oldest version on which a call still runs, or whose connections are still open. */
@@ -87,7 +76,21 @@ const LIMITS: ReloadableStorageLimits = {
 	tablesMs: null,
 };
 
-type Open = (topology: Topology) => Promise<Storage>;
+/** Which reads wait where the host has no such table. The others are of processes that look again by themselves. */
+const WAITS: Readonly<Record<ReadKind, boolean>> = {
+	objects: true,
+	lists: true,
+	edges: true,
+	renumberings: true,
+	counts: true,
+	lookups: true,
+	longestLists: false,
+	entries: false,
+	untakenEntries: false,
+	outboxSizes: false,
+};
+
+type Open = (topology: Topology) => Promise<OpenedStorage>;
 
 export async function createReloadableStorage(
 	open: Open,
@@ -140,50 +143,12 @@ class TopologySwitcher implements ReloadableStorage {
 		);
 	}
 
-	get shards(): readonly number[] {
-		return this.#current.storage.shards;
+	get map(): StorageMap {
+		return this.#current.map;
 	}
 
-	get outboxShards(): readonly number[] {
-		return this.#current.storage.outboxShards;
-	}
-
-	shardOfLists(mapping: Mapping, shard: number): number {
-		return this.#current.storage.shardOfLists(mapping, shard);
-	}
-
-	isOnStandby(list: ListKey): boolean {
-		return this.#current.storage.isOnStandby(list);
-	}
-
-	get openShards(): readonly number[] {
-		return this.#current.openShards;
-	}
-
-	get modShards(): number {
-		return this.#current.storage.modShards;
-	}
-
-	get hasSingleWriter(): boolean {
-		return this.#current.storage.hasSingleWriter;
-	}
-
-	weightOf(shard: number): number {
-		return weightOf(this.#current.topology, shard);
-	}
-
-	canTransactOnBoth(
-		...given: Parameters<Storage["canTransactOnBoth"]>
-	): boolean {
-		return this.#current.storage.canTransactOnBoth(...given);
-	}
-
-	hostOf(shard: number): string | null {
-		return this.#current.storage.hostOf(shard);
-	}
-
-	hostOfModShard(shard: number): string | null {
-		return this.#current.storage.hostOfModShard(shard);
+	get admin(): StorageAdmin {
+		return this.#current.admin;
 	}
 
 	switchTopology(topology: Topology): Promise<void> {
@@ -192,68 +157,16 @@ class TopologySwitcher implements ReloadableStorage {
 		return switched;
 	}
 
-	readObjects(
-		ids: readonly Id[],
+	read<K extends ReadKind>(
+		kind: K,
+		keys: readonly ReadKey<K>[],
 		call?: CallOptions,
-	): Promise<readonly KeyResult<string | null>[]> {
-		return this.#read(ids, call, (storage, some) =>
-			storage.readObjects(some, call),
-		);
-	}
-
-	scanLists(
-		scans: readonly Scan[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<ScanResult>[]> {
-		return this.#read(scans, call, (storage, some) =>
-			storage.scanLists(some, call),
-		);
-	}
-
-	readEdges(
-		keys: readonly EdgeKey[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<Edge | null>[]> {
-		return this.#read(keys, call, (storage, some) =>
-			storage.readEdges(some, call),
-		);
-	}
-
-	readRenumberings(
-		keys: readonly RenumberingKey[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<readonly Renumbering[]>[]> {
-		return this.#read(keys, call, (storage, some) =>
-			storage.readRenumberings(some, call),
-		);
-	}
-
-	countLists(
-		lists: readonly ListKey[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<ListCount>[]> {
-		return this.#read(lists, call, (storage, some) =>
-			storage.countLists(some, call),
-		);
-	}
-
-	longestLists(
-		mapping: Mapping,
-		shards: readonly number[],
-		limit: number,
-	): Promise<readonly KeyResult<readonly ListLength[]>[]> {
-		return this.#current.use((storage) =>
-			storage.longestLists(mapping, shards, limit),
-		);
-	}
-
-	readLookups(
-		keys: readonly LookupKey[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		return this.#read(keys, call, (storage, some) =>
-			storage.readLookups(some, call),
-		);
+	): Promise<readonly KeyResult<ReadResult<K>>[]> {
+		const body = (storage: Storage, some: readonly ReadKey<K>[]) =>
+			storage.read(kind, some, call);
+		return WAITS[kind]
+			? this.#read(keys, call, body)
+			: this.#current.use((storage) => body(storage, keys));
 	}
 
 	transact<T>(
@@ -293,8 +206,8 @@ class TopologySwitcher implements ReloadableStorage {
 			const refused = given.find((row) => refusalOf(row) !== null);
 			const taken = some.find((_, at) => !(given[at] instanceof Error));
 			if (taken !== undefined) {
-				version.accepted((storage) =>
-					storage.hostOfModShard(modShard(taken.key, storage.modShards)),
+				version.accepted((map) =>
+					map.hostOfModShard(modShard(taken.key, map.modShards)),
 				);
 			}
 			const waitingKeys = new Set(
@@ -315,28 +228,6 @@ class TopologySwitcher implements ReloadableStorage {
 
 	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]> {
 		return this.#current.use((storage) => storage.pendingEntries(query));
-	}
-
-	untakenEntries(
-		shards: readonly UntakenQuery[],
-		limit: number,
-	): Promise<readonly KeyResult<readonly number[]>[]> {
-		return this.#current.use((storage) =>
-			storage.untakenEntries(shards, limit),
-		);
-	}
-
-	outboxSizes(
-		shards: readonly number[],
-		limit: number,
-	): Promise<readonly KeyResult<OutboxSize>[]> {
-		return this.#current.use((storage) => storage.outboxSizes(shards, limit));
-	}
-
-	readEntries(
-		keys: readonly OutboxKey[],
-	): Promise<readonly KeyResult<StoredEntry | null>[]> {
-		return this.#current.use((storage) => storage.readEntries(keys));
 	}
 
 	takeEntries(
@@ -369,58 +260,12 @@ class TopologySwitcher implements ReloadableStorage {
 		);
 	}
 
-	inspectHosts(deadline?: Deadline): Promise<readonly HostReport[]> {
-		return this.#current.use((storage) => storage.inspectHosts(deadline));
-	}
-
-	missingTables(shards?: readonly number[]): Promise<readonly string[]> {
-		return this.#current.use((storage) => storage.missingTables(shards));
-	}
-
-	tables(): readonly string[] {
-		return this.#current.storage.tables();
-	}
-
-	createTables(
-		...call: Parameters<Storage["createTables"]>
-	): ReturnType<Storage["createTables"]> {
-		return this.#current.use((storage) => storage.createTables(...call));
-	}
-
-	walkObjects(
-		shard: number,
-		type: string,
-	): AsyncIterable<readonly StoredObject[]> {
+	walk<K extends WalkKind>(
+		kind: K,
+		...of: WalkOf<K>
+	): AsyncIterable<readonly WalkRow<K>[]> {
 		const version = this.#current;
-		return version.walk(version.storage.walkObjects(shard, type));
-	}
-
-	walkEdges(
-		shard: number,
-		mapping: Mapping,
-		after?: Pick<Edge, "from" | "to">,
-	): AsyncIterable<readonly Edge[]> {
-		const version = this.#current;
-		return version.walk(version.storage.walkEdges(shard, mapping, after));
-	}
-
-	walkLists(
-		shard: number,
-		mapping: Mapping,
-		after?: Id,
-	): AsyncIterable<readonly ListRow[]> {
-		const version = this.#current;
-		return version.walk(version.storage.walkLists(shard, mapping, after));
-	}
-
-	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]> {
-		const version = this.#current;
-		return version.walk(version.storage.walkOutbox(shard));
-	}
-
-	walkLookups(modShard: number): AsyncIterable<readonly LookupRow[]> {
-		const version = this.#current;
-		return version.walk(version.storage.walkLookups(modShard));
+		return version.walk(version.storage.walk(kind, ...of));
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -441,7 +286,7 @@ class TopologySwitcher implements ReloadableStorage {
 			topology,
 			await this.#open(topology),
 			this.#limits.tablesMs,
-			new Set(old.openShards),
+			new Set(old.map.openShards),
 		);
 		if (this.#closed) {
 			await next.close();
@@ -518,8 +363,7 @@ class TopologySwitcher implements ReloadableStorage {
 			const version = this.#current;
 			try {
 				const written = await version.use(body);
-				if (shard !== undefined)
-					version.accepted((storage) => storage.hostOf(shard));
+				if (shard !== undefined) version.accepted((map) => map.hostOf(shard));
 				return written;
 			} catch (thrown) {
 				if (refusalOf(thrown) === null) throw thrown;

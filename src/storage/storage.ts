@@ -19,64 +19,15 @@ import type { HostReport } from "./hostReport.ts";
  * that breaks a rule of its table. Misuse is a TypeError.
  */
 export interface Storage extends AsyncDisposable {
-	/**
-	 * The stored JSON text of each object, also of deleted ones; null without a row,
-	 * type or shard.
-	 */
-	readObjects(
-		ids: readonly Id[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<string | null>[]>;
+	/** Which shards there are and where they live. Take it anew for each use: it is that of the version on which new calls start. */
+	readonly map: StorageMap;
 
-	/**
-	 * Present edges of each list in the order of the scan, and the list's own row.
-	 * Both are read at one moment, so that the edges are of the row's epoch.
-	 */
-	scanLists(
-		scans: readonly Scan[],
+	/** One result for each key, in the order of the keys. */
+	read<K extends ReadKind>(
+		kind: K,
+		keys: readonly ReadKey<K>[],
 		call?: CallOptions,
-	): Promise<readonly KeyResult<ScanResult>[]>;
-
-	/** Single edges, present or removed. */
-	readEdges(
-		keys: readonly EdgeKey[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<Edge | null>[]>;
-
-	/**
-	 * The renumberings of each list that made epochs greater than `since`, oldest
-	 * first. Only the newest KEPT_RENUMBERINGS of a list are stored.
-	 */
-	readRenumberings(
-		keys: readonly RenumberingKey[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<readonly Renumbering[]>[]>;
-
-	/**
-	 * Each list's own row with the number of its present edges, counted in the
-	 * same statement: a writer between the two readings is never seen. For
-	 * `verify`: it reads whole lists.
-	 */
-	countLists(
-		lists: readonly ListKey[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<ListCount>[]>;
-
-	/**
-	 * The lists of a mapping that have the most present edges, of each shard: at
-	 * most `limit`, the longest first, none that is empty. It reads the rows of all
-	 * lists of the mapping's owners on the shards, so its result is to be kept.
-	 */
-	longestLists(
-		mapping: Mapping,
-		shards: readonly number[],
-		limit: number,
-	): Promise<readonly KeyResult<readonly ListLength[]>[]>;
-
-	readLookups(
-		keys: readonly LookupKey[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<LookupRow | null>[]>;
+	): Promise<readonly KeyResult<ReadResult<K>>[]>;
 
 	/**
 	 * One transaction on one shard, or on two of one host. It names what it locks beforehand. `decide`
@@ -106,27 +57,6 @@ export interface Storage extends AsyncDisposable {
 	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]>;
 
 	/**
-	 * The local ids of entries that no process has ever taken, due or not, of each
-	 * shard in order of insertion, after `after` of its own; at most `limit` of
-	 * each. An error for a shard that does not answer.
-	 */
-	untakenEntries(
-		shards: readonly UntakenQuery[],
-		limit: number,
-	): Promise<readonly KeyResult<readonly number[]>[]>;
-
-	/** How much is in the outbox of each shard, counted up to `limit`. An error for a shard that does not answer. */
-	outboxSizes(
-		shards: readonly number[],
-		limit: number,
-	): Promise<readonly KeyResult<OutboxSize>[]>;
-
-	/** Entries as they are now; null for one that was deleted. */
-	readEntries(
-		keys: readonly OutboxKey[],
-	): Promise<readonly KeyResult<StoredEntry | null>[]>;
-
-	/**
 	 * Take entries to deliver them: their next attempt moves to `until`, so that no
 	 * other process reads them before. Each is compared and set: an entry that was
 	 * taken, postponed or deleted since it was read is not taken. Returns those that
@@ -151,12 +81,80 @@ export interface Storage extends AsyncDisposable {
 		trace?: WriteTrace,
 	): Promise<void>;
 
+	/** Iterate over all rows of a table in key order, in batches, for `verify`. Not a snapshot. */
+	walk<K extends WalkKind>(
+		kind: K,
+		...of: WalkOf<K>
+	): AsyncIterable<readonly WalkRow<K>[]>;
+}
+
+/** What can be read: the keys of each kind, and the result for one. */
+export interface Reads {
+	/** The stored JSON text of an object, also of a deleted one; null without a row, type or shard. */
+	objects: { key: Id; result: string | null };
+	/**
+	 * Present edges of a list in the order of the scan, and the list's own row.
+	 * Both are read at one moment, so that the edges are of the row's epoch.
+	 */
+	lists: { key: Scan; result: ScanResult };
+	/** A single edge, present or removed. */
+	edges: { key: EdgeKey; result: Edge | null };
+	/**
+	 * The renumberings of a list that made epochs greater than `since`, oldest
+	 * first. Only the newest KEPT_RENUMBERINGS of a list are stored.
+	 */
+	renumberings: { key: RenumberingKey; result: readonly Renumbering[] };
+	/**
+	 * A list's own row with the number of its present edges, counted in the
+	 * same statement: a writer between the two readings is never seen. For
+	 * `verify`: it reads whole lists.
+	 */
+	counts: { key: ListKey; result: ListCount };
+	/**
+	 * The lists of a mapping that have the most present edges, of one shard: at
+	 * most `limit`, the longest first, none that is empty. It reads the rows of all
+	 * lists of the mapping's owners on the shard, so its result is to be kept.
+	 */
+	longestLists: { key: LongestKey; result: readonly ListLength[] };
+	lookups: { key: LookupKey; result: LookupRow | null };
+	/** An outbox entry as it is now; null for one that was deleted. */
+	entries: { key: OutboxKey; result: StoredEntry | null };
+	/** The local ids of a shard's entries that no process has ever taken, due or not, in order of insertion. */
+	untakenEntries: { key: UntakenQuery; result: readonly number[] };
+	/** How much is in the outbox of a shard. */
+	outboxSizes: { key: OutboxSizeQuery; result: OutboxSize };
+}
+
+export type ReadKind = keyof Reads;
+export type ReadKey<K extends ReadKind> = Reads[K]["key"];
+export type ReadResult<K extends ReadKind> = Reads[K]["result"];
+
+/** The tables that can be walked: what names one of them, and its rows. */
+export interface Walks {
+	objects: { of: [shard: number, type: string]; row: StoredObject };
+	/** `after`: where another walk ended. */
+	edges: {
+		of: [shard: number, mapping: Mapping, after?: Pick<Edge, "from" | "to">];
+		row: Edge;
+	};
+	lists: { of: [shard: number, mapping: Mapping, after?: Id]; row: ListRow };
+	/** All outbox entries, due or not, in order of insertion. */
+	outbox: { of: [shard: number]; row: PendingEntry };
+	lookups: { of: [modShard: number]; row: LookupRow };
+}
+
+export type WalkKind = keyof Walks;
+export type WalkOf<K extends WalkKind> = Walks[K]["of"];
+export type WalkRow<K extends WalkKind> = Walks[K]["row"];
+
+/** The shards of one version of a topology. Nothing here reads from one. */
+export interface StorageMap {
 	/** Shards with objects and mappings, shards open for new users, and the number of mod shards. */
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
-	/** How many new objects an open shard takes beside one of weight 1. Absent: they are all alike. */
-	weightOf?(shard: number): number;
+	/** How many new objects an open shard takes beside one of weight 1. */
+	weightOf(shard: number): number;
 	/** `shards`, and the feed databases (./feedShards.ts): all that have an outbox. */
 	readonly outboxShards: readonly number[];
 	/** The shard of storage that holds the lists of a mapping whose owners are on `shard`: that one, or its feed database. */
@@ -178,7 +176,10 @@ export interface Storage extends AsyncDisposable {
 	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */
 	hostOf(shard: number): string | null;
 	hostOfModShard(modShard: number): string | null;
+}
 
+/** What operations do with shards, beside the port that serves requests. */
+export interface StorageAdmin {
 	/** Every host as it answers now, replicas too, in time (without a deadline: within some seconds). `hostProblems` says what is wrong. */
 	inspectHosts(deadline?: Deadline): Promise<readonly HostReport[]>;
 
@@ -201,26 +202,11 @@ export interface Storage extends AsyncDisposable {
 		/** The first local id of tables that are created, by `db00003.pins` (default: 1). */
 		firstIds?: ReadonlyMap<string, number>,
 	): Promise<void>;
+}
 
-	/** Iterate over all rows in key order, in batches, for `verify`. Not a snapshot. */
-	walkObjects(
-		shard: number,
-		type: string,
-	): AsyncIterable<readonly StoredObject[]>;
-	/** `after`: where another walk ended. */
-	walkEdges(
-		shard: number,
-		mapping: Mapping,
-		after?: Pick<Edge, "from" | "to">,
-	): AsyncIterable<readonly Edge[]>;
-	walkLists(
-		shard: number,
-		mapping: Mapping,
-		after?: Id,
-	): AsyncIterable<readonly ListRow[]>;
-	/** All outbox entries, due or not, in order of insertion. */
-	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]>;
-	walkLookups(modShard: number): AsyncIterable<readonly LookupRow[]>;
+/** Storage as it was opened. */
+export interface OpenedStorage extends Storage {
+	readonly admin: StorageAdmin;
 }
 
 /** The result for one key. */
@@ -273,6 +259,13 @@ export interface ListRow {
 	readonly lastSequence: number;
 	/** Rises by one when the list is renumbered. */
 	readonly epoch: number;
+}
+
+export interface LongestKey {
+	readonly mapping: Mapping;
+	/** Of the owners. */
+	readonly shard: number;
+	readonly limit: number;
 }
 
 /** The owner of a list, and its number of present edges. */
@@ -487,6 +480,13 @@ export interface UntakenQuery {
 	readonly shard: number;
 	/** The local id of the last entry that was read; 0 for none. */
 	readonly after: number;
+	readonly limit: number;
+}
+
+export interface OutboxSizeQuery {
+	readonly shard: number;
+	/** Entries are counted up to this number. */
+	readonly limit: number;
 }
 
 /** The position of an entry in the order in which its shard delivers them. */

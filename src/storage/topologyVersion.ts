@@ -1,12 +1,20 @@
 import type { CorkboardError } from "../errors.ts";
 import type { Topology } from "../topology/types.ts";
 import { OpenShards } from "./openShards.ts";
-import type { Storage } from "./storage.ts";
+import type {
+	OpenedStorage,
+	Storage,
+	StorageAdmin,
+	StorageMap,
+} from "./storage.ts";
 
 /** The storage of one version. A replaced one closes when its last call ends. */
 export class TopologyVersion {
 	readonly topology: Topology;
 	readonly storage: Storage;
+	readonly map: StorageMap;
+	/** Its calls count as those of requests do. */
+	readonly admin: StorageAdmin;
 	readonly #open: OpenShards | null;
 	/** Hosts that refuse writes, and since when: a time of `performance.now()`. */
 	readonly #refusing = new Map<string, number>();
@@ -16,26 +24,37 @@ export class TopologyVersion {
 
 	constructor(
 		topology: Topology,
-		storage: Storage,
+		storage: OpenedStorage,
 		tablesMs: number | null,
 		/** Open in the version before; null: this is the first. */
 		before: ReadonlySet<number> | null,
 	) {
 		this.topology = topology;
 		this.storage = storage;
-		this.#open =
+		const { admin } = storage;
+		const use = <A extends unknown[], T>(call: (...given: A) => Promise<T>) => {
+			return (...given: A) => this.use(() => call(...given));
+		};
+		this.admin = {
+			inspectHosts: use(admin.inspectHosts),
+			missingTables: use(admin.missingTables),
+			tables: admin.tables,
+			createTables: use(admin.createTables),
+		};
+		const open =
 			tablesMs === null
 				? null
-				: new OpenShards(
-						topology,
-						(shards) => this.use((storage) => storage.missingTables(shards)),
-						before,
-						tablesMs,
-					);
-	}
-
-	get openShards(): readonly number[] {
-		return this.#open?.shards ?? this.storage.openShards;
+				: new OpenShards(topology, this.admin.missingTables, before, tablesMs);
+		this.#open = open;
+		this.map =
+			open === null
+				? storage.map
+				: {
+						...storage.map,
+						get openShards() {
+							return open.shards;
+						},
+					};
 	}
 
 	/** Since when the host has refused all writes that are known of. */
@@ -48,9 +67,9 @@ export class TopologyVersion {
 	}
 
 	/** A host has taken a write. */
-	accepted(hostIn: (storage: Storage) => string | null): void {
+	accepted(hostIn: (map: StorageMap) => string | null): void {
 		if (this.#refusing.size === 0) return;
-		this.#refusing.delete(String(hostIn(this.storage)));
+		this.#refusing.delete(String(hostIn(this.map)));
 	}
 
 	async use<T>(body: (storage: Storage) => Promise<T>): Promise<T> {

@@ -1,7 +1,15 @@
+import type { WriteTrace } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import { RESERVED_LOOKUPS } from "../model/reservedNames.ts";
-import type { LookupKey, LookupRow, Storage } from "./storage.ts";
+import type {
+	LookupKey,
+	LookupRow,
+	Storage,
+	Transaction,
+	TransactionResult,
+} from "./storage.ts";
+import { StorageAround } from "./storageAround.ts";
 
 /**
  * A process without Redis publishes nothing of what it writes. So it says in the
@@ -20,61 +28,66 @@ const RENEW_MS = 5_000;
 
 /** Storage of a process without Redis, beside which others may have one. */
 export function markingUnpublishedWrites(storage: Storage): Storage {
-	let markedAt = Number.NEGATIVE_INFINITY;
-	let marking: Promise<void> | null = null;
-	const mark = async () => {
+	return new MarkingStorage(storage);
+}
+
+/** Others look for changes that nobody published among the entries that nobody has taken, so taking and deleting them counts too. */
+class MarkingStorage extends StorageAround {
+	#markedAt = Number.NEGATIVE_INFINITY;
+	#marking: Promise<void> | null = null;
+
+	override async transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<TransactionResult<T>> {
+		await this.#untilMarked();
+		return this.inner.transact(transaction, trace);
+	}
+
+	override async compareAndSetLookups(
+		...call: Parameters<Storage["compareAndSetLookups"]>
+	): ReturnType<Storage["compareAndSetLookups"]> {
+		await this.#untilMarked();
+		return this.inner.compareAndSetLookups(...call);
+	}
+
+	override async takeEntries(
+		...call: Parameters<Storage["takeEntries"]>
+	): ReturnType<Storage["takeEntries"]> {
+		await this.#untilMarked();
+		return this.inner.takeEntries(...call);
+	}
+
+	override async deleteOutboxEntries(
+		...call: Parameters<Storage["deleteOutboxEntries"]>
+	): ReturnType<Storage["deleteOutboxEntries"]> {
+		await this.#untilMarked();
+		return this.inner.deleteOutboxEntries(...call);
+	}
+
+	#untilMarked(): Promise<void> | null {
+		if (performance.now() - this.#markedAt < RENEW_MS) return null;
+		this.#marking ??= this.#mark().finally(() => {
+			this.#marking = null;
+		});
+		return this.#marking;
+	}
+
+	async #mark(): Promise<void> {
 		try {
-			const before = await read(storage);
-			await storage.compareAndSetLookups([
+			const before = await read(this.inner);
+			await this.inner.compareAndSetLookups([
 				{
 					...KEY,
 					expect: before && { id: before.id, token: before.token },
 					next: { id: "0" as Id, token: `${Date.now() + MARK_MS}` },
 				},
 			]);
-			markedAt = performance.now();
+			this.#markedAt = performance.now();
 		} catch {
 			// A process that cannot read the row limits ages too. The next write tries again.
 		}
-	};
-	const untilMarked = () => {
-		if (performance.now() - markedAt < RENEW_MS) return null;
-		marking ??= mark().finally(() => {
-			marking = null;
-		});
-		return marking;
-	};
-	/** Others look for changes that nobody published among the entries that nobody has taken, so taking and deleting them counts too. */
-	const writes: Pick<
-		Storage,
-		"transact" | "compareAndSetLookups" | "takeEntries" | "deleteOutboxEntries"
-	> = {
-		async transact(transaction, trace) {
-			await untilMarked();
-			return storage.transact(transaction, trace);
-		},
-		async compareAndSetLookups(changes, trace) {
-			await untilMarked();
-			return storage.compareAndSetLookups(changes, trace);
-		},
-		async takeEntries(entries, until, trace) {
-			await untilMarked();
-			return storage.takeEntries(entries, until, trace);
-		},
-		async deleteOutboxEntries(keys, trace) {
-			await untilMarked();
-			return storage.deleteOutboxEntries(keys, trace);
-		},
-	};
-	return new Proxy(storage, {
-		get(target, name) {
-			if (Object.hasOwn(writes, name)) {
-				return writes[name as keyof typeof writes];
-			}
-			const value: unknown = Reflect.get(target, name, target);
-			return typeof value === "function" ? value.bind(target) : value;
-		},
-	});
+	}
 }
 
 /** Whether a process writes, or wrote less than a minute ago, that publishes nothing. Rejects if that cannot be read. */
@@ -84,7 +97,7 @@ export async function areWritesUnpublished(storage: Storage): Promise<boolean> {
 }
 
 async function read(storage: Storage): Promise<LookupRow | null> {
-	const [row = null] = await storage.readLookups([KEY]);
+	const [row = null] = await storage.read("lookups", [KEY]);
 	if (row instanceof CorkboardError) throw row;
 	return row;
 }

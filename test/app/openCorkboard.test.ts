@@ -204,7 +204,7 @@ async function topologyTest(): Promise<TopologyTest> {
 			model: theModel().model,
 			topology: topology(1) as never,
 		});
-		await storage.createTables();
+		await storage.admin.createTables();
 	}
 	const events: string[] = [];
 	const record = (message: unknown) => {
@@ -244,7 +244,7 @@ describe("the topology file at the start", () => {
 		await using corkboard = await opening;
 		await until("version 2 to be loaded", () => file.events.length === 2);
 		assert.deepEqual(file.events, ["loaded 1", "loaded 2"]);
-		assert.deepEqual(corkboard.storage.openShards, [0]);
+		assert.deepEqual(corkboard.storage.map.openShards, [0]);
 	});
 
 	test("does not stop the start where it is bad and a good copy was kept; the problem is reported", async () => {
@@ -253,7 +253,7 @@ describe("the topology file at the start", () => {
 		file.write('{"version": 4,');
 		await using corkboard = await file.open();
 		assert.deepEqual(file.events, ["rejected 3"]);
-		assert.deepEqual(corkboard.storage.openShards, [0]);
+		assert.deepEqual(corkboard.storage.map.openShards, [0]);
 		assert.match(
 			corkboard.topologyProblem?.message ?? "",
 			/version 3, the last good one, is used instead/,

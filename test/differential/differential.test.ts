@@ -305,14 +305,14 @@ function newIds(
 /** All edges and list rows of a storage, as text. */
 async function allEdges(storage: Storage): Promise<readonly string[]> {
 	const found: string[] = [];
-	for (const shard of storage.shards) {
+	for (const shard of storage.map.shards) {
 		for (const mapping of theModel().model.mappings.values()) {
-			for await (const edges of storage.walkEdges(shard, mapping)) {
+			for await (const edges of storage.walk("edges", shard, mapping)) {
 				for (const edge of edges) {
 					found.push(`${mapping.name} ${JSON.stringify(edge)}`);
 				}
 			}
-			for await (const lists of storage.walkLists(shard, mapping)) {
+			for await (const lists of storage.walk("lists", shard, mapping)) {
 				for (const list of lists) {
 					found.push(`${mapping.name} ${JSON.stringify(list)}`);
 				}

@@ -23,9 +23,15 @@ import {
 import { createPlanner } from "../../src/plan/planner.ts";
 import { modShard } from "../../src/storage/modShard.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
-import type { EdgeKey, Scan, Storage } from "../../src/storage/storage.ts";
+import type {
+	EdgeKey,
+	OpenedStorage,
+	Scan,
+	Storage,
+} from "../../src/storage/storage.ts";
 import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
 import { theModel } from "../helpers/model.ts";
+import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import type { GraphSamples } from "./graphSamples.ts";
 import { type History, history } from "./history.ts";
@@ -80,6 +86,7 @@ export class World implements AsyncDisposable {
 		let memory: Memory;
 		{
 			await using storage = await open(original);
+			await storage.admin.createTables();
 			memory = await populate(storage, storeOf(storage, 10_000_000));
 		}
 		const storage = resources.use(await open(original));
@@ -183,7 +190,6 @@ export class World implements AsyncDisposable {
 /** Imports and changes the graph, and returns the same graph in memory, with the ids from the import. */
 async function populate(storage: Storage, store: Store): Promise<Memory> {
 	const { lines, changes } = history();
-	await storage.createTables();
 	const { bad } = await importLines(store, texts(lines), {
 		fields: createFieldReaders(schema, domain.fields),
 		// A busy machine may keep a COMMIT for longer than a write is given.
@@ -192,7 +198,8 @@ async function populate(storage: Storage, store: Store): Promise<Memory> {
 	});
 	assert.equal(bad, 0, "every line is valid");
 	const keys = lines.flatMap((line) => ("key" in line ? [line.key] : []));
-	const rows = await storage.readLookups(
+	const rows = await storage.read(
+		"lookups",
 		keys.map((key) => ({ name: "import", key })),
 	);
 	const ids = new Map<string, Id>();
@@ -234,13 +241,14 @@ function mapping(name: string): Mapping {
 }
 
 /** A seed chooses the shards of new users, so that copies stay equal. */
-async function open(folder: string): Promise<Storage> {
+async function open(folder: string): Promise<OpenedStorage> {
 	const topology = embeddedTopology(folder, SHARDS);
 	const storage = await openSqliteStorage({ model, topology });
 	const random = seededRandom(1);
-	return Object.defineProperty(storage, "openShards", {
+	Object.defineProperty(storage.map, "openShards", {
 		get: () => [random.integer(0, SHARDS - 1)],
 	});
+	return storage;
 }
 
 function storeOf(storage: Storage, cacheBytes: number): Store {
@@ -311,27 +319,18 @@ function contextOf(store: Store, { viewer }: Operation): RequestContext {
 
 /** Storage that keeps what it read: half of the reference's time is reads that it did before. */
 function withReadsOnce(storage: Storage): Storage {
-	const reads: Partial<Storage> = {
-		readObjects: once((ids: readonly Id[]) => storage.readObjects(ids), String),
-		scanLists: once(
-			(scans: readonly Scan[]) => storage.scanLists(scans),
+	const read = readsWith(storage, {
+		objects: once((ids: readonly Id[]) => storage.read("objects", ids), String),
+		lists: once(
+			(scans: readonly Scan[]) => storage.read("lists", scans),
 			({ mapping, ...scan }) => JSON.stringify([mapping.name, scan]),
 		),
-		readEdges: once(
-			(keys: readonly EdgeKey[]) => storage.readEdges(keys),
+		edges: once(
+			(keys: readonly EdgeKey[]) => storage.read("edges", keys),
 			({ mapping, from, to }) => `${mapping.name} ${from} ${to}`,
 		),
-	};
-	// Its methods use private members, which an object that inherits from it does not have.
-	return new Proxy(storage, {
-		get: (_, name) => {
-			const member: unknown = Reflect.get(
-				name in reads ? reads : storage,
-				name,
-			);
-			return typeof member === "function" ? member.bind(storage) : member;
-		},
 	});
+	return storageWith(storage, { read });
 }
 
 /** Reads each key at most once. */
@@ -373,26 +372,23 @@ function withDown(storage: Storage, shards: ReadonlySet<number>): Storage {
 			);
 		};
 	};
-	const reads: Pick<
-		Storage,
-		"readObjects" | "scanLists" | "readEdges" | "readLookups"
-	> = {
-		readObjects: orDown(
-			(ids) => storage.readObjects(ids),
+	const read = readsWith(storage, {
+		objects: orDown(
+			(ids) => storage.read("objects", ids),
 			(id) => unpackId(id).shard,
 		),
-		scanLists: orDown(
-			(scans) => storage.scanLists(scans),
+		lists: orDown(
+			(scans) => storage.read("lists", scans),
 			({ from }) => unpackId(from).shard,
 		),
-		readEdges: orDown(
-			(keys) => storage.readEdges(keys),
+		edges: orDown(
+			(keys) => storage.read("edges", keys),
 			({ from }) => unpackId(from).shard,
 		),
-		readLookups: orDown(
-			(keys) => storage.readLookups(keys),
-			({ key }) => modShard(key, storage.modShards),
+		lookups: orDown(
+			(keys) => storage.read("lookups", keys),
+			({ key }) => modShard(key, storage.map.modShards),
 		),
-	};
-	return Object.assign(Object.create(storage), reads);
+	});
+	return storageWith(storage, { read });
 }

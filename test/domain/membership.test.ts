@@ -171,7 +171,7 @@ describe("what a client is said that it may do", () => {
 			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
 			"readWrite",
 		);
-		await corkboard.storage.createTables();
+		await corkboard.admin.createTables();
 	});
 	after(async () => {
 		await corkboard[Symbol.asyncDispose]();
@@ -210,7 +210,8 @@ describe("what a client is said that it may do", () => {
 		const { bad } = await importAll(corkboard, lines);
 		assert.deepEqual(bad, []);
 		const keys = [...users, ...objects.map((one) => one.key)];
-		const rows = await corkboard.storage.readLookups(
+		const rows = await corkboard.storage.read(
+			"lookups",
 			keys.map((key) => ({ name: "import", key })),
 		);
 		for (const [at, row] of rows.entries()) {

@@ -166,7 +166,7 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		);
 		writeFileSync(passwordFile, NEXT_SECRET);
 		await ask(mysql, "ALTER USER least@'%' DISCARD OLD PASSWORD");
-		const reports = await opened.storage.inspectHosts();
+		const reports = await opened.admin.inspectHosts();
 		const [byVariable, byFile] = reports.map(({ error }) => error);
 		assert.match(byVariable ?? "", /Access denied for user 'least'/);
 		assert.equal(byFile, null);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { ReadKind, Storage } from "../../src/storage/storage.ts";
 import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
 
 const MESSAGE = "Cannot read properties of undefined (reading 'hunter2')";
@@ -15,7 +15,7 @@ interface Body {
 }
 
 /** Methods of the storage port that throw an unexpected error. */
-type Broken = Partial<Pick<Storage, "readObjects" | "scanLists" | "transact">>;
+type Broken = Partial<Pick<Storage, "read" | "transact">>;
 
 const rejects = async (): Promise<never> => {
 	throw new TypeError(MESSAGE);
@@ -62,16 +62,23 @@ describe("an unexpected error in storage", () => {
 		}
 	}
 
+	function breaking(kind: ReadKind, body: () => never | Promise<never>) {
+		return function (this: Storage, ...call: Parameters<Storage["read"]>) {
+			const { read } = Object.getPrototypeOf(this) as Storage;
+			return call[0] === kind ? body() : read.apply(this, call);
+		} as Storage["read"];
+	}
+
 	const cases: readonly (readonly [string, Broken, string, string])[] = [
 		[
 			"a read that rejects",
-			{ readObjects: rejects },
+			{ read: breaking("objects", rejects) },
 			"node",
 			'{ node(id: "ID") { id } viewer { username } }',
 		],
 		[
 			"a scan that throws synchronously",
-			{ scanLists: throws },
+			{ read: breaking("lists", throws) },
 			"interests",
 			"{ interests { totalCount } viewer { username } }",
 		],

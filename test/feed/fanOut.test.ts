@@ -137,7 +137,7 @@ describe("fan-out", () => {
 		);
 		const storage = world.corkboard.storage;
 		await until("the pools to be so", async () => {
-			const [edge] = await storage.readEdges([
+			const [edge] = await storage.read("edges", [
 				{ mapping: feed, from: bob.id, to: shown },
 			]);
 			return edge !== null && !(edge instanceof Error) && edge?.state === 1;

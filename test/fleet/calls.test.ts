@@ -260,7 +260,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 	): Promise<readonly Id[]> {
 		const mapping = corkboard.model.mappings.get(name);
 		assert.ok(mapping);
-		const [list] = await corkboard.storage.scanLists([
+		const [list] = await corkboard.storage.read("lists", [
 			{ mapping, from, backward: false, limit: PINS },
 		]);
 		assert.ok(list && "edges" in list);

@@ -24,6 +24,7 @@ import type { Topology } from "../../src/topology/types.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
 import { theModel } from "../helpers/model.ts";
+import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import type { Server } from "../services/server.ts";
 import { startServices } from "../services/shared.ts";
 import { Pauses } from "./pauses.ts";
@@ -75,7 +76,7 @@ export async function startFleet({
 			model: theModel().model,
 			topology: addresses.topology,
 		});
-		await storage.createTables();
+		await storage.admin.createTables();
 	}
 	const owned = stack.move();
 	return {
@@ -179,7 +180,7 @@ export async function openProcess(
 	await using stack = new AsyncDisposableStack();
 	let storage: Storage | undefined;
 	const queue = openQueue(topology, stack);
-	const store = await openStore(
+	const { store } = await openStore(
 		{
 			model,
 			domain,
@@ -293,20 +294,19 @@ function atPort(redis: string, port: number | undefined): string {
 }
 
 function withPauses(storage: Storage, pauses: Pauses): Storage {
-	const stops: Pick<
-		Storage,
-		"readObjects" | "scanLists" | "transact" | "compareAndSetLookups"
-	> = {
-		async readObjects(ids, call) {
-			const answers = await storage.readObjects(ids, call);
-			await pauses.at("objects read");
-			return answers;
-		},
-		async scanLists(scans, call) {
-			const answers = await storage.scanLists(scans, call);
-			await pauses.at("heads read");
-			return answers;
-		},
+	return storageWith(storage, {
+		read: readsWith(storage, {
+			async objects(ids, call) {
+				const answers = await storage.read("objects", ids, call);
+				await pauses.at("objects read");
+				return answers;
+			},
+			async lists(scans, call) {
+				const answers = await storage.read("lists", scans, call);
+				await pauses.at("heads read");
+				return answers;
+			},
+		}),
 		async transact(transaction, trace) {
 			const done = await storage.transact(transaction, trace);
 			await pauses.at("committed");
@@ -318,16 +318,7 @@ function withPauses(storage: Storage, pauses: Pauses): Storage {
 			await pauses.at("changed lookups");
 			return rows;
 		},
-	};
-	return Object.assign(Object.create(bound(storage)), stops);
-}
-
-/** Overrides some methods of a process's storage. */
-export function overriding(
-	storage: Storage,
-	methods: Partial<Storage>,
-): Storage {
-	return Object.assign(Object.create(storage), methods);
+	});
 }
 
 /**
@@ -336,19 +327,10 @@ export function overriding(
  * COMMIT, and a busy machine is as slow as that between two lines of a test.
  */
 export function withoutUntaken(storage: Storage): Storage {
-	return overriding(storage, {
+	const read = readsWith(storage, {
 		untakenEntries: async (shards) => shards.map(() => []),
 	});
-}
-
-/** Binds the methods, so that an object that inherits from the storage can call them without its private fields. */
-function bound(storage: Storage): Storage {
-	return new Proxy(storage, {
-		get(target, name) {
-			const value = Reflect.get(target, name, target);
-			return typeof value === "function" ? value.bind(target) : value;
-		},
-	});
+	return storageWith(storage, { read });
 }
 
 function cacheWithPauses(cache: SharedCache, pauses: Pauses): SharedCache {

@@ -4,6 +4,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
+import { storageWith } from "../helpers/storageWith.ts";
 import { collect } from "../helpers/storing.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
@@ -12,7 +13,6 @@ import {
 	behindPort,
 	type Fleet,
 	openProcess,
-	overriding,
 	type Process,
 	type ProcessOptions,
 	startFleet,
@@ -65,7 +65,8 @@ describe("a value that a process may keep for minutes", () => {
 		await killed.kill();
 	}
 
-	const outboxOf = (shard: number) => collect(writer.storage.walkOutbox(shard));
+	const outboxOf = (shard: number) =>
+		collect(writer.storage.walk("outbox", shard));
 	const details = async (process: Process, pin: Id) =>
 		(await process.object(pin))?.details;
 
@@ -109,7 +110,7 @@ describe("a value that a process may keep for minutes", () => {
 			await open({
 				overrides: {
 					storage: (storage) =>
-						overriding(storage, {
+						storageWith(storage, {
 							async transact(transaction, trace) {
 								const done = await storage.transact(transaction, trace);
 								return transaction.shard === 2 ? new Promise(() => {}) : done;
@@ -248,7 +249,7 @@ describe("a value that a process may keep for minutes", () => {
 				order.push(isPublished ? "announced" : "not announced");
 				return isPublished;
 			},
-			storage: overriding(store.storage, {
+			storage: storageWith(store.storage, {
 				async takeEntries(entries, until, trace) {
 					const taken = await store.storage.takeEntries(entries, until, trace);
 					if (taken.length > 0) order.push("taken");

@@ -4,6 +4,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { importAll } from "../helpers/importing.ts";
 import { type Program, startProgram } from "../helpers/program.ts";
+import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import { type Addresses, openProcess } from "./fleet.ts";
 
 /** An import that stops itself by SIGSTOP, once. */
@@ -45,14 +46,16 @@ if (process.argv[1] === import.meta.filename) {
 		process.kill(process.pid, "SIGSTOP");
 	};
 	const freezing = (storage: Storage): Storage =>
-		Object.assign(Object.create(storage), {
-			readLookups: (async (keys, call) => {
-				const rows = await storage.readLookups(keys, call);
-				// A batch reads the import keys of all its lines at once.
-				if (at === "existing objects read" && keys.length > 3) freeze();
-				return rows;
-			}) satisfies Storage["readLookups"],
-			transact: (async (transaction, trace) =>
+		storageWith(storage, {
+			read: readsWith(storage, {
+				async lookups(keys, call) {
+					const rows = await storage.read("lookups", keys, call);
+					// A batch reads the import keys of all its lines at once.
+					if (at === "existing objects read" && keys.length > 3) freeze();
+					return rows;
+				},
+			}),
+			transact: (transaction, trace) =>
 				storage.transact(
 					{
 						...transaction,
@@ -65,7 +68,7 @@ if (process.argv[1] === import.meta.filename) {
 						},
 					},
 					trace,
-				)) satisfies Storage["transact"],
+				),
 		});
 	await using importer = await openProcess(addresses, {
 		cacheBytes: 0,

@@ -131,8 +131,10 @@ describe("a shared cache that fails under reads and writes", () => {
 	async function agrees(process: Process, pin: Id, user: Id): Promise<boolean> {
 		const { storage } = process;
 		const mapping = process.mapping("likePin");
-		const [text] = await storage.readObjects([pin]);
-		const [edge] = await storage.readEdges([{ mapping, from: user, to: pin }]);
+		const [text] = await storage.read("objects", [pin]);
+		const [edge] = await storage.read("edges", [
+			{ mapping, from: user, to: pin },
+		]);
 		assert.ok(typeof text === "string" && !(edge instanceof CorkboardError));
 		const isLiked = edge?.state === PRESENT;
 		const [mine, theirs] = [
@@ -354,7 +356,7 @@ describe("a MySQL server that is killed in the middle of writes", () => {
 			const [user, pin] = key.split(" ") as [Id, Id];
 			const there = async (name: string, from: Id, to: Id) => {
 				const keys = [{ mapping: mapping(name), from, to }];
-				const [edge] = await reader.storage.readEdges(keys);
+				const [edge] = await reader.storage.read("edges", keys);
 				assert.ok(!(edge instanceof CorkboardError));
 				return edge?.state === PRESENT;
 			};

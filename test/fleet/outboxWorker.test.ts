@@ -13,6 +13,7 @@ import {
 } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
+import { storageWith } from "../helpers/storageWith.ts";
 import { collect } from "../helpers/storing.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
@@ -20,7 +21,6 @@ import {
 	behindPort,
 	type Fleet,
 	openProcess,
-	overriding,
 	type Process,
 	type ProcessOptions,
 	startFleet,
@@ -61,7 +61,7 @@ describe("the outbox workers of a fleet", () => {
 				...overrides,
 				storage: (opened) => {
 					const storage = overrides.storage?.(opened) ?? opened;
-					return overriding(storage, {
+					return storageWith(storage, {
 						pendingEntries: (query) => {
 							passes++;
 							return storage.pendingEntries(query);
@@ -111,7 +111,7 @@ describe("the outbox workers of a fleet", () => {
 	}
 
 	const outboxOf = (storage: Storage, shard: number) =>
-		collect(storage.walkOutbox(shard));
+		collect(storage.walk("outbox", shard));
 
 	/** An edge to apply on a shard, and whether it is there. */
 	async function edgeOn(process: Process, shard: number) {
@@ -128,7 +128,7 @@ describe("the outbox workers of a fleet", () => {
 				sequence: 1,
 			},
 			isApplied: async () =>
-				(await process.storage.readEdges([key]))[0] !== null,
+				(await process.storage.read("edges", [key]))[0] !== null,
 		};
 	}
 
@@ -238,7 +238,7 @@ describe("the outbox workers of a fleet", () => {
 		const sleeper = await openProcess(fleet.addresses, {
 			overrides: {
 				storage: (storage) =>
-					overriding(storage, {
+					storageWith(storage, {
 						async takeEntries(entries, time) {
 							const keys = await storage.takeEntries(entries, time);
 							if (keys.length > 0) {
@@ -318,8 +318,7 @@ describe("the outbox workers of a fleet", () => {
 						some.use(worker(process));
 					}
 					await until("delivery", async () => {
-						const { readEdges } = first.storage;
-						const [edge] = await readEdges([
+						const [edge] = await first.storage.read("edges", [
 							{
 								mapping: first.mapping("repin"),
 								from: pinOn(1, 999),
@@ -348,7 +347,7 @@ describe("the outbox workers of a fleet", () => {
 		await using process = await openProcess(fleet.addresses);
 		await deliverPending(new WritePipeline(process.store), 0);
 		let passes = 0;
-		const storage = overriding(process.storage, {
+		const storage = storageWith(process.storage, {
 			pendingEntries: (query) => {
 				passes++;
 				return process.storage.pendingEntries(query);

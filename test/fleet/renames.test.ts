@@ -64,9 +64,9 @@ describe("a process that stands still in a rename", () => {
 						await store.outboxDeletions.flush();
 					}
 					const { storage } = other;
-					const [row] = await storage.readLookups([{ name, key }]);
+					const [row] = await storage.read("lookups", [{ name, key }]);
 					assert.equal(good(row)?.id, ben);
-					const [text] = await storage.readObjects([ann]);
+					const [text] = await storage.read("objects", [ann]);
 					assert.notEqual(JSON.parse(good(text) as string)[name], key);
 					const pending = { olderThanMs: 0, limit: 10 };
 					assert.deepEqual(await storage.pendingEntries(pending), []);
@@ -88,11 +88,11 @@ describe("a process that stands still in a rename", () => {
 		held.release();
 		await renaming;
 		const { storage } = other;
-		const [row] = await storage.readLookups([
+		const [row] = await storage.read("lookups", [
 			{ name: "username", key: "wanted again" },
 		]);
 		assert.equal(good(row)?.id, ann);
-		const [text] = await storage.readObjects([ann]);
+		const [text] = await storage.read("objects", [ann]);
 		assert.equal(JSON.parse(good(text) as string).username, "wanted again");
 		await frozen.store.outboxDeletions.flush();
 		const pending = { olderThanMs: 0, limit: 10 };
@@ -114,7 +114,7 @@ describe("a process that stands still in a rename", () => {
 		await renaming;
 		const writer = new WritePipeline(other.store);
 		assert.equal((await deliverPending(writer, 0)).undelivered, 0);
-		const [row] = await other.storage.readLookups([
+		const [row] = await other.storage.read("lookups", [
 			{ name: "username", key: "kept" },
 		]);
 		assert.equal(good(row)?.id, ann);

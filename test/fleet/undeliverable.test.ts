@@ -61,7 +61,7 @@ describe("outbox entries for a host that does not answer", () => {
 
 	async function outbox(): Promise<readonly PendingEntry[]> {
 		const entries: PendingEntry[] = [];
-		for await (const page of process.storage.walkOutbox(0)) {
+		for await (const page of process.storage.walk("outbox", 0)) {
 			entries.push(...page);
 		}
 		return entries;
@@ -87,7 +87,7 @@ describe("outbox entries for a host that does not answer", () => {
 			);
 			const key = { from: pin(1, 1), to: pin(0, 1) };
 			const mapping = process.mapping("repin");
-			const [edge] = await process.storage.readEdges([{ ...key, mapping }]);
+			const [edge] = await process.storage.read("edges", [{ ...key, mapping }]);
 			assert.equal((edge as { state: number }).state, PRESENT);
 
 			const entries = await outbox();

@@ -46,7 +46,7 @@ describe("verify on MySQL", () => {
 		assert.deepEqual(bad, []);
 		[owner, board, pin] = (await Promise.all(
 			["owner", "board", "pin"].map(async (key) => {
-				const [row] = await reader.storage.readLookups([
+				const [row] = await reader.storage.read("lookups", [
 					{ name: "import", key },
 				]);
 				assert.ok(row && !(row instanceof Error));

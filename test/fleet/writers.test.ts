@@ -194,7 +194,7 @@ describe("a writer that does not get to the end of its write", () => {
 		await operator.query(`RENAME TABLE db00001.${table} TO db00001.away`);
 		try {
 			await writer.writes.setEdge(writer.mapping("likePin"), user, pin, true);
-			const [edge] = await reader.storage.readEdges([
+			const [edge] = await reader.storage.read("edges", [
 				{ mapping: writer.mapping("likePin"), from: user, to: pin },
 			]);
 			assert.equal((edge as { state: number }).state, PRESENT);
@@ -293,7 +293,7 @@ describe("a writer that does not get to the end of its write", () => {
 		await until(
 			"COMMIT to arrive",
 			async () => {
-				const [edge] = await reader.storage.readEdges([
+				const [edge] = await reader.storage.read("edges", [
 					{ mapping: reader.mapping("likePin"), from: user, to: pin },
 				]);
 				return edge !== null;
@@ -402,7 +402,7 @@ describe("a writer that does not get to the end of its write", () => {
 		await deliver(new WritePipeline(reader.store), ours.entries);
 		await deliver(new WritePipeline(reader.store), ours.entries);
 		assert.deepEqual(await seen(ours.pin), { mine: false, counted: 0 });
-		const [edge] = await reader.storage.readEdges([
+		const [edge] = await reader.storage.read("edges", [
 			{ mapping: inverse, from: ours.pin, to: user },
 		]);
 		assert.equal((edge as { version: number }).version, 2);

@@ -612,8 +612,9 @@ describe("users by the beginning of a name", () => {
 		const edges = async () => {
 			const { storage } = at.store;
 			let count = 0;
-			for (const shard of storage.shards) {
-				for await (const some of storage.walkEdges(
+			for (const shard of storage.map.shards) {
+				for await (const some of storage.walk(
+					"edges",
 					shard,
 					at.mapping("prefixUser"),
 				)) {

@@ -17,15 +17,8 @@ export class Death {
 			get: (target, name) => {
 				const value: unknown = Reflect.get(target, name, target);
 				if (typeof value !== "function") return value;
-				// Only calls of the shards die; `hostOf` and its like are not calls, and walks are no promises.
-				if (
-					!this.isNear ||
-					/^(hostOf|walk|shardOfLists|isOnStandby|canTransactOnBoth|weightOf)/.test(
-						String(name),
-					)
-				) {
-					return value.bind(target);
-				}
+				// Walks are no promises.
+				if (!this.isNear || name === "walk") return value.bind(target);
 				return async (...given: unknown[]) => {
 					if (this.isOver) throw this.failure();
 					const isWrite = [

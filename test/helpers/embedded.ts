@@ -48,7 +48,7 @@ export async function openEmbedded(
 		model,
 		topology: embeddedTopology(folder, options.shards ?? 4),
 	});
-	await storage.createTables();
+	await storage.admin.createTables();
 	const wrapped = options.wrap?.(storage) ?? storage;
 	const cold = () =>
 		createStore({

@@ -5,6 +5,7 @@ import type { Mapping } from "../../src/model/types.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import {
 	type KeyResult,
+	type OpenedStorage,
 	PRESENT,
 	type ScanResult,
 	type Storage,
@@ -34,7 +35,7 @@ export function openFeeds(
 	graph: string,
 	feeds: { readonly primary: string; readonly replica?: string },
 	limits: { readonly readMs?: number } = {},
-): Promise<Storage> {
+): Promise<OpenedStorage> {
 	return openMysqlStorage({
 		model: FEED_MODEL,
 		topology: {
@@ -55,7 +56,7 @@ export async function addChunk(
 	const tos = Array.from({ length: size }, (_, at) => pin(first + at));
 	const keys = tos.map((to) => ({ mapping: SHOW_PIN, from, to }));
 	await storage.transact({
-		shard: storage.shardOfLists(SHOW_PIN, 0),
+		shard: storage.map.shardOfLists(SHOW_PIN, 0),
 		lists: [{ mapping: SHOW_PIN, from }],
 		edges: keys,
 		decide: ({ lists: [list] }) => ({
@@ -75,7 +76,7 @@ export async function readPage(
 	from: Id,
 	after?: { readonly sequence: number; readonly to: Id },
 ): Promise<KeyResult<ScanResult>> {
-	const [page] = await storage.scanLists([
+	const [page] = await storage.read("lists", [
 		{
 			mapping: SHOW_PIN,
 			from,

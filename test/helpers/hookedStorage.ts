@@ -1,8 +1,9 @@
 import type { Storage } from "../../src/storage/storage.ts";
+import { verbOf } from "./storageWith.ts";
 
-/** What to do each time a call of the storage has its result, before the caller gets it; after each batch of a walk. */
+/** By verb: what to do each time a call of the storage has its result, before the caller gets it; after each batch of a walk. */
 export type StorageHooks = Partial<
-	Readonly<Record<keyof Storage, () => Promise<void>>>
+	Readonly<Record<string, () => Promise<void>>>
 >;
 
 /** Storage that does something between two steps of its caller: another writer, at the worst moment. */
@@ -11,10 +12,10 @@ export function hookedStorage(storage: Storage, hooks: StorageHooks): Storage {
 		get(target, name) {
 			const value: unknown = Reflect.get(target, name, target);
 			if (typeof value !== "function") return value;
-			const hook = hooks[name as keyof Storage];
-			if (hook === undefined) return value.bind(target);
 			return (...given: unknown[]) => {
 				const result: unknown = value.apply(target, given);
+				const hook = hooks[verbOf(name, given)];
+				if (hook === undefined) return result;
 				return result instanceof Promise
 					? result.then(async (done) => {
 							await hook();

@@ -37,7 +37,7 @@ export async function idOf(
 	{ storage }: Pick<Embedded, "storage">,
 	key: string,
 ): Promise<Id | null> {
-	const [row] = await storage.readLookups([{ name: "import", key }]);
+	const [row] = await storage.read("lookups", [{ name: "import", key }]);
 	assert.ok(!(row instanceof Error));
 	return row?.id ?? null;
 }
@@ -58,7 +58,7 @@ export async function contentOf(
 	graph: Embedded,
 	key: string,
 ): Promise<JsonObject> {
-	const [text] = await graph.storage.readObjects([
+	const [text] = await graph.storage.read("objects", [
 		(await idOf(graph, key)) as Id,
 	]);
 	return JSON.parse(text as string);
@@ -72,7 +72,7 @@ export async function listOf(
 ): Promise<ScanResult> {
 	const from = (await idOf(graph, key)) as Id;
 	const mapping = graph.mapping(name);
-	const [scanned] = await graph.storage.scanLists([
+	const [scanned] = await graph.storage.read("lists", [
 		{ mapping, from, backward: false, limit: 100 },
 	]);
 	assert.ok(scanned !== undefined && !(scanned instanceof Error));

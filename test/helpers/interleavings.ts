@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { verbOf } from "./storageWith.ts";
 
 /**
  * Runs a few actors on one storage in every order of their calls to the storage
@@ -69,7 +70,7 @@ export class Broken extends Error {
 	}
 }
 
-const VERBS: ReadonlySet<string | symbol> = new Set<keyof Storage>([
+const VERBS: ReadonlySet<string> = new Set([
 	"readObjects",
 	"readLookups",
 	"readEdges",
@@ -125,21 +126,22 @@ export class Interleavings {
 				const value = Reflect.get(target, name, target);
 				if (typeof value !== "function") return value;
 				const method = value.bind(target);
-				if (!VERBS.has(name)) return method;
 				return (...parameters: unknown[]) => {
+					const verb = verbOf(name, parameters);
+					if (!VERBS.has(verb)) return method(...parameters);
 					const state = this.#current.getStore();
 					const isAlone =
 						state === undefined ||
 						(state.run === this.#runs &&
 							this.#world?.isPrivate(
 								state.actor,
-								String(name),
+								verb,
 								parameters,
 								state.calls + 1,
 							));
 					return isAlone
 						? method(...parameters)
-						: this.#wait(state, String(name), () => method(...parameters));
+						: this.#wait(state, verb, () => method(...parameters));
 				};
 			},
 		});

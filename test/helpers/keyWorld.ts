@@ -129,14 +129,14 @@ export async function openWorld(
 		const ids = Array.from({ length: 4 }, (_, at) =>
 			packId({ ...lastOf, local: lastOf.local + at - 1 }),
 		);
-		const texts = await storage.readObjects(ids);
+		const texts = await storage.read("objects", ids);
 		const users = ids.flatMap((id, at): [Id, JsonObject][] => {
 			const text = texts[at];
 			return typeof text === "string"
 				? [[id, parseStoredObject(id, text) as JsonObject]]
 				: [];
 		});
-		const rows = (await storage.readLookups(keys)) as (LookupRow | null)[];
+		const rows = (await storage.read("lookups", keys)) as (LookupRow | null)[];
 		const outbox = await storage.pendingEntries({ olderThanMs: 0, limit: 50 });
 		return { users, rows, outbox };
 	}
@@ -183,7 +183,7 @@ export async function openWorld(
 			name,
 			async run() {
 				const key = prefix + username;
-				const [row] = await store.storage.readLookups([
+				const [row] = await store.storage.read("lookups", [
 					{ name: "username", key },
 				]);
 				if (!row) return;

@@ -3,7 +3,7 @@ import {
 	type MysqlLimits,
 	openMysqlStorage,
 } from "../../src/storage/mysql/mysqlStorage.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenedStorage } from "../../src/storage/storage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storageModel.ts";
@@ -20,7 +20,7 @@ export function openMysql(
 		readonly limits?: Partial<MysqlLimits>;
 		readonly readOnly?: boolean;
 	} = {},
-): Promise<Storage> {
+): Promise<OpenedStorage> {
 	const topology = topologyOn(primary);
 	return openMysqlStorage({ model: MODEL, topology, ...options });
 }
@@ -45,7 +45,7 @@ const TABLES = `table_name AS name FROM information_schema.tables
 export async function mysqlForSuite(server: Server): Promise<OpenStorage> {
 	{
 		await using storage = await openMysql(server.url);
-		await storage.createTables();
+		await storage.admin.createTables();
 	}
 	const [release] = await ask(server, "SELECT VERSION() AS version");
 	if (!String(release?.version).includes("MariaDB")) {

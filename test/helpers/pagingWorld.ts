@@ -17,6 +17,7 @@ import {
 	type Storage,
 } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
+import { verbOf } from "./storageWith.ts";
 import { listOf, setEdges } from "./storing.ts";
 
 /**
@@ -60,9 +61,9 @@ export function hooked(storage: Storage, hook: Hook): Storage {
 		get(target, name) {
 			const value = Reflect.get(target, name, target);
 			if (typeof value !== "function") return value;
-			if (!/^(read|scan)/.test(String(name))) return value.bind(target);
+			if (name !== "read") return value.bind(target);
 			return async (...values: unknown[]) => {
-				await hook.before(String(name));
+				await hook.before(verbOf(name, values));
 				return value.apply(target, values);
 			};
 		},

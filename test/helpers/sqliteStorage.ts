@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after } from "node:test";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenedStorage } from "../../src/storage/storage.ts";
 import type { OpenStorage } from "./storageModel.ts";
 import { MODEL, topologyOn } from "./storageModel.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
@@ -11,7 +11,10 @@ import { temporaryFolder } from "./temporaryFolder.ts";
 /** What a shard's file holds that is none. */
 export const NOT_SQLITE = "This is no database. ".repeat(500);
 
-export function openIn(folder: string, readOnly = false): Promise<Storage> {
+export function openIn(
+	folder: string,
+	readOnly = false,
+): Promise<OpenedStorage> {
 	const topology = topologyOn(`sqlite:${folder}`);
 	return openSqliteStorage({ model: MODEL, topology, readOnly });
 }
@@ -22,7 +25,7 @@ export async function sqliteForSuite(): Promise<OpenStorage> {
 	after(() => template[Symbol.dispose]());
 	{
 		await using made = await openIn(template.path);
-		await made.createTables();
+		await made.admin.createTables();
 	}
 	return async ({ dead = [], full = [] } = {}) => {
 		const folder = temporaryFolder();

@@ -6,7 +6,7 @@ import type {
 	Model,
 	ObjectType,
 } from "../../src/model/types.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenedStorage as Port } from "../../src/storage/storage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 
 /**
@@ -136,7 +136,7 @@ export type OpenStorage = (options?: {
 }) => Promise<OpenedStorage>;
 
 export interface OpenedStorage extends AsyncDisposable {
-	readonly storage: Storage;
+	readonly storage: Port;
 	/** Runs a statement on a shard past the storage, as an operator would. */
 	change(shard: number, sql: string): Promise<void>;
 }

@@ -103,7 +103,7 @@ export async function listOf(
 	mapping: Mapping,
 	from: Id,
 ): Promise<ListAs> {
-	const [answer] = await storage.scanLists([
+	const [answer] = await storage.read("lists", [
 		{ mapping, from, backward: false, limit: 10_000 },
 	]);
 	const { edges, list } = good(answer);

@@ -583,12 +583,15 @@ test("outboxes are read at most every five seconds, and a host that does not ans
 	let asked = 0;
 	const levels = new OutboxLevels(
 		{
-			outboxShards: [0, 1, 2],
-			hostOf: (shard) => (shard < 2 ? "a" : "b"),
+			map: {
+				outboxShards: [0, 1, 2],
+				hostOf: (shard) => (shard < 2 ? "a" : "b"),
+			},
 			async outboxSizes(shards) {
 				asked++;
-				if (shards.includes(2)) return new Promise(() => {});
-				return shards.map((shard) => ({
+				if (shards.some(({ shard }) => shard === 2))
+					return new Promise(() => {});
+				return shards.map(({ shard }) => ({
 					entries: shard + 1,
 					oldestAt: shard === 0 ? null : (Date.now() - 9_000) * 1_000,
 				}));

@@ -71,7 +71,7 @@ suite("names in the model", () => {
 			idempotency: { scope: "test", key: "1", request: {} },
 		});
 		await graph.writes.remove(id);
-		const [text] = await graph.storage.readObjects([id]);
+		const [text] = await graph.storage.read("objects", [id]);
 		assert.ok(typeof text === "string");
 		const keys = Object.keys(JSON.parse(text) as object);
 		assert.ok(keys.length > 3, keys.join());

@@ -80,7 +80,7 @@ describe("a database lease", () => {
 		]);
 		await using lease = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(lease);
-		const [other] = await graph.storage.readLookups([
+		const [other] = await graph.storage.read("lookups", [
 			{ ...KEY, key: "another" },
 		]);
 		assert.deepEqual({ ...other }, { ...KEY, key: "another", ...row });

@@ -15,20 +15,20 @@ it("missing tables are named, and createTables creates only those", async () => 
 			model: theModel().model,
 			topology: embeddedTopology(folder, 2),
 		});
-		const all = await storage.missingTables();
+		const all = await storage.admin.missingTables();
 		assert.ok(all.includes("db00000.pins"));
 		assert.ok(all.includes("mod00001.lookups"));
-		await storage.createTables();
-		assert.deepEqual(await storage.missingTables(), []);
+		await storage.admin.createTables();
+		assert.deepEqual(await storage.admin.missingTables(), []);
 		const file = new DatabaseSync(join(folder, "db00001.sqlite"));
 		file.exec("DROP TABLE user_likes_pins; DROP TABLE outbox");
 		file.close();
-		assert.deepEqual((await storage.missingTables()).toSorted(), [
+		assert.deepEqual((await storage.admin.missingTables()).toSorted(), [
 			"db00001.outbox",
 			"db00001.user_likes_pins",
 		]);
-		await storage.createTables();
-		assert.deepEqual(await storage.missingTables(), []);
+		await storage.admin.createTables();
+		assert.deepEqual(await storage.admin.missingTables(), []);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}

@@ -99,11 +99,11 @@ function loadOn(storage: ReloadableStorage): Load {
 			});
 			await noted("read", async () => {
 				const ids = pins.slice(-10);
-				for (const answer of await storage.readObjects(ids)) {
+				for (const answer of await storage.read("objects", ids)) {
 					assert.ok(good(answer));
 				}
 				const scan = { mapping: likePin, from: user(1), backward: false };
-				const [head] = await storage.scanLists([{ ...scan, limit: 10 }]);
+				const [head] = await storage.read("lists", [{ ...scan, limit: 10 }]);
 				good(head);
 			});
 			await sleep(2);
@@ -139,7 +139,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 		watcher.topology,
 	);
 	watcher.follow((topology) => storage.switchTopology(topology));
-	await storage.createTables();
+	await storage.admin.createTables();
 
 	// As an operator would look at it before.
 	await caughtUp(pair);
@@ -155,7 +155,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 			},
 			readOnly: true,
 		});
-		const reports = await inspected.inspectHosts();
+		const reports = await inspected.admin.inspectHosts();
 		assert.deepEqual(
 			reports.map(({ host, role, error, isReadOnly, replication }) => ({
 				host,
@@ -190,7 +190,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 		assert.ok(lag !== null && lag >= 0 && lag < 30, `lag: ${lag}`);
 		assert.deepEqual(hostProblems(reports), []);
 		await ask(pair.replica, "STOP REPLICA");
-		const [stopped] = hostProblems(await inspected.inspectHosts());
+		const [stopped] = hostProblems(await inspected.admin.inspectHosts());
 		assert.match(stopped ?? "", /does not replicate/);
 		await ask(pair.replica, "START REPLICA");
 	}
@@ -207,7 +207,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	await until("the bad edit refused", () => watcher.problem !== null);
 	assert.match(watcher.problem?.message ?? "", /expected a higher generation/);
 	assert.equal(storage.topology.version, 1);
-	assert.equal(storage.hostOf(0), pair.primary.address);
+	assert.equal(storage.map.hostOf(0), pair.primary.address);
 
 	await caughtUp(pair);
 	await ask(
@@ -227,7 +227,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	assert.deepEqual(load.failures, []);
 	assert.equal(watcher.problem, null);
 	assert.equal(generationOf(storage.topology, 0), 1);
-	assert.equal(storage.hostOf(0), pair.replica.address);
+	assert.equal(storage.map.hostOf(0), pair.replica.address);
 	assert.ok(load.longest.write > 100, "expected writes to have waited");
 	assert.ok(load.longest.write < stall + 1_000, `${load.longest.write} ms`);
 	assert.ok(
@@ -236,7 +236,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	);
 
 	// Whatever was acknowledged, before and after, is on the promoted host.
-	const objects = await storage.readObjects(load.pins);
+	const objects = await storage.read("objects", load.pins);
 	assert.equal(
 		objects.filter((text) => good(text) !== null).length,
 		load.pins.length,
@@ -245,7 +245,8 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	const list = await listOf(storage, likePin, user(1));
 	assert.equal(list.count, load.likes.length);
 	assert.deepEqual(list.tos.toSorted(), load.likes.toSorted());
-	const names = await storage.readLookups(
+	const names = await storage.read(
+		"lookups",
 		load.names.map((key) => ({ name: "username", key })),
 	);
 	assert.equal(
@@ -276,7 +277,7 @@ test("a COMMIT rejected as read-only changes nothing, and its retry is carried o
 		topology,
 		{ retryMs: 100 },
 	);
-	await storage.createTables();
+	await storage.admin.createTables();
 	let isRejected = false;
 	let decisions = 0;
 	const { result } = await storage.transact({
@@ -303,7 +304,7 @@ test("a COMMIT rejected as read-only changes nothing, and its retry is carried o
 	assert.equal(decisions, 2);
 	const [row] = await ask(server, "SELECT COUNT(*) AS pins FROM db00000.pins");
 	assert.equal(row?.pins, 1);
-	assert.deepEqual(await storage.readObjects(result), ['{"n":1}']);
+	assert.deepEqual(await storage.read("objects", result), ['{"n":1}']);
 });
 
 test("a write to a host that stays read-only fails as UNAVAILABLE, after its bounded wait", async () => {
@@ -313,7 +314,7 @@ test("a write to a host that stays read-only fails as UNAVAILABLE, after its bou
 		topologyOn(server.url),
 		{ waitMs: 600, retryMs: 100 },
 	);
-	await storage.createTables();
+	await storage.admin.createTables();
 	await ask(
 		server,
 		"SET GLOBAL read_only = ON",
@@ -336,5 +337,5 @@ test("a write to a host that stays read-only fails as UNAVAILABLE, after its bou
 	]);
 	assert.ok(row instanceof CorkboardError);
 	assert.equal(row.code, "UNAVAILABLE");
-	assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
+	assert.deepEqual(await storage.read("objects", [pin(1)]), [null]);
 });

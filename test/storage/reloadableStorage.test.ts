@@ -14,10 +14,15 @@ import {
 	type ReloadableStorageLimits,
 } from "../../src/storage/reloadableStorage.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
-import type { LookupChange, Storage } from "../../src/storage/storage.ts";
+import type {
+	LookupChange,
+	OpenedStorage,
+	Storage,
+} from "../../src/storage/storage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import { sqliteForSuite } from "../helpers/sqliteStorage.ts";
 import { MODEL, pin, topologyOn, user } from "../helpers/storageModel.ts";
+import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import { collect, create, good } from "../helpers/storing.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { timed } from "../helpers/timing.ts";
@@ -95,7 +100,7 @@ async function open(
 		topology(1),
 		limits,
 	);
-	await storage.createTables();
+	await storage.admin.createTables();
 	return {
 		storage,
 		versions,
@@ -108,13 +113,18 @@ async function open(
 	};
 }
 
-function standingBefore(storage: Storage, between: Between): Storage {
-	const own: Partial<Storage> = {
-		async readObjects(ids) {
-			await between.hold;
-			assert.equal(between.isClosed, false, "closed under a call");
-			return storage.readObjects(ids);
-		},
+function standingBefore(
+	storage: OpenedStorage,
+	between: Between,
+): OpenedStorage {
+	const own: Partial<OpenedStorage> = {
+		read: readsWith(storage, {
+			async objects(ids) {
+				await between.hold;
+				assert.equal(between.isClosed, false, "closed under a call");
+				return storage.read("objects", ids);
+			},
+		}),
 		async transact(transaction) {
 			between.writes += 1;
 			await between.hold;
@@ -145,12 +155,7 @@ function standingBefore(storage: Storage, between: Between): Storage {
 			await storage[Symbol.asyncDispose]();
 		},
 	};
-	return new Proxy(storage, {
-		get(target, name) {
-			const found = Reflect.get(name in own ? own : target, name, target);
-			return typeof found === "function" ? found.bind(target) : found;
-		},
-	});
+	return storageWith(storage, own);
 }
 
 async function write(storage: Storage, n = 1): Promise<Id> {
@@ -169,7 +174,7 @@ describe("switching to a newer topology", () => {
 			while (!isOver) {
 				written.push(await write(storage, written.length));
 				const ids = written.slice(-20);
-				const answers = await storage.readObjects(ids);
+				const answers = await storage.read("objects", ids);
 				assert.equal(
 					answers.filter((answer) => good(answer)).length,
 					ids.length,
@@ -201,7 +206,7 @@ describe("switching to a newer topology", () => {
 			versions.every(({ writes }) => writes > 0),
 			"expected writes on every version",
 		);
-		const stored = await collect(storage.walkObjects(0, "Pin"));
+		const stored = await collect(storage.walk("objects", 0, "Pin"));
 		assert.deepEqual(
 			stored.map(({ id }) => id),
 			written.toSorted((a, b) => Number(BigInt(a) - BigInt(b))),
@@ -216,9 +221,9 @@ describe("switching to a newer topology", () => {
 		const [first] = versions;
 		assert.ok(first);
 		first.hold = promise;
-		const reading = storage.readObjects([id]);
+		const reading = storage.read("objects", [id]);
 		await storage.switchTopology(topology(2));
-		assert.deepEqual(await storage.readObjects([id]), ['{"n":7}']);
+		assert.deepEqual(await storage.read("objects", [id]), ['{"n":7}']);
 		assert.equal(first.isClosed, false);
 		resolve();
 		assert.deepEqual(await reading, ['{"n":7}']);
@@ -232,7 +237,7 @@ describe("switching to a newer topology", () => {
 		const [first] = versions;
 		assert.ok(first);
 		first.hold = promise;
-		const reading = storage.readObjects([pin(1)]);
+		const reading = storage.read("objects", [pin(1)]);
 		await storage.switchTopology(topology(2));
 		assert.equal(first.isClosed, false);
 		await until("the first version closed", () => first.isClosed);
@@ -246,7 +251,7 @@ describe("switching to a newer topology", () => {
 		const data = Array.from({ length: 2_500 }, (_, n) => ({ n }));
 		const ids = await create(storage, 0, "Pin", ...data);
 		const met: Id[] = [];
-		for await (const batch of storage.walkObjects(0, "Pin")) {
+		for await (const batch of storage.walk("objects", 0, "Pin")) {
 			if (met.length === 0) await storage.switchTopology(topology(2));
 			assert.equal(versions[0]?.isClosed, false);
 			met.push(...batch.map(({ id }) => id));
@@ -261,16 +266,16 @@ describe("switching to a newer topology", () => {
 	test("shows the shards of the newer topology", async () => {
 		await using opened = await open();
 		const { storage, topology } = opened;
-		assert.deepEqual(storage.openShards, [0, 1]);
+		assert.deepEqual(storage.map.openShards, [0, 1]);
 		const [first, second] = topology(2).shards;
 		assert.ok(first && second);
 		await storage.switchTopology(
 			topology(2, { shards: [first, { ...second, open: true }] }),
 		);
-		assert.deepEqual(storage.openShards, [0, 1, 2, 3]);
-		assert.equal(storage.modShards, 4);
-		assert.deepEqual(storage.shards, [0, 1, 2, 3]);
-		assert.equal(storage.hostOf(2), "db00002.sqlite");
+		assert.deepEqual(storage.map.openShards, [0, 1, 2, 3]);
+		assert.equal(storage.map.modShards, 4);
+		assert.deepEqual(storage.map.shards, [0, 1, 2, 3]);
+		assert.equal(storage.map.hostOf(2), "db00002.sqlite");
 	});
 
 	test("rejects a topology that may not follow, and changes nothing", async () => {
@@ -343,13 +348,13 @@ describe("a write that a host rejects as read-only", () => {
 		await until("the write refused", () => first.writes === 1);
 		await storage.switchTopology(topology(2));
 		const { result } = await writing;
-		assert.deepEqual(await storage.readObjects(result), ['{"n":1}']);
+		assert.deepEqual(await storage.read("objects", result), ['{"n":1}']);
 		assert.deepEqual(trace.retries, ["readOnly"]);
 		assert.deepEqual(
 			versions.map(({ writes }) => writes),
 			[1, 1],
 		);
-		assert.equal((await collect(storage.walkObjects(0, "Pin"))).length, 1);
+		assert.equal((await collect(storage.walk("objects", 0, "Pin"))).length, 1);
 	});
 
 	test("is retried while the newer version's host is still read-only", async () => {
@@ -365,7 +370,9 @@ describe("a write that a host rejects as read-only", () => {
 		assert.ok(second);
 		await until("two refusals", () => second.writes >= 2);
 		second.fault = null;
-		assert.deepEqual(await storage.readObjects([await writing]), ['{"n":1}']);
+		assert.deepEqual(await storage.read("objects", [await writing]), [
+			'{"n":1}',
+		]);
 	});
 
 	test("is retried on the same version, whose host may accept writes again", async () => {
@@ -377,7 +384,9 @@ describe("a write that a host rejects as read-only", () => {
 		const writing = write(storage);
 		await until("two refusals", () => first.writes >= 2);
 		first.fault = null;
-		assert.deepEqual(await storage.readObjects([await writing]), ['{"n":1}']);
+		assert.deepEqual(await storage.read("objects", [await writing]), [
+			'{"n":1}',
+		]);
 	});
 
 	test("fails with the host's error after its maximum wait", async () => {
@@ -399,7 +408,7 @@ describe("a write that a host rejects as read-only", () => {
 		const [first] = versions;
 		assert.ok(first);
 		const readOnly = new CorkboardError("UNAVAILABLE", "no writes", {
-			details: { kind: "readOnly", host: String(storage.hostOf(0)) },
+			details: { kind: "readOnly", host: String(storage.map.hostOf(0)) },
 		});
 		const refused = async () => {
 			const before = first.writes;
@@ -436,7 +445,7 @@ describe("a write that a host rejects as read-only", () => {
 		assert.ok(first);
 		first.fault = READ_ONLY;
 		const writing = write(storage);
-		assert.deepEqual(await storage.readObjects([id]), ['{"n":1}']);
+		assert.deepEqual(await storage.read("objects", [id]), ['{"n":1}']);
 		await storage.switchTopology(topology(2));
 		await writing;
 	});
@@ -508,7 +517,7 @@ describe("a write that a host rejects as read-only", () => {
 		]);
 		const read = async () =>
 			(
-				await storage.readLookups([
+				await storage.read("lookups", [
 					{ name, key: "refused" },
 					{ name, key: "taken" },
 				])
@@ -545,14 +554,14 @@ describe("shards that a newer topology opens", () => {
 		assert.deepEqual([report?.state, report?.shards], ["held", [4, 5]]);
 		assert.ok(report?.missing.includes("db00004.pins"));
 		assert.ok(report?.missing.includes("db00005.outbox"));
-		assert.deepEqual(storage.openShards, [0, 1]);
+		assert.deepEqual(storage.map.openShards, [0, 1]);
 		// The version itself is in use.
 		assert.equal(storage.topology.version, 2);
-		assert.deepEqual(storage.shards, [0, 1, 2, 3, 4, 5]);
+		assert.deepEqual(storage.map.shards, [0, 1, 2, 3, 4, 5]);
 
-		await storage.createTables();
-		await until("open shards", () => storage.openShards.length === 4);
-		assert.deepEqual(storage.openShards, [0, 1, 4, 5]);
+		await storage.admin.createTables();
+		await until("open shards", () => storage.map.openShards.length === 4);
+		assert.deepEqual(storage.map.openShards, [0, 1, 4, 5]);
 		await until("a second report", () => held.messages.length === 2);
 		assert.deepEqual(held.messages[1], {
 			state: "open",
@@ -570,9 +579,9 @@ describe("shards that a newer topology opens", () => {
 		const shards = [first, second, added];
 		await storage.switchTopology(topology(2, { shards }));
 		await storage.switchTopology(topology(3, { shards }));
-		assert.deepEqual(storage.openShards, [0, 1]);
-		await storage.createTables();
-		await until("open shards", () => storage.openShards.length === 4);
+		assert.deepEqual(storage.map.openShards, [0, 1]);
+		await storage.admin.createTables();
+		await until("open shards", () => storage.map.openShards.length === 4);
 	});
 
 	test("are held at the start only if others have tables that they lack", async () => {
@@ -592,13 +601,13 @@ describe("shards that a newer topology opens", () => {
 			await using storage = await openBoth();
 			// `init` never ran: held shards would leave none.
 			assert.equal(
-				(await storage.missingTables([0, 1, 2, 3])).length > 0,
+				(await storage.admin.missingTables([0, 1, 2, 3])).length > 0,
 				true,
 			);
 			await sleep(30);
-			assert.deepEqual(storage.openShards, [0, 1, 2, 3]);
+			assert.deepEqual(storage.map.openShards, [0, 1, 2, 3]);
 			assert.equal(held.messages.length, 0);
-			await storage.createTables();
+			await storage.admin.createTables();
 		}
 		// As after an update of the program, without `init`.
 		for (const shard of [0, 1, 2, 3]) dropTable(folder.path, shard, "outbox");
@@ -609,7 +618,7 @@ describe("shards that a newer topology opens", () => {
 			held.messages.map(({ shards }) => shards),
 			[[2, 3]],
 		);
-		assert.deepEqual(storage.openShards, [0, 1]);
+		assert.deepEqual(storage.map.openShards, [0, 1]);
 	});
 
 	test("are held and reported at the start while their host does not answer", async () => {
@@ -626,7 +635,7 @@ describe("shards that a newer topology opens", () => {
 			);
 		{
 			await using storage = await openBoth();
-			await storage.createTables();
+			await storage.admin.createTables();
 		}
 		const file = join(folder.path, "db00002.sqlite");
 		const whole = readFileSync(file);
@@ -637,9 +646,9 @@ describe("shards that a newer topology opens", () => {
 		const [report] = held.messages;
 		assert.deepEqual([report?.state, report?.shards], ["held", [2, 3]]);
 		assert.ok(report?.error !== undefined);
-		assert.deepEqual(storage.openShards, [0, 1]);
+		assert.deepEqual(storage.map.openShards, [0, 1]);
 		writeFileSync(file, whole);
-		await until("open shards", () => storage.openShards.length === 4);
+		await until("open shards", () => storage.map.openShards.length === 4);
 	});
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OpenedStorage, Storage } from "../../src/storage/storage.ts";
 import {
 	addChunk,
 	collectEvents,
@@ -32,14 +32,14 @@ const throughLink = pair.primary.url.replace(
 		primary: pair.primary.url,
 		replica: pair.replica.url,
 	});
-	await storage.createTables();
+	await storage.admin.createTables();
 	for (let n = 1; n <= USERS; n++)
 		await addChunk(storage, user(n), n * 100, 30);
 	await caughtUp(pair);
 }
 
 /** The link to the primary can be broken; the graph is not behind it. */
-async function open(): Promise<Storage> {
+async function open(): Promise<OpenedStorage> {
 	return openFeeds(
 		pair.primary.url,
 		{ primary: throughLink, replica: pair.replica.url },
@@ -72,10 +72,10 @@ async function untilPrimary(storage: Storage): Promise<void> {
 describe("feed lists on a pair of hosts", () => {
 	test("are in databases of their own, whole, and written and read there", async () => {
 		await using storage = await open();
-		assert.deepEqual(storage.shards, [0, 1, 2, 3]);
-		const feed = storage.shardOfLists(SHOW_PIN, 0);
-		assert.equal(storage.hostOf(feed), `127.0.0.1:${link.port}`);
-		assert.ok(storage.outboxShards.includes(feed));
+		assert.deepEqual(storage.map.shards, [0, 1, 2, 3]);
+		const feed = storage.map.shardOfLists(SHOW_PIN, 0);
+		assert.equal(storage.map.hostOf(feed), `127.0.0.1:${link.port}`);
+		assert.ok(storage.map.outboxShards.includes(feed));
 		assert.equal((await listOf(storage, SHOW_PIN, user(1))).count, 30);
 		const [row] = await ask(
 			pair.primary,
@@ -87,7 +87,7 @@ describe("feed lists on a pair of hosts", () => {
 			"SELECT table_schema AS db FROM information_schema.tables WHERE table_name = 'user_home_feed' AND table_schema LIKE 'db%'",
 		);
 		assert.deepEqual(elsewhere, []);
-		assert.deepEqual(await storage.missingTables(), []);
+		assert.deepEqual(await storage.admin.missingTables(), []);
 	});
 
 	for (const [how, begin, end] of [
@@ -197,10 +197,10 @@ describe("feed lists on a pair of hosts", () => {
 		link.hold();
 		try {
 			const key = { mapping: SHOW_PIN, from: user(1) };
-			const [scan] = await storage.scanLists([
+			const [scan] = await storage.read("lists", [
 				{ ...key, backward: false, limit: 20 },
 			]);
-			const [count] = await storage.countLists([key]);
+			const [count] = await storage.read("counts", [key]);
 			assert.ok(scan instanceof CorkboardError);
 			assert.ok(count instanceof CorkboardError);
 		} finally {

@@ -39,13 +39,13 @@ export function mysqlFaultsSuite(
 				limits: { readMs: 300, writeMs: 400 },
 			});
 			const isThere = async () =>
-				isDeepStrictEqual(await storage.readObjects([pin(1)]), ["{}"]);
+				isDeepStrictEqual(await storage.read("objects", [pin(1)]), ["{}"]);
 			await until("the pin to be read", isThere);
 			server.pause();
 			try {
 				const { result, ownMs } = await timed(() =>
 					Promise.all([
-						storage.readObjects([pin(1), pin(1, 3)]),
+						storage.read("objects", [pin(1), pin(1, 3)]),
 						Promise.allSettled([
 							toggle(storage, likePin, user(1), pin(1), true),
 						]),
@@ -59,7 +59,7 @@ export function mysqlFaultsSuite(
 				server.resume();
 			}
 			await using later = await openMysql(server.url);
-			assert.deepEqual(await later.readObjects([pin(1)]), ["{}"]);
+			assert.deepEqual(await later.read("objects", [pin(1)]), ["{}"]);
 			await until("the pin to be read again", isThere);
 		});
 
@@ -113,14 +113,14 @@ export function mysqlFaultsSuite(
 				},
 				beforeCommit: async () => {
 					order.push("before commit");
-					assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
+					assert.deepEqual(await storage.read("objects", [pin(1)]), [null]);
 					await sleep(20);
 					order.push("waited");
 				},
 			});
 			assert.equal(result, "done");
 			assert.deepEqual(order, ["before commit", "waited", "decide"]);
-			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.read("objects", [pin(1)]), ["{}"]);
 		});
 
 		test("does not commit a transaction whose beforeCommit outlasts the tombstone TTL, also the second time", async () => {
@@ -140,7 +140,7 @@ export function mysqlFaultsSuite(
 				{ code: "UNAVAILABLE" },
 			);
 			assert.equal(times, 2);
-			assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
+			assert.deepEqual(await storage.read("objects", [pin(1)]), [null]);
 		});
 
 		test("commits after a beforeCommit that took long once, and is called again then", async () => {
@@ -154,7 +154,7 @@ export function mysqlFaultsSuite(
 				beforeCommit: () => sleep(times++ === 0 ? 1_050 : 0),
 			});
 			assert.equal(times, 2);
-			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.read("objects", [pin(1)]), ["{}"]);
 		});
 
 		test("reports UNAVAILABLE for a COMMIT without a response; the transaction may be committed", async () => {
@@ -163,13 +163,13 @@ export function mysqlFaultsSuite(
 			await using storage = await openMysql(through(server, proxy), {
 				limits: { writeMs: 1_500 },
 			});
-			await storage.readObjects([pin(1)]);
+			await storage.read("objects", [pin(1)]);
 			proxy.silentAfter = "COMMIT";
 			await assert.rejects(create(storage, 0, "Pin", { n: 1 }), {
 				code: "UNAVAILABLE",
 				message: "Shard 0 does not answer at the moment.",
 			});
-			assert.deepEqual(await opened.storage.readObjects([pin(1), pin(2)]), [
+			assert.deepEqual(await opened.storage.read("objects", [pin(1), pin(2)]), [
 				'{"n":1}',
 				null,
 			]);
@@ -180,9 +180,9 @@ export function mysqlFaultsSuite(
 			await using proxy = await BreakableProxy.before(server.port);
 			await using storage = await openMysql(through(server, proxy));
 			await create(storage, 0, "Pin", {});
-			await storage.readObjects([pin(1)]);
+			await storage.read("objects", [pin(1)]);
 			proxy.forget();
-			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.read("objects", [pin(1)]), ["{}"]);
 			const trace = recordWriteTrace();
 			const { result } = await storage.transact(
 				{
@@ -193,7 +193,7 @@ export function mysqlFaultsSuite(
 				trace,
 			);
 			assert.deepEqual([result, trace.retries], [[pin(2)], ["connectionLost"]]);
-			assert.deepEqual(await opened.storage.readObjects([pin(3)]), [null]);
+			assert.deepEqual(await opened.storage.read("objects", [pin(3)]), [null]);
 		});
 
 		test("completes all transactions of several connections that lock objects in opposite orders", async () => {
@@ -209,7 +209,7 @@ export function mysqlFaultsSuite(
 					),
 				);
 				assert.deepEqual(
-					await opened.storage.readObjects([board(1), board(2)]),
+					await opened.storage.read("objects", [board(1), board(2)]),
 					['{"n":80}', '{"n":80}'],
 				);
 			} finally {
@@ -273,7 +273,7 @@ export function mysqlFaultsSuite(
 				names.indexOf("rollback") < names.indexOf("commit"),
 				`${names}`,
 			);
-			assert.deepEqual(await storage.readObjects([board(1)]), ['{"n":1}']);
+			assert.deepEqual(await storage.read("objects", [board(1)]), ['{"n":1}']);
 		});
 
 		test("concurrent writers to one list cause no deadlock and no wrong count", async () => {
@@ -310,7 +310,7 @@ export function mysqlFaultsSuite(
 			await using opened = await open();
 			await ask(server, "RENAME TABLE db00002.pins TO db00002.gone");
 			try {
-				const [answer] = await opened.storage.readObjects([pin(1, 2)]);
+				const [answer] = await opened.storage.read("objects", [pin(1, 2)]);
 				assert.ok(answer instanceof CorkboardError);
 				assert.equal(answer.message, "Shard 2 does not answer at the moment.");
 				assert.equal(answer.details.host, server.address);
@@ -342,15 +342,15 @@ export function mysqlFaultsSuite(
 				"DROP TABLE db00001.comments",
 				"DROP DATABASE mod00002",
 			);
-			await storage.createTables();
+			await storage.admin.createTables();
 			assert.deepEqual(await create(storage, 1, "Comment", {}), [
 				comment(1, 1),
 			]);
-			assert.deepEqual(await storage.readObjects([pin(1, 1)]), [
+			assert.deepEqual(await storage.read("objects", [pin(1, 1)]), [
 				'{"kept":true}',
 			]);
 			assert.deepEqual(
-				(await shapes(() => storage.createTables())).map(
+				(await shapes(() => storage.admin.createTables())).map(
 					(shape) => shape.split(":")[0],
 				),
 				["tables", "columns", "rollback"],
@@ -382,27 +382,27 @@ export function mysqlFaultsSuite(
 				) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 				"INSERT INTO mod00003.lookups VALUES ('username', 'ada', 5, 'kept')",
 			);
-			assert.deepEqual((await storage.missingTables()).toSorted(), [
+			assert.deepEqual((await storage.admin.missingTables()).toSorted(), [
 				"db00001.outbox.attempts",
 				"db00001.outbox.entry",
 				"db00001.outbox.last_error",
 				"db00001.outbox.next_attempt_at",
 				"mod00003.lookups.token",
 			]);
-			await storage.createTables();
-			await storage.createTables();
-			assert.deepEqual(await storage.missingTables(), []);
+			await storage.admin.createTables();
+			await storage.admin.createTables();
+			assert.deepEqual(await storage.admin.missingTables(), []);
 			const rest = { attempts: 0, nextAttemptAt: 0, lastError: null };
 			const rows = [
 				{ shard: 1, local: 7, entry: { n: 7 }, writtenAt: 1, ...rest },
 				{ shard: 1, local: 8, entry: { n: 8 }, writtenAt: 2, ...rest },
 			];
-			assert.deepEqual(await collect(storage.walkOutbox(1)), rows);
+			assert.deepEqual(await collect(storage.walk("outbox", 1)), rows);
 			assert.deepEqual(
 				await storage.pendingEntries({ olderThanMs: 0, limit: 9 }),
 				rows,
 			);
-			assert.deepEqual(await collect(storage.walkLookups(3)), [
+			assert.deepEqual(await collect(storage.walk("lookups", 3)), [
 				{ name: "username", key: "ada", id: "5", token: "kept" },
 			]);
 			const made = async (table: string) => {
@@ -420,13 +420,13 @@ export function mysqlFaultsSuite(
 			await using opened = await open();
 			await create(opened.storage, 0, "Pin", {});
 			await using storage = await openMysql(server.url, { readOnly: true });
-			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.read("objects", [pin(1)]), ["{}"]);
 			const refused = {
 				name: "TypeError",
 				message: `${server.address} was opened read-only and takes no writes.`,
 			};
 			await assert.rejects(create(storage, 0, "Pin", {}), refused);
-			await assert.rejects(storage.createTables(), refused);
+			await assert.rejects(storage.admin.createTables(), refused);
 			await assert.rejects(storage.compareAndSetLookups([]), refused);
 			await assert.rejects(
 				storage.deleteOutboxEntries([{ shard: 0, local: 1 }]),
@@ -481,7 +481,7 @@ export function mysqlFaultsSuite(
 			stop = true;
 			await Promise.all(writing);
 			assert.equal(
-				(await storage.readObjects(acknowledged)).filter(
+				(await storage.read("objects", acknowledged)).filter(
 					(text) => text === null,
 				).length,
 				0,

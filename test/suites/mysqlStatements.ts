@@ -41,7 +41,7 @@ const LISTS_OF_LIKE = [
 ] as const;
 
 function canLike(storage: Storage): boolean {
-	return storage.canTransactOnBoth(0, 1, LISTS_OF_LIKE);
+	return storage.map.canTransactOnBoth(0, 1, LISTS_OF_LIKE);
 }
 
 /** A user of shard 0 likes a pin of shard 1: both sides in one transaction. */
@@ -101,7 +101,7 @@ export function mysqlStatementsSuite(
 			let answers: readonly unknown[] = [];
 			assert.deepEqual(
 				await shapes(async () => {
-					answers = await storage.readObjects(ids);
+					answers = await storage.read("objects", ids);
 				}),
 				["objects pins, users, boards: 12"],
 			);
@@ -130,7 +130,7 @@ export function mysqlStatementsSuite(
 			let counts: readonly number[] = [];
 			assert.deepEqual(
 				await shapes(async () => {
-					const answers = await storage.scanLists([
+					const answers = await storage.read("lists", [
 						{ ...scan, mapping: placePin, from: board(1, 1) },
 						{ ...scan, mapping: likePin, from: user(1, 2) },
 						{ ...scan, mapping: likedBy, from: pin(1) },
@@ -145,11 +145,10 @@ export function mysqlStatementsSuite(
 		test("more keys than one statement holds are read by a few parallel statements", async () => {
 			await using opened = await open();
 			const ids = Array.from({ length: 1_100 }, (_, n) => pin(n + 1, n % 4));
-			assert.deepEqual(await shapes(() => opened.storage.readObjects(ids)), [
-				"objects pins: 0",
-				"objects pins: 0",
-				"objects pins: 0",
-			]);
+			assert.deepEqual(
+				await shapes(() => opened.storage.read("objects", ids)),
+				["objects pins: 0", "objects pins: 0", "objects pins: 0"],
+			);
 		});
 
 		test("reads that start together are one statement of each kind", async () => {
@@ -163,15 +162,15 @@ export function mysqlStatementsSuite(
 			let answers: readonly unknown[] = [];
 			const sent = await shapes(async () => {
 				answers = await Promise.all([
-					storage.readObjects([pin(1)]),
-					storage.readObjects([pin(1, 1), pin(2)]),
-					storage.readEdges([{ ...list, to: user(1) }]),
-					storage.readEdges([{ ...list, to: user(2) }]),
+					storage.read("objects", [pin(1)]),
+					storage.read("objects", [pin(1, 1), pin(2)]),
+					storage.read("edges", [{ ...list, to: user(1) }]),
+					storage.read("edges", [{ ...list, to: user(2) }]),
 					storage
-						.scanLists([scan])
+						.read("lists", [scan])
 						.then((all) => all.map((one) => good(one).edges.length)),
 					storage
-						.scanLists([{ ...scan, limit: 0 }])
+						.read("lists", [{ ...scan, limit: 0 }])
 						.then((all) => all.map((one) => good(one).list.count)),
 				]);
 			});
@@ -195,8 +194,8 @@ export function mysqlStatementsSuite(
 			await opened.change(1, "RENAME TABLE pins TO pins_away");
 			try {
 				const [there, away] = await Promise.all([
-					storage.readObjects([pin(1)]),
-					storage.readObjects([pin(1, 1)]),
+					storage.read("objects", [pin(1)]),
+					storage.read("objects", [pin(1, 1)]),
 				]);
 				assert.deepEqual(there, ["{}"]);
 				assert.deepEqual(codes(away), ["UNAVAILABLE"]);
@@ -300,7 +299,7 @@ export function mysqlStatementsSuite(
 				limit: 9,
 			});
 			assert.deepEqual([entry?.shard, entry?.entry], [1, { n: 1 }]);
-			assert.deepEqual(await storage.readObjects([pin(1, 1)]), ['{"n":1}']);
+			assert.deepEqual(await storage.read("objects", [pin(1, 1)]), ['{"n":1}']);
 		});
 
 		test("one of them that throws, also after its object was inserted, writes nothing, and the others are committed", async () => {
@@ -334,7 +333,8 @@ export function mysqlStatementsSuite(
 			assert.equal(row?.n, 0);
 			const [, , , created] = outcomes;
 			assert.deepEqual(
-				await storage.readObjects(
+				await storage.read(
+					"objects",
 					created.status === "fulfilled" ? created.value : [],
 				),
 				['{"n":3}'],
@@ -561,15 +561,16 @@ export function mysqlStatementsSuite(
 			const at = { sequence: 1_000_000, to: pin(1_001) };
 			const reads: Readonly<Record<string, () => Promise<unknown>>> = {
 				scan: () =>
-					storage.scanLists([{ ...scan, backward: false, after: at }]),
+					storage.read("lists", [{ ...scan, backward: false, after: at }]),
 				backward: () =>
-					storage.scanLists([{ ...scan, backward: true, before: at }]),
-				heads: () => storage.scanLists([{ ...scan, backward: false }]),
-				ends: () => storage.scanLists([{ ...scan, backward: true }]),
+					storage.read("lists", [{ ...scan, backward: true, before: at }]),
+				heads: () => storage.read("lists", [{ ...scan, backward: false }]),
+				ends: () => storage.read("lists", [{ ...scan, backward: true }]),
 				counts: () =>
-					storage.scanLists([{ ...scan, backward: false, limit: 0 }]),
+					storage.read("lists", [{ ...scan, backward: false, limit: 0 }]),
 				edges: () =>
-					storage.readEdges(
+					storage.read(
+						"edges",
 						[5, 1_500, 3_000].map((n) => ({
 							mapping: likePin,
 							from: user(2),
@@ -597,7 +598,7 @@ export function mysqlStatementsSuite(
 				"𝕏'\\",
 			];
 			const [id = pin(0)] = await create(storage, 0, "Pin", { evil });
-			assert.deepEqual(await storage.readObjects([id]), [
+			assert.deepEqual(await storage.read("objects", [id]), [
 				JSON.stringify({ evil }),
 			]);
 			await storage.compareAndSetLookups(
@@ -610,25 +611,26 @@ export function mysqlStatementsSuite(
 			);
 			assert.deepEqual(
 				(
-					await storage.readLookups(
+					await storage.read(
+						"lookups",
 						evil.map((key) => ({ name: "username", key })),
 					)
 				).map((row) => good(row)?.key),
 				evil,
 			);
 			assert.deepEqual(
-				await storage.readLookups([{ name: "x' OR '1'='1", key: "ann" }]),
+				await storage.read("lookups", [{ name: "x' OR '1'='1", key: "ann" }]),
 				[null],
 			);
 			for (const text of ["1 OR 1=1", "1)", "1; DROP TABLE pins", "1e3"]) {
-				await assert.rejects(storage.readObjects([text as Id]));
+				await assert.rejects(storage.read("objects", [text as Id]));
 				await assert.rejects(
-					storage.readEdges([
+					storage.read("edges", [
 						{ mapping: likePin, from: user(1), to: text as Id },
 					]),
 				);
 			}
-			assert.deepEqual(await storage.readObjects([id]), [
+			assert.deepEqual(await storage.read("objects", [id]), [
 				JSON.stringify({ evil }),
 			]);
 		});

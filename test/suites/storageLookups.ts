@@ -25,7 +25,7 @@ export function lookupTests(open: OpenStorage): void {
 			[row("ann", ANN), row("bea", BEA)],
 		);
 		assert.deepEqual(
-			await storage.readLookups([
+			await storage.read("lookups", [
 				{ name: "username", key: "bea" },
 				{ name: "email", key: "bea" },
 				{ name: "username", key: "nobody" },
@@ -48,7 +48,10 @@ export function lookupTests(open: OpenStorage): void {
 			keys.map((key, index) => claim(key, rows[index] ?? ANN)),
 		);
 		assert.deepEqual(
-			await storage.readLookups(keys.map((key) => ({ name: "username", key }))),
+			await storage.read(
+				"lookups",
+				keys.map((key) => ({ name: "username", key })),
+			),
 			keys.map((key, index) => row(key, rows[index] ?? ANN)),
 		);
 	});
@@ -121,7 +124,7 @@ export function lookupTests(open: OpenStorage): void {
 			codes(await storage.compareAndSetLookups(changes)),
 			expected,
 		);
-		assert.deepEqual(codes(await storage.readLookups(changes)), expected);
+		assert.deepEqual(codes(await storage.read("lookups", changes)), expected);
 	});
 
 	test("many keys are read by one call", async () => {
@@ -132,13 +135,13 @@ export function lookupTests(open: OpenStorage): void {
 		}));
 		assert.deepEqual(
 			await publishedDuring(CHANNELS.storage, () =>
-				opened.storage.readLookups(keys),
+				opened.storage.read("lookups", keys),
 			),
 			[{ verb: "readLookups", keys: 60 }],
 		);
 		const statements = await publishedDuring<Statement>(
 			CHANNELS.statement,
-			() => opened.storage.readLookups(keys),
+			() => opened.storage.read("lookups", keys),
 		);
 		// In SQLite each mod shard is a host; elsewhere all are on one host.
 		const hosts = new Set(statements.map(({ host }) => host));

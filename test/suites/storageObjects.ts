@@ -15,7 +15,10 @@ export function objectTests(open: OpenStorage): void {
 		const [one, two] = await create(storage, 0, "Pin", { n: 1 }, { n: 2 });
 		const [far] = await create(storage, 3, "User", { name: "Ada" });
 		assert.deepEqual(
-			await storage.readObjects([far, two, one, two].map((id) => id ?? pin(0))),
+			await storage.read(
+				"objects",
+				[far, two, one, two].map((id) => id ?? pin(0)),
+			),
 			['{"name":"Ada"}', '{"n":2}', '{"n":1}', '{"n":2}'],
 		);
 	});
@@ -43,7 +46,7 @@ export function objectTests(open: OpenStorage): void {
 		const { storage } = opened;
 		await create(storage, 0, "Pin", {});
 		assert.deepEqual(
-			await storage.readObjects([
+			await storage.read("objects", [
 				pin(2),
 				board(1),
 				packId({ shard: 0, type: 777, local: 1 }),
@@ -62,10 +65,10 @@ export function objectTests(open: OpenStorage): void {
 		const { storage } = opened;
 		assert.deepEqual(
 			[
-				await storage.readObjects([]),
-				await storage.scanLists([]),
-				await storage.readEdges([]),
-				await storage.readLookups([]),
+				await storage.read("objects", []),
+				await storage.read("lists", []),
+				await storage.read("edges", []),
+				await storage.read("lookups", []),
 				await storage.compareAndSetLookups([]),
 			],
 			[[], [], [], [], []],
@@ -81,7 +84,7 @@ export function objectTests(open: OpenStorage): void {
 			deep: [{ a: null, b: [true, 1.5, -0.25] }],
 		};
 		const [id = pin(0)] = await create(storage, 0, "Pin", data);
-		const [text] = await storage.readObjects([id]);
+		const [text] = await storage.read("objects", [id]);
 		assert.equal(text, JSON.stringify(data));
 		const { result } = await storage.transact({
 			shard: 0,
@@ -98,7 +101,12 @@ export function objectTests(open: OpenStorage): void {
 		await create(storage, 2, "Pin", { n: 2 });
 		assert.deepEqual(
 			codes(
-				await storage.readObjects([pin(1, 1), pin(1), user(1, 1), pin(1, 2)]),
+				await storage.read("objects", [
+					pin(1, 1),
+					pin(1),
+					user(1, 1),
+					pin(1, 2),
+				]),
 			),
 			["UNAVAILABLE", '{"n":0}', "UNAVAILABLE", '{"n":2}'],
 		);
@@ -106,14 +114,14 @@ export function objectTests(open: OpenStorage): void {
 
 	test("an error message for clients names the shard and nothing else", async () => {
 		await using opened = await open({ dead: [1] });
-		const [answer] = await opened.storage.readObjects([pin(1, 1)]);
+		const [answer] = await opened.storage.read("objects", [pin(1, 1)]);
 		assert.ok(answer instanceof Error);
 		assert.equal(answer.message, "Shard 1 does not answer at the moment.");
 	});
 
 	test("an error of a host carries the same kind of failure on every driver", async () => {
 		await using opened = await open({ dead: [1] });
-		const [error] = await opened.storage.readObjects([pin(1, 1)]);
+		const [error] = await opened.storage.read("objects", [pin(1, 1)]);
 		assert.ok(error instanceof CorkboardError);
 		const { kind, shard, host, statement } = error.details;
 		assert.equal(kind, "connectionLost");
@@ -141,7 +149,7 @@ export function objectTests(open: OpenStorage): void {
 		let statements: readonly Statement[] = [];
 		const calls = await publishedDuring(CHANNELS.storage, async () => {
 			statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
-				storage.readObjects(ids, {
+				storage.read("objects", ids, {
 					trace: {
 						statement: (statement) => traced.push(statement),
 						cache: () => assert.fail("storage has no cache"),
@@ -152,7 +160,7 @@ export function objectTests(open: OpenStorage): void {
 			);
 		});
 		assert.deepEqual(calls, [{ verb: "readObjects", keys: 150 }]);
-		const hosts = Map.groupBy([0, 1, 2], (shard) => storage.hostOf(shard));
+		const hosts = Map.groupBy([0, 1, 2], (shard) => storage.map.hostOf(shard));
 		assert.deepEqual(
 			statements.map(({ name, shard, host, rows }) => ({
 				name,
@@ -177,12 +185,12 @@ export function objectTests(open: OpenStorage): void {
 		const call = { signal: AbortSignal.abort(new Error("gone")) };
 		const calls = await publishedDuring(CHANNELS.storage, async () => {
 			await assert.rejects(
-				storage.readObjects([pin(1)], call),
+				storage.read("objects", [pin(1)], call),
 				/^Error: gone$/,
 			);
-			await assert.rejects(storage.scanLists([], call), /^Error: gone$/);
-			await assert.rejects(storage.readEdges([], call), /^Error: gone$/);
-			await assert.rejects(storage.readLookups([], call), /^Error: gone$/);
+			await assert.rejects(storage.read("lists", [], call), /^Error: gone$/);
+			await assert.rejects(storage.read("edges", [], call), /^Error: gone$/);
+			await assert.rejects(storage.read("lookups", [], call), /^Error: gone$/);
 		});
 		assert.deepEqual(calls, []);
 	});
@@ -190,11 +198,11 @@ export function objectTests(open: OpenStorage): void {
 	test("shards, open shards, mod shards and hosts come from the topology", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		assert.deepEqual(storage.shards, [0, 1, 2, 3]);
-		assert.deepEqual(storage.openShards, [0, 1]);
-		assert.equal(storage.modShards, 4);
-		assert.notEqual(storage.hostOf(3), null);
-		assert.equal(storage.hostOf(4), null);
+		assert.deepEqual(storage.map.shards, [0, 1, 2, 3]);
+		assert.deepEqual(storage.map.openShards, [0, 1]);
+		assert.equal(storage.map.modShards, 4);
+		assert.notEqual(storage.map.hostOf(3), null);
+		assert.equal(storage.map.hostOf(4), null);
 	});
 
 	test("createTables can be repeated, reports each shard and loses nothing", async () => {
@@ -202,7 +210,7 @@ export function objectTests(open: OpenStorage): void {
 		const { storage } = opened;
 		await create(storage, 0, "Pin", { kept: true });
 		const progress: string[] = [];
-		await storage.createTables((done, total) =>
+		await storage.admin.createTables((done, total) =>
 			progress.push(`${done}/${total}`),
 		);
 		assert.deepEqual(progress, [
@@ -215,7 +223,9 @@ export function objectTests(open: OpenStorage): void {
 			"7/8",
 			"8/8",
 		]);
-		assert.deepEqual(await storage.readObjects([pin(1)]), ['{"kept":true}']);
+		assert.deepEqual(await storage.read("objects", [pin(1)]), [
+			'{"kept":true}',
+		]);
 		assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
 	});
 
@@ -230,7 +240,7 @@ export function objectTests(open: OpenStorage): void {
 			message:
 				"Shard 2 is full: the next local id of pins is 68719476736, the largest possible one 68719476735.",
 		});
-		assert.deepEqual(await storage.readObjects([pin(2 ** 36 - 1, 2)]), [
+		assert.deepEqual(await storage.read("objects", [pin(2 ** 36 - 1, 2)]), [
 			'{"last":true}',
 		]);
 	});

@@ -126,9 +126,9 @@ export function outboxTests(open: OpenStorage): void {
 			await enqueue(storage, 1, { n: 3 }),
 		];
 		const untaken = (after: number, limit: number) =>
-			storage.untakenEntries(
-				[0, 1, 2].map((shard) => ({ shard, after })),
-				limit,
+			storage.read(
+				"untakenEntries",
+				[0, 1, 2].map((shard) => ({ shard, after, limit })),
 			);
 		const [first, other, dead] = await untaken(0, 1);
 		assert.deepEqual([first, other], [[one.local], [three.local]]);
@@ -143,7 +143,7 @@ export function outboxTests(open: OpenStorage): void {
 		);
 		assert.deepEqual((await untaken(0, 10)).slice(0, 2), [[], [three.local]]);
 		const gone = { shard: 0, local: two.local + 1_000 };
-		const read = await storage.readEntries([
+		const read = await storage.read("entries", [
 			two,
 			gone,
 			three,
@@ -163,7 +163,10 @@ export function outboxTests(open: OpenStorage): void {
 		const before = Date.now() * 1_000;
 		for (const n of [1, 2, 3]) await enqueue(storage, 0, { n });
 		const after = Date.now() * 1_000;
-		const [some, none, dead] = await storage.outboxSizes([0, 1, 2], 2);
+		const [some, none, dead] = await storage.read(
+			"outboxSizes",
+			[0, 1, 2].map((shard) => ({ shard, limit: 2 })),
+		);
 		assert.ok(some !== undefined && !(some instanceof CorkboardError));
 		assert.equal(some.entries, 2);
 		const { oldestAt } = some;
@@ -359,7 +362,7 @@ export function outboxTests(open: OpenStorage): void {
 			[3, 0, 77, null],
 		]);
 		assert.deepEqual(
-			(await collect(storage.walkOutbox(0))).map(({ entry }) => entry),
+			(await collect(storage.walk("outbox", 0))).map(({ entry }) => entry),
 			[
 				{ n: 1, delivered: "ä'\\" },
 				{ n: 2, left: "ö'\\" },
@@ -424,7 +427,7 @@ export function outboxTests(open: OpenStorage): void {
 				.map(({ entry }) => (entry === null ? null : entry.n));
 		const query = { olderThanMs: 0, limit: 100 };
 		assert.deepEqual(contents(await storage.pendingEntries(query)), expected);
-		const walked = await collect(storage.walkOutbox(0));
+		const walked = await collect(storage.walk("outbox", 0));
 		assert.deepEqual(contents(walked), expected);
 		await storage.recordFailedDeliveries(
 			walked.map((row) => ({
@@ -445,7 +448,7 @@ export function outboxTests(open: OpenStorage): void {
 		await storage.recordFailedDeliveries([
 			{ ...key, takenUntil: 0, nextAttemptAt: 0, error: "😀".repeat(300) },
 		]);
-		const [row] = await collect(storage.walkOutbox(0));
+		const [row] = await collect(storage.walk("outbox", 0));
 		assert.equal(row?.lastError, "😀".repeat(255));
 	});
 
@@ -497,7 +500,7 @@ export function outboxTests(open: OpenStorage): void {
 				error: "down",
 			})),
 		);
-		const batches = await batchesOf(storage.walkOutbox(0));
+		const batches = await batchesOf(storage.walk("outbox", 0));
 		assert.deepEqual(
 			batches.map(({ length }) => length),
 			[1_000, 3],
@@ -506,7 +509,7 @@ export function outboxTests(open: OpenStorage): void {
 			new Set(batches.flat().map(({ entry }) => entry?.n)),
 			new Set(keys.map((_, n) => n)),
 		);
-		assert.deepEqual(await collect(storage.walkOutbox(1)), []);
+		assert.deepEqual(await collect(storage.walk("outbox", 1)), []);
 	});
 
 	test("a shard that does not answer keeps its entries, and the other shards' are still read and deleted", async () => {
@@ -586,7 +589,7 @@ async function pending(
 
 /** Of all of a shard's entries: `n`, attempts, next attempt and last error. */
 async function state(storage: Storage, shard: number) {
-	return (await collect(storage.walkOutbox(shard))).map(
+	return (await collect(storage.walk("outbox", shard))).map(
 		({ entry, attempts, nextAttemptAt, lastError }) => [
 			entry?.n,
 			attempts,

@@ -111,11 +111,11 @@ export function positionTests(open: OpenStorage): void {
 			after.positions.map(({ sequence }) => sequence),
 			[6_602, 5_802, 5_801, 5_001, 4_999],
 		);
-		const [removed] = await storage.readEdges([
+		const [removed] = await storage.read("edges", [
 			{ mapping: placePin, from: board(1), to: pin(9) },
 		]);
 		assert.deepEqual(removed, edge(board(1), pin(9), 5_001, REMOVED));
-		assert.deepEqual(await storage.readRenumberings(since(0)), [
+		assert.deepEqual(await storage.read("renumberings", since(0)), [
 			[
 				{
 					epoch: 1,
@@ -129,7 +129,10 @@ export function positionTests(open: OpenStorage): void {
 			await storage.pendingEntries({ olderThanMs: 0, limit: 10 }),
 			[],
 		);
-		assert.deepEqual(await storage.readObjects([pin(1), pin(2)]), ["{}", null]);
+		assert.deepEqual(await storage.read("objects", [pin(1), pin(2)]), [
+			"{}",
+			null,
+		]);
 	});
 
 	test("renumbering up to the last edge raises the last sequence with it", async () => {
@@ -206,7 +209,7 @@ export function positionTests(open: OpenStorage): void {
 		assert.equal(epoch, KEPT_RENUMBERINGS + 2);
 		assert.equal(lastSequence, 1 + epoch * 1_000);
 		const [all, newest, none, other, absent] = (
-			await storage.readRenumberings([
+			await storage.read("renumberings", [
 				...since(0),
 				...since(epoch - 2),
 				...since(epoch),

@@ -63,7 +63,7 @@ export function refusalTests(open: OpenStorage): void {
 			}),
 			/The sequence of placePin .* must be from 0 to 2\^53 - 1, got 0\.5\./,
 		);
-		assert.deepEqual(await storage.readObjects([board(1), pin(1)]), [
+		assert.deepEqual(await storage.read("objects", [board(1), pin(1)]), [
 			'{"name":"before"}',
 			null,
 		]);
@@ -74,7 +74,7 @@ export function refusalTests(open: OpenStorage): void {
 		);
 
 		await storage.transact(write);
-		assert.deepEqual(await storage.readObjects([board(1)]), [
+		assert.deepEqual(await storage.read("objects", [board(1)]), [
 			'{"name":"after"}',
 		]);
 		assert.equal((await listOf(storage, placePin, board(1))).count, 1);

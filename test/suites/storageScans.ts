@@ -70,7 +70,7 @@ export function scanTests(open: OpenStorage): void {
 			{ to, sequence, version: 12 },
 		]);
 		assert.deepEqual(
-			await storage.scanLists([
+			await storage.read("lists", [
 				{ mapping: likePin, from: user(7, 3), backward: false, limit: 1 },
 			]),
 			[
@@ -132,7 +132,7 @@ export function scanTests(open: OpenStorage): void {
 			{ to: pin(2), sequence: 2, state: REMOVED },
 		]);
 		const base = { mapping: likePin, from: user(1), backward: false };
-		const answers = await storage.scanLists([
+		const answers = await storage.read("lists", [
 			{ ...base, limit: 9 },
 			{ ...base, limit: 0 },
 		]);
@@ -156,7 +156,7 @@ export function scanTests(open: OpenStorage): void {
 			limit: 5,
 		}));
 		assert.deepEqual(
-			await storage.scanLists(scans),
+			await storage.read("lists", scans),
 			[user(9), user(9, 77)].map((from) => ({
 				edges: [],
 				list: { from, count: 0, lastSequence: 0, epoch: 0 },
@@ -175,7 +175,7 @@ export function scanTests(open: OpenStorage): void {
 			{ to: pin(1), sequence: 6 },
 		]);
 		assert.deepEqual(
-			await storage.readEdges([
+			await storage.read("edges", [
 				{ mapping: placePin, from: board(1, 2), to: pin(1) },
 				{ mapping: likePin, from: user(1), to: pin(3) },
 				{ mapping: likePin, from: user(1), to: pin(2) },
@@ -197,7 +197,7 @@ export function scanTests(open: OpenStorage): void {
 		const { storage } = opened;
 		await setEdges(storage, likePin, user(1), [{ to: pin(1), sequence: 3 }]);
 		const base = { mapping: likePin, backward: false, limit: 5 };
-		const [bad, fine] = await storage.scanLists([
+		const [bad, fine] = await storage.read("lists", [
 			{ ...base, from: user(1, 2) },
 			{ ...base, from: user(1) },
 		]);
@@ -205,7 +205,7 @@ export function scanTests(open: OpenStorage): void {
 		assert.deepEqual(good(fine).edges, [edge(user(1), pin(1), 3)]);
 		assert.deepEqual(
 			codes(
-				await storage.readEdges([
+				await storage.read("edges", [
 					{ mapping: likePin, from: user(1, 2), to: pin(1) },
 					{ mapping: likePin, from: user(1), to: pin(1) },
 				]),
@@ -226,7 +226,8 @@ export function scanTests(open: OpenStorage): void {
 		let statements: readonly Statement[] = [];
 		const calls = await publishedDuring(CHANNELS.storage, async () => {
 			statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
-				storage.scanLists(
+				storage.read(
+					"lists",
 					froms.map((from) => ({
 						mapping: likePin,
 						from,
@@ -237,7 +238,7 @@ export function scanTests(open: OpenStorage): void {
 			);
 		});
 		assert.deepEqual(calls, [{ verb: "scanLists", keys: 80 }]);
-		const hosts = Map.groupBy([0, 1], (shard) => storage.hostOf(shard));
+		const hosts = Map.groupBy([0, 1], (shard) => storage.map.hostOf(shard));
 		assert.deepEqual(
 			statements.map(({ name, shard, rows }) => ({ name, shard, rows })),
 			[...hosts.values()].map(([shard, ...more]) => ({
@@ -252,20 +253,26 @@ export function scanTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		const scan = { mapping: likePin, from: user(1), backward: false };
-		await assert.rejects(storage.scanLists([{ ...scan, limit: -1 }]), {
+		await assert.rejects(storage.read("lists", [{ ...scan, limit: -1 }]), {
 			name: "TypeError",
 			message: "The limit of a scan must be an integer of at least 0, got -1.",
 		});
 		const after = { sequence: Number.NaN, to: pin(1) };
-		await assert.rejects(storage.scanLists([{ ...scan, limit: 1, after }]), {
-			name: "TypeError",
-			message: "The sequence of a position must be an integer, got NaN.",
-		});
+		await assert.rejects(
+			storage.read("lists", [{ ...scan, limit: 1, after }]),
+			{
+				name: "TypeError",
+				message: "The sequence of a position must be an integer, got NaN.",
+			},
+		);
 		const mapping = { ...likePin, name: "no such" };
-		await assert.rejects(storage.scanLists([{ ...scan, limit: 1, mapping }]), {
-			name: "TypeError",
-			message: "The model has no mapping no such.",
-		});
+		await assert.rejects(
+			storage.read("lists", [{ ...scan, limit: 1, mapping }]),
+			{
+				name: "TypeError",
+				message: "The model has no mapping no such.",
+			},
+		);
 	});
 
 	test("every page between any bounds, in either direction, is a slice of the ordered list", async () => {
@@ -336,6 +343,6 @@ async function tosOf(
 	storage: Storage,
 	scans: readonly Scan[],
 ): Promise<readonly (readonly Id[])[]> {
-	const answers = await storage.scanLists(scans);
+	const answers = await storage.read("lists", scans);
 	return answers.map((answer) => good(answer).edges.map(({ to }) => to));
 }

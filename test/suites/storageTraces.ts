@@ -43,7 +43,7 @@ export function traceTests(open: OpenStorage): void {
 		assert.ok(names.includes("insert outbox"), names.join());
 		assert.equal(names.at(-1), "commit");
 		for (const { shard, host } of sent) {
-			assert.deepEqual([shard, host], [2, storage.hostOf(2)]);
+			assert.deepEqual([shard, host], [2, storage.map.hostOf(2)]);
 		}
 		assert.deepEqual(trace.retries, []);
 		assert.ok(trace.others.every((others) => others === 0));

@@ -74,7 +74,7 @@ export function transactionTests(open: OpenStorage): void {
 				],
 			}),
 		});
-		assert.deepEqual(await storage.readObjects([board(1), pin(1)]), [
+		assert.deepEqual(await storage.read("objects", [board(1), pin(1)]), [
 			'{"pins":1,"more":true}',
 			`{"self":"${pin(1)}"}`,
 		]);
@@ -177,7 +177,8 @@ export function transactionTests(open: OpenStorage): void {
 					);
 					await scheduler.waitFor(all);
 					for (const from of owners) {
-						const edges = await storage.readEdges(
+						const edges = await storage.read(
+							"edges",
 							[1, 2, 3, 4].map((to) => ({
 								mapping: likePin,
 								from,
@@ -219,14 +220,14 @@ export function transactionTests(open: OpenStorage): void {
 			edges: keys,
 			decide: () => ({ result: null, purge: keys.slice(1) }),
 		});
-		assert.deepEqual(await storage.readEdges(keys), [
+		assert.deepEqual(await storage.read("edges", keys), [
 			edge(user(1), pin(1), 10),
 			null,
 			null,
 		]);
 		assert.deepEqual(await listOf(storage, likePin, user(1)), before);
 		await toggle(storage, likePin, user(1), pin(2), true);
-		const [again] = await storage.readEdges(keys.slice(1));
+		const [again] = await storage.read("edges", keys.slice(1));
 		assert.ok(again !== null && again !== undefined && "version" in again);
 		assert.equal(again.version, 1);
 		assert.equal((await listOf(storage, likePin, user(1))).count, 2);

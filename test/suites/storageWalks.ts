@@ -26,7 +26,7 @@ export function walkTests(open: OpenStorage): void {
 		const ids = await create(storage, 1, "Pin", ...data);
 		await create(storage, 1, "User", {});
 		await create(storage, 2, "Pin", {});
-		const batches = await batchesOf(storage.walkObjects(1, "Pin"));
+		const batches = await batchesOf(storage.walk("objects", 1, "Pin"));
 		assert.ok(batches.length > 1, "expected more than one batch");
 		assert.deepEqual(
 			batches.flat(),
@@ -48,7 +48,7 @@ export function walkTests(open: OpenStorage): void {
 			{ to: pin(9), sequence: 5, state: REMOVED, version: 4 },
 		]);
 		await setEdges(storage, likePin, user(1, 1), [{ to: pin(9), sequence: 5 }]);
-		assert.deepEqual(await collect(storage.walkEdges(0, likePin)), [
+		assert.deepEqual(await collect(storage.walk("edges", 0, likePin)), [
 			edge(user(1), pin(9), 5, REMOVED, 4),
 			...tos.map((to, n) => edge(user(2), to, MANY - n)),
 		]);
@@ -65,7 +65,7 @@ export function walkTests(open: OpenStorage): void {
 		}
 		assert.deepEqual(
 			await collect(
-				storage.walkEdges(0, likePin, { from: user(2), to: pin(1) }),
+				storage.walk("edges", 0, likePin, { from: user(2), to: pin(1) }),
 			),
 			[
 				edge(user(2), pin(2), 6),
@@ -73,7 +73,7 @@ export function walkTests(open: OpenStorage): void {
 				edge(user(3), pin(2), 6),
 			],
 		);
-		const lists = await collect(storage.walkLists(0, likePin, user(2)));
+		const lists = await collect(storage.walk("lists", 0, likePin, user(2)));
 		assert.deepEqual(
 			lists.map(({ from }) => from),
 			[user(3)],
@@ -89,11 +89,11 @@ export function walkTests(open: OpenStorage): void {
 			{ to: pin(2), sequence: 7 },
 		]);
 		await setEdges(storage, likedBy, pin(1), [{ to: user(1), sequence: 6 }]);
-		assert.deepEqual(await collect(storage.walkLists(0, likePin)), [
+		assert.deepEqual(await collect(storage.walk("lists", 0, likePin)), [
 			{ from: user(1), count: 2, lastSequence: 7, epoch: 0 },
 			{ from: user(2), count: 1, lastSequence: 5, epoch: 0 },
 		]);
-		assert.deepEqual(await collect(storage.walkLists(1, likePin)), []);
+		assert.deepEqual(await collect(storage.walk("lists", 1, likePin)), []);
 	});
 
 	test("the longest lists of a mapping are those of each shard with the most present edges", async () => {
@@ -124,7 +124,12 @@ export function walkTests(open: OpenStorage): void {
 			{ to: user(3), sequence: 3 },
 			{ to: user(4), sequence: 4 },
 		]);
-		assert.deepEqual(await storage.longestLists(likePin, [1, 0, 9_999], 3), [
+		const longest = [1, 0, 9_999].map((shard) => ({
+			mapping: likePin,
+			shard,
+			limit: 3,
+		}));
+		assert.deepEqual(await storage.read("longestLists", longest), [
 			[{ from: user(5, 1), count: 9 }],
 			[
 				{ from: user(2), count: 3 },
@@ -146,7 +151,7 @@ export function walkTests(open: OpenStorage): void {
 		await setEdges(storage, likedBy, pin(1), [{ to: user(1), sequence: 6 }]);
 		const nowhere = user(1, 9_999);
 		assert.deepEqual(
-			await storage.countLists([
+			await storage.read("counts", [
 				{ mapping: likePin, from: user(2) },
 				{ mapping: likePin, from: user(7) },
 				{ mapping: likedBy, from: pin(1) },
@@ -198,7 +203,7 @@ export function walkTests(open: OpenStorage): void {
 			}
 		})();
 		for (let n = 0; n < 50; n++) {
-			const [list] = await storage.countLists([
+			const [list] = await storage.read("counts", [
 				{ mapping: likePin, from: user(1) },
 			]);
 			assert.ok(list && !(list instanceof Error));
@@ -223,7 +228,7 @@ export function walkTests(open: OpenStorage): void {
 		);
 		const rows = [];
 		for (const shard of [0, 1, 2, 3]) {
-			const some = await collect(storage.walkLookups(shard));
+			const some = await collect(storage.walk("lookups", shard));
 			assert.ok(some.length > 500, "expected an even share on each shard");
 			rows.push(...some);
 		}
@@ -242,7 +247,7 @@ export function walkTests(open: OpenStorage): void {
 		}));
 		await setEdges(storage, likePin, user(1), edges);
 		const met: string[] = [];
-		for await (const batch of storage.walkEdges(0, likePin)) {
+		for await (const batch of storage.walk("edges", 0, likePin)) {
 			met.push(...batch.map(({ to }) => to));
 			await setEdges(
 				storage,
@@ -258,14 +263,14 @@ export function walkTests(open: OpenStorage): void {
 	test("a walk of a shard that does not answer or does not exist fails", async () => {
 		await using opened = await open({ dead: [1] });
 		const { storage } = opened;
-		await assert.rejects(collect(storage.walkObjects(1, "Pin")), {
+		await assert.rejects(collect(storage.walk("objects", 1, "Pin")), {
 			code: "UNAVAILABLE",
 		});
-		assert.throws(() => storage.walkEdges(4, likePin), {
+		assert.throws(() => storage.walk("edges", 4, likePin), {
 			code: "NOT_FOUND",
 			message: "No range of the topology covers shard 4.",
 		});
-		assert.throws(() => storage.walkObjects(0, "Nothing"), {
+		assert.throws(() => storage.walk("objects", 0, "Nothing"), {
 			name: "TypeError",
 			message: "The model has no type Nothing.",
 		});

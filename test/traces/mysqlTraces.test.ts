@@ -224,7 +224,7 @@ describe("traces on MySQL", () => {
 		const texts = await logged(async () => {
 			// The first is not sampled.
 			const calls = [null, ...spans].map((span, n) =>
-				corkboard.storage.readObjects([id], {
+				corkboard.storage.read("objects", [id], {
 					trace: traceOf(span, statements[n] as Statement[]),
 				}),
 			);

@@ -13,7 +13,6 @@ import type {
 	ExplainStep,
 } from "../../src/plan/explainOutput.ts";
 import { createLog } from "../../src/server/log.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { openTraces } from "../../src/traces/openTraces.ts";
 import { createSampler } from "../../src/traces/sampler.ts";
 import { sqlComment } from "../../src/traces/sqlComment.ts";
@@ -26,6 +25,7 @@ import {
 	treeOf,
 } from "../helpers/otlpServer.ts";
 import { command } from "../helpers/runCommand.ts";
+import { type OwnReads, readsWith } from "../helpers/storageWith.ts";
 import { until } from "../helpers/until.ts";
 import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
 
@@ -95,19 +95,17 @@ describe("a traced server", () => {
 		return find() as ReceivedSpan;
 	}
 
-	/** While these methods of the storage port are replaced. */
+	/** While these reads of the storage port are replaced. */
 	async function replaced<T>(
-		methods: Partial<Pick<Storage, "readObjects" | "scanLists">>,
+		own: OwnReads,
 		body: () => Promise<T>,
 	): Promise<T> {
 		const { storage } = server;
-		Object.assign(storage, methods);
+		Object.assign(storage, { read: readsWith(storage, own) });
 		try {
 			return await body();
 		} finally {
-			for (const name of Object.keys(methods)) {
-				Reflect.deleteProperty(storage, name);
-			}
+			Reflect.deleteProperty(storage, "read");
 		}
 	}
 
@@ -209,7 +207,7 @@ describe("a traced server", () => {
 			throw new TypeError("broken");
 		};
 		const { root, response, text, traceId } = await replaced(
-			{ readObjects: rejects },
+			{ objects: rejects },
 			() => ask(USERS, { variables: { ids: ["774262344384999"] } }),
 		);
 		const { errorId } = JSON.parse(text).errors[0].extensions;
@@ -258,12 +256,12 @@ describe("a traced server", () => {
 
 	it("logs a slow request with what it did, and without a value of its variables", async () => {
 		const { storage } = server;
-		const scanLists = storage.scanLists.bind(storage);
+		const read = storage.read.bind(storage);
 		const { traceId, response } = await replaced(
 			{
-				async scanLists(scans, call) {
+				async lists(scans, call) {
 					await new Promise((resolve) => setTimeout(resolve, 350));
-					return scanLists(scans, call);
+					return read("lists", scans, call);
 				},
 			},
 			() =>

@@ -68,7 +68,7 @@ export async function run(
 		document,
 		variables,
 		context: corkboard.createContext(viewer),
-		explain: { hostOf: (shard) => corkboard.storage.hostOf(shard) },
+		explain: { hostOf: (shard) => corkboard.storage.map.hostOf(shard) },
 	});
 	if (extensions?.explain === undefined) {
 		throw new CorkboardError(

@@ -56,7 +56,7 @@ export async function run(
 		"readWrite",
 		"import",
 	);
-	await corkboard.storage.createTables();
+	await corkboard.admin.createTables();
 	const progress = createProgressLine(context);
 	let bad = 0;
 	const report = await importLines(corkboard.store, source.bytes, {

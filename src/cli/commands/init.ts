@@ -47,7 +47,7 @@ export async function run(
 	const lost =
 		options.lost === undefined ? [] : await recreateLostTables(config);
 	await using corkboard = await openForCommand(context, config, "readWrite");
-	const { shards, modShards } = corkboard.storage;
+	const { shards, modShards } = corkboard.storage.map;
 	await createGraphTables(config, corkboard, context);
 	const queueShards = await createQueueTables(corkboard);
 	const poolShards = await createPoolTables(corkboard);
@@ -76,15 +76,15 @@ function requireLocked(): void {
 /** Those of the graph. What was made is remembered: nothing lost may be taken for new. */
 async function createGraphTables(
 	{ store: place }: Config,
-	{ storage }: Corkboard,
+	{ admin, storage }: Corkboard,
 	context: CommandContext,
 ): Promise<void> {
 	// It was made when the folder was opened.
-	if (storage.hasSingleWriter || place.kind === "embedded") return;
+	if (storage.map.hasSingleWriter || place.kind === "embedded") return;
 	await using store = openTopologyStore(place);
 	const progress = createProgressLine(context);
 	try {
-		await createTables(storage, recordInStore(store), {
+		await createTables(admin, recordInStore(store), {
 			mayBeNew: true,
 			progress: (done, total) =>
 				progress.update(`${done} of ${total} shards and mod shards`),

@@ -68,7 +68,7 @@ export async function run(
 	// After the server: what its last requests did is sent.
 	await using traces = await openConfiguredTraces(config);
 	await using corkboard = await context.open(config, "readWrite", "serve");
-	using _tables = reportMissingTables(corkboard.storage, log);
+	using _tables = reportMissingTables(corkboard.admin, log);
 	if (corkboard.modelProblem !== null) {
 		log.warn({ reason: corkboard.modelProblem }, "model is not the newest");
 	}

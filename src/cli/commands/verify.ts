@@ -12,6 +12,7 @@ import {
 	verify,
 } from "../../ops/verify/verify.ts";
 import type { ShardsToCheck } from "../../ops/verify/walkGraph.ts";
+import type { StorageMap } from "../../storage/storage.ts";
 import { parseShardRanges } from "../../topology/ranges.ts";
 import { formatNumber } from "../../util/format.ts";
 import {
@@ -88,7 +89,7 @@ export async function run(
 	const progress = createProgressLine(context);
 	const report = await verify(corkboard.store, {
 		repair,
-		...(only && { only: checkedShards(only, corkboard.storage) }),
+		...(only && { only: checkedShards(only, corkboard.storage.map) }),
 		types: createStoredTypes(corkboard.schema),
 		signal,
 		onProgress: (now) => progress.update(describeProgress(now)),
@@ -130,14 +131,14 @@ function readRanges(option: string, text: string): readonly number[] {
 
 function checkedShards(
 	only: ShardsToCheck,
-	storage: Pick<Corkboard["storage"], "shards" | "modShards">,
+	map: Pick<StorageMap, "shards" | "modShards">,
 ): ShardsToCheck {
-	const known = new Set(storage.shards);
+	const known = new Set(map.shards);
 	const missing = only.shards.find((shard) => !known.has(shard));
 	if (missing !== undefined) {
 		throw new UsageError(`The topology has no shard ${missing}.`);
 	}
-	const modShard = only.modShards.find((each) => each >= storage.modShards);
+	const modShard = only.modShards.find((each) => each >= map.modShards);
 	if (modShard !== undefined) {
 		throw new UsageError(`The topology has no mod shard ${modShard}.`);
 	}
@@ -155,8 +156,8 @@ async function enqueue(
 		);
 	}
 	const count = counts
-		? await enqueueRecount(storage, queues.jobs)
-		: await enqueueVerify(storage, queues.jobs, repair);
+		? await enqueueRecount(storage.map, queues.jobs)
+		: await enqueueVerify(storage.map, queues.jobs, repair);
 	const queue = counts ? recount.queue : verifyShards.queue;
 	return `enqueued ${count} jobs of ${queue}: queue scan ${queue} shows them, and what they found`;
 }

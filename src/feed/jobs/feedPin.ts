@@ -113,7 +113,8 @@ async function followersOf(
 		after,
 	}: { readonly limit: number; readonly after?: Position | undefined },
 ): Promise<readonly FollowerPage[]> {
-	const pages = await storage.scanLists(
+	const pages = await storage.read(
+		"lists",
 		producers.map(({ via, followers }) => {
 			const mapping = model.mappings.get(followers);
 			if (mapping === undefined) {

@@ -248,7 +248,8 @@ async function isFollowing(
 	user: Id,
 	producers: readonly Producer[],
 ): Promise<readonly boolean[]> {
-	const edges = await storage.readEdges(
+	const edges = await storage.read(
+		"edges",
 		producers.map(({ source, via }) => ({
 			mapping: mappingOf({ model }, LISTS_OF[source].followed),
 			from: user,

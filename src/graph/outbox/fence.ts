@@ -53,7 +53,7 @@ export async function fenceUnheld(
 		// A process with an older model or topology cannot see such an object: it may exist.
 		const isKnown =
 			typeNameOf(model, reservation.id) !== null &&
-			storage.hostOf(shard) !== null;
+			storage.map.hostOf(shard) !== null;
 		if (!isKnown) fail(reservation, unknownObject());
 		return isKnown;
 	});

@@ -1,7 +1,15 @@
+import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import { modShard } from "../../storage/modShard.ts";
-import type { KeyResult, LookupKey, Storage } from "../../storage/storage.ts";
+import type {
+	KeyResult,
+	LookupKey,
+	ReadKey,
+	ReadKind,
+	ReadResult,
+} from "../../storage/storage.ts";
+import { StorageAround } from "../../storage/storageAround.ts";
 import type { HostBreakers, HostSkipped } from "./hostBreakers.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
 
@@ -55,22 +63,32 @@ export function createGuardedWriter(
 		return results;
 	}
 
-	const hostOfId = (id: Id) => storage.hostOf(unpackId(id).shard);
+	const hostOfId = (id: Id) => storage.map.hostOf(unpackId(id).shard);
 	const hostOfKey = ({ key }: LookupKey) =>
-		storage.hostOfModShard(modShard(key, storage.modShards));
+		storage.map.hostOfModShard(modShard(key, storage.map.modShards));
 
-	const reads: Pick<Storage, "readObjects" | "readLookups"> = {
-		readObjects: (ids, call) =>
-			perHost(ids, hostOfId, (some) => storage.readObjects(some, call)),
-		readLookups: (keys, call) =>
-			perHost(keys, hostOfKey, (some) => storage.readLookups(some, call)),
-	};
+	class GuardedStorage extends StorageAround {
+		override read<K extends ReadKind>(
+			kind: K,
+			keys: readonly ReadKey<K>[],
+			call?: CallOptions,
+		): Promise<readonly KeyResult<ReadResult<K>>[]> {
+			const read = (some: readonly ReadKey<K>[]) =>
+				storage.read(kind, some, call);
+			if (kind === "objects") {
+				return perHost(keys, (id) => hostOfId(id as Id), read);
+			}
+			return kind === "lookups"
+				? perHost(keys, (key) => hostOfKey(key as LookupKey), read)
+				: read(keys);
+		}
+	}
 
 	return {
-		store: { ...store, storage: withOverrides(storage, reads) },
+		store: { ...store, storage: new GuardedStorage(storage) },
 		call: writer.call,
 		async transact(transaction) {
-			const host = storage.hostOf(transaction.shard);
+			const host = storage.map.hostOf(transaction.shard);
 			check(host);
 			try {
 				const committed = await writer.transact(transaction);
@@ -101,17 +119,4 @@ export function createGuardedWriter(
 			),
 		defersJobs: writer.defersJobs,
 	};
-}
-
-/** Methods are bound to the storage, whose private fields another receiver does not have. */
-function withOverrides(storage: Storage, overrides: Partial<Storage>): Storage {
-	return new Proxy(storage, {
-		get(target, name) {
-			if (Object.hasOwn(overrides, name)) {
-				return overrides[name as keyof Storage];
-			}
-			const value: unknown = Reflect.get(target, name, target);
-			return typeof value === "function" ? value.bind(target) : value;
-		},
-	});
 }

@@ -43,7 +43,7 @@ export async function resolveLinks(
 	});
 	const groups = [...byKey.values()];
 	const keys = groups.map(([link]) => naturalKeyOf(model, link as Link));
-	const rows = await storage.readLookups(keys, writer.call);
+	const rows = await storage.read("lookups", keys, writer.call);
 	const holders = rows.flatMap((row) =>
 		row === null || row instanceof CorkboardError ? [] : [row.id],
 	);

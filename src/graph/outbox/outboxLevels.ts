@@ -1,5 +1,10 @@
 import type { OutboxLevel } from "../../diagnostics.ts";
-import type { OutboxSize, Storage } from "../../storage/storage.ts";
+import type {
+	KeyResult,
+	OutboxSize,
+	OutboxSizeQuery,
+	StorageMap,
+} from "../../storage/storage.ts";
 import { deadlineIn, withDeadline } from "../../util/deadline.ts";
 
 /** Entries of a shard that are counted: with more, it is enough to know that. */
@@ -9,7 +14,12 @@ const FRESH_MS = 5_000;
 /** Nobody waits longer for the hosts. Milliseconds. */
 const DEADLINE_MS = 2_000;
 
-type Source = Pick<Storage, "outboxShards" | "hostOf" | "outboxSizes">;
+interface Source {
+	readonly map: Pick<StorageMap, "outboxShards" | "hostOf">;
+	outboxSizes(
+		shards: readonly OutboxSizeQuery[],
+	): Promise<readonly KeyResult<OutboxSize>[]>;
+}
 
 /**
  * How much is in the outboxes of each host, for whoever scrapes metrics: asked
@@ -35,10 +45,10 @@ export class OutboxLevels {
 
 	/** Never rejects. */
 	async levels(): Promise<readonly OutboxLevel[]> {
-		const { outboxShards: shards } = this.#source;
+		const { map } = this.#source;
 		const hosts = Map.groupBy(
-			shards,
-			(shard) => this.#source.hostOf(shard) ?? "",
+			map.outboxShards,
+			(shard) => map.hostOf(shard) ?? "",
 		);
 		const asked = [...hosts].map(([host, some]) => this.#ask(host, some));
 		await withDeadline(Promise.all(asked), deadlineIn(DEADLINE_MS)).catch(
@@ -72,7 +82,9 @@ export class OutboxLevels {
 	}
 
 	async #read(host: string, shards: readonly number[]): Promise<void> {
-		const sizes = await this.#source.outboxSizes(shards, MAX_COUNTED);
+		const sizes = await this.#source.outboxSizes(
+			shards.map((shard) => ({ shard, limit: MAX_COUNTED })),
+		);
 		const read: OutboxSize[] = [];
 		for (const size of sizes) {
 			// Of a part of its shards nothing can be said.

@@ -79,7 +79,7 @@ export class OutboxWatch implements AsyncDisposable {
 	check(): void {
 		const oldest = this.#now() - UNREAD_MS;
 		if (this.#unpublishedReadAt < oldest) this.#limitAge(true);
-		const unread = this.#store.storage.outboxShards.filter(
+		const unread = this.#store.storage.map.outboxShards.filter(
 			(shard) => this.#lookAt(shard).at < oldest,
 		);
 		const isSame =
@@ -107,7 +107,7 @@ export class OutboxWatch implements AsyncDisposable {
 	}
 
 	#hostOf(shard: number): string {
-		return this.#store.storage.hostOf(shard) ?? "";
+		return this.#store.storage.map.hostOf(shard) ?? "";
 	}
 
 	#startSoon(ms: number): void {
@@ -120,7 +120,7 @@ export class OutboxWatch implements AsyncDisposable {
 
 	/** One for each host whose last one has ended: a host that does not answer delays no other. */
 	#start(): void {
-		const hosts = Map.groupBy(this.#store.storage.outboxShards, (shard) =>
+		const hosts = Map.groupBy(this.#store.storage.map.outboxShards, (shard) =>
 			this.#hostOf(shard),
 		);
 		for (const [host, shards] of hosts) {
@@ -169,9 +169,9 @@ export class OutboxWatch implements AsyncDisposable {
 		shards: readonly number[],
 	): Promise<ReadonlyMap<number, readonly number[]>> {
 		const found = new Map<number, number[]>();
-		let rest = shards.map((shard) => ({ shard, after: 0 }));
+		let rest = shards.map((shard) => ({ shard, after: 0, limit: PAGE }));
 		while (rest.length > 0) {
-			const pages = await this.#store.storage.untakenEntries(rest, PAGE);
+			const pages = await this.#store.storage.read("untakenEntries", rest);
 			const next: typeof rest = [];
 			for (const [nth, { shard }] of rest.entries()) {
 				const page = pages[nth];
@@ -184,7 +184,7 @@ export class OutboxWatch implements AsyncDisposable {
 				found.set(shard, locals);
 				const last = page.at(-1);
 				if (last !== undefined && page.length === PAGE) {
-					next.push({ shard, after: last });
+					next.push({ shard, after: last, limit: PAGE });
 				}
 			}
 			rest = next;
@@ -214,7 +214,7 @@ export class OutboxWatch implements AsyncDisposable {
 			looks.set(shard, { host, at, entries });
 		}
 		if (old.length > 0) {
-			const entries = await this.#store.storage.readEntries(old);
+			const entries = await this.#store.storage.read("entries", old);
 			const keys = new Set<string>();
 			for (const [nth, entry] of entries.entries()) {
 				if (entry instanceof Error) looks.delete((old[nth] as OutboxKey).shard);

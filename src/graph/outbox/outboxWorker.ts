@@ -46,7 +46,7 @@ const MAX_BLOCKED = 50_000;
 
 /** How old an entry has to be before it is delivered beside renames of other processes. Milliseconds. */
 export function renamePatienceOf({ store }: Writer): number {
-	return store.storage.hasSingleWriter ? 0 : RENAME_PATIENCE_MS;
+	return store.storage.map.hasSingleWriter ? 0 : RENAME_PATIENCE_MS;
 }
 
 /**
@@ -99,8 +99,8 @@ export class OutboxWorker implements AsyncDisposable {
 	/** One for each host whose last pass has ended. */
 	#startPasses(): void {
 		const { storage } = this.#writer.store;
-		const hosts = Map.groupBy(storage.outboxShards, (shard) =>
-			storage.hasSingleWriter ? "" : (storage.hostOf(shard) ?? ""),
+		const hosts = Map.groupBy(storage.map.outboxShards, (shard) =>
+			storage.map.hasSingleWriter ? "" : (storage.map.hostOf(shard) ?? ""),
 		);
 		for (const [host, shards] of hosts) {
 			if (this.#passes.has(host)) continue;
@@ -126,7 +126,7 @@ export class OutboxWorker implements AsyncDisposable {
 		try {
 			while (!this.#isStopped) {
 				const page = await storage.pendingEntries({
-					olderThanMs: storage.hasSingleWriter ? 0 : GRACE_MS,
+					olderThanMs: storage.map.hasSingleWriter ? 0 : GRACE_MS,
 					limit: PAGE,
 					shards,
 					after,
@@ -155,7 +155,7 @@ export class OutboxWorker implements AsyncDisposable {
 
 	/** Whether no write is at work on the entry any more. */
 	#isDue({ entry, writtenAt }: PendingEntry): boolean {
-		const { hasSingleWriter } = this.#writer.store.storage;
+		const { hasSingleWriter } = this.#writer.store.storage.map;
 		// The process that wrote it has ended: this one is the only writer, and started later.
 		if (hasSingleWriter && writtenAt < this.#startedAt) return true;
 		const graceMs =
@@ -242,7 +242,8 @@ export class OutboxWorker implements AsyncDisposable {
 		entries: readonly PendingEntry[],
 	): Promise<readonly PendingEntry[]> {
 		const { store } = this.#writer;
-		if (store.storage.hasSingleWriter || !store.sharesCaches) return entries;
+		if (store.storage.map.hasSingleWriter || !store.sharesCaches)
+			return entries;
 		const isUntaken = (entry: PendingEntry) => entry.nextAttemptAt === 0;
 		const untaken = entries.filter(isUntaken);
 		if (untaken.length === 0) return entries;
@@ -266,7 +267,7 @@ export class OutboxWorker implements AsyncDisposable {
 		entries: readonly PendingEntry[],
 	): Promise<readonly PendingEntry[]> {
 		const { storage } = this.#writer.store;
-		if (storage.hasSingleWriter || entries.length === 0) return entries;
+		if (storage.map.hasSingleWriter || entries.length === 0) return entries;
 		const until =
 			(Date.now() + TAKEN_MS) * 1_000 +
 			Math.floor(Math.random() * TAKEN_SPREAD);

@@ -74,7 +74,8 @@ async function readBelow(
 		(at) => positions[at] === undefined,
 	);
 	if (below.length === 0) return;
-	const edges = await sources.store.storage.readEdges(
+	const edges = await sources.store.storage.read(
+		"edges",
 		below.map((at) => ({ mapping, ...(ends[at] as EdgeEnds) })),
 		call,
 	);

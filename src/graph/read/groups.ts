@@ -79,7 +79,8 @@ function readIds(
 			if (read instanceof CorkboardError) return groups.map(() => read);
 			if (read?.complete) return groups.map((group) => idsIn(read, group));
 		}
-		const scans = await store.storage.scanLists(
+		const scans = await store.storage.read(
+			"lists",
 			groups.map((group) => ({
 				...list,
 				backward: false,

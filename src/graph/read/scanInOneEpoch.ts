@@ -116,7 +116,8 @@ async function relocate(
 	scans: readonly OutdatedScan[],
 	call: CallOptions | undefined,
 ): Promise<readonly KeyResult<EpochScan>[]> {
-	const read = await storage.readRenumberings(
+	const read = await storage.read(
+		"renumberings",
 		scans.map(({ scan: { mapping, from, after, before }, epoch }) => ({
 			mapping,
 			from,

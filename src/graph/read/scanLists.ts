@@ -107,7 +107,7 @@ async function scanMissing(
 				),
 		fromShard.length === 0
 			? []
-			: store.storage.scanLists(fromShard.map(pageOf), call),
+			: store.storage.read("lists", fromShard.map(pageOf), call),
 	]);
 	const beyond: number[] = [];
 	for (const [at, index] of fromHead.entries()) {
@@ -129,7 +129,7 @@ async function scanMissing(
 		if (head !== undefined) keepPage(store, head, scanOf(index), result);
 	}
 	if (beyond.length > 0) {
-		const rest = await store.storage.scanLists(beyond.map(pageOf), call);
+		const rest = await store.storage.read("lists", beyond.map(pageOf), call);
 		for (const [at, index] of beyond.entries()) {
 			results[index] = rest[at] as KeyResult<ScannedEdges>;
 		}

@@ -208,7 +208,8 @@ export class View implements Graph {
 		// The head is read beside the edges, so that a short list answers from
 		// memory the next time.
 		const [edges] = await Promise.all([
-			this.#store.storage.readEdges(
+			this.#store.storage.read(
+				"edges",
 				unknown.map((to) => ({ ...list, to })),
 				call,
 			),

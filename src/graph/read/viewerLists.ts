@@ -78,7 +78,8 @@ export class ViewerLists {
 		});
 		if (pairs.length === 0) return;
 		const from = this.#viewer as Id;
-		const edges = await this.#store.storage.readEdges(
+		const edges = await this.#store.storage.read(
+			"edges",
 			pairs.map(({ mapping, to }) => ({ mapping, from, to })),
 			call,
 		);

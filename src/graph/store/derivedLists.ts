@@ -114,7 +114,7 @@ export function prefixListId(
 ): Id {
 	const beginning = [...prefix].slice(0, SHARD_PREFIX).join("");
 	return packId({
-		shard: modShard(beginning, storage.modShards),
+		shard: modShard(beginning, storage.map.modShards),
 		type: number,
 		local: localOf(prefix),
 	});

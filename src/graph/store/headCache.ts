@@ -74,7 +74,8 @@ export function createHeadCache(options: {
 		const isShared =
 			shared?.heads != null && limit <= DEEPEST_HEAD && !isOverdue();
 		const load = async (missing: readonly number[]) => {
-			const results = await storage.scanLists(
+			const results = await storage.read(
+				"lists",
 				missing.map((index) => ({
 					...(lists[index] as ListKey),
 					backward: false,

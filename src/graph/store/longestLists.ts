@@ -74,10 +74,13 @@ async function readAll(
 	/** Whether all hosts answered. */
 	readonly isWhole: boolean;
 }> {
-	const results = await storage.longestLists(
-		mapping,
-		storage.shards,
-		MOST_LONGEST_LISTS,
+	const results = await storage.read(
+		"longestLists",
+		storage.map.shards.map((shard) => ({
+			mapping,
+			shard,
+			limit: MOST_LONGEST_LISTS,
+		})),
 	);
 	const failures = results.filter((one) => one instanceof CorkboardError);
 	const [failure] = failures;

@@ -59,13 +59,14 @@ export function createLookupCache(options: {
 		invalidate: (name) => local.invalidate(partition, name),
 		invalidateModShards: (modShards) =>
 			local.invalidateWhere((name) =>
-				modShards.has(modShard(keyOfName(name), storage.modShards)),
+				modShards.has(modShard(keyOfName(name), storage.map.modShards)),
 			),
 		read(keys, call) {
 			const results = local.read<CorkboardError>(
 				keys.map((key) => ({ partition, key: lookupName(key) })),
 				async (missing, shared) => {
-					const rows = await storage.readLookups(
+					const rows = await storage.read(
+						"lookups",
 						missing.map((index) => keys[index] as LookupKey),
 						shared,
 					);

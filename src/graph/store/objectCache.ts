@@ -64,7 +64,7 @@ export function createObjectCache(options: {
 		call: CallOptions | undefined,
 	): Promise<readonly KeyResult<CachedObject>[]> {
 		if (shared?.objects == null || isOverdue()) {
-			const texts = await storage.readObjects(ids, call);
+			const texts = await storage.read("objects", ids, call);
 			return texts.map((text, at) =>
 				text instanceof CorkboardError ? text : toCached(ids[at] as Id, text),
 			);
@@ -83,7 +83,8 @@ export function createObjectCache(options: {
 					value instanceof CorkboardError ? undefined : loaded.get(index),
 			},
 			async (missing) => {
-				const texts = await storage.readObjects(
+				const texts = await storage.read(
+					"objects",
 					missing.map((index) => ids[index] as Id),
 					call,
 				);

@@ -31,7 +31,7 @@ export class OutboxDeletions implements AsyncDisposable {
 	add(keys: readonly OutboxKey[]): void {
 		if (this.#isDisposed) return;
 		for (const { shard, local } of keys) {
-			this.#keys.push({ shard, local, host: this.#storage.hostOf(shard) });
+			this.#keys.push({ shard, local, host: this.#storage.map.hostOf(shard) });
 		}
 		this.#startSoon(WITHIN_MS);
 	}
@@ -55,7 +55,7 @@ export class OutboxDeletions implements AsyncDisposable {
 		clearTimeout(this.#timer);
 		this.#timer = undefined;
 		const keys = this.#keys.filter(
-			({ shard, host }) => this.#storage.hostOf(shard) === host,
+			({ shard, host }) => this.#storage.map.hostOf(shard) === host,
 		);
 		this.#keys = [];
 		if (keys.length === 0) return;

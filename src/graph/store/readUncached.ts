@@ -18,7 +18,7 @@ export async function readUncachedResults(
 ): Promise<ReadonlyMap<Id, KeyResult<JsonObject | null>>> {
 	const unique = [...new Set(ids)];
 	const texts =
-		unique.length > 0 ? await storage.readObjects(unique, call) : [];
+		unique.length > 0 ? await storage.read("objects", unique, call) : [];
 	return new Map(
 		unique.map((id, at) => {
 			const text = texts[at] ?? null;

@@ -73,7 +73,8 @@ export async function archiveBatch(
 	// A list that the model has no more.
 	if (mapping === undefined) return { next: null, removed: 0 };
 	const [scanned] = valuesOrThrow(
-		await store.storage.scanLists(
+		await store.storage.read(
+			"lists",
 			[
 				{
 					mapping,
@@ -117,7 +118,8 @@ export async function leavingEdges(
 		})),
 	);
 	const scanned = valuesOrThrow(
-		await store.storage.scanLists(
+		await store.storage.read(
+			"lists",
 			lists.map((list) => ({
 				...list,
 				backward: false,
@@ -147,7 +149,9 @@ async function areGone(
 	ids: readonly Id[],
 	now: number,
 ): Promise<ReadonlySet<Id>> {
-	const texts = valuesOrThrow(await store.storage.readObjects(ids, DECISIVE));
+	const texts = valuesOrThrow(
+		await store.storage.read("objects", ids, DECISIVE),
+	);
 	const { visibility } = store.domain;
 	const gone = ids.filter((id, at) => {
 		const data = parseJsonObject(texts[at] ?? "");
@@ -173,7 +177,7 @@ export async function archiveUnlisted(
 	for (let at = 0; at < ids.length; at += BATCH) {
 		const some = ids.slice(at, at + BATCH);
 		const texts = valuesOrThrow(
-			await store.storage.readObjects(some, DECISIVE),
+			await store.storage.read("objects", some, DECISIVE),
 		);
 		const owned = some.flatMap((id, nth) => {
 			const data = parseJsonObject(texts[nth] ?? "");
@@ -230,7 +234,7 @@ async function removePartsOnShard(
 	let left = ids;
 	for (let attempt = 0; attempt < ATTEMPTS && left.length > 0; attempt++) {
 		const texts = valuesOrThrow(
-			await store.storage.readObjects(left, DECISIVE),
+			await store.storage.read("objects", left, DECISIVE),
 		);
 		const found = left.flatMap((id, at) => {
 			const data = parseJsonObject(texts[at] ?? "");

@@ -78,7 +78,7 @@ async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
 		...(isPending && { state: "pending" }),
 		version: 1,
 	};
-	const shard = store.domain.placement.shardFor(name, data, store.storage);
+	const shard = store.domain.placement.shardFor(name, data, store.storage.map);
 	/** Nothing leads to an object before it is active: until then all its edges are in the outbox. */
 	const split = (edges: readonly EdgeUpdate[]) =>
 		isPending
@@ -165,7 +165,7 @@ async function readLookup(
 	{ store, call }: WritePipeline,
 	key: Pick<LookupRow, "name" | "key">,
 ): Promise<LookupRow | null> {
-	const [row = null] = await store.storage.readLookups([key], call);
+	const [row = null] = await store.storage.read("lookups", [key], call);
 	if (row instanceof CorkboardError) throw row;
 	return row;
 }
@@ -207,7 +207,7 @@ async function moveObject(
 	if (neighbor !== undefined) {
 		const { store, call } = pipeline;
 		const keys = [{ mapping, from, to: neighbor }];
-		const [edge] = await store.storage.readEdges(keys, call);
+		const [edge] = await store.storage.read("edges", keys, call);
 		if (edge instanceof CorkboardError) throw edge;
 		if (edge?.state !== PRESENT) throw notFound();
 	}

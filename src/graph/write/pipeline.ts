@@ -304,7 +304,8 @@ export class WritePipeline implements Writer {
 
 	async deleteOutboxEntries(rows: readonly OutboxKey[]): Promise<void> {
 		const { storage, outboxDeletions } = this.store;
-		if (this.#ofRequest && !storage.hasSingleWriter) outboxDeletions.add(rows);
+		if (this.#ofRequest && !storage.map.hasSingleWriter)
+			outboxDeletions.add(rows);
 		else {
 			await this.#traced(
 				{

@@ -35,12 +35,15 @@ const CLOCKS_US = 3_600_000_000;
 
 /** Microseconds since 1970: edges removed earlier can be purged. Throws UNAVAILABLE where an outbox cannot be read. */
 export async function purgeableBefore(
-	storage: Pick<Storage, "outboxShards" | "outboxSizes">,
+	storage: Pick<Storage, "map" | "read">,
 	now: number = Date.now(),
 ): Promise<number> {
 	const before = (now - KEPT_DAYS * DAY_MS) * 1_000;
 	const sizes = valuesOrThrow(
-		await storage.outboxSizes(storage.outboxShards, 1),
+		await storage.read(
+			"outboxSizes",
+			storage.map.outboxShards.map((shard) => ({ shard, limit: 1 })),
+		),
 	);
 	return sizes.reduce(
 		(earliest, { oldestAt }) =>
@@ -84,7 +87,7 @@ export async function purgeBatch(
 	before: number,
 ): Promise<PurgedBatch> {
 	const { storage, model } = store;
-	const walk = storage.walkEdges(shard, mapping, after ?? undefined);
+	const walk = storage.walk("edges", shard, mapping, after ?? undefined);
 	let edges: readonly Edge[] = [];
 	for await (const some of walk) {
 		edges = some;

@@ -84,7 +84,7 @@ function besideOf(
 	const shard = shardOfList(list, storage);
 	const beside = shardOfList(other, storage);
 	return beside !== shard &&
-		storage.canTransactOnBoth(shard, beside, [list, other])
+		storage.map.canTransactOnBoth(shard, beside, [list, other])
 		? beside
 		: undefined;
 }
@@ -228,7 +228,7 @@ export function linksOf(
 							mapping: mapping.name,
 							from,
 							sequence: sequence + at,
-							shard: domain.placement.shardFor(to.type, to.data, storage),
+							shard: domain.placement.shardFor(to.type, to.data, storage.map),
 						},
 					],
 		),

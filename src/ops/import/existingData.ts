@@ -49,7 +49,7 @@ export async function readExistingData(
 	];
 	const rows =
 		wanted.length > 0
-			? valuesOrThrow(await store.storage.readLookups(wanted, DECISIVE))
+			? valuesOrThrow(await store.storage.read("lookups", wanted, DECISIVE))
 			: [];
 	const ids = new Map<string, Id>();
 	for (const [at, key] of keys.entries()) {

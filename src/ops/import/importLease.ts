@@ -52,7 +52,7 @@ export async function acquireImportLease(
 		},
 		assertNotExpired() {
 			// The lock of the folder keeps others out, and calls that block keep the timer from renewing.
-			if (storage.hasSingleWriter || !lease.isExpired) return;
+			if (storage.map.hasSingleWriter || !lease.isExpired) return;
 			throw new CorkboardError(
 				"UNAVAILABLE",
 				"The import stood still for longer than its lease lasts, so another one may have begun. Run it again to resume it.",

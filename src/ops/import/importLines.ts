@@ -108,7 +108,7 @@ export async function importLines(
 	const total = new Totals();
 
 	const report = (status: ImportReport["status"]) => total.report(status);
-	const size = store.storage.hasSingleWriter
+	const size = store.storage.map.hasSingleWriter
 		? LINES_PER_BATCH
 		: LINES_PER_FLEET_BATCH;
 	for await (const batch of readBatches(lines, size, signal)) {
@@ -219,7 +219,7 @@ function deliverEntries(
 	pipeline: WritePipeline,
 	onUndelivered?: (undelivered: Undelivered) => void,
 ): Promise<DeliveryPass> {
-	const { hasSingleWriter } = pipeline.store.storage;
+	const { hasSingleWriter } = pipeline.store.storage.map;
 	return deliverPending(pipeline, 0, {
 		isWanted: ({ entry }) =>
 			hasSingleWriter || entry?.reservations === undefined,

@@ -106,6 +106,8 @@ const NO_OBJECT = "0" as Id;
 
 async function readRow(storage: Storage): Promise<LookupRow | null> {
 	const keys = [{ name: IMPORT_STATE_LOOKUP, key: KEY }];
-	const [row = null] = valuesOrThrow(await storage.readLookups(keys, DECISIVE));
+	const [row = null] = valuesOrThrow(
+		await storage.read("lookups", keys, DECISIVE),
+	);
 	return row;
 }

@@ -78,7 +78,9 @@ async function absentEdges(
 	edges: readonly NumberedEdge[],
 ): Promise<readonly NumberedEdge[]> {
 	if (edges.length === 0) return [];
-	const found = valuesOrThrow(await store.storage.readEdges(edges, DECISIVE));
+	const found = valuesOrThrow(
+		await store.storage.read("edges", edges, DECISIVE),
+	);
 	return edges.filter((_, at) => found[at] === null);
 }
 

@@ -62,7 +62,7 @@ export async function writeLevel(
 		const shard = store.domain.placement.shardFor(
 			type,
 			prepared.content,
-			store.storage,
+			store.storage.map,
 		);
 		const some = byShard.get(shard);
 		if (some === undefined) byShard.set(shard, [prepared]);

@@ -1,4 +1,4 @@
-import type { Storage } from "../../storage/storage.ts";
+import type { StorageMap } from "../../storage/storage.ts";
 import type { EnqueuesJobs } from "./graphContext.ts";
 import { recount } from "./recount.ts";
 import { verifyShards } from "./verifyShards.ts";
@@ -6,7 +6,7 @@ import { verifyShards } from "./verifyShards.ts";
 /** At most so many jobs: each reads all outboxes. */
 const MAX_VERIFY_JOBS = 64;
 
-type Shards = Pick<Storage, "shards" | "modShards">;
+type Shards = Pick<StorageMap, "shards" | "modShards">;
 
 /**
  * Enqueues jobs that verify the whole graph, each some shards. Returns how many.

@@ -94,7 +94,7 @@ export const purgeEdges = job({
  * make repeating harmless: a shard or plan that is pending already is not enqueued again.
  */
 async function plan({ store, jobs }: GraphContext): Promise<void> {
-	const { shards } = store.storage;
+	const { shards } = store.storage.map;
 	const day = Math.floor(Date.now() / EVERY_MS);
 	await jobs.enqueueAll(
 		purgeEdges,

@@ -124,8 +124,8 @@ export async function* walkCounts(
 	shard: number,
 	mapping: Mapping,
 ): AsyncGenerator<readonly ListCount[]> {
-	const rows = flat(storage.walkLists(shard, mapping));
-	const sums = sumsOf(flat(storage.walkEdges(shard, mapping)));
+	const rows = flat(storage.walk("lists", shard, mapping));
+	const sums = sumsOf(flat(storage.walk("edges", shard, mapping)));
 	let row = await rows.next();
 	let sum = await sums.next();
 	let batch: ListCount[] = [];

@@ -56,7 +56,7 @@ export function misplacedLookup(
 	row: LookupRow,
 	shard: number,
 ): Damage | null {
-	const own = modShard(row.key, store.storage.modShards);
+	const own = modShard(row.key, store.storage.map.modShards);
 	if (own === shard) return null;
 	const { description, ...rest } = lookupDamage(store, row, shard);
 	return {
@@ -76,7 +76,7 @@ export function lookupSubject({ name, key }: LookupRow): string {
 function lookupDamage(
 	{ storage }: Store,
 	row: LookupRow,
-	shard = modShard(row.key, storage.modShards),
+	shard = modShard(row.key, storage.map.modShards),
 ): Pick<Damage, "subject" | "description" | "table" | "row"> {
 	const { name, key, id } = row;
 	const shown = name === IMPORT_LOOKUP ? ` ${key}` : "";

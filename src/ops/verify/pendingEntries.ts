@@ -52,9 +52,10 @@ export async function readPendingEntries(
 			stuck.push({ row, unreadable: reasonOf(error) });
 		}
 	};
-	for (const shard of storage.outboxShards) {
+	for (const shard of storage.map.outboxShards) {
 		try {
-			for await (const rows of storage.walkOutbox(shard)) rows.forEach(read);
+			for await (const rows of storage.walk("outbox", shard))
+				rows.forEach(read);
 		} catch (error) {
 			if (!(error instanceof CorkboardError)) throw error;
 			unchecked.note(`${databaseOfShard(shard)}.outbox`, error);

@@ -38,7 +38,7 @@ export class Reader {
 		const unique = [...new Set(ids)];
 		if (unique.length === 0) return new Map();
 		const texts = this.#answered(
-			await this.store.storage.readObjects(unique),
+			await this.store.storage.read("objects", unique),
 			(at) => databaseName("db", unpackId(unique[at] as Id).shard),
 		);
 		return new Map(
@@ -53,7 +53,7 @@ export class Reader {
 		keys: readonly EdgeKey[],
 	): Promise<readonly (Edge | null | Unread)[]> {
 		if (keys.length === 0) return [];
-		return this.#answered(await this.store.storage.readEdges(keys), (at) =>
+		return this.#answered(await this.store.storage.read("edges", keys), (at) =>
 			databaseName("db", unpackId((keys[at] as EdgeKey).from).shard),
 		);
 	}
@@ -62,8 +62,9 @@ export class Reader {
 		lists: readonly ListKey[],
 	): Promise<readonly (ListCount | Unread)[]> {
 		if (lists.length === 0) return [];
-		return this.#answered(await this.store.storage.countLists(lists), (at) =>
-			databaseName("db", unpackId((lists[at] as ListKey).from).shard),
+		return this.#answered(
+			await this.store.storage.read("counts", lists),
+			(at) => databaseName("db", unpackId((lists[at] as ListKey).from).shard),
 		);
 	}
 
@@ -73,7 +74,8 @@ export class Reader {
 	): Promise<readonly (readonly Renumbering[] | Unread)[]> {
 		if (lists.length === 0) return [];
 		return this.#answered(
-			await this.store.storage.readRenumberings(
+			await this.store.storage.read(
+				"renumberings",
 				// An epoch that is no number is reported as such.
 				lists.map((list) => ({
 					...list,
@@ -89,10 +91,10 @@ export class Reader {
 	): Promise<readonly (LookupRow | null | Unread)[]> {
 		if (keys.length === 0) return [];
 		const { storage } = this.store;
-		return this.#answered(await storage.readLookups(keys), (at) =>
+		return this.#answered(await storage.read("lookups", keys), (at) =>
 			databaseName(
 				"mod",
-				modShard((keys[at] as LookupKey).key, storage.modShards),
+				modShard((keys[at] as LookupKey).key, storage.map.modShards),
 			),
 		);
 	}

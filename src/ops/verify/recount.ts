@@ -27,7 +27,7 @@ export async function recountBatch(
 	after: Id | null,
 ): Promise<RecountedBatch> {
 	let rows: readonly ListRow[] = [];
-	const walk = store.storage.walkLists(shard, mapping, after ?? undefined);
+	const walk = store.storage.walk("lists", shard, mapping, after ?? undefined);
 	for await (const some of walk) {
 		rows = some;
 		break;

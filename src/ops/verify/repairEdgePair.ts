@@ -52,7 +52,9 @@ export async function repairEdgePair(
 	const canExist =
 		isOfTypes && [from, to].every((id) => contents.get(id) !== "absent");
 	for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-		const edges = valuesOrThrow(await store.storage.readEdges(keys, DECISIVE));
+		const edges = valuesOrThrow(
+			await store.storage.read("edges", keys, DECISIVE),
+		);
 		const [sourceEdge = null, inverseEdge = null] = edges;
 		const wanted = wantedEdge(edges, canExist, inverse !== null);
 		if (wanted === null) return;
@@ -63,7 +65,7 @@ export async function repairEdgePair(
 		}
 		if (inverseKey === null || !isNeeded(inverseEdge)) continue;
 		const [written = null] = valuesOrThrow(
-			await store.storage.readEdges([sourceKey], DECISIVE),
+			await store.storage.read("edges", [sourceKey], DECISIVE),
 		);
 		await writeEdge(store, inverseKey, inverseEdge, written ?? wanted);
 	}

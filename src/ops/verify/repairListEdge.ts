@@ -22,7 +22,7 @@ export async function repairListEdge(
 ): Promise<void> {
 	const key = { mapping, from, to: id };
 	const [edge = null] = valuesOrThrow(
-		await store.storage.readEdges([key], DECISIVE),
+		await store.storage.read("edges", [key], DECISIVE),
 	);
 	const isOfTypes = endsOfOtherTypes(store.model, mapping, key).length === 0;
 	const data = isOfTypes
@@ -73,7 +73,7 @@ export async function repairGlobalListEdge(
 	to: Id,
 ): Promise<void> {
 	const [edge = null] = valuesOrThrow(
-		await store.storage.readEdges([{ mapping, from, to }], DECISIVE),
+		await store.storage.read("edges", [{ mapping, from, to }], DECISIVE),
 	);
 	if (edge?.state === PRESENT) return;
 	await applyEdges(new WritePipeline(store), [

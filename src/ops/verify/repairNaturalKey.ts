@@ -70,7 +70,7 @@ export async function repairNaturalKey(
 	for (const reservation of reservationsOf(store, id, named)) {
 		if (reservation.name !== name) continue;
 		const [row = null] = valuesOrThrow(
-			await store.storage.readLookups([reservation], DECISIVE),
+			await store.storage.read("lookups", [reservation], DECISIVE),
 		);
 		if (row?.id === id && row.token === reservation.token) return;
 		const lookup = store.model.lookups.get(name);

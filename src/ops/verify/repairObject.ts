@@ -50,7 +50,7 @@ export async function repairBookkeeping(
 	const edges =
 		keys.length === 0
 			? []
-			: valuesOrThrow(await store.storage.readEdges(keys, DECISIVE));
+			: valuesOrThrow(await store.storage.read("edges", keys, DECISIVE));
 	const versions = edges
 		.map((edge) => edge?.version)
 		.filter((version) => isStoredNumber(version));

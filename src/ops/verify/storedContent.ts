@@ -17,7 +17,7 @@ export async function readContents(
 	const unique = [...new Set(ids)];
 	const texts =
 		unique.length > 0
-			? valuesOrThrow(await storage.readObjects(unique, call))
+			? valuesOrThrow(await storage.read("objects", unique, call))
 			: [];
 	return new Map(unique.map((id, at) => [id, parseContent(texts[at] ?? null)]));
 }

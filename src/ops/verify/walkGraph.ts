@@ -79,8 +79,11 @@ export async function walkGraph(
 	const { model, storage } = store;
 	const { unchecked, signal, onDamage } = options;
 	const {
-		shards = storage.shards,
-		modShards = Array.from({ length: storage.modShards }, (_, shard) => shard),
+		shards = storage.map.shards,
+		modShards = Array.from(
+			{ length: storage.map.modShards },
+			(_, shard) => shard,
+		),
 	} = options.only ?? {};
 	const reader = new Reader(store, unchecked);
 	const checked = { objects: 0, edges: 0, lists: 0, lookups: 0 };
@@ -161,7 +164,7 @@ export async function walkGraph(
 		for (const shard of modShards) {
 			await walk(
 				`${databaseName("mod", shard)}.lookups`,
-				() => storage.walkLookups(shard),
+				() => storage.walk("lookups", shard),
 				"lookups",
 				async (all) => {
 					const rows = await inPlace(all, (row) =>
@@ -181,7 +184,7 @@ export async function walkGraph(
 			for (const shard of shards) {
 				await walk(
 					`${databaseName("db", shard)}.${type.table}`,
-					() => storage.walkObjects(shard, type.name),
+					() => storage.walk("objects", shard, type.name),
 					"objects",
 					async (rows) => {
 						const contents = new Map(
@@ -212,9 +215,13 @@ export async function walkGraph(
 			};
 			for (const shard of shards) {
 				await walk(
-					`${databaseOfShard(storage.shardOfLists(mapping, shard))}.${mapping.table}`,
+					`${databaseOfShard(storage.map.shardOfLists(mapping, shard))}.${mapping.table}`,
 					() =>
-						storage.walkEdges(storage.shardOfLists(mapping, shard), mapping),
+						storage.walk(
+							"edges",
+							storage.map.shardOfLists(mapping, shard),
+							mapping,
+						),
 					"edges",
 					async (all) => {
 						const edges = await inPlace(all, (edge) =>
@@ -234,9 +241,13 @@ export async function walkGraph(
 		for (const mapping of model.mappings.values()) {
 			for (const shard of shards) {
 				await walk(
-					`${databaseOfShard(storage.shardOfLists(mapping, shard))}.lists`,
+					`${databaseOfShard(storage.map.shardOfLists(mapping, shard))}.lists`,
 					() =>
-						walkCounts(storage, storage.shardOfLists(mapping, shard), mapping),
+						walkCounts(
+							storage,
+							storage.map.shardOfLists(mapping, shard),
+							mapping,
+						),
 					"lists",
 					async (all) => {
 						const lists = await inPlace(all, (list) =>

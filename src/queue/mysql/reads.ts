@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
-import { readByHost } from "../../storage/mysql/shards.ts";
 import { unionAll } from "../../storage/mysql/sqlFragment.ts";
+import { readByHost } from "../../storage/readByHost.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import type { LocalId } from "../jobId.ts";
@@ -160,30 +160,33 @@ export async function readQueues(
 				.sort((one, other) => (one.name < other.name ? -1 : 1)),
 		);
 	};
-	const answers = await readByHost<number, readonly QueueRow[]>(numbers, {
-		shardOf: (number) => shards.get(number),
-		absent: () => [],
-		maxKeys: RANGES,
-		async read(host, some) {
-			const keys = some.map(({ key }) => key);
-			try {
-				return await read(keys, host);
-			} catch (thrown) {
-				if (!isNoTable(thrown)) throw thrown;
-				return Promise.all(
-					keys.map(async (key) => {
-						try {
-							return (await read([key], host))[0] ?? [];
-						} catch (failure) {
-							// A shard whose tables have not been created has no queues.
-							if (isNoTable(failure)) return [];
-							throw failure;
-						}
-					}),
-				);
-			}
+	const answers = await readByHost<QueueShard, number, readonly QueueRow[]>(
+		numbers,
+		{
+			placeOf: (number) => shards.get(number),
+			absent: () => [],
+			maxKeys: RANGES,
+			async read(host, some) {
+				const keys = some.map(({ key }) => key);
+				try {
+					return await read(keys, host);
+				} catch (thrown) {
+					if (!isNoTable(thrown)) throw thrown;
+					return Promise.all(
+						keys.map(async (key) => {
+							try {
+								return (await read([key], host))[0] ?? [];
+							} catch (failure) {
+								// A shard whose tables have not been created has no queues.
+								if (isNoTable(failure)) return [];
+								throw failure;
+							}
+						}),
+					);
+				}
+			},
 		},
-	});
+	);
 	return answers.map((answer, index) => {
 		const number = numbers[index] ?? 0;
 		return shards.has(number) ? answer : unknownQueueShard(number);
@@ -199,8 +202,8 @@ async function readRanges<Range extends { readonly at: Place }, A>(
 		host: QueueShard["host"],
 	) => Promise<readonly A[]>,
 ): Promise<readonly (A | CorkboardError)[]> {
-	const answers = await readByHost<Range, A>(ranges, {
-		shardOf: ({ at }) => shards.get(at.shard),
+	const answers = await readByHost<QueueShard, Range, A>(ranges, {
+		placeOf: ({ at }) => shards.get(at.shard),
 		// Replaced below.
 		absent: () => null as A,
 		maxKeys: RANGES,

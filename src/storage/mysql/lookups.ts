@@ -12,79 +12,70 @@ import type { Host } from "./driver/host.ts";
 import type { Row, Scalar } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
-import { chunks, type KeyOnShard, readByHost, type Shard } from "./shards.ts";
+import { chunks, type KeyOnShard, type Shard } from "./shards.ts";
 import { anyOf, unionAll, valuesOf } from "./sqlFragment.ts";
 
 /** Rows of one statement. */
-const ROWS = 500;
+export const LOOKUPS = 500;
 
 const COLUMNS = "name, `key`, id, token";
 
-/** How to find a key's mod shard, and the options of a statement there. */
-export interface LookupCall {
-	readonly shardOf: (key: string) => Shard | undefined;
-	readonly queryOptions: (shard: Shard) => QueryOptions;
-}
-
-export function readLookups(
-	keys: readonly LookupKey[],
-	{ shardOf, queryOptions }: LookupCall,
-): Promise<readonly KeyResult<LookupRow | null>[]> {
-	return readByHost<LookupKey, LookupRow | null>(keys, {
-		shardOf: ({ key }) => shardOf(key),
-		absent: () => null,
-		maxKeys: ROWS,
-		read: (host, some) =>
-			selectLookups(
-				host,
-				some,
-				queryOptions((some[0] as KeyOnShard<LookupKey>).shard),
-			),
-	});
-}
-
 /** Changes of one key take effect in order: the first change of every key, then the second, and so on. */
 export async function compareAndSetLookups(
-	changes: readonly LookupChange[],
-	call: LookupCall,
+	host: Host,
+	changes: readonly KeyOnShard<LookupChange>[],
+	optionsOf: (shard: Shard) => QueryOptions,
 ): Promise<readonly KeyResult<LookupRow | null>[]> {
-	const rowsAfter = new Array<KeyResult<LookupRow | null>>(changes.length);
+	const rowsAfter = new Map<
+		KeyOnShard<LookupChange>,
+		KeyResult<LookupRow | null>
+	>();
 	const met = new Map<string, number>();
-	const rounds = Map.groupBy(changes.keys(), (index) => {
-		const name = nameOf(changes[index] as LookupChange);
+	const rounds = Map.groupBy(changes, ({ key }) => {
+		const name = nameOf(key);
 		const round = met.get(name) ?? 0;
 		met.set(name, round + 1);
 		return round;
 	});
-	for (const indexes of rounds.values()) {
-		const some = indexes.map((index) => changes[index] as LookupChange);
-		const results = await changeOnShards(some, call);
-		const resultOf = ({ key }: LookupKey) => results.get(call.shardOf(key));
-		const unsure = indexes.filter(
-			(index) => resultOf(changes[index] as LookupChange) === "some",
-		);
-		const rows = await readLookups(
-			unsure.map((index) => changes[index] as LookupChange),
-			// It says whose the key is.
-			{
-				...call,
-				queryOptions: (shard) => ({
-					...call.queryOptions(shard),
-					decides: true,
-				}),
-			},
-		);
-		for (const index of indexes) {
-			const change = changes[index] as LookupChange;
-			const result = resultOf(change);
-			if (result === "all") rowsAfter[index] = rowAfter(change);
-			else rowsAfter[index] = result instanceof CorkboardError ? result : null;
+	for (const some of rounds.values()) {
+		const results = await changeOnShards(some, optionsOf);
+		const unsure = some.filter(({ shard }) => results.get(shard) === "some");
+		for (const one of some) {
+			const result = results.get(one.shard);
+			rowsAfter.set(
+				one,
+				result instanceof CorkboardError ? result : rowAfter(one.key),
+			);
 		}
-		unsure.forEach((index, at) => {
-			rowsAfter[index] = rows[at] as KeyResult<LookupRow | null>;
-		});
+		for (const [at, row] of (
+			await readRows(host, unsure, optionsOf)
+		).entries()) {
+			rowsAfter.set(unsure[at] as KeyOnShard<LookupChange>, row);
+		}
 	}
-	return rowsAfter;
+	return changes.map((one) => rowsAfter.get(one) ?? null);
+}
+
+/** Rows that say whose the keys are. */
+async function readRows(
+	host: Host,
+	keys: readonly KeyOnShard<LookupKey>[],
+	optionsOf: (shard: Shard) => QueryOptions,
+): Promise<readonly KeyResult<LookupRow | null>[]> {
+	const rows: KeyResult<LookupRow | null>[] = [];
+	for (const some of chunks(keys, LOOKUPS)) {
+		const [{ shard }] = some as [KeyOnShard<LookupKey>];
+		const options = { ...optionsOf(shard), decides: true };
+		try {
+			rows.push(...(await readLookups(host, some, options)));
+		} catch (thrown) {
+			if (!(thrown instanceof StorageFailure)) throw thrown;
+			rows.push(
+				...some.map(({ shard }) => toStorageError(thrown, shard.number)),
+			);
+		}
+	}
+	return rows;
 }
 
 /** The row after a change that succeeded. */
@@ -96,19 +87,18 @@ function rowAfter({ name, key, next }: LookupChange): LookupRow | null {
 type ShardResult = "all" | "some" | CorkboardError;
 
 async function changeOnShards(
-	changes: readonly LookupChange[],
-	{ shardOf, queryOptions }: LookupCall,
-): Promise<ReadonlyMap<Shard | undefined, ShardResult>> {
-	const results = new Map<Shard | undefined, ShardResult>();
+	changes: readonly KeyOnShard<LookupChange>[],
+	optionsOf: (shard: Shard) => QueryOptions,
+): Promise<ReadonlyMap<Shard, ShardResult>> {
+	const results = new Map<Shard, ShardResult>();
 	await Promise.all(
-		[...Map.groupBy(changes, ({ key }) => shardOf(key))].map(
+		[...Map.groupBy(changes, ({ shard }) => shard)].map(
 			async ([shard, some]) => {
-				if (shard === undefined) return;
 				try {
 					const affected = await changeLookups(
 						shard,
-						some,
-						queryOptions(shard),
+						some.map(({ key }) => key),
+						optionsOf(shard),
 					);
 					results.set(shard, affected === some.length ? "all" : "some");
 				} catch (thrown) {
@@ -122,7 +112,7 @@ async function changeOnShards(
 }
 
 /** Keys of one host in one statement. */
-async function selectLookups(
+export async function readLookups(
 	host: Host,
 	keys: readonly KeyOnShard<LookupKey>[],
 	options: QueryOptions,
@@ -204,7 +194,7 @@ async function changeLookups(
 			});
 		}
 	}
-	for (const some of chunks(inserts, ROWS)) {
+	for (const some of chunks(inserts, LOOKUPS)) {
 		const { text, values } = valuesOf(some);
 		statements.push({
 			name: "insert lookup",
@@ -213,7 +203,7 @@ async function changeLookups(
 			values,
 		});
 	}
-	for (const some of chunks(deletes, ROWS)) {
+	for (const some of chunks(deletes, LOOKUPS)) {
 		const condition = anyOf(
 			some.map((values) => ({
 				text: "name = ? AND `key` = ? AND id = ? AND token = ?",

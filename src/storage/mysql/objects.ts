@@ -1,10 +1,4 @@
-import {
-	type Id,
-	type IdParts,
-	MAX_LOCAL,
-	packId,
-	unpackId,
-} from "../../id/ids.ts";
+import { type Id, MAX_LOCAL, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { NewObject, StoredObject } from "../storage.ts";
@@ -21,32 +15,19 @@ import type { StatementBatch } from "./statementBatch.ts";
 const INSERT_ROWS = 500;
 const INSERT_LENGTH = 1_000_000;
 
-/** An object to read. Its id is taken apart once. */
-export class ObjectKey implements IdParts {
-	readonly shard: number;
-	readonly type: number;
-	readonly local: number;
-
-	constructor(id: Id) {
-		const { shard, type, local } = unpackId(id);
-		this.shard = shard;
-		this.type = type;
-		this.local = local;
-	}
-}
-
 /** Objects of one host in one statement: an IN list for each table they are in. */
 export async function readObjects(
 	host: Host,
 	model: Model,
-	keys: readonly KeyOnShard<ObjectKey>[],
+	keys: readonly KeyOnShard<Id>[],
 	options: QueryOptions,
 ): Promise<readonly (string | null)[]> {
 	const tables: ReadTable[] = [];
 	const shards = new Map<Shard, Map<number, ReadTable | null>>();
 	const places: (ReadTable | null)[] = [];
+	const locals: number[] = [];
 	for (const { key, shard } of keys) {
-		const { type } = key;
+		const { type, local } = unpackId(key);
 		let types = shards.get(shard);
 		if (types === undefined) {
 			types = new Map();
@@ -59,7 +40,8 @@ export async function readObjects(
 			types.set(type, table);
 			if (table !== null) tables.push(table);
 		}
-		table?.texts.set(key.local, null);
+		table?.texts.set(local, null);
+		locals.push(local);
 		places.push(table);
 	}
 	if (tables.length === 0) return keys.map(() => null);
@@ -77,9 +59,7 @@ export async function readObjects(
 	for (const [part, local, data] of found) {
 		tables[Number(part)]?.texts.set(Number(local), data as string);
 	}
-	return keys.map(
-		({ key: { local } }, at) => places[at]?.texts.get(local) ?? null,
-	);
+	return locals.map((local, at) => places[at]?.texts.get(local) ?? null);
 }
 
 /** Objects to read from a table, by local id: their texts once they are read. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../util/json.ts";
+import type { PendingQuery } from "../driver.ts";
 import { entryName } from "../keys.ts";
 import { storedError } from "../outboxOrder.ts";
 import type {
@@ -6,8 +7,10 @@ import type {
 	OutboxKey,
 	OutboxPosition,
 	OutboxSize,
+	OutboxSizeQuery,
 	PendingEntry,
 	StoredEntry,
+	UntakenQuery,
 } from "../storage.ts";
 import { parseJsonObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
@@ -51,13 +54,7 @@ export function insertOutboxEntries(
 export async function pendingEntries(
 	host: Host,
 	shards: readonly Shard[],
-	query: {
-		/** Microseconds since 1970. */
-		readonly now: number;
-		readonly writtenBy: number;
-		readonly limit: number;
-		readonly after: ReadonlyMap<number, OutboxPosition>;
-	},
+	query: PendingQuery,
 	options: QueryOptions,
 ): Promise<readonly PendingEntry[]> {
 	const { now, writtenBy, limit, after } = query;
@@ -84,14 +81,13 @@ export async function pendingEntries(
 /** Entries that no process has taken, of some shards of one host, in the order of the shards: up to `limit` of each. The index alone answers. */
 export async function untakenEntries(
 	host: Host,
-	shards: readonly { readonly shard: Shard; readonly after: number }[],
-	limit: number,
+	keys: readonly KeyOnShard<UntakenQuery>[],
 	options: QueryOptions,
 ): Promise<readonly (readonly number[])[]> {
 	const rows = await host.rows(
 		unionAll(
 			"untaken outbox entries",
-			shards.map(({ shard: { number, database }, after }) => ({
+			keys.map(({ shard: { number, database }, key: { after, limit } }) => ({
 				text: `SELECT ${number} AS shard, local_id
 					FROM ${tableIn(database, "outbox")} FORCE INDEX (due)
 					WHERE next_attempt_at = 0 AND local_id > ?
@@ -102,7 +98,7 @@ export async function untakenEntries(
 		options,
 	);
 	const byShard = Map.groupBy(rows, ([shard]) => Number(shard));
-	return shards.map(({ shard: { number } }) =>
+	return keys.map(({ shard: { number } }) =>
 		(byShard.get(number) ?? []).map(([, local]) => Number(local)),
 	);
 }
@@ -110,14 +106,13 @@ export async function untakenEntries(
 /** How much is in the outboxes of some shards of one host, in their order. Old entries have small ids. */
 export async function outboxSizes(
 	host: Host,
-	shards: readonly Shard[],
-	limit: number,
+	keys: readonly KeyOnShard<OutboxSizeQuery>[],
 	options: QueryOptions,
 ): Promise<readonly OutboxSize[]> {
 	const rows = await host.rows(
 		unionAll(
 			"outbox sizes",
-			shards.map(({ number, database }) => ({
+			keys.map(({ shard: { number, database }, key: { limit } }) => ({
 				text: `SELECT ${number} AS shard, COUNT(*), MIN(ts)
 					FROM (SELECT ts FROM ${tableIn(database, "outbox")}
 						ORDER BY local_id LIMIT ${limit}) AS entries`,
@@ -129,7 +124,7 @@ export async function outboxSizes(
 	const byShard = new Map(
 		rows.map(([shard, ...size]) => [Number(shard), size]),
 	);
-	return shards.map(({ number }) => {
+	return keys.map(({ shard: { number } }) => {
 		const [entries, oldestAt] = byShard.get(number) ?? [];
 		return {
 			entries: Number(entries),

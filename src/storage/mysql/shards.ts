@@ -1,23 +1,18 @@
-import { CorkboardError } from "../../errors.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
+import type { KeyAt, Place, Places } from "../driver.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
-import type { KeyResult } from "../storage.ts";
-import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { databaseOf } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
 import type { SharedHosts } from "./sharedHosts.ts";
 
 /** One shard or mod shard: a database on a host. */
-export interface Shard {
+export interface Shard extends Place {
 	readonly number: number;
 	readonly database: string;
 	readonly host: Host;
 }
 
-export interface ShardMap {
-	/** Feed databases too, by their numbers in storage. */
-	readonly shards: ReadonlyMap<number, Shard>;
-	readonly modShards: ReadonlyMap<number, Shard>;
+export interface ShardMap extends Places<Shard> {
 	readonly hosts: readonly Host[];
 }
 
@@ -90,82 +85,7 @@ export function only(shards: readonly number[], map: ShardMap): ShardMap {
 	};
 }
 
-/** A key and its shard. */
-export interface KeyOnShard<Key> {
-	readonly key: Key;
-	readonly shard: Shard;
-}
-
-/**
- * Reads keys from their hosts, in statements of a bounded size side by side.
- * `read` returns the results of some keys of one host, in their order. The
- * failure of a statement is the result of its own keys only.
- */
-export async function readByHost<Key, A>(
-	keys: readonly Key[],
-	options: {
-		readonly shardOf: (key: Key) => Shard | undefined;
-		/** The result of a key on no shard. */
-		readonly absent: (key: Key) => A;
-		/** Most keys of one statement. */
-		readonly maxKeys: number;
-		readonly read: (
-			host: Host,
-			some: readonly KeyOnShard<Key>[],
-		) => Promise<readonly A[]>;
-	},
-): Promise<readonly KeyResult<A>[]> {
-	const { shardOf, absent, maxKeys, read } = options;
-	const results = new Array<KeyResult<A>>(keys.length);
-	const batches = new Map<Host, { placed: KeyOnShard<Key>[]; at: number[] }>();
-	keys.forEach((key, index) => {
-		const shard = shardOf(key);
-		if (shard === undefined) {
-			results[index] = absent(key);
-			return;
-		}
-		let batch = batches.get(shard.host);
-		if (batch === undefined) {
-			batch = { placed: [], at: [] };
-			batches.set(shard.host, batch);
-		}
-		batch.placed.push({ key, shard });
-		batch.at.push(index);
-	});
-	const readSome = async (
-		host: Host,
-		some: readonly KeyOnShard<Key>[],
-		at: readonly number[],
-	) => {
-		let found: readonly KeyResult<A>[];
-		try {
-			found = await read(host, some);
-		} catch (thrown) {
-			if (thrown instanceof StorageFailure) {
-				found = some.map(({ shard }) => toStorageError(thrown, shard.number));
-			} else if (thrown instanceof CorkboardError) {
-				found = some.map(() => thrown);
-			} else throw thrown;
-		}
-		at.forEach((index, one) => {
-			results[index] = found[one] as KeyResult<A>;
-		});
-	};
-	await Promise.all(
-		[...batches].flatMap(([host, { placed, at }]) =>
-			placed.length <= maxKeys
-				? readSome(host, placed, at)
-				: chunks(placed, maxKeys).map((some, index) =>
-						readSome(
-							host,
-							some,
-							at.slice(index * maxKeys, index * maxKeys + some.length),
-						),
-					),
-		),
-	);
-	return results;
-}
+export type KeyOnShard<Key> = KeyAt<Key, Shard>;
 
 export function chunks<Item>(
 	items: readonly Item[],

@@ -62,35 +62,30 @@ export class StandbyReads implements AsyncDisposable {
 		});
 	}
 
-	/** Whether a standby could answer. */
-	has(shard: number): boolean {
-		return this.#byShard.has(shard);
-	}
-
 	/** Whether all its pages come from the standby now. */
 	isSwitched(shard: number): boolean {
 		return this.#byShard.get(shard)?.isSwitched ?? false;
 	}
 
-	get isEmpty(): boolean {
-		return this.#pairs.size === 0;
-	}
-
-	/** Scans of feed databases on one host, each of which `has` a standby. */
-	async scan(
+	/** Scans of one host. Pages that may be stale can come from a standby, where there is one. */
+	async read(
 		host: Host,
 		scans: Scans,
 		options: QueryOptions,
 		trace: CallOptions["trace"],
 	): Promise<readonly ScanResult[]> {
-		const byPair = Map.groupBy(scans, ({ shard }) =>
-			this.#byShard.get(shard.number),
-		);
+		const pairOf = ({ key, shard }: KeyOnShard<Scan>) =>
+			key.mayBeStale ? this.#byShard.get(shard.number) : undefined;
+		if (this.#pairs.size === 0 || !scans.some(pairOf)) {
+			return this.#primary.read(host, scans, options);
+		}
+		const byPair = Map.groupBy(scans, pairOf);
 		const results = new Map<KeyOnShard<Scan>, ScanResult>();
 		await Promise.all(
 			[...byPair].map(async ([pair, some]) => {
-				if (pair === undefined) return;
-				const read = await this.#scanPair(pair, host, some, options, trace);
+				const read = await (pair === undefined
+					? this.#primary.read(host, some, options)
+					: this.#scanPair(pair, host, some, options, trace));
 				for (const [at, one] of some.entries()) {
 					results.set(one, read[at] as ScanResult);
 				}

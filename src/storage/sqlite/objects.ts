@@ -11,7 +11,7 @@ import { readInGroups } from "./readInGroups.ts";
 /** Statements on objects, by the type's number. */
 export type ObjectStatements = ReadonlyMap<number, TypeStatements>;
 
-interface TypeStatements {
+export interface TypeStatements {
 	readonly type: ObjectType;
 	readonly read: Sql;
 	readonly insert: Sql;

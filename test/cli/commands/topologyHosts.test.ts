@@ -32,7 +32,7 @@ async function fleet() {
 	};
 	{
 		await using corkboard = await openCorkboard(readConfig(env), "readWrite");
-		await corkboard.storage.createTables();
+		await corkboard.admin.createTables();
 	}
 	const owned = stack.move();
 	return {

@@ -7,7 +7,11 @@ import {
 	UNREAD_MS,
 } from "../../../src/graph/outbox/outboxWatch.ts";
 import type { Store } from "../../../src/graph/store/store.ts";
-import type { OutboxKey, StoredEntry } from "../../../src/storage/storage.ts";
+import type {
+	OutboxKey,
+	StoredEntry,
+	UntakenQuery,
+} from "../../../src/storage/storage.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 
 const A_SECOND = 1_000;
@@ -33,13 +37,16 @@ function watched() {
 	const limited: boolean[] = [];
 	const row: { token?: string } = {};
 	const storage = {
-		outboxShards: [0, 1],
-		hostOf: (shard: number) => hosts[shard],
-		untakenEntries: async (
-			shards: readonly { shard: number; after: number }[],
-			limit: number,
-		) =>
-			shards.map(({ shard, after }) =>
+		map: {
+			outboxShards: [0, 1],
+			hostOf: (shard: number) => hosts[shard],
+		},
+		read: (kind: keyof typeof reads, keys: readonly never[]) =>
+			reads[kind](keys),
+	};
+	const reads = {
+		untakenEntries: async (keys: readonly UntakenQuery[]) =>
+			keys.map(({ shard, after, limit }) =>
 				unreadable.has(shard)
 					? new CorkboardError("UNAVAILABLE", "down")
 					: outbox
@@ -47,11 +54,11 @@ function watched() {
 							.map(({ local }) => local)
 							.slice(0, limit),
 			),
-		readLookups: async () =>
+		lookups: async () =>
 			unreadable.has(MOD_SHARD)
 				? [new CorkboardError("UNAVAILABLE", "down")]
 				: [row.token === undefined ? null : { id: "0", ...row }],
-		readEntries: async (keys: readonly OutboxKey[]) =>
+		entries: async (keys: readonly OutboxKey[]) =>
 			keys.map(
 				({ shard, local }) =>
 					outbox.find((one) => one.shard === shard && one.local === local) ??

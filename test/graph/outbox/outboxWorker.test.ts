@@ -41,7 +41,7 @@ function pending(graph: Embedded, username: string): Promise<Id> {
 }
 
 async function statesOf({ storage }: Embedded, ids: readonly Id[]) {
-	const texts = await storage.readObjects(ids);
+	const texts = await storage.read("objects", ids);
 	return texts.map((text) => JSON.parse(String(text)).state ?? "active");
 }
 
@@ -96,7 +96,7 @@ describe("a delivery pass", () => {
 			unreadable: 0,
 		});
 		assert.deepEqual(await statesOf(graph, ids), ["active", "rejected"]);
-		const [row] = await graph.storage.readLookups([
+		const [row] = await graph.storage.read("lookups", [
 			{ name: "username", key: "ada" },
 		]);
 		assert.equal((row as { id: Id }).id, ids[0]);
@@ -115,7 +115,7 @@ describe("a delivery pass", () => {
 			undelivered: 0,
 			unreadable: 0,
 		});
-		const [row] = await graph.storage.readLookups([
+		const [row] = await graph.storage.read("lookups", [
 			{ name: "import", key: "u:1" },
 		]);
 		assert.equal((row as { id: Id }).id, first);
@@ -146,7 +146,7 @@ describe("a delivery pass", () => {
 		const passes: DeliveryPass[] = [];
 		const note = (pass: unknown) => void passes.push(pass as DeliveryPass);
 		CHANNELS.deliveryPass.subscribe(note);
-		const rows = () => collect(graph.storage.walkOutbox(0));
+		const rows = () => collect(graph.storage.walk("outbox", 0));
 		try {
 			await using worker = new OutboxWorker(new WritePipeline(graph.store));
 			assert.ok(worker);
@@ -216,7 +216,7 @@ describe("a delivery pass", () => {
 			await using worker = new OutboxWorker(new WritePipeline(graph.store));
 			assert.ok(worker);
 			await until("delivery", async () => {
-				const [found] = await graph.storage.readEdges([edge]);
+				const [found] = await graph.storage.read("edges", [edge]);
 				return found !== null;
 			});
 			await until("the end of the pass", () => passes.length > 0);

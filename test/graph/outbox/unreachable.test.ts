@@ -11,6 +11,7 @@ import { modShard } from "../../../src/storage/modShard.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
+import { readsWith, storageWith } from "../../helpers/storageWith.ts";
 import { collect } from "../../helpers/storing.ts";
 import { until } from "../../helpers/until.ts";
 
@@ -67,16 +68,12 @@ async function openHalf() {
 								);
 							}),
 					),
-				readLookups: (keys) => guarded(keys, storage.readLookups.bind(storage)),
+				read: readsWith(storage, {
+					lookups: (keys) =>
+						guarded(keys, (some) => storage.read("lookups", some)),
+				}),
 			};
-			return new Proxy(storage, {
-				get(target, name) {
-					const value: unknown =
-						overrides[name as keyof Storage] ??
-						Reflect.get(target, name, target);
-					return typeof value === "function" ? value.bind(target) : value;
-				},
-			});
+			return storageWith(storage, overrides);
 		},
 	});
 	return { graph, state };
@@ -225,7 +222,7 @@ describe("an entry of which one host cannot be reached", () => {
 		await enqueue(graph, {
 			lookups: [{ name: "import", key: keyOn(true, 1), id: user(1) }],
 		});
-		const row = async () => (await collect(graph.storage.walkOutbox(0)))[0];
+		const row = async () => (await collect(graph.storage.walk("outbox", 0)))[0];
 		{
 			await using worker = new OutboxWorker(new WritePipeline(graph.store));
 			assert.ok(worker);
@@ -286,10 +283,10 @@ describe("an entry of which one host cannot be reached", () => {
 			},
 		]);
 		assert.equal((await deliverPending(writer, 0)).delivered, 1);
-		const [text] = await graph.storage.readObjects([imported]);
+		const [text] = await graph.storage.read("objects", [imported]);
 		assert.equal(JSON.parse(String(text)).state, "rejected");
 		assert.deepEqual(
-			await graph.storage.readLookups([{ name: "import", key: importKey }]),
+			await graph.storage.read("lookups", [{ name: "import", key: importKey }]),
 			[null],
 		);
 	});

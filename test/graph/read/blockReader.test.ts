@@ -9,6 +9,7 @@ import {
 	type Embedded,
 	openEmbedded,
 } from "../../helpers/embedded.ts";
+import { readsWith, storageWith } from "../../helpers/storageWith.ts";
 
 /** More than a head holds. */
 const MANY = 40;
@@ -45,16 +46,13 @@ describe("block lists longer than a head", () => {
 
 	/** Lists cannot be read while it is down. */
 	function failing(storage: Storage): Storage {
-		return new Proxy(storage, {
-			get(target, name) {
-				if (name === "scanLists" && isDown) {
-					return async (scans: readonly unknown[]) =>
-						scans.map(() => new CorkboardError("UNAVAILABLE", "down"));
-				}
-				const value: unknown = Reflect.get(target, name, target);
-				return typeof value === "function" ? value.bind(target) : value;
-			},
+		const read = readsWith(storage, {
+			lists: async (scans) =>
+				isDown
+					? scans.map(() => new CorkboardError("UNAVAILABLE", "down"))
+					: storage.read("lists", scans),
 		});
+		return storageWith(storage, { read });
 	}
 
 	it("hide every user who blocks the viewer, and read single edges once a level", async () => {

@@ -14,6 +14,7 @@ import {
 	openEmbedded,
 } from "../../helpers/embedded.ts";
 import { hookedStorage } from "../../helpers/hookedStorage.ts";
+import { readsWith, storageWith } from "../../helpers/storageWith.ts";
 
 /** A graph whose writers can be stopped after they changed lookup rows, or be cut off from these. */
 async function openStoppable() {
@@ -59,7 +60,7 @@ async function found(
 }
 
 async function idInRow(storage: Storage, key: string): Promise<Id | null> {
-	const [row] = await storage.readLookups([{ name: "username", key }]);
+	const [row] = await storage.read("lookups", [{ name: "username", key }]);
 	return (row as LookupRow | null)?.id ?? null;
 }
 
@@ -172,15 +173,13 @@ describe("an object found by a natural key", () => {
 		let isDown = false;
 		await using graph = await openEmbedded({
 			wrap: (storage) =>
-				new Proxy(storage, {
-					get(target, name) {
-						const value: unknown = Reflect.get(target, name, target);
-						if (name === "readObjects" && isDown) {
-							return async (ids: readonly Id[]) =>
-								ids.map(() => new CorkboardError("UNAVAILABLE", "down"));
-						}
-						return typeof value === "function" ? value.bind(target) : value;
-					},
+				storageWith(storage, {
+					read: readsWith(storage, {
+						objects: async (ids) =>
+							isDown
+								? ids.map(() => new CorkboardError("UNAVAILABLE", "down"))
+								: storage.read("objects", ids),
+					}),
 				}),
 		});
 		const { writes, storage, store } = graph;

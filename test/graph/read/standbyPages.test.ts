@@ -20,6 +20,7 @@ import type {
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
 import { sharedHeads } from "../../helpers/pagingWorld.ts";
+import { readsWith, storageWith } from "../../helpers/storageWith.ts";
 import { good, listOf } from "../../helpers/storing.ts";
 
 type Step =
@@ -245,7 +246,7 @@ describe("pages of a list that grows, from a primary and a standby that is behin
 	});
 
 	async function whole(storage: Storage, from: Id): Promise<ScanResult> {
-		const [all] = await storage.scanLists([
+		const [all] = await storage.read("lists", [
 			{ mapping, from, backward: false, limit: 1_000 },
 		]);
 		return good(all);
@@ -269,16 +270,12 @@ function withStandby(
 	storage: Storage,
 	answer: (scan: Scan) => ScanResult | CorkboardError | null,
 ): Storage {
-	return new Proxy(storage, {
-		get(target, name) {
-			const value: unknown = Reflect.get(target, name, target);
-			if (typeof value !== "function") return value;
-			if (name !== "scanLists") return value.bind(target);
-			return async (scans: readonly Scan[]) => {
-				const answers = scans.map(answer);
-				const read = await target.scanLists(scans);
-				return answers.map((one, at) => one ?? read[at]);
-			};
+	const read = readsWith(storage, {
+		async lists(scans) {
+			const answers = scans.map(answer);
+			const read = await storage.read("lists", scans);
+			return answers.map((one, at) => one ?? (read[at] as ScanResult));
 		},
 	});
+	return storageWith(storage, { read });
 }

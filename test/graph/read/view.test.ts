@@ -4,7 +4,6 @@ import { CorkboardError } from "../../../src/errors.ts";
 import { View } from "../../../src/graph/read/view.ts";
 import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId, unpackId } from "../../../src/id/ids.ts";
-import type { Scan } from "../../../src/storage/storage.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 import {
 	callsOf,
@@ -12,6 +11,7 @@ import {
 	openEmbedded,
 } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
+import { readsWith, storageWith } from "../../helpers/storageWith.ts";
 
 describe("the view of one viewer", () => {
 	let graph: Embedded;
@@ -158,19 +158,17 @@ describe("the view of one viewer", () => {
 		const none = { list: { count: 0, lastSequence: 0, epoch: 0 }, edges: [] };
 		await using world = await openEmbedded({
 			wrap: (storage) =>
-				new Proxy(storage, {
-					get(target, name) {
-						if (name === "scanLists" && isDown) {
-							return async (scans: readonly Scan[]) =>
-								scans.map(({ mapping }) =>
-									mapping.name === shared
-										? new CorkboardError("UNAVAILABLE", "down")
-										: none,
-								);
-						}
-						const value: unknown = Reflect.get(target, name, target);
-						return typeof value === "function" ? value.bind(target) : value;
-					},
+				storageWith(storage, {
+					read: readsWith(storage, {
+						lists: async (scans) =>
+							isDown
+								? scans.map(({ mapping, from }) =>
+										mapping.name === shared
+											? new CorkboardError("UNAVAILABLE", "down")
+											: { ...none, list: { ...none.list, from } },
+									)
+								: storage.read("lists", scans),
+					}),
 				}),
 		});
 		const user = (username: string) =>
@@ -373,17 +371,15 @@ describe("the view of one viewer", () => {
 		const dead = new CorkboardError("UNAVAILABLE", "down");
 		await using broken = await openEmbedded({
 			wrap: (storage) =>
-				new Proxy(storage, {
-					get(target, name) {
-						const value = Reflect.get(target, name, target);
-						if (name === "readObjects") {
-							return async (ids: readonly Id[]) => {
-								const answers = await target.readObjects(ids);
-								return ids.map((id, at) => (down.has(id) ? dead : answers[at]));
-							};
-						}
-						return typeof value === "function" ? value.bind(target) : value;
-					},
+				storageWith(storage, {
+					read: readsWith(storage, {
+						async objects(ids) {
+							const answers = await storage.read("objects", ids);
+							return ids.map((id, at) =>
+								down.has(id) ? dead : (answers[at] ?? null),
+							);
+						},
+					}),
 				}),
 		});
 		const down = new Set<Id>();

@@ -4,6 +4,7 @@ import type { Id } from "../../../src/id/ids.ts";
 import { unpackId } from "../../../src/id/ids.ts";
 import { modShard } from "../../../src/storage/modShard.ts";
 import { callsOf, openEmbedded } from "../../helpers/embedded.ts";
+import { readsWith, storageWith } from "../../helpers/storageWith.ts";
 
 /** docs/consistency.md, "6. Topology". */
 describe("when a newer topology names another primary for some shards", () => {
@@ -12,17 +13,14 @@ describe("when a newer topology names another primary for some shards", () => {
 		let isHeld = false;
 		await using graph = await openEmbedded({
 			wrap: (storage) =>
-				new Proxy(storage, {
-					get(target, name) {
-						const value: unknown = Reflect.get(target, name, target);
-						if (typeof value !== "function") return value;
-						if (name !== "readObjects") return value.bind(target);
-						return async (...call: unknown[]) => {
-							const result = await value.apply(target, call);
+				storageWith(storage, {
+					read: readsWith(storage, {
+						async objects(ids, call) {
+							const result = await storage.read("objects", ids, call);
 							if (isHeld) await held;
 							return result;
-						};
-					},
+						},
+					}),
 				}),
 		});
 		const { store, writes, mapping } = graph;
@@ -49,12 +47,13 @@ describe("when a newer topology names another primary for some shards", () => {
 
 		store.invalidateShards({ shards: new Set([shard]), modShards: new Set() });
 		assert.deepEqual(await read(), ["readObjects 1", "scanLists 1"]);
-		const ofLookup = modShard(key(0).key, graph.storage.modShards);
+		const ofLookup = modShard(key(0).key, graph.storage.map.modShards);
 		store.invalidateShards({
 			shards: new Set(),
 			modShards: new Set([ofLookup]),
 		});
-		const isSame = modShard(key(1).key, graph.storage.modShards) === ofLookup;
+		const isSame =
+			modShard(key(1).key, graph.storage.map.modShards) === ofLookup;
 		assert.deepEqual(await read(), [`readLookups ${isSame ? 2 : 1}`]);
 
 		// Of the former primary.

@@ -7,10 +7,11 @@ import type { Store } from "../../../src/graph/store/store.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import type { Mapping } from "../../../src/model/types.ts";
-import type { Position, Scan, Storage } from "../../../src/storage/storage.ts";
+import type { Position, Storage } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
 import { sharedHeads } from "../../helpers/pagingWorld.ts";
+import { readsWith, storageWith } from "../../helpers/storageWith.ts";
 
 const LONG = 40;
 const SHORT = 7;
@@ -68,20 +69,15 @@ describe("a head", () => {
 	}
 
 	function recording(storage: Storage): Storage {
-		return new Proxy(storage, {
-			get(target, name) {
-				if (name === "scanLists") {
-					return async (scans: readonly Scan[]) => {
-						for (const { limit } of scans) limits.push(limit);
-						const results = await target.scanLists(scans);
-						await held(scans[0]?.limit ?? 0);
-						return results;
-					};
-				}
-				const value: unknown = Reflect.get(target, name, target);
-				return typeof value === "function" ? value.bind(target) : value;
+		const read = readsWith(storage, {
+			async lists(scans) {
+				for (const { limit } of scans) limits.push(limit);
+				const results = await storage.read("lists", scans);
+				await held(scans[0]?.limit ?? 0);
+				return results;
 			},
 		});
+		return storageWith(storage, { read });
 	}
 
 	async function read(store: Store, from: Id, depth: number) {

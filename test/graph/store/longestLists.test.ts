@@ -23,8 +23,8 @@ const down = () => new CorkboardError("UNAVAILABLE", "The host is down.");
 function setting(shards: KeyResult<readonly ListLength[]>[]) {
 	const at = { shards, reads: 0, now: 0 };
 	const storage = {
-		shards: shards.map((_, shard) => shard),
-		async longestLists() {
+		map: { shards: shards.map((_, shard) => shard) },
+		async read() {
 			at.reads++;
 			return at.shards;
 		},

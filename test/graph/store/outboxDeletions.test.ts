@@ -9,7 +9,7 @@ function deletingStorage(failures = 0) {
 	const calls: (readonly number[])[] = [];
 	const hosts = new Map<number, string>();
 	const storage = {
-		hostOf: (shard: number) => hosts.get(shard) ?? "first",
+		map: { hostOf: (shard: number) => hosts.get(shard) ?? "first" },
 		async deleteOutboxEntries(keys: readonly OutboxKey[]) {
 			calls.push(keys.map(({ local }) => local));
 			if (calls.length <= failures) throw new Error("down");

@@ -89,7 +89,7 @@ async function targets(
 	name: string,
 	from: Id,
 ): Promise<readonly Id[]> {
-	const [scanned] = await storage.scanLists([
+	const [scanned] = await storage.read("lists", [
 		{ mapping: mapping(name), from, backward: false, limit: 100 },
 	]);
 	if (scanned === undefined || scanned instanceof CorkboardError) throw scanned;
@@ -98,7 +98,9 @@ async function targets(
 }
 
 async function interest(graph: Embedded, slug: string): Promise<Id | null> {
-	const [row] = await graph.storage.readLookups([{ name: "slug", key: slug }]);
+	const [row] = await graph.storage.read("lookups", [
+		{ name: "slug", key: slug },
+	]);
 	if (row instanceof CorkboardError) throw row;
 	return row?.id ?? null;
 }

@@ -84,7 +84,7 @@ async function member(file: string) {
 			try {
 				acknowledged.push(...(await create(storage, shard, "Pin", { n })));
 				const some = acknowledged.slice(-5);
-				for (const text of await storage.readObjects(some)) {
+				for (const text of await storage.read("objects", some)) {
 					assert.ok(good(text));
 				}
 			} catch (thrown) {
@@ -476,7 +476,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 			model: MODEL,
 			topology: topologyOn(primary.url),
 		});
-		await storage.createTables();
+		await storage.admin.createTables();
 	}
 	await caughtUp(pair);
 	await checksServers(file, primary, replica);
@@ -666,7 +666,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 	for (const { failures } of members) assert.deepEqual(failures, []);
 	for (const each of members) {
 		await each.end();
-		const texts = await each.storage.readObjects(each.acknowledged);
+		const texts = await each.storage.read("objects", each.acknowledged);
 		assert.equal(texts.filter((text) => good(text) === null).length, 0);
 	}
 	const ids = members.flatMap(({ acknowledged }) => acknowledged);

@@ -57,7 +57,7 @@ test("a replica takes the place of a primary that stands still: what was acknowl
 		"readWrite",
 		"serve",
 	);
-	await corkboard.storage.createTables();
+	await corkboard.admin.createTables();
 	await using server = await startCorkboardServer(corkboard);
 	await using store = openFileStore(file);
 	using client = new Client(server.url);

@@ -148,7 +148,7 @@ test("a replica is added while its primary takes writes, wherever the command en
 		model: MODEL,
 		topology: topologyOn(primary.url),
 	});
-	await storage.createTables();
+	await storage.admin.createTables();
 	await using store = openFileStore(file);
 	const options: ReplicaOptions = { store, environment: env, agreeMs: 60_000 };
 
@@ -286,7 +286,7 @@ test("a replica is added while its primary takes writes, wherever the command en
 			topology: topologyOn(replica.url),
 		});
 		assert.ok(acknowledged.length > 20);
-		for (const text of await copy.readObjects(acknowledged)) {
+		for (const text of await copy.read("objects", acknowledged)) {
 			assert.ok(good(text));
 		}
 	}

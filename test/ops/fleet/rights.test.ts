@@ -41,7 +41,7 @@ test("a command on a fleet says before it begins which rights it lacks, on which
 	};
 	{
 		await using corkboard = await openCorkboard(readConfig(env), "readWrite");
-		await corkboard.storage.createTables();
+		await corkboard.admin.createTables();
 	}
 	await ask(
 		primary,

@@ -187,7 +187,7 @@ describe("what a mutation takes and what an import takes", () => {
 			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
 			"readWrite",
 		);
-		await corkboard.storage.createTables();
+		await corkboard.admin.createTables();
 		const { bad } = await importAll(corkboard, [
 			{ type: "User", key: "u:1", fields: { username: "one", name: "One" } },
 			{ type: "Board", key: "b:1", fields: { owner: "u:1", name: "One" } },
@@ -205,14 +205,14 @@ describe("what a mutation takes and what an import takes", () => {
 	});
 
 	async function holderOf(name: string, key: string): Promise<Id | null> {
-		const [row] = await corkboard.storage.readLookups([{ name, key }]);
+		const [row] = await corkboard.storage.read("lookups", [{ name, key }]);
 		assert.ok(!(row instanceof Error));
 		return row?.id ?? null;
 	}
 
 	/** What is stored of it and what stands for what is not, less what is each one's own. Its natural keys are given up, for the next to have. */
 	async function taken(type: string, id: Id): Promise<JsonObject> {
-		const [text] = await corkboard.storage.readObjects([id]);
+		const [text] = await corkboard.storage.read("objects", [id]);
 		const { tokens, created_at, ...content } = JSON.parse(String(text));
 		for (const [name, token] of Object.entries(tokens ?? {})) {
 			const key = String(content[name]).toLowerCase();

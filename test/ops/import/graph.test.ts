@@ -88,7 +88,8 @@ describe("import", () => {
 			return type !== "Comment" || isVisible(String(fields.pin));
 		};
 		const ids = new Map<string, Id>();
-		const rows = await graph.storage.readLookups(
+		const rows = await graph.storage.read(
+			"lookups",
 			[...objects.keys()].map((key) => ({ name: "import", key })),
 		);
 		for (const row of rows) {

@@ -11,6 +11,7 @@ import {
 	pin,
 } from "../../helpers/importedGraph.ts";
 import { dump, importAll, START, sqlOn } from "../../helpers/importing.ts";
+import { storageWith } from "../../helpers/storageWith.ts";
 
 describe("an import", () => {
 	it("counts created and existing objects and edges", async () => {
@@ -257,30 +258,19 @@ describe("an import", () => {
 		let isRacing = true;
 		await using graph = await openEmbedded({
 			wrap: (storage) => {
-				const racing = Object.create(storage) as typeof storage;
-				racing.transact = async (transaction) => {
-					const done = await storage.transact(transaction);
-					if (isRacing && transaction.creates?.[0]?.type === "User") {
-						isRacing = false;
-						await graph.writes.create({
-							type: "User",
-							data: { username: "ada" },
-						});
-					}
-					return done;
-				};
-				for (const verb of [
-					"readObjects",
-					"scanLists",
-					"readEdges",
-					"readLookups",
-					"compareAndSetLookups",
-					"pendingEntries",
-					"deleteOutboxEntries",
-				] as const) {
-					racing[verb] = (storage[verb] as () => never).bind(storage);
-				}
-				return racing;
+				return storageWith(storage, {
+					async transact(transaction) {
+						const done = await storage.transact(transaction);
+						if (isRacing && transaction.creates?.[0]?.type === "User") {
+							isRacing = false;
+							await graph.writes.create({
+								type: "User",
+								data: { username: "ada" },
+							});
+						}
+						return done;
+					},
+				});
 			},
 		});
 		const { bad } = await importAll(graph, [

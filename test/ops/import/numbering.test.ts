@@ -103,7 +103,7 @@ describe("import sequences", () => {
 			{ type: "Interest", key: "i:2", fields: { slug: "bees", name: "Bees" } },
 		]);
 		const mapping = graph.mapping("listInterest");
-		const [scanned] = await graph.storage.scanLists([
+		const [scanned] = await graph.storage.read("lists", [
 			{
 				mapping,
 				from: globalListId(graph.store.model, mapping),

@@ -85,7 +85,7 @@ describe("an import that is run again", () => {
 		await graph.writes.setEdge(mapping, user, liked, false);
 		const { report } = await importAll(graph, lines);
 		assert.equal(report.existing, 4);
-		const [edge] = await graph.storage.readEdges([
+		const [edge] = await graph.storage.read("edges", [
 			{ mapping, from: user, to: liked },
 		]);
 		assert.ok(edge && !(edge instanceof Error));

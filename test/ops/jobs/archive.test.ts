@@ -367,7 +367,7 @@ describe("the archive of a closed account", () => {
 
 	/** As the plan of a week does, shard by shard. */
 	async function purge(graph: Embedded, unlisted = true) {
-		for (const shard of graph.storage.shards) {
+		for (const shard of graph.storage.map.shards) {
 			await purgeEdges.start(
 				{
 					id: "",

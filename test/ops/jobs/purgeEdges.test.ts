@@ -86,8 +86,8 @@ function backdate({ folder, store }: Embedded, us: number): void {
 async function removed({ store, storage }: Embedded) {
 	const found: Record<string, number> = {};
 	for (const mapping of store.model.mappings.values()) {
-		for (const shard of storage.shards) {
-			for await (const edges of storage.walkEdges(shard, mapping)) {
+		for (const shard of storage.map.shards) {
+			for await (const edges of storage.walk("edges", shard, mapping)) {
 				const count = edges.filter(({ state }) => state === 1).length;
 				if (count > 0) found[mapping.name] = (found[mapping.name] ?? 0) + count;
 			}
@@ -97,7 +97,7 @@ async function removed({ store, storage }: Embedded) {
 }
 
 async function purgeAll(graph: Pick<Embedded, "store" | "storage">) {
-	for (const shard of graph.storage.shards) {
+	for (const shard of graph.storage.map.shards) {
 		await purgeEdges.start(started({ shard }), {
 			store: graph.store,
 			jobs: { enqueueAll: () => assert.fail("it plans nothing") },

@@ -34,7 +34,7 @@ describe("the job that counts lists again", () => {
 		await using graph = await smallGraph();
 		onShards(graph, "UPDATE lists SET count = count + 3");
 		assert.deepEqual(await damageOf(graph), ["wrong count"]);
-		for (const shard of graph.storage.shards) {
+		for (const shard of graph.storage.map.shards) {
 			const bodies: JsonObject[] = [];
 			let body: JsonObject = { shard };
 			// Each start is cut off at its first checkpoint.
@@ -54,8 +54,8 @@ describe("the job that counts lists again", () => {
 
 describe("the job that verifies shards", () => {
 	const all = ({ storage }: Embedded) => ({
-		modShards: Array.from({ length: storage.modShards }, (_, n) => n),
-		shards: [...storage.shards],
+		modShards: Array.from({ length: storage.map.modShards }, (_, n) => n),
+		shards: [...storage.map.shards],
 	});
 
 	it("finds damage of its shards alone, and fails with what remains", async () => {

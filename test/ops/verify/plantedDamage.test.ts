@@ -579,7 +579,7 @@ function epochIs(epoch: number): NonNullable<Plant["after"]> {
 	return async (graph) => {
 		const { list } = await listOf(graph, "placePin", "b:1");
 		assert.equal(list.epoch, epoch);
-		const [renumberings] = await graph.storage.readRenumberings([
+		const [renumberings] = await graph.storage.read("renumberings", [
 			{ mapping: graph.mapping("placePin"), from: list.from, since: epoch - 2 },
 		]);
 		assert.ok(renumberings && !(renumberings instanceof Error));
@@ -608,7 +608,7 @@ async function versionIsNumber(graph: Embedded): Promise<void> {
 }
 
 async function isFoundByName(graph: Embedded): Promise<void> {
-	const [row] = await graph.storage.readLookups([
+	const [row] = await graph.storage.read("lookups", [
 		{ name: "username", key: "ada" },
 	]);
 	assert.ok(row && !(row instanceof Error));

@@ -23,7 +23,7 @@ async function copyNames(
 }
 
 async function namesOf({ storage }: Embedded, id: Id): Promise<JsonObject> {
-	const [text] = await storage.readObjects([id]);
+	const [text] = await storage.read("objects", [id]);
 	const { username, email } = JSON.parse(good(text) as string);
 	return { username, email };
 }

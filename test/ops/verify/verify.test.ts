@@ -40,14 +40,14 @@ describe("verify", { concurrency: 8 }, () => {
 		);
 		await verify(graph.store, { repair: true });
 		const key = { mapping, from: from as Id, to: to as Id };
-		const [source] = await graph.storage.readEdges([key]);
+		const [source] = await graph.storage.read("edges", [key]);
 		assert.ok(source && !(source instanceof Error));
 		assert.deepEqual([source.state, source.version], [1, 4]);
 
 		sqlOn(graph.folder, DB, "UPDATE user_followed_by_users SET state = 0");
 		await verify(graph.store, { repair: true });
 		const inverse = graph.mapping("followUser.inverse");
-		const [back] = await graph.storage.readEdges([
+		const [back] = await graph.storage.read("edges", [
 			{ mapping: inverse, from: to as Id, to: from as Id },
 		]);
 		assert.ok(back && !(back instanceof Error));
@@ -64,7 +64,7 @@ describe("verify", { concurrency: 8 }, () => {
 			DB,
 			"DELETE FROM lists WHERE mapping = 'followUser.inverse'",
 		);
-		const [edge] = await graph.storage.readEdges([
+		const [edge] = await graph.storage.read("edges", [
 			{ mapping, from: String(from) as Id, to: String(to) as Id },
 		]);
 		assert.ok(edge && !(edge instanceof Error));
@@ -111,7 +111,8 @@ describe("verify", { concurrency: 8 }, () => {
 		const ada = (await idOf(graph, "u:ada")) as Id;
 		const mapping = graph.mapping("followUser");
 		const ids = await Promise.all(names.map((name) => idOf(graph, name)));
-		const edges = await graph.storage.readEdges(
+		const edges = await graph.storage.read(
+			"edges",
 			ids.map((to) => ({ mapping, from: ada, to: to as Id })),
 		);
 		sqlOn(graph.folder, DB, "DELETE FROM user_followed_by_users");
@@ -121,7 +122,7 @@ describe("verify", { concurrency: 8 }, () => {
 			"DELETE FROM lists WHERE mapping = 'followUser.inverse'",
 		);
 		const bob = (await idOf(graph, "u:bob")) as Id;
-		const [followsBob] = await graph.storage.readEdges([
+		const [followsBob] = await graph.storage.read("edges", [
 			{ mapping, from: ada, to: bob },
 		]);
 		for (const edge of [...edges, followsBob]) {
@@ -233,7 +234,7 @@ describe("verify", { concurrency: 8 }, () => {
 		await using graph = await smallGraph();
 		const mapping = graph.mapping("listInterest");
 		const root = globalListId(graph.store.model, mapping);
-		const [scanned] = await graph.storage.scanLists([
+		const [scanned] = await graph.storage.read("lists", [
 			{ mapping, from: root, backward: false, limit: 10 },
 		]);
 		assert.ok(scanned && !(scanned instanceof Error));

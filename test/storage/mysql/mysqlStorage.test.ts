@@ -47,7 +47,7 @@ test("a MySQL server set to read-only rejects writes as UNAVAILABLE and serves r
 			storage.deleteOutboxEntries([{ shard: 1, local: 1 }]),
 			({ details }: CorkboardError) => details.kind === "readOnly",
 		);
-		assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
+		assert.deepEqual(await storage.read("objects", [pin(1)]), ["{}"]);
 	} finally {
 		await ask(
 			server,
@@ -61,7 +61,7 @@ test("createTables rejects a MySQL server with unsafe settings, and names the se
 	await using storage = await openMysql(server.url);
 	await ask(server, "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
 	try {
-		await assert.rejects(storage.createTables(), {
+		await assert.rejects(storage.admin.createTables(), {
 			code: "BAD_CONFIG",
 			message: `${server.address}: innodb_flush_log_at_trx_commit must be 1 or 2, got 0`,
 		});
@@ -72,7 +72,7 @@ test("createTables rejects a MySQL server with unsafe settings, and names the se
 
 test("createTables reports an unreachable MySQL host by name, without its password", async () => {
 	await using storage = await openMysql("mysql://me:secret@127.0.0.1:1");
-	await assert.rejects(storage.createTables(), {
+	await assert.rejects(storage.admin.createTables(), {
 		code: "UNAVAILABLE",
 		message:
 			"127.0.0.1:1 could not create the missing tables: connect ECONNREFUSED 127.0.0.1:1",
@@ -139,7 +139,7 @@ describe("versions of a topology on MySQL", () => {
 		await using opened = await open();
 		await using storage = await reloadable(version(1), { drainMs: 50 });
 		await create(opened.storage, 0, "Pin", {});
-		const read = () => storage.readObjects([pin(1), pin(1, 2)]);
+		const read = () => storage.read("objects", [pin(1), pin(1, 2)]);
 		assert.deepEqual(await read(), ["{}", null]);
 		const { promise: released, resolve: release } =
 			Promise.withResolvers<void>();
@@ -165,7 +165,7 @@ describe("versions of a topology on MySQL", () => {
 		await sleep(200);
 		release();
 		await writing;
-		assert.deepEqual(await storage.readObjects([pin(2)]), ['{"n":2}']);
+		assert.deepEqual(await storage.read("objects", [pin(2)]), ['{"n":2}']);
 	});
 
 	test("open connections to hosts that are new, and close those of hosts that are gone", async () => {
@@ -173,8 +173,8 @@ describe("versions of a topology on MySQL", () => {
 		await create(opened.storage, 0, "Pin", {});
 		await using storage = await reloadable(version(1));
 		const read = async () => {
-			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
-			assert.deepEqual(await storage.readObjects([pin(1, 2)]), [null]);
+			assert.deepEqual(await storage.read("objects", [pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.read("objects", [pin(1, 2)]), [null]);
 		};
 		await read();
 		const count = await openedDuring(async () => {
@@ -206,7 +206,7 @@ describe("versions of a topology on MySQL", () => {
 		});
 		await ask(server, "RENAME TABLE db00002.pins TO db00002.elsewhere");
 		try {
-			const reading = storage.readObjects([pin(1, 2), pin(1, 3)]);
+			const reading = storage.read("objects", [pin(1, 2), pin(1, 3)]);
 			const trace = recordWriteTrace();
 			const writing = storage.transact(
 				{
@@ -217,7 +217,7 @@ describe("versions of a topology on MySQL", () => {
 				trace,
 			);
 			// Others are read at once.
-			assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
+			assert.deepEqual(await storage.read("objects", [pin(1)]), [null]);
 			const isWaiting = Symbol("it waits");
 			assert.equal(
 				await Promise.race([reading, writing, sleep(300, isWaiting)]),
@@ -242,7 +242,7 @@ describe("versions of a topology on MySQL", () => {
 		await ask(server, "RENAME TABLE db00002.pins TO db00002.elsewhere");
 		try {
 			const { result, ms } = await timed(() =>
-				storage.readObjects([pin(1, 2), pin(1, 3)]),
+				storage.read("objects", [pin(1, 2), pin(1, 3)]),
 			);
 			assert.deepEqual(codes(result), ["UNAVAILABLE", "UNAVAILABLE"]);
 			assert.ok(ms >= 190, `after ${ms} ms`);

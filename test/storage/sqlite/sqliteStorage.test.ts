@@ -51,33 +51,35 @@ test("createTables creates one SQLite file for each shard and each mod shard", a
 	using folder = temporaryFolder();
 	const data = join(folder.path, "deep", "data");
 	await using storage = await openIn(data);
-	assert.deepEqual(codes(await storage.readObjects([pin(1)])), ["UNAVAILABLE"]);
+	assert.deepEqual(codes(await storage.read("objects", [pin(1)])), [
+		"UNAVAILABLE",
+	]);
 	await assert.rejects(create(storage, 0, "Pin", {}), { code: "UNAVAILABLE" });
 	assert.equal(existsSync(data), false);
-	await storage.createTables();
+	await storage.admin.createTables();
 	assert.deepEqual(
 		readdirSync(data).filter((name) => name.endsWith(".sqlite")),
 		[0, 1, 2, 3]
 			.map((shard) => `db0000${shard}.sqlite`)
 			.concat([0, 1, 2, 3].map((shard) => `mod0000${shard}.sqlite`)),
 	);
-	assert.equal(storage.hostOf(2), "db00002.sqlite");
+	assert.equal(storage.map.hostOf(2), "db00002.sqlite");
 	// Reads that failed before the files existed succeed now.
-	assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
+	assert.deepEqual(await storage.read("objects", [pin(1)]), [null]);
 });
 
 test("a SQLite shard that was lost and restored is used again without a restart", async () => {
 	using folder = temporaryFolder();
 	{
 		await using made = await openIn(folder.path);
-		await made.createTables();
+		await made.admin.createTables();
 		await create(made, 0, "Pin", { kept: true });
 	}
 	const file = join(folder.path, "db00000.sqlite");
 	copyFileSync(file, join(folder.path, "backup"));
 	rmSync(file);
 	await using storage = await openIn(folder.path);
-	assert.deepEqual(codes(await storage.readObjects([pin(1), pin(1, 1)])), [
+	assert.deepEqual(codes(await storage.read("objects", [pin(1), pin(1, 1)])), [
 		"UNAVAILABLE",
 		null,
 	]);
@@ -87,18 +89,20 @@ test("a SQLite shard that was lost and restored is used again without a restart"
 		"a missing shard must not be made anew",
 	);
 	writeFileSync(file, NOT_SQLITE);
-	assert.deepEqual(codes(await storage.readObjects([pin(1)])), ["UNAVAILABLE"]);
+	assert.deepEqual(codes(await storage.read("objects", [pin(1)])), [
+		"UNAVAILABLE",
+	]);
 	await assert.rejects(create(storage, 0, "Pin", {}), { code: "UNAVAILABLE" });
 	// A restore replaces the file; it does not overwrite the bytes of the old one.
 	rmSync(file);
 	copyFileSync(join(folder.path, "backup"), file);
-	assert.deepEqual(await storage.readObjects([pin(1)]), ['{"kept":true}']);
+	assert.deepEqual(await storage.read("objects", [pin(1)]), ['{"kept":true}']);
 	assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
 });
 
 test("SQLite storage logs the file and SQLite's error; the message contains neither", async () => {
 	await using opened = await open({ dead: [1] });
-	const [answer] = await opened.storage.readObjects([pin(1, 1)]);
+	const [answer] = await opened.storage.read("objects", [pin(1, 1)]);
 	assert.ok(answer instanceof CorkboardError);
 	assert.equal(answer.details.host, "db00001.sqlite");
 	assert.match(String(answer.cause), /file is not a database/);
@@ -108,35 +112,35 @@ test("SQLite storage logs the file and SQLite's error; the message contains neit
 test("read-only SQLite storage reads what another storage writes, and rejects writes", async () => {
 	using folder = temporaryFolder();
 	await using writing = await openIn(folder.path);
-	await writing.createTables();
+	await writing.admin.createTables();
 	await using reading = await openIn(folder.path, true);
 	await create(writing, 0, "Pin", { n: 1 });
-	assert.deepEqual(await reading.readObjects([pin(1)]), ['{"n":1}']);
+	assert.deepEqual(await reading.read("objects", [pin(1)]), ['{"n":1}']);
 	await create(writing, 0, "Pin", { n: 2 });
-	assert.deepEqual(await reading.readObjects([pin(2)]), ['{"n":2}']);
+	assert.deepEqual(await reading.read("objects", [pin(2)]), ['{"n":2}']);
 	const refused = {
 		name: "TypeError",
 		message: "db00000.sqlite was opened read-only and takes no writes.",
 	};
 	await assert.rejects(create(reading, 0, "Pin", {}), refused);
-	await assert.rejects(reading.createTables(), refused);
+	await assert.rejects(reading.admin.createTables(), refused);
 });
 
 test("read-only SQLite storage reads a folder that no other storage has open", async () => {
 	using folder = temporaryFolder();
 	{
 		await using writing = await openIn(folder.path);
-		await writing.createTables();
+		await writing.admin.createTables();
 		await create(writing, 0, "Pin", { n: 1 });
 	}
 	await using reading = await openIn(folder.path, true);
-	assert.deepEqual(await reading.readObjects([pin(1)]), ['{"n":1}']);
+	assert.deepEqual(await reading.read("objects", [pin(1)]), ['{"n":1}']);
 });
 
 test("closed SQLite storage rejects reads with an error that says so", async () => {
 	const opened = await open();
 	await opened[Symbol.asyncDispose]();
-	await assert.rejects(opened.storage.readObjects([pin(1)]), {
+	await assert.rejects(opened.storage.read("objects", [pin(1)]), {
 		name: "TypeError",
 		message: "db00000.sqlite is closed.",
 	});
@@ -172,7 +176,7 @@ test("a SQLite transaction inside another's decide is rejected, and the outer on
 		message: "db00000.sqlite has an open transaction already.",
 	});
 	assert.equal(result, pin(1));
-	assert.deepEqual(await storage.readObjects([pin(1), pin(2)]), [
+	assert.deepEqual(await storage.read("objects", [pin(1), pin(2)]), [
 		'{"outer":true}',
 		null,
 	]);
@@ -188,7 +192,7 @@ test("reads during a SQLite transaction see the state committed before it", asyn
 		objects: [pin(1)],
 		creates: [{ type: "Pin", data: { n: "new" } }],
 		decide: () => {
-			during = storage.readObjects([pin(1), pin(2)]);
+			during = storage.read("objects", [pin(1), pin(2)]);
 			return { result: null };
 		},
 	});
@@ -199,7 +203,7 @@ test("SQLite reads list pages and single edges through an index, without a scan 
 	using folder = temporaryFolder();
 	{
 		await using made = await openIn(folder.path);
-		await made.createTables();
+		await made.admin.createTables();
 	}
 	const texts = [
 		scanStatements(MAPPINGS.likePin).ascending.text,
@@ -250,7 +254,7 @@ test("a SQLite transaction publishes all its statements, including BEGIN and COM
 test("createTables upgrades SQLite tables of an earlier version and keeps their rows", async () => {
 	using folder = temporaryFolder();
 	await using storage = await openIn(folder.path);
-	await storage.createTables();
+	await storage.admin.createTables();
 	{
 		using file = new DatabaseSync(join(folder.path, "db00001.sqlite"));
 		file.exec(`DROP TABLE outbox;
@@ -271,27 +275,27 @@ test("createTables upgrades SQLite tables of an earlier version and keeps their 
 			) STRICT, WITHOUT ROWID;
 			INSERT INTO lookups VALUES ('username', 'ada', 5, 'kept')`);
 	}
-	assert.deepEqual((await storage.missingTables()).toSorted(), [
+	assert.deepEqual((await storage.admin.missingTables()).toSorted(), [
 		"db00001.outbox.attempts",
 		"db00001.outbox.entry",
 		"db00001.outbox.last_error",
 		"db00001.outbox.next_attempt_at",
 		"mod00003.lookups.token",
 	]);
-	await storage.createTables();
-	await storage.createTables();
-	assert.deepEqual(await storage.missingTables(), []);
+	await storage.admin.createTables();
+	await storage.admin.createTables();
+	assert.deepEqual(await storage.admin.missingTables(), []);
 	const rest = { attempts: 0, nextAttemptAt: 0, lastError: null };
 	const rows = [
 		{ shard: 1, local: 7, entry: { n: 7 }, writtenAt: 1, ...rest },
 		{ shard: 1, local: 8, entry: { n: 8 }, writtenAt: 2, ...rest },
 	];
-	assert.deepEqual(await collect(storage.walkOutbox(1)), rows);
+	assert.deepEqual(await collect(storage.walk("outbox", 1)), rows);
 	assert.deepEqual(
 		await storage.pendingEntries({ olderThanMs: 0, limit: 9 }),
 		rows,
 	);
-	assert.deepEqual(await collect(storage.walkLookups(3)), [
+	assert.deepEqual(await collect(storage.walk("lookups", 3)), [
 		{ name: "username", key: "ada", id: "5", token: "kept" },
 	]);
 });
@@ -299,7 +303,7 @@ test("createTables upgrades SQLite tables of an earlier version and keeps their 
 test("recount corrects the count and last sequence of a SQLite list from its edges", async () => {
 	using folder = temporaryFolder();
 	await using storage = await openIn(folder.path);
-	await storage.createTables();
+	await storage.admin.createTables();
 	const list = { mapping: MAPPINGS.likePin, from: user(1) };
 	await setEdges(storage, list.mapping, list.from, [
 		{ to: pin(1), sequence: 1 },
@@ -345,7 +349,7 @@ test("SQLite storage loses no acknowledged write when the process is killed", {
 			import { MODEL, topologyOn } from ${here("../../helpers/storageModel.ts")};
 			const topology = topologyOn("sqlite:" + process.argv[1]);
 			const storage = await openSqliteStorage({ model: MODEL, topology });
-			await storage.createTables();
+			await storage.admin.createTables();
 			for (;;) {
 				const { result } = await storage.transact({
 					shard: 0,
@@ -368,7 +372,7 @@ test("SQLite storage loses no acknowledged write when the process is killed", {
 	const ids = acknowledged.map((_, index) => pin(index + 1));
 	assert.deepEqual(acknowledged, ids);
 	assert.deepEqual(
-		(await storage.readObjects(ids)).map(good),
+		(await storage.read("objects", ids)).map(good),
 		ids.map(() => "{}"),
 	);
 	const pending = await storage.pendingEntries({
@@ -378,7 +382,10 @@ test("SQLite storage loses no acknowledged write when the process is killed", {
 	assert.ok(pending.length >= ids.length);
 	// Object and outbox row are written in one transaction, so there are equally many.
 	assert.deepEqual(
-		await storage.readObjects(pending.map((_, index) => pin(index + 1))),
+		await storage.read(
+			"objects",
+			pending.map((_, index) => pin(index + 1)),
+		),
 		pending.map(() => "{}"),
 	);
 });

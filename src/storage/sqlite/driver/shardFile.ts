@@ -27,6 +27,10 @@ export class ShardFile implements Disposable {
 		this.#readOnly = options.readOnly;
 	}
 
+	get name(): string {
+		return this.location.host;
+	}
+
 	get reader(): SqliteConnection {
 		this.#reader = this.#usable(this.#reader, "read");
 		return this.#reader;

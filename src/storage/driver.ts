@@ -1,0 +1,127 @@
+import type { CallOptions, WriteTrace } from "../diagnostics.ts";
+import type { MaybePromise } from "../util/maybePromise.ts";
+import type {
+	FailedDelivery,
+	KeyResult,
+	ListKey,
+	LookupChange,
+	LookupRow,
+	OutboxKey,
+	OutboxPosition,
+	PendingEntry,
+	ReadKey,
+	ReadKind,
+	ReadResult,
+	StorageAdmin,
+	Transaction,
+	TransactionResult,
+	WalkKind,
+	WalkOf,
+	WalkRow,
+} from "./storage.ts";
+
+/** Where a shard or mod shard is. One statement can read all shards of a host. */
+export interface Place {
+	readonly number: number;
+	readonly host: { readonly name: string };
+}
+
+export interface Places<P extends Place> {
+	/** Feed databases too, by their numbers in storage. */
+	readonly shards: ReadonlyMap<number, P>;
+	readonly modShards: ReadonlyMap<number, P>;
+}
+
+/** A key and its shard. */
+export interface KeyAt<Key, P extends Place> {
+	readonly key: Key;
+	readonly shard: P;
+}
+
+export interface PendingQuery {
+	/** Entries whose next attempt is due by then. Microseconds since 1970. */
+	readonly now: number;
+	readonly writtenBy: number;
+	/** Of each shard. */
+	readonly limit: number;
+	/** Where each shard continues. */
+	readonly after: ReadonlyMap<number, OutboxPosition>;
+}
+
+/** Reads keys of one host, all in one call. */
+export interface HostRead<K extends ReadKind, P extends Place> {
+	/** Most keys of one call. */
+	readonly maxKeys: number;
+	readonly read: (
+		host: P["host"],
+		some: readonly KeyAt<ReadKey<K>, P>[],
+		call: CallOptions | undefined,
+	) => MaybePromise<readonly ReadResult<K>[]>;
+}
+
+/**
+ * What a database does with keys of one host: the router (./router.ts) finds the
+ * hosts, checks what it is called with and puts the results together. A failure
+ * of a shard is thrown as a StorageFailure.
+ */
+export interface Driver<P extends Place> extends AsyncDisposable {
+	readonly places: Places<P>;
+	readonly readOnly: boolean;
+	readonly hasSingleWriter: boolean;
+	readonly admin: StorageAdmin;
+	readonly reads: { readonly [K in ReadKind]: HostRead<K, P> };
+	/** The next rows of a table: after `last`, or from the beginning. */
+	readonly walks: {
+		readonly [K in WalkKind]: (
+			place: P,
+			of: WalkOf<K>,
+			last: WalkRow<K> | null,
+			limit: number,
+		) => MaybePromise<readonly WalkRow<K>[]>;
+	};
+
+	isOnStandby(shard: number): boolean;
+	canTransactOnBoth(place: P, beside: P, lists: readonly ListKey[]): boolean;
+
+	transact<T>(
+		place: P,
+		/** On the same host. */
+		beside: P | undefined,
+		transaction: Transaction<T>,
+		trace: WriteTrace | undefined,
+	): MaybePromise<TransactionResult<T>>;
+
+	/** Changes of one key take effect in order. */
+	compareAndSetLookups(
+		host: P["host"],
+		some: readonly KeyAt<LookupChange, P>[],
+		trace: WriteTrace | undefined,
+	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
+
+	/** Of shards of one host, in the order of each. */
+	pendingEntries(
+		host: P["host"],
+		shards: readonly P[],
+		query: PendingQuery,
+	): MaybePromise<readonly PendingEntry[]>;
+
+	takeEntries(
+		place: P,
+		entries: readonly OutboxPosition[],
+		until: number,
+		trace: WriteTrace | undefined,
+	): MaybePromise<readonly OutboxKey[]>;
+
+	recordFailedDeliveries(
+		place: P,
+		failures: readonly FailedDelivery[],
+		trace: WriteTrace | undefined,
+	): MaybePromise<void>;
+
+	/** Local ids of entries of shards of one host. */
+	deleteOutboxEntries(
+		host: P["host"],
+		entries: ReadonlyMap<P, readonly number[]>,
+		trace: WriteTrace | undefined,
+	): MaybePromise<void>;
+}

@@ -1,0 +1,398 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CallOptions, WriteTrace } from "../diagnostics.ts";
+import { unpackId } from "../id/ids.ts";
+import type { Mapping, Model } from "../model/types.ts";
+import { openShards, weightOf } from "../topology/ranges.ts";
+import type { Topology } from "../topology/types.ts";
+import type { MaybePromise } from "../util/maybePromise.ts";
+import type { Driver, Place, Places } from "./driver.ts";
+import { isFeedShard, shardOfLists } from "./feedShards.ts";
+import { modShard } from "./modShard.ts";
+import { lastPositions, oldestFirst } from "./outboxOrder.ts";
+import {
+	checkScan,
+	emptyCount,
+	READ_VERBS,
+	readOnlyError,
+	startCall,
+	unknownShard,
+	WALK_VERBS,
+} from "./portCall.ts";
+import { readByHost } from "./readByHost.ts";
+import type {
+	FailedDelivery,
+	KeyResult,
+	ListKey,
+	LookupChange,
+	LookupRow,
+	OpenedStorage,
+	OutboxKey,
+	OutboxPosition,
+	PendingEntriesQuery,
+	PendingEntry,
+	ReadKey,
+	ReadKind,
+	ReadResult,
+	StorageAdmin,
+	StorageMap,
+	Transaction,
+	TransactionResult,
+	WalkKind,
+	WalkOf,
+	WalkRow,
+} from "./storage.ts";
+import { StorageFailure, toStorageError } from "./storageFailure.ts";
+
+/** Rows of one batch when iterating over a table. */
+const WALK_ROWS = 1_000;
+
+/** Outboxes that one call reads. */
+export const OUTBOXES = 100;
+
+/** Where the keys of a kind are, and what is read for one that is on no shard. */
+interface ReadRule<K extends ReadKind> {
+	readonly placeOf: "list" | ((key: ReadKey<K>) => number) | "mod shard";
+	readonly absent: (key: ReadKey<K>) => ReadResult<K>;
+	readonly check?: (key: ReadKey<K>) => void;
+}
+
+const ofShard = ({ shard }: { readonly shard: number }) => shard;
+
+const RULES: { readonly [K in ReadKind]: ReadRule<K> } = {
+	objects: {
+		placeOf: (id) => unpackId(id).shard,
+		absent: () => null,
+	},
+	lists: {
+		placeOf: "list",
+		absent: ({ from }) => ({
+			edges: [],
+			list: { from, count: 0, lastSequence: 0, epoch: 0 },
+		}),
+		check: checkScan,
+	},
+	edges: { placeOf: "list", absent: () => null },
+	renumberings: {
+		placeOf: "list",
+		absent: () => [],
+	},
+	counts: { placeOf: "list", absent: emptyCount },
+	longestLists: {
+		placeOf: "list",
+		absent: () => [],
+	},
+	lookups: {
+		placeOf: "mod shard",
+		absent: () => null,
+	},
+	entries: { placeOf: ofShard, absent: () => null },
+	untakenEntries: {
+		placeOf: ofShard,
+		absent: () => [],
+	},
+	outboxSizes: {
+		placeOf: ofShard,
+		absent: () => ({ entries: 0, oldestAt: null }),
+	},
+};
+
+/**
+ * The storage of one version of a topology, for every database: it groups keys
+ * by host, asks the driver, and puts results and errors back by key.
+ */
+export class Router<P extends Place> implements OpenedStorage {
+	readonly map: StorageMap;
+	readonly admin: StorageAdmin;
+	readonly #driver: Driver<P>;
+	readonly #model: Model;
+	readonly #places: Places<P>;
+	#closing: Promise<void> | null = null;
+
+	constructor(model: Model, topology: Topology, driver: Driver<P>) {
+		this.#driver = driver;
+		this.#model = model;
+		this.#places = driver.places;
+		this.admin = driver.admin;
+		this.map = mapOf(topology, driver);
+	}
+
+	async read<K extends ReadKind>(
+		kind: K,
+		keys: readonly ReadKey<K>[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ReadResult<K>>[]> {
+		const rule = RULES[kind] as ReadRule<K>;
+		startCall(READ_VERBS[kind], keys.length, call);
+		const { placeOf, absent, check } = rule;
+		for (const key of keys) {
+			check?.(key);
+			if (placeOf === "list") this.#checkMapping((key as ListKey).mapping);
+		}
+		const { maxKeys, read } = this.#driver.reads[kind];
+		return readByHost<P, ReadKey<K>, ReadResult<K>>(keys, {
+			placeOf:
+				placeOf === "list"
+					? (key) => this.#placeOfList(key as ListKey | ReadKey<"longestLists">)
+					: placeOf === "mod shard"
+						? (key) => this.#placeOfLookup(key as ReadKey<"lookups">)
+						: (key) => this.#places.shards.get(placeOf(key)),
+			absent,
+			maxKeys,
+			read: (host, some) => read(host, some, call),
+		});
+	}
+
+	async transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<TransactionResult<T>> {
+		const { lists, objects, edges, neighbors, creates } = transaction;
+		const keys = [lists, objects, edges, neighbors, creates];
+		startCall(
+			"transact",
+			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
+		);
+		const shard = this.#writable(transaction.shard);
+		const beside =
+			transaction.beside === undefined
+				? undefined
+				: this.#writable(transaction.beside);
+		return onPlace(shard, () => {
+			if (beside !== undefined && beside.host !== shard.host) {
+				// The topology changed meanwhile.
+				throw new StorageFailure(
+					"conflict",
+					"The shards are on different hosts.",
+					{ host: shard.host.name, statement: "transact" },
+				);
+			}
+			return this.#driver.transact(shard, beside, transaction, trace);
+		});
+	}
+
+	async compareAndSetLookups(
+		changes: readonly LookupChange[],
+		trace?: WriteTrace,
+	): Promise<readonly KeyResult<LookupRow | null>[]> {
+		startCall("compareAndSetLookups", changes.length);
+		for (const place of this.#places.modShards.values()) {
+			this.#checkWritable(place);
+		}
+		return readByHost<P, LookupChange, KeyResult<LookupRow | null>>(changes, {
+			placeOf: (change) => this.#placeOfLookup(change),
+			absent: () => null,
+			maxKeys: Number.POSITIVE_INFINITY,
+			read: (host, some) =>
+				this.#driver.compareAndSetLookups(host, some, trace),
+		});
+	}
+
+	async pendingEntries(
+		query: PendingEntriesQuery,
+	): Promise<readonly PendingEntry[]> {
+		const { olderThanMs, limit, after = [] } = query;
+		const { shards = this.map.outboxShards } = query;
+		startCall("pendingEntries", shards.length);
+		const now = Date.now() * 1_000;
+		const wanted = {
+			now: query.includeDelayed ? Number.MAX_SAFE_INTEGER : now,
+			writtenBy: now - olderThanMs * 1_000,
+			limit,
+			after: lastPositions(after),
+		};
+		const rows: PendingEntry[] = [];
+		await readByHost<P, number, null>(shards, {
+			placeOf: (shard) => this.#places.shards.get(shard),
+			absent: () => null,
+			maxKeys: OUTBOXES,
+			read: async (host, some) => {
+				const places = some.map(({ shard }) => shard);
+				rows.push(...(await this.#driver.pendingEntries(host, places, wanted)));
+				return some.map(() => null);
+			},
+		});
+		return oldestFirst(rows);
+	}
+
+	async takeEntries(
+		entries: readonly OutboxPosition[],
+		until: number,
+		trace?: WriteTrace,
+	): Promise<readonly OutboxKey[]> {
+		startCall("takeEntries", entries.length);
+		const taken = await Promise.allSettled(
+			[...this.#byShard(entries)].map(async ([place, some]) =>
+				this.#driver.takeEntries(place, some, until, trace),
+			),
+		);
+		return taken.flatMap((result) =>
+			result.status === "fulfilled" ? result.value : [],
+		);
+	}
+
+	async recordFailedDeliveries(
+		failures: readonly FailedDelivery[],
+		trace?: WriteTrace,
+	): Promise<void> {
+		startCall("recordFailedDeliveries", failures.length);
+		await allSettled(
+			[...this.#byShard(failures)].map(([place, some]) =>
+				onPlace(place, () =>
+					this.#driver.recordFailedDeliveries(place, some, trace),
+				),
+			),
+		);
+	}
+
+	async deleteOutboxEntries(
+		keys: readonly OutboxKey[],
+		trace?: WriteTrace,
+	): Promise<void> {
+		startCall("deleteOutboxEntries", keys.length);
+		const hosts = Map.groupBy(this.#byShard(keys), ([{ host }]) => host);
+		await allSettled(
+			[...hosts].map(([host, some]) => {
+				const locals = some.map(
+					([place, keys]) => [place, keys.map(({ local }) => local)] as const,
+				);
+				const [[first]] = some as [(typeof some)[number]];
+				return onPlace(first, () =>
+					this.#driver.deleteOutboxEntries(host, new Map(locals), trace),
+				);
+			}),
+		);
+	}
+
+	walk<K extends WalkKind>(
+		kind: K,
+		...of: WalkOf<K>
+	): AsyncIterable<readonly WalkRow<K>[]> {
+		const [number, table] = of;
+		if (kind === "objects") this.#checkType(table as string);
+		if (kind === "edges") this.#checkMapping(table as Mapping);
+		const place =
+			kind === "lookups"
+				? this.#places.modShards.get(number)
+				: this.#places.shards.get(number);
+		if (place === undefined) {
+			throw unknownShard(kind === "lookups" ? "mod shard" : "shard", number);
+		}
+		const { walks } = this.#driver;
+		return walk<WalkRow<K>>(WALK_VERBS[kind], place, (last) =>
+			walks[kind](place, of, last, WALK_ROWS),
+		);
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		this.#closing ??= Promise.resolve(this.#driver[Symbol.asyncDispose]());
+		return this.#closing;
+	}
+
+	/** What is to be written, by shard. */
+	#byShard<Key extends { readonly shard: number }>(
+		keys: readonly Key[],
+	): ReadonlyMap<P, readonly Key[]> {
+		return Map.groupBy(keys, ({ shard }) => this.#writable(shard));
+	}
+
+	#placeOfList(key: ListKey | ReadKey<"longestLists">): P | undefined {
+		const shard = "from" in key ? unpackId(key.from).shard : key.shard;
+		return this.#places.shards.get(this.map.shardOfLists(key.mapping, shard));
+	}
+
+	#placeOfLookup({ key }: { readonly key: string }): P | undefined {
+		return this.#places.modShards.get(modShard(key, this.map.modShards));
+	}
+
+	#writable(number: number): P {
+		const place = this.#places.shards.get(number);
+		if (place === undefined) throw unknownShard("shard", number);
+		this.#checkWritable(place);
+		return place;
+	}
+
+	#checkWritable({ host }: P): void {
+		if (!this.#driver.readOnly) return;
+		throw readOnlyError(host.name);
+	}
+
+	#checkMapping({ name }: Mapping): void {
+		if (this.#model.mappings.has(name)) return;
+		throw new TypeError(`The model has no mapping ${name}.`);
+	}
+
+	#checkType(name: string): void {
+		if (this.#model.objects.has(name)) return;
+		throw new TypeError(`The model has no type ${name}.`);
+	}
+}
+
+function mapOf<P extends Place>(
+	topology: Topology,
+	driver: Driver<P>,
+): StorageMap {
+	const { shards, modShards } = driver.places;
+	const outboxShards = [...shards.keys()];
+	const feeds = new Set(outboxShards.filter(isFeedShard));
+	const ofLists = (mapping: Mapping, shard: number) =>
+		shardOfLists(mapping, shard, feeds);
+	return {
+		shards: outboxShards.filter((shard) => !isFeedShard(shard)),
+		openShards: openShards(topology).toSorted((a, b) => a - b),
+		modShards: modShards.size,
+		outboxShards,
+		hasSingleWriter: driver.hasSingleWriter,
+		weightOf: (shard) => weightOf(topology, shard),
+		shardOfLists: ofLists,
+		hostOf: (shard) => shards.get(shard)?.host.name ?? null,
+		hostOfModShard: (shard) => modShards.get(shard)?.host.name ?? null,
+		isOnStandby: ({ mapping, from }) =>
+			driver.isOnStandby(ofLists(mapping, unpackId(from).shard)),
+		canTransactOnBoth(shard, beside, lists) {
+			const [own, other] = [shards.get(shard), shards.get(beside)];
+			return (
+				own !== undefined &&
+				own.host === other?.host &&
+				driver.canTransactOnBoth(own, other, lists)
+			);
+		},
+	};
+}
+
+/** Reads batch after batch until one is not full, and lets the event loop serve others after each. */
+async function* walk<Row>(
+	verb: string,
+	place: Place,
+	next: (last: Row | null) => MaybePromise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+	let last: Row | null = null;
+	startCall(verb, 1);
+	for (;;) {
+		const from: Row | null = last;
+		const rows: readonly Row[] = await onPlace(place, () => next(from));
+		if (rows.length > 0) yield rows;
+		if (rows.length < WALK_ROWS) return;
+		last = rows.at(-1) ?? null;
+		await nextTurn();
+	}
+}
+
+/** Rejects after all have ended, as the first that rejected. */
+async function allSettled(all: readonly Promise<void>[]): Promise<void> {
+	for (const result of await Promise.allSettled(all)) {
+		if (result.status === "rejected") throw result.reason;
+	}
+}
+
+async function onPlace<T>(
+	{ number }: Place,
+	body: () => MaybePromise<T>,
+): Promise<T> {
+	try {
+		return await body();
+	} catch (thrown) {
+		throw thrown instanceof StorageFailure
+			? toStorageError(thrown, number)
+			: thrown;
+	}
+}
