@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import {
+	acceptLoss,
+	checkAcceptance,
+} from "../../../src/ops/fleet/acceptLoss.ts";
+import { listOperations } from "../../../src/ops/fleet/operations.ts";
+import { resumeOperation } from "../../../src/ops/fleet/resumeOperation.ts";
+import { Host } from "../../../src/storage/mysql/driver/host.ts";
+import { MYSQL_LIMITS } from "../../../src/storage/mysql/mysqlStorage.ts";
+import { addressOf } from "../../../src/storage/mysql/serverAddress.ts";
+import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { readCurrent } from "../../../src/topology/history.ts";
+import {
+	readAccepted,
+	readLosses,
+	recordLoss,
+} from "../../../src/topology/losses.ts";
+import { deadlineIn } from "../../../src/util/deadline.ts";
+import { ask } from "../../helpers/mysqlStorage.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { startMariadb } from "../../services/mariadb.ts";
+import { startMysql } from "../../services/mysql.ts";
+import type { Server } from "../../services/server.ts";
+
+async function identityOf(server: Server): Promise<string> {
+	await using host = new Host(addressOf(server.url, {}), MYSQL_LIMITS, false);
+	const options = { shard: 0, deadline: deadlineIn(60_000), isPatient: true };
+	await host.rows({ name: "one", text: "SELECT 1", values: [] }, options);
+	return host.server?.id ?? "";
+}
+
+for (const [product, start, missing] of [
+	["MySQL", startMysql, "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5"],
+	["MariaDB", startMariadb, null],
+] as const) {
+	describe(`fleet accept, of ${product}`, () => {
+		test("raises ids and generation and ends the stop, also where it is ended half-way and resumed", async () => {
+			await using server = await start();
+			using folder = temporaryFolder();
+			const file = join(folder.path, "topology.json");
+			const primary = server.url;
+			writeFileSync(
+				file,
+				JSON.stringify({
+					version: 1,
+					shards: [{ range: [0, 0], primary, open: true }],
+					lookups: [{ range: [0, 0], primary }],
+				}),
+			);
+			await ask(
+				server,
+				"CREATE DATABASE db00000",
+				"CREATE TABLE db00000.pins (local_id BIGINT PRIMARY KEY AUTO_INCREMENT, data TEXT NOT NULL)",
+				"INSERT INTO db00000.pins VALUES (7, '')",
+			);
+			const host = server.address;
+			const id = await identityOf(server);
+			await using store = openFileStore(file);
+			const options = { store, environment: {}, askMs: 1_000, agreeMs: 1_000 };
+			await assert.rejects(acceptLoss(options, host), {
+				code: "CONFLICT",
+				message: /there is nothing to accept/,
+			});
+			const at = new Date().toISOString();
+			await recordLoss(store, host, { host, server: id, missing, at });
+			const { faults, loss } = await checkAcceptance(options, host);
+			assert.deepEqual(faults, []);
+			assert.equal(loss.transactions, missing === null ? 0 : 5);
+
+			const ended = new Error("ended");
+			await assert.rejects(
+				acceptLoss(
+					{
+						...options,
+						onStep: (step) => {
+							if (step === "ids raised") throw ended;
+						},
+					},
+					host,
+				),
+				ended,
+			);
+			assert.equal((await readLosses(store)).length, 1);
+			const [half] = await listOperations(store);
+			const { version } = await resumeOperation(options, half?.id ?? "");
+			assert.equal(version, 2);
+			assert.deepEqual(await readLosses(store), []);
+			assert.deepEqual(await readAccepted(store, host), {
+				server: id,
+				gtids: missing ?? "",
+			});
+			const current = await readCurrent(store);
+			assert.equal(current?.topology.shards[0]?.generation, 1);
+			await ask(server, "INSERT INTO db00000.pins (data) VALUES ('')");
+			const [row] = await ask(
+				server,
+				"SELECT MAX(local_id) AS id FROM db00000.pins",
+			);
+			assert.ok(Number(row?.id) >= 1_000_000, String(row?.id));
+		});
+	});
+}
