@@ -58,7 +58,7 @@ export interface Announcement extends AsyncDisposable {
 	set(text: string): Promise<void>;
 }
 
-/** What a server uses: it reads, and says what it serves. Only operations write. */
+/** What a server uses: it reads, and says what it serves. Operations write, and a server only that a failover lost something (losses.ts). */
 export type ReadableStore = Omit<TopologyStore, "write">;
 
 /** The topology in use, as JSON. */
