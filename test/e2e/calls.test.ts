@@ -79,8 +79,8 @@ describe("a board page with its pins and their owners", () => {
 			"readObjects 25",
 			"readObjects 25",
 		]);
-		// The owners are read already. The viewer's likes remain: edges, and the head of the list.
-		assert.deepEqual(cold.slice(6).toSorted(), ["readEdges 25", "scanLists 1"]);
+		// The owners are read already. The viewer's likes remain: a list that is shorter than its head.
+		assert.deepEqual(cold.slice(6), ["scanLists 1"]);
 		const warm = await callsOf(async () => {
 			const data = (await ask(25)) as {
 				board: { pins: { nodes: { owner: { username: string } }[] } };

@@ -25,14 +25,17 @@ export function findByKeys(
 		call,
 	);
 	return andThen(rows, (rows) => {
-		const ids = rows.flatMap((row) =>
-			row === null || row instanceof CorkboardError ? [] : [row.id],
+		const ids = rows.flatMap((found) =>
+			found instanceof CorkboardError || found.row === null
+				? []
+				: [found.row.id],
 		);
 		const objects = ids.length === 0 ? [] : readObjects(ids, call);
 		return andThen(objects, (objects) => {
 			let next = 0;
-			return rows.map((row, at) => {
-				if (row === null || row instanceof CorkboardError) return row;
+			return rows.map((found, at) => {
+				if (found instanceof CorkboardError) return found;
+				if (found.row === null) return null;
 				const object = objects[next++];
 				if (object instanceof CorkboardError) return object;
 				const node = object?.node ?? null;

@@ -36,7 +36,8 @@ export function readFirstPages(
 	call: CallOptions | undefined,
 ): MaybePromise<readonly (Page | CorkboardError)[]> {
 	const { needed } = page;
-	return andThen(readHeads(sources, mapping, froms, needed, call), (heads) => {
+	const lists = froms.map((from) => ({ mapping, from }));
+	return andThen(sources.store.readHeads(lists, needed, call), (heads) => {
 		const ids: Id[] = [];
 		for (const head of heads) {
 			if (head instanceof CorkboardError) continue;
@@ -49,27 +50,6 @@ export function readFirstPages(
 			toPages(sources, mapping, heads, nodes, page, call),
 		);
 	});
-}
-
-function readHeads(
-	{ store }: ListSources,
-	mapping: Mapping,
-	froms: readonly Id[],
-	depth: number,
-	call: CallOptions | undefined,
-): MaybePromise<readonly KeyResult<Head>[]> {
-	const moment = store.moment();
-	const heads: Head[] = [];
-	for (const from of froms) {
-		const head = store.cachedHead(mapping, from, moment);
-		if (head === undefined || !head.reaches(depth)) {
-			const lists = froms.map((from) => ({ mapping, from }));
-			return store.readHeads(lists, depth, call);
-		}
-		heads.push(head);
-	}
-	call?.trace?.cache("process", heads.length, 0);
-	return heads;
 }
 
 /** `nodes` are those of the first edges of all heads, one after another. */

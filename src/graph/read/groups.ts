@@ -5,9 +5,10 @@ import type { Mapping } from "../../model/types.ts";
 import { sequenceOfGroup } from "../../storage/order.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import { DEEPEST_HEAD, type Head } from "../store/head.ts";
+import { DEEPEST_HEAD } from "../store/head.ts";
 import type { Node } from "../types.ts";
 import type { ListSources } from "./listReader.ts";
+import { scanInOneEpoch } from "./scanInOneEpoch.ts";
 
 /** Edges that are read of a group, at most: those in place of objects that the viewer may not see are among them. */
 const SCANNED = 20;
@@ -64,45 +65,26 @@ function readIds(
 	groups: readonly Id[],
 	call: CallOptions | undefined,
 ): MaybePromise<readonly Ids[]> {
-	const head = store.cachedHead(mapping, from);
-	if (head?.complete) {
-		call?.trace?.cache("process", groups.length, 0);
-		return groups.map((group) => idsIn(head, group));
-	}
-	return scan();
-
-	async function scan(): Promise<readonly Ids[]> {
-		const list = { mapping, from };
-		if (!head?.isDeepest) {
-			// Most lists are short, and answer from memory from now on.
-			const [read] = await store.readHeads([list], DEEPEST_HEAD, call);
-			if (read instanceof CorkboardError) return groups.map(() => read);
-			if (read?.complete) return groups.map((group) => idsIn(read, group));
+	const list = { mapping, from };
+	// Most lists are short, and answer from memory from now on.
+	return andThen(store.readHeads([list], DEEPEST_HEAD, call), ([head]) => {
+		if (head === undefined || head instanceof CorkboardError) {
+			return groups.map(() => head ?? []);
 		}
-		const scans = await store.storage.read(
-			"lists",
-			groups.map((group) => ({
-				...list,
-				backward: false,
-				after: { sequence: sequenceOfGroup(group) + 1, to: LOWEST },
-				before: { sequence: sequenceOfGroup(group), to: LOWEST },
-				limit: SCANNED,
-			})),
-			call,
+		const { epoch } = head;
+		const scans = groups.map((group) => ({
+			...list,
+			backward: false,
+			after: { sequence: sequenceOfGroup(group) + 1, to: LOWEST, epoch },
+			before: { sequence: sequenceOfGroup(group), to: LOWEST, epoch },
+			limit: SCANNED,
+		}));
+		return andThen(scanInOneEpoch(store, scans, call), (scanned) =>
+			scanned.map((scan) =>
+				scan instanceof CorkboardError ? scan : scan.edges.map(({ to }) => to),
+			),
 		);
-		return scans.map((scan) =>
-			scan instanceof CorkboardError ? scan : scan.edges.map(({ to }) => to),
-		);
-	}
-}
-
-function idsIn(head: Head, group: Id): readonly Id[] {
-	const sequence = sequenceOfGroup(group);
-	const ids: Id[] = [];
-	for (let at = 0; at < head.size && ids.length < SCANNED; at++) {
-		if (head.sequence(at) === sequence) ids.push(head.to(at));
-	}
-	return ids;
+	});
 }
 
 /** As many of each group as are wanted; where some of those are hidden, the others too. */

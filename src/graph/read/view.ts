@@ -2,15 +2,8 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Lookup, Mapping, Model } from "../../model/types.ts";
-import {
-	type KeyResult,
-	type ListKey,
-	type LookupKey,
-	type LookupRow,
-	PRESENT,
-} from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/storage.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import { DEEPEST_HEAD, type Head } from "../store/head.ts";
 import type { Store } from "../store/store.ts";
 import type {
 	EdgeEnds,
@@ -23,6 +16,7 @@ import { NO_PAGE_HOOKS, type PageHooks, PageLooks } from "./beforePage.ts";
 import { readEdges } from "./edges.ts";
 import { findByKeys } from "./findByKeys.ts";
 import { findByPrefix } from "./findByPrefix.ts";
+import { findEdges } from "./findEdges.ts";
 import { readGroups } from "./groups.ts";
 import type { ListSources } from "./listReader.ts";
 import { readPages } from "./pages.ts";
@@ -108,12 +102,12 @@ export class View implements Graph {
 		call?: CallOptions,
 	): MaybePromise<readonly KeyResult<boolean>[]> {
 		this.#counter.addEdges(tos.length);
-		const head = this.#store.cachedHead(mapping, from);
-		if (head?.complete || tos.every((to) => head?.has(to))) {
-			call?.trace?.cache("process", tos.length, 0);
-			return tos.map((to) => head?.has(to) ?? false);
-		}
-		return this.#readPresence({ mapping, from }, head, tos, call);
+		const ends = tos.map((to) => ({ from, to }));
+		return andThen(findEdges(this.#store, mapping, ends, call), (edges) =>
+			edges.map((edge) =>
+				edge instanceof CorkboardError ? edge : edge !== null,
+			),
+		);
 	}
 
 	async readEdges(
@@ -170,7 +164,7 @@ export class View implements Graph {
 	): MaybePromise<readonly KeyResult<Id | null>[]> {
 		const found = findByKeys(
 			{
-				readLookups: (keys, call) => this.#readLookups(keys, call),
+				readLookups: this.#store.readLookups,
 				readObjects: (ids, call) => this.#objects.readStored(ids, call),
 			},
 			lookup,
@@ -182,47 +176,6 @@ export class View implements Graph {
 				node instanceof CorkboardError ? node : (node?.id ?? null),
 			),
 		);
-	}
-
-	#readLookups(
-		keys: readonly LookupKey[],
-		call: CallOptions | undefined,
-	): MaybePromise<readonly KeyResult<LookupRow | null>[]> {
-		const moment = this.#store.moment();
-		const cached = keys.map((key) => this.#store.cachedLookup(key, moment));
-		if (!cached.every((one) => one !== undefined)) {
-			return this.#store.readLookups(keys, call);
-		}
-		call?.trace?.cache("process", keys.length, 0);
-		return cached.map(({ row }) => row);
-	}
-
-	/** Whether edges are present that a cached head, if there is one, does not show. */
-	async #readPresence(
-		list: ListKey,
-		head: Head | undefined,
-		tos: readonly Id[],
-		call: CallOptions | undefined,
-	): Promise<readonly KeyResult<boolean>[]> {
-		const unknown = tos.filter((to) => !head?.has(to));
-		// The head is read beside the edges, so that a short list answers from
-		// memory the next time.
-		const [edges] = await Promise.all([
-			this.#store.storage.read(
-				"edges",
-				unknown.map((to) => ({ ...list, to })),
-				call,
-			),
-			!head?.isDeepest
-				? this.#store.readHeads([list], DEEPEST_HEAD, call)
-				: undefined,
-		]);
-		const results = new Map(unknown.map((to, at) => [to, edges[at]]));
-		return tos.map((to) => {
-			const edge = results.get(to);
-			if (edge instanceof CorkboardError) return edge;
-			return head?.has(to) || edge?.state === PRESENT;
-		});
 	}
 
 	/** Whether only the owner of a list of this mapping may read it. */

@@ -3,6 +3,11 @@ import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type KeyResult, PRESENT } from "../../storage/storage.ts";
+import {
+	andThen,
+	isPromise,
+	type MaybePromise,
+} from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, type Head } from "../store/head.ts";
 import type { Store } from "../store/store.ts";
 
@@ -16,7 +21,7 @@ export class ViewerLists {
 	readonly #store: Store;
 	readonly #viewer: Id | null;
 	readonly #lists = new Map<Mapping, KeyResult<ViewerList>>();
-	#prefetching: Promise<void> | null = null;
+	#prefetched: MaybePromise<void> | null = null;
 	/** What `has` did not know. */
 	#unknown = new Map<Mapping, Set<Id>>();
 
@@ -28,23 +33,20 @@ export class ViewerLists {
 
 	/** Starts to read the lists, beside whatever is read first. */
 	prefetch(mappings: readonly Mapping[], call: CallOptions | undefined): void {
-		if (this.#prefetching !== null || this.#areCached(mappings)) return;
-		this.#prefetching = this.#readHeads(mappings, call);
+		if (this.#viewer === null || this.#prefetched !== null) return;
+		this.#prefetched = this.#readHeads(mappings, call);
 		// `read` awaits it and rejects.
-		this.#prefetching.catch(() => {});
+		if (isPromise(this.#prefetched)) this.#prefetched.catch(() => {});
 	}
 
 	/** Whether the object is on the list: an error if the list could not be read, undefined if that has to be: `read` does so. */
 	has(mapping: Mapping, to: Id): KeyResult<boolean> | undefined {
 		if (this.#viewer === null) return false;
-		let list = this.#lists.get(mapping);
-		if (list === undefined && this.#areCached([mapping])) {
-			list = this.#lists.get(mapping);
-		}
+		const list = this.#lists.get(mapping) ?? this.#cachedList(mapping);
 		const known =
 			list === undefined || list instanceof CorkboardError
 				? list
-				: isOn(list, to);
+				: (list.head.leadsTo(to) ?? list.others.get(to));
 		if (known === undefined) {
 			const unknown = this.#unknown.get(mapping);
 			if (unknown === undefined) this.#unknown.set(mapping, new Set([to]));
@@ -65,7 +67,7 @@ export class ViewerLists {
 		unknown: ReadonlyMap<Mapping, ReadonlySet<Id>>,
 		call: CallOptions | undefined,
 	): Promise<void> {
-		await this.#prefetching;
+		await this.#prefetched;
 		const unread = [...unknown.keys()].filter((one) => !this.#lists.has(one));
 		if (unread.length > 0) await this.#readHeads(unread, call);
 		const pairs = [...unknown].flatMap(([mapping, tos]) => {
@@ -73,7 +75,10 @@ export class ViewerLists {
 			return list === undefined || list instanceof CorkboardError
 				? []
 				: [...tos]
-						.filter((to) => isOn(list, to) === undefined)
+						.filter(
+							(to) =>
+								list.head.leadsTo(to) === undefined && !list.others.has(to),
+						)
 						.map((to) => ({ mapping, list, to }));
 		});
 		if (pairs.length === 0) return;
@@ -92,33 +97,24 @@ export class ViewerLists {
 		}
 	}
 
-	/** Takes the lists from the process, if it has them all. */
-	#areCached(mappings: readonly Mapping[]): boolean {
-		const from = this.#viewer;
-		if (from === null) return true;
-		const moment = this.#store.moment();
-		for (const mapping of mappings) {
-			if (this.#lists.has(mapping)) continue;
-			const head = this.#store.cachedHead(mapping, from, moment);
-			if (!head?.isDeepest) return false;
-			this.#set(mapping, head);
-		}
-		return true;
+	#cachedList(mapping: Mapping): KeyResult<ViewerList> | undefined {
+		const head = this.#store.cachedHead(mapping, this.#viewer as Id);
+		if (head?.isDeepest) this.#set(mapping, head);
+		return this.#lists.get(mapping);
 	}
 
-	async #readHeads(
+	#readHeads(
 		mappings: readonly Mapping[],
 		call: CallOptions | undefined,
-	): Promise<void> {
+	): MaybePromise<void> {
 		const from = this.#viewer as Id;
-		const heads = await this.#store.readHeads(
-			mappings.map((mapping) => ({ mapping, from })),
-			DEEPEST_HEAD,
-			call,
-		);
-		for (const [at, mapping] of mappings.entries()) {
-			this.#set(mapping, heads[at] as KeyResult<Head>);
-		}
+		const lists = mappings.map((mapping) => ({ mapping, from }));
+		const heads = this.#store.readHeads(lists, DEEPEST_HEAD, call);
+		return andThen(heads, (heads) => {
+			for (const [at, mapping] of mappings.entries()) {
+				this.#set(mapping, heads[at] as KeyResult<Head>);
+			}
+		});
 	}
 
 	/** The first that was read, for the whole request. */
@@ -135,12 +131,4 @@ interface ViewerList {
 	readonly head: Head;
 	/** Whether objects that are not on the head are on the list, as far as is known. */
 	readonly others: Map<Id, KeyResult<boolean>>;
-}
-
-function isOn(
-	{ head, others }: ViewerList,
-	to: Id,
-): KeyResult<boolean> | undefined {
-	if (head.has(to)) return true;
-	return head.complete ? false : others.get(to);
 }

@@ -108,7 +108,6 @@ export function createStore(options: {
 		objectChanges: () => objects.local.changes,
 		cachedObject: objects.cached,
 		cachedHead: heads.cached,
-		cachedLookup: lookups.cached,
 		recordReads() {
 			return cacheBytes > 0 ? recordReads(this, versions, endOfAnswer) : null;
 		},

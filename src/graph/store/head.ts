@@ -106,6 +106,19 @@ export class Head extends CacheEntry {
 		return this.#ids.has(to);
 	}
 
+	/** Whether an edge of the list leads there; undefined if the head does not say: it may be further down. */
+	leadsTo(to: Id): boolean | undefined {
+		return this.has(to) || (this.complete ? false : undefined);
+	}
+
+	/** The position of the edge that leads there; undefined if the head has none. */
+	positionOf(to: Id): Position | undefined {
+		for (let at = 0; at < this.size; at++) {
+			if (this.to(at) === to) return this.position(at);
+		}
+		return undefined;
+	}
+
 	/** Compared with the bound, in numeric order: negative for an edge with a lower sequence, or id. */
 	compare(at: number, bound: Position): number {
 		const order = this.sequence(at) - bound.sequence;

@@ -113,16 +113,35 @@ export function createHeadCache(options: {
 		);
 	}
 
+	const cached: HeadCache["cached"] = (mapping, from, moment) =>
+		local.get(local.partition(mapping.name), from, moment);
+
+	/** Mostly all are in the process, and nothing else is made for them. */
+	function allCached(lists: readonly ListKey[], depth: number): Head[] | null {
+		const moment = local.moment();
+		const heads: Head[] = [];
+		for (const { mapping, from } of lists) {
+			const head = cached(mapping, from, moment);
+			if (!head?.reaches(depth)) return null;
+			heads.push(head);
+		}
+		return heads;
+	}
+
 	return {
 		local,
-		cached: (mapping, from, moment) =>
-			local.get(local.partition(mapping.name), from, moment),
+		cached,
 		invalidate(name) {
 			const space = name.lastIndexOf(" ");
 			const partition = local.existingPartition(name.slice(0, space));
 			if (partition) local.invalidate(partition, name.slice(space + 1));
 		},
 		read(lists, depth, call) {
+			const heads = allCached(lists, depth);
+			if (heads !== null) {
+				call?.trace?.cache("process", heads.length, 0);
+				return heads;
+			}
 			const limit = HEAD_DEPTHS.find((edges) => edges >= depth) ?? depth;
 			// Mostly all lists are of one mapping.
 			let mappingName = "";

@@ -1,5 +1,5 @@
 import { CacheEntry } from "../../cache/cacheEntry.ts";
-import { LocalCache, type Moment } from "../../cache/localCache.ts";
+import { LocalCache } from "../../cache/localCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { keyOfName, lookupName } from "../../storage/keys.ts";
@@ -10,12 +10,11 @@ import type {
 	LookupRow,
 	Storage,
 } from "../../storage/storage.ts";
-import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 
 /** Lookup rows, by `lookupName`: the cache in the process, in front of the mod shards. */
 export interface LookupCache {
 	readonly local: LocalCache<CachedLookup>;
-	cached(key: LookupKey, moment?: Moment): CachedLookup | undefined;
 	/** By `lookupName`. */
 	invalidate(name: string): void;
 	/** All keys of these. */
@@ -23,7 +22,7 @@ export interface LookupCache {
 	read(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
-	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
+	): MaybePromise<readonly KeyResult<CachedLookup>[]>;
 }
 
 export class CachedLookup extends CacheEntry {
@@ -55,14 +54,13 @@ export function createLookupCache(options: {
 	const partition = local.partition("");
 	return {
 		local,
-		cached: (key, moment) => local.get(partition, lookupName(key), moment),
 		invalidate: (name) => local.invalidate(partition, name),
 		invalidateModShards: (modShards) =>
 			local.invalidateWhere((name) =>
 				modShards.has(modShard(keyOfName(name), storage.map.modShards)),
 			),
-		read(keys, call) {
-			const results = local.read<CorkboardError>(
+		read: (keys, call) =>
+			local.read<CorkboardError>(
 				keys.map((key) => ({ partition, key: lookupName(key) })),
 				async (missing, shared) => {
 					const rows = await storage.read(
@@ -75,12 +73,6 @@ export function createLookupCache(options: {
 					);
 				},
 				{ call },
-			);
-			return andThen(results, (rows) =>
-				rows.map((result) =>
-					result instanceof CorkboardError ? result : result.row,
-				),
-			);
-		},
+			),
 	};
 }

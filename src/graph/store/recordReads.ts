@@ -1,5 +1,7 @@
 import type { CacheEntry } from "../../cache/cacheEntry.ts";
 import { CHANGES_SLOT } from "../../cache/localCache.ts";
+import type { KeyResult } from "../../storage/storage.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { ReadDependencies, RecordedReads, Store } from "./store.ts";
 
 export function recordReads(
@@ -17,57 +19,65 @@ export function recordReads(
 	let ownEnd = Number.POSITIVE_INFINITY;
 	let isWhole = true;
 
-	function add<Entry extends CacheEntry>(
-		entry: Entry | undefined,
-	): Entry | undefined {
-		if (entry === undefined) return undefined;
-		const { slot } = entry;
+	function add({ slot }: CacheEntry): void {
 		const version = versions[slot] as number;
 		const before = slots.get(slot);
 		if (before === undefined) slots.set(slot, version);
 		// Something changed while the answer was made.
 		else if (before !== version) isWhole = false;
-		return entry;
 	}
 
-	function addInvalidated<Entry extends CacheEntry>(
+	function addInvalidated(entry: CacheEntry): void {
+		end = Math.min(end, entry.end);
+		add(entry);
+	}
+
+	function addLookup(entry: CacheEntry): void {
+		lookupEnd = Math.min(lookupEnd, entry.end);
+		add(entry);
+	}
+
+	/** What is returned at once was all in the process. Whatever is waited for began before it is known to be valid. */
+	function addAll<Entry extends CacheEntry>(
+		entries: MaybePromise<readonly KeyResult<Entry>[]>,
+		addOne: (entry: Entry) => void,
+	): MaybePromise<readonly KeyResult<Entry>[]> {
+		if (entries instanceof Promise) isWhole = false;
+		else {
+			for (const entry of entries) {
+				if (entry instanceof Error) isWhole = false;
+				else addOne(entry);
+			}
+		}
+		return entries;
+	}
+
+	function addCached<Entry extends CacheEntry>(
 		entry: Entry | undefined,
 	): Entry | undefined {
-		if (entry !== undefined) end = Math.min(end, entry.end);
-		return add(entry);
+		if (entry !== undefined) addInvalidated(entry);
+		return entry;
 	}
 
 	return {
 		store: {
 			...unrecorded(store),
-			// Whatever is read past the caches, or into them, began before it is known to be valid.
+			// Whatever is read past the caches.
 			get storage() {
 				isWhole = false;
 				return store.storage;
 			},
-			readObjects(...query) {
-				isWhole = false;
-				return store.readObjects(...query);
-			},
-			readHeads(...query) {
-				isWhole = false;
-				return store.readHeads(...query);
-			},
-			readLookups(...query) {
-				isWhole = false;
-				return store.readLookups(...query);
-			},
+			readObjects: (...query) =>
+				addAll(store.readObjects(...query), addInvalidated),
+			readHeads: (...query) =>
+				addAll(store.readHeads(...query), addInvalidated),
+			readLookups: (...query) => addAll(store.readLookups(...query), addLookup),
 			longestLists(mapping) {
 				isWhole = false;
 				return store.longestLists(mapping);
 			},
-			cachedObject: (...query) => addInvalidated(store.cachedObject(...query)),
-			cachedHead: (...query) => addInvalidated(store.cachedHead(...query)),
-			cachedLookup(...query) {
-				const lookup = store.cachedLookup(...query);
-				if (lookup !== undefined) lookupEnd = Math.min(lookupEnd, lookup.end);
-				return add(lookup);
-			},
+			cachedObject: (...query) => addCached(store.cachedObject(...query)),
+			cachedHead: (...query) => addCached(store.cachedHead(...query)),
 		},
 		limitAge(ms) {
 			if (ms <= 0) isWhole = false;

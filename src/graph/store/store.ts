@@ -56,10 +56,10 @@ export interface Store {
 	readLookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
-	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
+	): MaybePromise<readonly KeyResult<CachedLookup>[]>;
 	/** The longest lists of a mapping, the longest first, as of some minutes ago at most; UNAVAILABLE if no host answered yet. */
 	longestLists(mapping: Mapping): MaybePromise<readonly ListLength[]>;
-	/** Now, for calls of `cachedObject`, `cachedHead` and `cachedLookup` that follow without a wait in between. */
+	/** Now, for calls of `cachedObject` and `cachedHead` that follow without a wait in between. */
 	moment(): Moment;
 	/** Rises whenever another object, or another state of one, is cached in the process, and when one is dropped. */
 	objectChanges(): number;
@@ -67,8 +67,6 @@ export interface Store {
 	cachedObject(id: Id, moment?: Moment): CachedObject | undefined;
 	/** The head, of any depth, if it is cached in the process. */
 	cachedHead(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
-	/** The lookup, if it is cached in the process; its row is null if nobody holds the key. */
-	cachedLookup(key: LookupKey, moment?: Moment): CachedLookup | undefined;
 	/** Records what one request reads, so that its answer can be used again for as long as that is valid; null if nothing is cached in the process, so that none can. */
 	recordReads(): RecordedReads | null;
 	/** Whether a request would now read the same: nothing that was recorded was invalidated or is bypassed, and the answer is not too old. */
