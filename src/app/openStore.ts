@@ -41,6 +41,7 @@ import {
 import type { Topology } from "../topology/types.ts";
 import { createTables, recordInFolders } from "./madeTables.ts";
 import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
+import { followStops, stoppedShards } from "./stoppedShards.ts";
 
 /**
  * How the data is opened:
@@ -126,15 +127,7 @@ export async function openStore(
 	const caches = openSharedCaches(
 		options,
 		currentTopology,
-		(shard, name = "") => {
-			if (topology.stoppedHosts.size === 0) return false;
-			const mapping = model.mappings.get(name);
-			// Feed lists may be on another host than their shard.
-			const place = mapping ? storage.map.shardOfLists(mapping, shard) : shard;
-			return [shard, place].some((one) =>
-				topology.stoppedHosts.has(storage.map.hostOf(one) ?? ""),
-			);
-		},
+		stoppedShards(topology, storage, model),
 		resources,
 	);
 	// Without the channel, writes of other processes would not invalidate this one's cache.
@@ -267,30 +260,6 @@ function followTopology(
 		},
 		() => storage.oldestVersion,
 	);
-}
-
-/** What a process has cached of hosts whose failover lost something may be what is lost. */
-function followStops(store: Store, source: TopologySource): void {
-	const { storage } = store;
-	let before = source.stoppedHosts;
-	source.followStops((stopped) => {
-		const isChanged = (host: string | null) =>
-			stopped.has(host ?? "") !== before.has(host ?? "");
-		const shards = storage.map.shards.filter((n) =>
-			isChanged(storage.map.hostOf(n)),
-		);
-		const modShards = Array.from(
-			{ length: storage.map.modShards },
-			(_, n) => n,
-		);
-		before = stopped;
-		store.invalidateShards({
-			shards: new Set(shards),
-			modShards: new Set(
-				modShards.filter((n) => isChanged(storage.map.hostOfModShard(n))),
-			),
-		});
-	});
 }
 
 /** The caches that processes share; null where there are none. */
