@@ -13,9 +13,9 @@ export function stoppedShards(
 		if (source.stoppedHosts.size === 0) return false;
 		const mapping = model.mappings.get(name);
 		// Feed lists may be on another host than their shard.
-		const place = mapping ? storage.shardOfLists(mapping, shard) : shard;
+		const place = mapping ? storage.map.shardOfLists(mapping, shard) : shard;
 		return [shard, place].some((one) =>
-			source.stoppedHosts.has(storage.hostOf(one) ?? ""),
+			source.stoppedHosts.has(storage.map.hostOf(one) ?? ""),
 		);
 	};
 }
