@@ -26,7 +26,7 @@ const LIMITS = {
 	"lines of the engine": { limit: 51_500, goal: 39_000 },
 	"lines of the systems around it": { limit: 51_500, goal: 41_000 },
 	"methods of the widest port": { limit: 28, goal: 12 },
-	"lines that are generated and committed": { limit: 260, goal: 1_000 },
+	"lines that are generated and committed": { limit: 520, goal: 1_000 },
 	"words of docs/": { limit: 73_500, goal: 55_000 },
 } as const;
 
@@ -41,6 +41,7 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"src/cache/redisCache.ts openRedisCache": 230,
 	"src/graph/outbox/deliver.ts deliverGroup": 160,
 	"src/graph/store/createStore.ts createStore": 140,
+	"src/graph/store/headCache.ts createHeadCache": 130,
 	"src/graph/store/invalidator.ts createInvalidator": 190,
 	"src/metrics/databaseMetrics.ts databaseMetrics": 170,
 	"src/metrics/requestMetrics.ts requestMetrics": 170,
@@ -110,6 +111,7 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"src/domain/resolvers": 24,
 	"src/feed": 22,
 	"src/graph/outbox": 22,
+	"src/graph/read": 19,
 	"src/graph/store": 20,
 	"src/model": 23,
 	"src/ops/fleet": 28,
@@ -141,7 +143,8 @@ const LONG_PAGES: Readonly<Record<string, number>> = {
 const ENGINE =
 	/^src\/(?:cache|domain|graph|graphql|id|model|plan|server|storage|util|\w+\.ts$)/;
 /** Golden files and lock files are not here: a reviewer reads their differences. */
-const GENERATED = /\/__generated__\/|^deploy\/grafana\/[^/]+\.json$/;
+const GENERATED =
+	/\/__generated__\/|^deploy\/grafana\/[^/]+\.json$|^docs\/(?:commands|configuration)\.md$/;
 
 const files = repositoryFiles();
 const source = files.filter((file) =>
