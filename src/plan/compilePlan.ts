@@ -7,8 +7,6 @@ import {
 	type GraphQLSchema,
 	getNamedType,
 	isLeafType,
-	isListType,
-	isNonNullType,
 	isObjectType,
 	type OperationDefinitionNode,
 	OperationTypeNode,
@@ -25,7 +23,11 @@ import type { BatchResolver, Resolvers } from "./batchResolver.ts";
 import { argumentSources, coerceConstantArguments } from "./boundPlan.ts";
 import { collectFields, type Fragments } from "./collectFields.ts";
 import { inputError } from "./errors.ts";
-import { introspectionDocument, introspectionField } from "./introspection.ts";
+import {
+	introspected,
+	introspectionDocument,
+	introspectionField,
+} from "./introspection.ts";
 import { quote } from "./jsonText.ts";
 import { payloadEdges } from "./payloadEdges.ts";
 import {
@@ -37,12 +39,14 @@ import {
 	type Shape,
 	type Step,
 } from "./plan.ts";
-import { scalarFormat } from "./scalarFormat.ts";
 import {
+	type Below,
 	EMPTY_SELECTION,
 	hasColumn,
+	LEAF,
 	leadingLeaves,
 	repeatedTexts,
+	shapeOf,
 } from "./selections.ts";
 import { needsEdges, pageFieldsOf, valueReader } from "./valueReader.ts";
 
@@ -73,26 +77,66 @@ interface Enclosing {
  * Throws TOO_EXPENSIVE for an operation with too many fields.
  */
 export function compilePlan(
-	{ schema, model, resolvers, visibility }: CompileContext,
+	context: CompileContext,
 	document: DocumentNode,
 	operation: OperationDefinitionNode,
 	fragments: Fragments,
 	variables: Readonly<Record<string, unknown>>,
 ): Plan {
-	const rootType = schema.getRootType(operation.operation);
+	const rootType = context.schema.getRootType(operation.operation);
 	if (!rootType || operation.operation === OperationTypeNode.SUBSCRIPTION) {
 		throw new GraphQLError(
 			`Schema is not configured to execute ${operation.operation} operation.`,
 			{ nodes: operation },
 		);
 	}
-	const steps: Step[] = [];
-	const unused = new Set<Step>();
-	const variableSteps: PlannedField[] = [];
-	let fields = 0;
-	let dependsOnViewer = false;
+	const source = { document, operation, fragments, variables };
+	return new PlanCompiler(context, source).compile(rootType);
+}
 
-	function select(
+/** What a plan is compiled from. */
+interface PlanSource {
+	readonly document: DocumentNode;
+	readonly operation: OperationDefinitionNode;
+	readonly fragments: Fragments;
+	readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Compiles one plan: from the root down, field by field, in document order. */
+class PlanCompiler {
+	readonly #context: CompileContext;
+	readonly #source: PlanSource;
+	readonly #steps: Step[] = [];
+	readonly #unused = new Set<Step>();
+	readonly #variableSteps: PlannedField[] = [];
+	#fields = 0;
+	#dependsOnViewer = false;
+
+	constructor(context: CompileContext, source: PlanSource) {
+		this.#context = context;
+		this.#source = source;
+	}
+
+	compile(rootType: GraphQLObjectType): Plan {
+		const { operation } = this.#source;
+		const root = this.#select(rootType, [operation], {
+			path: "",
+			step: null,
+			pageFetch: null,
+		});
+		return {
+			operation,
+			root,
+			serial: operation.operation === OperationTypeNode.MUTATION,
+			steps: this.#steps.filter((step) => !this.#unused.has(step)),
+			variableSteps: this.#variableSteps.filter(({ access }) =>
+				["scan", "call"].includes(access.kind),
+			),
+			dependsOnViewer: this.#dependsOnViewer,
+		};
+	}
+
+	#select(
 		type: GraphQLObjectType,
 		nodes: readonly Pick<FieldNode, "selectionSet">[],
 		enclosing: Enclosing,
@@ -103,7 +147,11 @@ export function compilePlan(
 		let collected: ReturnType<typeof collectFields>;
 		try {
 			collected = collectFields(
-				{ schema, fragments, variables },
+				{
+					schema: this.#context.schema,
+					fragments: this.#source.fragments,
+					variables: this.#source.variables,
+				},
 				type,
 				nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
 			);
@@ -121,12 +169,12 @@ export function compilePlan(
 				text = `${prefix}${quote(type.name)}`;
 				characters += text.length;
 			} else {
-				const planned = planField(type, key, merged, enclosing);
+				const planned = this.#planField(type, key, merged, enclosing);
 				if (planned === null) continue;
 				const column = hasColumn(planned) ? columns.length : -1;
 				const field = { ...planned, prefix, column };
 				selected.push(field);
-				if (field.constantArguments === null) variableSteps.push(field);
+				if (field.constantArguments === null) this.#variableSteps.push(field);
 				if (column >= 0) columns.push(field);
 				characters += prefix.length + "null".length;
 				text = "";
@@ -139,66 +187,55 @@ export function compilePlan(
 			columns,
 			tail: `${text}}`,
 			characters,
-			leaves: model.objects.has(type.name) ? leadingLeaves(selected) : null,
+			leaves: this.#context.model.objects.has(type.name)
+				? leadingLeaves(selected)
+				: null,
 			repeatedTexts: repeatedTexts(selected),
 			error: null,
 		};
 	}
 
 	/** Null for a field that the type does not have; validation reports it. */
-	function planField(
+	#planField(
 		type: GraphQLObjectType,
 		key: string,
 		nodes: readonly FieldNode[],
 		enclosing: Enclosing,
 	): Omit<PlannedField, "prefix" | "column"> | null {
-		if (fields === MAX_FIELDS) {
+		if (this.#fields === MAX_FIELDS) {
 			throw new CorkboardError(
 				"TOO_EXPENSIVE",
 				`The operation has more than ${MAX_FIELDS} fields after its fragments are expanded.`,
 			);
 		}
-		const number = fields++;
+		const number = this.#fields++;
 		const name = (nodes[0] as FieldNode).name.value;
 		const introspection =
-			type === schema.getQueryType() ? introspectionField(name) : undefined;
+			type === this.#context.schema.getQueryType()
+				? introspectionField(name)
+				: undefined;
 		const definition = introspection ?? type.getFields()[name];
 		if (definition === undefined) return null;
 		const coordinate = `${type.name}.${name}`;
 		const field = { number, key, name, coordinate, nodes, definition };
 		if (introspection !== undefined) {
-			return {
-				...field,
-				source: null,
-				constantArguments: { args: {}, page: null },
-				argumentSources: null,
-				access: {
-					kind: "introspection",
-					document: introspectionDocument(document, operation, nodes),
-				},
-				// graphql-js completes the value, so only `nullable` is used.
-				shape: {
-					kind: "leaf",
-					nullable: !isNonNullType(definition.type),
-					format: "other",
-					serialize: (value) => value,
-				},
-				objectShape: null,
-			};
+			const { document, operation } = this.#source;
+			const selected = introspectionDocument(document, operation, nodes);
+			return { ...field, ...introspected(definition, selected) };
 		}
-		const source = model.sources.get(type.name)?.get(name);
+		const source = this.#context.model.sources.get(type.name)?.get(name);
 		if (source === undefined) {
 			throw new TypeError(`${coordinate} has no source`);
 		}
 		const path = enclosing.path === "" ? key : `${enclosing.path}.${key}`;
 		const position = { path, field: coordinate };
-		const step = addOwnStep(source, position, enclosing.step);
-		const below = selectBelow(source, definition.type, nodes, position, {
+		const step = this.#addOwnStep(source, position, enclosing.step);
+		const below = this.#selectBelow(source, definition.type, nodes, position, {
 			...enclosing,
 			step: step ?? enclosing.step,
 		});
 		const shape = shapeOf(definition.type, below);
-		const access = accessTo(source, field, shape, step, below.pageFetch);
+		const access = this.#accessTo(source, field, shape, step, below.pageFetch);
 		const constantArguments = coerceConstantArguments({
 			definition,
 			nodes,
@@ -220,7 +257,7 @@ export function compilePlan(
 	}
 
 	/** The selections of a field's value, and the step that fetches the objects with them. */
-	function selectBelow(
+	#selectBelow(
 		source: FieldSource,
 		type: GraphQLOutputType,
 		nodes: readonly FieldNode[],
@@ -231,7 +268,7 @@ export function compilePlan(
 		if (isLeafType(named)) return LEAF;
 		const concretes = isObjectType(named)
 			? [named]
-			: schema.getPossibleTypes(named);
+			: this.#context.schema.getPossibleTypes(named);
 		const isInPage = source.kind === "page" || source.kind === "edge";
 		const parent = enclosing.step?.number ?? null;
 		let fetch: Step | null = null;
@@ -239,17 +276,19 @@ export function compilePlan(
 		if (source.kind === "mapping" || source.kind === "payloadEdge") {
 			// Added before its subselections, to keep steps in document order.
 			// accessTo drops it if they turn out not to need the objects.
-			pageFetch = addStep({
+			pageFetch = this.#addStep({
 				...position,
 				kind: "fetch",
-				target: mappingOf(source).to,
+				target: this.#mappingOf(source).to,
 				parent,
 				withPage: true,
 			});
-		} else if (concretes.every(({ name }) => model.objects.has(name))) {
+		} else if (
+			concretes.every(({ name }) => this.#context.model.objects.has(name))
+		) {
 			fetch =
 				pageFetch ??
-				addStep({
+				this.#addStep({
 					...position,
 					kind: "fetch",
 					target: concretes.map(({ name }) => name).join(" | "),
@@ -265,26 +304,26 @@ export function compilePlan(
 		const selections = new Map(
 			concretes.map((concrete) => [
 				concrete.name,
-				select(concrete, nodes, inside),
+				this.#select(concrete, nodes, inside),
 			]),
 		);
 		return { selections, fetch, pageFetch };
 	}
 
-	function mappingOf({
+	#mappingOf({
 		mapping,
 	}: Extract<FieldSource, { kind: "mapping" | "payloadEdge" }>): Mapping {
-		return model.mappings.get(mapping) as Mapping;
+		return this.#context.model.mappings.get(mapping) as Mapping;
 	}
 
-	function addStep(step: Omit<Step, "number">): Step {
-		const added = { number: steps.length, ...step };
-		steps.push(added);
+	#addStep(step: Omit<Step, "number">): Step {
+		const added = { number: this.#steps.length, ...step };
+		this.#steps.push(added);
 		return added;
 	}
 
 	/** Null for a field that reads its value from its parent. */
-	function addOwnStep(
+	#addOwnStep(
 		source: FieldSource,
 		position: Pick<Step, "path" | "field">,
 		above: Step | null,
@@ -293,7 +332,7 @@ export function compilePlan(
 		if (kind !== "mapping" && kind !== "resolver" && kind !== "payloadEdge") {
 			return null;
 		}
-		return addStep({
+		return this.#addStep({
 			...position,
 			kind: kind === "mapping" ? "scan" : "call",
 			target: kind === "resolver" ? position.field : source.mapping,
@@ -302,7 +341,7 @@ export function compilePlan(
 		});
 	}
 
-	function accessTo(
+	#accessTo(
 		source: FieldSource,
 		{ name, coordinate }: Pick<PlannedField, "name" | "coordinate">,
 		shape: Shape,
@@ -310,31 +349,35 @@ export function compilePlan(
 		pageFetch: Step | null,
 	): Access {
 		if (source.kind === "mapping") {
-			const mapping = mappingOf(source);
-			dependsOnViewer ||= visibility.isPrivateList(mapping);
+			const mapping = this.#mappingOf(source);
+			this.#dependsOnViewer ||= this.#context.visibility.isPrivateList(mapping);
 			const page = namedShape(shape);
 			const pageFields = pageFieldsOf(
 				page.kind === "object" ? page.only : null,
 			);
 			const needsFetch = needsEdges(pageFields);
-			if (pageFetch !== null && !needsFetch) unused.add(pageFetch);
+			if (pageFetch !== null && !needsFetch) this.#unused.add(pageFetch);
 			return {
 				kind: "scan",
 				mapping,
 				globalListId:
-					mapping.from === null ? globalListId(model, mapping) : null,
+					mapping.from === null
+						? globalListId(this.#context.model, mapping)
+						: null,
 				pageFields,
 				step: step as Step,
 				fetch: needsFetch ? pageFetch : null,
 			};
 		}
 		if (source.kind === "resolver") {
-			const resolver = resolvers.get(coordinate) as BatchResolver<unknown>;
-			dependsOnViewer ||= resolver.dependsOnViewer;
+			const resolver = this.#context.resolvers.get(
+				coordinate,
+			) as BatchResolver<unknown>;
+			this.#dependsOnViewer ||= resolver.dependsOnViewer;
 			return { kind: "call", resolver, step: step as Step };
 		}
 		if (source.kind === "payloadEdge") {
-			const mapping = mappingOf(source);
+			const mapping = this.#mappingOf(source);
 			return {
 				kind: "call",
 				resolver: payloadEdges(mapping, source),
@@ -344,51 +387,4 @@ export function compilePlan(
 		}
 		return { kind: "value", of: valueReader(source, name) };
 	}
-
-	const root = select(rootType, [operation], {
-		path: "",
-		step: null,
-		pageFetch: null,
-	});
-	return {
-		operation,
-		root,
-		serial: operation.operation === OperationTypeNode.MUTATION,
-		steps: steps.filter((step) => !unused.has(step)),
-		variableSteps: variableSteps.filter(({ access }) =>
-			["scan", "call"].includes(access.kind),
-		),
-		dependsOnViewer,
-	};
-}
-
-/** What is selected below a field. */
-interface Below {
-	readonly selections: ReadonlyMap<string, Selection>;
-	readonly fetch: Step | null;
-	/** For a field inside a page: the fetch of its objects. */
-	readonly pageFetch: Step | null;
-}
-
-const LEAF: Below = { selections: new Map(), fetch: null, pageFetch: null };
-
-function shapeOf(type: GraphQLOutputType, below: Below): Shape {
-	const nullable = !isNonNullType(type);
-	const inner = isNonNullType(type) ? type.ofType : type;
-	if (isListType(inner)) {
-		return { kind: "list", nullable, of: shapeOf(inner.ofType, below) };
-	}
-	if (isLeafType(inner)) {
-		return {
-			kind: "leaf",
-			nullable,
-			format: scalarFormat(inner),
-			serialize: (value) => inner.serialize(value),
-		};
-	}
-	const { selections, fetch } = below;
-	const only = isObjectType(inner)
-		? (selections.get(inner.name) as Selection)
-		: null;
-	return { kind: "object", nullable, selections, only, fetch };
 }

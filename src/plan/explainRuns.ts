@@ -48,27 +48,75 @@ export function explainRuns(
 	/** In milliseconds of `performance.now()`. */
 	start: number,
 	end: number,
-	{ cost, limit, hostOf }: ExplainOptions & CostAndLimit,
+	options: ExplainOptions & CostAndLimit,
 ): ExplainOutput {
-	const records = new Map(steps.map(({ number }) => [number, newSum()]));
+	const sums = new RunSums(steps, writes, start, options);
+	for (const run of runs) sums.add(run);
+	return sums.explain(name, end);
+}
+
+class RunSums {
+	readonly #steps: readonly Step[];
+	readonly #writes: Writes;
+	readonly #start: number;
+	readonly #options: ExplainOptions & CostAndLimit;
+	/** By the number of the step. */
+	readonly #sums: ReadonlyMap<number, StepSum>;
 	/** The steps and writes that each statement was reported to. */
-	const reporters = new Map<Statement, Set<object>>();
+	readonly #reporters = new Map<Statement, Set<object>>();
 	/** The texts of statements, with the index of each. */
-	const texts = new Map<string, number>();
+	readonly #texts = new Map<string, number>();
 
-	function recordOf({ number }: Step): StepSum {
-		return records.get(number) as StepSum;
+	constructor(
+		steps: readonly Step[],
+		writes: Writes,
+		start: number,
+		options: ExplainOptions & CostAndLimit,
+	) {
+		this.#steps = steps;
+		this.#writes = writes;
+		this.#start = start;
+		this.#options = options;
+		this.#sums = new Map(steps.map(({ number }) => [number, newSum()]));
 	}
 
-	function addReporter(statement: Statement, origin: object): void {
-		const others = reporters.get(statement) ?? new Set();
-		reporters.set(statement, others.add(origin));
+	explain(operation: string, end: number): ExplainOutput {
+		const { cost, limit } = this.#options;
+		const writes = [...this.#writes.values()].flatMap((some) => [
+			...some.values(),
+		]);
+		for (const write of writes) {
+			for (const statement of write.statements) {
+				this.#addReporter(statement, write);
+			}
+		}
+		const steps = this.#explainBelow(null);
+		return {
+			operation,
+			cost: cost.total,
+			limit,
+			ms: end - this.#start,
+			statements: this.#reporters.size,
+			rows: sumRows([...this.#reporters.keys()]),
+			written: writes.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
+			sql: [...this.#texts.keys()],
+			steps,
+		};
 	}
 
-	function addRun(run: StepRecord): void {
+	#sumOf({ number }: Step): StepSum {
+		return this.#sums.get(number) as StepSum;
+	}
+
+	#addReporter(statement: Statement, origin: object): void {
+		const others = this.#reporters.get(statement) ?? new Set();
+		this.#reporters.set(statement, others.add(origin));
+	}
+
+	add(run: StepRecord): void {
 		const { step, parents, results, details } = run;
 		const { startedAt, endedAt } = details;
-		const record = recordOf(step);
+		const record = this.#sumOf(step);
 		record.runs++;
 		record.parents += parents.length;
 		if (startedAt !== 0) {
@@ -80,7 +128,7 @@ export function explainRuns(
 		for (const parent of parents) addShardOf(record.shards, parent);
 		for (const statement of details.statements) {
 			record.statements.push(statement);
-			addReporter(statement, record);
+			this.#addReporter(statement, record);
 		}
 		for (const { layer, hits, misses } of run.answers) {
 			const sum = record.cache.get(layer) ?? { hits: 0, misses: 0 };
@@ -90,22 +138,23 @@ export function explainRuns(
 		}
 		if (results !== null) {
 			for (const result of results) addResult(record, result);
-			const pageFetch = steps.find(
+			const pageFetch = this.#steps.find(
 				({ withPage, parent }) => withPage && parent === step.number,
 			);
-			if (pageFetch) addPages(recordOf(pageFetch), results);
+			if (pageFetch) addPages(this.#sumOf(pageFetch), results);
 		} else if (endedAt !== 0) {
 			countError(record.errors, details.error, parents.length);
 		}
 	}
 
-	function locate(
+	#locate(
 		shardsOfParents: Iterable<number>,
 		statements: readonly Statement[],
 	): Pick<
 		ExplainStep,
 		"shards" | "modShards" | "hosts" | "statements" | "rows"
 	> {
+		const { hostOf } = this.#options;
 		const shards = [...shardsOfParents];
 		const hosts = [
 			...statements.map(({ host }) => host),
@@ -120,31 +169,28 @@ export function explainRuns(
 			shards: inOrder([...shards, ...onShards]),
 			modShards: inOrder(onModShards),
 			hosts: [...new Set(hosts)].sort(),
-			statements: statements.map(explainStatement),
+			statements: statements.map((one) => this.#explainStatement(one)),
 			rows: sumRows(statements),
 		};
 	}
 
-	function explainStatement(statement: Statement): ExplainStatement {
+	#explainStatement(statement: Statement): ExplainStatement {
 		const { sql, ...rest } = statement;
 		return {
 			...rest,
-			sql: sql === undefined ? null : textNumber(sql.text),
+			sql: sql === undefined ? null : this.#textNumber(sql.text),
 			parameters: sql?.parameters ?? [],
-			shared: (reporters.get(statement)?.size ?? 0) > 1,
+			shared: (this.#reporters.get(statement)?.size ?? 0) > 1,
 		};
 	}
 
-	function textNumber(text: string): number {
-		const number = texts.get(text) ?? texts.size;
-		texts.set(text, number);
+	#textNumber(text: string): number {
+		const number = this.#texts.get(text) ?? this.#texts.size;
+		this.#texts.set(text, number);
 		return number;
 	}
 
-	function explainWriteStep(
-		{ path, field }: Step,
-		record: WriteRecord,
-	): ExplainStep {
+	#explainWriteStep({ path, field }: Step, record: WriteRecord): ExplainStep {
 		const { description, runs, startedAt, endedAt } = record;
 		return {
 			kind: "write",
@@ -158,18 +204,18 @@ export function explainRuns(
 			results: record.rowsWritten,
 			errors: [...record.errors.values()],
 			hiddenEdges: 0,
-			...locate(record.shards, record.statements),
+			...this.#locate(record.shards, record.statements),
 			cache: [],
-			startMs: startedAt - start,
+			startMs: startedAt - this.#start,
 			ms: endedAt === 0 ? 0 : endedAt - startedAt,
 			write: explainWrite(record),
 			steps: [],
 		};
 	}
 
-	function explainStep(step: Step): ExplainStep {
+	#explainStep(step: Step): ExplainStep {
 		const { kind, path, field, target, withPage } = step;
-		const record = recordOf(step);
+		const record = this.#sumOf(step);
 		const { runs, parents, results, startedAt, endedAt } = record;
 		return {
 			kind,
@@ -177,48 +223,32 @@ export function explainRuns(
 			field,
 			target,
 			withPage,
-			cost: cost.steps.get(step.number) ?? 0,
+			cost: this.#options.cost.steps.get(step.number) ?? 0,
 			runs,
 			parents,
 			results,
 			errors: [...record.errors.values()],
 			hiddenEdges: record.hiddenEdges,
-			...locate(record.shards, record.statements),
+			...this.#locate(record.shards, record.statements),
 			cache: [...record.cache].map(([layer, sum]) => ({ layer, ...sum })),
-			startMs: Number.isFinite(startedAt) ? startedAt - start : 0,
+			startMs: Number.isFinite(startedAt) ? startedAt - this.#start : 0,
 			ms: endedAt === 0 ? 0 : endedAt - startedAt,
 			write: null,
 			...(record.notes.length > 0 && { notes: record.notes }),
 			steps: [
-				...[...(writes.get(step.number)?.values() ?? [])].map((write) =>
-					explainWriteStep(step, write),
+				...[...(this.#writes.get(step.number)?.values() ?? [])].map((write) =>
+					this.#explainWriteStep(step, write),
 				),
-				...explainBelow(step.number),
+				...this.#explainBelow(step.number),
 			],
 		};
 	}
 
-	function explainBelow(parent: number | null): ExplainStep[] {
-		return steps.filter((step) => step.parent === parent).map(explainStep);
+	#explainBelow(parent: number | null): ExplainStep[] {
+		return this.#steps
+			.filter((step) => step.parent === parent)
+			.map((step) => this.#explainStep(step));
 	}
-
-	for (const run of runs) addRun(run);
-	const allWrites = [...writes.values()].flatMap((some) => [...some.values()]);
-	for (const write of allWrites) {
-		for (const statement of write.statements) addReporter(statement, write);
-	}
-	const below = explainBelow(null);
-	return {
-		operation: name,
-		cost: cost.total,
-		limit,
-		ms: end - start,
-		statements: reporters.size,
-		rows: sumRows([...reporters.keys()]),
-		written: allWrites.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
-		sql: [...texts.keys()],
-		steps: below,
-	};
 }
 
 /** Each number once, the lowest first. */

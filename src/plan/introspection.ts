@@ -5,12 +5,14 @@ import {
 	type GraphQLError,
 	type GraphQLField,
 	type GraphQLSchema,
+	isNonNullType,
 	Kind,
 	type OperationDefinitionNode,
 	SchemaMetaFieldDef,
 	TypeMetaFieldDef,
 	type TypeNode,
 } from "graphql";
+import type { PlannedField } from "./plan.ts";
 
 /** `__schema` or `__type`; undefined for other names. */
 export function introspectionField(
@@ -44,6 +46,35 @@ export function introspectionDocument(
 				({ kind }) => kind === Kind.FRAGMENT_DEFINITION,
 			),
 		],
+	};
+}
+
+/** How the plan reads the field: graphql-js executes the document. */
+export function introspected(
+	{ type }: GraphQLField<unknown, unknown>,
+	document: DocumentNode,
+): Pick<
+	PlannedField,
+	| "source"
+	| "constantArguments"
+	| "argumentSources"
+	| "access"
+	| "shape"
+	| "objectShape"
+> {
+	return {
+		source: null,
+		constantArguments: { args: {}, page: null },
+		argumentSources: null,
+		access: { kind: "introspection", document },
+		// graphql-js completes the value, so only `nullable` is used.
+		shape: {
+			kind: "leaf",
+			nullable: !isNonNullType(type),
+			format: "other",
+			serialize: (value) => value,
+		},
+		objectShape: null,
 	};
 }
 

@@ -1,4 +1,18 @@
-import type { LeadingLeaves, PlannedField, Selection } from "./plan.ts";
+import {
+	type GraphQLOutputType,
+	isLeafType,
+	isListType,
+	isNonNullType,
+	isObjectType,
+} from "graphql";
+import type {
+	LeadingLeaves,
+	PlannedField,
+	Selection,
+	Shape,
+	Step,
+} from "./plan.ts";
+import { scalarFormat } from "./scalarFormat.ts";
 
 export const EMPTY_SELECTION: Selection = {
 	type: "",
@@ -52,4 +66,40 @@ export function repeatedTexts(fields: readonly PlannedField[]): PlannedField[] {
 		counts.set(name, (counts.get(name) ?? 0) + 1);
 	}
 	return leaves.filter(({ name }) => (counts.get(name) as number) > 1);
+}
+
+/** What is selected below a field. */
+export interface Below {
+	readonly selections: ReadonlyMap<string, Selection>;
+	readonly fetch: Step | null;
+	/** For a field inside a page: the fetch of its objects. */
+	readonly pageFetch: Step | null;
+}
+
+export const LEAF: Below = {
+	selections: new Map(),
+	fetch: null,
+	pageFetch: null,
+};
+
+/** The shape of a field's value. */
+export function shapeOf(type: GraphQLOutputType, below: Below): Shape {
+	const nullable = !isNonNullType(type);
+	const inner = isNonNullType(type) ? type.ofType : type;
+	if (isListType(inner)) {
+		return { kind: "list", nullable, of: shapeOf(inner.ofType, below) };
+	}
+	if (isLeafType(inner)) {
+		return {
+			kind: "leaf",
+			nullable,
+			format: scalarFormat(inner),
+			serialize: (value) => inner.serialize(value),
+		};
+	}
+	const { selections, fetch } = below;
+	const only = isObjectType(inner)
+		? (selections.get(inner.name) as Selection)
+		: null;
+	return { kind: "object", nullable, selections, only, fetch };
 }
