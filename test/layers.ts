@@ -20,7 +20,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["app"],
 		["cli"],
 	],
-	storage: [["."], ["mysql", "sqlite"]],
+	storage: [["."], ["statements"], ["mysql", "sqlite"]],
 	"storage/mysql": [["driver"], ["standby"], ["."]],
 	"storage/sqlite": [["driver"], ["."]],
 	queue: [["."], ["mysql", "sqlite"]],

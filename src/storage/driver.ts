@@ -70,15 +70,15 @@ export interface Driver<P extends Place> extends AsyncDisposable {
 	readonly hasSingleWriter: boolean;
 	readonly admin: StorageAdmin;
 	readonly reads: { readonly [K in ReadKind]: HostRead<K, P> };
+
 	/** The next rows of a table: after `last`, or from the beginning. */
-	readonly walks: {
-		readonly [K in WalkKind]: (
-			place: P,
-			of: WalkOf<K>,
-			last: WalkRow<K> | null,
-			limit: number,
-		) => MaybePromise<readonly WalkRow<K>[]>;
-	};
+	walk<K extends WalkKind>(
+		kind: K,
+		place: P,
+		of: WalkOf<K>,
+		last: WalkRow<K> | null,
+		limit: number,
+	): MaybePromise<readonly WalkRow<K>[]>;
 
 	isOnStandby(shard: number): boolean;
 	canTransactOnBoth(place: P, beside: P, lists: readonly ListKey[]): boolean;

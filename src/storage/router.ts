@@ -277,9 +277,8 @@ export class Router<P extends Place> implements OpenedStorage {
 		if (place === undefined) {
 			throw unknownShard(kind === "lookups" ? "mod shard" : "shard", number);
 		}
-		const { walks } = this.#driver;
 		return walk<WalkRow<K>>(WALK_VERBS[kind], place, (last) =>
-			walks[kind](place, of, last, WALK_ROWS),
+			this.#driver.walk(kind, place, of, last, WALK_ROWS),
 		);
 	}
 

@@ -4,7 +4,6 @@ import { listName } from "../keys.ts";
 import type { ListKey, ListRow } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
-import type { QueryOptions } from "./driver/queryOptions.ts";
 import { chunks, type Shard } from "./shards.ts";
 import {
 	anyOf,
@@ -84,25 +83,6 @@ export function writeLists(
 			values: [],
 		});
 	}
-}
-
-export async function walkLists(
-	{ host, database }: Shard,
-	mapping: Mapping,
-	after: Id | null,
-	limit: number,
-	options: QueryOptions,
-): Promise<readonly ListRow[]> {
-	const rows = await host.rows(
-		{
-			name: "walk lists",
-			text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lists")}
-				WHERE from_id > ? AND mapping = ? ORDER BY from_id LIMIT ${limit}`,
-			values: [BigInt(after ?? -1), mapping.name],
-		},
-		options,
-	);
-	return rows.map(listOf);
 }
 
 /** Without duplicates. */

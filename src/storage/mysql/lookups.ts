@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import type { Id } from "../../id/ids.ts";
+import type { Model } from "../../model/types.ts";
 import type {
 	KeyResult,
 	LookupChange,
@@ -8,12 +8,13 @@ import type {
 } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { tableIn } from "./ddl.ts";
+import { readCommon } from "./dialect.ts";
 import type { Host } from "./driver/host.ts";
-import type { Row, Scalar } from "./driver/mysql2Connection.ts";
+import type { Scalar } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import { chunks, type KeyOnShard, type Shard } from "./shards.ts";
-import { anyOf, unionAll, valuesOf } from "./sqlFragment.ts";
+import { anyOf, valuesOf } from "./sqlFragment.ts";
 
 /** Rows of one statement. */
 export const LOOKUPS = 500;
@@ -22,6 +23,7 @@ const COLUMNS = "name, `key`, id, token";
 
 /** Changes of one key take effect in order: the first change of every key, then the second, and so on. */
 export async function compareAndSetLookups(
+	model: Model,
 	host: Host,
 	changes: readonly KeyOnShard<LookupChange>[],
 	optionsOf: (shard: Shard) => QueryOptions,
@@ -48,7 +50,7 @@ export async function compareAndSetLookups(
 			);
 		}
 		for (const [at, row] of (
-			await readRows(host, unsure, optionsOf)
+			await readRows(model, host, unsure, optionsOf)
 		).entries()) {
 			rowsAfter.set(unsure[at] as KeyOnShard<LookupChange>, row);
 		}
@@ -58,6 +60,7 @@ export async function compareAndSetLookups(
 
 /** Rows that say whose the keys are. */
 async function readRows(
+	model: Model,
 	host: Host,
 	keys: readonly KeyOnShard<LookupKey>[],
 	optionsOf: (shard: Shard) => QueryOptions,
@@ -67,7 +70,7 @@ async function readRows(
 		const [{ shard }] = some as [KeyOnShard<LookupKey>];
 		const options = { ...optionsOf(shard), decides: true };
 		try {
-			rows.push(...(await readLookups(host, some, options)));
+			rows.push(...(await readCommon("lookups", model, host, some, options)));
 		} catch (thrown) {
 			if (!(thrown instanceof StorageFailure)) throw thrown;
 			rows.push(
@@ -109,48 +112,6 @@ async function changeOnShards(
 		),
 	);
 	return results;
-}
-
-/** Keys of one host in one statement. */
-export async function readLookups(
-	host: Host,
-	keys: readonly KeyOnShard<LookupKey>[],
-	options: QueryOptions,
-): Promise<readonly (LookupRow | null)[]> {
-	const shards = Map.groupBy(keys, ({ shard }) => shard);
-	const rows = await host.rows(
-		unionAll(
-			"lookups",
-			[...shards].map(([{ database }, some]) => {
-				const condition = anyOf(
-					[...Map.groupBy(some, ({ key }) => key.name)].map(
-						([name, named]) => ({
-							text: "name = ? AND `key` IN (?)",
-							values: [name, named.map(({ key }) => key.key)],
-						}),
-					),
-				);
-				return {
-					text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lookups")}
-						WHERE ${condition.text}`,
-					values: condition.values,
-				};
-			}),
-		),
-		options,
-	);
-	const found = new Map(rows.map(rowOf).map((row) => [nameOf(row), row]));
-	return keys.map(({ key }) => found.get(nameOf(key)) ?? null);
-}
-
-/** VARBINARY columns come as buffers. */
-function rowOf([name, key, id, token]: Row): LookupRow {
-	return {
-		name: String(name),
-		key: String(key),
-		id: id as Id,
-		token: String(token),
-	};
 }
 
 function nameOf({ name, key }: LookupKey): string {
@@ -221,23 +182,4 @@ async function changeLookups(
 		affected += (await host.run(statement, options)).affectedRows;
 	}
 	return affected;
-}
-
-export async function walkLookups(
-	{ host, database }: Shard,
-	after: LookupKey | null,
-	limit: number,
-	options: QueryOptions,
-): Promise<readonly LookupRow[]> {
-	const rows = await host.rows(
-		{
-			name: "walk lookups",
-			text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lookups")}
-				WHERE (name = ? AND \`key\` > ?) OR name > ?
-				ORDER BY name, \`key\` LIMIT ${limit}`,
-			values: [after?.name ?? "", after?.key ?? "", after?.name ?? ""],
-		},
-		options,
-	);
-	return rows.map(rowOf);
 }

@@ -2,6 +2,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { edgeName, listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
+import { namesOf } from "../statements/dialect.ts";
 import {
 	type Edge,
 	type EdgeKey,
@@ -22,7 +23,6 @@ import {
 	digitsOf,
 	type Fragment,
 	integers,
-	namesOf,
 	quotedName,
 	unionAll,
 } from "./sqlFragment.ts";
@@ -345,34 +345,4 @@ export async function countEdges(
 		values: [BigInt(from)],
 	});
 	return { count: Number(count), last: Number(last) };
-}
-
-/**
- * The next edges after a pair of ids, removed ones too. In order of (from_id,
- * to_id), so that an edge that moves meanwhile is still returned once. The
- * condition is two ranges of the key, so that a batch within a long list does
- * not read the list from its start.
- */
-export async function walkEdges(
-	shard: Shard,
-	mapping: Mapping,
-	after: Pick<Edge, "from" | "to"> | null,
-	limit: number,
-	options: QueryOptions,
-): Promise<readonly Edge[]> {
-	const rows = await shard.host.rows(
-		{
-			name: `walk ${mapping.name}`,
-			text: `SELECT ${COLUMNS} FROM ${tableIn(shard.database, mapping.table)}
-				FORCE INDEX (edge)
-				${after === null ? "" : "WHERE (from_id = ? AND to_id > ?) OR from_id > ?"}
-				ORDER BY from_id, to_id LIMIT ${limit}`,
-			values:
-				after === null
-					? []
-					: [BigInt(after.from), BigInt(after.to), BigInt(after.from)],
-		},
-		options,
-	);
-	return rows.map(edgeOf);
 }

@@ -3,7 +3,7 @@ import type {
 	StatementTrace,
 	WriteTrace,
 } from "../../diagnostics.ts";
-import { type Id, unpackId } from "../../id/ids.ts";
+import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
@@ -12,6 +12,8 @@ import type { Driver, HostRead, PendingQuery } from "../driver.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
 import { readOnlyError, startCall } from "../portCall.ts";
 import { OUTBOXES, Router } from "../router.ts";
+import { type CommonKind, pendingEntries } from "../statements/reads.ts";
+import { WALKS } from "../statements/walks.ts";
 import type {
 	Edge,
 	EdgeKey,
@@ -32,34 +34,24 @@ import type {
 	StorageAdmin,
 	Transaction,
 	TransactionResult,
+	WalkKind,
+	WalkOf,
+	WalkRow,
 } from "../storage.ts";
-import { countLists } from "./countLists.ts";
 import { createTables, missingTables, tableNames } from "./createTables.ts";
+import { MYSQL, readCommon, selectAll } from "./dialect.ts";
 import type { Host, HostLimits } from "./driver/host.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import { inspectHosts } from "./inspectHosts.ts";
-import { walkLists } from "./lists.ts";
-import { longestLists } from "./longestLists.ts";
-import {
-	compareAndSetLookups,
-	LOOKUPS,
-	readLookups,
-	walkLookups,
-} from "./lookups.ts";
-import { readEdges, walkEdges } from "./mappings.ts";
+import { compareAndSetLookups, LOOKUPS } from "./lookups.ts";
+import { readEdges } from "./mappings.ts";
 import { MergedReads } from "./mergedReads.ts";
-import { readObjects, typeNamed, walkObjects } from "./objects.ts";
+import { readObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
-	outboxSizes,
-	pendingEntries,
-	readEntries,
 	recordFailedDeliveries,
 	takeEntries,
-	untakenEntries,
-	walkOutbox,
 } from "./outbox.ts";
-import { readRenumberings } from "./renumberings.ts";
 import { scanLists } from "./scan.ts";
 import {
 	type KeyOnShard,
@@ -129,7 +121,7 @@ class MysqlDriver implements Driver<Shard> {
 	readonly readOnly: boolean;
 	readonly places: ShardMap;
 	readonly reads: Driver<Shard>["reads"];
-	readonly walks: Driver<Shard>["walks"];
+	readonly #model: Model;
 	readonly admin: StorageAdmin;
 	readonly #limits: MysqlLimits;
 	readonly #hosts: SharedHosts;
@@ -168,7 +160,7 @@ class MysqlDriver implements Driver<Shard> {
 			topology: readOnly ? { ...topology, feeds: [] } : topology,
 		});
 		this.reads = this.#readsOf(model);
-		this.walks = this.#walksOf(model);
+		this.#model = model;
 		this.admin = this.#adminOf(model, opened);
 	}
 
@@ -201,18 +193,20 @@ class MysqlDriver implements Driver<Shard> {
 		some: readonly KeyOnShard<LookupChange>[],
 		trace: WriteTrace | undefined,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		return compareAndSetLookups(host, some, (shard) => ({
+		return compareAndSetLookups(this.#model, host, some, (shard) => ({
 			...this.#options(shard, {}, trace),
 			onModShard: true,
 		}));
 	}
 
-	pendingEntries(
+	async pendingEntries(
 		host: Host,
 		shards: readonly Shard[],
 		query: PendingQuery,
 	): Promise<readonly PendingEntry[]> {
-		return pendingEntries(host, shards, query, this.#options(shards[0]));
+		const selects = shards.map((shard) => pendingEntries(MYSQL, shard, query));
+		const rows = await selectAll(host, selects, this.#options(shards[0]));
+		return rows.flat();
 	}
 
 	takeEntries(
@@ -276,6 +270,10 @@ class MysqlDriver implements Driver<Shard> {
 			read: (host, some, call) =>
 				read(host, some, this.#options(some[0]?.shard, call)),
 		});
+		const common = <K extends CommonKind>(maxKeys: number, name: K) =>
+			kind<K>(maxKeys, (host, some, options) =>
+				readCommon(name, model, host, some, options),
+			);
 		return {
 			objects: kind(OBJECTS, (...read) => objects.read(...read)),
 			lists: {
@@ -289,45 +287,32 @@ class MysqlDriver implements Driver<Shard> {
 					),
 			},
 			edges: kind(EDGES, (...read) => edges.read(...read)),
-			renumberings: kind(SCANS, readRenumberings),
-			counts: kind(SCANS, countLists),
-			longestLists: kind(OUTBOXES, (host, some, options) =>
-				longestLists(host, model, some, options),
-			),
+			renumberings: common(SCANS, "renumberings"),
+			counts: common(SCANS, "counts"),
+			longestLists: common(OUTBOXES, "longestLists"),
 			lookups: kind(LOOKUPS, (host, some, options) =>
-				readLookups(host, some, { ...options, onModShard: true }),
+				readCommon("lookups", model, host, some, {
+					...options,
+					onModShard: true,
+				}),
 			),
-			entries: kind(ENTRIES, readEntries),
-			untakenEntries: kind(OUTBOXES, untakenEntries),
-			outboxSizes: kind(OUTBOXES, outboxSizes),
+			entries: common(ENTRIES, "entries"),
+			untakenEntries: common(OUTBOXES, "untakenEntries"),
+			outboxSizes: common(OUTBOXES, "outboxSizes"),
 		};
 	}
 
-	#walksOf(model: Model): Driver<Shard>["walks"] {
-		return {
-			objects: (shard, [, type], last, limit) =>
-				walkObjects(
-					shard,
-					typeNamed(model, type),
-					last === null ? 0 : unpackId(last.id).local,
-					limit,
-					this.#options(shard),
-				),
-			edges: (shard, [, mapping, after = null], last, limit) =>
-				walkEdges(shard, mapping, last ?? after, limit, this.#options(shard)),
-			lists: (shard, [, mapping, after = null], last, limit) =>
-				walkLists(
-					shard,
-					mapping,
-					last?.from ?? after,
-					limit,
-					this.#options(shard),
-				),
-			outbox: (shard, _, last, limit) =>
-				walkOutbox(shard, last?.local ?? 0, limit, this.#options(shard)),
-			lookups: (shard, _, last, limit) =>
-				walkLookups(shard, last, limit, this.#options(shard)),
-		};
+	async walk<K extends WalkKind>(
+		kind: K,
+		shard: Shard,
+		of: WalkOf<K>,
+		last: WalkRow<K> | null,
+		limit: number,
+	): Promise<readonly WalkRow<K>[]> {
+		const select = WALKS[kind](MYSQL, this.#model, shard, of, last, limit);
+		const options = this.#options(shard);
+		const [rows = []] = await selectAll(shard.host, [select], options);
+		return rows;
 	}
 
 	#adminOf(

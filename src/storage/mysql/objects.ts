@@ -1,14 +1,15 @@
-import { type Id, MAX_LOCAL, packId, unpackId } from "../../id/ids.ts";
+import { type Id, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
-import type { NewObject, StoredObject } from "../storage.ts";
+import { namesOf } from "../statements/dialect.ts";
+import type { NewObject } from "../storage.ts";
 import { newObjectId, parseStoredObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
-import { integers, namesOf, unionAll, valuesOf } from "./sqlFragment.ts";
+import { integers, unionAll, valuesOf } from "./sqlFragment.ts";
 import type { StatementBatch } from "./statementBatch.ts";
 
 /** Most rows of one INSERT, and about how many characters of data: the server accepts packets of 16 MB. */
@@ -188,34 +189,6 @@ function updateStatement(
 			ON DUPLICATE KEY UPDATE data = VALUES(data), ts = VALUES(ts)`,
 		values,
 	};
-}
-
-/** The next objects after a local id, in order. */
-export async function walkObjects(
-	shard: Shard,
-	type: ObjectType,
-	after: number,
-	limit: number,
-	options: QueryOptions,
-): Promise<readonly StoredObject[]> {
-	const rows = await shard.host.rows(
-		{
-			name: `walk ${type.table}`,
-			text: `SELECT local_id, data FROM ${tableIn(shard.database, type.table)}
-				WHERE local_id > ? AND local_id <= ${MAX_LOCAL}
-				ORDER BY local_id LIMIT ${limit}`,
-			values: [after],
-		},
-		options,
-	);
-	return rows.map(([local, data]) => ({
-		id: packId({
-			shard: shard.number,
-			type: type.number,
-			local: Number(local),
-		}),
-		data: data as string,
-	}));
 }
 
 export function typeNamed(model: Model, name: string): ObjectType {

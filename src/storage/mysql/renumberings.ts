@@ -1,4 +1,3 @@
-import type { Id } from "../../id/ids.ts";
 import {
 	FIRST_EDGES,
 	isShifted,
@@ -10,16 +9,13 @@ import type {
 	ListKey,
 	ListRow,
 	Renumbering,
-	RenumberingKey,
 	Shift,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, MysqlTransaction } from "./driver/host.ts";
-import type { QueryOptions } from "./driver/queryOptions.ts";
+import type { MysqlTransaction } from "./driver/host.ts";
 import { writeLists } from "./lists.ts";
 import { presentEdgesFrom, writeEdges } from "./mappings.ts";
-import type { KeyOnShard, Shard } from "./shards.ts";
-import { type Fragment, unionAll } from "./sqlFragment.ts";
+import type { Shard } from "./shards.ts";
 import { StatementBatch } from "./statementBatch.ts";
 
 const COLUMNS =
@@ -101,45 +97,4 @@ export function addRenumbering(
 			mapping.name,
 		],
 	});
-}
-
-/** Renumberings of lists of one host in one statement. */
-export async function readRenumberings(
-	host: Host,
-	keys: readonly KeyOnShard<RenumberingKey>[],
-	options: QueryOptions,
-): Promise<readonly (readonly Renumbering[])[]> {
-	const rows = await host.rows(
-		unionAll(
-			"renumberings",
-			keys.map(
-				({ key: { mapping, from, since }, shard }, part): Fragment => ({
-					text: `SELECT ${part} AS part, ${COLUMNS}
-						FROM ${tableIn(shard.database, "renumberings")}
-						WHERE from_id = ? AND mapping = ? AND epoch > ?`,
-					values: [BigInt(from), mapping.name, since],
-				}),
-			),
-		),
-		options,
-	);
-	const results = keys.map((): Renumbering[] => []);
-	for (const [
-		part,
-		epoch,
-		lowSequence,
-		lowTo,
-		highSequence,
-		highTo,
-		by,
-	] of rows) {
-		results[Number(part)]?.push({
-			epoch: Number(epoch),
-			low: { sequence: Number(lowSequence), to: lowTo as Id },
-			high: { sequence: Number(highSequence), to: highTo as Id },
-			by: Number(by),
-		});
-	}
-	for (const result of results) result.sort((a, b) => a.epoch - b.epoch);
-	return results;
 }

@@ -1,6 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import { listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
+import { namesOf } from "../statements/dialect.ts";
 import {
 	type Edge,
 	type ListRow,
@@ -19,7 +20,6 @@ import type { KeyOnShard, Shard } from "./shards.ts";
 import {
 	digitsOf,
 	type Fragment,
-	namesOf,
 	quotedName,
 	unionAll,
 } from "./sqlFragment.ts";

@@ -64,8 +64,3 @@ export function quotedName(name: string): string {
 
 const NAME = /^[\w.]+$/;
 const DIGITS = /^[0-9]{1,20}$/;
-
-/** For the name of a statement: names without duplicates. */
-export function namesOf(names: Iterable<string>): string {
-	return [...new Set(names)].join(", ");
-}

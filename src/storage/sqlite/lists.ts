@@ -1,7 +1,7 @@
-import { type Id, rowIds } from "../../id/ids.ts";
+import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../keys.ts";
-import type { ListKey, ListLength, ListRow } from "../storage.ts";
+import type { ListKey, ListRow } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
 /** Numbers as REAL: SQLite gives a damaged one beyond 2^53 as what it is, where as INTEGER the whole statement would fail. */
@@ -21,19 +21,6 @@ const WRITE_LIST: Sql = {
 		VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (from_id, mapping) DO UPDATE SET count = excluded.count,
 			last_sequence = excluded.last_sequence, epoch = excluded.epoch`,
-};
-
-const WALK_LISTS: Sql = {
-	name: "walk lists",
-	text: `SELECT ${LIST_COLUMNS} FROM lists
-		WHERE from_id > ? AND mapping = ? ORDER BY from_id LIMIT ?`,
-};
-
-const LONGEST_LISTS: Sql = {
-	name: "longest lists",
-	text: `SELECT ${LIST_COLUMNS} FROM lists
-		WHERE from_id BETWEEN ? AND ? AND mapping = ? AND lists.count > 0
-		ORDER BY lists.count DESC, from_id LIMIT ?`,
 };
 
 interface StoredListRow {
@@ -83,35 +70,4 @@ export function writeList(
 		lastSequence,
 		epoch,
 	]);
-}
-
-/** The longest lists of one shard, of owners of the type with this number. */
-export function longestLists(
-	connection: SqliteConnection,
-	mapping: Mapping,
-	{ shard, owner }: { readonly shard: number; readonly owner: number },
-	limit: number,
-): readonly ListLength[] {
-	return connection
-		.rows<Omit<StoredListRow, "mapping">>(LONGEST_LISTS, [
-			...rowIds(shard, owner),
-			mapping.name,
-			limit,
-		])
-		.map(({ from, count }) => ({ from: from as Id, count }));
-}
-
-export function walkLists(
-	connection: SqliteConnection,
-	mapping: Mapping,
-	after: Id | null,
-	limit: number,
-): readonly ListRow[] {
-	return connection
-		.rows<Omit<StoredListRow, "mapping">>(WALK_LISTS, [
-			BigInt(after ?? -1),
-			mapping.name,
-			limit,
-		])
-		.map((row) => listRow(row.from as Id, row));
 }

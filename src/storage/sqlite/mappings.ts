@@ -27,8 +27,6 @@ interface EdgeStatements {
 	readonly presentFrom: Sql;
 	readonly setSequence: Sql;
 	readonly recount: Sql;
-	readonly countList: Sql;
-	readonly walk: Sql;
 }
 
 /**
@@ -95,23 +93,6 @@ export function mappingStatements(model: Model): MappingStatements {
 							CAST(COALESCE(MAX(sequence), 0) AS REAL) AS last,
 							${NEWEST_EPOCH} AS newestEpoch
 						FROM ${table} WHERE from_id = ?1`,
-				},
-				countList: {
-					name: `count ${name}`,
-					text: `SELECT CAST(count AS REAL) AS count,
-							CAST(last_sequence AS REAL) AS lastSequence,
-							CAST(epoch AS REAL) AS epoch, edges, highest,
-							${NEWEST_EPOCH} AS newestEpoch
-						FROM (SELECT COUNT(*) AS edges,
-								CAST(COALESCE(MAX(sequence), 0) AS REAL) AS highest
-							FROM ${table} WHERE from_id = ?1 AND state = ${PRESENT})
-						LEFT JOIN lists ON lists.from_id = ?1 AND lists.mapping = ?2`,
-				},
-				// In order of (from_id, to_id): an edge that moves meanwhile is still returned once.
-				walk: {
-					name: `walk ${name}`,
-					text: `SELECT ${EDGE_COLUMNS} FROM ${table}
-						WHERE (from_id, to_id) > (?, ?) ORDER BY from_id, to_id LIMIT ?`,
 				},
 			};
 			return [name, statements];
@@ -224,21 +205,4 @@ export function deleteEdge(
 		BigInt(from),
 		BigInt(to),
 	]);
-}
-
-/** The next edges after a pair of ids, removed ones too. */
-export function walkEdges(
-	connection: SqliteConnection,
-	statements: MappingStatements,
-	mapping: Mapping,
-	after: Pick<Edge, "from" | "to"> | null,
-	limit: number,
-): readonly Edge[] {
-	return connection
-		.rows<EdgeRow>(statementsOf(statements, mapping).walk, [
-			BigInt(after?.from ?? -1),
-			BigInt(after?.to ?? -1),
-			limit,
-		])
-		.map(edgeOf);
 }

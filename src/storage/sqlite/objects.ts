@@ -1,8 +1,7 @@
 import type { Trace } from "../../diagnostics.ts";
-import { type Id, MAX_LOCAL, packId, unpackId } from "../../id/ids.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
-import type { StoredObject } from "../storage.ts";
 import { newObjectId } from "../storedObject.ts";
 import { quoted } from "./ddl.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
@@ -16,7 +15,6 @@ export interface TypeStatements {
 	readonly read: Sql;
 	readonly insert: Sql;
 	readonly update: Sql;
-	readonly walk: Sql;
 }
 
 export function objectStatements(model: Model): ObjectStatements {
@@ -38,12 +36,6 @@ export function objectStatements(model: Model): ObjectStatements {
 				update: {
 					name: `update ${type.table}`,
 					text: `UPDATE ${table} SET data = ?, ts = ? WHERE local_id = ?`,
-				},
-				walk: {
-					name: `walk ${type.table}`,
-					text: `SELECT local_id, data FROM ${table}
-						WHERE local_id > ? AND local_id <= ${MAX_LOCAL}
-						ORDER BY local_id LIMIT ?`,
 				},
 			};
 			return [type.number, statements];
@@ -103,20 +95,4 @@ export function updateObject(
 	const { type, local } = unpackId(id);
 	const { update } = statements.get(type) as TypeStatements;
 	connection.run(update, [JSON.stringify(data), now, local]);
-}
-
-/** The next objects after a local id, in order. */
-export function walkObjects(
-	connection: SqliteConnection,
-	{ type, walk }: TypeStatements,
-	shard: number,
-	after: number,
-	limit: number,
-): readonly StoredObject[] {
-	return connection
-		.rows<ObjectRow>(walk, [after, limit])
-		.map(({ local_id, data }) => ({
-			id: packId({ shard, type: type.number, local: local_id }),
-			data,
-		}));
 }

@@ -1,5 +1,3 @@
-import type { Trace } from "../../diagnostics.ts";
-import type { Id } from "../../id/ids.ts";
 import {
 	FIRST_EDGES,
 	isShifted,
@@ -12,7 +10,6 @@ import type {
 	ListRow,
 	Position,
 	Renumbering,
-	RenumberingKey,
 	Shift,
 } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
@@ -31,23 +28,6 @@ const DELETE: Sql = {
 	text: `DELETE FROM renumberings
 		WHERE from_id = ? AND mapping = ? AND (epoch <= ? OR epoch >= ?)`,
 };
-
-const READ: Sql = {
-	name: "renumberings",
-	text: `SELECT epoch, low_sequence AS lowSequence, CAST(low_to AS TEXT) AS lowTo,
-			high_sequence AS highSequence, CAST(high_to AS TEXT) AS highTo, shift
-		FROM renumberings WHERE from_id = ? AND mapping = ? AND epoch > ?
-		ORDER BY epoch`,
-};
-
-interface StoredRenumbering {
-	readonly epoch: number;
-	readonly lowSequence: number;
-	readonly lowTo: string;
-	readonly highSequence: number;
-	readonly highTo: string;
-	readonly shift: number;
-}
 
 /**
  * Makes room below an edge. Versions stay, so that pending outbox entries from
@@ -111,21 +91,4 @@ export function addRenumbering(
 		BigInt(high.to),
 		by,
 	]);
-}
-
-export function readRenumberings(
-	connection: SqliteConnection,
-	keys: readonly RenumberingKey[],
-	trace?: Trace,
-): readonly (readonly Renumbering[])[] {
-	return keys.map(({ mapping, from, since }) =>
-		connection
-			.rows<StoredRenumbering>(READ, [BigInt(from), mapping.name, since], trace)
-			.map(({ epoch, lowSequence, lowTo, highSequence, highTo, shift }) => ({
-				epoch,
-				low: { sequence: lowSequence, to: lowTo as Id },
-				high: { sequence: highSequence, to: highTo as Id },
-				by: shift,
-			})),
-	);
 }

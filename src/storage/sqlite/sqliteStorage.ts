@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { WriteTrace } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import { unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { Topology } from "../../topology/types.ts";
 import type { Driver, HostRead, KeyAt, PendingQuery } from "../driver.ts";
@@ -10,8 +9,10 @@ import {
 	OUTBOX_COUNTED,
 	type OutboxReport,
 } from "../hostReport.ts";
-import { ownerOf, startCall } from "../portCall.ts";
+import { startCall } from "../portCall.ts";
 import { Router } from "../router.ts";
+import { type CommonKind, pendingEntries } from "../statements/reads.ts";
+import { WALKS } from "../statements/walks.ts";
 import type {
 	FailedDelivery,
 	LookupChange,
@@ -26,32 +27,23 @@ import type {
 	StorageAdmin,
 	Transaction,
 	TransactionResult,
+	WalkKind,
+	WalkOf,
+	WalkRow,
 } from "../storage.ts";
-import { countLists } from "./countLists.ts";
 import { createTables, missingTables, namesIn } from "./createTables.ts";
 import { modShardTables, shardTables } from "./ddl.ts";
+import { readCommon, SQLITE, selectFrom } from "./dialect.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
-import { longestLists, walkLists } from "./lists.ts";
-import { changeLookups, readLookups, walkLookups } from "./lookups.ts";
-import { mappingStatements, readEdges, walkEdges } from "./mappings.ts";
-import {
-	objectStatements,
-	readObjects,
-	type TypeStatements,
-	walkObjects,
-} from "./objects.ts";
+import { changeLookups } from "./lookups.ts";
+import { mappingStatements, readEdges } from "./mappings.ts";
+import { objectStatements, readObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
-	outboxSize,
-	pendingEntries,
-	readEntry,
 	recordFailedDeliveries,
 	takeEntries,
-	untakenEntries,
-	walkOutbox,
 } from "./outbox.ts";
-import { readRenumberings } from "./renumberings.ts";
 import { type ScanStatements, scanLists, scanStatements } from "./scan.ts";
 import { mapShardFiles, onFile } from "./shards.ts";
 import { type Statements, transact } from "./transaction.ts";
@@ -92,7 +84,6 @@ class SqliteDriver implements Driver<FilePlace> {
 	readonly readOnly: boolean;
 	readonly places: Driver<FilePlace>["places"];
 	readonly reads: Driver<FilePlace>["reads"];
-	readonly walks: Driver<FilePlace>["walks"];
 	readonly admin: StorageAdmin;
 	readonly #statements: Statements;
 
@@ -108,7 +99,6 @@ class SqliteDriver implements Driver<FilePlace> {
 			mappings: mappingStatements(model),
 		};
 		this.reads = this.#readsOf(model);
-		this.walks = this.#walksOf(model);
 		this.admin = this.#adminOf(model);
 	}
 
@@ -136,17 +126,29 @@ class SqliteDriver implements Driver<FilePlace> {
 		some: readonly KeyAt<LookupChange, FilePlace>[],
 		trace: WriteTrace | undefined,
 	): readonly (LookupRow | null)[] {
-		return changeLookups(writer, keysOf(some), trace);
+		return changeLookups(this.#statements.model, writer, some, trace);
 	}
 
 	pendingEntries(
 		{ reader }: ShardFile,
-		[shard]: readonly FilePlace[],
-		{ after, ...query }: PendingQuery,
+		shards: readonly FilePlace[],
+		query: PendingQuery,
 	): readonly PendingEntry[] {
-		const number = shard?.number ?? 0;
-		const from = after.get(number);
-		return pendingEntries(reader, number, { ...query, after: from });
+		return shards.flatMap((shard) =>
+			selectFrom(reader, pendingEntries(SQLITE, shard, query)),
+		);
+	}
+
+	walk<K extends WalkKind>(
+		kind: K,
+		place: FilePlace,
+		of: WalkOf<K>,
+		last: WalkRow<K> | null,
+		limit: number,
+	): readonly WalkRow<K>[] {
+		const { model } = this.#statements;
+		const select = WALKS[kind](SQLITE, model, place, of, last, limit);
+		return selectFrom(place.host.reader, select);
 	}
 
 	takeEntries(
@@ -190,6 +192,11 @@ class SqliteDriver implements Driver<FilePlace> {
 			]),
 		);
 		const scansOf = ({ name }: Mapping) => scans.get(name) as ScanStatements;
+		const common = <K extends CommonKind>(name: K): HostRead<K, FilePlace> => ({
+			maxKeys: Number.POSITIVE_INFINITY,
+			read: ({ reader }, some, call) =>
+				readCommon(name, model, reader, some, call?.trace),
+		});
 		return {
 			objects: kind((reader, ids, call) =>
 				readObjects(reader, objects, ids, call?.trace),
@@ -200,52 +207,13 @@ class SqliteDriver implements Driver<FilePlace> {
 			edges: kind((reader, some, call) =>
 				readEdges(reader, mappings, some, call?.trace),
 			),
-			renumberings: kind((reader, some, call) =>
-				readRenumberings(reader, some, call?.trace),
-			),
-			counts: kind((reader, some, call) =>
-				countLists(reader, mappings, some, call?.trace),
-			),
-			longestLists: kind((reader, some) =>
-				some.map(({ mapping, shard, limit }) => {
-					const owners = { shard, owner: ownerOf(model, mapping) };
-					return longestLists(reader, mapping, owners, limit);
-				}),
-			),
-			lookups: kind((reader, some, call) =>
-				readLookups(reader, some, call?.trace),
-			),
-			entries: kind((reader, some) =>
-				some.map((key) => readEntry(reader, key)),
-			),
-			untakenEntries: kind((reader, some) =>
-				some.map(({ after, limit }) => untakenEntries(reader, after, limit)),
-			),
-			outboxSizes: kind((reader, some) =>
-				some.map(({ limit }) => outboxSize(reader, limit)),
-			),
-		};
-	}
-
-	#walksOf(model: Model): Driver<FilePlace>["walks"] {
-		const { objects, mappings } = this.#statements;
-		return {
-			objects: ({ number, host }, [, type], last, limit) =>
-				walkObjects(
-					host.reader,
-					objects.get(model.objects.get(type)?.number ?? -1) as TypeStatements,
-					number,
-					last === null ? 0 : unpackId(last.id).local,
-					limit,
-				),
-			edges: ({ host }, [, mapping, after = null], last, limit) =>
-				walkEdges(host.reader, mappings, mapping, last ?? after, limit),
-			lists: ({ host }, [, mapping, after = null], last, limit) =>
-				walkLists(host.reader, mapping, last?.from ?? after, limit),
-			outbox: ({ number, host }, _, last, limit) =>
-				walkOutbox(host.reader, number, last?.local ?? 0, limit),
-			lookups: ({ host }, _, last, limit) =>
-				walkLookups(host.reader, last, limit),
+			renumberings: common("renumberings"),
+			counts: common("counts"),
+			longestLists: common("longestLists"),
+			lookups: common("lookups"),
+			entries: common("entries"),
+			untakenEntries: common("untakenEntries"),
+			outboxSizes: common("outboxSizes"),
 		};
 	}
 
@@ -315,9 +283,13 @@ class SqliteDriver implements Driver<FilePlace> {
 	}
 
 	#outboxReport(): OutboxReport {
-		const sizes = [...this.places.shards.values()].map(({ host }) =>
-			onFile(host, ({ reader }) => outboxSize(reader, OUTBOX_COUNTED)),
-		);
+		const { model } = this.#statements;
+		const sizes = [...this.places.shards.values()].flatMap((shard) => {
+			const key = { shard: shard.number, limit: OUTBOX_COUNTED };
+			return onFile(shard.host, ({ reader }) =>
+				readCommon("outboxSizes", model, reader, [{ key, shard }]),
+			);
+		});
 		const oldest = Math.min(
 			...sizes.flatMap(({ oldestAt }) => (oldestAt === null ? [] : oldestAt)),
 		);

@@ -1,0 +1,243 @@
+import { type Id, rowIds } from "../../id/ids.ts";
+import type { Model } from "../../model/types.ts";
+import type { KeyAt, PendingQuery, Place } from "../driver.ts";
+import { ownerOf } from "../portCall.ts";
+import {
+	type PendingEntry,
+	PRESENT,
+	type ReadKey,
+	type ReadKind,
+	type ReadResult,
+} from "../storage.ts";
+import { parseJsonObject } from "../storedObject.ts";
+import type { Clause, Dialect, Select } from "./dialect.ts";
+import { entryColumns, entryOf, lookupColumns, lookupOf } from "./rows.ts";
+
+/** The kinds that every database reads by the same statements. */
+export type CommonKind = Exclude<ReadKind, "objects" | "lists" | "edges">;
+
+/** The SELECT for keys of one shard. */
+interface CommonRead<K extends CommonKind> {
+	/** Whether one SELECT has all keys of a shard, or each has its own. */
+	readonly manyKeys: boolean;
+	readonly select: <P extends Place>(
+		dialect: Dialect<P>,
+		model: Model,
+		place: P,
+		/** One, if not `manyKeys`. */
+		keys: readonly [ReadKey<K>, ...ReadKey<K>[]],
+	) => Select<ReadResult<K>>;
+}
+
+export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
+	renumberings: {
+		manyKeys: false,
+		select: (dialect, _, place, [{ mapping, from, since }]) => ({
+			name: "renumberings",
+			columns: [
+				"epoch",
+				"low_sequence",
+				dialect.id("low_to"),
+				"high_sequence",
+				dialect.id("high_to"),
+				"shift",
+			],
+			rest: `FROM ${dialect.table(place, "renumberings")}
+				WHERE from_id = ? AND mapping = ? AND epoch > ?`,
+			values: [BigInt(from), mapping.name, since],
+			read: (rows) => [
+				rows
+					.map(([epoch, low, lowTo, high, highTo, by]) => ({
+						epoch: Number(epoch),
+						low: { sequence: Number(low), to: lowTo as Id },
+						high: { sequence: Number(high), to: highTo as Id },
+						by: Number(by),
+					}))
+					.sort((a, b) => a.epoch - b.epoch),
+			],
+		}),
+	},
+	counts: {
+		manyKeys: false,
+		select(dialect, _, place, [{ mapping, from }]) {
+			const table = (name: string) => dialect.table(place, name);
+			const { number } = dialect;
+			const id = BigInt(from);
+			return {
+				name: `count ${mapping.name}`,
+				columns: [
+					number("COALESCE(list.count, 0)"),
+					number("COALESCE(list.last_sequence, 0)"),
+					number("COALESCE(list.epoch, 0)"),
+					"counted.edges",
+					number("counted.highest"),
+					number("renumbered.newest"),
+				],
+				rest: `FROM (SELECT COUNT(*) AS edges, COALESCE(MAX(sequence), 0) AS highest
+						FROM ${table(mapping.table)} ${dialect.index("primary")}
+						WHERE from_id = ? AND state = ${PRESENT}) AS counted
+					CROSS JOIN (SELECT COALESCE(MAX(epoch), 0) AS newest
+						FROM ${table("renumberings")}
+						WHERE from_id = ? AND mapping = ?) AS renumbered
+					LEFT JOIN ${table("lists")} AS list
+						ON list.from_id = ? AND list.mapping = ?`,
+				values: [id, id, mapping.name, id, mapping.name],
+				read([row = []]) {
+					const [count = 0, lastSequence = 0, epoch = 0, ...others] =
+						row.map(Number);
+					const [edges = 0, highest = 0, newestEpoch = 0] = others;
+					const list = { from, count, lastSequence, epoch };
+					return [{ ...list, edges, highest, newestEpoch }];
+				},
+			};
+		},
+	},
+	/**
+	 * A range of the primary key: the rows of the objects that own lists of this
+	 * mapping. An index by count would have to be written with each change of any count.
+	 */
+	longestLists: {
+		manyKeys: false,
+		select: (dialect, model, place, [{ mapping, limit }]) => ({
+			name: `longest lists of ${mapping.name}`,
+			columns: [dialect.id("from_id"), dialect.number("count")],
+			rest: `FROM ${dialect.table(place, "lists")} AS list ${dialect.index("primary")}
+				WHERE from_id BETWEEN ? AND ? AND mapping = ? AND list.count > 0
+				ORDER BY list.count DESC, from_id LIMIT ${limit}`,
+			values: [...rowIds(place.number, ownerOf(model, mapping)), mapping.name],
+			read: (rows) => [
+				rows.map(([from, count]) => ({
+					from: from as Id,
+					count: Number(count),
+				})),
+			],
+		}),
+	},
+	lookups: {
+		manyKeys: true,
+		select(dialect, _, place, keys) {
+			const names = Map.groupBy(keys, ({ name }) => name);
+			const clauses = [...names].map(([name, some]): Clause => {
+				const { text, values } = dialect.isIn(
+					dialect.name("key"),
+					some.map(({ key }) => key),
+				);
+				return { text: `(name = ? AND ${text})`, values: [name, ...values] };
+			});
+			return {
+				name: "lookups",
+				columns: lookupColumns(dialect),
+				rest: `FROM ${dialect.table(place, "lookups")}
+					WHERE ${clauses.map(({ text }) => text).join(" OR ")}`,
+				values: clauses.flatMap(({ values }) => values),
+				read(rows) {
+					const nameOf = (row: ReadKey<"lookups">) =>
+						JSON.stringify([row.name, row.key]);
+					const found = new Map(
+						rows.map(lookupOf).map((row) => [nameOf(row), row]),
+					);
+					return keys.map((key) => found.get(nameOf(key)) ?? null);
+				},
+			};
+		},
+	},
+	entries: {
+		manyKeys: true,
+		select(dialect, _, place, keys) {
+			const { text, values } = dialect.isIn(
+				"local_id",
+				keys.map(({ local }) => local),
+			);
+			return {
+				name: "outbox entries",
+				columns: ["local_id", "entry"],
+				rest: `FROM ${dialect.table(place, "outbox")} WHERE ${text}`,
+				values,
+				read(rows) {
+					const found = new Map(
+						rows.map(([local, entry]) => [Number(local), entry as string]),
+					);
+					return keys.map(({ shard, local }) => {
+						const text = found.get(local);
+						return text === undefined
+							? null
+							: { shard, local, entry: parseJsonObject(text) };
+					});
+				},
+			};
+		},
+	},
+	/** The index alone answers. */
+	untakenEntries: {
+		manyKeys: false,
+		select: (dialect, _, place, [{ after, limit }]) => ({
+			name: "untaken outbox entries",
+			columns: ["local_id"],
+			rest: `FROM ${dialect.table(place, "outbox")} ${dialect.index("due")}
+				WHERE next_attempt_at = 0 AND local_id > ?
+				ORDER BY local_id LIMIT ${limit}`,
+			values: [after],
+			read: (rows) => [rows.map(([local]) => Number(local))],
+		}),
+	},
+	/** Old entries have small ids. */
+	outboxSizes: {
+		manyKeys: false,
+		select: (dialect, _, place, [{ limit }]) => ({
+			name: "outbox sizes",
+			columns: ["COUNT(*)", dialect.number("MIN(ts)")],
+			rest: `FROM (SELECT ts FROM ${dialect.table(place, "outbox")}
+				ORDER BY local_id LIMIT ${limit}) AS entries`,
+			values: [],
+			read([row = []]) {
+				const [entries, oldestAt = null] = row;
+				return [
+					{
+						entries: Number(entries),
+						oldestAt: oldestAt === null ? null : Number(oldestAt),
+					},
+				];
+			},
+		}),
+	},
+};
+
+/** Entries of one shard that are due. Ties are in the order of the commits, which is that of local ids: the clock may have stepped back between them. */
+export function pendingEntries<P extends Place>(
+	dialect: Dialect<P>,
+	place: P,
+	{ now, writtenBy, limit, after }: PendingQuery,
+): Select<PendingEntry> {
+	const { nextAttemptAt = 0, local = 0 } = after.get(place.number) ?? {};
+	return {
+		name: "pending entries",
+		columns: entryColumns(dialect),
+		rest: `FROM ${dialect.table(place, "outbox")} ${dialect.index("due")}
+			WHERE next_attempt_at <= ? AND next_attempt_at >= ?
+				AND (next_attempt_at > ? OR local_id > ?) AND ts <= ?
+			ORDER BY next_attempt_at, local_id LIMIT ${limit}`,
+		values: [now, nextAttemptAt, nextAttemptAt, local, writtenBy],
+		read: (rows) => rows.map((row) => entryOf(place.number, row)),
+	};
+}
+
+/** The SELECTs for keys of one host, and which keys each is for. */
+export function selectsOf<K extends CommonKind, P extends Place>(
+	kind: K,
+	dialect: Dialect<P>,
+	model: Model,
+	keys: readonly KeyAt<ReadKey<K>, P>[],
+): readonly {
+	readonly select: Select<ReadResult<K>>;
+	readonly at: readonly number[];
+}[] {
+	const { manyKeys, select } = READS[kind] as CommonRead<K>;
+	const parts = manyKeys
+		? [...Map.groupBy(keys.keys(), (at) => keys[at]?.shard as P)]
+		: keys.map(({ shard }, at) => [shard, [at]] as const);
+	return parts.map(([shard, at]) => {
+		const some = at.map((each) => keys[each]?.key as ReadKey<K>);
+		const [first, ...others] = some as [ReadKey<K>];
+		return { select: select(dialect, model, shard, [first, ...others]), at };
+	});
+}

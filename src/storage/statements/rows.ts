@@ -1,0 +1,114 @@
+import type { Id } from "../../id/ids.ts";
+import type { Place } from "../driver.ts";
+import type {
+	Edge,
+	EdgeState,
+	ListRow,
+	LookupRow,
+	PendingEntry,
+} from "../storage.ts";
+import { parseJsonObject } from "../storedObject.ts";
+import type { Dialect } from "./dialect.ts";
+
+/** The columns of each table that hold a row, and the row that they are. */
+
+export function edgeColumns({ id, number }: Dialect<Place>): readonly string[] {
+	return [
+		id("from_id"),
+		id("to_id"),
+		number("sequence"),
+		number("state"),
+		number("version"),
+	];
+}
+
+export function edgeOf([
+	from,
+	to,
+	sequence,
+	state,
+	version,
+]: readonly unknown[]): Edge {
+	return {
+		from: from as Id,
+		to: to as Id,
+		sequence: Number(sequence),
+		state: Number(state) as EdgeState,
+		version: Number(version),
+	};
+}
+
+export function listColumns({ id, number }: Dialect<Place>): readonly string[] {
+	return [
+		id("from_id"),
+		number("count"),
+		number("last_sequence"),
+		number("epoch"),
+	];
+}
+
+export function listOf([
+	from,
+	count,
+	lastSequence,
+	epoch,
+]: readonly unknown[]): ListRow {
+	return {
+		from: from as Id,
+		count: Number(count),
+		lastSequence: Number(lastSequence),
+		epoch: Number(epoch),
+	};
+}
+
+export function lookupColumns({ name, id }: Dialect<Place>): readonly string[] {
+	return ["name", name("key"), id("id"), "token"];
+}
+
+/** Text columns may come as buffers. */
+export function lookupOf([
+	name,
+	key,
+	id,
+	token,
+]: readonly unknown[]): LookupRow {
+	return {
+		name: String(name),
+		key: String(key),
+		id: id as Id,
+		token: String(token),
+	};
+}
+
+export function entryColumns({ number }: Dialect<Place>): readonly string[] {
+	return [
+		"local_id",
+		"entry",
+		number("ts"),
+		number("attempts"),
+		number("next_attempt_at"),
+		"last_error",
+	];
+}
+
+export function entryOf(
+	shard: number,
+	[
+		local,
+		entry,
+		writtenAt,
+		attempts,
+		nextAttemptAt,
+		lastError,
+	]: readonly unknown[],
+): PendingEntry {
+	return {
+		shard,
+		local: Number(local),
+		entry: parseJsonObject(entry as string),
+		writtenAt: Number(writtenAt),
+		attempts: Number(attempts),
+		nextAttemptAt: Number(nextAttemptAt),
+		lastError: lastError as string | null,
+	};
+}
