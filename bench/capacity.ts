@@ -1,6 +1,6 @@
 /**
  * Works out a fleet from the inputs below, and prints it as the tables of
- * docs/capacity.md:
+ * bench/results/capacity.md:
  *
  *     npm run bench -- capacity             prints them
  *     npm run bench -- capacity --write  puts them into the page
@@ -10,7 +10,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export const PAGE = join(import.meta.dirname, "../docs/capacity.md");
+export const PAGE = join(import.meta.dirname, "results/capacity.md");
 const BEGIN = "<!-- tables: npm run bench -- capacity --write -->";
 const END = "<!-- end of tables -->";
 
@@ -411,7 +411,7 @@ function workOut(v: Values): {
 	return { rows, limits };
 }
 
-/** The tables, as docs/capacity.md has them. */
+/** The tables, as bench/results/capacity.md has them. */
 export function capacityTables(): string {
 	const { rows, limits } = workOut(values());
 	const headroom = ({ used, limit }: Limit) => limit / used;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { capacityTables, PAGE, pageWithTables } from "../../bench/capacity.ts";
 
-describe("docs/capacity.md", () => {
+describe("bench/results/capacity.md", () => {
 	it("has the tables that bench/capacity.ts works out (npm run bench -- capacity --write)", () => {
 		const page = readFileSync(PAGE, "utf8");
 		assert.equal(page, pageWithTables(page));
