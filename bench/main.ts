@@ -35,7 +35,8 @@ await runNamedProgram("bench", {
 		load: () => import("./queue/rotation.ts"),
 	},
 	capacity: {
-		about: "the tables of bench/results/capacity.md, from the inputs in its source",
+		about:
+			"the tables of bench/results/capacity.md, from the inputs in its source",
 		load: () => import("./capacity.ts"),
 	},
 });
