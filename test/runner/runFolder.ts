@@ -14,24 +14,13 @@ const NEEDED_BYTES = 4 * 2 ** 30;
  * A slow disk is busy with them for so long that a COMMIT stands for seconds,
  * and the program gives it one.
  */
-export function makeRunFolder({
-	memory = MEMORY,
-	needed = NEEDED_BYTES,
-	available = process.availableMemory(),
-	environment = process.env,
-}: {
-	readonly memory?: string;
-	readonly needed?: number;
-	/** Bytes that this machine, or container, has left. */
-	readonly available?: number;
-	readonly environment?: Readonly<Record<string, string | undefined>>;
-} = {}): string {
+export function makeRunFolder(): string {
 	const inMemory =
-		!environment.TMPDIR &&
-		available >= 2 * needed &&
-		freeBytes(memory) >= needed &&
-		runsPrograms(memory);
-	return makeFolder(inMemory ? memory : tmpdir());
+		!process.env.TMPDIR &&
+		process.availableMemory() >= 2 * NEEDED_BYTES &&
+		freeBytes(MEMORY) >= NEEDED_BYTES &&
+		runsPrograms(MEMORY);
+	return makeFolder(inMemory ? MEMORY : tmpdir());
 }
 
 function makeFolder(parent: string): string {

@@ -1,4 +1,4 @@
-import { type CpuInfo, cpus } from "node:os";
+import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** How many jobs run at once, and when one more is started. */
@@ -62,11 +62,9 @@ export async function runInSlots<Job>(
 }
 
 /** Measures how many cores were idle since the last call, whoever used the others. */
-export function idleCoresOf(
-	read: () => readonly Pick<CpuInfo, "times">[] = cpus,
-): () => number {
+export function idleCoresOf(): () => number {
 	const timesNow = () =>
-		read().map(({ times }) => ({
+		cpus().map(({ times }) => ({
 			idle: times.idle,
 			all: Object.values(times).reduce((sum, time) => sum + time, 0),
 		}));

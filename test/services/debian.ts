@@ -242,7 +242,7 @@ async function aptGet(
 }
 
 /** The mirror the machine's own packages come from. */
-export async function mirrorOf(files: readonly string[]): Promise<string> {
+async function mirrorOf(files: readonly string[]): Promise<string> {
 	for (const file of files) {
 		const text = await readFile(file, "utf8").catch(() => "");
 		const found = file.endsWith(".sources")

@@ -36,7 +36,7 @@ export async function reservePort(): Promise<ReservedPort> {
 }
 
 /** Null if the port is reserved or in use. */
-export async function reserve(port: number): Promise<ReservedPort | null> {
+async function reserve(port: number): Promise<ReservedPort | null> {
 	const reservation = await listen(RESERVATIONS, port);
 	if (reservation === "in use") return null;
 	const probe = await listen(ADDRESS, port);

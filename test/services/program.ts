@@ -151,7 +151,7 @@ export function describeProgram({ name, command, version, root }: Program) {
 }
 
 /** What `findProgram` does the first time: in these folders, with that cache. */
-export async function searchProgram(
+async function searchProgram(
 	name: ProgramName,
 	{ path: folders, cache }: { path: readonly string[]; cache: string },
 ): Promise<Program> {
@@ -221,7 +221,7 @@ async function versionOf(
 	}
 }
 
-export function atLeast(version: string, least: string): boolean {
+function atLeast(version: string, least: string): boolean {
 	const wanted = least.split(".").map(Number);
 	const parts = version.split(".").map(Number);
 	for (const [n, number] of wanted.entries()) {
