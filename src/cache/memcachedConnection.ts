@@ -2,40 +2,41 @@ import { Server } from "memjs";
 import { writeOncePerTurn } from "../util/writeOncePerTurn.ts";
 import type { ClientConnection } from "./cacheConnection.ts";
 
-/** A command of memcached's binary protocol. */
-export interface Command {
-	readonly opcode: number;
-	/** ASCII. */
-	readonly key: string;
-	readonly extras?: Buffer;
-	readonly value?: string;
-	/** The command applies only if the item still has this CAS number. */
-	readonly cas?: Cas;
-}
+/** An item, or a line that says why there is none. */
+export type Response = MemcachedItem | string;
 
-/** The number of one state of an item: its eight bytes as latin1, which a string holds with one small allocation. */
+/** The number of one state of an item, in digits. */
 export type Cas = string;
 
-/** It holds what was received with it until `value` and `cas` are read or it is dropped. */
-export class MemcachedResponse {
-	readonly status: number;
-	/** Of the item; 0 if the response has none. */
+/** An item. It holds what was received with it until `value` and `cas` are read or it is dropped. */
+export class MemcachedItem {
 	readonly flags: number;
+	/** Whether the item is an empty one that this command created. */
+	readonly isCreated: boolean;
 	readonly #bytes: Buffer;
-	readonly #start: number;
+	readonly #casAt: number;
 	readonly #valueAt: number;
 	readonly #end: number;
 
-	constructor(bytes: Buffer, start: number, valueAt: number, end: number) {
-		this.status =
-			((bytes[start + STATUS_AT] as number) << 8) |
-			(bytes[start + STATUS_AT + 1] as number);
-		this.flags =
-			bytes[start + EXTRAS_AT] === 0 ? 0 : bytes.readUInt32BE(start + HEADER);
+	/** `line` is where its line begins, `valueAt` and `end` are where the value begins and ends. */
+	constructor(bytes: Buffer, line: number, valueAt: number, end: number) {
 		this.#bytes = bytes;
-		this.#start = start;
 		this.#valueAt = valueAt;
 		this.#end = end;
+		let flags = 0;
+		let casAt = -1;
+		let isCreated = false;
+		// A space, a letter, and what belongs to the letter.
+		for (let at = line + 2; bytes[at] !== CR; at++) {
+			if (bytes[at] !== SPACE) continue;
+			const letter = bytes[at + 1];
+			if (letter === LETTER.f) flags = digitsAt(bytes, at + 2);
+			else if (letter === LETTER.c) casAt = at + 2;
+			else if (letter === LETTER.W) isCreated = true;
+		}
+		this.flags = flags;
+		this.isCreated = isCreated;
+		this.#casAt = casAt;
 	}
 
 	get value(): string {
@@ -43,44 +44,31 @@ export class MemcachedResponse {
 	}
 
 	get cas(): Cas {
-		const at = this.#start + CAS_AT;
-		return this.#bytes.toString("latin1", at, at + CAS_BYTES);
+		let end = this.#casAt;
+		while (isDigit(this.#bytes[end])) end++;
+		return this.#bytes.toString("latin1", this.#casAt, end);
 	}
 }
 
-export const OPCODE = {
-	/** The quiet ones respond only in the unusual case: GETQ to a hit, the others to a failure. */
-	GETQ: 0x09,
-	ADD: 0x02,
-	SETQ: 0x11,
-	DELETEQ: 0x14,
-	NOOP: 0x0a,
-	STAT: 0x10,
-} as const;
-
-export const STATUS = { OK: 0, NOT_FOUND: 1, EXISTS: 2 } as const;
-
 /**
- * One connection to one memcached: memjs opens the socket, and the protocol is
- * ours.
+ * One connection to one memcached: memjs opens the socket, keeps it alive and
+ * says when it failed; what goes over it are memcached's meta commands, which
+ * memjs does not speak.
  *
- * Many commands go out in one write, followed by a NOOP. memcached responds in
- * order, so the response to the NOOP says that no more follow, and a quiet get
- * without a response is a miss. Each command has its own opaque number.
+ * Many commands go out in one write, followed by `mn`. memcached responds in
+ * order, so the response to `mn` says that no more follow.
  *
  * The calls of memjs itself wait forever after half a response or a closed
  * socket, because its `Server` reuses itself for a second socket. This one is
  * never used after its socket failed. Of memjs's timers it uses only the one for
- * connecting, which is longer than every deadline of ours. memjs also makes seven
- * buffers of each request and response; here a batch is written into one buffer,
- * and a response is read where it was received, when it is asked for.
+ * connecting, which is longer than every deadline of ours. A batch is written as
+ * one text, and a response is read where it was received, when it is asked for.
  */
 export class MemcachedConnection extends Server implements ClientConnection {
 	readonly #lost: (error: unknown) => void;
 	readonly #batches: Batch[] = [];
 	/** The start of a response whose rest was not received yet. */
 	#received: Buffer | undefined;
-	#next = 1;
 	#failure: Error | undefined;
 
 	constructor(
@@ -105,39 +93,44 @@ export class MemcachedConnection extends Server implements ClientConnection {
 		});
 	}
 
-	/** The responses in the order of the commands; undefined for a quiet command without one. */
-	exchange(
-		commands: readonly Command[],
-	): Promise<readonly (MemcachedResponse | undefined)[]> {
-		return this.#exchange(commands, undefined);
+	/** For each command its item, or a line if memcached refused it. */
+	ask(commands: readonly string[]): Promise<readonly Response[]> {
+		const count = commands.length;
+		return this.#send(commands, { least: count, most: count, line: REFUSAL });
 	}
 
-	/** What memcached says of itself, by name, as in `stats` of its text protocol. */
+	/** Sends quiet commands: only what memcached refused has a response. */
+	sendQuiet(commands: readonly string[]): Promise<readonly Response[]> {
+		const most = commands.length;
+		return this.#send(commands, { least: 0, most, line: REFUSAL });
+	}
+
+	/** What memcached says of itself, by name. */
 	async stats(): Promise<ReadonlyMap<string, string>> {
-		const stats = new Map<string, string>();
-		await this.#exchange([{ opcode: OPCODE.STAT, key: "" }], stats);
-		return stats;
+		const most = Number.POSITIVE_INFINITY;
+		const lines = await this.#send(["stats\r\n"], {
+			least: 1,
+			most,
+			line: STATISTIC,
+		});
+		return new Map(
+			lines.map((line): [string, string] => {
+				const [, name = "", value = ""] = String(line).split(" ");
+				return [name, value];
+			}),
+		);
 	}
 
-	#exchange(
-		commands: readonly Command[],
-		stats: Map<string, string> | undefined,
-	): Promise<readonly (MemcachedResponse | undefined)[]> {
+	#send(
+		commands: readonly string[],
+		expected: Pick<Batch, "least" | "most" | "line">,
+	): Promise<readonly Response[]> {
 		if (this.#failure) return Promise.reject(this.#failure);
-		if (this.#next + commands.length > LAST_OPAQUE) this.#next = 1;
-		const first = this.#next;
-		this.#next += commands.length + 1;
-		const bytes = encode(commands, first);
 		const { promise, resolve, reject } =
-			Promise.withResolvers<readonly (MemcachedResponse | undefined)[]>();
-		this.#batches.push({
-			first,
-			responses: new Array(commands.length).fill(undefined),
-			stats,
-			resolve,
-			reject,
-		});
-		this.sock(false, (socket) => socket.write(bytes));
+			Promise.withResolvers<readonly Response[]>();
+		this.#batches.push({ ...expected, responses: [], resolve, reject });
+		const text = `${commands.join("")}mn\r\n`;
+		this.sock(false, (socket) => socket.write(text));
 		return promise;
 	}
 
@@ -150,48 +143,47 @@ export class MemcachedConnection extends Server implements ClientConnection {
 		this.#received = undefined;
 		let at = 0;
 		while (this.#failure === undefined && at < bytes.length) {
-			const left = bytes.length - at;
-			const length =
-				left < HEADER ? HEADER : HEADER + bytes.readUInt32BE(at + BODY_AT);
-			if (left < length) {
+			const lineEnd = bytes.indexOf(CR, at);
+			const isWhole = lineEnd !== -1 && lineEnd + 1 < bytes.length;
+			const hasValue = isWhole && isValueLine(bytes, at);
+			const valueAt = lineEnd + EOL_BYTES;
+			const valueEnd = hasValue ? valueAt + digitsAt(bytes, at + 3) : lineEnd;
+			if (!isWhole || valueEnd + EOL_BYTES > bytes.length) {
 				this.#received = at === 0 ? bytes : bytes.subarray(at);
+				if (!isWhole && bytes.length - at > MAX_LINE_BYTES) {
+					this.error(new Error("memcached sent a line without an end."));
+				}
 				return;
 			}
-			this.#respond(bytes, at, at + length);
-			at += length;
+			this.#respond(bytes, at, valueAt, valueEnd);
+			at = valueEnd + EOL_BYTES;
 		}
 	}
 
-	#respond(bytes: Buffer, start: number, end: number): void {
+	#respond(bytes: Buffer, line: number, valueAt: number, end: number): void {
 		const batch = this.#batches[0];
-		const at =
-			batch === undefined
-				? -1
-				: bytes.readUInt32BE(start + OPAQUE_AT) - batch.first;
-		const extras = bytes[start + EXTRAS_AT] as number;
-		const valueAt =
-			start + HEADER + extras + bytes.readUInt16BE(start + KEY_AT);
-		if (
-			batch === undefined ||
-			bytes[start] !== RESPONSE_MAGIC ||
-			at < 0 ||
-			at > batch.responses.length ||
-			(extras !== 0 && extras < FLAGS_BYTES) ||
-			valueAt > end
-		) {
-			this.error(
-				new Error("memcached sent a response that matches no command."),
-			);
-		} else if (at < batch.responses.length) {
-			batch.responses[at] = new MemcachedResponse(bytes, start, valueAt, end);
-			// STAT is answered by many responses, each of which has the name as its key.
-			batch.stats?.set(
-				bytes.toString("latin1", start + HEADER + extras, valueAt),
-				bytes.toString("latin1", valueAt, end),
-			);
-		} else {
+		const response = isValueLine(bytes, line)
+			? new MemcachedItem(bytes, line, valueAt, end)
+			: bytes.toString("latin1", line, end);
+		if (response === "MN" && batch && batch.responses.length >= batch.least) {
 			this.#batches.shift();
 			batch.resolve(batch.responses);
+			return;
+		}
+		const isExpected =
+			typeof response === "string"
+				? batch?.line.test(response)
+				: bytes[end] === CR && batch?.line === REFUSAL;
+		if (batch && isExpected && batch.responses.length < batch.most) {
+			batch.responses.push(response);
+		} else {
+			this.error(
+				new Error(
+					response === "ERROR"
+						? "memcached knows no meta commands: install version 1.6.13 or later."
+						: "memcached sent a response that matches no command.",
+				),
+			);
 		}
 	}
 
@@ -209,75 +201,48 @@ export class MemcachedConnection extends Server implements ClientConnection {
 }
 
 interface Batch {
-	readonly first: number;
-	readonly responses: (MemcachedResponse | undefined)[];
-	/** Of a STAT. */
-	readonly stats: Map<string, string> | undefined;
-	resolve(responses: readonly (MemcachedResponse | undefined)[]): void;
+	/** How many responses come before that to `mn`. */
+	readonly least: number;
+	readonly most: number;
+	/** Lines without an item that may be among them. */
+	readonly line: RegExp;
+	readonly responses: Response[];
+	resolve(responses: readonly Response[]): void;
 	reject(error: Error): void;
 }
 
-const REQUEST_MAGIC = 0x80;
-const RESPONSE_MAGIC = 0x81;
-const LAST_OPAQUE = 0xffff_ffff;
+/** The item has another number, there is none, it was not stored, or there is no room. */
+const REFUSAL = /^(?:EX|NF|NS|SERVER_ERROR .*)$/;
+const STATISTIC = /^(?:STAT .*|END)$/;
+
 const CONNECT_LIMIT_S = 60;
 const KEEP_ALIVE_S = 30;
 
-/** Bytes of the header of a request or response, and where its fields are. */
-const HEADER = 24;
-const KEY_AT = 2;
-const EXTRAS_AT = 4;
-const STATUS_AT = 6;
-const BODY_AT = 8;
-const OPAQUE_AT = 12;
-const CAS_AT = 16;
-const CAS_BYTES = 8;
-const FLAGS_BYTES = 4;
+const CR = 0x0d;
+const SPACE = 0x20;
+const EOL_BYTES = 2;
+const LETTER = { A: 0x41, V: 0x56, W: 0x57, c: 0x63, f: 0x66 } as const;
+/** No line of memcached is as long, stats included. */
+const MAX_LINE_BYTES = 2_048;
 
-/** All commands, and the NOOP after them. */
-function encode(commands: readonly Command[], first: number): Buffer {
-	let size = HEADER;
-	for (const { key, extras, value } of commands) {
-		size += HEADER + key.length + (extras?.length ?? 0);
-		if (value !== undefined) size += Buffer.byteLength(value);
-	}
-	const bytes = Buffer.allocUnsafe(size).fill(0);
-	let at = 0;
-	for (let index = 0; index < commands.length; index++) {
-		const command = commands[index] as Command;
-		const { opcode, key, extras, value, cas } = command;
-		const start = at;
-		at += HEADER;
-		if (extras !== undefined) at += extras.copy(bytes, at);
-		// Keys are short: this is faster than a call for each.
-		for (let n = 0; n < key.length; n++) bytes[at++] = key.charCodeAt(n);
-		if (value !== undefined) at += bytes.write(value, at);
-		bytes[start + EXTRAS_AT] = extras?.length ?? 0;
-		bytes[start + KEY_AT] = key.length >>> 8;
-		bytes[start + KEY_AT + 1] = key.length;
-		if (cas !== undefined) bytes.write(cas, start + CAS_AT, "latin1");
-		writeStart(bytes, start, opcode, first + index, at - start - HEADER);
-	}
-	writeStart(bytes, at, OPCODE.NOOP, first + commands.length, 0);
-	return bytes;
+/** `VA SIZE FLAGS`, which a value follows. */
+function isValueLine(bytes: Buffer, at: number): boolean {
+	return (
+		bytes[at] === LETTER.V &&
+		bytes[at + 1] === LETTER.A &&
+		bytes[at + 2] === SPACE
+	);
 }
 
-/** The fields of a header that every request has; `bytes` are zero. */
-function writeStart(
-	bytes: Buffer,
-	at: number,
-	opcode: number,
-	opaque: number,
-	body: number,
-): void {
-	bytes[at] = REQUEST_MAGIC;
-	bytes[at + 1] = opcode;
-	bytes[at + BODY_AT] = body >>> 24;
-	bytes[at + BODY_AT + 1] = body >>> 16;
-	bytes[at + BODY_AT + 2] = body >>> 8;
-	bytes[at + BODY_AT + 3] = body;
-	bytes[at + OPAQUE_AT] = opaque >>> 24;
-	bytes[at + OPAQUE_AT + 1] = opaque >>> 16;
-	bytes[at + OPAQUE_AT + 2] = opaque >>> 8;
-	bytes[at + OPAQUE_AT + 3] = opaque;
+function isDigit(byte: number | undefined): boolean {
+	return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+/** The number that begins there. */
+function digitsAt(bytes: Buffer, from: number): number {
+	let number = 0;
+	for (let at = from; isDigit(bytes[at]); at++) {
+		number = number * 10 + (bytes[at] as number) - 0x30;
+	}
+	return number;
 }

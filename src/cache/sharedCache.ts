@@ -1,10 +1,7 @@
-import {
-	CHANNELS,
-	type SharedCacheLevel,
-	type SharedRead,
-	type SpanAttributes,
-	type Trace,
-} from "../diagnostics.ts";
+import type { SharedCacheLevel } from "../diagnostics.ts";
+import { fnv1a } from "../util/fnv1a.ts";
+import { reportFills } from "./fills.ts";
+import { PendingDeletes } from "./pendingDeletes.ts";
 
 /**
  * A cache that several processes share. It holds data that does not depend on
@@ -75,144 +72,208 @@ export interface Fill {
 	readonly value: string | null;
 }
 
-/** A reader that finds a key busy waits this long once, tries again, and then reads the database without filling. Milliseconds. */
-const BUSY_WAIT_MS = 20;
-
-/** Of the deadline of `getOrLease`: with less of it left, absent keys are not leased. The host would be taken for down, though it had no time to answer. */
-export const LEASE_SHARE = 0.2;
-
-/** How the values of a cache are spelled. */
-export interface Codec<V> {
-	/** Null for text that is damaged: the value is loaded instead. */
-	readonly decode: (text: string, index: number) => V | null;
-	/** Null for a value that is not cached; undefined for an error: its lease lasts, so that others do not ask at once. */
-	readonly encode: (value: V, index: number) => string | null | undefined;
-	/** Whether a cached value is enough; if not, it is loaded, and replaced. */
-	readonly suffices?: (value: V) => boolean;
+/**
+ * One server of a shared cache, as its client library reaches it. No method
+ * rejects: null, or false, says that the server did not answer or refused.
+ */
+export interface CacheServer extends Disposable {
+	readonly host: string;
+	/** How long a value or a lease may stay in the server. */
+	readonly maxAgeMs: number;
+	/** Without `down`, except for single keys that the server refused. */
+	getOrLease(
+		keys: readonly string[],
+	): Promise<readonly GetOrLeaseResult[] | null>;
+	/** Whether the server may be sent this lease now: it gave it, and counts as it did then. */
+	holds(lease: FillLease): boolean;
+	/** Sets each value if its lease is still valid; null for a value removes the lease. Returns how many were refused. */
+	fill(fills: readonly Fill[]): Promise<number | null>;
+	/** Sets tombstones, whatever is there. */
+	putTombstones(keys: readonly string[]): Promise<boolean>;
+	/** Deletes the keys, whatever is there. A probe may be sent to a server that was down. */
+	delete(keys: readonly string[], isProbe: boolean): Promise<boolean>;
+	level(): Promise<SharedCacheLevel | null>;
 }
 
 /**
- * Values from the shared cache, or from `load`, which is called once for all
- * missing keys. Its results fill the leased ones. `index` is that of the key.
+ * The shared cache on its servers: everything that is the same for memcached and
+ * Redis. Each key belongs to one server. The keys of a server that is down are
+ * skipped, not moved to another server, whose copy would be stale when it is
+ * read again.
  */
-export async function readThrough<V>(
-	cache: SharedCache,
-	keys: readonly string[],
-	codec: Codec<V>,
-	load: (missing: readonly number[]) => Promise<readonly V[]>,
-	trace: Trace | undefined,
-): Promise<readonly V[]> {
-	const values = new Array<V>(keys.length);
-	const span = trace?.span?.start(`${cache.layer} get`, "client", {
-		"db.system.name": cache.layer,
-		"db.operation.name": "get",
-		"corkboard.cache.keys": keys.length,
+export function openSharedCache(options: {
+	readonly layer: SharedCache["layer"];
+	/** Each begins to connect with its first call, and calls `onUp` when a call succeeded after others had failed. */
+	readonly servers: readonly ((onUp: () => void) => CacheServer)[];
+	/** A key that the servers reject is never cached, so there is nothing to delete either. */
+	readonly isValidKey?: (key: string) => boolean;
+}): SharedCache {
+	const { layer, isValidKey } = options;
+	const hosts = options.servers.map((open): Host => {
+		const server = open(() => deletes.retry());
+		const deletes = new PendingDeletes({
+			maxAgeMs: server.maxAgeMs,
+			send: (keys, isProbe) => server.delete(keys, isProbe),
+		});
+		return { server, deletes };
 	});
-	const got = await cache.getOrLease(keys);
-	span?.end(null, answersIn(got));
-	const found = take(cache, got, null, codec, values);
-	const { missing, busy } = found;
-	let misses = missing.length;
-	if (busy.length > 0) {
-		// What is busy holds up nothing else, least of all those who wait for these fills.
-		const waited = async () => {
-			await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS));
-			const results = await cache.getOrLease(
-				busy.map((index) => keys[index] as string),
-			);
-			const again = take(cache, results, busy, codec, values);
-			// Those that are still busy have no lease.
-			again.missing.push(...again.busy);
-			misses += again.missing.length;
-			await fillIn(cache, again, codec, load, values);
-		};
-		await Promise.all([fillIn(cache, found, codec, load, values), waited()]);
-	} else if (missing.length > 0) {
-		await fillIn(cache, found, codec, load, values);
-	}
-	trace?.cache(cache.layer, keys.length - misses, misses);
-	return values;
-}
+	const hostOf = (key: string) => hosts[hostIndex(key, hosts.length)] as Host;
 
-/** How many keys were answered how: `corkboard.cache.hits`, `.lease`, `.busy`, `.down`. */
-function answersIn(results: readonly GetOrLeaseResult[]): SpanAttributes {
-	const counts: Record<string, number> = { "corkboard.cache.hits": 0 };
-	for (const { kind } of results) {
-		const name = `corkboard.cache.${kind === "hit" ? "hits" : kind}`;
-		counts[name] = (counts[name] ?? 0) + 1;
-	}
-	return counts;
-}
-
-/** What a shared cache did not have, by the indexes of the keys. */
-interface NotFound {
-	readonly missing: number[];
-	/** Of the missing ones, in their order, as far as they were given. */
-	readonly leases: (FillLease | undefined)[];
-	readonly busy: number[];
-}
-
-/** Puts hits into `values`. The results are those of all keys, or of the keys at `indexes`. */
-function take<V>(
-	{ layer }: SharedCache,
-	results: readonly GetOrLeaseResult[],
-	indexes: readonly number[] | null,
-	{ decode, suffices }: Codec<V>,
-	values: V[],
-): NotFound {
-	const missing: number[] = [];
-	const leases: (FillLease | undefined)[] = [];
-	const busy: number[] = [];
-	let down = 0;
-	for (let at = 0; at < results.length; at++) {
-		const result = results[at] as GetOrLeaseResult;
-		const index = indexes === null ? at : (indexes[at] as number);
-		if (result.kind === "hit") {
-			const value = decode(result.value, index);
-			if (value !== null && (suffices === undefined || suffices(value))) {
-				values[index] = value;
-				continue;
-			}
-		} else if (result.kind === "busy") {
-			busy.push(index);
-			continue;
+	/** The indexes of the valid keys, by host. */
+	const byHost = (
+		keys: readonly string[],
+	): readonly (readonly [Host, readonly number[]])[] => {
+		const groups = new Map<Host, number[]>();
+		for (let index = 0; index < keys.length; index++) {
+			const key = keys[index] as string;
+			if (isValidKey?.(key) === false) continue;
+			const host = hostOf(key);
+			const group = groups.get(host);
+			if (group) group.push(index);
+			else groups.set(host, [index]);
 		}
-		missing.push(index);
-		if (result.kind === "down") down++;
-		leases.push(result.kind === "down" ? undefined : result.lease);
-	}
-	if (CHANNELS.sharedRead.hasSubscribers) {
-		CHANNELS.sharedRead.publish({
-			layer,
-			hits: results.length - missing.length - busy.length,
-			misses: missing.length - down,
-			busy: busy.length,
-			down,
-		} satisfies SharedRead);
-	}
-	return { missing, leases, busy };
+		return [...groups];
+	};
+
+	/** Whether the result is true for the keys of every host. */
+	const everyHost = async (
+		keys: readonly string[],
+		send: (host: Host, ofHost: readonly string[]) => Promise<boolean>,
+	): Promise<boolean> => {
+		const acknowledged = await Promise.all(
+			byHost(keys).map(([host, indexes]) =>
+				send(
+					host,
+					indexes.map((at) => keys[at] as string),
+				),
+			),
+		);
+		return acknowledged.every(Boolean);
+	};
+
+	return {
+		layer,
+		hostOf: (key) => hostOf(key).server.host,
+
+		async getOrLease(keys) {
+			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
+			const asked = byHost(keys).map(([host, indexes]) =>
+				getOrLeaseOf(host, indexes, keys, results),
+			);
+			if (asked.length === 1) await asked[0];
+			else if (asked.length > 1) await Promise.all(asked);
+			return results;
+		},
+
+		async fill(fills) {
+			await Promise.all(
+				hosts.map(({ server }) => fillServer(layer, server, fills)),
+			);
+		},
+
+		putTombstones: (keys) =>
+			everyHost(keys, ({ server }, ofHost) => server.putTombstones(ofHost)),
+
+		delete: (keys) =>
+			everyHost(keys, ({ deletes }, ofHost) => deletes.delete(ofHost)),
+
+		untilDeleted: (keys, ms) =>
+			everyHost(keys, ({ deletes }, ofHost) => deletes.untilDone(ofHost, ms)),
+
+		async levels() {
+			const levels = await Promise.all(
+				hosts.map(({ server }) => server.level()),
+			);
+			return levels.filter((level) => level !== null);
+		},
+
+		async [Symbol.asyncDispose]() {
+			for (const { server, deletes } of hosts) {
+				deletes[Symbol.dispose]();
+				server[Symbol.dispose]();
+			}
+		},
+	};
 }
 
-/** Loads what is missing, and fills what was leased. */
-async function fillIn<V>(
-	cache: SharedCache,
-	{ missing, leases }: NotFound,
-	{ encode }: Codec<V>,
-	load: (missing: readonly number[]) => Promise<readonly V[]>,
-	values: V[],
+export const BUSY: GetOrLeaseResult = { kind: "busy" };
+export const DOWN: GetOrLeaseResult = { kind: "down" };
+
+interface Host {
+	readonly server: CacheServer;
+	readonly deletes: PendingDeletes;
+}
+
+/** memcached's limit is 1 MiB for value, key and item header together. */
+const MAX_VALUE_BYTES = 1_000_000;
+/** Bytes of values in one command: a larger one would delay the reads behind it. */
+const BATCH_BYTES = 256 * 1024;
+
+/** Puts the results of one host's keys into `results`; those whose delete is pending stay `down`. */
+async function getOrLeaseOf(
+	{ server, deletes }: Host,
+	all: readonly number[],
+	keys: readonly string[],
+	results: GetOrLeaseResult[],
 ): Promise<void> {
-	if (missing.length === 0) return;
-	const loaded = await load(missing);
-	const fills: Fill[] = [];
-	for (let at = 0; at < missing.length; at++) {
-		const index = missing[at] as number;
-		const value = loaded[at] as V;
-		values[index] = value;
-		const lease = leases[at];
-		const text = lease === undefined ? undefined : encode(value, index);
-		if (lease !== undefined && text !== undefined)
-			fills.push({ lease, value: text });
+	// Decided before the wait: a delete may start or end meanwhile.
+	const indexes = deletes.isEmpty
+		? all
+		: all.filter((at) => !deletes.has(keys[at] as string));
+	if (indexes.length === 0) return;
+	const found = await server.getOrLease(
+		indexes.length === keys.length
+			? keys
+			: indexes.map((at) => keys[at] as string),
+	);
+	if (found === null) return;
+	for (let at = 0; at < indexes.length; at++) {
+		results[indexes[at] as number] = found[at] as GetOrLeaseResult;
 	}
-	// The response does not wait for the fill, which has its own deadline and is refused if it is late.
-	if (fills.length > 0) void cache.fill(fills);
+}
+
+/** Sends the fills whose leases the server holds, in batches, one after the other, until one is not answered. */
+async function fillServer(
+	layer: SharedCache["layer"],
+	server: CacheServer,
+	fills: readonly Fill[],
+): Promise<void> {
+	for (let at = 0; at < fills.length; ) {
+		const batch: Fill[] = [];
+		for (let bytes = 0; at < fills.length && bytes < BATCH_BYTES; at++) {
+			const { lease, value } = fills[at] as Fill;
+			if (!server.holds(lease)) continue;
+			const size = value === null ? 0 : Buffer.byteLength(value);
+			const isStorable = size <= MAX_VALUE_BYTES && value?.isWellFormed();
+			// Otherwise the lease is removed, so that no reader waits for a value that is not cached.
+			batch.push({ lease, value: isStorable ? value : null });
+			if (isStorable) bytes += size;
+		}
+		if (batch.length === 0) return;
+		const refused = await server.fill(batch);
+		reportFills(layer, batch.length, refused);
+		if (refused === null) return;
+	}
+}
+
+/** Runs the items in batches of at most `size`, all at once, and joins the results. */
+export function inBatches<Item, Result>(
+	items: Item[],
+	size: number,
+	run: (batch: Item[]) => Promise<readonly Result[]>,
+): Promise<readonly Result[]> {
+	if (items.length <= size) return run(items);
+	const batches: Promise<readonly Result[]>[] = [];
+	for (let at = 0; at < items.length; at += size) {
+		batches.push(run(items.slice(at, at + size)));
+	}
+	return Promise.all(batches).then((all) => all.flat());
+}
+
+/** The hash is mixed once more for the modulo. It must never change: it decides the host of a key. */
+function hostIndex(key: string, hosts: number): number {
+	if (hosts === 1) return 0;
+	const hash = fnv1a(key);
+	const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+	return ((mixed ^ (mixed >>> 13)) >>> 0) % hosts;
 }

@@ -21,13 +21,13 @@ export type Manner =
 	| "die"
 	| { readonly instead: Buffer };
 
-/** As much of a memcached as a multi-get needs: every key has the value `KEY of N`, N being the connection's number. */
+/** As much of a memcached as a batch of reads needs: every key has the value `KEY of N`, N being the connection's number. */
 export class FakeMemcached implements AsyncDisposable {
 	manner: Manner = "whole";
 	/** How many there were. */
 	connections = 0;
 	/** The commands it received, in order. */
-	readonly opcodes: number[] = [];
+	readonly commands: string[] = [];
 	readonly #server = createServer();
 	readonly #sockets = new Set<Socket>();
 	readonly #kept: (() => void)[] = [];
@@ -77,25 +77,21 @@ export class FakeMemcached implements AsyncDisposable {
 		socket.setNoDelay(true);
 		socket.on("error", () => {});
 		socket.on("close", () => this.#sockets.delete(socket));
-		let received = Buffer.alloc(0);
-		let answers: Buffer[] = [];
+		let received = "";
+		let answers: string[] = [];
 		socket.on("data", (bytes) => {
-			received = Buffer.concat([received, bytes]);
-			for (;;) {
-				if (received.length < HEADER) return;
-				const length = HEADER + received.readUInt32BE(8);
-				if (received.length < length) return;
-				const request = received.subarray(0, length);
-				received = received.subarray(length);
-				const opcode = request.readUInt8(1);
-				this.opcodes.push(opcode);
-				// Without what the cache puts before it.
-				const key = request.toString("latin1", HEADER).replace(/^.*\./, "");
-				answers.push(
-					answer(request, opcode === NOOP ? "" : `${key} of ${number}`),
-				);
-				if (opcode !== NOOP) continue;
-				void this.#send(socket, Buffer.concat(answers));
+			const lines = (received + bytes.toString("latin1")).split("\r\n");
+			received = lines.pop() ?? "";
+			for (const line of lines) {
+				const [command = "", name = ""] = line.split(" ");
+				this.commands.push(command);
+				if (command === "mg") {
+					// Without what the cache puts before it.
+					const value = `${name.replace(/^.*\./, "")} of ${number}`;
+					answers.push(`VA ${value.length} f${VALUE} c1\r\n${value}\r\n`);
+					continue;
+				}
+				void this.#send(socket, Buffer.from(`${answers.join("")}MN\r\n`));
 				answers = [];
 			}
 		});
@@ -123,23 +119,5 @@ export class FakeMemcached implements AsyncDisposable {
 	}
 }
 
-const HEADER = 24;
-const NOOP = 0x0a;
-/** The flags of a value, as memcached.ts has them. */
+/** The flags of a value, as src/cache/memcachedCache.ts has them. */
 const VALUE = 1;
-
-/** A memcached answer: to a NOOP without a body, to a get with flags and value. */
-function answer(request: Buffer, value: string): Buffer {
-	const opcode = request.readUInt8(1);
-	const extras = opcode === NOOP ? 0 : 4;
-	const body = Buffer.from(value);
-	const bytes = Buffer.alloc(HEADER + extras + body.length);
-	bytes.writeUInt8(0x81, 0);
-	bytes.writeUInt8(opcode, 1);
-	bytes.writeUInt8(extras, 4);
-	bytes.writeUInt32BE(extras + body.length, 8);
-	bytes.writeUInt32BE(request.readUInt32BE(12), 12);
-	if (extras > 0) bytes.writeUInt32BE(VALUE, HEADER);
-	body.copy(bytes, HEADER + extras);
-	return bytes;
-}

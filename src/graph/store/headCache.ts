@@ -3,7 +3,8 @@ import {
 	LocalCache,
 	type Moment,
 } from "../../cache/localCache.ts";
-import { readThrough, type SharedCache } from "../../cache/sharedCache.ts";
+import { readThrough } from "../../cache/readThrough.ts";
+import type { SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";

@@ -1,5 +1,5 @@
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
-import { readThrough } from "../../cache/sharedCache.ts";
+import { readThrough } from "../../cache/readThrough.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";

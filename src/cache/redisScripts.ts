@@ -1,0 +1,70 @@
+import type { RedisClient } from "./redisConnection.ts";
+
+/** The reply of a script that has nothing to say. */
+export const DONE = "OK";
+
+/** ARGV: how long a lease lives, and its mark. Returns a digit for each key: 1 if it was leased. */
+export const LEASE = `
+local taken = {}
+for at, key in ipairs(KEYS) do
+	taken[at] = redis.call('SET', key, ARGV[2], 'PX', ARGV[1], 'NX') and '1' or '0'
+end
+return table.concat(taken)`;
+
+/** ARGV: how long a lease lives, and its mark. Returns the value of each key; null if it was absent, and is leased now. */
+export const GET_OR_LEASE = `
+local values = redis.call('MGET', unpack(KEYS))
+for at, key in ipairs(KEYS) do
+	if not values[at] then
+		if redis.call('SET', key, ARGV[2], 'PX', ARGV[1], 'NX') then
+			values[at] = false
+		else
+			values[at] = ARGV[2]
+		end
+	end
+end
+return values`;
+
+/** ARGV: how long a tombstone lives. */
+export const TOMBSTONE = `
+for _, key in ipairs(KEYS) do
+	redis.call('SET', key, 'T', 'PX', ARGV[1])
+end
+return 'OK'`;
+
+/** ARGV: the TTL, then for each key the mark that it must have, and the value; an empty value stands for one that is not cached. Returns how many keys had another mark. */
+export const FILL = `
+local refused = 0
+for at, key in ipairs(KEYS) do
+	local mark = ARGV[2 * at]
+	if redis.call('GETRANGE', key, 0, #mark - 1) == mark then
+		local value = ARGV[2 * at + 1]
+		if value == '' then
+			redis.call('DEL', key)
+		else
+			redis.call('SET', key, value, 'PX', ARGV[1])
+		end
+	else
+		refused = refused + 1
+	end
+end
+return refused`;
+
+/** The reply of a script; null if the server has no memory for what it writes. Any other error fails the connection. */
+export async function evaluate(
+	client: RedisClient,
+	script: string,
+	keys: readonly string[],
+	values: readonly string[],
+): Promise<unknown> {
+	try {
+		return await client.eval(script, keys.length, ...keys, ...values);
+	} catch (error) {
+		if (isOutOfMemory(error)) return null;
+		throw error;
+	}
+}
+
+function isOutOfMemory(error: unknown): boolean {
+	return error instanceof Error && /^OOM |-OOM /.test(error.message);
+}
