@@ -13,10 +13,9 @@ import type {
 	PageEdge,
 } from "../types.ts";
 import { NO_PAGE_HOOKS, type PageHooks, PageLooks } from "./beforePage.ts";
-import { readEdges } from "./edges.ts";
+import { findEdges, readEdges } from "./edges.ts";
 import { findByKeys } from "./findByKeys.ts";
 import { findByPrefix } from "./findByPrefix.ts";
-import { findEdges } from "./findEdges.ts";
 import { readGroups } from "./groups.ts";
 import type { ListSources } from "./listReader.ts";
 import { readPages } from "./pages.ts";

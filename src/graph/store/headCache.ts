@@ -114,31 +114,17 @@ export function createHeadCache(options: {
 		);
 	}
 
-	const cached: HeadCache["cached"] = (mapping, from, moment) =>
-		local.get(local.partition(mapping.name), from, moment);
-
-	/** Mostly all are in the process, and nothing else is made for them. */
-	function allCached(lists: readonly ListKey[], depth: number): Head[] | null {
-		const moment = local.moment();
-		const heads: Head[] = [];
-		for (const { mapping, from } of lists) {
-			const head = cached(mapping, from, moment);
-			if (!head?.reaches(depth)) return null;
-			heads.push(head);
-		}
-		return heads;
-	}
-
 	return {
 		local,
-		cached,
+		cached: (mapping, from, moment) =>
+			local.get(local.partition(mapping.name), from, moment),
 		invalidate(name) {
 			const space = name.lastIndexOf(" ");
 			const partition = local.existingPartition(name.slice(0, space));
 			if (partition) local.invalidate(partition, name.slice(space + 1));
 		},
 		read(lists, depth, call) {
-			const heads = allCached(lists, depth);
+			const heads = allCached(local, lists, depth);
 			if (heads !== null) {
 				call?.trace?.cache("process", heads.length, 0);
 				return heads;
@@ -169,6 +155,22 @@ export function createHeadCache(options: {
 			);
 		},
 	};
+}
+
+/** Mostly all are in the process, and nothing else is made for them. Null if one is not. */
+function allCached(
+	local: LocalCache<Head>,
+	lists: readonly ListKey[],
+	depth: number,
+): Head[] | null {
+	const moment = local.moment();
+	const heads: Head[] = [];
+	for (const { mapping, from } of lists) {
+		const head = local.get(local.partition(mapping.name), from, moment);
+		if (!head?.reaches(depth)) return null;
+		heads.push(head);
+	}
+	return heads;
 }
 
 function headOf(
