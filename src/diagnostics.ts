@@ -707,10 +707,7 @@ export interface Span {
 export interface Trace {
 	/** Of the step. Absent or null where the request is not sampled. */
 	readonly span?: Span | null;
-	/**
-	 * The trace takes what happens anyway: statements may be merged with those of
-	 * other requests and are not described, and objects are read from memory on the fastest way.
-	 */
+	/** Whether statements are not described: only explain shows their texts. What happens is the same. */
 	readonly isBrief?: boolean;
 	statement(statement: Statement): void;
 	/** A call to a host failed, after so many milliseconds. */

@@ -29,7 +29,8 @@ const HIDDEN =
 	"The edges lead to objects that the viewer may not see. The page was filled up with the edges after them.";
 const DECIDING =
 	"What the viewer may see depends on an object's parents and owner, so they are read too. An object that turns out to be hidden was also read.";
-const SHARED = "Steps of one level share statements. Each reports all rows.";
+const SHARED =
+	"Steps of one level share statements, and so do requests of one moment. Each reports all rows.";
 
 /** Nothing for a step that read no more than its results. Where caches had a part of the results, the numbers are the least possible. */
 export function explainSurplus(step: ExplainStep): readonly Surplus[] {

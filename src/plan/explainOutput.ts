@@ -82,7 +82,7 @@ export interface ExplainStatement extends Omit<Statement, "sql"> {
 	readonly sql: number | null;
 	/** The kinds of its parameters, never a value. */
 	readonly parameters: readonly string[];
-	/** True if another step reports the statement too: steps of one level share reads. */
+	/** True if another step reports the statement too, or another request does: those of one moment share reads. */
 	readonly shared: boolean;
 }
 

@@ -180,7 +180,9 @@ class RunSums {
 			...rest,
 			sql: sql === undefined ? null : this.#textNumber(sql.text),
 			parameters: sql?.parameters ?? [],
-			shared: (this.#reporters.get(statement)?.size ?? 0) > 1,
+			shared:
+				(statement.requests ?? 1) > 1 ||
+				(this.#reporters.get(statement)?.size ?? 0) > 1,
 		};
 	}
 

@@ -204,16 +204,6 @@ describe("traces on MySQL", () => {
 		const id = data.createUser?.user.id as Id;
 		const ids = ["5", "6"].map((digit) => digit.repeat(32));
 		const statements: Statement[][] = [[], [], []];
-		const traceOf = (span: Span | null, into: Statement[]): Trace => ({
-			span,
-			isBrief: true,
-			statement: (statement) => void into.push(statement),
-			cache() {},
-			hiddenEdges() {},
-			startWrite: () => {
-				throw new TypeError("nothing is written");
-			},
-		});
 		const spans = ids.map(
 			(traceId) =>
 				traces.start(
@@ -248,4 +238,46 @@ describe("traces on MySQL", () => {
 		assert.equal(other?.attributes["corkboard.merged.trace_id"], ids[0]);
 		assert.equal(one?.name, other?.name);
 	});
+
+	it("take the same statement where one of the requests is explained, which describes it", async () => {
+		const { data } = await ask(
+			"7".repeat(32),
+			CREATE.replace("NAME", "ada_explained"),
+		);
+		const id = data.createUser?.user.id as Id;
+		const explained: Statement[] = [];
+		const texts = await logged(async () => {
+			const trace = {
+				...traceOf(null, explained),
+				isBrief: false,
+			};
+			await Promise.all([
+				corkboard.storage.read("objects", [id], { trace }),
+				corkboard.storage.read("objects", [id]),
+			]);
+		});
+		assert.equal(
+			texts.filter((text) => /\bFROM\b.*\busers\b/.test(text)).length,
+			1,
+		);
+		const [statement, ...others] = explained;
+		assert.deepEqual(others, []);
+		assert.equal(statement?.requests, 2);
+		const text = statement?.sql?.text ?? "";
+		assert.match(text, /users/);
+		assert.ok(!text.includes(id));
+	});
+
+	function traceOf(span: Span | null, into: Statement[]): Trace {
+		return {
+			span,
+			isBrief: true,
+			statement: (statement) => void into.push(statement),
+			cache() {},
+			hiddenEdges() {},
+			startWrite: () => {
+				throw new TypeError("nothing is written");
+			},
+		};
+	}
 });

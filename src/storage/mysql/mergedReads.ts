@@ -57,10 +57,6 @@ export class MergedReads<Key, Result> {
 		keys: readonly KeyOnShard<Key>[],
 		options: QueryOptions,
 	): Promise<readonly Result[]> {
-		// Explain shows the statements of its own call.
-		if (options.trace !== undefined && !options.trace.isBrief) {
-			return this.#kind.read(host, keys, options);
-		}
 		const lanes = options.decides ? this.#decisive : this.#lanes;
 		let lane = lanes.get(host);
 		if (lane === undefined) {
