@@ -129,7 +129,6 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 /** Pages with more than 3,000 words. */
 const LONG_PAGES: Readonly<Record<string, number>> = {
 	"docs/alerts.md": 3_500,
-	"docs/commands-json.md": 3_700,
 };
 
 const ENGINE =

@@ -270,7 +270,7 @@ describe("every command", () => {
 	});
 });
 
-/** Commands whose JSON needs a server: the tests that compare it with docs/commands-json.md. */
+/** Commands whose JSON needs a server: the tests that compare it with docs/operations-json.md or, of `top`, docs/commands-json.md. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
 	promote: "test/ops/fleet/promote.test.ts",

@@ -49,7 +49,7 @@ import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 
 const PAGE = readFileSync(
-	join(import.meta.dirname, "../../../docs/commands-json.md"),
+	join(import.meta.dirname, "../../../docs/operations-json.md"),
 	"utf8",
 );
 
@@ -398,7 +398,7 @@ async function publishWeight(store: TopologyStore, weight: number) {
 	await store.write(next.changes);
 }
 
-/** Names in the JSON that docs/commands-json.md shows. */
+/** Names in the JSON that docs/operations-json.md shows. */
 function shownKeys(command: string): readonly string[] {
 	const section = PAGE.split(`\n## ${command}\n`)[1] ?? "";
 	const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)?.[1] ?? "");
