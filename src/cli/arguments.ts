@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../util/nearest.ts";
+import { quoted } from "../util/quoted.ts";
 
 /** The arguments of a command: its help prints them, and command lines are checked against them. */
 export interface Usage {
@@ -24,6 +25,10 @@ export const INTERRUPTED = {
 	143: "interrupted by SIGTERM",
 } as const;
 
+export function codeOfInterrupt({ reason }: AbortSignal): 130 | 143 {
+	return reason === "SIGTERM" ? 143 : 130;
+}
+
 /** What exit code 3 says of usage. */
 export const INCOMPLETE =
 	"with --unused: not every day of the period was recorded, so more may be in use";
@@ -39,6 +44,7 @@ export interface Option {
 	/** All values that it may have, for completion. */
 	readonly values?: readonly string[];
 	readonly description: string;
+	readonly isRequired?: boolean;
 }
 
 export interface ParsedArguments {
@@ -89,6 +95,12 @@ export function parseArguments(
 		options[token.name] = optionValue(token, option);
 	}
 	checkOperands(command, usage, operands);
+	for (const [name, { value, description, isRequired }] of Object.entries(
+		usage.options,
+	)) {
+		if (!isRequired || options[name] !== undefined) continue;
+		throw new UsageError(`Missing option --${name} ${value}: ${description}.`);
+	}
 	return { operands, options };
 }
 
@@ -139,8 +151,11 @@ function optionValue(
 }
 
 export function synopsis(command: string, usage: Usage): string {
-	const options = Object.entries(usage.options).map(([name, option]) =>
-		option.value ? `[--${name} ${option.value}]` : `[--${name}]`,
+	const options = Object.entries(usage.options).map(
+		([name, { value, isRequired }]) => {
+			const text = value ? `--${name} ${value}` : `--${name}`;
+			return isRequired ? text : `[${text}]`;
+		},
 	);
 	const optional = usage.optionalOperands
 		? [`[${usage.optionalOperands.join(" ")}]`]
@@ -213,8 +228,4 @@ export function wrap(
 
 function optionNames(usage: Usage): readonly string[] {
 	return ["--help", ...Object.keys(usage.options).map((name) => `--${name}`)];
-}
-
-function quoted(text: string): string {
-	return JSON.stringify(text);
 }

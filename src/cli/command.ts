@@ -21,13 +21,28 @@ export interface Declaration<A extends Arguments, O extends Options> {
 	readonly options?: O;
 	/** Further lines of the command's own help. */
 	readonly details?: string;
-	/** What exit codes mean beside 0 (done), 1 (an error) and 2 (the command line is not valid), or what 1 means besides. */
-	readonly exitCodes?: Readonly<Record<number, string>>;
+	readonly settings?: Usage["settings"];
+	readonly exitCodes?: Usage["exitCodes"];
+	/** A number is the exit code, where nothing is left to print. */
 	run(
 		given: Given<A, O>,
 		context: CommandContext,
-		usages: () => Promise<ReadonlyMap<string, Usage>>,
+		usages: () => Promise<Usages>,
 	): Promise<Result | number>;
+}
+
+/** What each command takes, by its name. */
+export type Usages = ReadonlyMap<string, Usage>;
+
+/** The exports of a file in commands/. */
+export interface Command {
+	readonly usage: Usage;
+	/** Returns the exit code, after everything that the command opened is closed. */
+	run(
+		given: ParsedArguments,
+		context: CommandContext,
+		usages: () => Promise<Usages>,
+	): Promise<number>;
 }
 
 /** What a command prints when it ends: the value with `--json`, else the lines. */
@@ -54,6 +69,7 @@ export interface Option<T> {
 	readonly description: string;
 	/** What it is if it is not given. */
 	readonly fallback: unknown;
+	readonly isRequired?: boolean;
 	/** Only its type is used. */
 	readonly of?: T;
 }
@@ -81,6 +97,11 @@ export function many<T>(takes: Kind<T>): Argument<readonly T[]> {
 	return { takes, count: "many" };
 }
 
+/** An option without which there is nothing to do. */
+export function required<T>(takes: Kind<T>, description: string): Option<T> {
+	return { takes, description, fallback: undefined, isRequired: true };
+}
+
 /** A switch: true if it is given. */
 export function flag(description: string): Option<boolean> {
 	return { takes: null, description, fallback: false };
@@ -105,15 +126,16 @@ export function option<T>(
 
 export const JSON_FLAG = flag(JSON_OPTION.description);
 
+export const YES = flag("do not ask");
+
 export const DRY_RUN_FLAG = flag(
 	"say what would be changed, and change nothing",
 );
 
-/** The exports of a file in commands/. */
 export function command<
 	A extends Arguments = Record<never, never>,
 	O extends Options = Record<never, never>,
->(declaration: Declaration<A, O>) {
+>(declaration: Declaration<A, O>): Command {
 	const given = (parsed: ParsedArguments) =>
 		({
 			...argumentsOf(declaration.arguments ?? {}, parsed.operands),
@@ -121,11 +143,7 @@ export function command<
 		}) as Given<A, O>;
 	return {
 		usage: usageOf(declaration),
-		async run(
-			parsed: ParsedArguments,
-			context: CommandContext,
-			usages: () => Promise<ReadonlyMap<string, Usage>>,
-		): Promise<number> {
+		async run(parsed, context, usages) {
 			const result = await declaration.run(given(parsed), context, usages);
 			if (typeof result === "number") return result;
 			return print(result, context, parsed.options.json !== undefined);
@@ -139,7 +157,8 @@ function print(
 	context: CommandContext,
 	isJson: boolean,
 ): number {
-	if (isJson) context.stdout(JSON.stringify(value, null, "\t"));
+	if (isJson && value !== undefined)
+		context.stdout(JSON.stringify(value, null, "\t"));
 	else if (lines.length > 0) context.stdout(lines.join("\n"));
 	for (const note of notes) context.stderr(note);
 	return code;
@@ -150,6 +169,7 @@ function usageOf({
 	arguments: taken = {},
 	options = {},
 	details,
+	settings,
 	exitCodes,
 }: Omit<Declaration<Arguments, Options>, "run">): Usage {
 	const named = (wanted: readonly Argument<unknown>["count"][]) =>
@@ -164,16 +184,20 @@ function usageOf({
 		operands: named(["one", "many"]),
 		...(optionals.length > 0 && { optionalOperands: optionals }),
 		options: Object.fromEntries(
-			Object.entries(options).map(([name, { takes, description }]) => [
-				dashed(name),
-				{
-					description,
-					...(takes !== null && { value: takes.name }),
-					...(takes?.values && { values: takes.values }),
-				},
-			]),
+			Object.entries(options).map(
+				([name, { takes, description, isRequired }]) => [
+					dashed(name),
+					{
+						description,
+						...(isRequired && { isRequired }),
+						...(takes !== null && { value: takes.name }),
+						...(takes?.values && { values: takes.values }),
+					},
+				],
+			),
 		),
 		...(details !== undefined && { details }),
+		...(settings !== undefined && { settings }),
 		...(exitCodes !== undefined && { exitCodes }),
 	};
 }

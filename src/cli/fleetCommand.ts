@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openTopologyStore } from "../app/openTopology.ts";
 import { readConfig } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
+import type { ReplicaResult } from "../ops/fleet/addReplica.ts";
 import type { PromotionHosts } from "../ops/fleet/exchangeHosts.ts";
 import type { Loss } from "../ops/fleet/loss.ts";
 import {
@@ -17,14 +18,18 @@ import type {
 	PromotionResult,
 } from "../ops/fleet/promotion.ts";
 import { recordedResult } from "../ops/fleet/resumeOperation.ts";
-import { type ParsedArguments, type Usage, UsageError } from "./arguments.ts";
+import type { Usage } from "./arguments.ts";
+import { option, type Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeOperation, describeWrites } from "./describeOperation.ts";
+import { duration } from "./values.ts";
+
+type Fleet = Pick<PromoteOptions, "store" | "environment">;
 
 /** The store of the topology and the account of the operator, for `body`. Throws BAD_CONFIG for an embedded folder. */
 export async function withFleet<T>(
 	context: CommandContext,
-	body: (options: Pick<PromoteOptions, "store" | "environment">) => Promise<T>,
+	body: (fleet: Fleet) => Promise<T>,
 ): Promise<T> {
 	const { store: place } = readConfig(context.env, { secret: "unneeded" });
 	if (place.kind === "embedded") {
@@ -53,25 +58,56 @@ export interface TakenOver extends HalfWay {
 	readonly loss: Loss | null;
 }
 
+/** Runs an operation to its end. Its id and its steps are printed on stderr as they come, but not with `--json`. */
+export async function operate(
+	context: CommandContext,
+	fleet: Fleet,
+	isJson: boolean,
+	run: (
+		onStep: (step: string, id: string) => void,
+	) => Promise<PromotionResult | ReplicaResult>,
+): Promise<Result> {
+	let operation: string | null = null;
+	const onStep = (step: string, id: string) => {
+		if (operation === null && !isJson) context.stderr(id);
+		operation = id;
+		if (!isJson) context.stderr(step);
+	};
+	return orHalfWay(
+		context,
+		fleet,
+		() => operation,
+		async () => ended(await run(onStep)),
+	);
+}
+
+/** What is printed of an operation that is over. */
+export function ended(result: PromotionResult | ReplicaResult): Result {
+	return {
+		value: result,
+		lines: describeOperation(result),
+		code: codeOf(result),
+	};
+}
+
 /**
- * The exit code of `body`; 3 where it throws and leaves an operation half-way,
- * which is then said on stderr, and on stdout with `--json`; 4 where somebody else
- * has taken it over, which is said with how it has ended. `operation` is the id of what was begun; null: nothing was.
+ * What `body` returns; where it throws and leaves an operation half-way, that,
+ * with the code 3; where somebody else has taken it over, how it has ended, with
+ * the code 4. `operation` is the id of what was begun; null: nothing was.
  */
 export async function orHalfWay(
 	context: CommandContext,
-	{ store }: Pick<PromoteOptions, "store">,
-	isJson: boolean,
+	{ store }: Pick<Fleet, "store">,
 	operation: () => string | null,
-	body: () => Promise<number>,
-): Promise<number> {
+	body: () => Promise<Result>,
+): Promise<Result> {
 	try {
 		return await body();
 	} catch (thrown) {
 		const id = operation();
 		if (id === null || !(thrown instanceof CorkboardError)) throw thrown;
 		if (isTakenOver(thrown)) {
-			return reportTakenOver(context, store, isJson, id, thrown);
+			return takenOver(context, store, id, thrown);
 		}
 		// Where the store does not answer, nobody knows.
 		const found = await requireRecord(store, id).catch(() => null);
@@ -79,11 +115,14 @@ export async function orHalfWay(
 		const step = found?.record.step ?? null;
 		const error = thrown.message;
 		const half: HalfWay = { operation: id, step, error };
-		if (isJson) context.stdout(JSON.stringify(half, null, "\t"));
-		context.stderr(
-			`corkboard: ${error}\n${id} stands half-way, at ${step ?? "a step that the store does not say"}. Go on: corkboard operations resume ${id}`,
-		);
-		return HALF_WAY;
+		return {
+			value: half,
+			lines: [],
+			notes: [
+				`corkboard: ${error}\n${id} stands half-way, at ${step ?? "a step that the store does not say"}. Go on: corkboard operations resume ${id}`,
+			],
+			code: HALF_WAY,
+		};
 	}
 }
 
@@ -92,13 +131,12 @@ const ENDED_MS = 60_000;
 const ENDED_LOOK_MS = 500;
 
 /** Says who has an operation now and, when it is over, how it ended. */
-async function reportTakenOver(
+async function takenOver(
 	context: CommandContext,
-	store: PromoteOptions["store"],
-	isJson: boolean,
+	store: Fleet["store"],
 	id: string,
 	{ message }: CorkboardError,
-): Promise<number> {
+): Promise<Result> {
 	context.stderr(`corkboard: ${message}`);
 	const until = performance.now() + ENDED_MS;
 	let record: OperationRecord | null;
@@ -113,40 +151,36 @@ async function reportTakenOver(
 		await sleep(ENDED_LOOK_MS);
 	}
 	const { step = null, holder = null, version = null } = record ?? {};
-	if (isJson) {
-		const loss = record?.loss ?? null;
-		const lost: TakenOver = {
-			...{ operation: id, step, error: message },
-			...{ holder, version, loss },
-		};
-		context.stdout(JSON.stringify(lost, null, "\t"));
-	} else if (record !== null && isOver(record)) {
-		context.stdout(describeOperation(recordedResult(record)).join("\n"));
-	} else {
-		context.stderr(
-			`${id} is at ${step ?? "a step that the store does not say"}. Look at it with: corkboard operations list`,
-		);
-	}
-	return TAKEN_OVER;
+	const over = record !== null && isOver(record) ? record : null;
+	const lost: TakenOver = {
+		...{ operation: id, step, error: message },
+		...{ holder, version, loss: record?.loss ?? null },
+	};
+	return {
+		value: lost,
+		lines: over === null ? [] : describeOperation(recordedResult(over)),
+		notes:
+			over === null
+				? [
+						`${id} is at ${step ?? "a step that the store does not say"}. Look at it with: corkboard operations list`,
+					]
+				: [],
+		code: TAKEN_OVER,
+	};
 }
 
-export const MAX_PAUSE: Usage["options"][string] = {
-	value: "MS",
-	description:
-		"how long writes may wait for the replica before all is undone (2000)",
-};
+/** The longest that an option lets something take. */
+const MOST_MS = 999_999;
 
-/** Of an option; null where it is not given. Throws UsageError. */
-export function milliseconds(
-	name: string,
-	text: string | undefined,
-): number | null {
-	if (text === undefined) return null;
-	if (/^[0-9]{1,6}$/.test(text)) return Number(text);
-	throw new UsageError(
-		`--${name} must be milliseconds from 0 to 999999, got ${text}.`,
-	);
-}
+export const MAX_PAUSE = option(
+	duration(0, MOST_MS),
+	"how long writes may wait for the replica before all is undone (default 2s)",
+);
+
+export const MAX_LAG = option(
+	duration(0, MOST_MS),
+	"how far the replica may be behind at first (default 2s)",
+);
 
 /** Exit codes of the commands that change the fleet. */
 export const HALF_WAY = 3;
@@ -159,7 +193,7 @@ export const FLEET_CODES: NonNullable<Usage["exitCodes"]> = {
 };
 
 /** Of a promotion that has ended by itself. */
-export function codeOf({
+function codeOf({
 	version,
 	agreement,
 }: Pick<PromotionResult, "version" | "agreement">): number {
@@ -188,12 +222,12 @@ export async function confirm(
 
 /** Whether what is lost is given up: by the option, or on the terminal. */
 export function lossAccepter(
-	{ "accept-loss": accept }: ParsedArguments["options"],
+	isAccepted: boolean,
 	context: CommandContext,
 	hosts: Pick<PromotionHosts, "from" | "to">,
 ): (loss: Loss) => Promise<boolean> {
 	return async (loss) => {
-		if (accept !== undefined) return true;
+		if (isAccepted) return true;
 		if (!context.isTerminal) return false;
 		for (const line of describeWrites(loss)) context.stderr(line);
 		return confirm(context, `${describeLoss(loss, hosts)} Give this up?`);

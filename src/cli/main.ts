@@ -6,27 +6,13 @@ import {
 	columns,
 	HELP_COLUMNS,
 	help,
-	type ParsedArguments,
 	parseArguments,
 	type Usage,
 	UsageError,
 	wrap,
 } from "./arguments.ts";
+import type { Command, Usages } from "./command.ts";
 import { type CommandContext, processContext } from "./commandContext.ts";
-
-/** The exports of a file in commands/. */
-export interface Command {
-	readonly usage: Usage;
-	/** Returns the exit code, after everything that the command opened is closed. */
-	run(
-		given: ParsedArguments,
-		context: CommandContext,
-		usages: () => Promise<Usages>,
-	): Promise<number>;
-}
-
-/** What each command takes, by its name. */
-export type Usages = ReadonlyMap<string, Usage>;
 
 /** By name. A name of two words belongs to the group that its first word names. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {

@@ -74,15 +74,6 @@ export function failuresAsJson(
 	}));
 }
 
-/** The keys of an object whose values are not undefined, for optional properties. */
-export function present<T extends object>(
-	options: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-	return Object.fromEntries(
-		Object.entries(options).filter(([, value]) => value !== undefined),
-	) as { [K in keyof T]?: Exclude<T[K], undefined> };
-}
-
 /** A job as JSON: docs/commands-json.md describes the shape. */
 export function jobAsJson(job: QueuedJob) {
 	const { queue, shard, bucket, local, state, priority, at } = job;

@@ -10,98 +10,69 @@ import { redactHostUrl } from "../topology/hostUrl.ts";
 import { type Publishing, requireCurrent } from "../topology/publish.ts";
 import type { TopologyStore } from "../topology/store.ts";
 import type { HostRange, Topology } from "../topology/types.ts";
-import { JSON_OPTION, type Option, UsageError } from "./arguments.ts";
+import { flag, JSON_FLAG, type Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
 
 /** Options of every command that publishes a version. */
-export const CHANGE_OPTIONS: Readonly<Record<string, Option>> = {
-	"dry-run": { description: "show what would change, and publish nothing" },
-	json: JSON_OPTION,
-};
+export const CHANGE_OPTIONS = {
+	dryRun: flag("show what would change, and publish nothing"),
+	json: JSON_FLAG,
+} as const;
 
 /** Of those that may name a host for something else than it was before. */
-export const UNCHECKED_OPTION: Option = {
-	description: "do not ask the hosts that the change is about",
-};
+export const UNCHECKED = flag("do not ask the hosts that the change is about");
 
 /** Exit codes of these commands beside 0. */
 export const CHANGE_EXIT_CODES = {
 	3: "published, but not every process serves it yet",
 } as const;
 
-type Given = Readonly<Record<string, string | undefined>>;
-
 /** The store that the settings name. */
 export function openStoreForCommand({ env }: CommandContext): TopologyStore {
 	return storeToChange(readConfig(env, { secret: "unneeded" }));
 }
 
-/** Publishes an edit, prints it, and waits until all processes serve it. Returns the exit code. */
+/** Publishes an edit, waits until all processes serve it, and says what differs. */
 export async function publishForCommand(
 	context: CommandContext,
-	options: Given,
+	{
+		dryRun,
+		unchecked = false,
+	}: { readonly dryRun: boolean; readonly unchecked?: boolean },
 	publishing: Publishing,
-): Promise<number> {
+): Promise<Result> {
 	await using store = openStoreForCommand(context);
-	const isJson = options.json !== undefined;
-	const isDryRun = options["dry-run"] !== undefined;
 	const { before, topology, isNew } = await publishAsked(
 		store,
-		{ ...publishing, isDryRun },
-		{
-			isUnchecked: options.unchecked !== undefined,
-			report: (line) => context.stderr(line),
-		},
+		{ ...publishing, isDryRun: dryRun },
+		{ isUnchecked: unchecked, report: (line) => context.stderr(line) },
 	);
+	const { version } = topology;
 	const agreement =
-		isDryRun || !isNew
-			? null
-			: await agreed(store, topology.version, AGREEMENT_MS);
-	print(context, isJson, {
-		...{ before, next: topology },
-		...{ dryRun: isDryRun, isNew, agreement },
-	});
-	return (agreement?.missing.length ?? 0) === 0 ? 0 : 3;
-}
-
-function print(
-	context: CommandContext,
-	isJson: boolean,
-	{
-		before,
-		next,
-		dryRun,
-		isNew,
-		agreement,
-	}: {
-		readonly before: Topology | null;
-		readonly next: Topology;
-		readonly dryRun: boolean;
-		readonly isNew: boolean;
-		readonly agreement: Agreement | null;
-	},
-): void {
-	const changes = before === null ? [] : changesBetween(before, next);
-	if (isJson) {
-		const described = {
-			version: next.version,
+		dryRun || !isNew ? null : await agreed(store, version, AGREEMENT_MS);
+	const changes = before === null ? [] : changesBetween(before, topology);
+	const outcome = !isNew
+		? `no difference: version ${version} stays`
+		: `version ${version} ${dryRun ? "would be published" : "is published"}`;
+	return {
+		value: {
+			version,
 			dryRun,
 			changes,
 			members: agreement && describeAgreement(agreement),
-		};
-		context.stdout(JSON.stringify(described, null, "\t"));
-		return;
-	}
-	for (const change of changes) context.stdout(describeChange(change));
-	if (!isNew) {
-		context.stdout(`no difference: version ${next.version} stays`);
-		return;
-	}
-	context.stdout(
-		`version ${next.version} ${dryRun ? "would be published" : "is published"}`,
-	);
-	if (agreement !== null)
-		context.stdout(printAgreement(agreement, next.version));
+		},
+		lines: [
+			...changes.map(describeChange),
+			outcome,
+			...(agreement === null ? [] : [printAgreement(agreement, version)]),
+		],
+		code: codeOfAgreement(agreement),
+	};
+}
+
+/** 3: some process does not serve the version yet. */
+export function codeOfAgreement(agreement: Agreement | null): number {
+	return (agreement?.missing.length ?? 0) > 0 ? 3 : 0;
 }
 
 /** `24 of 24 members serve version 19 after 0.3 s` */
@@ -137,36 +108,6 @@ export function describeAgreement({ by, agreed: all, missing, ms }: Agreement) {
 		})),
 		ms: Math.round(ms),
 	};
-}
-
-/** `256-511`, or one shard. */
-export function shardsIn(text: string): readonly [number, number] {
-	const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text);
-	const first = Number(match?.[1]);
-	const last = Number(match?.[2] ?? match?.[1]);
-	if (match === null || first > last) {
-		throw new UsageError(
-			`Expected shards such as 256-511 but got: ${text || "nothing"}.`,
-		);
-	}
-	return [first, last];
-}
-
-export function versionIn(text: string | undefined): number {
-	if (text !== undefined && /^[0-9]{1,15}$/.test(text)) return Number(text);
-	throw new UsageError(
-		`Expected the number of a version but got: ${text || "nothing"}.`,
-	);
-}
-
-/** A shard's part of new users beside those of other shards. */
-export function weightIn(text: string): number {
-	const weight = Number(text);
-	if (/^\d+(\.\d+)?$/.test(text) && weight > 0 && weight <= 1_000)
-		return weight;
-	throw new UsageError(
-		`Expected a weight above 0, at most 1000, but got: ${text || "nothing"}.`,
-	);
 }
 
 /** The newest version. Throws BAD_TOPOLOGY where there is none. */

@@ -1,4 +1,6 @@
 import { parseDuration, printDuration } from "../queue/settings.ts";
+import { parseShardRanges } from "../topology/ranges.ts";
+import { parseList } from "../util/settings.ts";
 
 /** What a text of the command line means: its name in the help, what is expected of it, and how it is read. */
 export interface Kind<T> {
@@ -16,7 +18,7 @@ export interface Kind<T> {
 export function text(name: string): Kind<string> {
 	return {
 		name,
-		expected: "a text",
+		expected: "a text that is not empty",
 		read: (given) => (given === "" ? undefined : given),
 	};
 }
@@ -59,7 +61,7 @@ export function duration(
 			: ` from ${printDuration(least)} to ${printDuration(most)}`;
 	return {
 		name: "DURATION",
-		expected: `a duration${bounds}, such as 90s, 15m, 24h or 7d`,
+		expected: `a duration${bounds}, such as 500ms, 90s, 15m or 7d`,
 		read(given) {
 			const ms = parseDuration(given);
 			return ms !== undefined && ms >= least && ms <= most ? ms : undefined;
@@ -90,6 +92,37 @@ export const SHARDS: Kind<readonly [number, number]> = {
 		return match === null || first > last ? undefined : [first, last];
 	},
 };
+
+/** `0-255,512`: the shards, lowest first. */
+export const SHARD_RANGES: Kind<readonly number[]> = {
+	name: "RANGES",
+	expected: "shards and ranges of them, such as 0-255,512",
+	read: (given) => parseShardRanges(given) ?? undefined,
+};
+
+/** Of the topology. */
+export function version(name = "VERSION"): Kind<number> {
+	return {
+		name,
+		expected: "the number of a version",
+		read: (given) => (/^[0-9]{1,15}$/.test(given) ? Number(given) : undefined),
+	};
+}
+
+/** How many new users a shard gets beside one of weight 1. */
+export function weight(name: string): Kind<number> {
+	return decimal(0, 1_000, name);
+}
+
+/** Separated by commas. */
+export function list(name: string): Kind<readonly string[]> {
+	return mapped(text(name), parseList);
+}
+
+/** As SHARDS reads it. */
+export function formatShards([first, last]: readonly [number, number]): string {
+	return first === last ? `${first}` : `${first}-${last}`;
+}
 
 export function mapped<A, B>(kind: Kind<A>, of: (value: A) => B): Kind<B> {
 	return {

@@ -75,7 +75,7 @@ describe("a command line", () => {
 			[["verify", "--repair=no"], 'Option --repair takes no value, got "no".'],
 			[
 				["serve", "--workers", "many"],
-				"--workers must be between 1 and 9999, got many.",
+				'--workers must be a whole number from 1 to 9999, got "many".',
 			],
 			[
 				["explain", "-", "--variables", "[1]"],

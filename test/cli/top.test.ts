@@ -196,7 +196,7 @@ describe("corkboard top", () => {
 		}, 50);
 		try {
 			const { code, out, err } = await command(
-				["top", "--once", "--json", "--every", "1"],
+				["top", "--once", "--json", "--every", "1s"],
 				{ env: { CORKBOARD_ADMIN: admin } },
 			);
 			assert.deepEqual({ code, err }, { code: 0, err: "" });
@@ -269,7 +269,7 @@ describe("corkboard top", () => {
 			[json.code, json.err],
 			[2, "corkboard: --json needs --once.\n"],
 		);
-		for (const every of ["0", "61", "x"]) {
+		for (const every of ["0s", "61s", "2", "x"]) {
 			const { code } = await command([
 				"top",
 				"--every",

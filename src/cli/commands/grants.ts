@@ -3,39 +3,9 @@ import {
 	OPERATOR_PRIVILEGES,
 	OPERATOR_TABLE_GRANTS,
 } from "../../ops/fleet/operatorGrants.ts";
-import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
-
-const PRODUCTS = ["mysql", "mariadb"] as const;
-
-export const usage: Usage = {
-	summary: "Prints the least privileges that Corkboard's MySQL user needs.",
-	operands: [],
-	options: {
-		user: {
-			value: "USER",
-			description: "name of the user (default corkboard)",
-		},
-		operator: {
-			description:
-				"those of the operator's account instead, which changes the fleet",
-		},
-		from: {
-			value: "HOST",
-			description: "from where it may connect, as MySQL writes it (default %)",
-		},
-		product: {
-			value: "PRODUCT",
-			values: PRODUCTS,
-			description: "mysql (default) or mariadb",
-		},
-	},
-	details: [
-		"Run the statements as an administrator on each host, replicas too. They name the databases of",
-		"shards, mod shards, feeds, queue shards and pool shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
-		"them for each database.",
-	].join("\n"),
-};
+import { UsageError } from "../arguments.ts";
+import { command, flag, option } from "../command.ts";
+import { oneOf, text } from "../values.ts";
 
 /** What each part of the program does to the databases. */
 const PARTS = [
@@ -67,51 +37,72 @@ const POOLS = "`pool_____`.*";
 const QUEUE_PRIVILEGES = ACCOUNT_PRIVILEGES.queue.join(", ");
 const POOL_PRIVILEGES = ACCOUNT_PRIVILEGES.pool.join(", ");
 
-export async function run(
-	{ options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const { user = "corkboard", from = "%", product = "mysql" } = options;
-	if (!PRODUCTS.some((each) => each === product)) {
-		throw new UsageError(
-			`--product must be ${PRODUCTS.join(" or ")}, got ${product}.`,
-		);
-	}
-	const account = `${quoted(user)}@${quoted(from)}`;
-	if (options.operator !== undefined) {
+export const { usage, run } = command({
+	summary: "Prints the least privileges that Corkboard's MySQL user needs.",
+	options: {
+		user: option(
+			text("USER"),
+			"name of the user (default corkboard)",
+			"corkboard",
+		),
+		operator: flag(
+			"those of the operator's account instead, which changes the fleet",
+		),
+		from: option(
+			text("HOST"),
+			"from where it may connect, as MySQL writes it (default %)",
+			"%",
+		),
+		product: option(
+			oneOf("PRODUCT", ["mysql", "mariadb"]),
+			"mysql (default) or mariadb",
+			"mysql",
+		),
+	},
+	details: [
+		"Run the statements as an administrator on each host, replicas too. They name the databases of",
+		"shards, mod shards, feeds, queue shards and pool shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
+		"them for each database.",
+	].join("\n"),
+	async run({ user, operator, from, product }) {
+		const account = `${quoted(user)}@${quoted(from)}`;
+		if (!operator) return { lines: serverGrants(account, product) };
 		if (product !== "mysql") {
 			throw new UsageError("Operations on a fleet need MySQL, not MariaDB.");
 		}
-		context.stdout(operatorGrants(account).join("\n"));
-		return 0;
-	}
-	context.stdout(
-		[
-			`-- The user itself, once: CREATE USER ${account} IDENTIFIED BY '…';`,
-			...PARTS.flatMap(({ comment, privileges }) => [
-				`-- ${comment}`,
-				...DATABASES.map(
-					(databases) => `GRANT ${privileges} ON ${databases} TO ${account};`,
-				),
-			]),
-			"-- serve, worker, init and the commands of queues, where the topology has queues: jobs, their tables, and the partitions that come and go by the hour.",
-			`GRANT ${QUEUE_PRIVILEGES} ON ${QUEUES} TO ${account};`,
-			"-- serve, worker and init, where the topology has pools: what waits for home feeds. Only init needs CREATE.",
-			`GRANT ${POOL_PRIVILEGES}, CREATE ON ${POOLS} TO ${account};`,
-			...(product === "mysql"
-				? [
-						"-- worker and queue rotate, besides: who uses a table of jobs. Without it statements on jobs may wait a second for a dump.",
-						...WATCHED.map(
-							(table) =>
-								`GRANT SELECT ON performance_schema.${table} TO ${account};`,
-						),
-					]
-				: []),
-			"-- status, besides: how far a replica is behind. Without it that is not known.",
-			`GRANT ${product === "mysql" ? "REPLICATION CLIENT" : "REPLICA MONITOR"} ON *.* TO ${account};`,
-		].join("\n"),
-	);
-	return 0;
+		return { lines: operatorGrants(account) };
+	},
+});
+
+/** Statements for the account of servers, workers and commands. */
+function serverGrants(
+	account: string,
+	product: "mysql" | "mariadb",
+): readonly string[] {
+	return [
+		`-- The user itself, once: CREATE USER ${account} IDENTIFIED BY '…';`,
+		...PARTS.flatMap(({ comment, privileges }) => [
+			`-- ${comment}`,
+			...DATABASES.map(
+				(databases) => `GRANT ${privileges} ON ${databases} TO ${account};`,
+			),
+		]),
+		"-- serve, worker, init and the commands of queues, where the topology has queues: jobs, their tables, and the partitions that come and go by the hour.",
+		`GRANT ${QUEUE_PRIVILEGES} ON ${QUEUES} TO ${account};`,
+		"-- serve, worker and init, where the topology has pools: what waits for home feeds. Only init needs CREATE.",
+		`GRANT ${POOL_PRIVILEGES}, CREATE ON ${POOLS} TO ${account};`,
+		...(product === "mysql"
+			? [
+					"-- worker and queue rotate, besides: who uses a table of jobs. Without it statements on jobs may wait a second for a dump.",
+					...WATCHED.map(
+						(table) =>
+							`GRANT SELECT ON performance_schema.${table} TO ${account};`,
+					),
+				]
+			: []),
+		"-- status, besides: how far a replica is behind. Without it that is not known.",
+		`GRANT ${product === "mysql" ? "REPLICATION CLIENT" : "REPLICA MONITOR"} ON *.* TO ${account};`,
+	];
 }
 
 /** Statements for the account of CORKBOARD_ADMIN_FILE. */

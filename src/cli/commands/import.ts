@@ -10,22 +10,23 @@ import {
 	PATIENT_RETRIES_MS,
 } from "../../ops/import/importLines.ts";
 import { formatNumber } from "../../util/format.ts";
-import {
-	INTERRUPTED,
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-} from "../arguments.ts";
+import { present } from "../../util/present.ts";
+import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
+import { argument, command, flag, JSON_FLAG } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+/** All bad lines are counted; this many are printed. */
+const PRINTED_BAD_LINES = 100;
+
+export const { usage, run } = command({
 	summary:
 		"Imports objects and edges from a file, one JSON value per line, parents first.",
-	operands: ["FILE|-"],
+	arguments: { file: argument(text("FILE|-")) },
 	options: {
-		strict: { description: "stop at the first bad line" },
-		json: JSON_OPTION,
+		strict: flag("stop at the first bad line"),
+		json: JSON_FLAG,
 	},
 	details: [
 		'  {"type":"User","key":"u:7","fields":{"username":"pinner7"}}',
@@ -36,64 +37,52 @@ export const usage: Usage = {
 		"it tries again for half a minute.",
 	].join("\n"),
 	exitCodes: { 1: "bad lines, or an error", ...INTERRUPTED },
-};
-
-/** All bad lines are counted; this many are printed. */
-const PRINTED_BAD_LINES = 100;
-
-export async function run(
-	given: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const [file = "-"] = given.operands;
-	const config = readConfig(context.env);
-	limitYoungGeneration(config);
-	const source = await openSource(file, context);
-	const signal = context.interruptSignal();
-	await using corkboard = await openForCommand(
-		context,
-		config,
-		"readWrite",
-		"import",
-	);
-	await corkboard.admin.createTables();
-	const progress = createProgressLine(context);
-	let bad = 0;
-	const report = await importLines(corkboard.store, source.bytes, {
-		fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),
-		strict: given.options.strict !== undefined,
-		signal,
-		...(source.totalBytes === undefined
-			? {}
-			: { totalBytes: source.totalBytes }),
-		onWaiting: (what) => context.stderr(`waiting for ${what} …`),
-		retryAfterMs: PATIENT_RETRIES_MS,
-		onRetry(error, ms) {
-			progress.end();
-			context.stderr(`${error.message} Trying again in ${ms / 1_000} s.`);
-		},
-		onProgress: (done) => progress.update(formatPace(done)),
-		onBadLine(line, reason) {
-			if (++bad > PRINTED_BAD_LINES) return;
-			progress.end();
-			context.stderr(`line ${line}: ${reason}`);
-		},
-	});
-	progress.end();
-	if (bad > PRINTED_BAD_LINES) {
-		context.stderr(`${formatNumber(bad - PRINTED_BAD_LINES)} more bad lines`);
-	}
-	context.stdout(
-		given.options.json === undefined
-			? summary(report)
-			: JSON.stringify(report, null, "\t"),
-	);
-	if (report.status === "aborted") {
-		context.stderr("interrupted: run the import again to resume it");
-		return signal.reason === "SIGTERM" ? 143 : 130;
-	}
-	return report.bad === 0 ? 0 : 1;
-}
+	async run({ file, strict }, context) {
+		const config = readConfig(context.env);
+		limitYoungGeneration(config);
+		const { bytes, totalBytes } = await openSource(file, context);
+		const signal = context.interruptSignal();
+		await using corkboard = await openForCommand(
+			context,
+			config,
+			"readWrite",
+			"import",
+		);
+		const { admin, schema, store } = corkboard;
+		await admin.createTables();
+		const progress = createProgressLine(context);
+		let bad = 0;
+		const report = await importLines(store, bytes, {
+			fields: createFieldReaders(schema, store.domain.fields),
+			...{ strict, signal },
+			...present({ totalBytes }),
+			onWaiting: (what) => context.stderr(`waiting for ${what} …`),
+			retryAfterMs: PATIENT_RETRIES_MS,
+			onRetry(error, ms) {
+				progress.end();
+				context.stderr(`${error.message} Trying again in ${ms / 1_000} s.`);
+			},
+			onProgress: (done) => progress.update(formatPace(done)),
+			onBadLine(line, reason) {
+				if (++bad > PRINTED_BAD_LINES) return;
+				progress.end();
+				context.stderr(`line ${line}: ${reason}`);
+			},
+		});
+		progress.end();
+		if (bad > PRINTED_BAD_LINES) {
+			context.stderr(`${formatNumber(bad - PRINTED_BAD_LINES)} more bad lines`);
+		}
+		const result = { value: report, lines: summary(report) };
+		return report.status === "aborted"
+			? {
+					...result,
+					notes: ["interrupted: run the import again to resume it"],
+					code: codeOfInterrupt(signal),
+				}
+			: { ...result, code: report.bad === 0 ? 0 : 1 };
+	},
+});
 
 /**
  * Limits V8's young generation. Lines become garbage with their batch, and by
@@ -107,7 +96,7 @@ function limitYoungGeneration({ store }: Config): void {
 	setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-function summary(report: ImportReport) {
+function summary(report: ImportReport): readonly string[] {
 	const { lines, objects, edges, existing, bad, pending } = report;
 	return [
 		`${formatNumber(lines)} lines: ${formatNumber(sum(objects))} objects and ${formatNumber(sum(edges))} edges created, ${formatNumber(existing)} existing, ${formatNumber(bad)} bad`,
@@ -119,7 +108,7 @@ function summary(report: ImportReport) {
 					`${formatNumber(pending)} outbox entries are pending, because a cache or a shard did not answer: servers deliver them, or the next import`,
 				]
 			: []),
-	].join("\n");
+	];
 }
 
 function sum(counts: Readonly<Record<string, number>>): number {

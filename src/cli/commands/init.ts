@@ -15,56 +15,43 @@ import { NAMED_TABLES } from "../../app/reportMissingTables.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { plural } from "../../util/format.ts";
-import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
+import { command, flag, JSON_FLAG, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Creates the missing tables, columns and queues of every shard. Existing rows stay.",
-	operands: [],
 	options: {
-		check: {
-			description: "say what is missing and who lacks it, and create nothing",
-		},
-		lost: {
-			description:
-				"make tables again, empty, that were made once and are lost; their ids go on where none was given",
-		},
-		json: JSON_OPTION,
+		check: flag("say what is missing and who lacks it, and create nothing"),
+		lost: flag(
+			"make tables again, empty, that were made once and are lost; their ids go on where none was given",
+		),
+		json: JSON_FLAG,
 	},
 	exitCodes: { 3: "with --check: something is missing" },
-};
-
-export async function run(
-	{ options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const config = readConfig(context.env);
-	const isJson = options.json !== undefined;
-	if (options.check !== undefined) return check(config, context, isJson);
-	requireLocked();
-	const lost =
-		options.lost === undefined ? [] : await recreateLostTables(config);
-	await using corkboard = await openForCommand(context, config, "readWrite");
-	const { shards, modShards } = corkboard.storage.map;
-	await createGraphTables(config, corkboard, context);
-	const queueShards = await createQueueTables(corkboard);
-	const poolShards = await createPoolTables(corkboard);
-	await storeModel(config);
-	// docs/commands-json.md describes this shape: scripts rely on it.
-	const made = {
-		shards: shards.length,
-		modShards,
-		queueShards,
-		poolShards,
-		lost,
-	};
-	context.stdout(
-		isJson ? JSON.stringify(made, null, "\t") : described(made).join("\n"),
-	);
-	return 0;
-}
+	async run({ check: isCheck, lost: isLost }, context) {
+		const config = readConfig(context.env);
+		if (isCheck) return check(config, context);
+		requireLocked();
+		const lost = isLost ? await recreateLostTables(config) : [];
+		await using corkboard = await openForCommand(context, config, "readWrite");
+		const { shards, modShards } = corkboard.storage.map;
+		await createGraphTables(config, corkboard, context);
+		const queueShards = await createQueueTables(corkboard);
+		const poolShards = await createPoolTables(corkboard);
+		await storeModel(config);
+		// docs/commands-json.md describes this shape: scripts rely on it.
+		const made = {
+			shards: shards.length,
+			modShards,
+			queueShards,
+			poolShards,
+			lost,
+		};
+		return { value: made, lines: described(made) };
+	},
+});
 
 /** Tables whose names and numbers the lock file lacks might get others in the next version. Throws BAD_MODEL. */
 function requireLocked(): void {
@@ -136,19 +123,10 @@ async function storeModel({ store: place }: Config): Promise<void> {
 	await publishModel(store);
 }
 
-async function check(
-	config: Config,
-	context: CommandContext,
-	isJson: boolean,
-): Promise<number> {
+async function check(config: Config, context: CommandContext): Promise<Result> {
 	const checked = await checkTables(config, context.open);
 	const { additions, missing, lost, unknown, others, shards, modShards } =
 		checked;
-	if (isJson) {
-		// docs/commands-json.md describes this shape: scripts rely on it.
-		context.stdout(JSON.stringify(checked, null, "\t"));
-		return missing.length > 0 ? 3 : 0;
-	}
 	const lines = [
 		...(additions.length > 0 ? [`the schema adds: ${named(additions)}`] : []),
 		...(unknown.length > 0
@@ -165,8 +143,8 @@ async function check(
 			? ["next: init, which changes nothing that is there; then the servers"]
 			: []),
 	];
-	context.stdout(lines.join("\n"));
-	return missing.length > 0 ? 3 : 0;
+	// docs/commands-json.md describes this shape: scripts rely on it.
+	return { value: checked, lines, code: missing.length > 0 ? 3 : 0 };
 }
 
 /** Of the topology, whether the home feed is on or not. Returns of how many shards. */

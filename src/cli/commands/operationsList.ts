@@ -1,58 +1,50 @@
-import { isOver, listOperations } from "../../ops/fleet/operations.ts";
+import {
+	isOver,
+	listOperations,
+	type OperationRecord,
+} from "../../ops/fleet/operations.ts";
 import { isHeld } from "../../ops/fleet/signOfLife.ts";
-import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { command, flag, JSON_FLAG } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
 import { table } from "../table.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Lists what was and is done to the fleet, and who does it.",
-	operands: [],
-	options: {
-		all: { description: "also those that are over" },
-		json: JSON_OPTION,
-	},
+	options: { all: flag("also those that are over"), json: JSON_FLAG },
 	exitCodes: {
 		1: "an operation stands half-way and nobody runs it, or an error",
 	},
-};
-
-export async function run(
-	{ options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	return withFleet(context, async ({ store }) => {
-		const known = await listOperations(store);
-		const some = known.filter(
-			(record) => options.all !== undefined || !isOver(record),
-		);
-		const rows = await Promise.all(
-			some.map(async (record) => ({
-				...record,
-				isHeld: !isOver(record) && (await isHeld(store, record.id)),
-			})),
-		);
-		if (options.json !== undefined) {
-			context.stdout(JSON.stringify(rows, null, "\t"));
-		} else if (rows.length === 0) {
-			context.stdout("no operation is under way");
-		} else {
-			context.stdout(
-				table([
-					["operation", "step", "from", "to", "by", ""],
-					...rows.map((row) => [
-						row.id,
-						row.step,
-						row.from,
-						row.to,
-						row.by,
-						isOver(row) || row.isHeld
-							? ""
-							: `nobody runs it: operations resume ${row.id}`,
-					]),
-				]).join("\n"),
+	async run({ all }, context) {
+		return withFleet(context, async ({ store }) => {
+			const known = await listOperations(store);
+			const rows = await Promise.all(
+				known
+					.filter((record) => all || !isOver(record))
+					.map(async (record) => ({
+						...record,
+						isHeld: !isOver(record) && (await isHeld(store, record.id)),
+					})),
 			);
-		}
-		return rows.some((row) => !isOver(row) && !row.isHeld) ? 1 : 0;
-	});
+			return {
+				value: rows,
+				lines: printed(rows),
+				code: rows.some((row) => !isOver(row) && !row.isHeld) ? 1 : 0,
+			};
+		});
+	},
+});
+
+function printed(
+	rows: readonly (OperationRecord & { readonly isHeld: boolean })[],
+): readonly string[] {
+	if (rows.length === 0) return ["no operation is under way"];
+	return table([
+		["operation", "step", "from", "to", "by", ""],
+		...rows.map((row) => [
+			...[row.id, row.step, row.from, row.to, row.by],
+			isOver(row) || row.isHeld
+				? ""
+				: `nobody runs it: operations resume ${row.id}`,
+		]),
+	]);
 }

@@ -1,71 +1,54 @@
 import { Operation } from "../../ops/fleet/operations.ts";
 import { proceed } from "../../ops/fleet/resumeOperation.ts";
-import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
-import { describeOperation } from "../describeOperation.ts";
+import { present } from "../../util/present.ts";
+import { argument, command, flag, JSON_FLAG } from "../command.ts";
 import {
-	codeOf,
+	ended,
 	FLEET_CODES,
 	lossAccepter,
 	MAX_PAUSE,
-	milliseconds,
 	orHalfWay,
 	withFleet,
 } from "../fleetCommand.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Goes on with an operation whose command has ended half-way.",
-	operands: ["ID"],
+	arguments: { id: argument(text("ID")) },
 	options: {
-		"max-pause": MAX_PAUSE,
-		"accept-loss": {
-			description:
-				"of promote --dead: give up what the replica has not received",
-		},
-		json: JSON_OPTION,
+		maxPause: MAX_PAUSE,
+		acceptLoss: flag(
+			"of promote --dead: give up what the replica has not received",
+		),
+		json: JSON_FLAG,
 	},
 	details:
 		"Anybody may, from any machine, 3 s after the command has ended. It goes on where that was, or goes back where it cannot.",
 	exitCodes: FLEET_CODES,
-};
-
-export async function run(
-	{ operands: [id = ""], options: given }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const { json } = given;
-	const maxPauseMs = milliseconds("max-pause", given["max-pause"]);
-	return withFleet(context, async (fleet) => {
-		await using operation = await Operation.takeOver(fleet.store, id);
-		const { record } = operation;
-		// Of a promotion an interrupt ends the command at once.
-		const signal =
-			record.kind === "replica add" ? context.interruptSignal() : null;
-		return await orHalfWay(
-			context,
-			fleet,
-			json !== undefined,
-			() => id,
-			async () => {
-				const result = await proceed(
-					{
-						...fleet,
-						...(signal && { signal }),
-						...(maxPauseMs !== null && { maxPauseMs }),
-						acceptLoss: lossAccepter(given, context, record),
-						...(json === undefined && {
-							onStep: (step: string) => context.stderr(step),
-						}),
-					},
-					operation,
-				);
-				context.stdout(
-					json === undefined
-						? describeOperation(result).join("\n")
-						: JSON.stringify(result, null, "\t"),
-				);
-				return codeOf(result);
-			},
-		);
-	});
-}
+	async run({ id, maxPause, acceptLoss, json }, context) {
+		return withFleet(context, async (fleet) => {
+			await using operation = await Operation.takeOver(fleet.store, id);
+			const { record } = operation;
+			// An interrupt ends the command of a promotion at once.
+			const signal =
+				record.kind === "replica add" ? context.interruptSignal() : undefined;
+			const onStep = json ? undefined : (step: string) => context.stderr(step);
+			return await orHalfWay(
+				context,
+				fleet,
+				() => id,
+				async () =>
+					ended(
+						await proceed(
+							{
+								...fleet,
+								...present({ signal, onStep, maxPauseMs: maxPause }),
+								acceptLoss: lossAccepter(acceptLoss, context, record),
+							},
+							operation,
+						),
+					),
+			);
+		});
+	},
+});

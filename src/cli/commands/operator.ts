@@ -6,68 +6,65 @@ import {
 	Operation,
 } from "../../ops/fleet/operations.ts";
 import { proceed } from "../../ops/fleet/resumeOperation.ts";
-import { INTERRUPTED, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
+import { command } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
 import { withFleet } from "../fleetCommand.ts";
-
-export const usage: Usage = {
-	summary:
-		"Watches operations on the fleet, and goes on with those whose command has ended half-way; fences dead primaries that come back.",
-	operands: [],
-	options: {},
-	details:
-		"Run it on any machine with the operator's account. It begins nothing by itself.",
-	exitCodes: INTERRUPTED,
-};
 
 /** Between two looks. Milliseconds. */
 const LOOK_MS = 1_000;
 
-export async function run(
-	_given: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const signal = context.interruptSignal();
-	return withFleet(context, async (fleet) => {
-		context.stderr("watching operations");
-		const unlessAway = async (body: () => Promise<void>) => {
-			try {
-				await body();
-			} catch (thrown) {
-				// The store or a server is away, or somebody else was faster: the next look shows it.
-				context.stderr((thrown as Error).message);
+export const { usage, run } = command({
+	summary:
+		"Watches operations on the fleet, and goes on with those whose command has ended half-way; fences dead primaries that come back.",
+	details:
+		"Run it on any machine with the operator's account. It begins nothing by itself.",
+	exitCodes: INTERRUPTED,
+	async run(_given, context) {
+		const signal = context.interruptSignal();
+		return withFleet(context, async (fleet) => {
+			context.stderr("watching operations");
+			const unlessAway = async (body: () => Promise<void>) => {
+				try {
+					await body();
+				} catch (thrown) {
+					// The store or a server is away, or somebody else was faster: the next look shows it.
+					context.stderr((thrown as Error).message);
+				}
+			};
+			const settle = async (opened: string) => {
+				await using operation = await Operation.tryTakeOver(
+					fleet.store,
+					opened,
+				);
+				if (operation === null) return;
+				const { id, step } = operation.record;
+				context.stdout(`taking over ${id} at ${step}`);
+				const result = await proceed({ ...fleet, signal }, operation);
+				context.stdout(describeOperation(result).join("\n"));
+			};
+			/** By id: a copy takes hours, and writes wait for a promotion meanwhile. */
+			const running = new Map<string, Promise<void>>();
+			while (!signal.aborted) {
+				await unlessAway(async () => {
+					const records = await listOperations(fleet.store);
+					for (const record of records) {
+						const { id } = record;
+						if (isOver(record) || running.has(id)) continue;
+						const settling = unlessAway(() => settle(id));
+						running.set(
+							id,
+							settling.finally(() => running.delete(id)),
+						);
+					}
+					for (const name of await fenceReturned(fleet, records)) {
+						context.stdout(`${name} is back after promote --dead: fenced`);
+					}
+				});
+				await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
 			}
-		};
-		const settle = async (opened: string) => {
-			await using operation = await Operation.tryTakeOver(fleet.store, opened);
-			if (operation === null) return;
-			const { id, step } = operation.record;
-			context.stdout(`taking over ${id} at ${step}`);
-			const result = await proceed({ ...fleet, signal }, operation);
-			context.stdout(describeOperation(result).join("\n"));
-		};
-		/** By id: a copy takes hours, and writes wait for a promotion meanwhile. */
-		const running = new Map<string, Promise<void>>();
-		while (!signal.aborted) {
-			await unlessAway(async () => {
-				const records = await listOperations(fleet.store);
-				for (const record of records) {
-					const { id } = record;
-					if (isOver(record) || running.has(id)) continue;
-					const settling = unlessAway(() => settle(id));
-					running.set(
-						id,
-						settling.finally(() => running.delete(id)),
-					);
-				}
-				for (const name of await fenceReturned(fleet, records)) {
-					context.stdout(`${name} is back after promote --dead: fenced`);
-				}
-			});
-			await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
-		}
-		await Promise.all(running.values());
-		return signal.reason === "SIGTERM" ? 143 : 130;
-	});
-}
+			await Promise.all(running.values());
+			return codeOfInterrupt(signal);
+		});
+	},
+});

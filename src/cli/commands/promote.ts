@@ -5,181 +5,128 @@ import {
 	describeLoss,
 	promoteDead,
 } from "../../ops/fleet/promoteDead.ts";
+import { present } from "../../util/present.ts";
+import { UsageError } from "../arguments.ts";
 import {
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-} from "../arguments.ts";
+	argument,
+	command,
+	flag,
+	type Given,
+	JSON_FLAG,
+	type Result,
+	YES,
+} from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { describePromotion } from "../describeOperation.ts";
 import {
-	codeOf,
 	confirm,
 	describeEvidence,
 	FLEET_CODES,
 	lossAccepter,
+	MAX_LAG,
 	MAX_PAUSE,
-	milliseconds,
-	orHalfWay,
+	operate,
 	withFleet,
 } from "../fleetCommand.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+const OPTIONS = {
+	dryRun: flag("only check whether it can be done"),
+	yes: YES,
+	dead: flag("the primary is dead: state what is lost, and go on"),
+	acceptLoss: flag("with --dead: give up what the replica has not received"),
+	force: flag(
+		"with --dead: also where the primary answers, or processes reach it",
+	),
+	maxLag: MAX_LAG,
+	maxPause: MAX_PAUSE,
+	json: JSON_FLAG,
+};
+
+export const { usage, run } = command({
 	summary:
 		"Makes the replica of a MySQL primary the primary, while both live or after the primary has died.",
-	operands: ["HOST"],
-	options: {
-		"dry-run": { description: "only check whether it can be done" },
-		yes: { description: "do not ask" },
-		dead: { description: "the primary is dead: state what is lost, and go on" },
-		"accept-loss": {
-			description: "with --dead: give up what the replica has not received",
-		},
-		force: {
-			description:
-				"with --dead: also where the primary answers, or processes reach it",
-		},
-		"max-lag": {
-			value: "MS",
-			description: "how far the replica may be behind at first (2000)",
-		},
-		"max-pause": MAX_PAUSE,
-		json: JSON_OPTION,
-	},
+	arguments: { host: argument(text("HOST")) },
+	options: OPTIONS,
 	details:
 		"HOST is the primary as the topology names it, host:port. Writes to its shards wait for a moment; reads do not. Where the command is ended half-way, operations resume goes on, and operations abort goes back.",
 	exitCodes: FLEET_CODES,
+	async run(given, context) {
+		if (given.dead) return runDead(given, context);
+		if (given.acceptLoss) throw new UsageError("--accept-loss needs --dead.");
+		if (given.force) throw new UsageError("--force needs --dead.");
+		return runLive(given, context);
+	},
+});
+
+type GivenToPromote = Given<Record<never, never>, typeof OPTIONS> & {
+	readonly host: string;
 };
 
-export async function run(
-	{ operands, options: given }: ParsedArguments,
+async function runLive(
+	given: GivenToPromote,
 	context: CommandContext,
-): Promise<number> {
-	const [host = ""] = operands;
-	if (given.dead !== undefined) return runDead(host, given, context);
-	for (const option of ["accept-loss", "force"]) {
-		if (given[option] === undefined) continue;
-		throw new UsageError(`--${option} needs --dead.`);
-	}
-	const maxLagMs = milliseconds("max-lag", given["max-lag"]);
-	const maxPauseMs = milliseconds("max-pause", given["max-pause"]);
+): Promise<Result | number> {
+	const { host, maxLag, maxPause } = given;
 	return withFleet(context, async (fleet) => {
 		const options = {
 			...fleet,
-			...(maxLagMs !== null && { maxLagMs }),
-			...(maxPauseMs !== null && { maxPauseMs }),
+			...present({ maxLagMs: maxLag, maxPauseMs: maxPause }),
 		};
 		const { hosts, faults, lagMs } = await checkPromotion(options, host);
-		const isDryRun = given["dry-run"] !== undefined;
-		if (faults.length > 0 || isDryRun) {
-			const { from, to, fromUrl: _, toUrl: __, ...numbers } = hosts;
-			context.stdout(
-				given.json === undefined
-					? [
-							`${from} → ${to}: ${describeHosts(hosts)}`,
-							...(faults.length > 0
-								? faults
-								: [
-										`it can be promoted: the replica had everything within ${Math.round(lagMs)} ms`,
-									]),
-						].join("\n")
-					: JSON.stringify({ from, to, ...numbers, faults }, null, "\t"),
-			);
-			return faults.length > 0 ? 1 : 0;
+		const { from, to, fromUrl: _, toUrl: __, ...numbers } = hosts;
+		if (faults.length > 0 || given.dryRun) {
+			return {
+				value: { from, to, ...numbers, faults },
+				lines: [
+					`${from} → ${to}: ${describeHosts(hosts)}`,
+					...(faults.length > 0
+						? faults
+						: [
+								`it can be promoted: the replica had everything within ${Math.round(lagMs)} ms`,
+							]),
+				],
+				code: faults.length > 0 ? 1 : 0,
+			};
 		}
-		if (given.yes === undefined) {
-			const { from, to } = hosts;
-			const question = `Promote ${to} in the place of ${from}? Writes to ${describeHosts(hosts)} wait meanwhile.`;
-			if (!(await confirm(context, question))) return 1;
-		}
-		let operation: string | null = null;
-		const isJson = given.json !== undefined;
-		const onStep = (step: string, id: string) => {
-			if (operation === null && !isJson) context.stderr(id);
-			operation = id;
-			if (!isJson) context.stderr(step);
-		};
-		return orHalfWay(
-			context,
-			fleet,
-			isJson,
-			() => operation,
-			async () => {
-				const result = await promote({ ...options, onStep }, host);
-				context.stdout(
-					isJson
-						? JSON.stringify(result, null, "\t")
-						: describePromotion(result).join("\n"),
-				);
-				return codeOf(result);
-			},
+		const question = `Promote ${to} in the place of ${from}? Writes to ${describeHosts(hosts)} wait meanwhile.`;
+		if (!given.yes && !(await confirm(context, question))) return 1;
+		return operate(context, fleet, given.json, (onStep) =>
+			promote({ ...options, onStep }, host),
 		);
 	});
 }
 
 async function runDead(
-	host: string,
-	given: ParsedArguments["options"],
+	given: GivenToPromote,
 	context: CommandContext,
-): Promise<number> {
-	const isJson = given.json !== undefined;
+): Promise<Result | number> {
+	const { host } = given;
 	return withFleet(context, async (fleet) => {
-		const options = { ...fleet, force: given.force !== undefined };
+		const options = { ...fleet, force: given.force };
 		const { hosts, evidence, faults, loss } = await checkDeadPromotion(
 			options,
 			host,
 		);
 		const { from, to, fromUrl: _, toUrl: __, ...numbers } = hosts;
-		if (faults.length > 0 || given["dry-run"] !== undefined) {
-			context.stdout(
-				isJson
-					? JSON.stringify(
-							{ from, to, ...numbers, faults, evidence, loss },
-							null,
-							"\t",
-						)
-					: [
-							`${from} → ${to}: ${describeHosts(hosts)}`,
-							...describeEvidence(hosts, evidence),
-							...(loss === null ? [] : [describeLoss(loss, hosts)]),
-							...(faults.length > 0 ? faults : ["it can be promoted"]),
-						].join("\n"),
-			);
-			return faults.length > 0 ? 1 : 0;
+		const reasons = describeEvidence(hosts, evidence);
+		if (faults.length > 0 || given.dryRun) {
+			return {
+				value: { from, to, ...numbers, faults, evidence, loss },
+				lines: [
+					`${from} → ${to}: ${describeHosts(hosts)}`,
+					...reasons,
+					...(loss === null ? [] : [describeLoss(loss, hosts)]),
+					...(faults.length > 0 ? faults : ["it can be promoted"]),
+				],
+				code: faults.length > 0 ? 1 : 0,
+			};
 		}
-		for (const line of describeEvidence(hosts, evidence)) context.stderr(line);
-		if (given.yes === undefined) {
-			const question = `Promote ${to}, and give ${from} up? It is not attached again as it is.`;
-			if (!(await confirm(context, question))) return 1;
-		}
-		let operation: string | null = null;
-		const onStep = (step: string, id: string) => {
-			if (operation === null && !isJson) context.stderr(id);
-			operation = id;
-			if (!isJson) context.stderr(step);
-		};
-		return orHalfWay(
-			context,
-			fleet,
-			isJson,
-			() => operation,
-			async () => {
-				const result = await promoteDead(
-					{
-						...options,
-						onStep,
-						acceptLoss: lossAccepter(given, context, hosts),
-					},
-					host,
-				);
-				context.stdout(
-					isJson
-						? JSON.stringify(result, null, "\t")
-						: describePromotion(result).join("\n"),
-				);
-				return codeOf(result);
-			},
+		for (const line of reasons) context.stderr(line);
+		const question = `Promote ${to}, and give ${from} up? It is not attached again as it is.`;
+		if (!given.yes && !(await confirm(context, question))) return 1;
+		const acceptLoss = lossAccepter(given.acceptLoss, context, hosts);
+		return operate(context, fleet, given.json, (onStep) =>
+			promoteDead({ ...options, onStep, acceptLoss }, host),
 		);
 	});
 }

@@ -1,5 +1,6 @@
 import { removeJobs } from "../../queue/changeJobs.ts";
 import { findQueue } from "../../queue/queueAdmin.ts";
+import { present } from "../../util/present.ts";
 import { UsageError } from "../arguments.ts";
 import {
 	argument,
@@ -21,7 +22,6 @@ import {
 	MATCHING,
 	openQueuesForCommand,
 	PRIORITY,
-	present,
 } from "../queueCommand.ts";
 import { oneOf, text } from "../values.ts";
 

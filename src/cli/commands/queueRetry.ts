@@ -1,5 +1,6 @@
 import { retryFailed } from "../../queue/changeJobs.ts";
 import { findQueue } from "../../queue/queueAdmin.ts";
+import { present } from "../../util/present.ts";
 import {
 	argument,
 	command,
@@ -20,7 +21,6 @@ import {
 	MATCHING,
 	openQueuesForCommand,
 	PRIORITY,
-	present,
 } from "../queueCommand.ts";
 import { duration, integer, text } from "../values.ts";
 

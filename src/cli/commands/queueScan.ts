@@ -1,5 +1,6 @@
 import { findQueue } from "../../queue/queueAdmin.ts";
 import { scanJobs } from "../../queue/scanJobs.ts";
+import { present } from "../../util/present.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, flag, JSON_FLAG, option } from "../command.ts";
 import {
@@ -10,7 +11,6 @@ import {
 	openQueuesForCommand,
 	PRIORITY,
 	type PrintedJob,
-	present,
 	reportFailures,
 	timeOf,
 } from "../queueCommand.ts";

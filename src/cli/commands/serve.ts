@@ -16,47 +16,50 @@ import { SETTINGS } from "../../config/settings.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Demo } from "../../server/graphiql/registerGraphiql.ts";
 import { createLog } from "../../server/log.ts";
-import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import { banner } from "../banner.ts";
+import { command, flag, option, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
+import { integer } from "../values.ts";
 import { isWorker, runWorkers, type WorkerExit } from "../workers.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Serves the graph at /graphql until it is interrupted.",
-	operands: [],
 	options: {
-		workers: {
-			value: "N",
-			description: "number of processes (default 1)",
-		},
-		check: {
-			description:
-				"check settings, schema, documents, topology, hosts and the tables of every shard, and serve nothing",
-		},
+		workers: option(integer(1, 9_999), "number of processes (default 1)", 1),
+		check: flag(
+			"check settings, schema, documents, topology, hosts and the tables of every shard, and serve nothing",
+		),
 	},
 	settings: Object.entries(SETTINGS).map(([name, { kind, shown }]) => [
 		name,
 		`${kind.expected}; ${shown.replaceAll("`", "")}`,
 	]),
-};
+	async run({ workers, check: isCheck }, context) {
+		const config = readConfig(context.env);
+		if (workers > 1 && !isWorker()) {
+			await requireSharedFolders(workers, config);
+			if (!isCheck) return serveWithWorkers(workers, config, context);
+		}
+		return isCheck ? check(config, context) : serve(config, context);
+	},
+});
 
-export async function run(
-	given: ParsedArguments,
+async function serveWithWorkers(
+	workers: number,
+	config: Config,
 	context: CommandContext,
 ): Promise<number> {
-	const config = readConfig(context.env);
-	const workers = await workersOf(given.options.workers, config);
-	if (given.options.check !== undefined) return check(config, context);
-	if (workers > 1) {
-		await using _admin = await openAdminOfWorkers(config);
-		return await runWorkers(workers, context, {
-			limits: { stopMs: WORKER_STOP_MS + config.http.shutdownDelayMs },
-			...(config.log.format === "json" && {
-				onEnd: reportEnd(createLog(config.log)),
-			}),
-		});
-	}
+	await using _admin = await openAdminOfWorkers(config);
+	return await runWorkers(workers, context, {
+		limits: { stopMs: WORKER_STOP_MS + config.http.shutdownDelayMs },
+		...(config.log.format === "json" && {
+			onEnd: reportEnd(createLog(config.log)),
+		}),
+	});
+}
+
+async function serve(config: Config, context: CommandContext): Promise<number> {
 	limitHeapGrowth();
 	const interruption = context.interruptSignal();
 	const log = createLog(config.log);
@@ -142,7 +145,7 @@ function limitHeapGrowth(): void {
 
 const HEAP_GROWING_PERCENT = 30;
 
-async function check(config: Config, context: CommandContext): Promise<number> {
+async function check(config: Config, context: CommandContext): Promise<Result> {
 	const { problems, types, topologyVersion, shards } = await runChecks(
 		config,
 		context.open,
@@ -150,10 +153,11 @@ async function check(config: Config, context: CommandContext): Promise<number> {
 	if (problems.length > 0) {
 		throw new CorkboardError("BAD_DATA", problems.join("\n"));
 	}
-	context.stdout(
-		`good: settings, schema (${types} types, as locked), topology (version ${topologyVersion}), shards (${shards === null ? "created at the first start" : `${shards} with all their tables`})`,
-	);
-	return 0;
+	return {
+		lines: [
+			`good: settings, schema (${types} types, as locked), topology (version ${topologyVersion}), shards (${shards === null ? "created at the first start" : `${shards} with all their tables`})`,
+		],
+	};
 }
 
 type Log = ReturnType<typeof createLog>;
@@ -196,23 +200,15 @@ async function demoOf(
 	});
 }
 
-/** The number of processes that serve; 1 in a worker. */
-async function workersOf(
-	text: string | undefined,
+/** Throws BAD_CONFIG for several processes with an embedded data folder. */
+async function requireSharedFolders(
+	workers: number,
 	config: Config,
-): Promise<number> {
-	if (text === undefined || isWorker()) return 1;
-	if (!/^[1-9][0-9]{0,3}$/.test(text)) {
-		throw new UsageError(`--workers must be between 1 and 9999, got ${text}.`);
-	}
-	const workers = Number(text);
-	if (workers === 1) return workers;
+): Promise<void> {
 	await using source = await openTopology(config);
-	if (dataFoldersOf(source.topology).size > 0) {
-		throw new CorkboardError(
-			"BAD_CONFIG",
-			`--workers must be 1 with an embedded data folder, got ${text}: only one process can own the folder.`,
-		);
-	}
-	return workers;
+	if (dataFoldersOf(source.topology).size === 0) return;
+	throw new CorkboardError(
+		"BAD_CONFIG",
+		`--workers must be 1 with an embedded data folder, got ${workers}: only one process can own the folder.`,
+	);
 }

@@ -5,44 +5,37 @@ import { readConfig } from "../../config/config.ts";
 import type { HostReport } from "../../storage/hostReport.ts";
 import type { Member } from "../../topology/members.ts";
 import { formatNumber } from "../../util/format.ts";
-import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { command, JSON_FLAG } from "../command.ts";
 import { table } from "../table.ts";
 
 /** If the event loop stands still for so long, an answer may have been there and not read in time. Milliseconds. */
 const DELAY_MS = 200;
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Asks every host and cache whether it serves: one look at the whole fleet.",
-	operands: [],
-	options: { json: JSON_OPTION },
+	options: { json: JSON_FLAG },
 	details:
 		"All hosts are asked at once, for three seconds at most, and nothing is changed. What does not answer in time is unknown, not down.",
 	exitCodes: { 1: "something is wrong, each in a sentence; or an error" },
-};
-
-export async function run(
-	given: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const delay = monitorEventLoopDelay({ resolution: 10 });
-	limitNameLookups();
-	const config = readConfig(context.env, { secret: "unneeded" });
-	// Loaded on demand: the help does not need it.
-	const { fleetStatus } = await import("../../app/fleetStatus.ts");
-	delay.enable();
-	const status = await fleetStatus(config);
-	delay.disable();
-	// 0 where there was no sample.
-	const delayMs = delay.max / 1e6;
-	context.stdout(
-		given.options.json === undefined
-			? printed(status, delayMs).join("\n")
-			: JSON.stringify(asJson(status, delayMs), null, "\t"),
-	);
-	return status.healthy ? 0 : 1;
-}
+	async run(_given, context) {
+		const delay = monitorEventLoopDelay({ resolution: 10 });
+		limitNameLookups();
+		const config = readConfig(context.env, { secret: "unneeded" });
+		// Loaded on demand: the help does not need it.
+		const { fleetStatus } = await import("../../app/fleetStatus.ts");
+		delay.enable();
+		const status = await fleetStatus(config);
+		delay.disable();
+		// 0 where there was no sample.
+		const delayMs = delay.max / 1e6;
+		return {
+			value: asJson(status, delayMs),
+			lines: printed(status, delayMs),
+			code: status.healthy ? 0 : 1,
+		};
+	},
+});
 
 /**
  * Where no name server answers, the system looks up the name of a host for ten

@@ -1,63 +1,57 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
-import {
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-} from "../arguments.ts";
+import { UsageError } from "../arguments.ts";
+import { command, flag, JSON_FLAG, option } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { Between } from "../top/between.ts";
 import { type Scrape, scrape } from "../top/scrape.ts";
 import { openTerminal } from "../top/terminal.ts";
 import { topPage } from "../top/topPage.ts";
 import { type TopReport, topReport } from "../top/topReport.ts";
+import { duration, type Kind } from "../values.ts";
 
-export const usage: Usage = {
+const ADMIN_URL: Kind<string> = {
+	name: "URL",
+	expected: "an address such as http://127.0.0.1:9464",
+	read(given) {
+		const url = URL.parse(given);
+		return url !== null && /^https?:$/.test(url.protocol)
+			? url.href.replace(/(\/metrics)?\/?$/, "")
+			: undefined;
+	},
+};
+
+export const { usage, run } = command({
 	summary:
 		"Shows what a server does now: requests, documents, hosts, caches, outbox.",
-	operands: [],
 	options: {
-		url: {
-			value: "URL",
-			description:
-				"the server's admin address, such as http://127.0.0.1:9464 (default: CORKBOARD_ADMIN)",
-		},
-		every: { value: "SECONDS", description: "1 to 60 (default 2)" },
-		once: { description: "print it once, of that many seconds, and end" },
-		json: JSON_OPTION,
+		url: option(
+			ADMIN_URL,
+			"the server's admin address, such as http://127.0.0.1:9464 (default: CORKBOARD_ADMIN)",
+		),
+		every: option(duration(1_000, 60_000), "1s to 1m (default 2s)", 2_000),
+		once: flag("print it once, of that time, and end"),
+		json: JSON_FLAG,
 	},
 	details:
 		"q quits. It reads /metrics there: with --workers it shows all processes together. --json needs --once.",
 	exitCodes: { 1: "the admin address does not answer, or an error" },
-};
-
-export async function run(
-	{ options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const everyMs = intervalOf(options.every);
-	const url = addressOf(options.url, context);
-	const isOnce = options.once !== undefined;
-	if (options.json !== undefined && !isOnce) {
-		throw new UsageError("--json needs --once.");
-	}
-	const interruption = context.interruptSignal();
-	const first = await unlessEnded(scrape(url, interruption), interruption);
-	if (first === null) return 0;
-	if (!isOnce) return watch(url, first, everyMs, interruption);
-	await sleep(everyMs, undefined, { signal: interruption }).catch(() => {});
-	const second = await unlessEnded(scrape(url, interruption), interruption);
-	if (second === null) return 0;
-	const report = topReport(new Between(first, second));
-	context.stdout(
-		options.json === undefined
-			? topPage({ url, report, failure: null, clock: clock() }, null).join("\n")
-			: JSON.stringify(report, null, "\t"),
-	);
-	return 0;
-}
+	async run({ url: given, every, once, json }, context) {
+		const url = given ?? configuredAddress(context);
+		if (json && !once) throw new UsageError("--json needs --once.");
+		const interruption = context.interruptSignal();
+		const first = await unlessEnded(scrape(url, interruption), interruption);
+		if (first === null) return 0;
+		if (!once) return watch(url, first, every, interruption);
+		await sleep(every, undefined, { signal: interruption }).catch(() => {});
+		const second = await unlessEnded(scrape(url, interruption), interruption);
+		if (second === null) return 0;
+		const report = topReport(new Between(first, second));
+		const page = { url, report, failure: null, clock: clock() };
+		return { value: report, lines: topPage(page, null) };
+	},
+});
 
 /** Shows the page until `q`, Ctrl-C or a signal. A server that goes away may come back. */
 async function watch(
@@ -133,27 +127,8 @@ async function unlessEnded<T>(
 /** `q`, `Q`, Ctrl-C, Ctrl-D. */
 const QUITS = new Set(["q", "Q", "\x03", "\x04"]);
 
-function intervalOf(text = "2"): number {
-	if (
-		!/^[0-9]+(\.[0-9])?$/.test(text) ||
-		Number(text) < 1 ||
-		Number(text) > 60
-	) {
-		throw new UsageError(`--every must be between 1 and 60, got ${text}.`);
-	}
-	return Number(text) * 1_000;
-}
-
-function addressOf(given: string | undefined, context: CommandContext): string {
-	if (given !== undefined) {
-		const url = URL.parse(given);
-		if (url === null || !/^https?:$/.test(url.protocol)) {
-			throw new UsageError(
-				`--url must be an address such as http://127.0.0.1:9464, got ${JSON.stringify(given)}.`,
-			);
-		}
-		return url.href.replace(/(\/metrics)?\/?$/, "");
-	}
+/** That of the server which the settings configure. */
+function configuredAddress(context: CommandContext): string {
 	const { admin } = readConfig(context.env, { secret: "unneeded" });
 	if (admin === null) {
 		throw new UsageError(

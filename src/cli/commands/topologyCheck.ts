@@ -1,7 +1,6 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "../../app/reportMissingTables.ts";
 import { readConfig } from "../../config/config.ts";
-import { CorkboardError } from "../../errors.ts";
 import { hostProblems, tableProblems } from "../../storage/hostReport.ts";
 import { checkTopologyChange } from "../../topology/check.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
@@ -16,22 +15,18 @@ import type {
 	ShardRange,
 	Topology,
 } from "../../topology/types.ts";
-import {
-	columns,
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-} from "../arguments.ts";
+import { columns } from "../arguments.ts";
+import { command, flag, JSON_FLAG, optional } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Checks the topology and prints it, or checks whether NEW may follow OLD.",
-	operands: [],
-	optionalOperands: ["OLD", "NEW"],
+	arguments: { old: optional(text("OLD")), next: optional(text("NEW")) },
 	options: {
-		offline: { description: "check the file only, and ask no host" },
-		json: JSON_OPTION,
+		offline: flag("check the file only, and ask no host"),
+		json: JSON_FLAG,
 	},
 	exitCodes: {
 		1: "the topology is not valid, a host does not serve, tables are missing, or an error",
@@ -40,28 +35,28 @@ export const usage: Usage = {
 		"Without arguments it checks the file that CORKBOARD_TOPOLOGY names, or the embedded topology. With OLD and NEW it checks NEW as servers that run on OLD do.",
 		"Then it asks the hosts whether they serve, and whether the shards have their tables.",
 	].join("\n"),
-};
-
-export async function run(
-	{ operands, options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const { topology, file, source, follows } = await checked(operands, context);
-	const isJson = options.json !== undefined;
-	if (!isJson) {
-		printTopology(topology, source, context);
-		if (follows !== null) context.stdout(describeChange(follows));
-	}
-	const problems =
-		options.offline === undefined ? await problemsOfHosts(topology) : null;
-	if (isJson) {
-		context.stdout(describeTopology(topology, file, follows, problems));
-	} else if (problems?.length === 0) {
-		context.stdout("every host serves, and every shard has its tables");
-	}
-	if (problems === null || problems.length === 0) return 0;
-	throw new CorkboardError("BAD_DATA", problems.join("\n"));
-}
+	async run({ old, next, offline }, context) {
+		const { topology, file, source, follows } =
+			old === undefined || next === undefined
+				? await configured(context)
+				: checkedChange(old, next);
+		const problems = offline ? null : await problemsOfHosts(topology);
+		return {
+			value: describeTopology(topology, file, follows, problems),
+			lines: [
+				...printTopology(topology, source),
+				...(follows === null ? [] : [describeChange(follows)]),
+				...(problems?.length === 0
+					? ["every host serves, and every shard has its tables"]
+					: []),
+			],
+			notes: (problems ?? [])
+				.flatMap((problem) => problem.split("\n"))
+				.map((line) => `corkboard: ${line}`),
+			code: (problems?.length ?? 0) > 0 ? 1 : 0,
+		};
+	},
+});
 
 interface Checked {
 	readonly topology: Topology;
@@ -79,25 +74,23 @@ interface Follows {
 	readonly isSame: boolean;
 }
 
-async function checked(
-	[oldFile, newFile]: readonly string[],
-	context: CommandContext,
-): Promise<Checked> {
-	if (oldFile !== undefined && newFile !== undefined) {
-		const { version } = readTopology(oldFile);
-		const topology = readTopology(newFile);
-		prefixErrorsWithPath(newFile, () =>
-			checkTopologyChange(readTopology(oldFile), topology),
-		);
-		const isSame = version === topology.version;
-		return {
-			topology,
-			file: newFile,
-			source: newFile,
-			follows: { file: oldFile, version, isSame },
-		};
-	}
-	const config = readConfig(context.env, { secret: "unneeded" });
+function checkedChange(oldFile: string, newFile: string): Checked {
+	const { version } = readTopology(oldFile);
+	const topology = readTopology(newFile);
+	prefixErrorsWithPath(newFile, () =>
+		checkTopologyChange(readTopology(oldFile), topology),
+	);
+	const isSame = version === topology.version;
+	return {
+		topology,
+		file: newFile,
+		source: newFile,
+		follows: { file: oldFile, version, isSame },
+	};
+}
+
+async function configured({ env }: CommandContext): Promise<Checked> {
+	const config = readConfig(env, { secret: "unneeded" });
 	const topology = await readConfiguredTopology(config);
 	const { store } = config;
 	return store.kind === "topology"
@@ -141,7 +134,7 @@ async function problemsOfHosts(
 			];
 }
 
-/** As JSON, without passwords. */
+/** Without passwords. */
 function describeTopology(
 	topology: Topology,
 	/** Null: the embedded one. */
@@ -149,14 +142,14 @@ function describeTopology(
 	follows: Follows | null,
 	/** Null where no host was asked. */
 	problems: readonly string[] | null,
-): string {
+) {
 	const range = ({ range: [first, last], primary, replica }: HostRange) => ({
 		first,
 		last,
 		primary: redactHostUrl(primary),
 		replica: replica === undefined ? null : redactHostUrl(replica),
 	});
-	const described = {
+	return {
 		version: topology.version,
 		file,
 		shards: topology.shards.map((each) => ({
@@ -178,14 +171,9 @@ function describeTopology(
 		follows,
 		problems,
 	};
-	return JSON.stringify(described, null, "\t");
 }
 
-function printTopology(
-	topology: Topology,
-	source: string,
-	context: CommandContext,
-): void {
+function printTopology(topology: Topology, source: string): readonly string[] {
 	const {
 		version,
 		shards,
@@ -194,12 +182,10 @@ function printTopology(
 		feeds = [],
 		pools = [],
 	} = topology;
-	context.stdout(`version ${version} of ${source}: good`);
-	context.stdout(
+	return [
+		`version ${version} of ${source}: good`,
 		`${shardsOf(shards).length} shards, ${openShards(topology).length} open for new users; lookups on ${modShards(topology)} mod shards`,
-	);
-	context.stdout(
-		columns([
+		...columns([
 			...shards.map((range): [string, string] => [
 				`shards ${formatRange(range)}`,
 				[hosts(range), ...attributesOf(range)].join("  "),
@@ -220,8 +206,8 @@ function printTopology(
 				`pools ${formatRange(range)}`,
 				hosts(range),
 			]),
-		]).join("\n"),
-	);
+		]),
+	];
 }
 
 function hosts({ primary, replica }: HostRange): string {

@@ -1,28 +1,22 @@
 import { placeShards } from "../../ops/edits.ts";
 import { existing } from "../../topology/publish.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { argument, command } from "../command.ts";
 import {
 	CHANGE_EXIT_CODES,
 	CHANGE_OPTIONS,
 	publishForCommand,
-	shardsIn,
 } from "../topologyCommand.ts";
+import { formatShards, SHARDS } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Closes shards: they serve all they have, and get no new users.",
-	operands: ["SHARDS"],
+	arguments: { shards: argument(SHARDS) },
 	options: CHANGE_OPTIONS,
 	exitCodes: CHANGE_EXIT_CODES,
-};
-
-export async function run(
-	{ operands: [text = ""], options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const range = shardsIn(text);
-	return publishForCommand(context, options, {
-		edit: existing((now) => placeShards(now, range, { open: false })),
-		why: `close ${text}`,
-	});
-}
+	async run({ shards, ...given }, context) {
+		return publishForCommand(context, given, {
+			edit: existing((now) => placeShards(now, shards, { open: false })),
+			why: `close ${formatShards(shards)}`,
+		});
+	},
+});

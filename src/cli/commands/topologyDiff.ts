@@ -5,34 +5,26 @@ import {
 import { requireVersion } from "../../topology/history.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import type { Topology } from "../../topology/types.ts";
-import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
-import { newest, openStoreForCommand, versionIn } from "../topologyCommand.ts";
+import { argument, command, JSON_FLAG } from "../command.ts";
+import { newest, openStoreForCommand } from "../topologyCommand.ts";
+import { version } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Prints what differs between two versions of the topology.",
-	operands: ["OLD", "NEW"],
-	options: { json: JSON_OPTION },
-};
-
-export async function run(
-	{ operands, options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const [from, to] = operands.map(versionIn) as [number, number];
-	await using store = openStoreForCommand(context);
-	const old = await versionOf(store, from);
-	const next = await versionOf(store, to);
-	const changes = changesBetween(old, next);
-	if (options.json !== undefined) {
-		context.stdout(JSON.stringify({ from, to, changes }, null, "\t"));
-	} else if (changes.length === 0) {
-		context.stdout("no difference");
-	} else {
-		for (const change of changes) context.stdout(describeChange(change));
-	}
-	return 0;
-}
+	arguments: { from: argument(version("OLD")), to: argument(version("NEW")) },
+	options: { json: JSON_FLAG },
+	async run({ from, to }, context) {
+		await using store = openStoreForCommand(context);
+		const old = await versionOf(store, from);
+		const next = await versionOf(store, to);
+		const changes = changesBetween(old, next);
+		return {
+			value: { from, to, changes },
+			lines:
+				changes.length === 0 ? ["no difference"] : changes.map(describeChange),
+		};
+	},
+});
 
 /** A file that was edited by hand has a version that no history knows. */
 async function versionOf(

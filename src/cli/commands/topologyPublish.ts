@@ -1,28 +1,26 @@
 import { readCurrent } from "../../topology/history.ts";
 import { readTopology } from "../../topology/parseTopology.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { argument, command, flag, option } from "../command.ts";
 import {
 	CHANGE_EXIT_CODES,
 	CHANGE_OPTIONS,
 	openStoreForCommand,
 	publishForCommand,
-	UNCHECKED_OPTION,
-	versionIn,
+	UNCHECKED,
 } from "../topologyCommand.ts";
+import { text, version } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Publishes the topology in FILE as the next version.",
-	operands: ["FILE"],
+	arguments: { file: argument(text("FILE")) },
 	options: {
-		from: {
-			value: "N",
-			description:
-				"the version that FILE was made from (default: the one that it says)",
-		},
-		first: { description: "only where nothing is stored yet" },
-		why: { value: "TEXT", description: "what the history says of it" },
-		unchecked: UNCHECKED_OPTION,
+		from: option(
+			version("N"),
+			"the version that FILE was made from (default: the one that it says)",
+		),
+		first: flag("only where nothing is stored yet"),
+		why: option(text("TEXT"), "what the history says of it"),
+		unchecked: UNCHECKED,
 		...CHANGE_OPTIONS,
 	},
 	details: [
@@ -31,36 +29,24 @@ export const usage: Usage = {
 		"Then it waits until every process serves it.",
 	].join("\n"),
 	exitCodes: CHANGE_EXIT_CODES,
-};
-
-export async function run(
-	{ operands: [file = ""], options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const given = readTopology(file);
-	if (options.first !== undefined) {
-		await using store = openStoreForCommand(context);
-		const current = await readCurrent(store);
-		if (current !== null) {
-			const { version } = current.topology;
-			context.stdout(
-				options.json === undefined
-					? `version ${version} is there already`
-					: JSON.stringify(
-							{ version, dryRun: false, changes: [], members: null },
-							null,
-							"\t",
-						),
-			);
-			return 0;
+	async run({ file, from, first, why, ...given }, context) {
+		const read = readTopology(file);
+		if (first) {
+			await using store = openStoreForCommand(context);
+			const current = await readCurrent(store);
+			if (current !== null) {
+				const { version } = current.topology;
+				return {
+					value: { version, dryRun: false, changes: [], members: null },
+					lines: [`version ${version} is there already`],
+				};
+			}
 		}
-	}
-	const from =
-		options.from === undefined ? given.version : versionIn(options.from);
-	return publishForCommand(
-		context,
-		options,
-		// The first has nothing to be made from.
-		{ edit: () => given, why: options.why ?? `publish ${file}`, from },
-	);
-}
+		return publishForCommand(context, given, {
+			// The first has nothing to be made from.
+			edit: () => read,
+			why: why ?? `publish ${file}`,
+			from: from ?? read.version,
+		});
+	},
+});

@@ -1,39 +1,37 @@
 import { writeFile } from "node:fs/promises";
-import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { command, JSON_FLAG, option } from "../command.ts";
 import {
 	newest,
 	openStoreForCommand,
 	withoutPasswords,
 } from "../topologyCommand.ts";
+import { text } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary: "Prints the stored topology, without passwords.",
-	operands: [],
 	options: {
-		file: {
-			value: "FILE",
-			description:
-				"write it to FILE instead, with its passwords (mode 0600), to edit and publish it",
-		},
-		json: JSON_OPTION,
+		file: option(
+			text("FILE"),
+			"write it to FILE instead, with its passwords (mode 0600), to edit and publish it",
+		),
+		json: JSON_FLAG,
 	},
-};
-
-export async function run(
-	{ options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	await using store = openStoreForCommand(context);
-	const topology = await newest(store);
-	if (options.file !== undefined) {
-		const text = `${JSON.stringify(topology, null, "\t")}\n`;
-		await writeFile(options.file, text, { mode: 0o600 });
-		context.stdout(
-			`version ${topology.version} is in ${options.file}: edit it, then topology publish ${options.file}`,
-		);
-		return 0;
-	}
-	context.stdout(JSON.stringify(withoutPasswords(topology), null, "\t"));
-	return 0;
-}
+	async run({ file }, context) {
+		await using store = openStoreForCommand(context);
+		const topology = await newest(store);
+		if (file !== undefined) {
+			await writeFile(file, `${JSON.stringify(topology, null, "\t")}\n`, {
+				mode: 0o600,
+			});
+			const { version } = topology;
+			return {
+				value: { version, file },
+				lines: [
+					`version ${version} is in ${file}: edit it, then topology publish ${file}`,
+				],
+			};
+		}
+		const value = withoutPasswords(topology);
+		return { value, lines: [JSON.stringify(value, null, "\t")] };
+	},
+});

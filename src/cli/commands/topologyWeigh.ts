@@ -1,32 +1,24 @@
 import { placeShards } from "../../ops/edits.ts";
 import { existing } from "../../topology/publish.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { argument, command } from "../command.ts";
 import {
 	CHANGE_EXIT_CODES,
 	CHANGE_OPTIONS,
 	publishForCommand,
-	shardsIn,
-	UNCHECKED_OPTION,
-	weightIn,
+	UNCHECKED,
 } from "../topologyCommand.ts";
+import { formatShards, SHARDS, weight } from "../values.ts";
 
-export const usage: Usage = {
+export const { usage, run } = command({
 	summary:
 		"Sets how many new users each of these shards gets beside one of weight 1.",
-	operands: ["SHARDS", "WEIGHT"],
-	options: { unchecked: UNCHECKED_OPTION, ...CHANGE_OPTIONS },
+	arguments: { shards: argument(SHARDS), weight: argument(weight("WEIGHT")) },
+	options: { unchecked: UNCHECKED, ...CHANGE_OPTIONS },
 	exitCodes: CHANGE_EXIT_CODES,
-};
-
-export async function run(
-	{ operands: [text = "", given = ""], options }: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const range = shardsIn(text);
-	const weight = weightIn(given);
-	return publishForCommand(context, options, {
-		edit: existing((now) => placeShards(now, range, { weight })),
-		why: `weigh ${text} ${given}`,
-	});
-}
+	async run({ shards, weight, ...given }, context) {
+		return publishForCommand(context, given, {
+			edit: existing((now) => placeShards(now, shards, { weight })),
+			why: `weigh ${formatShards(shards)} ${weight}`,
+		});
+	},
+});

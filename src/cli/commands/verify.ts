@@ -13,42 +13,36 @@ import {
 } from "../../ops/verify/verify.ts";
 import type { ShardsToCheck } from "../../ops/verify/walkGraph.ts";
 import type { StorageMap } from "../../storage/storage.ts";
-import { parseShardRanges } from "../../topology/ranges.ts";
 import { formatNumber } from "../../util/format.ts";
-import {
-	INTERRUPTED,
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-} from "../arguments.ts";
-import { type CommandContext, openForCommand } from "../commandContext.ts";
+import { codeOfInterrupt, INTERRUPTED, UsageError } from "../arguments.ts";
+import { command, flag, JSON_FLAG, option, type Result } from "../command.ts";
+import { openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
+import { SHARD_RANGES } from "../values.ts";
 
-export const usage: Usage = {
+/** For a run that found no damage, but could not read everything. */
+const INCOMPLETE = 3;
+
+export const { usage, run } = command({
 	summary:
 		"Checks that objects, edges, inverse edges, counts and lookups agree.",
-	operands: [],
 	options: {
-		repair: { description: "repair the damage that is found" },
-		jobs: {
-			description:
-				"enqueue jobs that do this, each for some shards, instead of doing it; workers run them",
-		},
-		counts: {
-			description:
-				"with --jobs: only count lists again, and repair counts that are wrong",
-		},
-		shards: {
-			value: "RANGES",
-			description:
-				"check only the rows of these shards, such as 0-255,512, against those of any",
-		},
-		"mod-shards": {
-			value: "RANGES",
-			description: "check only the lookups of these mod shards",
-		},
-		json: JSON_OPTION,
+		repair: flag("repair the damage that is found"),
+		jobs: flag(
+			"enqueue jobs that do this, each for some shards, instead of doing it; workers run them",
+		),
+		counts: flag(
+			"with --jobs: only count lists again, and repair counts that are wrong",
+		),
+		shards: option(
+			SHARD_RANGES,
+			"check only the rows of these shards, such as 0-255,512, against those of any",
+		),
+		modShards: option(
+			SHARD_RANGES,
+			"check only the lookups of these mod shards",
+		),
+		json: JSON_FLAG,
 	},
 	details:
 		"Without --repair nothing is changed. Pending outbox entries are no damage.",
@@ -58,76 +52,42 @@ export const usage: Usage = {
 		3: "no damage was found, but not everything could be checked",
 		...INTERRUPTED,
 	},
-};
-
-/** For a run that found no damage, but could not read everything. */
-const INCOMPLETE = 3;
-
-export async function run(
-	given: ParsedArguments,
-	context: CommandContext,
-): Promise<number> {
-	const config = readConfig(context.env);
-	const repair = given.options.repair !== undefined;
-	const byJobs = given.options.jobs !== undefined;
-	const counts = given.options.counts !== undefined;
-	if (counts && !byJobs) throw new UsageError("--counts needs --jobs.");
-	const only = shardsToCheck(given);
-	if (only !== null && byJobs) {
-		throw new UsageError("--shards and --mod-shards do not go with --jobs.");
-	}
-	const signal = context.interruptSignal();
-	await using corkboard = await openForCommand(
-		context,
-		config,
-		repair || byJobs ? "readWrite" : "readOnly",
-	);
-	if (byJobs) {
-		context.stdout(await enqueue(corkboard, { repair, counts }));
-		return 0;
-	}
-	const progress = createProgressLine(context);
-	const report = await verify(corkboard.store, {
-		repair,
-		...(only && { only: checkedShards(only, corkboard.storage.map) }),
-		types: createStoredTypes(corkboard.schema),
-		signal,
-		onProgress: (now) => progress.update(describeProgress(now)),
-	});
-	progress.end();
-	context.stdout(
-		given.options.json === undefined
-			? summary(report, repair).join("\n")
-			: JSON.stringify(report, null, "\t"),
-	);
-	if (report.status === "aborted") {
-		context.stderr("interrupted before the end");
-		return signal.reason === "SIGTERM" ? 143 : 130;
-	}
-	if (report.remaining.length > 0) return 1;
-	return report.unchecked.length > 0 ? INCOMPLETE : 0;
-}
-
-/** Null: all. With one of the options only what it names. */
-function shardsToCheck({ options }: ParsedArguments): ShardsToCheck | null {
-	const { shards, "mod-shards": modShards } = options;
-	if (shards === undefined && modShards === undefined) return null;
-	return {
-		shards: shards === undefined ? [] : readRanges("shards", shards),
-		modShards:
-			modShards === undefined ? [] : readRanges("mod-shards", modShards),
-	};
-}
-
-function readRanges(option: string, text: string): readonly number[] {
-	const shards = parseShardRanges(text);
-	if (shards === null) {
-		throw new UsageError(
-			`--${option} must be shards and ranges of them, such as 0-255,512, got ${text}.`,
+	async run({ repair, jobs, counts, shards, modShards }, context) {
+		const config = readConfig(context.env);
+		if (counts && !jobs) throw new UsageError("--counts needs --jobs.");
+		const isPart = shards !== undefined || modShards !== undefined;
+		if (isPart && jobs) {
+			throw new UsageError("--shards and --mod-shards do not go with --jobs.");
+		}
+		const signal = context.interruptSignal();
+		await using corkboard = await openForCommand(
+			context,
+			config,
+			repair || jobs ? "readWrite" : "readOnly",
 		);
-	}
-	return shards;
-}
+		if (jobs) return enqueue(corkboard, { repair, counts });
+		const progress = createProgressLine(context);
+		// With one of the options only what it names.
+		const only = { shards: shards ?? [], modShards: modShards ?? [] };
+		const report = await verify(corkboard.store, {
+			repair,
+			...(isPart && { only: checkedShards(only, corkboard.storage.map) }),
+			types: createStoredTypes(corkboard.schema),
+			signal,
+			onProgress: (now) => progress.update(describeProgress(now)),
+		});
+		progress.end();
+		const result = { value: report, lines: summary(report, repair) };
+		if (report.status === "aborted") {
+			const notes = ["interrupted before the end"];
+			return { ...result, notes, code: codeOfInterrupt(signal) };
+		}
+		const { remaining, unchecked } = report;
+		const code =
+			remaining.length > 0 ? 1 : unchecked.length > 0 ? INCOMPLETE : 0;
+		return { ...result, code };
+	},
+});
 
 function checkedShards(
 	only: ShardsToCheck,
@@ -148,7 +108,7 @@ function checkedShards(
 async function enqueue(
 	{ storage, queues }: Corkboard,
 	{ repair, counts }: { readonly repair: boolean; readonly counts: boolean },
-): Promise<string> {
+): Promise<Result> {
 	if (queues === null) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
@@ -159,7 +119,12 @@ async function enqueue(
 		? await enqueueRecount(storage.map, queues.jobs)
 		: await enqueueVerify(storage.map, queues.jobs, repair);
 	const queue = counts ? recount.queue : verifyShards.queue;
-	return `enqueued ${count} jobs of ${queue}: queue scan ${queue} shows them, and what they found`;
+	return {
+		value: { queue, jobs: count },
+		lines: [
+			`enqueued ${count} jobs of ${queue}: queue scan ${queue} shows them, and what they found`,
+		],
+	};
 }
 
 function describeProgress({

@@ -86,7 +86,7 @@ export async function attackPromotions(
 		still?.send("SIGSTOP");
 		const ended = await run(
 			...["promote", from, "--yes", "--json"],
-			...["--max-lag", "10000", "--max-pause", "5000"],
+			...["--max-lag", "10s", "--max-pause", "5s"],
 		);
 		still?.send("SIGCONT");
 		await sleep(options.betweenMs);

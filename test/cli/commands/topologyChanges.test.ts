@@ -276,7 +276,7 @@ describe("a member of a fleet", () => {
 		await at.run("weigh", "0", "2", "--dry-run", "--unchecked");
 		const publishing = at.run("weigh", "0", "2", "--unchecked");
 		await until("version 2", () => source.topology.version === 2);
-		const late = await at.run("wait", "2", "--seconds", "1");
+		const late = await at.run("wait", "2", "--max-wait", "1s");
 		assert.equal(late.code, 3);
 		assert.match(
 			late.out,

@@ -37,7 +37,7 @@ test("the map of the documentation can be promoted, and is", async () => {
 	const ran = await command(
 		[
 			...["promote", primary.address, "--yes", "--json"],
-			...["--max-lag", "60000", "--max-pause", "60000"],
+			...["--max-lag", "1m", "--max-pause", "1m"],
 		],
 		{ env },
 	);

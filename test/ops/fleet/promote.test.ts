@@ -372,7 +372,7 @@ const STEPS = [
 const KILLED_AFTER =
 	process.env.CORKBOARD_PROMOTE_STEPS === "all" ? STEPS : ["writable"];
 const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
-const PATIENT = ["--max-lag", "60000", "--max-pause", "60000"];
+const PATIENT = ["--max-lag", "1m", "--max-pause", "1m"];
 
 /** Its methods, of which some can be replaced. */
 function delegate(store: TopologyStore): TopologyStore {
@@ -645,7 +645,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 			return code === 1 && out.includes(`operations resume ${id}`);
 		});
 		const { code, out, err } = await runProgram(
-			["operations", "resume", id, "--json", "--max-pause", "60000"],
+			["operations", "resume", id, "--json", "--max-pause", "1m"],
 			{ env },
 		);
 		// 3: a member of this busy process may not serve it within five seconds.
