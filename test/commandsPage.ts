@@ -42,6 +42,7 @@ export async function commandsPage(): Promise<string> {
 \`npm run -s corkboard -- COMMAND\` or \`npx corkboard COMMAND\` in a clone; \`corkboard COMMAND\` after \`npm link\`, or after \`npm install --global\` of what \`npm pack\` makes.
 \`COMMAND --help\` describes its options, \`schema --help\` a group of commands; \`--version\` prints the version. Settings come from the environment
 ([configuration](configuration.md)). Results are on stdout; progress, warnings and errors are on stderr. \`--json\` prints one JSON value for scripts, in the [shape of the command](commands-json.md).
+A duration has a unit: \`500ms\`, \`5s\`, \`10m\`, \`24h\`, \`7d\`.
 
 \`npm run update\` writes this page from what the commands declare.
 

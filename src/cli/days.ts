@@ -1,12 +1,12 @@
 import { UsageError } from "./arguments.ts";
 import type { Kind } from "./values.ts";
 
-/** What `--unused` takes: `30d`, or `30`. */
+/** What `--unused` takes: `30d`. */
 export const DAYS: Kind<number> = {
 	name: "DAYS",
 	expected: "a number of days such as 30d",
 	read(given) {
-		const days = /^([1-9]\d{0,3})d?$/.exec(given)?.[1];
+		const days = /^([1-9]\d{0,3})d$/.exec(given)?.[1];
 		return days === undefined ? undefined : Number(days);
 	},
 };

@@ -109,13 +109,21 @@ describe("corkboard id", () => {
 	});
 
 	test("rejects text that is not an id", async () => {
-		for (const text of ["007", "1e3", "18446744073709551616", "ada", ""]) {
+		for (const text of ["007", "1e3", "18446744073709551616", "ada"]) {
 			assert.deepEqual(await command(["id", text]), {
 				code: 1,
 				out: "",
 				err: `corkboard: ID must be a decimal number of at most 64 bits without leading zeros, or the id of a job, got "${text}".\n`,
 			});
 		}
+	});
+
+	test("rejects an empty text as it does for every command (exit code 2)", async () => {
+		assert.deepEqual(await command(["id", ""]), {
+			code: 2,
+			out: "",
+			err: 'corkboard: ID must be a text that is not empty, got "".\n',
+		});
 	});
 
 	test("rejects an id whose reserved bits are set", async () => {
