@@ -133,25 +133,14 @@ export class LocalCache<V extends CacheEntry> {
 			readonly depth?: number;
 			readonly call?: CallOptions | undefined;
 		} = {},
+		hasWaited = false,
 	): MaybePromise<(V | E)[]> {
 		const moment = this.moment();
-		return moment === OVERDUE && this.#untilProven !== undefined
-			? this.#untilProven().then(() =>
-					this.#read(keys, load, options, this.moment()),
-				)
-			: this.#read(keys, load, options, moment);
-	}
-
-	#read<E extends Error>(
-		keys: readonly CacheKey<V>[],
-		load: Load<V | E>,
-		options: {
-			readonly suffices?: (value: V, index: number) => boolean;
-			readonly depth?: number;
-			readonly call?: CallOptions | undefined;
-		},
-		moment: Moment,
-	): MaybePromise<(V | E)[]> {
+		if (moment === OVERDUE && this.#untilProven !== undefined && !hasWaited) {
+			return this.#untilProven().then(() =>
+				this.read(keys, load, options, true),
+			);
+		}
 		const { suffices, depth = 0, call } = options;
 		const found = new Array<V | E | undefined>(keys.length);
 		const missing: number[] = [];

@@ -44,7 +44,7 @@ export class PageLooks {
 		this.#counter = counter;
 	}
 
-	/** What has to happen before these pages are read; undefined for nothing. */
+	/** What has to happen before these pages are read; undefined if nothing has to, or it has. */
 	before(
 		{ name }: Mapping,
 		froms: readonly Id[],
@@ -58,9 +58,11 @@ export class PageLooks {
 		const started = this.#started.get(name);
 		const look = started ?? before({ viewer, call });
 		this.#started.set(name, look);
-		return andThen(look, ({ reads, validMs }) => {
-			if (started === undefined) this.#counter.addEdges(reads);
-			this.#hooks.limitAge(validMs);
+		return andThen(look, (ended) => {
+			// From now on nothing waits for it.
+			this.#started.set(name, ended);
+			if (started === undefined) this.#counter.addEdges(ended.reads);
+			this.#hooks.limitAge(ended.validMs);
 		});
 	}
 }

@@ -3,7 +3,11 @@ import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Lookup, Mapping, Model } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/storage.ts";
-import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import {
+	andThen,
+	isPromise,
+	type MaybePromise,
+} from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import type {
 	EdgeEnds,
@@ -81,16 +85,17 @@ export class View implements Graph {
 		call?: CallOptions,
 	): ReturnType<Graph["readPages"]> {
 		const looked = this.#looks.before(mapping, froms, page, call);
-		return andThen(looked, () => {
-			if (!this.#isPrivate(mapping)) {
-				return readPages(this.#sources, mapping, froms, page, call);
-			}
-			const own = froms.filter((from) => from === this.viewer);
-			const pages = readPages(this.#sources, mapping, own, page, call);
-			return andThen(pages, (pages) => {
-				const byList = new Map(own.map((from, at) => [from, pages[at]]));
-				return froms.map((from) => byList.get(from) ?? null);
-			});
+		if (isPromise(looked)) {
+			return looked.then(() => this.readPages(mapping, froms, page, call));
+		}
+		if (!this.#isPrivate(mapping)) {
+			return readPages(this.#sources, mapping, froms, page, call);
+		}
+		const own = froms.filter((from) => from === this.viewer);
+		const pages = readPages(this.#sources, mapping, own, page, call);
+		return andThen(pages, (pages) => {
+			const byList = new Map(own.map((from, at) => [from, pages[at]]));
+			return froms.map((from) => byList.get(from) ?? null);
 		});
 	}
 

@@ -67,11 +67,13 @@ export function createHeadCache(options: {
 		...limits,
 	});
 
-	async function readShared(
-		lists: readonly ListKey[],
+	async function readMissing(
 		limit: number,
+		all: readonly ListKey[],
+		indexes: readonly number[],
 		call: CallOptions | undefined,
 	): Promise<readonly KeyResult<Head>[]> {
+		const lists = indexes.map((index) => all[index] as ListKey);
 		const isShared =
 			shared?.heads != null && limit <= DEEPEST_HEAD && !isOverdue();
 		const load = async (missing: readonly number[]) => {
@@ -141,12 +143,7 @@ export function createHeadCache(options: {
 					}
 					return { partition, key: from };
 				}),
-				(missing, shared) =>
-					readShared(
-						missing.map((index) => lists[index] as ListKey),
-						limit,
-						shared,
-					),
+				(missing, call) => readMissing(limit, lists, missing, call),
 				{
 					suffices: (head) => head.reaches(depth),
 					depth: limit,
