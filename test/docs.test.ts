@@ -20,7 +20,6 @@ const PAGES = [
 	"CONTRIBUTING.md",
 	"CHANGELOG.md",
 	"examples/pinboard/README.md",
-	"bench/README.md",
 	...globSync("{docs,bench/results}/**/*.md", { cwd: ROOT }),
 ];
 

@@ -14,7 +14,7 @@ const END = "<!-- end of results -->";
 const CHART = "docs/images/performance.svg";
 
 const INTRODUCTION =
-	"[Performance](../README.md) says how to measure this again and how to read the tables; [where the time goes](profiles.md) has a profile of what misses its goal.";
+	"[Performance](README.md) says how to measure this again and how to read the tables; [where the time goes](profiles.md) has a profile of what misses its goal.";
 
 /** Makes a run's results the ones that bench/results and the README show. */
 export function publish(folder: string): readonly string[] {
