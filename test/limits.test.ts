@@ -39,7 +39,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"src/app/openCorkboard.ts openCorkboard": 220,
 	"src/graph/outbox/deliver.ts deliverGroup": 160,
 	"src/graph/store/createStore.ts createStore": 140,
-	"src/graph/store/invalidator.ts createInvalidator": 190,
 	"src/metrics/databaseMetrics.ts databaseMetrics": 170,
 	"src/metrics/requestMetrics.ts requestMetrics": 170,
 	"src/ops/fleet/checkServers.ts checkServers": 200,

@@ -11,7 +11,8 @@ import { OutboxLevels } from "../graph/outbox/outboxLevels.ts";
 import { OutboxWatch } from "../graph/outbox/outboxWatch.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { JobQueue, WriteEvents } from "../graph/store/jobQueue.ts";
-import type { SharedCaches, Store } from "../graph/store/store.ts";
+import type { SharedCaches } from "../graph/store/sharedCaches.ts";
+import type { Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursorCodec.ts";
 import type { Model } from "../model/types.ts";
 import {

@@ -1,7 +1,7 @@
-import type { OutboxKey } from "../../storage/storage.ts";
+import type { OutboxKey, Storage } from "../../storage/storage.ts";
 import { areWritesUnpublished } from "../../storage/unpublishedWrites.ts";
+import type { Invalidator } from "../store/invalidator.ts";
 import { publishedKeysOf } from "../store/publishedKeys.ts";
-import type { Store } from "../store/store.ts";
 
 /** From the begin of one look at a host's outboxes to that of the next, 20 % more or less. Milliseconds. */
 const INTERVAL_MS = 1_000;
@@ -32,7 +32,7 @@ const PAGE = 1_000;
  * not before the last look that did not find it.
  */
 export class OutboxWatch implements AsyncDisposable {
-	readonly #store: Store;
+	readonly #store: WatchedStore;
 	readonly #now: () => number;
 	/** By shard. */
 	readonly #looks = new Map<number, Look>();
@@ -49,7 +49,7 @@ export class OutboxWatch implements AsyncDisposable {
 
 	/** The first look begins at once, in the background. */
 	constructor(
-		store: Store,
+		store: WatchedStore,
 		options: {
 			/** Milliseconds. */
 			readonly now?: () => number;
@@ -229,6 +229,15 @@ export class OutboxWatch implements AsyncDisposable {
 			if (this.#hostOf(shard) === host) this.#looks.set(shard, look);
 		}
 	}
+}
+
+/** What it looks at, and what it invalidates. */
+interface WatchedStore
+	extends Pick<
+		Invalidator,
+		"applyInvalidations" | "bypassShards" | "limitAge"
+	> {
+	readonly storage: Storage;
 }
 
 /** The last look at a shard's outbox that found all that was there. */

@@ -11,8 +11,9 @@ import type {
 	TransactionReads,
 	TransactionWrites,
 } from "../../storage/storage.ts";
+import type { ChangedKeys } from "../store/changedKeys.ts";
 import type { EntryJob } from "../store/jobQueue.ts";
-import type { ChangedKeys, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { OutboxEntry } from "./entry.ts";
 
 /**

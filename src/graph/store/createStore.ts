@@ -14,7 +14,8 @@ import { createLookupCache } from "./lookupCache.ts";
 import { createObjectCache } from "./objectCache.ts";
 import { OutboxDeletions } from "./outboxDeletions.ts";
 import { areCurrent, recordReads } from "./recordReads.ts";
-import type { SharedCaches, Store } from "./store.ts";
+import type { SharedCaches } from "./sharedCaches.ts";
+import type { Store } from "./store.ts";
 
 export function createStore(options: {
 	readonly model: Model;

@@ -18,15 +18,15 @@ import type {
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "./head.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
+import type { SharedCaches } from "./sharedCaches.ts";
 import { sharedListKey } from "./sharedKey.ts";
-import type { SharedCaches } from "./store.ts";
 
 /** Heads of lists, by mapping and owner: the cache in the process, in front of Redis, in front of the shards. */
 export interface HeadCache {
 	readonly local: LocalCache<Head>;
 	cached(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
-	/** By `listName`. Nothing is cached of a mapping of another version's model. */
-	invalidate(name: string): void;
+	/** By the name of the mapping. Nothing is cached of a mapping of another version's model. */
+	invalidate(mapping: string, from: string): void;
 	/** Heads with at least `depth` edges, or all there are. */
 	read(
 		lists: readonly ListKey[],
@@ -120,10 +120,9 @@ export function createHeadCache(options: {
 		local,
 		cached: (mapping, from, moment) =>
 			local.get(local.partition(mapping.name), from, moment),
-		invalidate(name) {
-			const space = name.lastIndexOf(" ");
-			const partition = local.existingPartition(name.slice(0, space));
-			if (partition) local.invalidate(partition, name.slice(space + 1));
+		invalidate(mapping, from) {
+			const partition = local.existingPartition(mapping);
+			if (partition) local.invalidate(partition, from);
 		},
 		read(lists, depth, call) {
 			const heads = allCached(local, lists, depth);

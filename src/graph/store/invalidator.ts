@@ -1,46 +1,79 @@
-import type { SharedCache } from "../../cache/sharedCache.ts";
-import type { Span, WriteTrace } from "../../diagnostics.ts";
+import type { CacheEntry } from "../../cache/cacheEntry.ts";
+import type { LocalCache } from "../../cache/localCache.ts";
+import type { WriteTrace } from "../../diagnostics.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import { FEED_SHARDS } from "../../storage/feedShards.ts";
-import { listName, lookupName } from "../../storage/keys.ts";
-import type { LookupKey } from "../../storage/storage.ts";
-import type { HeadCache } from "./headCache.ts";
-import { InvalidationBatches } from "./invalidationBatches.ts";
-import type { LookupCache } from "./lookupCache.ts";
-import type { ObjectCache } from "./objectCache.ts";
+import { lookupName } from "../../storage/keys.ts";
+import type { ListKey, LookupKey } from "../../storage/storage.ts";
+import type { ChangedShards } from "../../topology/ranges.ts";
 import {
-	headKey,
-	lookupKey,
-	objectKey,
-	parsePublishedKey,
-} from "./publishedKeys.ts";
-import {
-	sharedListKey,
-	sharedListNameKey,
-	sharedObjectKey,
-} from "./sharedKey.ts";
-import type { ChangedKeys, SharedCaches, Store } from "./store.ts";
+	ACKNOWLEDGED,
+	type Acknowledged,
+	type ChangedKeys,
+	type ChangedNames,
+	namesOf,
+	publishedKeys,
+	UNACKNOWLEDGED,
+} from "./changedKeys.ts";
+import { type ListId, lookupKey, parsePublishedKey } from "./publishedKeys.ts";
+import type { SharedCaches } from "./sharedCaches.ts";
+import { SharedInvalidations } from "./sharedInvalidations.ts";
 
 /** The part of a store that drops cached values, and what lookups need of it. */
-export interface Invalidator
-	extends Pick<
-		Store,
-		| "cacheHostOf"
-		| "putTombstones"
-		| "invalidateLocally"
-		| "publish"
-		| "invalidate"
-		| "untilInvalidated"
-		| "applyInvalidations"
-		| "announce"
-		| "invalidateAll"
-		| "invalidateShards"
-		| "bypass"
-		| "limitAge"
-		| "bypassShards"
-	> {
+export interface Invalidator {
+	/** The host of the shared cache that holds an object or a list's head, as `host:port`; null without such a cache. */
+	cacheHostOf(key: Id | ListKey): string | null;
+	/** Before COMMIT: tombstones in the shared caches. Returns whether these acknowledged. */
+	putTombstones(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
+	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged and Redis took the publication. From the call on, this process reads no old value, acknowledged or not. */
+	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
+	/** Whether the shared caches acknowledged all invalidations of these keys and Redis took what was published of them, after waiting for that at most so long. */
+	untilInvalidated(changed: ChangedKeys, ms: number): Promise<boolean>;
+	/** Drops the keys from the caches in this process. */
+	invalidateLocally(changed: ChangedKeys): void;
+	/** Makes other processes drop the keys from theirs. */
+	publish(changed: ChangedKeys): void;
+	/** Drops here what another process published with `SharedCaches.publish`. */
+	applyInvalidations(keys: readonly string[]): void;
+	/** Drops published keys here and publishes them. Returns whether Redis took them. */
+	announce(keys: readonly string[]): Promise<boolean>;
+	/** Drops everything cached in the process. */
+	invalidateAll(): void;
+	/** Drops what is cached in the process of these shards: a former primary may have had what the new one lacks. */
+	invalidateShards(changed: ChangedShards): void;
+	/** While on, nothing is cached in the process: for as long as invalidations of other processes are not received. */
+	bypass(on: boolean): void;
+	/** While on, what is cached in the process lives ten seconds at most. */
+	limitAge(on: boolean): void;
+	/** Reads objects and heads of these shards past the cache in the process, until the next call; null for none. */
+	bypassShards(shards: ReadonlySet<number> | null): void;
+	/** Drops the rows from the cache in this process, and makes the others drop theirs. */
 	invalidateLookups(keys: readonly LookupKey[]): void;
 }
+
+/** The caches in the process, as far as they drop what they hold. */
+export interface DroppingCaches {
+	readonly objects: {
+		readonly local: Dropping;
+		invalidate(id: Id): void;
+	};
+	readonly heads: {
+		readonly local: Dropping;
+		/** By the name of the mapping. */
+		invalidate(mapping: string, from: string): void;
+	};
+	readonly lookups: {
+		readonly local: Dropping;
+		/** By `lookupName`. */
+		invalidate(name: string): void;
+		invalidateModShards(modShards: ReadonlySet<number>): void;
+	};
+}
+
+type Dropping = Pick<
+	LocalCache<CacheEntry>,
+	"invalidateAll" | "invalidateWhere" | "bypass" | "limitAge" | "bypassKeys"
+>;
 
 /**
  * The invalidation protocol (docs/consistency.md, "3. Caches"). The steps of a
@@ -59,47 +92,16 @@ export interface Invalidator
  * the old value back from a shared cache, and keep it.
  */
 export function createInvalidator(
-	caches: {
-		readonly objects: ObjectCache;
-		readonly heads: HeadCache;
-		readonly lookups: LookupCache;
-	},
+	caches: DroppingCaches,
 	shared: SharedCaches | undefined,
 ): Invalidator {
-	const all = [caches.objects.local, caches.heads.local, caches.lookups.local];
-
-	const tombstones = batchesOf(shared, (cache, keys) =>
-		cache.putTombstones(keys),
-	);
-	const deletes = batchesOf(shared, (cache, keys) => cache.delete(keys));
-
-	/** The results of one call of each shared cache that has some of the keys; true for a cache that has none. */
-	async function inSharedCaches(
-		{ objects: ids = [], lists = [] }: ChangedNames,
-		send: (
-			cache: SharedCache,
-			keys: readonly string[],
-		) => boolean | Promise<boolean>,
-	): Promise<Acknowledged> {
-		if (shared === undefined) return EVERYTHING;
-		const each = (cache: SharedCache | null, keys: readonly string[]) =>
-			cache === null || keys.length === 0 || send(cache, keys);
-		const [ofObjects, ofLists] = await Promise.all([
-			each(
-				shared.objects,
-				ids.map((id) => sharedObjectKey(shared, id)),
-			),
-			each(
-				shared.heads,
-				lists.map(({ name, from }) => sharedListNameKey(shared, name, from)),
-			),
-		]);
-		return { objects: ofObjects, lists: ofLists };
-	}
+	const inShared = new SharedInvalidations(shared);
 
 	function dropLocally({ objects: ids = [], lists = [] }: ChangedNames) {
 		for (const id of ids) caches.objects.invalidate(id);
-		for (const { name } of lists) caches.heads.invalidate(name);
+		for (const { mapping, from } of lists) {
+			caches.heads.invalidate(mapping, from);
+		}
 	}
 
 	/** Returns what the shared caches acknowledged. */
@@ -108,13 +110,7 @@ export function createInvalidator(
 		trace?: WriteTrace,
 	): Promise<Acknowledged> {
 		dropLocally(changed);
-		const acknowledged = await inSharedCaches(changed, async (cache, keys) => {
-			const span = startCacheSpan(trace, "delete", cache, keys.length);
-			const isDeleted = (await deletes.get(cache)?.add(keys)) ?? false;
-			span?.end(isDeleted ? null : NOT_ACKNOWLEDGED);
-			trace?.cache("delete", cache.layer, keys.length, isDeleted);
-			return isDeleted;
-		});
+		const acknowledged = await inShared.delete(changed, trace);
 		// A read that began before the delete may have ended meanwhile.
 		dropLocally(changed);
 		return acknowledged;
@@ -126,57 +122,42 @@ export function createInvalidator(
 
 	function applyInvalidations(keys: readonly string[]): void {
 		const ids: Id[] = [];
-		const lists: ListName[] = [];
+		const lists: ListId[] = [];
 		for (const key of keys) {
-			const parsed = parsePublishedKey(key);
-			if (parsed === null) continue;
-			const { kind, isUndeleted, name } = parsed;
-			const id = parsed.id as Id;
-			if (kind === "*") invalidateAll();
-			else if (kind === "l") caches.lookups.invalidate(name);
-			else if (kind === "o") {
+			const published = parsePublishedKey(key);
+			if (published === null) continue;
+			if (published.kind === "*") wholeCaches.invalidateAll();
+			else if (published.kind === "l") {
+				caches.lookups.invalidate(published.name);
+			} else if (published.kind === "o") {
+				const id = published.id as Id;
 				caches.objects.invalidate(id);
-				if (isUndeleted) ids.push(id);
+				if (published.isUndeleted) ids.push(id);
 			} else {
-				caches.heads.invalidate(name);
-				if (isUndeleted) lists.push({ name, from: id });
+				const { mapping, from } = published.list;
+				caches.heads.invalidate(mapping, from);
+				if (published.isUndeleted) lists.push(published.list);
 			}
 		}
 		// Not published again: the sender asked every process.
 		if (ids.length + lists.length > 0) void drop({ objects: ids, lists });
 	}
 
-	function invalidateAll(): void {
-		for (const cache of all) cache.invalidateAll();
-	}
-
+	const wholeCaches = wholeCachesOf(caches);
 	return {
+		...wholeCaches,
+
 		async putTombstones(changed, trace) {
-			const { objects, lists } = await inSharedCaches(
-				namesOf(changed),
-				async (cache, keys) => {
-					const span = startCacheSpan(trace, "tombstone", cache, keys.length);
-					const isPut = (await tombstones.get(cache)?.add(keys)) ?? false;
-					span?.end(isPut ? null : NOT_ACKNOWLEDGED);
-					trace?.cache("tombstone", cache.layer, keys.length, isPut);
-					return isPut;
-				},
-			);
+			const names = namesOf(changed);
+			const { objects, lists } = await inShared.putTombstones(names, trace);
 			return objects && lists;
 		},
 
-		cacheHostOf(key) {
-			if (shared === undefined) return null;
-			if (typeof key === "string") {
-				return shared.objects?.hostOf(sharedObjectKey(shared, key)) ?? null;
-			}
-			const { mapping, from } = key;
-			const name = sharedListKey(shared, mapping.name, from);
-			return shared.heads?.hostOf(name) ?? null;
-		},
+		cacheHostOf: (key) => inShared.hostOf(key),
 
 		invalidateLocally: (changed) => dropLocally(namesOf(changed)),
-		publish: (changed) => void publishKeys(publishedKeys(namesOf(changed))),
+		publish: (changed) =>
+			void publishKeys(publishedKeys(namesOf(changed), ACKNOWLEDGED)),
 
 		async invalidate(changed, trace) {
 			const names = namesOf(changed);
@@ -189,9 +170,12 @@ export function createInvalidator(
 			if (shared === undefined) return true;
 			const names = namesOf(changed);
 			const [{ objects, lists }, isPublished] = await Promise.all([
-				inSharedCaches(names, (cache, keys) => cache.untilDeleted(keys, ms)),
+				inShared.untilDeleted(names, ms),
 				shared.untilPublished(
-					[...publishedKeys(names), ...publishedKeys(names, NOTHING)],
+					[
+						...publishedKeys(names, ACKNOWLEDGED),
+						...publishedKeys(names, UNACKNOWLEDGED),
+					],
 					ms,
 				),
 			]);
@@ -199,9 +183,8 @@ export function createInvalidator(
 		},
 
 		invalidateLookups(keys) {
-			const names = keys.map(lookupName);
-			for (const name of names) caches.lookups.invalidate(name);
-			void publishKeys(names.map(lookupKey));
+			for (const key of keys) caches.lookups.invalidate(lookupName(key));
+			void publishKeys(keys.map(lookupKey));
 		},
 
 		applyInvalidations,
@@ -210,16 +193,32 @@ export function createInvalidator(
 			applyInvalidations(keys);
 			return publishKeys(keys);
 		},
+	};
+}
 
-		invalidateAll,
+/** What is done to all entries, or to those of whole shards. */
+function wholeCachesOf({
+	objects,
+	heads,
+	lookups,
+}: DroppingCaches): Pick<
+	Invalidator,
+	"invalidateAll" | "invalidateShards" | "bypass" | "limitAge" | "bypassShards"
+> {
+	const all = [objects.local, heads.local, lookups.local];
+	const shardOf = (id: string) => unpackId(id as Id).shard;
+	return {
+		invalidateAll() {
+			for (const cache of all) cache.invalidateAll();
+		},
 
 		invalidateShards({ shards, modShards }) {
 			if (shards.size > 0) {
-				const isChanged = (id: string) => shards.has(unpackId(id as Id).shard);
-				caches.objects.local.invalidateWhere(isChanged);
-				caches.heads.local.invalidateWhere(isChanged);
+				const isChanged = (id: string) => shards.has(shardOf(id));
+				objects.local.invalidateWhere(isChanged);
+				heads.local.invalidateWhere(isChanged);
 			}
-			if (modShards.size > 0) caches.lookups.invalidateModShards(modShards);
+			if (modShards.size > 0) lookups.invalidateModShards(modShards);
 		},
 
 		bypass(on) {
@@ -227,16 +226,13 @@ export function createInvalidator(
 		},
 
 		limitAge(on) {
-			caches.objects.local.limitAge(on);
-			caches.heads.local.limitAge(on);
+			objects.local.limitAge(on);
+			heads.local.limitAge(on);
 		},
 
 		bypassShards(shards) {
-			const shardOf = (id: string) => unpackId(id as Id).shard;
-			caches.objects.local.bypassKeys(
-				shards && ((id) => shards.has(shardOf(id))),
-			);
-			caches.heads.local.bypassKeys(
+			objects.local.bypassKeys(shards && ((id) => shards.has(shardOf(id))));
+			heads.local.bypassKeys(
 				shards &&
 					((id) =>
 						shards.has(shardOf(id)) || shards.has(shardOf(id) + FEED_SHARDS)),
@@ -244,76 +240,4 @@ export function createInvalidator(
 			// Lookups live ten seconds only.
 		},
 	};
-}
-
-function batchesOf(
-	shared: SharedCaches | undefined,
-	send: (cache: SharedCache, keys: readonly string[]) => Promise<boolean>,
-): ReadonlyMap<SharedCache, InvalidationBatches> {
-	const caches = [shared?.objects, shared?.heads].filter(
-		(cache) => cache !== undefined && cache !== null,
-	);
-	return new Map(
-		caches.map((cache) => [
-			cache,
-			new InvalidationBatches(cache, (keys) => send(cache, keys)),
-		]),
-	);
-}
-
-/** Changed keys with the names of lists that caches use. */
-interface ChangedNames {
-	readonly objects?: readonly Id[];
-	readonly lists?: readonly ListName[];
-}
-
-interface ListName {
-	readonly name: string;
-	readonly from: Id;
-}
-
-/** By the cache of objects and the cache of heads. */
-interface Acknowledged {
-	readonly objects: boolean;
-	readonly lists: boolean;
-}
-
-const EVERYTHING: Acknowledged = { objects: true, lists: true };
-const NOTHING: Acknowledged = { objects: false, lists: false };
-
-function namesOf({ objects, lists }: ChangedKeys): ChangedNames {
-	return {
-		...(objects && { objects }),
-		...(lists && {
-			lists: lists.map(({ mapping, from }) => ({
-				name: listName(mapping, from),
-				from,
-			})),
-		}),
-	};
-}
-
-function publishedKeys(
-	{ objects = [], lists = [] }: ChangedNames,
-	acknowledged: Acknowledged = EVERYTHING,
-): string[] {
-	return [
-		...objects.map((id) => objectKey(id, !acknowledged.objects)),
-		...lists.map(({ name }) => headKey(name, !acknowledged.lists)),
-	];
-}
-
-const NOT_ACKNOWLEDGED = "not_acknowledged";
-
-function startCacheSpan(
-	trace: WriteTrace | undefined,
-	verb: "delete" | "tombstone",
-	{ layer }: SharedCache,
-	keys: number,
-): Span | undefined {
-	return trace?.span?.start(`${layer} ${verb}`, "client", {
-		"db.system.name": layer,
-		"db.operation.name": verb,
-		"corkboard.cache.keys": keys,
-	});
 }

@@ -10,8 +10,9 @@ import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Visibility } from "../domain.ts";
 import type { Node } from "../types.ts";
 import { CachedObject } from "./cachedObject.ts";
+import type { SharedCaches } from "./sharedCaches.ts";
 import { sharedObjectKey } from "./sharedKey.ts";
-import { type SharedCaches, typeNameOf } from "./store.ts";
+import { typeNameOf } from "./store.ts";
 
 /**
  * Objects by id: the cache in the process, in front of memcached, in front of

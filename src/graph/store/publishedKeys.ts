@@ -1,53 +1,56 @@
-import { listName } from "../../storage/keys.ts";
+import { listName, lookupName } from "../../storage/keys.ts";
 
-/**
- * Keys as processes publish them: `o ID` an object, `h MAPPING ID` a head,
- * `l NAME KEY` a lookup, `*` everything. A `!` before it says that the shared
- * cache did not acknowledge the delete.
- */
-export interface PublishedKey {
-	readonly kind: "o" | "h" | "l" | "*";
-	readonly isUndeleted: boolean;
-	/** As the caches in the process name it. */
-	readonly name: string;
-	/** Of an object its id, of a head that of its list. */
-	readonly id: string;
+/** The head of a list, by the name of its mapping and the id of its owner. */
+export interface ListId {
+	readonly mapping: string;
+	readonly from: string;
 }
 
-export const EVERYTHING_KEY = "*";
+/** What a process is asked to drop: an object, the head of a list, a lookup, or everything. */
+export type Published =
+	| { readonly kind: "o"; readonly id: string; readonly isUndeleted: boolean }
+	| { readonly kind: "h"; readonly list: ListId; readonly isUndeleted: boolean }
+	/** By `lookupName`. */
+	| { readonly kind: "l"; readonly name: string }
+	| { readonly kind: "*" };
 
-const PUBLISHED = /^(!?)([ohl]) (.*)$/s;
+/*
+ * Keys as processes publish them: `o ID` an object, `h MAPPING ID` a head,
+ * `l NAME KEY` a lookup, `*` everything. A `!` before it says that the shared
+ * cache did not acknowledge the delete. Only this file writes and reads them.
+ */
+
+export const EVERYTHING_KEY = "*";
 
 export function objectKey(id: string, isUndeleted = false): string {
 	return `${isUndeleted ? "!" : ""}o ${id}`;
 }
 
-export function headKey(name: string, isUndeleted = false): string {
-	return `${isUndeleted ? "!" : ""}h ${name}`;
+export function headKey(
+	{ mapping, from }: ListId,
+	isUndeleted = false,
+): string {
+	return `${isUndeleted ? "!" : ""}h ${listName({ name: mapping }, from)}`;
 }
 
-export function lookupKey(name: string): string {
-	return `l ${name}`;
+export function lookupKey(key: Parameters<typeof lookupName>[0]): string {
+	return `l ${lookupName(key)}`;
 }
+
+const PUBLISHED =
+	/^(?<mark>!?)(?:o (?<id>[0-9]{1,19})|h (?<mapping>.+) (?<from>[0-9]{1,19})|l (?<name>.*))$/s;
 
 /** Null for what no process publishes. */
-export function parsePublishedKey(key: string): PublishedKey | null {
-	if (key === EVERYTHING_KEY) {
-		return { kind: "*", isUndeleted: false, name: "", id: "" };
+export function parsePublishedKey(key: string): Published | null {
+	if (key === EVERYTHING_KEY) return { kind: "*" };
+	const { mark, id, mapping, from, name } = PUBLISHED.exec(key)?.groups ?? {};
+	const isUndeleted = mark === "!";
+	if (id !== undefined) return { kind: "o", id, isUndeleted };
+	if (mapping !== undefined && from !== undefined) {
+		return { kind: "h", list: { mapping, from }, isUndeleted };
 	}
-	const [, mark, kind, name = ""] = PUBLISHED.exec(key) ?? [];
-	if (kind === undefined) return null;
-	const id = name.slice(name.lastIndexOf(" ") + 1);
-	if (kind !== "l" && !DECIMAL.test(id)) return null;
-	return {
-		kind: kind as PublishedKey["kind"],
-		isUndeleted: mark === "!",
-		name,
-		id,
-	};
+	return name === undefined ? null : { kind: "l", name };
 }
-
-const DECIMAL = /^[0-9]{1,19}$/;
 
 /**
  * What an outbox entry says that processes have to drop; everything, for a row
@@ -62,18 +65,13 @@ export function publishedKeysOf(
 	if (!isInvalidations(invalidations)) return [EVERYTHING_KEY];
 	return [
 		...invalidations.objects.map((id) => objectKey(id)),
-		...invalidations.lists.map(({ mapping, from }) =>
-			headKey(listName({ name: mapping }, from)),
-		),
+		...invalidations.lists.map((list) => headKey(list)),
 	];
 }
 
 interface StoredInvalidations {
 	readonly objects: readonly string[];
-	readonly lists: readonly {
-		readonly mapping: string;
-		readonly from: string;
-	}[];
+	readonly lists: readonly ListId[];
 }
 
 const NO_INVALIDATIONS: StoredInvalidations = { objects: [], lists: [] };

@@ -1,5 +1,5 @@
 import { type Id, unpackId } from "../../id/ids.ts";
-import type { SharedCaches } from "./store.ts";
+import type { SharedCaches } from "./sharedCaches.ts";
 
 /**
  * The key in a shared cache of an object, or of the head of a list. The
@@ -19,15 +19,6 @@ export function sharedListKey(
 ): string {
 	const generation = shared.generationOf(unpackId(from).shard, name);
 	return `${generation}.${name}.${from}`;
-}
-
-/** The same by `listName`. */
-export function sharedListNameKey(
-	shared: SharedCaches,
-	name: string,
-	from: Id,
-): string {
-	return sharedListKey(shared, name.slice(0, name.lastIndexOf(" ")), from);
 }
 
 function generationAt({ generationOf }: SharedCaches, id: Id): number | string {

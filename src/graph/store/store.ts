@@ -1,5 +1,4 @@
 import type { Moment } from "../../cache/localCache.ts";
-import type { SharedCache } from "../../cache/sharedCache.ts";
 import type {
 	CallOptions,
 	LocalCacheLevel,
@@ -17,11 +16,11 @@ import type {
 	LookupRow,
 	Storage,
 } from "../../storage/storage.ts";
-import type { ChangedShards } from "../../topology/ranges.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
 import type { CachedObject } from "./cachedObject.ts";
 import type { Head } from "./head.ts";
+import type { Invalidator } from "./invalidator.ts";
 import type { JobDeliveries } from "./jobDeliveries.ts";
 import type { JobQueue, WriteEvents } from "./jobQueue.ts";
 import type { CachedLookup } from "./lookupCache.ts";
@@ -33,7 +32,7 @@ import type { OutboxDeletions } from "./outboxDeletions.ts";
  * `graph/` may read with it. Reads are answered at once if all is cached in the
  * process.
  */
-export interface Store {
+export interface Store extends Omit<Invalidator, "invalidateLookups"> {
 	readonly model: Model;
 	readonly domain: Domain;
 	/** For reads past all caches. Writes go through the write pipeline. */
@@ -83,32 +82,6 @@ export interface Store {
 
 	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
 	readonly sharesCaches: boolean;
-	/** The host of the shared cache that holds an object or a list's head, as `host:port`; null without such a cache. */
-	cacheHostOf(key: Id | ListKey): string | null;
-	/** Before COMMIT: tombstones in the shared caches. Returns whether these acknowledged. */
-	putTombstones(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
-	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged and Redis took the publication. From the call on, this process reads no old value, acknowledged or not. */
-	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
-	/** Whether the shared caches acknowledged all invalidations of these keys and Redis took what was published of them, after waiting for that at most so long. */
-	untilInvalidated(changed: ChangedKeys, ms: number): Promise<boolean>;
-	/** Drops the keys from the caches in this process. */
-	invalidateLocally(changed: ChangedKeys): void;
-	/** Makes other processes drop the keys from theirs. */
-	publish(changed: ChangedKeys): void;
-	/** Drops here what another process published with `SharedCaches.publish`. */
-	applyInvalidations(keys: readonly string[]): void;
-	/** Drops published keys here and publishes them. Returns whether Redis took them. */
-	announce(keys: readonly string[]): Promise<boolean>;
-	/** Drops everything cached in the process. */
-	invalidateAll(): void;
-	/** Drops what is cached in the process of these shards: a former primary may have had what the new one lacks. */
-	invalidateShards(changed: ChangedShards): void;
-	/** While on, nothing is cached in the process: for as long as invalidations of other processes are not received. */
-	bypass(on: boolean): void;
-	/** While on, what is cached in the process lives ten seconds at most. */
-	limitAge(on: boolean): void;
-	/** Reads objects and heads of these shards past the cache in the process, until the next call; null for none. */
-	bypassShards(shards: ReadonlySet<number> | null): void;
 	/** How full the caches in the process are. */
 	levels(): readonly LocalCacheLevel[];
 	/** As storage's, and drops the cached rows. */
@@ -154,30 +127,6 @@ export interface StoreJobs {
 	readonly events: WriteEvents | null;
 	/** Of writes of requests, which do not wait for it. */
 	readonly deliveries: JobDeliveries;
-}
-
-export interface ChangedKeys {
-	readonly objects?: readonly Id[];
-	readonly lists?: readonly ListKey[];
-}
-
-/** The caches that processes share. */
-export interface SharedCaches {
-	readonly objects: SharedCache | null;
-	readonly heads: SharedCache | null;
-	/** Makes other processes drop these keys from the caches in them. Whether Redis took them; true where there are no others. Never rejects. */
-	readonly publish: (keys: readonly string[]) => Promise<boolean>;
-	/** Whether all that was published of these keys was taken, after waiting for that at most so long. */
-	readonly untilPublished: (
-		keys: readonly string[],
-		ms: number,
-	) => Promise<boolean>;
-	/** Rises when a shard moves or its primary changes; values cached before that are not read any more. */
-	readonly generationOf: (
-		shard: number,
-		/** By its name, for its lists: feed lists may be on another host than their shard. */
-		mapping?: string,
-	) => number | string;
 }
 
 export function typeNameOf(model: Model, id: Id): string | null {

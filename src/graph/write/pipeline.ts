@@ -26,8 +26,9 @@ import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";
 import { invalidationsOf } from "../outbox/invalidations.ts";
 import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
+import type { ChangedKeys } from "../store/changedKeys.ts";
 import { type EntryJob, noQueue } from "../store/jobQueue.ts";
-import { type ChangedKeys, type Store, typeNameOf } from "../store/store.ts";
+import { type Store, typeNameOf } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
 export interface Written<T> {

@@ -1,0 +1,20 @@
+import type { SharedCache } from "../../cache/sharedCache.ts";
+
+/** The caches that processes share. */
+export interface SharedCaches {
+	readonly objects: SharedCache | null;
+	readonly heads: SharedCache | null;
+	/** Makes other processes drop these keys from the caches in them. Whether Redis took them; true where there are no others. Never rejects. */
+	readonly publish: (keys: readonly string[]) => Promise<boolean>;
+	/** Whether all that was published of these keys was taken, after waiting for that at most so long. */
+	readonly untilPublished: (
+		keys: readonly string[],
+		ms: number,
+	) => Promise<boolean>;
+	/** Rises when a shard moves or its primary changes; values cached before that are not read any more. */
+	readonly generationOf: (
+		shard: number,
+		/** By its name, for its lists: feed lists may be on another host than their shard. */
+		mapping?: string,
+	) => number | string;
+}

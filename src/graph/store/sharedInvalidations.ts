@@ -1,0 +1,132 @@
+import type { SharedCache } from "../../cache/sharedCache.ts";
+import type { Span, WriteTrace } from "../../diagnostics.ts";
+import type { Id } from "../../id/ids.ts";
+import type { ListKey } from "../../storage/storage.ts";
+import {
+	ACKNOWLEDGED,
+	type Acknowledged,
+	type ChangedNames,
+} from "./changedKeys.ts";
+import { InvalidationBatches } from "./invalidationBatches.ts";
+import type { SharedCaches } from "./sharedCaches.ts";
+import { sharedListKey, sharedObjectKey } from "./sharedKey.ts";
+
+/** What a write does in the shared caches: objects in one, heads of lists in another. Without them everything is acknowledged at once. */
+export class SharedInvalidations {
+	readonly #shared: SharedCaches | undefined;
+	readonly #tombstones: Batches;
+	readonly #deletes: Batches;
+
+	constructor(shared: SharedCaches | undefined) {
+		this.#shared = shared;
+		this.#tombstones = batchesOf(shared, (cache, keys) =>
+			cache.putTombstones(keys),
+		);
+		this.#deletes = batchesOf(shared, (cache, keys) => cache.delete(keys));
+	}
+
+	putTombstones(
+		changed: ChangedNames,
+		trace: WriteTrace | undefined,
+	): Promise<Acknowledged> {
+		return this.#traced(changed, "tombstone", this.#tombstones, trace);
+	}
+
+	delete(
+		changed: ChangedNames,
+		trace: WriteTrace | undefined,
+	): Promise<Acknowledged> {
+		return this.#traced(changed, "delete", this.#deletes, trace);
+	}
+
+	/** Whether no delete of the keys is unacknowledged, after waiting for that at most so long. */
+	untilDeleted(changed: ChangedNames, ms: number): Promise<Acknowledged> {
+		return this.#inEach(changed, (cache, keys) => cache.untilDeleted(keys, ms));
+	}
+
+	/** The host that holds an object or the head of a list; null without a cache for it. */
+	hostOf(key: Id | ListKey): string | null {
+		const shared = this.#shared;
+		if (shared === undefined) return null;
+		if (typeof key === "string") {
+			return shared.objects?.hostOf(sharedObjectKey(shared, key)) ?? null;
+		}
+		const { mapping, from } = key;
+		const name = sharedListKey(shared, mapping.name, from);
+		return shared.heads?.hostOf(name) ?? null;
+	}
+
+	#traced(
+		changed: ChangedNames,
+		verb: "tombstone" | "delete",
+		batches: Batches,
+		trace: WriteTrace | undefined,
+	): Promise<Acknowledged> {
+		return this.#inEach(changed, async (cache, keys) => {
+			const span = startCacheSpan(trace, verb, cache, keys.length);
+			const isDone = (await batches.get(cache)?.add(keys)) ?? false;
+			span?.end(isDone ? null : NOT_ACKNOWLEDGED);
+			trace?.cache(verb, cache.layer, keys.length, isDone);
+			return isDone;
+		});
+	}
+
+	/** The results of one call of each cache that has some of the keys; true for a cache that has none. */
+	async #inEach(
+		{ objects: ids = [], lists = [] }: ChangedNames,
+		send: (
+			cache: SharedCache,
+			keys: readonly string[],
+		) => boolean | Promise<boolean>,
+	): Promise<Acknowledged> {
+		const shared = this.#shared;
+		if (shared === undefined) return ACKNOWLEDGED;
+		const each = (cache: SharedCache | null, keys: readonly string[]) =>
+			cache === null || keys.length === 0 || send(cache, keys);
+		const [ofObjects, ofLists] = await Promise.all([
+			each(
+				shared.objects,
+				ids.map((id) => sharedObjectKey(shared, id)),
+			),
+			each(
+				shared.heads,
+				lists.map(({ mapping, from }) =>
+					sharedListKey(shared, mapping, from as Id),
+				),
+			),
+		]);
+		return { objects: ofObjects, lists: ofLists };
+	}
+}
+
+type Batches = ReadonlyMap<SharedCache, InvalidationBatches>;
+
+function batchesOf(
+	shared: SharedCaches | undefined,
+	send: (cache: SharedCache, keys: readonly string[]) => Promise<boolean>,
+): Batches {
+	const caches = [shared?.objects, shared?.heads].filter(
+		(cache) => cache !== undefined && cache !== null,
+	);
+	return new Map(
+		caches.map((cache) => [
+			cache,
+			new InvalidationBatches(cache, (keys) => send(cache, keys)),
+		]),
+	);
+}
+
+const NOT_ACKNOWLEDGED = "not_acknowledged";
+
+function startCacheSpan(
+	trace: WriteTrace | undefined,
+	verb: "delete" | "tombstone",
+	{ layer }: SharedCache,
+	keys: number,
+): Span | undefined {
+	return trace?.span?.start(`${layer} ${verb}`, "client", {
+		"db.system.name": layer,
+		"db.operation.name": verb,
+		"corkboard.cache.keys": keys,
+	});
+}
