@@ -61,10 +61,9 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 /** Files over 400 lines, without tests: those are lists. At the end at most five are left, each with a reason. */
 const LONG_FILES: Readonly<Record<string, number>> = {
 	"bench/capacity.ts": 500,
-	"src/app/openStore.ts": 420,
-	"src/cache/localCache.ts": 540,
+	"src/cache/localCache.ts": 520,
 	"src/demo/subjects.ts": 420,
-	"src/diagnostics.ts": 820,
+	"src/diagnostics.ts": 800,
 	"src/feed/mysql/mysqlPools.ts": 640,
 	"src/feed/sqlite/sqlitePools.ts": 420,
 	"src/graph/write/archive.ts": 440,
@@ -91,12 +90,12 @@ const LONG_FILES: Readonly<Record<string, number>> = {
 
 /** Folders with more than 18 files of their own. At the end at most three are left, which are lists by nature. */
 const LARGE_FOLDERS: Readonly<Record<string, number>> = {
-	bench: 19,
-	docs: 31,
+	bench: 20,
+	docs: 30,
 	// One file for each component.
 	"examples/pinboard/src": 71,
-	"src/app": 43,
-	"src/cache": 24,
+	"src/app": 44,
+	"src/cache": 26,
 	"src/cli": 24,
 	// One file for each command.
 	"src/cli/commands": 55,
@@ -114,7 +113,7 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"src/storage": 21,
 	"src/storage/mysql": 26,
 	"src/topology": 22,
-	"src/util": 24,
+	"src/util": 25,
 	"src/worker": 19,
 	"test/attack/graph": 24,
 	"test/differential": 21,
