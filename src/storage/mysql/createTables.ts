@@ -2,15 +2,17 @@ import { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
 import { FEED_SHARDS, isFeedShard } from "../feedShards.ts";
+import {
+	MOD_SHARD_TABLES,
+	shardTables,
+	type TableUpgrade,
+	UPGRADES,
+} from "../statements/tables.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import {
 	createDatabase,
 	createTable,
-	modShardTables,
-	shardTables,
-	type Table,
-	type TableUpgrade,
-	UPGRADES,
+	type MysqlTable,
 	upgradeTable,
 } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
@@ -26,7 +28,7 @@ const STEP_MS = 60_000;
 
 interface Wanted {
 	readonly shard: Shard;
-	readonly tables: readonly Table[];
+	readonly tables: readonly MysqlTable[];
 }
 
 /**
@@ -104,16 +106,16 @@ export async function missingTables(
 
 function missingIn(
 	database: string,
-	tables: readonly Table[],
+	tables: readonly MysqlTable[],
 	existing: ReadonlySet<string>,
-): readonly Table[] {
+): readonly MysqlTable[] {
 	return tables.filter(({ name }) => !existing.has(`${database}.${name}`));
 }
 
 /** Upgrades of tables that exist. */
 function upgradesOf(
 	database: string,
-	tables: readonly Table[],
+	tables: readonly MysqlTable[],
 	existing: ReadonlySet<string>,
 ): readonly TableUpgrade[] {
 	return UPGRADES.filter(
@@ -132,7 +134,7 @@ function tablesOfShards(
 	const tables = shardTables(model);
 	const besideFeed = shardTables(model, "dbBesideFeed");
 	const feedTables = shardTables(model, "feed");
-	const modTables = modShardTables();
+	const modTables = MOD_SHARD_TABLES;
 	const tablesOf = (number: number) =>
 		isFeedShard(number)
 			? feedTables

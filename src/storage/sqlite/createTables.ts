@@ -1,11 +1,6 @@
 import { existsSync } from "node:fs";
-import {
-	CREATE,
-	DUE_INDEX,
-	quoted,
-	type TableUpgrade,
-	UPGRADES,
-} from "./ddl.ts";
+import { type TableUpgrade, UPGRADES } from "../statements/tables.ts";
+import { CREATE, DUE_INDEX, upgradeTable } from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
@@ -18,11 +13,8 @@ export function createTables(
 ): void {
 	const names = namesIn(file, tables);
 	file.create((connection) => {
-		for (const { table, clause } of missingColumns(connection, tables)) {
-			connection.run({
-				name: `upgrade ${table}`,
-				text: `ALTER TABLE ${quoted(table)} ${clause}`,
-			});
+		for (const upgrade of missingColumns(connection, tables)) {
+			connection.run(upgradeTable(upgrade));
 		}
 		for (const [index, table] of tables.entries()) {
 			connection.run(table);

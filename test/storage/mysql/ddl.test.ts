@@ -4,9 +4,11 @@ import {
 	createDatabase,
 	createTable,
 	databaseOf,
-	modShardTables,
-	shardTables,
 } from "../../../src/storage/mysql/ddl.ts";
+import {
+	MOD_SHARD_TABLES,
+	shardTables,
+} from "../../../src/storage/statements/tables.ts";
 import { MODEL } from "../../helpers/storageModel.ts";
 
 test("a shard on MySQL has a table for each type and mapping of the model, one for all lists, one for their renumberings, and the outbox", () => {
@@ -27,14 +29,14 @@ test("a shard on MySQL has a table for each type and mapping of the model, one f
 		],
 	);
 	assert.deepEqual(
-		modShardTables().map(({ name }) => name),
+		MOD_SHARD_TABLES.map(({ name }) => name),
 		["lookups"],
 	);
 });
 
 test("the tables on MySQL are as spelled out here", () => {
 	const text = (name: string) => {
-		const table = [...shardTables(MODEL), ...modShardTables()].find(
+		const table = [...shardTables(MODEL), ...MOD_SHARD_TABLES].find(
 			(one) => one.name === name,
 		);
 		assert.ok(table !== undefined);

@@ -7,9 +7,11 @@ import type { StandbyLag } from "./standbyLag.ts";
 export const BEAT_DATABASE = "corkboard";
 export const BEAT_TABLE = {
 	name: "beat",
-	columns: `id TINYINT UNSIGNED NOT NULL PRIMARY KEY,
-	at BIGINT UNSIGNED NOT NULL,
-	holder VARBINARY(36) NOT NULL`,
+	lines: [
+		"id TINYINT UNSIGNED NOT NULL PRIMARY KEY",
+		"at BIGINT UNSIGNED NOT NULL",
+		"holder VARBINARY(36) NOT NULL",
+	],
 };
 
 const BEAT = "`corkboard`.`beat`";
