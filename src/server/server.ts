@@ -18,14 +18,17 @@ import {
 	type GraphiqlAccess,
 	registerGraphiql,
 } from "./graphiql/registerGraphiql.ts";
+import { registerPage } from "./graphiql/registerPage.ts";
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
 import { AnswerCache } from "./graphql/answerCache.ts";
-import type { DependsOnViewer, Execute, UsesOf } from "./graphql/operation.ts";
 import {
-	type GraphqlOptions,
-	registerGraphql,
-} from "./graphql/registerGraphql.ts";
-import { ShortWay } from "./graphql/shortWay.ts";
+	type ApolloStepOptions,
+	openApolloStep,
+} from "./graphql/apolloStep.ts";
+import { GraphqlHandler } from "./graphql/graphqlHandler.ts";
+import { KnownDocuments } from "./graphql/knownDocuments.ts";
+import type { DependsOnViewer, Execute, UsesOf } from "./graphql/operation.ts";
+import { ResponseSender } from "./graphql/responseSender.ts";
 import { clientAddress, trustedProxies } from "./http/address.ts";
 import { allowedOrigins } from "./http/cors.ts";
 import { type HealthChecks, registerHealth } from "./http/health.ts";
@@ -34,9 +37,7 @@ import {
 	type HttpApp,
 	type HttpLimits,
 } from "./http/httpApp.ts";
-import { RequestHeadReader } from "./http/requestHead.ts";
 import type { StartSpan } from "./http/requestSpan.ts";
-import { ResponseWriter } from "./http/responseWriter.ts";
 import type { HttpStatus } from "./http/status.ts";
 import type { Ways } from "./http/ways.ts";
 import type { Budget } from "./limits/budget.ts";
@@ -138,11 +139,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		userOfAccount: options.userOfAccount ?? (async () => null),
 	};
 	const trustProxy = trustedProxies(options.trustProxy);
+	const addressOf = (message: IncomingMessage) =>
+		clientAddress(message, trustProxy);
+	const identifyBy = (authorization: string | undefined) =>
+		identify(authorization, accessTokens, users, operators);
 	const origins = allowedOrigins(mode, options.cors);
 	const compression = options.compression ?? true;
 	const requestIdHeader = options.requestIdHeader ?? null;
-	const addressOf = (message: IncomingMessage) =>
-		clientAddress(message, trustProxy);
 	const http = await createHttpApp({
 		log,
 		origins,
@@ -150,21 +153,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		compression,
 		requestIdHeader,
 		limits,
-		allowedMethods: new Map([
-			["/graphql", ["GET", "POST"]],
-			["/health/live", ["GET"]],
-			["/health/ready", ["GET"]],
-			...(options.graphiql === "operators"
-				? ([
-						[SIGN_IN_PATH, ["POST"]],
-						[SIGN_OUT_PATH, ["POST"]],
-					] as const)
-				: []),
-		]),
+		allowedMethods: allowedMethods(options.graphiql),
 	});
 	const { app } = http;
-	const identifyBy = (authorization: string | undefined) =>
-		identify(authorization, accessTokens, users, operators);
 	const requestsInProgress = new RequestsInProgress(
 		options.maxRequestsInProgress ?? Number.POSITIVE_INFINITY,
 		http.refusals,
@@ -188,12 +179,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 						explain: mode === "development" || hasOperators(operators),
 						identify: async (authorization) => identifyBy(authorization),
 					});
-		const graphql: GraphqlOptions = {
+		registerPage(app, page, requestsInProgress);
+		const steps: ApolloStepOptions = {
 			...options,
 			identify: identifyBy,
 			addressOf,
-			page,
-			compression,
 			ways,
 			documents: options.documents ?? anyDocument(log),
 			operatorDocuments: hasOperators(operators)
@@ -202,38 +192,40 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 			dependsOnViewer: options.dependsOnViewer ?? (() => true),
 			usesOf: options.usesOf ?? (() => null),
 			httpStatus: options.httpStatus ?? "audit",
-			httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
 			budget: options.budget ?? null,
 			startSpan: options.startSpan ?? null,
 			recordsRequests: options.recordsRequests ?? false,
-			requestsInProgress,
-			executionMs: limits.executionMs,
 		};
-		await registerGraphql(app, graphql);
-		if (options.shortWay ?? true) {
-			const answers = new AnswerCache(options.answerCacheBytes ?? 0);
-			const reportLevel = (message: unknown) =>
-				(message as Levels).localCache?.({
-					cache: "answers",
-					...answers.level(),
-				});
-			CHANNELS.levels.subscribe(reportLevel);
-			app.addHook("onClose", async () => {
-				CHANNELS.levels.unsubscribe(reportLevel);
-			});
-			const shortWay = new ShortWay({
-				...graphql,
-				http,
-				heads: new RequestHeadReader({ trustProxy, compresses: compression }),
-				writer: new ResponseWriter(origins),
+		const known =
+			(options.shortWay ?? true)
+				? new KnownDocuments({
+						...steps,
+						answers: openAnswers(app, options.answerCacheBytes ?? 0),
+					})
+				: null;
+		const { shutdown, bodies } = http;
+		http.answerFirst(
+			new GraphqlHandler({
+				...steps,
+				shutdown,
+				bodies,
+				trustProxy,
+				compression,
 				requestIdHeader,
 				rateLimit: options.rateLimit ?? null,
-				answers,
-			});
-			http.answerFirst((message, response, handOver) =>
-				shortWay.handle(message, response, handOver),
-			);
-		}
+				requestsInProgress,
+				executionMs: limits.executionMs,
+				sender: new ResponseSender({
+					log,
+					shutdown,
+					origins,
+					httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
+				}),
+				reuse: known?.reuse ?? null,
+				runKnown: known?.run ?? null,
+				runByApollo: await openApolloStep(app, steps),
+			}),
+		);
 		await listen(app, options.host, options.port);
 	} catch (error) {
 		// Stops every Apollo Server that has started.
@@ -252,6 +244,35 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		close,
 		[Symbol.asyncDispose]: close,
 	};
+}
+
+/** The methods of each path. */
+function allowedMethods(
+	graphiql: GraphiqlAccess,
+): ReadonlyMap<string, readonly string[]> {
+	return new Map([
+		["/graphql", ["GET", "POST"]],
+		["/health/live", ["GET"]],
+		["/health/ready", ["GET"]],
+		...(graphiql === "operators"
+			? ([
+					[SIGN_IN_PATH, ["POST"]],
+					[SIGN_OUT_PATH, ["POST"]],
+				] as const)
+			: []),
+	]);
+}
+
+/** Whole answers that are kept, and reported with the other caches until the app closes. */
+function openAnswers(app: FastifyInstance, maxBytes: number): AnswerCache {
+	const answers = new AnswerCache(maxBytes);
+	const reportLevel = (message: unknown) =>
+		(message as Levels).localCache?.({ cache: "answers", ...answers.level() });
+	CHANNELS.levels.subscribe(reportLevel);
+	app.addHook("onClose", async () => {
+		CHANNELS.levels.unsubscribe(reportLevel);
+	});
+	return answers;
 }
 
 async function drain(

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from "fastify";
 import { ERRORS } from "../../errors.ts";
 import { type CheckedDocument, sha256Of } from "./checkDocumentFile.ts";
 import type { Documents } from "./documents.ts";
@@ -23,42 +22,55 @@ const SHA256 = /^[0-9a-f]{64}$/;
  * in a POST's body or a GET's parameters. An empty operationName counts as
  * absent (GraphQL over HTTP, "GET"; clients send it by POST too). Apollo rejects
  * whatever is malformed in another way.
- *
- * A GET without a text passes Apollo's CSRF prevention. That check protects
- * cookies, which are ignored here, and side effects, which a GET does not have.
- * The GET can only run a document that the server already has, from a POST or a
- * file.
  */
 export async function resolveDocument(
-	request: FastifyRequest,
+	{ isGet, body, search }: SentParameters,
 	documents: Documents,
-): Promise<DocumentError | null> {
-	if (request.method === "GET") return resolveParameters(request, documents);
-	const { body } = request;
+): Promise<DocumentError | ResolvedParameters> {
+	if (isGet) return resolveParameters(search, documents);
+	const asSent = { body, search, isSafe: false };
 	if (typeof body !== "object" || body === null || Array.isArray(body)) {
-		return null;
+		return asSent;
 	}
 	let parameters = body as Readonly<Record<string, unknown>>;
 	if (parameters.operationName === "") {
 		parameters = { ...parameters, operationName: null };
-		request.body = parameters;
 	}
-	if (!isExtensible(parameters.extensions)) return null;
+	const named = { ...asSent, body: parameters };
+	if (!isExtensible(parameters.extensions)) return named;
 	const resolved = await find(parameters, documents);
-	if (resolved === null || "message" in resolved) return resolved;
-	request.body = {
-		...parameters,
-		query: undefined,
-		extensions: extensionsWith(parameters.extensions, resolved.sha256),
-	};
-	return null;
+	if (resolved === null) return named;
+	if ("message" in resolved) return resolved;
+	const extensions = extensionsWith(parameters.extensions, resolved.sha256);
+	return { ...asSent, body: { ...parameters, query: undefined, extensions } };
+}
+
+/** What a request says. */
+export interface SentParameters {
+	readonly isGet: boolean;
+	/** Of a POST, parsed. */
+	readonly body: unknown;
+	/** Of a GET. */
+	readonly search: string;
+}
+
+/** The same as Apollo understands it. */
+export interface ResolvedParameters {
+	readonly body: unknown;
+	readonly search: string;
+	/**
+	 * Whether it is a GET without a text, which needs no CSRF prevention. Apollo's
+	 * check protects cookies, which are ignored here, and side effects, which a GET
+	 * does not have. The GET can only run a document that the server already has,
+	 * from a POST or a file.
+	 */
+	readonly isSafe: boolean;
 }
 
 async function resolveParameters(
-	request: FastifyRequest,
+	search: string,
 	documents: Documents,
-): Promise<DocumentError | null> {
-	const [path = "", search = ""] = request.raw.url?.split(/\?(.*)/s, 2) ?? [];
+): Promise<DocumentError | ResolvedParameters> {
 	const parameters = new URLSearchParams(search);
 	for (const name of ["documentId", "id", "doc_id"]) {
 		if (parameters.getAll(name).length > 1) {
@@ -68,18 +80,17 @@ async function resolveParameters(
 	const names = parameters.getAll("operationName");
 	if (names.length === 1 && names[0] === "") {
 		parameters.delete("operationName");
-		request.raw.url = `${path}?${parameters}`;
 	}
 	const extensions = jsonOf(parameters.get("extensions"));
-	if (!parameters.has("query")) {
-		request.headers = { "apollo-require-preflight": "no text" };
-	}
-	if (!isExtensible(extensions)) return null;
+	const isSafe = !parameters.has("query");
+	const named = { body: undefined, search: parameters.toString(), isSafe };
+	if (!isExtensible(extensions)) return named;
 	const resolved = await find(
 		{ ...Object.fromEntries(parameters), extensions },
 		documents,
 	);
-	if (resolved === null || "message" in resolved) return resolved;
+	if (resolved === null) return named;
+	if ("message" in resolved) return resolved;
 	for (const name of ["documentId", "id", "doc_id", "query"]) {
 		parameters.delete(name);
 	}
@@ -87,8 +98,7 @@ async function resolveParameters(
 		"extensions",
 		JSON.stringify(extensionsWith(extensions, resolved.sha256)),
 	);
-	request.raw.url = `${path}?${parameters}`;
-	return null;
+	return { ...named, search: parameters.toString() };
 }
 
 type Resolution = { readonly sha256: string } | DocumentError | null;

@@ -1,4 +1,4 @@
-import type { PageHandler } from "../graphql/registerGraphql.ts";
+import type { PageHandler } from "./registerPage.ts";
 
 const POLICY =
 	"default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";

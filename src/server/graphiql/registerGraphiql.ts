@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Identity } from "../auth/identity.ts";
-import type { PageHandler } from "../graphql/registerGraphql.ts";
-import { sendError } from "../http/httpApp.ts";
+import { sendError } from "../http/errorResponses.ts";
 import type { GraphiqlAssets } from "./assetFolder.ts";
 import { openGraphiqlAssets } from "./openGraphiqlAssets.ts";
 import type { PageConfig, PageExample } from "./pageConfig.ts";
+import type { PageHandler } from "./registerPage.ts";
 import { registerSignIn } from "./signIn.ts";
 
 /** Who gets the page. Operators sign in with a token. */

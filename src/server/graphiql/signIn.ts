@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { asClientError } from "../../errors.ts";
 import type { Identity } from "../auth/identity.ts";
-import type { PageHandler } from "../graphql/registerGraphql.ts";
+import type { PageHandler } from "./registerPage.ts";
 
 export const SIGN_IN_PATH = "/graphiql/sign-in";
 export const SIGN_OUT_PATH = "/graphiql/sign-out";

@@ -4,8 +4,8 @@ import { BoundedMap } from "../../util/boundedMap.ts";
 import { fnv1a } from "../../util/fnv1a.ts";
 import type { Documents } from "../documents/documents.ts";
 import { COMPRESSED_BYTES } from "../http/compression.ts";
+import { type Body, keptBody } from "./body.ts";
 import type { Reuse } from "./operation.ts";
-import type { Body } from "./responseSender.ts";
 
 /** The response to one request, for one viewer, as long as it stays true. */
 export interface KeptAnswer {
@@ -110,6 +110,7 @@ export class AnswerCache {
 		this.#answers.set(key, {
 			...answer,
 			operationName: operationName && copyOf(operationName),
+			body: keptBody(answer.body),
 		});
 	}
 }

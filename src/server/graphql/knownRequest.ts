@@ -1,6 +1,6 @@
 import type { Documents, RunnableDocument } from "../documents/documents.ts";
 
-/** What a request says that the short way understands. */
+/** What a plain request for a known document says. */
 export interface KnownRequest extends RunnableDocument {
 	readonly operationName: string | undefined;
 	readonly variables: Readonly<Record<string, unknown>>;
@@ -17,9 +17,10 @@ type Parameters = Readonly<Record<string, unknown>>;
  * register its document.
  */
 export function findKnownRequest(
-	parameters: Parameters,
+	parameters: unknown,
 	documents: Documents,
 ): KnownRequest | null {
+	if (!isRecord(parameters)) return null;
 	const { operationName, variables } = parameters;
 	if (!isAbsent(operationName) && typeof operationName !== "string") {
 		return null;
@@ -74,10 +75,9 @@ function persistedHash(extensions: unknown): string | null | undefined {
 	return typeof sha256Hash === "string" ? sha256Hash : undefined;
 }
 
-/** The parameters of a URL, `variables` and `extensions` parsed; null where one occurs twice or is malformed. */
-export function parametersOf(url: string): Parameters | null {
+/** The parameters of a GET, `variables` and `extensions` parsed; null where one occurs twice or is malformed. */
+export function parametersIn(search: string): Parameters | null {
 	const parameters: Record<string, unknown> = Object.create(null);
-	const search = url.slice(url.indexOf("?") + 1);
 	try {
 		for (const part of search.split("&")) {
 			if (part === "") continue;
@@ -105,17 +105,6 @@ function decode(text: string): string {
 	return decodeURIComponent(
 		text.includes("+") ? text.replaceAll("+", " ") : text,
 	);
-}
-
-/** The parameters in the body of a POST; null where it is not a JSON object, or has text that secure-json-parse may reject. */
-export function parametersIn(body: string): Parameters | null {
-	if (/__proto__|constructor|\\u/.test(body)) return null;
-	try {
-		const parameters: unknown = JSON.parse(body);
-		return isRecord(parameters) ? parameters : null;
-	} catch {
-		return null;
-	}
 }
 
 function isAbsent(value: unknown): value is null | undefined {

@@ -33,9 +33,8 @@ import type {
 } from "./operation.ts";
 
 /*
- * The steps of a GraphQL request, each in one place. Both ways of a request take
- * them: Apollo's (apollo.ts, registerGraphql.ts), which answers everything, and
- * the short way (shortWay.ts), which answers known documents.
+ * What running an operation takes, each in one place: for known documents
+ * (knownDocuments.ts) and for all others (apollo.ts, apolloStep.ts).
  */
 
 /** How long an aborted operation may take to return a partial result. */
@@ -61,17 +60,6 @@ export interface StepOptions {
 
 /** Who sent a request, or why that is refused. */
 export type Sender = Identity | { readonly error: unknown };
-
-const senders = new WeakMap<IncomingMessage, Sender>();
-
-/** So that the long way need not ask again. */
-export function recordSender(message: IncomingMessage, sender: Sender): void {
-	senders.set(message, sender);
-}
-
-export function senderOf(message: IncomingMessage): Sender | undefined {
-	return senders.get(message);
-}
 
 /** Who sent the request. Throws, or rejects, where the sender has no valid identity. */
 export function identifySender(

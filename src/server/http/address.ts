@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { isIPv6 } from "node:net";
 import proxyAddr from "@fastify/proxy-addr";
-import { normalizeIP } from "@fastify/rate-limit";
+import { Remembered } from "./remembered.ts";
 
 /** Whether the proxy with this address, so many hops away, is trusted. */
 export type TrustProxy = (address: string, hop: number) => boolean;
@@ -29,7 +30,7 @@ export function clientAddress(
 			? remoteAddress
 			: (proxyAddr.all(message, trust).at(-1) ?? remoteAddress);
 	if (address === lastAddress) return lastNormalized;
-	lastNormalized = normalizeIP(address);
+	lastNormalized = normalized(address);
 	lastAddress = address;
 	return lastNormalized;
 }
@@ -37,3 +38,48 @@ export function clientAddress(
 /** Of the previous call: a connection brings many requests. */
 let lastAddress: string | null = null;
 let lastNormalized = "";
+
+/** In the one spelling of RFC 5952. An address of IPv4 within IPv6 is that of IPv4. */
+function normalized(address: string): string {
+	if (!isIPv6(address)) return address.toLowerCase();
+	const groups = groupsOf(address.split("%", 1)[0] as string);
+	const [a, b, c, d, e, f, g = 0, h = 0] = groups;
+	if (f === 0xffff && [a, b, c, d, e].every((group) => group === 0)) {
+		return [g >> 8, g & 255, h >> 8, h & 255].join(".");
+	}
+	const network = groups.slice(0, 4).map((group) => group.toString(16));
+	return new URL(`http://[${network.join(":")}::]`).hostname.slice(1, -1);
+}
+
+/** The eight numbers of a valid address of IPv6. */
+function groupsOf(address: string): readonly number[] {
+	const bytes = /[\d.]+\.\d+$/.exec(address)?.[0];
+	const [a = 0, b = 0, c = 0, d = 0] = bytes?.split(".").map(Number) ?? [];
+	const hex = bytes
+		? `${address.slice(0, -bytes.length)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+		: address;
+	const [before = [], after = []] = hex
+		.split("::")
+		.map((half) => half.split(":").filter((group) => group !== ""));
+	const zeros = Array<string>(8 - before.length - after.length).fill("0");
+	return [...before, ...zeros, ...after].map((group) =>
+		Number.parseInt(group, 16),
+	);
+}
+
+/** Whether a request says of which host it asks, by a name that a URL may have. */
+export function hasHost(
+	{ headers, socket }: IncomingMessage,
+	trust: TrustProxy | null,
+): boolean {
+	const named = headers["x-forwarded-host"];
+	const isForwarded =
+		named !== undefined && trust?.(socket.remoteAddress ?? "", 0) === true;
+	return hosts.get(
+		isForwarded ? String(named).split(",").at(-1)?.trim() : headers.host,
+	);
+}
+
+const hosts = new Remembered((host = "") =>
+	URL.canParse(`http://${/^\[[^\]]*\]?|^[^:]*/.exec(host)?.[0]}/`),
+);

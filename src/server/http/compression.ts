@@ -6,7 +6,9 @@ import {
 	gzip,
 	gzipSync,
 } from "node:zlib";
+import type { FastifyInstance } from "fastify";
 import type { MaybePromise } from "../../util/maybePromise.ts";
+import { addVary } from "./cors.ts";
 
 /** A smaller response fits into one packet uncompressed. */
 export const COMPRESSED_BYTES = 1_400;
@@ -29,15 +31,53 @@ const GZIP = { level: 1, windowBits: 14, memLevel: 7 };
 
 export type Encoding = "br" | "gzip";
 
-/** Of an Accept-Encoding header without weights: what is sent, null for neither; undefined for a header that takes more to understand. */
-export function encodingFor(
-	accepted: string | undefined,
-): Encoding | null | undefined {
-	if (accepted === undefined) return null;
-	if (!/^[a-z, \t-]*$/.test(accepted)) return undefined;
-	const encodings = accepted.split(/[, \t]+/);
-	if (encodings.includes("br")) return "br";
-	return encodings.includes("gzip") ? "gzip" : null;
+/** The encoding that a client prefers, by its Accept-Encoding header; null for none. Of those that it likes equally, brotli. */
+export function encodingFor(accepted: string | undefined): Encoding | null {
+	let best: Encoding | null = null;
+	let bestWeight = 0;
+	for (const part of accepted?.toLowerCase().split(",") ?? []) {
+		const [name = "", ...parameters] = part.split(";");
+		const encoding = NAMES.get(name.trim());
+		if (encoding === undefined) continue;
+		const weight = weightIn(parameters);
+		if (weight > bestWeight || (weight === bestWeight && encoding === "br")) {
+			best = weight > 0 ? encoding : best;
+			bestWeight = weight;
+		}
+	}
+	return best;
+}
+
+/** Whoever accepts any encoding gets the one that everybody understands. */
+const NAMES: ReadonlyMap<string, Encoding> = new Map([
+	["br", "br"],
+	["gzip", "gzip"],
+	["x-gzip", "gzip"],
+	["*", "gzip"],
+]);
+
+function weightIn(parameters: readonly string[]): number {
+	for (const parameter of parameters) {
+		const weight = /^\s*q\s*=\s*([\d.]+)\s*$/.exec(parameter)?.[1];
+		if (weight !== undefined) return Number.parseFloat(weight) || 0;
+	}
+	return 1;
+}
+
+/** Compresses what Fastify's routes send: text. */
+export function registerCompression(app: FastifyInstance): void {
+	app.addHook("onSend", async ({ headers }, reply, payload) => {
+		if (typeof payload !== "string" && !Buffer.isBuffer(payload))
+			return payload;
+		if (headers["x-no-compression"] !== undefined) return payload;
+		const encoding = encodingFor(headers["accept-encoding"] as string);
+		if (encoding === null) return payload;
+		const bytes = Buffer.from(payload as string);
+		if (bytes.length < COMPRESSED_BYTES) return payload;
+		addVary(reply, "accept-encoding");
+		reply.header("content-encoding", encoding);
+		return compressBody(bytes, encoding);
+	});
 }
 
 /** A promise for a large body. */

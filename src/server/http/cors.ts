@@ -1,3 +1,5 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+
 /** Origins whose pages may read responses. */
 export type AllowedOrigins = readonly (string | RegExp)[];
 
@@ -12,9 +14,9 @@ export function allowedOrigins(
 }
 
 /** Headers that pages of other origins may read. */
-export const EXPOSED_HEADERS = ["etag", "retry-after", "x-request-id"];
+export const EXPOSED_HEADERS = "etag, retry-after, x-request-id";
 
-/** Access-Control-Allow-Origin, as @fastify/cors sets it; null for none. */
+/** Access-Control-Allow-Origin; null for none. */
 export function allowedOrigin(
 	origins: AllowedOrigins,
 	origin: string | undefined,
@@ -34,4 +36,41 @@ export function allowedOrigin(
 /** Then no response depends on the origin. */
 export function allowsAll(origins: AllowedOrigins): boolean {
 	return origins.includes("*");
+}
+
+/**
+ * Lets pages of allowed origins read the responses of Fastify's routes, and
+ * answers what browsers ask before they send a request. Any request header is
+ * allowed: clients have some of their own. Cookies are ignored, so only the
+ * origin needs a check.
+ */
+export function registerCors(
+	app: FastifyInstance,
+	origins: AllowedOrigins,
+): void {
+	app.addHook("onRequest", async ({ method, headers }, reply) => {
+		if (!allowsAll(origins)) addVary(reply, "Origin");
+		const origin = allowedOrigin(origins, headers.origin);
+		if (origin !== null) reply.header("access-control-allow-origin", origin);
+		reply.header("access-control-expose-headers", EXPOSED_HEADERS);
+		if (method !== "OPTIONS") return;
+		addVary(reply, "Access-Control-Request-Headers");
+		const asked = headers["access-control-request-headers"];
+		if (asked !== undefined) {
+			reply.header("access-control-allow-headers", asked);
+		}
+		return reply
+			.header("access-control-allow-methods", "GET, POST")
+			.header("access-control-max-age", "600")
+			.header("content-length", "0")
+			.code(204)
+			.send();
+	});
+	// The hook has replied.
+	app.options("*", (_request, reply) => reply.send());
+}
+
+export function addVary(reply: FastifyReply, name: string): void {
+	const known = reply.getHeader("vary");
+	reply.header("vary", known === undefined ? name : `${known}, ${name}`);
 }

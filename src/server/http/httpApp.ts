@@ -1,41 +1,31 @@
 import { randomUUID } from "node:crypto";
-import {
-	type IncomingMessage,
-	type ServerResponse,
-	STATUS_CODES,
-} from "node:http";
-import type { Socket } from "node:net";
-import compress from "@fastify/compress";
-import cors from "@fastify/cors";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import Fastify, {
 	type FastifyBaseLogger,
-	type FastifyError,
 	type FastifyInstance,
-	type FastifyReply,
-	type FastifyRequest,
 	LogController,
 } from "fastify";
-import { ERRORS, type ErrorCode } from "../../errors.ts";
-import type { TrustProxy } from "./address.ts";
+import { hasHost, type TrustProxy } from "./address.ts";
 import { BODY_BYTES, BodyReader } from "./bodyReader.ts";
-import { internalError, RETRY_AFTER } from "./clientError.ts";
-import { COMPRESSED_BYTES } from "./compression.ts";
+import { registerCompression } from "./compression.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
-import { type AllowedOrigins, EXPOSED_HEADERS } from "./cors.ts";
-import { HttpError } from "./httpError.ts";
-import { encodingError, registerJsonParser } from "./jsonBody.ts";
-import { GRAPHQL_PATH, isNegotiated, mediaTypeFor } from "./mediaType.ts";
+import { type AllowedOrigins, registerCors } from "./cors.ts";
+import {
+	handleError,
+	rejectMalformedRequest,
+	sendError,
+} from "./errorResponses.ts";
+import { encodingError } from "./jsonBody.ts";
+import { GRAPHQL_PATH, isNegotiated } from "./mediaType.ts";
 import { Refusals } from "./refusals.ts";
-import { logRequest, NO_OPERATION, outcomeOf } from "./requestOutcome.ts";
-import { spanOf } from "./requestSpan.ts";
-import { workDoneOn } from "./workDone.ts";
+import { logRequest, NO_OPERATION } from "./requestOutcome.ts";
 
 export interface HttpApp {
 	readonly app: FastifyInstance;
 	readonly shutdown: Shutdown;
 	readonly refusals: Refusals;
 	readonly bodies: BodyReader;
-	/** Offer each request to this handler first. Fastify gets those that it returns false for, and those that it hands over later. */
+	/** Offer each request to this handler first. Fastify gets those that it does not take. */
 	answerFirst(handler: FirstHandler): void;
 }
 
@@ -64,12 +54,11 @@ export class Shutdown {
 	}
 }
 
-/** Returns whether it answers the request. If it cannot after all, it calls `handOver`. */
-export type FirstHandler = (
-	message: IncomingMessage,
-	response: ServerResponse,
-	handOver: () => void,
-) => boolean;
+/** Answers requests past Fastify. */
+export interface FirstHandler {
+	takes(message: IncomingMessage): boolean;
+	handle(message: IncomingMessage, response: ServerResponse): void;
+}
 
 export interface HttpLimits extends ConnectionLimits {
 	/** From the first byte of a request to its last. */
@@ -135,36 +124,46 @@ export async function createHttpApp(options: {
 		maxBytes: limits.bodyBytes,
 		refusals,
 	});
-	registerJsonParser(app, bodies);
+	// Only forms have a body here: their routes have a parser of their own.
+	app.removeAllContentTypeParsers();
 	const [toFastify] = app.server.listeners("request") as [
 		(message: IncomingMessage, response: ServerResponse) => void,
 	];
 	app.server.removeListener("request", toFastify);
-	let first: FirstHandler = () => false;
+	let first: FirstHandler = { takes: () => false, handle: () => {} };
 	// No work is done for a request before its turn.
 	app.server.on("request", (message, response) => {
-		const handOver = () => toFastify(message, response);
 		connections.admit(
 			message.socket,
 			response,
 			() => {
-				if (!first(message, response, handOver)) handOver();
+				if (first.takes(message)) first.handle(message, response);
+				else toFastify(message, response);
 			},
-			handOver,
+			() => toFastify(message, response),
 		);
 	});
 
 	// Again, for the second server that Fastify opens where the host has two
 	// addresses; and to say which request is one too many.
-	app.addHook("onRequest", ({ raw: { socket } }, reply, done) =>
-		connections.admit(socket, reply.raw, done, () => {
-			reply.header("connection", "close");
-			sendError(
-				reply,
-				"UNAVAILABLE",
-				`More than ${limits.pipelined} requests are waiting on this connection. Retry on another one.`,
-			);
-		}),
+	app.addHook("onRequest", ({ id, raw }, reply, done) =>
+		connections.admit(
+			raw.socket,
+			reply.raw,
+			() => {
+				if (!first.takes(raw)) return done();
+				reply.hijack();
+				first.handle(raw, reply.raw);
+			},
+			() => {
+				reply.header("x-request-id", id).header("connection", "close");
+				sendError(
+					reply,
+					"UNAVAILABLE",
+					`More than ${limits.pipelined} requests are waiting on this connection. Retry on another one.`,
+				);
+			},
+		),
 	);
 	app.addHook("onRequest", async (request, reply) => {
 		reply.header("x-request-id", request.id);
@@ -175,13 +174,10 @@ export async function createHttpApp(options: {
 			reply.header("vary", isCacheable ? "Accept, Authorization" : "Accept");
 		}
 		const path = request.url.split("?", 1)[0] ?? "";
-		// A request with work done arrived before the drain: its body was awaited.
-		const isNew = workDoneOn(request.raw) === undefined;
-		if (shutdown.isDraining && isNew && !path.startsWith("/health/")) {
+		if (shutdown.isDraining && !path.startsWith("/health/")) {
 			return sendError(reply, "UNAVAILABLE", "The server is shutting down.");
 		}
-		// Apollo's integration builds a URL of these two, which may throw.
-		if (!URL.canParse(`${request.protocol}://${request.hostname}/`)) {
+		if (!hasHost(request.raw, options.trustProxy)) {
 			return sendError(
 				reply,
 				"BAD_REQUEST",
@@ -189,15 +185,7 @@ export async function createHttpApp(options: {
 			);
 		}
 	});
-	await app.register(cors, {
-		origin: [...options.origins],
-		methods: ["GET", "POST"],
-		// Without allowedHeaders, CORS allows any request header: clients have some
-		// of their own. Cookies are ignored, so only the origin needs a check.
-		exposedHeaders: EXPOSED_HEADERS,
-		maxAge: 600,
-		strictPreflight: false,
-	});
+	registerCors(app, options.origins);
 	// Before the body is read.
 	app.addHook("onRequest", async (request, reply) => {
 		if (!request.is404) return;
@@ -212,16 +200,13 @@ export async function createHttpApp(options: {
 		);
 	});
 	app.addHook("preParsing", async (request, reply) => {
-		const message = encodingError(request, reply);
-		if (message !== null) return sendError(reply, "BAD_REQUEST", message, 415);
+		const error = encodingError(request.headers);
+		if (error === null) return;
+		const [name, value] = error.accepted;
+		if (name !== undefined) reply.header(name, value);
+		return sendError(reply, "BAD_REQUEST", error.message, 415);
 	});
-	if (options.compression) {
-		await app.register(compress, {
-			threshold: COMPRESSED_BYTES,
-			encodings: ["br", "gzip"],
-			globalDecompression: false,
-		});
-	}
+	if (options.compression) registerCompression(app);
 	app.setNotFoundHandler((_request, reply) => sendError(reply, "NOT_FOUND"));
 	app.setErrorHandler(handleError);
 	// A connection kept alive would prolong the drain.
@@ -229,10 +214,10 @@ export async function createHttpApp(options: {
 		if (shutdown.isDraining) reply.header("connection", "close");
 	});
 	app.addHook("onResponse", async (request, reply) => {
-		const arrivedAt = workDoneOn(request.raw)?.arrivedAt;
+		// Handled past Fastify.
+		if (!reply.hasHeader("x-request-id")) return;
 		// The pattern: the URL may hold a query and its variables.
 		const route = request.routeOptions.url ?? null;
-		const outcome = outcomeOf(request.raw);
 		logRequest(
 			request.log,
 			{
@@ -241,14 +226,11 @@ export async function createHttpApp(options: {
 				method: request.method,
 				route,
 				status: reply.statusCode,
-				ms:
-					arrivedAt === undefined
-						? reply.elapsedTime
-						: performance.now() - arrivedAt,
-				span: spanOf(request.raw),
+				ms: reply.elapsedTime,
+				span: null,
 				headers: request.headers,
 			},
-			outcome ?? (route === GRAPHQL_PATH ? NO_OPERATION : null),
+			route === GRAPHQL_PATH ? NO_OPERATION : null,
 		);
 	});
 	return {
@@ -267,96 +249,4 @@ export function requestId(given: string | string[] | undefined): string {
 	return typeof given === "string" && /^[\w.:/+=-]{1,128}$/.test(given)
 		? given
 		: randomUUID();
-}
-
-/** What Fastify throws before Apollo handles the request, or fails outside of Apollo. */
-function handleError(
-	error: FastifyError,
-	request: FastifyRequest,
-	reply: FastifyReply,
-): FastifyReply {
-	const status = error.statusCode ?? 500;
-	if (error instanceof HttpError) {
-		return sendError(reply, error.code, error.message, status);
-	}
-	if (status >= 400 && status < 500) {
-		const isJsonError = request.method === "POST" && status === 400;
-		const message =
-			REJECTIONS[isJsonError ? "invalidJson" : status] ??
-			`${STATUS_CODES[status] ?? "Bad Request"}.`;
-		const code = status === 404 ? "NOT_FOUND" : "BAD_REQUEST";
-		return sendError(reply, code, message, status);
-	}
-	return sendErrorBody(
-		reply,
-		500,
-		JSON.stringify({ errors: [internalError(error, request.log)] }),
-	);
-}
-
-/** Messages of what Fastify rejects, by status. */
-const REJECTIONS: Readonly<Record<string | number, string>> = {
-	invalidJson: "The body is not valid JSON.",
-	413: `The body is larger than ${BODY_BYTES} bytes.`,
-	415: "The body must be of type application/json.",
-};
-
-const TOO_SLOW = "ERR_HTTP_REQUEST_TIMEOUT";
-
-/**
- * Requests that Node cannot parse or that arrive too slowly: there is no reply
- * object for them. While the response to an earlier request of the connection is
- * due, the client would take this one for it.
- */
-function rejectMalformedRequest(
-	error: Error & { readonly code?: string },
-	socket: Socket,
-	isResponding: boolean,
-): void {
-	if (error.code === "ECONNRESET" || socket.destroyed) return;
-	// Nothing was sent on it yet, or lies in the socket of a process that is late. `idleSocketMs` ends it.
-	if (error.code === TOO_SLOW && socket.bytesRead === 0) return;
-	if (socket.writable && !isResponding) {
-		const [status, message] =
-			error.code === TOO_SLOW
-				? ([408, "The request arrived too slowly."] as const)
-				: error.code === "HPE_HEADER_OVERFLOW"
-					? ([431, "The request's headers are too large."] as const)
-					: ([400, "This is not a valid HTTP request."] as const);
-		const body = errorBody("BAD_REQUEST", message);
-		socket.write(
-			[
-				`HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-				"content-type: application/json; charset=utf-8",
-				`content-length: ${Buffer.byteLength(body)}`,
-				"connection: close",
-				"",
-				body,
-			].join("\r\n"),
-		);
-	}
-	socket.destroy(error);
-}
-
-/** Respond in GraphQL's format; message and status default to those of the code. */
-export function sendError(
-	reply: FastifyReply,
-	code: ErrorCode,
-	message: string = ERRORS[code].message,
-	status: number = ERRORS[code].status,
-): FastifyReply {
-	return sendErrorBody(reply, status, errorBody(code, message));
-}
-
-function sendErrorBody(
-	reply: FastifyReply,
-	status: number,
-	body: string,
-): FastifyReply {
-	if (status === 503) reply.header("retry-after", RETRY_AFTER);
-	return reply.code(status).type(mediaTypeFor(reply.request)).send(body);
-}
-
-function errorBody(code: ErrorCode, message: string): string {
-	return JSON.stringify({ errors: [{ message, extensions: { code } }] });
 }

@@ -1,69 +1,91 @@
 import { isAscii } from "node:buffer";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { BodyReader } from "./bodyReader.ts";
+import type { IncomingHttpHeaders } from "node:http";
 import { HttpError } from "./httpError.ts";
-import { workDoneOn } from "./workDone.ts";
 
 /**
- * Accept only JSON in UTF-8 (RFC 8259 §8.1). Fastify's own parser treats any
- * charset as UTF-8 and replaces invalid bytes by U+FFFD, so that the stored
- * text would not be the text sent.
+ * The text of a body. Only UTF-8 is accepted (RFC 8259 §8.1): to replace invalid
+ * bytes by U+FFFD would store another text than was sent.
  */
-export function registerJsonParser(
-	app: FastifyInstance,
-	bodies: BodyReader,
-): void {
-	const parse = app.getDefaultJsonParser("error", "error");
-	app.removeAllContentTypeParsers();
-	app.addContentTypeParser("application/json", (request, payload, done) => {
-		const accept = (error: Error | null, body: Buffer) => {
-			if (error !== null) return done(error, undefined);
-			let text: string;
-			try {
-				text = decodeBody(body);
-			} catch {
-				done(
-					new HttpError("BAD_REQUEST", "The body is not valid UTF-8."),
-					undefined,
-				);
-				return;
-			}
-			parse(request, text, done);
-		};
-		const read = workDoneOn(request.raw)?.body;
-		if (read) accept(read.error, read.bytes);
-		else bodies.read(payload, accept);
-	});
-}
-
-/** Throws for bytes that are not UTF-8. */
 export function decodeBody(body: Buffer): string {
-	return isAscii(body) ? body.toString("latin1") : UTF_8.decode(body);
+	if (isAscii(body)) return body.toString("latin1");
+	try {
+		return UTF_8.decode(body);
+	} catch {
+		throw new HttpError("BAD_REQUEST", "The body is not valid UTF-8.");
+	}
 }
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
+/** Parses the text of a body. Throws for what is not JSON, and for keys that would change a prototype where somebody copies them. */
+export function parseJson(text: string): unknown {
+	const parsed: unknown = JSON.parse(text);
+	if (SUSPICIOUS.test(text)) rejectPoison(parsed);
+	return parsed;
+}
+
+/** A key may be spelled with escapes. */
+const SUSPICIOUS = /__proto__|constructor|\\u/;
+
+function rejectPoison(value: unknown): void {
+	const pending = [value];
+	for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+		if (typeof next !== "object" || next === null) continue;
+		const { constructor: named } = next as Record<string, unknown>;
+		if (
+			Object.hasOwn(next, "__proto__") ||
+			(Object.hasOwn(next, "constructor") &&
+				typeof named === "object" &&
+				named !== null &&
+				Object.hasOwn(named, "prototype"))
+		) {
+			throw new SyntaxError("A key would change a prototype.");
+		}
+		for (const inner of Object.values(next)) pending.push(inner);
+	}
+}
+
+/** Whether a POST has a body, or says of which type it is. */
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+	return (
+		headers["content-type"] !== undefined ||
+		headers["transfer-encoding"] !== undefined ||
+		(headers["content-length"] ?? "0") !== "0"
+	);
+}
+
+export function isJson(type: string | undefined): boolean {
+	return type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type);
+}
+
+/** Why a body is rejected, by its headers alone, with headers that say what is accepted. */
+export interface EncodingError {
+	readonly message: string;
+	/** Names and values in turn. */
+	readonly accepted: readonly string[];
+}
+
 /**
- * Why a body is rejected, by its headers alone; null if it is not. Compressed
- * bodies are rejected, because a kilobyte can expand to a megabyte and a query
- * takes a few kilobytes.
+ * Null if the body is not rejected by its headers. Compressed bodies are
+ * rejected, because a kilobyte can expand to a megabyte and a query takes a few
+ * kilobytes.
  */
-export function encodingError(
-	request: FastifyRequest,
-	reply: FastifyReply,
-): string | null {
-	const { "content-encoding": encoding, "content-type": type } =
-		request.headers;
+export function encodingError({
+	"content-encoding": encoding,
+	"content-type": type,
+}: IncomingHttpHeaders): EncodingError | null {
 	if (
 		encoding !== undefined &&
 		!/^(?:\s*identity\s*(?:,|$))*$/i.test(encoding)
 	) {
-		// RFC 9110 §12.5.3: the encodings that would be accepted.
-		reply.header("accept-encoding", "identity");
-		return "The body must not be compressed.";
+		return {
+			message: "The body must not be compressed.",
+			// RFC 9110 §12.5.3: the encodings that would be accepted.
+			accepted: ["accept-encoding", "identity"],
+		};
 	}
 	const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type ?? "")?.[1];
 	return charset === undefined || /^utf-?8$/i.test(charset)
 		? null
-		: "The body must be in UTF-8.";
+		: { message: "The body must be in UTF-8.", accepted: [] };
 }

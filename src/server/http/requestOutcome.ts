@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyBaseLogger } from "fastify";
 import {
 	CHANNELS,
@@ -40,22 +40,6 @@ export const NO_OPERATION: RequestOutcome = {
 	record: null,
 	uses: null,
 };
-
-const outcomes = new WeakMap<IncomingMessage, RequestOutcome>();
-
-/** Of a request that takes the long way, for its line of the log. */
-export function recordOutcome(
-	message: IncomingMessage,
-	outcome: RequestOutcome,
-): void {
-	outcomes.set(message, outcome);
-}
-
-export function outcomeOf(
-	message: IncomingMessage,
-): RequestOutcome | undefined {
-	return outcomes.get(message);
-}
 
 /** Logs the end of a request. Of a GraphQL request the channel gets it too. */
 export function logRequest(

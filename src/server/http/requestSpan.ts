@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { RequestCompleted, Span } from "../../diagnostics.ts";
 import { ERRORS, isClientCode } from "../../errors.ts";
 
@@ -7,17 +7,6 @@ export type StartSpan = (
 	headers: IncomingHttpHeaders,
 	arrivedAt: number,
 ) => Span | null;
-
-const spans = new WeakMap<IncomingMessage, Span>();
-
-/** Of a request that takes the long way, for its end. */
-export function recordSpan(message: IncomingMessage, span: Span): void {
-	spans.set(message, span);
-}
-
-export function spanOf(message: IncomingMessage): Span | null {
-	return spans.get(message) ?? null;
-}
 
 /** Ends it with what the response was, in the names of OpenTelemetry's conventions for HTTP and GraphQL. */
 export function endRequestSpan(

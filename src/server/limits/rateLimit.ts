@@ -4,7 +4,6 @@ import { publishRefusal } from "../../diagnostics.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { msUntilFull } from "../../util/tokenBucket.ts";
 import { HttpError } from "../http/httpError.ts";
-import { type CountedRequest, workDoneOn } from "../http/workDone.ts";
 import {
 	createTokenBuckets,
 	type SharedTokenBuckets,
@@ -23,6 +22,14 @@ export function createRateLimit(
 	shared: SharedTokenBuckets | null,
 ): RateLimit {
 	return { buckets: createTokenBuckets({ points: requests, perMs }, shared) };
+}
+
+/** A request that was counted towards the rate limit of its address. */
+export interface CountedRequest {
+	/** Names and values in turn: the draft "RateLimit header fields for HTTP". */
+	readonly headers: readonly string[];
+	/** 429, where the address is over its limit. */
+	readonly error: HttpError | null;
 }
 
 export function countRequest(
@@ -73,9 +80,10 @@ export function registerRateLimit(
 		route.onRequest = [
 			...[route.onRequest ?? []].flat(),
 			async ({ raw }: FastifyRequest, reply: FastifyReply) => {
-				const { headers, error } =
-					workDoneOn(raw)?.counted ??
-					(await countRequest(rateLimit, addressOf(raw)));
+				const { headers, error } = await countRequest(
+					rateLimit,
+					addressOf(raw),
+				);
 				for (let at = 0; at < headers.length; at += 2) {
 					reply.header(headers[at] as string, headers[at + 1]);
 				}

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import dns from "node:dns";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
@@ -121,6 +122,21 @@ suite("an error outside GraphQL, in GraphQL's format:", () => {
 		);
 		assert.match(answer, /^HTTP\/1\.1 400 /);
 		assert.match(answer, /\{"errors":\[\{"message":"The URL is malformed\."/);
+	});
+
+	test("a whole URL, as proxies send it, is its path", async () => {
+		for (const [url, status] of [
+			// No such document.
+			["http://a/graphql?documentId=none", 400],
+			["http://a/health/live", 200],
+			["http://a", 404],
+		] as const) {
+			const answer = await raw(
+				toy,
+				`GET ${url} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`,
+			);
+			assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), url);
+		}
 	});
 
 	test("a missing or malformed Host is 400", async () => {
@@ -398,6 +414,36 @@ suite("the log", () => {
 		);
 		assert.equal(lines[1]?.reqId, response.headers.get("x-request-id"));
 	});
+});
+
+test("both addresses of a host answer GraphQL, with one line of the log each", async (t) => {
+	const addresses = ["127.0.0.1", "127.0.0.2"];
+	const all = addresses.map((address) => ({ address, family: 4 }));
+	t.mock.method(dns, "lookup", ((...given: unknown[]) => {
+		const done = given.at(-1) as (...found: unknown[]) => void;
+		const { all: isAll } = given[1] as { all?: boolean };
+		setImmediate(() => (isAll ? done(null, all) : done(null, addresses[0], 4)));
+	}) as never);
+	await using toy = await startToy({ host: "localhost" });
+	t.mock.restoreAll();
+	const { port } = new URL(toy.server.url);
+	for (const address of addresses) {
+		const response = await fetch(`http://${address}:${port}/graphql`, {
+			method: "POST",
+			headers: { "content-type": "application/json" },
+			body: '{"query": "{ hello }"}',
+		});
+		assert.deepEqual(await response.json(), { data: { hello: "Hello you" } });
+	}
+	const lines = () =>
+		toy.lines.filter(({ msg }) => msg === "request completed");
+	await until("the lines", () => lines().length >= 2);
+	const page = await fetch(`http://${addresses[1]}:${port}/graphql`, {
+		headers: { accept: "text/html" },
+	});
+	assert.match(await page.text(), /^<!doctype html>/i);
+	await until("the line of the page", () => lines().length >= 3);
+	assert.equal(lines().length, 3);
 });
 
 test("a client that keeps its connection can use it again", async () => {

@@ -74,6 +74,26 @@ suite("a request body", () => {
 		assert.equal(plain.status, 200);
 	});
 
+	test("is 400 with a key that would change a prototype, however it is spelled", async () => {
+		for (const variables of [
+			'{"__proto__": {}}',
+			'{"a": [{"\\u005f_proto__": 1}]}',
+			'{"constructor": {"prototype": 1}}',
+			'{"c\\u006fnstructor": {"prototype": 1}}',
+		]) {
+			const body = `{"query": "{ hello }", "variables": ${variables}}`;
+			await refused(await send(body, {}), 400, "The body is not valid JSON.");
+		}
+		for (const variables of [
+			'{"constructor": 1}',
+			'{"a": "__proto__ \\u005f"}',
+			'{"prototype": {"constructor": {}}}',
+		]) {
+			const body = `{"query": "{ hello }", "variables": ${variables}}`;
+			assert.equal((await send(body, {})).status, 200, variables);
+		}
+	});
+
 	test("is 415 without a media type", async () => {
 		const response = await fetch(`${toy.server.url}/graphql`, {
 			method: "POST",

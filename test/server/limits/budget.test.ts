@@ -137,6 +137,12 @@ describe("the budget key", () => {
 		assert.notEqual(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
 		assert.equal(of("2001:db8::"), of("2001:db8::5"));
 		assert.notEqual(of("::ffff:192.0.2.1"), of("::ffff:192.0.2.2"));
+		assert.equal(of("::ffff:192.0.2.1"), of("192.0.2.1"));
+		assert.equal(of("::ffff:c000:201"), of("192.0.2.1"));
+		assert.equal(of("fe80::1%eth0"), of("fe80::2%eth1"));
+		assert.equal(of("64:ff9b::192.0.2.1"), of("64:ff9b::192.0.2.2"));
+		assert.equal(of("::1"), of("0:0:0:0:0:0:0:2"));
+		assert.notEqual(of("1::"), of("::1"));
 	});
 });
 

@@ -1,0 +1,35 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { sendError } from "../http/errorResponses.ts";
+import { GRAPHQL_PATH, isBrowser } from "../http/mediaType.ts";
+import type { RequestsInProgress } from "../limits/requestsInProgress.ts";
+
+/** Responds to a browser that opens `/graphql`. */
+export type PageHandler = (
+	request: FastifyRequest,
+	reply: FastifyReply,
+) => Promise<FastifyReply>;
+
+/** The page has the address of the API, whose requests Fastify does not get. */
+export function registerPage(
+	app: FastifyInstance,
+	page: PageHandler,
+	requestsInProgress: RequestsInProgress,
+): void {
+	app.route({
+		method: ["GET", "POST"],
+		url: GRAPHQL_PATH,
+		async onRequest(_request, reply) {
+			if (!requestsInProgress.isFull()) return;
+			return sendError(
+				reply,
+				"UNAVAILABLE",
+				"The server has as many requests in progress as it may. Retry in 1 s.",
+			);
+		},
+		async handler(request, reply) {
+			// Another spelling of the path.
+			if (!isBrowser(request.raw)) return reply.callNotFound();
+			return page(request, reply);
+		},
+	});
+}

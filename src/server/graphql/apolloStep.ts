@@ -1,0 +1,194 @@
+import { type ApolloServer, HeaderMap } from "@apollo/server";
+import type { FastifyInstance } from "fastify";
+import type { Identity } from "../auth/identity.ts";
+import type { Documents } from "../documents/documents.ts";
+import { resolveDocument } from "../documents/resolveDocument.ts";
+import { clientCodeOf, requestError } from "../http/clientError.ts";
+import { NO_OPERATION, type RequestOutcome } from "../http/requestOutcome.ts";
+import {
+	newResponseSummary,
+	type ResponseSummary,
+} from "../http/responseSummary.ts";
+import { type HttpStatus, statusOf } from "../http/status.ts";
+import type { Ways } from "../http/ways.ts";
+import type { RequestDeadline } from "../limits/deadline.ts";
+import { createApollo } from "./apollo.ts";
+import { newBody } from "./body.ts";
+import type { RequestContext } from "./operation.ts";
+import { type GraphqlRequest, type Reply, refusal } from "./request.ts";
+import {
+	type Admitted,
+	admitRequest,
+	type Sender,
+	type StepOptions,
+} from "./requestSteps.ts";
+
+export interface ApolloStepOptions extends StepOptions {
+	readonly documents: Documents;
+	/** Null where there are no operators. */
+	readonly operatorDocuments: Documents | null;
+	readonly httpStatus: HttpStatus;
+	readonly ways: Ways;
+}
+
+/** An Apollo Server, and the documents that it runs. */
+interface Runner {
+	readonly documents: Documents;
+	readonly apollo: ApolloServer<RequestContext>;
+}
+
+/**
+ * The last step: Apollo's GraphQL over HTTP, with parameters that the steps
+ * before have read. It parses, checks and registers documents, and says what is
+ * wrong with a request.
+ */
+export async function openApolloStep(
+	app: FastifyInstance,
+	options: ApolloStepOptions,
+): Promise<(request: GraphqlRequest) => Promise<Reply>> {
+	async function start(
+		documents: Documents,
+		exposesSchema: boolean,
+	): Promise<Runner> {
+		const apollo = createApollo({ ...options, documents, exposesSchema });
+		await apollo.start();
+		// The app is also closed where the server fails to start.
+		app.addHook("onClose", () => apollo.stop());
+		return { documents, apollo };
+	}
+
+	const forEveryone = await start(
+		options.documents,
+		options.mode === "development",
+	);
+	// A server of their own: a document that is valid for an operator may use
+	// introspection, and Apollo caches valid documents.
+	const forOperators =
+		options.operatorDocuments && (await start(options.operatorDocuments, true));
+
+	return (request) => {
+		options.ways.long++;
+		const sender = request.sender as Sender;
+		const runner =
+			"isOperator" in sender && sender.isOperator
+				? (forOperators ?? forEveryone)
+				: forEveryone;
+		return run(request, sender, runner, options);
+	};
+}
+
+async function run(
+	request: GraphqlRequest,
+	sender: Sender,
+	{ documents, apollo }: Runner,
+	options: ApolloStepOptions,
+): Promise<Reply> {
+	const { message, isGet } = request;
+	const hasText = sendsText(request);
+	const resolved = await resolveDocument(request, documents);
+	if ("code" in resolved) {
+		request.outcome = {
+			...NO_OPERATION,
+			isText: hasText || null,
+			codes: [resolved.code],
+		};
+		return refusal(request, resolved.code, resolved.message);
+	}
+	const { body, search } = resolved;
+	const headers = headerMapOf(message.headers);
+	if (resolved.isSafe) headers.set("apollo-require-preflight", "no text");
+	const summary = newResponseSummary();
+	const response = await apollo.executeHTTPGraphQLRequest({
+		httpGraphQLRequest: {
+			method: isGet ? "GET" : "POST",
+			headers,
+			search,
+			body,
+		},
+		context: async () => contextOf(request, sender, body, summary, options),
+	});
+	// Apollo sends others only for @defer and @stream, which the schema does not have.
+	if (response.body.kind !== "complete") throw new Error("An answer in parts.");
+	const outcome = outcomeIn(summary);
+	request.outcome = {
+		...outcome,
+		isText: hasText || (outcome.type === null ? null : false),
+	};
+	const {
+		"content-type": mediaType = "",
+		"cache-control": cacheControl,
+		...others
+	} = Object.fromEntries(response.headers) as Partial<Record<string, string>>;
+	return {
+		status: statusOf(
+			response.status ?? 200,
+			mediaType,
+			summary,
+			options.httpStatus,
+		),
+		mediaType,
+		headers: Object.entries(others).flat() as string[],
+		cacheScope: summary.cacheScope,
+		cacheControl,
+		body: newBody(response.body.string),
+	};
+}
+
+function contextOf(
+	request: GraphqlRequest,
+	sender: Sender,
+	body: unknown,
+	summary: ResponseSummary,
+	options: StepOptions,
+): RequestContext {
+	summary.passedCsrfCheck = true;
+	let admitted: Admitted;
+	try {
+		admitted = admitRequest(
+			options,
+			request.message,
+			body,
+			"error" in sender ? NOBODY : sender,
+			request.span,
+		);
+	} catch (thrown) {
+		summary.code = clientCodeOf(thrown);
+		throw thrown;
+	}
+	if ("error" in sender) {
+		summary.code = clientCodeOf(sender.error);
+		throw requestError(sender.error);
+	}
+	return {
+		...admitted,
+		deadline: request.deadline as RequestDeadline,
+		summary,
+	};
+}
+
+/** A request of an unknown sender is held to the limits of a request, too, before it is refused. */
+const NOBODY: Identity = { viewer: null, isOperator: false };
+
+/** What Apollo rejected before its plugins were asked has a code alone. */
+function outcomeIn({ outcome, code }: ResponseSummary): RequestOutcome {
+	return outcome === NO_OPERATION && code !== null
+		? { ...outcome, codes: [code] }
+		: outcome;
+}
+
+/** Whether the request has a document's text, and not only a name of it. */
+function sendsText({ isGet, search, body }: GraphqlRequest): boolean {
+	if (isGet) return /(?:^|&)query=./.test(search);
+	const { query } = (body ?? {}) as { readonly query?: unknown };
+	return typeof query === "string" && query !== "";
+}
+
+function headerMapOf(
+	headers: Readonly<Record<string, string | string[] | undefined>>,
+): HeaderMap {
+	const map = new HeaderMap();
+	for (const [name, value] of Object.entries(headers)) {
+		if (value !== undefined) map.set(name, [value].flat().join(", "));
+	}
+	return map;
+}

@@ -1,0 +1,311 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FastifyBaseLogger } from "fastify";
+import {
+	andThen,
+	isPromise,
+	type MaybePromise,
+} from "../../util/maybePromise.ts";
+import type { TrustProxy } from "../http/address.ts";
+import { hasHost } from "../http/address.ts";
+import type { BodyReader } from "../http/bodyReader.ts";
+import { internalError } from "../http/clientError.ts";
+import { encodingFor } from "../http/compression.ts";
+import { messageOf } from "../http/errorResponses.ts";
+import {
+	type FirstHandler,
+	requestId,
+	type Shutdown,
+} from "../http/httpApp.ts";
+import { HttpError } from "../http/httpError.ts";
+import {
+	decodeBody,
+	encodingError,
+	hasBody,
+	isJson,
+	parseJson,
+} from "../http/jsonBody.ts";
+import {
+	isGraphqlRequest,
+	negotiatedType,
+	searchOf,
+} from "../http/mediaType.ts";
+import { Remembered } from "../http/remembered.ts";
+import { codesOf, errorIdsOf, NO_OPERATION } from "../http/requestOutcome.ts";
+import { RequestDeadline } from "../limits/deadline.ts";
+import { countRequest, type RateLimit } from "../limits/rateLimit.ts";
+import type { RequestsInProgress } from "../limits/requestsInProgress.ts";
+import {
+	errorReply,
+	type GraphqlRequest,
+	type Reply,
+	refusal,
+	type Step,
+} from "./request.ts";
+import { identifySender, type StepOptions } from "./requestSteps.ts";
+import type { ResponseSender } from "./responseSender.ts";
+
+export interface HandlerOptions
+	extends Pick<StepOptions, "identify" | "addressOf" | "startSpan"> {
+	readonly log: FastifyBaseLogger;
+	readonly shutdown: Shutdown;
+	readonly bodies: BodyReader;
+	readonly trustProxy: TrustProxy | null;
+	readonly compression: boolean;
+	readonly requestIdHeader: string | null;
+	readonly rateLimit: RateLimit | null;
+	readonly requestsInProgress: RequestsInProgress;
+	readonly executionMs: number;
+	readonly sender: ResponseSender;
+	/** Answers with an answer that was kept, before the body is parsed. */
+	readonly reuse: Step | null;
+	/** Runs a known document. */
+	readonly runKnown: Step | null;
+	/** Replies to every request that is left. */
+	readonly runByApollo: Step;
+}
+
+/**
+ * Takes each GraphQL request through a list of steps, on Node's HTTP server
+ * itself: what a framework does for each request costs more than a small query.
+ * The first step that has a reply ends the request.
+ */
+export class GraphqlHandler implements FirstHandler {
+	readonly #options: HandlerOptions;
+	readonly #steps: readonly Step[];
+	readonly #mediaTypes = new Remembered(negotiatedType);
+	readonly #encodings = new Remembered(encodingFor);
+
+	constructor(options: HandlerOptions) {
+		this.#options = options;
+		const steps: readonly (Step | null)[] = [
+			(request) => this.#arrive(request),
+			(request) => this.#count(request),
+			(request) => this.#receive(request),
+			(request) => this.#enter(request),
+			(request) => this.#identify(request),
+			options.reuse,
+			(request) => this.#parse(request),
+			options.runKnown,
+			options.runByApollo,
+		];
+		this.#steps = steps.filter((step) => step !== null);
+	}
+
+	takes(message: IncomingMessage): boolean {
+		return isGraphqlRequest(message);
+	}
+
+	handle(message: IncomingMessage, response: ServerResponse): void {
+		const { method, url = "", headers } = message;
+		const { compression, requestIdHeader } = this.#options;
+		const isGet = method === "GET";
+		const request: GraphqlRequest = {
+			message,
+			response,
+			id: requestId(
+				requestIdHeader === null ? undefined : headers[requestIdHeader],
+			),
+			isGet,
+			search: isGet ? searchOf(url) : "",
+			arrivedAt: performance.now(),
+			mediaType: this.#mediaTypes.get(headers.accept),
+			encoding:
+				compression && headers["x-no-compression"] === undefined
+					? this.#encodings.get(headers["accept-encoding"] as string)
+					: null,
+			deadline: null,
+			span: null,
+			limitHeaders: [],
+			text: isGet ? url : null,
+			body: undefined,
+			sender: null,
+			answerKey: null,
+			isInProgress: false,
+			isLast: false,
+			outcome: NO_OPERATION,
+		};
+		this.#settle(request);
+	}
+
+	/** Takes the steps and sends the reply. */
+	#settle(request: GraphqlRequest): void {
+		const { log, sender, requestsInProgress } = this.#options;
+		const end = () => {
+			if (request.isInProgress) requestsInProgress.leave();
+		};
+		const fail = (bug: unknown) => {
+			internalError(bug, log);
+			request.response.destroy();
+			end();
+		};
+		try {
+			const sent = andThen(this.#take(request, 0), (reply) =>
+				sender.send(request, reply),
+			);
+			if (isPromise(sent)) sent.then(end, fail);
+			else end();
+		} catch (bug) {
+			fail(bug);
+		}
+	}
+
+	#take(request: GraphqlRequest, from: number): MaybePromise<Reply> {
+		try {
+			for (let at = from; at < this.#steps.length; at++) {
+				const reply = (this.#steps[at] as Step)(request);
+				if (isPromise(reply)) {
+					return reply.then(
+						(late) => late ?? this.#take(request, at + 1),
+						(thrown) => this.#failure(request, thrown),
+					);
+				}
+				if (reply !== null) return reply;
+			}
+			throw new Error("No step replied.");
+		} catch (thrown) {
+			return this.#failure(request, thrown);
+		}
+	}
+
+	/** What is no HttpError is a bug. */
+	#failure(request: GraphqlRequest, thrown: unknown): Reply {
+		if (thrown instanceof HttpError) {
+			const { code, message, statusCode } = thrown;
+			return refusal(request, code, message, statusCode);
+		}
+		const error = internalError(thrown, this.#options.log);
+		request.outcome = {
+			...request.outcome,
+			codes: codesOf([error]),
+			errorIds: errorIdsOf([error]),
+		};
+		return errorReply(request, 500, JSON.stringify({ errors: [error] }));
+	}
+
+	/** Rejects by the state of the process, before any work is done. */
+	#arrive(request: GraphqlRequest): Reply | null {
+		const { shutdown, trustProxy, requestsInProgress } = this.#options;
+		if (shutdown.isDraining) {
+			return refusal(request, "UNAVAILABLE", "The server is shutting down.");
+		}
+		if (!hasHost(request.message, trustProxy)) {
+			return refusal(
+				request,
+				"BAD_REQUEST",
+				"The Host header is missing or malformed.",
+			);
+		}
+		return requestsInProgress.isFull() ? busy(request) : null;
+	}
+
+	/** Counts it towards the rate limit of its address. */
+	#count(request: GraphqlRequest): MaybePromise<Reply | null> {
+		const { rateLimit, addressOf } = this.#options;
+		if (rateLimit === null) return null;
+		return andThen(
+			countRequest(rateLimit, addressOf(request.message)),
+			({ headers, error }) => {
+				request.limitHeaders = headers;
+				if (error === null) return null;
+				const { code, message, statusCode } = error;
+				return refusal(request, code, message, statusCode);
+			},
+		);
+	}
+
+	/** Checks what its headers say of the body, and reads the body of a POST. */
+	#receive(request: GraphqlRequest): MaybePromise<Reply | null> {
+		const { startSpan, bodies } = this.#options;
+		const { message, isGet, arrivedAt } = request;
+		const { headers } = message;
+		if (startSpan !== null) request.span = startSpan(headers, arrivedAt);
+		const unsupported = encodingError(headers);
+		if (unsupported !== null) {
+			const { message, accepted } = unsupported;
+			return refusal(request, "BAD_REQUEST", message, 415, accepted);
+		}
+		if (isGet || !hasBody(headers)) return null;
+		if (!isJson(headers["content-type"])) {
+			return refusal(request, "BAD_REQUEST", messageOf(415), 415);
+		}
+		return new Promise((resolve) => {
+			bodies.read(message, (error, bytes) => {
+				if (error !== null) {
+					resolve(refuseBody(request, error));
+					return;
+				}
+				try {
+					request.text = decodeBody(bytes);
+					resolve(null);
+				} catch (invalid) {
+					resolve(refuseBody(request, invalid));
+				}
+			});
+		});
+	}
+
+	/** Takes a place among those in progress: only now, as clients may send slowly. */
+	#enter(request: GraphqlRequest): Reply | null {
+		const { requestsInProgress, executionMs } = this.#options;
+		if (requestsInProgress.isFull()) return busy(request);
+		requestsInProgress.enter();
+		request.isInProgress = true;
+		request.deadline = new RequestDeadline(
+			request.response,
+			executionMs,
+			performance.now(),
+		);
+		return null;
+	}
+
+	/** Finds out who sent it. Other mistakes of the request are named before that its sender is refused. */
+	#identify(request: GraphqlRequest): MaybePromise<null> {
+		const refuse = (error: unknown) => {
+			request.sender = { error };
+			return null;
+		};
+		try {
+			const identity = identifySender(
+				this.#options,
+				request.message,
+				request.deadline as RequestDeadline,
+			);
+			if (isPromise(identity)) {
+				return identity.then((sender) => {
+					request.sender = sender;
+					return null;
+				}, refuse);
+			}
+			request.sender = identity;
+			return null;
+		} catch (error) {
+			return refuse(error);
+		}
+	}
+
+	#parse(request: GraphqlRequest): Reply | null {
+		if (request.isGet || request.text === null) return null;
+		try {
+			request.body = parseJson(request.text);
+			return null;
+		} catch (error) {
+			return refuseBody(request, error);
+		}
+	}
+}
+
+/** The client may send more of such a body. */
+function refuseBody(request: GraphqlRequest, error: unknown): Reply {
+	request.isLast = true;
+	return error instanceof HttpError
+		? refusal(request, error.code, error.message, error.statusCode)
+		: refusal(request, "BAD_REQUEST", messageOf("invalidJson"), 400);
+}
+
+function busy(request: GraphqlRequest): Reply {
+	return refusal(
+		request,
+		"UNAVAILABLE",
+		"The server has as many requests in progress as it may. Retry in 1 s.",
+	);
+}

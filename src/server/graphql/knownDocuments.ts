@@ -1,0 +1,319 @@
+import { getOperationAST, type OperationDefinitionNode } from "graphql";
+import {
+	andThen,
+	isPromise,
+	type MaybePromise,
+} from "../../util/maybePromise.ts";
+import type { Identity } from "../auth/identity.ts";
+import type { Documents } from "../documents/documents.ts";
+import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
+import { newResponseSummary } from "../http/responseSummary.ts";
+import { type HttpStatus, statusOf } from "../http/status.ts";
+import type { Ways } from "../http/ways.ts";
+import { requestsCost } from "../limits/costMeter.ts";
+import type { RequestDeadline } from "../limits/deadline.ts";
+import { REQUEST_LIMITS } from "../limits/requestLimits.ts";
+import type { AnswerCache, KeptAnswer } from "./answerCache.ts";
+import { newBody } from "./body.ts";
+import { requestsExplain } from "./explainAccess.ts";
+import {
+	findKnownRequest,
+	type KnownRequest,
+	parametersIn,
+} from "./knownRequest.ts";
+import type { GraphqlRequest, Reply } from "./request.ts";
+import {
+	type Admitted,
+	admitRequest,
+	countUnknownDocument,
+	formatErrors,
+	measuredDocument,
+	type OperationResult,
+	responseText,
+	runOperation,
+	type StepOptions,
+	summarizeResponse,
+} from "./requestSteps.ts";
+
+export interface KnownDocumentsOptions extends StepOptions {
+	readonly documents: Documents;
+	/** Null where there are no operators. */
+	readonly operatorDocuments: Documents | null;
+	readonly httpStatus: HttpStatus;
+	readonly answers: AnswerCache;
+	readonly ways: Ways;
+}
+
+/** A request that can run. */
+interface Runnable extends KnownRequest {
+	readonly operation: OperationDefinitionNode;
+}
+
+/**
+ * Two steps that answer requests for known documents, sent as clients send
+ * them: to parse and check such a document again costs more than to run it. A
+ * request that is not plain, or that is going to be rejected before it runs, is
+ * left to Apollo, which says what is wrong with it. Both run what they run with
+ * requestSteps.ts, and their answers have the same bytes.
+ */
+export class KnownDocuments {
+	readonly #options: KnownDocumentsOptions;
+
+	constructor(options: KnownDocumentsOptions) {
+		this.#options = options;
+	}
+
+	/** Replies with the answer that was kept for this request, if it is still valid. */
+	readonly reuse = (request: GraphqlRequest): MaybePromise<Reply | null> => {
+		const { documents, answers } = this.#options;
+		const { text, isGet, message } = request;
+		const identity = plainSenderOf(request);
+		if (identity === null || text === null || requestsCost(message)) {
+			return null;
+		}
+		if (this.#documentsOf(identity) !== documents) return null;
+		const key = answers.keyOf(identity.viewer, isGet, text);
+		request.answerKey = key;
+		const kept = key === null ? null : answers.get(key, documents);
+		return kept === null || (kept.hasText && !passesCsrfCheck(request))
+			? null
+			: this.#reuse(identity, request, kept);
+	};
+
+	/** Runs the document that the request names, if it is known. */
+	readonly run = (request: GraphqlRequest): MaybePromise<Reply | null> => {
+		const { execute, answers, ways } = this.#options;
+		const { message, isGet, span, answerKey: key } = request;
+		const identity = plainSenderOf(request);
+		if (identity === null) return null;
+		const documents = this.#documentsOf(identity);
+		const found = this.#find(request, documents);
+		if (found === null) return null;
+		let admitted: Admitted;
+		try {
+			admitted = admitRequest(
+				this.#options,
+				message,
+				isGet ? undefined : { variables: found.variables },
+				identity,
+				span,
+			);
+		} catch {
+			return null;
+		}
+		ways.short++;
+		const { document, operationName, variables, text, operation } = found;
+		const name = operation.name?.value ?? null;
+		countUnknownDocument(documents, found.sha256, name);
+		const result = runOperation(execute, {
+			document,
+			operationName,
+			variables,
+			source: text,
+			deadline: request.deadline as RequestDeadline,
+			recordsReads:
+				key !== null &&
+				operation.operation === "query" &&
+				answers.isWorthKeeping(key),
+			viewer: admitted.viewer,
+			explain: admitted.explain,
+			costMeter: admitted.costMeter,
+			record: admitted.record,
+		});
+		return andThen(result, (returned) =>
+			this.#respond(request, found, admitted, returned, documents),
+		);
+	};
+
+	/** Operators have documents of their own. */
+	#documentsOf({ isOperator }: Identity): Documents {
+		const { documents, operatorDocuments } = this.#options;
+		return isOperator ? (operatorDocuments ?? documents) : documents;
+	}
+
+	/** Null if the budget does not suffice (to run it says why), or the answer is not valid any more. */
+	#reuse(
+		identity: Identity,
+		request: GraphqlRequest,
+		kept: KeptAnswer,
+	): MaybePromise<Reply | null> {
+		const { budget } = this.#options;
+		if (budget === null) return this.#replyWith(request, kept);
+		const { costMeter } = admitRequest(
+			this.#options,
+			request.message,
+			undefined,
+			identity,
+			request.span,
+		);
+		const admitted = costMeter.admit(kept.cost);
+		return andThen(admitted, (error) => {
+			if (error !== null) return null;
+			// Something may have changed while Redis was asked.
+			if (isPromise(admitted) && !kept.reuse.isValid()) {
+				costMeter.recordReads(0);
+				return null;
+			}
+			costMeter.recordReads(kept.reuse.reads);
+			return this.#replyWith(request, kept);
+		});
+	}
+
+	#replyWith(request: GraphqlRequest, kept: KeptAnswer): Reply {
+		const { documents, ways } = this.#options;
+		countUnknownDocument(documents, kept.sha256, kept.operationName);
+		ways.short++;
+		ways.reused++;
+		request.outcome = {
+			way: "reused",
+			isText: kept.hasText,
+			type: "query",
+			operation: kept.operationName,
+			sha256: measuredDocument(documents, kept.sha256),
+			codes: [],
+			errorIds: [],
+			cost: kept.cost,
+			record: null,
+			uses: kept.uses,
+		};
+		return {
+			status: OK,
+			mediaType: request.mediaType as string,
+			headers: [],
+			cacheScope: request.isGet
+				? kept.isPrivate
+					? "private"
+					: "public"
+				: null,
+			body: kept.body,
+		};
+	}
+
+	#respond(
+		request: GraphqlRequest,
+		{
+			operation,
+			document,
+			operationName,
+			variables,
+			sha256,
+			hasText,
+		}: Runnable,
+		{ viewer, costMeter, record }: Admitted,
+		{ data, errors, extensions, reuse }: OperationResult,
+		ran: Documents,
+	): Reply {
+		const { log, mode, dependsOnViewer, usesOf, httpStatus } = this.#options;
+		const { answers, documents } = this.#options;
+		const { message, isGet, answerKey: key } = request;
+		const exposesSchema = mode === "development" || ran !== documents;
+		const formatted =
+			errors.length === 0
+				? NO_ERRORS
+				: formatErrors(errors, { log, hideSuggestions: !exposesSchema });
+		const body = newBody(responseText(formatted.errors, data, extensions));
+		const summary = newResponseSummary();
+		summary.passedCsrfCheck = true;
+		summarizeResponse(summary, {
+			errors: formatted.errors,
+			hasData: data !== null,
+			isGet,
+			operation,
+			isPrivate: () =>
+				viewer !== null ||
+				message.headers.authorization !== undefined ||
+				dependsOnViewer({ document, operationName, variables }),
+		});
+		const { cacheScope } = summary;
+		const cost = costMeter.admitted;
+		const name = operation.name?.value ?? null;
+		const uses = cost === null ? null : usesOf({ document, operationName });
+		request.outcome = {
+			way: "short",
+			isText: hasText,
+			type: operation.operation,
+			operation: name,
+			sha256: measuredDocument(documents, sha256),
+			codes: codesOf(formatted.errors),
+			errorIds: errorIdsOf(formatted.errors),
+			cost,
+			record,
+			uses,
+		};
+		if (
+			key !== null &&
+			reuse !== undefined &&
+			cost !== null &&
+			errors.length === 0 &&
+			extensions === undefined
+		) {
+			answers.set(key, {
+				reuse,
+				cost,
+				revision: documents.revision,
+				sha256,
+				operationName: name,
+				uses,
+				hasText,
+				isPrivate: cacheScope !== "public",
+				body,
+			});
+		}
+		const mediaType = request.mediaType as string;
+		return {
+			status: statusOf(formatted.status ?? 200, mediaType, summary, httpStatus),
+			mediaType,
+			headers: [...formatted.headers].flat(),
+			cacheScope,
+			body,
+		};
+	}
+
+	#find(request: GraphqlRequest, documents: Documents): Runnable | null {
+		const { isGet, search, body } = request;
+		const parameters = isGet ? parametersIn(search) : body;
+		const known = findKnownRequest(parameters, documents);
+		if (known === null) return null;
+		if (known.hasText) {
+			if (!passesCsrfCheck(request)) return null;
+			if (known.text.length > REQUEST_LIMITS.characters) return null;
+		}
+		const operation = getOperationAST(known.document, known.operationName);
+		if (!operation || !this.#options.schema.getRootType(operation.operation)) {
+			return null;
+		}
+		if (isGet && operation.operation !== "query") return null;
+		return { ...known, operation };
+	}
+}
+
+const OK = { code: 200 };
+
+const NO_ERRORS = { errors: [], status: null, headers: new Map() } as const;
+
+/** Who sent a request that is as clients send it; null for every other one. */
+function plainSenderOf({
+	message,
+	isGet,
+	mediaType,
+	text,
+	sender,
+}: GraphqlRequest): Identity | null {
+	if (sender === null || "error" in sender) return null;
+	if (mediaType === null || text === null) return null;
+	if (isGet && message.headers["content-type"] !== undefined) return null;
+	return requestsExplain(message) ? null : sender;
+}
+
+/** Apollo's CSRF prevention, of requests with a document's text. */
+function passesCsrfCheck({
+	isGet,
+	message: { headers },
+}: GraphqlRequest): boolean {
+	return (
+		!isGet ||
+		Boolean(
+			headers["apollo-require-preflight"] || headers["x-apollo-operation-name"],
+		)
+	);
+}

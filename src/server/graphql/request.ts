@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Span } from "../../diagnostics.ts";
+import { ERRORS, type ErrorCode } from "../../errors.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
+import { RETRY_AFTER } from "../http/clientError.ts";
+import type { Encoding } from "../http/compression.ts";
+import { errorBody } from "../http/errorResponses.ts";
+import { JSON_TYPE } from "../http/mediaType.ts";
+import type { RequestOutcome } from "../http/requestOutcome.ts";
+import type { ResponseSummary } from "../http/responseSummary.ts";
+import type { Status } from "../http/status.ts";
+import type { RequestDeadline } from "../limits/deadline.ts";
+import { type Body, newBody } from "./body.ts";
+import type { Sender } from "./requestSteps.ts";
+
+/** One GraphQL request: what it says, and what its steps have found out so far. */
+export interface GraphqlRequest {
+	readonly message: IncomingMessage;
+	readonly response: ServerResponse;
+	readonly id: string;
+	readonly isGet: boolean;
+	/** The parameters of a GET, without the question mark. */
+	readonly search: string;
+	/** In milliseconds of `performance.now()`. */
+	readonly arrivedAt: number;
+	/** The one that the client prefers for the response; null where it accepts none of ours. */
+	readonly mediaType: string | null;
+	/** Of the response, if it is long enough; null for none. */
+	readonly encoding: Encoding | null;
+	/** When its operation is aborted. It begins when the request has arrived in full. */
+	deadline: RequestDeadline | null;
+	/** Null where it is not sampled. */
+	span: Span | null;
+	/** Headers about the rate limit of its address: names and values in turn. */
+	limitHeaders: readonly string[];
+	/** The text of a POST's body, or the URL of a GET; null for a POST without a body. */
+	text: string | null;
+	/** Of a POST, parsed. */
+	body: unknown;
+	sender: Sender | null;
+	/** Under which its answer may be kept; null for not at all. */
+	answerKey: string | null;
+	/** Whether it has a place among those in progress. */
+	isInProgress: boolean;
+	/** Whether the connection ends after the response: more of the body may come. */
+	isLast: boolean;
+	outcome: RequestOutcome;
+}
+
+/** The response to a request, before caching headers and compression. */
+export interface Reply {
+	readonly status: Status;
+	readonly mediaType: string;
+	/** Names and values in turn. */
+	readonly headers: readonly string[];
+	/** Which caches may store it; null for none. */
+	readonly cacheScope: ResponseSummary["cacheScope"];
+	/** In place of `no-store`, where no cache may store it. */
+	readonly cacheControl?: string | undefined;
+	readonly body: Body;
+}
+
+/** Ends a request with a reply, or leaves it to the next step. */
+export type Step = (request: GraphqlRequest) => MaybePromise<Reply | null>;
+
+/** The reply to a request that no GraphQL server handles; message and status default to those of the code. */
+export function refusal(
+	request: GraphqlRequest,
+	code: ErrorCode,
+	message: string = ERRORS[code].message,
+	status: number = ERRORS[code].status,
+	headers: readonly string[] = [],
+): Reply {
+	return errorReply(request, status, errorBody(code, message), headers);
+}
+
+/** The reply with this text of errors. */
+export function errorReply(
+	{ mediaType }: GraphqlRequest,
+	status: number,
+	text: string,
+	headers: readonly string[] = [],
+): Reply {
+	return {
+		status: { code: status },
+		// Who accepts neither type still gets the reason.
+		mediaType: mediaType ?? JSON_TYPE,
+		headers:
+			status === 503 ? [...headers, "retry-after", RETRY_AFTER] : headers,
+		cacheScope: null,
+		body: newBody(text),
+	};
+}
