@@ -418,11 +418,15 @@ suite("the log", () => {
 
 test("both addresses of a host answer GraphQL, with one line of the log each", async (t) => {
 	const addresses = ["127.0.0.1", "127.0.0.2"];
-	const all = addresses.map((address) => ({ address, family: 4 }));
-	t.mock.method(dns, "lookup", ((...given: unknown[]) => {
-		const done = given.at(-1) as (...found: unknown[]) => void;
-		const { all: isAll } = given[1] as { all?: boolean };
-		setImmediate(() => (isAll ? done(null, all) : done(null, addresses[0], 4)));
+	type Found = (error: null, all: readonly dns.LookupAddress[]) => void;
+	t.mock.method(dns, "lookup", ((name: string, _: object, done: Found) => {
+		const found = name === "localhost" ? addresses : [name];
+		setImmediate(() =>
+			done(
+				null,
+				found.map((address) => ({ address, family: 4 })),
+			),
+		);
 	}) as never);
 	await using toy = await startToy({ host: "localhost" });
 	t.mock.restoreAll();
