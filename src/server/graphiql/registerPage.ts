@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../http/errorResponses.ts";
 import { GRAPHQL_PATH, isBrowser } from "../http/mediaType.ts";
-import type { RequestsInProgress } from "../limits/requestsInProgress.ts";
+import {
+	NO_PLACE,
+	type RequestsInProgress,
+} from "../limits/requestsInProgress.ts";
 
 /** Responds to a browser that opens `/graphql`. */
 export type PageHandler = (
@@ -19,12 +22,7 @@ export function registerPage(
 		method: ["GET", "POST"],
 		url: GRAPHQL_PATH,
 		async onRequest(_request, reply) {
-			if (!requestsInProgress.isFull()) return;
-			return sendError(
-				reply,
-				"UNAVAILABLE",
-				"The server has as many requests in progress as it may. Retry in 1 s.",
-			);
+			if (requestsInProgress.isFull()) return sendError(reply, ...NO_PLACE);
 		},
 		async handler(request, reply) {
 			// Another spelling of the path.

@@ -6,12 +6,12 @@ import {
 	type MaybePromise,
 } from "../../util/maybePromise.ts";
 import type { TrustProxy } from "../http/address.ts";
-import { hasHost } from "../http/address.ts";
 import type { BodyReader } from "../http/bodyReader.ts";
 import { internalError } from "../http/clientError.ts";
 import { encodingFor } from "../http/compression.ts";
 import { messageOf } from "../http/errorResponses.ts";
 import {
+	arrivalError,
 	type FirstHandler,
 	requestId,
 	type Shutdown,
@@ -24,19 +24,18 @@ import {
 	isJson,
 	parseJson,
 } from "../http/jsonBody.ts";
-import {
-	isGraphqlRequest,
-	negotiatedType,
-	searchOf,
-} from "../http/mediaType.ts";
+import { isGraphqlRequest, negotiatedType } from "../http/mediaType.ts";
 import { Remembered } from "../http/remembered.ts";
-import { codesOf, errorIdsOf, NO_OPERATION } from "../http/requestOutcome.ts";
+import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
 import { RequestDeadline } from "../limits/deadline.ts";
 import { countRequest, type RateLimit } from "../limits/rateLimit.ts";
-import type { RequestsInProgress } from "../limits/requestsInProgress.ts";
+import {
+	NO_PLACE,
+	type RequestsInProgress,
+} from "../limits/requestsInProgress.ts";
 import {
 	errorReply,
-	type GraphqlRequest,
+	GraphqlRequest,
 	type Reply,
 	refusal,
 	type Step,
@@ -96,40 +95,19 @@ export class GraphqlHandler implements FirstHandler {
 	}
 
 	handle(message: IncomingMessage, response: ServerResponse): void {
-		const { method, url = "", headers } = message;
-		const { compression, requestIdHeader } = this.#options;
-		const isGet = method === "GET";
-		const request: GraphqlRequest = {
-			message,
-			response,
+		const { headers } = message;
+		const { compression, requestIdHeader, log, sender, requestsInProgress } =
+			this.#options;
+		const request = new GraphqlRequest(message, response, {
 			id: requestId(
 				requestIdHeader === null ? undefined : headers[requestIdHeader],
 			),
-			isGet,
-			search: isGet ? searchOf(url) : "",
-			arrivedAt: performance.now(),
 			mediaType: this.#mediaTypes.get(headers.accept),
 			encoding:
 				compression && headers["x-no-compression"] === undefined
 					? this.#encodings.get(headers["accept-encoding"] as string)
 					: null,
-			deadline: null,
-			span: null,
-			limitHeaders: [],
-			text: isGet ? url : null,
-			body: undefined,
-			sender: null,
-			answerKey: null,
-			isInProgress: false,
-			isLast: false,
-			outcome: NO_OPERATION,
-		};
-		this.#settle(request);
-	}
-
-	/** Takes the steps and sends the reply. */
-	#settle(request: GraphqlRequest): void {
-		const { log, sender, requestsInProgress } = this.#options;
+		});
 		const end = () => {
 			if (request.isInProgress) requestsInProgress.leave();
 		};
@@ -185,17 +163,9 @@ export class GraphqlHandler implements FirstHandler {
 	/** Rejects by the state of the process, before any work is done. */
 	#arrive(request: GraphqlRequest): Reply | null {
 		const { shutdown, trustProxy, requestsInProgress } = this.#options;
-		if (shutdown.isDraining) {
-			return refusal(request, "UNAVAILABLE", "The server is shutting down.");
-		}
-		if (!hasHost(request.message, trustProxy)) {
-			return refusal(
-				request,
-				"BAD_REQUEST",
-				"The Host header is missing or malformed.",
-			);
-		}
-		return requestsInProgress.isFull() ? busy(request) : null;
+		const error = arrivalError(request.message, shutdown, trustProxy);
+		if (error !== null) return refusal(request, ...error);
+		return requestsInProgress.isFull() ? refusal(request, ...NO_PLACE) : null;
 	}
 
 	/** Counts it towards the rate limit of its address. */
@@ -247,7 +217,7 @@ export class GraphqlHandler implements FirstHandler {
 	/** Takes a place among those in progress: only now, as clients may send slowly. */
 	#enter(request: GraphqlRequest): Reply | null {
 		const { requestsInProgress, executionMs } = this.#options;
-		if (requestsInProgress.isFull()) return busy(request);
+		if (requestsInProgress.isFull()) return refusal(request, ...NO_PLACE);
 		requestsInProgress.enter();
 		request.isInProgress = true;
 		request.deadline = new RequestDeadline(
@@ -300,12 +270,4 @@ function refuseBody(request: GraphqlRequest, error: unknown): Reply {
 	return error instanceof HttpError
 		? refusal(request, error.code, error.message, error.statusCode)
 		: refusal(request, "BAD_REQUEST", messageOf("invalidJson"), 400);
-}
-
-function busy(request: GraphqlRequest): Reply {
-	return refusal(
-		request,
-		"UNAVAILABLE",
-		"The server has as many requests in progress as it may. Retry in 1 s.",
-	);
 }

@@ -5,8 +5,8 @@ import type { MaybePromise } from "../../util/maybePromise.ts";
 import { RETRY_AFTER } from "../http/clientError.ts";
 import type { Encoding } from "../http/compression.ts";
 import { errorBody } from "../http/errorResponses.ts";
-import { JSON_TYPE } from "../http/mediaType.ts";
-import type { RequestOutcome } from "../http/requestOutcome.ts";
+import { JSON_TYPE, searchOf } from "../http/mediaType.ts";
+import { NO_OPERATION, type RequestOutcome } from "../http/requestOutcome.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";
 import type { Status } from "../http/status.ts";
 import type { RequestDeadline } from "../limits/deadline.ts";
@@ -14,37 +14,57 @@ import { type Body, newBody } from "./body.ts";
 import type { Sender } from "./requestSteps.ts";
 
 /** One GraphQL request: what it says, and what its steps have found out so far. */
-export interface GraphqlRequest {
+export class GraphqlRequest {
 	readonly message: IncomingMessage;
 	readonly response: ServerResponse;
 	readonly id: string;
-	readonly isGet: boolean;
-	/** The parameters of a GET, without the question mark. */
-	readonly search: string;
-	/** In milliseconds of `performance.now()`. */
-	readonly arrivedAt: number;
 	/** The one that the client prefers for the response; null where it accepts none of ours. */
 	readonly mediaType: string | null;
 	/** Of the response, if it is long enough; null for none. */
 	readonly encoding: Encoding | null;
-	/** When its operation is aborted. It begins when the request has arrived in full. */
-	deadline: RequestDeadline | null;
+	readonly isGet: boolean;
+	/** The parameters of a GET, without the question mark. */
+	readonly search: string;
+	/** In milliseconds of `performance.now()`. */
+	readonly arrivedAt = performance.now();
 	/** Null where it is not sampled. */
-	span: Span | null;
+	span: Span | null = null;
 	/** Headers about the rate limit of its address: names and values in turn. */
-	limitHeaders: readonly string[];
+	limitHeaders: readonly string[] = [];
 	/** The text of a POST's body, or the URL of a GET; null for a POST without a body. */
 	text: string | null;
 	/** Of a POST, parsed. */
-	body: unknown;
-	sender: Sender | null;
+	body: unknown = undefined;
+	/** When its operation is aborted. It begins when the request has arrived in full. */
+	deadline: RequestDeadline | null = null;
+	sender: Sender | null = null;
 	/** Under which its answer may be kept; null for not at all. */
-	answerKey: string | null;
+	answerKey: string | null = null;
 	/** Whether it has a place among those in progress. */
-	isInProgress: boolean;
+	isInProgress = false;
 	/** Whether the connection ends after the response: more of the body may come. */
-	isLast: boolean;
-	outcome: RequestOutcome;
+	isLast = false;
+	outcome: RequestOutcome = NO_OPERATION;
+
+	constructor(
+		message: IncomingMessage,
+		response: ServerResponse,
+		{
+			id,
+			mediaType,
+			encoding,
+		}: Pick<GraphqlRequest, "id" | "mediaType" | "encoding">,
+	) {
+		const { method, url = "" } = message;
+		this.message = message;
+		this.response = response;
+		this.id = id;
+		this.mediaType = mediaType;
+		this.encoding = encoding;
+		this.isGet = method === "GET";
+		this.search = this.isGet ? searchOf(url) : "";
+		this.text = this.isGet ? url : null;
+	}
 }
 
 /** The response to a request, before caching headers and compression. */

@@ -5,6 +5,7 @@ import Fastify, {
 	type FastifyInstance,
 	LogController,
 } from "fastify";
+import type { ErrorCode } from "../../errors.ts";
 import { hasHost, type TrustProxy } from "./address.ts";
 import { BODY_BYTES, BodyReader } from "./bodyReader.ts";
 import { registerCompression } from "./compression.ts";
@@ -174,16 +175,13 @@ export async function createHttpApp(options: {
 			reply.header("vary", isCacheable ? "Accept, Authorization" : "Accept");
 		}
 		const path = request.url.split("?", 1)[0] ?? "";
-		if (shutdown.isDraining && !path.startsWith("/health/")) {
-			return sendError(reply, "UNAVAILABLE", "The server is shutting down.");
-		}
-		if (!hasHost(request.raw, options.trustProxy)) {
-			return sendError(
-				reply,
-				"BAD_REQUEST",
-				"The Host header is missing or malformed.",
-			);
-		}
+		const isHealth = path.startsWith("/health/");
+		const error = arrivalError(
+			request.raw,
+			isHealth ? null : shutdown,
+			options.trustProxy,
+		);
+		if (error !== null) return sendError(reply, ...error);
 	});
 	registerCors(app, options.origins);
 	// Before the body is read.
@@ -242,6 +240,20 @@ export async function createHttpApp(options: {
 			first = handler;
 		},
 	};
+}
+
+/** Why a request is rejected as it arrives. Without a `shutdown`, also a process that drains takes it. */
+export function arrivalError(
+	message: IncomingMessage,
+	shutdown: Shutdown | null,
+	trustProxy: TrustProxy | null,
+): readonly [code: ErrorCode, message: string] | null {
+	if (shutdown?.isDraining) {
+		return ["UNAVAILABLE", "The server is shutting down."];
+	}
+	return hasHost(message, trustProxy)
+		? null
+		: ["BAD_REQUEST", "The Host header is missing or malformed."];
 }
 
 /** The proxy's id of a request. It goes into logs and headers, so its characters are limited. */

@@ -1,6 +1,12 @@
 import { performance } from "node:perf_hooks";
 import type { Refusals } from "../http/refusals.ts";
 
+/** What a request gets that finds no place. */
+export const NO_PLACE = [
+	"UNAVAILABLE",
+	"The server has as many requests in progress as it may. Retry in 1 s.",
+] as const;
+
 /** While the event loop is busy: the part of the limit, and at least so many. */
 const BUSY_SHARE = 1 / 8;
 const BUSY_LEAST = 64;
