@@ -47,7 +47,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"src/plan/cost.ts costOf": 160,
 	"src/plan/planCache.ts createPlanCache": 140,
 	"src/server/http/httpApp.ts createHttpApp": 180,
-	"src/server/server.ts startServer": 130,
 	"test/attack/graph/attack.ts attack": 130,
 	"test/attack/graph/attackFleet.ts startAttackFleet": 130,
 	"test/attack/promote/deadAttack.ts attackDead": 130,
