@@ -18,6 +18,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["domain"],
 		["server", "demo", "config", "metrics", "traces", "usage", "worker"],
 		["app"],
+		["fleet"],
 		["cli"],
 	],
 	storage: [["."], ["statements"], ["mysql", "sqlite"]],
@@ -26,7 +27,8 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	queue: [["."], ["mysql", "sqlite"]],
 	feed: [["."], ["mysql", "sqlite"], ["jobs"]],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
-	ops: [["."], ["import", "verify", "fleet"], ["jobs"]],
+	ops: [["."], ["import", "verify"], ["jobs"]],
+	fleet: [["server"], ["map"], ["preflight"], ["operations"], ["."]],
 	server: [
 		["auth", "http", "log.ts"],
 		["limits"],

@@ -1,7 +1,7 @@
-import type { ReplicaResult } from "../ops/fleet/addReplica.ts";
-import type { Loss } from "../ops/fleet/loss.ts";
-import { describeLoss } from "../ops/fleet/promoteDead.ts";
-import type { PromotionResult } from "../ops/fleet/promotion.ts";
+import type { ReplicaResult } from "../fleet/operations/addReplica.ts";
+import type { Loss } from "../fleet/operations/loss.ts";
+import { describeLoss } from "../fleet/operations/promoteDead.ts";
+import type { PromotionResult } from "../fleet/operations/promotion.ts";
 
 /** What an operator reads of an operation of any kind that is over. */
 export function describeOperation(

@@ -3,21 +3,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openTopologyStore } from "../app/openTopology.ts";
 import { readConfig } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
-import type { ReplicaResult } from "../ops/fleet/addReplica.ts";
-import type { PromotionHosts } from "../ops/fleet/exchangeHosts.ts";
-import type { Loss } from "../ops/fleet/loss.ts";
+import type { PromotionHosts } from "../fleet/map/exchangeHosts.ts";
+import type { ReplicaResult } from "../fleet/operations/addReplica.ts";
+import type { Loss } from "../fleet/operations/loss.ts";
 import {
 	isOver,
 	isTakenOver,
 	type OperationRecord,
 	requireRecord,
-} from "../ops/fleet/operations.ts";
-import { describeLoss, type Evidence } from "../ops/fleet/promoteDead.ts";
+} from "../fleet/operations/operations.ts";
+import {
+	describeLoss,
+	type Evidence,
+} from "../fleet/operations/promoteDead.ts";
 import type {
 	PromoteOptions,
 	PromotionResult,
-} from "../ops/fleet/promotion.ts";
-import { recordedResult } from "../ops/fleet/resumeOperation.ts";
+} from "../fleet/operations/promotion.ts";
+import { recordedResult } from "../fleet/operations/resumeOperation.ts";
 import type { Usage } from "./arguments.ts";
 import { option, type Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";

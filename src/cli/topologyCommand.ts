@@ -1,13 +1,13 @@
+import { readConfig } from "../config/config.ts";
+import { type Agreement, agreed } from "../fleet/map/barrier.ts";
+import { type Publishing, requireCurrent } from "../fleet/map/publish.ts";
 import {
 	AGREEMENT_MS,
 	publishAsked,
 	storeToChange,
-} from "../app/topologyOperations.ts";
-import { readConfig } from "../config/config.ts";
-import { type Agreement, agreed } from "../topology/barrier.ts";
+} from "../fleet/topologyOperations.ts";
 import { changesBetween, describeChange } from "../topology/describeChange.ts";
 import { redactHostUrl } from "../topology/hostUrl.ts";
-import { type Publishing, requireCurrent } from "../topology/publish.ts";
 import type { TopologyStore } from "../topology/store.ts";
 import type { HostRange, Topology } from "../topology/types.ts";
 import { flag, JSON_FLAG, type Result } from "./command.ts";

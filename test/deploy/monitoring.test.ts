@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { dashboardFiles } from "../../deploy/grafana/dashboards.ts";
-import { MAX_OUTBOX_AGE_SECONDS } from "../../src/app/fleetStatus.ts";
+import { MAX_OUTBOX_AGE_SECONDS } from "../../src/fleet/fleetStatus.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { findProgram } from "../services/program.ts";

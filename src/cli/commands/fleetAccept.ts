@@ -2,7 +2,7 @@ import {
 	acceptLoss,
 	checkAcceptance,
 	describeAcceptance,
-} from "../../ops/fleet/acceptLoss.ts";
+} from "../../fleet/operations/acceptLoss.ts";
 import { argument, command, flag, JSON_FLAG, YES } from "../command.ts";
 import { describeWrites } from "../describeOperation.ts";
 import { confirm, FLEET_CODES, operate, withFleet } from "../fleetCommand.ts";

@@ -1,7 +1,7 @@
-import type { FleetCheck } from "../../app/fleetCheck.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
-import { databasesByHost } from "../../ops/fleet/databases.ts";
+import type { FleetCheck } from "../../fleet/fleetCheck.ts";
+import { databasesByHost } from "../../fleet/map/databases.ts";
 import { plural } from "../../util/format.ts";
 import { command, JSON_FLAG, option } from "../command.ts";
 import { text } from "../values.ts";
@@ -29,7 +29,7 @@ export const { usage, run } = command({
 			return { value: names, lines: names };
 		}
 		// Loaded on demand: the help does not need it.
-		const { checkFleet } = await import("../../app/fleetCheck.ts");
+		const { checkFleet } = await import("../../fleet/fleetCheck.ts");
 		const checked = await checkFleet(config, context.env);
 		const { faults, unchecked, status } = checked;
 		const { topology, hosts, members } = status;

@@ -1,8 +1,8 @@
-import { ACCOUNT_PRIVILEGES } from "../../ops/fleet/accountGrants.ts";
 import {
 	OPERATOR_PRIVILEGES,
 	OPERATOR_TABLE_GRANTS,
-} from "../../ops/fleet/operatorGrants.ts";
+} from "../../fleet/preflight/operatorGrants.ts";
+import { ACCOUNT_PRIVILEGES } from "../../fleet/server/accountGrants.ts";
 import { UsageError } from "../arguments.ts";
 import { command, flag, option } from "../command.ts";
 import { oneOf, text } from "../values.ts";

@@ -1,5 +1,5 @@
-import { type RaisedIds, raiseIds } from "../../ops/fleet/raiseIds.ts";
-import { requireCurrent } from "../../topology/publish.ts";
+import { requireCurrent } from "../../fleet/map/publish.ts";
+import { type RaisedIds, raiseIds } from "../../fleet/operations/raiseIds.ts";
 import { formatNumber, plural } from "../../util/format.ts";
 import { argument, command, flag, JSON_FLAG, option } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";

@@ -10,12 +10,11 @@ import {
 	PATIENT_RETRIES_MS,
 } from "../../ops/import/importLines.ts";
 import { formatNumber } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import { argument, command, flag, JSON_FLAG } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
-import { text } from "../values.ts";
+import { present, text } from "../values.ts";
 
 /** All bad lines are counted; this many are printed. */
 const PRINTED_BAD_LINES = 100;

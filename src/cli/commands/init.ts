@@ -1,4 +1,3 @@
-import { checkTables } from "../../app/checkTables.ts";
 import { named, publishModel } from "../../app/fleetModel.ts";
 import { recreateLostTables } from "../../app/lostTables.ts";
 import {
@@ -14,6 +13,7 @@ import { openTopologyStore } from "../../app/openTopology.ts";
 import { NAMED_TABLES } from "../../app/reportMissingTables.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
+import { checkTables } from "../../fleet/checkTables.ts";
 import { plural } from "../../util/format.ts";
 import { command, flag, JSON_FLAG, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";

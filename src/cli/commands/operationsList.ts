@@ -2,8 +2,8 @@ import {
 	isOver,
 	listOperations,
 	type OperationRecord,
-} from "../../ops/fleet/operations.ts";
-import { isHeld } from "../../ops/fleet/signOfLife.ts";
+} from "../../fleet/operations/operations.ts";
+import { isHeld } from "../../fleet/operations/signOfLife.ts";
 import { command, flag, JSON_FLAG } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
 import { table } from "../table.ts";

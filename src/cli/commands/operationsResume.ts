@@ -1,6 +1,5 @@
-import { Operation } from "../../ops/fleet/operations.ts";
-import { proceed } from "../../ops/fleet/resumeOperation.ts";
-import { present } from "../../util/present.ts";
+import { Operation } from "../../fleet/operations/operations.ts";
+import { proceed } from "../../fleet/operations/resumeOperation.ts";
 import { argument, command, flag, JSON_FLAG } from "../command.ts";
 import {
 	ended,
@@ -10,7 +9,7 @@ import {
 	orHalfWay,
 	withFleet,
 } from "../fleetCommand.ts";
-import { text } from "../values.ts";
+import { present, text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Goes on with an operation whose command has ended half-way.",

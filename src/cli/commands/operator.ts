@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { fenceReturned } from "../../ops/fleet/fenceReturned.ts";
+import { fenceReturned } from "../../fleet/operations/fenceReturned.ts";
 import {
 	isOver,
 	listOperations,
 	Operation,
-} from "../../ops/fleet/operations.ts";
-import { proceed } from "../../ops/fleet/resumeOperation.ts";
+} from "../../fleet/operations/operations.ts";
+import { proceed } from "../../fleet/operations/resumeOperation.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import { command } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";

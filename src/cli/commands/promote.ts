@@ -1,11 +1,10 @@
-import type { PromotionHosts } from "../../ops/fleet/exchangeHosts.ts";
-import { checkPromotion, promote } from "../../ops/fleet/promote.ts";
+import type { PromotionHosts } from "../../fleet/map/exchangeHosts.ts";
+import { checkPromotion, promote } from "../../fleet/operations/promote.ts";
 import {
 	checkDeadPromotion,
 	describeLoss,
 	promoteDead,
-} from "../../ops/fleet/promoteDead.ts";
-import { present } from "../../util/present.ts";
+} from "../../fleet/operations/promoteDead.ts";
 import { UsageError } from "../arguments.ts";
 import {
 	argument,
@@ -27,7 +26,7 @@ import {
 	operate,
 	withFleet,
 } from "../fleetCommand.ts";
-import { text } from "../values.ts";
+import { present, text } from "../values.ts";
 
 const OPTIONS = {
 	dryRun: flag("only check whether it can be done"),

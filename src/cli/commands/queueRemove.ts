@@ -1,6 +1,5 @@
 import { removeJobs } from "../../queue/changeJobs.ts";
 import { findQueue } from "../../queue/queueAdmin.ts";
-import { present } from "../../util/present.ts";
 import { UsageError } from "../arguments.ts";
 import {
 	argument,
@@ -23,7 +22,7 @@ import {
 	openQueuesForCommand,
 	PRIORITY,
 } from "../queueCommand.ts";
-import { oneOf, text } from "../values.ts";
+import { oneOf, present, text } from "../values.ts";
 
 /** A worker has the others. */
 const STATES = ["pending", "succeeded", "failed"] as const;

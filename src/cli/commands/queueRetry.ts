@@ -1,6 +1,5 @@
 import { retryFailed } from "../../queue/changeJobs.ts";
 import { findQueue } from "../../queue/queueAdmin.ts";
-import { present } from "../../util/present.ts";
 import {
 	argument,
 	command,
@@ -22,7 +21,7 @@ import {
 	openQueuesForCommand,
 	PRIORITY,
 } from "../queueCommand.ts";
-import { duration, integer, text } from "../values.ts";
+import { duration, integer, present, text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Lets failed jobs start again: those of a queue, or one by its id.",

@@ -1,6 +1,5 @@
 import { findQueue } from "../../queue/queueAdmin.ts";
 import { scanJobs } from "../../queue/scanJobs.ts";
-import { present } from "../../util/present.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, flag, JSON_FLAG, option } from "../command.ts";
 import {
@@ -15,7 +14,7 @@ import {
 	timeOf,
 } from "../queueCommand.ts";
 import { table } from "../table.ts";
-import { integer, oneOf, text } from "../values.ts";
+import { integer, oneOf, present, text } from "../values.ts";
 
 const DEFAULT = 100;
 const MOST = 10_000;

@@ -1,6 +1,8 @@
-import { addReplica, checkAddReplica } from "../../ops/fleet/addReplica.ts";
-import type { CloneProgress } from "../../ops/fleet/cloneServer.ts";
-import { present } from "../../util/present.ts";
+import {
+	addReplica,
+	checkAddReplica,
+} from "../../fleet/operations/addReplica.ts";
+import type { CloneProgress } from "../../fleet/operations/cloneServer.ts";
 import {
 	argument,
 	command,
@@ -12,7 +14,7 @@ import {
 } from "../command.ts";
 import { confirm, FLEET_CODES, operate, withFleet } from "../fleetCommand.ts";
 import { createProgressLine } from "../progress.ts";
-import { duration, integer, text } from "../values.ts";
+import { duration, integer, present, text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Makes an empty MySQL server a replica of a primary.",

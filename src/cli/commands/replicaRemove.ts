@@ -1,7 +1,7 @@
 import {
 	checkRemoveReplica,
 	removeReplica,
-} from "../../ops/fleet/removeReplica.ts";
+} from "../../fleet/operations/removeReplica.ts";
 import { argument, command, flag, JSON_FLAG, YES } from "../command.ts";
 import { confirm, FLEET_CODES, operate, withFleet } from "../fleetCommand.ts";
 import { text } from "../values.ts";

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { FleetStatus } from "../../app/fleetStatus.ts";
 import type { CacheReport } from "../../app/inspectCaches.ts";
 import { readConfig } from "../../config/config.ts";
+import type { FleetStatus } from "../../fleet/fleetStatus.ts";
 import type { HostReport } from "../../storage/hostReport.ts";
 import type { Member } from "../../topology/members.ts";
 import { formatNumber } from "../../util/format.ts";
@@ -23,7 +23,7 @@ export const { usage, run } = command({
 		limitNameLookups();
 		const config = readConfig(context.env, { secret: "unneeded" });
 		// Loaded on demand: the help does not need it.
-		const { fleetStatus } = await import("../../app/fleetStatus.ts");
+		const { fleetStatus } = await import("../../fleet/fleetStatus.ts");
 		delay.enable();
 		const status = await fleetStatus(config);
 		delay.disable();

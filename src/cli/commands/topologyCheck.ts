@@ -114,9 +114,9 @@ async function problemsOfHosts(
 	topology: Topology,
 ): Promise<readonly string[] | null> {
 	// Loaded on demand: a file alone is checked faster without it.
-	const { inspectTopology } = await import("../../app/fleetStatus.ts");
+	const { inspectTopology } = await import("../../fleet/fleetStatus.ts");
 	const { tablesBeside, withTablesBeside } = await import(
-		"../../app/tablesBeside.ts"
+		"../../fleet/tablesBeside.ts"
 	);
 	const graph = await inspectTopology(topology);
 	const { reports, problems } = withTablesBeside(

@@ -1,9 +1,15 @@
-import { checkOpening, openRange } from "../../app/topologyOperations.ts";
-import { present } from "../../util/present.ts";
+import { checkOpening, openRange } from "../../fleet/topologyOperations.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, flag, JSON_FLAG, option } from "../command.ts";
 import { newest, openStoreForCommand, UNCHECKED } from "../topologyCommand.ts";
-import { formatShards, list, SHARDS, text, weight } from "../values.ts";
+import {
+	formatShards,
+	list,
+	present,
+	SHARDS,
+	text,
+	weight,
+} from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Opens shards for new users; with --primary, new ones on new hosts.",

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
-import { laterPrimaries, rollbackTo } from "../../ops/edits.ts";
-import { findUnwritten } from "../../ops/fleet/unwritten.ts";
+import { laterPrimaries, rollbackTo } from "../../fleet/map/edits.ts";
+import { findUnwritten } from "../../fleet/operations/unwritten.ts";
 import { readCurrent, requireVersion } from "../../topology/history.ts";
 import { argument, command, flag, option } from "../command.ts";
 import {

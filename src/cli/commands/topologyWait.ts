@@ -1,4 +1,4 @@
-import { agreed } from "../../topology/barrier.ts";
+import { agreed } from "../../fleet/map/barrier.ts";
 import { argument, command, JSON_FLAG, option } from "../command.ts";
 import {
 	codeOfAgreement,

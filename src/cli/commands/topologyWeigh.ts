@@ -1,5 +1,5 @@
-import { placeShards } from "../../ops/edits.ts";
-import { existing } from "../../topology/publish.ts";
+import { placeShards } from "../../fleet/map/edits.ts";
+import { existing } from "../../fleet/map/publish.ts";
 import { argument, command } from "../command.ts";
 import {
 	CHANGE_EXIT_CODES,

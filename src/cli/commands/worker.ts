@@ -3,10 +3,9 @@ import { logEvents } from "../../app/logEvents.ts";
 import { openAdmin } from "../../app/openAdmin.ts";
 import { readConfig } from "../../config/config.ts";
 import { createLog } from "../../server/log.ts";
-import { present } from "../../util/present.ts";
 import { command, option } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
-import { integer, list } from "../values.ts";
+import { integer, list, present } from "../values.ts";
 
 /** From the signal to stop to the end of the process, whatever handlers do. */
 const END_MS = 30_000;

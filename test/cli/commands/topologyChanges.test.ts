@@ -10,11 +10,11 @@ import {
 } from "../../../src/app/fleetModel.ts";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
+import { publish } from "../../../src/fleet/map/publish.ts";
 import { parseLock, printLock } from "../../../src/model/lock.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { openLastGood } from "../../../src/topology/lastGood.ts";
 import { Membership, readMembers } from "../../../src/topology/members.ts";
-import { publish } from "../../../src/topology/publish.ts";
 import { memoryStore, storedTexts } from "../../helpers/memoryStore.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";

@@ -5,9 +5,9 @@ import { describe, test } from "node:test";
 import {
 	acceptLoss,
 	checkAcceptance,
-} from "../../../src/ops/fleet/acceptLoss.ts";
-import { listOperations } from "../../../src/ops/fleet/operations.ts";
-import { resumeOperation } from "../../../src/ops/fleet/resumeOperation.ts";
+} from "../../../src/fleet/operations/acceptLoss.ts";
+import { listOperations } from "../../../src/fleet/operations/operations.ts";
+import { resumeOperation } from "../../../src/fleet/operations/resumeOperation.ts";
 import { Host } from "../../../src/storage/mysql/driver/host.ts";
 import { MYSQL_LIMITS } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { addressOf } from "../../../src/storage/mysql/serverAddress.ts";

@@ -6,9 +6,9 @@ import {
 	listOperations,
 	Operation,
 	requireRecord,
-} from "../../../src/ops/fleet/operations.ts";
-import { isHeld } from "../../../src/ops/fleet/signOfLife.ts";
-import { findUnwritten } from "../../../src/ops/fleet/unwritten.ts";
+} from "../../../src/fleet/operations/operations.ts";
+import { isHeld } from "../../../src/fleet/operations/signOfLife.ts";
+import { findUnwritten } from "../../../src/fleet/operations/unwritten.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import type {
 	StoreChange,

@@ -8,23 +8,26 @@ import {
 	type ResultSetHeader,
 	type RowDataPacket,
 } from "mysql2/promise";
-import { processConnections } from "../../../src/app/processConnections.ts";
-import type { Id } from "../../../src/id/ids.ts";
-import { checkServers } from "../../../src/ops/fleet/checkServers.ts";
-import { clockFaults } from "../../../src/ops/fleet/clocks.ts";
 import {
 	databasesOf,
 	exchangeHosts,
 	findPromotion,
-} from "../../../src/ops/fleet/exchangeHosts.ts";
-import { listOperations } from "../../../src/ops/fleet/operations.ts";
-import { checkPromotion, promote } from "../../../src/ops/fleet/promote.ts";
-import type { PromoteOptions } from "../../../src/ops/fleet/promotion.ts";
+} from "../../../src/fleet/map/exchangeHosts.ts";
+import { listOperations } from "../../../src/fleet/operations/operations.ts";
+import {
+	checkPromotion,
+	promote,
+} from "../../../src/fleet/operations/promote.ts";
+import type { PromoteOptions } from "../../../src/fleet/operations/promotion.ts";
 import {
 	abortOperation,
 	resumeOperation,
-} from "../../../src/ops/fleet/resumeOperation.ts";
-import { isHeld } from "../../../src/ops/fleet/signOfLife.ts";
+} from "../../../src/fleet/operations/resumeOperation.ts";
+import { isHeld } from "../../../src/fleet/operations/signOfLife.ts";
+import { checkServers } from "../../../src/fleet/preflight/checkServers.ts";
+import { clockFaults } from "../../../src/fleet/preflight/clocks.ts";
+import { processConnections } from "../../../src/fleet/processConnections.ts";
+import type { Id } from "../../../src/id/ids.ts";
 import {
 	MYSQL_LIMITS,
 	openMysqlStorage,

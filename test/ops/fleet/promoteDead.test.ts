@@ -7,15 +7,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import { createStoredTypes } from "../../../src/model/storedTypes.ts";
-import { fenceReturned } from "../../../src/ops/fleet/fenceReturned.ts";
-import { listOperations } from "../../../src/ops/fleet/operations.ts";
+import { fenceReturned } from "../../../src/fleet/operations/fenceReturned.ts";
+import { listOperations } from "../../../src/fleet/operations/operations.ts";
 import {
 	checkDeadPromotion,
 	type DeadOptions,
 	promoteDead,
-} from "../../../src/ops/fleet/promoteDead.ts";
-import { abortOperation } from "../../../src/ops/fleet/resumeOperation.ts";
+} from "../../../src/fleet/operations/promoteDead.ts";
+import { abortOperation } from "../../../src/fleet/operations/resumeOperation.ts";
+import { createStoredTypes } from "../../../src/model/storedTypes.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { Client, readTitles, signUp } from "../../attack/promote/load.ts";

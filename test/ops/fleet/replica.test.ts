@@ -3,25 +3,25 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Id } from "../../../src/id/ids.ts";
-import {
-	addReplica,
-	checkAddReplica,
-	type ReplicaOptions,
-} from "../../../src/ops/fleet/addReplica.ts";
-import { checkServers } from "../../../src/ops/fleet/checkServers.ts";
-import { listOperations } from "../../../src/ops/fleet/operations.ts";
-import { removeReplica } from "../../../src/ops/fleet/removeReplica.ts";
 import {
 	findNewReplica,
 	findReplica,
 	withReplica,
-} from "../../../src/ops/fleet/replicaHosts.ts";
+} from "../../../src/fleet/map/replicaHosts.ts";
+import {
+	addReplica,
+	checkAddReplica,
+	type ReplicaOptions,
+} from "../../../src/fleet/operations/addReplica.ts";
+import { listOperations } from "../../../src/fleet/operations/operations.ts";
+import { removeReplica } from "../../../src/fleet/operations/removeReplica.ts";
 import {
 	abortOperation,
 	resumeOperation,
-} from "../../../src/ops/fleet/resumeOperation.ts";
-import { isHeld } from "../../../src/ops/fleet/signOfLife.ts";
+} from "../../../src/fleet/operations/resumeOperation.ts";
+import { isHeld } from "../../../src/fleet/operations/signOfLife.ts";
+import { checkServers } from "../../../src/fleet/preflight/checkServers.ts";
+import type { Id } from "../../../src/id/ids.ts";
 import { openMysqlStorage } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { checkTopology } from "../../../src/topology/check.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";

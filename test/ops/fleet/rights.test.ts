@@ -7,7 +7,7 @@ import { readConfig } from "../../../src/config/config.ts";
 import {
 	listOperations,
 	Operation,
-} from "../../../src/ops/fleet/operations.ts";
+} from "../../../src/fleet/operations/operations.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { command } from "../../helpers/runCommand.ts";

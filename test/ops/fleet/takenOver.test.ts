@@ -5,9 +5,9 @@ import { test } from "node:test";
 import {
 	listOperations,
 	Operation,
-} from "../../../src/ops/fleet/operations.ts";
-import { promoteDead } from "../../../src/ops/fleet/promoteDead.ts";
-import { abortOperation } from "../../../src/ops/fleet/resumeOperation.ts";
+} from "../../../src/fleet/operations/operations.ts";
+import { promoteDead } from "../../../src/fleet/operations/promoteDead.ts";
+import { abortOperation } from "../../../src/fleet/operations/resumeOperation.ts";
 import { answerAsks } from "../../../src/topology/asks.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { Membership } from "../../../src/topology/members.ts";

@@ -1,0 +1,193 @@
+import { openPoolsOf } from "../app/openPools.ts";
+import { CREATE_TABLES, NAMED_TABLES } from "../app/reportMissingTables.ts";
+import { CorkboardError } from "../errors.ts";
+import { hostProblems } from "../storage/hostReport.ts";
+import { parseHostUrl, redactHostUrl } from "../topology/hostUrl.ts";
+import { shardsOf } from "../topology/ranges.ts";
+import type { HostRange, ShardRange, Topology } from "../topology/types.ts";
+import { openJobStoreOf } from "../worker/jobStoreSource.ts";
+import { inspectTopology } from "./fleetStatus.ts";
+
+/** What hosts say of a map before it is published. */
+export interface ChangeProblems {
+	/** A sentence for each thing that stands against it. */
+	readonly problems: readonly string[];
+	/** Tables of databases that no earlier map has: `init` makes them once the map is published. */
+	readonly toCreate: readonly string[];
+}
+
+/** What the databases of a kind of range are called before their number. */
+const DATABASES = {
+	shards: "db",
+	lookups: "mod",
+	feeds: "feed",
+	queues: "queue",
+	pools: "pool",
+} as const;
+type Kind = keyof typeof DATABASES;
+
+/**
+ * Asks the hosts that a map names for what it changes, as `topology check` asks
+ * all: whether they serve, and whether what was elsewhere before is there. A range
+ * that stays where it is, or is closed, is not asked, so that a host that is away
+ * hinders no change of others. Nothing is asked for the first map of a fleet:
+ * it serves nobody, and `init` is what asks next. Embedded folders are not asked.
+ */
+export async function changeProblems(
+	before: Topology | null,
+	next: Topology,
+): Promise<ChangeProblems> {
+	const none = { problems: [], toCreate: [] };
+	if (before === null || !isOnMysql(next)) return none;
+	const changed = changedRanges(before, next);
+	const hosts = hostsOf(changed);
+	if (hosts.size === 0) return none;
+	const { shards, lookups, feeds, queues, pools } = changed;
+	const [graph, ofQueues, ofPools] = await Promise.all([
+		// Whole, because mod shards are found by their number among all.
+		shards.length + lookups.length + feeds.length === 0
+			? []
+			: inspectTopology(next).then(({ reports }) => reports),
+		queues.length === 0 ? asked([]) : askTables(() => openQueue(queues)),
+		pools.length === 0
+			? asked([])
+			: askTables(() => openPoolsOf(pools, { readOnly: true })),
+	]);
+	const reports = graph.filter(({ host }) => hosts.has(host));
+	const silent = reports.filter(
+		({ role, error, missingTables }) =>
+			role === "primary" && error === null && missingTables === null,
+	);
+	const named = databasesOf(changed);
+	const known = databasesOf(before);
+	const missing = [
+		...reports.flatMap(({ missingTables }) => missingTables ?? []),
+		...ofQueues.missing,
+		...ofPools.missing,
+	].filter((table) => named.has(databaseOf(table)));
+	const isKnown = (table: string) => known.has(databaseOf(table));
+	return {
+		problems: [
+			...hostProblems(reports),
+			...silent.map(({ host }) => `${host} did not say which tables it has.`),
+			...[ofQueues.error, ofPools.error].filter((error) => error !== null),
+			...describeMissing(missing.filter(isKnown)),
+		],
+		toCreate: missing.filter((table) => !isKnown(table)),
+	};
+}
+
+/** Ranges of one number each, so that ranges need not begin and end where they did. */
+type Changed = Readonly<Record<Kind, readonly HostRange[]>>;
+
+function changedRanges(before: Topology, next: Topology): Changed {
+	const of = (kind: Kind) => {
+		const old = new Map(singles(before, kind));
+		return singles(next, kind).flatMap(([number, range]) => {
+			const then = old.get(number);
+			const isSame = then !== undefined && !isAsked(then, range);
+			return isSame ? [] : [{ ...range, range: [number, number] } as HostRange];
+		});
+	};
+	return {
+		shards: of("shards"),
+		lookups: of("lookups"),
+		feeds: of("feeds"),
+		queues: of("queues"),
+		pools: of("pools"),
+	};
+}
+
+/** Whether a host takes the place of another, or gets new users, or more of them. */
+function isAsked(then: HostRange, now: HostRange): boolean {
+	const url = (text: string | undefined) =>
+		text === undefined ? null : redactHostUrl(text);
+	const isReplacing =
+		url(now.replica) !== null && url(now.replica) !== url(then.replica);
+	const placement = ({ open, weight = 1 }: Partial<ShardRange>) =>
+		open === true ? weight : 0;
+	return (
+		url(then.primary) !== url(now.primary) ||
+		isReplacing ||
+		placement(now) > placement(then)
+	);
+}
+
+function singles(
+	topology: Topology,
+	kind: Kind,
+): readonly (readonly [number, HostRange])[] {
+	const ranges: readonly HostRange[] = topology[kind] ?? [];
+	return ranges.flatMap((range) =>
+		shardsOf([range]).map((number) => [number, range] as const),
+	);
+}
+
+function hostsOf(changed: Changed): ReadonlySet<string> {
+	const urls = Object.values(changed)
+		.flat()
+		.flatMap(({ primary, replica }) => [primary, replica ?? primary]);
+	return new Set(
+		urls.flatMap((url) => {
+			const parsed = parseHostUrl(url);
+			return parsed?.scheme === "mysql" ? [parsed.name] : [];
+		}),
+	);
+}
+
+function databasesOf(
+	ranges: Partial<Record<Kind, readonly HostRange[]>>,
+): ReadonlySet<string> {
+	const names = Object.entries(DATABASES).flatMap(([kind, prefix]) =>
+		shardsOf(ranges[kind as Kind] ?? []).map(
+			(number) => `${prefix}${String(number).padStart(5, "0")}`,
+		),
+	);
+	return new Set(names);
+}
+
+function databaseOf(table: string): string {
+	return table.split(".")[0] ?? table;
+}
+
+function describeMissing(tables: readonly string[]): readonly string[] {
+	if (tables.length === 0) return [];
+	const named = tables.slice(0, NAMED_TABLES).join(", ");
+	return [
+		`Tables of databases that are elsewhere now are missing: ${tables.length}, such as ${named}. Is it the right host? Otherwise copy them there first, or create them empty with ${CREATE_TABLES}.`,
+	];
+}
+
+interface AskedTables {
+	readonly missing: readonly string[];
+	readonly error: string | null;
+}
+
+function asked(missing: readonly string[]): AskedTables {
+	return { missing, error: null };
+}
+
+async function askTables(
+	open: () => {
+		missingTables(): Promise<readonly string[]>;
+	} & AsyncDisposable,
+): Promise<AskedTables> {
+	await using opened = open();
+	try {
+		return asked(await opened.missingTables());
+	} catch (thrown) {
+		const { message } = thrown as Error;
+		const host =
+			thrown instanceof CorkboardError ? thrown.details.host : undefined;
+		const at = typeof host === "string" ? `${host} cannot be used: ` : "";
+		return { missing: [], error: `${at}${message}` };
+	}
+}
+
+function openQueue(queues: readonly HostRange[]) {
+	return openJobStoreOf({ queues }, { readOnly: true });
+}
+
+function isOnMysql({ lookups: [first] }: Topology): boolean {
+	return first !== undefined && parseHostUrl(first.primary)?.scheme === "mysql";
+}

@@ -1,0 +1,224 @@
+import { CorkboardError } from "../../errors.ts";
+import { parseGtidSet } from "../../storage/mysql/driver/gtidSet.ts";
+import {
+	acceptance,
+	type RecordedLoss,
+	readAccepted,
+	readLosses,
+} from "../../topology/losses.ts";
+import type { TopologyStore } from "../../topology/store.ts";
+import { agreed } from "../map/barrier.ts";
+import {
+	databasesOf,
+	findPrimary,
+	type PromotionHosts,
+	raiseGenerations,
+} from "../map/exchangeHosts.ts";
+import { requireCurrent } from "../map/publish.ts";
+import { FleetServer } from "../server/fleetServer.ts";
+import { raiseLocalIds, readCounters } from "../server/localIds.ts";
+import { type Loss, measureLoss } from "./loss.ts";
+import { Operation } from "./operations.ts";
+import type { DeadOptions } from "./promoteDead.ts";
+import type { PromotionResult } from "./promotion.ts";
+import { publishMap } from "./publishMap.ts";
+
+/**
+ * Accepts that a failover behind a host's name lost what the server before had
+ * acknowledged (docs/consistency/topology.md, "A name that leads to another server"):
+ * the new server gives no id that the old one may have given, nothing that was
+ * cached of its shards is read again, and processes write there again.
+ */
+const ASK_MS = 5_000;
+const AGREE_MS = 5_000;
+const ANSWER_MS = 10_000;
+
+interface Found {
+	readonly hosts: PromotionHosts;
+	/** Which server the name leads to, as it calls itself. */
+	readonly server: string;
+	/** Why processes stopped; null: no process has. */
+	readonly recorded: RecordedLoss | null;
+	readonly loss: Loss;
+	/** Everything against it. */
+	readonly faults: readonly string[];
+}
+
+/** What is lost behind a name, and everything against accepting it. Changes nothing. Throws UNAVAILABLE where the server does not answer. */
+export async function checkAcceptance(
+	options: DeadOptions,
+	host: string,
+): Promise<Found> {
+	const { topology } = await requireCurrent(options.store);
+	const hosts = findPrimary(topology, host);
+	await using server = new FleetServer(hosts.fromUrl, options.environment);
+	const silence = await server.silence(ANSWER_MS);
+	if (silence !== null) {
+		throw new CorkboardError(
+			"UNAVAILABLE",
+			`${hosts.from} does not answer: ${silence}`,
+		);
+	}
+	return await look(options, hosts, server);
+}
+
+/** Throws CONFLICT with everything against it; nothing has changed then. */
+export async function acceptLoss(
+	options: DeadOptions,
+	host: string,
+): Promise<PromotionResult> {
+	const { hosts, faults } = await checkAcceptance(options, host);
+	if (faults.length > 0) {
+		throw new CorkboardError("CONFLICT", faults.join("\n"));
+	}
+	await using operation = await Operation.begin(options.store, {
+		kind: "fleet accept",
+		from: hosts.from,
+		to: hosts.from,
+	});
+	await options.onStep?.("locked", operation.record.id);
+	return await proceedAcceptance(options, operation);
+}
+
+/** Goes on from where it is: local ids may be raised twice. */
+export async function proceedAcceptance(
+	options: DeadOptions,
+	operation: Operation,
+): Promise<PromotionResult> {
+	const { store, environment } = options;
+	const { topology } = await requireCurrent(store);
+	const hosts = findPrimary(topology, operation.record.from);
+	const onStep = async (what: string) =>
+		options.onStep?.(what, operation.record.id);
+	if (operation.record.step !== "published") {
+		await using server = new FleetServer(hosts.fromUrl, environment);
+		const { loss, server: id } = await look(options, hosts, server);
+		await operation.save({ loss }, `${id} lacks ${lackOf(loss)}`);
+		await onStep("accepted");
+		await operation.requireHeld();
+		const counters = await readCounters(server, databasesOf(hosts));
+		await raiseLocalIds(server, counters.values());
+		await onStep("ids raised");
+		await requireSame(server, hosts, id);
+		await publishMap(
+			store,
+			operation,
+			`accept the failover of ${hosts.from}; ${loss.transactions} transactions lost`,
+			(current) => raiseGenerations(current, hosts.from),
+			() => acceptance(store, hosts.from, { server: id, gtids: loss.gtids }),
+		);
+		await onStep("published");
+	}
+	const agreement = await agreed(
+		store,
+		operation.record.version as number,
+		options.agreeMs ?? AGREE_MS,
+		{ byTimeMs: 0 },
+	);
+	await onStep("agreed");
+	await operation.end("done", `${hosts.from} is written to again`);
+	const { record } = operation;
+	return {
+		operation: record.id,
+		from: record.from,
+		to: record.to,
+		version: record.version,
+		pauseMs: null,
+		agreement,
+		isFollowing: false,
+		loss: record.loss,
+	};
+}
+
+async function look(
+	{ store, askMs = ASK_MS }: DeadOptions,
+	hosts: PromotionHosts,
+	server: FleetServer,
+): Promise<Found> {
+	const { from } = hosts;
+	const { id, takesWrites, hasGtids } = await server.identity();
+	const recorded =
+		(await readLosses(store)).find(({ host }) => host === from) ?? null;
+	const loss = hasGtids
+		? await wholeLoss({ store, askMs }, from, server, recorded)
+		: NOT_KNOWN;
+	const faults = [
+		...(takesWrites
+			? []
+			: [
+					`${from} leads to ${id}, which takes no writes. Accept the failover when it does.`,
+				]),
+		...(recorded !== null && recorded.server !== id
+			? [
+					`${from} leads to ${id} by now, and not to ${recorded.server}, on which writes were stopped. Processes go on by themselves if it has everything; look again in some seconds.`,
+				]
+			: []),
+		...(recorded === null && loss.transactions === 0
+			? [
+					`${from} lacks nothing that anybody knows of, and no process has stopped writing to it: there is nothing to accept.`,
+				]
+			: []),
+	];
+	return { hosts, server: id, recorded, loss, faults };
+}
+
+const NOT_KNOWN: Loss = {
+	gtids: "",
+	transactions: 0,
+	writes: [],
+	answered: 0,
+	silent: [],
+};
+
+/** What processes that are gone by now had found counts too; what was accepted before does not. */
+async function wholeLoss(
+	{ store, askMs }: { readonly store: TopologyStore; readonly askMs: number },
+	host: string,
+	server: FleetServer,
+	recorded: RecordedLoss | null,
+): Promise<Loss> {
+	const loss = await measureLoss(
+		{ store, askMs },
+		host,
+		server,
+		recorded?.missing ?? "",
+	);
+	const before = (await readAccepted(store, host))?.gtids ?? "";
+	const gtids =
+		before === "" ? loss.gtids : await server.subtract(loss.gtids, before);
+	return { ...loss, gtids, transactions: parseGtidSet(gtids).size };
+}
+
+async function requireSame(
+	server: FleetServer,
+	{ from }: PromotionHosts,
+	id: string,
+): Promise<void> {
+	const now = await server.identity();
+	if (now.id === id && now.takesWrites) return;
+	throw new CorkboardError(
+		"CONFLICT",
+		`${from} does not lead to ${id}, which takes writes, any more. Abort this, and look again: corkboard fleet accept ${from} --dry-run.`,
+	);
+}
+
+function lackOf({ gtids, transactions }: Loss): string {
+	return transactions === 0
+		? "nothing that is known by GTID"
+		: `${transactions} acknowledged transactions: ${gtids}`;
+}
+
+/** What an operator reads before it is accepted. */
+export function describeAcceptance({
+	hosts: { from },
+	server,
+	loss,
+}: Found): string {
+	const known =
+		loss.silent.length === 0
+			? `as ${loss.answered} processes know`
+			: `as ${loss.answered} processes know; ${loss.silent.length} did not answer: ${loss.silent.join(", ")}`;
+	return loss === NOT_KNOWN
+		? `${from} leads to ${server}, which has no GTIDs: nobody knows what it lacks.`
+		: `${from} leads to ${server}, which lacks ${lackOf(loss)}, ${known}.`;
+}

@@ -1,0 +1,314 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../errors.ts";
+import { askMembers } from "../../topology/asks.ts";
+import {
+	databasesOf,
+	type PromotionHosts,
+	replaceHost,
+} from "../map/exchangeHosts.ts";
+import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
+import { isOldOrOther, oldVersion } from "../preflight/preflight.ts";
+import { FleetServer, type ReplicaState } from "../server/fleetServer.ts";
+import { raiseLocalIds, readCounters } from "../server/localIds.ts";
+import { type Loss, measureLoss } from "./loss.ts";
+import type { Operation } from "./operations.ts";
+import {
+	beginPromotion,
+	findHosts,
+	type Pause,
+	type PromoteOptions,
+	type Promotion,
+	type PromotionResult,
+	proceedOn,
+	type Way,
+} from "./promotion.ts";
+
+/**
+ * Makes a replica the primary in the place of one that is dead
+ * (docs/recovery.md, "When a primary dies").
+ *
+ * The replica applies all that it has received. What the processes of the fleet
+ * were acknowledged and the replica lacks is the loss: it is stated, and accepted
+ * or not, before anything is given up. Then the replica gives no id that the dead
+ * primary may have given, and takes its place in one write of the store. The dead
+ * primary is named by no topology from then on, and is not attached again as it is:
+ * it has transactions that nobody else has.
+ */
+export interface DeadOptions extends PromoteOptions {
+	/** Also where the primary answers, or processes reach it: it is fenced then. */
+	readonly force?: boolean;
+	/** Whether to give up what is lost. Called where something is; default: no. */
+	readonly acceptLoss?: (loss: Loss) => boolean | Promise<boolean>;
+	/** How long processes may take to say what they know. Milliseconds. */
+	readonly askMs?: number;
+	/** How long the primary may take to answer, of three times. Milliseconds. */
+	readonly tryMs?: number;
+	/** How long the replica may take to apply what it has received. Milliseconds. */
+	readonly maxApplyMs?: number;
+}
+
+/** Why a primary counts as dead. */
+export interface Evidence {
+	/** Why it does not answer here; null: it does. */
+	readonly silence: string | null;
+	/** Of the replica's connection to it. */
+	readonly replica: ReplicaState | null;
+	/** How many processes say so. */
+	readonly lost: number;
+	readonly reached: number;
+	readonly idle: number;
+	readonly silent: number;
+}
+
+const ASK_MS = 5_000;
+const APPLY_MS = 3_600_000;
+const TRIES = 3;
+const ANSWER_MS = 10_000;
+const TRY_MS = 1_500;
+const LOOK_MS = 250;
+
+/** What `promote --dead` would do, what it would cost now, and everything against it. Changes nothing. */
+export async function checkDeadPromotion(
+	options: DeadOptions,
+	host: string,
+): Promise<{
+	readonly hosts: PromotionHosts;
+	readonly evidence: Evidence;
+	readonly faults: readonly string[];
+	/** Null where the replica does not answer. */
+	readonly loss: Loss | null;
+}> {
+	const { store, environment, askMs = ASK_MS, force = false } = options;
+	const { tryMs = TRY_MS } = options;
+	const hosts = await findHosts(store, replacing(options), host);
+	await using old = new FleetServer(hosts.fromUrl, environment);
+	await using next = new FleetServer(hosts.toUrl, environment);
+	// First: whoever reached it a moment ago does not any more after that.
+	const silence = await silenceOf(old, tryMs);
+	const question = { host: hosts.from, missing: null };
+	const { answered, silent } = await askMembers(store, question, askMs);
+	const count = (state: string) =>
+		answered.filter(({ answer }) => answer.state === state).length;
+	const seen = {
+		silence,
+		lost: count("lost"),
+		reached: count("reached"),
+		idle: count("idle"),
+		silent: silent.length,
+	};
+	const faults: string[] = [];
+	const unreachable = await next.silence(ANSWER_MS);
+	if (unreachable !== null) {
+		faults.push(`${hosts.to} does not answer: ${unreachable}`);
+		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
+	}
+	const [version] = await next.row("version", "SELECT VERSION()");
+	if (isOldOrOther(String(version))) {
+		faults.push(oldVersion(hosts.to, String(version)));
+		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
+	}
+	faults.push(
+		...(await grantFaults(
+			next,
+			NEEDED_GRANTS["promote --dead"],
+			databasesOf(hosts),
+		)),
+		...(silence === null && force
+			? await grantFaults(old, NEEDED_GRANTS.fence)
+			: []),
+	);
+	if (faults.length > 0) {
+		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
+	}
+	try {
+		await next.received();
+	} catch (thrown) {
+		faults.push(`${(thrown as Error).message}: corkboard grants --operator.`);
+	}
+	const replica = await next.replica();
+	const evidence = { ...seen, replica };
+	faults.push(...replicaFaults(hosts, replica));
+	if (!force) faults.push(...signsOfLife(hosts, evidence));
+	const executed = silence === null ? await old.executed() : "";
+	const loss = await measureLoss({ store, askMs }, hosts.from, next, executed);
+	return { hosts, evidence, faults, loss };
+}
+
+function replicaFaults(
+	{ from, to }: PromotionHosts,
+	replica: ReplicaState | null,
+): readonly string[] {
+	if (replica === null) {
+		return [`${to} follows no other server, so it may lack anything.`];
+	}
+	if (replica.isApplying) return [];
+	return [
+		`${to} does not apply what it has received${replica.error === "" ? "" : `: ${replica.error}`}. Start it again (START REPLICA SQL_THREAD): what it has of ${from} would be lost.`,
+	];
+}
+
+/** Why it may not be dead at all. */
+function signsOfLife(
+	{ from, to }: PromotionHosts,
+	{ silence, lost, reached }: Evidence,
+): readonly string[] {
+	if (silence === null) {
+		return [
+			`${from} answers. Where it lives, nothing need be lost: corkboard promote ${from}. With --force it is fenced and given up all the same.`,
+		];
+	}
+	if (reached > lost) {
+		return [
+			`${from} does not answer here, but ${reached} processes reach it, and ${lost} do not: there may be a partition between it and this machine. With --force ${to} is promoted all the same, and what those processes write until they learn of it is lost.`,
+		];
+	}
+	return [];
+}
+
+async function silenceOf(
+	server: FleetServer,
+	ms: number,
+): Promise<string | null> {
+	let silence: string | null = null;
+	for (let tries = 0; tries < TRIES; tries++) {
+		silence = await server.silence(ms);
+		if (silence === null) return null;
+	}
+	return silence;
+}
+
+/** Throws CONFLICT with everything against it; nothing has changed then. */
+export async function promoteDead(
+	options: DeadOptions,
+	host: string,
+): Promise<PromotionResult> {
+	const checked = await checkDeadPromotion(options, host);
+	return beginPromotion(options, replacing(options), checked);
+}
+
+/** Goes on from where it is. Where what is lost was not accepted yet, `acceptLoss` is asked. */
+export function resumeDead(
+	options: DeadOptions,
+	operation: Operation,
+): Promise<PromotionResult> {
+	return proceedOn(options, operation, replacing(options));
+}
+
+/** The old one is given up, and named by no map. */
+function replacing(options: DeadOptions): Way {
+	return {
+		kind: "promote --dead",
+		takePlace: (promotion) => takePlace(options, promotion),
+		why: ({ operation: { record }, hosts: { from, to } }) =>
+			`promote ${to} for ${from}, which is dead; ${record.loss?.transactions ?? 0} transactions lost`,
+		edit: replaceHost,
+		async settle({ operation, hosts, old, next, onStep }) {
+			const { store, askMs = ASK_MS, tryMs } = options;
+			// It may be back by now, and nobody may write to it.
+			const isFenced = await fenceIfReached(old, tryMs);
+			await onStep("looked again");
+			// Until all processes served the new version, some may have reached it still.
+			const executed = isFenced ? await old.executed().catch(() => "") : "";
+			const asking = { store, askMs };
+			const loss = await measureLoss(asking, hosts.from, next, executed);
+			// Processes that ended meanwhile have forgotten.
+			if ((operation.record.loss?.transactions ?? 0) <= loss.transactions) {
+				await operation.save({ loss }, describeLoss(loss, hosts));
+			}
+			return `${hosts.from} ${isFenced ? "takes no writes" : "does not answer"}, and is named by no topology`;
+		},
+	};
+}
+
+/** Until the replica takes writes. Throws CONFLICT where the loss was not accepted, after it was rolled back. */
+async function takePlace(
+	options: DeadOptions,
+	{ operation, hosts, old, next, onStep, rollBack }: Promotion,
+): Promise<Pause> {
+	const { store, askMs = ASK_MS, maxApplyMs = APPLY_MS } = options;
+	const { from } = hosts;
+	if (operation.record.step === "locked") {
+		await operation.save({ step: "fencing" }, `giving ${from} up`);
+	}
+	await onStep("fencing");
+	await operation.requireHeld();
+	const isFenced = await fenceIfReached(old, options.tryMs);
+	await onStep("fenced");
+	if ((await next.replica()) !== null) {
+		await next.run("stop receiver", "STOP REPLICA IO_THREAD");
+	}
+	await onStep("receiver stopped");
+	await untilApplied(next, maxApplyMs);
+	await onStep("applied");
+	const executed = isFenced ? await old.executed() : "";
+	const loss = await measureLoss({ store, askMs }, from, next, executed);
+	const before = operation.record.loss;
+	// Whoever accepted a loss did not accept a greater one.
+	const isAccepted =
+		loss.transactions === 0 ||
+		(before !== null &&
+			(await next.subtract(loss.gtids, before.gtids)) === "") ||
+		((await options.acceptLoss?.(loss)) ?? false);
+	if (!isAccepted) {
+		await rollBack("the loss was not accepted");
+		throw new CorkboardError(
+			"CONFLICT",
+			`${describeLoss(loss, hosts)} It was not accepted, so nothing has changed: ${from} is the primary still. To give this up: --accept-loss.`,
+		);
+	}
+	await operation.save({ loss }, describeLoss(loss, hosts));
+	await onStep("accepted");
+	await operation.requireHeld();
+	await next.stopFollowing();
+	// No topology names it yet, so that nobody writes before the ids are raised.
+	await next.liftFence();
+	const counters = await readCounters(next, databasesOf(hosts));
+	await raiseLocalIds(next, counters.values());
+	await onStep("writable");
+	return [];
+}
+
+/** Whether it took the fence: where it answers, it is not dead enough to be trusted. */
+async function fenceIfReached(
+	server: FleetServer,
+	ms = TRY_MS,
+): Promise<boolean> {
+	try {
+		await server.fence(ms);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** Throws UNAVAILABLE where it stops applying, or takes longer. */
+async function untilApplied(server: FleetServer, ms: number): Promise<void> {
+	const until = performance.now() + ms;
+	for (;;) {
+		const state = await server.replica();
+		// It follows nobody any more: whoever was here before went past this.
+		if (state === null) return;
+		if (await server.has(await server.received(), 1_000)) return;
+		if (!state.isApplying || performance.now() > until) {
+			throw new CorkboardError(
+				"UNAVAILABLE",
+				`${server.name} has not applied all that it has received${state.error === "" ? "" : `: ${state.error}`}.`,
+			);
+		}
+		await sleep(LOOK_MS);
+	}
+}
+
+/** What is lost, in a sentence. */
+export function describeLoss(
+	{ gtids, transactions, answered, silent }: Loss,
+	{ from, to }: Pick<PromotionHosts, "from" | "to">,
+): string {
+	const known =
+		silent.length === 0
+			? `as ${answered} processes know`
+			: `as ${answered} processes know; ${silent.length} did not answer, and what only they were acknowledged is not in this: ${silent.join(", ")}`;
+	return transactions === 0
+		? `${to} has all that ${from} acknowledged, ${known}.`
+		: `${from} acknowledged ${transactions} transactions that ${to} lacks, ${known}: ${gtids}.`;
+}

@@ -1,0 +1,30 @@
+import type { StoreChange, TopologyStore } from "../../topology/store.ts";
+import type { Topology } from "../../topology/types.ts";
+import { existing, type Published, publish } from "../map/publish.ts";
+import type { Operation } from "./operations.ts";
+
+/** Writes wait meanwhile, so others are not let go first for ever. */
+const TRIES = 20;
+
+/** Publishes an edited map, its history entry and the record's step in one write: the point of no return of an operation. */
+export async function publishMap(
+	store: TopologyStore,
+	operation: Operation,
+	why: string,
+	edit: (current: Topology) => Omit<Topology, "version">,
+	/** What is written with it. */
+	beside: () => Promise<readonly StoreChange[]> = async () => [],
+): Promise<Published> {
+	return publish(store, {
+		why,
+		operation: operation.record.id,
+		tries: TRIES,
+		edit: existing(edit),
+		write: async (changes, { version }) =>
+			operation.save(
+				{ step: "published", version },
+				`published version ${version}`,
+				[...changes, ...(await beside())],
+			),
+	});
+}

@@ -1,0 +1,130 @@
+import {
+	describeMissing,
+	missingOnDatabases,
+} from "../server/accountGrants.ts";
+import type { FleetServer } from "../server/fleetServer.ts";
+
+/** What the operator's account needs on each server, and for what. */
+export const OPERATOR_PRIVILEGES: readonly {
+	readonly why: string;
+	readonly privileges: readonly string[];
+}[] = [
+	{
+		why: "fences: super_read_only, which a server keeps over a restart.",
+		privileges: ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"],
+	},
+	{
+		why: "replication, which uses this account too.",
+		privileges: [
+			"REPLICATION_SLAVE_ADMIN",
+			"REPLICATION SLAVE",
+			"REPLICATION CLIENT",
+			// RESET REPLICA.
+			"RELOAD",
+		],
+	},
+	{
+		why: "transactions that are open for long, the size of a copy, ending one that runs, and writing past a fence that holds connections up.",
+		privileges: ["PROCESS", "CONNECTION_ADMIN"],
+	},
+	{
+		why: "replica add: the copy, and seeing that nothing else is on the new server.",
+		privileges: ["BACKUP_ADMIN", "CLONE_ADMIN", "SHOW DATABASES"],
+	},
+];
+
+/** What it needs besides on some databases. */
+export const OPERATOR_TABLE_GRANTS: readonly {
+	readonly why: string;
+	readonly privileges: string;
+	readonly on: readonly string[];
+}[] = [
+	{
+		why: "promotion: comparing tables, and raising local ids.",
+		privileges: "SELECT, INSERT",
+		on: [
+			"`db_____`.*",
+			"`mod_____`.*",
+			"`queue_____`.*",
+			"`feed_____`.*",
+			"`pool_____`.*",
+		],
+	},
+	{
+		why: "how far a copy and replication are.",
+		privileges: "SELECT",
+		on: ["performance_schema.*"],
+	},
+	{
+		why: "replica add: loading the clone plugin, where the option file does not.",
+		privileges: "INSERT",
+		on: ["mysql.plugin"],
+	},
+];
+
+/** What each command's steps need of a server, beside what they need on databases. */
+const REPLICATING = [
+	"SYSTEM_VARIABLES_ADMIN",
+	"PERSIST_RO_VARIABLES_ADMIN",
+	"REPLICATION_SLAVE_ADMIN",
+	"REPLICATION CLIENT",
+	"RELOAD",
+] as const;
+export const NEEDED_GRANTS = {
+	/** Of both servers: they change places, and one follows the other with this account. */
+	promote: [...REPLICATING, "REPLICATION SLAVE", "PROCESS"],
+	/** Of the replica; where the primary answers, it is only fenced. */
+	"promote --dead": REPLICATING,
+	fence: ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"],
+	"replica add": OPERATOR_PRIVILEGES.flatMap(({ privileges }) => privileges),
+	/** Of the replica, where it answers. */
+	"replica remove": REPLICATING,
+} as const;
+
+/** What this one of before MySQL 8 stands for. */
+const SUPER = [
+	"SYSTEM_VARIABLES_ADMIN",
+	"PERSIST_RO_VARIABLES_ADMIN",
+	"REPLICATION_SLAVE_ADMIN",
+	"CONNECTION_ADMIN",
+];
+
+/** A sentence where the account lacks a right that a command needs on a server; asked before the command changes anything. */
+export async function grantFaults(
+	server: FleetServer,
+	needed: readonly string[],
+	/** To be read and inserted into. */
+	databases: readonly string[] = [],
+): Promise<readonly string[]> {
+	const missing = await missingPrivileges(server, needed);
+	const onDatabases = await missingOnDatabases(server, databases, () => [
+		"SELECT",
+		"INSERT",
+	]);
+	const all = [
+		...missing,
+		...(onDatabases.length > 0 ? [describeMissing(onDatabases)] : []),
+	];
+	return all.length === 0
+		? []
+		: [
+				`${server.name}: the operator's account lacks ${all.join(", ")}: corkboard grants --operator.`,
+			];
+}
+
+/** Those of these global privileges that the account lacks on a server. */
+export async function missingPrivileges(
+	server: FleetServer,
+	needed: readonly string[],
+): Promise<readonly string[]> {
+	const rows = await server.rows("grants", "SHOW GRANTS");
+	const held = new Set(
+		rows.flatMap(([grant]) => {
+			const [, names] = /^GRANT (.+) ON \*\.\* TO /.exec(String(grant)) ?? [];
+			return names?.split(/, ?/) ?? [];
+		}),
+	);
+	if (held.has("ALL PRIVILEGES")) return [];
+	if (held.has("SUPER")) for (const name of SUPER) held.add(name);
+	return needed.filter((name) => !held.has(name));
+}
