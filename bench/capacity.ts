@@ -171,7 +171,7 @@ const INPUTS = {
 		"",
 		"connections of a process to a host, at most",
 		"measured",
-		"docs/install.md",
+		"docs/how-to/install.md",
 	),
 	maxConnections: input(
 		20_000,

@@ -3,33 +3,35 @@ import { COMMANDS } from "../src/cli/main.ts";
 
 /** The page of docs/ that says more, by command. */
 const MORE: Readonly<Record<string, string>> = {
-	worker: "[jobs](jobs.md#write-a-job-of-your-own)",
-	init: "[deploy](install.md#how-do-i-deploy-a-new-version-without-an-outage), [a lost table](recovery.md#a-lost-table)",
-	status: "[is the fleet well](fleet-status.md#is-the-fleet-well)",
-	top: "[what does a server do now](fleet-status.md#what-does-a-server-do-now)",
-	grants: "[privileges](install.md#which-privileges-does-the-mysql-user-need)",
-	import: "[import](import-and-verify.md#import)",
-	verify: "[verify](import-and-verify.md#verify)",
+	worker: "[jobs](../how-to/jobs.md#write-a-job-of-your-own)",
+	init: "[deploy](../how-to/install.md#how-do-i-deploy-a-new-version-without-an-outage), [a lost table](../how-to/recovery.md#a-lost-table)",
+	status: "[is the fleet well](../how-to/fleet-status.md#is-the-fleet-well)",
+	top: "[what does a server do now](../how-to/fleet-status.md#what-does-a-server-do-now)",
+	grants:
+		"[privileges](../how-to/install.md#which-privileges-does-the-mysql-user-need)",
+	import: "[import](../how-to/import-and-verify.md#import)",
+	verify: "[verify](../how-to/import-and-verify.md#verify)",
 	explain:
-		"[from an error to its cause](fleet-status.md#from-an-error-to-its-cause)",
+		"[from an error to its cause](../how-to/fleet-status.md#from-an-error-to-its-cause)",
 	"schema diff":
-		"[remove a field](persisted-documents.md#remove-a-field-or-a-document)",
-	"topology rollback": "[a wrong map](shard-map.md#a-wrong-map-is-published)",
-	"topology open": "[open new shards](shard-map.md#open-new-shards)",
+		"[remove a field](../how-to/persisted-documents.md#remove-a-field-or-a-document)",
+	"topology rollback":
+		"[a wrong map](../how-to/shard-map.md#a-wrong-map-is-published)",
+	"topology open": "[open new shards](../how-to/shard-map.md#open-new-shards)",
 	"fleet check":
-		"[ready for an operation](fleet-status.md#is-the-fleet-ready-for-an-operation), [what to back up](recovery.md#how-do-i-back-up-and-restore)",
+		"[ready for an operation](../how-to/fleet-status.md#is-the-fleet-ready-for-an-operation), [what to back up](../how-to/recovery.md#how-do-i-back-up-and-restore)",
 	"fleet accept":
-		"[a failover that lost writes](recovery.md#a-failover-lost-writes)",
-	"ids raise": "[restore a host](recovery.md#restore-a-host)",
+		"[a failover that lost writes](../how-to/recovery.md#a-failover-lost-writes)",
+	"ids raise": "[restore a host](../how-to/recovery.md#restore-a-host)",
 	promote:
-		"[promote](replicas.md#promote-a-replica), [a dead primary](recovery.md#when-a-primary-dies)",
-	"replica add": "[add a replica](replicas.md#add-a-replica)",
-	"queue list": "[operate queues](queue.md)",
-	"queue rotate": "[rotation](queue.md#rotation)",
-	"feed explain": "[home feed](feed.md#for-operators)",
+		"[promote](../how-to/replicas.md#promote-a-replica), [a dead primary](../how-to/recovery.md#when-a-primary-dies)",
+	"replica add": "[add a replica](../how-to/replicas.md#add-a-replica)",
+	"queue list": "[operate queues](../how-to/queue.md)",
+	"queue rotate": "[rotation](../how-to/queue.md#rotation)",
+	"feed explain": "[home feed](../feed.md#for-operators)",
 };
 
-/** docs/commands.md, from what the commands declare. */
+/** docs/reference/commands.md, from what the commands declare. */
 export async function commandsPage(): Promise<string> {
 	const usages = await Promise.all(
 		Object.entries(COMMANDS).map(async ([name, load]) => ({

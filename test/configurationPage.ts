@@ -1,6 +1,6 @@
 import { SECTIONS } from "../src/config/settings.ts";
 
-/** docs/configuration.md with the tables that follow from the settings' declarations; its other text stays. */
+/** docs/reference/configuration.md with the tables that follow from the settings' declarations; its other text stays. */
 export function configurationPage(page: string): string {
 	let next = page;
 	for (const { title, settings } of SECTIONS) {
@@ -17,7 +17,9 @@ export function configurationPage(page: string): string {
 			"m",
 		);
 		if (!place.test(next)) {
-			throw new Error(`docs/configuration.md has no heading ${title}`);
+			throw new Error(
+				`docs/reference/configuration.md has no heading ${title}`,
+			);
 		}
 		next = next.replace(place, (_, before) => `${before}${table}\n`);
 	}

@@ -92,9 +92,9 @@ describe("README.md", () => {
 	});
 });
 
-describe("docs/configuration.md", () => {
+describe("docs/reference/configuration.md", () => {
 	it("is what the settings declare", () => {
-		const page = read("docs/configuration.md");
+		const page = read("docs/reference/configuration.md");
 		assert.equal(page, configurationPage(page), "run npm run update");
 	});
 
@@ -104,22 +104,25 @@ describe("docs/configuration.md", () => {
 			assert.match(out, new RegExp(`^ {2}${name} `, "m"));
 		}
 		assert.match(out, /CORKBOARD_ANSWER_CACHE_MB +an integer .*; 32$/m);
-		assert.match(read("docs/configuration.md"), /ANSWER_CACHE_MB.* 32 \|$/m);
+		assert.match(
+			read("docs/reference/configuration.md"),
+			/ANSWER_CACHE_MB.* 32 \|$/m,
+		);
 	});
 });
 
-describe("docs/commands.md", () => {
+describe("docs/reference/commands.md", () => {
 	it("is what the commands declare", async () => {
 		assert.equal(
-			read("docs/commands.md"),
+			read("docs/reference/commands.md"),
 			await commandsPage(),
 			"run npm run update",
 		);
 	});
 });
 
-describe("docs/shard-map.md", () => {
-	const page = read("docs/shard-map.md");
+describe("docs/how-to/shard-map.md", () => {
+	const page = read("docs/how-to/shard-map.md");
 
 	it("shows a topology that the check accepts", () => {
 		const shown = /```json\n(\{\n {2}"version"[\s\S]*?)```/.exec(page)?.[1];
@@ -130,7 +133,7 @@ describe("docs/shard-map.md", () => {
 
 /** Pages for frontends describe the reader's own project; the page on the schema adds files of its own. */
 function isOfAnother(page: string, path: string): boolean {
-	if (page === "docs/schema.md")
+	if (page === "docs/how-to/schema.md")
 		return /\bstickers?\.(?:ts|graphql)$/.test(path);
 	return (
 		(page.startsWith("docs/frontends") || page.startsWith("examples/")) &&

@@ -47,7 +47,7 @@ import { COPIES, type Copies, update } from "./update.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const RESOLVERS = join(ROOT, "src/domain/resolvers");
-const page = readFileSync(join(ROOT, "docs/schema.md"), "utf8");
+const page = readFileSync(join(ROOT, "docs/how-to/schema.md"), "utf8");
 
 function blocks(language: string): string[] {
 	const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
@@ -68,7 +68,7 @@ function sdl(change: (text: string) => string = (text) => text): SdlFile[] {
 	];
 }
 
-describe("docs/schema.md", () => {
+describe("docs/how-to/schema.md", () => {
 	let folder: string;
 	/** The page's resolvers as a temporary file, with absolute imports. */
 	let file: string;

@@ -2,7 +2,7 @@
  * `npm run update`: brings the checked-in copies of what follows from the SDL in
  * line with it: the lock (additions only) and the golden files. What they show
  * is for reviewers; the tests hold them against the SDL. It writes Grafana's
- * dashboards too, from `deploy/grafana/dashboards.ts`, and docs/commands.md.
+ * dashboards too, from `deploy/grafana/dashboards.ts`, and docs/reference/commands.md.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -67,10 +67,13 @@ export function update(
 if (import.meta.main) {
 	for (const [file, text] of dashboardFiles()) writeFileSync(file, text);
 	writeFileSync(
-		join(import.meta.dirname, "../docs/commands.md"),
+		join(import.meta.dirname, "../docs/reference/commands.md"),
 		await commandsPage(),
 	);
-	const configuration = join(import.meta.dirname, "../docs/configuration.md");
+	const configuration = join(
+		import.meta.dirname,
+		"../docs/reference/configuration.md",
+	);
 	writeFileSync(
 		configuration,
 		configurationPage(readFileSync(configuration, "utf8")),

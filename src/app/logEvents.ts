@@ -27,7 +27,7 @@ type Log = ReturnType<typeof createLog>;
 /** Leases and times of creation are by the clocks of several machines. */
 const CLOCK_SECONDS = 1;
 
-/** Logs what an operator needs to know besides requests, until disposed. docs/log-events.md says what to do about each event. */
+/** Logs what an operator needs to know besides requests, until disposed. docs/reference/log-events.md says what to do about each event. */
 export function logEvents(log: Log): Disposable {
 	const failures = new Repeated();
 	let spansLost = 0;

@@ -29,7 +29,7 @@ export async function openQueues(
 	if (queues.length === 0) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
-			'The topology has no queue: add "queues" with ranges of queue shards (docs/jobs.md).',
+			'The topology has no queue: add "queues" with ranges of queue shards (docs/how-to/jobs.md).',
 		);
 	}
 	const store = opened.use(

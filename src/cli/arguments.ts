@@ -33,9 +33,10 @@ export function codeOfInterrupt({ reason }: AbortSignal): 130 | 143 {
 export const INCOMPLETE =
 	"with --unused: not every day of the period was recorded, so more may be in use";
 
-/** The option of each command that prints a table. docs/commands-json.md describes the shapes. */
+/** The option of each command that prints a table. docs/reference/commands-json.md describes the shapes. */
 export const JSON_OPTION: Option = {
-	description: "print JSON, in the shape that docs/commands-json.md describes",
+	description:
+		"print JSON, in the shape that docs/reference/commands-json.md describes",
 };
 
 export interface Option {
@@ -182,7 +183,7 @@ export function help(command: string, usage: Usage): string {
 		...(usage.settings
 			? [
 					"",
-					"Settings, in the environment (docs/configuration.md says more):",
+					"Settings, in the environment (docs/reference/configuration.md says more):",
 					...columns(usage.settings, HELP_COLUMNS),
 				]
 			: []),

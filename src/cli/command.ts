@@ -10,7 +10,7 @@ import type { Kind } from "./values.ts";
 
 /**
  * A command as it is declared: what it takes, with types, and what it does.
- * Parsing, help, completion, `--json` and docs/commands.md follow from it.
+ * Parsing, help, completion, `--json` and docs/reference/commands.md follow from it.
  */
 export interface Declaration<A extends Arguments, O extends Options> {
 	/** One sentence. */
@@ -47,7 +47,7 @@ export interface Command {
 
 /** What a command prints when it ends: the value with `--json`, else the lines. */
 export interface Result {
-	/** In the shape that docs/commands-json.md describes. */
+	/** In the shape that docs/reference/commands-json.md describes. */
 	readonly value?: unknown;
 	readonly lines: readonly string[];
 	/** Lines for stderr, with `--json` too. */

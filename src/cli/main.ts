@@ -80,7 +80,7 @@ export async function start(): Promise<void> {
 	cluster.worker?.disconnect();
 }
 
-/** Runs one command line. Returns its exit code: 0, 1 for an error, 2 for a command line that is not valid; docs/commands.md lists those of single commands. */
+/** Runs one command line. Returns its exit code: 0, 1 for an error, 2 for a command line that is not valid; docs/reference/commands.md lists those of single commands. */
 export async function main(
 	args: readonly string[],
 	context: CommandContext,
@@ -190,7 +190,7 @@ async function overview(group: string | undefined): Promise<string> {
 		...columns(rows, HELP_COLUMNS),
 		"",
 		...wrap(
-			"COMMAND --help describes one command. --version prints the version. Settings come from the environment: see docs/configuration.md.",
+			"COMMAND --help describes one command. --version prints the version. Settings come from the environment: see docs/reference/configuration.md.",
 		),
 	].join("\n");
 }

@@ -74,7 +74,7 @@ export function failuresAsJson(
 	}));
 }
 
-/** A job as JSON: docs/commands-json.md describes the shape. */
+/** A job as JSON: docs/reference/commands-json.md describes the shape. */
 export function jobAsJson(job: QueuedJob) {
 	const { queue, shard, bucket, local, state, priority, at } = job;
 	const time = dateOf(at);

@@ -96,7 +96,7 @@ export function printAgreement(
 	].join("; ");
 }
 
-/** docs/commands-json.md describes this shape. */
+/** docs/reference/commands-json.md describes this shape. */
 export function describeAgreement({ by, agreed: all, missing, ms }: Agreement) {
 	return {
 		by,

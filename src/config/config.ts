@@ -13,7 +13,7 @@ import { type IdentityConfig, identityOf } from "./identityConfig.ts";
 import { type Settings, settingsOf } from "./readSettings.ts";
 import { type TracesConfig, tracesOf } from "./tracesConfig.ts";
 
-/** The settings, checked (docs/configuration.md). Only entry points read the environment. */
+/** The settings, checked (docs/reference/configuration.md). Only entry points read the environment. */
 export interface Config {
 	readonly host: string;
 	/** 0: any free port. */

@@ -3,7 +3,7 @@ import type { Kind } from "./kinds.ts";
 /** A setting, as it is declared once. */
 export interface Setting<T> {
 	readonly kind: Kind<T>;
-	/** What it is, in the Markdown of docs/configuration.md. */
+	/** What it is, in the Markdown of docs/reference/configuration.md. */
 	readonly about: string;
 	/** The default, in words. */
 	readonly shown: string;

@@ -5,7 +5,7 @@ import { integer, list, oneOf, onOff, path } from "./kinds.ts";
 export const JOBS = {
 	CORKBOARD_RANKER: optional(
 		path,
-		"a file that ranks pins for home feeds ([home feed](feed.md#a-ranker-of-your-own))",
+		"a file that ranks pins for home feeds ([home feed](../feed.md#a-ranker-of-your-own))",
 		"the built-in ranking",
 	),
 	CORKBOARD_FEED_FRESHEN: fixed(
@@ -15,7 +15,7 @@ export const JOBS = {
 	),
 	CORKBOARD_WORKER: derived(
 		onOff,
-		"`on`: `serve` runs jobs beside its requests; `off`: only processes of `corkboard worker` do ([jobs](jobs.md#write-a-job-of-your-own))",
+		"`on`: `serve` runs jobs beside its requests; `off`: only processes of `corkboard worker` do ([jobs](../how-to/jobs.md#write-a-job-of-your-own))",
 		"on embedded, off with a topology",
 	),
 	CORKBOARD_WORKER_CONCURRENCY: fixed(

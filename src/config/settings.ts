@@ -50,7 +50,7 @@ const DATA = {
 		text(
 			"the path of a file, or servers of ZooKeeper as in zk://host:2181,host:2181/corkboard",
 		),
-		"where the shard map is ([operations](shard-map.md#the-shard-map)): path of a file, or `zk://host:port,host:port/path`",
+		"where the shard map is ([operations](../how-to/shard-map.md#the-shard-map)): path of a file, or `zk://host:port,host:port/path`",
 		"none: embedded",
 	),
 	CORKBOARD_TOPOLOGY_COPY: derived(
@@ -197,7 +197,7 @@ const HTTP = {
 	),
 	CORKBOARD_SHUTDOWN_DELAY: derived(
 		seconds(300),
-		"seconds from SIGTERM until `serve` refuses requests. Meanwhile `/health/ready` answers 503 and all else is served as before, so that a load balancer can send requests elsewhere ([signals](install.md#signals-and-shutdown))",
+		"seconds from SIGTERM until `serve` refuses requests. Meanwhile `/health/ready` answers 503 and all else is served as before, so that a load balancer can send requests elsewhere ([signals](../how-to/install.md#signals-and-shutdown))",
 		"5 in production, else 0",
 	),
 	CORKBOARD_REQUEST_ID: fixed(
@@ -217,7 +217,7 @@ const OPERATORS = {
 	CORKBOARD_USAGE_DAYS: fixed(
 		integer(0, 400),
 		90,
-		"days that the use of fields and documents is kept ([usage](persisted-documents.md#remove-a-field-or-a-document)), from 0 (it is not counted) to 400",
+		"days that the use of fields and documents is kept ([usage](../how-to/persisted-documents.md#remove-a-field-or-a-document)), from 0 (it is not counted) to 400",
 	),
 	CORKBOARD_METRICS_DOCUMENTS: fixed(
 		integer(0, 10_000),
@@ -230,7 +230,7 @@ const DOCUMENTS = {
 	CORKBOARD_DOCUMENTS: fixed(
 		oneOf("off", "report", "strict"),
 		"off",
-		"`off`; `report` or `strict` with `CORKBOARD_DOCUMENT_FILES` ([persisted documents](persisted-documents.md))",
+		"`off`; `report` or `strict` with `CORKBOARD_DOCUMENT_FILES` ([persisted documents](../how-to/persisted-documents.md))",
 	),
 	CORKBOARD_DOCUMENT_FILES: fixed(
 		list("paths, separated by commas"),
@@ -241,7 +241,7 @@ const DOCUMENTS = {
 	CORKBOARD_SLOW: fixed(
 		slowMs,
 		500,
-		"a request that takes longer than so many milliseconds is logged with its plan ([operations](fleet-status.md#slow-requests)); `off`: none is",
+		"a request that takes longer than so many milliseconds is logged with its plan ([operations](../how-to/fleet-status.md#slow-requests)); `off`: none is",
 	),
 	CORKBOARD_LOG: derived(
 		log,
@@ -250,7 +250,7 @@ const DOCUMENTS = {
 	),
 } as const;
 
-/** All settings, as docs/configuration.md and `serve --help` list them. */
+/** All settings, as docs/reference/configuration.md and `serve --help` list them. */
 export const SECTIONS: readonly {
 	readonly title: string;
 	readonly settings: Readonly<Record<string, Setting<unknown>>>;
@@ -266,7 +266,7 @@ export const SECTIONS: readonly {
 	{ title: "Traces", settings: TRACES },
 ];
 
-/** Each setting once: what it may be, its default, what it is about. Parsing, --help and docs/configuration.md follow from it. */
+/** Each setting once: what it may be, its default, what it is about. Parsing, --help and docs/reference/configuration.md follow from it. */
 export const SETTINGS = {
 	...ADDRESS,
 	...DATA,

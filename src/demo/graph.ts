@@ -3,7 +3,7 @@ import { DEMO_USERNAME, makePeople, type Person } from "./people.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { REMARKS, SUBJECTS, type Subject } from "./subjects.ts";
 
-/** A line of an import (docs/import-and-verify.md, "Import"). */
+/** A line of an import (docs/how-to/import-and-verify.md, "Import"). */
 export type DemoLine =
 	| {
 			readonly type: string;

@@ -20,7 +20,7 @@ export interface Metrics extends Disposable {
 
 /**
  * Metrics of this process in the names and units of Prometheus, fed by the
- * diagnostics channels. docs/metrics.md lists them.
+ * diagnostics channels. docs/reference/metrics.md lists them.
  */
 export function openMetrics(options: MetricsOptions): Metrics {
 	const registry = new Registry();

@@ -34,7 +34,7 @@ const TIME_TYPE = "DateTime!";
 /**
  * The name of the type that a mapping's edges lead to, which is that of its
  * connection's nodes. Null, and problems, if the field is not a connection of
- * the shape that clients rely on (docs/schema.md, "A type").
+ * the shape that clients rely on (docs/how-to/schema.md, "A type").
  */
 export function readConnection(
 	field: DeclaredField,

@@ -1,5 +1,5 @@
 /**
- * What a list by prefix holds (docs/schema.md, "Lists by prefix"): for each word
+ * What a list by prefix holds (docs/how-to/schema.md, "Lists by prefix"): for each word
  * at the beginning of a text, its beginnings of each length up to the longest.
  */
 

@@ -4,7 +4,7 @@ import { checkQueueName } from "./jobId.ts";
 
 /**
  * A kind of job: its queue, the schema of its body, and the handler that runs
- * it. `job` makes one; docs/jobs.md "Write a job of your own" is the guide.
+ * it. `job` makes one; docs/how-to/jobs.md "Write a job of your own" is the guide.
  */
 export interface Job<Input = never, Context = never> {
 	readonly queue: string;

@@ -13,7 +13,10 @@ import { command, type Ran } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const PAGE = readFileSync(join(ROOT, "docs/commands-json.md"), "utf8");
+const PAGE = readFileSync(
+	join(ROOT, "docs/reference/commands-json.md"),
+	"utf8",
+);
 const NAMES = Object.keys(COMMANDS);
 const folder = temporaryFolder();
 after(() => folder[Symbol.dispose]());
@@ -110,7 +113,7 @@ const CODES: Readonly<Record<string, number>> = {
 	"queue drain": 3,
 };
 
-/** Arguments with which each command prints the JSON that docs/commands-json.md shows, in the order in which they run. */
+/** Arguments with which each command prints the JSON that docs/reference/commands-json.md shows, in the order in which they run. */
 const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	import: [LINES],
 	init: [],
@@ -212,7 +215,7 @@ describe("every command", () => {
 		}
 	});
 
-	test("prints with --json the shape that docs/commands-json.md shows, or says why it has none", async () => {
+	test("prints with --json the shape that docs/reference/commands-json.md shows, or says why it has none", async () => {
 		const own = NAMES.filter((name) => !Object.hasOwn(ELSEWHERE, name));
 		assert.deepEqual(
 			[...Object.keys(WITH_JSON), ...Object.keys(WITHOUT_JSON)].toSorted(),
@@ -233,7 +236,10 @@ describe("every command", () => {
 			);
 			const section = PAGE.split(`\n## ${name}\n`)[1] ?? "";
 			const shown = /^\s*```json\n([\s\S]*?)```/.exec(section)?.[1];
-			assert.ok(shown, `docs/commands-json.md has no JSON of ${name}`);
+			assert.ok(
+				shown,
+				`docs/reference/commands-json.md has no JSON of ${name}`,
+			);
 			assertSameShape(JSON.parse(out), JSON.parse(shown), name);
 		}
 	});
@@ -270,7 +276,7 @@ describe("every command", () => {
 	});
 });
 
-/** Commands whose JSON needs a server: the tests that compare it with docs/operations-json.md or, of `top`, docs/commands-json.md. */
+/** Commands whose JSON needs a server: the tests that compare it with docs/reference/operations-json.md or, of `top`, docs/reference/commands-json.md. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
 	promote: "test/ops/fleet/promote.test.ts",
@@ -436,7 +442,7 @@ describe("the package", () => {
 			"src/cli/node.sh",
 			"schema/query.graphql",
 			"schema/model.lock.json",
-			"docs/commands.md",
+			"docs/reference/commands.md",
 			"README.md",
 		]) {
 			assert.ok(paths.includes(needed), needed);

@@ -177,7 +177,7 @@ describe("the terminal of top", () => {
 });
 
 describe("corkboard top", () => {
-	test("prints once what a real server does, in the shape that docs/commands-json.md shows", async () => {
+	test("prints once what a real server does, in the shape that docs/reference/commands-json.md shows", async () => {
 		await using reserved = await reservePort();
 		const { port } = reserved;
 		await reserved[Symbol.asyncDispose]();
@@ -205,7 +205,7 @@ describe("corkboard top", () => {
 			assert.ok(report.requests.p99Ms > 0);
 			assert.equal(report.documents[0].operation, "Loaded");
 			const page = readFileSync(
-				join(import.meta.dirname, "../../docs/commands-json.md"),
+				join(import.meta.dirname, "../../docs/reference/commands-json.md"),
 				"utf8",
 			);
 			const shown = /\n## top\n\s*```json\n([\s\S]*?)```/.exec(page)?.[1];

@@ -19,7 +19,7 @@ import {
 	readRecordings,
 } from "./monitoring.ts";
 
-const PAGE = "docs/alerts.md";
+const PAGE = "docs/reference/alerts.md";
 const alerts = readAlerts();
 const recordings = readRecordings();
 

@@ -15,7 +15,7 @@ const NPM: readonly [string, ...string[]] = process.env.npm_execpath
 	? [process.execPath, process.env.npm_execpath]
 	: ["npm"];
 
-describe("the commands of README.md and docs/import-and-verify.md", () => {
+describe("the commands of README.md and docs/how-to/import-and-verify.md", () => {
 	it("npm start serves the demo graph, answers the query shown, and ends with npm", async () => {
 		using folder = temporaryFolder();
 		const env = {
@@ -58,7 +58,7 @@ describe("the commands of README.md and docs/import-and-verify.md", () => {
 		using folder = temporaryFolder();
 		const [, block = ""] =
 			/^## Import$[\s\S]*?```json\n([\s\S]*?)```/m.exec(
-				read("docs/import-and-verify.md"),
+				read("docs/how-to/import-and-verify.md"),
 			) ?? [];
 		const lines = block.trimEnd().split("\n");
 		assert.equal(lines.length, 3);

@@ -19,7 +19,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { startWhole } from "../helpers/wholeServer.ts";
 
 const PAGE = readFileSync(
-	join(import.meta.dirname, "../../docs/metrics.md"),
+	join(import.meta.dirname, "../../docs/reference/metrics.md"),
 	"utf8",
 );
 const DOCUMENTS = 2;

@@ -71,7 +71,7 @@ export function readFile(path: string): Promise<Expectation> {
 }
 
 /**
- * For files whose every line is good (docs/import-and-verify.md, "Import"): another one
+ * For files whose every line is good (docs/how-to/import-and-verify.md, "Import"): another one
  * ends the reading with an error that names it. An object or an edge that comes
  * twice is the one of its first line.
  */

@@ -11,7 +11,7 @@ export const OVERVIEW: Dashboard = {
 			'count(ALERTS{alertstate="firing",alertname=~"Corkboard.*"}) or vector(0)',
 			{
 				width: 3,
-				about: "Each has a paragraph in docs/alerts.md.",
+				about: "Each has a paragraph in docs/reference/alerts.md.",
 				colors: { red: 1 },
 			},
 		),

@@ -126,7 +126,7 @@ function listed(
 	]).map((line) => `  ${line}`);
 }
 
-/** docs/commands-json.md describes this shape: scripts rely on it. */
+/** docs/reference/commands-json.md describes this shape: scripts rely on it. */
 function choiceAsJson(
 	user: Id,
 	{ chosen, leftOut, size, visit, isPulled, isPartial }: ChosenPins,
@@ -198,7 +198,7 @@ function pinLines(
 	return columns(rows).map((line) => line.slice(2));
 }
 
-/** docs/commands-json.md describes this shape: scripts rely on it. */
+/** docs/reference/commands-json.md describes this shape: scripts rely on it. */
 function pinAsJson(
 	user: Id,
 	pin: Id,

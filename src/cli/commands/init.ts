@@ -41,7 +41,7 @@ export const { usage, run } = command({
 		const queueShards = await createQueueTables(corkboard);
 		const poolShards = await createPoolTables(corkboard);
 		await storeModel(config);
-		// docs/commands-json.md describes this shape: scripts rely on it.
+		// docs/reference/commands-json.md describes this shape: scripts rely on it.
 		const made = {
 			shards: shards.length,
 			modShards,
@@ -143,7 +143,7 @@ async function check(config: Config, context: CommandContext): Promise<Result> {
 			? ["next: init, which changes nothing that is there; then the servers"]
 			: []),
 	];
-	// docs/commands-json.md describes this shape: scripts rely on it.
+	// docs/reference/commands-json.md describes this shape: scripts rely on it.
 	return { value: checked, lines, code: missing.length > 0 ? 3 : 0 };
 }
 

@@ -10,6 +10,6 @@ export const { usage, run } = command({
 	},
 	...SETTINGS_OPTIONS,
 	details:
-		"NAME=default takes the default again. queue list QUEUE prints the settings and what each takes; docs/queue.md explains them.",
+		"NAME=default takes the default again. queue list QUEUE prints the settings and what each takes; docs/how-to/queue.md explains them.",
 	run: setAndPrint,
 });

@@ -143,7 +143,7 @@ function limits(settings: QueueSettings): string {
 	].join(", ");
 }
 
-/** docs/commands-json.md describes this shape: scripts rely on it. */
+/** docs/reference/commands-json.md describes this shape: scripts rely on it. */
 function asJson({ rows, failures }: Counted) {
 	return {
 		at: new Date().toISOString(),

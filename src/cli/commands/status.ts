@@ -176,7 +176,7 @@ function jsonOfMember({ id, role, ...member }: Member) {
 	};
 }
 
-/** docs/commands-json.md describes this shape: scripts rely on it. */
+/** docs/reference/commands-json.md describes this shape: scripts rely on it. */
 function asJson(
 	{ hosts, caches, map: _, clocks: __, ...status }: FleetStatus,
 	eventLoopDelayMs: number,

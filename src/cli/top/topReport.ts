@@ -2,7 +2,7 @@ import type { Between } from "./between.ts";
 
 type Value = number | null;
 
-/** What `top` shows: of the time between two scrapes, and of the second. Null: the server does not say, or nothing happened. docs/commands-json.md describes it. */
+/** What `top` shows: of the time between two scrapes, and of the second. Null: the server does not say, or nothing happened. docs/reference/commands-json.md describes it. */
 export interface TopReport {
 	readonly seconds: number;
 	readonly processes: Value;

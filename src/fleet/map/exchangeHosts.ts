@@ -89,7 +89,7 @@ interface NamedReplica {
 	readonly ranges: readonly string[];
 }
 
-/** Pools need none (docs/shard-map.md), but whatever is on the server is on its replica too. */
+/** Pools need none (docs/how-to/shard-map.md), but whatever is on the server is on its replica too. */
 function replicasOf(
 	topology: Topology,
 	primary: string,

@@ -17,7 +17,7 @@ import { Operation } from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
 
 /**
- * Gives a primary a replica (docs/replicas.md): MySQL's clone plugin copies the
+ * Gives a primary a replica (docs/how-to/replicas.md): MySQL's clone plugin copies the
  * primary into an empty server while both work, then that server follows by GTID,
  * and once it has caught up the topology names it. Nothing takes writes away from
  * anybody at any time. What the server holds and does is looked at, not remembered,

@@ -25,7 +25,7 @@ import {
 
 /**
  * Makes a replica the primary in the place of one that is dead
- * (docs/recovery.md, "When a primary dies").
+ * (docs/how-to/recovery.md, "When a primary dies").
  *
  * The replica applies all that it has received. What the processes of the fleet
  * were acknowledged and the replica lacks is the loss: it is stated, and accepted

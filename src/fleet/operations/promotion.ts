@@ -16,7 +16,7 @@ import { publishMap } from "./publishMap.ts";
 import { rollBack, type UndoOptions, undone } from "./rollBack.ts";
 
 /**
- * Makes a replica the primary (docs/replicas.md): from its record to its end, what
+ * Makes a replica the primary (docs/how-to/replicas.md): from its record to its end, what
  * a promotion is whether the old primary lives (`promote.ts`) or is dead (`promoteDead.ts`).
  *
  * What is safe does not rest on when processes learn of it: the old primary is

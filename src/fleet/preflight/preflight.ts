@@ -166,7 +166,7 @@ async function differentTables(
 }
 
 export function oldVersion(name: string, version: string): string {
-	return `${name} is ${version}: this needs MySQL ${LEAST_VERSION.join(".")} or later. Promote by hand (docs/replicas.md).`;
+	return `${name} is ${version}: this needs MySQL ${LEAST_VERSION.join(".")} or later. Promote by hand (docs/how-to/replicas.md).`;
 }
 
 /** The columns of each table as one number, by `database.table`. */

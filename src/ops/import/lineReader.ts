@@ -6,7 +6,7 @@ import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import { MAX_LINE, type RawLine } from "./readBatches.ts";
 
-/** One line, parsed (format: docs/import-and-verify.md, "Import"). */
+/** One line, parsed (format: docs/how-to/import-and-verify.md, "Import"). */
 export type Line = ObjectLine | EdgeLine | BadLine;
 
 export interface ObjectLine {

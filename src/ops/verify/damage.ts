@@ -1,7 +1,7 @@
 /**
  * The kinds of damage: how reports describe them, and where `--repair` does not
  * know the right value, what an operator can do. A kind with an advice may still
- * be repaired in some cases (docs/import-and-verify.md, "Verify").
+ * be repaired in some cases (docs/how-to/import-and-verify.md, "Verify").
  */
 const DAMAGE = {
 	"not JSON": {

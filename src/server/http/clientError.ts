@@ -66,7 +66,7 @@ function withoutSuggestion(message: string): string {
 	return at < 0 ? message : message.slice(0, at);
 }
 
-/** Characters of a message (docs/limits.md); our own are shorter. */
+/** Characters of a message (docs/reference/limits.md); our own are shorter. */
 const MAX_MESSAGE = 400;
 
 /** A message may repeat what a client sent, which can be as long as a body. */

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { startMysqlPair } from "../../services/mysql.ts";
 
 const PAGE = readFileSync(
-	join(import.meta.dirname, "../../../docs/shard-map.md"),
+	join(import.meta.dirname, "../../../docs/how-to/shard-map.md"),
 	"utf8",
 );
 const [, MAP = ""] = /```json\n(\{[\s\S]*?\n\})\n```/.exec(PAGE) ?? [];

@@ -52,7 +52,7 @@ import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 
 const PAGE = readFileSync(
-	join(import.meta.dirname, "../../../docs/operations-json.md"),
+	join(import.meta.dirname, "../../../docs/reference/operations-json.md"),
 	"utf8",
 );
 
@@ -401,7 +401,7 @@ async function publishWeight(store: TopologyStore, weight: number) {
 	await store.write(next.changes);
 }
 
-/** Names in the JSON that docs/operations-json.md shows. */
+/** Names in the JSON that docs/reference/operations-json.md shows. */
 function shownKeys(command: string): readonly string[] {
 	const section = PAGE.split(`\n## ${command}\n`)[1] ?? "";
 	const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)?.[1] ?? "");

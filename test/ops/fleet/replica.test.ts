@@ -38,14 +38,14 @@ import { caughtUp, startMysql } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 
 const PAGE = readFileSync(
-	join(import.meta.dirname, "../../../docs/operations-json.md"),
+	join(import.meta.dirname, "../../../docs/reference/operations-json.md"),
 	"utf8",
 );
 const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
 /** clone_progress is in it. */
 const ARGS = ["--performance-schema=ON"];
 
-/** Names in the JSON that docs/operations-json.md shows. */
+/** Names in the JSON that docs/reference/operations-json.md shows. */
 function shownKeys(command: string): readonly string[] {
 	const section = PAGE.split(`\n## ${command}\n`)[1] ?? "";
 	const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)?.[1] ?? "");
