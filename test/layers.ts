@@ -11,7 +11,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["id"],
 		["model", "topology"],
 		["storage", "cache"],
-		["queue"],
+		["queue", "freshness"],
 		["graph"],
 		["plan", "ops", "feed"],
 		["graphql"],

@@ -1,4 +1,3 @@
-import { openInvalidationChannel } from "../cache/invalidationChannel.ts";
 import { INVALIDATED_MAX_AGE_MS } from "../cache/localCache.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
@@ -6,12 +5,14 @@ import type { RedisConnections } from "../cache/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import { CHANNELS, type Levels, type UnreadOutboxes } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import { openInvalidationChannel } from "../freshness/invalidationChannel.ts";
+import { OutboxWatch } from "../freshness/outboxWatch.ts";
+import type { SharedCaches } from "../freshness/sharedCaches.ts";
+import { markingUnpublishedWrites } from "../freshness/unpublishedWrites.ts";
 import type { Domain } from "../graph/domain.ts";
 import { OutboxLevels } from "../graph/outbox/outboxLevels.ts";
-import { OutboxWatch } from "../graph/outbox/outboxWatch.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { JobQueue, WriteEvents } from "../graph/store/jobQueue.ts";
-import type { SharedCaches } from "../graph/store/sharedCaches.ts";
 import type { Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursorCodec.ts";
 import type { Model } from "../model/types.ts";
@@ -33,7 +34,6 @@ import type {
 	Storage,
 	StorageAdmin,
 } from "../storage/storage.ts";
-import { markingUnpublishedWrites } from "../storage/unpublishedWrites.ts";
 import {
 	changedShards,
 	feedGenerationOf,

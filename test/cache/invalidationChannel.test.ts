@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
 	HEARTBEAT_MS,
 	SILENCE_MS,
-} from "../../src/cache/invalidationSubscriber.ts";
+} from "../../src/freshness/invalidationSubscriber.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";

@@ -5,7 +5,7 @@ import {
 	encodeHeartbeat,
 	encodeKeys,
 	splitKeys,
-} from "../../src/cache/invalidationMessage.ts";
+} from "../../src/freshness/invalidationMessage.ts";
 
 const NUMBER = { from: "me", series: 1, base: 2, number: 5 } as const;
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { encodeKeys } from "../../src/cache/invalidationMessage.ts";
 import { openMemcachedCache } from "../../src/cache/memcachedCache.ts";
 import { openRedisCache } from "../../src/cache/redisCache.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CHANNELS } from "../../src/diagnostics.ts";
+import { encodeKeys } from "../../src/freshness/invalidationMessage.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { busyFor, nextTurn } from "../helpers/busy.ts";
 import { openProcess } from "../helpers/channelProcess.ts";

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
 	encodeHeartbeat,
 	encodeKeys,
-} from "../../src/cache/invalidationMessage.ts";
-import { HEARTBEAT_MS } from "../../src/cache/invalidationSubscriber.ts";
+} from "../../src/freshness/invalidationMessage.ts";
+import { HEARTBEAT_MS } from "../../src/freshness/invalidationSubscriber.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";

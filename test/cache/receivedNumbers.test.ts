@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { seededRandom } from "../../src/demo/random.ts";
 import {
 	decodeMessage,
 	type InvalidationMessage,
-} from "../../src/cache/invalidationMessage.ts";
-import { InvalidationPublisher } from "../../src/cache/invalidationPublisher.ts";
-import { ReceivedNumbers } from "../../src/cache/receivedNumbers.ts";
-import { seededRandom } from "../../src/demo/random.ts";
+} from "../../src/freshness/invalidationMessage.ts";
+import { InvalidationPublisher } from "../../src/freshness/invalidationPublisher.ts";
+import { ReceivedNumbers } from "../../src/freshness/receivedNumbers.ts";
 
 const keys = (number: number, from = "one", series = 0, base = 0) => ({
 	...{ from, series, base, number },

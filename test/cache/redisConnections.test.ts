@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openInvalidationChannel } from "../../src/cache/invalidationChannel.ts";
 import { openRedisCache } from "../../src/cache/redisCache.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { openRedisTexts } from "../../src/cache/redisTexts.ts";
 import { openRedisTokenBuckets } from "../../src/cache/redisTokenBuckets.ts";
+import { openInvalidationChannel } from "../../src/freshness/invalidationChannel.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";
 import { startRedis } from "../services/redis.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { SILENCE_MS } from "../../src/cache/invalidationSubscriber.ts";
 import { openRedisCache } from "../../src/cache/redisCache.ts";
+import { SILENCE_MS } from "../../src/freshness/invalidationSubscriber.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MAX_PENDING_KEYS } from "../../src/cache/invalidationChannel.ts";
+import { MAX_PENDING_KEYS } from "../../src/freshness/invalidationChannel.ts";
 import {
 	HEARTBEAT_MS,
 	SILENCE_MS,
-} from "../../src/cache/invalidationSubscriber.ts";
+} from "../../src/freshness/invalidationSubscriber.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";

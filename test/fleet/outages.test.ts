@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HEARTBEAT_MS } from "../../src/cache/invalidationSubscriber.ts";
 import { CorkboardError } from "../../src/errors.ts";
+import { HEARTBEAT_MS } from "../../src/freshness/invalidationSubscriber.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { ChangedKeys } from "../../src/graph/store/changedKeys.ts";
+import type { ChangedKeys } from "../../src/freshness/changedKeys.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";

@@ -1,9 +1,9 @@
+import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import {
 	type InvalidationChannel,
 	openInvalidationChannel,
-} from "../../src/cache/invalidationChannel.ts";
-import type { InvalidationMessage } from "../../src/cache/invalidationMessage.ts";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
+} from "../../src/freshness/invalidationChannel.ts";
+import type { InvalidationMessage } from "../../src/freshness/invalidationMessage.ts";
 import { TextCache } from "./textCache.ts";
 import { until } from "./until.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { Storage } from "../../src/storage/storage.ts";
 import {
 	areWritesUnpublished,
 	markingUnpublishedWrites,
-} from "../../src/storage/unpublishedWrites.ts";
+} from "../../src/freshness/unpublishedWrites.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { openEmbedded } from "../helpers/embedded.ts";
 import { hookedStorage } from "../helpers/hookedStorage.ts";
 

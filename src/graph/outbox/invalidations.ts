@@ -1,5 +1,5 @@
+import type { ChangedKeys } from "../../freshness/changedKeys.ts";
 import type { Id } from "../../id/ids.ts";
-import type { ChangedKeys } from "../store/changedKeys.ts";
 import { type EntryInvalidations, mappingOf } from "./entry.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
 

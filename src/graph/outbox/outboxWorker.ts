@@ -1,9 +1,9 @@
 import { CHANNELS, type DeliveryPass } from "../../diagnostics.ts";
+import { publishedKeysOf } from "../../freshness/publishedKeys.ts";
 import { entryName } from "../../storage/keys.ts";
 import type { OutboxPosition, PendingEntry } from "../../storage/storage.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { publishedKeysOf } from "../store/publishedKeys.ts";
 import { errorCode, retryDelayMs } from "./backoff.ts";
 import {
 	addPass,

@@ -1,5 +1,6 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
+import type { ChangedKeys } from "../../freshness/changedKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import type {
 	KeyResult,
@@ -11,7 +12,6 @@ import type {
 	TransactionReads,
 	TransactionWrites,
 } from "../../storage/storage.ts";
-import type { ChangedKeys } from "../store/changedKeys.ts";
 import type { EntryJob } from "../store/jobQueue.ts";
 import type { Store } from "../store/store.ts";
 import type { OutboxEntry } from "./entry.ts";

@@ -1,4 +1,6 @@
 import { MAX_AGE_MS, OVERDUE, versionsFor } from "../../cache/localCache.ts";
+import { createInvalidator } from "../../freshness/invalidator.ts";
+import type { SharedCaches } from "../../freshness/sharedCaches.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
 import type { Model } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
@@ -6,7 +8,6 @@ import type { Storage } from "../../storage/storage.ts";
 import type { Domain } from "../domain.ts";
 import { CURSOR_BYTES } from "./head.ts";
 import { createHeadCache } from "./headCache.ts";
-import { createInvalidator } from "./invalidator.ts";
 import { JobDeliveries } from "./jobDeliveries.ts";
 import type { JobQueue, WriteEvents } from "./jobQueue.ts";
 import { createLongestLists } from "./longestLists.ts";
@@ -14,7 +15,6 @@ import { createLookupCache } from "./lookupCache.ts";
 import { createObjectCache } from "./objectCache.ts";
 import { OutboxDeletions } from "./outboxDeletions.ts";
 import { areCurrent, recordReads } from "./recordReads.ts";
-import type { SharedCaches } from "./sharedCaches.ts";
 import type { Store } from "./store.ts";
 
 export function createStore(options: {

@@ -7,6 +7,8 @@ import { readThrough } from "../../cache/readThrough.ts";
 import type { SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
+import type { SharedCaches } from "../../freshness/sharedCaches.ts";
+import { sharedListKey } from "../../freshness/sharedKey.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import type {
@@ -18,8 +20,6 @@ import type {
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "./head.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
-import type { SharedCaches } from "./sharedCaches.ts";
-import { sharedListKey } from "./sharedKey.ts";
 
 /** Heads of lists, by mapping and owner: the cache in the process, in front of Redis, in front of the shards. */
 export interface HeadCache {

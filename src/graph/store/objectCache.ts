@@ -2,6 +2,8 @@ import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
+import type { SharedCaches } from "../../freshness/sharedCaches.ts";
+import { sharedObjectKey } from "../../freshness/sharedKey.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyResult, Storage } from "../../storage/storage.ts";
@@ -10,8 +12,6 @@ import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Visibility } from "../domain.ts";
 import type { Node } from "../types.ts";
 import { CachedObject } from "./cachedObject.ts";
-import type { SharedCaches } from "./sharedCaches.ts";
-import { sharedObjectKey } from "./sharedKey.ts";
 import { typeNameOf } from "./store.ts";
 
 /**

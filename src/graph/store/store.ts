@@ -4,6 +4,7 @@ import type {
 	LocalCacheLevel,
 	WriteTrace,
 } from "../../diagnostics.ts";
+import type { Invalidator } from "../../freshness/invalidator.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
@@ -20,7 +21,6 @@ import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
 import type { CachedObject } from "./cachedObject.ts";
 import type { Head } from "./head.ts";
-import type { Invalidator } from "./invalidator.ts";
 import type { JobDeliveries } from "./jobDeliveries.ts";
 import type { JobQueue, WriteEvents } from "./jobQueue.ts";
 import type { CachedLookup } from "./lookupCache.ts";

@@ -7,6 +7,7 @@ import {
 	type WriteTrace,
 } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
+import type { ChangedKeys } from "../../freshness/changedKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import { entryName } from "../../storage/keys.ts";
 import type {
@@ -26,7 +27,6 @@ import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";
 import { invalidationsOf } from "../outbox/invalidations.ts";
 import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
-import type { ChangedKeys } from "../store/changedKeys.ts";
 import { type EntryJob, noQueue } from "../store/jobQueue.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
 import type { Node } from "../types.ts";

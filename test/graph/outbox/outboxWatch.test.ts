@@ -2,10 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../../src/errors.ts";
-import {
-	OutboxWatch,
-	UNREAD_MS,
-} from "../../../src/graph/outbox/outboxWatch.ts";
+import { OutboxWatch, UNREAD_MS } from "../../../src/freshness/outboxWatch.ts";
 import type { Store } from "../../../src/graph/store/store.ts";
 import type {
 	OutboxKey,

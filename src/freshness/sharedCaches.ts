@@ -1,4 +1,4 @@
-import type { SharedCache } from "../../cache/sharedCache.ts";
+import type { SharedCache } from "../cache/sharedCache.ts";
 
 /** The caches that processes share. */
 export interface SharedCaches {

@@ -1,3 +1,4 @@
+import { type PendingBatch, PendingKeys } from "../cache/pendingKeys.ts";
 import { CHANNELS, type Invalidation } from "../diagnostics.ts";
 import {
 	encodeHeartbeat,
@@ -7,7 +8,6 @@ import {
 	type MessageNumber,
 	splitKeys,
 } from "./invalidationMessage.ts";
-import { type PendingBatch, PendingKeys } from "./pendingKeys.ts";
 
 /** What became of some messages: Redis took them, they were not sent, or nobody knows. */
 export type Sent = "taken" | "refused" | "unknown";

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { RedisConnections } from "../cache/redisConnections.ts";
 import type { InvalidationMessage } from "./invalidationMessage.ts";
 import { InvalidationPublisher, type Sent } from "./invalidationPublisher.ts";
 import {
@@ -7,7 +8,6 @@ import {
 	type InvalidationListener,
 	InvalidationSubscriber,
 } from "./invalidationSubscriber.ts";
-import type { RedisConnections } from "./redisConnections.ts";
 
 /**
  * Processes publish over Redis which entries of their local caches the others
@@ -21,7 +21,7 @@ import type { RedisConnections } from "./redisConnections.ts";
  * gets through. A key received twice, late or out of order only costs a refill.
  *
  * Until then, and if the process dies, the outbox entries of these changes stay:
- * any process publishes them (../graph/outbox/outboxWatch.ts).
+ * any process publishes them (outboxWatch.ts).
  */
 export interface InvalidationChannel extends AsyncDisposable {
 	/** Whether Redis took the keys; if not, they are sent later. Never rejects. */

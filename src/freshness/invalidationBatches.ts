@@ -1,4 +1,4 @@
-import type { SharedCache } from "../../cache/sharedCache.ts";
+import type { SharedCache } from "../cache/sharedCache.ts";
 
 type Send = (keys: readonly string[]) => Promise<boolean>;
 

@@ -1,7 +1,7 @@
-import type { OutboxKey, Storage } from "../../storage/storage.ts";
-import { areWritesUnpublished } from "../../storage/unpublishedWrites.ts";
-import type { Invalidator } from "../store/invalidator.ts";
-import { publishedKeysOf } from "../store/publishedKeys.ts";
+import type { OutboxKey, Storage } from "../storage/storage.ts";
+import type { Invalidator } from "./invalidator.ts";
+import { publishedKeysOf } from "./publishedKeys.ts";
+import { areWritesUnpublished } from "./unpublishedWrites.ts";
 
 /** From the begin of one look at a host's outboxes to that of the next, 20 % more or less. Milliseconds. */
 const INTERVAL_MS = 1_000;

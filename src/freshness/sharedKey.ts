@@ -1,4 +1,4 @@
-import { type Id, unpackId } from "../../id/ids.ts";
+import { type Id, unpackId } from "../id/ids.ts";
 import type { SharedCaches } from "./sharedCaches.ts";
 
 /**

@@ -8,8 +8,8 @@ import type {
 	Storage,
 	Transaction,
 	TransactionResult,
-} from "./storage.ts";
-import { StorageAround } from "./storageAround.ts";
+} from "../storage/storage.ts";
+import { StorageAround } from "../storage/storageAround.ts";
 
 /**
  * A process without Redis publishes nothing of what it writes. So it says in the

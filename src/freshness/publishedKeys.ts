@@ -1,4 +1,4 @@
-import { listName, lookupName } from "../../storage/keys.ts";
+import { listName, lookupName } from "../storage/keys.ts";
 
 /** The head of a list, by the name of its mapping and the id of its owner. */
 export interface ListId {

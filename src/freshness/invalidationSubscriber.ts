@@ -1,3 +1,5 @@
+import type { RedisConnection } from "../cache/redisConnection.ts";
+import type { RedisConnections } from "../cache/redisConnections.ts";
 import { CHANNELS, type Invalidation } from "../diagnostics.ts";
 import { listening } from "../util/listening.ts";
 import {
@@ -5,8 +7,6 @@ import {
 	type InvalidationMessage,
 } from "./invalidationMessage.ts";
 import { ReceivedNumbers } from "./receivedNumbers.ts";
-import type { RedisConnection } from "./redisConnection.ts";
-import type { RedisConnections } from "./redisConnections.ts";
 
 export interface InvalidationListener {
 	/** Another process changed these keys. */
