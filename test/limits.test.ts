@@ -38,7 +38,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"src/app/logEvents.ts logEvents": 150,
 	"src/app/openCorkboard.ts openCorkboard": 220,
 	"src/graph/outbox/deliver.ts deliverGroup": 160,
-	"src/graph/store/createStore.ts createStore": 140,
 	"src/metrics/databaseMetrics.ts databaseMetrics": 170,
 	"src/metrics/requestMetrics.ts requestMetrics": 170,
 	"src/fleet/preflight/checkServers.ts checkServers": 200,

@@ -2,11 +2,11 @@ import { MAX_AGE_MS, OVERDUE, versionsFor } from "../../cache/localCache.ts";
 import { createInvalidator } from "../../freshness/invalidator.ts";
 import type { SharedCaches } from "../../freshness/sharedCaches.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
-import type { Model } from "../../model/types.ts";
+import type { Mapping, Model } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Domain } from "../domain.ts";
-import { CURSOR_BYTES } from "./head.ts";
+import { CURSOR_BYTES, type Head } from "./head.ts";
 import { createHeadCache } from "./headCache.ts";
 import { JobDeliveries } from "./jobDeliveries.ts";
 import type { JobQueue, WriteEvents } from "./jobQueue.ts";
@@ -17,7 +17,7 @@ import { OutboxDeletions } from "./outboxDeletions.ts";
 import { areCurrent, recordReads } from "./recordReads.ts";
 import type { Store } from "./store.ts";
 
-export function createStore(options: {
+export interface StoreOptions {
 	readonly model: Model;
 	readonly domain: Domain;
 	readonly storage: Storage;
@@ -37,7 +37,9 @@ export function createStore(options: {
 	readonly isOverdue?: () => boolean;
 	/** Settles when that is over. Absent: reads do not wait for it. */
 	readonly untilProven?: () => Promise<void>;
-}): Store {
+}
+
+export function createStore(options: StoreOptions): Store {
 	const { model, domain, storage, cursors, cacheBytes, shared } = options;
 	const { now, isOverdue, untilProven, maxAgeMs = MAX_AGE_MS } = options;
 	const outboxDeletions = new OutboxDeletions(storage);
@@ -119,16 +121,7 @@ export function createStore(options: {
 		cursorOf(mapping, head, at, end = at + 1) {
 			const kept = head.cursor(at);
 			if (kept !== undefined) return kept;
-			const { epoch } = head;
-			// Often the last one is the end cursor of the page, and is kept.
-			const last = head.cursor(end - 1) === undefined ? end : end - 1;
-			const spelled = cursors.encodeAll(
-				listName(mapping, head.from),
-				head.slice(at, last).map((position) => ({ ...position, epoch })),
-			);
-			for (const [offset, cursor] of spelled.entries()) {
-				head.keepCursor(at + offset, cursor);
-			}
+			const spelled = spellCursors(cursors, mapping, head, at, end);
 			heads.local.grow(head, spelled.length * CURSOR_BYTES);
 			return spelled[0] as string;
 		},
@@ -153,4 +146,25 @@ export function createStore(options: {
 			}
 		},
 	};
+}
+
+/** Cursors of the edges from one index up to another one, kept beside the head. */
+function spellCursors(
+	cursors: CursorCodec,
+	mapping: Mapping,
+	head: Head,
+	at: number,
+	end: number,
+): readonly string[] {
+	const { epoch } = head;
+	// Often the last one is the end cursor of the page, and is kept.
+	const last = head.cursor(end - 1) === undefined ? end : end - 1;
+	const spelled = cursors.encodeAll(
+		listName(mapping, head.from),
+		head.slice(at, last).map((position) => ({ ...position, epoch })),
+	);
+	for (const [offset, cursor] of spelled.entries()) {
+		head.keepCursor(at + offset, cursor);
+	}
+	return spelled;
 }
