@@ -45,7 +45,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"src/ops/verify/walkGraph.ts walkGraph": 220,
 	"src/plan/cost.ts costOf": 160,
 	"src/plan/planCache.ts createPlanCache": 140,
-	"src/server/http/httpApp.ts createHttpApp": 180,
 	"test/attack/graph/attack.ts attack": 130,
 	"test/attack/graph/attackFleet.ts startAttackFleet": 130,
 	"test/attack/promote/deadAttack.ts attackDead": 130,

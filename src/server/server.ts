@@ -21,13 +21,11 @@ import {
 import { registerPage } from "./graphiql/registerPage.ts";
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
 import { AnswerCache } from "./graphql/answerCache.ts";
-import {
-	type ApolloStepOptions,
-	openApolloStep,
-} from "./graphql/apolloStep.ts";
+import { openApolloStep } from "./graphql/apolloStep.ts";
 import { GraphqlHandler } from "./graphql/graphqlHandler.ts";
 import { KnownDocuments } from "./graphql/knownDocuments.ts";
 import type { DependsOnViewer, Execute, UsesOf } from "./graphql/operation.ts";
+import type { StepOptions } from "./graphql/requestSteps.ts";
 import { ResponseSender } from "./graphql/responseSender.ts";
 import { clientAddress, trustedProxies } from "./http/address.ts";
 import { allowedOrigins } from "./http/cors.ts";
@@ -146,7 +144,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 	const origins = allowedOrigins(mode, options.cors);
 	const compression = options.compression ?? true;
 	const requestIdHeader = options.requestIdHeader ?? null;
-	const http = await createHttpApp({
+	const http = createHttpApp({
 		log,
 		origins,
 		trustProxy,
@@ -180,7 +178,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 						identify: async (authorization) => identifyBy(authorization),
 					});
 		registerPage(app, page, requestsInProgress);
-		const steps: ApolloStepOptions = {
+		const steps: StepOptions = {
 			...options,
 			identify: identifyBy,
 			addressOf,

@@ -105,7 +105,7 @@ export class AnswerCache {
 	}
 
 	set(key: string, answer: KeptAnswer): void {
-		if (answer.body.bytes.length > MAX_BODY) return;
+		if (answer.body.content.length > MAX_BODY) return;
 		const { operationName } = answer;
 		this.#answers.set(key, {
 			...answer,
@@ -130,8 +130,13 @@ function copyOf(name: string): string {
 }
 
 /** A compressed form is counted before it exists, and a character of the key as two bytes. */
-function bytesOf({ body: { bytes }, reuse }: KeptAnswer, key: string): number {
+function bytesOf(
+	{ body: { content }, reuse }: KeptAnswer,
+	key: string,
+): number {
 	const compressed =
-		bytes.length < COMPRESSED_BYTES ? 0 : bytes.length / COMPRESSION;
-	return ENTRY_BYTES + 2 * key.length + bytes.length + compressed + reuse.bytes;
+		content.length < COMPRESSED_BYTES ? 0 : content.length / COMPRESSION;
+	return (
+		ENTRY_BYTES + 2 * key.length + content.length + compressed + reuse.bytes
+	);
 }

@@ -9,8 +9,7 @@ import {
 	newResponseSummary,
 	type ResponseSummary,
 } from "../http/responseSummary.ts";
-import { type HttpStatus, statusOf } from "../http/status.ts";
-import type { Ways } from "../http/ways.ts";
+import { statusOf } from "../http/status.ts";
 import type { RequestDeadline } from "../limits/deadline.ts";
 import { createApollo } from "./apollo.ts";
 import { newBody } from "./body.ts";
@@ -22,14 +21,6 @@ import {
 	type Sender,
 	type StepOptions,
 } from "./requestSteps.ts";
-
-export interface ApolloStepOptions extends StepOptions {
-	readonly documents: Documents;
-	/** Null where there are no operators. */
-	readonly operatorDocuments: Documents | null;
-	readonly httpStatus: HttpStatus;
-	readonly ways: Ways;
-}
 
 /** An Apollo Server, and the documents that it runs. */
 interface Runner {
@@ -44,7 +35,7 @@ interface Runner {
  */
 export async function openApolloStep(
 	app: FastifyInstance,
-	options: ApolloStepOptions,
+	options: StepOptions,
 ): Promise<(request: GraphqlRequest) => Promise<Reply>> {
 	async function start(
 		documents: Documents,
@@ -81,7 +72,7 @@ async function run(
 	request: GraphqlRequest,
 	sender: Sender,
 	{ documents, apollo }: Runner,
-	options: ApolloStepOptions,
+	options: StepOptions,
 ): Promise<Reply> {
 	const { message, isGet } = request;
 	const hasText = sendsText(request);

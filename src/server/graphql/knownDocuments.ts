@@ -8,8 +8,7 @@ import type { Identity } from "../auth/identity.ts";
 import type { Documents } from "../documents/documents.ts";
 import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
 import { newResponseSummary } from "../http/responseSummary.ts";
-import { type HttpStatus, statusOf } from "../http/status.ts";
-import type { Ways } from "../http/ways.ts";
+import { statusOf } from "../http/status.ts";
 import { requestsCost } from "../limits/costMeter.ts";
 import type { RequestDeadline } from "../limits/deadline.ts";
 import { REQUEST_LIMITS } from "../limits/requestLimits.ts";
@@ -36,12 +35,7 @@ import {
 } from "./requestSteps.ts";
 
 export interface KnownDocumentsOptions extends StepOptions {
-	readonly documents: Documents;
-	/** Null where there are no operators. */
-	readonly operatorDocuments: Documents | null;
-	readonly httpStatus: HttpStatus;
 	readonly answers: AnswerCache;
-	readonly ways: Ways;
 }
 
 /** A request that can run. */

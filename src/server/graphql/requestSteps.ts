@@ -15,6 +15,8 @@ import { requestError, toClientError } from "../http/clientError.ts";
 import { codesOf } from "../http/requestOutcome.ts";
 import type { StartSpan } from "../http/requestSpan.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";
+import type { HttpStatus } from "../http/status.ts";
+import type { Ways } from "../http/ways.ts";
 import { type Budget, budgetKeyOf } from "../limits/budget.ts";
 import {
 	type CostMeter,
@@ -43,6 +45,11 @@ const GRACE_MS = 1_000;
 export interface StepOptions {
 	readonly schema: GraphQLSchema;
 	readonly execute: Execute;
+	readonly documents: Documents;
+	/** Null where there are no operators. */
+	readonly operatorDocuments: Documents | null;
+	readonly httpStatus: HttpStatus;
+	readonly ways: Ways;
 	readonly dependsOnViewer: DependsOnViewer;
 	readonly usesOf: UsesOf;
 	readonly mode: "development" | "production";

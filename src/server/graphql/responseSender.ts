@@ -48,7 +48,7 @@ export class ResponseSender {
 				reply.cacheControl ?? "no-store",
 			);
 		}
-		body.etag ??= etagOf(body.bytes);
+		body.etag ??= etagOf(body.content);
 		const cacheControl = cacheControlOf(cacheScope, this.#options.httpMaxAge);
 		const all = [...headers, "etag", body.etag];
 		if (isNotModified(body.etag, request.message.headers["if-none-match"])) {
@@ -65,18 +65,21 @@ export class ResponseSender {
 		cacheControl: string,
 	): MaybePromise<void> {
 		const { encoding } = request;
-		const { bytes, compressed } = reply.body;
-		const write = (content: Buffer, by: Encoding | null) =>
-			this.#write(request, reply, headers, cacheControl, content, by);
-		if (encoding === null || bytes.length < COMPRESSED_BYTES) {
-			return write(bytes, null);
+		const { content, compressed } = reply.body;
+		const write = (sent: string | Buffer, by: Encoding | null) =>
+			this.#write(request, reply, headers, cacheControl, sent, by);
+		if (encoding === null || content.length < COMPRESSED_BYTES) {
+			return write(content, null);
 		}
 		const known = compressed?.[encoding];
 		if (known !== undefined) return write(known, encoding);
-		return andThen(compressBody(bytes, encoding), (shorter) => {
-			if (compressed !== null) compressed[encoding] = unpooled(shorter);
-			write(shorter, encoding);
-		});
+		return andThen(
+			compressBody(Buffer.from(content as string), encoding),
+			(shorter) => {
+				if (compressed !== null) compressed[encoding] = unpooled(shorter);
+				write(shorter, encoding);
+			},
+		);
 	}
 
 	#write(
@@ -84,7 +87,7 @@ export class ResponseSender {
 		{ status, mediaType }: Reply,
 		headers: readonly string[],
 		cacheControl: string,
-		content: Buffer | null,
+		content: string | Buffer | null,
 		encoding: Encoding | null,
 	): void {
 		const { shutdown, origins } = this.#options;
@@ -115,7 +118,7 @@ export class ResponseSender {
 		if (status.message === undefined) response.writeHead(status.code, lines);
 		else response.writeHead(status.code, status.message, lines);
 		if (content === null) response.end();
-		else response.end(content);
+		else response.end(content, "latin1");
 		this.#log(request, status);
 	}
 

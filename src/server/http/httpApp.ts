@@ -26,7 +26,7 @@ export interface HttpApp {
 	readonly shutdown: Shutdown;
 	readonly refusals: Refusals;
 	readonly bodies: BodyReader;
-	/** Offer each request to this handler first. Fastify gets those that it does not take. */
+	/** Offer each request to this handler before Fastify, which gets those that it does not take. */
 	answerFirst(handler: FirstHandler): void;
 }
 
@@ -76,7 +76,7 @@ export interface HttpLimits extends ConnectionLimits {
  * Fastify with our limits and with all errors in GraphQL's format.
  * `allowedMethods` has the methods of each path, for 405.
  */
-export async function createHttpApp(options: {
+export function createHttpApp(options: {
 	readonly log: FastifyBaseLogger;
 	readonly origins: AllowedOrigins;
 	/** Null where no proxy is trusted. */
@@ -87,8 +87,8 @@ export async function createHttpApp(options: {
 	readonly requestIdHeader: string | null;
 	readonly limits: HttpLimits;
 	readonly allowedMethods: ReadonlyMap<string, readonly string[]>;
-}): Promise<HttpApp> {
-	const { log, limits, allowedMethods, requestIdHeader } = options;
+}): HttpApp {
+	const { log, limits, requestIdHeader } = options;
 	const shutdown = new Shutdown();
 	const refusals = new Refusals(log);
 	const connections = new Connections(limits, refusals);
@@ -127,24 +127,53 @@ export async function createHttpApp(options: {
 	});
 	// Only forms have a body here: their routes have a parser of their own.
 	app.removeAllContentTypeParsers();
+	const firsts: FirstHandler[] = [];
+	takeTurns(app, connections, limits.pipelined, firsts);
+	registerArrival(app, shutdown, options.trustProxy);
+	registerCors(app, options.origins);
+	registerRejections(app, options.allowedMethods);
+	if (options.compression) registerCompression(app);
+	// A connection kept alive would prolong the drain.
+	app.addHook("onSend", async (_request, reply) => {
+		if (shutdown.isDraining) reply.header("connection", "close");
+	});
+	registerLog(app);
+	return {
+		app,
+		shutdown,
+		refusals,
+		bodies,
+		answerFirst(handler) {
+			firsts.push(handler);
+		},
+	};
+}
+
+/** Offers each request to the first handler that takes it, or to Fastify, when it is its turn on its connection. */
+function takeTurns(
+	app: FastifyInstance,
+	connections: Connections,
+	pipelined: number,
+	firsts: readonly FirstHandler[],
+): void {
 	const [toFastify] = app.server.listeners("request") as [
 		(message: IncomingMessage, response: ServerResponse) => void,
 	];
 	app.server.removeListener("request", toFastify);
-	let first: FirstHandler = { takes: () => false, handle: () => {} };
 	// No work is done for a request before its turn.
 	app.server.on("request", (message, response) => {
+		const hand = () => toFastify(message, response);
 		connections.admit(
 			message.socket,
 			response,
 			() => {
-				if (first.takes(message)) first.handle(message, response);
-				else toFastify(message, response);
+				const first = firsts.find((handler) => handler.takes(message));
+				if (first === undefined) hand();
+				else first.handle(message, response);
 			},
-			() => toFastify(message, response),
+			hand,
 		);
 	});
-
 	// Again, for the second server that Fastify opens where the host has two
 	// addresses; and to say which request is one too many.
 	app.addHook("onRequest", ({ id, raw }, reply, done) =>
@@ -152,7 +181,8 @@ export async function createHttpApp(options: {
 			raw.socket,
 			reply.raw,
 			() => {
-				if (!first.takes(raw)) return done();
+				const first = firsts.find((handler) => handler.takes(raw));
+				if (first === undefined) return done();
 				reply.hijack();
 				first.handle(raw, reply.raw);
 			},
@@ -161,11 +191,19 @@ export async function createHttpApp(options: {
 				sendError(
 					reply,
 					"UNAVAILABLE",
-					`More than ${limits.pipelined} requests are waiting on this connection. Retry on another one.`,
+					`More than ${pipelined} requests are waiting on this connection. Retry on another one.`,
 				);
 			},
 		),
 	);
+}
+
+/** The headers of every response, and what is rejected whatever its path. */
+function registerArrival(
+	app: FastifyInstance,
+	shutdown: Shutdown,
+	trustProxy: TrustProxy | null,
+): void {
 	app.addHook("onRequest", async (request, reply) => {
 		reply.header("x-request-id", request.id);
 		reply.header("x-content-type-options", "nosniff");
@@ -174,17 +212,21 @@ export async function createHttpApp(options: {
 			const isCacheable = request.method === "GET";
 			reply.header("vary", isCacheable ? "Accept, Authorization" : "Accept");
 		}
-		const path = request.url.split("?", 1)[0] ?? "";
-		const isHealth = path.startsWith("/health/");
+		const isHealth = request.url.startsWith("/health/");
 		const error = arrivalError(
 			request.raw,
 			isHealth ? null : shutdown,
-			options.trustProxy,
+			trustProxy,
 		);
 		if (error !== null) return sendError(reply, ...error);
 	});
-	registerCors(app, options.origins);
-	// Before the body is read.
+}
+
+/** What is rejected before a body is read: paths, methods and encodings that there are not. */
+function registerRejections(
+	app: FastifyInstance,
+	allowedMethods: ReadonlyMap<string, readonly string[]>,
+): void {
 	app.addHook("onRequest", async (request, reply) => {
 		if (!request.is404) return;
 		const methods = allowedMethods.get(request.url.split("?", 1)[0] ?? "");
@@ -204,15 +246,13 @@ export async function createHttpApp(options: {
 		if (name !== undefined) reply.header(name, value);
 		return sendError(reply, "BAD_REQUEST", error.message, 415);
 	});
-	if (options.compression) registerCompression(app);
 	app.setNotFoundHandler((_request, reply) => sendError(reply, "NOT_FOUND"));
 	app.setErrorHandler(handleError);
-	// A connection kept alive would prolong the drain.
-	app.addHook("onSend", async (_request, reply) => {
-		if (shutdown.isDraining) reply.header("connection", "close");
-	});
+}
+
+function registerLog(app: FastifyInstance): void {
 	app.addHook("onResponse", async (request, reply) => {
-		// Handled past Fastify.
+		// Answered past Fastify, and logged there.
 		if (!reply.hasHeader("x-request-id")) return;
 		// The pattern: the URL may hold a query and its variables.
 		const route = request.routeOptions.url ?? null;
@@ -231,15 +271,6 @@ export async function createHttpApp(options: {
 			route === GRAPHQL_PATH ? NO_OPERATION : null,
 		);
 	});
-	return {
-		app,
-		shutdown,
-		refusals,
-		bodies,
-		answerFirst(handler) {
-			first = handler;
-		},
-	};
 }
 
 /** Why a request is rejected as it arrives. Without a `shutdown`, also a process that drains takes it. */

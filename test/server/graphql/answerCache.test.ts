@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createDocuments } from "../../../src/server/documents/documents.ts";
 import { AnswerCache } from "../../../src/server/graphql/answerCache.ts";
-import { newBody } from "../../../src/server/graphql/body.ts";
+import { keptBody, newBody } from "../../../src/server/graphql/body.ts";
 import type { Reuse } from "../../../src/server/graphql/operation.ts";
 import type { Budget } from "../../../src/server/limits/budget.ts";
 import { heldBytes } from "../../helpers/heldBytes.ts";
@@ -48,6 +48,15 @@ suite("the cache of answers", () => {
 		const kept = keys.filter((key) => cache.get(key, documents) !== null);
 		assert.ok(kept.length > 5, `${kept.length}`);
 		assert.ok(kept.length * 4_000 < 100_000, `${kept.length}`);
+	});
+
+	test("keeps of a body its own bytes, and not what they are a part of", () => {
+		for (const text of ["{}", '{"data":"Ådá"}']) {
+			const { content } = keptBody(newBody(text));
+			assert.equal(String(content), text);
+			if (typeof content === "string") continue;
+			assert.equal(content.buffer.byteLength, content.length);
+		}
 	});
 
 	test("keeps no document in memory", async () => {
