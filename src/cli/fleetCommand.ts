@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openTopologyStore } from "../app/openTopology.ts";
 import { readConfig } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
-import type { PromotionHosts } from "../fleet/map/exchangeHosts.ts";
+import type { PromotionHosts } from "../fleet/map/promotionHosts.ts";
 import type { ReplicaResult } from "../fleet/operations/addReplica.ts";
 import type { Loss } from "../fleet/operations/loss.ts";
 import {

@@ -1,4 +1,4 @@
-import type { PromotionHosts } from "../../fleet/map/exchangeHosts.ts";
+import type { PromotionHosts } from "../../fleet/map/promotionHosts.ts";
 import { checkPromotion, promote } from "../../fleet/operations/promote.ts";
 import {
 	checkDeadPromotion,

@@ -1,12 +1,78 @@
 import { CorkboardError } from "../../errors.ts";
-import { parseHostUrl, redactHostUrl } from "../../topology/hostUrl.ts";
-import { shardsOf } from "../../topology/ranges.ts";
-import type {
-	FeedRange,
-	HostRange,
-	ShardRange,
-	Topology,
-} from "../../topology/types.ts";
+import { redactHostUrl } from "../../topology/hostUrl.ts";
+import { rangeIn, rangeOf, shardsOf } from "../../topology/ranges.ts";
+import type { HostRange, ShardRange, Topology } from "../../topology/types.ts";
+import { type DatabaseKind, databaseName, rangesByKind } from "./databases.ts";
+import { mapRanges, nameOf, raised } from "./mapRanges.ts";
+import type { PromotionHosts } from "./promotionHosts.ts";
+
+/**
+ * The map in which the two hosts have changed places, with the generations of
+ * the shards raised. Ranges without a replica, which only pools may be, go along without one.
+ */
+export function exchangeHosts(
+	topology: Topology,
+	{ from, toUrl }: Pick<PromotionHosts, "from" | "toUrl">,
+): Omit<Topology, "version"> {
+	return mapRanges(topology, (range, list) => {
+		const { primary, replica } = range;
+		if (nameOf(primary) !== from) return range;
+		const exchanged = { ...range, primary: toUrl };
+		return raised(
+			replica === undefined ? exchanged : { ...exchanged, replica: primary },
+			list,
+		);
+	});
+}
+
+/** The map in which the one has taken the place of the other, which it does not name any more. */
+export function replaceHost(
+	topology: Topology,
+	{ from, toUrl }: Pick<PromotionHosts, "from" | "toUrl">,
+): Omit<Topology, "version"> {
+	return mapRanges(topology, (range, list) =>
+		nameOf(range.primary) === from
+			? raised(withHosts(range, toUrl, null), list)
+			: range,
+	);
+}
+
+/** The map in which nothing that was cached of the shards of a primary is read again. */
+export function raiseGenerations(
+	topology: Topology,
+	host: string,
+): Omit<Topology, "version"> {
+	return mapRanges(topology, (range, list) =>
+		nameOf(range.primary) === host ? raised(range, list) : range,
+	);
+}
+
+/** The map in which all ranges of the primary name this replica; null: none. */
+export function withReplica(
+	topology: Topology,
+	primary: string,
+	replicaUrl: string | null,
+): Omit<Topology, "version"> {
+	return mapRanges(topology, (range) =>
+		nameOf(range.primary) === primary
+			? withHosts(range, range.primary, replicaUrl)
+			: range,
+	);
+}
+
+/** The range on these hosts; null: without a replica. */
+function withHosts<Range extends HostRange>(
+	range: Range,
+	primary: string,
+	replica: string | null,
+): Range {
+	const { replica: _, ...rest } = range;
+	return {
+		...rest,
+		primary,
+		...(replica !== null && { replica }),
+	} as Range;
+}
 
 /** What of an older version comes back. */
 export interface Rollback {
@@ -25,15 +91,6 @@ export interface LaterPrimary {
 	readonly databases: readonly string[];
 }
 
-const LISTS = {
-	shards: "db",
-	lookups: "mod",
-	queues: "queue",
-	feeds: "feed",
-	pools: "pool",
-} as const;
-type List = keyof typeof LISTS;
-
 /**
  * The current map with what an older one says of open ranges, weights and
  * replicas. Primaries stay, but for those that never took a write: there the older
@@ -47,55 +104,36 @@ export function rollbackTo(
 	{ onlyPlacement, unwritten }: Rollback,
 ): Omit<Topology, "version"> {
 	const faults: string[] = [];
-	const restored = <Range extends HostRange>(
-		list: List,
-		now: readonly Range[],
-	): readonly Range[] =>
-		split<Range>(
-			now,
-			(old[list] ?? []) as readonly HostRange[] as readonly Range[],
-		).map(([range, then]) => {
-			if (then === null || onlyPlacement) return range;
-			const { replica: _, ...others } = range;
-			const replica =
-				then.replica === undefined ? {} : { replica: then.replica };
-			if (!isMoved(range, then)) return { ...others, ...replica } as Range;
-			if (unwritten.has(nameOf(range.primary))) {
-				return {
-					...others,
-					...replica,
-					primary: then.primary,
-					...raised(list, range),
-				} as Range;
+	const map = mapRanges(current, (range, list) =>
+		split(range, old[list] ?? []).map(([part, then]) => {
+			if (then === null || onlyPlacement) return part;
+			const { primary, replica = null } = then;
+			if (!isMoved(part, then)) return withHosts(part, part.primary, replica);
+			if (unwritten.has(nameOf(part.primary))) {
+				return raised(withHosts(part, primary, replica), list);
 			}
 			faults.push(
-				`${list} ${[...new Set(range.range)].join(" to ")}: version ${old.version} names ${redactHostUrl(then.primary)}, which lacks what was written since ${redactHostUrl(range.primary)} took its place`,
+				`${list} ${[...new Set(part.range)].join(" to ")}: version ${old.version} names ${redactHostUrl(primary)}, which lacks what was written since ${redactHostUrl(part.primary)} took its place`,
 			);
-			return range;
-		});
-	const shards = restored("shards", current.shards).map((range): ShardRange => {
-		const [shard] = range.range;
-		const then = old.shards.find(
-			({ range: [first, last] }) => first <= shard && shard <= last,
-		);
-		const { weight: _, ...others } = range;
-		return {
-			...others,
-			open: then?.open ?? false,
-			...(then?.weight !== undefined && { weight: then.weight }),
-		};
-	});
-	const { lookups, queues, feeds, pools } = current;
-	const map = {
-		...current,
-		shards,
-		lookups: restored("lookups", lookups),
-		...(queues && { queues: restored("queues", queues) }),
-		...(feeds && { feeds: restored("feeds", feeds) }),
-		...(pools && { pools: restored("pools", pools) }),
+			return part;
+		}),
+	);
+	if (faults.length > 0) {
+		throw new CorkboardError("BAD_TOPOLOGY", faults.join("\n"));
+	}
+	return { ...map, shards: map.shards.map((each) => placedAs(each, old)) };
+}
+
+/** The range with the placement of an older map; closed where that has none of its shards. */
+function placedAs(range: ShardRange, old: Topology): ShardRange {
+	const [shard] = range.range;
+	const then = rangeOf(old, shard);
+	const { weight: _, ...others } = range;
+	return {
+		...others,
+		open: then?.open ?? false,
+		...(then?.weight !== undefined && { weight: then.weight }),
 	};
-	if (faults.length === 0) return map;
-	throw new CorkboardError("BAD_TOPOLOGY", faults.join("\n"));
 }
 
 /** Each primary of the current map in whose place an older one names another. */
@@ -104,16 +142,19 @@ export function laterPrimaries(
 	old: Topology,
 ): readonly LaterPrimary[] {
 	const found = new Map<string, LaterPrimary>();
-	for (const [list, prefix] of Object.entries(LISTS)) {
-		const now: readonly HostRange[] = current[list as List] ?? [];
-		for (const [range, then] of split(now, old[list as List] ?? [])) {
+	const before = rangesByKind(old);
+	for (const [kind, ranges] of Object.entries(rangesByKind(current))) {
+		const parts = ranges.flatMap((range) =>
+			split(range, before[kind as DatabaseKind]),
+		);
+		for (const [range, then] of parts) {
 			if (then === null || !isMoved(range, then)) continue;
-			const name = nameOf(range.primary);
-			const { databases = [] } = found.get(name) ?? {};
-			const more = shardsOf([range]).map(
-				(number) => `${prefix}${String(number).padStart(5, "0")}`,
-			);
 			const url = range.primary;
+			const name = nameOf(url);
+			const { databases = [] } = found.get(name) ?? {};
+			const more = shardsOf([range]).map((number) =>
+				databaseName(kind as DatabaseKind, number),
+			);
 			found.set(name, { name, url, databases: [...databases, ...more] });
 		}
 	}
@@ -122,18 +163,6 @@ export function laterPrimaries(
 
 function isMoved(now: HostRange, then: HostRange): boolean {
 	return redactHostUrl(then.primary) !== redactHostUrl(now.primary);
-}
-
-/** Only these lists have generations. */
-function raised(list: List, { generation = 0 }: Partial<FeedRange>) {
-	return list === "shards" || list === "feeds"
-		? { generation: generation + 1 }
-		: {};
-}
-
-function nameOf(url: string): string {
-	const parsed = parseHostUrl(url);
-	return parsed?.scheme === "mysql" ? parsed.name : url;
 }
 
 /** First and last shard. */
@@ -202,25 +231,18 @@ export function hasShards(
 	);
 }
 
-/** The current ranges, split where the older ones begin and end, each with the older one that was there. */
+/** The parts of a range where older ones begin and end, each with the older one that was there. */
 function split<Range extends HostRange>(
-	now: readonly Range[],
-	then: readonly Range[],
-): readonly (readonly [Range, Range | null])[] {
-	const edges = then.flatMap(({ range: [first, last] }) => [first, last + 1]);
-	return now.flatMap((range) => {
-		const [first, last] = range.range;
-		const starts = [
-			first,
-			...edges.filter((edge) => edge > first && edge <= last),
-		];
-		const sorted = [...new Set(starts)].toSorted((a, b) => a - b);
-		return sorted.map((start, index): readonly [Range, Range | null] => {
-			const end = (sorted[index + 1] ?? last + 1) - 1;
-			const before =
-				then.find(({ range }) => range[0] <= start && start <= range[1]) ??
-				null;
-			return [{ ...range, range: [start, end] }, before];
-		});
+	range: Range,
+	then: readonly HostRange[],
+): readonly (readonly [Range, HostRange | null])[] {
+	const [first, last] = range.range;
+	const edges = then
+		.flatMap(({ range: [low, high] }) => [low, high + 1])
+		.filter((edge) => edge > first && edge <= last);
+	const starts = [...new Set([first, ...edges])].toSorted((a, b) => a - b);
+	return starts.map((start, index) => {
+		const end = (starts[index + 1] ?? last + 1) - 1;
+		return [{ ...range, range: [start, end] }, rangeIn(then, start)];
 	});
 }

@@ -1,6 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { parseHostUrl } from "../../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
+import { allRanges, namedSo, nameOf } from "./mapRanges.ts";
 
 /** A primary and a server that is, or is to be, its replica. */
 export interface ReplicaHosts {
@@ -16,7 +17,7 @@ export function findNewReplica(
 	topology: Topology,
 	given: { readonly host: string; readonly of: string },
 ): ReplicaHosts {
-	const ranges = allRanges(topology);
+	const ranges = mysqlRanges(topology);
 	const primaries = new Map(
 		ranges.map(({ primary }) => [nameOf(primary), primary]),
 	);
@@ -45,7 +46,7 @@ export function findNewReplica(
 /** The hosts of `replica remove`. Throws BAD_TOPOLOGY where the map names no such replica. */
 export function findReplica(topology: Topology, given: string): ReplicaHosts {
 	const found = new Map<string, ReplicaHosts>();
-	for (const { primary, replica } of allRanges(topology)) {
+	for (const { primary, replica } of mysqlRanges(topology)) {
 		if (replica === undefined) continue;
 		const name = nameOf(replica);
 		const other = found.get(name);
@@ -65,40 +66,16 @@ export function findReplica(topology: Topology, given: string): ReplicaHosts {
 	return found.get(name) as ReplicaHosts;
 }
 
-/** The map in which all ranges of the primary name this replica; null: none. */
-export function withReplica(
-	{ version: _, ...map }: Topology,
-	primary: string,
-	replicaUrl: string | null,
-): Omit<Topology, "version"> {
-	const changed = <Range extends HostRange>(range: Range): Range => {
-		if (nameOf(range.primary) !== primary) return range;
-		const { replica: _replica, ...rest } = range;
-		return {
-			...rest,
-			...(replicaUrl !== null && { replica: replicaUrl }),
-		} as Range;
-	};
-	return {
-		...map,
-		shards: map.shards.map(changed),
-		lookups: map.lookups.map(changed),
-		...(map.queues && { queues: map.queues.map(changed) }),
-		...(map.feeds && { feeds: map.feeds.map(changed) }),
-		...(map.pools && { pools: map.pools.map(changed) }),
-	};
-}
-
 /** Whether any range names it as its replica. */
 export function namesReplica(topology: Topology, name: string): boolean {
-	return allRanges(topology).some(
+	return mysqlRanges(topology).some(
 		({ replica }) => replica !== undefined && nameOf(replica) === name,
 	);
 }
 
 /** Null where the map names no such primary. */
 export function primaryUrlOf(topology: Topology, name: string): string | null {
-	const range = allRanges(topology).find(
+	const range = mysqlRanges(topology).find(
 		({ primary }) => nameOf(primary) === name,
 	);
 	return range?.primary ?? null;
@@ -120,9 +97,7 @@ function onlyMatch(
 	names: readonly string[],
 	what: string,
 ): string {
-	const matching = names.filter(
-		(name) => name === given || name.replace(/:\d+$/, "") === given,
-	);
+	const matching = namedSo(names, given);
 	const [name] = matching;
 	if (name !== undefined && matching.length === 1) return name;
 	const known =
@@ -132,16 +107,11 @@ function onlyMatch(
 	);
 }
 
-function allRanges(topology: Topology): readonly HostRange[] {
-	const { shards, lookups, queues = [], feeds = [], pools = [] } = topology;
-	return [...shards, ...lookups, ...queues, ...feeds, ...pools].filter(
+/** Those on MySQL: a folder has no replica. */
+function mysqlRanges(topology: Topology): readonly HostRange[] {
+	return allRanges(topology).filter(
 		({ primary }) => parseHostUrl(primary)?.scheme === "mysql",
 	);
-}
-
-function nameOf(url: string): string {
-	const parsed = parseHostUrl(url);
-	return parsed?.scheme === "mysql" ? parsed.name : url;
 }
 
 function refused(message: string): CorkboardError {

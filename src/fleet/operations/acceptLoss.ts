@@ -8,12 +8,12 @@ import {
 } from "../../topology/losses.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import { agreed } from "../map/barrier.ts";
+import { raiseGenerations } from "../map/edits.ts";
 import {
 	databasesOf,
 	findPrimary,
 	type PromotionHosts,
-	raiseGenerations,
-} from "../map/exchangeHosts.ts";
+} from "../map/promotionHosts.ts";
 import { requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { raiseLocalIds, readCounters } from "../server/localIds.ts";

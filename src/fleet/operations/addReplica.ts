@@ -3,12 +3,12 @@ import { CorkboardError } from "../../errors.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import { type Agreement, agreed } from "../map/barrier.ts";
+import { withReplica } from "../map/edits.ts";
 import { existing, publish, requireCurrent } from "../map/publish.ts";
 import {
 	findNewReplica,
 	namesReplica,
 	type ReplicaHosts,
-	withReplica,
 } from "../map/replicaHosts.ts";
 import { type ClonePlan, clonePreflight } from "../preflight/clonePreflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";

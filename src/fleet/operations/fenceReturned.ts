@@ -1,7 +1,7 @@
 import { readCurrent } from "../../topology/history.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
-import { findPromoted, namesHost } from "../map/exchangeHosts.ts";
+import { findPromoted, namesHost } from "../map/promotionHosts.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import type { OperationRecord } from "./operations.ts";
 

@@ -1,8 +1,5 @@
-import {
-	databasesOf,
-	exchangeHosts,
-	type PromotionHosts,
-} from "../map/exchangeHosts.ts";
+import { exchangeHosts } from "../map/edits.ts";
+import { databasesOf, type PromotionHosts } from "../map/promotionHosts.ts";
 import { preflight } from "../preflight/preflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { raiseLocalIds, readCounters } from "../server/localIds.ts";

@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { askMembers } from "../../topology/asks.ts";
-import {
-	databasesOf,
-	type PromotionHosts,
-	replaceHost,
-} from "../map/exchangeHosts.ts";
+import { replaceHost } from "../map/edits.ts";
+import { databasesOf, type PromotionHosts } from "../map/promotionHosts.ts";
 import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
 import { isOldOrOther, oldVersion } from "../preflight/preflight.ts";
 import { FleetServer, type ReplicaState } from "../server/fleetServer.ts";

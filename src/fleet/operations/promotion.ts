@@ -7,7 +7,7 @@ import {
 	findPromoted,
 	findPromotion,
 	type PromotionHosts,
-} from "../map/exchangeHosts.ts";
+} from "../map/promotionHosts.ts";
 import { existing, publish, requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import type { Loss } from "./loss.ts";

@@ -1,13 +1,13 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Environment } from "../../topology/secret.ts";
 import { agreed } from "../map/barrier.ts";
+import { withReplica } from "../map/edits.ts";
 import { existing, publish, requireCurrent } from "../map/publish.ts";
 import {
 	findReplica,
 	primaryUrlOf,
 	type ReplicaHosts,
 	withHost,
-	withReplica,
 } from "../map/replicaHosts.ts";
 import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
 import { FleetServer } from "../server/fleetServer.ts";

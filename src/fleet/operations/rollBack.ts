@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import type { TopologyStore } from "../../topology/store.ts";
-import { namesPrimary } from "../map/exchangeHosts.ts";
+import { namesPrimary } from "../map/promotionHosts.ts";
 import { requireCurrent } from "../map/publish.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 import { isTakenOver, type Operation } from "./operations.ts";

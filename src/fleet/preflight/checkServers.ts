@@ -9,7 +9,7 @@ import {
 	OUR_DATABASES,
 	rangesByKind,
 } from "../map/databases.ts";
-import { replicaFaults } from "../map/exchangeHosts.ts";
+import { replicaFaults } from "../map/promotionHosts.ts";
 import {
 	ACCOUNT_PRIVILEGES,
 	describeMissing,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { replicaFaults } from "../../../src/fleet/map/exchangeHosts.ts";
+import { replicaFaults } from "../../../src/fleet/map/promotionHosts.ts";
 import { checkServers } from "../../../src/fleet/preflight/checkServers.ts";
 import { checkTopology } from "../../../src/topology/check.ts";
 import type { Topology } from "../../../src/topology/types.ts";

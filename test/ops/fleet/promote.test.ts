@@ -8,11 +8,11 @@ import {
 	type ResultSetHeader,
 	type RowDataPacket,
 } from "mysql2/promise";
+import { exchangeHosts } from "../../../src/fleet/map/edits.ts";
 import {
 	databasesOf,
-	exchangeHosts,
 	findPromotion,
-} from "../../../src/fleet/map/exchangeHosts.ts";
+} from "../../../src/fleet/map/promotionHosts.ts";
 import { listOperations } from "../../../src/fleet/operations/operations.ts";
 import {
 	checkPromotion,

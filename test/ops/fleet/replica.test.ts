@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { withReplica } from "../../../src/fleet/map/edits.ts";
 import {
 	findNewReplica,
 	findReplica,
-	withReplica,
 } from "../../../src/fleet/map/replicaHosts.ts";
 import {
 	addReplica,

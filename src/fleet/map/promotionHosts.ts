@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
-import { parseHostUrl } from "../../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
 import { type DatabaseKind, databaseName } from "./databases.ts";
+import { allRanges, namedSo, nameOf } from "./mapRanges.ts";
 
 /** A primary that may be replaced, as the topology names it. */
 export interface PromotionHosts {
@@ -32,9 +32,7 @@ export function findPrimary(topology: Topology, given: string): PromotionHosts {
 	const names = new Map(
 		allRanges(topology).map(({ primary }) => [nameOf(primary), primary]),
 	);
-	const matching = [...names.keys()].filter(
-		(name) => name === given || name.replace(/:\d+$/, "") === given,
-	);
+	const matching = namedSo(names.keys(), given);
 	const [from] = matching;
 	if (from === undefined || matching.length > 1) {
 		throw new CorkboardError(
@@ -160,75 +158,6 @@ function numbersOf(topology: Topology, host: string) {
 	};
 }
 
-/**
- * The map in which the two hosts have changed places, with the generations of
- * the shards raised. Ranges without a replica, which only pools may be, go along without one.
- */
-export function exchangeHosts(
-	topology: Topology,
-	hosts: Pick<PromotionHosts, "from" | "toUrl">,
-): Omit<Topology, "version"> {
-	return withPrimary(topology, hosts, true);
-}
-
-/** The map in which the one has taken the place of the other, which it does not name any more. */
-export function replaceHost(
-	topology: Topology,
-	hosts: Pick<PromotionHosts, "from" | "toUrl">,
-): Omit<Topology, "version"> {
-	return withPrimary(topology, hosts, false);
-}
-
-function withPrimary(
-	{ version: _, ...map }: Topology,
-	{ from, toUrl }: Pick<PromotionHosts, "from" | "toUrl">,
-	isExchange: boolean,
-): Omit<Topology, "version"> {
-	const exchanged = <Range extends HostRange>(range: Range): Range => {
-		const { primary, replica, ...rest } = range;
-		if (nameOf(primary) !== from) return range;
-		return {
-			...rest,
-			primary: toUrl,
-			...(isExchange && replica !== undefined && { replica: primary }),
-		} as unknown as Range;
-	};
-	const raised = <Range extends HostRange & { readonly generation?: number }>(
-		range: Range,
-	): Range => {
-		const next = exchanged(range);
-		return next === range
-			? range
-			: { ...next, generation: (range.generation ?? 0) + 1 };
-	};
-	return {
-		...map,
-		shards: map.shards.map(raised),
-		lookups: map.lookups.map(exchanged),
-		...(map.queues && { queues: map.queues.map(exchanged) }),
-		...(map.feeds && { feeds: map.feeds.map(raised) }),
-		...(map.pools && { pools: map.pools.map(exchanged) }),
-	};
-}
-
-/** The map in which nothing that was cached of the shards of a primary is read again. */
-export function raiseGenerations(
-	{ version: _, ...map }: Topology,
-	host: string,
-): Omit<Topology, "version"> {
-	const raised = <Range extends HostRange & { readonly generation?: number }>(
-		range: Range,
-	): Range =>
-		nameOf(range.primary) === host
-			? { ...range, generation: (range.generation ?? 0) + 1 }
-			: range;
-	return {
-		...map,
-		shards: map.shards.map(raised),
-		...(map.feeds && { feeds: map.feeds.map(raised) }),
-	};
-}
-
 /** Whether any range has its primary there. */
 export function namesPrimary(topology: Topology, host: string): boolean {
 	return allRanges(topology).some(({ primary }) => nameOf(primary) === host);
@@ -241,14 +170,4 @@ export function namesHost(topology: Topology, host: string): boolean {
 			nameOf(primary) === host ||
 			(replica !== undefined && nameOf(replica) === host),
 	);
-}
-
-function allRanges(topology: Topology): readonly HostRange[] {
-	const { shards, lookups, queues = [], feeds = [], pools = [] } = topology;
-	return [...shards, ...lookups, ...queues, ...feeds, ...pools];
-}
-
-function nameOf(url: string): string {
-	const parsed = parseHostUrl(url);
-	return parsed?.scheme === "mysql" ? parsed.name : url;
 }
