@@ -57,7 +57,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 /** Files over 400 lines, without tests: those are lists. At the end at most five are left, each with a reason. */
 const LONG_FILES: Readonly<Record<string, number>> = {
 	"bench/capacity.ts": 500,
-	"src/cache/localCache.ts": 520,
 	"src/demo/subjects.ts": 420,
 	"src/diagnostics.ts": 800,
 	"src/feed/mysql/mysqlPools.ts": 640,

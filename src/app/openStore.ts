@@ -1,4 +1,4 @@
-import { INVALIDATED_MAX_AGE_MS } from "../cache/localCache.ts";
+import { INVALIDATED_MAX_AGE_MS } from "../cache/entryAges.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
 import type { RedisConnections } from "../cache/redisConnections.ts";

@@ -1,9 +1,16 @@
 import type { CallOptions, LocalCacheLevel, Trace } from "../diagnostics.ts";
-import { fnv1a } from "../util/fnv1a.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
-import { RecencyList } from "../util/recencyList.ts";
 import { SharedCall } from "../util/sharedCall.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
+import {
+	type CacheKey,
+	type CachePartition,
+	newPartition,
+	type Running,
+} from "./cachePartition.ts";
+import { EntryAges } from "./entryAges.ts";
+import { KeptEntries } from "./keptEntries.ts";
+import { SlotVersions } from "./slotVersions.ts";
 
 /**
  * The cache inside the process: a bounded map in front of the slower layers.
@@ -20,23 +27,17 @@ import type { CacheEntry } from "./cacheEntry.ts";
  */
 export class LocalCache<V extends CacheEntry> {
 	readonly #partitions = new Map<string, CachePartition<V>>();
-	readonly #maxWeight: number;
-	readonly #versions: Uint32Array;
-	readonly #firstSlot: number;
+	readonly #versions: SlotVersions;
+	readonly #kept: KeptEntries;
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
 	readonly #untilProven: (() => Promise<void>) | undefined;
 	readonly #isKept: (value: V) => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
-	#weight = 0;
-	#changes = 0;
 	#hits = 0;
 	#misses = 0;
 	#refused = 0;
-	#evictions = 0;
-	readonly #recency = new RecencyList<CacheEntry>();
-	readonly #longestAgeMs: number;
-	#maxAgeMs: number;
+	readonly #ages: EntryAges;
 	#bypassed = false;
 	#isBypassedKey: ((key: string) => boolean) | null = null;
 
@@ -59,27 +60,21 @@ export class LocalCache<V extends CacheEntry> {
 		/** Settles when that has ended. Absent: reads do not wait for it. */
 		readonly untilProven?: () => Promise<void>;
 	}) {
-		this.#maxWeight = options.maxWeight;
-		this.#versions = options.versions ?? versionsFor(1);
-		this.#firstSlot = 1 + (options.number ?? 0) * SLOTS;
+		this.#versions = new SlotVersions(options.versions, options.number);
+		this.#kept = new KeptEntries(options.maxWeight);
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
 		this.#untilProven = options.untilProven;
 		this.#isKept = options.isKept ?? (() => true);
 		this.#isBetter = options.isBetter;
-		this.#longestAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
-		this.#maxAgeMs = this.#longestAgeMs;
+		this.#ages = new EntryAges(options.maxAgeMs);
 	}
 
 	/** The part of the cache with its own keys, for example the heads of one mapping's lists. It exists from the first call on. */
 	partition(name: string): CachePartition<V> {
 		let partition = this.#partitions.get(name);
 		if (partition === undefined) {
-			partition = {
-				entries: new Map(),
-				running: new Map(),
-				hash: fnv1a(`${name} `),
-			};
+			partition = newPartition(name);
 			this.#partitions.set(name, partition);
 		}
 		return partition;
@@ -101,7 +96,7 @@ export class LocalCache<V extends CacheEntry> {
 	): V | undefined {
 		const entry = partition.entries.get(key);
 		if (entry === undefined || moment >= entry.end) {
-			if (entry !== undefined && moment !== OVERDUE) this.#drop(entry);
+			if (entry !== undefined && moment !== OVERDUE) this.#kept.drop(entry);
 			this.#misses++;
 			return undefined;
 		}
@@ -126,13 +121,7 @@ export class LocalCache<V extends CacheEntry> {
 	read<E extends Error>(
 		keys: readonly CacheKey<V>[],
 		load: Load<V | E>,
-		options: {
-			/** Whether a cached value suffices; if not, the key is read again. */
-			readonly suffices?: (value: V, index: number) => boolean;
-			/** How much of a value is read. A running read is joined if it reads as much. */
-			readonly depth?: number;
-			readonly call?: CallOptions | undefined;
-		} = {},
+		options: ReadOptions<V> = {},
 		hasWaited = false,
 	): MaybePromise<(V | E)[]> {
 		const moment = this.moment();
@@ -159,7 +148,7 @@ export class LocalCache<V extends CacheEntry> {
 			if (
 				running !== undefined &&
 				running.depth >= depth &&
-				running.version === this.#versions[running.slot] &&
+				running.version === this.#versions.at(running.slot) &&
 				!running.batch.isAbandoned
 			) {
 				joined.push({ index, running });
@@ -247,9 +236,10 @@ export class LocalCache<V extends CacheEntry> {
 		for (let at = 0; at < missing.length; at++) {
 			const { partition, key } = keys[missing[at] as number] as CacheKey<V>;
 			// Where nothing is kept, only running reads are to be detached, and `invalidate` finds those by key.
-			const slot =
-				this.#maxWeight === 0 ? this.#firstSlot : this.#slotOf(partition, key);
-			const version = this.#versions[slot] as number;
+			const slot = this.#kept.isNothing
+				? this.#versions.first
+				: this.#versions.slotOf(partition, key);
+			const version = this.#versions.at(slot);
 			const running = { batch, at, depth, slot, version };
 			partition.running.set(key, running);
 			started.push(running);
@@ -266,11 +256,11 @@ export class LocalCache<V extends CacheEntry> {
 	): void {
 		const { slot, version } = running;
 		if (
-			this.#maxWeight > 0 &&
+			!this.#kept.isNothing &&
 			value !== undefined &&
 			!(value instanceof Error)
 		) {
-			if (version !== this.#versions[slot]) this.#refused++;
+			if (version !== this.#versions.at(slot)) this.#refused++;
 			else this.#keep(partition, key, value, slot, readAt);
 		}
 		if (partition.running.get(key) === running) partition.running.delete(key);
@@ -279,17 +269,16 @@ export class LocalCache<V extends CacheEntry> {
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
 	invalidate(partition: CachePartition<V>, key: string): void {
 		partition.running.delete(key);
-		if (this.#maxWeight === 0) return;
-		this.#raise(this.#slotOf(partition, key));
-		this.#raise(CHANGES_SLOT);
+		if (this.#kept.isNothing) return;
+		this.#versions.raise(this.#versions.slotOf(partition, key));
 		const entry = partition.entries.get(key);
-		if (entry !== undefined) this.#drop(entry);
+		if (entry !== undefined) this.#kept.drop(entry);
 	}
 
 	/** Drops every key, and detaches all reads that run. */
 	invalidateAll(): void {
-		this.#raiseAll();
-		while (this.#recency.oldest !== null) this.#drop(this.#recency.oldest);
+		this.#versions.raiseAll();
+		this.#kept.dropAll();
 	}
 
 	/**
@@ -297,10 +286,10 @@ export class LocalCache<V extends CacheEntry> {
 	 * whatever their key: a read of a matching key may run without being known by it.
 	 */
 	invalidateWhere(matches: (key: string) => boolean): void {
-		this.#raiseAll();
+		this.#versions.raiseAll();
 		for (const { entries } of this.#partitions.values()) {
 			for (const [key, entry] of entries) {
-				if (matches(key)) this.#drop(entry);
+				if (matches(key)) this.#kept.drop(entry);
 			}
 		}
 	}
@@ -313,28 +302,14 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** While on, values live ten seconds at most: for a time in which some process publishes nothing of what it writes. */
 	limitAge(on: boolean): void {
-		this.#maxAgeMs = on
-			? Math.min(MAX_AGE_MS, this.#longestAgeMs)
-			: this.#longestAgeMs;
+		this.#ages.limit(on);
 		// Those that were kept for longer.
 		if (on) this.invalidateAll();
 	}
 
 	/** How long what is made of cached values may be used: as long as a value where invalidations keep it good; null where age does, and each value's `end` counts. */
 	get invalidatedAgeMs(): number | null {
-		return this.#maxAgeMs > MAX_AGE_MS ? this.#maxAgeMs : null;
-	}
-
-	/**
-	 * How long a value in that slot lives. Where invalidations keep it good, that is
-	 * between half of the longest age and all of it: values that were read together,
-	 * after a start for example, are not all read again together.
-	 */
-	#ageAt(slot: number): number {
-		const longest = this.#maxAgeMs;
-		return longest > MAX_AGE_MS
-			? longest * (1 - (slot % AGES) / (2 * AGES))
-			: longest;
+		return this.#ages.invalidatedMs;
 	}
 
 	/** Keys that are read past this cache until the next call; null for none. Their entries stay, are invalidated, and are good again afterwards. */
@@ -348,20 +323,17 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** A value that is kept here takes more memory than when it was read. */
 	grow(entry: V, bytes: number): void {
-		if (entry.home === null) return;
-		entry.weight += bytes;
-		this.#weight += bytes;
-		this.#evict();
+		this.#kept.grow(entry, bytes);
 	}
 
 	/** Rises with each entry that is added or dropped. */
 	get changes(): number {
-		return this.#changes;
+		return this.#kept.changes;
 	}
 
 	/** Bytes of all entries, approximately. */
 	get weight(): number {
-		return this.#weight;
+		return this.#kept.weight;
 	}
 
 	/** What it holds, and how often it was asked since it was opened. */
@@ -374,24 +346,10 @@ export class LocalCache<V extends CacheEntry> {
 			hits: this.#hits,
 			misses: this.#misses,
 			refused: this.#refused,
-			evictions: this.#evictions,
+			evictions: this.#kept.evictions,
 			entries,
-			bytes: this.#weight,
+			bytes: this.#kept.weight,
 		};
-	}
-
-	#raiseAll(): void {
-		const end = this.#firstSlot + SLOTS;
-		for (let slot = this.#firstSlot; slot < end; slot++) this.#raise(slot);
-		this.#raise(CHANGES_SLOT);
-	}
-
-	#raise(slot: number): void {
-		this.#versions[slot] = ((this.#versions[slot] as number) + 1) >>> 0;
-	}
-
-	#slotOf({ hash }: CachePartition<V>, key: string): number {
-		return this.#firstSlot + (fnv1a(key, hash) % SLOTS);
 	}
 
 	#keep(
@@ -409,64 +367,21 @@ export class LocalCache<V extends CacheEntry> {
 		const former = entries.get(key);
 		if (former !== undefined) {
 			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
-			this.#drop(former);
+			this.#kept.drop(former);
 		}
-		if (value.home !== null) this.#drop(value);
-		if (value.weight + ENTRY_BYTES > this.#maxWeight) return;
-		value.weight += ENTRY_BYTES;
-		value.key = key;
+		if (value.home !== null) this.#kept.drop(value);
 		value.slot = slot;
-		value.end = Math.floor(readAt + this.#ageAt(slot));
-		value.wasRead = false;
-		value.home = entries;
-		this.#changes++;
-		entries.set(key, value);
-		this.#recency.add(value);
-		this.#weight += value.weight;
-		this.#evict();
-	}
-
-	/**
-	 * Evicts the oldest entries that were not read since they were added, or since
-	 * they were last the oldest (the CLOCK algorithm): a hit sets a flag, where the
-	 * exact order of use would write into four objects.
-	 */
-	#evict(): void {
-		let passes = MAX_PASSES;
-		while (this.#weight > this.#maxWeight && this.#recency.oldest !== null) {
-			const entry = this.#recency.oldest;
-			if (entry.wasRead && passes > 0) {
-				passes--;
-				entry.wasRead = false;
-				this.#recency.renew(entry);
-			} else {
-				this.#drop(entry);
-				this.#evictions++;
-			}
-		}
-	}
-
-	#drop(entry: CacheEntry): void {
-		entry.home?.delete(entry.key);
-		entry.home = null;
-		this.#changes++;
-		this.#recency.remove(entry);
-		this.#weight -= entry.weight;
-		entry.weight -= ENTRY_BYTES;
+		value.end = Math.floor(readAt + this.#ages.at(slot));
+		this.#kept.add(entries, key, value);
 	}
 }
 
-/** Keys of one kind in a local cache, so that none is put together of several parts at each read. */
-export interface CachePartition<V extends CacheEntry> {
-	readonly entries: Map<string, V>;
-	readonly running: Map<string, Running<V>>;
-	/** Of its name; a key's hash continues it. */
-	readonly hash: number;
-}
-
-export interface CacheKey<V extends CacheEntry> {
-	readonly partition: CachePartition<V>;
-	readonly key: string;
+interface ReadOptions<V> {
+	/** Whether a cached value suffices; if not, the key is read again. */
+	readonly suffices?: (value: V, index: number) => boolean;
+	/** How much of a value is read. A running read is joined if it reads as much. */
+	readonly depth?: number;
+	readonly call?: CallOptions | undefined;
 }
 
 /** When something is read: milliseconds on the cache's clock. */
@@ -475,36 +390,8 @@ export type Moment = number;
 /** Later than the end of every entry. */
 export const OVERDUE: Moment = Number.POSITIVE_INFINITY;
 
-/** A table of versions for that many caches. The first one rises with each of the others. */
-export function versionsFor(caches: number): Uint32Array {
-	return new Uint32Array(1 + caches * SLOTS);
-}
-
-export const CHANGES_SLOT = 0;
-
 /** Reads the values of the missing keys, with these options. */
 type Load<T> = (
 	missing: readonly number[],
 	call: CallOptions | undefined,
 ) => Promise<readonly T[]>;
-
-interface Running<V> {
-	readonly batch: SharedCall<readonly (V | Error)[]>;
-	readonly at: number;
-	readonly depth: number;
-	readonly slot: number;
-	readonly version: number;
-}
-
-/** The bound on staleness where nothing else keeps it: no cached value is older than this. */
-export const MAX_AGE_MS = 10_000;
-/** Where invalidations keep the bound: an entry that is not evicted lives this long at most, and half as long at least. */
-export const INVALIDATED_MAX_AGE_MS = 1_800_000;
-/** Different ages of entries. */
-const AGES = 1_024;
-/** Two keys in one slot cost an occasional refill, never a wrong value. A whole answer depends on a hundred slots. */
-const SLOTS = 1 << 18;
-/** Fields, key and place in the map of an entry, in bytes, approximately. */
-export const ENTRY_BYTES = 180;
-/** Entries that one eviction passes over; so it takes microseconds also where all were read. */
-const MAX_PASSES = 64;

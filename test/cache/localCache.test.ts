@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
-	ENTRY_BYTES,
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
-} from "../../src/cache/localCache.ts";
+} from "../../src/cache/entryAges.ts";
+import { ENTRY_BYTES } from "../../src/cache/keptEntries.ts";
 import type { CallOptions } from "../../src/diagnostics.ts";
 import { TextCache } from "../helpers/textCache.ts";
 

@@ -4,7 +4,7 @@ import { Agent, request } from "node:http";
 import { join as pathOf } from "node:path";
 import { json } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
-import { MAX_AGE_MS } from "../../src/cache/localCache.ts";
+import { MAX_AGE_MS } from "../../src/cache/entryAges.ts";
 import { metricsIn, panelsOf, readAlerts } from "../deploy/monitoring.ts";
 import { join, type Member, made } from "../helpers/member.ts";
 import {

@@ -1,4 +1,6 @@
-import { MAX_AGE_MS, OVERDUE, versionsFor } from "../../cache/localCache.ts";
+import { MAX_AGE_MS } from "../../cache/entryAges.ts";
+import { OVERDUE } from "../../cache/localCache.ts";
+import { versionsFor } from "../../cache/slotVersions.ts";
 import { createInvalidator } from "../../freshness/invalidator.ts";
 import type { SharedCaches } from "../../freshness/sharedCaches.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";

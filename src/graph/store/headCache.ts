@@ -1,8 +1,5 @@
-import {
-	type CachePartition,
-	LocalCache,
-	type Moment,
-} from "../../cache/localCache.ts";
+import type { CachePartition } from "../../cache/cachePartition.ts";
+import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import type { SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";

@@ -1,5 +1,5 @@
 import type { CacheEntry } from "../../cache/cacheEntry.ts";
-import { CHANGES_SLOT } from "../../cache/localCache.ts";
+import { CHANGES_SLOT } from "../../cache/slotVersions.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { ReadDependencies, RecordedReads, Store } from "./store.ts";

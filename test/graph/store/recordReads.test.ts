@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
-} from "../../../src/cache/localCache.ts";
+} from "../../../src/cache/entryAges.ts";
 import { View } from "../../../src/graph/read/view.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import type {

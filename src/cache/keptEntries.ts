@@ -1,0 +1,95 @@
+import { RecencyList } from "../util/recencyList.ts";
+import type { CacheEntry } from "./cacheEntry.ts";
+
+/** The entries of a local cache, in the maps of its partitions, within a bound of bytes. */
+export class KeptEntries {
+	readonly #maxWeight: number;
+	readonly #recency = new RecencyList<CacheEntry>();
+	#weight = 0;
+	#changes = 0;
+	#evictions = 0;
+
+	/** With 0 nothing is kept. */
+	constructor(maxWeight: number) {
+		this.#maxWeight = maxWeight;
+	}
+
+	get isNothing(): boolean {
+		return this.#maxWeight === 0;
+	}
+
+	/** Bytes of all entries, approximately. */
+	get weight(): number {
+		return this.#weight;
+	}
+
+	/** Rises with each entry that is added or dropped. */
+	get changes(): number {
+		return this.#changes;
+	}
+
+	/** Entries that left for want of room. */
+	get evictions(): number {
+		return this.#evictions;
+	}
+
+	/** The value is in no map, and the map has no value of this key. One heavier than the bound is not added. */
+	add<V extends CacheEntry>(home: Map<string, V>, key: string, value: V): void {
+		if (value.weight + ENTRY_BYTES > this.#maxWeight) return;
+		value.weight += ENTRY_BYTES;
+		value.key = key;
+		value.wasRead = false;
+		value.home = home;
+		this.#changes++;
+		home.set(key, value);
+		this.#recency.add(value);
+		this.#weight += value.weight;
+		this.#evict();
+	}
+
+	/** An entry takes more memory than when it was added. */
+	grow(entry: CacheEntry, bytes: number): void {
+		if (entry.home === null) return;
+		entry.weight += bytes;
+		this.#weight += bytes;
+		this.#evict();
+	}
+
+	drop(entry: CacheEntry): void {
+		entry.home?.delete(entry.key);
+		entry.home = null;
+		this.#changes++;
+		this.#recency.remove(entry);
+		this.#weight -= entry.weight;
+		entry.weight -= ENTRY_BYTES;
+	}
+
+	dropAll(): void {
+		while (this.#recency.oldest !== null) this.drop(this.#recency.oldest);
+	}
+
+	/**
+	 * Evicts the oldest entries that were not read since they were added, or since
+	 * they were last the oldest (the CLOCK algorithm): a hit sets a flag, where the
+	 * exact order of use would write into four objects.
+	 */
+	#evict(): void {
+		let passes = MAX_PASSES;
+		while (this.#weight > this.#maxWeight && this.#recency.oldest !== null) {
+			const entry = this.#recency.oldest;
+			if (entry.wasRead && passes > 0) {
+				passes--;
+				entry.wasRead = false;
+				this.#recency.renew(entry);
+			} else {
+				this.drop(entry);
+				this.#evictions++;
+			}
+		}
+	}
+}
+
+/** Fields, key and place in the map of an entry, in bytes, approximately. */
+export const ENTRY_BYTES = 180;
+/** Entries that one eviction passes over; so it takes microseconds also where all were read. */
+const MAX_PASSES = 64;
