@@ -71,7 +71,11 @@ export async function changeProblems(
 			...hostProblems(reports),
 			...silent.map(({ host }) => `${host} did not say which tables it has.`),
 			...[ofQueues.error, ofPools.error].filter((error) => error !== null),
-			...describeMissing(missing.filter(isKnown)),
+			...describeMissing(
+				missing.filter(isKnown),
+				(table) =>
+					known.get(databaseOf(table)) === named.get(databaseOf(table)),
+			),
 		],
 		toCreate: missing.filter((table) => !isKnown(table)),
 	};
@@ -135,26 +139,48 @@ function hostsOf(changed: Changed): ReadonlySet<string> {
 	);
 }
 
+/** Databases, and the primary of each. */
 function databasesOf(
 	ranges: Partial<Record<Kind, readonly HostRange[]>>,
-): ReadonlySet<string> {
-	const names = Object.entries(DATABASES).flatMap(([kind, prefix]) =>
-		shardsOf(ranges[kind as Kind] ?? []).map(
-			(number) => `${prefix}${String(number).padStart(5, "0")}`,
+): ReadonlyMap<string, string> {
+	const named = Object.entries(DATABASES).flatMap(([kind, prefix]) =>
+		(ranges[kind as Kind] ?? []).flatMap((range) =>
+			shardsOf([range]).map(
+				(number) =>
+					[
+						`${prefix}${String(number).padStart(5, "0")}`,
+						redactHostUrl(range.primary),
+					] as const,
+			),
 		),
 	);
-	return new Set(names);
+	return new Map(named);
 }
 
 function databaseOf(table: string): string {
 	return table.split(".")[0] ?? table;
 }
 
-function describeMissing(tables: readonly string[]): readonly string[] {
-	if (tables.length === 0) return [];
-	const named = tables.slice(0, NAMED_TABLES).join(", ");
+function describeMissing(
+	tables: readonly string[],
+	isWhereItWas: (table: string) => boolean,
+): readonly string[] {
+	const { moved = [], stayed = [] } = Object.groupBy(tables, (table) =>
+		isWhereItWas(table) ? "stayed" : "moved",
+	);
+	const count = (some: readonly string[]) =>
+		`${some.length}, such as ${some.slice(0, NAMED_TABLES).join(", ")}`;
 	return [
-		`Tables of databases that are elsewhere now are missing: ${tables.length}, such as ${named}. Is it the right host? Otherwise copy them there first, or create them empty with ${CREATE_TABLES}.`,
+		...(stayed.length === 0
+			? []
+			: [
+					`Tables are missing where they were before: ${count(stayed)}. What to do about them, status says.`,
+				]),
+		...(moved.length === 0
+			? []
+			: [
+					`Tables of databases that are elsewhere now are missing: ${count(moved)}. Is it the right host? Otherwise copy them there first; those of queues and pools alone may be made empty, by ${CREATE_TABLES}.`,
+				]),
 	];
 }
 

@@ -121,6 +121,12 @@ function requireFrom(
 	const version = current?.topology.version;
 	// What is published first was made from nothing.
 	if (from === undefined || version === undefined || from === version) return;
+	if (from > version) {
+		throw new CorkboardError(
+			"CONFLICT",
+			`The file has version ${from}, but ${name} has version ${version} now. If it was made from that, keep version ${version} in it: publishing raises it.`,
+		);
+	}
 	throw new CorkboardError(
 		"CONFLICT",
 		`This was made from version ${from}, but ${name} has version ${version} now. Look at the difference (topology diff), and make it from that one.`,

@@ -186,7 +186,9 @@ async function wholeLoss(
 	const before = (await readAccepted(store, host))?.gtids ?? "";
 	const gtids =
 		before === "" ? loss.gtids : await server.subtract(loss.gtids, before);
-	return { ...loss, gtids, transactions: parseGtidSet(gtids).size };
+	const lost = parseGtidSet(gtids);
+	const writes = loss.writes.filter(({ gtid }) => lost.has(gtid));
+	return { ...loss, gtids, transactions: lost.size, writes };
 }
 
 async function requireSame(

@@ -68,6 +68,10 @@ describe("a topology that commands change", () => {
 		const again = await at.run("publish", edited);
 		assert.equal(again.code, 1);
 		assert.match(again.err, /made from version 4, but .* has version 5 now/);
+		writeFileSync(edited, JSON.stringify(map(6, { weight: 3 })));
+		const raised = await at.run("publish", edited);
+		assert.equal(raised.code, 1);
+		assert.match(raised.err, /has version 6, .* keep version 5/);
 		const history = await at.run("history");
 		assert.match(history.out, /^5 .* more here .*@/m);
 	});

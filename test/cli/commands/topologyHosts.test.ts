@@ -8,6 +8,7 @@ import { answerAsks } from "../../../src/topology/asks.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { Membership } from "../../../src/topology/members.ts";
 import type { Topology } from "../../../src/topology/types.ts";
+import { ask } from "../../helpers/mysqlStorage.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
@@ -133,6 +134,18 @@ describe("the hosts of a map", () => {
 		assert.equal(forth.code, 1);
 		assert.match(forth.err, /has db00001, so it may have taken writes/);
 		assert.equal(at.stored().version, 3);
+	});
+
+	test("are said to have lost what is missing where it was, without the advice to make it empty", async () => {
+		await using at = await fleet();
+		await ask(at.server, "DROP TABLE db00001.pins");
+		const refused = await at.run("weigh", "1", "4");
+		assert.equal(refused.code, 1, refused.out);
+		assert.match(
+			refused.err,
+			/missing where they were before: 1, such as db00001\.pins\. .*status/,
+		);
+		assert.doesNotMatch(refused.err, /elsewhere|init/);
 	});
 
 	test("are asked where shards are opened or get more new users, and no others are", async () => {

@@ -11,13 +11,16 @@ import { resumeOperation } from "../../../src/fleet/operations/resumeOperation.t
 import { Host } from "../../../src/storage/mysql/driver/host.ts";
 import { MYSQL_LIMITS } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { addressOf } from "../../../src/storage/mysql/serverAddress.ts";
+import { answerAsks } from "../../../src/topology/asks.ts";
 import { openFileStore } from "../../../src/topology/fileStore.ts";
 import { readCurrent } from "../../../src/topology/history.ts";
 import {
+	acceptance,
 	readAccepted,
 	readLosses,
 	recordLoss,
 } from "../../../src/topology/losses.ts";
+import { Membership } from "../../../src/topology/members.ts";
 import { deadlineIn } from "../../../src/util/deadline.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
@@ -103,3 +106,44 @@ for (const [product, start, missing] of [
 		});
 	});
 }
+
+describe("the loss of a second failover", () => {
+	test("names nothing that was given up before", async () => {
+		await using server = await startMysql();
+		using folder = temporaryFolder();
+		const file = join(folder.path, "topology.json");
+		const primary = server.url;
+		const range = [0, 0];
+		writeFileSync(
+			file,
+			JSON.stringify({
+				version: 1,
+				shards: [{ range, primary, open: true }],
+				lookups: [{ range, primary }],
+			}),
+		);
+		await using store = openFileStore(file);
+		const host = server.address;
+		const source = "3e11fa47-71ca-11e1-9e33-c80aa9429562";
+		const given = { server: source, gtids: `${source}:1-5` };
+		await store.write(await acceptance(store, host, given));
+		await using member = new Membership(store, { role: "serve", model: "" });
+		await member.say(1, 1);
+		await using _answers = answerAsks(store, member.id, () => ({
+			acknowledged: `${source}:1-7`,
+			state: "idle" as const,
+			writes: [5, 6].map((number) => ({
+				...{ gtid: `${source}:${number}`, at: number, wrote: [`${number}`] },
+			})),
+		}));
+		const { loss } = await checkAcceptance(
+			{ store, environment: {}, askMs: 10_000, agreeMs: 1_000 },
+			host,
+		);
+		assert.equal(loss.gtids, `${source}:6-7`);
+		assert.deepEqual(
+			loss.writes.map(({ wrote }) => wrote),
+			[["6"]],
+		);
+	});
+});
