@@ -74,6 +74,7 @@ describe("a table that was made and is gone", () => {
 		const again = await run("init", "--lost");
 		assert.equal(again.code, 0, again.err);
 		assert.match(again.out, /^made again, empty: 1 lost table: db00001\.com/m);
+		assert.match(again.out, /^next: raise the generation .*; then verify, /m);
 		assert.equal(await nextId(), FAR);
 		// It may get lost a second time.
 		await ask(mysql, "DROP TABLE db00001.comments");

@@ -49,7 +49,10 @@ export const { usage, run } = command({
 			poolShards,
 			lost,
 		};
-		return { value: made, lines: described(made) };
+		return {
+			value: made,
+			lines: described(made, config.store.kind === "topology"),
+		};
 	},
 });
 
@@ -81,25 +84,31 @@ async function createGraphTables(
 	}
 }
 
-function described({
-	shards,
-	modShards,
-	queueShards,
-	poolShards,
-	lost,
-}: {
-	readonly shards: number;
-	readonly modShards: number;
-	readonly queueShards: number;
-	readonly poolShards: number;
-	readonly lost: readonly string[];
-}): readonly string[] {
+function described(
+	{
+		shards,
+		modShards,
+		queueShards,
+		poolShards,
+		lost,
+	}: {
+		readonly shards: number;
+		readonly modShards: number;
+		readonly queueShards: number;
+		readonly poolShards: number;
+		readonly lost: readonly string[];
+	},
+	hasSharedCaches: boolean,
+): readonly string[] {
+	const verify = "verify, which finds what their rows have left elsewhere";
 	const have = (count: number) => (count === 1 ? "has" : "have");
 	return [
 		...(lost.length > 0
 			? [
 					`made again, empty: ${plural(lost.length, "lost table")}: ${lost.join(", ")}`,
-					"next: verify, which finds what their rows have left elsewhere",
+					hasSharedCaches
+						? `next: raise the generation of their shards, because caches have lost objects still (docs/how-to/recovery.md, A lost table); then ${verify}`
+						: `next: ${verify}`,
 				]
 			: []),
 		`${shards} shards and ${modShards} mod shards have all their tables`,
