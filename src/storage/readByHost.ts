@@ -1,3 +1,4 @@
+import type { CallOptions } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type { KeyAt, Place } from "./driver.ts";
@@ -20,8 +21,10 @@ export async function readByHost<P extends Place, Key, A>(
 		readonly read: (
 			host: P["host"],
 			some: readonly KeyAt<Key, P>[],
+			call: CallOptions | undefined,
 		) => MaybePromise<readonly A[]>;
 	},
+	call?: CallOptions,
 ): Promise<readonly KeyResult<A>[]> {
 	const { placeOf, absent, maxKeys, read } = options;
 	const results = new Array<KeyResult<A>>(keys.length);
@@ -49,7 +52,7 @@ export async function readByHost<P extends Place, Key, A>(
 		[...batches.values()].flat().map(async ({ host, some, at }) => {
 			let found: readonly KeyResult<A>[];
 			try {
-				found = await read(host, some);
+				found = await read(host, some, call);
 			} catch (thrown) {
 				if (thrown instanceof StorageFailure) {
 					found = some.map(({ shard }) => toStorageError(thrown, shard.number));

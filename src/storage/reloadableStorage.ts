@@ -157,16 +157,22 @@ class TopologySwitcher implements ReloadableStorage {
 		return switched;
 	}
 
-	read<K extends ReadKind>(
+	async read<K extends ReadKind>(
 		kind: K,
 		keys: readonly ReadKey<K>[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ReadResult<K>>[]> {
-		const body = (storage: Storage, some: readonly ReadKey<K>[]) =>
-			storage.read(kind, some, call);
-		return WAITS[kind]
-			? this.#read(keys, call, body)
-			: this.#current.use((storage) => body(storage, keys));
+		const version = this.#current;
+		version.begin();
+		let results: readonly KeyResult<ReadResult<K>>[];
+		try {
+			results = await version.storage.read(kind, keys, call);
+		} finally {
+			version.end();
+		}
+		return WAITS[kind] && results.some(isMoved)
+			? this.#readMoved(version, kind, keys, results, call)
+			: results;
 	}
 
 	transact<T>(
@@ -305,18 +311,15 @@ class TopologySwitcher implements ReloadableStorage {
 	 * Keys of a shard that is not where this version says are read again on a newer
 	 * version, if one comes in time: not once more on this one, which says the same.
 	 */
-	async #read<Key, T>(
-		keys: readonly Key[],
+	async #readMoved<K extends ReadKind>(
+		first: TopologyVersion,
+		kind: K,
+		keys: readonly ReadKey<K>[],
+		found: readonly KeyResult<ReadResult<K>>[],
 		call: CallOptions | undefined,
-		body: (
-			storage: Storage,
-			some: readonly Key[],
-		) => Promise<readonly KeyResult<T>[]>,
-	): Promise<readonly KeyResult<T>[]> {
-		let version = this.#current;
-		const first = await version.use((storage) => body(storage, keys));
-		if (!first.some(isMoved)) return first;
-		const results = [...first];
+	): Promise<readonly KeyResult<ReadResult<K>>[]> {
+		let version = first;
+		const results = [...found];
 		const until = performance.now() + this.#limits.readWaitMs;
 		for (;;) {
 			const moved = [...results.keys()].filter((at) => isMoved(results[at]));
@@ -325,14 +328,12 @@ class TopologySwitcher implements ReloadableStorage {
 				return results;
 			}
 			version = this.#current;
+			const some = moved.map((at) => keys[at] as ReadKey<K>);
 			const again = await version.use((storage) =>
-				body(
-					storage,
-					moved.map((at) => keys[at] as Key),
-				),
+				storage.read(kind, some, call),
 			);
 			for (const [index, at] of moved.entries()) {
-				results[at] = again[index] as KeyResult<T>;
+				results[at] = again[index] as KeyResult<ReadResult<K>>;
 			}
 		}
 	}

@@ -129,17 +129,22 @@ export class Router<P extends Place> implements OpenedStorage {
 			if (placeOf === "list") this.#checkMapping((key as ListKey).mapping);
 		}
 		const { maxKeys, read } = this.#driver.reads[kind];
-		return readByHost<P, ReadKey<K>, ReadResult<K>>(keys, {
-			placeOf:
-				placeOf === "list"
-					? (key) => this.#placeOfList(key as ListKey | ReadKey<"longestLists">)
-					: placeOf === "mod shard"
-						? (key) => this.#placeOfLookup(key as ReadKey<"lookups">)
-						: (key) => this.#places.shards.get(placeOf(key)),
-			absent,
-			maxKeys,
-			read: (host, some) => read(host, some, call),
-		});
+		return readByHost<P, ReadKey<K>, ReadResult<K>>(
+			keys,
+			{
+				placeOf:
+					placeOf === "list"
+						? (key) =>
+								this.#placeOfList(key as ListKey | ReadKey<"longestLists">)
+						: placeOf === "mod shard"
+							? (key) => this.#placeOfLookup(key as ReadKey<"lookups">)
+							: (key) => this.#places.shards.get(placeOf(key)),
+				absent,
+				maxKeys,
+				read,
+			},
+			call,
+		);
 	}
 
 	async transact<T>(

@@ -73,22 +73,22 @@ export class TopologyVersion {
 	}
 
 	async use<T>(body: (storage: Storage) => Promise<T>): Promise<T> {
-		this.#calls += 1;
+		this.begin();
 		try {
 			return await body(this.storage);
 		} finally {
-			this.#ended();
+			this.end();
 		}
 	}
 
 	async *walk<Row>(
 		batches: AsyncIterable<readonly Row[]>,
 	): AsyncGenerator<readonly Row[]> {
-		this.#calls += 1;
+		this.begin();
 		try {
 			yield* batches;
 		} finally {
-			this.#ended();
+			this.end();
 		}
 	}
 
@@ -111,7 +111,12 @@ export class TopologyVersion {
 		return this.#closing;
 	}
 
-	#ended(): void {
+	/** A call begins. It says when it ends. */
+	begin(): void {
+		this.#calls += 1;
+	}
+
+	end(): void {
 		this.#calls -= 1;
 		if (this.#calls === 0) this.#onIdle?.();
 	}

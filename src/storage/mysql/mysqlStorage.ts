@@ -159,7 +159,7 @@ class MysqlDriver implements Driver<Shard> {
 			// What only reads shards, as commands do, writes no beats.
 			topology: readOnly ? { ...topology, feeds: [] } : topology,
 		});
-		this.reads = this.#readsOf(model);
+		this.reads = this.#readsOf(model, scans);
 		this.#model = model;
 		this.admin = this.#adminOf(model, opened);
 	}
@@ -247,7 +247,10 @@ class MysqlDriver implements Driver<Shard> {
 		await this.#successors[Symbol.asyncDispose]();
 	}
 
-	#readsOf(model: Model): Driver<Shard>["reads"] {
+	#readsOf(
+		model: Model,
+		scans: MergedReads<Scan, ScanResult>,
+	): Driver<Shard>["reads"] {
 		const objects = new MergedReads<Id, string | null>({
 			read: (host, keys, options) => readObjects(host, model, keys, options),
 			maxKeys: OBJECTS,
@@ -276,16 +279,18 @@ class MysqlDriver implements Driver<Shard> {
 			);
 		return {
 			objects: kind(OBJECTS, (...read) => objects.read(...read)),
-			lists: {
-				maxKeys: SCANS,
-				read: (host, some, call) =>
-					this.#standbys.read(
-						host,
-						some,
-						this.#options(some[0]?.shard, call),
-						call?.trace,
-					),
-			},
+			lists: this.#standbys.isEmpty
+				? kind(SCANS, (...read) => scans.read(...read))
+				: {
+						maxKeys: SCANS,
+						read: (host, some, call) =>
+							this.#standbys.read(
+								host,
+								some,
+								this.#options(some[0]?.shard, call),
+								call?.trace,
+							),
+					},
 			edges: kind(EDGES, (...read) => edges.read(...read)),
 			renumberings: common(SCANS, "renumberings"),
 			counts: common(SCANS, "counts"),

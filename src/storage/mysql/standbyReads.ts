@@ -67,6 +67,10 @@ export class StandbyReads implements AsyncDisposable {
 		return this.#byShard.get(shard)?.isSwitched ?? false;
 	}
 
+	get isEmpty(): boolean {
+		return this.#pairs.size === 0;
+	}
+
 	/** Scans of one host. Pages that may be stale can come from a standby, where there is one. */
 	async read(
 		host: Host,
@@ -76,7 +80,7 @@ export class StandbyReads implements AsyncDisposable {
 	): Promise<readonly ScanResult[]> {
 		const pairOf = ({ key, shard }: KeyOnShard<Scan>) =>
 			key.mayBeStale ? this.#byShard.get(shard.number) : undefined;
-		if (this.#pairs.size === 0 || !scans.some(pairOf)) {
+		if (!scans.some(pairOf)) {
 			return this.#primary.read(host, scans, options);
 		}
 		const byPair = Map.groupBy(scans, pairOf);
