@@ -169,6 +169,7 @@ export async function openCorkboard(
 			redis,
 			access,
 			writeGuard: topology.writeGuard,
+			onRetired: () => topology.oldestChanged(),
 		},
 		opened,
 	);
@@ -199,6 +200,7 @@ export async function openCorkboard(
 				queues?.switchTopology(version);
 				pools?.switchTopology(version);
 			},
+			oldestBeside: () => queues?.oldestVersion ?? null,
 		},
 		opened,
 	);

@@ -7,7 +7,7 @@ import { Jobs } from "../queue/jobs.ts";
 import { LiveSettings } from "../queue/liveSettings.ts";
 import { QueueBounds } from "../queue/queueBounds.ts";
 import { QueueLevels } from "../queue/queueLevels.ts";
-import { ReloadableJobStore } from "../queue/reloadableJobStore.ts";
+import { reloadableJobStore } from "../queue/reloadableJobStore.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
 import type { Topology } from "../topology/types.ts";
@@ -37,6 +37,8 @@ export interface OpenedJobs {
 	): AsyncGenerator<ClaimedBatch, void>;
 	/** Goes over to the queues of a newer topology. */
 	switchTopology(topology: Topology): void;
+	/** The oldest version on which a call still runs, of those that were replaced; null where none does. */
+	readonly oldestVersion: number | null;
 	/** Calls back when it has. The function returned ends that. */
 	onSwitch(listener: (source: JobStoreSource) => void): () => void;
 	readonly levels: QueueLevels;
@@ -48,6 +50,8 @@ export async function openJobs(
 		readonly topology: Topology;
 		readonly redis: RedisConnections | null;
 		readonly access: AccessMode;
+		/** Called when `oldestVersion` may have risen. */
+		readonly onRetired?: () => void;
 		/** Asked before each write to a host (default: none). */
 		readonly writeGuard?: HostWriteGuard | null;
 	},
@@ -59,7 +63,9 @@ export async function openJobs(
 	if (options.access !== "readWrite") return null;
 	let source: JobStoreSource = { queues };
 	const open = jobStoreOpener(options.writeGuard);
-	const store = resources.use(new ReloadableJobStore(open(source)));
+	const store = resources.use(
+		reloadableJobStore(open(source), options.onRetired),
+	);
 	// This process owns the folder.
 	if (dataFoldersOf(topology).size > 0) {
 		await store.createTables();
@@ -81,12 +87,15 @@ export async function openJobs(
 		},
 		claims: (queue, options) =>
 			claimBatches({ store, settings, hints }, queue, options),
-		switchTopology({ queues: next = [] }) {
+		switchTopology({ queues: next = [], version }) {
 			if (JSON.stringify(next) === JSON.stringify(source.queues)) return;
 			const newer = { queues: next };
-			store.switchTo(open(newer));
+			store.switchTo(open(newer), version);
 			source = newer;
 			for (const listener of listeners) listener(source);
+		},
+		get oldestVersion() {
+			return store.oldestVersion;
 		},
 		onSwitch(listener) {
 			listeners.add(listener);

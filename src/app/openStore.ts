@@ -78,6 +78,8 @@ export interface StoreOptions {
 	readonly writeEvents?: WriteEvents | null;
 	/** Called with each newer version of the topology, once the shards are those of it. */
 	readonly onTopology?: (topology: Topology) => Promise<void>;
+	/** The oldest version of the topology on which something else than the storage still runs; null: nothing does. */
+	readonly oldestBeside?: () => number | null;
 	readonly hooks?: StoreHooks;
 }
 
@@ -171,7 +173,7 @@ export async function openStore(
 				? resources.use(new OutboxWatch(store, { onBypass: reportBypass }))
 				: null;
 		caches?.listen(store, () => watch?.check());
-		follow(store, topology, options.onTopology);
+		follow(store, topology, options);
 		followStops(store, topology);
 	}
 	return { store, admin: storage.admin };
@@ -189,6 +191,8 @@ export function lockDataFolders(
 	}
 }
 
+type FollowOptions = Pick<StoreOptions, "onTopology" | "oldestBeside">;
+
 interface FollowingStorage {
 	readonly storage: OpenedStorage;
 	readonly currentTopology: () => Topology;
@@ -196,7 +200,7 @@ interface FollowingStorage {
 	readonly follow: (
 		store: Store,
 		source: TopologySource,
-		onTopology?: StoreOptions["onTopology"],
+		options: FollowOptions,
 	) => void;
 }
 
@@ -224,8 +228,8 @@ async function openStorage(
 		return {
 			storage,
 			currentTopology: () => storage.topology,
-			follow: (store, source, onTopology) =>
-				followTopology(source, storage, store, onTopology),
+			follow: (store, source, options) =>
+				followTopology(source, storage, store, options),
 		};
 	}
 	const storage = resources.use(
@@ -249,7 +253,7 @@ function followTopology(
 	source: TopologySource,
 	storage: ReloadableStorage,
 	store: Store,
-	onTopology: StoreOptions["onTopology"],
+	{ onTopology, oldestBeside = () => null }: FollowOptions,
 ): void {
 	source.follow(
 		async (topology) => {
@@ -259,7 +263,11 @@ function followTopology(
 			store.invalidateShards(changedShards(former, topology));
 			await onTopology?.(topology);
 		},
-		() => storage.oldestVersion,
+		() =>
+			Math.min(
+				storage.oldestVersion,
+				oldestBeside() ?? Number.POSITIVE_INFINITY,
+			),
 	);
 }
 

@@ -6,6 +6,37 @@ type Store = JobStore & RotationStore;
 /** How long the last calls of a replaced store may run before it is closed. Milliseconds. */
 const DRAIN_MS = 30_000;
 
+/** The calls of a store. What a store has besides is said by the one in use. */
+const CALLS = [
+	"now",
+	"enqueue",
+	"turn",
+	"renew",
+	"expire",
+	"hasExpired",
+	"due",
+	"find",
+	"scan",
+	"change",
+	"count",
+	"diskBytes",
+	"queues",
+	"queuesOn",
+	"put",
+	"drop",
+	"createTables",
+	"missingTables",
+	"takeRound",
+	"endRound",
+	"spans",
+	"ahead",
+	"moveOn",
+	"giveBack",
+	"dropEmpty",
+] as const satisfies readonly (keyof Store)[];
+
+type Calls = Pick<Store, (typeof CALLS)[number]>;
+
 interface Version {
 	readonly store: Store;
 	readonly running: Set<Promise<unknown>>;
@@ -15,179 +46,65 @@ interface Version {
  * A job store whose hosts can change while it is used: one store for each
  * version of the topology. A call ends on the version it began with.
  */
-export class ReloadableJobStore implements JobStore, RotationStore {
-	#current: Version;
-	readonly #retired = new Set<Promise<void>>();
+export interface ReloadableJobStore extends JobStore, RotationStore {
+	/**
+	 * New calls go to this store, of that version of the topology (where nobody asks
+	 * for `oldestVersion`, of any). The former one is closed when its calls have ended.
+	 */
+	switchTo(store: Store, version?: number): void;
+	/** The oldest version on whose store a call still runs, of those that were replaced; null where none does. */
+	readonly oldestVersion: number | null;
+}
 
-	constructor(first: Store) {
-		this.#current = { store: first, running: new Set() };
-	}
-
-	/** New calls go to this store. The former one is closed when its calls have ended. */
-	switchTo(store: Store): void {
-		const former = this.#current;
-		this.#current = { store, running: new Set() };
-		const retiring = retire(former).finally(() =>
-			this.#retired.delete(retiring),
-		);
-		this.#retired.add(retiring);
-	}
-
-	get shards(): readonly number[] {
-		return this.#current.store.shards;
-	}
-
-	get openShards(): readonly number[] {
-		return this.#current.store.openShards;
-	}
-
-	hostOf(shard: number): string | null {
-		return this.#current.store.hostOf(shard);
-	}
-
-	now(...call: Parameters<JobStore["now"]>): ReturnType<JobStore["now"]> {
-		return this.#run((store) => store.now(...call));
-	}
-
-	enqueue(
-		...call: Parameters<JobStore["enqueue"]>
-	): ReturnType<JobStore["enqueue"]> {
-		return this.#run((store) => store.enqueue(...call));
-	}
-
-	turn(...call: Parameters<JobStore["turn"]>): ReturnType<JobStore["turn"]> {
-		return this.#run((store) => store.turn(...call));
-	}
-
-	renew(...call: Parameters<JobStore["renew"]>): ReturnType<JobStore["renew"]> {
-		return this.#run((store) => store.renew(...call));
-	}
-
-	expire(
-		...call: Parameters<JobStore["expire"]>
-	): ReturnType<JobStore["expire"]> {
-		return this.#run((store) => store.expire(...call));
-	}
-
-	hasExpired(
-		...call: Parameters<JobStore["hasExpired"]>
-	): ReturnType<JobStore["hasExpired"]> {
-		return this.#run((store) => store.hasExpired(...call));
-	}
-
-	due(...call: Parameters<JobStore["due"]>): ReturnType<JobStore["due"]> {
-		return this.#run((store) => store.due(...call));
-	}
-
-	find(...call: Parameters<JobStore["find"]>): ReturnType<JobStore["find"]> {
-		return this.#run((store) => store.find(...call));
-	}
-
-	scan(...call: Parameters<JobStore["scan"]>): ReturnType<JobStore["scan"]> {
-		return this.#run((store) => store.scan(...call));
-	}
-
-	change(
-		...call: Parameters<JobStore["change"]>
-	): ReturnType<JobStore["change"]> {
-		return this.#run((store) => store.change(...call));
-	}
-
-	count(...call: Parameters<JobStore["count"]>): ReturnType<JobStore["count"]> {
-		return this.#run((store) => store.count(...call));
-	}
-
-	diskBytes(
-		...call: Parameters<JobStore["diskBytes"]>
-	): ReturnType<JobStore["diskBytes"]> {
-		return this.#run((store) => store.diskBytes(...call));
-	}
-
-	queues(
-		...call: Parameters<JobStore["queues"]>
-	): ReturnType<JobStore["queues"]> {
-		return this.#run((store) => store.queues(...call));
-	}
-
-	queuesOn(
-		...call: Parameters<JobStore["queuesOn"]>
-	): ReturnType<JobStore["queuesOn"]> {
-		return this.#run((store) => store.queuesOn(...call));
-	}
-
-	put(...call: Parameters<JobStore["put"]>): ReturnType<JobStore["put"]> {
-		return this.#run((store) => store.put(...call));
-	}
-
-	drop(...call: Parameters<JobStore["drop"]>): ReturnType<JobStore["drop"]> {
-		return this.#run((store) => store.drop(...call));
-	}
-
-	createTables(
-		...call: Parameters<JobStore["createTables"]>
-	): ReturnType<JobStore["createTables"]> {
-		return this.#run((store) => store.createTables(...call));
-	}
-
-	missingTables(
-		...call: Parameters<JobStore["missingTables"]>
-	): ReturnType<JobStore["missingTables"]> {
-		return this.#run((store) => store.missingTables(...call));
-	}
-
-	takeRound(
-		...call: Parameters<Store["takeRound"]>
-	): ReturnType<Store["takeRound"]> {
-		return this.#run((store) => store.takeRound(...call));
-	}
-
-	endRound(
-		...call: Parameters<Store["endRound"]>
-	): ReturnType<Store["endRound"]> {
-		return this.#run((store) => store.endRound(...call));
-	}
-
-	spans(...call: Parameters<Store["spans"]>): ReturnType<Store["spans"]> {
-		return this.#run((store) => store.spans(...call));
-	}
-
-	ahead(...call: Parameters<Store["ahead"]>): ReturnType<Store["ahead"]> {
-		return this.#run((store) => store.ahead(...call));
-	}
-
-	moveOn(...call: Parameters<Store["moveOn"]>): ReturnType<Store["moveOn"]> {
-		return this.#run((store) => store.moveOn(...call));
-	}
-
-	giveBack(
-		...call: Parameters<Store["giveBack"]>
-	): ReturnType<Store["giveBack"]> {
-		return this.#run((store) => store.giveBack(...call));
-	}
-
-	dropEmpty(
-		...call: Parameters<Store["dropEmpty"]>
-	): ReturnType<Store["dropEmpty"]> {
-		return this.#run((store) => store.dropEmpty(...call));
-	}
-
-	async [Symbol.asyncDispose](): Promise<void> {
-		await Promise.all([
-			...this.#retired,
-			this.#current.store[Symbol.asyncDispose](),
-		]);
-	}
-
-	#run<T>(call: (store: Store) => Promise<T>): Promise<T> {
-		const { store, running } = this.#current;
-		const result = call(store);
+export function reloadableJobStore(
+	first: Store,
+	/** Called when `oldestVersion` may have risen. */
+	onRetired: () => void = () => {},
+): ReloadableJobStore {
+	let current: Version = { store: first, running: new Set() };
+	/** The last version of the topology that each was used for. */
+	const retired = new Map<Promise<void>, number>();
+	const run = async (verb: keyof Calls, call: unknown[]): Promise<unknown> => {
+		const { store, running } = current;
+		const result: Promise<unknown> = Reflect.apply(store[verb], store, call);
 		const ended = result.then(
 			() => void running.delete(ended),
 			() => void running.delete(ended),
 		);
 		running.add(ended);
 		return result;
-	}
+	};
+	const calls = Object.fromEntries(
+		CALLS.map((verb) => [verb, (...call: unknown[]) => run(verb, call)]),
+	) as unknown as Calls;
+	return {
+		...calls,
+		get shards() {
+			return current.store.shards;
+		},
+		get openShards() {
+			return current.store.openShards;
+		},
+		hostOf: (shard) => current.store.hostOf(shard),
+		switchTo(store, version = 0) {
+			const former = current;
+			current = { store, running: new Set() };
+			const retiring = retire(former).finally(() => {
+				retired.delete(retiring);
+				onRetired();
+			});
+			retired.set(retiring, version - 1);
+		},
+		get oldestVersion() {
+			return retired.size === 0 ? null : Math.min(...retired.values());
+		},
+		async [Symbol.asyncDispose]() {
+			await Promise.all([
+				...retired.keys(),
+				current.store[Symbol.asyncDispose](),
+			]);
+		},
+	};
 }
 
 async function retire({ store, running }: Version): Promise<void> {

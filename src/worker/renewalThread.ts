@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { type Held, MAX_JOBS } from "../queue/jobStore.ts";
-import { ReloadableJobStore } from "../queue/reloadableJobStore.ts";
+import { reloadableJobStore } from "../queue/reloadableJobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { HeldJobs, type RenewalBatch } from "./heldJobs.ts";
 import { jobStoreOpener } from "./jobStoreSource.ts";
@@ -29,7 +29,7 @@ let hasProblem = false;
 let endAt = Number.POSITIVE_INFINITY;
 let timer: NodeJS.Timeout | undefined;
 const open = jobStoreOpener();
-const store = new ReloadableJobStore(open(source));
+const store = reloadableJobStore(open(source));
 
 report({ kind: "ready" });
 port.on("message", (command: RenewalCommand) => void obey(command));
