@@ -31,7 +31,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	fleet: [["server"], ["map"], ["preflight"], ["operations"], ["."]],
 	server: [
 		["auth", "http", "log.ts"],
-		["limits"],
+		["limits", "requests"],
 		["documents"],
 		["graphql"],
 		["graphiql"],

@@ -4,8 +4,11 @@ import { openMetrics } from "../metrics/metrics.ts";
 import { openWorkersMetrics, shareWithPrimary } from "../metrics/workers.ts";
 import { startAdminServer } from "../server/http/adminServer.ts";
 import type { createLog } from "../server/log.ts";
-import { keepRequests } from "./keptRequests.ts";
-import { answerPrimary, findInWorkers } from "./requestsOfWorkers.ts";
+import { keepRequests } from "../server/requests/keptRequests.ts";
+import {
+	answerPrimary,
+	findInWorkers,
+} from "../server/requests/requestsOfWorkers.ts";
 
 /**
  * Counts what this process does, and serves that where the settings say so. In

@@ -1,8 +1,8 @@
-import type { KeptRequest } from "../app/keptRequests.ts";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import { printExplain } from "../plan/printExplain.ts";
 import { REQUESTS_PATH } from "../server/http/adminServer.ts";
+import type { KeptRequest } from "../server/requests/keptRequests.ts";
 import { formatMilliseconds, plural } from "../util/format.ts";
 
 const ANSWER_MS = 5_000;

@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PerformanceObserver } from "node:perf_hooks";
 import { test } from "node:test";
-import { findInWorkers } from "../../src/app/requestsOfWorkers.ts";
 import {
 	CHANNELS,
 	type Invalidation,
@@ -15,6 +14,7 @@ import { OutboxLevels } from "../../src/graph/outbox/outboxLevels.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { MAX_SERIES } from "../../src/metrics/series.ts";
 import { openWorkersMetrics } from "../../src/metrics/workers.ts";
+import { findInWorkers } from "../../src/server/requests/requestsOfWorkers.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { startWhole } from "../helpers/wholeServer.ts";
 

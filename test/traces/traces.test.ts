@@ -3,9 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
-import { keepRequests } from "../../src/app/keptRequests.ts";
 import { logEvents } from "../../src/app/logEvents.ts";
-import { logSlowRequests } from "../../src/app/slowRequests.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { CHANNELS, type RequestCompleted } from "../../src/diagnostics.ts";
 import type {
@@ -13,6 +11,8 @@ import type {
 	ExplainStep,
 } from "../../src/plan/explainOutput.ts";
 import { createLog } from "../../src/server/log.ts";
+import { keepRequests } from "../../src/server/requests/keptRequests.ts";
+import { logSlowRequests } from "../../src/server/requests/slowRequests.ts";
 import { openTraces } from "../../src/traces/openTraces.ts";
 import { createSampler } from "../../src/traces/sampler.ts";
 import { sqlComment } from "../../src/traces/sqlComment.ts";

@@ -1,8 +1,8 @@
-import { CHANNELS, type RequestCompleted } from "../diagnostics.ts";
-import { ERRORS, isClientCode } from "../errors.ts";
-import type { ExplainOutput } from "../plan/explainOutput.ts";
-import type { RecordedOperation } from "../plan/explainRecorder.ts";
-import { BoundedMap } from "../util/boundedMap.ts";
+import { CHANNELS, type RequestCompleted } from "../../diagnostics.ts";
+import { ERRORS, isClientCode } from "../../errors.ts";
+import type { ExplainOutput } from "../../plan/explainOutput.ts";
+import type { RecordedOperation } from "../../plan/explainRecorder.ts";
+import { BoundedMap } from "../../util/boundedMap.ts";
 import { describeRequest } from "./describeRequest.ts";
 
 /** Of all: characters of JSON, or bytes that a record keeps in use. */

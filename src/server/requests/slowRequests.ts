@@ -1,7 +1,7 @@
-import { CHANNELS, type RequestCompleted } from "../diagnostics.ts";
-import type { RecordedOperation } from "../plan/explainRecorder.ts";
-import type { createLog } from "../server/log.ts";
-import { type TokenBucket, takePoints } from "../util/tokenBucket.ts";
+import { CHANNELS, type RequestCompleted } from "../../diagnostics.ts";
+import type { RecordedOperation } from "../../plan/explainRecorder.ts";
+import { type TokenBucket, takePoints } from "../../util/tokenBucket.ts";
+import type { createLog } from "../log.ts";
 import { describeOperation, describeRequest } from "./describeRequest.ts";
 
 /** So many at once, and then one a second: while a host stalls, every request is slow. */
