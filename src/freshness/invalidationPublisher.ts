@@ -1,5 +1,6 @@
 import { type PendingBatch, PendingKeys } from "../cache/pendingKeys.ts";
 import { CHANNELS, type Invalidation } from "../diagnostics.ts";
+import { Batcher } from "../util/batcher.ts";
 import {
 	encodeHeartbeat,
 	encodeKeys,
@@ -22,8 +23,10 @@ export class InvalidationPublisher {
 	readonly #from: string;
 	readonly #send: (messages: readonly string[]) => Promise<Sent>;
 	readonly #pending: PendingKeys;
-	readonly #queue: Queued[] = [];
-	#isSending = false;
+	readonly #queue = new Batcher<Queued>({
+		send: (queued) => this.#sendQueued(queued),
+		gathersTurn: false,
+	});
 	#series = 0;
 	/** The last number that Redis took before this series. */
 	#base = 0;
@@ -73,23 +76,17 @@ export class InvalidationPublisher {
 
 	#enqueue(batch: PendingBatch): Promise<boolean> {
 		return new Promise((resolve) => {
-			this.#queue.push({ batch, resolve });
-			if (!this.#isSending) void this.#sendQueue();
+			this.#queue.add({ batch, resolve });
 		});
 	}
 
-	async #sendQueue(): Promise<void> {
-		this.#isSending = true;
-		while (this.#queue.length > 0) {
-			const queued = this.#queue.splice(0);
-			const taken = await this.#sendBatches(queued.map(({ batch }) => batch));
-			for (const { batch, resolve } of queued) {
-				if (taken) this.#pending.done(batch);
-				else this.#pending.failed(batch);
-				resolve(taken);
-			}
+	async #sendQueued(queued: readonly Queued[]): Promise<void> {
+		const taken = await this.#sendBatches(queued.map(({ batch }) => batch));
+		for (const { batch, resolve } of queued) {
+			if (taken) this.#pending.done(batch);
+			else this.#pending.failed(batch);
+			resolve(taken);
 		}
-		this.#isSending = false;
 	}
 
 	async #sendBatches(batches: readonly PendingBatch[]): Promise<boolean> {

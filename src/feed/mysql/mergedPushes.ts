@@ -1,3 +1,4 @@
+import { Batcher } from "../../util/batcher.ts";
 import type { PushedPin, Receiver } from "../pools.ts";
 
 /** How many merged pushes a host gets at a time from this process, before what comes next waits for one of them to end. */
@@ -39,9 +40,11 @@ interface Waiting extends ShardPush {
  */
 export class MergedPushes {
 	readonly #write: WritePushes;
-	#waiting: Waiting[] = [];
-	#running = 0;
-	#isStarting = false;
+	readonly #waiting = new Batcher<Waiting>({
+		send: (pushes) => this.#writeAll(pushes),
+		countOf: countOfNext,
+		maxRunning: RUNNING,
+	});
 
 	constructor(write: WritePushes) {
 		this.#write = write;
@@ -55,35 +58,8 @@ export class MergedPushes {
 			void this.#writeAll([one]);
 			return promise;
 		}
-		this.#waiting.push(one);
-		if (!this.#isStarting && this.#running < RUNNING) {
-			this.#isStarting = true;
-			setImmediate(() => {
-				this.#isStarting = false;
-				this.#start();
-			});
-		}
+		this.#waiting.add(one);
 		return promise;
-	}
-
-	#start(): void {
-		while (this.#running < RUNNING && this.#waiting.length > 0) {
-			this.#running += 1;
-			void this.#writeAll(this.#takeSome()).finally(() => {
-				this.#running -= 1;
-				this.#start();
-			});
-		}
-	}
-
-	/** At least one. */
-	#takeSome(): readonly Waiting[] {
-		let rows = 0;
-		const end = this.#waiting.findIndex(({ receivers }, at) => {
-			rows += receivers.length;
-			return at > 0 && rows > MAX_ROWS;
-		});
-		return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
 	}
 
 	/** Never rejects. */
@@ -100,6 +76,16 @@ export class MergedPushes {
 			for (const { reject } of pushes) reject(error);
 		}
 	}
+}
+
+/** How many of the pushes fit into a transaction: at least one. */
+function countOfNext(pushes: readonly Waiting[]): number {
+	let rows = 0;
+	const end = pushes.findIndex(({ receivers }, at) => {
+		rows += receivers.length;
+		return at > 0 && rows > MAX_ROWS;
+	});
+	return end < 0 ? pushes.length : end;
 }
 
 function divide(pushes: readonly Waiting[], result: number | Error): void {

@@ -1,5 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import type { OutboxKey } from "../../storage/storage.ts";
+import { Batcher } from "../../util/batcher.ts";
 import { deadlineIn, withDeadline } from "../../util/deadline.ts";
 import type { EntryJob, JobQueue } from "./jobQueue.ts";
 import type { OutboxDeletions } from "./outboxDeletions.ts";
@@ -37,8 +38,10 @@ interface WaitingEntry {
 export class JobDeliveries implements AsyncDisposable {
 	readonly #queue: JobQueue;
 	readonly #deletions: OutboxDeletions;
-	#waiting: WaitingEntry[] = [];
-	#running: Promise<void> | null = null;
+	readonly #waiting = new Batcher<WaitingEntry>({
+		send: (entries) => this.#enqueue(entries),
+		countOf: countOfNext,
+	});
 	#isDisposed = false;
 
 	constructor(queue: JobQueue, deletions: OutboxDeletions) {
@@ -49,41 +52,21 @@ export class JobDeliveries implements AsyncDisposable {
 	/** After its end nothing is added: the entries stay. */
 	add(entries: readonly EntryOfJobs[]): void {
 		if (this.#isDisposed) return;
-		if (this.#waiting.length + entries.length > MAX_WAITING) return;
+		if (this.#waiting.waiting + entries.length > MAX_WAITING) return;
 		const since = performance.now();
-		for (const entry of entries) this.#waiting.push({ entry, since });
-		this.#running ??= this.#run();
+		this.#waiting.add(...entries.map((entry) => ({ entry, since })));
 	}
 
 	/** Resolves when everything that was added is enqueued, or has failed to be. */
-	async flush(): Promise<void> {
-		await this.#running;
+	flush(): Promise<void> {
+		return this.#waiting.untilIdle();
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#isDisposed = true;
 		await withDeadline(this.flush(), deadlineIn(END_MS)).catch(() => {});
 		// A queue that does not answer. The entries are in the outbox.
-		this.#waiting = [];
-	}
-
-	async #run(): Promise<void> {
-		// Writes that end in one turn of the event loop share a call.
-		await new Promise((resolve) => setImmediate(resolve));
-		while (this.#waiting.length > 0) {
-			await this.#enqueue(this.#next());
-		}
-		this.#running = null;
-	}
-
-	#next(): readonly WaitingEntry[] {
-		let jobs = 0;
-		const end = this.#waiting.findIndex(({ entry }) => {
-			jobs += entry.jobs.length;
-			return jobs > MAX_JOBS;
-		});
-		const count = end < 0 ? this.#waiting.length : Math.max(1, end);
-		return this.#waiting.splice(0, count);
+		this.#waiting.clear();
 	}
 
 	async #enqueue(waiting: readonly WaitingEntry[]): Promise<void> {
@@ -104,4 +87,14 @@ export class JobDeliveries implements AsyncDisposable {
 			// The entries are in the outbox, whose workers report what fails.
 		}
 	}
+}
+
+/** How many of the entries go into a call: at least one. */
+function countOfNext(waiting: readonly WaitingEntry[]): number {
+	let jobs = 0;
+	const end = waiting.findIndex(({ entry }) => {
+		jobs += entry.jobs.length;
+		return jobs > MAX_JOBS;
+	});
+	return end < 0 ? waiting.length : Math.max(1, end);
 }

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Batcher } from "../../src/util/batcher.ts";
+
+/** Records its batches, each of which is on its way until it is ended. */
+function recorder() {
+	const batches: (readonly number[])[] = [];
+	const ends: (() => void)[] = [];
+	const send = (batch: readonly number[]) => {
+		batches.push(batch);
+		return new Promise<void>((resolve) => ends.push(resolve));
+	};
+	const endOne = async () => {
+		ends.shift()?.();
+		await nextTurn();
+	};
+	return { batches, send, endOne };
+}
+
+test("items of one turn are sent together, and those that come meanwhile in the next batch", async () => {
+	const { batches, send, endOne } = recorder();
+	const batcher = new Batcher<number>({ send });
+	batcher.add(1);
+	batcher.add(2);
+	assert.deepEqual(batches, []);
+	await nextTurn();
+	assert.deepEqual(batches, [[1, 2]]);
+	batcher.add(3);
+	await nextTurn();
+	batcher.add(4, 5);
+	await nextTurn();
+	assert.equal(batcher.waiting, 3);
+	await endOne();
+	assert.deepEqual(batches, [
+		[1, 2],
+		[3, 4, 5],
+	]);
+});
+
+test("the first item is sent at once where the turn is not gathered", () => {
+	const { batches, send } = recorder();
+	const batcher = new Batcher<number>({ send, gathersTurn: false });
+	batcher.add(1);
+	batcher.add(2);
+	assert.deepEqual(batches, [[1]]);
+});
+
+test("as many batches run as may, each of as many items as it takes", async () => {
+	const { batches, send, endOne } = recorder();
+	const batcher = new Batcher<number>({
+		send,
+		maxRunning: 2,
+		countOf: () => 2,
+	});
+	batcher.add(1, 2, 3, 4, 5);
+	await nextTurn();
+	assert.deepEqual(batches, [
+		[1, 2],
+		[3, 4],
+	]);
+	await endOne();
+	assert.deepEqual(batches.at(-1), [5]);
+});
+
+test("it is idle when all was sent and has ended, or what waits was dropped", async () => {
+	const { send, endOne } = recorder();
+	const batcher = new Batcher<number>({ send });
+	await batcher.untilIdle();
+	batcher.add(1);
+	let isIdle = false;
+	const idle = batcher.untilIdle().then(() => {
+		isIdle = true;
+	});
+	await nextTurn();
+	batcher.add(2);
+	batcher.clear();
+	await nextTurn();
+	assert.equal(isIdle, false);
+	await endOne();
+	await idle;
+	assert.equal(isIdle, true);
+});
