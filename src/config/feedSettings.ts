@@ -15,7 +15,7 @@ export const JOBS = {
 	),
 	CORKBOARD_WORKER: derived(
 		onOff,
-		"`on`: `serve` runs jobs beside its requests; `off`: only processes of `corkboard worker` do ([jobs](../how-to/jobs.md#write-a-job-of-your-own))",
+		"`on`: `serve` runs jobs too; `off`: only processes of `corkboard worker` do ([jobs](../how-to/jobs.md#write-a-job-of-your-own))",
 		"on embedded, off with a topology",
 	),
 	CORKBOARD_WORKER_CONCURRENCY: fixed(
@@ -41,6 +41,6 @@ export const JOBS = {
 	CORKBOARD_FEED_PUSH_LIMIT: fixed(
 		integer(0, 10_000_000),
 		5_000,
-		"pins of users and boards with more followers are not pushed to each of them, but read by those who look at their feeds. 0 to 10000000",
+		"pins of users and boards with more followers are not pushed to each of them, but read when their followers visit their feeds. 0 to 10000000",
 	),
 } as const;

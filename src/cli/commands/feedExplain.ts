@@ -62,7 +62,7 @@ const WHY: Readonly<Record<PinVerdict, string>> = {
 
 export const { usage, run } = command({
 	summary:
-		"Says what the next look at a home feed would add, or why a pin is in it or not.",
+		"Says what the next visit of a home feed would add, or why a pin is in it or not.",
 	arguments: { user: argument(text("USER")), pin: optional(text("PIN")) },
 	options: { json: JSON_FLAG },
 	details:

@@ -20,7 +20,7 @@ export const { usage, run } = command({
 		"What status says, and besides: settings and versions of all MySQL servers, whom replicas follow and what they alone have, databases that are read-only, processes that are behind, operations that nobody runs. It takes up to eight seconds and changes nothing. With CORKBOARD_ADMIN_FILE it asks as the operator's account.",
 	exitCodes: {
 		1: "a fault, each in a sentence; or an error",
-		3: "no fault was found, but not everything could be looked at",
+		3: "no fault was found, but not everything could be checked",
 	},
 	async run({ databases }, context) {
 		const config = readConfig(context.env, { secret: "unneeded" });

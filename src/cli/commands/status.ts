@@ -12,8 +12,7 @@ import { table } from "../table.ts";
 const DELAY_MS = 200;
 
 export const { usage, run } = command({
-	summary:
-		"Asks every host and cache whether it serves: one look at the whole fleet.",
+	summary: "Asks every host and cache whether it serves.",
 	options: { json: JSON_FLAG },
 	details:
 		"All hosts are asked at once, for three seconds at most, and nothing is changed. What does not answer in time is unknown, not down.",

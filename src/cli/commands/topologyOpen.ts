@@ -22,7 +22,7 @@ export const { usage, run } = command({
 		replica: option(text("URL"), "its replica"),
 		weight: option(
 			weight("W"),
-			"how many new users each shard gets beside one of weight 1",
+			"how many new users each shard gets, compared with weight 1",
 		),
 		without: option(
 			list("MEMBERS"),

@@ -11,7 +11,7 @@ import { formatShards, SHARDS, weight } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
-		"Sets how many new users each of these shards gets beside one of weight 1.",
+		"Sets how many new users each of these shards gets, compared with weight 1.",
 	arguments: { shards: argument(SHARDS), weight: argument(weight("WEIGHT")) },
 	options: { unchecked: UNCHECKED, ...CHANGE_OPTIONS },
 	exitCodes: CHANGE_EXIT_CODES,
