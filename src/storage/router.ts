@@ -2,11 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CallOptions, WriteTrace } from "../diagnostics.ts";
 import { unpackId } from "../id/ids.ts";
 import type { Mapping, Model } from "../model/types.ts";
-import { openShards, weightOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type { Driver, Place, Places } from "./driver.ts";
-import { isFeedShard, shardOfLists } from "./feedShards.ts";
+import { mapOf } from "./mapOf.ts";
 import { modShard } from "./modShard.ts";
 import { lastPositions, oldestFirst } from "./outboxOrder.ts";
 import {
@@ -329,38 +328,6 @@ export class Router<P extends Place> implements OpenedStorage {
 		if (this.#model.objects.has(name)) return;
 		throw new TypeError(`The model has no type ${name}.`);
 	}
-}
-
-function mapOf<P extends Place>(
-	topology: Topology,
-	driver: Driver<P>,
-): StorageMap {
-	const { shards, modShards } = driver.places;
-	const outboxShards = [...shards.keys()];
-	const feeds = new Set(outboxShards.filter(isFeedShard));
-	const ofLists = (mapping: Mapping, shard: number) =>
-		shardOfLists(mapping, shard, feeds);
-	return {
-		shards: outboxShards.filter((shard) => !isFeedShard(shard)),
-		openShards: openShards(topology).toSorted((a, b) => a - b),
-		modShards: modShards.size,
-		outboxShards,
-		hasSingleWriter: driver.hasSingleWriter,
-		weightOf: (shard) => weightOf(topology, shard),
-		shardOfLists: ofLists,
-		hostOf: (shard) => shards.get(shard)?.host.name ?? null,
-		hostOfModShard: (shard) => modShards.get(shard)?.host.name ?? null,
-		isOnStandby: ({ mapping, from }) =>
-			driver.isOnStandby(ofLists(mapping, unpackId(from).shard)),
-		canTransactOnBoth(shard, beside, lists) {
-			const [own, other] = [shards.get(shard), shards.get(beside)];
-			return (
-				own !== undefined &&
-				own.host === other?.host &&
-				driver.canTransactOnBoth(own, other, lists)
-			);
-		},
-	};
 }
 
 /** Reads batch after batch until one is not full, and lets the event loop serve others after each. */

@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { CorkboardError } from "../../errors.ts";
 import type { HostRange } from "../../topology/types.ts";
-import type { KeyResult } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { ShardFile } from "./driver/shardFile.ts";
-import { readInGroups } from "./readInGroups.ts";
 
 const SCHEME = "sqlite:";
 
@@ -45,32 +43,6 @@ function folderOf(primary: string): string {
 		);
 	}
 	return folder;
-}
-
-/**
- * Reads keys from their shards' files, all within one tick. The failure of a
- * file is the result of its own keys only.
- */
-export function readByFile<Key, A>(
-	keys: readonly Key[],
-	fileOf: (key: Key) => ShardFile | undefined,
-	absent: (key: Key) => A,
-	read: (file: ShardFile, keys: readonly Key[]) => readonly A[],
-): readonly KeyResult<A>[] {
-	return readInGroups<Key, ShardFile | undefined, KeyResult<A>>(
-		keys,
-		fileOf,
-		(file, some) => {
-			if (file === undefined) return some.map(absent);
-			try {
-				return read(file, some);
-			} catch (thrown) {
-				const error = asStorageError(thrown, file);
-				if (!(error instanceof CorkboardError)) throw thrown;
-				return some.map(() => error);
-			}
-		},
-	);
 }
 
 /** Runs `body` on a shard's file and throws what callers of the port expect. */
