@@ -63,31 +63,21 @@ export function databaseMetrics(registry: Registry): Feeds {
 		aggregator: "max",
 		labels: ["host"],
 		collect() {
+			forgetAllBut(hostsInUse(), differences);
 			clocks.clear();
 			for (const [host, seconds] of differences) clocks.set(seconds, host);
 		},
 	});
 	/** Whether each host answers. */
 	const answers = new Map<string, boolean>();
-	/** Hosts with connections at the last scrape. */
-	let pooled: ReadonlySet<string> = new Set();
 	const up = new Values(registry, "gauge", {
 		name: "corkboard_database_up",
 		help: "1 while the host answers this process, 0 after three calls in a row without an answer. Absent before the first call, and once no topology in use has the host.",
 		aggregator: "min",
 		labels: ["host"],
 		collect() {
-			const hosts = new Set<string>();
-			CHANNELS.levels.publish({
-				pool: ({ host }) => void hosts.add(host),
-			} satisfies Levels);
 			// Else a dead host would stay down after its replica was promoted.
-			for (const host of pooled) {
-				if (hosts.has(host)) continue;
-				answers.delete(host);
-				differences.delete(host);
-			}
-			pooled = hosts;
+			forgetAllBut(hostsInUse(), answers);
 			up.clear();
 			for (const [host, isUp] of answers) up.set(isUp ? 1 : 0, host);
 		},
@@ -185,4 +175,22 @@ export function databaseMetrics(registry: Registry): Feeds {
 			},
 		],
 	];
+}
+
+/** Hosts of every topology in use: each has pools, also before it was first called. */
+function hostsInUse(): ReadonlySet<string> {
+	const hosts = new Set<string>();
+	CHANNELS.levels.publish({
+		pool: ({ host }) => void hosts.add(host),
+	} satisfies Levels);
+	return hosts;
+}
+
+function forgetAllBut(
+	hosts: ReadonlySet<string>,
+	known: Map<string, unknown>,
+): void {
+	for (const host of known.keys()) {
+		if (!hosts.has(host)) known.delete(host);
+	}
 }

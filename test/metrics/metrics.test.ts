@@ -361,6 +361,9 @@ test("a host is reported as down until it answers, or no topology has it any mor
 		const statement = { name: "objects", shard: 1, rows: 1, ms: 1 };
 		CHANNELS.statement.publish({ ...statement, host: "kept:3306" });
 		assert.equal(await upOf("kept:3306"), "1");
+		// It came and left between two scrapes, as by a map that was taken back.
+		CHANNELS.databaseHost.publish({ host: "wrong:3306", state: "down" });
+		assert.equal(await upOf("wrong:3306"), undefined);
 	} finally {
 		CHANNELS.levels.unsubscribe(report);
 	}
