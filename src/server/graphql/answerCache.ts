@@ -105,7 +105,7 @@ export class AnswerCache {
 	}
 
 	set(key: string, answer: KeptAnswer): void {
-		if (answer.body.content.length > MAX_BODY) return;
+		if (answer.body.length > MAX_BODY) return;
 		const { operationName } = answer;
 		this.#answers.set(key, {
 			...answer,
@@ -130,13 +130,7 @@ function copyOf(name: string): string {
 }
 
 /** A compressed form is counted before it exists, and a character of the key as two bytes. */
-function bytesOf(
-	{ body: { content }, reuse }: KeptAnswer,
-	key: string,
-): number {
-	const compressed =
-		content.length < COMPRESSED_BYTES ? 0 : content.length / COMPRESSION;
-	return (
-		ENTRY_BYTES + 2 * key.length + content.length + compressed + reuse.bytes
-	);
+function bytesOf({ body: { length }, reuse }: KeptAnswer, key: string): number {
+	const compressed = length < COMPRESSED_BYTES ? 0 : length / COMPRESSION;
+	return ENTRY_BYTES + 2 * key.length + length + compressed + reuse.bytes;
 }

@@ -2,28 +2,30 @@ import type { Encoding } from "../http/compression.ts";
 
 /** A body, with what is computed of it once, however often it is sent. */
 export interface Body {
-	/**
-	 * Text where it is ASCII, as most is: Node then writes it with the headers in
-	 * one piece, and nobody copies it before. Else its bytes. Both have the same
-	 * length as what is sent.
-	 */
+	/** Text that is sent once is encoded as it is sent: Node writes it with the headers in one piece, and nobody copies it before. */
 	readonly content: string | Buffer;
+	/** Of text. ASCII, as most of it is, takes the shorter way. */
+	readonly charset: "latin1" | "utf8";
+	/** In bytes. */
+	readonly length: number;
 	etag: string | null;
 	/** Null for a body that is sent once. */
 	readonly compressed: Partial<Record<Encoding, Buffer>> | null;
 }
 
 export function newBody(text: string): Body {
-	const isAscii = Buffer.byteLength(text) === text.length;
-	const content = isAscii ? text : Buffer.from(text);
-	return { content, etag: null, compressed: null };
+	const length = Buffer.byteLength(text);
+	const charset = length === text.length ? "latin1" : "utf8";
+	return { content: text, charset, length, etag: null, compressed: null };
 }
 
-/** The same body to be sent again. It keeps no memory but its own. */
-export function keptBody({ content, etag }: Body): Body {
+/** The same body to be sent again: as its bytes, unless each character is one. */
+export function keptBody(body: Body): Body {
+	const { content, charset } = body;
 	return {
-		content: typeof content === "string" ? content : unpooled(content),
-		etag,
+		...body,
+		content:
+			charset === "latin1" ? content : unpooled(Buffer.from(content as string)),
 		compressed: {},
 	};
 }

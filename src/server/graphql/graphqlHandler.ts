@@ -70,16 +70,20 @@ export interface HandlerOptions
  */
 export class GraphqlHandler implements FirstHandler {
 	readonly #options: HandlerOptions;
-	readonly #steps: readonly Step[];
+	readonly #onArrival: readonly Step[];
+	/** Once the body is there. */
+	readonly #onRead: readonly Step[];
 	readonly #mediaTypes = new Remembered(negotiatedType);
 	readonly #encodings = new Remembered(encodingFor);
 
 	constructor(options: HandlerOptions) {
 		this.#options = options;
-		const steps: readonly (Step | null)[] = [
+		this.#onArrival = [
 			(request) => this.#arrive(request),
 			(request) => this.#count(request),
-			(request) => this.#receive(request),
+			(request) => this.#checkHead(request),
+		];
+		const onRead: readonly (Step | null)[] = [
 			(request) => this.#enter(request),
 			(request) => this.#identify(request),
 			options.reuse,
@@ -87,7 +91,7 @@ export class GraphqlHandler implements FirstHandler {
 			options.runKnown,
 			options.runByApollo,
 		];
-		this.#steps = steps.filter((step) => step !== null);
+		this.#onRead = onRead.filter((step) => step !== null);
 	}
 
 	takes(message: IncomingMessage): boolean {
@@ -96,8 +100,7 @@ export class GraphqlHandler implements FirstHandler {
 
 	handle(message: IncomingMessage, response: ServerResponse): void {
 		const { headers } = message;
-		const { compression, requestIdHeader, log, sender, requestsInProgress } =
-			this.#options;
+		const { compression, requestIdHeader } = this.#options;
 		const request = new GraphqlRequest(message, response, {
 			id: requestId(
 				requestIdHeader === null ? undefined : headers[requestIdHeader],
@@ -108,6 +111,28 @@ export class GraphqlHandler implements FirstHandler {
 					? this.#encodings.get(headers["accept-encoding"] as string)
 					: null,
 		});
+		const reply = this.#take(request, this.#onArrival);
+		if (isPromise(reply)) reply.then((late) => this.#read(request, late));
+		else this.#read(request, reply);
+	}
+
+	/** By a callback: a request that is answered from memory takes no promise. */
+	#read(request: GraphqlRequest, reply: Reply | null): void {
+		const { message, isGet } = request;
+		if (reply !== null) {
+			this.#finish(request, reply);
+		} else if (isGet || !hasBody(message.headers)) {
+			this.#finish(request, this.#take(request, this.#onRead));
+		} else {
+			this.#options.bodies.read(message, (error, bytes) => {
+				const refused = acceptBody(request, error, bytes);
+				this.#finish(request, refused ?? this.#take(request, this.#onRead));
+			});
+		}
+	}
+
+	#finish(request: GraphqlRequest, reply: MaybePromise<Reply | null>): void {
+		const { log, sender, requestsInProgress } = this.#options;
 		const end = () => {
 			if (request.isInProgress) requestsInProgress.leave();
 		};
@@ -117,8 +142,8 @@ export class GraphqlHandler implements FirstHandler {
 			end();
 		};
 		try {
-			const sent = andThen(this.#take(request, 0), (reply) =>
-				sender.send(request, reply),
+			const sent = andThen(reply, (known) =>
+				sender.send(request, known as Reply),
 			);
 			if (isPromise(sent)) sent.then(end, fail);
 			else end();
@@ -127,19 +152,24 @@ export class GraphqlHandler implements FirstHandler {
 		}
 	}
 
-	#take(request: GraphqlRequest, from: number): MaybePromise<Reply> {
+	/** The reply of the first step that has one; of those once the body is there, the last has. Neither throws nor rejects. */
+	#take(
+		request: GraphqlRequest,
+		steps: readonly Step[],
+		from = 0,
+	): MaybePromise<Reply | null> {
 		try {
-			for (let at = from; at < this.#steps.length; at++) {
-				const reply = (this.#steps[at] as Step)(request);
+			for (let at = from; at < steps.length; at++) {
+				const reply = (steps[at] as Step)(request);
 				if (isPromise(reply)) {
 					return reply.then(
-						(late) => late ?? this.#take(request, at + 1),
+						(late) => late ?? this.#take(request, steps, at + 1),
 						(thrown) => this.#failure(request, thrown),
 					);
 				}
 				if (reply !== null) return reply;
 			}
-			throw new Error("No step replied.");
+			return null;
 		} catch (thrown) {
 			return this.#failure(request, thrown);
 		}
@@ -183,9 +213,9 @@ export class GraphqlHandler implements FirstHandler {
 		);
 	}
 
-	/** Checks what its headers say of the body, and reads the body of a POST. */
-	#receive(request: GraphqlRequest): MaybePromise<Reply | null> {
-		const { startSpan, bodies } = this.#options;
+	/** Checks what its headers say of the body. */
+	#checkHead(request: GraphqlRequest): Reply | null {
+		const { startSpan } = this.#options;
 		const { message, isGet, arrivedAt } = request;
 		const { headers } = message;
 		if (startSpan !== null) request.span = startSpan(headers, arrivedAt);
@@ -194,24 +224,9 @@ export class GraphqlHandler implements FirstHandler {
 			const { message, accepted } = unsupported;
 			return refusal(request, "BAD_REQUEST", message, 415, accepted);
 		}
-		if (isGet || !hasBody(headers)) return null;
-		if (!isJson(headers["content-type"])) {
-			return refusal(request, "BAD_REQUEST", messageOf(415), 415);
-		}
-		return new Promise((resolve) => {
-			bodies.read(message, (error, bytes) => {
-				if (error !== null) {
-					resolve(refuseBody(request, error));
-					return;
-				}
-				try {
-					request.text = decodeBody(bytes);
-					resolve(null);
-				} catch (invalid) {
-					resolve(refuseBody(request, invalid));
-				}
-			});
-		});
+		return isGet || !hasBody(headers) || isJson(headers["content-type"])
+			? null
+			: refusal(request, "BAD_REQUEST", messageOf(415), 415);
 	}
 
 	/** Takes a place among those in progress: only now, as clients may send slowly. */
@@ -261,6 +276,20 @@ export class GraphqlHandler implements FirstHandler {
 		} catch (error) {
 			return refuseBody(request, error);
 		}
+	}
+}
+
+function acceptBody(
+	request: GraphqlRequest,
+	error: Error | null,
+	bytes: Buffer,
+): Reply | null {
+	if (error !== null) return refuseBody(request, error);
+	try {
+		request.text = decodeBody(bytes);
+		return null;
+	} catch (invalid) {
+		return refuseBody(request, invalid);
 	}
 }
 

@@ -65,10 +65,10 @@ export class ResponseSender {
 		cacheControl: string,
 	): MaybePromise<void> {
 		const { encoding } = request;
-		const { content, compressed } = reply.body;
+		const { content, length, compressed } = reply.body;
 		const write = (sent: string | Buffer, by: Encoding | null) =>
 			this.#write(request, reply, headers, cacheControl, sent, by);
-		if (encoding === null || content.length < COMPRESSED_BYTES) {
+		if (encoding === null || length < COMPRESSED_BYTES) {
 			return write(content, null);
 		}
 		const known = compressed?.[encoding];
@@ -84,7 +84,7 @@ export class ResponseSender {
 
 	#write(
 		request: GraphqlRequest,
-		{ status, mediaType }: Reply,
+		{ status, mediaType, body }: Reply,
 		headers: readonly string[],
 		cacheControl: string,
 		content: string | Buffer | null,
@@ -113,12 +113,13 @@ export class ResponseSender {
 			lines.push("connection", "close");
 		if (content !== null) {
 			lines.push("content-type", mediaType);
-			lines.push("content-length", String(content.length));
+			const { length } = typeof content === "string" ? body : content;
+			lines.push("content-length", String(length));
 		}
 		if (status.message === undefined) response.writeHead(status.code, lines);
 		else response.writeHead(status.code, status.message, lines);
 		if (content === null) response.end();
-		else response.end(content, "latin1");
+		else response.end(content, body.charset);
 		this.#log(request, status);
 	}
 
