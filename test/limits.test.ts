@@ -36,7 +36,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"bench/pairs.ts run": 130,
 	"bench/world.ts createWorld": 140,
 	"src/app/logEvents.ts logEvents": 150,
-	"src/app/openCorkboard.ts openCorkboard": 220,
 	"src/graph/outbox/deliver.ts deliverGroup": 160,
 	"src/metrics/databaseMetrics.ts databaseMetrics": 170,
 	"src/metrics/requestMetrics.ts requestMetrics": 170,
@@ -87,7 +86,7 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	bench: 20,
 	// One file for each component.
 	"examples/pinboard/src": 71,
-	"src/app": 33,
+	"src/app": 34,
 	"src/cache": 26,
 	"src/cli": 24,
 	// One file for each command.

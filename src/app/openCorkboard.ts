@@ -1,47 +1,31 @@
 import { RedisConnections } from "../cache/redisConnections.ts";
 import type { Config } from "../config/config.ts";
 import { CHANNELS, type Levels } from "../diagnostics.ts";
-import { IDENTITY } from "../domain/identity.ts";
 import type { JobContext } from "../domain/jobContext.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../errors.ts";
 import { feedEvents } from "../feed/events.ts";
 import { forgetUser } from "../feed/forgetUser.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
+import type { FeedWork } from "../feed/jobs/feedContext.ts";
 import { OutboxWorker } from "../graph/outbox/outboxWorker.ts";
-import {
-	createReadCounter,
-	NO_READ_COUNTER,
-} from "../graph/read/readCounter.ts";
-import { View } from "../graph/read/view.ts";
-import type {
-	ReadDependencies,
-	RecordedReads,
-	Store,
-} from "../graph/store/store.ts";
-import type { Node } from "../graph/types.ts";
-import { createWrites } from "../graph/write/createWrites.ts";
+import type { Store } from "../graph/store/store.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { RequestContext } from "../graphql/context.ts";
-import { readDocument } from "../graphql/document.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createCursorCodec } from "../id/cursorCodec.ts";
-import type { Id } from "../id/ids.ts";
 import type { ModelAndSchema } from "../model/read.ts";
 import { createStoredTypes } from "../model/storedTypes.ts";
 import type { Model } from "../model/types.ts";
 import { purgeEdges, startPurging } from "../ops/jobs/purgeEdges.ts";
-import type { OperationResponse } from "../plan/answer.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
 import {
 	type AccessTokens,
 	createAccessTokens,
 	createJwksAccessTokens,
 } from "../server/auth/accessTokens.ts";
-import type { Execute, Reuse } from "../server/graphql/operation.ts";
 import type { Storage, StorageAdmin } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
-import { andThen, type MaybePromise } from "../util/maybePromise.ts";
 import type { WorkerLimits } from "../worker/limits.ts";
 import { Worker } from "../worker/worker.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
@@ -52,21 +36,16 @@ import {
 } from "./fleetModel.ts";
 import { jobKindsOf } from "./jobKinds.ts";
 import { createJobQueue } from "./jobQueue.ts";
-import { loadOwnModel, modelFingerprint } from "./model.ts";
-import {
-	LOOK_COSTS,
-	openHomeFeeds,
-	pageHooksOf,
-	unrecordedFeed,
-} from "./openHomeFeeds.ts";
+import { loadOwnModel, modelFingerprint, type OwnModel } from "./model.ts";
+import { LOOK_COSTS, openHomeFeeds } from "./openHomeFeeds.ts";
 import { type OpenedJobs, openJobs } from "./openJobs.ts";
 import { openPools } from "./openPools.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
 import { openTopology, type TopologySource } from "./openTopology.ts";
-import { userByKey } from "./userByKey.ts";
+import { createRequests, type Requests } from "./requests.ts";
 
 /** Everything but HTTP, opened from the settings. */
-export interface Corkboard extends AsyncDisposable {
+export interface Corkboard extends AsyncDisposable, Requests {
 	readonly config: Config;
 	readonly model: Model;
 	/** What clients see. */
@@ -94,16 +73,6 @@ export interface Corkboard extends AsyncDisposable {
 	readonly feed: HomeFeeds | null;
 	readonly planner: Planner<RequestContext>;
 	readonly accessTokens: AccessTokens;
-	/** Runs one GraphQL operation, as HTTP would. Cost limits apply; budgets do not. */
-	query(source: string, options?: QueryOptions): Promise<OperationResponse>;
-	/** What resolvers get for a new request of this viewer. */
-	createContext(viewer: Id | null): RequestContext;
-	/** Runs an operation for the server, which sends the text of its data as it is. */
-	readonly execute: Execute;
-	/** Whether the id names a user who can be a viewer. */
-	isUser(id: Id): MaybePromise<boolean>;
-	/** The user linked to this account of an external token issuer. */
-	userOfAccount(account: string): Promise<Id | null>;
 }
 
 export interface WorkerStart {
@@ -112,12 +81,6 @@ export interface WorkerStart {
 	/** Jobs that run at the same time. */
 	readonly concurrency: number;
 	readonly limits?: Partial<WorkerLimits>;
-}
-
-export interface QueryOptions {
-	/** null: nobody is signed in. */
-	readonly viewer?: Id | null;
-	readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 /** Of the plan cache. */
@@ -154,11 +117,7 @@ export async function openCorkboard(
 	const modelProblem =
 		access === "readWrite" ? await checkFleetModel(topology) : null;
 	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
-	const { jwks, claims, operators } = config.identity;
-	const tokens =
-		jwks === null
-			? createAccessTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
-			: createJwksAccessTokens(jwks, claims, operators.claims);
+	const tokens = createTokens(config, secret);
 	const { memcached, cacheBytes } = config;
 	const redis =
 		config.redis === null ? null : new RedisConnections(config.redis);
@@ -216,53 +175,12 @@ export async function openCorkboard(
 		// Its first pass runs in the background: readers are right without it.
 		opened.use(new OutboxWorker(new WritePipeline(store)));
 	}
-	const planner = createPlanner<RequestContext>({
-		schema,
-		model,
-		resolvers,
-		maxCost: config.maxCost,
-		maxPlans: MAX_PLANS,
-		visibility: domain.visibility,
-		...(feed && { lookCosts: LOOK_COSTS }),
+	const planner = openPlanner(config, { model, schema, domain }, feed, opened);
+	const requests = createRequests({
+		...{ model, schema, domain, store, planner, feed },
+		jobs: queues?.jobs ?? null,
+		signToken: tokens.signs ? tokens.sign : null,
 	});
-
-	const reportLevel = (message: unknown) =>
-		(message as Levels).planCache?.(planner.level());
-	CHANNELS.levels.subscribe(reportLevel);
-	opened.defer(() => void CHANNELS.levels.unsubscribe(reportLevel));
-
-	const contextOf = (
-		viewer: Id | null,
-		graph: View,
-		recorded: RecordedReads | null,
-	): RequestContext => {
-		return {
-			graph,
-			feed: unrecordedFeed(feed, recorded),
-			writes: (call) =>
-				createWrites(store, (written) => graph.discardReads(written), call),
-			jobs: queues?.jobs ?? null,
-			viewer,
-			signToken: tokens.signs ? tokens.sign : async () => null,
-			now: () => new Date(),
-		};
-	};
-	const createContext = (viewer: Id | null) =>
-		contextOf(
-			viewer,
-			new View(store, viewer, NO_READ_COUNTER, pageHooksOf(feed, null)),
-			null,
-		);
-	const query: Corkboard["query"] = (
-		source,
-		{ viewer = null, variables = {} } = {},
-	) =>
-		planner.execute({
-			document: readDocument(schema, source, "query"),
-			variables,
-			context: createContext(viewer),
-		});
-	const hostOf = (shard: number) => store.storage.map.hostOf(shard);
 	const ended = new AbortController();
 	opened.defer(() => ended.abort());
 	const resources = opened.move();
@@ -284,77 +202,81 @@ export async function openCorkboard(
 		feed,
 		planner,
 		accessTokens: tokens,
-		query,
+		...requests,
 		queues,
-		async startWorker({ queues: names, ...options }) {
-			if (queues === null) throw noQueues();
-			const kinds = jobKindsOf(names);
-			const { jobs } = queues;
-			if (kinds.includes(purgeEdges)) {
-				// The queue may not answer yet: nobody waits for it.
-				void startPurging(jobs, ended.signal);
-			}
-			const storedTypes = createStoredTypes(schema);
-			const work = homeFeeds?.work ?? null;
-			queues.levels.report();
-			return Worker.start<JobContext>({
-				...queues,
-				...options,
-				kinds,
-				context: {
-					store,
-					storedTypes,
-					jobs,
-					query,
-					feed: work,
-					forget: async (id) => {
-						if (work !== null) await forgetUser(store, work.pools, id);
-					},
-				},
-			});
-		},
-		createContext,
-		execute({ viewer, explain, costMeter: meter, recordsReads, ...operation }) {
-			const recorded = recordsReads ? store.recordReads() : null;
-			const reads =
-				meter.isMetering || recorded !== null
-					? createReadCounter(model, domain.visibility)
-					: NO_READ_COUNTER;
-			const graph = new View(
-				recorded?.store ?? store,
-				viewer,
-				reads,
-				pageHooksOf(feed, recorded),
-			);
-			const answered = planner.answer({
-				...operation,
-				context: contextOf(viewer, graph, recorded),
-				admit: meter.admit,
-				...(explain ? { explain: { hostOf } } : {}),
-			});
-			return andThen(answered, (answer) => {
-				meter.recordReads(reads.total);
-				const dependencies = recorded?.dependencies() ?? null;
-				if (dependencies === null) return answer;
-				return { ...answer, reuse: reuseOf(store, dependencies, reads.total) };
-			});
-		},
-		isUser(id) {
-			const isActive = (user: Node | null) =>
-				user?.type === IDENTITY.type && domain.visibility.isVisible(user, id);
-			const cached = store.cachedObject(id);
-			if (cached !== undefined) return isActive(cached.node);
-			return andThen(store.readObjects([id]), ([user]) => {
-				if (user instanceof Error) throw user;
-				return isActive(user?.node ?? null);
-			});
-		},
-		async userOfAccount(account) {
-			const user = await userByKey(store, IDENTITY.accountLookup, account);
-			return user?.id ?? null;
-		},
+		startWorker: (options) =>
+			startWorker(options, {
+				...{ queues, schema, store, ended: ended.signal },
+				query: requests.query,
+				work: homeFeeds?.work ?? null,
+			}),
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
+}
+
+/** How the tokens of clients are read, and made where Corkboard signs them itself. */
+function createTokens({ identity }: Config, secret: Uint8Array): AccessTokens {
+	const { jwks, claims, operators } = identity;
+	return jwks === null
+		? createAccessTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
+		: createJwksAccessTokens(jwks, claims, operators.claims);
+}
+
+/** `opened` ends the report of its level. */
+function openPlanner(
+	{ maxCost }: Config,
+	{ model, schema, domain }: OwnModel,
+	feed: HomeFeeds | null,
+	opened: AsyncDisposableStack,
+): Planner<RequestContext> {
+	const planner = createPlanner<RequestContext>({
+		...{ schema, model, resolvers, maxCost },
+		maxPlans: MAX_PLANS,
+		visibility: domain.visibility,
+		...(feed && { lookCosts: LOOK_COSTS }),
+	});
+	const reportLevel = (message: unknown) =>
+		(message as Levels).planCache?.(planner.level());
+	CHANNELS.levels.subscribe(reportLevel);
+	opened.defer(() => void CHANNELS.levels.unsubscribe(reportLevel));
+	return planner;
+}
+
+async function startWorker(
+	{ queues: names, ...options }: WorkerStart,
+	{
+		queues,
+		schema,
+		store,
+		query,
+		work,
+		ended,
+	}: Pick<Corkboard, "queues" | "schema" | "store" | "query"> & {
+		readonly work: FeedWork | null;
+		/** Ends what nobody waits for. */
+		readonly ended: AbortSignal;
+	},
+): Promise<Worker<JobContext>> {
+	if (queues === null) throw noQueues();
+	const kinds = jobKindsOf(names);
+	const { jobs } = queues;
+	if (kinds.includes(purgeEdges)) {
+		// The queue may not answer yet: nobody waits for it.
+		void startPurging(jobs, ended);
+	}
+	queues.levels.report();
+	return Worker.start<JobContext>({
+		...queues,
+		...options,
+		kinds,
+		context: {
+			...{ store, jobs, query, feed: work },
+			storedTypes: createStoredTypes(schema),
+			forget: async (id) => {
+				if (work !== null) await forgetUser(store, work.pools, id);
+			},
+		},
+	});
 }
 
 /** What an older program has to say at its start. Throws BAD_MODEL where it would misread what is stored. */
@@ -374,19 +296,6 @@ async function checkFleetModel({
 		}
 		throw error;
 	}
-}
-
-/** By itself, so that it keeps nothing else of the request in memory. */
-function reuseOf(
-	store: Store,
-	dependencies: ReadDependencies,
-	reads: number,
-): Reuse {
-	return {
-		isValid: () => store.isValid(dependencies),
-		reads,
-		bytes: dependencies.slots.byteLength,
-	};
 }
 
 function dataFolder({ store }: Config): string {
