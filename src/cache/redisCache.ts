@@ -120,34 +120,36 @@ class RedisServer implements CacheServer {
 		this.#limits = limits;
 	}
 
-	async getOrLease(
+	getOrLease(
 		keys: readonly string[],
 	): Promise<readonly GetOrLeaseResult[] | null> {
 		const until = listening.now() + this.#limits.deadlineMs;
-		if (!this.#forecast.isLikely) return this.#getThenLease(keys, until);
-		const results = await this.#getAndLease(keys);
-		return results === "no memory"
-			? // A script reads nothing either then, but hits can be read.
-				this.#getThenLease(keys, until, Math.max(1, until - listening.now()))
-			: results;
+		return this.#forecast.isLikely
+			? this.#getAndLease(keys, until)
+			: this.#getThenLease(keys, until);
 	}
 
 	/** Reads the keys, and leases the absent ones, with one script. */
 	async #getAndLease(
 		keys: readonly string[],
-	): Promise<readonly GetOrLeaseResult[] | "no memory" | null> {
+		until: number,
+	): Promise<readonly GetOrLeaseResult[] | null> {
 		const mark = this.#newMark("L");
-		const got = await this.#call("get", keys, async (client, names) => ({
-			names,
-			values: await inBatches(names, BATCH, async (batch) => {
+		let names: readonly string[] = [];
+		const values = await this.#call("get", keys, (client, named) => {
+			names = named;
+			return inBatches(named, BATCH, async (batch) => {
 				const limits = [String(this.#limits.leaseMs), mark];
 				const found = await evaluate(client, GET_OR_LEASE, batch, limits);
 				return found === null ? [undefined] : (found as (string | null)[]);
-			}),
-		}));
-		if (got === null) return null;
-		const { names, values } = got;
-		if (values.includes(undefined)) return "no memory";
+			});
+		});
+		if (values === null) return null;
+		if (values.includes(undefined)) {
+			// Without memory for leases the script reads nothing either, but hits can be read.
+			const leftMs = Math.max(1, until - listening.now());
+			return this.#getThenLease(keys, until, { deadlineMs: leftMs });
+		}
 		let missing = 0;
 		const results = names.map((name, at): GetOrLeaseResult => {
 			const value = values[at];
@@ -163,19 +165,19 @@ class RedisServer implements CacheServer {
 	async #getThenLease(
 		keys: readonly string[],
 		until: number,
-		deadlineMs?: number,
+		options: { readonly deadlineMs?: number } = {},
 	): Promise<readonly GetOrLeaseResult[] | null> {
-		const got = await this.#call(
+		let names: readonly string[] = [];
+		const values = await this.#call(
 			"get",
 			keys,
-			async (client, names) => ({
-				names,
-				values: await inBatches(names, BATCH, (batch) => client.mget(batch)),
-			}),
-			deadlineMs === undefined ? {} : { deadlineMs },
+			(client, named) => {
+				names = named;
+				return inBatches(named, BATCH, (batch) => client.mget(batch));
+			},
+			options,
 		);
-		if (got === null) return null;
-		const { names, values } = got;
+		if (values === null) return null;
 		const missing: number[] = [];
 		const results = names.map((name, at): GetOrLeaseResult => {
 			const value = values[at];
@@ -183,10 +185,15 @@ class RedisServer implements CacheServer {
 			missing.push(at);
 			return DOWN;
 		});
-		const leased = await this.#lease(
-			missing.map((at) => names[at] as string),
-			until - listening.now(),
-		);
+		const leftMs = until - listening.now();
+		// A busy process may have no time left: that is not the host's fault.
+		const leased =
+			missing.length === 0 || leftMs < this.#limits.deadlineMs * SHARE_TO_LEASE
+				? null
+				: await this.#lease(
+						missing.map((at) => names[at] as string),
+						leftMs,
+					);
 		this.#forecast.add(keys.length, leased?.length ?? 0);
 		for (const [nth, result] of leased?.entries() ?? []) {
 			results[missing[nth] as number] = result;
@@ -199,13 +206,6 @@ class RedisServer implements CacheServer {
 		names: string[],
 		leftMs: number,
 	): Promise<readonly GetOrLeaseResult[] | null> {
-		// A busy process may have no time left: that is not the host's fault.
-		if (
-			names.length === 0 ||
-			leftMs < this.#limits.deadlineMs * SHARE_TO_LEASE
-		) {
-			return null;
-		}
 		const mark = this.#newMark("L");
 		const taken = await this.#commands.call(
 			"lease",

@@ -156,12 +156,18 @@ export function openSharedCache(options: {
 		hostOf: (key) => hostOf(key).server.host,
 
 		async getOrLease(keys) {
+			const groups = byHost(keys);
+			const [host, indexes] = groups[0] ?? [];
+			// Mostly one host has all keys, and nothing has to be put together.
+			if (host?.deletes.isEmpty && indexes?.length === keys.length) {
+				return (await host.server.getOrLease(keys)) ?? keys.map(() => DOWN);
+			}
 			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
-			const asked = byHost(keys).map(([host, indexes]) =>
-				getOrLeaseOf(host, indexes, keys, results),
+			await Promise.all(
+				groups.map(([host, indexes]) =>
+					getOrLeaseOf(host, indexes, keys, results),
+				),
 			);
-			if (asked.length === 1) await asked[0];
-			else if (asked.length > 1) await Promise.all(asked);
 			return results;
 		},
 
@@ -222,9 +228,7 @@ async function getOrLeaseOf(
 		: all.filter((at) => !deletes.has(keys[at] as string));
 	if (indexes.length === 0) return;
 	const found = await server.getOrLease(
-		indexes.length === keys.length
-			? keys
-			: indexes.map((at) => keys[at] as string),
+		indexes.map((at) => keys[at] as string),
 	);
 	if (found === null) return;
 	for (let at = 0; at < indexes.length; at++) {
