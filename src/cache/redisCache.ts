@@ -235,24 +235,20 @@ class RedisServer implements CacheServer {
 		return true;
 	}
 
-	async fill(fills: readonly Fill[]): Promise<number | null> {
+	fill(fills: readonly Fill[]): Promise<number | null> {
 		const mark = this.#newMark("V");
 		const values = fills.flatMap(({ lease, value }) => [
 			lease.token as string,
 			value === null ? "" : mark + value,
 		]);
 		const names = fills.map(({ lease }) => lease.key);
-		const refused = await this.#commands.call(
-			"set",
-			fills.length,
-			({ client, withRunId }) =>
-				withRunId(async () => {
-					const ttl = String(this.#limits.ttlMs);
-					const count = await evaluate(client, FILL, names, [ttl, ...values]);
-					return typeof count === "number" ? count : fills.length;
-				}),
+		return this.#commands.call("set", fills.length, ({ client, withRunId }) =>
+			withRunId(async () => {
+				const ttl = String(this.#limits.ttlMs);
+				const count = await evaluate(client, FILL, names, [ttl, ...values]);
+				return typeof count === "number" ? count : fills.length;
+			}),
 		);
-		return refused;
 	}
 
 	async putTombstones(keys: readonly string[]): Promise<boolean> {

@@ -253,7 +253,7 @@ describe("a Redis that fails", () => {
 				{
 					code: "BAD_CONFIG",
 					message:
-						"The Redis URL must look like redis://cache1.example.com:6379.",
+						"The Redis URL: it must look like redis://cache1.example.com:6379.",
 				},
 			);
 		}
