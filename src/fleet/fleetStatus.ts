@@ -136,7 +136,10 @@ export async function fleetStatus(
 		...(hosts.length === 0
 			? ["The data folder holds no data yet: the first start creates it."]
 			: []),
-		...losses.map(describeLoss),
+		// The record outlives the host's place in the map: nobody writes there then.
+		...losses
+			.filter(({ host: lost }) => hosts.some(({ host }) => host === lost))
+			.map(describeLoss),
 		...hostProblems(hosts),
 		...tableProblems(
 			hosts,

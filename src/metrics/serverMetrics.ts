@@ -10,23 +10,29 @@ import { Values } from "./series.ts";
 
 /** Which servers the names of database hosts lead to. */
 export function serverMetrics(registry: Registry): Feeds {
-	/** Of each host that has connections, from the first scrape on: a rate misses the count with which a series begins. */
-	const begin = (values: () => Values<"host">) => () =>
-		void CHANNELS.levels.publish({
-			pool: ({ host }) => void values().at(host),
-		} satisfies Levels);
 	const changes: Values<"host"> = new Values(registry, "counter", {
 		name: "corkboard_database_server_changes_total",
 		help: "How often a session found another server behind the name of a host, or one that takes no writes any more.",
 		labels: ["host"],
-		collect: begin(() => changes),
+		// From the first scrape on: a rate misses the count with which a series begins.
+		collect: () =>
+			void CHANNELS.levels.publish({
+				pool: ({ host }) => void changes.at(host),
+			} satisfies Levels),
 	});
-	const stopped: Values<"host"> = new Values(registry, "gauge", {
+	const stopped = new Set<string>();
+	const stops: Values<"host"> = new Values(registry, "gauge", {
 		name: "corkboard_database_writes_stopped",
 		help: "1 while nothing is written to the host, because the server behind its name lacks what the one before acknowledged.",
 		aggregator: "max",
 		labels: ["host"],
-		collect: begin(() => stopped),
+		collect() {
+			stops.clear();
+			// A host that no topology names any more is not written to, nor stopped.
+			CHANNELS.levels.publish({
+				pool: ({ host }) => stops.set(stopped.has(host) ? 1 : 0, host),
+			} satisfies Levels);
+		},
 	});
 	return [
 		[
@@ -39,7 +45,8 @@ export function serverMetrics(registry: Registry): Feeds {
 			CHANNELS.databaseLoss,
 			(message) => {
 				const { host, state } = message as DatabaseLoss;
-				stopped.set(state === "stopped" ? 1 : 0, host);
+				if (state === "stopped") stopped.add(host);
+				else stopped.delete(host);
 			},
 		],
 	];

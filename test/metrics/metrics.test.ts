@@ -361,6 +361,16 @@ test("a host is reported as down until it answers, or no topology has it any mor
 		const statement = { name: "objects", shard: 1, rows: 1, ms: 1 };
 		CHANNELS.statement.publish({ ...statement, host: "kept:3306" });
 		assert.equal(await upOf("kept:3306"), "1");
+		const loss = { state: "stopped", server: "b", missing: "a:1" } as const;
+		for (const host of ["old:3306", "kept:3306"]) {
+			CHANNELS.databaseLoss.publish({ ...loss, host, reason: "lost" });
+		}
+		assert.deepEqual(
+			(await metrics.registry.metrics()).match(
+				/^corkboard_database_writes_stopped\{.*$/gm,
+			),
+			['corkboard_database_writes_stopped{host="kept:3306"} 1'],
+		);
 		// It came and left between two scrapes, as by a map that was taken back.
 		CHANNELS.databaseHost.publish({ host: "wrong:3306", state: "down" });
 		assert.equal(await upOf("wrong:3306"), undefined);

@@ -23,6 +23,7 @@ import {
 import { Membership } from "../../../src/topology/members.ts";
 import { deadlineIn } from "../../../src/util/deadline.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
+import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { startMariadb } from "../../services/mariadb.ts";
 import { startMysql } from "../../services/mysql.ts";
@@ -106,6 +107,35 @@ for (const [product, start, missing] of [
 		});
 	});
 }
+
+describe("a host that was stopped and is in the map no more", () => {
+	test("is no problem in status, whose advice would be refused", async () => {
+		await using server = await startMysql();
+		using folder = temporaryFolder();
+		const file = join(folder.path, "topology.json");
+		const primary = server.url;
+		const range = [0, 0];
+		const map = {
+			version: 1,
+			shards: [{ range, primary, open: true }],
+			lookups: [{ range, primary }],
+		};
+		writeFileSync(file, JSON.stringify(map));
+		await using store = openFileStore(file);
+		for (const host of [server.address, "gone:3306"]) {
+			const loss = { host, server: "b", missing: null, at: "" };
+			await recordLoss(store, host, loss);
+		}
+		const { out } = await command(["status"], {
+			env: {
+				CORKBOARD_TOPOLOGY: file,
+				CORKBOARD_SECRET: "of this test alone, of 32 bytes or more",
+			},
+		});
+		assert.match(out, /fleet accept 127\.0\.0\.1:\d+ --dry-run/);
+		assert.doesNotMatch(out, /gone/);
+	});
+});
 
 describe("the loss of a second failover", () => {
 	test("names nothing that was given up before", async () => {
