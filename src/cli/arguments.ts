@@ -33,12 +33,6 @@ export function codeOfInterrupt({ reason }: AbortSignal): 130 | 143 {
 export const INCOMPLETE =
 	"with --unused: not every day of the period was recorded, so more may be in use";
 
-/** The option of each command that prints a table. docs/reference/commands-json.md describes the shapes. */
-export const JSON_OPTION: Option = {
-	description:
-		"print JSON, in the shape that docs/reference/commands-json.md describes",
-};
-
 export interface Option {
 	/** The name of the option's value in the help; an option without a value is a switch. */
 	readonly value?: string;

@@ -1,10 +1,5 @@
 import { quoted } from "../util/quoted.ts";
-import {
-	JSON_OPTION,
-	type ParsedArguments,
-	type Usage,
-	UsageError,
-} from "./arguments.ts";
+import { type ParsedArguments, type Usage, UsageError } from "./arguments.ts";
 import type { CommandContext } from "./commandContext.ts";
 import type { Kind } from "./values.ts";
 
@@ -124,7 +119,9 @@ export function option<T>(
 	return { takes, description, fallback };
 }
 
-export const JSON_FLAG = flag(JSON_OPTION.description);
+export const JSON_FLAG = flag(
+	"print JSON, in the shape that docs/commands-json.md describes",
+);
 
 export const YES = flag("do not ask");
 
