@@ -56,6 +56,14 @@ export interface World {
 	readonly prefix: string;
 }
 
+export interface Bounds {
+	/**
+	 * How often an actor may be interrupted by another while it could go on. What
+	 * breaks a protocol needs few of these; the number of orders rises with each.
+	 */
+	readonly interruptions?: number;
+}
+
 export interface Explored {
 	readonly states: number;
 	/** How the actors ended, by their names in order: `done, CONFLICT`. */
@@ -108,6 +116,8 @@ interface Late {
 
 interface Choice {
 	readonly name: string;
+	/** The actor that goes on; null: what takes effect by itself. */
+	readonly actor: string | null;
 	take(): Promise<void>;
 }
 
@@ -147,15 +157,24 @@ export class Interleavings {
 		});
 	}
 
-	/** Every order. Throws `Broken` at the first that breaks a promise. */
-	async explore(open: () => Promise<World>): Promise<Explored> {
+	/** Every order, within the bounds. Throws `Broken` at the first that breaks a promise. */
+	async explore(
+		open: () => Promise<World>,
+		bounds: Bounds = {},
+	): Promise<Explored> {
 		const visited = new Set<string>();
 		const prefixes: (readonly number[])[] = [[]];
 		const ends = new Set<string>();
 		for (;;) {
 			const prefix = prefixes.pop();
 			if (prefix === undefined) return { states: visited.size, ends };
-			const end = await this.#run(await open(), prefix, visited, prefixes);
+			const end = await this.#run(
+				await open(),
+				prefix,
+				visited,
+				prefixes,
+				bounds,
+			);
 			if (end !== null) ends.add(end);
 		}
 	}
@@ -166,6 +185,7 @@ export class Interleavings {
 		prefix: readonly number[],
 		visited: Set<string>,
 		prefixes: (readonly number[])[],
+		{ interruptions: most = Number.POSITIVE_INFINITY }: Bounds,
 	): Promise<string | null> {
 		const run = ++this.#runs;
 		this.#world = world;
@@ -177,11 +197,15 @@ export class Interleavings {
 			return state;
 		});
 		const order: string[] = [];
+		let last: string | null = null;
+		let interruptions = 0;
 		try {
 			for (let step = 0; ; step++) {
 				// Everything between two calls is done within a turn of the event loop.
 				await nextTurn();
-				const choices = this.#choices();
+				const choices = this.#choices(last);
+				const isInterruption = ({ actor }: Choice) =>
+					last !== null && actor !== last && choices[0]?.actor === last;
 				if (step >= prefix.length) {
 					const stored = await world.state();
 					world.check(stored);
@@ -189,15 +213,27 @@ export class Interleavings {
 					const actors = states.map(({ history, outcome }) =>
 						outcome === null ? history : nameOf(outcome),
 					);
-					const print = fingerprint([stored, late, actors], world.prefix);
+					const print = fingerprint(
+						[
+							stored,
+							late,
+							actors,
+							...(most < Infinity ? [last, interruptions] : []),
+						],
+						world.prefix,
+					);
 					if (visited.has(print)) return null;
 					visited.add(print);
 					for (let other = choices.length - 1; other > 0; other--) {
+						const choice = choices[other] as Choice;
+						if (interruptions + Number(isInterruption(choice)) > most) continue;
 						prefixes.push([...taken(prefix, step), other]);
 					}
 				}
 				const choice = choices[prefix[step] ?? 0];
 				if (choice === undefined) break;
+				if (isInterruption(choice)) interruptions++;
+				last = choice.actor ?? last;
 				order.push(choice.name);
 				await choice.take();
 			}
@@ -267,7 +303,8 @@ export class Interleavings {
 		return promise;
 	}
 
-	#choices(): readonly Choice[] {
+	/** Those of the actor that went on last come first: to take the first is no interruption. */
+	#choices(last: string | null): readonly Choice[] {
 		const isLocked = this.#late.some(({ isTransaction }) => isTransaction);
 		const choices: Choice[] = [];
 		for (const waiting of this.#waiting) {
@@ -280,6 +317,7 @@ export class Interleavings {
 			if (!(isTransaction && isLocked)) {
 				choices.push({
 					name: `${name}: ${verb}`,
+					actor: name,
 					take: () => {
 						leave();
 						return waiting.run();
@@ -288,6 +326,7 @@ export class Interleavings {
 				if (waiting.mayBeLost) {
 					choices.push({
 						name: `${name}: ${verb} gets no answer`,
+						actor: name,
 						take: async () => {
 							leave();
 							const run = waiting.lose();
@@ -300,6 +339,7 @@ export class Interleavings {
 			if (mayDie && !verb.startsWith("read")) {
 				choices.push({
 					name: `${name} dies before ${verb}`,
+					actor: name,
 					take: async () => {
 						state.outcome = "died";
 						this.#waiting = this.#waiting.filter((one) => one.state !== state);
@@ -313,6 +353,7 @@ export class Interleavings {
 			};
 			choices.push({
 				name: `${late.name} takes effect late`,
+				actor: null,
 				take: () => {
 					leave();
 					return late.run();
@@ -320,10 +361,14 @@ export class Interleavings {
 			});
 			choices.push({
 				name: `${late.name} never takes effect`,
+				actor: null,
 				take: async () => leave(),
 			});
 		}
-		return choices;
+		return [
+			...choices.filter(({ actor }) => actor === last),
+			...choices.filter(({ actor }) => actor !== last),
+		];
 	}
 }
 
