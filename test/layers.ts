@@ -39,7 +39,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	],
 	cli: [
 		["."],
-		["completion", "top"],
+		["completion", "queue", "top", "usage"],
 		["commands"],
 		["main.ts"],
 		["launch.mjs"],

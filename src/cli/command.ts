@@ -47,6 +47,8 @@ export interface Result {
 	readonly lines: readonly string[];
 	/** Lines for stderr, with `--json` too. */
 	readonly notes?: readonly string[];
+	/** Lines for stderr that say what the value has. */
+	readonly hints?: readonly string[];
 	/** The exit code; 0 if it is absent. */
 	readonly code?: number;
 }
@@ -150,14 +152,16 @@ export function command<
 
 /** Returns the exit code. */
 function print(
-	{ value, lines, notes = [], code = 0 }: Result,
+	{ value, lines, notes = [], hints = [], code = 0 }: Result,
 	context: CommandContext,
 	isJson: boolean,
 ): number {
 	if (isJson && value !== undefined)
 		context.stdout(JSON.stringify(value, null, "\t"));
 	else if (lines.length > 0) context.stdout(lines.join("\n"));
-	for (const note of notes) context.stderr(note);
+	for (const note of isJson ? notes : [...hints, ...notes]) {
+		context.stderr(note);
+	}
 	return code;
 }
 

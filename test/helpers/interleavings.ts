@@ -57,10 +57,7 @@ export interface World {
 }
 
 export interface Bounds {
-	/**
-	 * How often an actor may be interrupted by another while it could go on. What
-	 * breaks a protocol needs few of these; the number of orders rises with each.
-	 */
+	/** How often an actor may be interrupted while it could go on. What breaks a protocol needs few; the orders rise with each. */
 	readonly interruptions?: number;
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../command.ts";
 import { openFeedForCommand } from "../feedCommand.ts";
 import { createProgressLine } from "../progress.ts";
-import { accessOf, openQueuesForCommand } from "../queueCommand.ts";
+import { accessOf, openQueuesForCommand } from "../queue/queueCommand.ts";
 import { text } from "../values.ts";
 
 /** Jobs of one statement. */

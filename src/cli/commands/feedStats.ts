@@ -3,7 +3,7 @@ import type { PoolShardStats } from "../../feed/pools.ts";
 import { formatNumber } from "../../util/format.ts";
 import { command, JSON_FLAG } from "../command.ts";
 import { openFeedForCommand } from "../feedCommand.ts";
-import { failuresAsJson, reportFailures } from "../queueCommand.ts";
+import { failuresAsJson, reportFailures } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 
 export const { usage, run } = command({

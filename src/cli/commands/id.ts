@@ -15,7 +15,7 @@ import type { Topology } from "../../topology/types.ts";
 import { columns } from "../arguments.ts";
 import { argument, command, JSON_FLAG, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { explainJobId } from "../explainJobId.ts";
+import { explainJobId } from "../queue/explainJobId.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({

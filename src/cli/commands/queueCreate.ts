@@ -2,7 +2,7 @@ import { createQueue } from "../../queue/queueAdmin.ts";
 import { plural } from "../../util/format.ts";
 import { parseList } from "../../util/settings.ts";
 import { argument, command, JSON_FLAG, option } from "../command.ts";
-import { openQueuesForCommand } from "../queueCommand.ts";
+import { openQueuesForCommand } from "../queue/queueCommand.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({

@@ -3,7 +3,7 @@ import { queueStats } from "../../queue/queueStats.ts";
 import { plural } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, JSON_FLAG } from "../command.ts";
-import { openQueuesForCommand, reportFailures } from "../queueCommand.ts";
+import { openQueuesForCommand, reportFailures } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 import { text } from "../values.ts";
 

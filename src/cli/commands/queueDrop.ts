@@ -12,7 +12,7 @@ import {
 	JSON_FLAG,
 	option,
 } from "../command.ts";
-import { accessOf, openQueuesForCommand } from "../queueCommand.ts";
+import { accessOf, openQueuesForCommand } from "../queue/queueCommand.ts";
 import { text } from "../values.ts";
 
 const OWN_QUEUES: ReadonlySet<string> = new Set(

@@ -12,7 +12,7 @@ import {
 	failuresAsJson,
 	openQueuesForCommand,
 	reportFailures,
-} from "../queueCommand.ts";
+} from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 import { text } from "../values.ts";
 

@@ -1,4 +1,4 @@
-import { changeQueueSettings } from "../queueSettings.ts";
+import { changeQueueSettings } from "../queue/queueSettings.ts";
 
 export const { usage, run } = changeQueueSettings({
 	summary: "Pauses a queue: within a second no job of it starts any more.",

@@ -15,13 +15,13 @@ import {
 	isJobId,
 	LIMIT,
 	refuseChoices,
-} from "../queueChange.ts";
+} from "../queue/queueChange.ts";
 import {
 	accessOf,
 	MATCHING,
 	openQueuesForCommand,
 	PRIORITY,
-} from "../queueCommand.ts";
+} from "../queue/queueCommand.ts";
 import { oneOf, present, text } from "../values.ts";
 
 /** A worker has the others. */

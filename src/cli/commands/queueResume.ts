@@ -1,4 +1,4 @@
-import { changeQueueSettings } from "../queueSettings.ts";
+import { changeQueueSettings } from "../queue/queueSettings.ts";
 
 export const { usage, run } = changeQueueSettings({
 	summary: "Lets the jobs of a paused queue start again, within a second.",

@@ -14,13 +14,13 @@ import {
 	isJobId,
 	LIMIT,
 	refuseChoices,
-} from "../queueChange.ts";
+} from "../queue/queueChange.ts";
 import {
 	accessOf,
 	MATCHING,
 	openQueuesForCommand,
 	PRIORITY,
-} from "../queueCommand.ts";
+} from "../queue/queueCommand.ts";
 import { duration, integer, present, text } from "../values.ts";
 
 export const { usage, run } = command({

@@ -12,7 +12,7 @@ import {
 	type PrintedJob,
 	reportFailures,
 	timeOf,
-} from "../queueCommand.ts";
+} from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 import { integer, oneOf, present, text } from "../values.ts";
 
@@ -73,10 +73,8 @@ export const { usage, run } = command({
 		return {
 			value: { jobs: shown, next, failures: failuresAsJson(failures) },
 			lines: shown.length === 0 ? ["no jobs"] : printed(shown, TIME[state]),
-			notes: [
-				...(next === null ? [] : [`there may be more: --after ${next}`]),
-				...notes,
-			],
+			hints: next === null ? [] : [`there may be more: --after ${next}`],
+			notes,
 			code,
 		};
 	},

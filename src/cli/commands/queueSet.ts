@@ -1,5 +1,5 @@
 import { argument, command, many } from "../command.ts";
-import { SETTINGS_OPTIONS, setAndPrint } from "../queueSettings.ts";
+import { SETTINGS_OPTIONS, setAndPrint } from "../queue/queueSettings.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({

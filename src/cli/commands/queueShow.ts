@@ -6,7 +6,7 @@ import {
 	jobAsJson,
 	openQueuesForCommand,
 	type PrintedJob,
-} from "../queueCommand.ts";
+} from "../queue/queueCommand.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({

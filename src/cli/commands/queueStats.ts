@@ -13,7 +13,7 @@ import {
 	formatAge,
 	openQueuesForCommand,
 	reportFailures,
-} from "../queueCommand.ts";
+} from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 import { duration, text } from "../values.ts";
 

@@ -11,8 +11,8 @@ import type { UsageDay } from "../../usage/usageStore.ts";
 import { plural } from "../../util/format.ts";
 import { UsageError, wrap } from "../arguments.ts";
 import { argument, command, JSON_FLAG, option, optional } from "../command.ts";
-import { DAYS, daysOf } from "../days.ts";
-import { clientsLine, documentsLine, periodLine } from "../usageLines.ts";
+import { DAYS, daysOf } from "../usage/days.ts";
+import { clientsLine, documentsLine, periodLine } from "../usage/usageLines.ts";
 import { text } from "../values.ts";
 
 const DEFAULT_DAYS = 30;

@@ -12,8 +12,8 @@ import {
 	USAGE_EXIT_CODES,
 	usageOptions,
 	usageResult,
-} from "../usageCommand.ts";
-import { documentName } from "../usageLines.ts";
+} from "../usage/usageCommand.ts";
+import { documentName } from "../usage/usageLines.ts";
 
 export const { usage, run } = command({
 	summary: "Prints which documents clients sent, how often, and when last.",

@@ -8,7 +8,7 @@ import {
 	USAGE_EXIT_CODES,
 	usageOptions,
 	usageResult,
-} from "../usageCommand.ts";
+} from "../usage/usageCommand.ts";
 
 export const { usage, run } = command({
 	summary:

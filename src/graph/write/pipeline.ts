@@ -43,8 +43,7 @@ export interface Written<T> {
  * write, commit, invalidate, deliver, confirm (docs/consistency.md "2. Writes
  * and the outbox"). The commit alone decides whether the write happened.
  *
- * With a trace, each call is one write of it: names and numbers only, never
- * what is written.
+ * With a trace, each call is one write of it: names and numbers, no content.
  */
 export class WritePipeline implements Writer {
 	readonly store: Store;

@@ -2,9 +2,9 @@ import type {
 	DocumentCount,
 	NamedCount,
 	Period,
-} from "../usage/usageReport.ts";
-import { formatNumber, plural } from "../util/format.ts";
-import { columns } from "./arguments.ts";
+} from "../../usage/usageReport.ts";
+import { formatNumber, plural } from "../../util/format.ts";
+import { columns } from "../arguments.ts";
 
 /** Of clients or documents in one line. */
 const NAMED = 5;

@@ -1,16 +1,16 @@
-import { readUsage } from "../app/usage.ts";
-import type { Config } from "../config/config.ts";
+import { readUsage } from "../../app/usage.ts";
+import type { Config } from "../../config/config.ts";
 import {
 	type Period,
 	periodOf,
 	reportUsage,
 	type UsageReport,
-} from "../usage/usageReport.ts";
-import { INCOMPLETE } from "./arguments.ts";
-import { JSON_FLAG, option, type Result } from "./command.ts";
+} from "../../usage/usageReport.ts";
+import { INCOMPLETE } from "../arguments.ts";
+import { JSON_FLAG, option, type Result } from "../command.ts";
+import { text } from "../values.ts";
 import { DAYS, daysOf } from "./days.ts";
 import { incompleteLine, type UsageRow, usageTable } from "./usageLines.ts";
-import { text } from "./values.ts";
 
 /** What `usage fields` and `usage documents` have in common; `unused` says what they print with `--unused`. */
 export const usageOptions = (unused: string) => ({

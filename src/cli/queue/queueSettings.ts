@@ -1,24 +1,24 @@
-import { changeSettings } from "../queue/queueAdmin.ts";
+import { changeSettings } from "../../queue/queueAdmin.ts";
 import {
 	printSetting,
 	type QueueSettings,
 	SETTING_NAMES,
-} from "../queue/settings.ts";
+} from "../../queue/settings.ts";
 import {
 	argument,
 	command,
 	DRY_RUN_FLAG,
 	JSON_FLAG,
 	type Result,
-} from "./command.ts";
-import type { CommandContext } from "./commandContext.ts";
+} from "../command.ts";
+import type { CommandContext } from "../commandContext.ts";
+import { text } from "../values.ts";
 import {
 	accessOf,
 	failuresAsJson,
 	openQueuesForCommand,
 	reportFailures,
 } from "./queueCommand.ts";
-import { text } from "./values.ts";
 
 /** What `queue set`, `queue pause` and `queue resume` have in common. */
 export const SETTINGS_OPTIONS = {

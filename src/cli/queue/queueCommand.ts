@@ -1,18 +1,18 @@
-import type { OpenQueues } from "../app/openQueues.ts";
-import type { AccessMode } from "../app/openStore.ts";
-import { readConfig } from "../config/config.ts";
-import type { CorkboardError } from "../errors.ts";
-import type { QueuedJob } from "../queue/changeJobs.ts";
-import { formatJobId } from "../queue/jobId.ts";
+import type { OpenQueues } from "../../app/openQueues.ts";
+import type { AccessMode } from "../../app/openStore.ts";
+import { readConfig } from "../../config/config.ts";
+import type { CorkboardError } from "../../errors.ts";
+import type { QueuedJob } from "../../queue/changeJobs.ts";
+import { formatJobId } from "../../queue/jobId.ts";
 import {
 	type JobState,
 	PRIORITIES,
 	type Priority,
 	STATE,
-} from "../queue/jobStore.ts";
-import { option } from "./command.ts";
-import type { CommandContext } from "./commandContext.ts";
-import { mapped, oneOf, text } from "./values.ts";
+} from "../../queue/jobStore.ts";
+import { option } from "../command.ts";
+import type { CommandContext } from "../commandContext.ts";
+import { mapped, oneOf, text } from "../values.ts";
 
 /** What the commands of the group `queue` have in common. */
 
@@ -38,7 +38,7 @@ export async function openQueuesForCommand(
 ): Promise<OpenQueues> {
 	const config = readConfig(context.env, { secret: "unneeded" });
 	// Loaded on demand: the help does not need it.
-	const { openQueues } = await import("../app/openQueues.ts");
+	const { openQueues } = await import("../../app/openQueues.ts");
 	const queues = await openQueues(config, access);
 	if (queues.topologyProblem !== null) {
 		context.stderr(`corkboard: warning: ${queues.topologyProblem.message}`);

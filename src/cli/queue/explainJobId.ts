@@ -1,13 +1,13 @@
-import { queuesOf } from "../app/openQueues.ts";
-import { readConfiguredTopology } from "../app/openTopology.ts";
-import { readConfig } from "../config/config.ts";
-import { CorkboardError } from "../errors.ts";
-import { HOUR_US } from "../queue/bucket.ts";
-import { createdAtOf, formatJobId, type JobId } from "../queue/jobId.ts";
-import { hostInRanges } from "../topology/ranges.ts";
-import { columns } from "./arguments.ts";
-import type { Result } from "./command.ts";
-import type { CommandContext } from "./commandContext.ts";
+import { queuesOf } from "../../app/openQueues.ts";
+import { readConfiguredTopology } from "../../app/openTopology.ts";
+import { readConfig } from "../../config/config.ts";
+import { CorkboardError } from "../../errors.ts";
+import { HOUR_US } from "../../queue/bucket.ts";
+import { createdAtOf, formatJobId, type JobId } from "../../queue/jobId.ts";
+import { hostInRanges } from "../../topology/ranges.ts";
+import { columns } from "../arguments.ts";
+import type { Result } from "../command.ts";
+import type { CommandContext } from "../commandContext.ts";
 import { dateOf, openQueuesForCommand } from "./queueCommand.ts";
 
 /** What `id` prints of the id of a job. */

@@ -1,15 +1,15 @@
-import { CorkboardError } from "../errors.ts";
+import { CorkboardError } from "../../errors.ts";
 import {
 	type ChangedJobs,
 	DEFAULT_LIMIT,
 	lookupJobs,
-} from "../queue/changeJobs.ts";
-import { formatJobId, parseJobId } from "../queue/jobId.ts";
-import type { JobChange, JobState, JobStore } from "../queue/jobStore.ts";
-import { plural } from "../util/format.ts";
-import { UsageError } from "./arguments.ts";
-import { option, type Result } from "./command.ts";
-import { integer } from "./values.ts";
+} from "../../queue/changeJobs.ts";
+import { formatJobId, parseJobId } from "../../queue/jobId.ts";
+import type { JobChange, JobState, JobStore } from "../../queue/jobStore.ts";
+import { plural } from "../../util/format.ts";
+import { UsageError } from "../arguments.ts";
+import { option, type Result } from "../command.ts";
+import { integer } from "../values.ts";
 
 /** What `queue retry` and `queue remove` have in common. */
 
@@ -52,7 +52,7 @@ export function changedResult({
 	return {
 		value: { queue, dryRun, found: found.length, changed, hasMore, jobs },
 		lines: dryRun ? jobs : [`${plural(changed, "job")} ${verb}`],
-		notes: [
+		hints: [
 			...(dryRun ? [`${plural(found.length, "job")} would be ${verb}`] : []),
 			...(!dryRun && less > 0
 				? [`${plural(less, "job")} had changed meanwhile`]

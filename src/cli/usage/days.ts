@@ -1,5 +1,5 @@
-import { UsageError } from "./arguments.ts";
-import type { Kind } from "./values.ts";
+import { UsageError } from "../arguments.ts";
+import type { Kind } from "../values.ts";
 
 /** What `--unused` takes: `30d`. */
 export const DAYS: Kind<number> = {
