@@ -46,7 +46,6 @@ const SUMMARY: readonly (readonly [
 	["reads", "text", "any document"],
 	["reads", "known", "a known document"],
 	["hot", "known", "a known document, 30 objects over and over"],
-	["reads", "mysql", "MySQL alone, no caches"],
 ];
 
 /** The chart, and how many times cheaper than the best peer Corkboard is. */
