@@ -108,6 +108,8 @@ export class OpenLoad {
 	readonly acknowledged: Acknowledged[] = [];
 	/** The first of them, as sentences. */
 	readonly failures: string[] = [];
+	/** When the newest read began that showed an object, by its id. Milliseconds. */
+	readonly shown = new Map<string, number>();
 	reads = 0;
 	writes = 0;
 	failed = 0;
@@ -115,6 +117,7 @@ export class OpenLoad {
 	slowestWriteMs = 0;
 	readonly #clients: readonly Client[];
 	readonly #writers: readonly Writer[];
+	readonly #keptFailures: number;
 	readonly #running = new Set<Promise<void>>();
 	readonly #timer: NodeJS.Timeout;
 
@@ -124,7 +127,10 @@ export class OpenLoad {
 		/** A second. */
 		readonly reads: number;
 		readonly writes: number;
+		/** How many failures are kept as sentences. */
+		readonly keptFailures?: number;
 	}) {
+		this.#keptFailures = options.keptFailures ?? KEPT_FAILURES;
 		this.#clients = options.clients;
 		this.#writers = options.writers;
 		const began = performance.now();
@@ -147,7 +153,7 @@ export class OpenLoad {
 		const running = (kind === "read" ? this.#read(number) : this.#write(number))
 			.catch((thrown: Error) => {
 				this.failed++;
-				if (this.failures.length < KEPT_FAILURES) {
+				if (this.failures.length < this.#keptFailures) {
 					this.failures.push(`${kind}: ${thrown.message}`);
 				}
 			})
@@ -184,6 +190,7 @@ export class OpenLoad {
 		const recent = this.acknowledged.slice(-READ_AMONG);
 		const wanted = recent[Math.floor(Math.random() * recent.length)];
 		if (wanted === undefined) return;
+		const began = performance.now();
 		const { pin } = (await at(this.#clients, number).ask(
 			"query ($id: ID!) { pin(id: $id) { title } }",
 			{ id: wanted.id },
@@ -193,10 +200,12 @@ export class OpenLoad {
 				`expected ${wanted.title} of ${wanted.id} but got: ${pin?.title ?? null}`,
 			);
 		}
+		const last = this.shown.get(wanted.id) ?? 0;
+		this.shown.set(wanted.id, Math.max(last, began));
 	}
 }
 
-/** What the servers show of these ids in the end: titles by id. */
+/** What the servers show of these ids in the end: titles of pins and names of users, by id. */
 export async function readTitles(
 	clients: readonly Client[],
 	ids: readonly string[],
@@ -204,12 +213,18 @@ export async function readTitles(
 	const titles = new Map<string, string>();
 	for (let from = 0; from < ids.length; from += LOOKED_AT) {
 		const { nodes } = (await at(clients, from / LOOKED_AT).ask(
-			"query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Pin { title } } }",
+			"query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Pin { title } ... on User { username } } }",
 			{ ids: ids.slice(from, from + LOOKED_AT) },
 		)) as {
-			readonly nodes: readonly ({ id: string; title: string } | null)[];
+			readonly nodes: readonly ({
+				readonly id: string;
+				readonly title?: string;
+				readonly username?: string;
+			} | null)[];
 		};
-		for (const node of nodes) if (node) titles.set(node.id, node.title);
+		for (const node of nodes) {
+			if (node) titles.set(node.id, node.title ?? node.username ?? "");
+		}
 	}
 	return titles;
 }

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -9,145 +7,24 @@ import {
 	readTitles,
 	signUp,
 } from "../../attack/promote/load.ts";
+import {
+	BACK_MS,
+	failOver,
+	follow,
+	type NamedFleet,
+	SignUps,
+	startNamedFleet,
+	takeWrites,
+} from "../../attack/promote/namedFleet.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
-import { runProgram, serve } from "../../helpers/program.ts";
-import { TcpProxy } from "../../helpers/tcpProxy.ts";
-import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { serve } from "../../helpers/program.ts";
 import { until } from "../../helpers/until.ts";
-import { startMemcached } from "../../services/memcached.ts";
-import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
-import { startRedis } from "../../services/redis.ts";
+import { caughtUp } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
-import { PASSWORD, USER } from "../../services/sql.ts";
-
-/** Two seconds are what is promised; a busy machine gets more. */
-const BACK_MS = 10_000;
-
-/** Two processes, and a pair of which they know one name only. */
-async function startWorld() {
-	await using stack = new AsyncDisposableStack();
-	const [pair, memcached, redis] = await Promise.all([
-		startMysqlPair(),
-		startMemcached(),
-		startRedis(),
-	]);
-	for (const one of [pair, memcached, redis]) {
-		stack.use(one as AsyncDisposable);
-	}
-	const { primary: a, replica: b } = pair;
-	const name = stack.use(await TcpProxy.to(a.port));
-	const folder = stack.use(temporaryFolder());
-	const file = join(folder.path, "topology.json");
-	const host = `127.0.0.1:${name.port}`;
-	const primary = `mysql://${USER}:${PASSWORD}@${host}`;
-	const range = [0, 3];
-	writeFileSync(
-		file,
-		JSON.stringify({
-			version: 1,
-			shards: [{ range, primary, open: true }],
-			lookups: [{ range, primary }],
-		}),
-	);
-	const env = {
-		CORKBOARD_TOPOLOGY: file,
-		CORKBOARD_MODE: "development",
-		CORKBOARD_SECRET: "of this test alone, of 32 bytes or more",
-		CORKBOARD_MEMCACHED: memcached.address,
-		CORKBOARD_REDIS: redis.url,
-		HOST: "127.0.0.1",
-		PORT: "0",
-	};
-	const made = await runProgram(["init"], { env });
-	assert.equal(made.code, 0, made.err);
-	const servers = [stack.use(await serve(env)), stack.use(await serve(env))];
-	const clients = servers.map(({ url }) => stack.use(new Client(url)));
-	const owned = stack.move();
-	return {
-		a,
-		b,
-		name,
-		host,
-		env,
-		clients,
-		servers,
-		/** Runs a command and returns what it prints with `--json`. */
-		async run(...args: readonly string[]) {
-			const { code, out, err } = await runProgram([...args, "--json"], {
-				env,
-			});
-			assert.notEqual(out, "", err);
-			return { code, json: JSON.parse(out) };
-		},
-		[Symbol.asyncDispose]: () => owned.disposeAsync(),
-	};
-}
-
-type World = Awaited<ReturnType<typeof startWorld>>;
-
-const takeWrites = (server: Server) =>
-	ask(
-		server,
-		"STOP REPLICA",
-		"RESET REPLICA ALL",
-		"SET GLOBAL super_read_only = OFF",
-		"SET GLOBAL read_only = OFF",
-	);
-
-async function follow(replica: Server, source: Server, delay = 0) {
-	await ask(
-		replica,
-		`CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = ${source.port}, SOURCE_USER = '${USER}', SOURCE_PASSWORD = '${PASSWORD}', SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 0, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_DELAY = ${delay}`,
-		"START REPLICA",
-	);
-}
-
-/** New users with names of their own, at a fixed rate: each that is refused is written down. */
-class SignUps {
-	readonly users: { readonly id: string; readonly username: string }[] = [];
-	readonly failures: string[] = [];
-	readonly #running = new Set<Promise<void>>();
-	readonly #timer: NodeJS.Timeout;
-	#count = 0;
-
-	constructor(
-		clients: readonly Client[],
-		prefix: string,
-		/** Milliseconds between two. */
-		every = 100,
-	) {
-		this.#timer = setInterval(() => {
-			const number = this.#count++;
-			const username = `${prefix}${number}`;
-			const running = this.#one(
-				clients[number % clients.length] as Client,
-				username,
-			).finally(() => this.#running.delete(running));
-			this.#running.add(running);
-		}, every);
-	}
-
-	async end(): Promise<void> {
-		clearInterval(this.#timer);
-		await Promise.all(this.#running);
-	}
-
-	async #one(client: Client, username: string): Promise<void> {
-		try {
-			const { made } = (await client.ask(
-				"mutation ($input: CreateUserInput!) { made: createUser(input: $input) { user { id } } }",
-				{ input: { username } },
-			)) as { readonly made: { readonly user: { readonly id: string } } };
-			this.users.push({ id: made.user.id, username });
-		} catch (thrown) {
-			this.failures.push((thrown as Error).message);
-		}
-	}
-}
 
 /** Loads both processes around a failover, and asserts that nothing that was acknowledged is missing. */
 async function survives(
-	world: World,
+	world: NamedFleet,
 	prefix: string,
 	failOver: () => Promise<void>,
 	/** Whether requests that are on their way may fail, because their connections are cut. */
@@ -193,14 +70,8 @@ async function survives(
 
 describe("A name that leads to another server, under load", () => {
 	test("loses nothing and gives no false conflict, whatever connections are left, how far the old server is behind, and when it leads back", async () => {
-		await using world = await startWorld();
+		await using world = await startNamedFleet();
 		const { a, b, name } = world;
-		/** As a managed database does it: the old one takes no writes, the new one has all. */
-		const failOver = async (old: Server, next: Server) => {
-			await ask(old, "SET GLOBAL super_read_only = ON");
-			await caughtUp({ primary: old, replica: next });
-			await takeWrites(next);
-		};
 		await survives(world, "left", async () => {
 			await failOver(a, b);
 			name.redirect(b.port);
@@ -238,7 +109,7 @@ describe("A name that leads to another server, under load", () => {
 	});
 
 	test("stops writes to a server that lacks what was acknowledged, shows nothing of that, and gives no id twice, until the loss is accepted", async () => {
-		await using world = await startWorld();
+		await using world = await startNamedFleet();
 		const { a, b, name, host, clients, run } = world;
 		const [first, second] = clients as [Client, Client];
 		const writer = await signUp(first, "kept_writer");
