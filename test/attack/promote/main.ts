@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { countOf, numberOf, UsageError } from "../../../tools/namedProgram.ts";
 import { attackDead, DEATHS, isBroken } from "./deadAttack.ts";
+import { attackNames, type NamesRound } from "./namesAttack.ts";
 import { attackOpening, type OpeningReport } from "./openingAttack.ts";
 import {
 	attackPromotions,
@@ -26,6 +27,9 @@ and promotes back and forth meanwhile. The driver's own list of acknowledged wri
   --open N        no promotions: N shards of a second pair are opened, and new users read everywhere
   --dead          each round kills, stops or cuts off the primary of a new pair, whose replica is
                   held back, while a server sleeps: what promote --dead states as lost has to be what is lost
+  --names         each round leads the one name of a pair to the other server: with old connections left, cut,
+                  or led to the old server first, or without the last writes, until fleet accept takes the loss
+  --seed S        of the flips of --names (default 1)
   --store-faults  no promotions: three ZooKeeper servers are stopped and killed, each and all until every
                   session has expired, and 50 publishers are killed
   --json          print the report as JSON
@@ -50,6 +54,8 @@ export async function run(args: readonly string[]): Promise<number> {
 			stop: { type: "boolean", default: false },
 			open: { type: "string" },
 			dead: { type: "boolean", default: false },
+			names: { type: "boolean", default: false },
+			seed: { type: "string" },
 			"store-faults": { type: "boolean", default: false },
 			json: { type: "boolean", default: false },
 		},
@@ -80,6 +86,12 @@ export async function run(args: readonly string[]): Promise<number> {
 		const report = await attackStore({ ...load, kills: KILLS }, console.error);
 		printed(report, storeSummary);
 		return report.isBroken ? 1 : 0;
+	}
+	if (values.names) {
+		const seed = countOf("seed", values.seed, 1, 0);
+		const rounds = await attackNames({ ...load, seed }, console.error);
+		printed(rounds, namesSummary);
+		return rounds.some(({ broken }) => broken.length > 0) ? 1 : 0;
 	}
 	if (values.dead) return attackDeadPrimaries(load);
 	const report = await attackPromotions(load, console.error);
@@ -127,6 +139,19 @@ function openingSummary(report: OpeningReport): string {
 		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms), ${report.followed} reads of new users: ${report.failed} failed, ${report.nulls} answered null`,
 		`${report.lost.length} lost`,
 		...report.failures,
+	].join("\n");
+}
+
+function namesSummary(rounds: readonly NamesRound[]): string {
+	const sum = (count: (round: NamesRound) => number) =>
+		rounds.reduce((all, round) => all + count(round), 0);
+	return [
+		...rounds.map(
+			({ flip, backMs, acknowledged, failed, lost, inFlight, broken }, nth) =>
+				`  ${nth + 1}: ${flip}, writes back after ${Math.round(backMs)} ms; ${acknowledged} acknowledged, ${failed} requests failed, ${lost} lost and named, ${inFlight} named and never acknowledged, ${broken.length} broken promises`,
+		),
+		`${rounds.length} flips, ${sum(({ reads }) => reads)} reads, ${sum(({ acknowledged }) => acknowledged)} acknowledged writes, ${sum(({ lost }) => lost)} lost, ${sum(({ conflicts }) => conflicts)} conflicts, ${sum(({ broken }) => broken.length)} broken promises`,
+		...rounds.flatMap(({ broken }) => broken),
 	].join("\n");
 }
 
