@@ -173,7 +173,10 @@ async function setStates(
 			const states = candidates.map(
 				({ id, reservations, heldBy }, at): DecidedState => {
 					const data = objects[at] ?? null;
-					if (data === null || data.state === "rejected") {
+					if (data === null) {
+						return { status: "absent", unheld: reservations };
+					}
+					if (data.state === "rejected") {
 						return { status: "rejected", unheld: reservations };
 					}
 					if (data.state !== "pending") {

@@ -122,6 +122,7 @@ async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
 	const activation =
 		delivery.activations.get(id) ?? (await activate(pipeline, id));
 	if (activation.status === "active") return id;
+	if (activation.status === "absent") throw creationLost();
 	if (idempotency === undefined) throw keyTaken();
 	return firstOfRepeated(pipeline, id, idempotency, activation);
 }
@@ -158,7 +159,15 @@ async function firstOfRepeated(
 		await invalidateUnchanged(pipeline, first.id);
 		return first.id;
 	}
-	throw keyTaken();
+	throw status === "absent" ? creationLost() : keyTaken();
+}
+
+/** The object was committed, but a failover has led to a server that lacks it. */
+function creationLost(): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		"A failover lost this write while it was under way. Send it again.",
+	);
 }
 
 async function readLookup(

@@ -80,6 +80,34 @@ function failing(fails: {
 		});
 }
 
+/** A storage in which objects are absent, as on a server that lacks what was committed. */
+function losing(isLost: () => "read" | "locked" | null) {
+	return (storage: Storage): Storage =>
+		new Proxy(storage, {
+			get(target, name) {
+				if (name === "read" && isLost() === "read") {
+					return async (...call: Parameters<Storage["read"]>) =>
+						call[0] === "objects"
+							? call[1].map(() => null)
+							: target.read(...call);
+				}
+				if (name === "transact" && isLost() === "locked") {
+					return <T>(transaction: Transaction<T>) =>
+						target.transact({
+							...transaction,
+							decide: (reads) =>
+								transaction.decide({
+									...reads,
+									objects: reads.objects.map(() => null),
+								}),
+						});
+				}
+				const value = Reflect.get(target, name, target);
+				return typeof value === "function" ? value.bind(target) : value;
+			},
+		});
+}
+
 describe("writes", () => {
 	let graph: Embedded;
 	let users = 0;
@@ -511,6 +539,24 @@ describe("natural keys", () => {
 		const [user] = await new View(graph.cold(), null).readObjects([id]);
 		assert.equal((user as { id: Id }).id, id);
 	});
+
+	for (const where of ["read", "locked"] as const) {
+		it(`are not taken, but the user is lost, where a failover lost the pending user before it was ${where}`, async () => {
+			let lost: "read" | "locked" | null = null;
+			await using graph = await openEmbedded({
+				wrap: losing(() => lost),
+			});
+			lost = where;
+			await assert.rejects(
+				graph.writes.create({ type: "User", data: { username: "ada" } }),
+				isCode("UNAVAILABLE"),
+			);
+			lost = null;
+			if (where === "locked") {
+				await graph.writes.create({ type: "User", data: { username: "ada" } });
+			}
+		});
+	}
 
 	it("are released by their token alone: from a to b and back keeps a", async () => {
 		await using graph = await openEmbedded();
