@@ -7,7 +7,7 @@ import { posix } from "node:path";
  */
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	"": [
-		["util", "errors.ts", "diagnostics.ts"],
+		["util", "errors.ts", "diagnostics.ts", "trace.ts"],
 		["id"],
 		["model", "topology"],
 		["storage", "cache"],
@@ -16,7 +16,9 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["plan", "ops", "feed"],
 		["graphql"],
 		["domain"],
-		["server", "demo", "config", "metrics", "traces", "usage", "worker"],
+		["demo", "config", "traces", "worker"],
+		["server"],
+		["metrics", "usage"],
 		["app"],
 		["fleet"],
 		["cli"],
@@ -30,6 +32,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	ops: [["."], ["import", "verify"], ["jobs"]],
 	fleet: [["server"], ["map"], ["preflight"], ["operations"], ["."]],
 	server: [
+		["diagnostics.ts"],
 		["auth", "http", "log.ts"],
 		["limits", "requests"],
 		["documents"],

@@ -1,6 +1,6 @@
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { CHANNELS, type FeedPushed } from "../../src/diagnostics.ts";
+import { FEED_CHANNELS, type FeedPushed } from "../../src/feed/diagnostics.ts";
 import { feedPin } from "../../src/feed/jobs/feedPin.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -45,10 +45,10 @@ export async function measurePushLimit(
 			}),
 		);
 		let rows = 0;
-		const count = (message: unknown) => {
-			rows += (message as FeedPushed).rows;
+		const count = (message: FeedPushed) => {
+			rows += message.rows;
 		};
-		CHANNELS.feedPushed.subscribe(count);
+		FEED_CHANNELS.feedPushed.subscribe(count);
 		const own = process.cpuUsage();
 		const began = performance.now();
 		{
@@ -64,7 +64,7 @@ export async function measurePushLimit(
 		}
 		const pushMs = performance.now() - began;
 		const { user, system } = process.cpuUsage(own);
-		CHANNELS.feedPushed.unsubscribe(count);
+		FEED_CHANNELS.feedPushed.unsubscribe(count);
 		const looks: number[] = [];
 		for (const looker of lookersOf(fleet, Math.ceil(options.lookers / 4))) {
 			const at = performance.now();

@@ -1,7 +1,8 @@
 /** A worker of the queue, as `corkboard worker` is one, which reports to its parent how long each page of followers took. */
+
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { CHANNELS, type FeedPushed } from "../../src/diagnostics.ts";
+import { FEED_CHANNELS, type FeedPushed } from "../../src/feed/diagnostics.ts";
 
 /** To the parent: pages that were pushed since the last message. */
 export interface WorkerReport {
@@ -13,8 +14,7 @@ const REPORT_MS = 500;
 
 let lagsMs: number[] = [];
 let rows = 0;
-CHANNELS.feedPushed.subscribe((message) => {
-	const pushed = message as FeedPushed;
+FEED_CHANNELS.feedPushed.subscribe((pushed: FeedPushed) => {
 	lagsMs.push(pushed.lagMs);
 	rows += pushed.rows;
 });

@@ -5,11 +5,14 @@
  *
  *     node --expose-gc --no-opt --no-maglev server.ts
  */
+
 import { createHook } from "node:async_hooks";
 import { connect } from "node:net";
 import { PerformanceObserver } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CacheCall, Statement } from "../../src/diagnostics.ts";
+import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
+import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
+import type { Statement } from "../../src/trace.ts";
 import type { QueryName } from "../queries.ts";
 import type { Counts, GuardMessage, GuardRequest } from "./messages.ts";
 
@@ -27,7 +30,6 @@ const { startCorkboardServer } = await import(
 	"../../src/app/startCorkboardServer.ts"
 );
 const { readConfig } = await import("../../src/config/config.ts");
-const { CHANNELS } = await import("../../src/diagnostics.ts");
 const { createFieldReaders } = await import("../../src/model/fieldReaders.ts");
 const { importLines } = await import("../../src/ops/import/importLines.ts");
 const { guardGraph, SUBJECT } = await import("./graph.ts");
@@ -38,12 +40,11 @@ let statements = 0;
 let cacheCommands = 0;
 let promises = 0;
 let collections = 0;
-CHANNELS.statement.subscribe((message) => {
+STORAGE_CHANNELS.statement.subscribe((message: Statement) => {
 	// The outbox worker looks for entries from time to time, whatever is asked.
-	if (!/outbox/i.test((message as Statement).name)) statements++;
+	if (!/outbox/i.test(message.name)) statements++;
 });
-CHANNELS.cacheCall.subscribe((message) => {
-	const { verb } = message as CacheCall;
+CACHE_CHANNELS.cacheCall.subscribe(({ verb }: CacheCall) => {
 	if (verb === "get" || verb === "lease" || verb === "set") cacheCommands++;
 });
 new PerformanceObserver((list) => {

@@ -1,8 +1,7 @@
 import {
 	type AcknowledgedCommit,
-	CHANNELS,
-	type DatabaseHost,
-} from "../diagnostics.ts";
+	STORAGE_CHANNELS,
+} from "../storage/diagnostics.ts";
 import { AcknowledgedGtids } from "../storage/mysql/driver/acknowledgedGtids.ts";
 import { parseGtidSet } from "../storage/mysql/driver/gtidSet.ts";
 import type {
@@ -10,6 +9,10 @@ import type {
 	HostQuestion,
 	RememberedWrite,
 } from "../topology/asks.ts";
+import {
+	type DatabaseHost,
+	TOPOLOGY_CHANNELS,
+} from "../topology/diagnostics.ts";
 
 /** Of each host the last writes are remembered by name. */
 const REMEMBERED = 10_000;
@@ -36,8 +39,8 @@ export class AcknowledgedWrites implements Disposable {
 	readonly #hosts = new Map<string, HostMemory>();
 
 	constructor() {
-		CHANNELS.acknowledgedCommit.subscribe(this.#note);
-		CHANNELS.databaseHost.subscribe(this.#noteState);
+		STORAGE_CHANNELS.acknowledgedCommit.subscribe(this.#note);
+		TOPOLOGY_CHANNELS.databaseHost.subscribe(this.#noteState);
 	}
 
 	answer({ host, missing }: HostQuestion): HostAnswer {
@@ -62,12 +65,11 @@ export class AcknowledgedWrites implements Disposable {
 	}
 
 	[Symbol.dispose](): void {
-		CHANNELS.acknowledgedCommit.unsubscribe(this.#note);
-		CHANNELS.databaseHost.unsubscribe(this.#noteState);
+		STORAGE_CHANNELS.acknowledgedCommit.unsubscribe(this.#note);
+		TOPOLOGY_CHANNELS.databaseHost.unsubscribe(this.#noteState);
 	}
 
-	readonly #note = (message: unknown): void => {
-		const { host, gtid, wrote } = message as AcknowledgedCommit;
+	readonly #note = ({ host, gtid, wrote }: AcknowledgedCommit): void => {
 		const known = this.#hostOf(host);
 		known.gtids.note(gtid);
 		known.acknowledgedAt = performance.now();
@@ -75,8 +77,7 @@ export class AcknowledgedWrites implements Disposable {
 		known.next = (known.next + 1) % REMEMBERED;
 	};
 
-	readonly #noteState = (message: unknown): void => {
-		const { host, state } = message as DatabaseHost;
+	readonly #noteState = ({ host, state }: DatabaseHost): void => {
 		this.#hostOf(host).isDown = state === "down";
 	};
 

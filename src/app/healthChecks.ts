@@ -1,6 +1,6 @@
+import { CACHE_CHANNELS, type CacheHost } from "../cache/diagnostics.ts";
 import { redisHost } from "../cache/redisUrl.ts";
 import type { Config } from "../config/config.ts";
-import { type CacheHost, CHANNELS } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import { packId } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
@@ -47,13 +47,12 @@ export function createHealthChecks(corkboard: {
 		].map((cache) => [nameOf(cache), { ...cache, state: "up" }]),
 	);
 
-	const onCacheHost = (message: unknown) => {
-		const { layer, host, state, error } = message as CacheHost;
+	const onCacheHost = ({ layer, host, state, error }: CacheHost) => {
 		const name = nameOf({ layer, host });
 		if (!caches.has(name)) return;
 		caches.set(name, { layer, host, state, ...errorOf(error) });
 	};
-	CHANNELS.cacheHost.subscribe(onCacheHost);
+	CACHE_CHANNELS.cacheHost.subscribe(onCacheHost);
 
 	async function probe(hosts: HostShards): Promise<HostHealth> {
 		const { host, shards, modShards } = hosts;
@@ -88,7 +87,7 @@ export function createHealthChecks(corkboard: {
 			};
 		},
 		[Symbol.dispose]() {
-			CHANNELS.cacheHost.unsubscribe(onCacheHost);
+			CACHE_CHANNELS.cacheHost.unsubscribe(onCacheHost);
 		},
 	};
 }

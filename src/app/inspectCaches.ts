@@ -1,11 +1,12 @@
 import { isLate } from "../cache/cacheConnection.ts";
+import { CACHE_CHANNELS, type CacheHost } from "../cache/diagnostics.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
 import { RedisConnections } from "../cache/redisConnections.ts";
 import { redisHost } from "../cache/redisUrl.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import type { Config } from "../config/config.ts";
-import { type CacheHost, type CacheLayer, CHANNELS } from "../diagnostics.ts";
+import type { CacheLayer } from "../trace.ts";
 import { type Deadline, deadlineIn } from "../util/deadline.ts";
 
 /** Time for all hosts, connecting included. Milliseconds. */
@@ -43,8 +44,7 @@ export async function inspectCaches(
 		string,
 		Pick<CacheReport, "isSilent"> & { readonly error: string }
 	>();
-	const note = (message: unknown) => {
-		const { layer, host, error } = message as CacheHost;
+	const note = ({ layer, host, error }: CacheHost) => {
 		const reason = error instanceof Error ? error.message : String(error);
 		errors.set(`${layer} ${host}`, { error: reason, isSilent: isLate(error) });
 	};
@@ -52,7 +52,7 @@ export async function inspectCaches(
 		await using asked = cache;
 		await asked.getOrLease([KEY]);
 	};
-	CHANNELS.cacheHost.subscribe(note);
+	CACHE_CHANNELS.cacheHost.subscribe(note);
 	try {
 		await Promise.all([
 			...memcached.map((host) =>
@@ -70,7 +70,7 @@ export async function inspectCaches(
 					]),
 		]);
 	} finally {
-		CHANNELS.cacheHost.unsubscribe(note);
+		CACHE_CHANNELS.cacheHost.unsubscribe(note);
 	}
 	const reportOf = (layer: CacheLayer, host: string): CacheReport => ({
 		layer,

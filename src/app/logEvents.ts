@@ -1,25 +1,15 @@
-import {
-	type CacheHost,
-	CHANNELS,
-	type DatabaseClock,
-	type DatabaseFailure,
-	type DatabaseHost,
-	type DatabaseLoss,
-	type DatabaseServer,
-	type DeliveryPass,
-	type HeldShards,
-	type JobEnded,
-	type Levels,
-	type QueueRotation,
-	type SpansLost,
-	type StandbyEvent,
-	type TopologyEvent,
-	type UnreadOutboxes,
-	type WorkerProblem,
-} from "../diagnostics.ts";
+import { CACHE_CHANNELS } from "../cache/diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { FRESHNESS_CHANNELS } from "../freshness/diagnostics.ts";
+import { OUTBOX_CHANNELS } from "../graph/outbox/diagnostics.ts";
+import { QUEUE_CHANNELS } from "../queue/diagnostics.ts";
 import { REFUSED_WARNING_MS } from "../queue/rotation.ts";
 import type { createLog } from "../server/log.ts";
+import { POOL_LEVELS, STORAGE_CHANNELS } from "../storage/diagnostics.ts";
+import { TOPOLOGY_CHANNELS } from "../topology/diagnostics.ts";
+import { TRACE_CHANNELS } from "../traces/diagnostics.ts";
 import { sureSeconds } from "../util/sureSeconds.ts";
+import { WORKER_CHANNELS } from "../worker/diagnostics.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 
 type Log = ReturnType<typeof createLog>;
@@ -32,95 +22,65 @@ export function logEvents(log: Log): Disposable {
 	const failures = new Repeated();
 	let spansLost = 0;
 	const listeners = [
-		[
-			CHANNELS.topology,
-			(message: unknown) => {
-				const { path, state, version, error } = message as TopologyEvent;
-				const fields = { path, version, reason: reasonOf(error) };
-				if (state === "loaded") log.info(fields, "topology loaded");
-				else if (state === "rejected") log.error(fields, "topology rejected");
-				else if (state === "unreachable")
-					log.warn(fields, "topology store unreachable");
-				else log.warn(fields, "topology copy not saved");
-			},
-		],
-		[
-			CHANNELS.heldShards,
-			(message: unknown) => {
-				const { state, shards, missing, error } = message as HeldShards;
-				const held = { count: shards.length, shards: shards.slice(0, 20) };
-				if (state === "open") {
-					log.info(held, "shards open");
-					return;
-				}
-				const fields =
-					error === undefined
-						? {
-								missing: missing.length,
-								tables: missing.slice(0, NAMED_TABLES),
-								create: CREATE_TABLES,
-							}
-						: { reason: reasonOf(error) };
-				log.error({ ...held, ...fields }, "shards held");
-			},
-		],
-		[
-			CHANNELS.jobEnded,
-			(message: unknown) => {
-				const { id, outcome, error } = message as JobEnded;
-				if (outcome !== "failed") return;
-				log.error({ job: id, reason: reasonOf(error) }, "job failed");
-			},
-		],
-		[
-			CHANNELS.cacheHost,
-			(message: unknown) => {
-				const { layer, host, state, error } = message as CacheHost;
-				const fields = { layer, host, reason: reasonOf(error) };
-				if (state === "down") log.warn(fields, "cache host down");
-				else log.info(fields, "cache host up");
-			},
-		],
+		listen(TOPOLOGY_CHANNELS.topology, ({ path, state, version, error }) => {
+			const fields = { path, version, reason: reasonOf(error) };
+			if (state === "loaded") log.info(fields, "topology loaded");
+			else if (state === "rejected") log.error(fields, "topology rejected");
+			else if (state === "unreachable")
+				log.warn(fields, "topology store unreachable");
+			else log.warn(fields, "topology copy not saved");
+		}),
+		listen(STORAGE_CHANNELS.heldShards, ({ state, shards, missing, error }) => {
+			const held = { count: shards.length, shards: shards.slice(0, 20) };
+			if (state === "open") {
+				log.info(held, "shards open");
+				return;
+			}
+			const fields =
+				error === undefined
+					? {
+							missing: missing.length,
+							tables: missing.slice(0, NAMED_TABLES),
+							create: CREATE_TABLES,
+						}
+					: { reason: reasonOf(error) };
+			log.error({ ...held, ...fields }, "shards held");
+		}),
+		listen(WORKER_CHANNELS.jobEnded, ({ id, outcome, error }) => {
+			if (outcome !== "failed") return;
+			log.error({ job: id, reason: reasonOf(error) }, "job failed");
+		}),
+		listen(CACHE_CHANNELS.cacheHost, ({ layer, host, state, error }) => {
+			const fields = { layer, host, reason: reasonOf(error) };
+			if (state === "down") log.warn(fields, "cache host down");
+			else log.info(fields, "cache host up");
+		}),
 		...databaseEvents(log, failures),
-		[
-			CHANNELS.standby,
-			(message: unknown) => {
-				const { event, host, standby, reason } = message as StandbyEvent;
-				const fields = { host, standby, reason };
-				if (event === "switchToStandby") {
-					log.warn(fields, "feeds read from standby");
-				} else if (event === "switchToPrimary") {
-					log.info(fields, "feeds read from primary");
-				}
-			},
-		],
-		[
-			CHANNELS.unreadOutboxes,
-			(message: unknown) => {
-				const { shards } = message as UnreadOutboxes;
-				const fields = { count: shards.length, shards: shards.slice(0, 20) };
-				if (shards.length > 0) log.warn(fields, "outboxes not read");
-				else log.info("outboxes read again");
-			},
-		],
-		[
-			CHANNELS.spansLost,
-			(message: unknown) => {
-				const { spans, error } = message as SpansLost;
-				spansLost += spans;
-				if (!failures.isDue("spans")) return;
-				log.warn(
-					{ spans: spansLost, reason: reasonOf(error) },
-					"traces not exported",
-				);
-				spansLost = 0;
-			},
-		],
-		[
-			CHANNELS.deliveryPass,
-			(message: unknown) => {
-				const { delivered, undelivered, unreadable, error } =
-					message as DeliveryPass;
+		listen(STORAGE_CHANNELS.standby, ({ event, host, standby, reason }) => {
+			const fields = { host, standby, reason };
+			if (event === "switchToStandby") {
+				log.warn(fields, "feeds read from standby");
+			} else if (event === "switchToPrimary") {
+				log.info(fields, "feeds read from primary");
+			}
+		}),
+		listen(FRESHNESS_CHANNELS.unreadOutboxes, ({ shards }) => {
+			const fields = { count: shards.length, shards: shards.slice(0, 20) };
+			if (shards.length > 0) log.warn(fields, "outboxes not read");
+			else log.info("outboxes read again");
+		}),
+		listen(TRACE_CHANNELS.spansLost, ({ spans, error }) => {
+			spansLost += spans;
+			if (!failures.isDue("spans")) return;
+			log.warn(
+				{ spans: spansLost, reason: reasonOf(error) },
+				"traces not exported",
+			);
+			spansLost = 0;
+		}),
+		listen(
+			OUTBOX_CHANNELS.deliveryPass,
+			({ delivered, undelivered, unreadable, error }) => {
 				if (unreadable > 0) {
 					log.error({ unreadable }, "outbox entries unreadable");
 				}
@@ -133,44 +93,33 @@ export function logEvents(log: Log): Disposable {
 				const fields = { delivered, undelivered, reason };
 				log.warn(fields, "outbox entries not delivered");
 			},
-		],
-		[
-			CHANNELS.workerProblem,
-			(message: unknown) => {
-				const { kind, error } = message as WorkerProblem;
-				if (kind !== "renewals") return;
-				if (error === null) log.info("claims renewed again");
-				else if (failures.isDue("renewals")) {
-					log.error(
-						{ reason: reasonOf(error) ?? String(error) },
-						"claims not renewed",
-					);
-				}
-			},
-		],
-		[
-			CHANNELS.queueRotation,
-			(message: unknown) => {
-				const did = message as QueueRotation;
-				if (did.kind !== "round") return;
-				const { queue, shard, host, refused, refusedForMs, error } = did;
-				const place = { queue, shard, host };
-				if (error !== undefined) {
-					if (!failures.isDue(`rotation ${queue} ${shard}`)) return;
-					log.warn({ ...place, reason: reasonOf(error) }, "rotation failed");
-				} else if (refused !== null && refusedForMs >= REFUSED_WARNING_MS) {
-					const hours = Math.floor(refusedForMs / 3_600_000);
-					log.warn({ ...place, hours, reason: refused }, "rotation refused");
-				}
-			},
-		],
-	] as const;
-	for (const [channel, listener] of listeners) channel.subscribe(listener);
+		),
+		listen(WORKER_CHANNELS.workerProblem, ({ kind, error }) => {
+			if (kind !== "renewals") return;
+			if (error === null) log.info("claims renewed again");
+			else if (failures.isDue("renewals")) {
+				log.error(
+					{ reason: reasonOf(error) ?? String(error) },
+					"claims not renewed",
+				);
+			}
+		}),
+		listen(QUEUE_CHANNELS.queueRotation, (did) => {
+			if (did.kind !== "round") return;
+			const { queue, shard, host, refused, refusedForMs, error } = did;
+			const place = { queue, shard, host };
+			if (error !== undefined) {
+				if (!failures.isDue(`rotation ${queue} ${shard}`)) return;
+				log.warn({ ...place, reason: reasonOf(error) }, "rotation failed");
+			} else if (refused !== null && refusedForMs >= REFUSED_WARNING_MS) {
+				const hours = Math.floor(refusedForMs / 3_600_000);
+				log.warn({ ...place, hours, reason: refused }, "rotation refused");
+			}
+		}),
+	];
 	return {
 		[Symbol.dispose]() {
-			for (const [channel, listener] of listeners) {
-				channel.unsubscribe(listener);
-			}
+			for (const listener of listeners) listener[Symbol.dispose]();
 		},
 	};
 }
@@ -178,58 +127,39 @@ export function logEvents(log: Log): Disposable {
 function databaseEvents(log: Log, failures: Repeated) {
 	const wrongClocks = new Set<string>();
 	return [
-		[
-			CHANNELS.databaseHost,
-			(message: unknown) => {
-				const { host, state, error } = message as DatabaseHost;
-				const fields = { host, reason: reasonOf(error) };
-				if (state === "down") log.error(fields, "database host down");
-				else if (state === "up") log.info({ host }, "database host up");
-				else if (!hasConnections(host)) {
-					log.info({ host }, "database host removed");
-				}
-			},
-		],
-		[
-			CHANNELS.databaseClock,
-			(message: unknown) => {
-				const clock = message as DatabaseClock;
-				const { host } = clock;
-				const seconds = sureSeconds(clock);
-				const differs = Math.abs(seconds) >= CLOCK_SECONDS;
-				if (differs === wrongClocks.has(host)) return;
-				if (differs) {
-					wrongClocks.add(host);
-					log.warn({ host, seconds }, "database clock differs");
-				} else if (seconds === 0) {
-					wrongClocks.delete(host);
-					log.info({ host }, "database clock agrees");
-				}
-			},
-		],
-		[
-			CHANNELS.databaseServer,
-			(message: unknown) => {
-				log.warn(message as DatabaseServer, "database server changed");
-			},
-		],
-		[
-			CHANNELS.databaseLoss,
-			(message: unknown) => {
-				const { state, ...fields } = message as DatabaseLoss;
-				if (state === "over") log.info(fields, "database writes go on");
-				else log.error(fields, "database writes stopped");
-			},
-		],
-		[
-			CHANNELS.databaseFailure,
-			(message: unknown) => {
-				const { host, kind } = message as DatabaseFailure;
-				if (kind !== "diskFull" || !failures.isDue(`disk ${host}`)) return;
-				log.error({ host }, "disk full");
-			},
-		],
-	] as const;
+		listen(TOPOLOGY_CHANNELS.databaseHost, ({ host, state, error }) => {
+			const fields = { host, reason: reasonOf(error) };
+			if (state === "down") log.error(fields, "database host down");
+			else if (state === "up") log.info({ host }, "database host up");
+			else if (!hasConnections(host)) {
+				log.info({ host }, "database host removed");
+			}
+		}),
+		listen(TOPOLOGY_CHANNELS.databaseClock, (clock) => {
+			const { host } = clock;
+			const seconds = sureSeconds(clock);
+			const differs = Math.abs(seconds) >= CLOCK_SECONDS;
+			if (differs === wrongClocks.has(host)) return;
+			if (differs) {
+				wrongClocks.add(host);
+				log.warn({ host, seconds }, "database clock differs");
+			} else if (seconds === 0) {
+				wrongClocks.delete(host);
+				log.info({ host }, "database clock agrees");
+			}
+		}),
+		listen(STORAGE_CHANNELS.databaseServer, (message) => {
+			log.warn(message, "database server changed");
+		}),
+		listen(TOPOLOGY_CHANNELS.databaseLoss, ({ state, ...fields }) => {
+			if (state === "over") log.info(fields, "database writes go on");
+			else log.error(fields, "database writes stopped");
+		}),
+		listen(STORAGE_CHANNELS.databaseFailure, ({ host, kind }) => {
+			if (kind !== "diskFull" || !failures.isDue(`disk ${host}`)) return;
+			log.error({ host }, "disk full");
+		}),
+	];
 }
 
 /** Of the same lines, one a minute: a host that is away for hours would fill the log. */
@@ -256,11 +186,5 @@ function reasonOf(error: unknown): string | undefined {
 
 /** Whether a topology in use has the host. */
 function hasConnections(host: string): boolean {
-	let found = false;
-	CHANNELS.levels.publish({
-		pool(level) {
-			found ||= level.host === host;
-		},
-	} satisfies Levels);
-	return found;
+	return POOL_LEVELS.read().some((level) => level.host === host);
 }

@@ -1,13 +1,12 @@
 import { RedisConnections } from "../cache/redisConnections.ts";
 import type { Config } from "../config/config.ts";
-import { CHANNELS, type Levels } from "../diagnostics.ts";
 import type { JobContext } from "../domain/jobContext.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../errors.ts";
 import { feedEvents } from "../feed/events.ts";
-import { forgetUser } from "../feed/forgetUser.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
 import type { FeedWork } from "../feed/jobs/feedContext.ts";
+import { forgetUser } from "../feed/jobs/forgetUser.ts";
 import { OutboxWorker } from "../graph/outbox/outboxWorker.ts";
 import type { Store } from "../graph/store/store.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
@@ -18,6 +17,7 @@ import type { ModelAndSchema } from "../model/read.ts";
 import { createStoredTypes } from "../model/storedTypes.ts";
 import type { Model } from "../model/types.ts";
 import { purgeEdges, startPurging } from "../ops/jobs/purgeEdges.ts";
+import { PLAN_CACHE_LEVELS } from "../plan/diagnostics.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
 import {
 	type AccessTokens,
@@ -235,10 +235,7 @@ function openPlanner(
 		visibility: domain.visibility,
 		...(feed && { lookCosts: LOOK_COSTS }),
 	});
-	const reportLevel = (message: unknown) =>
-		(message as Levels).planCache?.(planner.level());
-	CHANNELS.levels.subscribe(reportLevel);
-	opened.defer(() => void CHANNELS.levels.unsubscribe(reportLevel));
+	opened.use(PLAN_CACHE_LEVELS.add(() => planner.level()));
 	return planner;
 }
 

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
-import { CHANNELS, type Levels } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import { PULLED_PRODUCERS } from "../feed/diagnostics.ts";
 import { FEED_MAPPING } from "../feed/generator.ts";
 import { type FeedOfRequest, HomeFeeds, LOOK_COST } from "../feed/homeFeeds.ts";
 import type { FeedWork } from "../feed/jobs/feedContext.ts";
@@ -44,10 +44,7 @@ export async function openHomeFeeds(
 	const now = Date.now;
 	const pulled = resources.use(pulledProducersOf(config, pools));
 	void pulled.follow();
-	const reportLevel = (message: unknown) =>
-		(message as Levels).pulledProducers?.(pulled.size);
-	CHANNELS.levels.subscribe(reportLevel);
-	resources.defer(() => void CHANNELS.levels.unsubscribe(reportLevel));
+	resources.use(PULLED_PRODUCERS.add(() => pulled.size));
 	const enqueue = (work: UserWork) =>
 		jobs === null ? null : (user: Id) => enqueueUserWork(jobs, work, [user]);
 	const parts: FeedParts = {

@@ -1,15 +1,20 @@
+import {
+	LOCAL_CACHE_LEVELS,
+	SHARED_CACHE_LEVELS,
+} from "../cache/diagnostics.ts";
 import { INVALIDATED_MAX_AGE_MS } from "../cache/entryAges.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
 import type { RedisConnections } from "../cache/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
-import { CHANNELS, type Levels, type UnreadOutboxes } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import { FRESHNESS_CHANNELS } from "../freshness/diagnostics.ts";
 import { openInvalidationChannel } from "../freshness/invalidationChannel.ts";
 import { OutboxWatch } from "../freshness/outboxWatch.ts";
 import type { SharedCaches } from "../freshness/sharedCaches.ts";
 import { markingUnpublishedWrites } from "../freshness/unpublishedWrites.ts";
 import type { Domain } from "../graph/domain.ts";
+import { OUTBOX_LEVELS } from "../graph/outbox/diagnostics.ts";
 import { OutboxLevels } from "../graph/outbox/outboxLevels.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { JobQueue, WriteEvents } from "../graph/store/jobQueue.ts";
@@ -371,21 +376,19 @@ function reportingLevels(
 		},
 		outboxSizes: (shards) => storage.read("outboxSizes", shards),
 	});
-	const report = (message: unknown) => {
-		const { localCache, outbox, sharedCache } = message as Levels;
-		if (localCache !== undefined) store.levels().forEach(localCache);
-		outbox?.(outboxes.levels());
-		if (sharedCache === undefined || shared === undefined) return;
-		for (const cache of [shared.objects, shared.heads]) {
-			if (cache !== null) sharedCache(cache.levels());
-		}
-	};
-	CHANNELS.levels.subscribe(report);
-	return { [Symbol.dispose]: () => CHANNELS.levels.unsubscribe(report) };
+	const reported = new DisposableStack();
+	reported.use(LOCAL_CACHE_LEVELS.add(() => store.levels()));
+	reported.use(OUTBOX_LEVELS.add(() => outboxes.levels()));
+	for (const cache of [shared?.objects, shared?.heads]) {
+		if (cache) reported.use(SHARED_CACHE_LEVELS.add(() => cache.levels()));
+	}
+	return reported;
 }
 
 function reportBypass(shards: readonly number[]): void {
-	CHANNELS.unreadOutboxes.publish({ shards } satisfies UnreadOutboxes);
+	FRESHNESS_CHANNELS.unreadOutboxes.publish({
+		shards,
+	});
 }
 
 function noData(folder: string): CorkboardError {

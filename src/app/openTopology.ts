@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
-import { CHANNELS, type FoundElsewhere } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import { STORAGE_CHANNELS } from "../storage/diagnostics.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
 import { answerAsks } from "../topology/asks.ts";
 import { embeddedTopology } from "../topology/embeddedTopology.ts";
@@ -74,10 +74,10 @@ export async function openTopology(
 			answerAsks(store, member.id, (question) => {
 				const { host, server } = question;
 				if (server !== undefined) {
-					CHANNELS.foundElsewhere.publish({
+					STORAGE_CHANNELS.foundElsewhere.publish({
 						host,
 						server,
-					} satisfies FoundElsewhere);
+					});
 				}
 				return writes.answer(question);
 			}),

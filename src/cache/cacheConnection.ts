@@ -1,7 +1,11 @@
-import { type CacheCall, type CacheHost, CHANNELS } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { listening } from "../util/listening.ts";
 import { Breaker } from "./breaker.ts";
+import {
+	CACHE_CHANNELS,
+	type CacheCall,
+	type CacheHost,
+} from "./diagnostics.ts";
 
 /** One connection of a client library. A call on a closed or lost one fails at once. */
 export interface ClientConnection {
@@ -93,15 +97,15 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		return new Promise((resolve) => {
 			const end = (ok: boolean, result: T | null) => {
 				this.#running.delete(call);
-				if (CHANNELS.cacheCall.hasSubscribers) {
-					CHANNELS.cacheCall.publish({
+				if (CACHE_CHANNELS.cacheCall.hasSubscribers) {
+					CACHE_CHANNELS.cacheCall.publish({
 						layer: this.#layer,
 						host: this.host,
 						verb,
 						keys,
 						ms: performance.now() - started,
 						ok,
-					} satisfies CacheCall);
+					});
 				}
 				resolve(result);
 			};
@@ -197,12 +201,12 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 	}
 
 	#report(state: CacheHost["state"], error?: unknown): void {
-		CHANNELS.cacheHost.publish({
+		CACHE_CHANNELS.cacheHost.publish({
 			layer: this.#layer,
 			host: this.host,
 			state,
 			...(error !== undefined && { error }),
-		} satisfies CacheHost);
+		});
 	}
 }
 

@@ -1,4 +1,4 @@
-import type { CallOptions, LocalCacheLevel, Trace } from "../diagnostics.ts";
+import type { CallOptions, Trace } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { SharedCall } from "../util/sharedCall.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
@@ -8,6 +8,7 @@ import {
 	newPartition,
 	type Running,
 } from "./cachePartition.ts";
+import type { LocalCacheLevel } from "./diagnostics.ts";
 import { EntryAges } from "./entryAges.ts";
 import { KeptEntries } from "./keptEntries.ts";
 import { SlotVersions } from "./slotVersions.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { SharedCacheLevel } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { CacheConnection } from "./cacheConnection.ts";
+import type { SharedCacheLevel } from "./diagnostics.ts";
 import {
 	type Cas,
 	MemcachedConnection,

@@ -1,9 +1,5 @@
-import {
-	CHANNELS,
-	type SharedRead,
-	type SpanAttributes,
-	type Trace,
-} from "../diagnostics.ts";
+import type { SpanAttributes, Trace } from "../trace.ts";
+import { CACHE_CHANNELS } from "./diagnostics.ts";
 import type {
 	Fill,
 	FillLease,
@@ -114,14 +110,14 @@ function take<V>(
 		if (result.kind === "down") down++;
 		leases.push(result.kind === "down" ? undefined : result.lease);
 	}
-	if (CHANNELS.sharedRead.hasSubscribers) {
-		CHANNELS.sharedRead.publish({
+	if (CACHE_CHANNELS.sharedRead.hasSubscribers) {
+		CACHE_CHANNELS.sharedRead.publish({
 			layer,
 			hits: results.length - missing.length - busy.length,
 			misses: missing.length - down,
 			busy: busy.length,
 			down,
-		} satisfies SharedRead);
+		});
 	}
 	return { missing, leases, busy };
 }

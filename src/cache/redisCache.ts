@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { SharedCacheLevel } from "../diagnostics.ts";
 import { listening } from "../util/listening.ts";
 import type { CacheConnection } from "./cacheConnection.ts";
+import type { SharedCacheLevel } from "./diagnostics.ts";
 import { type Forecast, MissForecast } from "./missForecast.ts";
 import type { RedisClient } from "./redisConnection.ts";
 import type {

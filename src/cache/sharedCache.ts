@@ -1,6 +1,5 @@
-import type { SharedCacheLevel } from "../diagnostics.ts";
 import { fnv1a } from "../util/fnv1a.ts";
-import { reportFills } from "./fills.ts";
+import { reportFills, type SharedCacheLevel } from "./diagnostics.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
 
 /**

@@ -1,8 +1,8 @@
-import type { CallOptions } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { View } from "../graph/read/view.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
+import type { CallOptions } from "../trace.ts";
 import { type Candidate, type FeedViewer, RATES } from "./arrange.ts";
 import {
 	followedBy,

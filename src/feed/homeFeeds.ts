@@ -1,10 +1,11 @@
-import { type CallOptions, CHANNELS, type FeedLook } from "../diagnostics.ts";
 import type { BeforePage } from "../graph/read/beforePage.ts";
 import type { Graph, Writes } from "../graph/types.ts";
 import { appendEdges } from "../graph/write/appendEdges.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { Id } from "../id/ids.ts";
+import type { CallOptions } from "../trace.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
+import { FEED_CHANNELS } from "./diagnostics.ts";
 import {
 	type ChosenPins,
 	chooseFor,
@@ -216,12 +217,12 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		);
 		void ended.then(({ outcome, added, leftOut }) => {
 			this.#running.delete(viewer);
-			CHANNELS.feedLook.publish({
+			FEED_CHANNELS.feedLook.publish({
 				outcome: isLate && outcome === "added" ? "late" : outcome,
 				added,
 				leftOut: countByReason(leftOut),
 				ms: performance.now() - began,
-			} satisfies FeedLook);
+			});
 		});
 		const { lookMs, returningMs } = this.#options;
 		let timer: NodeJS.Timeout | undefined;

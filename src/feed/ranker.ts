@@ -1,5 +1,4 @@
 import { Worker } from "node:worker_threads";
-import { CHANNELS, type RankerFellBack } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import {
@@ -8,6 +7,7 @@ import {
 	type Candidates,
 	type FeedViewer,
 } from "./arrange.ts";
+import { FEED_CHANNELS, type RankerFellBack } from "./diagnostics.ts";
 import type { Source } from "./sources.ts";
 
 /**
@@ -238,7 +238,7 @@ type Answer = Extract<RankerMessage, { readonly kind: "answer" }>;
 const NO_ANSWER = Symbol("no answer");
 
 function fellBack(call: RankerCall["name"], why: RankerFellBack["why"]): void {
-	CHANNELS.rankerFellBack.publish({ call, why } satisfies RankerFellBack);
+	FEED_CHANNELS.rankerFellBack.publish({ call, why });
 }
 
 function isScores(answer: unknown, count: number): answer is readonly number[] {

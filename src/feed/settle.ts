@@ -1,7 +1,7 @@
-import { DECISIVE } from "../diagnostics.ts";
 import { createWrites } from "../graph/write/createWrites.ts";
 import type { Id } from "../id/ids.ts";
 import type { EdgeKey } from "../storage/storage.ts";
+import { DECISIVE } from "../trace.ts";
 import { FEED_MAPPING } from "./generator.ts";
 import { mappingOf } from "./newest.ts";
 import type { FeedParts } from "./parts.ts";

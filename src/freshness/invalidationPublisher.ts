@@ -1,6 +1,6 @@
 import { type PendingBatch, PendingKeys } from "../cache/pendingKeys.ts";
-import { CHANNELS, type Invalidation } from "../diagnostics.ts";
 import { Batcher } from "../util/batcher.ts";
+import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
 import {
 	encodeHeartbeat,
 	encodeKeys,
@@ -120,8 +120,8 @@ function report(
 	groups: readonly (readonly string[] | "all")[],
 	ok: boolean,
 ): void {
-	if (!CHANNELS.invalidation.hasSubscribers) return;
-	CHANNELS.invalidation.publish({
+	if (!FRESHNESS_CHANNELS.invalidation.hasSubscribers) return;
+	FRESHNESS_CHANNELS.invalidation.publish({
 		kind: "sent",
 		messages: groups.length,
 		keys: groups.reduce(
@@ -129,7 +129,7 @@ function report(
 			0,
 		),
 		ok,
-	} satisfies Invalidation);
+	});
 }
 
 /** What goes into one message each. */

@@ -1,7 +1,7 @@
 import type { RedisConnection } from "../cache/redisConnection.ts";
 import type { RedisConnections } from "../cache/redisConnections.ts";
-import { CHANNELS, type Invalidation } from "../diagnostics.ts";
 import { listening } from "../util/listening.ts";
+import { FRESHNESS_CHANNELS, type Invalidation } from "./diagnostics.ts";
 import {
 	decodeMessage,
 	type InvalidationMessage,
@@ -206,8 +206,8 @@ function isSilent({ heartbeatAt }: Subscription): boolean {
 }
 
 function report(event: Invalidation): void {
-	if (CHANNELS.invalidation.hasSubscribers)
-		CHANNELS.invalidation.publish(event);
+	if (FRESHNESS_CHANNELS.invalidation.hasSubscribers)
+		FRESHNESS_CHANNELS.invalidation.publish(event);
 }
 
 interface Subscription {

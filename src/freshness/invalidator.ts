@@ -1,11 +1,11 @@
 import type { CacheEntry } from "../cache/cacheEntry.ts";
 import type { LocalCache } from "../cache/localCache.ts";
-import type { WriteTrace } from "../diagnostics.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import { FEED_SHARDS } from "../storage/feedShards.ts";
 import { lookupName } from "../storage/keys.ts";
 import type { ListKey, LookupKey } from "../storage/storage.ts";
 import type { ChangedShards } from "../topology/ranges.ts";
+import type { WriteTrace } from "../trace.ts";
 import {
 	ACKNOWLEDGED,
 	type Acknowledged,

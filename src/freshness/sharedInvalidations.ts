@@ -1,7 +1,7 @@
 import type { SharedCache } from "../cache/sharedCache.ts";
-import type { Span, WriteTrace } from "../diagnostics.ts";
 import type { Id } from "../id/ids.ts";
 import type { ListKey } from "../storage/storage.ts";
+import type { Span, WriteTrace } from "../trace.ts";
 import {
 	ACKNOWLEDGED,
 	type Acknowledged,

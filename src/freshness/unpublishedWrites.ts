@@ -1,4 +1,3 @@
-import type { WriteTrace } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import { RESERVED_LOOKUPS } from "../model/reservedNames.ts";
@@ -10,6 +9,7 @@ import type {
 	TransactionResult,
 } from "../storage/storage.ts";
 import { StorageAround } from "../storage/storageAround.ts";
+import type { WriteTrace } from "../trace.ts";
 
 /**
  * A process without Redis publishes nothing of what it writes. So it says in the

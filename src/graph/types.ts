@@ -1,7 +1,7 @@
-import type { CallOptions } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Lookup, Mapping, Model } from "../model/types.ts";
+import type { CallOptions } from "../trace.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 

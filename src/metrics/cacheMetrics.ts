@@ -1,17 +1,15 @@
 import type { Registry } from "prom-client";
 import {
-	type CacheCall,
-	type CacheHost,
-	CHANNELS,
-	type Levels,
+	CACHE_CHANNELS,
+	LOCAL_CACHE_LEVELS,
 	type LocalCacheLevel,
-	type PlanCacheLevel,
+	SHARED_CACHE_LEVELS,
 	type SharedCacheLevel,
-	type SharedFill,
-	type SharedRead,
-} from "../diagnostics.ts";
+} from "../cache/diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { PLAN_CACHE_LEVELS } from "../plan/diagnostics.ts";
 import { CALL_SECONDS } from "./buckets.ts";
-import type { Feeds } from "./feeds.ts";
+import { askingOnce, type Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
 
 /** Shared caches by host, the caches in the process, and the plans. */
@@ -52,45 +50,29 @@ export function cacheMetrics(registry: Registry): Feeds {
 	});
 	const known = new Set<string>();
 	return [
-		[
-			CHANNELS.cacheCall,
-			(message) => {
-				const call = message as CacheCall;
-				const { layer, host, verb, ok } = call;
-				calls.at(layer, host, verb, ok ? "ok" : "failed").value++;
-				keys.at(layer, verb).value += call.keys;
-				seconds.at(layer, host).observe(call.ms / 1_000);
-				const name = `${layer} ${host}`;
-				if (known.has(name)) return;
-				known.add(name);
-				up.set(ok ? 1 : 0, layer, host);
-			},
-		],
-		[
-			CHANNELS.cacheHost,
-			(message) => {
-				const { layer, host, state } = message as CacheHost;
-				known.add(`${layer} ${host}`);
-				up.set(state === "up" ? 1 : 0, layer, host);
-			},
-		],
-		[
-			CHANNELS.sharedRead,
-			(message) => {
-				const { layer, hits, misses, busy, down } = message as SharedRead;
-				if (hits > 0) reads.at(layer, "hit").value += hits;
-				if (misses > 0) reads.at(layer, "miss").value += misses;
-				if (busy > 0) reads.at(layer, "busy").value += busy;
-				if (down > 0) reads.at(layer, "down").value += down;
-			},
-		],
-		[
-			CHANNELS.sharedFill,
-			(message) => {
-				const { layer, result, keys } = message as SharedFill;
-				fills.at(layer, result).value += keys;
-			},
-		],
+		listen(CACHE_CHANNELS.cacheCall, (call) => {
+			const { layer, host, verb, ok } = call;
+			calls.at(layer, host, verb, ok ? "ok" : "failed").value++;
+			keys.at(layer, verb).value += call.keys;
+			seconds.at(layer, host).observe(call.ms / 1_000);
+			const name = `${layer} ${host}`;
+			if (known.has(name)) return;
+			known.add(name);
+			up.set(ok ? 1 : 0, layer, host);
+		}),
+		listen(CACHE_CHANNELS.cacheHost, ({ layer, host, state }) => {
+			known.add(`${layer} ${host}`);
+			up.set(state === "up" ? 1 : 0, layer, host);
+		}),
+		listen(CACHE_CHANNELS.sharedRead, ({ layer, hits, misses, busy, down }) => {
+			if (hits > 0) reads.at(layer, "hit").value += hits;
+			if (misses > 0) reads.at(layer, "miss").value += misses;
+			if (busy > 0) reads.at(layer, "busy").value += busy;
+			if (down > 0) reads.at(layer, "down").value += down;
+		}),
+		listen(CACHE_CHANNELS.sharedFill, ({ layer, result, keys }) => {
+			fills.at(layer, result).value += keys;
+		}),
 	];
 }
 
@@ -145,10 +127,9 @@ function localCacheMetrics(registry: Registry): void {
 			labels: ["cache"],
 			collect() {
 				values.clear();
-				CHANNELS.levels.publish({
-					localCache: (level: LocalCacheLevel) =>
-						values.add(level[field], level.cache),
-				});
+				for (const level of LOCAL_CACHE_LEVELS.read().flat()) {
+					values.add(level[field], level.cache);
+				}
 			},
 		});
 	}
@@ -156,14 +137,7 @@ function localCacheMetrics(registry: Registry): void {
 
 /** What the hosts of shared caches say of themselves: every process reads the same. */
 function sharedCacheMetrics(registry: Registry): void {
-	/** One question for all that are collected at once. */
-	let asked: Promise<readonly SharedCacheLevel[]> | null = null;
-	const levels = () => {
-		asked ??= askSharedCaches().finally(() => {
-			asked = null;
-		});
-		return asked;
-	};
+	const levels = askingOnce(SHARED_CACHE_LEVELS);
 	const host = "of a host of a shared cache, whoever put them there. Absent";
 	const all: readonly [
 		Exclude<keyof SharedCacheLevel, "layer" | "host">,
@@ -214,28 +188,17 @@ function sharedCacheMetrics(registry: Registry): void {
 	}
 }
 
-/** None of the answers takes longer than a call of the cache may. */
-async function askSharedCaches(): Promise<readonly SharedCacheLevel[]> {
-	const answers: Promise<readonly SharedCacheLevel[]>[] = [];
-	CHANNELS.levels.publish({
-		sharedCache: (answer) => answers.push(answer),
-	} satisfies Levels);
-	return (await Promise.all(answers)).flat();
-}
-
 function planCacheMetrics(registry: Registry): void {
-	const ask = (take: (level: PlanCacheLevel) => void) =>
-		CHANNELS.levels.publish({ planCache: take });
 	const used = new Values(registry, "counter", {
 		name: "corkboard_plan_cache_requests_total",
 		help: "Operations whose plan was found (hit) or compiled (miss). One whose whole answer was kept needs no plan.",
 		labels: ["result"],
 		collect() {
 			used.clear();
-			ask(({ hits, misses }) => {
+			for (const { hits, misses } of PLAN_CACHE_LEVELS.read()) {
 				used.add(hits, "hit");
 				used.add(misses, "miss");
-			});
+			}
 		},
 	});
 	const plans = new Values(registry, "gauge", {
@@ -243,7 +206,9 @@ function planCacheMetrics(registry: Registry): void {
 		help: "Compiled plans that are kept, without those of persisted documents.",
 		collect() {
 			plans.clear();
-			ask((level) => plans.add(level.plans));
+			for (const level of PLAN_CACHE_LEVELS.read()) {
+				plans.add(level.plans);
+			}
 		},
 	});
 	const seconds = new Values(registry, "counter", {
@@ -251,7 +216,9 @@ function planCacheMetrics(registry: Registry): void {
 		help: "Time in which plans were compiled.",
 		collect() {
 			seconds.clear();
-			ask((level) => seconds.add(level.compileMs / 1_000));
+			for (const level of PLAN_CACHE_LEVELS.read()) {
+				seconds.add(level.compileMs / 1_000);
+			}
 		},
 	});
 }

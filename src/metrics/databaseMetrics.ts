@@ -1,15 +1,7 @@
 import type { Registry } from "prom-client";
-import {
-	CHANNELS,
-	type DatabaseClock,
-	type DatabaseFailure,
-	type DatabaseHost,
-	type Levels,
-	type PoolWait,
-	type Statement,
-	type StorageCall,
-	type WriteRetry,
-} from "../diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { POOL_LEVELS, STORAGE_CHANNELS } from "../storage/diagnostics.ts";
+import { TOPOLOGY_CHANNELS } from "../topology/diagnostics.ts";
 import { sureSeconds } from "../util/sureSeconds.ts";
 import { CALL_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
@@ -88,13 +80,12 @@ export function databaseMetrics(registry: Registry): Feeds {
 		labels: ["host", "purpose", "state"],
 		collect() {
 			pools.clear();
-			CHANNELS.levels.publish({
-				pool: ({ host, purpose, used, idle, waiting }) => {
-					pools.add(used, host, purpose, "used");
-					pools.add(idle, host, purpose, "idle");
-					pools.add(waiting, host, purpose, "waiting");
-				},
-			} satisfies Levels);
+			for (const level of POOL_LEVELS.read()) {
+				const { host, purpose } = level;
+				pools.add(level.used, host, purpose, "used");
+				pools.add(level.idle, host, purpose, "idle");
+				pools.add(level.waiting, host, purpose, "waiting");
+			}
 		},
 	});
 	const waits = new Values(registry, "counter", {
@@ -110,80 +101,48 @@ export function databaseMetrics(registry: Registry): Feeds {
 	/** Hosts whose series have begun. */
 	const known = new Set<string>();
 	return [
-		[
-			CHANNELS.storage,
-			(message) => {
-				const call = message as StorageCall;
-				calls.at(call.verb).value++;
-				keys.at(call.verb).value += call.keys;
-			},
-		],
-		[
-			CHANNELS.statement,
-			(message) => {
-				const statement = message as Statement;
-				const { host, name } = statement;
-				statements.at(host, name).value++;
-				rows.at(host).value += statement.rows;
-				if (!statement.joined) seconds.at(host).observe(statement.ms / 1_000);
-				// A new version of the topology knows nothing of a host that was down.
-				if (answers.get(host) === true) return;
-				answers.set(host, true);
-				if (known.has(host)) return;
-				known.add(host);
-				// From 0, because a rate misses the count with which a series begins.
-				for (const kind of FREQUENT_FAILURES) failures.at(host, kind);
-				for (const reason of RETRIES) retries.at(host, reason);
-			},
-		],
-		[
-			CHANNELS.databaseClock,
-			(message) => {
-				const clock = message as DatabaseClock;
-				differences.set(clock.host, Math.abs(sureSeconds(clock)));
-			},
-		],
-		[
-			CHANNELS.databaseFailure,
-			(message) => {
-				const { host, kind } = message as DatabaseFailure;
-				failures.at(host, kind).value++;
-			},
-		],
-		[
-			CHANNELS.databaseHost,
-			(message) => {
-				const { host, state } = message as DatabaseHost;
-				// Whether another version of the topology has it is seen at the scrape.
-				if (state === "left") return;
-				answers.set(host, state === "up");
-			},
-		],
-		[
-			CHANNELS.writeRetry,
-			(message) => {
-				const { host, reason } = message as WriteRetry;
-				retries.at(host, reason).value++;
-			},
-		],
-		[
-			CHANNELS.poolWait,
-			(message) => {
-				const { host, purpose, ms, ok } = message as PoolWait;
-				waits.at(host, purpose, ok ? "given" : "none").value++;
-				waited.at(host, purpose).value += ms / 1_000;
-			},
-		],
+		listen(STORAGE_CHANNELS.storage, (call) => {
+			calls.at(call.verb).value++;
+			keys.at(call.verb).value += call.keys;
+		}),
+		listen(STORAGE_CHANNELS.statement, (statement) => {
+			const { host, name } = statement;
+			statements.at(host, name).value++;
+			rows.at(host).value += statement.rows;
+			if (!statement.joined) seconds.at(host).observe(statement.ms / 1_000);
+			// A new version of the topology knows nothing of a host that was down.
+			if (answers.get(host) === true) return;
+			answers.set(host, true);
+			if (known.has(host)) return;
+			known.add(host);
+			// From 0, because a rate misses the count with which a series begins.
+			for (const kind of FREQUENT_FAILURES) failures.at(host, kind);
+			for (const reason of RETRIES) retries.at(host, reason);
+		}),
+		listen(TOPOLOGY_CHANNELS.databaseClock, (clock) => {
+			differences.set(clock.host, Math.abs(sureSeconds(clock)));
+		}),
+		listen(STORAGE_CHANNELS.databaseFailure, ({ host, kind }) => {
+			failures.at(host, kind).value++;
+		}),
+		listen(TOPOLOGY_CHANNELS.databaseHost, ({ host, state }) => {
+			// Whether another version of the topology has it is seen at the scrape.
+			if (state === "left") return;
+			answers.set(host, state === "up");
+		}),
+		listen(STORAGE_CHANNELS.writeRetry, ({ host, reason }) => {
+			retries.at(host, reason).value++;
+		}),
+		listen(STORAGE_CHANNELS.poolWait, ({ host, purpose, ms, ok }) => {
+			waits.at(host, purpose, ok ? "given" : "none").value++;
+			waited.at(host, purpose).value += ms / 1_000;
+		}),
 	];
 }
 
 /** Hosts of every topology in use: each has pools, also before it was first called. */
 function hostsInUse(): ReadonlySet<string> {
-	const hosts = new Set<string>();
-	CHANNELS.levels.publish({
-		pool: ({ host }) => void hosts.add(host),
-	} satisfies Levels);
-	return hosts;
+	return new Set(POOL_LEVELS.read().map(({ host }) => host));
 }
 
 function forgetAllBut(

@@ -1,11 +1,6 @@
 import type { Registry } from "prom-client";
-import {
-	CHANNELS,
-	type FeedLook,
-	type FeedPushed,
-	type Levels,
-	type RankerFellBack,
-} from "../diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { FEED_CHANNELS, PULLED_PRODUCERS } from "../feed/diagnostics.ts";
 import { JOB_SECONDS, REQUEST_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
@@ -52,38 +47,24 @@ export function feedMetrics(registry: Registry): Feeds {
 		aggregator: "max",
 		collect() {
 			pulled.clear();
-			CHANNELS.levels.publish({
-				pulledProducers: (count) => pulled.set(count),
-			} satisfies Levels);
+			for (const count of PULLED_PRODUCERS.read()) pulled.set(count);
 		},
 	});
 	return [
-		[
-			CHANNELS.feedPushed,
-			(message) => {
-				const { source, ...push } = message as FeedPushed;
-				receivers.at(source).value += push.receivers;
-				pushed.at(source).value += push.rows;
-				lags.at(source).observe(push.lagMs / 1_000);
-			},
-		],
-		[
-			CHANNELS.feedLook,
-			(message) => {
-				const look = message as FeedLook;
-				looks.at(look.outcome).observe(look.ms / 1_000);
-				added.at("").value += look.added;
-				for (const [reason, count] of look.leftOut) {
-					leftOut.at(reason).value += count;
-				}
-			},
-		],
-		[
-			CHANNELS.rankerFellBack,
-			(message) => {
-				const { call, why } = message as RankerFellBack;
-				fellBack.at(`${call}\n${why}`).value++;
-			},
-		],
+		listen(FEED_CHANNELS.feedPushed, ({ source, ...push }) => {
+			receivers.at(source).value += push.receivers;
+			pushed.at(source).value += push.rows;
+			lags.at(source).observe(push.lagMs / 1_000);
+		}),
+		listen(FEED_CHANNELS.feedLook, (look) => {
+			looks.at(look.outcome).observe(look.ms / 1_000);
+			added.at("").value += look.added;
+			for (const [reason, count] of look.leftOut) {
+				leftOut.at(reason).value += count;
+			}
+		}),
+		listen(FEED_CHANNELS.rankerFellBack, ({ call, why }) => {
+			fellBack.at(`${call}\n${why}`).value++;
+		}),
 	];
 }

@@ -1,4 +1,19 @@
-import type { Channel } from "node:diagnostics_channel";
+import type { Levels } from "../diagnostics.ts";
 
-/** Some metrics, and what feeds them: diagnostics channels and what is done with their messages. */
-export type Feeds = readonly (readonly [Channel, (message: unknown) => void])[];
+/** What feeds some metrics from diagnostics channels, until it is disposed. */
+export type Feeds = readonly Disposable[];
+
+/** Asks all sources of levels that take time; those who ask at once share one question. */
+export function askingOnce<T>(
+	levels: Levels<Promise<readonly T[]>>,
+): () => Promise<readonly T[]> {
+	let asked: Promise<readonly T[]> | null = null;
+	return () => {
+		asked ??= Promise.all(levels.read())
+			.then((answers) => answers.flat())
+			.finally(() => {
+				asked = null;
+			});
+		return asked;
+	};
+}

@@ -1,9 +1,6 @@
 import type { Registry } from "prom-client";
-import {
-	CHANNELS,
-	type Invalidation,
-	type UnreadOutboxes,
-} from "../diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { FRESHNESS_CHANNELS } from "../freshness/diagnostics.ts";
 import { CALL_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
@@ -69,41 +66,34 @@ export function invalidationMetrics(registry: Registry): Feeds {
 		seconds.at(reason);
 	};
 	return [
-		[
-			CHANNELS.invalidation,
-			(message) => {
-				const event = message as Invalidation;
-				switch (event.kind) {
-					case "sent":
-						if (!event.ok) failedSends.at().value++;
-						else {
-							messages.at("sent").value += event.messages;
-							keys.at("sent").value += event.keys;
-						}
-						break;
-					case "received":
-						messages.at("received").value++;
-						keys.at("received").value += event.keys;
-						break;
-					case "missed":
-						gaps.at(event.reason).value++;
-						break;
-					case "heartbeat":
-						lag.observe(event.ms / 1_000);
-						break;
-					case "subscription":
-						bypass("channel", !event.isLive);
-						break;
-				}
-			},
-		],
-		[
-			CHANNELS.unreadOutboxes,
-			(message) => {
-				const { length } = (message as UnreadOutboxes).shards;
-				bypassed.set(length);
-				bypass("outboxes", length > 0);
-			},
-		],
+		listen(FRESHNESS_CHANNELS.invalidation, (event) => {
+			switch (event.kind) {
+				case "sent":
+					if (!event.ok) failedSends.at().value++;
+					else {
+						messages.at("sent").value += event.messages;
+						keys.at("sent").value += event.keys;
+					}
+					break;
+				case "received":
+					messages.at("received").value++;
+					keys.at("received").value += event.keys;
+					break;
+				case "missed":
+					gaps.at(event.reason).value++;
+					break;
+				case "heartbeat":
+					lag.observe(event.ms / 1_000);
+					break;
+				case "subscription":
+					bypass("channel", !event.isLive);
+					break;
+			}
+		}),
+		listen(FRESHNESS_CHANNELS.unreadOutboxes, (message) => {
+			const { length } = message.shards;
+			bypassed.set(length);
+			bypass("outboxes", length > 0);
+		}),
 	];
 }

@@ -2,7 +2,6 @@ import { Registry } from "prom-client";
 import { cacheMetrics } from "./cacheMetrics.ts";
 import { databaseMetrics } from "./databaseMetrics.ts";
 import { feedMetrics } from "./feedMetrics.ts";
-import type { Feeds } from "./feeds.ts";
 import { invalidationMetrics } from "./invalidationMetrics.ts";
 import { outboxMetrics } from "./outboxMetrics.ts";
 import { processMetrics } from "./processMetrics.ts";
@@ -25,7 +24,7 @@ export interface Metrics extends Disposable {
 export function openMetrics(options: MetricsOptions): Metrics {
 	const registry = new Registry();
 	processMetrics(registry);
-	const feeds: Feeds = [
+	const feeds = [
 		...requestMetrics(registry, options),
 		...databaseMetrics(registry),
 		...serverMetrics(registry),
@@ -38,11 +37,10 @@ export function openMetrics(options: MetricsOptions): Metrics {
 		...feedMetrics(registry),
 		...topologyMetrics(registry),
 	];
-	for (const [channel, listener] of feeds) channel.subscribe(listener);
 	return {
 		registry,
 		[Symbol.dispose]() {
-			for (const [channel, listener] of feeds) channel.unsubscribe(listener);
+			for (const feed of feeds) feed[Symbol.dispose]();
 			registry.clear();
 		},
 	};

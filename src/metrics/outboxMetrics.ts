@@ -1,12 +1,7 @@
 import type { Registry } from "prom-client";
-import {
-	CHANNELS,
-	type DeliveryPass,
-	type Levels,
-	type OutboxDelivery,
-	type OutboxLevel,
-} from "../diagnostics.ts";
-import type { Feeds } from "./feeds.ts";
+import { listen } from "../diagnostics.ts";
+import { OUTBOX_CHANNELS, OUTBOX_LEVELS } from "../graph/outbox/diagnostics.ts";
+import { askingOnce, type Feeds } from "./feeds.ts";
 import { Values } from "./series.ts";
 
 /** How far behind the outboxes are, and what this process delivered of them. */
@@ -49,14 +44,7 @@ export function outboxMetrics(registry: Registry): Feeds {
 		name: "corkboard_outbox_failed_passes_total",
 		help: "Delivery passes that did not deliver all they found.",
 	});
-	/** One question for both. */
-	let asked: Promise<readonly OutboxLevel[]> | null = null;
-	const levels = () => {
-		asked ??= askLevels().finally(() => {
-			asked = null;
-		});
-		return asked;
-	};
+	const levels = askingOnce(OUTBOX_LEVELS);
 	const pending = new Values(registry, "gauge", {
 		name: "corkboard_outbox_pending_entries",
 		help: "Outbox entries on the shards of a host, up to 1,000 of each shard. Absent while the host does not answer.",
@@ -80,11 +68,9 @@ export function outboxMetrics(registry: Registry): Feeds {
 		},
 	});
 	return [
-		[
-			CHANNELS.outboxDelivery,
-			(message) => {
-				const { by, delivered, undelivered, unreadable, destinations } =
-					message as OutboxDelivery;
+		listen(
+			OUTBOX_CHANNELS.outboxDelivery,
+			({ by, delivered, undelivered, unreadable, destinations }) => {
 				if (delivered > 0) entries.at(by, "delivered").value += delivered;
 				const late = undelivered - unreadable;
 				if (late > 0) entries.at(by, "undelivered").value += late;
@@ -98,15 +84,12 @@ export function outboxMetrics(registry: Registry): Feeds {
 					);
 				}
 			},
-		],
-		[
-			CHANNELS.deliveryPass,
-			(message) => {
-				if ((message as DeliveryPass).error !== undefined) {
-					passes.at().value++;
-				}
-			},
-		],
+		),
+		listen(OUTBOX_CHANNELS.deliveryPass, (message) => {
+			if (message.error !== undefined) {
+				passes.at().value++;
+			}
+		}),
 	];
 }
 
@@ -132,13 +115,4 @@ function withAttempt(
 		return [...attempts.slice(0, -1), both];
 	}
 	return [...attempts.filter((one) => at - one.at < LEFT_MS), { at, oldestAt }];
-}
-
-/** Whoever has outboxes keeps the time: none of the answers takes longer than a scrape may. */
-async function askLevels(): Promise<readonly OutboxLevel[]> {
-	const answers: Promise<readonly OutboxLevel[]>[] = [];
-	CHANNELS.levels.publish({
-		outbox: (answer) => answers.push(answer),
-	} satisfies Levels);
-	return (await Promise.all(answers)).flat();
 }

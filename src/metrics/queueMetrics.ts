@@ -1,18 +1,9 @@
 import type { Registry } from "prom-client";
-import {
-	CHANNELS,
-	JOB_OUTCOMES,
-	type JobEnded,
-	type JobsClaimed,
-	type JobsEnqueued,
-	type JobsExpired,
-	type JobsRefused,
-	type Levels,
-	type QueueLevel,
-	type WorkerProblem,
-} from "../diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { QUEUE_CHANNELS, QUEUE_LEVELS } from "../queue/diagnostics.ts";
+import { JOB_OUTCOMES, WORKER_CHANNELS } from "../worker/diagnostics.ts";
 import { JOB_SECONDS } from "./buckets.ts";
-import type { Feeds } from "./feeds.ts";
+import { askingOnce, type Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
 
 /** What this process enqueued, claimed and ran of jobs, and how many wait. */
@@ -78,69 +69,38 @@ export function queueMetrics(registry: Registry): Feeds {
 		for (const result of ["again", "failed"]) expired.at(queue, result);
 	};
 	return [
-		[
-			CHANNELS.jobsEnqueued,
-			(message) => {
-				const { queue, added, merged } = message as JobsEnqueued;
-				enqueued.add(added, queue, "added");
-				if (merged > 0) enqueued.add(merged, queue, "merged");
-			},
-		],
-		[
-			CHANNELS.jobsRefused,
-			(message) => {
-				const { queue, jobs: count } = message as JobsRefused;
-				refused.add(count, queue);
-			},
-		],
-		[
-			CHANNELS.jobsClaimed,
-			(message) => {
-				const { queue, jobs: count } = message as JobsClaimed;
-				open(queue);
-				claims.add(1, queue, count > 0 ? "claimed" : "empty");
-			},
-		],
-		[
-			CHANNELS.jobEnded,
-			(message) => {
-				const { queue, outcome, waitMs, runMs } = message as JobEnded;
-				open(queue);
-				jobs.add(1, queue, outcome);
-				if (runMs === null) return;
-				waits.at(queue).observe(waitMs / 1_000);
-				runs.at(queue).observe(runMs / 1_000);
-			},
-		],
-		[
-			CHANNELS.jobsExpired,
-			(message) => {
-				const { queue, again, failed } = message as JobsExpired;
-				open(queue);
-				expired.add(again, queue, "again");
-				expired.add(failed, queue, "failed");
-			},
-		],
-		[
-			CHANNELS.workerProblem,
-			(message) => {
-				const { kind, shard, error } = message as WorkerProblem;
-				problems.get(kind)?.set(shard, error !== null);
-			},
-		],
+		listen(QUEUE_CHANNELS.jobsEnqueued, ({ queue, added, merged }) => {
+			enqueued.add(added, queue, "added");
+			if (merged > 0) enqueued.add(merged, queue, "merged");
+		}),
+		listen(QUEUE_CHANNELS.jobsRefused, ({ queue, jobs: count }) => {
+			refused.add(count, queue);
+		}),
+		listen(QUEUE_CHANNELS.jobsClaimed, ({ queue, jobs: count }) => {
+			open(queue);
+			claims.add(1, queue, count > 0 ? "claimed" : "empty");
+		}),
+		listen(WORKER_CHANNELS.jobEnded, ({ queue, outcome, waitMs, runMs }) => {
+			open(queue);
+			jobs.add(1, queue, outcome);
+			if (runMs === null) return;
+			waits.at(queue).observe(waitMs / 1_000);
+			runs.at(queue).observe(runMs / 1_000);
+		}),
+		listen(WORKER_CHANNELS.jobsExpired, ({ queue, again, failed }) => {
+			open(queue);
+			expired.add(again, queue, "again");
+			expired.add(failed, queue, "failed");
+		}),
+		listen(WORKER_CHANNELS.workerProblem, ({ kind, shard, error }) => {
+			problems.get(kind)?.set(shard, error !== null);
+		}),
 	];
 }
 
 /** What waits, as the shards say. Every worker reports the same. */
 function levelMetrics(registry: Registry): void {
-	let asked: Promise<readonly QueueLevel[]> | null = null;
-	/** One question for all. */
-	const levels = () => {
-		asked ??= askLevels().finally(() => {
-			asked = null;
-		});
-		return asked;
-	};
+	const levels = askingOnce(QUEUE_LEVELS);
 	const depth = new Values(registry, "gauge", {
 		name: "corkboard_queue_depth_jobs",
 		help: "Jobs by queue and state (ready: due; delayed: due later; running; failed), up to 10,000 of each state and shard. Absent while a shard does not answer.",
@@ -182,12 +142,4 @@ function levelMetrics(registry: Registry): void {
 			}
 		},
 	});
-}
-
-async function askLevels(): Promise<readonly QueueLevel[]> {
-	const answers: Promise<readonly QueueLevel[]>[] = [];
-	CHANNELS.levels.publish({
-		queues: (answer) => answers.push(answer),
-	} satisfies Levels);
-	return (await Promise.all(answers)).flat();
 }

@@ -1,13 +1,11 @@
 import type { Registry } from "prom-client";
-import {
-	CHANNELS,
-	type MutationCompleted,
-	type MutationRetry,
-	REFUSED_LIMITS,
-	type Refused,
-	type RequestCompleted,
-} from "../diagnostics.ts";
+import { listen } from "../diagnostics.ts";
 import { ERRORS, isClientCode } from "../errors.ts";
+import { PLAN_CHANNELS, REFUSED_LIMITS } from "../plan/diagnostics.ts";
+import {
+	type RequestCompleted,
+	SERVER_CHANNELS,
+} from "../server/diagnostics.ts";
 import { COST_POINTS, REQUEST_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
 import {
@@ -154,46 +152,34 @@ export function requestMetrics(
 	};
 
 	return [
-		[
-			CHANNELS.request,
-			(message) => {
-				const completed = message as RequestCompleted;
-				const { ms, codes, sha256 } = completed;
-				const { count, seconds } = ofRequest(completed);
-				count.value++;
-				seconds.observe(ms / 1_000);
-				if (completed.cost !== null) cost.observe(completed.cost);
-				for (const code of codes) errors.at(code).value++;
-				if (sha256 === null) return;
-				const series = ofDocuments.count(sha256, completed.operation ?? "");
-				series.requests.value++;
-				series.seconds.value += ms / 1_000;
-				if (completed.cost !== null) series.cost.value += completed.cost;
-			},
-		],
-		[
-			CHANNELS.mutation,
-			(message) => {
-				const { field, code, ms } = message as MutationCompleted;
-				mutations.at(field, code ?? "ok").value++;
-				mutationSeconds.at(field).value += ms / 1_000;
-				if (writing.has(field)) return;
-				writing.add(field);
-				// From 0, because a rate misses the count with which a series begins.
-				for (const reason of RETRIES) mutationRetries.at(field, reason);
-			},
-		],
-		[
-			CHANNELS.mutationRetry,
-			(message) => {
-				const { field, reason } = message as MutationRetry;
-				mutationRetries.at(field, reason).value++;
-			},
-		],
-		[
-			CHANNELS.refused,
-			(message) => refused.at((message as Refused).limit).value++,
-		],
+		listen(SERVER_CHANNELS.request, (completed) => {
+			const { ms, codes, sha256 } = completed;
+			const { count, seconds } = ofRequest(completed);
+			count.value++;
+			seconds.observe(ms / 1_000);
+			if (completed.cost !== null) cost.observe(completed.cost);
+			for (const code of codes) errors.at(code).value++;
+			if (sha256 === null) return;
+			const series = ofDocuments.count(sha256, completed.operation ?? "");
+			series.requests.value++;
+			series.seconds.value += ms / 1_000;
+			if (completed.cost !== null) series.cost.value += completed.cost;
+		}),
+		listen(PLAN_CHANNELS.mutation, ({ field, code, ms }) => {
+			mutations.at(field, code ?? "ok").value++;
+			mutationSeconds.at(field).value += ms / 1_000;
+			if (writing.has(field)) return;
+			writing.add(field);
+			// From 0, because a rate misses the count with which a series begins.
+			for (const reason of RETRIES) mutationRetries.at(field, reason);
+		}),
+		listen(PLAN_CHANNELS.mutationRetry, ({ field, reason }) => {
+			mutationRetries.at(field, reason).value++;
+		}),
+		listen(
+			PLAN_CHANNELS.refused,
+			(message) => refused.at(message.limit).value++,
+		),
 	];
 }
 

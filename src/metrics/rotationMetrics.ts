@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
-import { CHANNELS, type QueueRotation } from "../diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { QUEUE_CHANNELS } from "../queue/diagnostics.ts";
 import { CALL_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
@@ -69,26 +70,22 @@ export function rotationMetrics(registry: Registry): Feeds {
 		({ refusedForMs }) => refusedForMs / 1_000,
 	);
 	return [
-		[
-			CHANNELS.queueRotation,
-			(message) => {
-				const did = message as QueueRotation;
-				if (did.kind === "step") {
-					if (did.stallMs === null) return;
-					stalls.at(did.queue).observe(did.stallMs / 1_000);
-					return;
-				}
-				const { queue, shard, heldBytes, refusedForMs } = did;
-				bytes.at(queue).value += did.bytes;
-				moved.at(queue).value += did.moved;
-				failed.at(queue).value += did.error === undefined ? 0 : 1;
-				found.set(`${queue} ${shard}`, {
-					labels: [queue, String(shard)],
-					heldBytes,
-					refusedForMs,
-					at: performance.now(),
-				});
-			},
-		],
+		listen(QUEUE_CHANNELS.queueRotation, (did) => {
+			if (did.kind === "step") {
+				if (did.stallMs === null) return;
+				stalls.at(did.queue).observe(did.stallMs / 1_000);
+				return;
+			}
+			const { queue, shard, heldBytes, refusedForMs } = did;
+			bytes.at(queue).value += did.bytes;
+			moved.at(queue).value += did.moved;
+			failed.at(queue).value += did.error === undefined ? 0 : 1;
+			found.set(`${queue} ${shard}`, {
+				labels: [queue, String(shard)],
+				heldBytes,
+				refusedForMs,
+				at: performance.now(),
+			});
+		}),
 	];
 }

@@ -1,10 +1,7 @@
 import type { Registry } from "prom-client";
-import {
-	CHANNELS,
-	type DatabaseLoss,
-	type DatabaseServer,
-	type Levels,
-} from "../diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { POOL_LEVELS, STORAGE_CHANNELS } from "../storage/diagnostics.ts";
+import { TOPOLOGY_CHANNELS } from "../topology/diagnostics.ts";
 import type { Feeds } from "./feeds.ts";
 import { Values } from "./series.ts";
 
@@ -15,10 +12,9 @@ export function serverMetrics(registry: Registry): Feeds {
 		help: "How often a session found another server behind the name of a host, or one that takes no writes any more.",
 		labels: ["host"],
 		// From the first scrape on: a rate misses the count with which a series begins.
-		collect: () =>
-			void CHANNELS.levels.publish({
-				pool: ({ host }) => void changes.at(host),
-			} satisfies Levels),
+		collect() {
+			for (const { host } of POOL_LEVELS.read()) changes.at(host);
+		},
 	});
 	const stopped = new Set<string>();
 	const stops: Values<"host"> = new Values(registry, "gauge", {
@@ -29,25 +25,18 @@ export function serverMetrics(registry: Registry): Feeds {
 		collect() {
 			stops.clear();
 			// A host that no topology names any more is not written to, nor stopped.
-			CHANNELS.levels.publish({
-				pool: ({ host }) => stops.set(stopped.has(host) ? 1 : 0, host),
-			} satisfies Levels);
+			for (const { host } of POOL_LEVELS.read()) {
+				stops.set(stopped.has(host) ? 1 : 0, host);
+			}
 		},
 	});
 	return [
-		[
-			CHANNELS.databaseServer,
-			(message) => {
-				changes.at((message as DatabaseServer).host).value++;
-			},
-		],
-		[
-			CHANNELS.databaseLoss,
-			(message) => {
-				const { host, state } = message as DatabaseLoss;
-				if (state === "stopped") stopped.add(host);
-				else stopped.delete(host);
-			},
-		],
+		listen(STORAGE_CHANNELS.databaseServer, (message) => {
+			changes.at(message.host).value++;
+		}),
+		listen(TOPOLOGY_CHANNELS.databaseLoss, ({ host, state }) => {
+			if (state === "stopped") stopped.add(host);
+			else stopped.delete(host);
+		}),
 	];
 }

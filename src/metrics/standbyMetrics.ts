@@ -1,10 +1,10 @@
 import type { Registry } from "prom-client";
+import { listen } from "../diagnostics.ts";
 import {
-	CHANNELS,
-	type Levels,
-	type StandbyEvent,
+	STANDBY_STATES,
+	STORAGE_CHANNELS,
 	type StandbyState,
-} from "../diagnostics.ts";
+} from "../storage/diagnostics.ts";
 import { CALL_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
@@ -28,7 +28,9 @@ export function standbyMetrics(registry: Registry): Feeds {
 		labels: ["host"],
 		collect() {
 			for (const gauge of [isSwitched, delay, lag]) gauge.clear();
-			CHANNELS.levels.publish({ standby: setState } satisfies Levels);
+			for (const state of STANDBY_STATES.read()) {
+				setState(state);
+			}
 		},
 	});
 	const delay = new Values(registry, "gauge", {
@@ -49,14 +51,10 @@ export function standbyMetrics(registry: Registry): Feeds {
 		if (state.lagMs !== null) lag.set(state.lagMs / 1_000, state.host);
 	}
 	return [
-		[
-			CHANNELS.standby,
-			(message) => {
-				const { host, event, reason, lagMs } = message as StandbyEvent;
-				const name = event === "refused" ? `refused ${reason}` : event;
-				events.at(`${host}\n${name}`).value++;
-				if (lagMs !== undefined) lags.at(host).observe(lagMs / 1_000);
-			},
-		],
+		listen(STORAGE_CHANNELS.standby, ({ host, event, reason, lagMs }) => {
+			const name = event === "refused" ? `refused ${reason}` : event;
+			events.at(`${host}\n${name}`).value++;
+			if (lagMs !== undefined) lags.at(host).observe(lagMs / 1_000);
+		}),
 	];
 }

@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
-import { CHANNELS, type Levels, type TopologyEvent } from "../diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { TOPOLOGY_AGES, TOPOLOGY_CHANNELS } from "../topology/diagnostics.ts";
 import type { Feeds } from "./feeds.ts";
 import { Values } from "./series.ts";
 
@@ -31,9 +32,7 @@ export function topologyMetrics(registry: Registry): Feeds {
 		aggregator: "max",
 		collect() {
 			age.set(0);
-			CHANNELS.levels.publish({
-				topologyAge: (seconds) => age.set(seconds),
-			} satisfies Levels);
+			for (const seconds of TOPOLOGY_AGES.read()) age.set(seconds);
 		},
 	});
 	const rejected = new Values(registry, "counter", {
@@ -41,22 +40,18 @@ export function topologyMetrics(registry: Registry): Feeds {
 		help: "Topologies that were stored and not taken into use.",
 	});
 	return [
-		[
-			CHANNELS.topology,
-			(message) => {
-				const { state, version: inUse } = message as TopologyEvent;
-				if (version.at().value !== inUse) {
-					loaded.set(Date.now() / 1_000);
-				}
-				version.set(inUse);
-				if (state === "rejected") rejected.at().value++;
-				if (state === "loaded" || state === "rejected") {
-					isRejected.set(state === "rejected" ? 1 : 0);
-				}
-				if (state !== "copyFailed") {
-					isLost.set(state === "unreachable" ? 1 : 0);
-				}
-			},
-		],
+		listen(TOPOLOGY_CHANNELS.topology, ({ state, version: inUse }) => {
+			if (version.at().value !== inUse) {
+				loaded.set(Date.now() / 1_000);
+			}
+			version.set(inUse);
+			if (state === "rejected") rejected.at().value++;
+			if (state === "loaded" || state === "rejected") {
+				isRejected.set(state === "rejected" ? 1 : 0);
+			}
+			if (state !== "copyFailed") {
+				isLost.set(state === "unreachable" ? 1 : 0);
+			}
+		}),
 	];
 }

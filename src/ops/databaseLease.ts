@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { DECISIVE } from "../diagnostics.ts";
 import { valuesOrThrow } from "../graph/store/readUncached.ts";
 import type { Id } from "../id/ids.ts";
 import type { LookupKey, LookupRow, Storage } from "../storage/storage.ts";
+import { DECISIVE } from "../trace.ts";
 
 /** How long the lease of a killed process keeps the next one waiting. */
 export const LEASE_MS = 5_000;

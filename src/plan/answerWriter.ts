@@ -1,11 +1,11 @@
 import type { GraphQLSchema } from "graphql";
 import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Node } from "../graph/types.ts";
+import { quote } from "../util/json.ts";
 import type { BoundPlan } from "./boundPlan.ts";
 import { type Column, isIterable, isObject, type Level } from "./column.ts";
 import { fieldError } from "./errors.ts";
 import { executeIntrospection } from "./introspection.ts";
-import { quote } from "./jsonText.ts";
 import {
 	isNode,
 	type LeadingLeaves,

@@ -1,6 +1,6 @@
-import type { CallOptions } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
+import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { GraphQLError } from "graphql";
-import type { CallOptions } from "../diagnostics.ts";
 import { asCorkboardError, type CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
+import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
 import {

@@ -19,6 +19,7 @@ import {
 	type Mapping,
 	type Model,
 } from "../model/types.ts";
+import { quote } from "../util/json.ts";
 import type { BatchResolver, Resolvers } from "./batchResolver.ts";
 import { argumentSources, coerceConstantArguments } from "./boundPlan.ts";
 import { collectFields, type Fragments } from "./collectFields.ts";
@@ -28,7 +29,6 @@ import {
 	introspectionDocument,
 	introspectionField,
 } from "./introspection.ts";
-import { quote } from "./jsonText.ts";
 import { payloadEdges } from "./payloadEdges.ts";
 import {
 	type Access,

@@ -1,5 +1,5 @@
-import type { RetryReason } from "../diagnostics.ts";
 import { isFeedShard, shardInIds } from "../storage/feedShards.ts";
+import type { RetryReason } from "../trace.ts";
 import { plural } from "../util/format.ts";
 import type {
 	ErrorCount,

@@ -1,11 +1,11 @@
 import type { GraphQLError, GraphQLSchema } from "graphql";
-import { CHANNELS, type MutationCompleted } from "../diagnostics.ts";
 import type { Graph } from "../graph/types.ts";
 import type { OperationDeadline } from "../util/deadline.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { AnswerWriter } from "./answerWriter.ts";
 import type { BoundPlan } from "./boundPlan.ts";
 import { type ColumnContext, Level } from "./column.ts";
+import { PLAN_CHANNELS } from "./diagnostics.ts";
 import type { Plan, PlannedField } from "./plan.ts";
 import {
 	newResponse,
@@ -112,16 +112,16 @@ class Execution implements ColumnContext, Disposable {
 	}
 
 	#report({ key, name }: PlannedField, began: number): void {
-		if (!CHANNELS.mutation.hasSubscribers) return;
+		if (!PLAN_CHANNELS.mutation.hasSubscribers) return;
 		const error = this.response.errors.find(
 			({ path }) => path?.length === 1 && path[0] === key,
 		);
 		const code = error?.extensions.code;
-		CHANNELS.mutation.publish({
+		PLAN_CHANNELS.mutation.publish({
 			field: name,
 			code: code === undefined ? null : String(code),
 			ms: performance.now() - began,
-		} satisfies MutationCompleted);
+		});
 	}
 
 	/** One after another, not recursively: an operation may have hundreds of levels. */

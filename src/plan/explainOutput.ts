@@ -3,7 +3,7 @@ import type {
 	RetryReason,
 	Statement,
 	WriteDescription,
-} from "../diagnostics.ts";
+} from "../trace.ts";
 import type { Step } from "./plan.ts";
 
 /**

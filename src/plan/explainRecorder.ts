@@ -1,11 +1,7 @@
-import type {
-	OperationRecord,
-	Span,
-	WriteDescription,
-	WriteTrace,
-} from "../diagnostics.ts";
+import type { Span, WriteDescription, WriteTrace } from "../trace.ts";
 import type { OperationDeadline } from "../util/deadline.ts";
 import type { BoundPlan } from "./boundPlan.ts";
+import type { OperationRecord } from "./diagnostics.ts";
 import type { ExplainOutput } from "./explainOutput.ts";
 import {
 	type CostAndLimit,

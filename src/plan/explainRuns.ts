@@ -1,5 +1,5 @@
-import type { CacheLayer, Statement } from "../diagnostics.ts";
 import type { PageEdge } from "../graph/types.ts";
+import type { CacheLayer, Statement } from "../trace.ts";
 import type { Cost } from "./cost.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
 import type {

@@ -4,7 +4,6 @@ import {
 	Kind,
 	type OperationDefinitionNode,
 } from "graphql";
-import type { PlanCacheLevel, SchemaUses } from "../diagnostics.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
 import { type BoundPlan, bindVariables } from "./boundPlan.ts";
 import {
@@ -18,6 +17,7 @@ import {
 	getFragments,
 } from "./collectFields.ts";
 import { type CompileContext, compilePlan } from "./compilePlan.ts";
+import type { PlanCacheLevel, SchemaUses } from "./diagnostics.ts";
 import { inputError, requestError } from "./errors.ts";
 import type { Plan } from "./plan.ts";
 import { schemaUses } from "./schemaUses.ts";

@@ -4,13 +4,6 @@ import {
 	type GraphQLSchema,
 	getOperationAST,
 } from "graphql";
-import {
-	CHANNELS,
-	type PlanCacheLevel,
-	publishRefusal,
-	type RequestRecord,
-	type SchemaUses,
-} from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";
@@ -26,6 +19,13 @@ import {
 	createCostMemo,
 	type LookCosts,
 } from "./cost.ts";
+import {
+	PLAN_CHANNELS,
+	type PlanCacheLevel,
+	publishRefusal,
+	type RequestRecord,
+	type SchemaUses,
+} from "./diagnostics.ts";
 import { requestError } from "./errors.ts";
 import { executePlan } from "./executePlan.ts";
 import { ExplainRecorder } from "./explainRecorder.ts";
@@ -110,7 +110,7 @@ export function createPlanner<Context extends object>(
 			last = { document, variables, plan: bound.plan };
 			const cost = costOf(bound);
 			const countsRetries =
-				bound.plan.serial && CHANNELS.mutationRetry.hasSubscribers;
+				bound.plan.serial && PLAN_CHANNELS.mutationRetry.hasSubscribers;
 			const recorder =
 				explain || record || countsRetries
 					? new ExplainRecorder(bound, {

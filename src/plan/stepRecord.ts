@@ -1,3 +1,5 @@
+import { asCorkboardError } from "../errors.ts";
+import { type Id, unpackId } from "../id/ids.ts";
 import type {
 	CacheLayer,
 	Span,
@@ -6,9 +8,7 @@ import type {
 	Trace,
 	WriteDescription,
 	WriteTrace,
-} from "../diagnostics.ts";
-import { asCorkboardError } from "../errors.ts";
-import { type Id, unpackId } from "../id/ids.ts";
+} from "../trace.ts";
 import type { OperationDeadline } from "../util/deadline.ts";
 import type { Step } from "./plan.ts";
 import type { StepTrace } from "./stepRunner.ts";

@@ -1,7 +1,7 @@
-import type { CallOptions } from "../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
+import type { CallOptions } from "../trace.ts";
 import type { OperationDeadline } from "../util/deadline.ts";
 import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
 import type { Step } from "./plan.ts";

@@ -1,13 +1,12 @@
-import {
-	CHANNELS,
-	type MutationRetry,
-	type RetryReason,
-	type Span,
-	type Statement,
-	type WriteDescription,
-	type WriteTrace,
-} from "../diagnostics.ts";
 import { asCorkboardError } from "../errors.ts";
+import type {
+	RetryReason,
+	Span,
+	Statement,
+	WriteDescription,
+	WriteTrace,
+} from "../trace.ts";
+import { PLAN_CHANNELS } from "./diagnostics.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
 import type { ExplainInvalidation, ExplainWrite } from "./explainOutput.ts";
 import type { HostFailure } from "./stepRecord.ts";
@@ -137,9 +136,12 @@ export function traceWrite(
 }
 
 function publishMutationRetry(coordinate: string, reason: RetryReason): void {
-	if (!CHANNELS.mutationRetry.hasSubscribers) return;
+	if (!PLAN_CHANNELS.mutationRetry.hasSubscribers) return;
 	const field = coordinate.slice(coordinate.indexOf(".") + 1);
-	CHANNELS.mutationRetry.publish({ field, reason } satisfies MutationRetry);
+	PLAN_CHANNELS.mutationRetry.publish({
+		field,
+		reason,
+	});
 }
 
 export function explainWrite(record: WriteRecord): ExplainWrite {

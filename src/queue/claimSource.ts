@@ -1,4 +1,4 @@
-import { CHANNELS, type JobsClaimed } from "../diagnostics.ts";
+import { QUEUE_CHANNELS } from "./diagnostics.ts";
 import type { DueBucket, DueProbe } from "./dueProbe.ts";
 import { newClaim } from "./jobId.ts";
 import type { Ack, Acked, ClaimedJob, JobStore } from "./jobStore.ts";
@@ -55,13 +55,13 @@ export class ClaimSource {
 			const now = last.until - options.claimMs * 1_000;
 			this.#probe.claimed(place, last.dueAt, now);
 		}
-		if (CHANNELS.jobsClaimed.hasSubscribers) {
-			CHANNELS.jobsClaimed.publish({
+		if (QUEUE_CHANNELS.jobsClaimed.hasSubscribers) {
+			QUEUE_CHANNELS.jobsClaimed.publish({
 				queue,
 				shard,
 				jobs: turned.claimed.length,
 				ms: performance.now() - started,
-			} satisfies JobsClaimed);
+			});
 		}
 		return { ...turned, waitMs: turned.waitMs ?? null };
 	}

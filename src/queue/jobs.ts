@@ -1,8 +1,8 @@
-import { CHANNELS, type JobsEnqueued } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { StorageFailure } from "../storage/storageFailure.ts";
 import { rendezvousOrder } from "../util/rendezvous.ts";
 import { bucketOf } from "./bucket.ts";
+import { QUEUE_CHANNELS } from "./diagnostics.ts";
 import { EnqueueGathering } from "./enqueueGathering.ts";
 import type { JobHints } from "./hints.ts";
 import type { Job } from "./job.ts";
@@ -282,14 +282,14 @@ export class Jobs {
 		);
 		const added = results.filter((result) => result === "added").length;
 		this.#bounds?.added(queue, added);
-		if (CHANNELS.jobsEnqueued.hasSubscribers) {
+		if (QUEUE_CHANNELS.jobsEnqueued.hasSubscribers) {
 			const merged = results.filter((result) => typeof result === "object");
-			CHANNELS.jobsEnqueued.publish({
+			QUEUE_CHANNELS.jobsEnqueued.publish({
 				queue,
 				shard,
 				added,
 				merged: merged.length,
-			} satisfies JobsEnqueued);
+			});
 		}
 		const due = jobs.filter((job) => job.due <= job.createdAt);
 		for (const priority of new Set(due.map(({ priority }) => priority))) {

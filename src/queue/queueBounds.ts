@@ -1,5 +1,5 @@
-import { CHANNELS, type JobsRefused } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import { QUEUE_CHANNELS } from "./diagnostics.ts";
 import type { JobStore } from "./jobStore.ts";
 import type { LiveSettings } from "./liveSettings.ts";
 
@@ -34,10 +34,10 @@ export class QueueBounds {
 		}
 		const pending = await this.#levelOf(queue).read(maxPending);
 		if (pending + bodies.length <= maxPending) return;
-		CHANNELS.jobsRefused.publish({
+		QUEUE_CHANNELS.jobsRefused.publish({
 			queue,
 			jobs: bodies.length,
-		} satisfies JobsRefused);
+		});
 		throw new CorkboardError(
 			"QUEUE_FULL",
 			`Queue ${queue} is full: ${pending} jobs are pending, and maxPending is ${maxPending}. Try again later, or raise it with queue set.`,

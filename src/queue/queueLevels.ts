@@ -1,6 +1,6 @@
-import { CHANNELS, type Levels, type QueueLevel } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { deadlineIn, withDeadline } from "../util/deadline.ts";
+import { QUEUE_LEVELS, type QueueLevel } from "./diagnostics.ts";
 import type { CountedJobs, JobStore } from "./jobStore.ts";
 import type { LiveSettings } from "./liveSettings.ts";
 import { oldestDue } from "./queueStats.ts";
@@ -20,13 +20,10 @@ const DEADLINE_MS = 2_000;
 export class QueueLevels implements Disposable {
 	readonly #store: JobStore;
 	readonly #settings: LiveSettings;
-	readonly #report = (message: unknown) => {
-		(message as Levels).queues?.(this.levels());
-	};
 	#known: readonly QueueLevel[] = [];
 	#knownAt = Number.NEGATIVE_INFINITY;
 	#counting: Promise<void> | null = null;
-	#isReporting = false;
+	#reported: Disposable | null = null;
 
 	constructor(store: JobStore, settings: LiveSettings) {
 		this.#store = store;
@@ -35,9 +32,7 @@ export class QueueLevels implements Disposable {
 
 	/** From now on it answers. Processes without a worker do not: they would all count the same. */
 	report(): void {
-		if (this.#isReporting) return;
-		this.#isReporting = true;
-		CHANNELS.levels.subscribe(this.#report);
+		this.#reported ??= QUEUE_LEVELS.add(() => this.levels());
 	}
 
 	/** Never rejects. What cannot be counted in time is of the count before, or absent. */
@@ -57,7 +52,7 @@ export class QueueLevels implements Disposable {
 	}
 
 	[Symbol.dispose](): void {
-		CHANNELS.levels.unsubscribe(this.#report);
+		this.#reported?.[Symbol.dispose]();
 	}
 
 	async #count(): Promise<void> {

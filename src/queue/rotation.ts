@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { CHANNELS, type QueueRotation } from "../diagnostics.ts";
 import { HOUR_US, MADE_HOURS } from "./bucket.ts";
+import { QUEUE_CHANNELS } from "./diagnostics.ts";
 import type { JobStore, Place } from "./jobStore.ts";
 import {
 	isRefused,
@@ -255,8 +255,8 @@ function publishRound(
 	{ now, refusedSince }: Round,
 	error?: unknown,
 ): void {
-	if (!CHANNELS.queueRotation.hasSubscribers) return;
-	CHANNELS.queueRotation.publish({
+	if (!QUEUE_CHANNELS.queueRotation.hasSubscribers) return;
+	QUEUE_CHANNELS.queueRotation.publish({
 		kind: "round",
 		...at,
 		host: store.hostOf(at.shard) ?? "",
@@ -267,5 +267,5 @@ function publishRound(
 		refusedForMs: refusedSince === null ? 0 : (now - refusedSince) / 1_000,
 		refused: report?.isUnderWay ? null : (report?.refused ?? null),
 		...(error !== undefined && { error }),
-	} satisfies QueueRotation);
+	});
 }

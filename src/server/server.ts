@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
-import { CHANNELS, type Levels } from "../diagnostics.ts";
+import { LOCAL_CACHE_LEVELS } from "../cache/diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { AccessTokens } from "./auth/accessTokens.ts";
 import { identify, type Users } from "./auth/identity.ts";
@@ -264,11 +264,11 @@ function allowedMethods(
 /** Whole answers that are kept, and reported with the other caches until the app closes. */
 function openAnswers(app: FastifyInstance, maxBytes: number): AnswerCache {
 	const answers = new AnswerCache(maxBytes);
-	const reportLevel = (message: unknown) =>
-		(message as Levels).localCache?.({ cache: "answers", ...answers.level() });
-	CHANNELS.levels.subscribe(reportLevel);
+	const reported = LOCAL_CACHE_LEVELS.add(() => [
+		{ cache: "answers", ...answers.level() },
+	]);
 	app.addHook("onClose", async () => {
-		CHANNELS.levels.unsubscribe(reportLevel);
+		reported[Symbol.dispose]();
 	});
 	return answers;
 }

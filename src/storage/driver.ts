@@ -1,4 +1,4 @@
-import type { CallOptions, WriteTrace } from "../diagnostics.ts";
+import type { CallOptions, WriteTrace } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type {
 	FailedDelivery,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type HeldShards } from "../diagnostics.ts";
 import { openShards } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
+import { STORAGE_CHANNELS } from "./diagnostics.ts";
 
 /** Open shards of one range, and what was found there last. */
 interface Watched {
@@ -18,7 +18,7 @@ interface Watched {
  * The shards of one version of a topology on which new objects may be created:
  * those that it opens, without those that lack tables. These are *held*: an
  * operator may open a range before `init` ran there. They are looked at again
- * until they have their tables. `CHANNELS.heldShards` reports both.
+ * until they have their tables. `STORAGE_CHANNELS.heldShards` reports both.
  *
  * A range that a newer version opens is held until it is known to have all its
  * tables, and at the start one whose host does not answer. At the start shards
@@ -117,12 +117,12 @@ export class OpenShards implements Disposable {
 		const now = !isHeld ? "" : missing === null ? String(error) : "missing";
 		if (now === range.reported) return;
 		range.reported = now;
-		CHANNELS.heldShards.publish({
+		STORAGE_CHANNELS.heldShards.publish({
 			state: isHeld ? "held" : "open",
 			shards,
 			missing: missing ?? [],
 			...(error !== undefined && { error }),
-		} satisfies HeldShards);
+		});
 	}
 }
 

@@ -1,6 +1,7 @@
-import { type CallOptions, CHANNELS } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Mapping, Model } from "../model/types.ts";
+import type { CallOptions } from "../trace.ts";
+import { STORAGE_CHANNELS } from "./diagnostics.ts";
 import type {
 	ListCount,
 	ListKey,
@@ -38,7 +39,8 @@ export function startCall(
 	call?: CallOptions,
 ): void {
 	call?.signal?.throwIfAborted();
-	if (CHANNELS.storage.hasSubscribers) CHANNELS.storage.publish({ verb, keys });
+	if (STORAGE_CHANNELS.storage.hasSubscribers)
+		STORAGE_CHANNELS.storage.publish({ verb, keys });
 }
 
 /** A sequence that is not an integer would match nothing, and SQLite takes a negative limit as none. */

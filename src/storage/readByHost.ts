@@ -1,5 +1,5 @@
-import type { CallOptions } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type { KeyAt, Place } from "./driver.ts";
 import type { KeyResult } from "./storage.ts";

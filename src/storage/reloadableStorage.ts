@@ -1,11 +1,8 @@
-import {
-	type CallOptions,
-	publishRetry,
-	type WriteTrace,
-} from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { checkTopologyChange } from "../topology/check.ts";
 import type { Topology } from "../topology/types.ts";
+import type { CallOptions, WriteTrace } from "../trace.ts";
+import { publishRetry } from "./diagnostics.ts";
 import { modShard } from "./modShard.ts";
 import type {
 	FailedDelivery,

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CallOptions, WriteTrace } from "../diagnostics.ts";
 import { unpackId } from "../id/ids.ts";
 import type { Mapping, Model } from "../model/types.ts";
 import type { Topology } from "../topology/types.ts";
+import type { CallOptions, WriteTrace } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type { Driver, Place, Places } from "./driver.ts";
 import { mapOf } from "./mapOf.ts";
 import { modShard } from "./modShard.ts";
-import { lastPositions, oldestFirst } from "./outboxOrder.ts";
+import { lastPositions, oldestFirst } from "./order.ts";
 import {
 	checkScan,
 	emptyCount,

@@ -1,4 +1,4 @@
-import type { StatementSql } from "../diagnostics.ts";
+import type { StatementSql } from "../trace.ts";
 
 /** Characters of a statement's text that are shown. */
 const MAX_TEXT = 2_000;

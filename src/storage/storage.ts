@@ -1,7 +1,7 @@
-import type { CallOptions, WriteTrace } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
+import type { CallOptions, WriteTrace } from "../trace.ts";
 import type { Deadline } from "../util/deadline.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { HostReport } from "./hostReport.ts";

@@ -29,12 +29,12 @@ import { TEMPORARY, temporaryName } from "../util/temporaryName.ts";
 import { watchFiles } from "../util/watchFiles.ts";
 import {
 	type Announcement,
+	checkPath,
 	type StoreChange,
 	type StoredText,
 	TOPOLOGY,
 	type TopologyStore,
 } from "./store.ts";
-import { checkPath } from "./storePath.ts";
 
 export interface FileStoreOptions {
 	/** How often files are read where the file system reports no changes. Milliseconds. */

@@ -1,9 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
-import { CHANNELS, type Levels, type TopologyEvent } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { temporaryName } from "../util/temporaryName.ts";
 import { checkTopologyChange } from "./check.ts";
+import {
+	TOPOLOGY_AGES,
+	TOPOLOGY_CHANNELS,
+	type TopologyEvent,
+} from "./diagnostics.ts";
 import { parseTopology, prefixErrorsWithPath } from "./parseTopology.ts";
 import { type ReadableStore, TOPOLOGY } from "./store.ts";
 import type { Topology } from "./types.ts";
@@ -30,7 +34,7 @@ const SECOND_LOOK_MS = 50;
 
 /**
  * Reads the topology of a store, or its kept copy where the store's cannot be
- * used. Throws BAD_TOPOLOGY or UNAVAILABLE if neither can. `CHANNELS.topology`
+ * used. Throws BAD_TOPOLOGY or UNAVAILABLE if neither can. `TOPOLOGY_CHANNELS.topology`
  * reports the result, and the result of each later change; a bad text is reported
  * once, as long as it stays the same.
  */
@@ -89,7 +93,6 @@ export class LastGoodTopology implements ConfirmedTopology, AsyncDisposable {
 		this.#rejected = initial.rejected;
 		this.#isReported = initial.problem !== null;
 		this.#confirmed = moment();
-		CHANNELS.levels.subscribe(this.#reportLevel);
 		if (initial.problem === null) this.#report("loaded");
 		else this.#report(stateOf(initial.problem), initial.problem);
 	}
@@ -132,7 +135,7 @@ export class LastGoodTopology implements ConfirmedTopology, AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#isClosed = true;
-		CHANNELS.levels.unsubscribe(this.#reportLevel);
+		this.#reported[Symbol.dispose]();
 		this.#watch?.[Symbol.dispose]();
 		clearInterval(this.#poll);
 		clearTimeout(this.#secondLook);
@@ -226,10 +229,9 @@ export class LastGoodTopology implements ConfirmedTopology, AsyncDisposable {
 		}
 	}
 
-	readonly #reportLevel = (message: unknown): void => {
-		const seconds = (performance.now() - this.#confirmed.at) / 1_000;
-		(message as Levels).topologyAge?.(seconds);
-	};
+	readonly #reported = TOPOLOGY_AGES.add(
+		() => (performance.now() - this.#confirmed.at) / 1_000,
+	);
 
 	#report(state: TopologyEvent["state"], error?: unknown): void {
 		const event: TopologyEvent = {
@@ -238,7 +240,7 @@ export class LastGoodTopology implements ConfirmedTopology, AsyncDisposable {
 			version: this.#topology.version,
 			...(error !== undefined && { error }),
 		};
-		CHANNELS.topology.publish(event);
+		TOPOLOGY_CHANNELS.topology.publish(event);
 	}
 }
 

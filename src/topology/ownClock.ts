@@ -1,5 +1,5 @@
-import { CHANNELS, type DatabaseClock } from "../diagnostics.ts";
 import { sureSeconds } from "../util/sureSeconds.ts";
+import { type DatabaseClock, TOPOLOGY_CHANNELS } from "./diagnostics.ts";
 
 /** How far the clock of this process is from those of the database hosts that it has asked, most of which are taken to be right. */
 export class OwnClock implements Disposable {
@@ -11,11 +11,10 @@ export class OwnClock implements Disposable {
 	/** `onChange` is called with whole seconds before (negative: behind) those of the hosts. */
 	constructor(onChange: (seconds: number) => void) {
 		this.#onChange = onChange;
-		CHANNELS.databaseClock.subscribe(this.#note);
+		TOPOLOGY_CHANNELS.databaseClock.subscribe(this.#note);
 	}
 
-	readonly #note = (message: unknown) => {
-		const clock = message as DatabaseClock;
+	readonly #note = (clock: DatabaseClock) => {
 		this.#hosts.set(clock.host, sureSeconds(clock));
 		const seconds = -Math.round(medianOf([...this.#hosts.values()])) || 0;
 		if (seconds === this.#seconds) return;
@@ -24,7 +23,7 @@ export class OwnClock implements Disposable {
 	};
 
 	[Symbol.dispose](): void {
-		CHANNELS.databaseClock.unsubscribe(this.#note);
+		TOPOLOGY_CHANNELS.databaseClock.unsubscribe(this.#note);
 	}
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type DatabaseLoss } from "../diagnostics.ts";
 import { askMembers } from "./asks.ts";
+import { TOPOLOGY_CHANNELS } from "./diagnostics.ts";
 import {
 	describeLoss,
 	type RecordedLoss,
@@ -223,7 +223,7 @@ export class ServerGuard implements Disposable {
 		for (const host of new Set([...stopped, ...before])) {
 			if (stopped.has(host) === before.has(host)) continue;
 			const loss = this.#lossOf(host);
-			CHANNELS.databaseLoss.publish({
+			TOPOLOGY_CHANNELS.databaseLoss.publish({
 				host,
 				state: loss === null ? "over" : "stopped",
 				...(loss !== null && {
@@ -231,7 +231,7 @@ export class ServerGuard implements Disposable {
 					missing: loss.missing,
 					reason: describeLoss(loss),
 				}),
-			} satisfies DatabaseLoss);
+			});
 		}
 		this.#onStopped(stopped);
 	}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type DatabaseHost } from "../diagnostics.ts";
+import { type DatabaseHost, TOPOLOGY_CHANNELS } from "./diagnostics.ts";
 import { parseHostUrl } from "./hostUrl.ts";
 import type { HostRange, Topology } from "./types.ts";
 
@@ -64,7 +64,7 @@ export class WriteGuard implements Disposable {
 		this.#source = source;
 		this.#limits = { ...LIMITS, ...limits };
 		this.#beatTimer = setInterval(() => this.#notice(), BEAT_MS).unref();
-		CHANNELS.databaseHost.subscribe(this.#doubtHost);
+		TOPOLOGY_CHANNELS.databaseHost.subscribe(this.#doubtHost);
 	}
 
 	/** A write begins. */
@@ -80,7 +80,7 @@ export class WriteGuard implements Disposable {
 
 	[Symbol.dispose](): void {
 		clearInterval(this.#beatTimer);
-		CHANNELS.databaseHost.unsubscribe(this.#doubtHost);
+		TOPOLOGY_CHANNELS.databaseHost.unsubscribe(this.#doubtHost);
 	}
 
 	async #confirm(host: string): Promise<string | null> {
@@ -151,8 +151,7 @@ export class WriteGuard implements Disposable {
 		this.#beat = moment();
 	}
 
-	readonly #doubtHost = (message: unknown): void => {
-		const { host, state } = message as DatabaseHost;
+	readonly #doubtHost = ({ host, state }: DatabaseHost): void => {
 		if (state === "left") return;
 		this.#hostsDoubtedAt.set(host, performance.now());
 		if (state === "up") void this.#look();

@@ -19,7 +19,8 @@ import {
 	BatchSpanProcessor,
 	type SpanExporter,
 } from "@opentelemetry/sdk-trace";
-import { CHANNELS, type Span, type SpansLost } from "../diagnostics.ts";
+import type { Span } from "../trace.ts";
+import { TRACE_CHANNELS } from "./diagnostics.ts";
 import { clockOfRequest, OtelSpan, type Spans } from "./otelSpan.ts";
 import { createSampler, type SamplerOptions } from "./sampler.ts";
 import { parentOf, type RemoteParent } from "./traceparent.ts";
@@ -169,7 +170,7 @@ const SUCCESS = 0;
 const FAILED = 1;
 
 function reportLost(spans: number, error: unknown): void {
-	CHANNELS.spansLost.publish({ spans, error } satisfies SpansLost);
+	TRACE_CHANNELS.spansLost.publish({ spans, error });
 }
 
 /** The processor says only here that its queue was full. */

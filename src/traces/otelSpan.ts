@@ -12,7 +12,7 @@ import {
 	type ReadableSpan,
 	type SpanProcessor,
 } from "@opentelemetry/sdk-trace";
-import type { Span, SpanAttributes } from "../diagnostics.ts";
+import type { Span, SpanAttributes } from "../trace.ts";
 import { sqlComment } from "./sqlComment.ts";
 
 const KINDS = {

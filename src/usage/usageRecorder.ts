@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SchemaUses } from "../plan/diagnostics.ts";
 import {
-	CHANNELS,
 	type RequestCompleted,
-	type SchemaUses,
-} from "../diagnostics.ts";
+	SERVER_CHANNELS,
+} from "../server/diagnostics.ts";
 import {
 	DAY_MS,
 	dayOf,
@@ -75,15 +75,14 @@ export class UsageRecorder implements AsyncDisposable {
 	#today: Day | null = null;
 	#todayEnds = 0;
 	#flushing: Promise<void> | null = null;
-	readonly #listener = (message: unknown) =>
-		this.count(message as RequestCompleted);
+	readonly #listener = (message: RequestCompleted) => this.count(message);
 
 	constructor(options: UsageRecorderOptions) {
 		this.#store = options.store;
 		this.#maxClients = options.maxClients ?? MAX_CLIENTS;
 		this.#maxPairs = options.maxPairs ?? MAX_PAIRS;
 		this.#now = options.now ?? Date.now;
-		CHANNELS.request.subscribe(this.#listener);
+		SERVER_CHANNELS.request.subscribe(this.#listener);
 		this.#timer = setInterval(
 			() => void this.flush(),
 			options.flushMs ?? FLUSH_MS,
@@ -129,7 +128,7 @@ export class UsageRecorder implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		CHANNELS.request.unsubscribe(this.#listener);
+		SERVER_CHANNELS.request.unsubscribe(this.#listener);
 		clearInterval(this.#timer);
 		// Again for what was counted while the first ran, or if its connection was lost.
 		for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

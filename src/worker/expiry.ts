@@ -1,4 +1,3 @@
-import { CHANNELS, type JobsExpired } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { hourOf } from "../queue/bucket.ts";
 import {
@@ -7,6 +6,7 @@ import {
 	MAX_JOBS,
 } from "../queue/jobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
+import { WORKER_CHANNELS } from "./diagnostics.ts";
 import type { QueueState } from "./queueState.ts";
 import { retryDelayMs } from "./retryDelay.ts";
 import type { ShardProblems } from "./shardProblems.ts";
@@ -80,12 +80,12 @@ export class Expiry<Context> {
 					delayMs: (attempts) => retryDelayMs(attempts, backoff),
 					...(bucket !== undefined && { bucket }),
 				});
-				if (again + failed > 0 && CHANNELS.jobsExpired.hasSubscribers) {
-					CHANNELS.jobsExpired.publish({
+				if (again + failed > 0 && WORKER_CHANNELS.jobsExpired.hasSubscribers) {
+					WORKER_CHANNELS.jobsExpired.publish({
 						...at,
 						again,
 						failed,
-					} satisfies JobsExpired);
+					});
 				}
 			}
 		} catch (error) {

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker as Thread } from "node:worker_threads";
-import { CHANNELS, type WorkerProblem } from "../diagnostics.ts";
 import type { Held, Place } from "../queue/jobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
+import { WORKER_CHANNELS } from "./diagnostics.ts";
 import { type HeldClaims, HeldJobs } from "./heldJobs.ts";
 import type { JobStoreSource } from "./jobStoreSource.ts";
 
@@ -204,10 +204,10 @@ export class Renewals implements AsyncDisposable {
 }
 
 function publish(error: unknown): void {
-	if (!CHANNELS.workerProblem.hasSubscribers) return;
-	CHANNELS.workerProblem.publish({
+	if (!WORKER_CHANNELS.workerProblem.hasSubscribers) return;
+	WORKER_CHANNELS.workerProblem.publish({
 		kind: "renewals",
 		shard: null,
 		error,
-	} satisfies WorkerProblem);
+	});
 }

@@ -1,4 +1,4 @@
-import { CHANNELS, type WorkerProblem } from "../diagnostics.ts";
+import { WORKER_CHANNELS } from "./diagnostics.ts";
 
 /** Which shards cannot be asked for jobs: reports the first failure of each, and its end. */
 export class ShardProblems {
@@ -29,10 +29,10 @@ export class ShardProblems {
 }
 
 function publish(shard: number | null, error: unknown): void {
-	if (!CHANNELS.workerProblem.hasSubscribers) return;
-	CHANNELS.workerProblem.publish({
+	if (!WORKER_CHANNELS.workerProblem.hasSubscribers) return;
+	WORKER_CHANNELS.workerProblem.publish({
 		kind: "shard",
 		shard,
 		error,
-	} satisfies WorkerProblem);
+	});
 }

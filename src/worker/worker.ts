@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type JobEnded, type JobOutcome } from "../diagnostics.ts";
 import type { JobHints } from "../queue/hints.ts";
 import { type AnyJob, ClaimLost } from "../queue/job.ts";
 import { formatJobId } from "../queue/jobId.ts";
@@ -16,7 +15,8 @@ import type { RotationStore } from "../queue/rotationStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { Abortion } from "./abortion.ts";
 import { Acks } from "./acks.ts";
-import { type ClaimedTogether, ClaimLoop } from "./claimLoop.ts";
+import { type ClaimedTogether, ClaimLoop, WakeUp } from "./claimLoop.ts";
+import { type JobOutcome, WORKER_CHANNELS } from "./diagnostics.ts";
 import { Expiry } from "./expiry.ts";
 import { JobBuffer } from "./jobBuffer.ts";
 import type { JobStoreSource } from "./jobStoreSource.ts";
@@ -26,7 +26,6 @@ import { Renewals } from "./renewals.ts";
 import { ackOf, type Outcome, runJob, WorkerStops } from "./runJob.ts";
 import { ShardProblems } from "./shardProblems.ts";
 import { SharedTask } from "./sharedTask.ts";
-import { WakeUp } from "./wakeUp.ts";
 
 export interface WorkerOptions<Context> {
 	readonly store: JobStore & RotationStore;
@@ -439,13 +438,13 @@ function publishEnd<Context>(
 	outcome: JobOutcome,
 	error: unknown,
 ): void {
-	if (!CHANNELS.jobEnded.hasSubscribers) return;
-	CHANNELS.jobEnded.publish({
+	if (!WORKER_CHANNELS.jobEnded.hasSubscribers) return;
+	WORKER_CHANNELS.jobEnded.publish({
 		queue: place.queue,
 		id: formatJobId({ ...place, ...job }),
 		outcome,
 		waitMs: waitedMs + Math.max(0, (startedAt ?? claimedAt) - claimedAt),
 		runMs: startedAt === null ? null : monotonicMs() - startedAt,
 		error,
-	} satisfies JobEnded);
+	});
 }

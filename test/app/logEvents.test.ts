@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { logEvents } from "../../src/app/logEvents.ts";
-import { CHANNELS, type DatabaseFailure } from "../../src/diagnostics.ts";
 import { createLog } from "../../src/server/log.ts";
+import {
+	type DatabaseFailure,
+	STORAGE_CHANNELS,
+} from "../../src/storage/diagnostics.ts";
 
 test("a full disk is logged with its host, once in a while", () => {
 	const lines: Record<string, unknown>[] = [];
@@ -13,7 +16,10 @@ test("a full disk is logged with its host, once in a while", () => {
 	});
 	using _events = logEvents(log);
 	const failed = (host: string, kind: string) =>
-		CHANNELS.databaseFailure.publish({ host, kind } satisfies DatabaseFailure);
+		STORAGE_CHANNELS.databaseFailure.publish({
+			host,
+			kind,
+		} satisfies DatabaseFailure);
 	failed("a:3306", "timeout");
 	for (let n = 0; n < 9; n++) failed("a:3306", "diskFull");
 	failed("b:3306", "diskFull");

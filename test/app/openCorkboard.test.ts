@@ -9,12 +9,15 @@ import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { createQueues } from "../../src/app/openJobs.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
-import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
 import type { CorkboardError } from "../../src/errors.ts";
 import { recount } from "../../src/ops/jobs/recount.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";
 import { createCostMeter } from "../../src/server/limits/costMeter.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
+import {
+	TOPOLOGY_CHANNELS,
+	type TopologyEvent,
+} from "../../src/topology/diagnostics.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import { isCollected } from "../helpers/isCollected.ts";
 import { theModel } from "../helpers/model.ts";
@@ -207,12 +210,11 @@ async function topologyTest(): Promise<TopologyTest> {
 		await storage.admin.createTables();
 	}
 	const events: string[] = [];
-	const record = (message: unknown) => {
-		const event = message as TopologyEvent;
+	const record = (event: TopologyEvent) => {
 		if (event.path === path) events.push(`${event.state} ${event.version}`);
 	};
-	CHANNELS.topology.subscribe(record);
-	stack.defer(() => void CHANNELS.topology.unsubscribe(record));
+	TOPOLOGY_CHANNELS.topology.subscribe(record);
+	stack.defer(() => void TOPOLOGY_CHANNELS.topology.unsubscribe(record));
 	const config = readConfig({
 		CORKBOARD_TOPOLOGY: path,
 		CORKBOARD_SECRET: "0123456789abcdef0123456789abcdef",

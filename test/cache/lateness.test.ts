@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { CACHE_CHANNELS } from "../../src/cache/diagnostics.ts";
 import { openMemcachedCache } from "../../src/cache/memcachedCache.ts";
 import { openRedisCache } from "../../src/cache/redisCache.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
-import { CHANNELS } from "../../src/diagnostics.ts";
 import { encodeKeys } from "../../src/freshness/invalidationMessage.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { busyFor, nextTurn } from "../helpers/busy.ts";
@@ -80,14 +80,21 @@ describe("a process whose event loop is busy", () => {
 			await using _ = stack;
 			await one.restored();
 			assert.equal(await one.read("kept"), "kept");
-			const reported = await publishedDuring(CHANNELS.cacheHost, async () => {
-				for (const [nth, ms] of STALLS_MS.entries()) {
-					const key = `${performance.now()}-${nth}`;
-					const kinds = await kindsWhileBusy([heads, objects], key, ms);
-					assert.deepEqual(kinds, ["lease", "lease"], `after ${ms} ms`);
-					assert.equal(await one.read("read again"), "kept", `after ${ms} ms`);
-				}
-			});
+			const reported = await publishedDuring(
+				CACHE_CHANNELS.cacheHost,
+				async () => {
+					for (const [nth, ms] of STALLS_MS.entries()) {
+						const key = `${performance.now()}-${nth}`;
+						const kinds = await kindsWhileBusy([heads, objects], key, ms);
+						assert.deepEqual(kinds, ["lease", "lease"], `after ${ms} ms`);
+						assert.equal(
+							await one.read("read again"),
+							"kept",
+							`after ${ms} ms`,
+						);
+					}
+				},
+			);
 			assert.deepEqual(reported, []);
 			assert.deepEqual(one.events, ["lost", "restored"]);
 		}));
@@ -122,19 +129,24 @@ describe("a process whose event loop is busy", () => {
 
 	it("connects without taking a host for down", () =>
 		onceOf(async () => {
-			const reported = await publishedDuring(CHANNELS.cacheHost, async () => {
-				const { one, heads, objects, stack } = openAll();
-				await using _ = stack;
-				const key = `start-${performance.now()}`;
-				const first = [heads, objects].map((cache) => cache.getOrLease([key]));
-				for (let turn = 0; turn < 8; turn++) {
-					busyFor(DEADLINE_MS / 2);
-					await nextTurn();
-				}
-				const kinds = (await Promise.all(first)).map(([one]) => kindOf(one));
-				assert.deepEqual(kinds, ["lease", "lease"]);
-				await one.restored();
-			});
+			const reported = await publishedDuring(
+				CACHE_CHANNELS.cacheHost,
+				async () => {
+					const { one, heads, objects, stack } = openAll();
+					await using _ = stack;
+					const key = `start-${performance.now()}`;
+					const first = [heads, objects].map((cache) =>
+						cache.getOrLease([key]),
+					);
+					for (let turn = 0; turn < 8; turn++) {
+						busyFor(DEADLINE_MS / 2);
+						await nextTurn();
+					}
+					const kinds = (await Promise.all(first)).map(([one]) => kindOf(one));
+					assert.deepEqual(kinds, ["lease", "lease"]);
+					await one.restored();
+				},
+			);
 			assert.deepEqual(reported, []);
 		}));
 

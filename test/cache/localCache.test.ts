@@ -5,7 +5,7 @@ import {
 	MAX_AGE_MS,
 } from "../../src/cache/entryAges.ts";
 import { ENTRY_BYTES } from "../../src/cache/keptEntries.ts";
-import type { CallOptions } from "../../src/diagnostics.ts";
+import type { CallOptions } from "../../src/trace.ts";
 import { TextCache } from "../helpers/textCache.ts";
 
 function open(maxWeight = 1_000_000) {

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FIRST_PAUSE_MS } from "../../src/cache/breaker.ts";
-import { openMemcachedCache as openWhole } from "../../src/cache/memcachedCache.ts";
 import {
+	CACHE_CHANNELS,
 	type CacheCall,
 	type CacheHost,
-	CHANNELS,
-} from "../../src/diagnostics.ts";
+} from "../../src/cache/diagnostics.ts";
+import { openMemcachedCache as openWhole } from "../../src/cache/memcachedCache.ts";
 import { FakeMemcached, type Manner } from "../helpers/fakeMemcached.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { assertAtOnce, timed } from "../helpers/timing.ts";
@@ -90,7 +90,7 @@ describe("several memcached hosts", () => {
 		const leases = (await cache.getOrLease(keys)).map(asLease);
 		await cache.fill(leases.map((lease) => ({ lease, value: "kept" })));
 		const calls = await publishedDuring<CacheCall>(
-			CHANNELS.cacheCall,
+			CACHE_CHANNELS.cacheCall,
 			async () => {
 				assert.deepEqual(
 					await cache.getOrLease(keys),
@@ -201,7 +201,7 @@ describe("a memcached that fails", () => {
 		});
 		server.pause();
 		const reported = await publishedDuring<CacheHost>(
-			CHANNELS.cacheHost,
+			CACHE_CHANNELS.cacheHost,
 			async () => {
 				const first = await timed(() => cache.getOrLease(["a"]));
 				assert.deepEqual(first.result, [DOWN]);
@@ -361,13 +361,16 @@ describe("a memcached that fails", () => {
 			"a lease",
 			async () => kindOf((await real.getOrLease(["a"]))[0]) !== "down",
 		);
-		const reported = await publishedDuring(CHANNELS.cacheHost, async () => {
-			const looking = real.getOrLease(["b"]);
-			await new Promise((resolve) => setImmediate(resolve));
-			const end = performance.now() + 300;
-			while (performance.now() < end);
-			assert.equal(kindOf((await looking)[0]), "lease");
-		});
+		const reported = await publishedDuring(
+			CACHE_CHANNELS.cacheHost,
+			async () => {
+				const looking = real.getOrLease(["b"]);
+				await new Promise((resolve) => setImmediate(resolve));
+				const end = performance.now() + 300;
+				while (performance.now() < end);
+				assert.equal(kindOf((await looking)[0]), "lease");
+			},
+		);
 		assert.deepEqual(reported, []);
 	});
 

@@ -3,8 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { Worker } from "node:worker_threads";
-import { CHANNELS, type RankerFellBack } from "../../src/diagnostics.ts";
 import { arrange, type FeedViewer } from "../../src/feed/arrange.ts";
+import {
+	FEED_CHANNELS,
+	type RankerFellBack,
+} from "../../src/feed/diagnostics.ts";
 import { BoundedRanker } from "../../src/feed/ranker.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -44,13 +47,12 @@ const DEFAULT = arrange(POOLS, 2, VIEWER);
 
 async function fallbacksDuring(run: () => Promise<void>) {
 	const whys: string[] = [];
-	const count = (message: unknown) =>
-		void whys.push((message as RankerFellBack).why);
-	CHANNELS.rankerFellBack.subscribe(count);
+	const count = (message: RankerFellBack) => void whys.push(message.why);
+	FEED_CHANNELS.rankerFellBack.subscribe(count);
 	try {
 		await run();
 	} finally {
-		CHANNELS.rankerFellBack.unsubscribe(count);
+		FEED_CHANNELS.rankerFellBack.unsubscribe(count);
 	}
 	return whys;
 }

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
+import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
-import {
-	type CacheCall,
-	CHANNELS,
-	type Statement,
-	type StorageCall,
-} from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { unpackId } from "../../src/id/ids.ts";
+import {
+	STORAGE_CHANNELS,
+	type StorageCall,
+} from "../../src/storage/diagnostics.ts";
+import type { Statement } from "../../src/trace.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 import { ask as askRedis } from "../services/ask.ts";
@@ -93,20 +93,18 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 	async function page(corkboard: Corkboard, first = PINS) {
 		const levels: { call: string; statements: string[] }[] = [];
 		const cached: CacheCall[] = [];
-		const onStorage = (message: unknown) => {
-			const { verb, keys } = message as StorageCall;
+		const onStorage = ({ verb, keys }: StorageCall) => {
 			levels.push({ call: `${verb} ${keys}`, statements: [] });
 		};
-		const onStatement = (message: unknown) => {
-			levels.at(-1)?.statements.push((message as Statement).host);
+		const onStatement = (message: Statement) => {
+			levels.at(-1)?.statements.push(message.host);
 		};
-		const onCache = (message: unknown) => {
-			const call = message as CacheCall;
+		const onCache = (call: CacheCall) => {
 			if (call.verb !== "publish") cached.push(call);
 		};
-		CHANNELS.storage.subscribe(onStorage);
-		CHANNELS.statement.subscribe(onStatement);
-		CHANNELS.cacheCall.subscribe(onCache);
+		STORAGE_CHANNELS.storage.subscribe(onStorage);
+		STORAGE_CHANNELS.statement.subscribe(onStatement);
+		CACHE_CHANNELS.cacheCall.subscribe(onCache);
 		try {
 			const { data, errors } = await corkboard.planner.execute({
 				document: PAGE,
@@ -118,9 +116,9 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			const names = pins.nodes.map(({ owner }) => owner.username);
 			assert.equal(new Set(names).size, first);
 		} finally {
-			CHANNELS.storage.unsubscribe(onStorage);
-			CHANNELS.statement.unsubscribe(onStatement);
-			CHANNELS.cacheCall.unsubscribe(onCache);
+			STORAGE_CHANNELS.storage.unsubscribe(onStorage);
+			STORAGE_CHANNELS.statement.unsubscribe(onStatement);
+			CACHE_CHANNELS.cacheCall.unsubscribe(onCache);
 		}
 		return { levels, cached };
 	}
@@ -233,18 +231,16 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		const statements = new Map<string, number>();
 		const calls: string[] = [];
 		let filling = 0;
-		const onStatement = (message: unknown) => {
-			const { host } = message as Statement;
+		const onStatement = ({ host }: Statement) => {
 			statements.set(host, (statements.get(host) ?? 0) + 1);
 		};
-		const onCache = (message: unknown) => {
-			const { layer, verb, keys } = message as CacheCall;
+		const onCache = ({ layer, verb, keys }: CacheCall) => {
 			if (layer !== "redis" || verb === "publish") return;
 			calls.push(verb);
 			if (verb === "set") filling += keys;
 		};
-		CHANNELS.statement.subscribe(onStatement);
-		CHANNELS.cacheCall.subscribe(onCache);
+		STORAGE_CHANNELS.statement.subscribe(onStatement);
+		CACHE_CHANNELS.cacheCall.subscribe(onCache);
 		try {
 			const { errors } = await corkboard.planner.execute({
 				document: LIKES,
@@ -255,8 +251,8 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			// The response does not wait for it.
 			if (forget) await until("the fill", () => filling === first);
 		} finally {
-			CHANNELS.statement.unsubscribe(onStatement);
-			CHANNELS.cacheCall.unsubscribe(onCache);
+			STORAGE_CHANNELS.statement.unsubscribe(onStatement);
+			CACHE_CHANNELS.cacheCall.unsubscribe(onCache);
 		}
 		const after = await commands();
 		return {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
 import { seededRandom } from "../../src/demo/random.ts";
-import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
 import {
 	describeMismatch,
@@ -68,7 +68,7 @@ describe("random valid operations on a fleet with all cache layers", () => {
 		let byOracle = 0;
 		let nth = 0;
 		const calls = await publishedDuring<CacheCall>(
-			CHANNELS.cacheCall,
+			CACHE_CHANNELS.cacheCall,
 			async () => {
 				for (const operation of operations(random, around, QUERIES)) {
 					const executor = executors[nth++ % executors.length] as Execute;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { CHANNELS } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
+import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
@@ -181,7 +181,7 @@ describe("a stale value that is filled after a write", () => {
 	): Promise<void> {
 		await until(`${subject.layer} to have it`, async () => {
 			process.store.bypass(false);
-			const calls = await publishedDuring(CHANNELS.storage, () =>
+			const calls = await publishedDuring(STORAGE_CHANNELS.storage, () =>
 				subject.read(process, id),
 			);
 			return calls.length === 0;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
+import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
 import { View } from "../../src/graph/read/view.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { type Id, packId, unpackId } from "../../src/id/ids.ts";
@@ -56,7 +56,7 @@ describe("a new object", () => {
 			assert.equal(await isRead(process, next), false);
 		}
 		let created: Id | undefined;
-		const calls = await publishedDuring(CHANNELS.cacheCall, async () => {
+		const calls = await publishedDuring(CACHE_CHANNELS.cacheCall, async () => {
 			created = await pin();
 		});
 		assert.equal(created, next);
@@ -109,7 +109,7 @@ describe("a new object", () => {
 				fields: { board: `b:imp_${n % 2 ? "a" : "b"}`, details: `${n}` },
 			})),
 		];
-		const calls = (await publishedDuring(CHANNELS.cacheCall, async () => {
+		const calls = (await publishedDuring(CACHE_CHANNELS.cacheCall, async () => {
 			const { report, bad } = await importAll(process, lines);
 			assert.deepEqual(bad, []);
 			assert.equal(report.pending, 0);

@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createConnection } from "mysql2/promise";
-import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
+import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
 import {
 	type EdgeKey,
 	PRESENT,
 	type Storage,
 } from "../../src/storage/storage.ts";
+import type { Statement } from "../../src/trace.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { storageWith } from "../helpers/storageWith.ts";
@@ -311,7 +312,7 @@ describe("the outbox workers of a fleet", () => {
 			);
 			await sql(0, `INSERT INTO outbox (entry, ts) VALUES ${rows.join()}`);
 			const statements = await publishedDuring<Statement>(
-				CHANNELS.statement,
+				STORAGE_CHANNELS.statement,
 				async () => {
 					await using some = new AsyncDisposableStack();
 					for (const process of workers.slice(0, count)) {
@@ -354,7 +355,7 @@ describe("the outbox workers of a fleet", () => {
 			},
 		});
 		const statements = await publishedDuring<Statement>(
-			CHANNELS.statement,
+			STORAGE_CHANNELS.statement,
 			async () => {
 				await using idle = new OutboxWorker(
 					new WritePipeline({ ...process.store, storage }),
@@ -392,7 +393,7 @@ describe("the outbox workers of a fleet", () => {
 				});
 			}
 			const statementsSent = await publishedDuring<Statement>(
-				CHANNELS.statement,
+				STORAGE_CHANNELS.statement,
 				async () => {
 					assert.deepEqual(await deliverPending(new WritePipeline(store), 0), {
 						delivered: count,

@@ -6,7 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { CHANNELS, type DeliveryPass } from "../../src/diagnostics.ts";
+import {
+	type DeliveryPass,
+	OUTBOX_CHANNELS,
+} from "../../src/graph/outbox/diagnostics.ts";
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
@@ -76,7 +79,7 @@ describe("outbox entries for a host that does not answer", () => {
 
 		const passes: DeliveryPass[] = [];
 		const note = (pass: unknown) => void passes.push(pass as DeliveryPass);
-		CHANNELS.deliveryPass.subscribe(note);
+		OUTBOX_CHANNELS.deliveryPass.subscribe(note);
 		await using worker = new OutboxWorker(new WritePipeline(process.store));
 		assert.ok(worker);
 		try {
@@ -98,7 +101,7 @@ describe("outbox entries for a host that does not answer", () => {
 				assert.match(String(lastError), /^UNAVAILABLE( [\w.:]+)+$/);
 			}
 		} finally {
-			CHANNELS.deliveryPass.unsubscribe(note);
+			OUTBOX_CHANNELS.deliveryPass.unsubscribe(note);
 		}
 		await dead?.restart();
 		await until(

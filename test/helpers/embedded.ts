@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OwnModel } from "../../src/app/model.ts";
-import { CHANNELS, type StorageCall } from "../../src/diagnostics.ts";
 import { View } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { JobQueue } from "../../src/graph/store/jobQueue.ts";
@@ -11,6 +10,10 @@ import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { createCursorCodec } from "../../src/id/cursorCodec.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
+import {
+	STORAGE_CHANNELS,
+	type StorageCall,
+} from "../../src/storage/diagnostics.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
@@ -84,15 +87,14 @@ export async function openEmbedded(
 /** The storage calls that `work` makes, each as `verb keys`. */
 export async function callsOf(work: () => unknown): Promise<string[]> {
 	const calls: string[] = [];
-	const note = (message: unknown) => {
-		const { verb, keys } = message as StorageCall;
+	const note = ({ verb, keys }: StorageCall) => {
 		calls.push(`${verb} ${keys}`);
 	};
-	CHANNELS.storage.subscribe(note);
+	STORAGE_CHANNELS.storage.subscribe(note);
 	try {
 		await work();
 	} finally {
-		CHANNELS.storage.unsubscribe(note);
+		STORAGE_CHANNELS.storage.unsubscribe(note);
 	}
 	return calls;
 }

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type StandbyEvent } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
+import {
+	STORAGE_CHANNELS,
+	type StandbyEvent,
+} from "../../src/storage/diagnostics.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import {
 	type KeyResult,
@@ -160,13 +163,13 @@ export function collectEvents(): Disposable & {
 	count(event: string): number;
 } {
 	const events: StandbyEvent[] = [];
-	const add = (message: unknown) => events.push(message as StandbyEvent);
-	CHANNELS.standby.subscribe(add);
+	const add = (message: StandbyEvent) => events.push(message);
+	STORAGE_CHANNELS.standby.subscribe(add);
 	return {
 		events,
 		count: (event) => events.filter((one) => one.event === event).length,
 		[Symbol.dispose]: () => {
-			CHANNELS.standby.unsubscribe(add);
+			STORAGE_CHANNELS.standby.unsubscribe(add);
 		},
 	};
 }

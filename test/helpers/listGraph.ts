@@ -1,4 +1,3 @@
-import type { CallOptions } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type {
 	Graph,
@@ -9,6 +8,7 @@ import type {
 } from "../../src/graph/types.ts";
 import { type Id, packId, unpackId } from "../../src/id/ids.ts";
 import type { Mapping, Model } from "../../src/model/types.ts";
+import type { CallOptions } from "../../src/trace.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { andThen, type MaybePromise } from "../../src/util/maybePromise.ts";
 

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../src/errors.ts";
 import type { TopologyStore } from "../../src/topology/store.ts";
-import { checkPath } from "../../src/topology/storePath.ts";
+import { checkPath } from "../../src/topology/store.ts";
 
 /** What stores that stand for one process each have in common. */
 export interface StoredTexts {

@@ -1,17 +1,12 @@
-import type { Channel } from "node:diagnostics_channel";
+import { type Channel, listen } from "../../src/diagnostics.ts";
 
 /** The messages published on a diagnostics channel while `body` runs. */
 export async function publishedDuring<Message>(
-	channel: Channel,
+	channel: Channel<Message>,
 	body: () => Promise<unknown>,
 ): Promise<readonly Message[]> {
 	const messages: Message[] = [];
-	const listen = (message: unknown) => messages.push(message as Message);
-	channel.subscribe(listen);
-	try {
-		await body();
-	} finally {
-		channel.unsubscribe(listen);
-	}
+	using _ = listen(channel, (message) => void messages.push(message));
+	await body();
 	return messages;
 }

@@ -1,4 +1,3 @@
-import type { CallOptions } from "../../src/diagnostics.ts";
 import { READ_VERBS, WALK_VERBS } from "../../src/storage/portCall.ts";
 import type {
 	KeyResult,
@@ -8,6 +7,7 @@ import type {
 	Storage,
 	WalkKind,
 } from "../../src/storage/storage.ts";
+import type { CallOptions } from "../../src/trace.ts";
 
 /** The same storage, with methods of its own. */
 export function storageWith<S extends Storage>(storage: S, own: Partial<S>): S {

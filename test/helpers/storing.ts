@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { WriteTrace } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
@@ -12,6 +11,7 @@ import {
 	REMOVED,
 	type Storage,
 } from "../../src/storage/storage.ts";
+import type { WriteTrace } from "../../src/trace.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 
 /** Short ways to bring a storage into the state a test is about, all through the port. */

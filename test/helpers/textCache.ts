@@ -1,6 +1,6 @@
 import { CacheEntry } from "../../src/cache/cacheEntry.ts";
 import { LocalCache } from "../../src/cache/localCache.ts";
-import type { CallOptions } from "../../src/diagnostics.ts";
+import type { CallOptions } from "../../src/trace.ts";
 
 class Text extends CacheEntry {
 	readonly text: string;

@@ -5,7 +5,7 @@ import type {
 	WriteDescription,
 	WriteSummary,
 	WriteTrace,
-} from "../../src/diagnostics.ts";
+} from "../../src/trace.ts";
 
 /** A trace of one write that records what storage reports. */
 export interface RecordedWriteTrace extends WriteTrace {

@@ -5,17 +5,32 @@ import { join } from "node:path";
 import { PerformanceObserver } from "node:perf_hooks";
 import { test } from "node:test";
 import {
-	CHANNELS,
-	type Invalidation,
-	type Levels,
+	CACHE_CHANNELS,
+	SHARED_CACHE_LEVELS,
 	type SharedCacheLevel,
-} from "../../src/diagnostics.ts";
+} from "../../src/cache/diagnostics.ts";
+import { FEED_CHANNELS } from "../../src/feed/diagnostics.ts";
+import {
+	FRESHNESS_CHANNELS,
+	type Invalidation,
+} from "../../src/freshness/diagnostics.ts";
+import { OUTBOX_CHANNELS } from "../../src/graph/outbox/diagnostics.ts";
 import { OutboxLevels } from "../../src/graph/outbox/outboxLevels.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { MAX_SERIES } from "../../src/metrics/series.ts";
 import { openWorkersMetrics } from "../../src/metrics/workers.ts";
+import { PLAN_CHANNELS } from "../../src/plan/diagnostics.ts";
+import { QUEUE_CHANNELS, QUEUE_LEVELS } from "../../src/queue/diagnostics.ts";
+import { SERVER_CHANNELS } from "../../src/server/diagnostics.ts";
 import { findInWorkers } from "../../src/server/requests/requestsOfWorkers.ts";
+import {
+	POOL_LEVELS,
+	STORAGE_CHANNELS,
+} from "../../src/storage/diagnostics.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { TOPOLOGY_CHANNELS } from "../../src/topology/diagnostics.ts";
+import { TRACE_CHANNELS } from "../../src/traces/diagnostics.ts";
+import { WORKER_CHANNELS } from "../../src/worker/diagnostics.ts";
 import { startWhole } from "../helpers/wholeServer.ts";
 
 const PAGE = readFileSync(
@@ -23,6 +38,15 @@ const PAGE = readFileSync(
 	"utf8",
 );
 const DOCUMENTS = 2;
+
+const REQUEST = {
+	uses: null,
+	client: "test",
+	requestId: "r",
+	traceId: null,
+	errorIds: [],
+	record: null,
+} as const;
 
 /** The value of one line of a scrape. */
 function lineOf(text: string, line: string): number {
@@ -172,15 +196,20 @@ test("metrics count what caches, hosts and the outbox worker report, in seconds"
 		{ kind: "received", keys: 7 },
 		{ kind: "missed", reason: "gap" },
 	];
-	for (const event of invalidations) CHANNELS.invalidation.publish(event);
-	CHANNELS.unreadOutboxes.publish({ shards: [1, 2] });
+	for (const event of invalidations)
+		FRESHNESS_CHANNELS.invalidation.publish(event);
+	FRESHNESS_CHANNELS.unreadOutboxes.publish({ shards: [1, 2] });
 	const read = { hits: 5, misses: 3, busy: 2, down: 1 };
-	CHANNELS.sharedRead.publish({ layer: "redis", ...read });
-	CHANNELS.sharedFill.publish({ layer: "redis", keys: 2, result: "refused" });
-	CHANNELS.writeRetry.publish({ host, reason: "deadlock" });
+	CACHE_CHANNELS.sharedRead.publish({ layer: "redis", ...read });
+	CACHE_CHANNELS.sharedFill.publish({
+		layer: "redis",
+		keys: 2,
+		result: "refused",
+	});
+	STORAGE_CHANNELS.writeRetry.publish({ host, reason: "deadlock" });
 	const wait = { host, purpose: "single", ms: 250, ok: false };
-	CHANNELS.poolWait.publish(wait);
-	CHANNELS.outboxDelivery.publish({
+	STORAGE_CHANNELS.poolWait.publish(wait);
+	OUTBOX_CHANNELS.outboxDelivery.publish({
 		by: "worker",
 		delivered: 4,
 		undelivered: 3,
@@ -190,9 +219,9 @@ test("metrics count what caches, hosts and the outbox worker report, in seconds"
 			[null, { entries: 1, oldestAt: Date.now() }],
 		]),
 	});
-	const refused = { path: "t", state: "rejected", version: 7 };
-	CHANNELS.topology.publish({ ...refused, state: "loaded" });
-	CHANNELS.topology.publish(refused);
+	const refused = { path: "t", state: "rejected", version: 7 } as const;
+	TOPOLOGY_CHANNELS.topology.publish({ ...refused, state: "loaded" });
+	TOPOLOGY_CHANNELS.topology.publish(refused);
 	await new Promise((resolve) => setTimeout(resolve, 5));
 	const text = await metrics.registry.metrics();
 	for (const [line, value] of [
@@ -249,71 +278,81 @@ test("metrics count what caches, hosts and the outbox worker report, in seconds"
 test("metrics count jobs by queue and outcome, and what waits as the shards say", async () => {
 	using metrics = openMetrics({ documents: DOCUMENTS });
 	const at = { queue: "bake", shard: 3 };
-	CHANNELS.jobsEnqueued.publish({ ...at, added: 5, merged: 2 });
-	CHANNELS.jobsRefused.publish({ queue: "bake", jobs: 4 });
-	CHANNELS.jobsClaimed.publish({ ...at, jobs: 3, ms: 2 });
-	CHANNELS.jobsClaimed.publish({ ...at, jobs: 0, ms: 1 });
+	QUEUE_CHANNELS.jobsEnqueued.publish({ ...at, added: 5, merged: 2 });
+	QUEUE_CHANNELS.jobsRefused.publish({ queue: "bake", jobs: 4 });
+	QUEUE_CHANNELS.jobsClaimed.publish({ ...at, jobs: 3, ms: 2 });
+	QUEUE_CHANNELS.jobsClaimed.publish({ ...at, jobs: 0, ms: 1 });
 	const ended = { queue: "bake", id: "bake.3.1.a", waitMs: 20, error: null };
 	for (const outcome of ["succeeded", "succeeded", "failed", "lost"] as const) {
-		CHANNELS.jobEnded.publish({ ...ended, outcome, runMs: 400 });
+		WORKER_CHANNELS.jobEnded.publish({ ...ended, outcome, runMs: 400 });
 	}
-	CHANNELS.jobEnded.publish({ ...ended, outcome: "released", runMs: null });
-	CHANNELS.jobsExpired.publish({ ...at, again: 6, failed: 1 });
-	CHANNELS.workerProblem.publish({ kind: "shard", shard: 3, error: "late" });
-	CHANNELS.workerProblem.publish({ kind: "shard", shard: 4, error: null });
+	WORKER_CHANNELS.jobEnded.publish({
+		...ended,
+		outcome: "released",
+		runMs: null,
+	});
+	WORKER_CHANNELS.jobsExpired.publish({ ...at, again: 6, failed: 1 });
+	WORKER_CHANNELS.workerProblem.publish({
+		kind: "shard",
+		shard: 3,
+		error: "late",
+	});
+	WORKER_CHANNELS.workerProblem.publish({
+		kind: "shard",
+		shard: 4,
+		error: null,
+	});
 	const jobs = { ready: 7, delayed: 8, running: 9, failed: 10 };
 	const level = { queue: "bake", jobs, oldestMs: 1_500, isPaused: true };
-	const report = (message: unknown) =>
-		(message as Levels).queues?.(Promise.resolve([level]));
-	CHANNELS.levels.subscribe(report);
-	try {
-		const text = await metrics.registry.metrics();
-		for (const [line, value] of [
-			['corkboard_queue_enqueued_total{queue="bake",result="added"}', 5],
-			['corkboard_queue_enqueued_total{queue="bake",result="merged"}', 2],
-			['corkboard_queue_refused_total{queue="bake"}', 4],
-			['corkboard_queue_claims_total{queue="bake",result="claimed"}', 1],
-			['corkboard_queue_claims_total{queue="bake",result="empty"}', 1],
-			['corkboard_queue_jobs_total{queue="bake",outcome="succeeded"}', 2],
-			['corkboard_queue_jobs_total{queue="bake",outcome="lost"}', 1],
-			['corkboard_queue_jobs_total{queue="bake",outcome="released"}', 1],
-			['corkboard_queue_expired_total{queue="bake",result="again"}', 6],
-			['corkboard_queue_wait_seconds_count{queue="bake"}', 4],
-			['corkboard_queue_wait_seconds_bucket{le="0.01",queue="bake"}', 0],
-			['corkboard_queue_wait_seconds_bucket{le="0.025",queue="bake"}', 4],
-			['corkboard_queue_run_seconds_sum{queue="bake"}', 1.6],
-			['corkboard_worker_problem{kind="shard"}', 1],
-			['corkboard_worker_problem{kind="renewals"}', 0],
-			['corkboard_queue_depth_jobs{queue="bake",state="ready"}', 7],
-			['corkboard_queue_depth_jobs{queue="bake",state="failed"}', 10],
-			['corkboard_queue_oldest_due_age_seconds{queue="bake"}', 1.5],
-			['corkboard_queue_paused{queue="bake"}', 1],
-		] as const) {
-			assert.equal(lineOf(text, line), value, line);
-		}
-		CHANNELS.workerProblem.publish({ kind: "shard", shard: 3, error: null });
-		const later = await metrics.registry.metrics();
-		assert.equal(lineOf(later, 'corkboard_worker_problem{kind="shard"}'), 0);
-	} finally {
-		CHANNELS.levels.unsubscribe(report);
+	using _ = QUEUE_LEVELS.add(async () => [level]);
+	const text = await metrics.registry.metrics();
+	for (const [line, value] of [
+		['corkboard_queue_enqueued_total{queue="bake",result="added"}', 5],
+		['corkboard_queue_enqueued_total{queue="bake",result="merged"}', 2],
+		['corkboard_queue_refused_total{queue="bake"}', 4],
+		['corkboard_queue_claims_total{queue="bake",result="claimed"}', 1],
+		['corkboard_queue_claims_total{queue="bake",result="empty"}', 1],
+		['corkboard_queue_jobs_total{queue="bake",outcome="succeeded"}', 2],
+		['corkboard_queue_jobs_total{queue="bake",outcome="lost"}', 1],
+		['corkboard_queue_jobs_total{queue="bake",outcome="released"}', 1],
+		['corkboard_queue_expired_total{queue="bake",result="again"}', 6],
+		['corkboard_queue_wait_seconds_count{queue="bake"}', 4],
+		['corkboard_queue_wait_seconds_bucket{le="0.01",queue="bake"}', 0],
+		['corkboard_queue_wait_seconds_bucket{le="0.025",queue="bake"}', 4],
+		['corkboard_queue_run_seconds_sum{queue="bake"}', 1.6],
+		['corkboard_worker_problem{kind="shard"}', 1],
+		['corkboard_worker_problem{kind="renewals"}', 0],
+		['corkboard_queue_depth_jobs{queue="bake",state="ready"}', 7],
+		['corkboard_queue_depth_jobs{queue="bake",state="failed"}', 10],
+		['corkboard_queue_oldest_due_age_seconds{queue="bake"}', 1.5],
+		['corkboard_queue_paused{queue="bake"}', 1],
+	] as const) {
+		assert.equal(lineOf(text, line), value, line);
 	}
+	WORKER_CHANNELS.workerProblem.publish({
+		kind: "shard",
+		shard: 3,
+		error: null,
+	});
+	const later = await metrics.registry.metrics();
+	assert.equal(lineOf(later, 'corkboard_worker_problem{kind="shard"}'), 0);
 });
 
 test("metrics say what rotation freed, moved and kept waiting, and for how long it has been refused", async () => {
 	using metrics = openMetrics({ documents: DOCUMENTS });
 	const at = { queue: "bake", shard: 3, host: "db1:3306" };
 	const step = { ...at, kind: "step", step: "exchange", isDone: true } as const;
-	CHANNELS.queueRotation.publish({ ...step, stallMs: 40 });
-	CHANNELS.queueRotation.publish({ ...step, stallMs: null });
+	QUEUE_CHANNELS.queueRotation.publish({ ...step, stallMs: 40 });
+	QUEUE_CHANNELS.queueRotation.publish({ ...step, stallMs: null });
 	const round = { ...at, kind: "round", ms: 90, refused: null } as const;
-	CHANNELS.queueRotation.publish({
+	QUEUE_CHANNELS.queueRotation.publish({
 		...round,
 		bytes: 2_000_000,
 		moved: 12,
 		heldBytes: 0,
 		refusedForMs: 0,
 	});
-	CHANNELS.queueRotation.publish({
+	QUEUE_CHANNELS.queueRotation.publish({
 		...round,
 		bytes: 0,
 		moved: 3,
@@ -342,41 +381,36 @@ test("a host is reported as down until it answers, or no topology has it any mor
 		new RegExp(`^corkboard_database_up\\{host="${host}"\\} (.*)$`, "m").exec(
 			await metrics.registry.metrics(),
 		)?.[1];
-	const pools = new Set(["old:3306", "kept:3306"]);
-	const report = (message: unknown) => {
-		for (const host of pools) {
-			const level = { purpose: "read", used: 0, idle: 0, waiting: 0 } as const;
-			(message as Levels).pool?.({ host, ...level });
-		}
-	};
-	CHANNELS.levels.subscribe(report);
-	try {
-		for (const host of pools) {
-			CHANNELS.databaseHost.publish({ host, state: "down" });
-			assert.equal(await upOf(host), "0");
-		}
-		// Its replica was promoted.
-		pools.delete("old:3306");
-		assert.equal(await upOf("old:3306"), undefined);
-		const statement = { name: "objects", shard: 1, rows: 1, ms: 1 };
-		CHANNELS.statement.publish({ ...statement, host: "kept:3306" });
-		assert.equal(await upOf("kept:3306"), "1");
-		const loss = { state: "stopped", server: "b", missing: "a:1" } as const;
-		for (const host of ["old:3306", "kept:3306"]) {
-			CHANNELS.databaseLoss.publish({ ...loss, host, reason: "lost" });
-		}
-		assert.deepEqual(
-			(await metrics.registry.metrics()).match(
-				/^corkboard_database_writes_stopped\{.*$/gm,
-			),
-			['corkboard_database_writes_stopped{host="kept:3306"} 1'],
-		);
-		// It came and left between two scrapes, as by a map that was taken back.
-		CHANNELS.databaseHost.publish({ host: "wrong:3306", state: "down" });
-		assert.equal(await upOf("wrong:3306"), undefined);
-	} finally {
-		CHANNELS.levels.unsubscribe(report);
+	const level = { purpose: "read", used: 0, idle: 0, waiting: 0 };
+	const [old] = ["old:3306", "kept:3306"].map((host) =>
+		POOL_LEVELS.add(() => ({ host, ...level })),
+	);
+	for (const host of ["old:3306", "kept:3306"]) {
+		TOPOLOGY_CHANNELS.databaseHost.publish({ host, state: "down" });
+		assert.equal(await upOf(host), "0");
 	}
+	// Its replica was promoted.
+	old?.[Symbol.dispose]();
+	assert.equal(await upOf("old:3306"), undefined);
+	const statement = { name: "objects", shard: 1, rows: 1, ms: 1 };
+	STORAGE_CHANNELS.statement.publish({ ...statement, host: "kept:3306" });
+	assert.equal(await upOf("kept:3306"), "1");
+	const loss = { state: "stopped", server: "b", missing: "a:1" } as const;
+	for (const host of ["old:3306", "kept:3306"]) {
+		TOPOLOGY_CHANNELS.databaseLoss.publish({ ...loss, host, reason: "lost" });
+	}
+	assert.deepEqual(
+		(await metrics.registry.metrics()).match(
+			/^corkboard_database_writes_stopped\{.*$/gm,
+		),
+		['corkboard_database_writes_stopped{host="kept:3306"} 1'],
+	);
+	// It came and left between two scrapes, as by a map that was taken back.
+	TOPOLOGY_CHANNELS.databaseHost.publish({
+		host: "wrong:3306",
+		state: "down",
+	});
+	assert.equal(await upOf("wrong:3306"), undefined);
 });
 
 test("what shared caches say of themselves is asked once for each scrape, and nothing is left of a host that is silent", async () => {
@@ -391,73 +425,70 @@ test("what shared caches say of themselves is asked once for each scrape, and no
 	} as const;
 	let levels: readonly SharedCacheLevel[] = [redis];
 	let asked = 0;
-	const report = (message: unknown) => {
-		const { sharedCache } = message as Levels;
-		if (sharedCache === undefined) return;
+	using _ = SHARED_CACHE_LEVELS.add(async () => {
 		asked++;
-		sharedCache(Promise.resolve(levels));
-	};
-	CHANNELS.levels.subscribe(report);
-	try {
-		const lines = async () =>
-			(await metrics.registry.metrics()).match(/^corkboard_shared_cache_.*$/gm);
-		const labels = 'layer="redis",host="cache1:6379"';
-		assert.deepEqual(await lines(), [
-			`corkboard_shared_cache_bytes{${labels}} 2000`,
-			`corkboard_shared_cache_entries{${labels}} 5`,
-			`corkboard_shared_cache_evictions_total{${labels}} 3`,
-		]);
-		assert.equal(asked, 1);
-		levels = [{ ...redis, maxBytes: 9_000 }];
-		assert.match(
-			(await lines())?.join("\n") ?? "",
-			/^corkboard_shared_cache_limit_bytes\{.*\} 9000$/m,
-		);
-		levels = [];
-		assert.equal(await lines(), null);
+		return levels;
+	});
+	const lines = async () =>
+		(await metrics.registry.metrics()).match(/^corkboard_shared_cache_.*$/gm);
+	const labels = 'layer="redis",host="cache1:6379"';
+	assert.deepEqual(await lines(), [
+		`corkboard_shared_cache_bytes{${labels}} 2000`,
+		`corkboard_shared_cache_entries{${labels}} 5`,
+		`corkboard_shared_cache_evictions_total{${labels}} 3`,
+	]);
+	assert.equal(asked, 1);
+	levels = [{ ...redis, maxBytes: 9_000 }];
+	assert.match(
+		(await lines())?.join("\n") ?? "",
+		/^corkboard_shared_cache_limit_bytes\{.*\} 9000$/m,
+	);
+	levels = [];
+	assert.equal(await lines(), null);
 
-		// With workers, each of them asks, and Redis may have been started again.
-		levels = [redis];
-		const answers = new Map([[1, await metrics.registry.getMetricsAsJSON()]]);
-		levels = [{ ...redis, evictions: 4 }];
-		answers.set(2, await metrics.registry.getMetricsAsJSON());
-		let answer: (id: number, message: unknown) => void = () => {};
-		let end: (id: number) => void = () => {};
-		const scrape = openWorkersMetrics({
-			ids: () => [...answers.keys()],
-			ask: (id, { number }) =>
-				answer(id, {
-					kind: "corkboard metrics",
-					number,
-					metrics: answers.get(id),
-				}),
-			onAnswer(listener) {
-				answer = listener;
-			},
-			onEnd(listener) {
-				end = listener;
-			},
-		});
-		const evictions = async () =>
-			lineOf(
-				(await scrape()).text,
-				`corkboard_shared_cache_evictions_total{${labels}}`,
-			);
-		assert.equal(await evictions(), 4);
-		answers.delete(2);
-		end(2);
-		assert.equal(await evictions(), 3);
-	} finally {
-		CHANNELS.levels.unsubscribe(report);
-	}
+	// With workers, each of them asks, and Redis may have been started again.
+	levels = [redis];
+	const answers = new Map([[1, await metrics.registry.getMetricsAsJSON()]]);
+	levels = [{ ...redis, evictions: 4 }];
+	answers.set(2, await metrics.registry.getMetricsAsJSON());
+	let answer: (id: number, message: unknown) => void = () => {};
+	let end: (id: number) => void = () => {};
+	const scrape = openWorkersMetrics({
+		ids: () => [...answers.keys()],
+		ask: (id, { number }) =>
+			answer(id, {
+				kind: "corkboard metrics",
+				number,
+				metrics: answers.get(id),
+			}),
+		onAnswer(listener) {
+			answer = listener;
+		},
+		onEnd(listener) {
+			end = listener;
+		},
+	});
+	const evictions = async () =>
+		lineOf(
+			(await scrape()).text,
+			`corkboard_shared_cache_evictions_total{${labels}}`,
+		);
+	assert.equal(await evictions(), 4);
+	answers.delete(2);
+	end(2);
+	assert.equal(await evictions(), 3);
 });
 
 test("a metric has a bounded number of series, whatever its labels are taken from", async () => {
 	using metrics = openMetrics({ documents: DOCUMENTS });
 	for (let n = 0; n < MAX_SERIES + 50; n++) {
-		CHANNELS.databaseFailure.publish({ host: `h${n}`, kind: "timeout" });
+		STORAGE_CHANNELS.databaseFailure.publish({
+			host: `h${n}`,
+			kind: "timeout",
+		});
 	}
-	CHANNELS.request.publish({
+	SERVER_CHANNELS.request.publish({
+		...REQUEST,
 		way: "long",
 		isText: true,
 		type: "query",
@@ -486,7 +517,8 @@ test("the operations that are sent most have labels of their own, and a label th
 	using metrics = openMetrics({ documents: DOCUMENTS, now: () => now });
 	const send = (name: string, times: number) => {
 		for (let n = 0; n < times; n++) {
-			CHANNELS.request.publish({
+			SERVER_CHANNELS.request.publish({
+				...REQUEST,
 				way: "short",
 				isText: false,
 				type: "query",
@@ -570,8 +602,24 @@ test("the operations that are sent most have labels of their own, and a label th
 });
 
 test("nothing is computed for metrics once they are closed", () => {
-	const counted = Object.values(CHANNELS);
-	const listening = () => counted.filter((channel) => channel.hasSubscribers);
+	const listening = () =>
+		[
+			CACHE_CHANNELS,
+			FEED_CHANNELS,
+			FRESHNESS_CHANNELS,
+			OUTBOX_CHANNELS,
+			PLAN_CHANNELS,
+			QUEUE_CHANNELS,
+			SERVER_CHANNELS,
+			STORAGE_CHANNELS,
+			TOPOLOGY_CHANNELS,
+			TRACE_CHANNELS,
+			WORKER_CHANNELS,
+		].flatMap((channels) =>
+			Object.entries<{ readonly hasSubscribers: boolean }>(channels).flatMap(
+				([name, { hasSubscribers }]) => (hasSubscribers ? [name] : []),
+			),
+		);
 	assert.deepEqual(listening(), []);
 	let observers = 0;
 	const { observe } = PerformanceObserver.prototype;
@@ -630,7 +678,7 @@ test("what workers counted together never falls, whether one ends or does not an
 	const counted = async (requests: number) => {
 		using metrics = openMetrics({ documents: 1 });
 		for (let n = 0; n < requests; n++) {
-			CHANNELS.refused.publish({ limit: "rate" });
+			PLAN_CHANNELS.refused.publish({ limit: "rate" });
 		}
 		return metrics.registry.getMetricsAsJSON();
 	};

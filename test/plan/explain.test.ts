@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { GraphQLError } from "graphql";
-import type { Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { ExplainOutput } from "../../src/plan/explainOutput.ts";
 import { printExplain } from "../../src/plan/printExplain.ts";
+import type { Statement } from "../../src/trace.ts";
 import { planning, valid } from "../helpers/planning.ts";
 
 const QUERY = `query Profile($id: ID!) { user(id: $id) {

@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { CHANNELS, type QueueRotation } from "../../src/diagnostics.ts";
 import { bucketOf, HOUR_US } from "../../src/queue/bucket.ts";
+import {
+	QUEUE_CHANNELS,
+	type QueueRotation,
+} from "../../src/queue/diagnostics.ts";
 import { newClaim, newLocalId } from "../../src/queue/jobId.ts";
 import { MAX_JOBS, type NewJob } from "../../src/queue/jobStore.ts";
 import {
@@ -96,11 +99,10 @@ test("a refused change of the table is tried again in 1, 2, 4 … 60 minutes, an
 		dropEmpty: made,
 	};
 	const refusedForMs: number[] = [];
-	const listen = (message: unknown) => {
-		const ended = message as QueueRotation;
+	const listen = (ended: QueueRotation) => {
 		if (ended.kind === "round") refusedForMs.push(ended.refusedForMs);
 	};
-	CHANNELS.queueRotation.subscribe(listen);
+	QUEUE_CHANNELS.queueRotation.subscribe(listen);
 	for (let n = 0; n < 100; n++) {
 		await rotateIfDue(store, AT, DEFAULT_SETTINGS);
 		round = { ...round, now: round.now + ROUND_MS * 1_000 };
@@ -115,7 +117,7 @@ test("a refused change of the table is tried again in 1, 2, 4 … 60 minutes, an
 	// One that meets a long round of another process was not refused.
 	isUnderWay = true;
 	await rotateIfDue(store, AT, DEFAULT_SETTINGS);
-	CHANNELS.queueRotation.unsubscribe(listen);
+	QUEUE_CHANNELS.queueRotation.unsubscribe(listen);
 	assert.equal(round.refusals, 0);
 	assert.equal(refusedForMs.at(-1), 0);
 });

@@ -1,4 +1,7 @@
-import { CHANNELS, type QueueRotation } from "../../src/diagnostics.ts";
+import {
+	QUEUE_CHANNELS,
+	type QueueRotation,
+} from "../../src/queue/diagnostics.ts";
 import { keepOf } from "../../src/queue/rotation.ts";
 import { isRefused } from "../../src/queue/rotationStore.ts";
 import { DEFAULT_SETTINGS } from "../../src/queue/settings.ts";
@@ -10,8 +13,7 @@ import { AT, openRotationWorld } from "../helpers/rotationWorld.ts";
  * with them, as if they had come after the spans were looked at.
  */
 const [url = "", step, hours] = process.argv.slice(2);
-CHANNELS.queueRotation.subscribe((message) => {
-	const done = message as QueueRotation;
+QUEUE_CHANNELS.queueRotation.subscribe((done: QueueRotation) => {
 	if (done.kind === "step" && done.step === step && done.isDone) {
 		process.kill(process.pid, "SIGKILL");
 	}

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
-import type { Channel } from "node:diagnostics_channel";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type HeldShards } from "../../src/diagnostics.ts";
+import { type Channel, listen } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
+import {
+	type HeldShards,
+	STORAGE_CHANNELS,
+} from "../../src/storage/diagnostics.ts";
 import {
 	createReloadableStorage,
 	type ReloadableStorage,
@@ -541,7 +544,7 @@ describe("shards that a newer topology opens", () => {
 	test("are held while they lack tables, with the reason, and open once these are there", async () => {
 		await using opened = await open({ tablesMs: 5 });
 		const { storage, topology, versions } = opened;
-		using held = published<HeldShards>(CHANNELS.heldShards);
+		using held = published<HeldShards>(STORAGE_CHANNELS.heldShards);
 		const [first, second] = topology(1).shards;
 		assert.ok(first && second);
 		const added = { ...second, range: [4, 5] as const, open: true };
@@ -596,7 +599,7 @@ describe("shards that a newer topology opens", () => {
 				both,
 				{ tablesMs: 5 },
 			);
-		using held = published<HeldShards>(CHANNELS.heldShards);
+		using held = published<HeldShards>(STORAGE_CHANNELS.heldShards);
 		{
 			await using storage = await openBoth();
 			// `init` never ran: held shards would leave none.
@@ -640,7 +643,7 @@ describe("shards that a newer topology opens", () => {
 		const file = join(folder.path, "db00002.sqlite");
 		const whole = readFileSync(file);
 		writeFileSync(file, "no database");
-		using held = published<HeldShards>(CHANNELS.heldShards);
+		using held = published<HeldShards>(STORAGE_CHANNELS.heldShards);
 		await using storage = await openBoth();
 		await until("a report", () => held.messages.length === 1);
 		const [report] = held.messages;
@@ -660,10 +663,9 @@ function dropTable(folder: string, shard: number, table: string): void {
 
 /** The messages of a channel. */
 function published<Message>(
-	channel: Channel,
+	channel: Channel<Message>,
 ): Disposable & { readonly messages: readonly Message[] } {
 	const messages: Message[] = [];
-	const note = (message: unknown) => void messages.push(message as Message);
-	channel.subscribe(note);
-	return { messages, [Symbol.dispose]: () => channel.unsubscribe(note) };
+	const listening = listen(channel, (message) => void messages.push(message));
+	return { messages, [Symbol.dispose]: () => listening[Symbol.dispose]() };
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { CHANNELS, type WriteRetry } from "../../src/diagnostics.ts";
 import type { CorkboardError } from "../../src/errors.ts";
 import { bucketOf, HOUR_US, hourOf } from "../../src/queue/bucket.ts";
 import { type LocalId, newClaim, newLocalId } from "../../src/queue/jobId.ts";
@@ -15,6 +14,10 @@ import {
 	type Place,
 	type Priority,
 } from "../../src/queue/jobStore.ts";
+import {
+	STORAGE_CHANNELS,
+	type WriteRetry,
+} from "../../src/storage/diagnostics.ts";
 import type { OpenJobs } from "../helpers/mysqlJobs.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { until } from "../helpers/until.ts";
@@ -711,7 +714,7 @@ export function jobStoreSuite(
 				const stores = [store, await opened.another(), await opened.another()];
 				try {
 					const retries = await publishedDuring<WriteRetry>(
-						CHANNELS.writeRetry,
+						STORAGE_CHANNELS.writeRetry,
 						() => crowd(stores, seed),
 					);
 					assert.deepEqual(

@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
-import {
-	CHANNELS,
-	type Statement,
-	type WriteRetry,
-} from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type {} from "../../src/model/types.ts";
+import {
+	STORAGE_CHANNELS,
+	type WriteRetry,
+} from "../../src/storage/diagnostics.ts";
 import {
 	type Edge,
 	PRESENT,
@@ -16,6 +15,7 @@ import {
 	type Storage,
 } from "../../src/storage/storage.ts";
 import { mayBeOfOneShard } from "../../src/storage/storageFailure.ts";
+import type { Statement } from "../../src/trace.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { shapes } from "../helpers/shapes.ts";
@@ -210,7 +210,10 @@ export function mysqlStatementsSuite(
 			const like = (n: number) => () =>
 				toggle(storage, likePin, user(1), pin(n), true);
 			const roundTrips = async (body: () => Promise<unknown>) => {
-				const sent = await publishedDuring<Statement>(CHANNELS.statement, body);
+				const sent = await publishedDuring<Statement>(
+					STORAGE_CHANNELS.statement,
+					body,
+				);
 				return sent.map(
 					({ name, rows, joined }) => `${joined ? "+ " : ""}${name}: ${rows}`,
 				);
@@ -265,19 +268,21 @@ export function mysqlStatementsSuite(
 			await using opened = await open();
 			const { storage } = opened;
 			const traces = [0, 1, 2].map(() => recordWriteTrace());
-			const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
-				Promise.all([
-					toggle(storage, likePin, user(1, 0), pin(1), true, traces[0]),
-					toggle(storage, likePin, user(1, 2), pin(2), true, traces[1]),
-					storage.transact({
-						shard: 1,
-						creates: [{ type: "Pin", data: { n: 1 } }],
-						decide: ({ created }) => ({
-							result: created,
-							outboxEntry: { n: 1 },
+			const sent = await publishedDuring<Statement>(
+				STORAGE_CHANNELS.statement,
+				() =>
+					Promise.all([
+						toggle(storage, likePin, user(1, 0), pin(1), true, traces[0]),
+						toggle(storage, likePin, user(1, 2), pin(2), true, traces[1]),
+						storage.transact({
+							shard: 1,
+							creates: [{ type: "Pin", data: { n: 1 } }],
+							decide: ({ created }) => ({
+								result: created,
+								outboxEntry: { n: 1 },
+							}),
 						}),
-					}),
-				]),
+					]),
 			);
 			const trips = sent.filter(({ joined }) => joined !== true);
 			assert.deepEqual(
@@ -357,7 +362,7 @@ export function mysqlStatementsSuite(
 			);
 			const trace = recordWriteTrace();
 			const retried = await publishedDuring<WriteRetry>(
-				CHANNELS.writeRetry,
+				STORAGE_CHANNELS.writeRetry,
 				() => toggle(storage, likePin, user(1, 2), pin(1), true, trace),
 			);
 			// It started again alone.
@@ -384,8 +389,9 @@ export function mysqlStatementsSuite(
 			await using opened = await open();
 			const { storage } = opened;
 			assert.equal(canLike(storage), true);
-			const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
-				likeOnBoth(storage),
+			const sent = await publishedDuring<Statement>(
+				STORAGE_CHANNELS.statement,
+				() => likeOnBoth(storage),
 			);
 			assert.equal(sent.filter(({ joined }) => joined !== true).length, 2);
 			assert.deepEqual(

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { CHANNELS, type WriteRetry } from "../../src/diagnostics.ts";
 import {
 	MAX_RECEIVERS,
 	type PoolEntry,
@@ -9,6 +8,10 @@ import {
 } from "../../src/feed/pools.ts";
 import { SCORE_LIMIT } from "../../src/feed/scores.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
+import {
+	STORAGE_CHANNELS,
+	type WriteRetry,
+} from "../../src/storage/diagnostics.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 
 const DAY_MS = 86_400_000;
@@ -363,7 +366,7 @@ export function poolSuite(
 			const entries = Array.from({ length: 6 }, () => entry({ via }));
 			const origins = entries.map(({ origin }) => origin);
 			const retries = await publishedDuring<WriteRetry>(
-				CHANNELS.writeRetry,
+				STORAGE_CHANNELS.writeRetry,
 				async () => {
 					await Promise.all(
 						Array.from({ length: options.writers }, async (_, writer) => {

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { createConnection } from "mysql2/promise";
-import { CHANNELS, type QueueRotation } from "../../src/diagnostics.ts";
+import {
+	QUEUE_CHANNELS,
+	type QueueRotation,
+} from "../../src/queue/diagnostics.ts";
 import { newClaim, newLocalId } from "../../src/queue/jobId.ts";
 import { keepOf, rotate } from "../../src/queue/rotation.ts";
 import {
@@ -147,16 +150,15 @@ export function queueRotationSuite(name: string, server: Server): void {
 			await dump.query("START TRANSACTION WITH CONSISTENT SNAPSHOT");
 			await dump.query(`SELECT COUNT(*) FROM ${JOBS}`);
 			const stalls: number[] = [];
-			const listen = (message: unknown) => {
-				const step = message as QueueRotation;
+			const listen = (step: QueueRotation) => {
 				if (step.kind === "step" && step.stallMs !== null) {
 					stalls.push(step.stallMs);
 				}
 			};
-			CHANNELS.queueRotation.subscribe(listen);
+			QUEUE_CHANNELS.queueRotation.subscribe(listen);
 			const looked = await spanOf(world, bucket);
 			const outcome = await store.giveBack(AT, looked, await keepNow());
-			CHANNELS.queueRotation.unsubscribe(listen);
+			QUEUE_CHANNELS.queueRotation.unsubscribe(listen);
 			assert.match(
 				isRefused(outcome) ? outcome.refused : "not refused",
 				name === "MySQL" ? /a dump or an open transaction/ : /kept using/,
@@ -275,11 +277,10 @@ async function untilAccepted(call: () => Promise<object>): Promise<void> {
 /** Resolves when a statement waits for the table, or a change of it was refused. */
 async function untilTried(server: Server): Promise<void> {
 	let isRefused = false;
-	const listen = (message: unknown) => {
-		const step = message as QueueRotation;
+	const listen = (step: QueueRotation) => {
 		if (step.kind === "step" && !step.isDone) isRefused = true;
 	};
-	CHANNELS.queueRotation.subscribe(listen);
+	QUEUE_CHANNELS.queueRotation.subscribe(listen);
 	try {
 		await until("the table to be waited for", async () => {
 			const waiting = await ask(
@@ -290,7 +291,7 @@ async function untilTried(server: Server): Promise<void> {
 			return isRefused || waiting.length > 0;
 		});
 	} finally {
-		CHANNELS.queueRotation.unsubscribe(listen);
+		QUEUE_CHANNELS.queueRotation.unsubscribe(listen);
 	}
 }
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
 import type { Forecast } from "../../src/cache/missForecast.ts";
 import type {
 	FillLease,
 	GetOrLeaseResult,
 	SharedCache,
 } from "../../src/cache/sharedCache.ts";
-import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
@@ -412,7 +412,7 @@ export function sharedCacheTests({
 		await using cache = open();
 		const all = Array.from({ length: 400 }, newKey);
 		const calls = await publishedDuring<CacheCall>(
-			CHANNELS.cacheCall,
+			CACHE_CHANNELS.cacheCall,
 			async () => {
 				const leases = (await cache.getOrLease(all)).map(asLease);
 				await cache.fill(

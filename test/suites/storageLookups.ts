@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
 import type { LookupChange } from "../../src/storage/storage.ts";
+import type { Statement } from "../../src/trace.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
 import { user } from "../helpers/storageModel.ts";
@@ -134,13 +135,13 @@ export function lookupTests(open: OpenStorage): void {
 			key: `user${index}`,
 		}));
 		assert.deepEqual(
-			await publishedDuring(CHANNELS.storage, () =>
+			await publishedDuring(STORAGE_CHANNELS.storage, () =>
 				opened.storage.read("lookups", keys),
 			),
 			[{ verb: "readLookups", keys: 60 }],
 		);
 		const statements = await publishedDuring<Statement>(
-			CHANNELS.statement,
+			STORAGE_CHANNELS.statement,
 			() => opened.storage.read("lookups", keys),
 		);
 		// In SQLite each mod shard is a host; elsewhere all are on one host.

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { packId, unpackId } from "../../src/id/ids.ts";
+import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
+import type { Statement } from "../../src/trace.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
 import { board, pin, user } from "../helpers/storageModel.ts";
@@ -147,16 +148,18 @@ export function objectTests(open: OpenStorage): void {
 		);
 		const traced: Statement[] = [];
 		let statements: readonly Statement[] = [];
-		const calls = await publishedDuring(CHANNELS.storage, async () => {
-			statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
-				storage.read("objects", ids, {
-					trace: {
-						statement: (statement) => traced.push(statement),
-						cache: () => assert.fail("storage has no cache"),
-						hiddenEdges: () => assert.fail("storage hides nothing"),
-						startWrite: () => assert.fail("it only read"),
-					},
-				}),
+		const calls = await publishedDuring(STORAGE_CHANNELS.storage, async () => {
+			statements = await publishedDuring<Statement>(
+				STORAGE_CHANNELS.statement,
+				() =>
+					storage.read("objects", ids, {
+						trace: {
+							statement: (statement) => traced.push(statement),
+							cache: () => assert.fail("storage has no cache"),
+							hiddenEdges: () => assert.fail("storage hides nothing"),
+							startWrite: () => assert.fail("it only read"),
+						},
+					}),
 			);
 		});
 		assert.deepEqual(calls, [{ verb: "readObjects", keys: 150 }]);
@@ -183,7 +186,7 @@ export function objectTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		const call = { signal: AbortSignal.abort(new Error("gone")) };
-		const calls = await publishedDuring(CHANNELS.storage, async () => {
+		const calls = await publishedDuring(STORAGE_CHANNELS.storage, async () => {
 			await assert.rejects(
 				storage.read("objects", [pin(1)], call),
 				/^Error: gone$/,

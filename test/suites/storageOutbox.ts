@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
+import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
 import type {
 	OutboxKey,
 	PendingEntriesQuery,
 	PendingEntry,
 	Storage,
 } from "../../src/storage/storage.ts";
+import type { Statement } from "../../src/trace.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
@@ -378,7 +379,7 @@ export function outboxTests(open: OpenStorage): void {
 		const read = await storage.pendingEntries({ olderThanMs: 0, limit: 10 });
 		const statements = async (until: number, of = read) =>
 			(
-				await publishedDuring(CHANNELS.statement, () =>
+				await publishedDuring(STORAGE_CHANNELS.statement, () =>
 					storage.takeEntries(of, until),
 				)
 			).length;
@@ -459,7 +460,7 @@ export function outboxTests(open: OpenStorage): void {
 		for (let n = 0; n < 10; n += 1) {
 			keys.push(await enqueue(storage, 1, { n }));
 		}
-		const statements = await publishedDuring(CHANNELS.statement, () =>
+		const statements = await publishedDuring(STORAGE_CHANNELS.statement, () =>
 			storage.recordFailedDeliveries(
 				keys.map((key) => ({
 					...key,
@@ -550,9 +551,10 @@ export function outboxTests(open: OpenStorage): void {
 			keys.push(await enqueue(storage, 1, { n }));
 		}
 		assert.deepEqual(
-			await publishedDuring(CHANNELS.storage, async () => {
-				const statements = await publishedDuring(CHANNELS.statement, () =>
-					storage.deleteOutboxEntries(keys),
+			await publishedDuring(STORAGE_CHANNELS.storage, async () => {
+				const statements = await publishedDuring(
+					STORAGE_CHANNELS.statement,
+					() => storage.deleteOutboxEntries(keys),
 				);
 				assert.equal(statements.length, 1);
 			}),

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
+import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
 import {
 	type Position,
 	PRESENT,
@@ -11,6 +11,7 @@ import {
 	type Scan,
 	type Storage,
 } from "../../src/storage/storage.ts";
+import type { Statement } from "../../src/trace.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
 import {
@@ -224,17 +225,19 @@ export function scanTests(open: OpenStorage): void {
 			await setEdges(storage, likePin, from, [{ to: pin(5), sequence: 3 }]);
 		}
 		let statements: readonly Statement[] = [];
-		const calls = await publishedDuring(CHANNELS.storage, async () => {
-			statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
-				storage.read(
-					"lists",
-					froms.map((from) => ({
-						mapping: likePin,
-						from,
-						backward: false,
-						limit: 5,
-					})),
-				),
+		const calls = await publishedDuring(STORAGE_CHANNELS.storage, async () => {
+			statements = await publishedDuring<Statement>(
+				STORAGE_CHANNELS.statement,
+				() =>
+					storage.read(
+						"lists",
+						froms.map((from) => ({
+							mapping: likePin,
+							from,
+							backward: false,
+							limit: 5,
+						})),
+					),
 			);
 		});
 		assert.deepEqual(calls, [{ verb: "scanLists", keys: 80 }]);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
 import { PRESENT } from "../../src/storage/storage.ts";
+import type { Statement } from "../../src/trace.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
@@ -15,28 +16,30 @@ export function traceTests(open: OpenStorage): void {
 		const { storage } = opened;
 		const key = { mapping: MAPPINGS.likePin, from: user(1, 2) };
 		const trace = recordWriteTrace();
-		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
-			storage.transact(
-				{
-					shard: 2,
-					lists: [key],
-					edges: [{ ...key, to: pin(1) }],
-					decide: () => ({
-						result: null,
-						edges: [
-							{
-								...key,
-								to: pin(1),
-								sequence: 1,
-								state: PRESENT,
-								version: 1,
-							},
-						],
-						outboxEntry: { n: 1 },
-					}),
-				},
-				trace,
-			),
+		const sent = await publishedDuring<Statement>(
+			STORAGE_CHANNELS.statement,
+			() =>
+				storage.transact(
+					{
+						shard: 2,
+						lists: [key],
+						edges: [{ ...key, to: pin(1) }],
+						decide: () => ({
+							result: null,
+							edges: [
+								{
+									...key,
+									to: pin(1),
+									sequence: 1,
+									state: PRESENT,
+									version: 1,
+								},
+							],
+							outboxEntry: { n: 1 },
+						}),
+					},
+					trace,
+				),
 		);
 		assert.deepEqual(trace.statements, sent);
 		const names = sent.map(({ name }) => name);
@@ -81,7 +84,7 @@ export function traceTests(open: OpenStorage): void {
 		const { storage } = opened;
 		const names = recordWriteTrace();
 		const changed = await publishedDuring<Statement>(
-			CHANNELS.statement,
+			STORAGE_CHANNELS.statement,
 			async () => {
 				const [row] = await storage.compareAndSetLookups(
 					[
@@ -106,8 +109,9 @@ export function traceTests(open: OpenStorage): void {
 		});
 		assert.ok(outboxKey);
 		const deletes = recordWriteTrace();
-		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
-			storage.deleteOutboxEntries([outboxKey], deletes),
+		const sent = await publishedDuring<Statement>(
+			STORAGE_CHANNELS.statement,
+			() => storage.deleteOutboxEntries([outboxKey], deletes),
 		);
 		assert.deepEqual(deletes.statements, sent);
 		assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CHANNELS } from "../../src/diagnostics.ts";
+import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
 import {
 	PRESENT,
 	REMOVED,
@@ -247,7 +247,7 @@ export function transactionTests(open: OpenStorage): void {
 	test("a transaction is one call with as many keys as it names", async () => {
 		await using opened = await open();
 		assert.deepEqual(
-			await publishedDuring(CHANNELS.storage, () =>
+			await publishedDuring(STORAGE_CHANNELS.storage, () =>
 				opened.storage.transact({
 					shard: 0,
 					lists: [{ mapping: likePin, from: user(1) }],

@@ -13,7 +13,10 @@ import {
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
+import {
+	TOPOLOGY_CHANNELS,
+	type TopologyEvent,
+} from "../../src/topology/diagnostics.ts";
 import { openFileStore } from "../../src/topology/fileStore.ts";
 import {
 	type LastGoodOptions,
@@ -55,18 +58,17 @@ function topologyFile(context: TestContext): TestFile {
 	const folder = temporaryFolder();
 	const path = join(folder.path, "topology.json");
 	const events: string[] = [];
-	const record = (message: unknown) => {
-		const event = message as TopologyEvent;
+	const record = (event: TopologyEvent) => {
 		if (event.path !== path) return;
 		const { state, version, error } = event;
 		const reason = error instanceof Error ? ` ${error.message}` : "";
 		events.push(`${state} ${version}${reason.replaceAll(`${path}: `, "")}`);
 	};
-	CHANNELS.topology.subscribe(record);
+	TOPOLOGY_CHANNELS.topology.subscribe(record);
 	const watchers: AsyncDisposable[] = [];
 	context.after(async () => {
 		for (const watcher of watchers) await watcher[Symbol.asyncDispose]();
-		CHANNELS.topology.unsubscribe(record);
+		TOPOLOGY_CHANNELS.topology.unsubscribe(record);
 		folder[Symbol.dispose]();
 	});
 	return {

@@ -10,7 +10,10 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
+import {
+	TOPOLOGY_CHANNELS,
+	type TopologyEvent,
+} from "../../src/topology/diagnostics.ts";
 import { openFileStore } from "../../src/topology/fileStore.ts";
 import { openLastGood } from "../../src/topology/lastGood.ts";
 import { command } from "../helpers/runCommand.ts";
@@ -70,11 +73,10 @@ describe("where nothing can be written", () => {
 		const place = join(folder.path, "later");
 		writeFileSync(file, text(1));
 		const failed: number[] = [];
-		const record = (message: unknown) => {
-			const { path, state, version } = message as TopologyEvent;
+		const record = ({ path, state, version }: TopologyEvent) => {
 			if (path === file && state === "copyFailed") failed.push(version);
 		};
-		CHANNELS.topology.subscribe(record);
+		TOPOLOGY_CHANNELS.topology.subscribe(record);
 		try {
 			await using store = openFileStore(file, { pollMs: 20 });
 			await using source = await openLastGood(store, {
@@ -94,7 +96,7 @@ describe("where nothing can be written", () => {
 			assert.deepEqual(readdirSync(place), ["kept.json"]);
 			assert.deepEqual(failed, [1]);
 		} finally {
-			CHANNELS.topology.unsubscribe(record);
+			TOPOLOGY_CHANNELS.topology.unsubscribe(record);
 		}
 	});
 
@@ -105,11 +107,10 @@ describe("where nothing can be written", () => {
 		mkdirSync(volume);
 		writeFileSync(file, text(1));
 		const failed: unknown[] = [];
-		const record = (message: unknown) => {
-			const { path, state, error } = message as TopologyEvent;
+		const record = ({ path, state, error }: TopologyEvent) => {
 			if (path === file && state === "copyFailed") failed.push(error);
 		};
-		CHANNELS.topology.subscribe(record);
+		TOPOLOGY_CHANNELS.topology.subscribe(record);
 		try {
 			await using store = openFileStore(file);
 			const keptCopy = join(volume, "kept.json");
@@ -122,7 +123,7 @@ describe("where nothing can be written", () => {
 			assert.deepEqual(failed, []);
 			assert.deepEqual(readdirSync(volume), ["kept.json"]);
 		} finally {
-			CHANNELS.topology.unsubscribe(record);
+			TOPOLOGY_CHANNELS.topology.unsubscribe(record);
 		}
 	});
 });

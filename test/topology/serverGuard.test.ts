@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { CHANNELS, type DatabaseLoss } from "../../src/diagnostics.ts";
+import {
+	type DatabaseLoss,
+	TOPOLOGY_CHANNELS,
+} from "../../src/topology/diagnostics.ts";
 import { openFileStore } from "../../src/topology/fileStore.ts";
 import { acceptance, readLosses } from "../../src/topology/losses.ts";
 import { Membership } from "../../src/topology/members.ts";
@@ -71,7 +74,7 @@ describe("A server behind a host's name", () => {
 		await using opened = await open();
 		const { guard, store } = opened;
 		const published = await publishedDuring<DatabaseLoss>(
-			CHANNELS.databaseLoss,
+			TOPOLOGY_CHANNELS.databaseLoss,
 			async () => {
 				guard.found(found("B", has("A:1-9")));
 				await until("the stop", () => guard.stopped.has(HOST));

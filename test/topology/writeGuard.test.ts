@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS } from "../../src/diagnostics.ts";
+import { TOPOLOGY_CHANNELS } from "../../src/topology/diagnostics.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import {
 	type ConfirmedTopology,
@@ -117,8 +117,8 @@ describe("a write", () => {
 			stoodStillMs: NEVER_MS,
 		});
 		source.answers = false;
-		for (const state of ["down", "up"]) {
-			CHANNELS.databaseHost.publish({ host: OLD, state });
+		for (const state of ["down", "up"] as const) {
+			TOPOLOGY_CHANNELS.databaseHost.publish({ host: OLD, state });
 		}
 		assert.match(String(await guard.refusal(OLD)), /does not answer/);
 		source.stored = topology(2, NEW);

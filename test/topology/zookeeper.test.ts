@@ -5,8 +5,11 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
 import { parseStoredId, unpackId } from "../../src/id/ids.ts";
+import {
+	TOPOLOGY_CHANNELS,
+	type TopologyEvent,
+} from "../../src/topology/diagnostics.ts";
 import { openLastGood } from "../../src/topology/lastGood.ts";
 import { readMembers } from "../../src/topology/members.ts";
 import type { TopologyStore } from "../../src/topology/store.ts";
@@ -65,11 +68,10 @@ describe("a lost ZooKeeper", () => {
 			waitMs: 500,
 		});
 		const events: string[] = [];
-		const record = (message: unknown) => {
-			const { path, state, version } = message as TopologyEvent;
+		const record = ({ path, state, version }: TopologyEvent) => {
 			if (path === `zk://${root}`) events.push(`${state} ${version}`);
 		};
-		CHANNELS.topology.subscribe(record);
+		TOPOLOGY_CHANNELS.topology.subscribe(record);
 		const source = await openLastGood(store, { pollMs: 200 });
 		source.follow(() => {});
 		return {
@@ -79,7 +81,7 @@ describe("a lost ZooKeeper", () => {
 			async [Symbol.asyncDispose]() {
 				await source[Symbol.asyncDispose]();
 				await store[Symbol.asyncDispose]();
-				CHANNELS.topology.unsubscribe(record);
+				TOPOLOGY_CHANNELS.topology.unsubscribe(record);
 			},
 		};
 	}

@@ -5,11 +5,14 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { logEvents } from "../../src/app/logEvents.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { CHANNELS, type RequestCompleted } from "../../src/diagnostics.ts";
 import type {
 	ExplainOutput,
 	ExplainStep,
 } from "../../src/plan/explainOutput.ts";
+import {
+	type RequestCompleted,
+	SERVER_CHANNELS,
+} from "../../src/server/diagnostics.ts";
 import { createLog } from "../../src/server/log.ts";
 import { keepRequests } from "../../src/server/requests/keptRequests.ts";
 import { logSlowRequests } from "../../src/server/requests/slowRequests.ts";
@@ -304,8 +307,8 @@ describe("the log of slow requests", () => {
 		{
 			using _slow = logSlowRequests(log, 300);
 			for (let n = 0; n < count; n++) {
-				CHANNELS.request.publish(slowRequest({ ms: 300 }));
-				CHANNELS.request.publish(slowRequest({ ms: 299 }));
+				SERVER_CHANNELS.request.publish(slowRequest({ ms: 300 }));
+				SERVER_CHANNELS.request.publish(slowRequest({ ms: 299 }));
 			}
 		}
 		const logged = lines.filter(({ msg }) => msg === "slow request").length;
@@ -344,7 +347,7 @@ describe("the log of slow requests", () => {
 			sql: [],
 			steps: Array.from({ length: 500 }, (_, n) => step(n)),
 		};
-		CHANNELS.request.publish(
+		SERVER_CHANNELS.request.publish(
 			slowRequest({
 				operation: name,
 				codes: Array(1_000).fill("INTERNAL"),
@@ -368,7 +371,7 @@ describe("the log of slow requests", () => {
 		using requests = keepRequests(500);
 		const calls: string[] = [];
 		const publish = (requestId: string, heldBytes: number) =>
-			CHANNELS.request.publish(
+			SERVER_CHANNELS.request.publish(
 				slowRequest({
 					requestId,
 					record: {

@@ -7,7 +7,10 @@ import { Kind, parse, print, visit } from "graphql";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { CHANNELS, type RequestCompleted } from "../../src/diagnostics.ts";
+import {
+	type RequestCompleted,
+	SERVER_CHANNELS,
+} from "../../src/server/diagnostics.ts";
 import { clientNameOf } from "../../src/server/http/clientName.ts";
 import { createLog } from "../../src/server/log.ts";
 import { command } from "../helpers/runCommand.ts";
@@ -33,9 +36,8 @@ async function serving(
 	) => Promise<void>,
 ): Promise<readonly RequestCompleted[]> {
 	const completed: RequestCompleted[] = [];
-	const listener = (message: unknown) =>
-		void completed.push(message as RequestCompleted);
-	CHANNELS.request.subscribe(listener);
+	const listener = (message: RequestCompleted) => void completed.push(message);
+	SERVER_CHANNELS.request.subscribe(listener);
 	try {
 		await using corkboard = await openCorkboard(readConfig(env), "readWrite");
 		await using server = await startCorkboardServer(corkboard, { log });
@@ -48,7 +50,7 @@ async function serving(
 			return response.text();
 		});
 	} finally {
-		CHANNELS.request.unsubscribe(listener);
+		SERVER_CHANNELS.request.unsubscribe(listener);
 	}
 	return completed;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SchemaUses } from "../../src/diagnostics.ts";
+import type { SchemaUses } from "../../src/plan/diagnostics.ts";
 import { UsageRecorder } from "../../src/usage/usageRecorder.ts";
 import {
 	DAY_MS,

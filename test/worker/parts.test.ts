@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { CHANNELS, type WorkerProblem } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { ClaimSource } from "../../src/queue/claimSource.ts";
 import { DueProbe } from "../../src/queue/dueProbe.ts";
@@ -15,6 +14,10 @@ import { monotonicMs } from "../../src/util/monotonic.ts";
 import { rendezvousOrder } from "../../src/util/rendezvous.ts";
 import { Abortion } from "../../src/worker/abortion.ts";
 import { Acks } from "../../src/worker/acks.ts";
+import {
+	WORKER_CHANNELS,
+	type WorkerProblem,
+} from "../../src/worker/diagnostics.ts";
 import { HeldJobs } from "../../src/worker/heldJobs.ts";
 import { JobBuffer } from "../../src/worker/jobBuffer.ts";
 import { retryDelayMs } from "../../src/worker/retryDelay.ts";
@@ -220,11 +223,10 @@ describe("a claim", () => {
 describe("shards that cannot be asked for jobs", () => {
 	test("are reported once, and so is their end, also where they leave the topology", () => {
 		const reported: string[] = [];
-		const listen = (message: unknown) => {
-			const { shard, error } = message as WorkerProblem;
+		const listen = ({ shard, error }: WorkerProblem) => {
 			reported.push(`${shard} ${error === null ? "well" : "away"}`);
 		};
-		CHANNELS.workerProblem.subscribe(listen);
+		WORKER_CHANNELS.workerProblem.subscribe(listen);
 		try {
 			const problems = new ShardProblems();
 			const away = new Map([
@@ -239,7 +241,7 @@ describe("shards that cannot be asked for jobs", () => {
 			problems.asked([0, 2], new Map([[0, AWAY]]));
 			assert.deepEqual(reported, ["1 well", "null well"]);
 		} finally {
-			CHANNELS.workerProblem.unsubscribe(listen);
+			WORKER_CHANNELS.workerProblem.unsubscribe(listen);
 		}
 	});
 });

@@ -2,13 +2,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { CHANNELS, type WorkerProblem } from "../../src/diagnostics.ts";
 import { claimBatches } from "../../src/queue/claimBatches.ts";
 import { LocalHints } from "../../src/queue/hints.ts";
 import { GiveUp, job, Later } from "../../src/queue/job.ts";
 import { newLocalId, parseJobId } from "../../src/queue/jobId.ts";
 import type { Held } from "../../src/queue/jobStore.ts";
 import { monotonicMs } from "../../src/util/monotonic.ts";
+import {
+	WORKER_CHANNELS,
+	type WorkerProblem,
+} from "../../src/worker/diagnostics.ts";
 import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
 import { Renewals } from "../../src/worker/renewals.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -361,11 +364,11 @@ describe("the thread that renews claims", () => {
 		const place = { queue: "some", shard: 0 };
 		await store.put(0, { name: place.queue, settings: {}, version: 1 });
 		const problems: unknown[] = [];
-		const listen = (message: unknown) =>
-			void problems.push((message as WorkerProblem).error);
-		CHANNELS.workerProblem.subscribe(listen);
+		const listen = (message: WorkerProblem) =>
+			void problems.push(message.error);
+		WORKER_CHANNELS.workerProblem.subscribe(listen);
 		using _unsubscribed = {
-			[Symbol.dispose]: () => CHANNELS.workerProblem.unsubscribe(listen),
+			[Symbol.dispose]: () => WORKER_CHANNELS.workerProblem.unsubscribe(listen),
 		};
 		const lost: string[] = [];
 		await using renewals = await Renewals.start({

@@ -1,4 +1,3 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { FeedOfRequest } from "../../feed/homeFeeds.ts";
 import type { Graph, Writes } from "../../graph/types.ts";
@@ -13,6 +12,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { ValidationProblem } from "../../model/validation.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { type Arguments, rootField } from "./rootField.ts";
 

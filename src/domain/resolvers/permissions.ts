@@ -1,10 +1,10 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Graph, Node } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import type { InputId } from "../../graphql/input/validators.ts";
 import type { Id } from "../../id/ids.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
+import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { requireVisible } from "./requireVisible.ts";
 import { mappingOf, referenceOf } from "./storedJson.ts";

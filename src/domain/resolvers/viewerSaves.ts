@@ -1,8 +1,8 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Graph, Node } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
+import type { CallOptions } from "../../trace.ts";
 import { andThen } from "../../util/maybePromise.ts";
 import { nodesOf } from "./nodesOf.ts";
 import { mappingOf, storedValue } from "./storedJson.ts";

@@ -1,4 +1,3 @@
-import { CHANNELS, type FeedPushed } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { View } from "../../graph/read/view.ts";
 import type { Store } from "../../graph/store/store.ts";
@@ -6,6 +5,7 @@ import type { Node } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
 import { job } from "../../queue/job.ts";
 import type { Position } from "../../storage/storage.ts";
+import { FEED_CHANNELS } from "../diagnostics.ts";
 import { ACTIVE_MS } from "../generator.ts";
 import { JOB_ATTEMPTS, PIN_QUEUE, pinBody } from "../jobBodies.ts";
 import { rootOrigins } from "../origins.ts";
@@ -208,12 +208,12 @@ async function pushTo(
 		})),
 		Math.max(0, at - ACTIVE_MS),
 	);
-	CHANNELS.feedPushed.publish({
+	FEED_CHANNELS.feedPushed.publish({
 		source,
 		receivers: users.length,
 		rows,
 		lagMs: Math.max(0, now() - createdAt),
-	} satisfies FeedPushed);
+	});
 	// The other shards are written: the next attempt changes nothing there.
 	for (const { error } of failed) throw error;
 }

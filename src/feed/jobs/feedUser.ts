@@ -1,4 +1,3 @@
-import { DECISIVE } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { View } from "../../graph/read/view.ts";
 import { type Store, typeNameOf } from "../../graph/store/store.ts";
@@ -8,6 +7,7 @@ import type { Id } from "../../id/ids.ts";
 import { job } from "../../queue/job.ts";
 import type { EnqueuedJob, Jobs } from "../../queue/jobs.ts";
 import { PRESENT } from "../../storage/storage.ts";
+import { DECISIVE } from "../../trace.ts";
 import { ACTIVE_MS, FEED_MAPPING } from "../generator.ts";
 import {
 	JOB_ATTEMPTS,

@@ -7,12 +7,12 @@ import {
 	activateObjects,
 } from "./activateObjects.ts";
 import { decodeEntry } from "./decodeEntry.ts";
+import { reportDelivery } from "./diagnostics.ts";
 import { applyEdges } from "./edgeUpdates.ts";
 import type { EdgeUpdate, Link, OutboxEntry } from "./entry.ts";
 import { deliverInvalidations, type Invalidation } from "./invalidations.ts";
 import { resolveLinks } from "./links.ts";
 import { RemainingParts } from "./remainingParts.ts";
-import { reportDelivery } from "./reportDelivery.ts";
 import {
 	insertLookups,
 	releaseKeys,

@@ -1,4 +1,3 @@
-import type { DeliveryPass } from "../../diagnostics.ts";
 import type {
 	OutboxPosition,
 	PendingEntry,
@@ -6,6 +5,7 @@ import type {
 } from "../../storage/storage.ts";
 import { isUnreadable } from "./decodeEntry.ts";
 import { deliverEntries } from "./deliver.ts";
+import type { DeliveryPass } from "./diagnostics.ts";
 import type { OutboxEntry } from "./entry.ts";
 import { createGuardedWriter } from "./guardedWriter.ts";
 import { HostBreakers, unreachedHost } from "./hostBreakers.ts";

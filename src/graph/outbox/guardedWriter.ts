@@ -1,4 +1,3 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import { modShard } from "../../storage/modShard.ts";
@@ -10,6 +9,7 @@ import type {
 	ReadResult,
 } from "../../storage/storage.ts";
 import { StorageAround } from "../../storage/storageAround.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { HostBreakers, HostSkipped } from "./hostBreakers.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
 

@@ -1,4 +1,3 @@
-import type { OutboxLevel } from "../../diagnostics.ts";
 import type {
 	KeyResult,
 	OutboxSize,
@@ -6,6 +5,7 @@ import type {
 	StorageMap,
 } from "../../storage/storage.ts";
 import { deadlineIn, withDeadline } from "../../util/deadline.ts";
+import type { OutboxLevel } from "./diagnostics.ts";
 
 /** Entries of a shard that are counted: with more, it is enough to know that. */
 export const MAX_COUNTED = 1_000;

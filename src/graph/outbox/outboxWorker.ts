@@ -1,4 +1,3 @@
-import { CHANNELS, type DeliveryPass } from "../../diagnostics.ts";
 import { publishedKeysOf } from "../../freshness/publishedKeys.ts";
 import { entryName } from "../../storage/keys.ts";
 import type { OutboxPosition, PendingEntry } from "../../storage/storage.ts";
@@ -13,9 +12,13 @@ import {
 	PAGE,
 	type Undelivered,
 } from "./deliverPending.ts";
+import {
+	type DeliveryPass,
+	OUTBOX_CHANNELS,
+	reportDelivery,
+} from "./diagnostics.ts";
 import { createGuardedWriter } from "./guardedWriter.ts";
 import { HostBreakers, unreachedHost } from "./hostBreakers.ts";
-import { reportDelivery } from "./reportDelivery.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
 
 /** Between two delivery passes, 20 % more or less so that processes that started together do not read together. Milliseconds. */
@@ -302,7 +305,7 @@ export class OutboxWorker implements AsyncDisposable {
 
 function publish(pass: DeliveryPass): void {
 	if (pass.delivered > 0 || pass.error !== undefined) {
-		CHANNELS.deliveryPass.publish(pass);
+		OUTBOX_CHANNELS.deliveryPass.publish(pass);
 	}
 }
 

@@ -1,4 +1,3 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { ChangedKeys } from "../../freshness/changedKeys.ts";
 import type { Id } from "../../id/ids.ts";
@@ -12,6 +11,7 @@ import type {
 	TransactionReads,
 	TransactionWrites,
 } from "../../storage/storage.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { EntryJob } from "../store/jobQueue.ts";
 import type { Store } from "../store/store.ts";
 import type { OutboxEntry } from "./entry.ts";

@@ -1,6 +1,6 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { PageArguments } from "../types.ts";
 import type { ReadCounter } from "./readCounter.ts";

@@ -1,7 +1,7 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { type Lookup, normalizeKey } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/storage.ts";
+import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import type { Node } from "../types.ts";

@@ -1,4 +1,3 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import {
 	matchesPrefix,
@@ -6,6 +5,7 @@ import {
 	prefixQuery,
 } from "../../model/prefixes.ts";
 import type { Mapping } from "../../model/types.ts";
+import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { prefixListId, prefixTexts } from "../store/derivedLists.ts";
 import type { Store } from "../store/store.ts";

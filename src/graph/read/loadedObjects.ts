@@ -1,8 +1,8 @@
 import DataLoader from "dataloader";
 import type { Moment } from "../../cache/localCache.ts";
-import type { CallOptions } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { KeyResult } from "../../storage/storage.ts";
+import type { CallOptions } from "../../trace.ts";
 import { CachedObject } from "../store/cachedObject.ts";
 import type { Store } from "../store/store.ts";
 import type { Node } from "../types.ts";

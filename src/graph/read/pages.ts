@@ -1,10 +1,10 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import { isDescending } from "../../storage/order.ts";
 import type { ListKey } from "../../storage/storage.ts";
+import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import type { Page, PageArguments } from "../types.ts";

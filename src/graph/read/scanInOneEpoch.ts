@@ -1,4 +1,3 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { shiftPosition } from "../../storage/renumbering.ts";
 import type {
@@ -6,6 +5,7 @@ import type {
 	Position,
 	Renumbering,
 } from "../../storage/storage.ts";
+import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import {

@@ -1,7 +1,7 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { isDescending } from "../../storage/order.ts";
 import type { KeyResult, Position, Scan } from "../../storage/storage.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "../store/head.ts";
 import type { Store } from "../store/store.ts";

@@ -2,7 +2,6 @@ import type { CachePartition } from "../../cache/cachePartition.ts";
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import type { SharedCache } from "../../cache/sharedCache.ts";
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { SharedCaches } from "../../freshness/sharedCaches.ts";
 import { sharedListKey } from "../../freshness/sharedKey.ts";
@@ -14,6 +13,7 @@ import type {
 	ScanResult,
 	Storage,
 } from "../../storage/storage.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "./head.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";

@@ -1,6 +1,5 @@
 import { CacheEntry } from "../../cache/cacheEntry.ts";
 import { LocalCache } from "../../cache/localCache.ts";
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { keyOfName, lookupName } from "../../storage/keys.ts";
 import { modShard } from "../../storage/modShard.ts";
@@ -10,6 +9,7 @@ import type {
 	LookupRow,
 	Storage,
 } from "../../storage/storage.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 
 /** Lookup rows, by `lookupName`: the cache in the process, in front of the mod shards. */

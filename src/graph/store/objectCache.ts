@@ -1,6 +1,5 @@
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
-import type { CallOptions } from "../../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
 import type { SharedCaches } from "../../freshness/sharedCaches.ts";
 import { sharedObjectKey } from "../../freshness/sharedKey.ts";
@@ -8,6 +7,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyResult, Storage } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Visibility } from "../domain.ts";
 import type { Node } from "../types.ts";

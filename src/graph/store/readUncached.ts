@@ -1,8 +1,8 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Store } from "./store.ts";
 

@@ -1,9 +1,5 @@
+import type { LocalCacheLevel } from "../../cache/diagnostics.ts";
 import type { Moment } from "../../cache/localCache.ts";
-import type {
-	CallOptions,
-	LocalCacheLevel,
-	WriteTrace,
-} from "../../diagnostics.ts";
 import type { Invalidator } from "../../freshness/invalidator.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
@@ -17,6 +13,7 @@ import type {
 	LookupRow,
 	Storage,
 } from "../../storage/storage.ts";
+import type { CallOptions, WriteTrace } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
 import type { CachedObject } from "./cachedObject.ts";

@@ -1,4 +1,3 @@
-import { DECISIVE } from "../../diagnostics.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
@@ -12,6 +11,7 @@ import {
 	type TransactionReads,
 } from "../../storage/storage.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
+import { DECISIVE } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import {
 	decideEdges,

@@ -1,7 +1,7 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import { type LookupRow, PRESENT } from "../../storage/storage.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { type Activation, activateObjects } from "../outbox/activateObjects.ts";
 import {

@@ -1,11 +1,3 @@
-import {
-	type CallOptions,
-	DECISIVE,
-	type Trace,
-	type WriteDescription,
-	type WriteSummary,
-	type WriteTrace,
-} from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { ChangedKeys } from "../../freshness/changedKeys.ts";
 import type { Id } from "../../id/ids.ts";
@@ -22,6 +14,14 @@ import type {
 } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
 import { shardOfLocked } from "../../storage/transactionRules.ts";
+import {
+	type CallOptions,
+	DECISIVE,
+	type Trace,
+	type WriteDescription,
+	type WriteSummary,
+	type WriteTrace,
+} from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";

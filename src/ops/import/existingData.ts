@@ -1,4 +1,3 @@
-import { DECISIVE } from "../../diagnostics.ts";
 import {
 	readUncachedObjects,
 	valuesOrThrow,
@@ -7,6 +6,7 @@ import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/types.ts";
 import type { LookupKey } from "../../storage/storage.ts";
+import { DECISIVE } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { Line, ObjectLine } from "./lineReader.ts";

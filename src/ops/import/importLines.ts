@@ -3,13 +3,13 @@ import {
 	setImmediate as nextTurn,
 	setTimeout as sleep,
 } from "node:timers/promises";
-import type { DeliveryPass } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { isUnreadable } from "../../graph/outbox/decodeEntry.ts";
 import {
 	deliverPending,
 	type Undelivered,
 } from "../../graph/outbox/deliverPending.ts";
+import type { DeliveryPass } from "../../graph/outbox/diagnostics.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";

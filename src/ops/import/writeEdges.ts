@@ -1,4 +1,3 @@
-import { DECISIVE } from "../../diagnostics.ts";
 import { type EdgeUpdate, mappingOf } from "../../graph/outbox/entry.ts";
 import {
 	distinctLists,
@@ -11,6 +10,7 @@ import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
+import { DECISIVE } from "../../trace.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
 import { idOf, type NewEdge } from "./planBatch.ts";

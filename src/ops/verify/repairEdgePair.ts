@@ -1,4 +1,3 @@
-import { DECISIVE } from "../../diagnostics.ts";
 import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
@@ -12,6 +11,7 @@ import {
 	PRESENT,
 	REMOVED,
 } from "../../storage/storage.ts";
+import { DECISIVE } from "../../trace.ts";
 import { endsOfOtherTypes, hasSoundNumbers } from "./edgeRules.ts";
 import { describeState } from "./places.ts";
 import { isIdOfRow } from "./references.ts";

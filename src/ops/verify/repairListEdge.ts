@@ -1,4 +1,3 @@
-import { DECISIVE } from "../../diagnostics.ts";
 import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
 import { isOnList, sequenceByGroup } from "../../graph/store/derivedLists.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
@@ -8,6 +7,7 @@ import type { Id } from "../../id/ids.ts";
 import type { ObjectType, Reference } from "../../model/types.ts";
 import { isStoredNumber } from "../../storage/order.ts";
 import { type ListKey, PRESENT, REMOVED } from "../../storage/storage.ts";
+import { DECISIVE } from "../../trace.ts";
 import { endsOfOtherTypes, hasSoundNumbers } from "./edgeRules.ts";
 import { readReference } from "./references.ts";
 import { overwriteEdge } from "./repairList.ts";

@@ -1,4 +1,3 @@
-import { DECISIVE } from "../../diagnostics.ts";
 import { fenceUnheld } from "../../graph/outbox/fence.ts";
 import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import { resolveReservations } from "../../graph/outbox/reservations.ts";
@@ -7,6 +6,7 @@ import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import type { LookupRow } from "../../storage/storage.ts";
+import { DECISIVE } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { giveFreeKey } from "./giveFreeKey.ts";
 import { lostKey } from "./lostKey.ts";

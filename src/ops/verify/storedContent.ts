@@ -1,9 +1,9 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Id } from "../../id/ids.ts";
 import { isStoredNumber } from "../../storage/order.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 
 /** The content of an object's row; `absent` without a row, `not JSON` where it cannot be parsed. */

@@ -17,7 +17,7 @@ import type {
 	ScannedJobs,
 } from "../jobStore.ts";
 import { unknownQueueShard } from "../portChecks.ts";
-import { parseSettings } from "../storedSettings.ts";
+import { parseSettings } from "../settings.ts";
 import { isNoTable, type QueueCall, toQueueError } from "./queueCall.ts";
 import type { QueueShard } from "./queueShards.ts";
 import { byBucket, jobOf, rowOf } from "./rows.ts";

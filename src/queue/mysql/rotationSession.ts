@@ -1,6 +1,6 @@
-import { CHANNELS, type QueueRotation } from "../../diagnostics.ts";
 import type { Host, MysqlSession } from "../../storage/mysql/driver/host.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
+import { QUEUE_CHANNELS } from "../diagnostics.ts";
 import type { Place } from "../jobStore.ts";
 import type { Refused, RotationStep } from "../rotationStore.ts";
 import { type RotatedQueue, rotatedQueue } from "./rotationSql.ts";
@@ -88,13 +88,13 @@ export function report(
 	stallMs: number | null = null,
 	isDone = true,
 ): void {
-	if (!CHANNELS.queueRotation.hasSubscribers) return;
-	CHANNELS.queueRotation.publish({
+	if (!QUEUE_CHANNELS.queueRotation.hasSubscribers) return;
+	QUEUE_CHANNELS.queueRotation.publish({
 		kind: "step",
 		...at,
 		host: host.name,
 		step,
 		isDone,
 		stallMs,
-	} satisfies QueueRotation);
+	});
 }

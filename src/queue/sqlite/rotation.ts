@@ -1,9 +1,9 @@
-import { CHANNELS, type QueueRotation } from "../../diagnostics.ts";
 import type {
 	Sql,
 	SqliteConnection,
 } from "../../storage/sqlite/driver/sqliteConnection.ts";
 import { hourOf } from "../bucket.ts";
+import { QUEUE_CHANNELS } from "../diagnostics.ts";
 import { type Place, PRIORITIES, STATE } from "../jobStore.ts";
 import type { GivenBack, Keep, RotationStep, Span } from "../rotationStore.ts";
 
@@ -175,13 +175,13 @@ function freeBytes(connection: SqliteConnection): number {
 }
 
 function report(host: string, at: Place, step: RotationStep): void {
-	if (!CHANNELS.queueRotation.hasSubscribers) return;
-	CHANNELS.queueRotation.publish({
+	if (!QUEUE_CHANNELS.queueRotation.hasSubscribers) return;
+	QUEUE_CHANNELS.queueRotation.publish({
 		kind: "step",
 		...at,
 		host,
 		step,
 		isDone: true,
 		stallMs: null,
-	} satisfies QueueRotation);
+	});
 }

@@ -48,7 +48,7 @@ import type {
 	Round,
 	Span,
 } from "../rotationStore.ts";
-import { parseSettings } from "../storedSettings.ts";
+import { parseSettings } from "../settings.ts";
 import { CREATE_QUEUES, createQueueTables } from "./ddl.ts";
 import {
 	changeJobs,

@@ -1,6 +1,6 @@
 import type { DocumentNode } from "graphql";
-import { CHANNELS, type UnknownDocument } from "../../diagnostics.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
+import { SERVER_CHANNELS, type UnknownDocument } from "../diagnostics.ts";
 import { type CheckedDocument, sha256Of } from "./checkDocumentFile.ts";
 import type { DocumentIndex } from "./documentFiles.ts";
 
@@ -150,9 +150,9 @@ export function createDocuments(options: DocumentsOptions): Documents {
 
 		recordUnknown(sha256, operationName) {
 			count++;
-			if (CHANNELS.unknownDocument.hasSubscribers) {
+			if (SERVER_CHANNELS.unknownDocument.hasSubscribers) {
 				const event: UnknownDocument = { sha256, operationName };
-				CHANNELS.unknownDocument.publish(event);
+				SERVER_CHANNELS.unknownDocument.publish(event);
 			}
 			if (logged.has(sha256) || logged.size >= MAX_LOGGED) return;
 			logged.add(sha256);

@@ -1,5 +1,6 @@
-import type { LocalCacheLevel, SchemaUses } from "../../diagnostics.ts";
+import type { LocalCacheLevel } from "../../cache/diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
+import type { SchemaUses } from "../../plan/diagnostics.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import { fnv1a } from "../../util/fnv1a.ts";
 import type { Documents } from "../documents/documents.ts";

@@ -1,8 +1,8 @@
 import type { BaseContext } from "@apollo/server";
 import type { DocumentNode } from "graphql";
-import type { RequestRecord, SchemaUses } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Answer } from "../../plan/answer.ts";
+import type { RequestRecord, SchemaUses } from "../../plan/diagnostics.ts";
 import type { OperationDeadline } from "../../util/deadline.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";

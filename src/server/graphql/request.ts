@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Span } from "../../diagnostics.ts";
 import { ERRORS, type ErrorCode } from "../../errors.ts";
+import type { Span } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { RETRY_AFTER } from "../http/clientError.ts";
 import type { Encoding } from "../http/compression.ts";

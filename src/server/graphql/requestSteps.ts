@@ -6,7 +6,7 @@ import {
 	type GraphQLSchema,
 	type OperationDefinitionNode,
 } from "graphql";
-import type { Span } from "../../diagnostics.ts";
+import type { Span } from "../../trace.ts";
 import { withDeadline } from "../../util/deadline.ts";
 import { isPromise, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Identity } from "../auth/identity.ts";

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { publishRefusal } from "../../diagnostics.ts";
+import { publishRefusal } from "../../plan/diagnostics.ts";
 
 /**
  * Why load was turned away:

@@ -1,11 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyBaseLogger } from "fastify";
-import {
-	CHANNELS,
-	type RequestCompleted,
-	type Span,
-} from "../../diagnostics.ts";
 import { type ErrorCode, isClientCode } from "../../errors.ts";
+import type { Span } from "../../trace.ts";
+import { type RequestCompleted, SERVER_CHANNELS } from "../diagnostics.ts";
 import { clientNameOf } from "./clientName.ts";
 import { endRequestSpan } from "./requestSpan.ts";
 
@@ -77,7 +74,7 @@ export function logRequest(
 	if (outcome === null) return;
 	if (span !== null)
 		endRequestSpan(span, { ...request, requestId: id }, outcome);
-	if (!CHANNELS.request.hasSubscribers) return;
+	if (!SERVER_CHANNELS.request.hasSubscribers) return;
 	const completed: RequestCompleted = {
 		...outcome,
 		client: clientNameOf(request.headers),
@@ -86,7 +83,7 @@ export function logRequest(
 		requestId: id,
 		traceId: span?.traceId ?? null,
 	};
-	CHANNELS.request.publish(completed);
+	SERVER_CHANNELS.request.publish(completed);
 }
 
 /** Of an operation's name, which the client chooses. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { RequestCompleted, Span } from "../../diagnostics.ts";
 import { ERRORS, isClientCode } from "../../errors.ts";
+import type { Span } from "../../trace.ts";
+import type { RequestCompleted } from "../diagnostics.ts";
 
 /** The span of a request that arrived at this time of `performance.now()`; null if it is not sampled. */
 export type StartSpan = (

@@ -1,7 +1,7 @@
 import { HeaderMap } from "@apollo/server";
 import { GraphQLError } from "graphql";
-import { publishRefusal } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
+import { publishRefusal } from "../../plan/diagnostics.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { BucketLimit } from "../../util/tokenBucket.ts";
 import {

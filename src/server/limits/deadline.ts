@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { publishRefusal } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
+import { publishRefusal } from "../../plan/diagnostics.ts";
 import type { OperationDeadline } from "../../util/deadline.ts";
 
 /**

@@ -9,7 +9,7 @@ import {
 	type SelectionSetNode,
 	type ValidationContext,
 } from "graphql";
-import { publishRefusal } from "../../diagnostics.ts";
+import { publishRefusal } from "../../plan/diagnostics.ts";
 
 /** Tokens of a document, enforced by the parser. */
 export const MAX_TOKENS = 2_000;

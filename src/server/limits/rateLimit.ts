@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { publishRefusal } from "../../diagnostics.ts";
+import { publishRefusal } from "../../plan/diagnostics.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { msUntilFull } from "../../util/tokenBucket.ts";
 import { HttpError } from "../http/httpError.ts";

@@ -1,6 +1,6 @@
 import { ApolloServerErrorCode } from "@apollo/server/errors";
 import { GraphQLError } from "graphql";
-import { publishRefusal } from "../../diagnostics.ts";
+import { publishRefusal } from "../../plan/diagnostics.ts";
 
 /**
  * Limits on a request before anything of it is parsed. A document of a file is

@@ -1,6 +1,6 @@
-import type { RequestCompleted } from "../../diagnostics.ts";
 import type { ExplainStep } from "../../plan/explainOutput.ts";
 import type { RecordedOperation } from "../../plan/explainRecorder.ts";
+import type { RequestCompleted } from "../diagnostics.ts";
 
 /** Of one event: an operation may have hundreds of steps. */
 const MAX_STEPS = 30;

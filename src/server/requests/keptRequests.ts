@@ -1,8 +1,8 @@
-import { CHANNELS, type RequestCompleted } from "../../diagnostics.ts";
 import { ERRORS, isClientCode } from "../../errors.ts";
 import type { ExplainOutput } from "../../plan/explainOutput.ts";
 import type { RecordedOperation } from "../../plan/explainRecorder.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
+import { type RequestCompleted, SERVER_CHANNELS } from "../diagnostics.ts";
 import { describeRequest } from "./describeRequest.ts";
 
 /** Of all: characters of JSON, or bytes that a record keeps in use. */
@@ -45,8 +45,7 @@ export function keepRequests(slowMs: number | null): KeptRequests {
 		maxWeight: MAX_OTHER_IDS,
 		weigh: () => 1,
 	});
-	const listener = (message: unknown) => {
-		const request = message as RequestCompleted;
+	const listener = (request: RequestCompleted) => {
 		const { ms, codes, requestId, traceId, errorIds } = request;
 		const isKept =
 			traceId !== null ||
@@ -59,13 +58,13 @@ export function keepRequests(slowMs: number | null): KeptRequests {
 		}
 		if (traceId !== null) requestIds.set(traceId, requestId);
 	};
-	CHANNELS.request.subscribe(listener);
+	SERVER_CHANNELS.request.subscribe(listener);
 	return {
 		find(id) {
 			const kept = byRequest.get(id) ?? byRequest.get(requestIds.get(id) ?? "");
 			return kept?.text() ?? null;
 		},
-		[Symbol.dispose]: () => void CHANNELS.request.unsubscribe(listener),
+		[Symbol.dispose]: () => void SERVER_CHANNELS.request.unsubscribe(listener),
 	};
 }
 

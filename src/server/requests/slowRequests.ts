@@ -1,6 +1,6 @@
-import { CHANNELS, type RequestCompleted } from "../../diagnostics.ts";
 import type { RecordedOperation } from "../../plan/explainRecorder.ts";
 import { type TokenBucket, takePoints } from "../../util/tokenBucket.ts";
+import { type RequestCompleted, SERVER_CHANNELS } from "../diagnostics.ts";
 import type { createLog } from "../log.ts";
 import { describeOperation, describeRequest } from "./describeRequest.ts";
 
@@ -23,8 +23,7 @@ export function logSlowRequests(
 		log.warn({ leftOut }, "slow requests left out");
 		leftOut = 0;
 	};
-	const listener = (message: unknown) => {
-		const request = message as RequestCompleted;
+	const listener = (request: RequestCompleted) => {
 		if (request.ms < slowMs) return;
 		const taken = takePoints(RATE, bucket, 1, performance.now());
 		bucket = taken.bucket;
@@ -46,10 +45,10 @@ export function logSlowRequests(
 		);
 		leftOut = 0;
 	};
-	CHANNELS.request.subscribe(listener);
+	SERVER_CHANNELS.request.subscribe(listener);
 	return {
 		[Symbol.dispose]() {
-			CHANNELS.request.unsubscribe(listener);
+			SERVER_CHANNELS.request.unsubscribe(listener);
 			if (timer !== null) clearTimeout(timer);
 			reportLeftOut();
 		},

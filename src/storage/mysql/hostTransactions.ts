@@ -1,10 +1,7 @@
-import {
-	publishRetry,
-	type RetryReason,
-	type WriteTrace,
-} from "../../diagnostics.ts";
 import type { Model } from "../../model/types.ts";
+import type { RetryReason, WriteTrace } from "../../trace.ts";
 import type { Deadline } from "../../util/deadline.ts";
+import { publishRetry } from "../diagnostics.ts";
 import type { Transaction } from "../storage.ts";
 import { type FailureKind, StorageFailure } from "../storageFailure.ts";
 import type { Host } from "./driver/host.ts";

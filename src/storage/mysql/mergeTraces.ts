@@ -1,4 +1,4 @@
-import type { StatementTrace } from "../../diagnostics.ts";
+import type { StatementTrace } from "../../trace.ts";
 
 /**
  * One trace of statements that several requests share: each gets all of them. Only

@@ -1,4 +1,4 @@
-import type { StatementTrace } from "../../diagnostics.ts";
+import type { StatementTrace } from "../../trace.ts";
 import { SharedCall } from "../../util/sharedCall.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import type { Host } from "./driver/host.ts";

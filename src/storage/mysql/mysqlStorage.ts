@@ -1,12 +1,8 @@
-import type {
-	CallOptions,
-	StatementTrace,
-	WriteTrace,
-} from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
+import type { CallOptions, StatementTrace, WriteTrace } from "../../trace.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import type { Driver, HostRead, PendingQuery } from "../driver.ts";
 import { FEED_SHARDS } from "../feedShards.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../util/json.ts";
-import { storedError } from "../outboxOrder.ts";
+import { storedError } from "../order.ts";
 import type { FailedDelivery, OutboxKey, OutboxPosition } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";

@@ -1,6 +1,6 @@
-import type { CallOptions } from "../../diagnostics.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
+import type { CallOptions } from "../../trace.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
 import type { Scan, ScanResult } from "../storage.ts";
 import { Host, type HostLimits } from "./driver/host.ts";

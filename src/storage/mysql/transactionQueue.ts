@@ -1,6 +1,6 @@
-import type { WriteTrace } from "../../diagnostics.ts";
 import type { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
+import type { WriteTrace } from "../../trace.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { listName } from "../keys.ts";
 import type { ListKey, Transaction, TransactionResult } from "../storage.ts";

@@ -1,5 +1,5 @@
-import type { StatementTrace } from "../../diagnostics.ts";
 import type { Model } from "../../model/types.ts";
+import type { StatementTrace } from "../../trace.ts";
 import type { KeyAt, Place } from "../driver.ts";
 import type { Dialect, Select } from "../statements/dialect.ts";
 import { type CommonKind, selectsOf } from "../statements/reads.ts";

@@ -1,5 +1,5 @@
-import type { StatementTrace } from "../../diagnostics.ts";
 import type { Model } from "../../model/types.ts";
+import type { StatementTrace } from "../../trace.ts";
 import type { KeyAt, Place } from "../driver.ts";
 import type { LookupChange, LookupRow } from "../storage.ts";
 import { readCommon } from "./dialect.ts";

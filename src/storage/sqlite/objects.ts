@@ -1,6 +1,6 @@
-import type { Trace } from "../../diagnostics.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
+import type { Trace } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { newObjectId } from "../storedObject.ts";
 import { quoted } from "./ddl.ts";

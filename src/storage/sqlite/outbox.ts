@@ -1,6 +1,6 @@
-import type { StatementTrace } from "../../diagnostics.ts";
+import type { StatementTrace } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { storedError } from "../outboxOrder.ts";
+import { storedError } from "../order.ts";
 import type { FailedDelivery, OutboxKey, OutboxPosition } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 

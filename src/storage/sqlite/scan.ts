@@ -1,6 +1,6 @@
-import type { Trace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import type { Trace } from "../../trace.ts";
 import { isDescending } from "../order.ts";
 import {
 	type Position,

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { WriteTrace } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { Topology } from "../../topology/types.ts";
+import type { WriteTrace } from "../../trace.ts";
 import type { Driver, HostRead, KeyAt, PendingQuery } from "../driver.ts";
 import {
 	type HostReport,

@@ -1,6 +1,6 @@
-import type { StatementTrace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
+import type { StatementTrace } from "../../trace.ts";
 import { highestFirst } from "../renumbering.ts";
 import type {
 	NewObject,

@@ -5,7 +5,7 @@ import type {
 	StoredText,
 	TopologyStore,
 } from "../store.ts";
-import { checkPath } from "../storePath.ts";
+import { checkPath } from "../store.ts";
 import {
 	addWatchBody,
 	CODE,

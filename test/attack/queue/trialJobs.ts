@@ -85,14 +85,8 @@ export async function watchProcess(): Promise<void> {
 		if (now - last > STOOD_MS) note({ kind: "stood", at: now, from: last });
 		last = now;
 	}, LOOK_MS).unref();
-	const { CHANNELS } = await import("../../../src/diagnostics.ts");
-	CHANNELS.queueRotation.subscribe((message) => {
-		const done = message as {
-			kind: string;
-			step: string;
-			isDone: boolean;
-			stallMs: number | null;
-		};
+	const { QUEUE_CHANNELS } = await import("../../../src/queue/diagnostics.ts");
+	QUEUE_CHANNELS.queueRotation.subscribe((done) => {
 		if (done.kind !== "step") return;
 		const { step, isDone, stallMs } = done;
 		note({ kind: "rotation", at: Date.now(), step, isDone, stallMs });

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { CHANNELS, type DeliveryPass } from "../../../src/diagnostics.ts";
 import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
+import {
+	type DeliveryPass,
+	OUTBOX_CHANNELS,
+} from "../../../src/graph/outbox/diagnostics.ts";
 import { OutboxWorker } from "../../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import type { Id } from "../../../src/id/ids.ts";
@@ -145,7 +148,7 @@ describe("a delivery pass", () => {
 		ids.push(await pending(graph, "after"));
 		const passes: DeliveryPass[] = [];
 		const note = (pass: unknown) => void passes.push(pass as DeliveryPass);
-		CHANNELS.deliveryPass.subscribe(note);
+		OUTBOX_CHANNELS.deliveryPass.subscribe(note);
 		const rows = () => collect(graph.storage.walk("outbox", 0));
 		try {
 			await using worker = new OutboxWorker(new WritePipeline(graph.store));
@@ -154,7 +157,7 @@ describe("a delivery pass", () => {
 				(await rows()).every(({ attempts }) => attempts >= 3),
 			);
 		} finally {
-			CHANNELS.deliveryPass.unsubscribe(note);
+			OUTBOX_CHANNELS.deliveryPass.unsubscribe(note);
 		}
 		assert.deepEqual(new Set(await statesOf(graph, ids)), new Set(["active"]));
 		const left = await rows();
@@ -211,7 +214,7 @@ describe("a delivery pass", () => {
 		const edge = { mapping: graph.mapping("repin"), from: good, to: good };
 		const passes: DeliveryPass[] = [];
 		const note = (pass: unknown) => void passes.push(pass as DeliveryPass);
-		CHANNELS.deliveryPass.subscribe(note);
+		OUTBOX_CHANNELS.deliveryPass.subscribe(note);
 		try {
 			await using worker = new OutboxWorker(new WritePipeline(graph.store));
 			assert.ok(worker);
@@ -221,7 +224,7 @@ describe("a delivery pass", () => {
 			});
 			await until("the end of the pass", () => passes.length > 0);
 		} finally {
-			CHANNELS.deliveryPass.unsubscribe(note);
+			OUTBOX_CHANNELS.deliveryPass.unsubscribe(note);
 		}
 		assert.match(String(passes[0]?.error), /the shard does not answer/);
 	});

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { CHANNELS, type Statement } from "../../../src/diagnostics.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
+import { STORAGE_CHANNELS } from "../../../src/storage/diagnostics.ts";
+import type { Statement } from "../../../src/trace.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import { type RecordedWrite, recordWrites } from "../../helpers/writeTrace.ts";
@@ -30,8 +31,9 @@ describe("traced writes", () => {
 		const [one, two] = await twoShards(graph);
 		const { writes: traced, reads, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
-		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
-			writes.setEdge(graph.mapping("followUser"), one, two, true),
+		const sent = await publishedDuring<Statement>(
+			STORAGE_CHANNELS.statement,
+			() => writes.setEdge(graph.mapping("followUser"), one, two, true),
 		);
 		const [here, there] = [unpackId(one).shard, unpackId(two).shard];
 		assert.deepEqual(traced.map(summary), [

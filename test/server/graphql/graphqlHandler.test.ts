@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Span } from "../../../src/diagnostics.ts";
+import type { Span } from "../../../src/trace.ts";
 import { ADA, startToy, tokens } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
 

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { CHANNELS, type RequestCompleted } from "../../../src/diagnostics.ts";
 import { CorkboardError } from "../../../src/errors.ts";
+import {
+	type RequestCompleted,
+	SERVER_CHANNELS,
+} from "../../../src/server/diagnostics.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import { ADA, startToy, tokens } from "../../helpers/toyServer.ts";
 
@@ -11,7 +14,7 @@ suite("a request whose sender is refused", () => {
 		isUser: () => Promise<boolean>,
 	) {
 		const completed = await publishedDuring<RequestCompleted>(
-			CHANNELS.request,
+			SERVER_CHANNELS.request,
 			async () => {
 				await using toy = await startToy({ isUser });
 				await toy.post({ query: "{ hello }" }, { authorization });

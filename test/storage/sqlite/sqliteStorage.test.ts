@@ -12,12 +12,13 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { CHANNELS, type Statement } from "../../../src/diagnostics.ts";
 import { CorkboardError } from "../../../src/errors.ts";
+import { STORAGE_CHANNELS } from "../../../src/storage/diagnostics.ts";
 import { mappingStatements } from "../../../src/storage/sqlite/mappings.ts";
 import { scanStatements } from "../../../src/storage/sqlite/scan.ts";
 import { openSqliteStorage } from "../../../src/storage/sqlite/sqliteStorage.ts";
 import { REMOVED } from "../../../src/storage/storage.ts";
+import type { Statement } from "../../../src/trace.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import {
 	NOT_SQLITE,
@@ -235,8 +236,9 @@ test("SQLite reads list pages and single edges through an index, without a scan 
 test("a SQLite transaction publishes all its statements, including BEGIN and COMMIT", async () => {
 	await using opened = await open();
 	const { storage } = opened;
-	const statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
-		toggle(storage, MAPPINGS.likePin, user(1), pin(1), true),
+	const statements = await publishedDuring<Statement>(
+		STORAGE_CHANNELS.statement,
+		() => toggle(storage, MAPPINGS.likePin, user(1), pin(1), true),
 	);
 	assert.deepEqual(
 		statements.map(({ name, host }) => `${host} ${name}`),

@@ -1,5 +1,5 @@
-import type { CacheLayer } from "../../../diagnostics.ts";
 import type { ExplainCache, ExplainStep } from "../../../plan/explainOutput.ts";
+import type { CacheLayer } from "../../../trace.ts";
 import { formatNumber } from "../../../util/format.ts";
 
 /** In the order in which a read asks them. */

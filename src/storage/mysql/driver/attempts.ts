@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { publishRetry } from "../../../diagnostics.ts";
+import { publishRetry } from "../../diagnostics.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { MysqlConnection } from "./mysqlConnection.ts";
 import type { Pool } from "./pool.ts";

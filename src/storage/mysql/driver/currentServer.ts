@@ -1,8 +1,4 @@
-import {
-	CHANNELS,
-	type DatabaseServer,
-	type FoundElsewhere,
-} from "../../../diagnostics.ts";
+import { type FoundElsewhere, STORAGE_CHANNELS } from "../../diagnostics.ts";
 
 /** How often a name whose server takes no writes is asked again, at most. Milliseconds. */
 const ASK_AGAIN_MS = 500;
@@ -49,7 +45,7 @@ export class CurrentServer implements Disposable {
 	constructor(host: string, uses: ServerUses) {
 		this.#host = host;
 		this.#uses = uses;
-		CHANNELS.foundElsewhere.subscribe(this.#foundElsewhere);
+		STORAGE_CHANNELS.foundElsewhere.subscribe(this.#foundElsewhere);
 	}
 
 	/** A connection of another generation is not lent again. */
@@ -78,12 +74,12 @@ export class CurrentServer implements Disposable {
 		if (session < this.#newest) return null;
 		this.#use(session, found);
 		this.#generation += 1;
-		CHANNELS.databaseServer.publish({
+		STORAGE_CHANNELS.databaseServer.publish({
 			host: this.#host,
 			server: found.id,
 			before: before.id,
 			takesWrites: found.takesWrites,
-		} satisfies DatabaseServer);
+		});
 		this.#uses.closeIdle();
 		if (!found.takesWrites) this.#askAgain();
 		return this.#generation;
@@ -101,12 +97,11 @@ export class CurrentServer implements Disposable {
 	}
 
 	[Symbol.dispose](): void {
-		CHANNELS.foundElsewhere.unsubscribe(this.#foundElsewhere);
+		STORAGE_CHANNELS.foundElsewhere.unsubscribe(this.#foundElsewhere);
 		if (this.#timer !== null) clearInterval(this.#timer);
 	}
 
-	readonly #foundElsewhere = (message: unknown): void => {
-		const { host, server } = message as FoundElsewhere;
+	readonly #foundElsewhere = ({ host, server }: FoundElsewhere): void => {
 		if (host !== this.#host || this.#found === null) return;
 		if (this.#found.id === server) return;
 		this.refusedWrite();

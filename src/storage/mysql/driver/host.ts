@@ -1,13 +1,9 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import {
-	type AcknowledgedCommit,
-	CHANNELS,
-	publishRetry,
-	type StatementTrace,
-} from "../../../diagnostics.ts";
 import type { FoundServer } from "../../../topology/serverGuard.ts";
 import type { WriteGuard } from "../../../topology/writeGuard.ts";
+import type { StatementTrace } from "../../../trace.ts";
 import { deadlineIn } from "../../../util/deadline.ts";
+import { publishRetry, STORAGE_CHANNELS } from "../../diagnostics.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import {
 	acquire,
@@ -729,12 +725,12 @@ export class Host implements AsyncDisposable {
 		const { gtid } = connection;
 		if (gtid !== null) {
 			connection.gtid = null;
-			if (CHANNELS.acknowledgedCommit.hasSubscribers) {
-				CHANNELS.acknowledgedCommit.publish({
+			if (STORAGE_CHANNELS.acknowledgedCommit.hasSubscribers) {
+				STORAGE_CHANNELS.acknowledgedCommit.publish({
 					host: this.name,
 					gtid,
 					wrote: wrote?.() ?? [],
-				} satisfies AcknowledgedCommit);
+				});
 			}
 		}
 		return answer;

@@ -1,4 +1,7 @@
-import { CHANNELS, type DatabaseHost } from "../../../diagnostics.ts";
+import {
+	type DatabaseHost,
+	TOPOLOGY_CHANNELS,
+} from "../../../topology/diagnostics.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 
 /** Failures in a row, with no answer between them, after which a host counts as down. */
@@ -77,11 +80,11 @@ export class HostHealth implements Disposable {
 	}
 
 	#report(state: DatabaseHost["state"], error?: unknown): void {
-		CHANNELS.databaseHost.publish({
+		TOPOLOGY_CHANNELS.databaseHost.publish({
 			host: this.#host,
 			state,
 			...(error !== undefined && { error }),
-		} satisfies DatabaseHost);
+		});
 	}
 }
 

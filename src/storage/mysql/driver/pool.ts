@@ -1,10 +1,14 @@
-import { CHANNELS, type Levels, type PoolWait } from "../../../diagnostics.ts";
 import {
 	type Deadline,
 	deadlineIn,
 	earlierOf,
 	withDeadline,
 } from "../../../util/deadline.ts";
+import {
+	POOL_LEVELS,
+	type PoolWait,
+	STORAGE_CHANNELS,
+} from "../../diagnostics.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { CurrentServer } from "./currentServer.ts";
 import type { ServerAddress } from "./mysql2Connection.ts";
@@ -65,20 +69,17 @@ export class Pool implements AsyncDisposable {
 	#closed = false;
 	/** Runs while connections are idle. */
 	#idleTimer: NodeJS.Timeout | null = null;
-	readonly #reportLevel = (message: unknown) => {
-		(message as Levels).pool?.({
-			host: this.#options.address.name,
-			purpose: this.#options.purpose,
-			used: this.#lent.size + this.#opening,
-			idle: this.#idle.length,
-			waiting: this.#waiting.size,
-		});
-	};
+	readonly #reported = POOL_LEVELS.add(() => ({
+		host: this.#options.address.name,
+		purpose: this.#options.purpose,
+		used: this.#lent.size + this.#opening,
+		idle: this.#idle.length,
+		waiting: this.#waiting.size,
+	}));
 
 	constructor(options: PoolOptions) {
 		this.#options = options;
 		this.#canceller = new QueryCanceller(options.address);
-		CHANNELS.levels.subscribe(this.#reportLevel);
 	}
 
 	async acquire(deadline: Deadline): Promise<MysqlConnection> {
@@ -143,7 +144,7 @@ export class Pool implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#closed = true;
-		CHANNELS.levels.unsubscribe(this.#reportLevel);
+		this.#reported[Symbol.dispose]();
 		if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
 		this.closeIdle();
 		for (let next = this.#next(); next; next = this.#next()) {
@@ -154,10 +155,10 @@ export class Pool implements AsyncDisposable {
 	}
 
 	#reportWait(ms: number, ok: boolean): void {
-		if (!CHANNELS.poolWait.hasSubscribers) return;
+		if (!STORAGE_CHANNELS.poolWait.hasSubscribers) return;
 		const { address, purpose } = this.#options;
 		const wait: PoolWait = { host: address.name, purpose, ms, ok };
-		CHANNELS.poolWait.publish(wait);
+		STORAGE_CHANNELS.poolWait.publish(wait);
 	}
 
 	/** Opens one in the background, to ask which server the name leads to. */

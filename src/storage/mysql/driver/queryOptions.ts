@@ -1,4 +1,4 @@
-import type { StatementTrace } from "../../../diagnostics.ts";
+import type { StatementTrace } from "../../../trace.ts";
 import type { Deadline } from "../../../util/deadline.ts";
 import type { Row } from "./mysql2Connection.ts";
 

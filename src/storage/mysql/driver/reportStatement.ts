@@ -1,8 +1,5 @@
-import {
-	CHANNELS,
-	type DatabaseFailure,
-	type Statement,
-} from "../../../diagnostics.ts";
+import type { Statement } from "../../../trace.ts";
+import { STORAGE_CHANNELS } from "../../diagnostics.ts";
 import { describeSql } from "../../sqlText.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { Result } from "./mysql2Connection.ts";
@@ -17,7 +14,8 @@ export function reportStatements(
 	options: QueryOptions,
 	began: number,
 ): void {
-	if (options.trace === undefined && !CHANNELS.statement.hasSubscribers) return;
+	if (options.trace === undefined && !STORAGE_CHANNELS.statement.hasSubscribers)
+		return;
 	for (const [at, sql] of statements.entries()) {
 		const result = results[at] as Result;
 		reportStatement(
@@ -41,7 +39,7 @@ export function reportStatement(
 	count: () => number,
 	isJoined = false,
 ): void {
-	if (trace === undefined && !CHANNELS.statement.hasSubscribers) return;
+	if (trace === undefined && !STORAGE_CHANNELS.statement.hasSubscribers) return;
 	const { waitedMs } = connection;
 	connection.waitedMs = 0;
 	const statement: Statement = {
@@ -57,14 +55,18 @@ export function reportStatement(
 		...(trace && !trace.isBrief && { sql: describeSql(text, values) }),
 	};
 	trace?.statement(statement);
-	if (CHANNELS.statement.hasSubscribers) CHANNELS.statement.publish(statement);
+	if (STORAGE_CHANNELS.statement.hasSubscribers)
+		STORAGE_CHANNELS.statement.publish(statement);
 }
 
 export function reportFailure(thrown: unknown): void {
 	if (!(thrown instanceof StorageFailure)) return;
-	if (!CHANNELS.databaseFailure.hasSubscribers) return;
+	if (!STORAGE_CHANNELS.databaseFailure.hasSubscribers) return;
 	const { host, kind } = thrown;
-	CHANNELS.databaseFailure.publish({ host, kind } satisfies DatabaseFailure);
+	STORAGE_CHANNELS.databaseFailure.publish({
+		host,
+		kind,
+	});
 }
 
 function rowsOf(result: Result): number {

@@ -1,4 +1,4 @@
-import type { Span } from "../../../diagnostics.ts";
+import type { Span } from "../../../trace.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { Result } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";

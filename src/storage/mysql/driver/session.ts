@@ -1,4 +1,4 @@
-import { CHANNELS, type DatabaseClock } from "../../../diagnostics.ts";
+import { TOPOLOGY_CHANNELS } from "../../../topology/diagnostics.ts";
 import type { Deadline } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { ServerIdentity } from "./currentServer.ts";
@@ -73,14 +73,14 @@ export async function prepareSession(
 ): Promise<{ readonly product: Product; readonly server: ServerIdentity }> {
 	const asked = Date.now();
 	const [row = []] = await connection.rows(SETTINGS, deadline);
-	if (CHANNELS.databaseClock.hasSubscribers) {
+	if (TOPOLOGY_CHANNELS.databaseClock.hasSubscribers) {
 		// A connection lives for minutes, so its first answer is a look often enough.
 		const at = Number(row.at(-1));
-		CHANNELS.databaseClock.publish({
+		TOPOLOGY_CHANNELS.databaseClock.publish({
 			host,
 			least: at - Date.now(),
 			most: at - asked,
-		} satisfies DatabaseClock);
+		});
 	}
 	const [version, increment, flush, readOnly, innodbReadOnly, id, gtidMode] =
 		row.map(String);

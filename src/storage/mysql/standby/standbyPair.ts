@@ -1,8 +1,8 @@
 import {
-	CHANNELS,
+	STANDBY_STATES,
+	STORAGE_CHANNELS,
 	type StandbyEvent,
-	type StandbyState,
-} from "../../../diagnostics.ts";
+} from "../../diagnostics.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { Host } from "../driver/host.ts";
 import { Beats } from "./beats.ts";
@@ -46,15 +46,13 @@ export class StandbyPair implements AsyncDisposable {
 	readonly #lag = new StandbyLag();
 	readonly #beats: Beats;
 	readonly #speculation: Speculation;
-	readonly #reportState = (message: unknown) => {
-		(message as { standby?: (state: StandbyState) => void }).standby?.({
-			host: this.#primary.name,
-			standby: this.standby.name,
-			isSwitched: this.#speculation.isSwitched,
-			delayMs: this.#speculation.delayMs,
-			lagMs: this.#lag.lagMs(performance.now()),
-		});
-	};
+	readonly #reported = STANDBY_STATES.add(() => ({
+		host: this.#primary.name,
+		standby: this.standby.name,
+		isSwitched: this.#speculation.isSwitched,
+		delayMs: this.#speculation.delayMs,
+		lagMs: this.#lag.lagMs(performance.now()),
+	}));
 
 	/** `deadlineMs`: of a read. The standby is closed with the pair, the primary is not. */
 	constructor(primary: Host, standby: Host, deadlineMs: number) {
@@ -72,7 +70,6 @@ export class StandbyPair implements AsyncDisposable {
 			deadlineMs,
 			onEvent: (event, reason) => this.#report({ event, reason }),
 		});
-		CHANNELS.levels.subscribe(this.#reportState);
 	}
 
 	/** Whether all reads go to the standby now. */
@@ -127,7 +124,7 @@ export class StandbyPair implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		CHANNELS.levels.unsubscribe(this.#reportState);
+		this.#reported[Symbol.dispose]();
 		this.#speculation[Symbol.dispose]();
 		this.#beats[Symbol.dispose]();
 		await this.standby[Symbol.asyncDispose]();
@@ -152,12 +149,12 @@ export class StandbyPair implements AsyncDisposable {
 	}
 
 	#report(event: Pick<StandbyEvent, "event" | "reason" | "lagMs">): void {
-		if (!CHANNELS.standby.hasSubscribers) return;
-		CHANNELS.standby.publish({
+		if (!STORAGE_CHANNELS.standby.hasSubscribers) return;
+		STORAGE_CHANNELS.standby.publish({
 			...event,
 			host: this.#primary.name,
 			standby: this.standby.name,
-		} satisfies StandbyEvent);
+		});
 	}
 }
 

@@ -1,11 +1,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import {
-	CHANNELS,
-	type DatabaseFailure,
-	type Statement,
-	type StatementTrace,
-} from "../../../diagnostics.ts";
+import type { Statement, StatementTrace } from "../../../trace.ts";
+import { STORAGE_CHANNELS } from "../../diagnostics.ts";
 import { describeSql } from "../../sqlText.ts";
 import { type FailureKind, StorageFailure } from "../../storageFailure.ts";
 
@@ -114,7 +110,7 @@ export class SqliteConnection implements Disposable {
 		const rows = this.#attempt(sql, (statement) =>
 			statement.all(...parameters),
 		) as unknown as readonly Row[];
-		if (trace !== undefined || CHANNELS.statement.hasSubscribers) {
+		if (trace !== undefined || STORAGE_CHANNELS.statement.hasSubscribers) {
 			const count =
 				rowsIn === undefined
 					? rows.length
@@ -209,7 +205,8 @@ export class SqliteConnection implements Disposable {
 		began: number,
 		trace: StatementTrace | undefined,
 	): void {
-		if (trace === undefined && !CHANNELS.statement.hasSubscribers) return;
+		if (trace === undefined && !STORAGE_CHANNELS.statement.hasSubscribers)
+			return;
 		const { host, shard, onModShard } = this.#location;
 		const statement: Statement = {
 			name,
@@ -235,8 +232,8 @@ export class SqliteConnection implements Disposable {
 			)
 			.end(null);
 		trace?.statement(statement);
-		if (CHANNELS.statement.hasSubscribers)
-			CHANNELS.statement.publish(statement);
+		if (STORAGE_CHANNELS.statement.hasSubscribers)
+			STORAGE_CHANNELS.statement.publish(statement);
 	}
 }
 
@@ -284,7 +281,10 @@ function reportFullDisk(failure: unknown): void {
 	if (!(failure instanceof StorageFailure)) return;
 	const { host, kind } = failure;
 	if (kind !== "diskFull") return;
-	CHANNELS.databaseFailure.publish({ host, kind } satisfies DatabaseFailure);
+	STORAGE_CHANNELS.databaseFailure.publish({
+		host,
+		kind,
+	});
 }
 
 /** The error that SQLite gave a statement; anything else it threw stays as it is. */

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { createConnection } from "mysql2/promise";
-import { CHANNELS, type DatabaseServer } from "../../../../src/diagnostics.ts";
+import {
+	type DatabaseServer,
+	STORAGE_CHANNELS,
+} from "../../../../src/storage/diagnostics.ts";
 import {
 	Host,
 	type HostLimits,
@@ -93,7 +96,7 @@ describe("A name that leads to another server", () => {
 		name.redirect(b.port);
 		assert.equal(await readFrom(), ids.a);
 		const changes = await publishedDuring<DatabaseServer>(
-			CHANNELS.databaseServer,
+			STORAGE_CHANNELS.databaseServer,
 			async () => {
 				assert.equal(await writeTo(), ids.b);
 				assert.deepEqual(

@@ -7,14 +7,13 @@ import {
 } from "node:timers/promises";
 import { queryObjects } from "node:v8";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
+import type { CorkboardError } from "../../../../src/errors.ts";
 import {
 	type AcknowledgedCommit,
-	CHANNELS,
 	type DatabaseFailure,
-	type DatabaseHost,
-	type PoolLevel,
-} from "../../../../src/diagnostics.ts";
-import type { CorkboardError } from "../../../../src/errors.ts";
+	POOL_LEVELS,
+	STORAGE_CHANNELS,
+} from "../../../../src/storage/diagnostics.ts";
 import { AcknowledgedGtids } from "../../../../src/storage/mysql/driver/acknowledgedGtids.ts";
 import {
 	Host,
@@ -28,6 +27,10 @@ import {
 	StorageFailure,
 	toStorageError,
 } from "../../../../src/storage/storageFailure.ts";
+import {
+	type DatabaseHost,
+	TOPOLOGY_CHANNELS,
+} from "../../../../src/topology/diagnostics.ts";
 import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { BreakableProxy } from "../../../helpers/breakableProxy.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
@@ -150,7 +153,7 @@ describe("MySQL host: a server that takes no further connection", () => {
 	test("is reported down with its reason when this process has none, and up when it gets one", async () => {
 		const other = await takePlace();
 		const states = await publishedDuring<DatabaseHost>(
-			CHANNELS.databaseHost,
+			TOPOLOGY_CHANNELS.databaseHost,
 			async () => {
 				await using host = open(FULL);
 				for (let calls = 0; calls < 3; calls++) {
@@ -176,7 +179,7 @@ describe("MySQL host: a server that takes no further connection", () => {
 
 	test("is not down for a process that still has one", async () => {
 		const states = await publishedDuring<DatabaseHost>(
-			CHANNELS.databaseHost,
+			TOPOLOGY_CHANNELS.databaseHost,
 			async () => {
 				await using host = open(FULL);
 				await host.transaction(asked(), async ({ rows }) => {
@@ -619,13 +622,14 @@ describe("MySQL host: acknowledged transactions", () => {
 	test("all that were committed are in the set of GTIDs that the host remembers, and none that was rolled back", async () => {
 		await using host = open();
 		const acknowledged = new AcknowledgedGtids();
-		const note = (message: unknown) => {
-			const { host: name, gtid } = message as AcknowledgedCommit;
+		const note = ({ host: name, gtid }: AcknowledgedCommit) => {
 			if (name === host.name) acknowledged.note(gtid);
 		};
-		CHANNELS.acknowledgedCommit.subscribe(note);
+		STORAGE_CHANNELS.acknowledgedCommit.subscribe(note);
 		using stack = new DisposableStack();
-		stack.defer(() => void CHANNELS.acknowledgedCommit.unsubscribe(note));
+		stack.defer(
+			() => void STORAGE_CHANNELS.acknowledgedCommit.unsubscribe(note),
+		);
 		assert.equal(acknowledged.set, "");
 		const committed = async () => {
 			const [row] = await ask(server, "SELECT @@global.gtid_executed AS set_");
@@ -824,18 +828,17 @@ describe("a host that stops answering", () => {
 	test("fails calls at once after three, says so once, and is used again when it answers", async () => {
 		await using proxy = await BreakableProxy.before(server.port);
 		const states: string[] = [];
-		const note = (message: unknown) => {
-			const { host, state, error } = message as DatabaseHost;
+		const note = ({ host, state, error }: DatabaseHost) => {
 			assert.equal(host, `127.0.0.1:${proxy.port}`);
 			assert.equal(error instanceof StorageFailure, state === "down");
 			states.push(state);
 		};
 		const failures: string[] = [];
-		const count = (message: unknown) => {
-			failures.push((message as DatabaseFailure).kind);
+		const count = (message: DatabaseFailure) => {
+			failures.push(message.kind);
 		};
-		CHANNELS.databaseHost.subscribe(note);
-		CHANNELS.databaseFailure.subscribe(count);
+		TOPOLOGY_CHANNELS.databaseHost.subscribe(note);
+		STORAGE_CHANNELS.databaseFailure.subscribe(count);
 		try {
 			await using host = open({ port: proxy.port });
 			await host.rows(ONE, asked());
@@ -856,15 +859,15 @@ describe("a host that stops answering", () => {
 			);
 			assert.deepEqual(states, ["down", "up"]);
 		} finally {
-			CHANNELS.databaseHost.unsubscribe(note);
-			CHANNELS.databaseFailure.unsubscribe(count);
+			TOPOLOGY_CHANNELS.databaseHost.unsubscribe(note);
+			STORAGE_CHANNELS.databaseFailure.unsubscribe(count);
 		}
 	});
 
 	test("says so when it is closed while the host is down, for the log", async () => {
 		await using proxy = await BreakableProxy.before(server.port);
 		const states = await publishedDuring<DatabaseHost>(
-			CHANNELS.databaseHost,
+			TOPOLOGY_CHANNELS.databaseHost,
 			async () => {
 				await using host = open({ port: proxy.port });
 				await host.rows(ONE, asked());
@@ -894,13 +897,7 @@ test("a server that refuses writes makes its successor open its first connection
 	await using host = open();
 	await using successor = open();
 	host.successor = successor;
-	const idle = () => {
-		const counts: number[] = [];
-		CHANNELS.levels.publish({
-			pool: ({ idle }: PoolLevel) => counts.push(idle),
-		});
-		return counts;
-	};
+	const idle = () => POOL_LEVELS.read().map(({ idle }) => idle);
 	await host.run(ADD, asked());
 	assert.deepEqual(idle(), [1, 0, 0, 0]);
 	await ask(server, "SET GLOBAL super_read_only = ON");
@@ -924,8 +921,7 @@ test("callers wait for connections of which some are open, rather than each open
 	await host.rows(ONE, asked());
 	const all = Array.from({ length: 6 }, () => host.rows(ONE, asked()));
 	await immediate();
-	const levels: PoolLevel[] = [];
-	CHANNELS.levels.publish({ pool: (level: PoolLevel) => levels.push(level) });
+	const levels = POOL_LEVELS.read();
 	assert.ok((levels[0]?.used ?? 0) <= 3, JSON.stringify(levels));
 	assert.ok((await Promise.all(all)).every((rows) => rows.length === 1));
 });

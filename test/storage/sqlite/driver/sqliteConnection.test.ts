@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { CHANNELS, type DatabaseFailure } from "../../../../src/diagnostics.ts";
+import {
+	type DatabaseFailure,
+	STORAGE_CHANNELS,
+} from "../../../../src/storage/diagnostics.ts";
 import {
 	type OpenMode,
 	type Sql,
@@ -40,7 +43,7 @@ test("a full disk is named, to a client by its shard, and leaves what is there",
 			for (let n = 2; n < 9_999; n++) connection.run(INSERT, [n, n]);
 		});
 	const failures = await publishedDuring<DatabaseFailure>(
-		CHANNELS.databaseFailure,
+		STORAGE_CHANNELS.databaseFailure,
 		async () => {
 			assert.throws(fill, (thrown) => {
 				assert.ok(thrown instanceof StorageFailure);
