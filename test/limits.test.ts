@@ -24,7 +24,8 @@ const LIMITS = {
 	// Some 4,000 lines more than at first: faults were repaired before anything was simplified.
 	"lines of src/": { limit: 102_500, goal: 80_000 },
 	"lines of the engine": { limit: 51_500, goal: 39_000 },
-	"lines of the systems around it": { limit: 51_600, goal: 41_000 },
+	// 50 more: MySQL's settings are compared with what the tables of a host need.
+	"lines of the systems around it": { limit: 51_650, goal: 41_000 },
 	"methods of the widest port": { limit: 28, goal: 12 },
 	"lines that are generated and committed": { limit: 520, goal: 1_000 },
 	"words of docs/": { limit: 66_000, goal: 55_000 },

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { createLog } from "../server/log.ts";
+import { settingProblems } from "../storage/hostReport.ts";
 import type { StorageAdmin } from "../storage/storage.ts";
 
 /** Of missing tables that are named; all are counted. */
@@ -43,4 +44,17 @@ export function reportMissingTables(
 	};
 	void check();
 	return { [Symbol.dispose]: () => stop.abort() };
+}
+
+/** Logs in one line, and in the background, which hosts are set for fewer tables than they have. */
+export async function reportSmallSettings(
+	admin: Pick<StorageAdmin, "settings">,
+	log: Pick<ReturnType<typeof createLog>, "warn">,
+): Promise<void> {
+	const problems = settingProblems(await admin.settings().catch(() => []));
+	if (problems.length === 0) return;
+	log.warn(
+		{ hosts: problems.length, reason: problems[0] },
+		"database settings too small",
+	);
 }

@@ -1,6 +1,10 @@
 import type { Config } from "../config/config.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
-import { hostProblems, tableProblems } from "../storage/hostReport.ts";
+import {
+	hostProblems,
+	settingProblems,
+	tableProblems,
+} from "../storage/hostReport.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { documentRules } from "./documentRules.ts";
 import { cacheProblems, inspectCaches } from "./inspectCaches.ts";
@@ -15,6 +19,8 @@ import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 export interface CheckReport {
 	/** Empty if everything agrees. */
 	readonly problems: readonly string[];
+	/** What costs time and keeps nobody from serving. */
+	readonly warnings: readonly string[];
 	readonly types: number;
 	readonly topologyVersion: number;
 	/** Shards with all their tables; null where the data folder is created at the first start. */
@@ -38,11 +44,13 @@ export async function runChecks(
 		...cacheProblems(await inspectCaches(config)),
 	];
 	let shards: number | null = null;
+	let warnings: readonly string[] = [];
 	if (config.store.kind === "topology" || hasShardFiles(config.store.folder)) {
 		await using corkboard = await open(config, "readOnly");
 		const { topologyProblem } = corkboard;
 		if (topologyProblem !== null) problems.push(topologyProblem.message);
 		const hosts = await corkboard.admin.inspectHosts();
+		warnings = settingProblems(hosts);
 		problems.push(
 			...hostProblems(hosts),
 			...tableProblems(
@@ -61,6 +69,7 @@ export async function runChecks(
 	}
 	return {
 		problems,
+		warnings,
 		types: model.objects.size,
 		topologyVersion: topology.version,
 		shards,

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { settingProblems } from "../storage/hostReport.ts";
 import type { Environment } from "../topology/secret.ts";
 import type { TopologyStore } from "../topology/store.ts";
 import { type FleetStatus, fleetStatus } from "./fleetStatus.ts";
@@ -41,6 +42,7 @@ export async function checkFleet(
 			...status.problems.filter((problem) => !status.clocks.includes(problem)),
 			...members,
 			...servers.faults,
+			...settingProblems(status.hosts),
 		],
 		unchecked: [
 			...(isLost

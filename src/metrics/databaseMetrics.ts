@@ -1,6 +1,10 @@
 import type { Registry } from "prom-client";
 import { listen } from "../diagnostics.ts";
-import { POOL_LEVELS, STORAGE_CHANNELS } from "../storage/diagnostics.ts";
+import {
+	POOL_LEVELS,
+	STORAGE_CHANNELS,
+	TABLE_CACHE_LEVELS,
+} from "../storage/diagnostics.ts";
 import { TOPOLOGY_CHANNELS } from "../topology/diagnostics.ts";
 import { sureSeconds } from "../util/sureSeconds.ts";
 import { CALL_SECONDS } from "./buckets.ts";
@@ -88,6 +92,7 @@ export function databaseMetrics(registry: Registry): Feeds {
 			}
 		},
 	});
+	tableCacheMetric(registry);
 	const waits = new Values(registry, "counter", {
 		name: "corkboard_database_connection_waits_total",
 		help: "Callers that had to wait for a connection because all were in use, by host, purpose and result (given, or none in time).",
@@ -138,6 +143,20 @@ export function databaseMetrics(registry: Registry): Feeds {
 			waited.at(host, purpose).value += ms / 1_000;
 		}),
 	];
+}
+
+function tableCacheMetric(registry: Registry): void {
+	const overflows = new Values(registry, "counter", {
+		name: "corkboard_database_table_cache_overflows_total",
+		help: "Tables that a host closed because its table cache was full (Table_open_cache_overflows), as it was within the last minute. Absent while the host does not answer.",
+		aggregator: "max",
+		labels: ["host"],
+		async collect() {
+			const levels = (await Promise.all(TABLE_CACHE_LEVELS.read())).flat();
+			overflows.clear();
+			for (const level of levels) overflows.set(level.overflows, level.host);
+		},
+	});
 }
 
 /** Hosts of every topology in use: each has pools, also before it was first called. */

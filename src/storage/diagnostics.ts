@@ -32,6 +32,17 @@ export const POOL_LEVELS = new Levels<PoolLevel>();
 /** The pairs of a primary and its standby. */
 export const STANDBY_STATES = new Levels<StandbyState>();
 
+/** The table caches of the hosts of each topology in use: the answer comes soon and is no error. */
+export const TABLE_CACHE_LEVELS = new Levels<
+	Promise<readonly TableCacheLevel[]>
+>();
+
+export interface TableCacheLevel {
+	readonly host: string;
+	/** Tables that it closed for want of room, since it was started. */
+	readonly overflows: number;
+}
+
 export interface PoolLevel {
 	readonly host: string;
 	readonly purpose: string;

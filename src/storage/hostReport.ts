@@ -28,6 +28,15 @@ export interface HostReport {
 	readonly outbox: OutboxReport | null;
 	/** Tables and columns that its shards lack. */
 	readonly missingTables: readonly string[] | null;
+	/** Those that the number of its tables asks for. */
+	readonly settings: readonly ServerSetting[] | null;
+}
+
+export interface ServerSetting {
+	readonly name: string;
+	/** What its tables need. */
+	readonly least: number;
+	readonly value: number;
 }
 
 export interface Replication {
@@ -70,6 +79,20 @@ export function hostProblems(
 				: [];
 		}
 		return replicaProblems(host, isReadOnly, replication);
+	});
+}
+
+/** A sentence for each host with settings that are too small for its tables: it serves, and opens tables again and again. */
+export function settingProblems(
+	reports: readonly Pick<HostReport, "host" | "settings">[],
+): readonly string[] {
+	return reports.flatMap(({ host, settings }) => {
+		const small = (settings ?? []).filter(({ least, value }) => value < least);
+		return small.length === 0
+			? []
+			: [
+					`${host} is set for fewer tables than it has: ${small.map(({ name, least, value }) => `${name} must be at least ${least}, got ${value}`).join("; ")} (docs/how-to/install.md#settings-of-mysql).`,
+				];
 	});
 }
 

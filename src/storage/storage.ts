@@ -183,6 +183,9 @@ export interface StorageAdmin {
 	/** Every host as it answers now, replicas too, in time (without a deadline: within some seconds). `hostProblems` says what is wrong. */
 	inspectHosts(deadline?: Deadline): Promise<readonly HostReport[]>;
 
+	/** Of every primary that says, what it is set for: `settingProblems` says what is too small. */
+	settings(): Promise<readonly Pick<HostReport, "host" | "settings">[]>;
+
 	/**
 	 * What `createTables` would create or change, as `db00003.pins` for a table
 	 * and `db00003.outbox.attempts` for a column: of these shards, or of all shards

@@ -37,6 +37,7 @@ export class TopologyVersion {
 		};
 		this.admin = {
 			inspectHosts: use(admin.inspectHosts),
+			settings: use(admin.settings),
 			missingTables: use(admin.missingTables),
 			tables: admin.tables,
 			createTables: use(admin.createTables),

@@ -243,6 +243,9 @@ const HEALTHY: Fault = {
 	[`corkboard_database_up{${HOST},instance="b"}`]: [1, 1],
 	[`corkboard_database_failures_total{${HOST},kind="timeout"}`]: [0, 0],
 	[`corkboard_database_failures_total{${HOST},kind="conflict"}`]: [1, 1],
+	[`corkboard_database_table_cache_overflows_total{${HOST},instance="a"}`]: [
+		1, 1,
+	],
 	'corkboard_feed_push_lag_seconds_bucket{le="60"}': [10, 10],
 	'corkboard_feed_push_lag_seconds_bucket{le="300"}': [10, 10],
 	'corkboard_feed_push_lag_seconds_bucket{le="+Inf"}': [10, 10],
@@ -316,6 +319,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	},
 	CorkboardDatabaseFails: {
 		[`corkboard_database_failures_total{${HOST},kind="timeout"}`]: [0, 1],
+	},
+	CorkboardTableCacheSmall: {
+		[`corkboard_database_table_cache_overflows_total{${HOST},instance="a"}`]: [
+			1, 100,
+		],
 	},
 	CorkboardDatabaseReadOnly: {
 		[`corkboard_database_retries_total{${HOST},reason="readOnly"}`]: [0, 5],

@@ -246,10 +246,15 @@ function withoutMeasures({
 	outbox,
 	clockSeconds,
 	server,
+	settings,
 	...rest
 }: Readonly<Record<string, unknown>>): object {
 	// The server may have been killed before it delivered the last entry.
 	assert.deepEqual(Object.keys(outbox as object), ["pending", "oldestSeconds"]);
+	const of = (settings as readonly { readonly name: string }[]).map(
+		({ name }) => name,
+	);
+	assert.ok(of.includes("table_open_cache"), String(of));
 	assert.equal(typeof ms, "number");
 	assert.equal(typeof clockSeconds, "number");
 	assert.equal(typeof server, "string");

@@ -7,7 +7,14 @@ import { startRedis } from "../../test/services/redis.ts";
 import type { Server } from "../../test/services/server.ts";
 
 /** As many as some dozen processes may open to each server, which `fleet check` adds up: `serve --workers` on a large machine. */
-const MYSQL_ARGS = ["--max-connections=2000"];
+const MYSQL_ARGS = [
+	"--max-connections=2000",
+	// Room for the tables of 32 shards: docs/how-to/install.md#settings-of-mysql.
+	"--table-open-cache-instances=4",
+	"--table-open-cache=5000",
+	"--table-definition-cache=2000",
+	"--innodb-open-files=2000",
+];
 
 /** A fleet in small: two MySQL pairs that hold half of the shards each, a memcached, a Redis. */
 export interface Cluster extends AsyncDisposable {

@@ -47,6 +47,14 @@ export const HOSTS: Dashboard = {
 		graph("Waits that ended without a connection", "ops", [
 			'sum by (host, purpose) (rate(corkboard_database_connection_waits_total{result="none"}[$__rate_interval]))',
 		]),
+		graph(
+			"Tables closed for want of room",
+			"ops",
+			[
+				"max by (host) (rate(corkboard_database_table_cache_overflows_total[$__rate_interval]))",
+			],
+			{ about: "Each is opened again: table_open_cache is too small." },
+		),
 		areas(
 			"Started again",
 			"ops",

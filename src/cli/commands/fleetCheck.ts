@@ -42,6 +42,7 @@ export const { usage, run } = command({
 				version: topology.version,
 				hosts: hosts.length,
 				members: members?.length ?? null,
+				settings: hosts.map(({ host, settings }) => ({ host, settings })),
 			},
 			lines: printed(checked),
 			code,
@@ -62,6 +63,10 @@ function printed({ faults, unchecked, status }: FleetCheck): readonly string[] {
 		...(unchecked.length > 0
 			? [`not looked at: ${unchecked.length}`, ...unchecked.flatMap(indented)]
 			: []),
+		...hosts.map(
+			({ host, settings }) =>
+				`${host} needs for its tables, and has: ${(settings ?? []).map(({ name, least, value }) => `${name} ${least}, ${value}`).join("; ") || "not known"}`,
+		),
 	];
 }
 

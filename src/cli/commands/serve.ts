@@ -7,7 +7,10 @@ import { openConfiguredTraces } from "../../app/openConfiguredTraces.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { dataFoldersOf, openTopology } from "../../app/openTopology.ts";
 import { prepareDemo } from "../../app/prepareDemo.ts";
-import { reportMissingTables } from "../../app/reportMissingTables.ts";
+import {
+	reportMissingTables,
+	reportSmallSettings,
+} from "../../app/reportMissingTables.ts";
 import { runChecks } from "../../app/runChecks.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../config/config.ts";
@@ -72,6 +75,7 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 	await using traces = await openConfiguredTraces(config);
 	await using corkboard = await context.open(config, "readWrite", "serve");
 	using _tables = reportMissingTables(corkboard.admin, log);
+	void reportSmallSettings(corkboard.admin, log);
 	if (corkboard.modelProblem !== null) {
 		log.warn({ reason: corkboard.modelProblem }, "model is not the newest");
 	}
@@ -146,16 +150,15 @@ function limitHeapGrowth(): void {
 const HEAP_GROWING_PERCENT = 30;
 
 async function check(config: Config, context: CommandContext): Promise<Result> {
-	const { problems, types, topologyVersion, shards } = await runChecks(
-		config,
-		context.open,
-	);
+	const { problems, warnings, types, topologyVersion, shards } =
+		await runChecks(config, context.open);
 	if (problems.length > 0) {
 		throw new CorkboardError("BAD_DATA", problems.join("\n"));
 	}
 	return {
 		lines: [
 			`good: settings, schema (${types} types, as locked), topology (version ${topologyVersion}), shards (${shards === null ? "created at the first start" : `${shards} with all their tables`})`,
+			...warnings.map((warning) => `but ${warning}`),
 		],
 	};
 }

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { CacheReport } from "../../app/inspectCaches.ts";
 import { readConfig } from "../../config/config.ts";
 import type { FleetStatus } from "../../fleet/fleetStatus.ts";
-import type { HostReport } from "../../storage/hostReport.ts";
+import { type HostReport, settingProblems } from "../../storage/hostReport.ts";
 import type { Member } from "../../topology/members.ts";
 import { formatNumber } from "../../util/format.ts";
 import { command, JSON_FLAG } from "../command.ts";
@@ -78,6 +78,7 @@ function printed(status: FleetStatus, delayMs: number): readonly string[] {
 			...hosts.map(hostRow),
 			...caches.map(cacheRow),
 		]),
+		...settingProblems(hosts),
 	];
 }
 
@@ -199,6 +200,7 @@ function asJson(
 				modShards,
 				feeds = 0,
 				missingTables,
+				settings,
 				outbox,
 				replication,
 			}) => ({
@@ -215,6 +217,7 @@ function asJson(
 				modShards: modShards.length,
 				feeds,
 				missingTables: missingTables?.length ?? null,
+				settings,
 				outbox,
 				replication: replication && {
 					running: replication.isRunning,

@@ -1,5 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
+import { parseHostUrl } from "../../topology/hostUrl.ts";
+import type { HostRange, Topology } from "../../topology/types.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
 import { FEED_SHARDS, isFeedShard } from "../feedShards.ts";
 import {
@@ -74,6 +76,30 @@ export function tableNames(
 				? []
 				: tables.map(({ name }) => `${database}.${name}`),
 	);
+}
+
+/** How many tables each server of a topology has or follows, by `host:port`. */
+export function tablesByHost(
+	model: Model,
+	{ shards, lookups, feeds = [] }: Topology,
+): ReadonlyMap<string, number> {
+	const kinds: readonly (readonly [readonly HostRange[], number])[] = [
+		[shards, shardTables(model).length],
+		[lookups, MOD_SHARD_TABLES.length],
+		[feeds, shardTables(model, "feed").length],
+	];
+	const counts = new Map<string, number>();
+	for (const [ranges, each] of kinds) {
+		for (const { range, primary, replica } of ranges) {
+			const tables = (range[1] - range[0] + 1) * each;
+			for (const url of replica ? [primary, replica] : [primary]) {
+				const host = parseHostUrl(url);
+				if (host?.scheme !== "mysql") continue;
+				counts.set(host.name, (counts.get(host.name) ?? 0) + tables);
+			}
+		}
+	}
+	return counts;
 }
 
 /** What `createTables` would create or change. */

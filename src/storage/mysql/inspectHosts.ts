@@ -10,10 +10,11 @@ import {
 	type Replication,
 } from "../hostReport.ts";
 import { StorageFailure } from "../storageFailure.ts";
-import { missingTables } from "./createTables.ts";
+import { missingTables, tablesByHost } from "./createTables.ts";
 import { tableIn } from "./ddl.ts";
 import { Host, type HostLimits } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
+import { readSettings } from "./driver/serverLimits.ts";
 import { addressOf } from "./serverAddress.ts";
 import { chunks, type Shard, type ShardMap } from "./shards.ts";
 import { unionAll } from "./sqlFragment.ts";
@@ -25,29 +26,50 @@ const OUTBOXES = 100;
 /** ER_PARSE_ERROR: before 8.0.22 MySQL had another statement. */
 const UNKNOWN_STATEMENT = 1064;
 
+interface InspectOptions {
+	readonly model: Model;
+	readonly topology: Topology;
+	readonly map: ShardMap;
+	readonly limits: HostLimits;
+	readonly environment: Environment;
+}
+
 /** Asks all hosts of a topology at once, replicas too. */
 export async function inspectHosts(
-	options: {
-		readonly model: Model;
-		readonly topology: Topology;
-		readonly map: ShardMap;
-		readonly limits: HostLimits;
-		readonly environment: Environment;
-	},
+	options: InspectOptions,
 	deadline = deadlineIn(LIMIT_MS),
 ): Promise<readonly HostReport[]> {
 	const { model, topology, map, limits, environment } = options;
 	const primaries = new Set(map.hosts.map(({ name }) => name));
+	const tables = tablesByHost(model, topology);
 	const replicas = replicaUrls(topology)
 		.map((url) => addressOf(url, environment))
 		.filter(({ name }) => !primaries.has(name));
 	return Promise.all([
-		...map.hosts.map((host) => inspectPrimary(host, model, map, deadline)),
+		...map.hosts.map((host) =>
+			inspectPrimary(host, { model, map, tables }, deadline),
+		),
 		...replicas.map(async (address) => {
 			await using host = new Host(address, limits, true);
-			return await inspectReplica(host, deadline);
+			return await inspectReplica(host, tables, deadline);
 		}),
 	]);
+}
+
+/** What all primaries are set for. One that does not answer says nothing. */
+export function settingsOfHosts(
+	{ model, topology, map }: Pick<InspectOptions, "model" | "topology" | "map">,
+	deadline = deadlineIn(LIMIT_MS),
+): Promise<readonly Pick<HostReport, "host" | "settings">[]> {
+	const tables = tablesByHost(model, topology);
+	return Promise.all(
+		map.hosts.map(async (host) => ({
+			host: host.name,
+			settings: await unlessRefused(
+				readSettings(host, tables.get(host.name) ?? 0, deadline),
+			),
+		})),
+	);
 }
 
 function replicaUrls({
@@ -63,8 +85,15 @@ function replicaUrls({
 
 async function inspectPrimary(
 	host: Host,
-	model: Model,
-	map: ShardMap,
+	{
+		model,
+		map,
+		tables,
+	}: {
+		readonly model: Model;
+		readonly map: ShardMap;
+		readonly tables: ReadonlyMap<string, number>;
+	},
 	deadline: Deadline,
 ): Promise<HostReport> {
 	const mine = <Key>(shards: ReadonlyMap<Key, Shard>) =>
@@ -81,7 +110,8 @@ async function inspectPrimary(
 	} as const;
 	const greeted = await greet(host, deadline);
 	if (greeted.error !== null) return { ...known, ...greeted };
-	const [missing, outbox] = await Promise.all([
+	const [settings, missing, outbox] = await Promise.all([
+		unlessRefused(readSettings(host, tables.get(host.name) ?? 0, deadline)),
 		unlessRefused(
 			missingTables(
 				model,
@@ -102,18 +132,23 @@ async function inspectPrimary(
 			),
 		),
 	]);
-	return { ...known, ...greeted, missingTables: missing, outbox };
+	return { ...known, ...greeted, settings, missingTables: missing, outbox };
 }
 
 async function inspectReplica(
 	host: Host,
+	tables: ReadonlyMap<string, number>,
 	deadline: Deadline,
 ): Promise<HostReport> {
 	const known = { ...UNKNOWN, host: host.name, role: "replica" } as const;
 	const greeted = await greet(host, deadline);
 	if (greeted.error !== null) return { ...known, ...greeted };
-	const replication = await unlessRefused(readReplication(host, deadline));
-	return { ...known, ...greeted, replication };
+	const [settings, replication] = await Promise.all([
+		// It may take the place of its primary.
+		unlessRefused(readSettings(host, tables.get(host.name) ?? 0, deadline)),
+		unlessRefused(readReplication(host, deadline)),
+	]);
+	return { ...known, ...greeted, settings, replication };
 }
 
 const UNKNOWN = {
@@ -129,6 +164,7 @@ const UNKNOWN = {
 	replication: null,
 	outbox: null,
 	missingTables: null,
+	settings: null,
 } satisfies Partial<HostReport>;
 
 async function greet(

@@ -38,7 +38,8 @@ import { createTables, missingTables, tableNames } from "./createTables.ts";
 import { MYSQL, readCommon, selectAll } from "./dialect.ts";
 import type { Host, HostLimits } from "./driver/host.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
-import { inspectHosts } from "./inspectHosts.ts";
+import { reportTableCaches } from "./driver/serverLimits.ts";
+import { inspectHosts, settingsOfHosts } from "./inspectHosts.ts";
 import { compareAndSetLookups, LOOKUPS } from "./lookups.ts";
 import { readEdges } from "./mappings.ts";
 import { MergedReads } from "./mergedReads.ts";
@@ -124,6 +125,7 @@ class MysqlDriver implements Driver<Shard> {
 	readonly #successors: AsyncDisposable;
 	readonly #transactions: TransactionQueue;
 	readonly #standbys: StandbyReads;
+	readonly #tableCaches: Disposable;
 
 	constructor(
 		model: Model,
@@ -140,6 +142,7 @@ class MysqlDriver implements Driver<Shard> {
 		this.#hosts = hosts ?? new SharedHosts(this.#limits, readOnly, environment);
 		const map = mapShards(topology, this.#hosts);
 		this.places = map;
+		this.#tableCaches = reportTableCaches(map.hosts);
 		this.#successors = prepareSuccessors(topology, this.#hosts);
 		this.#transactions = new TransactionQueue(model, this.#limits);
 		const opened = { model, topology, environment, limits: this.#limits, map };
@@ -236,6 +239,7 @@ class MysqlDriver implements Driver<Shard> {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.#tableCaches[Symbol.dispose]();
 		await this.#standbys[Symbol.asyncDispose]();
 		await Promise.all(
 			this.places.hosts.map((host) => this.#hosts.giveBack(host)),
@@ -323,6 +327,7 @@ class MysqlDriver implements Driver<Shard> {
 		const { places } = this;
 		return {
 			inspectHosts: (deadline) => inspectHosts(opened, deadline),
+			settings: () => settingsOfHosts(opened),
 			async missingTables(shards) {
 				const wanted = shards?.flatMap((shard) => [shard, shard + FEED_SHARDS]);
 				const map = wanted === undefined ? places : only(wanted, places);

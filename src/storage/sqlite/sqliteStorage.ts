@@ -240,6 +240,7 @@ class SqliteDriver implements Driver<FilePlace> {
 		};
 		return {
 			inspectHosts: async () => [await this.#inspect(missing)],
+			settings: async () => [],
 			missingTables: missing,
 			tables: () => all.flatMap(({ host, tables }) => namesIn(host, tables)),
 			async createTables(progress, firstIds) {
@@ -269,6 +270,7 @@ class SqliteDriver implements Driver<FilePlace> {
 			isSilent: false,
 			clock: null,
 			replication: null,
+			settings: null,
 		} as const;
 		try {
 			const missing = await missingTables();
