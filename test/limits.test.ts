@@ -85,7 +85,6 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	bench: 20,
 	// One file for each component.
 	"examples/pinboard/src": 71,
-	"src/app": 34,
 	"src/cache": 26,
 	// One file for each command.
 	"src/cli/commands": 55,

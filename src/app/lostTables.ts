@@ -1,15 +1,15 @@
 import type { Config } from "../config/config.ts";
-import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
-import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
-import type { ReadableStore } from "../topology/store.ts";
-import type { Topology } from "../topology/types.ts";
 import {
 	createLostTables,
 	type MadeTables,
 	readMade,
 	recordInFolders,
 	recordInStore,
-} from "./madeTables.ts";
+} from "../ops/madeTables.ts";
+import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
+import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
+import type { ReadableStore } from "../topology/store.ts";
+import type { Topology } from "../topology/types.ts";
 import { loadOwnModel } from "./model.ts";
 import { lockDataFolders } from "./openStore.ts";
 import {

@@ -1,5 +1,6 @@
 import { RedisConnections } from "../cache/redisConnections.ts";
 import type { Config } from "../config/config.ts";
+import { embeddedSecret } from "../config/embeddedSecret.ts";
 import type { JobContext } from "../domain/jobContext.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../errors.ts";
@@ -28,7 +29,6 @@ import type { Storage, StorageAdmin } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
 import type { WorkerLimits } from "../worker/limits.ts";
 import { Worker } from "../worker/worker.ts";
-import { embeddedSecret } from "./embeddedSecret.ts";
 import {
 	compareWithFleet,
 	olderModel,

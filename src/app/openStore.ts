@@ -18,9 +18,11 @@ import { OUTBOX_LEVELS } from "../graph/outbox/diagnostics.ts";
 import { OutboxLevels } from "../graph/outbox/outboxLevels.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { JobQueue, WriteEvents } from "../graph/store/jobQueue.ts";
+import { followStops, stoppedShards } from "../graph/store/stoppedShards.ts";
 import type { Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursorCodec.ts";
 import type { Model } from "../model/types.ts";
+import { createTables, recordInFolders } from "../ops/madeTables.ts";
 import {
 	MYSQL_LIMITS,
 	type MysqlLimits,
@@ -45,9 +47,7 @@ import {
 	generationOf,
 } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import { createTables, recordInFolders } from "./madeTables.ts";
 import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
-import { followStops, stoppedShards } from "./stoppedShards.ts";
 
 /**
  * How the data is opened:

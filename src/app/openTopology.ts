@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import { STORAGE_CHANNELS } from "../storage/diagnostics.ts";
+import { AcknowledgedWrites } from "../storage/mysql/driver/acknowledgedWrites.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
 import { answerAsks } from "../topology/asks.ts";
 import { embeddedTopology } from "../topology/embeddedTopology.ts";
@@ -19,7 +20,6 @@ import {
 import type { Topology } from "../topology/types.ts";
 import { WriteGuard } from "../topology/writeGuard.ts";
 import { openZookeeperStore } from "../topology/zookeeper/zookeeperStore.ts";
-import { AcknowledgedWrites } from "./acknowledgedWrites.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { demoExamples, SOME_PINS } from "../demo/examples.ts";
 import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
+import { findUserByUsername } from "../domain/findUser.ts";
 import type { Id } from "../id/ids.ts";
 import { createFieldReaders } from "../model/fieldReaders.ts";
 import { importLines, PATIENT_RETRIES_MS } from "../ops/import/importLines.ts";
 import type { ImportProgress } from "../ops/import/progress.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
-import { findUserByUsername } from "./findUser.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 
 /** A file beside the data: the state of the demo graph, so that the next start resumes an interrupted import. */

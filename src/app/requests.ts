@@ -1,3 +1,4 @@
+import { userByKey } from "../domain/findUser.ts";
 import { IDENTITY } from "../domain/identity.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
 import {
@@ -22,7 +23,6 @@ import type { Execute, Reuse } from "../server/graphql/operation.ts";
 import { andThen, type MaybePromise } from "../util/maybePromise.ts";
 import type { OwnModel } from "./model.ts";
 import { pageHooksOf, unrecordedFeed } from "./openHomeFeeds.ts";
-import { userByKey } from "./userByKey.ts";
 
 /** How requests of clients run, over HTTP or without. */
 export interface Requests {

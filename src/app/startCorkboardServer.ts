@@ -1,15 +1,15 @@
 import { openRedisTokenBuckets } from "../cache/redisTokenBuckets.ts";
+import { openDocuments } from "../server/documents/openDocuments.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
+import { createHealthChecks } from "../server/healthChecks.ts";
 import { createBudget } from "../server/limits/budget.ts";
 import { createRateLimit } from "../server/limits/rateLimit.ts";
 import type { SharedTokenBuckets } from "../server/limits/tokenBuckets.ts";
 import { createLog } from "../server/log.ts";
 import { type Server, startServer } from "../server/server.ts";
 import type { Traces } from "../traces/openTraces.ts";
-import { createHealthChecks } from "./healthChecks.ts";
+import { openUsage } from "../usage/openUsage.ts";
 import type { Corkboard } from "./openCorkboard.ts";
-import { openDocuments } from "./openDocuments.ts";
-import { openUsage } from "./usage.ts";
 
 export interface CorkboardServerOptions {
 	/** Default: as `CORKBOARD_LOG` says, to stdout. */

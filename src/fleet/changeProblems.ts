@@ -1,7 +1,10 @@
 import { openPoolsOf } from "../app/openPools.ts";
-import { CREATE_TABLES, NAMED_TABLES } from "../app/reportMissingTables.ts";
 import { CorkboardError } from "../errors.ts";
-import { hostProblems } from "../storage/hostReport.ts";
+import {
+	CREATE_TABLES,
+	hostProblems,
+	NAMED_TABLES,
+} from "../storage/hostReport.ts";
 import { parseHostUrl, redactHostUrl } from "../topology/hostUrl.ts";
 import { shardsOf } from "../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../topology/types.ts";

@@ -1,6 +1,5 @@
 import { compareWithFleet, requireNoContradiction } from "../app/fleetModel.ts";
 import { readMadeTables } from "../app/lostTables.ts";
-import { lostTables } from "../app/madeTables.ts";
 import { loadOwnModel, modelFingerprint } from "../app/model.ts";
 import type { Corkboard } from "../app/openCorkboard.ts";
 import { openPoolsOf } from "../app/openPools.ts";
@@ -8,6 +7,7 @@ import { openQueues, queuesOf } from "../app/openQueues.ts";
 import type { AccessMode } from "../app/openStore.ts";
 import { openTopologyStore } from "../app/openTopology.ts";
 import type { Config } from "../config/config.ts";
+import { lostTables } from "../ops/madeTables.ts";
 import { readMembers } from "../topology/members.ts";
 
 /** What `init` would do. */

@@ -1,18 +1,12 @@
-import {
-	type CacheReport,
-	cacheProblems,
-	inspectCaches,
-} from "../app/inspectCaches.ts";
 import { readMadeTables } from "../app/lostTables.ts";
-import { lostOf, type MadeTables } from "../app/madeTables.ts";
 import { loadOwnModel } from "../app/model.ts";
 import {
 	dataFoldersOf,
 	openTopology,
 	type TopologySource,
 } from "../app/openTopology.ts";
-import { CREATE_TABLES, NAMED_TABLES } from "../app/reportMissingTables.ts";
 import type { Config } from "../config/config.ts";
+import { lostOf, type MadeTables } from "../ops/madeTables.ts";
 import {
 	type HostReport,
 	hostProblems,
@@ -30,6 +24,11 @@ import { type Member, readMembers } from "../topology/members.ts";
 import { modShards, openShards, shardsOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import { type Deadline, deadlineIn, withDeadline } from "../util/deadline.ts";
+import {
+	type CacheReport,
+	cacheProblems,
+	inspectCaches,
+} from "./inspectCaches.ts";
 import {
 	isOver,
 	listOperations,
@@ -143,8 +142,6 @@ export async function fleetStatus(
 		...hostProblems(hosts),
 		...tableProblems(
 			hosts,
-			NAMED_TABLES,
-			CREATE_TABLES,
 			lostOf(hosts, tables, made, store.kind === "topology"),
 		),
 		...hosts.flatMap(outboxProblems),

@@ -1,7 +1,10 @@
 import { openPoolsOf } from "../app/openPools.ts";
-import { CREATE_TABLES, NAMED_TABLES } from "../app/reportMissingTables.ts";
 import { CorkboardError } from "../errors.ts";
-import type { HostReport } from "../storage/hostReport.ts";
+import {
+	CREATE_TABLES,
+	type HostReport,
+	NAMED_TABLES,
+} from "../storage/hostReport.ts";
 import type { Topology } from "../topology/types.ts";
 import { type Deadline, withDeadline } from "../util/deadline.ts";
 import { openJobStoreOf } from "../worker/jobStoreSource.ts";

@@ -1,10 +1,9 @@
-import { createTables, recordInStore } from "../app/madeTables.ts";
 import { loadOwnModel } from "../app/model.ts";
 import { openTopologyStore } from "../app/openTopology.ts";
-import { CREATE_TABLES } from "../app/reportMissingTables.ts";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
-import { hostProblems } from "../storage/hostReport.ts";
+import { createTables, recordInStore } from "../ops/madeTables.ts";
+import { CREATE_TABLES, hostProblems } from "../storage/hostReport.ts";
 import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
 import { parseHostUrl, redactHostUrl } from "../topology/hostUrl.ts";
 import type { TopologyStore } from "../topology/store.ts";

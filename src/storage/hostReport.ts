@@ -57,6 +57,10 @@ export interface OutboxReport {
 /** Of the entries of a shard: a backlog may have millions. */
 export const OUTBOX_COUNTED = 10_000;
 
+/** Of missing tables that are named; all are counted. */
+export const NAMED_TABLES = 20;
+export const CREATE_TABLES = "npm run -s corkboard -- init";
+
 /** What keeps hosts from serving reads and writes: a sentence for each. */
 export function hostProblems(
 	reports: readonly HostReport[],
@@ -99,8 +103,6 @@ export function settingProblems(
 /** What the shards of these hosts lack: the first tables by name, and how many. */
 export function tableProblems(
 	reports: readonly HostReport[],
-	named: number,
-	create: string,
 	/** Those of the missing ones that were made once, and what to do about them. */
 	lost: {
 		readonly tables: readonly string[];
@@ -118,10 +120,10 @@ export function tableProblems(
 	return [
 		...unknown.map(({ host }) => `${host} did not say which tables it has.`),
 		...(lost === null ? [] : [lost.sentence]),
-		...missing.slice(0, named).map((table) => `${table} is missing.`),
+		...missing.slice(0, NAMED_TABLES).map((table) => `${table} is missing.`),
 		...(missing.length > 0
 			? [
-					`Tables and columns missing: ${missing.length}. Create them with ${create}.`,
+					`Tables and columns missing: ${missing.length}. Create them with ${CREATE_TABLES}.`,
 				]
 			: []),
 	];

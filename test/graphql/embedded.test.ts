@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { listObjects } from "../../src/app/listObjects.ts";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError, type FieldProblem } from "../../src/errors.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
@@ -13,6 +12,7 @@ import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/types.ts";
+import { listObjects } from "../../src/ops/listObjects.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
 import { PRESENT } from "../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";

@@ -1,11 +1,11 @@
 import { openAdmin } from "../../src/app/openAdmin.ts";
-import { openConfiguredTraces } from "../../src/app/openConfiguredTraces.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/server/log.ts";
 import { logSlowRequests } from "../../src/server/requests/slowRequests.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { openConfiguredTraces } from "../../src/traces/openConfiguredTraces.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
 export interface WholeServer extends AsyncDisposable {

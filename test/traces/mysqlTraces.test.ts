@@ -3,13 +3,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
-import { openConfiguredTraces } from "../../src/app/openConfiguredTraces.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { createLog } from "../../src/server/log.ts";
 import type { Span, Statement, Trace } from "../../src/trace.ts";
+import { openConfiguredTraces } from "../../src/traces/openConfiguredTraces.ts";
 import type { Traces } from "../../src/traces/openTraces.ts";
 import { type Fleet, startFleet } from "../fleet/fleet.ts";
 import {

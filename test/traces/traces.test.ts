@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
-import { logEvents } from "../../src/app/logEvents.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type {
 	ExplainOutput,
@@ -14,6 +13,7 @@ import {
 	SERVER_CHANNELS,
 } from "../../src/server/diagnostics.ts";
 import { createLog } from "../../src/server/log.ts";
+import { logEvents } from "../../src/server/logEvents.ts";
 import { keepRequests } from "../../src/server/requests/keptRequests.ts";
 import { logSlowRequests } from "../../src/server/requests/slowRequests.ts";
 import { openTraces } from "../../src/traces/openTraces.ts";

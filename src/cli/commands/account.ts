@@ -1,5 +1,5 @@
-import { findUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config/config.ts";
+import { findUser } from "../../domain/findUser.ts";
 import {
 	type Fields,
 	updatedStoredJson,

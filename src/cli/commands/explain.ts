@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { text as textOf } from "node:stream/consumers";
-import { findActiveUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config/config.ts";
+import { findActiveUser } from "../../domain/findUser.ts";
 import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
 import { printExplain } from "../../plan/printExplain.ts";

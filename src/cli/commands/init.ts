@@ -1,19 +1,19 @@
 import { named, publishModel } from "../../app/fleetModel.ts";
 import { recreateLostTables } from "../../app/lostTables.ts";
-import {
-	createTables,
-	lostSentence,
-	recordInStore,
-} from "../../app/madeTables.ts";
 import { lockProblems } from "../../app/model.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { createQueues } from "../../app/openJobs.ts";
 import { openPoolsOf } from "../../app/openPools.ts";
 import { openTopologyStore } from "../../app/openTopology.ts";
-import { NAMED_TABLES } from "../../app/reportMissingTables.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { checkTables } from "../../fleet/checkTables.ts";
+import {
+	createTables,
+	lostSentence,
+	recordInStore,
+} from "../../ops/madeTables.ts";
+import { NAMED_TABLES } from "../../storage/hostReport.ts";
 import { plural } from "../../util/format.ts";
 import { command, flag, JSON_FLAG, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";

@@ -1,6 +1,6 @@
-import { listObjects } from "../../app/listObjects.ts";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
+import { listObjects } from "../../ops/listObjects.ts";
 import { argument, command, option } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 import { integer, text } from "../values.ts";

@@ -1,10 +1,10 @@
 import { text as textOf } from "node:stream/consumers";
 import { loadOwnModel } from "../../app/model.ts";
-import { readSchema } from "../../app/readSchema.ts";
-import { readUsage, whyNoUsage } from "../../app/usage.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
+import { readSchema } from "../../model/publicSdl.ts";
 import { schemaChanges } from "../../model/schemaChanges.ts";
+import { readUsage, whyNoUsage } from "../../usage/openUsage.ts";
 import { type ChangeImpact, impactOf } from "../../usage/schemaImpact.ts";
 import { type Period, periodOf, reportUsage } from "../../usage/usageReport.ts";
 import type { UsageDay } from "../../usage/usageStore.ts";

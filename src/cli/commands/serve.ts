@@ -1,24 +1,24 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
-import { logEvents } from "../../app/logEvents.ts";
 import { openAdmin, openAdminOfWorkers } from "../../app/openAdmin.ts";
-import { openConfiguredTraces } from "../../app/openConfiguredTraces.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { dataFoldersOf, openTopology } from "../../app/openTopology.ts";
 import { prepareDemo } from "../../app/prepareDemo.ts";
-import {
-	reportMissingTables,
-	reportSmallSettings,
-} from "../../app/reportMissingTables.ts";
-import { runChecks } from "../../app/runChecks.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { CorkboardError } from "../../errors.ts";
+import { runChecks } from "../../fleet/runChecks.ts";
 import type { Demo } from "../../server/graphiql/registerGraphiql.ts";
 import { createLog } from "../../server/log.ts";
+import { logEvents } from "../../server/logEvents.ts";
+import {
+	reportMissingTables,
+	reportSmallSettings,
+} from "../../server/reportMissingTables.ts";
 import { logSlowRequests } from "../../server/requests/slowRequests.ts";
+import { openConfiguredTraces } from "../../traces/openConfiguredTraces.ts";
 import { banner } from "../banner.ts";
 import { command, flag, option, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { CacheReport } from "../../app/inspectCaches.ts";
 import { readConfig } from "../../config/config.ts";
 import type { FleetStatus } from "../../fleet/fleetStatus.ts";
+import type { CacheReport } from "../../fleet/inspectCaches.ts";
 import { type HostReport, settingProblems } from "../../storage/hostReport.ts";
 import type { Member } from "../../topology/members.ts";
 import { formatNumber } from "../../util/format.ts";

@@ -1,5 +1,4 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
-import { CREATE_TABLES, NAMED_TABLES } from "../../app/reportMissingTables.ts";
 import { readConfig } from "../../config/config.ts";
 import { hostProblems, tableProblems } from "../../storage/hostReport.ts";
 import { checkTopologyChange } from "../../topology/check.ts";
@@ -129,7 +128,7 @@ async function problemsOfHosts(
 		: [
 				...hostProblems(reports),
 				// Which of them are lost, init says.
-				...tableProblems(reports, NAMED_TABLES, CREATE_TABLES, null),
+				...tableProblems(reports, null),
 				...problems,
 			];
 }

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { logEvents } from "../../app/logEvents.ts";
 import { openAdmin } from "../../app/openAdmin.ts";
 import { readConfig } from "../../config/config.ts";
 import { createLog } from "../../server/log.ts";
+import { logEvents } from "../../server/logEvents.ts";
 import { command, option } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 import { integer, list, present } from "../values.ts";

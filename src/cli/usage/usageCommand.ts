@@ -1,5 +1,5 @@
-import { readUsage } from "../../app/usage.ts";
 import type { Config } from "../../config/config.ts";
+import { readUsage } from "../../usage/openUsage.ts";
 import {
 	type Period,
 	periodOf,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { reportSmallSettings } from "../../../src/app/reportMissingTables.ts";
+import { reportSmallSettings } from "../../../src/server/reportMissingTables.ts";
 import { TABLE_CACHE_LEVELS } from "../../../src/storage/diagnostics.ts";
 import { settingProblems } from "../../../src/storage/hostReport.ts";
 import { openMysqlStorage } from "../../../src/storage/mysql/mysqlStorage.ts";

@@ -1,11 +1,10 @@
-import { openRedisTexts } from "../cache/redisTexts.ts";
-import type { Config } from "../config/config.ts";
-import { openDocumentFiles } from "../server/documents/documentFiles.ts";
-import {
-	createDocuments,
-	type Documents,
-} from "../server/documents/documents.ts";
-import type { Corkboard } from "./openCorkboard.ts";
+import type { RedisConnections } from "../../cache/redisConnections.ts";
+import { openRedisTexts } from "../../cache/redisTexts.ts";
+import type { Config } from "../../config/config.ts";
+import type { Planner } from "../../plan/planner.ts";
+import type { DocumentRules } from "./checkDocumentFile.ts";
+import { openDocumentFiles } from "./documentFiles.ts";
+import { createDocuments, type Documents } from "./documents.ts";
 
 type Log = Parameters<typeof openDocumentFiles>[0]["log"] &
 	Parameters<typeof createDocuments>[0]["log"];
@@ -19,7 +18,14 @@ export interface ServerDocuments {
 /** The documents a server knows: parsed, valid and planned before anyone asks; `resources` closes what they come from. */
 export async function openDocuments(
 	config: Config,
-	{ schema, planner, redis }: Pick<Corkboard, "schema" | "planner" | "redis">,
+	{
+		schema,
+		planner,
+		redis,
+	}: Pick<DocumentRules, "schema"> & {
+		readonly planner: Pick<Planner<never>, "analyzeWorstCaseCost" | "prepare">;
+		readonly redis: RedisConnections | null;
+	},
 	log: Log,
 	resources: AsyncDisposableStack,
 ): Promise<ServerDocuments> {

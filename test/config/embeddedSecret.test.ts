@@ -10,7 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { embeddedSecret } from "../../src/app/embeddedSecret.ts";
+import { embeddedSecret } from "../../src/config/embeddedSecret.ts";
 
 describe("embeddedSecret", () => {
 	async function inFolder(use: (folder: string) => Promise<void>) {

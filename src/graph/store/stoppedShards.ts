@@ -1,11 +1,16 @@
-import type { Store } from "../graph/store/store.ts";
-import type { Model } from "../model/types.ts";
-import type { Storage } from "../storage/storage.ts";
-import type { TopologySource } from "./openTopology.ts";
+import type { Model } from "../../model/types.ts";
+import type { Storage } from "../../storage/storage.ts";
+import type { Store } from "./store.ts";
+
+/** Knows which hosts have lost writes in a failover. */
+interface StopSource {
+	readonly stoppedHosts: ReadonlySet<string>;
+	followStops(onChange: (hosts: ReadonlySet<string>) => void): void;
+}
 
 /** Whether a failover of a shard's host, or of that of its lists, lost what caches may hold. */
 export function stoppedShards(
-	source: TopologySource,
+	source: StopSource,
 	storage: Storage,
 	model: Model,
 ): (shard: number, mapping?: string) => boolean {
@@ -21,7 +26,7 @@ export function stoppedShards(
 }
 
 /** What a process has cached of hosts whose failover lost something may be what is lost. */
-export function followStops(store: Store, source: TopologySource): void {
+export function followStops(store: Store, source: StopSource): void {
 	const { storage } = store;
 	let before = source.stoppedHosts;
 	source.followStops((stopped) => {

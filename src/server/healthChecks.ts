@@ -4,16 +4,16 @@ import type { Config } from "../config/config.ts";
 import type { CorkboardError } from "../errors.ts";
 import { packId } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
+import { modShard } from "../storage/modShard.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Topology } from "../topology/types.ts";
+import { deadlineIn, withDeadline } from "../util/deadline.ts";
 import type {
 	CacheHealth,
 	HealthChecks,
 	HostHealth,
 	TopologyStoreHealth,
-} from "../server/http/health.ts";
-import { modShard } from "../storage/modShard.ts";
-import type { Storage } from "../storage/storage.ts";
-import type { Topology } from "../topology/types.ts";
-import { deadlineIn, withDeadline } from "../util/deadline.ts";
+} from "./http/health.ts";
 
 /** What a host gets to answer. Milliseconds. */
 const PROBE_MS = 2_000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { reportMissingTables } from "../../src/app/reportMissingTables.ts";
+import { reportMissingTables } from "../../src/server/reportMissingTables.ts";
 import { until } from "../helpers/until.ts";
 
 /** The log lines for what a storage says about its tables at each call. */

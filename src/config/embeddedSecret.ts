@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { SECRET_BYTES } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import { temporaryName } from "../util/temporaryName.ts";
+import { SECRET_BYTES } from "./config.ts";
 
 /**
  * The secret of an embedded folder, made on first use. Two processes that make

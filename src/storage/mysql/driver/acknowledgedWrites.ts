@@ -1,18 +1,18 @@
-import {
-	type AcknowledgedCommit,
-	STORAGE_CHANNELS,
-} from "../storage/diagnostics.ts";
-import { AcknowledgedGtids } from "../storage/mysql/driver/acknowledgedGtids.ts";
-import { parseGtidSet } from "../storage/mysql/driver/gtidSet.ts";
 import type {
 	HostAnswer,
 	HostQuestion,
 	RememberedWrite,
-} from "../topology/asks.ts";
+} from "../../../topology/asks.ts";
 import {
 	type DatabaseHost,
 	TOPOLOGY_CHANNELS,
-} from "../topology/diagnostics.ts";
+} from "../../../topology/diagnostics.ts";
+import {
+	type AcknowledgedCommit,
+	STORAGE_CHANNELS,
+} from "../../diagnostics.ts";
+import { AcknowledgedGtids } from "./acknowledgedGtids.ts";
+import { parseGtidSet } from "./gtidSet.ts";
 
 /** Of each host the last writes are remembered by name. */
 const REMEMBERED = 10_000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { logEvents } from "../../src/app/logEvents.ts";
 import { createLog } from "../../src/server/log.ts";
+import { logEvents } from "../../src/server/logEvents.ts";
 import {
 	type DatabaseFailure,
 	STORAGE_CHANNELS,

@@ -3,15 +3,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DocumentNode } from "graphql";
-import { loadOwnModel } from "../../src/app/model.ts";
-import type { Corkboard } from "../../src/app/openCorkboard.ts";
-import { openDocuments } from "../../src/app/openDocuments.ts";
-import { readConfig } from "../../src/config/config.ts";
-import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
-import { applyScalars } from "../../src/graphql/scalars.ts";
-import { createPlanner } from "../../src/plan/planner.ts";
-import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import { sha256 } from "../server/documents/serving.ts";
+import { loadOwnModel } from "../../../src/app/model.ts";
+import type { Corkboard } from "../../../src/app/openCorkboard.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import { resolvers } from "../../../src/domain/resolvers/resolvers.ts";
+import { applyScalars } from "../../../src/graphql/scalars.ts";
+import { createPlanner } from "../../../src/plan/planner.ts";
+import { openDocuments } from "../../../src/server/documents/openDocuments.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { sha256 } from "./serving.ts";
 
 test("the documents a server knows are parsed, valid and planned when it opens them", async () => {
 	using folder = temporaryFolder();

@@ -1,21 +1,19 @@
 import { RedisConnections } from "../cache/redisConnections.ts";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
-import { openRedisUsage, readRedisUsage } from "../usage/redisUsage.ts";
-import { openUsageFiles, readUsageFiles } from "../usage/usageFile.ts";
-import { UsageRecorder } from "../usage/usageRecorder.ts";
-import {
-	lastDays,
-	type UsageDay,
-	type UsageStore,
-} from "../usage/usageStore.ts";
-import type { Corkboard } from "./openCorkboard.ts";
+import { openRedisUsage, readRedisUsage } from "./redisUsage.ts";
+import { openUsageFiles, readUsageFiles } from "./usageFile.ts";
+import { UsageRecorder } from "./usageRecorder.ts";
+import { lastDays, type UsageDay, type UsageStore } from "./usageStore.ts";
 
 type Log = Parameters<typeof openUsageFiles>[0]["log"];
 
 /** Counts what clients run until `resources` are disposed of, where there is a place to keep it. */
 export function openUsage(
-	corkboard: Pick<Corkboard, "config" | "redis">,
+	corkboard: {
+		readonly config: Config;
+		readonly redis: RedisConnections | null;
+	},
 	log: Log,
 	resources: AsyncDisposableStack,
 ): void {

@@ -196,7 +196,7 @@ export function lostOf(
 	wanted: readonly string[],
 	made: MadeTables | null,
 	mayBeNew: boolean,
-): Parameters<typeof tableProblems>[3] {
+): Parameters<typeof tableProblems>[1] {
 	const primaries = reports.filter(({ role }) => role === "primary");
 	if (
 		made === null &&

@@ -1,4 +1,11 @@
+import { documentRules } from "../app/documentRules.ts";
+import { readMadeTables } from "../app/lostTables.ts";
+import { loadOwnModel, lockProblems } from "../app/model.ts";
+import type { Corkboard } from "../app/openCorkboard.ts";
+import type { AccessMode } from "../app/openStore.ts";
+import { readConfiguredTopology } from "../app/openTopology.ts";
 import type { Config } from "../config/config.ts";
+import { lostOf } from "../ops/madeTables.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
 import {
 	hostProblems,
@@ -6,15 +13,7 @@ import {
 	tableProblems,
 } from "../storage/hostReport.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
-import { documentRules } from "./documentRules.ts";
 import { cacheProblems, inspectCaches } from "./inspectCaches.ts";
-import { readMadeTables } from "./lostTables.ts";
-import { lostOf } from "./madeTables.ts";
-import { loadOwnModel, lockProblems } from "./model.ts";
-import type { Corkboard } from "./openCorkboard.ts";
-import type { AccessMode } from "./openStore.ts";
-import { readConfiguredTopology } from "./openTopology.ts";
-import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 
 export interface CheckReport {
 	/** Empty if everything agrees. */
@@ -55,8 +54,6 @@ export async function runChecks(
 			...hostProblems(hosts),
 			...tableProblems(
 				hosts,
-				NAMED_TABLES,
-				CREATE_TABLES,
 				lostOf(
 					hosts,
 					corkboard.admin.tables(),

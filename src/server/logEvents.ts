@@ -4,13 +4,13 @@ import { FRESHNESS_CHANNELS } from "../freshness/diagnostics.ts";
 import { OUTBOX_CHANNELS } from "../graph/outbox/diagnostics.ts";
 import { QUEUE_CHANNELS } from "../queue/diagnostics.ts";
 import { REFUSED_WARNING_MS } from "../queue/rotation.ts";
-import type { createLog } from "../server/log.ts";
 import { POOL_LEVELS, STORAGE_CHANNELS } from "../storage/diagnostics.ts";
+import { CREATE_TABLES, NAMED_TABLES } from "../storage/hostReport.ts";
 import { TOPOLOGY_CHANNELS } from "../topology/diagnostics.ts";
 import { TRACE_CHANNELS } from "../traces/diagnostics.ts";
 import { sureSeconds } from "../util/sureSeconds.ts";
 import { WORKER_CHANNELS } from "../worker/diagnostics.ts";
-import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
+import type { createLog } from "./log.ts";
 
 type Log = ReturnType<typeof createLog>;
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { createLog } from "../server/log.ts";
-import { settingProblems } from "../storage/hostReport.ts";
+import {
+	CREATE_TABLES,
+	NAMED_TABLES,
+	settingProblems,
+} from "../storage/hostReport.ts";
 import type { StorageAdmin } from "../storage/storage.ts";
-
-/** Of missing tables that are named; all are counted. */
-export const NAMED_TABLES = 20;
-export const CREATE_TABLES = "npm run -s corkboard -- init";
+import type { createLog } from "./log.ts";
 
 /** Until all hosts answered. Milliseconds. */
 const RETRY_MS = 10_000;
