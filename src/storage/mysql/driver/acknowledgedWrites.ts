@@ -1,17 +1,11 @@
+import { listen } from "../../../diagnostics.ts";
 import type {
 	HostAnswer,
 	HostQuestion,
 	RememberedWrite,
 } from "../../../topology/asks.ts";
-import {
-	type DatabaseHost,
-	TOPOLOGY_CHANNELS,
-} from "../../../topology/diagnostics.ts";
-import {
-	type AcknowledgedCommit,
-	STORAGE_CHANNELS,
-} from "../../diagnostics.ts";
-import { AcknowledgedGtids } from "./acknowledgedGtids.ts";
+import { TOPOLOGY_CHANNELS } from "../../../topology/diagnostics.ts";
+import { STORAGE_CHANNELS } from "../../diagnostics.ts";
 import { parseGtidSet } from "./gtidSet.ts";
 
 /** Of each host the last writes are remembered by name. */
@@ -38,10 +32,18 @@ interface HostMemory {
 export class AcknowledgedWrites implements Disposable {
 	readonly #hosts = new Map<string, HostMemory>();
 
-	constructor() {
-		STORAGE_CHANNELS.acknowledgedCommit.subscribe(this.#note);
-		TOPOLOGY_CHANNELS.databaseHost.subscribe(this.#noteState);
-	}
+	readonly #listeners = [
+		listen(STORAGE_CHANNELS.acknowledgedCommit, ({ host, gtid, wrote }) => {
+			const known = this.#hostOf(host);
+			known.gtids.note(gtid);
+			known.acknowledgedAt = performance.now();
+			known.writes[known.next] = { gtid, at: Date.now(), wrote };
+			known.next = (known.next + 1) % REMEMBERED;
+		}),
+		listen(TOPOLOGY_CHANNELS.databaseHost, ({ host, state }) => {
+			this.#hostOf(host).isDown = state === "down";
+		}),
+	];
 
 	answer({ host, missing }: HostQuestion): HostAnswer {
 		const known = this.#hosts.get(host);
@@ -65,21 +67,8 @@ export class AcknowledgedWrites implements Disposable {
 	}
 
 	[Symbol.dispose](): void {
-		STORAGE_CHANNELS.acknowledgedCommit.unsubscribe(this.#note);
-		TOPOLOGY_CHANNELS.databaseHost.unsubscribe(this.#noteState);
+		for (const listener of this.#listeners) listener[Symbol.dispose]();
 	}
-
-	readonly #note = ({ host, gtid, wrote }: AcknowledgedCommit): void => {
-		const known = this.#hostOf(host);
-		known.gtids.note(gtid);
-		known.acknowledgedAt = performance.now();
-		known.writes[known.next] = { gtid, at: Date.now(), wrote };
-		known.next = (known.next + 1) % REMEMBERED;
-	};
-
-	readonly #noteState = ({ host, state }: DatabaseHost): void => {
-		this.#hostOf(host).isDown = state === "down";
-	};
 
 	#hostOf(name: string): HostMemory {
 		let known = this.#hosts.get(name);
@@ -94,5 +83,36 @@ export class AcknowledgedWrites implements Disposable {
 			this.#hosts.set(name, known);
 		}
 		return known;
+	}
+}
+
+/**
+ * The highest GTID of each source that one process was acknowledged a COMMIT
+ * with. A server numbers its transactions in the order in which it commits
+ * them, so all up to the highest were committed: what of these a promoted
+ * replica lacks is lost.
+ */
+export class AcknowledgedGtids {
+	/** By `UUID`, or `UUID:TAG`. */
+	readonly #highest = new Map<string, number>();
+
+	/** `UUID:NUMBER`, as the server sends it with the answer to a COMMIT. */
+	note(gtid: string): void {
+		const colon = gtid.lastIndexOf(":");
+		const number = Number(
+			gtid.slice(Math.max(colon, gtid.lastIndexOf("-")) + 1),
+		);
+		if (colon < 0 || !Number.isSafeInteger(number)) return;
+		const source = gtid.slice(0, colon);
+		if (number > (this.#highest.get(source) ?? 0)) {
+			this.#highest.set(source, number);
+		}
+	}
+
+	/** As a set of MySQL, `UUID:1-NUMBER,…`; empty where nothing was acknowledged. */
+	get set(): string {
+		return [...this.#highest]
+			.map(([source, number]) => `${source}:1-${number}`)
+			.join(",");
 	}
 }

@@ -14,7 +14,7 @@ import {
 	POOL_LEVELS,
 	STORAGE_CHANNELS,
 } from "../../../../src/storage/diagnostics.ts";
-import { AcknowledgedGtids } from "../../../../src/storage/mysql/driver/acknowledgedGtids.ts";
+import { AcknowledgedGtids } from "../../../../src/storage/mysql/driver/acknowledgedWrites.ts";
 import {
 	Host,
 	type HostLimits,
