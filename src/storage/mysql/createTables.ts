@@ -28,6 +28,8 @@ const SHARDS_AT_ONCE = 4;
 /** Time for one shard, and for reading what exists. Milliseconds. */
 const STEP_MS = 60_000;
 
+const BEAT_TABLES: readonly MysqlTable[] = [BEAT_TABLE];
+
 interface Wanted {
 	readonly shard: Shard;
 	readonly tables: readonly MysqlTable[];
@@ -113,6 +115,7 @@ export async function missingTables(
 		const missing = await Promise.all(
 			hosts.map(async (host) => {
 				const here = wanted.filter(({ shard }) => shard.host === host);
+				if (await hasAll(host, here, deadline)) return [];
 				const existing = await readExisting(host, here, deadline);
 				return here.flatMap(({ shard: { database }, tables }) => [
 					...missingIn(database, tables, existing).map(
@@ -182,7 +185,7 @@ function tablesOfShards(
 			).values(),
 		].map((shard) => ({
 			shard: { ...shard, database: BEAT_DATABASE },
-			tables: [BEAT_TABLE],
+			tables: BEAT_TABLES,
 		})),
 	];
 }
@@ -204,6 +207,50 @@ async function createOnHost(
 	await Promise.all(Array.from({ length: SHARDS_AT_ONCE }, work));
 }
 
+/** Whether nothing is missing. Databases that want the same tables are counted together, so a healthy host answers a row for each table of the model, however many shards it has. */
+async function hasAll(
+	host: Host,
+	wanted: readonly Wanted[],
+	deadline?: Deadline,
+): Promise<boolean> {
+	const groups = [...Map.groupBy(wanted, ({ tables }) => tables)];
+	const counted = groups.map(([, some]) => {
+		const databases = some.map(({ shard }) => shard.database);
+		return {
+			text: `SELECT table_name, COUNT(*) FROM information_schema.tables
+				WHERE table_schema IN (?) GROUP BY table_name
+				UNION ALL SELECT CONCAT(table_name, '.', column_name), COUNT(*)
+				FROM information_schema.columns
+				WHERE table_schema IN (?) AND table_name IN (?)
+				GROUP BY table_name, column_name`,
+			values: [databases, databases, upgradedTables()],
+		};
+	});
+	const parts = await Promise.all(
+		counted.map((part) =>
+			host.rows(
+				{ name: "count tables", ...part },
+				queryOptionsFor(wanted[0], deadline),
+			),
+		),
+	);
+	return groups.every(([tables, some], at) => {
+		const counts = new Map(
+			parts[at]?.map(([name, count]) => [String(name), Number(count)]),
+		);
+		return [
+			...tables.map(({ name }) => name),
+			...UPGRADES.filter(({ table }) =>
+				tables.some(({ name }) => name === table),
+			).map(({ table, column }) => `${table}.${column}`),
+		].every((name) => counts.get(name) === some.length);
+	});
+}
+
+function upgradedTables(): readonly string[] {
+	return [...new Set(UPGRADES.map(({ table }) => table))];
+}
+
 /** Tables as `database.table`, and those columns that an upgrade may add as `database.table.column`. */
 async function readExisting(
 	host: Host,
@@ -211,7 +258,6 @@ async function readExisting(
 	deadline?: Deadline,
 ): Promise<ReadonlySet<string>> {
 	const databases = wanted.map(({ shard }) => shard.database);
-	const upgraded = [...new Set(UPGRADES.map(({ table }) => table))];
 	const rows = await host.transaction(
 		queryOptionsFor(wanted[0], deadline),
 		async ({ rows }) => ({
@@ -227,7 +273,7 @@ async function readExisting(
 					text: `SELECT table_schema, table_name, column_name
 						FROM information_schema.columns
 						WHERE table_schema IN (?) AND table_name IN (?)`,
-					values: [databases, upgraded],
+					values: [databases, upgradedTables()],
 				})),
 			],
 			commit: false,
