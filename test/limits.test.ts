@@ -37,8 +37,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"bench/pairs.ts run": 130,
 	"bench/world.ts createWorld": 140,
 	"src/graph/outbox/deliver.ts deliverGroup": 160,
-	"src/metrics/databaseMetrics.ts databaseMetrics": 170,
-	"src/metrics/requestMetrics.ts requestMetrics": 170,
 	"src/fleet/preflight/checkServers.ts checkServers": 200,
 	"src/ops/import/planBatch.ts planBatch": 140,
 	"src/ops/verify/walkGraph.ts walkGraph": 220,

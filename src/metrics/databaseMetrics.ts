@@ -51,19 +51,6 @@ export function databaseMetrics(registry: Registry): Feeds {
 		help: "Statements and transactions that were rolled back and started again, by host and reason (deadlock, lockWait: waited too long for a row, connectionLost, readOnly).",
 		labels: ["host", "reason"],
 	});
-	/** Of each host's newest connection. */
-	const differences = new Map<string, number>();
-	const clocks = new Values(registry, "gauge", {
-		name: "corkboard_database_clock_difference_seconds",
-		help: "By how much the clocks of the host and of this process surely differ, as of its newest connection: 0 where they may agree.",
-		aggregator: "max",
-		labels: ["host"],
-		collect() {
-			forgetAllBut(hostsInUse(), differences);
-			clocks.clear();
-			for (const [host, seconds] of differences) clocks.set(seconds, host);
-		},
-	});
 	/** Whether each host answers. */
 	const answers = new Map<string, boolean>();
 	const up = new Values(registry, "gauge", {
@@ -78,6 +65,65 @@ export function databaseMetrics(registry: Registry): Feeds {
 			for (const [host, isUp] of answers) up.set(isUp ? 1 : 0, host);
 		},
 	});
+	/** Hosts whose series have begun. */
+	const known = new Set<string>();
+	return [
+		...clockMetrics(registry),
+		...poolMetrics(registry),
+		listen(STORAGE_CHANNELS.storage, (call) => {
+			calls.at(call.verb).value++;
+			keys.at(call.verb).value += call.keys;
+		}),
+		listen(STORAGE_CHANNELS.statement, (statement) => {
+			const { host, name } = statement;
+			statements.at(host, name).value++;
+			rows.at(host).value += statement.rows;
+			if (!statement.joined) seconds.at(host).observe(statement.ms / 1_000);
+			// A new version of the topology knows nothing of a host that was down.
+			if (answers.get(host) === true) return;
+			answers.set(host, true);
+			if (known.has(host)) return;
+			known.add(host);
+			// From 0, because a rate misses the count with which a series begins.
+			for (const kind of FREQUENT_FAILURES) failures.at(host, kind);
+			for (const reason of RETRIES) retries.at(host, reason);
+		}),
+		listen(STORAGE_CHANNELS.databaseFailure, ({ host, kind }) => {
+			failures.at(host, kind).value++;
+		}),
+		listen(TOPOLOGY_CHANNELS.databaseHost, ({ host, state }) => {
+			// Whether another version of the topology has it is seen at the scrape.
+			if (state === "left") return;
+			answers.set(host, state === "up");
+		}),
+		listen(STORAGE_CHANNELS.writeRetry, ({ host, reason }) => {
+			retries.at(host, reason).value++;
+		}),
+	];
+}
+
+function clockMetrics(registry: Registry): Feeds {
+	/** Of each host's newest connection. */
+	const differences = new Map<string, number>();
+	const clocks = new Values(registry, "gauge", {
+		name: "corkboard_database_clock_difference_seconds",
+		help: "By how much the clocks of the host and of this process surely differ, as of its newest connection: 0 where they may agree.",
+		aggregator: "max",
+		labels: ["host"],
+		collect() {
+			forgetAllBut(hostsInUse(), differences);
+			clocks.clear();
+			for (const [host, seconds] of differences) clocks.set(seconds, host);
+		},
+	});
+	return [
+		listen(TOPOLOGY_CHANNELS.databaseClock, (clock) => {
+			differences.set(clock.host, Math.abs(sureSeconds(clock)));
+		}),
+	];
+}
+
+function poolMetrics(registry: Registry): Feeds {
 	const pools = new Values(registry, "gauge", {
 		name: "corkboard_database_connections",
 		help: "Connections to a host, by purpose and state (used, idle), and callers that wait for one (waiting).",
@@ -103,41 +149,7 @@ export function databaseMetrics(registry: Registry): Feeds {
 		help: "How long they waited.",
 		labels: ["host", "purpose"],
 	});
-	/** Hosts whose series have begun. */
-	const known = new Set<string>();
 	return [
-		listen(STORAGE_CHANNELS.storage, (call) => {
-			calls.at(call.verb).value++;
-			keys.at(call.verb).value += call.keys;
-		}),
-		listen(STORAGE_CHANNELS.statement, (statement) => {
-			const { host, name } = statement;
-			statements.at(host, name).value++;
-			rows.at(host).value += statement.rows;
-			if (!statement.joined) seconds.at(host).observe(statement.ms / 1_000);
-			// A new version of the topology knows nothing of a host that was down.
-			if (answers.get(host) === true) return;
-			answers.set(host, true);
-			if (known.has(host)) return;
-			known.add(host);
-			// From 0, because a rate misses the count with which a series begins.
-			for (const kind of FREQUENT_FAILURES) failures.at(host, kind);
-			for (const reason of RETRIES) retries.at(host, reason);
-		}),
-		listen(TOPOLOGY_CHANNELS.databaseClock, (clock) => {
-			differences.set(clock.host, Math.abs(sureSeconds(clock)));
-		}),
-		listen(STORAGE_CHANNELS.databaseFailure, ({ host, kind }) => {
-			failures.at(host, kind).value++;
-		}),
-		listen(TOPOLOGY_CHANNELS.databaseHost, ({ host, state }) => {
-			// Whether another version of the topology has it is seen at the scrape.
-			if (state === "left") return;
-			answers.set(host, state === "up");
-		}),
-		listen(STORAGE_CHANNELS.writeRetry, ({ host, reason }) => {
-			retries.at(host, reason).value++;
-		}),
 		listen(STORAGE_CHANNELS.poolWait, ({ host, purpose, ms, ok }) => {
 			waits.at(host, purpose, ok ? "given" : "none").value++;
 			waited.at(host, purpose).value += ms / 1_000;

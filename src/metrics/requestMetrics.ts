@@ -47,77 +47,16 @@ export function requestMetrics(
 		help: "Errors in responses to GraphQL requests, by extensions.code.",
 		labels: ["code"],
 	});
-	const labels = ["document", "operation"] as const;
-	// Those that were given up, and the one of the others (topDocuments.ts).
-	const maxSeries = 2 * documents + 1;
-	const documentRequests = new Values(registry, "counter", {
-		name: "corkboard_document_requests_total",
-		help: "Requests for known documents, by the first 12 digits of the SHA-256 of the text and by operation: the most frequent of the last minutes; the rest as other.",
-		labels,
-		maxSeries,
-		// Asked for before any of the three is printed.
-		collect: (): void => ofDocuments.review(),
-	});
-	const documentSeconds = new Values(registry, "counter", {
-		name: "corkboard_document_duration_seconds_total",
-		help: "Time of requests for known documents, labeled as corkboard_document_requests_total.",
-		labels,
-		maxSeries,
-	});
-	const documentCost = new Values(registry, "counter", {
-		name: "corkboard_document_cost_points_total",
-		help: "Cost of requests for known documents, labeled as corkboard_document_requests_total.",
-		labels,
-		maxSeries,
-	});
-	const mutations = new Values(registry, "counter", {
-		name: "corkboard_mutations_total",
-		help: "Root fields of mutations that ran, by field and result: ok, or the code of the error of the field itself.",
-		labels: ["mutation", "result"],
-	});
-	const mutationSeconds = new Values(registry, "counter", {
-		name: "corkboard_mutation_duration_seconds_total",
-		help: "Time of root fields of mutations with the reads of their payloads, by field.",
-		labels: ["mutation"],
-	});
-	const mutationRetries = new Values(registry, "counter", {
-		name: "corkboard_mutation_retries_total",
-		help: "Writes of root fields of mutations that were rolled back and started again, by field and reason (deadlock; lockWait: waited too long for a row; shared: another write of the same database transaction failed; connectionLost; readOnly).",
-		labels: ["mutation", "reason"],
-	});
+	const ofDocuments = documentMetrics(registry, documents, now);
 	const refused = new Values(registry, "counter", {
 		name: "corkboard_refused_total",
 		help: "Requests and connections that a limit turned away, by limit.",
 		labels: ["limit"],
 	});
 
-	/** Mutations whose series have begun. */
-	const writing = new Set<string>();
-
 	// From 0, because a rate misses the count with which a series begins.
 	for (const code of Object.keys(ERRORS).filter(isClientCode)) errors.at(code);
 	for (const limit of REFUSED_LIMITS) refused.at(limit);
-
-	/** What is counted of requests for one operation of one document. */
-	interface OfDocument {
-		readonly requests: Value;
-		readonly seconds: Value;
-		readonly cost: Value;
-	}
-	const ofDocuments: TopDocuments<OfDocument> = new TopDocuments({
-		limit: documents,
-		open: (...labels) => ({
-			requests: documentRequests.at(...labels),
-			seconds: documentSeconds.at(...labels),
-			cost: documentCost.at(...labels),
-		}),
-		close(...labels) {
-			for (const metric of [documentRequests, documentSeconds, documentCost]) {
-				metric.remove(...labels);
-			}
-		},
-		now,
-	});
 
 	const seriesOfRequest = (completed: RequestCompleted): OfRequest => {
 		const { way, isText, type, status } = completed;
@@ -165,6 +104,33 @@ export function requestMetrics(
 			series.seconds.value += ms / 1_000;
 			if (completed.cost !== null) series.cost.value += completed.cost;
 		}),
+		...mutationMetrics(registry),
+		listen(
+			PLAN_CHANNELS.refused,
+			(message) => refused.at(message.limit).value++,
+		),
+	];
+}
+
+function mutationMetrics(registry: Registry): Feeds {
+	const mutations = new Values(registry, "counter", {
+		name: "corkboard_mutations_total",
+		help: "Root fields of mutations that ran, by field and result: ok, or the code of the error of the field itself.",
+		labels: ["mutation", "result"],
+	});
+	const mutationSeconds = new Values(registry, "counter", {
+		name: "corkboard_mutation_duration_seconds_total",
+		help: "Time of root fields of mutations with the reads of their payloads, by field.",
+		labels: ["mutation"],
+	});
+	const mutationRetries = new Values(registry, "counter", {
+		name: "corkboard_mutation_retries_total",
+		help: "Writes of root fields of mutations that were rolled back and started again, by field and reason (deadlock; lockWait: waited too long for a row; shared: another write of the same database transaction failed; connectionLost; readOnly).",
+		labels: ["mutation", "reason"],
+	});
+	/** Mutations whose series have begun. */
+	const writing = new Set<string>();
+	return [
 		listen(PLAN_CHANNELS.mutation, ({ field, code, ms }) => {
 			mutations.at(field, code ?? "ok").value++;
 			mutationSeconds.at(field).value += ms / 1_000;
@@ -176,10 +142,6 @@ export function requestMetrics(
 		listen(PLAN_CHANNELS.mutationRetry, ({ field, reason }) => {
 			mutationRetries.at(field, reason).value++;
 		}),
-		listen(
-			PLAN_CHANNELS.refused,
-			(message) => refused.at(message.limit).value++,
-		),
 	];
 }
 
@@ -199,4 +161,57 @@ function outcomeOf({ codes, status }: RequestCompleted): string {
 
 function isOurs(code: string): boolean {
 	return !isClientCode(code) || ERRORS[code].status >= 500;
+}
+
+/** What is counted of requests for one operation of one document. */
+interface OfDocument {
+	readonly requests: Value;
+	readonly seconds: Value;
+	readonly cost: Value;
+}
+
+/** The operations that are sent most; the others share one series. */
+function documentMetrics(
+	registry: Registry,
+	documents: number,
+	now: () => number,
+): TopDocuments<OfDocument> {
+	const labels = ["document", "operation"] as const;
+	// Those that were given up, and the one of the others (topDocuments.ts).
+	const maxSeries = 2 * documents + 1;
+	const documentRequests = new Values(registry, "counter", {
+		name: "corkboard_document_requests_total",
+		help: "Requests for known documents, by the first 12 digits of the SHA-256 of the text and by operation: the most frequent of the last minutes; the rest as other.",
+		labels,
+		maxSeries,
+		// Asked for before any of the three is printed.
+		collect: (): void => ofDocuments.review(),
+	});
+	const documentSeconds = new Values(registry, "counter", {
+		name: "corkboard_document_duration_seconds_total",
+		help: "Time of requests for known documents, labeled as corkboard_document_requests_total.",
+		labels,
+		maxSeries,
+	});
+	const documentCost = new Values(registry, "counter", {
+		name: "corkboard_document_cost_points_total",
+		help: "Cost of requests for known documents, labeled as corkboard_document_requests_total.",
+		labels,
+		maxSeries,
+	});
+	const ofDocuments: TopDocuments<OfDocument> = new TopDocuments({
+		limit: documents,
+		open: (...labels) => ({
+			requests: documentRequests.at(...labels),
+			seconds: documentSeconds.at(...labels),
+			cost: documentCost.at(...labels),
+		}),
+		close(...labels) {
+			for (const metric of [documentRequests, documentSeconds, documentCost]) {
+				metric.remove(...labels);
+			}
+		},
+		now,
+	});
+	return ofDocuments;
 }
