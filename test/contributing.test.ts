@@ -16,7 +16,7 @@ import { createCursorCodec } from "../src/id/cursorCodec.ts";
 import { readModel } from "../src/model/read.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
-import { embeddedTopology } from "../src/topology/embeddedTopology.ts";
+import { embeddedTopology } from "../src/topology/parseTopology.ts";
 import { theModel } from "./helpers/model.ts";
 
 const ROOT = join(import.meta.dirname, "..");

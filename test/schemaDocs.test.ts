@@ -41,7 +41,7 @@ import { text } from "../src/model/validation.ts";
 import type { Resolvers } from "../src/plan/batchResolver.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
-import { embeddedTopology } from "../src/topology/embeddedTopology.ts";
+import { embeddedTopology } from "../src/topology/parseTopology.ts";
 import { theModel } from "./helpers/model.ts";
 import { COPIES, type Copies, update } from "./update.ts";
 

@@ -5,12 +5,11 @@ import { STORAGE_CHANNELS } from "../storage/diagnostics.ts";
 import { AcknowledgedWrites } from "../storage/mysql/driver/acknowledgedWrites.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
 import { answerAsks } from "../topology/asks.ts";
-import { embeddedTopology } from "../topology/embeddedTopology.ts";
-import { openFileStore } from "../topology/fileStore.ts";
+import { openFileStore } from "../topology/file/fileStore.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import { openLastGood } from "../topology/lastGood.ts";
 import { type MemberIdentity, Membership } from "../topology/members.ts";
-import { parseTopology } from "../topology/parseTopology.ts";
+import { embeddedTopology, parseTopology } from "../topology/parseTopology.ts";
 import { ServerGuard } from "../topology/serverGuard.ts";
 import {
 	type ReadableStore,

@@ -1,5 +1,5 @@
 import { CorkboardError } from "../errors.ts";
-import { checkTopologyChange } from "../topology/check.ts";
+import { checkTopologyChange } from "../topology/checkChange.ts";
 import type { Topology } from "../topology/types.ts";
 import type { CallOptions, WriteTrace } from "../trace.ts";
 import { publishRetry } from "./diagnostics.ts";

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { CorkboardError } from "../errors.ts";
-import { checkTopology, checkTopologyChange } from "./check.ts";
+import { checkTopology } from "./check.ts";
+import { checkTopologyChange } from "./checkChange.ts";
 import { parseTopology } from "./parseTopology.ts";
 import {
 	historyPath,

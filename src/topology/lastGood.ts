@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { CorkboardError } from "../errors.ts";
 import { temporaryName } from "../util/temporaryName.ts";
-import { checkTopologyChange } from "./check.ts";
+import { checkTopologyChange } from "./checkChange.ts";
 import {
 	TOPOLOGY_AGES,
 	TOPOLOGY_CHANNELS,

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { OwnClock } from "./ownClock.ts";
+import { listen } from "../diagnostics.ts";
+import { sureSeconds } from "../util/sureSeconds.ts";
+import { TOPOLOGY_CHANNELS } from "./diagnostics.ts";
 import type { Announcement, ReadableStore } from "./store.ts";
 
 /** A process that serves a topology, as it announces itself. */
@@ -119,4 +121,37 @@ function memberOf(id: string, text: string): Member {
 		model: String(said.model ?? ""),
 		clock: number(said.clock),
 	};
+}
+
+/** How far the clock of this process is from those of the database hosts that it has asked, most of which are taken to be right. */
+class OwnClock implements Disposable {
+	/** How far each host's clock is surely before this process's. Seconds. */
+	readonly #hosts = new Map<string, number>();
+	readonly #onChange: (seconds: number) => void;
+	#seconds = 0;
+
+	/** `onChange` is called with whole seconds before (negative: behind) those of the hosts. */
+	constructor(onChange: (seconds: number) => void) {
+		this.#onChange = onChange;
+	}
+
+	readonly #listening = listen(TOPOLOGY_CHANNELS.databaseClock, (clock) => {
+		this.#hosts.set(clock.host, sureSeconds(clock));
+		const seconds = -Math.round(medianOf([...this.#hosts.values()])) || 0;
+		if (seconds === this.#seconds) return;
+		this.#seconds = seconds;
+		this.#onChange(seconds);
+	});
+
+	[Symbol.dispose](): void {
+		this.#listening[Symbol.dispose]();
+	}
+}
+
+/** Of two in the middle, the one that is nearer to 0. */
+function medianOf(values: readonly number[]): number {
+	const sorted = values.toSorted((a, b) => a - b);
+	const low = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+	const high = sorted[Math.ceil((sorted.length - 1) / 2)] ?? 0;
+	return Math.abs(low) <= Math.abs(high) ? low : high;
 }

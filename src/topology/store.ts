@@ -1,3 +1,5 @@
+import { CorkboardError } from "../errors.ts";
+
 /**
  * Where the processes of a fleet share the topology, its history, who serves it,
  * and the records of operations on the fleet. The port is narrow on purpose: checks,
@@ -83,5 +85,14 @@ export function checkPath(path: string): void {
 	if (isPath) return;
 	throw new TypeError(
 		`expected names of letters, digits, ".", "_", ":" and "-", separated by "/", but got: ${path}`,
+	);
+}
+
+/** For a write that found a path not to be as it expected. */
+export function conflictAt(path: string): CorkboardError {
+	return new CorkboardError(
+		"CONFLICT",
+		`Somebody else has changed ${path} in the topology store. Look at it again, and try again.`,
+		{ details: { path } },
 	);
 }

@@ -29,7 +29,7 @@ import type {
 	Scan,
 	Storage,
 } from "../../src/storage/storage.ts";
-import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
+import { embeddedTopology } from "../../src/topology/parseTopology.ts";
 import { theModel } from "../helpers/model.ts";
 import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
-import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
+import { embeddedTopology } from "../../src/topology/parseTopology.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { command, type Ran } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";

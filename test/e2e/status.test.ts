@@ -8,7 +8,7 @@ import { fleetStatus } from "../../src/fleet/fleetStatus.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { createLog } from "../../src/server/log.ts";
 import { logEvents } from "../../src/server/logEvents.ts";
-import { openFileStore } from "../../src/topology/fileStore.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { readMembers } from "../../src/topology/members.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { command } from "../helpers/runCommand.ts";

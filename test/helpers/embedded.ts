@@ -16,7 +16,7 @@ import {
 } from "../../src/storage/diagnostics.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
+import { embeddedTopology } from "../../src/topology/parseTopology.ts";
 import { theModel } from "./model.ts";
 
 /** A graph in a temporary folder, which is removed at the end of the test. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
-import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
+import { embeddedTopology } from "../../src/topology/parseTopology.ts";
 import { theModel } from "../helpers/model.ts";
 
 it("missing tables are named, and createTables creates only those", async () => {

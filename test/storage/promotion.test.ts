@@ -11,7 +11,7 @@ import {
 	createReloadableStorage,
 	type ReloadableStorage,
 } from "../../src/storage/reloadableStorage.ts";
-import { openFileStore } from "../../src/topology/fileStore.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { openLastGood } from "../../src/topology/lastGood.ts";
 import { generationOf } from "../../src/topology/ranges.ts";
 import { ask } from "../helpers/mysqlStorage.ts";

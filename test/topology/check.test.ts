@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
-import {
-	checkTopology,
-	checkTopologyChange,
-} from "../../src/topology/check.ts";
+import { checkTopology } from "../../src/topology/check.ts";
+import { checkTopologyChange } from "../../src/topology/checkChange.ts";
 
 const GOOD = {
 	version: 7,

@@ -17,7 +17,7 @@ import {
 	TOPOLOGY_CHANNELS,
 	type TopologyEvent,
 } from "../../src/topology/diagnostics.ts";
-import { openFileStore } from "../../src/topology/fileStore.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import {
 	type LastGoodOptions,
 	type LastGoodTopology,

@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { checkTopology } from "../../src/topology/check.ts";
-import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
 import { parseHostUrl } from "../../src/topology/hostUrl.ts";
-import { readTopology } from "../../src/topology/parseTopology.ts";
+import {
+	embeddedTopology,
+	readTopology,
+} from "../../src/topology/parseTopology.ts";
 import {
 	changedShards,
 	generationOf,

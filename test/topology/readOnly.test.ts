@@ -14,7 +14,7 @@ import {
 	TOPOLOGY_CHANNELS,
 	type TopologyEvent,
 } from "../../src/topology/diagnostics.ts";
-import { openFileStore } from "../../src/topology/fileStore.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { openLastGood } from "../../src/topology/lastGood.ts";
 import { command } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";

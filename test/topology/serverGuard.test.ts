@@ -5,7 +5,7 @@ import {
 	type DatabaseLoss,
 	TOPOLOGY_CHANNELS,
 } from "../../src/topology/diagnostics.ts";
-import { openFileStore } from "../../src/topology/fileStore.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { acceptance, readLosses } from "../../src/topology/losses.ts";
 import { Membership } from "../../src/topology/members.ts";
 import {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openFileStore } from "../../src/topology/fileStore.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { memoryStore, storedTexts } from "../helpers/memoryStore.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { topologyStoreSuite } from "../suites/topologyStore.ts";

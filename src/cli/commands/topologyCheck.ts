@@ -1,7 +1,7 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { readConfig } from "../../config/config.ts";
 import { hostProblems, tableProblems } from "../../storage/hostReport.ts";
-import { checkTopologyChange } from "../../topology/check.ts";
+import { checkTopologyChange } from "../../topology/checkChange.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
 import {
 	prefixErrorsWithPath,

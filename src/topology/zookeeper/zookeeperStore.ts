@@ -5,7 +5,8 @@ import type {
 	StoredText,
 	TopologyStore,
 } from "../store.ts";
-import { checkPath } from "../store.ts";
+import { checkPath, conflictAt } from "../store.ts";
+import { NodeAnnouncement } from "./nodeAnnouncement.ts";
 import {
 	addWatchBody,
 	CODE,
@@ -137,7 +138,7 @@ class ZookeeperStore implements TopologyStore {
 			for (const [index, { path, revision, text }] of changes.entries()) {
 				const node = nodes[index] ?? null;
 				const now = node === null || node.isFolder ? null : node.revision;
-				if (now !== revision) throw conflict(path);
+				if (now !== revision) throw conflictAt(path);
 				multi.push(...(await this.#change(this.#at(path), node, text)));
 			}
 			if ((await this.#apply(multi, changes)) === "applied") return;
@@ -364,59 +365,6 @@ class ZookeeperStore implements TopologyStore {
 	}
 }
 
-class NodeAnnouncement implements Announcement {
-	readonly #put: (text: string, isNew: boolean) => Promise<void>;
-	readonly #remove: () => Promise<void>;
-	#text: string | null = null;
-	#isThere = false;
-	#running: Promise<void> = Promise.resolve();
-
-	constructor(
-		put: (text: string, isNew: boolean) => Promise<void>,
-		remove: () => Promise<void>,
-	) {
-		this.#put = put;
-		this.#remove = remove;
-	}
-
-	set(text: string): Promise<void> {
-		this.#text = text;
-		return this.#write();
-	}
-
-	/** On a new connection, whose session may be another one. */
-	restore(): void {
-		if (this.#text === null) return;
-		this.#write().catch(() => {});
-	}
-
-	async [Symbol.asyncDispose](): Promise<void> {
-		this.#text = null;
-		await this.#running;
-		await this.#remove();
-	}
-
-	#write(): Promise<void> {
-		const text = this.#text ?? "";
-		// The first is sent at once, before the reads that follow it.
-		const write = async () => {
-			await this.#put(text, !this.#isThere);
-			this.#isThere = true;
-		};
-		const done = this.#isThere ? this.#running.then(write) : write();
-		this.#running = done.catch(() => {});
-		return done;
-	}
-}
-
 function codeOf(error: unknown): number | null {
 	return error instanceof ZookeeperError ? error.code : null;
-}
-
-function conflict(path: string): CorkboardError {
-	return new CorkboardError(
-		"CONFLICT",
-		`Somebody else has changed ${path} in the topology store. Look at it again, and try again.`,
-		{ details: { path } },
-	);
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { askMembers } from "../../../src/topology/asks.ts";
-import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { runProgram, serve } from "../../helpers/program.ts";
 import { TcpProxy } from "../../helpers/tcpProxy.ts";

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { answerAsks } from "../../../src/topology/asks.ts";
-import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { Membership } from "../../../src/topology/members.ts";
 import type { Topology } from "../../../src/topology/types.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";

@@ -12,7 +12,7 @@ import { Host } from "../../../src/storage/mysql/driver/host.ts";
 import { MYSQL_LIMITS } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { addressOf } from "../../../src/storage/mysql/serverAddress.ts";
 import { answerAsks } from "../../../src/topology/asks.ts";
-import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { readCurrent } from "../../../src/topology/history.ts";
 import {
 	acceptance,

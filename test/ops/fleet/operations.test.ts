@@ -9,7 +9,7 @@ import {
 } from "../../../src/fleet/operations/operations.ts";
 import { isHeld } from "../../../src/fleet/operations/signOfLife.ts";
 import { findUnwritten } from "../../../src/fleet/operations/unwritten.ts";
-import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import type {
 	StoreChange,
 	TopologyStore,

@@ -35,7 +35,7 @@ import {
 import { SharedHosts } from "../../../src/storage/mysql/sharedHosts.ts";
 import { createReloadableStorage } from "../../../src/storage/reloadableStorage.ts";
 import { checkTopology } from "../../../src/topology/check.ts";
-import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { publication, readCurrent } from "../../../src/topology/history.ts";
 import { openLastGood } from "../../../src/topology/lastGood.ts";
 import { Membership } from "../../../src/topology/members.ts";

@@ -17,7 +17,7 @@ import {
 import { abortOperation } from "../../../src/fleet/operations/resumeOperation.ts";
 import { createStoredTypes } from "../../../src/model/storedTypes.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
-import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { Client, readTitles, signUp } from "../../attack/promote/load.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { serve, startProgram } from "../../helpers/program.ts";

@@ -24,7 +24,7 @@ import { checkServers } from "../../../src/fleet/preflight/checkServers.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { openMysqlStorage } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { checkTopology } from "../../../src/topology/check.ts";
-import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { readCurrent } from "../../../src/topology/history.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { startProgram } from "../../helpers/program.ts";

@@ -8,7 +8,7 @@ import {
 	listOperations,
 	Operation,
 } from "../../../src/fleet/operations/operations.ts";
-import { openFileStore } from "../../../src/topology/fileStore.ts";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import {
 	accessSync,
 	closeSync,
@@ -11,30 +11,23 @@ import {
 	rmSync,
 	writeSync,
 } from "node:fs";
-import {
-	mkdir,
-	readdir,
-	readFile,
-	rename,
-	rm,
-	stat,
-	utimes,
-	writeFile,
-} from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CorkboardError } from "../errors.ts";
-import { TEMPORARY, temporaryName } from "../util/temporaryName.ts";
-import { watchFiles } from "../util/watchFiles.ts";
+import { CorkboardError } from "../../errors.ts";
+import { temporaryName } from "../../util/temporaryName.ts";
+import { watchFiles } from "../../util/watchFiles.ts";
 import {
 	type Announcement,
 	checkPath,
+	conflictAt,
 	type StoreChange,
 	type StoredText,
 	TOPOLOGY,
 	type TopologyStore,
-} from "./store.ts";
+} from "../store.ts";
+import { FileAnnouncements, hashed, unavailable } from "./fileAnnouncements.ts";
 
 export interface FileStoreOptions {
 	/** How often files are read where the file system reports no changes. Milliseconds. */
@@ -47,8 +40,6 @@ const POLL_MS = 1_000;
 /** From a new topology to its hint: it is renamed into place as a whole, and a reader looks twice at a bad one. */
 const HINT_MS = 2;
 const RENEW_MS = 1_000;
-/** An announcement without a renewal for so many periods is not read: its process has ended, or its disk stands still. */
-const MISSED_RENEWALS = 10;
 /** A writer holds the database for milliseconds. */
 const BUSY_LIMIT_MS = 10_000;
 const BUSY_RETRY_MS = 20;
@@ -73,7 +64,7 @@ class FileStore implements TopologyStore {
 	readonly name: string;
 	readonly #folder: string;
 	readonly #pollMs: number;
-	readonly #renewMs: number;
+	readonly #announcements: FileAnnouncements;
 	readonly #open = new Set<AsyncDisposable>();
 	#database: DatabaseSync | null = null;
 
@@ -84,7 +75,11 @@ class FileStore implements TopologyStore {
 		this.name = file;
 		this.#folder = `${file}.d`;
 		this.#pollMs = pollMs;
-		this.#renewMs = renewMs;
+		this.#announcements = new FileAnnouncements(
+			file,
+			join(this.#folder, "live"),
+			renewMs,
+		);
 	}
 
 	get hasMembers(): boolean {
@@ -105,7 +100,7 @@ class FileStore implements TopologyStore {
 			await this.#finishPublishing();
 			return this.#readTopology();
 		}
-		const announced = await this.#readAnnounced(path);
+		const announced = await this.#announcements.read(path);
 		if (announced !== null) return announced;
 		return this.#withDatabase("read", (database) => textOf(database, path));
 	}
@@ -121,7 +116,7 @@ class FileStore implements TopologyStore {
 		const names = (stored ?? []).map(
 			(each) => each.slice(path.length + 1).split("/")[0] as string,
 		);
-		for (const name of await this.#listAnnounced(path)) names.push(name);
+		for (const name of await this.#announcements.list(path)) names.push(name);
 		return [...new Set(names)].sort();
 	}
 
@@ -137,7 +132,7 @@ class FileStore implements TopologyStore {
 			for (const { path, revision } of changes) {
 				const now =
 					path === TOPOLOGY ? this.#readTopology() : textOf(database, path);
-				if ((now?.revision ?? null) !== revision) throw conflict(path);
+				if ((now?.revision ?? null) !== revision) throw conflictAt(path);
 			}
 			for (const { path, text } of changes) {
 				if (path === TOPOLOGY) {
@@ -180,8 +175,7 @@ class FileStore implements TopologyStore {
 
 	announce(path: string): Announcement {
 		checkPath(path);
-		const file = join(this.#folder, "live", path);
-		const announcement = new FileAnnouncement(file, this.name, this.#renewMs);
+		const announcement = this.#announcements.announce(path);
 		this.#open.add(announcement);
 		return announcement;
 	}
@@ -198,11 +192,7 @@ class FileStore implements TopologyStore {
 	#readTopology(): StoredText | null {
 		try {
 			const text = readFileSync(this.name, "utf8");
-			// People edit the file too, so its revision is what it says.
-			return {
-				text,
-				revision: createHash("sha256").update(text).digest("hex"),
-			};
+			return hashed(text);
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
 			throw unavailable(this.name, error);
@@ -262,102 +252,6 @@ class FileStore implements TopologyStore {
 			}
 		}
 	}
-
-	async #readAnnounced(path: string): Promise<StoredText | null> {
-		const file = join(this.#folder, "live", path);
-		try {
-			const { mtimeMs, isFile } = await stat(file).then((found) => ({
-				mtimeMs: found.mtimeMs,
-				isFile: found.isFile(),
-			}));
-			if (!isFile || !this.#isFresh(mtimeMs)) return null;
-			const text = await readFile(file, "utf8");
-			return {
-				text,
-				revision: createHash("sha256").update(text).digest("hex"),
-			};
-		} catch {
-			return null;
-		}
-	}
-
-	async #listAnnounced(path: string): Promise<readonly string[]> {
-		const folder = join(this.#folder, "live", path);
-		const entries = await readdir(folder, { withFileTypes: true }).catch(
-			() => [],
-		);
-		const names: string[] = [];
-		for (const entry of entries) {
-			if (entry.name.endsWith(TEMPORARY)) continue;
-			if (entry.isDirectory()) names.push(entry.name);
-			const file = join(folder, entry.name);
-			const mtimeMs = await stat(file).then(
-				(found) => found.mtimeMs,
-				() => 0,
-			);
-			if (entry.isFile() && this.#isFresh(mtimeMs)) names.push(entry.name);
-			else if (entry.isFile()) await rm(file, { force: true }).catch(() => {});
-		}
-		return names;
-	}
-
-	#isFresh(mtimeMs: number): boolean {
-		return Date.now() - mtimeMs < MISSED_RENEWALS * this.#renewMs;
-	}
-}
-
-class FileAnnouncement implements Announcement {
-	readonly #file: string;
-	readonly #name: string;
-	readonly #renewal: NodeJS.Timeout;
-	#text: string | null = null;
-	#running: Promise<void> = Promise.resolve();
-	#closed = false;
-
-	constructor(file: string, name: string, renewMs: number) {
-		this.#file = file;
-		this.#name = name;
-		this.#renewal = setInterval(() => {
-			this.#inOrder(() => this.#renew()).catch(() => {});
-		}, renewMs).unref();
-	}
-
-	set(text: string): Promise<void> {
-		this.#text = text;
-		return this.#inOrder(() => this.#write());
-	}
-
-	async [Symbol.asyncDispose](): Promise<void> {
-		clearInterval(this.#renewal);
-		this.#closed = true;
-		await this.#running;
-		await rm(this.#file, { force: true }).catch(() => {});
-	}
-
-	#inOrder(body: () => Promise<void>): Promise<void> {
-		const done = this.#running.then(body);
-		this.#running = done.catch(() => {});
-		return done;
-	}
-
-	async #renew(): Promise<void> {
-		if (this.#closed || this.#text === null) return;
-		const now = new Date();
-		// Another process removes what was not renewed for long.
-		await utimes(this.#file, now, now).catch(() => this.#write());
-	}
-
-	async #write(): Promise<void> {
-		if (this.#closed || this.#text === null) return;
-		const temporary = `${this.#file}${TEMPORARY}`;
-		try {
-			await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
-			await writeFile(temporary, this.#text, { mode: 0o600 });
-			await rename(temporary, this.#file);
-		} catch (error) {
-			throw unavailable(this.#name, error);
-		}
-	}
 }
 
 function openDatabase(file: string): DatabaseSync {
@@ -413,14 +307,6 @@ function isBusy(error: unknown): boolean {
 	);
 }
 
-function conflict(path: string): CorkboardError {
-	return new CorkboardError(
-		"CONFLICT",
-		`Somebody else has changed ${path} in the topology store. Look at it again, and try again.`,
-		{ details: { path } },
-	);
-}
-
 /** Nothing is wrong with what the store says: it is read as before. */
 function notWritable(
 	name: string,
@@ -441,13 +327,4 @@ function isNotWritable(error: unknown): boolean {
 	return typeof errcode === "number"
 		? [3, 8, 14].includes(errcode & 0xff)
 		: ["EROFS", "EACCES", "EPERM"].includes(String(code));
-}
-
-function unavailable(name: string, cause: unknown): CorkboardError {
-	const reason = cause instanceof Error ? cause.message : String(cause);
-	return new CorkboardError(
-		"UNAVAILABLE",
-		`The topology store ${name} does not answer: ${reason}`,
-		{ cause },
-	);
 }
