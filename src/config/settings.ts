@@ -164,7 +164,7 @@ const LIMITS = {
 	CORKBOARD_MAX_REQUESTS_IN_PROGRESS: fixed(
 		integer(1, 1_000_000),
 		500,
-		"GraphQL requests that one process carries out at a time; while its event loop is busy an eighth of that, and at least 64. More get 503 with `Retry-After` ([guarantees](limits.md#load))",
+		"GraphQL requests that one process carries out at a time, at most; it refuses others earlier where they would wait. They get 503 with `Retry-After` ([limits](limits.md#load))",
 	),
 	CORKBOARD_TRUST_PROXY: fixed(
 		proxies,

@@ -38,9 +38,9 @@ import {
 import type { StartSpan } from "./http/requestSpan.ts";
 import type { HttpStatus } from "./http/status.ts";
 import type { Ways } from "./http/ways.ts";
+import { Admission } from "./limits/admission.ts";
 import type { Budget } from "./limits/budget.ts";
 import { type RateLimit, registerRateLimit } from "./limits/rateLimit.ts";
-import { RequestsInProgress } from "./limits/requestsInProgress.ts";
 
 export interface ServerOptions {
 	/** The public schema, for validation and introspection. */
@@ -80,7 +80,7 @@ export interface ServerOptions {
 	readonly compression?: boolean;
 	readonly rateLimit?: RateLimit | null;
 	readonly requestIdHeader?: string | null;
-	/** GraphQL requests that this process carries out at a time, as `RequestsInProgress` takes it. Default: no limit. */
+	/** GraphQL requests that this process carries out at a time, as `Admission` takes them. Default: no limit. */
 	readonly maxRequestsInProgress?: number;
 	/** Limits what one viewer or address reads in a period; null for no limit. */
 	readonly budget?: Budget | null;
@@ -154,7 +154,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		allowedMethods: allowedMethods(options.graphiql),
 	});
 	const { app } = http;
-	const requestsInProgress = new RequestsInProgress(
+	const admission = new Admission(
 		options.maxRequestsInProgress ?? Number.POSITIVE_INFINITY,
 		http.refusals,
 	);
@@ -164,7 +164,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		registerHealth(http, {
 			checks: options.health,
 			ways,
-			requestsInProgress,
+			admission,
 			isOperator: async (authorization) =>
 				(await identifyBy(authorization)).isOperator,
 		});
@@ -177,7 +177,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 						explain: mode === "development" || hasOperators(operators),
 						identify: async (authorization) => identifyBy(authorization),
 					});
-		registerPage(app, page, requestsInProgress);
+		registerPage(app, page, admission);
 		const steps: StepOptions = {
 			...options,
 			identify: identifyBy,
@@ -211,7 +211,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				compression,
 				requestIdHeader,
 				rateLimit: options.rateLimit ?? null,
-				requestsInProgress,
+				admission,
 				executionMs: limits.executionMs,
 				sender: new ResponseSender({
 					log,

@@ -1,10 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../http/errorResponses.ts";
 import { GRAPHQL_PATH, isBrowser } from "../http/mediaType.ts";
-import {
-	NO_PLACE,
-	type RequestsInProgress,
-} from "../limits/requestsInProgress.ts";
+import { type Admission, NO_PLACE } from "../limits/admission.ts";
 
 /** Responds to a browser that opens `/graphql`. */
 export type PageHandler = (
@@ -16,13 +13,13 @@ export type PageHandler = (
 export function registerPage(
 	app: FastifyInstance,
 	page: PageHandler,
-	requestsInProgress: RequestsInProgress,
+	admission: Admission,
 ): void {
 	app.route({
 		method: ["GET", "POST"],
 		url: GRAPHQL_PATH,
 		async onRequest(_request, reply) {
-			if (requestsInProgress.isFull()) return sendError(reply, ...NO_PLACE);
+			if (admission.isFull()) return sendError(reply, ...NO_PLACE);
 		},
 		async handler(request, reply) {
 			// Another spelling of the path.

@@ -27,12 +27,10 @@ import {
 import { isGraphqlRequest, negotiatedType } from "../http/mediaType.ts";
 import { Remembered } from "../http/remembered.ts";
 import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
+import { type Admission, NO_PLACE } from "../limits/admission.ts";
+import { budgetKeyOf } from "../limits/budget.ts";
 import { RequestDeadline } from "../limits/deadline.ts";
 import { countRequest, type RateLimit } from "../limits/rateLimit.ts";
-import {
-	NO_PLACE,
-	type RequestsInProgress,
-} from "../limits/requestsInProgress.ts";
 import {
 	errorReply,
 	GraphqlRequest,
@@ -52,7 +50,7 @@ export interface HandlerOptions
 	readonly compression: boolean;
 	readonly requestIdHeader: string | null;
 	readonly rateLimit: RateLimit | null;
-	readonly requestsInProgress: RequestsInProgress;
+	readonly admission: Admission;
 	readonly executionMs: number;
 	readonly sender: ResponseSender;
 	/** Answers with an answer that was kept, before the body is parsed. */
@@ -71,8 +69,10 @@ export interface HandlerOptions
 export class GraphqlHandler implements FirstHandler {
 	readonly #options: HandlerOptions;
 	readonly #onArrival: readonly Step[];
-	/** Once the body is there. */
+	/** Once the body is there: what takes hardly any work. */
 	readonly #onRead: readonly Step[];
+	/** Once it is started. */
+	readonly #onStart: readonly Step[];
 	readonly #mediaTypes = new Remembered(negotiatedType);
 	readonly #encodings = new Remembered(encodingFor);
 
@@ -83,15 +83,16 @@ export class GraphqlHandler implements FirstHandler {
 			(request) => this.#count(request),
 			(request) => this.#checkHead(request),
 		];
-		const onRead: readonly (Step | null)[] = [
+		this.#onRead = [
 			(request) => this.#enter(request),
 			(request) => this.#identify(request),
-			options.reuse,
+			...(options.reuse === null ? [] : [options.reuse]),
+		];
+		this.#onStart = [
 			(request) => this.#parse(request),
-			options.runKnown,
+			...(options.runKnown === null ? [] : [options.runKnown]),
 			options.runByApollo,
 		];
-		this.#onRead = onRead.filter((step) => step !== null);
 	}
 
 	takes(message: IncomingMessage): boolean {
@@ -122,19 +123,47 @@ export class GraphqlHandler implements FirstHandler {
 		if (reply !== null) {
 			this.#finish(request, reply);
 		} else if (isGet || !hasBody(message.headers)) {
-			this.#finish(request, this.#take(request, this.#onRead));
+			this.#prepare(request);
 		} else {
 			this.#options.bodies.read(message, (error, bytes) => {
 				const refused = acceptBody(request, error, bytes);
-				this.#finish(request, refused ?? this.#take(request, this.#onRead));
+				if (refused !== null) this.#finish(request, refused);
+				else this.#prepare(request);
 			});
 		}
 	}
 
+	#prepare(request: GraphqlRequest): void {
+		const reply = this.#take(request, this.#onRead);
+		if (isPromise(reply)) reply.then((late) => this.#awaitStart(request, late));
+		else this.#awaitStart(request, reply);
+	}
+
+	#awaitStart(request: GraphqlRequest, reply: Reply | null): void {
+		if (reply !== null) {
+			this.#finish(request, reply);
+			return;
+		}
+		const { admission, addressOf } = this.#options;
+		const { sender, message, response } = request;
+		const viewer = sender === null || "error" in sender ? null : sender.viewer;
+		const key = budgetKeyOf(viewer, () => addressOf(message));
+		const refuse = () => this.#finish(request, refusal(request, ...NO_PLACE));
+		admission.awaitStart(key, {
+			start: () => {
+				request.startedFor = key;
+				// Nobody reads what the reply of a client that has left says.
+				if (response.destroyed) refuse();
+				else this.#finish(request, this.#take(request, this.#onStart));
+			},
+			refuse,
+		});
+	}
+
 	#finish(request: GraphqlRequest, reply: MaybePromise<Reply | null>): void {
-		const { log, sender, requestsInProgress } = this.#options;
+		const { log, sender, admission } = this.#options;
 		const end = () => {
-			if (request.isInProgress) requestsInProgress.leave();
+			if (request.isInProgress) admission.leave(request.startedFor);
 		};
 		const fail = (bug: unknown) => {
 			internalError(bug, log);
@@ -152,7 +181,7 @@ export class GraphqlHandler implements FirstHandler {
 		}
 	}
 
-	/** The reply of the first step that has one; of those once the body is there, the last has. Neither throws nor rejects. */
+	/** The reply of the first step that has one; of those once it is started, the last has. Neither throws nor rejects. */
 	#take(
 		request: GraphqlRequest,
 		steps: readonly Step[],
@@ -192,10 +221,10 @@ export class GraphqlHandler implements FirstHandler {
 
 	/** Rejects by the state of the process, before any work is done. */
 	#arrive(request: GraphqlRequest): Reply | null {
-		const { shutdown, trustProxy, requestsInProgress } = this.#options;
+		const { shutdown, trustProxy, admission } = this.#options;
 		const error = arrivalError(request.message, shutdown, trustProxy);
 		if (error !== null) return refusal(request, ...error);
-		return requestsInProgress.isFull() ? refusal(request, ...NO_PLACE) : null;
+		return admission.isFull() ? refusal(request, ...NO_PLACE) : null;
 	}
 
 	/** Counts it towards the rate limit of its address. */
@@ -231,9 +260,9 @@ export class GraphqlHandler implements FirstHandler {
 
 	/** Takes a place among those in progress: only now, as clients may send slowly. */
 	#enter(request: GraphqlRequest): Reply | null {
-		const { requestsInProgress, executionMs } = this.#options;
-		if (requestsInProgress.isFull()) return refusal(request, ...NO_PLACE);
-		requestsInProgress.enter();
+		const { admission, executionMs } = this.#options;
+		if (admission.isFull()) return refusal(request, ...NO_PLACE);
+		admission.enter();
 		request.isInProgress = true;
 		request.deadline = new RequestDeadline(
 			request.response,

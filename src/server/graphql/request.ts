@@ -42,6 +42,8 @@ export class GraphqlRequest {
 	answerKey: string | null = null;
 	/** Whether it has a place among those in progress. */
 	isInProgress = false;
+	/** The key of its sender, once it was started. */
+	startedFor: string | null = null;
 	/** Whether the connection ends after the response: more of the body may come. */
 	isLast = false;
 	outcome: RequestOutcome = NO_OPERATION;

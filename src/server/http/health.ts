@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Admission } from "../limits/admission.ts";
 import type { HttpApp } from "./httpApp.ts";
 import type { Ways } from "./ways.ts";
 
@@ -56,16 +57,12 @@ export function registerHealth(
 	options: {
 		readonly checks: HealthChecks;
 		readonly ways: Ways;
-		readonly requestsInProgress: {
-			readonly count: number;
-			/** How many the process takes now. */
-			readonly limit: number;
-		};
+		readonly admission: Pick<Admission, "count" | "waiting" | "limit">;
 		/** By the Authorization header. */
 		readonly isOperator: (authorization: string) => Promise<boolean>;
 	},
 ): void {
-	const { checks, ways, requestsInProgress, isOperator } = options;
+	const { checks, ways, admission, isOperator } = options;
 
 	async function maySeeHosts(request: FastifyRequest): Promise<boolean> {
 		if (isLoopback(request)) return true;
@@ -96,8 +93,9 @@ export function registerHealth(
 							...(await checks.report()),
 							requests: ways,
 							inProgress: {
-								requests: requestsInProgress.count,
-								limit: requestsInProgress.limit,
+								requests: admission.count,
+								waiting: admission.waiting,
+								limit: admission.limit,
 							},
 						}
 					: {}),

@@ -44,7 +44,7 @@ async function startWith(isReady: () => Promise<boolean>) {
 const PROXIED = { "x-forwarded-for": "203.0.113.7" };
 
 const NONE = { short: 0, reused: 0, long: 0 };
-const IDLE = { requests: 0, limit: null };
+const IDLE = { requests: 0, waiting: 0, limit: null };
 
 suite("/health/live", () => {
 	test("is 200 while the process runs, ready or not", async () => {

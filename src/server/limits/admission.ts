@@ -1,0 +1,233 @@
+import type { Refusals } from "../http/refusals.ts";
+
+/** What a request gets that is not carried out. */
+export const NO_PLACE = [
+	"UNAVAILABLE",
+	"The server has as many requests in progress as it may. Retry in 1 s.",
+] as const;
+
+/** A request that would wait longer for its start is refused at once. Milliseconds. */
+const MOST_WAIT_MS = 100;
+/** How long one turn of the event loop starts requests. Milliseconds. */
+const START_MS = 3;
+/** How long a turn may take, before only one request is started in it. Milliseconds. */
+const TURN_MS = 10;
+/** Of the places that others leave, the part that one sender may take. */
+const SHARE = 7 / 8;
+/** Requests wait for so long before one is refused: what comes at once, after a pause, is carried out. Milliseconds. */
+const PATIENCE_MS = 25;
+/** The time from one start to the next is that of about so many latest starts. */
+const LATEST_STARTS = 100;
+
+/** A request that waits for its start. Exactly one of the two is called. */
+export interface Candidate {
+	start(): void;
+	refuse(): void;
+}
+
+/** All requests of one viewer, or of one address. */
+interface Sender {
+	readonly key: string;
+	/** Requests that were started and have not ended. */
+	running: number;
+	readonly waiting: Candidate[];
+}
+
+/**
+ * Decides which requests a process carries out, and when each is started.
+ *
+ * A request first takes one of the `limit` places, from the last byte of its
+ * body to the first of its response: neither a client that sends slowly nor one
+ * that reads slowly takes one. What is known without work is answered then.
+ * Everything else waits for its start. A turn of the event loop starts requests
+ * for a few milliseconds, after it has gone on with what came back from caches
+ * and databases, so that a turn stays short however many requests arrive.
+ *
+ * While more arrive than are started, the senders take turns, and as many wait
+ * as will be started within a tenth of a second, by the measured time from one
+ * start to the next. One more is refused at once: the newest of the sender who
+ * has most waiting.
+ */
+export class Admission {
+	readonly limit: number;
+	readonly #refusals: Refusals;
+	readonly #now: () => number;
+	readonly #inNextTurn: (call: () => void) => void;
+	readonly #senders = new Map<string, Sender>();
+	/** Those of whom a request waits, in the order in which they have their turn. */
+	readonly #queue: Sender[] = [];
+	#count = 0;
+	#waiting = 0;
+	/** Calls of `#startNext` that are to come in this turn, and in the next. */
+	#callsNow = 0;
+	#callsNext = 0;
+	#started = 0;
+	#startsUntil = 0;
+	/** When a turn first left requests waiting, and when the last one did; null where none waits. */
+	#waitingSince: number | null = null;
+	#stoppedAt = 0;
+	/** Since then, of the latest starts: their number, and the time from one to the next, together. */
+	#latestStarts = 0;
+	#latestMs = 0;
+
+	constructor(
+		limit: number,
+		refusals: Refusals,
+		/** In milliseconds. */
+		now: () => number = () => performance.now(),
+		inNextTurn: (call: () => void) => void = setImmediate,
+	) {
+		this.limit = limit;
+		this.#refusals = refusals;
+		this.#now = now;
+		this.#inNextTurn = inNextTurn;
+	}
+
+	/** Requests that have a place. */
+	get count(): number {
+		return this.#count;
+	}
+
+	/** Those of them that were not started yet. */
+	get waiting(): number {
+		return this.#waiting;
+	}
+
+	/** Whether there is no place; counted as a refusal then. */
+	isFull(): boolean {
+		if (this.#count < this.limit) return false;
+		this.#refusals.count("requests");
+		return true;
+	}
+
+	/** Takes a place. */
+	enter(): void {
+		this.#count++;
+	}
+
+	/** Gives a place back: of a request that was started, with the key of its sender. */
+	leave(key: string | null): void {
+		this.#count--;
+		const sender = key === null ? undefined : this.#senders.get(key);
+		if (sender === undefined) return;
+		sender.running--;
+		this.#forget(sender);
+	}
+
+	/** Starts a request that has a place when it is its sender's turn, or refuses it. */
+	awaitStart(key: string, candidate: Candidate): void {
+		const sender = this.#senderOf(key);
+		const others = this.#count - 1 - sender.running - sender.waiting.length;
+		const own = Math.ceil((this.limit - others) * SHARE);
+		if (sender.running + sender.waiting.length >= own) {
+			this.#forget(sender);
+			this.#refuse(candidate);
+			return;
+		}
+		if (sender.waiting.push(candidate) === 1) this.#queue.push(sender);
+		this.#waiting++;
+		this.#callNext();
+		this.#refuseLate();
+	}
+
+	/** Those that Node calls in one turn run one after the other, each with the promises that it resolved. */
+	readonly #startNext = (): void => {
+		if (this.#callsNow === 0) this.#beginTurn();
+		this.#callsNow--;
+		if (
+			this.#waiting > 0 &&
+			(this.#started === 0 || this.#now() < this.#startsUntil)
+		) {
+			this.#started++;
+			this.#takeNext().start();
+		}
+		if (this.#callsNow === 0) this.#endTurn();
+	};
+
+	#callNext(): void {
+		if (this.#callsNext >= this.#waiting) return;
+		this.#callsNext++;
+		this.#inNextTurn(this.#startNext);
+	}
+
+	#beginTurn(): void {
+		const now = this.#now();
+		if (this.#waitingSince === null) this.#stoppedAt = now;
+		const others = now - this.#stoppedAt;
+		this.#startsUntil = now + Math.min(START_MS, TURN_MS - others);
+		this.#callsNow = this.#callsNext;
+		this.#callsNext = 0;
+		this.#started = 0;
+	}
+
+	#endTurn(): void {
+		if (this.#waiting === 0) {
+			this.#waitingSince = null;
+			this.#latestStarts = 0;
+			this.#latestMs = 0;
+			return;
+		}
+		const now = this.#now();
+		this.#waitingSince ??= now;
+		this.#latestStarts += this.#started;
+		this.#latestMs += now - this.#stoppedAt;
+		if (this.#latestStarts > LATEST_STARTS) {
+			this.#latestStarts /= 2;
+			this.#latestMs /= 2;
+		}
+		this.#stoppedAt = now;
+		while (this.#callsNext < this.#waiting) this.#callNext();
+	}
+
+	/** Refuses one if the last would be started too late. */
+	#refuseLate(): void {
+		const isStanding =
+			this.#waitingSince !== null &&
+			this.#now() - this.#waitingSince > PATIENCE_MS;
+		const msPerStart = this.#latestMs / this.#latestStarts;
+		if (isStanding && this.#waiting * msPerStart > MOST_WAIT_MS) {
+			this.#refuseOne();
+		}
+	}
+
+	/** The first of the sender whose turn it is. */
+	#takeNext(): Candidate {
+		const sender = this.#queue.shift() as Sender;
+		const candidate = sender.waiting.shift() as Candidate;
+		if (sender.waiting.length > 0) this.#queue.push(sender);
+		sender.running++;
+		this.#waiting--;
+		return candidate;
+	}
+
+	#refuseOne(): void {
+		const longest = this.#queue.reduce((most, sender) =>
+			sender.waiting.length > most.waiting.length ? sender : most,
+		);
+		const candidate = longest.waiting.pop() as Candidate;
+		this.#waiting--;
+		if (longest.waiting.length === 0) {
+			this.#queue.splice(this.#queue.indexOf(longest), 1);
+			this.#forget(longest);
+		}
+		this.#refuse(candidate);
+	}
+
+	#refuse(candidate: Candidate): void {
+		this.#refusals.count("requests");
+		candidate.refuse();
+	}
+
+	#senderOf(key: string): Sender {
+		let sender = this.#senders.get(key);
+		if (sender === undefined) {
+			sender = { key, running: 0, waiting: [] };
+			this.#senders.set(key, sender);
+		}
+		return sender;
+	}
+
+	#forget({ key, running, waiting }: Sender): void {
+		if (running === 0 && waiting.length === 0) this.#senders.delete(key);
+	}
+}

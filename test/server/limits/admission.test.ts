@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { FastifyBaseLogger } from "fastify";
+import { Refusals } from "../../../src/server/http/refusals.ts";
+import { Admission } from "../../../src/server/limits/admission.ts";
+import { openSocket, postText } from "../../helpers/rawSocket.ts";
+import { startToy } from "../../helpers/toyServer.ts";
+import { until } from "../../helpers/until.ts";
+
+suite("a process with as many requests in progress as allowed", () => {
+	async function startHolding(limit = 3) {
+		const held: (() => void)[] = [];
+		const toy = await startToy({
+			maxRequestsInProgress: limit,
+			async execute() {
+				await new Promise<void>((resolve) => held.push(resolve));
+				return { data: { hello: "" } };
+			},
+		});
+		const running = Array.from({ length: limit }, () =>
+			toy.post({ query: "{ hello }" }),
+		);
+		await until("the operations", () => held.length === limit);
+		return {
+			toy,
+			running,
+			held: () => held.length,
+			release() {
+				for (const end of held.splice(0)) end();
+			},
+			[Symbol.asyncDispose]: () => toy.server.close(),
+		};
+	}
+
+	test("answers 503 with Retry-After to others, and its health checks as ever", async () => {
+		await using full = await startHolding();
+		const { toy } = full;
+		const response = await toy.post(
+			{ query: "{ hello }" },
+			{ accept: "application/graphql-response+json" },
+		);
+		assert.equal(response.status, 503);
+		assert.equal(response.headers.get("retry-after"), "1");
+		assert.equal(
+			response.headers.get("content-type"),
+			"application/graphql-response+json; charset=utf-8",
+		);
+		assert.deepEqual(await response.json(), {
+			errors: [
+				{
+					message:
+						"The server has as many requests in progress as it may. Retry in 1 s.",
+					extensions: { code: "UNAVAILABLE" },
+				},
+			],
+		});
+		for (const path of ["live", "ready"]) {
+			const health = await fetch(`${toy.server.url}/health/${path}`);
+			assert.equal(health.status, 200);
+		}
+		full.release();
+		for (const answer of full.running) {
+			assert.equal((await answer).status, 200);
+		}
+	});
+
+	test("has places again when they end, also by errors and disconnects", async () => {
+		await using full = await startHolding();
+		const { toy } = full;
+		full.release();
+		await Promise.all(full.running);
+		for (let round = 0; round < 4; round++) {
+			const invalid = await toy.post({ query: "{ nothing }" });
+			assert.equal(invalid.status, 200);
+			const denied = await toy.post(
+				{ query: "{ hello }" },
+				{ authorization: "Bearer none" },
+			);
+			assert.equal(denied.status, 401);
+			const unknown = await toy.post({ documentId: "none" });
+			assert.equal(unknown.status, 400);
+		}
+		for (let n = 0; n < 3; n++) {
+			using socket = await openSocket(toy.server.url);
+			socket.write(postText("{ hello }"));
+			await until("its operation", () => full.held() === n + 1);
+		}
+		// Once the operations are aborted, whether or not they end by themselves.
+		await until("three places", async () => {
+			const statuses = await Promise.all(
+				["{ a }", "{ b }", "{ c }"].map(
+					async (query) => (await toy.post({ query })).status,
+				),
+			);
+			return statuses.every((status) => status === 200);
+		});
+	});
+
+	test("is not filled by clients that send or read slowly", async () => {
+		await using toy = await startToy({ maxRequestsInProgress: 1 });
+		const slow = await Promise.all(
+			Array.from({ length: 3 }, () => openSocket(toy.server.url)),
+		);
+		for (const socket of slow) socket.write(postText("{ hello }").slice(0, -1));
+		await fetch(`${toy.server.url}/health/live`);
+		const response = await toy.post({ query: "{ hello }" });
+		assert.equal(response.status, 200);
+		for (const socket of slow) {
+			socket.write("}");
+			await until("a response", () => socket.statuses()[0] === 200);
+			socket[Symbol.dispose]();
+		}
+	});
+
+	test("says so in the log once a second at most", async () => {
+		await using full = await startHolding();
+		const { toy } = full;
+		const began = performance.now();
+		for (let n = 0; n < 50; n++) await toy.post({ query: "{ hello }" });
+		const overloads = () => toy.lines.filter(({ msg }) => msg === "overload");
+		const counted = () =>
+			overloads().reduce((sum, { requests }) => sum + Number(requests), 0);
+		await until("all counted", () => counted() === 50);
+		const seconds = (performance.now() - began) / 1_000;
+		assert.ok(overloads().length <= seconds + 1);
+		full.release();
+		await Promise.all(full.running);
+	});
+});
+
+/** A process whose clock and whose turns of the event loop are ours. */
+function openAdmission(limit = Number.POSITIVE_INFINITY) {
+	let now = 0;
+	const calls: (() => void)[] = [];
+	const log = { warn() {} } as unknown as FastifyBaseLogger;
+	const admission = new Admission(
+		limit,
+		new Refusals(log),
+		() => now,
+		(call) => calls.push(call),
+	);
+	const started: string[] = [];
+	const refused: string[] = [];
+	return {
+		admission,
+		started,
+		refused,
+		pass(ms: number) {
+			now += ms;
+		},
+		/** A request of `key` whose start takes so long. */
+		send(key: string, ms = 1) {
+			admission.enter();
+			admission.awaitStart(key, {
+				start() {
+					started.push(key);
+					now += ms;
+				},
+				refuse() {
+					refused.push(key);
+					admission.leave(null);
+				},
+			});
+		},
+		/** One turn of the event loop, in which others take so long first. */
+		turn(othersMs = 0) {
+			now += othersMs;
+			for (const call of calls.splice(0)) call();
+		},
+		end(key: string) {
+			admission.leave(key);
+		},
+	};
+}
+
+suite("the admission of requests", () => {
+	test("starts all that came in one turn, if that takes no time", () => {
+		const { send, turn, started, admission } = openAdmission();
+		for (let n = 0; n < 1_000; n++) send("anybody", 0.001);
+		assert.equal(started.length, 0, "what came back goes first");
+		turn();
+		assert.equal(started.length, 1_000);
+		assert.equal(admission.waiting, 0);
+	});
+
+	test("starts requests for 3 ms of a turn, and the rest in the next ones", () => {
+		const { send, turn, started } = openAdmission();
+		for (let n = 0; n < 10; n++) send("anybody", 1);
+		for (const sum of [3, 6, 9, 10]) {
+			turn();
+			assert.equal(started.length, sum);
+		}
+	});
+
+	test("starts one in a turn that took 10 ms for others, and fewer in one that took 8", () => {
+		const { send, turn, started } = openAdmission();
+		for (let n = 0; n < 10; n++) send("anybody", 1);
+		turn();
+		assert.equal(started.length, 3);
+		turn(10);
+		assert.equal(started.length, 4);
+		turn(8);
+		assert.equal(started.length, 6);
+	});
+
+	test("starts one however long the one before it took", () => {
+		const { send, turn, started } = openAdmission();
+		for (let n = 0; n < 3; n++) send("anybody", 500);
+		for (const sum of [1, 2, 3]) {
+			turn();
+			assert.equal(started.length, sum);
+		}
+	});
+
+	test("refuses nothing of what comes at once after a pause", () => {
+		const { send, turn, started, refused } = openAdmission();
+		for (let n = 0; n < 400; n++) send("anybody", 1);
+		for (let n = 0; n < 200; n++) turn();
+		assert.equal(started.length, 400);
+		assert.deepEqual(refused, []);
+	});
+
+	test("refuses at once what would wait longer than a tenth of a second", () => {
+		const { send, turn, started, refused, admission } = openAdmission();
+		// Twice as many as it can start.
+		let most = 0;
+		for (let n = 0; n < 400; n++) {
+			for (let each = 0; each < 6; each++) send("anybody", 1);
+			turn();
+			if (n > 100) most = Math.max(most, admission.waiting);
+		}
+		assert.ok(started.length >= 1_200, `${started.length} were started`);
+		assert.ok(most > 80 && most <= 106, `${most} waited`);
+		assert.ok(refused.length > 1_000);
+	});
+
+	test("counts the time that others take into what it can start", () => {
+		const { send, turn, refused, admission } = openAdmission();
+		let most = 0;
+		for (let n = 0; n < 400; n++) {
+			for (let each = 0; each < 6; each++) send("anybody", 1);
+			turn(7);
+			if (n > 100) most = Math.max(most, admission.waiting);
+		}
+		// 3 in 10 ms, so 30 in 100.
+		assert.ok(most > 20 && most <= 37, `${most} waited`);
+		assert.ok(refused.length > 1_000);
+	});
+
+	test("lets senders take turns, and refuses the one with most that wait", () => {
+		const { send, turn, started, refused } = openAdmission();
+		let sent = 0;
+		for (let n = 0; n < 400; n++) {
+			for (let each = 0; each < 9; each++) send("flood", 1);
+			if (n % 10 === 0) {
+				send(`light ${n}`, 1);
+				sent++;
+			}
+			turn();
+			const isLate = (key: string) => !started.includes(key);
+			assert.ok(n % 10 !== 0 || !isLate(`light ${n}`), "in the same turn");
+		}
+		assert.equal(started.filter((key) => key !== "flood").length, sent);
+		assert.deepEqual(new Set(refused), new Set(["flood"]));
+	});
+
+	test("leaves an eighth of the places to others than one sender", () => {
+		const { admission, send, turn, started, refused, end } = openAdmission(80);
+		for (let n = 0; n < 79; n++) send("flood", 0);
+		turn();
+		assert.equal(started.length, 70);
+		assert.equal(refused.length, 9);
+		assert.equal(admission.count, 70);
+		send("another", 0);
+		turn();
+		assert.equal(started.at(-1), "another");
+		send("flood", 0);
+		assert.equal(refused.length, 10);
+		end("flood");
+		end("flood");
+		send("flood", 0);
+		turn();
+		assert.equal(started.at(-1), "flood");
+	});
+
+	test("gives one sender all places where there are few", () => {
+		for (const limit of [1, 3, 7]) {
+			const { send, turn, started } = openAdmission(limit);
+			for (let n = 0; n < limit; n++) send("anybody", 0);
+			turn();
+			assert.equal(started.length, limit);
+		}
+	});
+});
