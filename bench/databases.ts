@@ -28,6 +28,8 @@ export interface Databases extends AsyncDisposable {
 
 export interface Fleet {
 	readonly mysql: Server;
+	/** All hosts of shards: `mysql` is the first of them. */
+	readonly hosts: readonly Server[];
 	readonly memcached: Server;
 	readonly redis: Server;
 	readonly topologyFile: string;
@@ -36,6 +38,8 @@ export interface Fleet {
 export async function startDatabases(options: {
 	/** Of the fleet. */
 	readonly shards: number;
+	/** Hosts of the fleet. Default: one. */
+	readonly hosts?: number;
 	readonly fleet: boolean;
 	readonly mysql: boolean;
 	readonly postgres: boolean;
@@ -48,7 +52,13 @@ export async function startDatabases(options: {
 		return server;
 	};
 	const starting = [
-		options.fleet ? own(startMysql({ args: MYSQL_OPTIONS })) : null,
+		options.fleet
+			? Promise.all(
+					Array.from({ length: options.hosts ?? 1 }, () =>
+						own(startMysql({ args: MYSQL_OPTIONS })),
+					),
+				)
+			: null,
 		options.fleet
 			? own(startMemcached({ args: [`--memory-limit=${BUFFER_MB}`] }))
 			: null,
@@ -60,14 +70,18 @@ export async function startDatabases(options: {
 	] as const;
 	// Waited for also where one fails, so that the others are stopped.
 	await Promise.allSettled(starting);
-	const [shards, memcached, redis, mysql, postgres] =
+	const [hosts, memcached, redis, mysql, postgres] =
 		await Promise.all(starting);
 	let fleet: Fleet | null = null;
-	if (shards !== null && memcached !== null && redis !== null) {
+	const [first] = hosts ?? [];
+	if (hosts && first && memcached !== null && redis !== null) {
 		const topologyFile = join(options.folder, "topology.json");
-		const topology = topologyOf(shards.url, options.shards);
+		const topology = topologyOf(
+			hosts.map(({ url }) => url),
+			options.shards,
+		);
 		await writeFile(topologyFile, JSON.stringify(topology), { mode: 0o600 });
-		fleet = { mysql: shards, memcached, redis, topologyFile };
+		fleet = { mysql: first, hosts, memcached, redis, topologyFile };
 	}
 	const owned = stack.move();
 	return {
@@ -83,13 +97,19 @@ export function fleetOf({ fleet }: Pick<Databases, "fleet">): Fleet {
 	return fleet;
 }
 
-/** Two ranges, as a fleet has several, on one host. */
-export function topologyOf(primary: string, shards: number): Topology {
-	const half = shards / 2;
-	const ranges = [
-		{ range: [0, half - 1] as const, primary },
-		{ range: [half, shards - 1] as const, primary },
-	];
+/** Two ranges at least, as a fleet has several, on these hosts in turn. */
+export function topologyOf(
+	primaries: readonly string[],
+	shards: number,
+): Topology {
+	const count = Math.max(2, primaries.length);
+	const ranges = Array.from({ length: count }, (_, n) => ({
+		range: [
+			Math.floor((n * shards) / count),
+			Math.floor(((n + 1) * shards) / count) - 1,
+		] as const,
+		primary: primaries[n % primaries.length] as string,
+	}));
 	return {
 		version: 1,
 		shards: ranges.map((range) => ({ ...range, open: true })),

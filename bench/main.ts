@@ -14,6 +14,10 @@ await runNamedProgram("bench", {
 		about: "what a setting or a change adds to the CPU of a request",
 		load: () => import("./pairs.ts"),
 	},
+	overload: {
+		about: "what clients get from a server that is asked for too much",
+		load: () => import("./overload/main.ts"),
+	},
 	feed: {
 		about: "home feeds: fan-out, lag, pages, disk",
 		load: () => import("./feed/main.ts"),

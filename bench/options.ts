@@ -26,6 +26,8 @@ export interface Options {
 	readonly scale: number;
 	readonly seed: number;
 	readonly shards: number;
+	/** MySQL servers that hold them. */
+	readonly hosts: number;
 	/** An import file to use instead of a generated graph. */
 	readonly graph: string | null;
 	/** Another checkout of Corkboard to measure. */
@@ -96,6 +98,7 @@ export function readOptions(args: readonly string[]): Options {
 		scale: numberOf("scale", values.scale, quick ? 0.02 : 0.1),
 		seed: numberOf("seed", values.seed, 1),
 		shards,
+		hosts: 1,
 		graph: values.graph ?? null,
 		root: values.root ?? null,
 		sections:

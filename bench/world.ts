@@ -81,6 +81,7 @@ export async function createWorld(
 	const databases = stack.use(
 		await startDatabases({
 			shards: options.shards,
+			hosts: options.hosts,
 			fleet: stores.some((store) => store !== "sqlite"),
 			mysql: uses("mysql"),
 			postgres: uses("postgres"),

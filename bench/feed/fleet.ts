@@ -70,7 +70,9 @@ export async function startFeedFleet(
 		{ mode: 0o600 },
 	);
 	const files = {
-		databases: { fleet: { mysql, memcached, redis, topologyFile } },
+		databases: {
+			fleet: { mysql, hosts: [mysql], memcached, redis, topologyFile },
+		},
 		dataFolder: folder,
 		documents: folder,
 	};

@@ -59,7 +59,7 @@ export async function countRequests(): Promise<GuardTable> {
 	const [mysql] = services.mysql;
 	await writeFile(
 		topology,
-		JSON.stringify(topologyOf(mysql?.url ?? "", SHARDS)),
+		JSON.stringify(topologyOf([mysql?.url ?? ""], SHARDS)),
 	);
 	await writeFile(
 		documents,

@@ -5,12 +5,10 @@
  */
 import { connect, type Socket } from "node:net";
 import type { LoadRequest, LoadResult } from "./messages.ts";
+import { ResponseReader } from "./responseReader.ts";
 
 /** A request without a response for so long is an error, and the last one. */
 const RESPONSE_LIMIT_MS = 20_000;
-const HEAD_END = Buffer.from("\r\n\r\n");
-const LAST_CHUNK = Buffer.from("0\r\n\r\n");
-const ERRORS = Buffer.from('"errors":');
 
 const sets = new Map<string, readonly Buffer[]>();
 
@@ -35,7 +33,7 @@ export async function sendLoad(load: LoadRequest): Promise<LoadResult> {
 		new Promise<void>((resolve) => {
 			let at = 0;
 			const socket = connect({ port: load.port, host: "127.0.0.1" });
-			const reader = new ResponseReader((status, length, text) => {
+			const reader = new ResponseReader(({ status, length, errors: text }) => {
 				latencies.push(performance.now() - at);
 				bytes += length;
 				if (status !== 200 || text !== null) {
@@ -89,65 +87,6 @@ export async function sendLoad(load: LoadRequest): Promise<LoadResult> {
 
 function keepOpen(socket: Socket): void {
 	socket.setKeepAlive(true);
-}
-
-/** `errors`: the beginning of a body with errors. */
-type OnResponse = (
-	status: number,
-	length: number,
-	errors: string | null,
-) => void;
-
-/** Finds the end of each response; one at a time is under way. */
-class ResponseReader {
-	readonly #onResponse: OnResponse;
-	#head: Buffer = Buffer.alloc(0);
-	#status = 0;
-	/** Of the body; -1 while the head is read, Infinity for a chunked body. */
-	#left = -1;
-	#length = 0;
-	#errors: string | null = null;
-	#tail: Buffer = Buffer.alloc(0);
-
-	constructor(onResponse: OnResponse) {
-		this.#onResponse = onResponse;
-	}
-
-	add(chunk: Buffer): void {
-		let body = chunk;
-		if (this.#left < 0) {
-			const all =
-				this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
-			const end = all.indexOf(HEAD_END);
-			if (end < 0) {
-				this.#head = all;
-				return;
-			}
-			const head = all.toString("latin1", 0, end);
-			this.#status = Number(head.slice(9, 12));
-			const [, length] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? [];
-			this.#left =
-				length === undefined ? Number.POSITIVE_INFINITY : Number(length);
-			this.#length = 0;
-			this.#errors = null;
-			body = all.subarray(end + 4);
-		}
-		this.#length += body.length;
-		if (this.#status !== 200 || body.includes(ERRORS)) {
-			this.#errors = body.toString().slice(0, 1_000);
-		}
-		if (this.#left === Number.POSITIVE_INFINITY) {
-			this.#tail = Buffer.concat([this.#tail.subarray(-5), body]);
-			if (!this.#tail.subarray(-5).equals(LAST_CHUNK)) return;
-			this.#tail = Buffer.alloc(0);
-		} else {
-			this.#left -= body.length;
-			if (this.#left > 0) return;
-		}
-		this.#left = -1;
-		this.#head = Buffer.alloc(0);
-		this.#onResponse(this.#status, this.#length, this.#errors);
-	}
 }
 
 if (import.meta.main) {

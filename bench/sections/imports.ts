@@ -31,7 +31,7 @@ export async function measureImports(
 		);
 		await writeFile(
 			topologyFile,
-			JSON.stringify(topologyOf(fresh.url, world.options.shards)),
+			JSON.stringify(topologyOf([fresh.url], world.options.shards)),
 		);
 		const files = {
 			...world.files,

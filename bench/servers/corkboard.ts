@@ -161,22 +161,22 @@ export async function readIds(
 		}
 		return ids;
 	}
-	const connection = await createConnection({
-		uri: fleetOf(databases).mysql.url,
-	});
-	try {
-		const [schemas] = await connection.query<RowDataPacket[]>(
-			"SELECT table_schema AS name FROM information_schema.tables WHERE table_name = 'lookups'",
-		);
-		for (const { name } of schemas) {
-			const [rows] = await connection.query<RowDataPacket[]>(
-				"SELECT `key`, CAST(id AS CHAR) AS id FROM ??.lookups WHERE name = 'import'",
-				[name],
+	for (const { url } of fleetOf(databases).hosts) {
+		const connection = await createConnection({ uri: url });
+		try {
+			const [schemas] = await connection.query<RowDataPacket[]>(
+				"SELECT table_schema AS name FROM information_schema.tables WHERE table_name = 'lookups'",
 			);
-			for (const { key, id } of rows) ids.set(String(key), String(id));
+			for (const { name } of schemas) {
+				const [rows] = await connection.query<RowDataPacket[]>(
+					"SELECT `key`, CAST(id AS CHAR) AS id FROM ??.lookups WHERE name = 'import'",
+					[name],
+				);
+				for (const { key, id } of rows) ids.set(String(key), String(id));
+			}
+		} finally {
+			connection.destroy();
 		}
-	} finally {
-		connection.destroy();
 	}
 	return ids;
 }

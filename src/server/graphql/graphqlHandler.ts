@@ -28,7 +28,6 @@ import { isGraphqlRequest, negotiatedType } from "../http/mediaType.ts";
 import { Remembered } from "../http/remembered.ts";
 import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
 import { type Admission, NO_PLACE } from "../limits/admission.ts";
-import { budgetKeyOf } from "../limits/budget.ts";
 import { RequestDeadline } from "../limits/deadline.ts";
 import { countRequest, type RateLimit } from "../limits/rateLimit.ts";
 import {
@@ -146,8 +145,8 @@ export class GraphqlHandler implements FirstHandler {
 		}
 		const { admission, addressOf } = this.#options;
 		const { sender, message, response } = request;
-		const viewer = sender === null || "error" in sender ? null : sender.viewer;
-		const key = budgetKeyOf(viewer, () => addressOf(message));
+		const isKnown = sender !== null && !("error" in sender);
+		const key = isKnown ? this.#keyOf(message) : addressOf(message);
 		const refuse = () => this.#finish(request, refusal(request, ...NO_PLACE));
 		admission.awaitStart(key, {
 			start: () => {
@@ -224,7 +223,14 @@ export class GraphqlHandler implements FirstHandler {
 		const { shutdown, trustProxy, admission } = this.#options;
 		const error = arrivalError(request.message, shutdown, trustProxy);
 		if (error !== null) return refusal(request, ...error);
-		return admission.isFull() ? refusal(request, ...NO_PLACE) : null;
+		return admission.isRefused(() => this.#keyOf(request.message))
+			? refusal(request, ...NO_PLACE)
+			: null;
+	}
+
+	/** Who sent it, if its token is valid. */
+	#keyOf(message: IncomingMessage): string {
+		return message.headers.authorization ?? this.#options.addressOf(message);
 	}
 
 	/** Counts it towards the rate limit of its address. */

@@ -12,12 +12,16 @@ const MOST_WAIT_MS = 100;
 const START_MS = 3;
 /** How long a turn may take, before only one request is started in it. Milliseconds. */
 const TURN_MS = 10;
+/** More refusals in one turn are made as the requests arrive, before their senders are identified: that takes a third of the time. */
+const LATE_REFUSALS = 10;
 /** Of the places that others leave, the part that one sender may take. */
 const SHARE = 7 / 8;
 /** Requests wait for so long before one is refused: what comes at once, after a pause, is carried out. Milliseconds. */
 const PATIENCE_MS = 25;
 /** The time from one start to the next is that of about so many latest starts. */
 const LATEST_STARTS = 100;
+/** A turn that took longer was one in which the process stood still, and says nothing of what it can start. Milliseconds. */
+const LONGEST_TURN_MS = 2 * TURN_MS;
 
 /** A request that waits for its start. Exactly one of the two is called. */
 export interface Candidate {
@@ -25,7 +29,7 @@ export interface Candidate {
 	refuse(): void;
 }
 
-/** All requests of one viewer, or of one address. */
+/** All requests with one token, or from one address. */
 interface Sender {
 	readonly key: string;
 	/** Requests that were started and have not ended. */
@@ -62,6 +66,8 @@ export class Admission {
 	#callsNow = 0;
 	#callsNext = 0;
 	#started = 0;
+	/** Since the last turn. */
+	#lateRefusals = 0;
 	#startsUntil = 0;
 	/** When a turn first left requests waiting, and when the last one did; null where none waits. */
 	#waitingSince: number | null = null;
@@ -91,6 +97,21 @@ export class Admission {
 	/** Those of them that were not started yet. */
 	get waiting(): number {
 		return this.#waiting;
+	}
+
+	/**
+	 * Whether a request that arrives will not be carried out; counted as a refusal
+	 * then. `key` says who sent it, as far as that is known.
+	 */
+	isRefused(key: () => string): boolean {
+		if (this.isFull()) return true;
+		if (this.#lateRefusals < LATE_REFUSALS || !this.#isCrowded()) return false;
+		const own = this.#senders.get(key())?.waiting.length ?? 0;
+		if (this.#queue.some(({ waiting }) => waiting.length > own + 1)) {
+			return false;
+		}
+		this.#refusals.count("requests");
+		return true;
 	}
 
 	/** Whether there is no place; counted as a refusal then. */
@@ -127,7 +148,10 @@ export class Admission {
 		if (sender.waiting.push(candidate) === 1) this.#queue.push(sender);
 		this.#waiting++;
 		this.#callNext();
-		this.#refuseLate();
+		if (this.#isCrowded()) {
+			this.#lateRefusals++;
+			this.#refuseOne();
+		}
 	}
 
 	/** Those that Node calls in one turn run one after the other, each with the promises that it resolved. */
@@ -158,6 +182,7 @@ export class Admission {
 		this.#callsNow = this.#callsNext;
 		this.#callsNext = 0;
 		this.#started = 0;
+		this.#lateRefusals = 0;
 	}
 
 	#endTurn(): void {
@@ -170,7 +195,7 @@ export class Admission {
 		const now = this.#now();
 		this.#waitingSince ??= now;
 		this.#latestStarts += this.#started;
-		this.#latestMs += now - this.#stoppedAt;
+		this.#latestMs += Math.min(now - this.#stoppedAt, LONGEST_TURN_MS);
 		if (this.#latestStarts > LATEST_STARTS) {
 			this.#latestStarts /= 2;
 			this.#latestMs /= 2;
@@ -179,15 +204,13 @@ export class Admission {
 		while (this.#callsNext < this.#waiting) this.#callNext();
 	}
 
-	/** Refuses one if the last would be started too late. */
-	#refuseLate(): void {
-		const isStanding =
+	/** Whether the last one that waits would be started too late. */
+	#isCrowded(): boolean {
+		return (
 			this.#waitingSince !== null &&
-			this.#now() - this.#waitingSince > PATIENCE_MS;
-		const msPerStart = this.#latestMs / this.#latestStarts;
-		if (isStanding && this.#waiting * msPerStart > MOST_WAIT_MS) {
-			this.#refuseOne();
-		}
+			this.#waiting * this.#latestMs > MOST_WAIT_MS * this.#latestStarts &&
+			this.#now() - this.#waitingSince > PATIENCE_MS
+		);
 	}
 
 	/** The first of the sender whose turn it is. */
@@ -200,9 +223,10 @@ export class Admission {
 		return candidate;
 	}
 
+	/** Of several with as many, the one that came last. */
 	#refuseOne(): void {
 		const longest = this.#queue.reduce((most, sender) =>
-			sender.waiting.length > most.waiting.length ? sender : most,
+			sender.waiting.length >= most.waiting.length ? sender : most,
 		);
 		const candidate = longest.waiting.pop() as Candidate;
 		this.#waiting--;

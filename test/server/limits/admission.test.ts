@@ -247,6 +247,60 @@ suite("the admission of requests", () => {
 		assert.ok(refused.length > 1_000);
 	});
 
+	test("takes a turn in which the process stood still for no measure", () => {
+		const { send, turn, refused } = openAdmission();
+		for (let n = 0; n < 300; n++) {
+			// What came meanwhile.
+			if (n % 100 === 50) for (let each = 0; each < 60; each++) send("a", 1);
+			for (let each = 0; each < 2; each++) send("a", 1);
+			turn(n % 100 === 50 ? 150 : 0);
+		}
+		assert.deepEqual(refused, []);
+	});
+
+	test("refuses the latest of senders who have as many that wait", () => {
+		const { send, turn, refused } = openAdmission();
+		for (let n = 0; n < 100; n++) {
+			for (let each = 0; each < 6; each++) {
+				const before = refused.length;
+				send(`${n} ${each}`, 1);
+				if (refused.length > before) {
+					assert.equal(refused.at(-1), `${n} ${each}`);
+				}
+			}
+			turn();
+		}
+		assert.ok(refused.length > 100);
+	});
+
+	test("refuses as they arrive, if it refused ten, who has as many waiting as anybody", () => {
+		const { send, turn, admission, refused } = openAdmission();
+		for (let n = 0; n < 100; n++) {
+			for (let each = 0; each < 6; each++) send("flood", 1);
+			turn();
+		}
+		assert.equal(
+			admission.isRefused(() => "flood"),
+			false,
+		);
+		const before = refused.length;
+		for (let n = 0; n < 13; n++) send("flood", 1);
+		assert.equal(refused.length, before + 10);
+		assert.equal(
+			admission.isRefused(() => "flood"),
+			true,
+		);
+		assert.equal(
+			admission.isRefused(() => "another"),
+			false,
+		);
+		turn();
+		assert.equal(
+			admission.isRefused(() => "flood"),
+			false,
+		);
+	});
+
 	test("lets senders take turns, and refuses the one with most that wait", () => {
 		const { send, turn, started, refused } = openAdmission();
 		let sent = 0;

@@ -1,0 +1,72 @@
+const HEAD_END = Buffer.from("\r\n\r\n");
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+const ERRORS = Buffer.from('"errors":');
+
+export interface ReadResponse {
+	readonly status: number;
+	/** The status line and the headers. */
+	readonly head: string;
+	/** Of the body. */
+	readonly length: number;
+	/** The beginning of a body with errors. */
+	readonly errors: string | null;
+}
+
+/** Finds the end of each response; one at a time is under way. */
+export class ResponseReader {
+	readonly #onResponse: (response: ReadResponse) => void;
+	#head: Buffer = Buffer.alloc(0);
+	#headText = "";
+	#status = 0;
+	/** Of the body; -1 while the head is read, Infinity for a chunked body. */
+	#left = -1;
+	#length = 0;
+	#errors: string | null = null;
+	#tail: Buffer = Buffer.alloc(0);
+
+	constructor(onResponse: (response: ReadResponse) => void) {
+		this.#onResponse = onResponse;
+	}
+
+	add(chunk: Buffer): void {
+		let body = chunk;
+		if (this.#left < 0) {
+			const all =
+				this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
+			const end = all.indexOf(HEAD_END);
+			if (end < 0) {
+				this.#head = all;
+				return;
+			}
+			const head = all.toString("latin1", 0, end);
+			this.#headText = head;
+			this.#status = Number(head.slice(9, 12));
+			const [, length] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? [];
+			this.#left =
+				length === undefined ? Number.POSITIVE_INFINITY : Number(length);
+			this.#length = 0;
+			this.#errors = null;
+			body = all.subarray(end + 4);
+		}
+		this.#length += body.length;
+		if (this.#status !== 200 || body.includes(ERRORS)) {
+			this.#errors = body.toString().slice(0, 1_000);
+		}
+		if (this.#left === Number.POSITIVE_INFINITY) {
+			this.#tail = Buffer.concat([this.#tail.subarray(-5), body]);
+			if (!this.#tail.subarray(-5).equals(LAST_CHUNK)) return;
+			this.#tail = Buffer.alloc(0);
+		} else {
+			this.#left -= body.length;
+			if (this.#left > 0) return;
+		}
+		this.#left = -1;
+		this.#head = Buffer.alloc(0);
+		this.#onResponse({
+			status: this.#status,
+			head: this.#headText,
+			length: this.#length,
+			errors: this.#errors,
+		});
+	}
+}

@@ -1,0 +1,61 @@
+import { request } from "node:http";
+
+const EVERY_MS = 200;
+const LIMIT_MS = 3_000;
+
+/** What somebody sees who asks for health and metrics all the time. */
+export interface Probed {
+	readonly path: string;
+	readonly asked: number;
+	/** Responses that were not 200. */
+	readonly bad: number;
+	/** The longest. Milliseconds. */
+	readonly ms: number;
+}
+
+/** Asks until it is stopped, on a new connection each time, as an orchestrator does. */
+export class Probes {
+	readonly #running: Promise<Probed>[];
+	#isOver = false;
+
+	constructor(urls: readonly string[]) {
+		this.#running = urls.map((url) => this.#run(new URL(url)));
+	}
+
+	stop(): Promise<readonly Probed[]> {
+		this.#isOver = true;
+		return Promise.all(this.#running);
+	}
+
+	async #run(url: URL): Promise<Probed> {
+		let asked = 0;
+		let bad = 0;
+		let most = 0;
+		while (!this.#isOver) {
+			const began = performance.now();
+			const status = await statusOf(url);
+			asked++;
+			if (status !== 200) bad++;
+			most = Math.max(most, performance.now() - began);
+			await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+		}
+		return { path: url.pathname, asked, bad, ms: most };
+	}
+}
+
+/** 0 where nothing came in time. */
+function statusOf(url: URL): Promise<number> {
+	return new Promise((resolve) => {
+		const asking = request(
+			url,
+			{ agent: false, timeout: LIMIT_MS },
+			(response) => {
+				response.resume();
+				response.on("end", () => resolve(response.statusCode ?? 0));
+			},
+		);
+		asking.on("timeout", () => asking.destroy());
+		asking.on("error", () => resolve(0));
+		asking.end();
+	});
+}
