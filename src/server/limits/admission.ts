@@ -105,7 +105,7 @@ export class Admission {
 	 */
 	isRefused(key: () => string): boolean {
 		if (this.isFull()) return true;
-		if (this.#lateRefusals < LATE_REFUSALS || !this.#isCrowded()) return false;
+		if (this.#lateRefusals < LATE_REFUSALS || !this.#isCrowded(1)) return false;
 		const own = this.#senders.get(key())?.waiting.length ?? 0;
 		if (this.#queue.some(({ waiting }) => waiting.length > own + 1)) {
 			return false;
@@ -148,7 +148,7 @@ export class Admission {
 		if (sender.waiting.push(candidate) === 1) this.#queue.push(sender);
 		this.#waiting++;
 		this.#callNext();
-		if (this.#isCrowded()) {
+		if (this.#isCrowded(0)) {
 			this.#lateRefusals++;
 			this.#refuseOne();
 		}
@@ -204,11 +204,12 @@ export class Admission {
 		while (this.#callsNext < this.#waiting) this.#callNext();
 	}
 
-	/** Whether the last one that waits would be started too late. */
-	#isCrowded(): boolean {
+	/** Whether the last one that waits, with so many more, would be started too late. */
+	#isCrowded(more: number): boolean {
 		return (
 			this.#waitingSince !== null &&
-			this.#waiting * this.#latestMs > MOST_WAIT_MS * this.#latestStarts &&
+			(this.#waiting + more) * this.#latestMs >
+				MOST_WAIT_MS * this.#latestStarts &&
 			this.#now() - this.#waitingSince > PATIENCE_MS
 		);
 	}
