@@ -3,13 +3,10 @@
  * it carries, and for how long after. An open loop: clients do not wait for
  * each other.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { reservePort } from "../../test/services/port.ts";
 import { countOf, numberOf, UsageError } from "../../tools/namedProgram.ts";
 import { fleetOf } from "../databases.ts";
-import { answerOf } from "../load/answerOf.ts";
 import { readOptions } from "../options.ts";
 import { Progress } from "../progress.ts";
 import { describeMachine } from "../results.ts";
@@ -29,6 +26,7 @@ import {
 } from "./mix.ts";
 import { type Probed, Probes } from "./probes.ts";
 import { line, recovery, type Summary, summarize } from "./report.ts";
+import { sendOpenLoad } from "./sendOpenLoad.ts";
 
 const PARTS = [
 	"load",
@@ -48,7 +46,6 @@ const PATIENCE_MS = 5_000;
 const LIGHT = 50;
 /** Requests that are spelled; then the same come again. */
 const MOST_REQUESTS = 30_000;
-const SENDER = join(import.meta.dirname, "sender.ts");
 
 export const usage = `usage: npm run bench -- overload [options]
 
@@ -202,24 +199,14 @@ function clients(
 	};
 }
 
-async function load(
+function load(
 	{ port }: { readonly port: number },
 	all: readonly Clients[],
 ): Promise<readonly OpenResult[]> {
-	const child: ChildProcess = fork(SENDER, { serialization: "advanced" });
-	try {
-		moveToOtherCores(child.pid as number);
-		const seconds = Math.max(
-			...all.map(({ phases }) =>
-				phases.reduce((sum, phase) => sum + phase.seconds, 0),
-			),
-		);
-		child.send({ port, patienceMs: PATIENCE_MS, clients: all });
-		const results = await answerOf(child, (seconds + 60) * 1_000);
-		return results as readonly OpenResult[];
-	} finally {
-		child.kill("SIGKILL");
-	}
+	return sendOpenLoad(
+		{ port, patienceMs: PATIENCE_MS, clients: all },
+		moveToOtherCores,
+	);
 }
 
 /** Signed-in viewers at these rates, and probes beside them. */

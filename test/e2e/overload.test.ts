@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { after, before, suite, test } from "node:test";
+import type { Clients, OpenResult } from "../../bench/overload/messages.ts";
+import { Probes } from "../../bench/overload/probes.ts";
+import { summarize } from "../../bench/overload/report.ts";
+import { sendOpenLoad } from "../../bench/overload/sendOpenLoad.ts";
+import { type Served, serve } from "../helpers/program.ts";
+import { postText } from "../helpers/rawSocket.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const SPIKE_SECONDS = 2;
+const QUIET_SECONDS = 6;
+
+/** No two are the same, so that none gets the answer of another. */
+const requests = Array.from({ length: 20_000 }, (_, n) =>
+	postText(
+		`{ of${n}: __typename interests(first: 5) { nodes { id name pins(first: 10) { nodes { id details board { name owner { username } } } } } } }`,
+	),
+);
+
+// The short form of `npm run bench -- overload`.
+suite("a server that is asked for several times what it carries", () => {
+	const folder = temporaryFolder();
+	let served: Served;
+	before(async () => {
+		served = await serve({
+			CORKBOARD_DATA: folder.path,
+			CORKBOARD_MODE: "production",
+			CORKBOARD_DEMO: "on",
+			CORKBOARD_SECRET: "a test on this machine alone needs no secret",
+		});
+	});
+	after(async () => {
+		await served[Symbol.asyncDispose]();
+		folder[Symbol.dispose]();
+	});
+
+	const load = (
+		connections: number,
+		phases: Clients["phases"],
+	): Promise<readonly OpenResult[]> =>
+		sendOpenLoad({
+			port: Number(new URL(served.url).port),
+			patienceMs: 5_000,
+			clients: [
+				{
+					name: "clients",
+					address: "127.0.0.1",
+					connections,
+					phases,
+					requests,
+					seed: 1,
+				},
+			],
+		});
+
+	test("answers some, refuses the others in time, and is as before afterwards", async () => {
+		await load(16, [{ seconds: 2, rate: null }]);
+		const closed = await load(16, [{ seconds: 2, rate: null }]);
+		const { good: carried, firstError } = summarize(closed, 0, 2);
+		assert.ok(carried > 5, `${carried} a second: ${firstError}`);
+		const base = carried / 4;
+		const probes = new Probes([`${served.url}/health/live`]);
+		const results = await load(300, [
+			{ seconds: SPIKE_SECONDS, rate: carried * 4 },
+			{ seconds: QUIET_SECONDS, rate: base },
+		]);
+		const [live] = await probes.stop();
+		const spike = summarize(results, 0, SPIKE_SECONDS);
+		const last = summarize(
+			results,
+			SPIKE_SECONDS + QUIET_SECONDS / 2,
+			SPIKE_SECONDS + QUIET_SECONDS,
+		);
+		const what = JSON.stringify({ carried, spike, last, live });
+		assert.ok(spike.counts.refused > 0, what);
+		assert.equal(spike.counts.refusedWithout, 0, what);
+		assert.equal(spike.counts.late, 0, what);
+		assert.equal(spike.counts.failed, 0, what);
+		assert.ok(spike.good > carried / 10, what);
+		assert.ok(last.good > last.offered * 0.9, what);
+		assert.equal(live?.bad, 0, what);
+	});
+});
