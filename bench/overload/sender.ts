@@ -14,7 +14,7 @@ import {
 	type Outcome,
 } from "./messages.ts";
 
-const SWEEP_MS = 20;
+const CHECK_MS = 20;
 const RECONNECT_MS = 10;
 /** Time for the last responses. */
 const CONNECT_MS = 500;
@@ -92,7 +92,7 @@ class Sending {
 
 	async run(): Promise<OpenResult> {
 		const random = seededRandom(this.#clients.seed);
-		const sweeping = setInterval(() => this.#sweep(), SWEEP_MS);
+		const checking = setInterval(() => this.#giveUp(), CHECK_MS);
 		this.#began = performance.now();
 		let from = this.#began;
 		for (const { seconds, rate } of this.#clients.phases) {
@@ -112,9 +112,9 @@ class Sending {
 			performance.now() < deadline &&
 			(this.#busy.size > 0 || this.#queue.length > 0)
 		) {
-			await sleep(SWEEP_MS);
+			await sleep(CHECK_MS);
 		}
-		clearInterval(sweeping);
+		clearInterval(checking);
 		for (const connection of this.#all) connection.end();
 		return {
 			name: this.#clients.name,
@@ -211,7 +211,7 @@ class Sending {
 	}
 
 	/** Clients that have waited long enough. */
-	#sweep(): void {
+	#giveUp(): void {
 		const oldest = performance.now() - this.#patienceMs;
 		for (const connection of this.#busy) {
 			if ((connection.asked as Asked).at < oldest) {

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Admission } from "../limits/admission.ts";
 import type { HttpApp } from "./httpApp.ts";
 import type { Ways } from "./ways.ts";
 
@@ -57,7 +56,12 @@ export function registerHealth(
 	options: {
 		readonly checks: HealthChecks;
 		readonly ways: Ways;
-		readonly admission: Pick<Admission, "count" | "waiting" | "limit">;
+		/** Of GraphQL requests: those in progress, those of them that wait for their start, and how many there may be. */
+		readonly admission: {
+			readonly count: number;
+			readonly waiting: number;
+			readonly limit: number;
+		};
 		/** By the Authorization header. */
 		readonly isOperator: (authorization: string) => Promise<boolean>;
 	},
