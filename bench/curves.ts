@@ -79,7 +79,7 @@ async function* shapes(
 		},
 		(text) => progress.say(text),
 		signal,
-		graph,
+		{ graph },
 	);
 	const followers = mostFollowing(graph);
 	for (const variant of CURVE_ROWS) {

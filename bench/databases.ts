@@ -1,5 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createConnection } from "mysql2/promise";
+import { loadOwnModel } from "../src/app/model.ts";
+import { leastSettings } from "../src/storage/mysql/driver/serverLimits.ts";
+import {
+	MOD_SHARD_TABLES,
+	shardTables,
+} from "../src/storage/statements/tables.ts";
 import type { Topology } from "../src/topology/types.ts";
 import { startMemcached } from "../test/services/memcached.ts";
 import { startMysql } from "../test/services/mysql.ts";
@@ -10,10 +17,11 @@ import { moveToOtherCores } from "./servers/cores.ts";
 
 /** The same for every database: all data fits. */
 const BUFFER_MB = 512;
+const CONNECTIONS = 1_000;
 const MYSQL_OPTIONS = [
 	`--innodb-buffer-pool-size=${BUFFER_MB}M`,
 	"--innodb-redo-log-capacity=512M",
-	"--max-connections=1000",
+	`--max-connections=${CONNECTIONS}`,
 	"--local-infile=1",
 ];
 
@@ -51,11 +59,12 @@ export async function startDatabases(options: {
 		moveToOtherCores(server.pid);
 		return server;
 	};
+	const hostCount = options.hosts ?? 1;
 	const starting = [
 		options.fleet
 			? Promise.all(
-					Array.from({ length: options.hosts ?? 1 }, () =>
-						own(startMysql({ args: MYSQL_OPTIONS })),
+					Array.from({ length: hostCount }, () =>
+						own(startForShards(Math.ceil(options.shards / hostCount))),
 					),
 				)
 			: null,
@@ -91,6 +100,31 @@ export async function startDatabases(options: {
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }
+
+/** As docs/how-to/install.md says for so many shards. */
+async function startForShards(shards: number): Promise<Server> {
+	const { model } = loadOwnModel();
+	const tables = shards * (shardTables(model).length + MOD_SHARD_TABLES.length);
+	const { table_open_cache: open, ...settings } = leastSettings(tables, {
+		instances: CACHE_INSTANCES,
+		connections: CONNECTIONS,
+	});
+	const args = [
+		...MYSQL_OPTIONS,
+		`--table-open-cache-instances=${CACHE_INSTANCES}`,
+		...Object.entries(settings).map(
+			([name, value]) => `--${name.replaceAll("_", "-")}=${value}`,
+		),
+	];
+	const server = await startMysql({ args });
+	const connection = await createConnection({ uri: server.url });
+	// At its start, a server lowers it to what this machine lets it open.
+	await connection.query(`SET GLOBAL table_open_cache = ${open}`);
+	await connection.end();
+	return server;
+}
+
+const CACHE_INSTANCES = 4;
 
 export function fleetOf({ fleet }: Pick<Databases, "fleet">): Fleet {
 	if (fleet === null) throw new Error("No fleet was started.");

@@ -38,6 +38,10 @@ await runNamedProgram("bench", {
 		about: "how long an enqueue waits while disk is given back",
 		load: () => import("./queue/rotation.ts"),
 	},
+	density: {
+		about: "what more shards on a MySQL host cost",
+		load: () => import("./density/main.ts"),
+	},
 	capacity: {
 		about:
 			"the tables of bench/results/capacity.md, from the inputs in its source",

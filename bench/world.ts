@@ -41,12 +41,24 @@ export interface World extends AsyncDisposable {
 	keyOf(variant: VariantName, id: string): string;
 }
 
+/** What a benchmark of its own has otherwise. */
+interface Given {
+	/** Instead of the one that the options name. */
+	readonly graph?: Graph | null;
+	/** Settings of every Corkboard. */
+	readonly env?: Readonly<Record<string, string>>;
+	/** Around the import, when the servers of the stores run. */
+	readonly around?: (
+		files: CorkboardFiles,
+		load: () => Promise<void>,
+	) => Promise<void>;
+}
+
 export async function createWorld(
 	options: Options,
 	say: (text: string) => void,
 	signal: AbortSignal,
-	/** Instead of the one that the options name. */
-	given: Graph | null = null,
+	{ graph: given = null, env = {}, around = (_, load) => load() }: Given = {},
 ): Promise<World> {
 	await using stack = new AsyncDisposableStack();
 	const folder = await mkdtemp(join(tmpdir(), "corkboard-bench-"));
@@ -102,6 +114,7 @@ export async function createWorld(
 		databases,
 		dataFolder: join(folder, "data"),
 		documents,
+		env,
 		...(options.root !== null && { root: options.root }),
 	};
 	say(`importing ${lines} lines`);
@@ -112,14 +125,16 @@ export async function createWorld(
 	};
 	const onMysql = stores.some((store) => store !== "sqlite");
 	// As an operator would at first: the caches are empty and nobody reads yet.
-	const loaded = await Promise.allSettled([
-		onMysql ? importInto("mysql") : undefined,
-		stores.includes("sqlite") ? importInto("sqlite") : undefined,
-		loadPeers(folder, databases, signal),
-	]);
-	for (const outcome of loaded) {
-		if (outcome.status === "rejected") throw outcome.reason;
-	}
+	await around(files, async () => {
+		const loaded = await Promise.allSettled([
+			onMysql ? importInto("mysql") : undefined,
+			stores.includes("sqlite") ? importInto("sqlite") : undefined,
+			loadPeers(folder, databases, signal),
+		]);
+		for (const outcome of loaded) {
+			if (outcome.status === "rejected") throw outcome.reason;
+		}
+	});
 	say(`loaded in ${((performance.now() - began) / 1_000).toFixed(0)} s`);
 	const fleetIds = onMysql ? await readIds("mysql", files) : new Map();
 	const sqliteIds = stores.includes("sqlite")

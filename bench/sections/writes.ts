@@ -5,7 +5,7 @@ import type { World } from "../world.ts";
 import { type Actor, ActorRequests, actorsOf, MUTATIONS } from "./actors.ts";
 import { firstOf } from "./reads.ts";
 
-const CONNECTIONS = [1, 16];
+const CONNECTIONS: readonly number[] = [1, 16];
 const PREPARED = 8_000;
 
 const KINDS = ["createPin", "followUser", "likePin"] as const;
@@ -27,9 +27,10 @@ export class Writes {
 		round: number,
 		variants: readonly VariantName[],
 		signal: AbortSignal,
+		each = CONNECTIONS,
 	): AsyncGenerator<Cell> {
 		for (const question of KINDS) {
-			for (const connections of CONNECTIONS) {
+			for (const connections of each) {
 				for (const variant of variants) {
 					signal.throwIfAborted();
 					const set = `${variant} ${question}`;

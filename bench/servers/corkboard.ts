@@ -32,13 +32,15 @@ export interface CorkboardFiles {
 	/** Of the embedded store. */
 	readonly dataFolder: string;
 	readonly documents: string;
+	/** Settings besides those of the store. */
+	readonly env?: Readonly<Record<string, string>>;
 	/** Another checkout to run, with its own packages; null: this one. */
 	readonly root?: string;
 }
 
 export function environmentOf(
 	store: StoreName,
-	{ databases, dataFolder }: CorkboardFiles,
+	{ databases, dataFolder, env = {} }: CorkboardFiles,
 ): Readonly<Record<string, string>> {
 	const common = {
 		CORKBOARD_SECRET: SECRET,
@@ -49,10 +51,15 @@ export function environmentOf(
 		CORKBOARD_MAX_REQUESTS_IN_PROGRESS: "2000",
 	};
 	if (store === "sqlite") {
-		return { ...common, CORKBOARD_DATA: dataFolder, CORKBOARD_DEMO: "off" };
+		return {
+			...common,
+			CORKBOARD_DATA: dataFolder,
+			CORKBOARD_DEMO: "off",
+			...env,
+		};
 	}
 	const { topologyFile, memcached, redis } = fleetOf(databases);
-	const fleet = { ...common, CORKBOARD_TOPOLOGY: topologyFile };
+	const fleet = { ...common, CORKBOARD_TOPOLOGY: topologyFile, ...env };
 	if (store === "mysql") return fleet;
 	return {
 		...fleet,
@@ -98,17 +105,27 @@ export function startCorkboard(
 }
 
 /** Runs `import` on a store, and answers how many seconds it took. */
-async function importGraph(
+function importGraph(
 	store: StoreName,
 	file: string,
 	files: CorkboardFiles,
 	signal: AbortSignal,
 ): Promise<number> {
 	if (store === "sqlite") mkdirSync(files.dataFolder, { recursive: true });
+	return runCommand(store, ["import", file], files, signal);
+}
+
+/** Runs a command on a store, and answers how many seconds it took. Rejects where it fails. */
+export async function runCommand(
+	store: StoreName,
+	args: readonly string[],
+	files: CorkboardFiles,
+	signal: AbortSignal,
+): Promise<number> {
 	const began = performance.now();
 	await promisify(execFile)(
 		process.execPath,
-		[join(files.root ?? ROOT, LAUNCH), "import", file],
+		[join(files.root ?? ROOT, LAUNCH), ...args],
 		{
 			env: {
 				PATH: process.env.PATH,

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
+import { densityTable } from "../../bench/density/main.ts";
 import type { QueueResults } from "../../bench/queue/report.ts";
 import type { Results } from "../../bench/results.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -68,6 +69,28 @@ describe("the benchmark", () => {
 					code === 2 && /knows no nobody/.test(stderr) && /usage:/.test(stderr),
 			);
 		}
+	});
+});
+
+describe("the benchmark of density", () => {
+	it("shows each fleet's figures, and how the last differs from the one with 32 shards", () => {
+		const figures = { "init, s": 2 };
+		const measured = [8, 32, 512].map((shards) => ({
+			...{ shards, code: "this", minutes: 1 },
+			figures: shards === 512 ? { "init, s": 6 } : figures,
+		}));
+		assert.equal(
+			densityTable(measured),
+			"| | 8 | 32 | 512 | 512 ÷ 32 |\n|---|---:|---:|---:|---:|\n| init, s | 2 | 2 | 6 | 3 |",
+		);
+	});
+
+	it("refuses a number of shards that is not even", async () => {
+		await assert.rejects(
+			promisify(execFile)(process.execPath, [MAIN, "density", "--shards", "3"]),
+			({ code, stderr }: { code: number; stderr: string }) =>
+				code === 2 && /--shards must be even numbers/.test(stderr),
+		);
 	});
 });
 
