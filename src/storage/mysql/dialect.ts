@@ -1,27 +1,61 @@
+import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
+import { type Batch, type Question, question } from "../statements/batch.ts";
 import {
 	type Dialect,
+	type MadeValue,
 	namesOf,
 	type Select,
-	type StatementValue,
 } from "../statements/dialect.ts";
-import { type CommonKind, selectsOf } from "../statements/reads.ts";
+import { type CommonKind, resultsOf, selectsOf } from "../statements/reads.ts";
 import type { ReadKey, ReadResult } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
-import type { Value } from "./driver/mysql2Connection.ts";
+import type {
+	Result,
+	Row,
+	Value,
+	WriteResult,
+} from "./driver/mysql2Connection.ts";
+import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
 import { unionAll } from "./sqlFragment.ts";
 
-/** All shards of a host are read over one connection. Ids come as text, and all other numbers as what they are. */
+/**
+ * All shards of a host are read over one connection. Ids come as text, and all
+ * other numbers as what they are. What the program made is spelled out: the
+ * client searches the whole text for the place of a value, and its escaping
+ * costs more than all else of a long list.
+ */
 export const MYSQL: Dialect<Shard> = {
+	maxRows: 500,
+	literal: spelled,
+	forUpdate: "FOR UPDATE",
 	table: ({ database }, name) => tableIn(database, name),
 	name: (name) => `\`${name}\``,
 	index: (name) => `FORCE INDEX (${name === "primary" ? "PRIMARY" : name})`,
+	// VALUES() and not a row alias, which MariaDB does not have.
+	orSet: (_, columns) =>
+		`ON DUPLICATE KEY UPDATE ${columns.map((column) => `${column} = VALUES(${column})`).join(", ")}`,
+	orKeep: (_, column) => `ON DUPLICATE KEY UPDATE ${column} = ${column}`,
 	id: (column) => column,
 	number: (expression) => expression,
 	isIn: (column, values) => ({ text: `${column} IN (?)`, values: [values] }),
+	isOneOf: (column, values) => ({
+		text: `${column} IN (${spelledList(values)})`,
+		values: [],
+	}),
+	// Grouped by list: every server uses the index for `from = … AND to IN (…)`, but not for pairs.
+	hasEnds: (edges) => ({
+		text: [...Map.groupBy(edges, ({ from }) => from)]
+			.map(
+				([from, some]) =>
+					`(from_id = ${spelledList([from])} AND to_id IN (${spelledList(some.map(({ to }) => to))}))`,
+			)
+			.join(" OR "),
+		values: [],
+	}),
 	// Spelled out: the optimizer does not use the key for a comparison of row values.
 	isAfter: ([first, second], [one, two]) => ({
 		text: `((${first} = ? AND ${second} > ?) OR ${first} > ?)`,
@@ -29,27 +63,112 @@ export const MYSQL: Dialect<Shard> = {
 	}),
 };
 
+const NAME = /^[\w.]+$/;
+const DIGITS = /^[0-9]{1,20}$/;
+
+export function spelled(value: MadeValue): string {
+	if (typeof value === "bigint") return value.toString();
+	if (typeof value === "number" && Number.isSafeInteger(value))
+		return `${value}`;
+	if (typeof value === "string" && NAME.test(value)) return `'${value}'`;
+	throw new TypeError(
+		`A statement spells out integers, ids and names of the model, got ${JSON.stringify(value)}.`,
+	);
+}
+
+/** `1, 2`: integers, and ids, which are digits already. */
+export function spelledList(values: Iterable<number | Id>): string {
+	const list = [...values];
+	for (const value of list) {
+		const isFine =
+			typeof value === "number"
+				? Number.isSafeInteger(value)
+				: DIGITS.test(value);
+		if (!isFine) {
+			throw new TypeError(
+				`A list of integers and ids has ${JSON.stringify(value)}.`,
+			);
+		}
+	}
+	return list.join(", ");
+}
+
+/** The SELECTs as one statement, and what gives each its rows. One alone needs no number. */
+function together(questions: readonly Question[]): {
+	readonly sql: Sql;
+	readonly use: (rows: readonly Row[]) => void;
+} {
+	const [only] = questions;
+	const isAlone = questions.length === 1 && only !== undefined;
+	const sql = unionAll(
+		namesOf(questions.map(({ name }) => name)),
+		questions.map(({ columns, rest, values }, part) => ({
+			text: `SELECT ${isAlone ? "" : `${part} AS part, `}${columns.join(", ")} ${rest}`,
+			values: values as readonly Value[],
+		})),
+	);
+	return {
+		sql,
+		use(rows) {
+			if (isAlone) {
+				only.use(rows);
+				return;
+			}
+			const parts = questions.map((): Row[] => []);
+			for (const [part, ...row] of rows) parts[Number(part)]?.push(row);
+			for (const [part, { use }] of questions.entries()) {
+				use(parts[part] ?? []);
+			}
+		},
+	};
+}
+
+/** The statements of a batch, and what uses the result of each. */
+export function statementsOf({ steps }: Batch<Shard>): readonly {
+	readonly sql: Sql;
+	readonly use: (result: Result) => void;
+	readonly reads: boolean;
+}[] {
+	// Statements of one shard need no number: it is that of the transaction.
+	const namesShards = new Set(steps.map(({ place }) => place)).size > 1;
+	return steps.map((step) => {
+		const shard = namesShards ? { shard: step.place.number } : {};
+		if ("write" in step) {
+			const { write, use } = step;
+			return {
+				reads: false,
+				sql: { ...write, values: write.values as readonly Value[], ...shard },
+				use(result) {
+					const { affectedRows, insertId } = result as WriteResult;
+					use({ affected: affectedRows, firstId: Number(insertId) });
+				},
+			};
+		}
+		const { sql, use } = together(step.questions);
+		return {
+			reads: true,
+			sql: { ...sql, ...shard },
+			use: (result) => use(result as readonly Row[]),
+		};
+	});
+}
+
 /** The rows of several shards of one host, in one statement. */
 export async function selectAll<Result>(
 	host: Host,
 	selects: readonly Select<Result>[],
 	options: QueryOptions,
 ): Promise<readonly (readonly Result[])[]> {
-	const rows = await host.rows(
-		unionAll(
-			namesOf(selects.map(({ name }) => name)),
-			selects.map(({ columns, rest, values }, part) => ({
-				text: `SELECT ${part} AS part, ${columns.join(", ")} ${rest}`,
-				values: values as readonly Value[],
-			})),
+	const results = selects.map((): readonly Result[] => []);
+	const { sql, use } = together(
+		selects.map((select, part) =>
+			question(select, (some) => {
+				results[part] = some;
+			}),
 		),
-		options,
 	);
-	const parts = selects.map((): (readonly StatementValue[])[] => []);
-	for (const [part, ...row] of rows) {
-		parts[Number(part)]?.push(row as StatementValue[]);
-	}
-	return selects.map(({ read }, part) => read(parts[part] ?? []));
+	use(await host.rows(sql, options));
+	return results;
 }
 
 /** Keys of one host in one statement. */
@@ -62,12 +181,10 @@ export async function readCommon<K extends CommonKind>(
 ): Promise<readonly ReadResult<K>[]> {
 	const parts = selectsOf(kind, MYSQL, model, keys);
 	const selects = parts.map(({ select }) => select);
-	const read = await selectAll(host, selects, options);
-	const results = new Array<ReadResult<K>>(keys.length);
-	for (const [part, { at }] of parts.entries()) {
-		for (const [nth, index] of at.entries()) {
-			results[index] = read[part]?.[nth] as ReadResult<K>;
-		}
-	}
-	return results;
+	const read =
+		selects.length === 0 ? [] : await selectAll(host, selects, options);
+	return resultsOf<K>(
+		keys.length,
+		parts.map(({ at }, part) => ({ at, results: read[part] ?? [] })),
+	);
 }

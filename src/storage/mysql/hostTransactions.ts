@@ -2,20 +2,21 @@ import type { Model } from "../../model/types.ts";
 import type { RetryReason, WriteTrace } from "../../trace.ts";
 import type { Deadline } from "../../util/deadline.ts";
 import { publishRetry } from "../diagnostics.ts";
+import type { ShardTransaction } from "../statements/lockedRows.ts";
+import type {
+	GroupOutcomes,
+	TransactionOutcome,
+} from "../statements/transaction.ts";
 import type { Transaction } from "../storage.ts";
 import { type FailureKind, StorageFailure } from "../storageFailure.ts";
 import type { Host } from "./driver/host.ts";
 import { conflictReason, isOfOneDatabase } from "./driver/toStorageFailure.ts";
 import { mergeTraces } from "./mergeTraces.ts";
-import {
-	type GroupOutcomes,
-	runTransactionGroup,
-	type ShardTransaction,
-	type TransactionOutcome,
-} from "./transaction.ts";
+import type { Shard } from "./shards.ts";
+import { runTransactionGroup } from "./transaction.ts";
 
 /** A transaction that was asked for. */
-export interface HostJob extends ShardTransaction {
+export interface HostJob extends ShardTransaction<Shard> {
 	readonly trace: WriteTrace | undefined;
 	readonly limit: Deadline;
 }

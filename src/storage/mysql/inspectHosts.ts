@@ -9,6 +9,7 @@ import {
 	type OutboxReport,
 	type Replication,
 } from "../hostReport.ts";
+import { chunks } from "../statements/dialect.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import { missingTables, tablesByHost } from "./createTables.ts";
 import { tableIn } from "./ddl.ts";
@@ -16,7 +17,7 @@ import { Host, type HostLimits } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
 import { readSettings } from "./driver/serverLimits.ts";
 import { addressOf } from "./serverAddress.ts";
-import { chunks, type Shard, type ShardMap } from "./shards.ts";
+import type { Shard, ShardMap } from "./shards.ts";
 import { unionAll } from "./sqlFragment.ts";
 
 /** Time for all hosts, however much they are asked. Milliseconds. */

@@ -40,10 +40,8 @@ import type { Host, HostLimits } from "./driver/host.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import { reportTableCaches } from "./driver/serverLimits.ts";
 import { inspectHosts, settingsOfHosts } from "./inspectHosts.ts";
-import { compareAndSetLookups, LOOKUPS } from "./lookups.ts";
-import { readEdges } from "./mappings.ts";
+import { compareAndSetLookups } from "./lookups.ts";
 import { MergedReads } from "./mergedReads.ts";
-import { readObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
 	recordFailedDeliveries,
@@ -71,6 +69,7 @@ const OBJECTS = 500;
 const SCANS = 100;
 const EDGES = 500;
 const ENTRIES = 500;
+const LOOKUPS = 500;
 
 export interface MysqlLimits extends HostLimits {
 	/** Time for a transaction, with all its waits and retries. Milliseconds. */
@@ -252,12 +251,14 @@ class MysqlDriver implements Driver<Shard> {
 		scans: MergedReads<Scan, ScanResult>,
 	): Driver<Shard>["reads"] {
 		const objects = new MergedReads<Id, string | null>({
-			read: (host, keys, options) => readObjects(host, model, keys, options),
+			read: (host, keys, options) =>
+				readCommon("objects", model, host, keys, options),
 			maxKeys: OBJECTS,
 			rowsOf: () => 1,
 		});
 		const edges = new MergedReads<EdgeKey, Edge | null>({
-			read: readEdges,
+			read: (host, keys, options) =>
+				readCommon("edges", model, host, keys, options),
 			maxKeys: EDGES,
 			rowsOf: () => 1,
 		});

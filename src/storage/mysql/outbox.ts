@@ -1,38 +1,14 @@
-import type { JsonObject } from "../../util/json.ts";
 import { storedError } from "../order.ts";
+import { chunks } from "../statements/dialect.ts";
 import type { FailedDelivery, OutboxKey, OutboxPosition } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
-import { chunks, type Shard } from "./shards.ts";
-import { valuesOf } from "./sqlFragment.ts";
-import type { StatementBatch } from "./statementBatch.ts";
+import type { Shard } from "./shards.ts";
 
 /** Entries of one statement. */
 const ENTRIES = 500;
-
-/** `inserted` gets the rows' local ids, in the order of the entries. */
-export function insertOutboxEntries(
-	batch: StatementBatch,
-	{ database }: Shard,
-	entries: readonly JsonObject[],
-	now: number,
-	inserted: (locals: readonly number[]) => void,
-): void {
-	if (entries.length === 0) return;
-	const { text, values } = valuesOf(
-		entries.map((entry) => [JSON.stringify(entry), now]),
-	);
-	batch.run(
-		{
-			name: "insert outbox",
-			text: `INSERT INTO ${tableIn(database, "outbox")} (entry, ts) VALUES ${text}`,
-			values,
-		},
-		({ insertId }) => inserted(entries.map((_, at) => Number(insertId) + at)),
-	);
-}
 
 /** Of some shards of one host, in one round trip. */
 export async function deleteOutboxEntries(

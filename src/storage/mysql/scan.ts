@@ -1,7 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import { listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
-import { namesOf } from "../statements/dialect.ts";
+import { anyOf, type Clause, namesOf } from "../statements/dialect.ts";
 import {
 	type Edge,
 	type ListRow,
@@ -11,18 +11,13 @@ import {
 	type ScanResult,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
+import { MYSQL, spelled, spelledList } from "./dialect.ts";
 import type { Host } from "./driver/host.ts";
 import type { Row, Value } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
-import { isOneOf } from "./lists.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
-import {
-	digitsOf,
-	type Fragment,
-	quotedName,
-	unionAll,
-} from "./sqlFragment.ts";
+import { type Fragment, unionAll } from "./sqlFragment.ts";
 import { beatColumn } from "./standby/beats.ts";
 
 /** Instead of a scan's number: the row is a list's own, with its mapping. */
@@ -176,7 +171,7 @@ function statementOf(
 		for (const group of own) parts.push(headsOf(group));
 	}
 	for (const [{ database }, some] of counted) {
-		const { text, values } = isOneOf(some);
+		const { text, values } = areOf(some);
 		parts.push({
 			text: `SELECT ${LIST} AS part, NULL AS to_id, NULL AS sequence, NULL AS version,
 				count, last_sequence, epoch, from_id, mapping
@@ -196,6 +191,19 @@ function statementOf(
 	return unionAll(
 		`scan ${namesOf(scans.map(({ key }) => key.mapping.name))}`,
 		parts,
+	);
+}
+
+/** A condition on `lists` that uses its primary key. */
+function areOf(scans: readonly Scan[]): Clause {
+	return anyOf(
+		[...Map.groupBy(scans, ({ mapping }) => mapping.name)].map(
+			([name, some]) => {
+				const froms = some.map(({ from }) => from);
+				const { text, values } = MYSQL.isOneOf("from_id", froms);
+				return { text: `mapping = ${spelled(name)} AND ${text}`, values };
+			},
+		),
 	);
 }
 
@@ -220,10 +228,10 @@ function headsOf(group: ScanGroup): Fragment {
 		// The numbers of scans, ids and the limit are integers that the program made.
 		text: `SELECT scans.part, edges.to_id, edges.sequence, edges.version,
 				lists.count, lists.last_sequence, lists.epoch, NULL AS from_id, NULL AS mapping
-			FROM (VALUES ${group.map(({ part, scan: { from } }) => `ROW(${part}, ${digitsOf(from)})`).join(", ")})
+			FROM (VALUES ${group.map(({ part, scan: { from } }) => `ROW(${part}, ${spelledList([from])})`).join(", ")})
 				AS scans (part, from_id)
 			LEFT JOIN ${tableIn(shard.database, "lists")} AS lists
-				ON lists.from_id = scans.from_id AND lists.mapping = ${quotedName(mapping.name)}
+				ON lists.from_id = scans.from_id AND lists.mapping = ${spelled(mapping.name)}
 			LEFT JOIN LATERAL (
 				SELECT to_id, sequence, version
 				FROM ${tableIn(shard.database, mapping.table)} FORCE INDEX (PRIMARY)

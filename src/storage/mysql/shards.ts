@@ -86,12 +86,3 @@ export function only(shards: readonly number[], map: ShardMap): ShardMap {
 }
 
 export type KeyOnShard<Key> = KeyAt<Key, Shard>;
-
-export function chunks<Item>(
-	items: readonly Item[],
-	size: number,
-): readonly (readonly Item[])[] {
-	return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-		items.slice(index * size, (index + 1) * size),
-	);
-}

@@ -3,19 +3,17 @@ import type { Model } from "../../model/types.ts";
 import type { WriteTrace } from "../../trace.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { listName } from "../keys.ts";
+import type { ShardTransaction } from "../statements/lockedRows.ts";
+import { typeNamed } from "../statements/objects.ts";
+import type { TransactionOutcome } from "../statements/transaction.ts";
 import type { ListKey, Transaction, TransactionResult } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { checkTransaction } from "../transactionRules.ts";
 import type { Host } from "./driver/host.ts";
 import { type HostJob, HostTransactions } from "./hostTransactions.ts";
 import { LockQueue } from "./lockQueue.ts";
-import { typeNamed } from "./objects.ts";
 import type { Shard } from "./shards.ts";
-import {
-	isGroupable,
-	type ShardTransaction,
-	type TransactionOutcome,
-} from "./transaction.ts";
+import { isGroupable } from "./transaction.ts";
 
 /** Most transactions of one list, or of one object, that run as one database transaction. */
 const MAX_TOGETHER = 200;
@@ -63,7 +61,7 @@ export class TransactionQueue {
 			shard,
 			beside,
 			transaction,
-		}: ShardTransaction & { readonly transaction: Transaction<T> },
+		}: ShardTransaction<Shard> & { readonly transaction: Transaction<T> },
 		trace?: WriteTrace,
 	): Promise<TransactionResult<T>> {
 		checkTransaction(transaction);

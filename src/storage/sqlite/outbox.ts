@@ -1,13 +1,7 @@
 import type { StatementTrace } from "../../trace.ts";
-import type { JsonObject } from "../../util/json.ts";
 import { storedError } from "../order.ts";
 import type { FailedDelivery, OutboxKey, OutboxPosition } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
-
-const INSERT: Sql = {
-	name: "insert outbox",
-	text: "INSERT INTO outbox (entry, ts) VALUES (?, ?)",
-};
 
 const DELETE: Sql = {
 	name: "delete outbox",
@@ -29,15 +23,6 @@ const POSTPONE: Sql = {
 		FROM json_each(?) AS failure
 		WHERE local_id = failure.value->>0 AND next_attempt_at = failure.value->>1`,
 };
-
-/** Returns the row's local id. */
-export function insertOutboxEntry(
-	connection: SqliteConnection,
-	entry: JsonObject,
-	now: number,
-): number {
-	return connection.run(INSERT, [JSON.stringify(entry), now]).insertedAs;
-}
 
 export function deleteOutboxEntries(
 	connection: SqliteConnection,

@@ -11,6 +11,8 @@ import {
 } from "../hostReport.ts";
 import { startCall } from "../portCall.ts";
 import { Router } from "../router.ts";
+import { runNow } from "../statements/batch.ts";
+import { changeLookups } from "../statements/lookups.ts";
 import { type CommonKind, pendingEntries } from "../statements/reads.ts";
 import { WALKS } from "../statements/walks.ts";
 import type {
@@ -33,12 +35,9 @@ import type {
 } from "../storage.ts";
 import { createTables, missingTables, namesIn } from "./createTables.ts";
 import { modShardTables, shardTables } from "./ddl.ts";
-import { readCommon, SQLITE, selectFrom } from "./dialect.ts";
+import { execute, readCommon, SQLITE, selectFrom } from "./dialect.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
-import { changeLookups } from "./lookups.ts";
-import { mappingStatements, readEdges } from "./mappings.ts";
-import { objectStatements, readObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
 	recordFailedDeliveries,
@@ -46,7 +45,7 @@ import {
 } from "./outbox.ts";
 import { type ScanStatements, scanLists, scanStatements } from "./scan.ts";
 import { mapShardFiles, onFile } from "./shards.ts";
-import { type Statements, transact } from "./transaction.ts";
+import { transact } from "./transaction.ts";
 
 /**
  * Storage on SQLite: each shard is a file `db00000.sqlite` in the folder of its
@@ -85,7 +84,7 @@ class SqliteDriver implements Driver<FilePlace> {
 	readonly places: Driver<FilePlace>["places"];
 	readonly reads: Driver<FilePlace>["reads"];
 	readonly admin: StorageAdmin;
-	readonly #statements: Statements;
+	readonly #model: Model;
 
 	constructor(model: Model, topology: Topology, readOnly: boolean) {
 		this.readOnly = readOnly;
@@ -93,11 +92,7 @@ class SqliteDriver implements Driver<FilePlace> {
 			shards: placesOf(mapShardFiles(topology.shards, "db", readOnly)),
 			modShards: placesOf(mapShardFiles(topology.lookups, "mod", readOnly)),
 		};
-		this.#statements = {
-			model,
-			objects: objectStatements(model),
-			mappings: mappingStatements(model),
-		};
+		this.#model = model;
 		this.reads = this.#readsOf(model);
 		this.admin = this.#adminOf(model);
 	}
@@ -113,12 +108,12 @@ class SqliteDriver implements Driver<FilePlace> {
 	}
 
 	transact<T>(
-		{ host }: FilePlace,
+		place: FilePlace,
 		_: FilePlace | undefined,
 		transaction: Transaction<T>,
 		trace: WriteTrace | undefined,
 	): TransactionResult<T> {
-		return transact(host.writer, this.#statements, transaction, trace);
+		return transact(place.host.writer, this.#model, place, transaction, trace);
 	}
 
 	compareAndSetLookups(
@@ -126,7 +121,19 @@ class SqliteDriver implements Driver<FilePlace> {
 		some: readonly KeyAt<LookupChange, FilePlace>[],
 		trace: WriteTrace | undefined,
 	): readonly (LookupRow | null)[] {
-		return changeLookups(this.#statements.model, writer, some, trace);
+		const [first] = some;
+		if (first === undefined) return [];
+		const changes = changeLookups(
+			SQLITE,
+			this.#model,
+			first.shard,
+			keysOf(some),
+		);
+		// They share one transaction, and so one fsync.
+		return writer.transaction(
+			() => runNow(changes, (batch) => execute(writer, batch)),
+			trace,
+		);
 	}
 
 	pendingEntries(
@@ -146,8 +153,7 @@ class SqliteDriver implements Driver<FilePlace> {
 		last: WalkRow<K> | null,
 		limit: number,
 	): readonly WalkRow<K>[] {
-		const { model } = this.#statements;
-		const select = WALKS[kind](SQLITE, model, place, of, last, limit);
+		const select = WALKS[kind](SQLITE, this.#model, place, of, last, limit);
 		return selectFrom(place.host.reader, select);
 	}
 
@@ -184,7 +190,6 @@ class SqliteDriver implements Driver<FilePlace> {
 	}
 
 	#readsOf(model: Model): Driver<FilePlace>["reads"] {
-		const { objects, mappings } = this.#statements;
 		const scans = new Map(
 			[...model.mappings.values()].map((mapping) => [
 				mapping.name,
@@ -198,15 +203,11 @@ class SqliteDriver implements Driver<FilePlace> {
 				readCommon(name, model, reader, some, call?.trace),
 		});
 		return {
-			objects: kind((reader, ids, call) =>
-				readObjects(reader, objects, ids, call?.trace),
-			),
+			objects: common("objects"),
 			lists: kind((reader, some, call) =>
 				scanLists(reader, scansOf, some, call?.trace),
 			),
-			edges: kind((reader, some, call) =>
-				readEdges(reader, mappings, some, call?.trace),
-			),
+			edges: common("edges"),
 			renumberings: common("renumberings"),
 			counts: common("counts"),
 			longestLists: common("longestLists"),
@@ -285,7 +286,7 @@ class SqliteDriver implements Driver<FilePlace> {
 	}
 
 	#outboxReport(): OutboxReport {
-		const { model } = this.#statements;
+		const model = this.#model;
 		const sizes = [...this.places.shards.values()].flatMap((shard) => {
 			const key = { shard: shard.number, limit: OUTBOX_COUNTED };
 			return onFile(shard.host, ({ reader }) =>

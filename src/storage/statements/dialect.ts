@@ -1,3 +1,4 @@
+import type { Id } from "../../id/ids.ts";
 import type { Place } from "../driver.ts";
 
 /** What a statement is given for a `?`. Ids are bigints. */
@@ -14,19 +15,36 @@ export interface Clause {
 	readonly values: readonly StatementValue[];
 }
 
+/** A value that the program made, and no client. */
+export type MadeValue = bigint | number | string;
+
 /** What one database writes otherwise than the others. */
 export interface Dialect<P extends Place> {
+	/** Most rows or keys of one statement that writes. */
+	readonly maxRows: number;
+	/** Spells out a value that the program made; null where it is a parameter, so that the text stays the same. */
+	readonly literal: ((value: MadeValue) => string) | null;
+	/** What makes a SELECT lock its rows; empty where a transaction has the shard to itself. */
+	readonly forUpdate: string;
 	table(place: P, name: string): string;
 	/** A name that may be a word of the language. */
 	name(name: string): string;
 	/** Makes the optimizer read a table by an index; empty where it does so by itself. */
 	index(name: "primary" | "edge" | "due"): string;
+	/** After an INSERT, for rows whose key exists: these columns get the new values. */
+	orSet(key: readonly string[], columns: readonly string[]): string;
+	/** The same, but those rows stay: they are locked, and do not count as changed. `column` is any that they have. */
+	orKeep(key: readonly string[], column: string): string;
 	/** A column with an id, which fits no JavaScript number: as text. */
 	id(column: string): string;
 	/** A number as one that JavaScript holds, also a damaged one. */
 	number(expression: string): string;
-	/** Whether the column has one of these values. */
-	isIn(column: string, values: readonly (string | number)[]): Clause;
+	/** Whether the column has one of these texts. */
+	isIn(column: string, values: readonly string[]): Clause;
+	/** Whether the column has one of these integers or ids. */
+	isOneOf(column: string, values: Iterable<number | Id>): Clause;
+	/** Whether the row is an edge between two of these ends. */
+	hasEnds(edges: readonly Ends[]): Clause;
 	/** Whether the row comes after these values, in the order of a key of two columns. */
 	isAfter(
 		columns: readonly [string, string],
@@ -48,7 +66,64 @@ export interface Select<Result> {
 	readonly read: (rows: readonly (readonly unknown[])[]) => readonly Result[];
 }
 
-/** For the names of statements of several SELECTs: without duplicates. */
+/** A statement that changes rows of one shard. */
+export interface Write extends Clause {
+	readonly name: string;
+}
+
+/** The ends of an edge. */
+export interface Ends {
+	readonly from: Id;
+	readonly to: Id;
+}
+
+/** The name of a statement for several, without duplicates: `edges likedBy, likePin`. */
 export function namesOf(names: Iterable<string>): string {
-	return [...new Set(names)].join(", ");
+	const verbs = Map.groupBy(new Set(names), (name) =>
+		name.slice(0, name.lastIndexOf(" ") + 1),
+	);
+	return [...verbs]
+		.map(
+			([verb, some]) =>
+				verb + some.map((name) => name.slice(verb.length)).join(", "),
+		)
+		.join(", ");
+}
+
+/** `(1, 2), (3, 4)`: the rows of an INSERT. Values that the program made are spelled out where the database wants it. */
+export function rowsOf(
+	{ literal }: Pick<Dialect<Place>, "literal">,
+	rows: readonly (readonly MadeValue[])[],
+): Clause {
+	return literal === null
+		? valuesOf(rows)
+		: {
+				text: rows.map((row) => `(${row.map(literal).join(", ")})`).join(", "),
+				values: [],
+			};
+}
+
+/** The same with parameters. */
+export function valuesOf(rows: readonly (readonly StatementValue[])[]): Clause {
+	return {
+		text: rows.map((row) => `(${row.map(() => "?").join(", ")})`).join(", "),
+		values: rows.flat() as readonly StatementValue[],
+	};
+}
+
+/** A condition that is true if any of these is. */
+export function anyOf(conditions: readonly Clause[]): Clause {
+	return {
+		text: conditions.map(({ text }) => `(${text})`).join(" OR "),
+		values: conditions.flatMap(({ values }) => values),
+	};
+}
+
+export function chunks<Item>(
+	items: readonly Item[],
+	size: number,
+): readonly (readonly Item[])[] {
+	return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+		items.slice(index * size, (index + 1) * size),
+	);
 }

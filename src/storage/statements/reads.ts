@@ -1,4 +1,4 @@
-import { type Id, rowIds } from "../../id/ids.ts";
+import { type Id, rowIds, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyAt, PendingQuery, Place } from "../driver.ts";
 import { ownerOf } from "../portCall.ts";
@@ -11,27 +11,43 @@ import {
 } from "../storage.ts";
 import { parseJsonObject } from "../storedObject.ts";
 import type { Clause, Dialect, Select } from "./dialect.ts";
+import { edgesBetween } from "./edges.ts";
+import { objectTexts } from "./objects.ts";
 import { entryColumns, entryOf, lookupColumns, lookupOf } from "./rows.ts";
 
 /** The kinds that every database reads by the same statements. */
-export type CommonKind = Exclude<ReadKind, "objects" | "lists" | "edges">;
+export type CommonKind = Exclude<ReadKind, "lists">;
 
 /** The SELECT for keys of one shard. */
 interface CommonRead<K extends CommonKind> {
-	/** Whether one SELECT has all keys of a shard, or each has its own. */
-	readonly manyKeys: boolean;
+	/** The table of a key, null for none: one SELECT has all keys of a table. Absent: each key has its own SELECT. */
+	readonly tableOf?: (model: Model, key: ReadKey<K>) => string | null;
 	readonly select: <P extends Place>(
 		dialect: Dialect<P>,
 		model: Model,
 		place: P,
-		/** One, if not `manyKeys`. */
+		/** Of one table; one key, without `tableOf`. */
 		keys: readonly [ReadKey<K>, ...ReadKey<K>[]],
 	) => Select<ReadResult<K>>;
 }
 
 export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
+	objects: {
+		tableOf: tableOfObject,
+		select: (dialect, model, place, ids) =>
+			objectTexts(
+				dialect,
+				place,
+				tableOfObject(model, ids[0]) ?? "",
+				ids.map((id) => unpackId(id).local),
+			),
+	},
+	edges: {
+		tableOf: (_, { mapping }) => mapping.table,
+		select: (dialect, _, place, keys) =>
+			edgesBetween(dialect, place, keys[0].mapping, keys),
+	},
 	renumberings: {
-		manyKeys: false,
 		select: (dialect, _, place, [{ mapping, from, since }]) => ({
 			name: "renumberings",
 			columns: [
@@ -58,7 +74,6 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 		}),
 	},
 	counts: {
-		manyKeys: false,
 		select(dialect, _, place, [{ mapping, from }]) {
 			const table = (name: string) => dialect.table(place, name);
 			const { number } = dialect;
@@ -97,7 +112,6 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 	 * mapping. An index by count would have to be written with each change of any count.
 	 */
 	longestLists: {
-		manyKeys: false,
 		select: (dialect, model, place, [{ mapping, limit }]) => ({
 			name: `longest lists of ${mapping.name}`,
 			columns: [dialect.id("from_id"), dialect.number("count")],
@@ -114,7 +128,7 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 		}),
 	},
 	lookups: {
-		manyKeys: true,
+		tableOf: () => "lookups",
 		select(dialect, _, place, keys) {
 			const names = Map.groupBy(keys, ({ name }) => name);
 			const clauses = [...names].map(([name, some]): Clause => {
@@ -142,9 +156,9 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 		},
 	},
 	entries: {
-		manyKeys: true,
+		tableOf: () => "outbox",
 		select(dialect, _, place, keys) {
-			const { text, values } = dialect.isIn(
+			const { text, values } = dialect.isOneOf(
 				"local_id",
 				keys.map(({ local }) => local),
 			);
@@ -169,7 +183,6 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 	},
 	/** The index alone answers. */
 	untakenEntries: {
-		manyKeys: false,
 		select: (dialect, _, place, [{ after, limit }]) => ({
 			name: "untaken outbox entries",
 			columns: ["local_id"],
@@ -182,7 +195,6 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 	},
 	/** Old entries have small ids. */
 	outboxSizes: {
-		manyKeys: false,
 		select: (dialect, _, place, [{ limit }]) => ({
 			name: "outbox sizes",
 			columns: ["COUNT(*)", dialect.number("MIN(ts)")],
@@ -201,6 +213,10 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 		}),
 	},
 };
+
+function tableOfObject(model: Model, id: Id): string | null {
+	return model.objectsByNumber.get(unpackId(id).type)?.table ?? null;
+}
 
 /** Entries of one shard that are due. Ties are in the order of the commits, which is that of local ids: the clock may have stepped back between them. */
 export function pendingEntries<P extends Place>(
@@ -231,13 +247,46 @@ export function selectsOf<K extends CommonKind, P extends Place>(
 	readonly select: Select<ReadResult<K>>;
 	readonly at: readonly number[];
 }[] {
-	const { manyKeys, select } = READS[kind] as CommonRead<K>;
-	const parts = manyKeys
-		? [...Map.groupBy(keys.keys(), (at) => keys[at]?.shard as P)]
-		: keys.map(({ shard }, at) => [shard, [at]] as const);
-	return parts.map(([shard, at]) => {
+	const { tableOf, select } = READS[kind] as CommonRead<K>;
+	const parts: { readonly shard: P; readonly at: number[] }[] = [];
+	const shards = new Map<P, Map<string, number[]>>();
+	for (const [at, { shard, key }] of keys.entries()) {
+		if (tableOf === undefined) {
+			parts.push({ shard, at: [at] });
+			continue;
+		}
+		const table = tableOf(model, key);
+		if (table === null) continue;
+		let tables = shards.get(shard);
+		if (tables === undefined) {
+			tables = new Map();
+			shards.set(shard, tables);
+		}
+		const together = tables.get(table);
+		if (together === undefined) {
+			const part = { shard, at: [at] };
+			tables.set(table, part.at);
+			parts.push(part);
+		} else together.push(at);
+	}
+	return parts.map(({ shard, at }) => {
 		const some = at.map((each) => keys[each]?.key as ReadKey<K>);
 		const [first, ...others] = some as [ReadKey<K>];
 		return { select: select(dialect, model, shard, [first, ...others]), at };
 	});
+}
+
+/** The results of keys of one host, by those of each SELECT; null for a key that no table has. */
+export function resultsOf<K extends CommonKind>(
+	keys: number,
+	parts: readonly {
+		readonly at: readonly number[];
+		readonly results: readonly ReadResult<K>[];
+	}[],
+): readonly ReadResult<K>[] {
+	const all = new Array(keys).fill(null);
+	for (const { at, results } of parts) {
+		for (const [nth, index] of at.entries()) all[index] = results[nth];
+	}
+	return all;
 }

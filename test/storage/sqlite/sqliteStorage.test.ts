@@ -14,9 +14,10 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { CorkboardError } from "../../../src/errors.ts";
 import { STORAGE_CHANNELS } from "../../../src/storage/diagnostics.ts";
-import { mappingStatements } from "../../../src/storage/sqlite/mappings.ts";
+import { SQLITE } from "../../../src/storage/sqlite/dialect.ts";
 import { scanStatements } from "../../../src/storage/sqlite/scan.ts";
 import { openSqliteStorage } from "../../../src/storage/sqlite/sqliteStorage.ts";
+import { edgesBetween } from "../../../src/storage/statements/edges.ts";
 import { REMOVED } from "../../../src/storage/storage.ts";
 import type { Statement } from "../../../src/trace.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";
@@ -206,10 +207,17 @@ test("SQLite reads list pages and single edges through an index, without a scan 
 		await using made = await openIn(folder.path);
 		await made.admin.createTables();
 	}
+	const { likePin: mapping } = MAPPINGS;
+	const edges = edgesBetween(
+		SQLITE,
+		{ number: 0, host: { name: "" } },
+		mapping,
+		[{ mapping, from: user(1), to: pin(1) }],
+	);
 	const texts = [
 		scanStatements(MAPPINGS.likePin).ascending.text,
 		scanStatements(MAPPINGS.likePin).descending.text,
-		mappingStatements(MODEL).get("likePin")?.read.text ?? "",
+		`SELECT ${edges.columns.join(", ")} ${edges.rest}`,
 	];
 	const file = new DatabaseSync(join(folder.path, "db00000.sqlite"));
 	const plans = texts.map((text) =>

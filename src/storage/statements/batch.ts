@@ -1,0 +1,87 @@
+import type { Place } from "../driver.ts";
+import type { Select, Write } from "./dialect.ts";
+
+/** What a database says of a statement that writes. */
+export interface Written {
+	readonly affected: number;
+	/** The local id of the first row that was inserted; the others follow it. */
+	readonly firstId: number;
+}
+
+/** A SELECT, and what becomes of its rows. */
+export interface Question extends Omit<Select<unknown>, "read"> {
+	readonly use: (rows: readonly (readonly unknown[])[]) => void;
+}
+
+export type Step<P extends Place> = { readonly place: P } & (
+	| {
+			/** With the same columns: where that is faster, they are one statement. */
+			readonly questions: readonly Question[];
+	  }
+	| { readonly write: Write; readonly use: (written: Written) => void }
+);
+
+/**
+ * Statements that need no result of each other, and what becomes of their
+ * results: they are executed in order, in one round trip where there are any.
+ */
+export class Batch<P extends Place> {
+	readonly steps: Step<P>[] = [];
+
+	/** Together they ask for shards of one host. */
+	ask(place: P, ...questions: readonly Question[]): void {
+		this.steps.push({ place, questions });
+	}
+
+	write(
+		place: P,
+		write: Write,
+		use: (written: Written) => void = () => {},
+	): void {
+		this.steps.push({ place, write, use });
+	}
+
+	writeAll(place: P, writes: readonly Write[]): void {
+		for (const write of writes) this.write(place, write);
+	}
+}
+
+export function question<Result>(
+	{ read, ...select }: Select<Result>,
+	use: (results: readonly Result[]) => void,
+): Question {
+	return { ...select, use: (rows) => use(read(rows)) };
+}
+
+/**
+ * What is done on a database, written once for all: each batch that it yields
+ * is executed before it goes on, and its statements' results are used then.
+ */
+export type Procedure<P extends Place, Result> = Generator<
+	Batch<P>,
+	Result,
+	void
+>;
+
+/** Runs all of it at once, for a database that answers within the tick. */
+export function runNow<P extends Place, Result>(
+	procedure: Procedure<P, Result>,
+	execute: (batch: Batch<P>) => void,
+): Result {
+	for (;;) {
+		const { done, value } = procedure.next();
+		if (done) return value;
+		execute(value);
+	}
+}
+
+export async function run<P extends Place, Result>(
+	procedure: Procedure<P, Result>,
+	execute: (batch: Batch<P>) => Promise<void>,
+): Promise<Result> {
+	for (;;) {
+		const { done, value } = procedure.next();
+		if (done) return value;
+		await execute(value);
+	}
+}

@@ -1,0 +1,122 @@
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import type { Place } from "../driver.ts";
+import { listName } from "../keys.ts";
+import type { ListKey, ListRow } from "../storage.ts";
+import {
+	chunks,
+	type Dialect,
+	rowsOf,
+	type Select,
+	type Write,
+} from "./dialect.ts";
+
+const COLUMNS = "from_id, mapping, count, last_sequence, epoch";
+const KEY = ["from_id", "mapping"];
+
+/** A list's row, and whose it is. */
+export type MappedRow = ListRow & { readonly mapping: Mapping };
+
+/**
+ * Locks the lists' own rows in key order. Missing rows are inserted with zeros, so
+ * that there is something to lock; the INSERT takes the lock of a row that exists,
+ * and changes nothing in it.
+ */
+export function lockLists<P extends Place>(
+	dialect: Dialect<P>,
+	place: P,
+	keys: readonly ListKey[],
+): readonly Write[] {
+	if (dialect.forUpdate === "") return [];
+	const rows = inKeyOrder(keys).map(({ mapping, from }) => [
+		BigInt(from),
+		mapping.name,
+		0,
+		0,
+		0,
+	]);
+	return chunks(rows, dialect.maxRows).map((some) => {
+		const { text, values } = rowsOf(dialect, some);
+		return {
+			name: "lock lists",
+			text: `INSERT INTO ${dialect.table(place, "lists")} (${COLUMNS}) VALUES ${text}
+				${dialect.orKeep(KEY, "count")}`,
+			values,
+		};
+	});
+}
+
+/**
+ * Rows of lists of one mapping that exist, in the columns of edges: so a
+ * transaction reads both in one statement. The rows are locked already, and at
+ * READ COMMITTED a statement sees what was committed before it, so they are read
+ * without another lock. The index is named because a table scan would be cheaper
+ * for a small table.
+ */
+export function listsOf<P extends Place>(
+	dialect: Dialect<P>,
+	place: P,
+	{ name }: Mapping,
+	froms: readonly Id[],
+): Select<ListRow> {
+	const { id, number, literal } = dialect;
+	const { text, values } = dialect.isOneOf("from_id", froms);
+	return {
+		name: "lists",
+		columns: [
+			id("from_id"),
+			`${id("from_id")} AS to_id`,
+			`${number("last_sequence")} AS sequence`,
+			`${number("count")} AS state`,
+			`${number("epoch")} AS version`,
+		],
+		rest: `FROM ${dialect.table(place, "lists")} ${dialect.index("primary")}
+			WHERE mapping = ${literal?.(name) ?? "?"} AND ${text}`,
+		values: [...(literal === null ? [name] : []), ...values],
+		read: (rows) =>
+			rows.map(([from, , lastSequence, count, epoch]) => ({
+				from: from as Id,
+				count: Number(count),
+				lastSequence: Number(lastSequence),
+				epoch: Number(epoch),
+			})),
+	};
+}
+
+/** Writes rows that are locked. */
+export function writeLists<P extends Place>(
+	dialect: Dialect<P>,
+	place: P,
+	rows: readonly MappedRow[],
+): readonly Write[] {
+	return chunks(rows, dialect.maxRows).map((some) => {
+		const { text, values } = rowsOf(
+			dialect,
+			some.map(({ mapping, from, count, lastSequence, epoch }) => [
+				BigInt(from),
+				mapping.name,
+				count,
+				lastSequence,
+				epoch,
+			]),
+		);
+		return {
+			name: "set list",
+			text: `INSERT INTO ${dialect.table(place, "lists")} (${COLUMNS}) VALUES ${text}
+				${dialect.orSet(KEY, ["count", "last_sequence", "epoch"])}`,
+			values,
+		};
+	});
+}
+
+/** Without duplicates. */
+function inKeyOrder(keys: readonly ListKey[]): readonly ListKey[] {
+	const unique = new Map(
+		keys.map((key) => [listName(key.mapping, key.from), key]),
+	);
+	return [...unique.values()].sort((a, b) => {
+		const difference = BigInt(a.from) - BigInt(b.from);
+		if (difference !== 0n) return difference < 0n ? -1 : 1;
+		return a.mapping.name < b.mapping.name ? -1 : 1;
+	});
+}

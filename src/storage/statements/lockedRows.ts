@@ -1,0 +1,271 @@
+import type { Id } from "../../id/ids.ts";
+import type { Mapping, Model } from "../../model/types.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Place } from "../driver.ts";
+import { edgeName, listName } from "../keys.ts";
+import { isDescending } from "../order.ts";
+import type {
+	Edge,
+	EdgeKey,
+	ListKey,
+	ListRow,
+	Neighbors,
+	Transaction,
+	TransactionReads,
+} from "../storage.ts";
+import { shardOfLocked } from "../transactionRules.ts";
+import { Batch, type Procedure, type Question, question } from "./batch.ts";
+import { chunks, type Dialect } from "./dialect.ts";
+import { edgesBetween, neighborOf } from "./edges.ts";
+import { listsOf, lockLists } from "./lists.ts";
+import { insertObjects, lockObjects } from "./objects.ts";
+
+/** A transaction and the shard that it changes, or both. */
+export interface ShardTransaction<P extends Place> {
+	readonly shard: P;
+	/** The transaction's `beside`, on the same host. */
+	readonly beside?: P;
+	readonly transaction: Transaction<unknown>;
+}
+
+/** What a transaction is written for. */
+export interface TransactionContext<P extends Place> {
+	readonly dialect: Dialect<P>;
+	readonly model: Model;
+}
+
+/** What is locked and read on one shard. */
+interface ShardKeys {
+	readonly lists: ListKey[];
+	readonly objects: Id[];
+	readonly edges: EdgeKey[];
+}
+
+/** Lists or edges of one statement. */
+const MAX_KEYS = 500;
+
+/** What a database transaction locked and read, with what it changed since. */
+export class LockedRows<P extends Place> {
+	readonly lists = new Map<string, ListRow>();
+	readonly objects = new Map<Id, JsonObject>();
+	readonly edges = new Map<string, Edge>();
+	/** In the order of their numbers. */
+	readonly shards: readonly P[];
+	readonly created = new Map<Transaction<unknown>, Id[]>();
+	/** The clock, read under the locks. */
+	now = 0;
+	readonly #dialect: Dialect<P>;
+	readonly #model: Model;
+	readonly #transactions: readonly ShardTransaction<P>[];
+	readonly #keys: ReadonlyMap<P, ShardKeys>;
+	#neighbors: readonly Neighbors[] = [];
+	/** Edges that have a row before the transaction. */
+	#existing: ReadonlySet<string> = new Set();
+
+	constructor(
+		{ dialect, model }: TransactionContext<P>,
+		transactions: readonly ShardTransaction<P>[],
+	) {
+		this.#dialect = dialect;
+		this.#model = model;
+		this.#transactions = transactions;
+		this.#keys = keysByShard(transactions);
+		this.shards = [...this.#keys.keys()];
+	}
+
+	/** Whether an edge had a row when it was read. */
+	hasRow(edge: string): boolean {
+		return this.#existing.has(edge);
+	}
+
+	/** Locks and reads: lists first, then objects, in one order in all transactions. The clock is read under the locks. */
+	*lock(): Procedure<P, void> {
+		const dialect = this.#dialect;
+		const model = this.#model;
+		const batch = new Batch<P>();
+		for (const [shard, { lists }] of this.#keys) {
+			batch.writeAll(shard, lockLists(dialect, shard, lists));
+		}
+		for (const [shard, { objects }] of this.#keys) {
+			lockObjects(dialect, model, batch, shard, objects, this.objects);
+		}
+		this.#read(batch, true);
+		const now = Date.now() * 1_000;
+		for (const { shard, transaction } of this.#transactions) {
+			const { creates = [] } = transaction;
+			if (creates.length === 0) continue;
+			const created: Id[] = [];
+			this.created.set(transaction, created);
+			insertObjects(dialect, model, batch, shard, creates, now, created);
+		}
+		yield batch;
+		this.now = Date.now() * 1_000;
+		yield* this.#readNeighbors();
+	}
+
+	/** Reads edges and neighbors again, after lists were renumbered. */
+	*readAgain(): Procedure<P, void> {
+		const batch = new Batch<P>();
+		this.#read(batch, false);
+		yield batch;
+		yield* this.#readNeighbors();
+	}
+
+	readsOf(transaction: Transaction<unknown>): TransactionReads {
+		const { lists = [], objects = [], edges = [] } = transaction;
+		return {
+			lists: lists.map(
+				({ mapping, from }) =>
+					this.lists.get(listName(mapping, from)) as ListRow,
+			),
+			objects: objects.map((id) => this.objects.get(id) ?? null),
+			edges: edges.map(
+				(key) => this.edges.get(edgeName(key.mapping, key)) ?? null,
+			),
+			neighbors: this.#neighbors,
+			created: this.created.get(transaction) ?? [],
+			now: this.now,
+		};
+	}
+
+	/** All edges, and with the locks the lists: together, because of each result a client reads its columns first, which takes longer than a row. */
+	#read(batch: Batch<P>, withLists: boolean): void {
+		const lists = new Map<string, readonly [P, ListKey]>();
+		const edges = new Map<string, readonly [P, EdgeKey]>();
+		for (const [shard, keys] of this.#keys) {
+			for (const key of withLists ? keys.lists : []) {
+				lists.set(listName(key.mapping, key.from), [shard, key]);
+			}
+			for (const key of keys.edges) {
+				edges.set(edgeName(key.mapping, key), [shard, key]);
+			}
+		}
+		this.edges.clear();
+		const ofLists = chunks([...lists.values()], MAX_KEYS);
+		const ofEdges = chunks([...edges.values()], MAX_KEYS);
+		const [[first] = []] = this.#keys;
+		for (let at = 0; at < Math.max(ofLists.length, ofEdges.length); at++) {
+			batch.ask(
+				first as P,
+				...byMapping(ofLists[at] ?? [], (shard, mapping, keys) =>
+					this.#askForLists(shard, mapping, keys),
+				),
+				...byMapping(ofEdges[at] ?? [], (shard, mapping, keys) =>
+					this.#askForEdges(shard, mapping, keys),
+				),
+			);
+		}
+	}
+
+	#askForLists(shard: P, mapping: Mapping, keys: readonly ListKey[]): Question {
+		for (const { from } of keys) {
+			const none = { from, count: 0, lastSequence: 0, epoch: 0 };
+			this.lists.set(listName(mapping, from), none);
+		}
+		const froms = keys.map(({ from }) => from);
+		return question(listsOf(this.#dialect, shard, mapping, froms), (rows) => {
+			for (const row of rows) this.lists.set(listName(mapping, row.from), row);
+		});
+	}
+
+	#askForEdges(shard: P, mapping: Mapping, keys: readonly EdgeKey[]): Question {
+		const select = edgesBetween(this.#dialect, shard, mapping, keys);
+		return question(select, (found) => {
+			for (const edge of found) {
+				if (edge !== null) this.edges.set(edgeName(mapping, edge), edge);
+			}
+		});
+	}
+
+	/** They depend on the edges that were read. A transaction with neighbors runs alone. */
+	*#readNeighbors(): Procedure<P, void> {
+		this.#existing = new Set(this.edges.keys());
+		const [only] = this.#transactions;
+		const keys = only?.transaction.neighbors ?? [];
+		if (only === undefined || keys.length === 0) return;
+		const { shard } = only;
+		const questions: Question[] = [];
+		const found = keys.map((key) => {
+			const edge = this.edges.get(edgeName(key.mapping, key)) ?? null;
+			const beside: { above: Edge | null; below: Edge | null } = {
+				above: null,
+				below: null,
+			};
+			for (const side of edge === null ? [] : (["above", "below"] as const)) {
+				questions.push(
+					question(
+						neighborOf(this.#dialect, shard, key.mapping, edge as Edge, side),
+						([one = null]) => {
+							beside[side] = one;
+						},
+					),
+				);
+			}
+			return { key, edge, beside };
+		});
+		if (questions.length > 0) {
+			const batch = new Batch<P>();
+			batch.ask(shard, ...questions);
+			yield batch;
+		}
+		this.#neighbors = found.map(({ key, edge, beside }) => {
+			const { above, below } = beside;
+			return isDescending(key.mapping)
+				? { edge, previous: above, next: below }
+				: { edge, previous: below, next: above };
+		});
+	}
+}
+
+function byMapping<P extends Place, Key extends ListKey>(
+	keys: readonly (readonly [P, Key])[],
+	ask: (shard: P, mapping: Mapping, keys: readonly Key[]) => Question,
+): readonly Question[] {
+	const shards = Map.groupBy(keys, ([shard]) => shard);
+	return [...shards].flatMap(([shard, own]) => {
+		const mappings = Map.groupBy(own, ([, { mapping }]) => mapping);
+		return [...mappings].map(([mapping, some]) =>
+			ask(
+				shard,
+				mapping,
+				some.map(([, key]) => key),
+			),
+		);
+	});
+}
+
+function keysByShard<P extends Place>(
+	transactions: readonly ShardTransaction<P>[],
+): ReadonlyMap<P, ShardKeys> {
+	const keys = new Map<P, ShardKeys>();
+	const keysOf = (shard: P) => {
+		let own = keys.get(shard);
+		if (own === undefined) {
+			own = { lists: [], objects: [], edges: [] };
+			keys.set(shard, own);
+		}
+		return own;
+	};
+	for (const one of transactions) {
+		const { lists = [], objects = [], edges = [] } = one.transaction;
+		const { neighbors = [] } = one.transaction;
+		for (const list of lists) keysOf(shardOf(one, list)).lists.push(list);
+		// Also of a transaction that only creates objects.
+		keysOf(one.shard).objects.push(...objects);
+		for (const edge of [...edges, ...neighbors]) {
+			keysOf(shardOf(one, edge)).edges.push(edge);
+		}
+	}
+	return keys.size === 1
+		? keys
+		: new Map([...keys].sort(([a], [b]) => a.number - b.number));
+}
+
+/** The shard that has a list of the transaction. */
+export function shardOf<P extends Place>(
+	{ shard, beside, transaction }: ShardTransaction<P>,
+	list: ListKey,
+): P {
+	if (beside === undefined) return shard;
+	return shardOfLocked(transaction, list) === beside.number ? beside : shard;
+}

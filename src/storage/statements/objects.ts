@@ -1,0 +1,190 @@
+import { type Id, packId, unpackId } from "../../id/ids.ts";
+import type { Model, ObjectType } from "../../model/types.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Place } from "../driver.ts";
+import type { NewObject } from "../storage.ts";
+import { newObjectId, parseStoredObject } from "../storedObject.ts";
+import type { Batch } from "./batch.ts";
+import { question } from "./batch.ts";
+import { type Dialect, type Select, valuesOf, type Write } from "./dialect.ts";
+
+/** About how many characters of data one INSERT has: servers accept packets of 16 MB. */
+const INSERT_LENGTH = 1_000_000;
+
+/** The stored texts of objects of one type. */
+export function objectTexts<P extends Place>(
+	dialect: Dialect<P>,
+	place: P,
+	table: string,
+	locals: readonly number[],
+): Select<string | null> {
+	const { text, values } = dialect.isOneOf("local_id", new Set(locals));
+	return {
+		name: `objects ${table}`,
+		columns: ["local_id", "data"],
+		rest: `FROM ${dialect.table(place, table)}
+			WHERE ${text}`,
+		values,
+		read(rows) {
+			const found = new Map(
+				rows.map(([local, data]) => [Number(local), data as string]),
+			);
+			return locals.map((local) => found.get(local) ?? null);
+		},
+	};
+}
+
+/** Locks objects of one shard in the order of their ids. Those that exist go into `found`. */
+export function lockObjects<P extends Place>(
+	dialect: Dialect<P>,
+	model: Model,
+	batch: Batch<P>,
+	place: P,
+	ids: readonly Id[],
+	found: Map<Id, JsonObject>,
+): void {
+	for (const [type, some] of byType(model, ids)) {
+		const { text, values } = dialect.isOneOf(
+			"local_id",
+			some.map((id) => unpackId(id).local),
+		);
+		const locked: Select<readonly unknown[]> = {
+			name: `lock ${type.table}`,
+			columns: ["local_id", "data"],
+			// The index is named because a table scan, cheaper for a small table, locks all rows it reads.
+			rest: `FROM ${dialect.table(place, type.table)}
+				${dialect.index("primary")} WHERE ${text} ORDER BY local_id ${dialect.forUpdate}`,
+			values,
+			read: (rows) => rows,
+		};
+		batch.ask(
+			place,
+			question(locked, (rows) => {
+				for (const [local, data] of rows) {
+					const id = packId({
+						shard: place.number,
+						type: type.number,
+						local: Number(local),
+					});
+					found.set(id, parseStoredObject(id, data as string));
+				}
+			}),
+		);
+	}
+}
+
+/** The ids go into `ids`, in the order of the objects. */
+export function insertObjects<P extends Place>(
+	dialect: Dialect<P>,
+	model: Model,
+	batch: Batch<P>,
+	place: P,
+	objects: readonly NewObject[],
+	now: number,
+	ids: Id[],
+): void {
+	const types = Map.groupBy(objects.keys(), (index) =>
+		typeNamed(model, (objects[index] as NewObject).type),
+	);
+	for (const [type, indexes] of types) {
+		const texts = indexes.map((index) =>
+			JSON.stringify((objects[index] as NewObject).data),
+		);
+		for (const [first, some] of byLength(texts, dialect.maxRows)) {
+			const { text, values } = valuesOf(some.map((data) => [data, now]));
+			const write = {
+				name: `insert ${type.table}`,
+				text: `INSERT INTO ${dialect.table(place, type.table)} (data, ts) VALUES ${text}`,
+				values,
+			};
+			batch.write(place, write, ({ firstId }) => {
+				some.forEach((_, at) => {
+					const index = indexes[first + at] as number;
+					ids[index] = newObjectId(place.number, type, firstId + at);
+				});
+			});
+		}
+	}
+}
+
+/** Updates objects that exist. */
+export function updateObjects<P extends Place>(
+	dialect: Dialect<P>,
+	model: Model,
+	place: P,
+	objects: ReadonlyMap<Id, JsonObject>,
+	now: number,
+): readonly Write[] {
+	return byType(model, [...objects.keys()]).flatMap(([type, ids]) => {
+		const table = dialect.table(place, type.table);
+		const name = `update ${type.table}`;
+		const texts = ids.map((id) => JSON.stringify(objects.get(id)));
+		return [...byLength(texts, dialect.maxRows)].map(([first, some]): Write => {
+			const rows = some.map((data, at) => ({
+				local: unpackId(ids[first + at] as Id).local,
+				data,
+			}));
+			const [only] = rows;
+			if (rows.length === 1 && only !== undefined) {
+				return {
+					name,
+					text: `UPDATE ${table} SET data = ?, ts = ? WHERE local_id = ?`,
+					values: [only.data, now, only.local],
+				};
+			}
+			const { text, values } = valuesOf(
+				rows.map(({ local, data }) => [local, data, now]),
+			);
+			return {
+				name,
+				text: `INSERT INTO ${table} (local_id, data, ts) VALUES ${text}
+					${dialect.orSet(["local_id"], ["data", "ts"])}`,
+				values,
+			};
+		});
+	});
+}
+
+export function typeNamed(model: Model, name: string): ObjectType {
+	const type = model.objects.get(name);
+	if (type === undefined) {
+		throw new TypeError(`The model has no type ${name}.`);
+	}
+	return type;
+}
+
+/** Ids by type, without duplicates, in the order in which every transaction locks them. */
+function byType(
+	model: Model,
+	ids: readonly Id[],
+): readonly (readonly [ObjectType, readonly Id[]])[] {
+	const numbers = Map.groupBy(new Set(ids), (id) => unpackId(id).type);
+	return [...numbers]
+		.sort(([a], [b]) => a - b)
+		.flatMap(([number, some]) => {
+			const type = model.objectsByNumber.get(number);
+			return type === undefined ? [] : [[type, some] as const];
+		});
+}
+
+/** Texts for one statement at a time, with the index of the first. */
+function* byLength(
+	texts: readonly string[],
+	maxRows: number,
+): Generator<readonly [number, readonly string[]]> {
+	let first = 0;
+	while (first < texts.length) {
+		let next = first;
+		let length = 0;
+		do {
+			length += texts[next]?.length ?? 0;
+			next += 1;
+		} while (
+			next < texts.length &&
+			next - first < maxRows &&
+			length + (texts[next]?.length ?? 0) <= INSERT_LENGTH
+		);
+		yield [first, texts.slice(first, next)];
+		first = next;
+	}
+}

@@ -1,0 +1,308 @@
+import type { Id } from "../../id/ids.ts";
+import type { Model } from "../../model/types.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Place } from "../driver.ts";
+import { edgeName, listName } from "../keys.ts";
+import { highestFirst } from "../renumbering.ts";
+import type {
+	EdgePosition,
+	ListRow,
+	OutboxKey,
+	TransactionWrites,
+} from "../storage.ts";
+import {
+	checkListIsLocked,
+	checkObjectWrites,
+	checkRenumbering,
+	computeListChanges,
+	edgesToPurge,
+} from "../transactionRules.ts";
+import { Batch, type Procedure } from "./batch.ts";
+import { chunks, type Dialect, valuesOf } from "./dialect.ts";
+import { deleteEdges, type MappedEdge, writeEdges } from "./edges.ts";
+import { type MappedRow, writeLists } from "./lists.ts";
+import {
+	LockedRows,
+	type ShardTransaction,
+	shardOf,
+	type TransactionContext,
+} from "./lockedRows.ts";
+import { updateObjects } from "./objects.ts";
+import { recountList, renumberList } from "./renumberings.ts";
+
+/** The result of one of the transactions that ran as a group. */
+export type TransactionOutcome =
+	| {
+			readonly result: unknown;
+			readonly outboxKey: OutboxKey | null;
+			readonly besideKey?: OutboxKey | null;
+	  }
+	| Thrown;
+
+interface Thrown {
+	readonly thrown: unknown;
+}
+
+/** Null for one that did not run, because it cannot run with those before it. */
+export type GroupOutcomes = readonly (TransactionOutcome | null)[];
+
+/** How the database transaction of a group ends. */
+export type GroupDecision<P extends Place> =
+	/** It is rolled back. Null: one that creates objects threw, and each has to run by itself. */
+	| { readonly rolledBack: GroupOutcomes | null }
+	| {
+			/** What is written right before COMMIT. */
+			readonly last: Batch<P>;
+			/** Known after `last`. */
+			readonly outcomes: () => GroupOutcomes;
+			/** Names of the objects and edges that are written. */
+			readonly wrote: () => readonly string[];
+	  };
+
+/**
+ * Runs transactions of shards of one host as one database transaction. Their
+ * locks are taken together, in one order in all transactions: lists first, shard
+ * by shard. Each then decides in turn, on what was read and what those before it
+ * decided, and the writes are sent once. One that throws changes nothing and does
+ * not disturb the others. One that renumbers or recounts runs alone, and after it
+ * nothing of its shard. The first batch locks.
+ */
+export function* runTransactions<P extends Place>(
+	context: TransactionContext<P>,
+	transactions: readonly ShardTransaction<P>[],
+): Procedure<P, GroupDecision<P>> {
+	const work = new Work(context, transactions);
+	yield* work.lock();
+	const results: (Decided<P> | Thrown | null)[] = [];
+	/** Nothing more is decided of these shards. */
+	const ended = new Set<P>();
+	for (const one of transactions) {
+		const { shard, beside = shard } = one;
+		if (ended.has(shard) || ended.has(beside)) {
+			results.push(null);
+			continue;
+		}
+		const decided = yield* work.decide(one, transactions.length > 1);
+		if (decided === "alone") ended.add(shard).add(beside);
+		results.push(decided === "alone" ? null : decided);
+		if (decided !== "alone" && "thrown" in decided) {
+			const isLeft = (one.transaction.creates ?? []).length > 0;
+			if (isLeft && transactions.length > 1) return { rolledBack: null };
+		}
+	}
+	if (!results.some((result) => result !== null && "writes" in result)) {
+		return { rolledBack: results as (Thrown | null)[] };
+	}
+	return yield* work.finish(results);
+}
+
+interface Decided<P extends Place> extends ShardTransaction<P> {
+	readonly writes: TransactionWrites<unknown>;
+}
+
+/** What changes on one shard. */
+interface ShardChanges {
+	readonly objects: Map<Id, JsonObject>;
+	readonly lists: Map<string, MappedRow>;
+	readonly edges: Map<string, MappedEdge>;
+}
+
+/** One database transaction: what was read under its locks, as changed so far, and what is to be written. */
+class Work<P extends Place> {
+	readonly #dialect: Dialect<P>;
+	readonly #model: Model;
+	readonly #rows: LockedRows<P>;
+	readonly #changes = new Map<P, ShardChanges>();
+	/** Edges that a transaction deletes, which runs alone. */
+	readonly #purged: MappedEdge[] = [];
+
+	constructor(
+		context: TransactionContext<P>,
+		transactions: readonly ShardTransaction<P>[],
+	) {
+		this.#dialect = context.dialect;
+		this.#model = context.model;
+		this.#rows = new LockedRows(context, transactions);
+	}
+
+	lock(): Procedure<P, void> {
+		return this.#rows.lock();
+	}
+
+	/** `"alone"`: it cannot run with others. */
+	*decide(
+		one: ShardTransaction<P>,
+		isGrouped: boolean,
+	): Procedure<P, Decided<P> | Thrown | "alone"> {
+		const { transaction } = one;
+		for (let renumberings = 0; ; renumberings += 1) {
+			const reads = this.#rows.readsOf(transaction);
+			let writes: TransactionWrites<unknown>;
+			try {
+				writes = transaction.decide(reads);
+				const { renumber, recount, purge } = writes;
+				if (renumber === undefined) {
+					checkObjectWrites(transaction, reads, writes);
+					for (const list of recount ?? [])
+						checkListIsLocked(transaction, list);
+					const changes = computeListChanges(transaction, reads, writes);
+					const purged = edgesToPurge(transaction, reads, writes);
+					const isAlone = recount !== undefined || purge !== undefined;
+					if (isAlone && isGrouped) return "alone";
+					this.#purged.push(...purged);
+					this.#apply(one, writes, changes);
+					return { ...one, writes };
+				}
+				checkRenumbering(transaction, renumberings, renumber);
+			} catch (thrown) {
+				return { thrown };
+			}
+			if (isGrouped) return "alone";
+			yield* this.#renumber(one, writes.renumber ?? []);
+		}
+	}
+
+	*finish(
+		results: readonly (Decided<P> | Thrown | null)[],
+	): Procedure<P, GroupDecision<P>> {
+		const decided = results.filter(
+			(result) => result !== null && "writes" in result,
+		);
+		let last = new Batch<P>();
+		const keys = new Map<Decided<P>, Map<P, OutboxKey>>();
+		for (const shard of this.#rows.shards) {
+			const some = decided.filter(
+				(one) => one.shard === shard || one.beside === shard,
+			);
+			if (some.length === 0) continue;
+			this.#writeChanges(last, shard);
+			const recounts = some.flatMap((one) =>
+				(one.writes.recount ?? []).filter(
+					(list) => shardOf(one, list) === shard,
+				),
+			);
+			if (recounts.length > 0) {
+				yield last;
+				last = new Batch();
+			}
+			for (const list of recounts) {
+				const row = this.#rows.lists.get(listName(list.mapping, list.from));
+				yield* recountList(this.#dialect, shard, list, row as ListRow);
+			}
+			this.#insertEntries(last, shard, some, (one, local) => {
+				const own = keys.get(one) ?? new Map<P, OutboxKey>();
+				keys.set(one, own.set(shard, { shard: shard.number, local }));
+			});
+		}
+		return {
+			last,
+			outcomes: () =>
+				results.map((result): TransactionOutcome | null => {
+					if (result === null || !("writes" in result)) return result;
+					const { shard, beside, writes } = result;
+					const own = keys.get(result);
+					return {
+						result: writes.result,
+						outboxKey: own?.get(shard) ?? null,
+						...(beside && { besideKey: own?.get(beside) ?? null }),
+					};
+				}),
+			wrote: () => this.#written(),
+		};
+	}
+
+	#written(): readonly string[] {
+		const names: string[] = [];
+		for (const created of this.#rows.created.values()) names.push(...created);
+		for (const { objects, edges } of this.#changes.values()) {
+			names.push(...objects.keys(), ...edges.keys());
+		}
+		return names;
+	}
+
+	#writeChanges(batch: Batch<P>, shard: P): void {
+		const dialect = this.#dialect;
+		const { objects, lists, edges } = this.#changesOf(shard);
+		const edgesToWrite = [...edges].map(([name, edge]) => ({
+			...edge,
+			exists: this.#rows.hasRow(name),
+		}));
+		batch.writeAll(shard, [
+			...updateObjects(dialect, this.#model, shard, objects, this.#rows.now),
+			...writeEdges(dialect, shard, edgesToWrite),
+			...deleteEdges(dialect, shard, this.#purged),
+			...writeLists(dialect, shard, [...lists.values()]),
+		]);
+	}
+
+	/** The database gives the rows of one INSERT consecutive ids. */
+	#insertEntries(
+		batch: Batch<P>,
+		shard: P,
+		decided: readonly Decided<P>[],
+		inserted: (one: Decided<P>, local: number) => void,
+	): void {
+		const entries = decided.flatMap((one) => {
+			const { outboxEntry, besideEntry } = one.writes;
+			const entry = one.shard === shard ? outboxEntry : besideEntry;
+			return entry === undefined ? [] : [{ one, entry }];
+		});
+		for (const some of chunks(entries, this.#dialect.maxRows)) {
+			const { text, values } = valuesOf(
+				some.map(({ entry }) => [JSON.stringify(entry), this.#rows.now]),
+			);
+			const write = {
+				name: "insert outbox",
+				text: `INSERT INTO ${this.#dialect.table(shard, "outbox")} (entry, ts) VALUES ${text}`,
+				values,
+			};
+			batch.write(shard, write, ({ firstId }) => {
+				for (const [at, { one }] of some.entries()) inserted(one, firstId + at);
+			});
+		}
+	}
+
+	#changesOf(shard: P): ShardChanges {
+		let changes = this.#changes.get(shard);
+		if (changes === undefined) {
+			changes = { objects: new Map(), lists: new Map(), edges: new Map() };
+			this.#changes.set(shard, changes);
+		}
+		return changes;
+	}
+
+	#apply(
+		one: ShardTransaction<P>,
+		writes: TransactionWrites<unknown>,
+		changes: ReturnType<typeof computeListChanges>,
+	): void {
+		for (const { id, data } of writes.objects ?? []) {
+			this.#rows.objects.set(id, data);
+			this.#changesOf(one.shard).objects.set(id, data);
+		}
+		for (const edge of changes.edges) {
+			const name = edgeName(edge.mapping, edge);
+			this.#rows.edges.set(name, edge);
+			this.#changesOf(shardOf(one, edge)).edges.set(name, edge);
+		}
+		for (const row of changes.lists) {
+			const name = listName(row.mapping, row.from);
+			this.#rows.lists.set(name, row);
+			this.#changesOf(shardOf(one, row)).lists.set(name, row);
+		}
+	}
+
+	*#renumber(
+		one: ShardTransaction<P>,
+		edges: readonly EdgePosition[],
+	): Procedure<P, void> {
+		for (const edge of highestFirst(edges)) {
+			const name = listName(edge.mapping, edge.from);
+			const row = this.#rows.lists.get(name) as ListRow;
+			const shard = shardOf(one, edge);
+			const next = yield* renumberList(this.#dialect, shard, edge, row);
+			this.#rows.lists.set(name, next);
+		}
+		yield* this.#rows.readAgain();
+	}
+}
