@@ -96,23 +96,104 @@ export function neededContents(
  * `strict`, nothing after the first bad line is planned.
  */
 export function planBatch(
-	{ model, domain: { visibility } }: Pick<Store, "model" | "domain">,
+	store: Pick<Store, "model" | "domain">,
 	lines: readonly Line[],
 	known: ExistingData,
 	strict: boolean,
 ): BatchPlan {
-	const made = new Map<string, NewObject>();
-	const taken = new Set<string>();
-	const edges: NewEdge[] = [];
+	const planner = new BatchPlanner(store, known);
 	const bad: BadLine[] = [];
-	let existing = 0;
+	for (const line of lines) {
+		if (line.kind === "bad") bad.push(line);
+		else {
+			const reason = planner.plan(line);
+			if (reason !== null) {
+				bad.push({ kind: "bad", number: line.number, reason });
+			}
+		}
+		if (strict && bad.length > 0) break;
+	}
+	const { edges, existing } = planner;
+	return { objects: [...planner.made.values()], edges, bad, existing };
+}
 
-	function target(field: string, key: string, type: string): Target | string[] {
-		const found = known.ids.get(key) ?? made.get(key);
+class BatchPlanner {
+	readonly #model: Store["model"];
+	readonly #visibility: Visibility;
+	readonly #known: ExistingData;
+	readonly #taken = new Set<string>();
+	readonly made = new Map<string, NewObject>();
+	readonly edges: NewEdge[] = [];
+	existing = 0;
+
+	constructor(
+		{ model, domain: { visibility } }: Pick<Store, "model" | "domain">,
+		known: ExistingData,
+	) {
+		this.#model = model;
+		this.#visibility = visibility;
+		this.#known = known;
+	}
+
+	/** Returns what is wrong with the line, or null. */
+	plan(line: EdgeLine | ObjectLine): string | null {
+		return line.kind === "edge" ? this.#planEdge(line) : this.#planObject(line);
+	}
+
+	#planEdge({ number, mapping, ...line }: EdgeLine): string | null {
+		const from = this.#target("from", line.from, mapping.from as string);
+		if (Array.isArray(from)) return from[0] as string;
+		const to = this.#target("to", line.to, mapping.to);
+		if (Array.isArray(to)) return to[0] as string;
+		this.edges.push({ number, mapping, from, to });
+		return null;
+	}
+
+	#planObject(line: ObjectLine): string | null {
+		const { key, type } = line;
+		const there = this.#find(key);
+		if (there !== undefined) {
+			const got = this.#typeName(there);
+			if (got !== type.name) {
+				return `The key ${excerpt(key)} is that of a ${got}.`;
+			}
+			this.existing++;
+			return null;
+		}
+		const references: ResolvedReference[] = [];
+		for (const { reference, key } of line.references) {
+			const found = this.#target(reference.field, key, reference.target);
+			if (Array.isArray(found)) return found[0] as string;
+			references.push({ reference, target: found });
+		}
+		const stray = this.#strayProblem(line, references);
+		if (stray !== null) return stray;
+		this.#inherit(line, references);
+		const names = naturalKeys(line).map((name) => naturalKeyText(name));
+		if (
+			names.some((name) => this.#known.taken.has(name) || this.#taken.has(name))
+		) {
+			return nameTakenReason(line);
+		}
+		for (const name of names) this.#taken.add(name);
+		const levels = references.map(({ target }) =>
+			typeof target === "string" ? 0 : target.level + 1,
+		);
+		const level = Math.max(0, ...levels);
+		this.made.set(key, { line, references, level, id: null });
+		return null;
+	}
+
+	#find(key: string): Target | undefined {
+		return this.#known.ids.get(key) ?? this.made.get(key);
+	}
+
+	#target(field: string, key: string, type: string): Target | string[] {
+		const found = this.#find(key);
 		if (found === undefined) {
 			return [`${field}: no line before this one has the key ${excerpt(key)}.`];
 		}
-		const got = typeName(found);
+		const got = this.#typeName(found);
 		return got === type
 			? found
 			: [
@@ -120,58 +201,18 @@ export function planBatch(
 				];
 	}
 
-	function typeName(found: Target): string {
+	#typeName(found: Target): string {
 		return typeof found === "string"
-			? (typeNameOf(model, found) ?? "type that the schema does not have")
+			? (typeNameOf(this.#model, found) ?? "type that the schema does not have")
 			: found.line.type.name;
 	}
 
-	/** Returns what is wrong with the line, or null. */
-	function planObject(line: ObjectLine): string | null {
-		const { key, type } = line;
-		const there = known.ids.get(key) ?? made.get(key);
-		if (there !== undefined) {
-			const got = typeName(there);
-			if (got !== type.name) {
-				return `The key ${excerpt(key)} is that of a ${got}.`;
-			}
-			existing++;
-			return null;
-		}
-		const references: ResolvedReference[] = [];
-		for (const { reference, key } of line.references) {
-			const found = target(reference.field, key, reference.target);
-			if (Array.isArray(found)) return found[0] as string;
-			references.push({ reference, target: found });
-		}
-		const stray = strayProblem(line, references);
-		if (stray !== null) return stray;
-		inherit(line, references);
-		const names = naturalKeys(line);
-		for (const name of names) {
-			const spelled = naturalKeyText(name);
-			if (known.taken.has(spelled) || taken.has(spelled)) {
-				return nameTakenReason(line);
-			}
-		}
-		for (const name of names) taken.add(naturalKeyText(name));
-		const levels = references.map(({ target }) =>
-			typeof target === "string" ? 0 : target.level + 1,
-		);
-		made.set(key, {
-			line,
-			references,
-			level: Math.max(0, ...levels),
-			id: null,
-		});
-		return null;
-	}
-
 	/** What is wrong with a reference to an object that must have the same parent; null for nothing. */
-	function strayProblem(
+	#strayProblem(
 		{ type }: ObjectLine,
 		references: readonly ResolvedReference[],
 	): string | null {
+		const visibility = this.#visibility;
 		const parent = visibility.parentOf(type.name);
 		const own = targetOf(references, parent);
 		for (const reference of visibility.siblingsOf(type.name)) {
@@ -180,7 +221,7 @@ export function planBatch(
 			const its = visibility.parentOf(reference.target);
 			const whole =
 				typeof sibling === "string"
-					? known.contents.get(sibling)?.[its?.key ?? ""]
+					? this.#known.contents.get(sibling)?.[its?.key ?? ""]
 					: targetOf(sibling.references, its);
 			if (own !== undefined && whole === own) continue;
 			return `${reference.field} must be a ${reference.target} of the same ${parent.field}.`;
@@ -189,44 +230,19 @@ export function planBatch(
 	}
 
 	/** An object without an owner gets the owner of its parent. */
-	function inherit(line: ObjectLine, references: ResolvedReference[]): void {
-		const from = inheritedFrom(visibility, line);
-		const inherits = visibility.inheritedOwnerOf(line.type.name);
+	#inherit(line: ObjectLine, references: ResolvedReference[]): void {
+		const from = inheritedFrom(this.#visibility, line);
+		const inherits = this.#visibility.inheritedOwnerOf(line.type.name);
 		if (from === null || inherits === null) return;
-		const id = known.ids.get(from);
+		const id = this.#known.ids.get(from);
 		const owner =
 			id === undefined
-				? made
-						.get(from)
-						?.references.find(({ reference }) => reference.key === inherits.key)
-						?.target
-				: known.contents.get(id)?.[inherits.key];
+				? targetOf(this.made.get(from)?.references ?? [], inherits)
+				: this.#known.contents.get(id)?.[inherits.key];
 		if (owner !== undefined && owner !== null) {
 			references.push({ reference: inherits, target: owner as Target });
 		}
 	}
-
-	function planEdge(line: EdgeLine): string | null {
-		const { number, mapping } = line;
-		const from = target("from", line.from, mapping.from as string);
-		if (Array.isArray(from)) return from[0] as string;
-		const to = target("to", line.to, mapping.to);
-		if (Array.isArray(to)) return to[0] as string;
-		edges.push({ number, mapping, from, to });
-		return null;
-	}
-
-	for (const line of lines) {
-		if (line.kind === "bad") bad.push(line);
-		else {
-			const reason = line.kind === "edge" ? planEdge(line) : planObject(line);
-			if (reason !== null) {
-				bad.push({ kind: "bad", number: line.number, reason });
-			}
-		}
-		if (strict && bad.length > 0) break;
-	}
-	return { objects: [...made.values()], edges, bad, existing };
 }
 
 /** Why a line is bad when another object has its natural key. */

@@ -14,7 +14,7 @@ import {
 import type { Damage } from "./damage.ts";
 import { placeOfList } from "./places.ts";
 import { type Reader, UNREAD } from "./reader.ts";
-import { repairListCount } from "./repairList.ts";
+import { repairListCount } from "./repair/repairList.ts";
 
 const BATCH = 1_000;
 

@@ -12,13 +12,12 @@ import {
 } from "../../storage/storage.ts";
 import { checkListEdges } from "./checkListEdges.ts";
 import type { Damage } from "./damage.ts";
-import { endsOfOtherTypes, hasSoundNumbers } from "./edgeRules.ts";
 import { edgeTopic, linksTopic } from "./pendingEntries.ts";
 import { describeEdge, describeState, placeOfEdge } from "./places.ts";
 import { type Reader, UNREAD } from "./reader.ts";
-import { isIdOfRow } from "./references.ts";
-import { repairEdgePair } from "./repairEdgePair.ts";
-import { repairListEdge } from "./repairListEdge.ts";
+import { endsOfOtherTypes, hasSoundNumbers, isIdOfRow } from "./references.ts";
+import { repairEdgePair } from "./repair/repairEdgePair.ts";
+import { repairListEdge } from "./repair/repairListEdge.ts";
 
 /** Compares edges of one mapping with their inverse edges, or with the references they derive from. */
 export async function checkEdges(

@@ -10,7 +10,7 @@ import { edgeTopic } from "./pendingEntries.ts";
 import { describeEdge, placeOfEdge } from "./places.ts";
 import { type Reader, UNREAD } from "./reader.ts";
 import { isIdOfRow, readReference } from "./references.ts";
-import { repairListEdge, restoreReference } from "./repairListEdge.ts";
+import { repairListEdge, restoreReference } from "./repair/repairListEdge.ts";
 import {
 	bookkeepingProblem,
 	isActiveContent,

@@ -7,12 +7,14 @@ import {
 	type ObjectType,
 } from "../../model/types.ts";
 import { PRESENT } from "../../storage/storage.ts";
-import type { ActiveObject } from "./activeObject.ts";
 import type { Damage } from "./damage.ts";
 import { edgeTopic, targetTopic } from "./pendingEntries.ts";
 import { placeOfEdge } from "./places.ts";
-import { type Reader, UNREAD } from "./reader.ts";
-import { repairGlobalListEdge, repairListEdge } from "./repairListEdge.ts";
+import { type ActiveObject, type Reader, UNREAD } from "./reader.ts";
+import {
+	repairGlobalListEdge,
+	repairListEdge,
+} from "./repair/repairListEdge.ts";
 
 interface WantedEdge {
 	readonly mapping: Mapping;

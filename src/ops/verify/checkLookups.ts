@@ -7,12 +7,15 @@ import { modShard } from "../../storage/modShard.ts";
 import type { LookupRow } from "../../storage/storage.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { Damage, DamageKind } from "./damage.ts";
-import { lostKey } from "./lostKey.ts";
 import { lookupTopic } from "./pendingEntries.ts";
 import { databaseName, typeName } from "./places.ts";
 import { type Reader, UNREAD, type Unread } from "./reader.ts";
 import { isIdOfRow } from "./references.ts";
-import { deleteLookup, restoreNaturalKey } from "./repairNaturalKey.ts";
+import {
+	deleteLookup,
+	lostKey,
+	restoreNaturalKey,
+} from "./repair/repairNaturalKey.ts";
 import { bookkeepingProblem, type StoredContent } from "./storedContent.ts";
 
 /** Compares lookup rows with the objects they name. Skips lookups whose rows name no object. */

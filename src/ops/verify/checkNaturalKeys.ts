@@ -4,13 +4,12 @@ import {
 } from "../../graph/outbox/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey, type ObjectType } from "../../model/types.ts";
-import { type ActiveObject, damageOf } from "./activeObject.ts";
 import type { Damage } from "./damage.ts";
 import { lookupTopic } from "./pendingEntries.ts";
 import { nameOfObject } from "./places.ts";
-import { type Reader, UNREAD } from "./reader.ts";
+import { type ActiveObject, damageOf, type Reader, UNREAD } from "./reader.ts";
 import { isIdOfRow } from "./references.ts";
-import { repairNaturalKey } from "./repairNaturalKey.ts";
+import { repairNaturalKey } from "./repair/repairNaturalKey.ts";
 
 /** Whether the lookup rows of active objects' natural keys are theirs, with the token in the object. */
 export async function checkNaturalKeys(

@@ -4,14 +4,19 @@ import type { Id } from "../../id/ids.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { type ActiveObject, damageOf } from "./activeObject.ts";
 import { checkLists } from "./checkLists.ts";
 import { checkNaturalKeys } from "./checkNaturalKeys.ts";
 import type { Damage } from "./damage.ts";
 import { nameOfObject } from "./places.ts";
-import { type Reader, UNREAD, type Unread } from "./reader.ts";
+import {
+	type ActiveObject,
+	damageOf,
+	type Reader,
+	UNREAD,
+	type Unread,
+} from "./reader.ts";
 import { readReference } from "./references.ts";
-import { repairBookkeeping } from "./repairObject.ts";
+import { repairBookkeeping } from "./repair/repairObject.ts";
 import {
 	bookkeepingProblem,
 	describeValue,

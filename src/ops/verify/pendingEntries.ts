@@ -1,12 +1,16 @@
 import { CorkboardError } from "../../errors.ts";
 import { decodeEntry } from "../../graph/outbox/decodeEntry.ts";
+import { deliver } from "../../graph/outbox/deliver.ts";
 import type { Link, OutboxEntry } from "../../graph/outbox/entry.ts";
 import type { Store } from "../../graph/store/store.ts";
+import { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Model, normalizeKey } from "../../model/types.ts";
 import { databaseOfShard } from "../../storage/feedShards.ts";
 import { edgeName, lookupName } from "../../storage/keys.ts";
 import { isStoredNumber } from "../../storage/order.ts";
 import type { PendingEntry } from "../../storage/storage.ts";
+import type { Damage } from "./damage.ts";
+import { databaseName } from "./places.ts";
 import type { Unchecked } from "./unchecked.ts";
 
 /** What the pending outbox entries of all shards will change. What looks like damage there is work under way. */
@@ -142,4 +146,35 @@ export function isExplained(
 	return own.some(
 		(topic) => topics.has(topic) || (!isComplete && topic.startsWith(TARGET)),
 	);
+}
+
+/** Entries that no delivery pass can deliver. They are never deleted: nothing else says what all they promised. */
+export function checkOutbox(
+	store: Store,
+	stuck: readonly StuckEntry[],
+): readonly Damage[] {
+	return stuck.map(({ row, unreadable }): Damage => {
+		const { shard, local, writtenAt, attempts, nextAttemptAt } = row;
+		const damage = {
+			subject: `entry ${shard} ${local}`,
+			table: `${databaseName("db", shard)}.outbox`,
+			row: `local_id ${local}`,
+			evidence: "",
+			topics: [],
+		};
+		const name = `entry ${local} of shard ${shard}`;
+		if (unreadable !== null) {
+			return {
+				...damage,
+				kind: "unreadable entry",
+				description: `${name}: ${unreadable}`,
+			};
+		}
+		return {
+			...damage,
+			kind: "entry never due",
+			description: `${name}: written at ${writtenAt}, next attempt at ${nextAttemptAt} after ${attempts} attempts`,
+			repair: () => deliver(new WritePipeline(store), [row]),
+		};
+	});
 }

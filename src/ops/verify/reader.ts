@@ -14,7 +14,9 @@ import type {
 	Renumbering,
 	RenumberingKey,
 } from "../../storage/storage.ts";
-import { databaseName } from "./places.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Damage } from "./damage.ts";
+import { databaseName, placeOfObject } from "./places.ts";
 import { parseContent, type StoredContent } from "./storedContent.ts";
 import type { Unchecked } from "./unchecked.ts";
 
@@ -109,4 +111,25 @@ export class Reader {
 			return UNREAD;
 		});
 	}
+}
+
+export interface ActiveObject {
+	readonly id: Id;
+	readonly data: JsonObject;
+	/** What its references lead to, by key: those that are an id of an object of their type. */
+	readonly references: ReadonlyMap<string, Id>;
+}
+
+/** What of a damage is the same for all damage of an object. */
+export function damageOf(
+	{ store: { model } }: Reader,
+	id: Id,
+	data: StoredContent,
+): Pick<Damage, "subject" | "evidence" | "topics" | "table" | "row"> {
+	return {
+		subject: `object ${id}`,
+		evidence: JSON.stringify(data),
+		topics: [],
+		...placeOfObject(model, id),
+	};
 }

@@ -5,12 +5,7 @@ import type { Id } from "../../id/ids.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
 import { databaseOfShard } from "../../storage/feedShards.ts";
 import { entryName } from "../../storage/keys.ts";
-import type {
-	Edge,
-	EdgeKey,
-	ListKey,
-	LookupRow,
-} from "../../storage/storage.ts";
+import type { EdgeKey, ListKey, LookupRow } from "../../storage/storage.ts";
 import {
 	checkCounts,
 	listSubject,
@@ -25,9 +20,12 @@ import {
 	misplacedLookup,
 } from "./checkLookups.ts";
 import { checkObjects } from "./checkObjects.ts";
-import { checkOutbox } from "./checkOutbox.ts";
 import type { Damage } from "./damage.ts";
-import { type PendingEntries, readPendingEntries } from "./pendingEntries.ts";
+import {
+	checkOutbox,
+	type PendingEntries,
+	readPendingEntries,
+} from "./pendingEntries.ts";
 import { databaseName } from "./places.ts";
 import { Reader, UNREAD } from "./reader.ts";
 import { parseContent } from "./storedContent.ts";
@@ -76,213 +74,234 @@ export async function walkGraph(
 	store: Store,
 	options: WalkOptions,
 ): Promise<Walked> {
-	const { model, storage } = store;
-	const { unchecked, signal, onDamage } = options;
-	const {
-		shards = storage.map.shards,
-		modShards = Array.from(
-			{ length: storage.map.modShards },
-			(_, shard) => shard,
-		),
-	} = options.only ?? {};
-	const reader = new Reader(store, unchecked);
-	const checked = { objects: 0, edges: 0, lists: 0, lookups: 0 };
-	let pending: PendingEntries = await readPendingEntries(store, unchecked);
-	const suspicions = new Suspicions(async () => {
-		pending = await readPendingEntries(store, unchecked);
-		return pending;
-	});
-	let changing = 0;
-	const isAborted = () => signal?.aborted === true;
+	const pending = await readPendingEntries(store, options.unchecked);
+	return new GraphWalk(store, options, pending).run();
+}
 
-	/** Counts checked rows. Returns false once the signal is aborted. */
-	async function walked(what: keyof Checked, count: number): Promise<boolean> {
-		checked[what] += count;
-		options.onProgress({ ...checked, suspects: 0 });
-		if (suspicions.size >= SUSPECTS) await settle();
-		await nextTurn();
-		return !isAborted();
+class GraphWalk {
+	readonly #store: Store;
+	readonly #options: WalkOptions;
+	readonly #reader: Reader;
+	readonly #shards: ShardsToCheck;
+	readonly #checked = { objects: 0, edges: 0, lists: 0, lookups: 0 };
+	readonly #suspicions: Suspicions;
+	#pending: PendingEntries;
+	#changing = 0;
+
+	constructor(store: Store, options: WalkOptions, pending: PendingEntries) {
+		const { map } = store.storage;
+		this.#store = store;
+		this.#options = options;
+		this.#reader = new Reader(store, options.unchecked);
+		this.#shards = options.only ?? {
+			shards: map.shards,
+			modShards: Array.from({ length: map.modShards }, (_, shard) => shard),
+		};
+		this.#pending = pending;
+		this.#suspicions = new Suspicions(() => this.#readPending());
 	}
 
-	async function settle(): Promise<void> {
-		options.onProgress({ ...checked, suspects: suspicions.size });
-		const settled = await suspicions.settle();
-		changing += settled.changing;
-		await onDamage(settled.damage);
+	async run(): Promise<Walked> {
+		for (const walk of [
+			() => this.#walkLookups(),
+			() => this.#walkObjects(),
+			() => this.#walkEdges(),
+			() => this.#walkLists(),
+		]) {
+			if (this.#isAborted) break;
+			await walk();
+			await this.#settle();
+		}
+		if (!this.#isAborted) await this.#reportStuck();
+		return {
+			checked: this.#checked,
+			changing: this.#changing,
+			pendingEntries: this.#pending.count,
+			isAborted: this.#isAborted,
+		};
+	}
+
+	get #isAborted(): boolean {
+		return this.#options.signal?.aborted === true;
+	}
+
+	async #readPending(): Promise<PendingEntries> {
+		this.#pending = await readPendingEntries(
+			this.#store,
+			this.#options.unchecked,
+		);
+		return this.#pending;
+	}
+
+	/** Entries that were stuck at the beginning and are at the end. */
+	async #reportStuck(): Promise<void> {
+		const before = new Set(
+			this.#pending.stuck.map(({ row }) => entryName(row)),
+		);
+		const { stuck } = await this.#readPending();
+		const still = stuck.filter(({ row }) => before.has(entryName(row)));
+		await this.#options.onDamage(checkOutbox(this.#store, still));
+	}
+
+	async #settle(): Promise<void> {
+		this.#progress(this.#suspicions.size);
+		const settled = await this.#suspicions.settle();
+		this.#changing += settled.changing;
+		await this.#options.onDamage(settled.damage);
+	}
+
+	#progress(suspects: number): void {
+		this.#options.onProgress({ ...this.#checked, suspects });
+	}
+
+	/** Walks one table. If its host does not answer, the rest is walked all the same. */
+	async #walk<Row>(
+		what: keyof Checked,
+		place: string,
+		rows: () => AsyncIterable<readonly Row[]>,
+		check: (rows: readonly Row[]) => Promise<void>,
+	): Promise<void> {
+		if (this.#isAborted) return;
+		try {
+			for await (const some of rows()) {
+				await check(some);
+				this.#checked[what] += some.length;
+				this.#progress(0);
+				if (this.#suspicions.size >= SUSPECTS) await this.#settle();
+				await nextTurn();
+				if (this.#isAborted) return;
+			}
+		} catch (error) {
+			if (!(error instanceof CorkboardError)) throw error;
+			this.#options.unchecked.note(place, error);
+		}
 	}
 
 	/** Notes which of the subjects have to be looked at again. */
-	async function suspect<Subject>(
+	async #suspect<Subject>(
 		check: Check<Subject>,
 		subjects: ReadonlyMap<string, Subject>,
 		found: Promise<readonly Damage[]>,
 	): Promise<void> {
 		const names = new Set((await found).map(({ subject }) => subject));
-		suspicions.add(
+		this.#suspicions.add(
 			check,
 			new Map([...subjects].filter(([name]) => names.has(name))),
 		);
 	}
 
-	/** Walks one table. If its host does not answer, the rest is walked all the same. */
-	async function walk<Row>(
-		place: string,
-		rows: () => AsyncIterable<readonly Row[]>,
-		what: keyof Checked,
-		check: (rows: readonly Row[]) => Promise<void>,
-	): Promise<void> {
-		if (isAborted()) return;
-		try {
-			for await (const some of rows()) {
-				await check(some);
-				if (!(await walked(what, some.length))) return;
-			}
-		} catch (error) {
-			if (!(error instanceof CorkboardError)) throw error;
-			unchecked.note(place, error);
-		}
-	}
-
 	/** Reports the misplaced rows and returns the others. */
-	async function inPlace<Row>(
+	async #inPlace<Row>(
 		rows: readonly Row[],
 		misplaced: (row: Row) => Damage | null,
 	): Promise<readonly Row[]> {
 		const found = rows.map(misplaced);
-		await onDamage(found.filter((damage) => damage !== null));
+		await this.#options.onDamage(found.filter((damage) => damage !== null));
 		return rows.filter((_, at) => found[at] === null);
 	}
 
-	async function walkLookups(): Promise<void> {
-		const check = async (keys: readonly LookupRow[]) => {
-			const rows = await reader.lookups(keys);
-			return checkLookups(
-				reader,
-				rows.filter((row) => row !== null && row !== UNREAD),
-			);
-		};
-		for (const shard of modShards) {
-			await walk(
-				`${databaseName("mod", shard)}.lookups`,
-				() => storage.walk("lookups", shard),
+	async #walkLookups(): Promise<void> {
+		const reader = this.#reader;
+		const check = async (keys: readonly LookupRow[]) =>
+			checkLookups(reader, (await reader.lookups(keys)).filter(isRead));
+		for (const shard of this.#shards.modShards) {
+			await this.#walk(
 				"lookups",
+				`${databaseName("mod", shard)}.lookups`,
+				() => this.#store.storage.walk("lookups", shard),
 				async (all) => {
-					const rows = await inPlace(all, (row) =>
-						misplacedLookup(store, row, shard),
+					const rows = await this.#inPlace(all, (row) =>
+						misplacedLookup(this.#store, row, shard),
 					);
 					const subjects = named(rows, lookupSubject);
-					await suspect(check, subjects, checkLookups(reader, rows));
+					await this.#suspect(check, subjects, checkLookups(reader, rows));
 				},
 			);
 		}
 	}
 
-	async function walkObjects(): Promise<void> {
-		for (const type of model.objects.values()) {
+	async #walkObjects(): Promise<void> {
+		const reader = this.#reader;
+		const { types } = this.#options;
+		for (const type of this.#store.model.objects.values()) {
 			const check = async (ids: readonly Id[]) =>
-				checkObjects(reader, type, await reader.contents(ids), options.types);
-			for (const shard of shards) {
-				await walk(
-					`${databaseName("db", shard)}.${type.table}`,
-					() => storage.walk("objects", shard, type.name),
+				checkObjects(reader, type, await reader.contents(ids), types);
+			for (const shard of this.#shards.shards) {
+				await this.#walk(
 					"objects",
+					`${databaseName("db", shard)}.${type.table}`,
+					() => this.#store.storage.walk("objects", shard, type.name),
 					async (rows) => {
 						const contents = new Map(
 							rows.map(({ id, data }) => [id, parseContent(data)]),
 						);
-						await suspect(
-							check,
-							named([...contents.keys()], (id) => `object ${id}`),
-							checkObjects(reader, type, contents, options.types),
+						const subjects = named(
+							[...contents.keys()],
+							(id) => `object ${id}`,
 						);
+						const found = checkObjects(reader, type, contents, types);
+						await this.#suspect(check, subjects, found);
 					},
 				);
 			}
 		}
 	}
 
-	async function walkEdges(): Promise<void> {
+	async #walkEdges(): Promise<void> {
+		const reader = this.#reader;
+		for (const { mapping, shard, place } of this.#lists()) {
+			const check = async (keys: readonly EdgeKey[]) =>
+				checkEdges(reader, mapping, (await reader.edges(keys)).filter(isRead));
+			await this.#walk(
+				"edges",
+				`${databaseOfShard(place)}.${mapping.table}`,
+				() => this.#store.storage.walk("edges", place, mapping),
+				async (all) => {
+					const edges = await this.#inPlace(all, (edge) =>
+						misplacedEdge(mapping, edge, shard),
+					);
+					const keys = edges.map(({ from, to }) => ({ mapping, from, to }));
+					const subjects = named(keys, edgeSubject);
+					const found = checkEdges(reader, mapping, edges);
+					await this.#suspect(check, subjects, found);
+				},
+			);
+		}
+	}
+
+	async #walkLists(): Promise<void> {
+		const check = (lists: readonly ListKey[]) =>
+			checkCounts(this.#reader, lists);
+		for (const { mapping, shard, place } of this.#lists()) {
+			await this.#walk(
+				"lists",
+				`${databaseOfShard(place)}.lists`,
+				() => walkCounts(this.#store.storage, place, mapping),
+				async (all) => {
+					const lists = await this.#inPlace(all, (list) =>
+						misplacedList(mapping, list, shard),
+					);
+					const suspects = await suspectLists(this.#reader, mapping, lists);
+					this.#suspicions.add(check, named(suspects, listSubject));
+				},
+			);
+		}
+	}
+
+	/** `place`: where the lists of the shard are in this mapping. */
+	*#lists() {
+		const { model, storage } = this.#store;
 		for (const mapping of model.mappings.values()) {
-			const check = async (keys: readonly EdgeKey[]) => {
-				const edges = await reader.edges(keys);
-				return checkEdges(
-					reader,
-					mapping,
-					edges.filter(
-						(edge): edge is Edge => edge !== null && edge !== UNREAD,
-					),
-				);
-			};
-			for (const shard of shards) {
-				await walk(
-					`${databaseOfShard(storage.map.shardOfLists(mapping, shard))}.${mapping.table}`,
-					() =>
-						storage.walk(
-							"edges",
-							storage.map.shardOfLists(mapping, shard),
-							mapping,
-						),
-					"edges",
-					async (all) => {
-						const edges = await inPlace(all, (edge) =>
-							misplacedEdge(mapping, edge, shard),
-						);
-						const keys = edges.map(({ from, to }) => ({ mapping, from, to }));
-						const subjects = named(keys, edgeSubject);
-						await suspect(check, subjects, checkEdges(reader, mapping, edges));
-					},
-				);
+			for (const shard of this.#shards.shards) {
+				const place = storage.map.shardOfLists(mapping, shard);
+				yield { mapping, shard, place };
 			}
 		}
 	}
+}
 
-	async function walkLists(): Promise<void> {
-		const check = (lists: readonly ListKey[]) => checkCounts(reader, lists);
-		for (const mapping of model.mappings.values()) {
-			for (const shard of shards) {
-				await walk(
-					`${databaseOfShard(storage.map.shardOfLists(mapping, shard))}.lists`,
-					() =>
-						walkCounts(
-							storage,
-							storage.map.shardOfLists(mapping, shard),
-							mapping,
-						),
-					"lists",
-					async (all) => {
-						const lists = await inPlace(all, (list) =>
-							misplacedList(mapping, list, shard),
-						);
-						const suspects = await suspectLists(reader, mapping, lists);
-						suspicions.add(check, named(suspects, listSubject));
-					},
-				);
-			}
-		}
-	}
-
-	for (const phase of [walkLookups, walkObjects, walkEdges, walkLists]) {
-		if (isAborted()) break;
-		await phase();
-		await settle();
-	}
-	if (!isAborted()) {
-		// Stuck at the beginning and at the end.
-		const stuck = new Set(pending.stuck.map(({ row }) => entryName(row)));
-		pending = await readPendingEntries(store, unchecked);
-		await onDamage(
-			checkOutbox(
-				store,
-				pending.stuck.filter(({ row }) => stuck.has(entryName(row))),
-			),
-		);
-	}
-	return {
-		checked,
-		changing,
-		pendingEntries: pending.count,
-		isAborted: isAborted(),
-	};
+function isRead<Row>(row: Row | null | typeof UNREAD): row is Row {
+	return row !== null && row !== UNREAD;
 }
 
 function named<Subject>(

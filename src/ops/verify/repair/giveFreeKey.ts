@@ -1,9 +1,9 @@
-import { CorkboardError } from "../../errors.ts";
-import type { Store } from "../../graph/store/store.ts";
-import { changeWithKeys } from "../../graph/write/changeWithKeys.ts";
-import { WritePipeline } from "../../graph/write/pipeline.ts";
-import type { Id } from "../../id/ids.ts";
-import { type Lookup, normalizeKey } from "../../model/types.ts";
+import { CorkboardError } from "../../../errors.ts";
+import type { Store } from "../../../graph/store/store.ts";
+import { changeWithKeys } from "../../../graph/write/changeWithKeys.ts";
+import { WritePipeline } from "../../../graph/write/pipeline.ts";
+import type { Id } from "../../../id/ids.ts";
+import { type Lookup, normalizeKey } from "../../../model/types.ts";
 
 /** Numbers that are tried one after the other. */
 const NUMBERS = Array.from({ length: 98 }, (_, at) => at + 2);

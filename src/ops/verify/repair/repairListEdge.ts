@@ -1,18 +1,24 @@
-import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
-import { isOnList, sequenceByGroup } from "../../graph/store/derivedLists.ts";
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
-import type { Store } from "../../graph/store/store.ts";
-import { WritePipeline } from "../../graph/write/pipeline.ts";
-import type { Id } from "../../id/ids.ts";
-import type { ObjectType, Reference } from "../../model/types.ts";
-import { isStoredNumber } from "../../storage/order.ts";
-import { type ListKey, PRESENT, REMOVED } from "../../storage/storage.ts";
-import { DECISIVE } from "../../trace.ts";
-import { endsOfOtherTypes, hasSoundNumbers } from "./edgeRules.ts";
-import { readReference } from "./references.ts";
+import { applyEdges } from "../../../graph/outbox/edgeUpdates.ts";
+import {
+	isOnList,
+	sequenceByGroup,
+} from "../../../graph/store/derivedLists.ts";
+import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
+import type { Store } from "../../../graph/store/store.ts";
+import { WritePipeline } from "../../../graph/write/pipeline.ts";
+import type { Id } from "../../../id/ids.ts";
+import type { ObjectType, Reference } from "../../../model/types.ts";
+import { isStoredNumber } from "../../../storage/order.ts";
+import { type ListKey, PRESENT, REMOVED } from "../../../storage/storage.ts";
+import { DECISIVE } from "../../../trace.ts";
+import {
+	endsOfOtherTypes,
+	hasSoundNumbers,
+	readReference,
+} from "../references.ts";
+import { isActiveContent, readContents, versionOf } from "../storedContent.ts";
 import { overwriteEdge } from "./repairList.ts";
 import { changeContent, unreadable } from "./repairObject.ts";
-import { isActiveContent, readContents, versionOf } from "./storedContent.ts";
 
 /** Makes an edge of a derived list agree with its object. If the edge has the greater version, the object's version is raised first. */
 export async function repairListEdge(

@@ -1,18 +1,18 @@
-import { fenceUnheld } from "../../graph/outbox/fence.ts";
-import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
-import { resolveReservations } from "../../graph/outbox/reservations.ts";
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
-import type { Store } from "../../graph/store/store.ts";
-import { WritePipeline } from "../../graph/write/pipeline.ts";
-import type { Id } from "../../id/ids.ts";
-import type { LookupRow } from "../../storage/storage.ts";
-import { DECISIVE } from "../../trace.ts";
-import type { JsonObject } from "../../util/json.ts";
+import { fenceUnheld } from "../../../graph/outbox/fence.ts";
+import { newToken, reservationsOf } from "../../../graph/outbox/naturalKeys.ts";
+import { resolveReservations } from "../../../graph/outbox/reservations.ts";
+import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
+import type { Store } from "../../../graph/store/store.ts";
+import { WritePipeline } from "../../../graph/write/pipeline.ts";
+import type { Id } from "../../../id/ids.ts";
+import type { Lookup } from "../../../model/types.ts";
+import type { LookupRow } from "../../../storage/storage.ts";
+import { DECISIVE } from "../../../trace.ts";
+import type { JsonObject } from "../../../util/json.ts";
+import { typeName } from "../places.ts";
+import { isActiveContent, readContents, versionOf } from "../storedContent.ts";
 import { giveFreeKey } from "./giveFreeKey.ts";
-import { lostKey } from "./lostKey.ts";
-import { typeName } from "./places.ts";
 import { changeContent } from "./repairObject.ts";
-import { isActiveContent, readContents, versionOf } from "./storedContent.ts";
 
 /** Deletes a lookup row whose key no object has, once no change under way can come to have it. */
 export async function deleteLookup(
@@ -123,4 +123,20 @@ export async function restoreNaturalKey(
 			? { ...now, [lookup.key]: key, version: versionOf(now) + 1 }
 			: now,
 	);
+}
+
+/** Whether the object has the row's token, so that the key is its own, but no text as its key. One that may be null was removed. */
+export function lostKey(
+	{ model }: Pick<Store, "model">,
+	{ name, type, key }: Lookup,
+	data: JsonObject,
+	token: string,
+): boolean {
+	const tokens = (data.tokens ?? {}) as JsonObject;
+	const value = data[key] ?? null;
+	if (tokens[name] !== token || typeof value === "string") return false;
+	const field = model.objects
+		.get(type)
+		?.stored.find((stored) => stored.key === key);
+	return value !== null || field?.nullable === false;
 }

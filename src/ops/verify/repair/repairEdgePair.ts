@@ -1,22 +1,21 @@
-import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
-import type { Store } from "../../graph/store/store.ts";
-import { WritePipeline } from "../../graph/write/pipeline.ts";
-import type { Id } from "../../id/ids.ts";
-import type { Mapping } from "../../model/types.ts";
-import { isStoredNumber } from "../../storage/order.ts";
+import { applyEdges } from "../../../graph/outbox/edgeUpdates.ts";
+import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
+import type { Store } from "../../../graph/store/store.ts";
+import { WritePipeline } from "../../../graph/write/pipeline.ts";
+import type { Id } from "../../../id/ids.ts";
+import type { Mapping } from "../../../model/types.ts";
+import { isStoredNumber } from "../../../storage/order.ts";
 import {
 	type Edge,
 	type EdgeKey,
 	PRESENT,
 	REMOVED,
-} from "../../storage/storage.ts";
-import { DECISIVE } from "../../trace.ts";
-import { endsOfOtherTypes, hasSoundNumbers } from "./edgeRules.ts";
-import { describeState } from "./places.ts";
-import { isIdOfRow } from "./references.ts";
+} from "../../../storage/storage.ts";
+import { DECISIVE } from "../../../trace.ts";
+import { describeState } from "../places.ts";
+import { endsOfOtherTypes, hasSoundNumbers, isIdOfRow } from "../references.ts";
+import { readContents } from "../storedContent.ts";
 import { overwriteEdge } from "./repairList.ts";
-import { readContents } from "./storedContent.ts";
 
 /** State, version and sequence: what an edge and its inverse have in common. */
 type EdgeContent = Pick<Edge, "state" | "version" | "sequence">;

@@ -1,14 +1,14 @@
-import { derivedLists } from "../../graph/store/derivedLists.ts";
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
-import type { Store } from "../../graph/store/store.ts";
-import { WritePipeline } from "../../graph/write/pipeline.ts";
-import { type Id, unpackId } from "../../id/ids.ts";
-import type { ObjectType } from "../../model/types.ts";
-import { isStoredNumber } from "../../storage/order.ts";
-import { DECISIVE } from "../../trace.ts";
-import type { JsonObject } from "../../util/json.ts";
-import { isIdOfRow } from "./references.ts";
-import { readContents, repairedBookkeeping } from "./storedContent.ts";
+import { derivedLists } from "../../../graph/store/derivedLists.ts";
+import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
+import type { Store } from "../../../graph/store/store.ts";
+import { WritePipeline } from "../../../graph/write/pipeline.ts";
+import { type Id, unpackId } from "../../../id/ids.ts";
+import type { ObjectType } from "../../../model/types.ts";
+import { isStoredNumber } from "../../../storage/order.ts";
+import { DECISIVE } from "../../../trace.ts";
+import type { JsonObject } from "../../../util/json.ts";
+import { isIdOfRow } from "../references.ts";
+import { readContents, repairedBookkeeping } from "../storedContent.ts";
 
 /**
  * Repairs first read again what they repair. They use the same steps as writes,
