@@ -37,7 +37,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"bench/pairs.ts run": 130,
 	"bench/world.ts createWorld": 140,
 	"src/graph/outbox/deliver.ts deliverGroup": 160,
-	"src/fleet/preflight/checkServers.ts checkServers": 200,
 	"src/plan/cost.ts costOf": 160,
 	"src/plan/planCache.ts createPlanCache": 140,
 	"test/attack/graph/attack.ts attack": 130,
@@ -52,7 +51,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 /** Files over 400 lines, without tests: those are lists. At the end at most five are left, each with a reason. */
 const LONG_FILES: Readonly<Record<string, number>> = {
 	"bench/capacity.ts": 500,
-	"src/demo/subjects.ts": 420,
 	"src/feed/mysql/mysqlPools.ts": 640,
 	"src/feed/sqlite/sqlitePools.ts": 420,
 	"src/graph/write/archive.ts": 440,
@@ -64,7 +62,6 @@ const LONG_FILES: Readonly<Record<string, number>> = {
 	"src/storage/mysql/standby/speculation.ts": 700,
 	"src/storage/reloadableStorage.ts": 460,
 	"src/storage/storage.ts": 520,
-	"src/worker/worker.ts": 460,
 	"test/attack/graph/actors.ts": 580,
 	"test/attack/graph/checks.ts": 500,
 	"test/attack/graph/writes.ts": 740,
@@ -92,7 +89,6 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"src/storage/mysql": 20,
 	// Small functions that know of nothing: a list by nature.
 	"src/util": 25,
-	"src/worker": 19,
 	"test/attack/graph": 24,
 	"test/differential": 21,
 	"test/e2e": 33,

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../util/json.ts";
 import { DEMO_USERNAME, makePeople, type Person } from "./people.ts";
 import { type Random, seededRandom } from "./random.ts";
-import { REMARKS, SUBJECTS, type Subject } from "./subjects.ts";
+import { REMARKS } from "./remarks.ts";
+import { SUBJECTS, type Subject } from "./subjects.ts";
 
 /** A line of an import (docs/how-to/import-and-verify.md, "Import"). */
 export type DemoLine =

@@ -1,5 +1,6 @@
 import type { Random } from "./random.ts";
-import { ASIDES, SUBJECTS, type Subject } from "./subjects.ts";
+import { ASIDES } from "./remarks.ts";
+import { SUBJECTS, type Subject } from "./subjects.ts";
 
 /** An invented person, whose name shows it. */
 export interface Person {

@@ -8,7 +8,7 @@ import {
 import { monotonicMs } from "../util/monotonic.ts";
 import { WORKER_CHANNELS } from "./diagnostics.ts";
 import type { QueueState } from "./queueState.ts";
-import { retryDelayMs } from "./retryDelay.ts";
+import { retryDelayMs } from "./queueState.ts";
 import type { ShardProblems } from "./shardProblems.ts";
 import type { SharedTask } from "./sharedTask.ts";
 

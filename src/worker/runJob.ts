@@ -7,8 +7,7 @@ import {
 } from "../queue/job.ts";
 import { formatJobId } from "../queue/jobId.ts";
 import type { Ack, ClaimedJob, JobUpdate, Place } from "../queue/jobStore.ts";
-import type { Abortion } from "./abortion.ts";
-import { type Backoff, retryDelayMs } from "./retryDelay.ts";
+import { type Backoff, retryDelayMs } from "./queueState.ts";
 
 /** The reason of a job's signal when its worker stops. */
 export class WorkerStops extends Error {
@@ -149,4 +148,41 @@ function statusOf(error: unknown, attempt: number): string | null {
 	// A line of the status: without ends of lines and control characters.
 	const line = text.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_MESSAGE);
 	return `attempt ${attempt}: ${line}`;
+}
+
+/**
+ * Whether a job is to stop, and why. Its `AbortSignal` is made when a handler
+ * asks for it: most jobs are over before anybody does, and the signal costs
+ * more than the rest of a short job.
+ */
+export class Abortion {
+	#controller: AbortController | undefined;
+	#reason: Error | undefined;
+	readonly #listeners: ((reason: Error) => void)[] = [];
+
+	/** Why; undefined while it is not aborted. */
+	get reason(): Error | undefined {
+		return this.#reason;
+	}
+
+	get signal(): AbortSignal {
+		if (this.#controller === undefined) {
+			this.#controller = new AbortController();
+			if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+		}
+		return this.#controller.signal;
+	}
+
+	/** The first reason stands. */
+	abort(reason: Error): void {
+		if (this.#reason !== undefined) return;
+		this.#reason = reason;
+		this.#controller?.abort(reason);
+		for (const listener of this.#listeners) listener(reason);
+	}
+
+	/** Calls back when it is aborted. */
+	onAbort(listener: (reason: Error) => void): void {
+		this.#listeners.push(listener);
+	}
 }

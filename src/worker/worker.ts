@@ -1,24 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobHints } from "../queue/hints.ts";
 import { type AnyJob, ClaimLost } from "../queue/job.ts";
-import { formatJobId } from "../queue/jobId.ts";
-import type {
-	ClaimedJob,
-	Held,
-	JobStore,
-	JobUpdate,
-	Place,
-} from "../queue/jobStore.ts";
+import type { Held, JobStore, JobUpdate } from "../queue/jobStore.ts";
 import type { LiveSettings } from "../queue/liveSettings.ts";
 import { rotateQueues } from "../queue/rotateQueues.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
-import { Abortion } from "./abortion.ts";
 import { Acks } from "./acks.ts";
 import { type ClaimedTogether, ClaimLoop, WakeUp } from "./claimLoop.ts";
-import { type JobOutcome, WORKER_CHANNELS } from "./diagnostics.ts";
 import { Expiry } from "./expiry.ts";
 import { JobBuffer } from "./jobBuffer.ts";
+import { type Entry, entryOf, keyOf, publishEnd } from "./jobEntry.ts";
 import type { JobStoreSource } from "./jobStoreSource.ts";
 import { WORKER_LIMITS, type WorkerLimits } from "./limits.ts";
 import { QueueState } from "./queueState.ts";
@@ -45,30 +37,10 @@ export interface WorkerOptions<Context> {
 	readonly limits?: Partial<WorkerLimits>;
 }
 
-/** A claimed job in this process. */
-interface Entry<Context> {
-	readonly state: QueueState<Context>;
-	readonly place: Place;
-	readonly job: ClaimedJob;
-	readonly priority: number;
-	readonly startBy: number;
-	readonly abortion: Abortion;
-	/** How long it had been due when it was claimed. */
-	readonly waitedMs: number;
-	readonly claimedAt: number;
-	/** When the claim ends, by `monotonicMs`. */
-	until: number;
-	/** Null: not started. */
-	startedAt: number | null;
-	isReleased: boolean;
-}
-
 /** Waiting jobs per job that runs at the same time. */
 const BUFFER_FACTOR = 1.5;
 /** Ended jobs that are not reported yet: beyond that none is claimed. */
 const MAX_UNREPORTED = 1_000;
-/** A job has to begin within this part of its claim. */
-const BEGIN_WITHIN = 0.25;
 
 /**
  * Claims jobs and runs them, until `drain`. One loop claims (`ClaimLoop`) and
@@ -287,22 +259,9 @@ export class Worker<Context> implements AsyncDisposable {
 			claimMs,
 			since,
 		});
-		const entries = jobs.map((job): Entry<Context> => {
-			state.countBody(job.body);
-			return {
-				state,
-				place,
-				job,
-				priority: job.priority,
-				startBy: since + claimMs * BEGIN_WITHIN,
-				abortion: new Abortion(),
-				waitedMs: Math.max(0, (job.until - job.dueAt) / 1_000 - claimMs),
-				claimedAt: since,
-				until: since + claimMs,
-				startedAt: null,
-				isReleased: false,
-			};
-		});
+		const entries = jobs.map((job) =>
+			entryOf(state, { place, job, claimMs, since }),
+		);
 		for (const entry of entries) this.#held.set(keyOf(entry.job), entry);
 		if (this.#stopping.signal.aborted) {
 			this.#release(entries);
@@ -357,11 +316,7 @@ export class Worker<Context> implements AsyncDisposable {
 			claim: job.claim,
 		});
 		if (this.#held.size === 0 || this.#claims.wants) this.#wake.wake();
-		publishEnd(
-			entry,
-			result === "lost" ? "lost" : nameOf(outcome, job),
-			outcome.kind === "lost" ? null : (outcome.error ?? null),
-		);
+		publishEnd(entry, result, outcome);
 	}
 
 	async #checkpoint(entry: Entry<Context>, update: JobUpdate): Promise<void> {
@@ -407,44 +362,4 @@ export class Worker<Context> implements AsyncDisposable {
 			if (entry !== undefined) entry.until = at + entry.state.claimMs;
 		}
 	}
-}
-
-function keyOf({ local, claim }: Held): string {
-	return `${local} ${claim}`;
-}
-
-function nameOf(
-	outcome: Outcome,
-	{ attempts, allowed }: ClaimedJob,
-): JobOutcome {
-	switch (outcome.kind) {
-		case "succeed":
-			return "succeeded";
-		case "giveUp":
-			return "failed";
-		case "fail":
-			return attempts < allowed ? "retried" : "failed";
-		case "again":
-			return "later";
-		case "release":
-			return "released";
-		case "lost":
-			return "lost";
-	}
-}
-
-function publishEnd<Context>(
-	{ place, job, waitedMs, claimedAt, startedAt }: Entry<Context>,
-	outcome: JobOutcome,
-	error: unknown,
-): void {
-	if (!WORKER_CHANNELS.jobEnded.hasSubscribers) return;
-	WORKER_CHANNELS.jobEnded.publish({
-		queue: place.queue,
-		id: formatJobId({ ...place, ...job }),
-		outcome,
-		waitMs: waitedMs + Math.max(0, (startedAt ?? claimedAt) - claimedAt),
-		runMs: startedAt === null ? null : monotonicMs() - startedAt,
-		error,
-	});
 }

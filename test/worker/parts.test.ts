@@ -12,7 +12,6 @@ import { ShardChoice } from "../../src/queue/shardChoice.ts";
 import { ShardHealth } from "../../src/queue/shardHealth.ts";
 import { monotonicMs } from "../../src/util/monotonic.ts";
 import { rendezvousOrder } from "../../src/util/rendezvous.ts";
-import { Abortion } from "../../src/worker/abortion.ts";
 import { Acks } from "../../src/worker/acks.ts";
 import {
 	WORKER_CHANNELS,
@@ -20,8 +19,8 @@ import {
 } from "../../src/worker/diagnostics.ts";
 import { HeldJobs } from "../../src/worker/heldJobs.ts";
 import { JobBuffer } from "../../src/worker/jobBuffer.ts";
-import { retryDelayMs } from "../../src/worker/retryDelay.ts";
-import { runJob } from "../../src/worker/runJob.ts";
+import { retryDelayMs } from "../../src/worker/queueState.ts";
+import { Abortion, runJob } from "../../src/worker/runJob.ts";
 import { ShardProblems } from "../../src/worker/shardProblems.ts";
 
 const SHARDS = [0, 1, 2, 3];

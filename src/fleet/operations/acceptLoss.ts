@@ -18,17 +18,11 @@ import { requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { raiseLocalIds, readCounters } from "../server/localIds.ts";
 import { type Loss, measureLoss } from "./loss.ts";
-import { Operation } from "./operations.ts";
+import { type Operation, runOperation } from "./operations.ts";
 import type { DeadOptions } from "./promoteDead.ts";
-import type { PromotionResult } from "./promotion.ts";
+import { type PromotionResult, promotionResult } from "./promotion.ts";
 import { publishMap } from "./publishMap.ts";
 
-/**
- * Accepts that a failover behind a host's name lost what the server before had
- * acknowledged (docs/consistency/topology.md, "A name that leads to another server"):
- * the new server gives no id that the old one may have given, nothing that was
- * cached of its shards is read again, and processes write there again.
- */
 const ASK_MS = 5_000;
 const AGREE_MS = 5_000;
 const ANSWER_MS = 10_000;
@@ -62,22 +56,24 @@ export async function checkAcceptance(
 	return await look(options, hosts, server);
 }
 
-/** Throws CONFLICT with everything against it; nothing has changed then. */
+/**
+ * Accepts that a failover behind a host's name lost what the server before had
+ * acknowledged (docs/consistency/topology.md, "A name that leads to another server"):
+ * the new server gives no id that the old one may have given, nothing that was
+ * cached of its shards is read again, and processes write there again. Throws
+ * CONFLICT with everything against it; nothing has changed then.
+ */
 export async function acceptLoss(
 	options: DeadOptions,
 	host: string,
 ): Promise<PromotionResult> {
 	const { hosts, faults } = await checkAcceptance(options, host);
-	if (faults.length > 0) {
-		throw new CorkboardError("CONFLICT", faults.join("\n"));
-	}
-	await using operation = await Operation.begin(options.store, {
-		kind: "fleet accept",
-		from: hosts.from,
-		to: hosts.from,
-	});
-	await options.onStep?.("locked", operation.record.id);
-	return await proceedAcceptance(options, operation);
+	return runOperation(
+		options,
+		{ kind: "fleet accept", from: hosts.from, to: hosts.from },
+		faults,
+		(operation) => proceedAcceptance(options, operation),
+	);
 }
 
 /** Goes on from where it is: local ids may be raised twice. */
@@ -117,17 +113,7 @@ export async function proceedAcceptance(
 	);
 	await onStep("agreed");
 	await operation.end("done", `${hosts.from} is written to again`);
-	const { record } = operation;
-	return {
-		operation: record.id,
-		from: record.from,
-		to: record.to,
-		version: record.version,
-		pauseMs: null,
-		agreement,
-		isFollowing: false,
-		loss: record.loss,
-	};
+	return { ...promotionResult(operation.record), agreement };
 }
 
 async function look(

@@ -13,7 +13,11 @@ import {
 import { type ClonePlan, clonePreflight } from "../preflight/clonePreflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { type CloneProgress, cloneServer, stopClone } from "./cloneServer.ts";
-import { Operation } from "./operations.ts";
+import {
+	type Operation,
+	type OperationRecord,
+	runOperation,
+} from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
 
 /**
@@ -83,16 +87,12 @@ export async function addReplica(
 	given: { readonly host: string; readonly of: string },
 ): Promise<ReplicaResult> {
 	const { hosts, faults } = await checkAddReplica(options, given);
-	if (faults.length > 0) {
-		throw new CorkboardError("CONFLICT", faults.join("\n"));
-	}
-	await using operation = await Operation.begin(options.store, {
-		kind: "replica add",
-		from: hosts.primary,
-		to: hosts.replica,
-	});
-	await options.onStep?.("locked", operation.record.id);
-	return await proceedAdd(options, operation);
+	return runOperation(
+		options,
+		{ kind: "replica add", from: hosts.primary, to: hosts.replica },
+		faults,
+		(operation) => proceedAdd(options, operation),
+	);
 }
 
 /** Goes on from where the record and the server are. */
@@ -164,7 +164,7 @@ export async function proceedAdd(
 	);
 	await onStep("agreed");
 	await operation.end("done", `${to} is a replica of ${from}`);
-	return resultOf(operation, agreement);
+	return replicaResult(operation.record, agreement);
 }
 
 /** Undoes one that has not published: the server is left to itself, and refuses writes. */
@@ -189,7 +189,7 @@ export async function abortAdd(
 		"rolled back",
 		`${to} is no replica of ${from}; ${left}. Give it an empty data folder before the next try.`,
 	);
-	return resultOf(operation, null);
+	return replicaResult(operation.record);
 }
 
 /** Whether it follows that server, in whatever state. */
@@ -232,11 +232,11 @@ async function untilCaughtUp(
 	}
 }
 
-export function resultOf(
-	{ record }: Operation,
-	agreement: Agreement | null,
+/** What is known of one from its record alone. */
+export function replicaResult(
+	{ id, kind, from, to, version }: OperationRecord,
+	agreement: Agreement | null = null,
 ): ReplicaResult {
-	const { id, kind, from, to, version } = record;
 	return {
 		operation: id,
 		kind: kind as ReplicaResult["kind"],

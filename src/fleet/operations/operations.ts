@@ -218,6 +218,28 @@ export class Operation implements AsyncDisposable {
 	}
 }
 
+/** Runs an operation from its beginning. Throws CONFLICT with all faults where there are any: nothing has changed then. */
+export async function runOperation<Result>(
+	{
+		store,
+		onStep,
+	}: {
+		readonly store: TopologyStore;
+		readonly onStep?: (what: string, id: string) => void | Promise<void>;
+	},
+	about: Pick<OperationRecord, "kind" | "from" | "to">,
+	faults: readonly string[],
+	proceed: (operation: Operation) => Promise<Result>,
+): Promise<Result> {
+	if (faults.length > 0) {
+		throw new CorkboardError("CONFLICT", faults.join("\n"));
+	}
+	await using operation = await Operation.begin(store, about);
+	await onStep?.("locked", operation.record.id);
+	// Awaited: what is used here is disposed of when this returns, and with it the signs of life.
+	return await proceed(operation);
+}
+
 /** Returns the revision of the record as it is now. */
 async function saveRecord(
 	store: TopologyStore,

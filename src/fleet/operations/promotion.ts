@@ -11,7 +11,12 @@ import {
 import { existing, publish, requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import type { Loss } from "./loss.ts";
-import { Operation, type OperationKind } from "./operations.ts";
+import {
+	type Operation,
+	type OperationKind,
+	type OperationRecord,
+	runOperation,
+} from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
 import { rollBack, type UndoOptions, undone } from "./rollBack.ts";
 
@@ -109,15 +114,13 @@ export async function beginPromotion(
 		readonly faults: readonly string[];
 	},
 ): Promise<PromotionResult> {
-	if (faults.length > 0) {
-		throw new CorkboardError("CONFLICT", faults.join("\n"));
-	}
 	const { from, to } = hosts;
-	const about = { kind: way.kind, from, to };
-	await using operation = await Operation.begin(options.store, about);
-	await options.onStep?.("locked", operation.record.id);
-	// Awaited: what is used here is disposed of when this returns, and with it the signs of life.
-	return await proceedOn(options, operation, way);
+	return runOperation(
+		options,
+		{ kind: way.kind, from, to },
+		faults,
+		(operation) => proceedOn(options, operation, way),
+	);
 }
 
 /** Goes on with one that this process holds, from where it is. */
@@ -133,12 +136,12 @@ export async function proceedOn(
 	let pause: Pause | null = null;
 	if (step === "rolling back") {
 		await promotion.rollBack("goes on");
-		return resultOf(operation);
+		return promotionResult(operation.record);
 	}
 	if (step !== "published") {
 		try {
 			pause = await way.takePlace(promotion);
-			if (pause === null) return resultOf(operation);
+			if (pause === null) return promotionResult(operation.record);
 			const began = performance.now();
 			await publishMap(store, operation, way.why(promotion), (current) =>
 				way.edit(current, stillNamed(current, hosts)),
@@ -166,7 +169,7 @@ export async function proceedOn(
 	const times = pause === null ? "" : `; ${describePause(pause)}`;
 	await operation.end("done", `${settled}${times}`);
 	const pauseMs = pause === null ? null : lengthOf(pause);
-	return { ...resultOf(operation), pauseMs, agreement };
+	return { ...promotionResult(operation.record), pauseMs, agreement };
 }
 
 /** Undoes one that this process has taken over. Returns what could not be undone. */
@@ -241,12 +244,13 @@ function describePause(pause: Pause): string {
 	return `no writes for ${Math.round(lengthOf(pause))} ms: ${steps.join(", ")}`;
 }
 
-function resultOf({ record }: Operation): PromotionResult {
+/** What is known of one from its record alone. */
+export function promotionResult(record: OperationRecord): PromotionResult {
 	const { id, kind, from, to, version, step, loss } = record;
 	return {
 		operation: id,
 		...{ from, to, version, pauseMs: null, agreement: null },
 		isFollowing: kind === "promote" && step === "done",
-		...(kind === "promote --dead" && { loss }),
+		...(kind !== "promote" && { loss }),
 	};
 }

@@ -14,9 +14,9 @@ import { FleetServer } from "../server/fleetServer.ts";
 import {
 	type ReplicaOptions,
 	type ReplicaResult,
-	resultOf,
+	replicaResult,
 } from "./addReplica.ts";
-import { Operation } from "./operations.ts";
+import { type Operation, runOperation } from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
 
 /** How long a server that may be dead is asked. Milliseconds. */
@@ -58,16 +58,12 @@ export async function removeReplica(
 	host: string,
 ): Promise<ReplicaResult> {
 	const { hosts, faults } = await checkRemoveReplica(options, host);
-	if (faults.length > 0) {
-		throw new CorkboardError("CONFLICT", faults.join("\n"));
-	}
-	await using operation = await Operation.begin(options.store, {
-		kind: "replica remove",
-		from: hosts.primary,
-		to: hosts.replica,
-	});
-	await options.onStep?.("locked", operation.record.id);
-	return await proceedRemove(options, operation);
+	return runOperation(
+		options,
+		{ kind: "replica remove", from: hosts.primary, to: hosts.replica },
+		faults,
+		(operation) => proceedRemove(options, operation),
+	);
 }
 
 /** Goes on from where the record is. */
@@ -130,7 +126,7 @@ export async function proceedRemove(
 			? `${to} follows no server; its data is left`
 			: `${to} was not stopped, as it does not answer: ${silence}`,
 	);
-	return resultOf(operation, agreement);
+	return replicaResult(operation.record, agreement);
 }
 
 async function silenceOf(

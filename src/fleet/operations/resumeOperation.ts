@@ -5,11 +5,16 @@ import {
 	proceedAdd,
 	type ReplicaOptions,
 	type ReplicaResult,
+	replicaResult,
 } from "./addReplica.ts";
 import { isTakenOver, Operation, type OperationRecord } from "./operations.ts";
 import { proceedPromotion } from "./promote.ts";
 import { type DeadOptions, resumeDead } from "./promoteDead.ts";
-import { type PromotionResult, undoPromotion } from "./promotion.ts";
+import {
+	type PromotionResult,
+	promotionResult,
+	undoPromotion,
+} from "./promotion.ts";
 import { proceedRemove } from "./removeReplica.ts";
 import type { UndoOptions } from "./rollBack.ts";
 
@@ -139,18 +144,11 @@ function remainsOf({ kind, from, to, version }: OperationRecord): string {
 export function recordedResult(
 	record: OperationRecord,
 ): PromotionResult | ReplicaResult {
-	const { id, kind, from, to, loss, step } = record;
-	const version = step === "rolled back" ? null : record.version;
-	if (kind === "replica add" || kind === "replica remove") {
-		return {
-			...{ operation: id, kind, primary: from, replica: to },
-			...{ version, agreement: null },
-		};
-	}
-	const result: PromotionResult = {
-		...{ operation: id, from, to, version },
-		...{ pauseMs: null, agreement: null },
-		isFollowing: kind === "promote" && step === "done",
+	const known = {
+		...record,
+		version: record.step === "rolled back" ? null : record.version,
 	};
-	return kind === "promote" ? result : { ...result, loss };
+	return record.kind === "replica add" || record.kind === "replica remove"
+		? replicaResult(known)
+		: promotionResult(known);
 }

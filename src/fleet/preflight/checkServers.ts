@@ -66,185 +66,160 @@ interface Identity {
 	readonly version: string;
 }
 
+/** One server, as a check of it sees it. */
+interface Checked extends Required<Pick<FleetFacts, "processes">> {
+	readonly server: FleetServer;
+	readonly url: string;
+	readonly databases: readonly string[];
+	readonly environment: Environment;
+	/** Most connections of one process to it; undefined where that is not known. */
+	readonly connections: number | undefined;
+}
+
+interface Check {
+	/** As what could not be looked at. */
+	readonly what: string;
+	/** A sentence for each fault. */
+	readonly faults: (checked: Checked) => Promise<readonly string[]>;
+}
+
+/** In this order, of each server. */
+const CHECKS: readonly Check[] = [
+	{
+		what: "settings",
+		faults: ({ server }) => settingFaults(server, FLEET_SETTINGS),
+	},
+	{ what: "read-only databases", faults: fenceFaults },
+	{
+		what: "privileges",
+		// Of the operator's account: without one, the account of the URL only looks.
+		faults: async ({ server, databases, environment }) =>
+			hasOperator(environment)
+				? grantFaults(server, NEEDED_GRANTS["replica add"], databases)
+				: [],
+	},
+	{ what: "grants", faults: accountFaults },
+	{ what: "connections", faults: connectionFaults },
+	{
+		what: "local ids",
+		faults: ({ server, databases }) =>
+			counterFaults(
+				server,
+				databases.filter((name) => /^(db|feed)/.test(name)),
+			),
+	},
+];
+
 /** Looks at all MySQL servers of a topology side by side, with the operator's account where there is one. Changes nothing. */
 export async function checkServers(
 	topology: Topology,
 	environment: Environment,
-	{ processes = 1, connections, now = Date.now }: FleetFacts = {},
+	facts: FleetFacts = {},
 ): Promise<ServerCheck> {
-	const faults: string[] = [];
-	const unchecked: string[] = [];
-	const ids = new Map<string, string>();
-	const clocks: ClockOffset[] = [];
-	await Promise.all(pairsOf(topology).map(checkPair));
+	const looks = new Looks(environment, facts);
+	await Promise.all(pairsOf(topology).map((pair) => looks.checkPair(pair)));
+	const { faults, unchecked, clocks } = looks;
 	faults.push(...clockFaults(clocks), ...replicaFaults(topology));
 	return { faults: faults.toSorted(), unchecked: unchecked.toSorted() };
+}
 
-	async function checkPair(pair: Pair): Promise<void> {
-		const { primary, replica } = pair;
-		await using one = new FleetServer(primary, environment);
+/** What is found at the servers of a fleet, which are compared with each other. */
+class Looks {
+	readonly faults: string[] = [];
+	readonly unchecked: string[] = [];
+	readonly clocks: ClockOffset[] = [];
+	readonly #environment: Environment;
+	readonly #facts: FleetFacts;
+	readonly #ids = new Map<string, string>();
+
+	constructor(environment: Environment, facts: FleetFacts) {
+		this.#environment = environment;
+		this.#facts = facts;
+	}
+
+	async checkPair(pair: Pair): Promise<void> {
+		const { primary, replica, databases } = pair;
+		await using one = new FleetServer(primary, this.#environment);
 		await using two =
-			replica === null ? null : new FleetServer(replica, environment);
+			replica === null ? null : new FleetServer(replica, this.#environment);
 		const [first, second] = await Promise.all([
-			checkServer(one, primary, pair),
-			replica === null || two === null ? null : checkServer(two, replica, pair),
+			this.#checkServer(one, primary, databases),
+			replica === null || two === null
+				? null
+				: this.#checkServer(two, replica, databases),
 		]);
 		if (two === null) {
-			if (pair.needsReplica) faults.push(`${one.name} has no replica.`);
+			if (pair.needsReplica) this.faults.push(`${one.name} has no replica.`);
 			return;
 		}
 		if (first === null || second === null) return;
 		if (compareVersions(second.version, first.version) < 0) {
-			faults.push(
+			this.faults.push(
 				`${two.name} has version ${second.version}, which is older than ${first.version} of its primary ${one.name}.`,
 			);
 		}
-		await attempt(two, "replication", () => checkReplica(one, first, two));
+		await this.#attempt(two, "replication", async () =>
+			this.faults.push(...(await replicationFaults(one, first, two))),
+		);
 	}
 
 	/** Null where it cannot be asked, or is no MySQL. */
-	async function checkServer(
+	async #checkServer(
 		server: FleetServer,
 		url: string,
-		{ databases }: Pair,
+		databases: readonly string[],
 	): Promise<Identity | null> {
-		const row = await attempt(server, "identity", () =>
+		const identity = await this.#identify(server);
+		if (identity === null) return null;
+		const { processes = 1, connections, now = Date.now } = this.#facts;
+		const checked: Checked = {
+			...{ server, url, databases, processes },
+			environment: this.#environment,
+			connections: connections?.get(server.name),
+		};
+		for (const { what, faults } of CHECKS) {
+			await this.#attempt(server, what, async () =>
+				this.faults.push(...(await faults(checked))),
+			);
+		}
+		await this.#attempt(server, "clock", async () =>
+			this.clocks.push(await readClock(server, now)),
+		);
+		return identity;
+	}
+
+	async #identify(server: FleetServer): Promise<Identity | null> {
+		const row = await this.#attempt(server, "identity", () =>
 			server.row("identity", "SELECT @@server_id, @@version"),
 		);
 		if (row === null) return null;
 		const [serverId, version] = row.map(String) as [string, string];
 		if (version.includes("MariaDB")) {
-			unchecked.push(
+			this.unchecked.push(
 				`${server.name} is a MariaDB: promote needs MySQL, and its settings are not looked at.`,
 			);
 			return null;
 		}
 		if (compareVersions(version, LEAST_VERSION.join(".")) < 0) {
-			faults.push(
+			this.faults.push(
 				`${server.name} has version ${version}: promote needs MySQL ${LEAST_VERSION.join(".")} or later.`,
 			);
 		}
-		const other = ids.get(serverId);
+		const other = this.#ids.get(serverId);
 		if (other !== undefined) {
-			faults.push(
+			this.faults.push(
 				`${server.name} and ${other} have the same server_id, ${serverId}.`,
 			);
 		}
-		ids.set(serverId, server.name);
-		await attempt(server, "settings", async () => {
-			faults.push(...(await settingFaults(server, FLEET_SETTINGS)));
-		});
-		await attempt(server, "read-only databases", () => checkFences(server));
-		await attempt(server, "privileges", () =>
-			checkPrivileges(server, databases),
+		this.#ids.set(serverId, server.name);
+		// MariaDB has none.
+		const own = await this.#attempt(server, "server_uuid", () =>
+			server.row("uuid", "SELECT @@server_uuid"),
 		);
-		await attempt(server, "grants", () => checkGrants(server, url, databases));
-		await attempt(server, "connections", () => checkConnections(server));
-		await attempt(server, "clock", async () => {
-			clocks.push(await readClock(server, now));
-		});
-		await attempt(server, "local ids", async () => {
-			const counting = databases.filter((name) => /^(db|feed)/.test(name));
-			faults.push(...(await counterFaults(server, counting)));
-		});
-		const uuid = await attempt(server, "server_uuid", async () => {
-			const [own] = await server.row("uuid", "SELECT @@server_uuid");
-			return String(own);
-		});
-		return uuid === null ? null : { uuid, serverId, version };
+		return own && { uuid: String(own[0]), serverId, version };
 	}
 
-	/** Of the operator's account: without one, the account of the URL only looks. */
-	async function checkPrivileges(
-		server: FleetServer,
-		databases: readonly string[],
-	): Promise<void> {
-		if (!hasOperator(environment)) return;
-		faults.push(
-			...(await grantFaults(server, NEEDED_GRANTS["replica add"], databases)),
-		);
-	}
-
-	/** Of the account that processes have: each server has accounts of its own. */
-	async function checkGrants(
-		server: FleetServer,
-		url: string,
-		databases: readonly string[],
-	): Promise<void> {
-		await using own = new FleetServer(url, withoutOperator(environment));
-		const missing = await missingOnDatabases(
-			own,
-			databases,
-			(name) => ACCOUNT_PRIVILEGES[kindOf(name)],
-		);
-		if (missing.length > 0) {
-			faults.push(
-				`${server.name}: the account of the processes lacks ${describeMissing(missing)}: corkboard grants.`,
-			);
-		}
-	}
-
-	async function checkConnections(server: FleetServer): Promise<void> {
-		const each = connections?.get(server.name);
-		if (each === undefined) return;
-		const [allowed] = await server.row(
-			"connections",
-			"SELECT @@GLOBAL.max_connections",
-		);
-		const needed = processes * each + OTHER_CONNECTIONS;
-		if (Number(allowed) >= needed) return;
-		faults.push(
-			`${server.name}: max_connections must be at least ${needed}, got ${allowed}: ${processes === 1 ? "a process" : `each of ${processes} processes`} may open ${each}, and others ${OTHER_CONNECTIONS}.`,
-		);
-	}
-
-	/** No operation makes databases read-only yet, so a person did. */
-	async function checkFences(server: FleetServer): Promise<void> {
-		const rows = await server.rows(
-			"read-only databases",
-			`SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%' AND schema_name REGEXP '${OUR_DATABASES}' ORDER BY 1`,
-		);
-		if (rows.length === 0) return;
-		const [[name] = []] = rows;
-		faults.push(
-			`${server.name}: ${rows.length === 1 ? `${name} is` : `${name} and ${rows.length - 1} more are`} read-only, and no operation made them so: ALTER DATABASE ${name} READ ONLY = 0.`,
-		);
-	}
-
-	async function checkReplica(
-		one: FleetServer,
-		first: Identity,
-		two: FleetServer,
-	): Promise<void> {
-		const state = await two.replica();
-		// `status` says that it does not replicate.
-		if (state === null) return;
-		if (state.sourceUuid !== first.uuid) {
-			faults.push(
-				`${two.name} follows another server than its primary ${one.name}.`,
-			);
-			return;
-		}
-		const [isFenced] = await two.row(
-			"fence",
-			"SELECT @@GLOBAL.super_read_only",
-		);
-		if (String(isFenced) !== "1") {
-			faults.push(
-				`${two.name} takes writes, although it is a replica: SET PERSIST super_read_only = ON.`,
-			);
-		}
-		// In this order: what comes between is on the primary.
-		const executed = await two.executed();
-		const errant = await two.subtract(executed, await one.executed());
-		if (errant !== "") {
-			faults.push(
-				`${two.name} has transactions that ${one.name} lacks: ${errant}. It was written to, and has to be rebuilt.`,
-			);
-		}
-	}
-
-	async function attempt<T>(
+	async #attempt<T>(
 		server: FleetServer,
 		what: string,
 		body: () => Promise<T>,
@@ -256,10 +231,90 @@ export async function checkServers(
 			const text = error.message.startsWith(server.name)
 				? error.message
 				: `${server.name}, ${what}: ${error.message}`;
-			unchecked.push(text);
+			this.unchecked.push(text);
 			return null;
 		}
 	}
+}
+
+/** Of the account that processes have: each server has accounts of its own. */
+async function accountFaults({
+	server,
+	url,
+	databases,
+	environment,
+}: Checked): Promise<readonly string[]> {
+	await using own = new FleetServer(url, withoutOperator(environment));
+	const missing = await missingOnDatabases(
+		own,
+		databases,
+		(name) => ACCOUNT_PRIVILEGES[kindOf(name)],
+	);
+	return missing.length === 0
+		? []
+		: [
+				`${server.name}: the account of the processes lacks ${describeMissing(missing)}: corkboard grants.`,
+			];
+}
+
+async function connectionFaults({
+	server,
+	processes,
+	connections: each,
+}: Checked): Promise<readonly string[]> {
+	if (each === undefined) return [];
+	const [allowed] = await server.row(
+		"connections",
+		"SELECT @@GLOBAL.max_connections",
+	);
+	const needed = processes * each + OTHER_CONNECTIONS;
+	if (Number(allowed) >= needed) return [];
+	return [
+		`${server.name}: max_connections must be at least ${needed}, got ${allowed}: ${processes === 1 ? "a process" : `each of ${processes} processes`} may open ${each}, and others ${OTHER_CONNECTIONS}.`,
+	];
+}
+
+/** No operation makes databases read-only yet, so a person did. */
+async function fenceFaults({ server }: Checked): Promise<readonly string[]> {
+	const rows = await server.rows(
+		"read-only databases",
+		`SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%' AND schema_name REGEXP '${OUR_DATABASES}' ORDER BY 1`,
+	);
+	const [[name] = []] = rows;
+	return rows.length === 0
+		? []
+		: [
+				`${server.name}: ${rows.length === 1 ? `${name} is` : `${name} and ${rows.length - 1} more are`} read-only, and no operation made them so: ALTER DATABASE ${name} READ ONLY = 0.`,
+			];
+}
+
+async function replicationFaults(
+	one: FleetServer,
+	first: Identity,
+	two: FleetServer,
+): Promise<readonly string[]> {
+	const state = await two.replica();
+	// `status` says that it does not replicate.
+	if (state === null) return [];
+	if (state.sourceUuid !== first.uuid) {
+		return [`${two.name} follows another server than its primary ${one.name}.`];
+	}
+	const faults: string[] = [];
+	const [isFenced] = await two.row("fence", "SELECT @@GLOBAL.super_read_only");
+	if (String(isFenced) !== "1") {
+		faults.push(
+			`${two.name} takes writes, although it is a replica: SET PERSIST super_read_only = ON.`,
+		);
+	}
+	// In this order: what comes between is on the primary.
+	const executed = await two.executed();
+	const errant = await two.subtract(executed, await one.executed());
+	if (errant !== "") {
+		faults.push(
+			`${two.name} has transactions that ${one.name} lacks: ${errant}. It was written to, and has to be rebuilt.`,
+		);
+	}
+	return faults;
 }
 
 /** Each primary with its replica once; only MySQL. */
