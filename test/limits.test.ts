@@ -58,7 +58,6 @@ const LONG_FILES: Readonly<Record<string, number>> = {
 	"src/queue/mysql/mysqlJobStore.ts": 440,
 	"src/queue/mysql/statements.ts": 440,
 	"src/queue/sqlite/sqliteJobStore.ts": 420,
-	"src/storage/mysql/driver/host.ts": 780,
 	"src/storage/mysql/standby/speculation.ts": 700,
 	"src/storage/reloadableStorage.ts": 460,
 	"src/storage/storage.ts": 520,

@@ -9,7 +9,7 @@ import { QueueBounds } from "../queue/queueBounds.ts";
 import { QueueLevels } from "../queue/queueLevels.ts";
 import { reloadableJobStore } from "../queue/reloadableJobStore.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
-import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
+import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import type { Topology } from "../topology/types.ts";
 import {
 	type JobStoreSource,

@@ -7,7 +7,7 @@ import {
 } from "../feed/mysql/mysqlPools.ts";
 import type { Pools } from "../feed/pools.ts";
 import { openSqlitePools } from "../feed/sqlite/sqlitePools.ts";
-import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
+import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../topology/types.ts";
 import type { AccessMode } from "./openStore.ts";

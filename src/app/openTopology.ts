@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import { STORAGE_CHANNELS } from "../storage/diagnostics.ts";
 import { AcknowledgedWrites } from "../storage/mysql/driver/acknowledgedWrites.ts";
-import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
+import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { answerAsks } from "../topology/asks.ts";
 import { openFileStore } from "../topology/file/fileStore.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";

@@ -1,4 +1,4 @@
-import type { CallOptions, Trace } from "../trace.ts";
+import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { SharedCall } from "../util/sharedCall.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
@@ -175,10 +175,15 @@ export class LocalCache<V extends CacheEntry> {
 	): Promise<(V | E)[]> {
 		const signal = call?.signal;
 		signal?.throwIfAborted();
-		const own =
-			missing.length === 0
-				? null
-				: this.#load(keys, missing, load, depth, call?.trace);
+		let own: Batch<V> | null = null;
+		if (missing.length > 0) {
+			const readAt = this.#now();
+			own = new SharedCall();
+			const { signal } = own;
+			const loading = load(missing, { signal, trace: call?.trace });
+			const started = this.#begin(keys, missing, own, depth);
+			own.settleWith(this.#endAll(loading, started, readAt));
+		}
 		const batches = new Set(joined.map(({ running }) => running.batch));
 		if (own !== null) batches.add(own);
 		// All at once: what nobody waits for meanwhile could be given up.
@@ -210,32 +215,15 @@ export class LocalCache<V extends CacheEntry> {
 		return values;
 	}
 
-	/** Starts to read, for this reader and all who join it. */
-	#load<E extends Error>(
+	/** Notes a read that has started, for this reader and all who join it. */
+	#begin(
 		keys: readonly CacheKey<V>[],
 		missing: readonly number[],
-		load: Load<V | E>,
+		batch: Batch<V>,
 		depth: number,
-		trace: Trace | undefined,
-	): SharedCall<readonly (V | Error)[]> {
-		const readAt = this.#now();
-		const started: Running<V>[] = [];
-		const batch = new SharedCall<readonly (V | Error)[]>(async (signal) => {
-			let values: readonly (V | E)[] | null = null;
-			try {
-				values = await load(missing, { signal, trace });
-				return values;
-			} finally {
-				for (const running of started) {
-					const { partition, key } = keys[
-						missing[running.at] as number
-					] as CacheKey<V>;
-					this.#end(partition, key, running, values?.[running.at], readAt);
-				}
-			}
-		});
-		for (let at = 0; at < missing.length; at++) {
-			const { partition, key } = keys[missing[at] as number] as CacheKey<V>;
+	): readonly Started<V>[] {
+		return missing.map((index, at) => {
+			const { partition, key } = keys[index] as CacheKey<V>;
 			// Where nothing is kept, only running reads are to be detached, and `invalidate` finds those by key.
 			const slot = this.#kept.isNothing
 				? this.#versions.first
@@ -243,28 +231,56 @@ export class LocalCache<V extends CacheEntry> {
 			const version = this.#versions.at(slot);
 			const running = { batch, at, depth, slot, version };
 			partition.running.set(key, running);
-			started.push(running);
-		}
-		return batch;
+			return { partition, key, running };
+		});
 	}
 
-	#end(
-		partition: CachePartition<V>,
+	/** Keeps what was read, unless it was invalidated meanwhile. */
+	async #endAll(
+		loading: Promise<readonly (V | Error)[]>,
+		started: readonly Started<V>[],
+		readAt: number,
+	): Promise<readonly (V | Error)[]> {
+		let values: readonly (V | Error)[] = [];
+		try {
+			values = await loading;
+			return values;
+		} finally {
+			for (const { partition, key, running } of started) {
+				const value = values[running.at];
+				if (value !== undefined && !(value instanceof Error)) {
+					this.#fill(partition, key, running, value, readAt);
+				}
+				if (partition.running.get(key) === running) {
+					partition.running.delete(key);
+				}
+			}
+		}
+	}
+
+	#fill(
+		{ entries }: CachePartition<V>,
 		key: string,
-		running: Running<V>,
-		value: V | Error | undefined,
+		{ slot, version }: Running<V>,
+		value: V,
 		readAt: number,
 	): void {
-		const { slot, version } = running;
-		if (
-			!this.#kept.isNothing &&
-			value !== undefined &&
-			!(value instanceof Error)
-		) {
-			if (version !== this.#versions.at(slot)) this.#refused++;
-			else this.#keep(partition, key, value, slot, readAt);
+		if (this.#kept.isNothing) return;
+		const isStale = version !== this.#versions.at(slot);
+		if (isStale || this.#bypassed || this.#isOverdue()) {
+			this.#refused++;
+			return;
 		}
-		if (partition.running.get(key) === running) partition.running.delete(key);
+		if (!this.#isKept(value)) return;
+		const former = entries.get(key);
+		if (former !== undefined) {
+			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
+			this.#kept.drop(former);
+		}
+		if (value.home !== null) this.#kept.drop(value);
+		value.slot = slot;
+		value.end = Math.floor(readAt + this.#ages.at(slot));
+		this.#kept.add(entries, key, value);
 	}
 
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
@@ -352,29 +368,15 @@ export class LocalCache<V extends CacheEntry> {
 			bytes: this.#kept.weight,
 		};
 	}
+}
 
-	#keep(
-		{ entries }: CachePartition<V>,
-		key: string,
-		value: V,
-		slot: number,
-		readAt: number,
-	): void {
-		if (this.#bypassed || this.#isOverdue()) {
-			this.#refused++;
-			return;
-		}
-		if (!this.#isKept(value)) return;
-		const former = entries.get(key);
-		if (former !== undefined) {
-			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
-			this.#kept.drop(former);
-		}
-		if (value.home !== null) this.#kept.drop(value);
-		value.slot = slot;
-		value.end = Math.floor(readAt + this.#ages.at(slot));
-		this.#kept.add(entries, key, value);
-	}
+type Batch<V> = SharedCall<readonly (V | Error)[]>;
+
+/** A key that is being read. */
+interface Started<V extends CacheEntry> {
+	readonly partition: CachePartition<V>;
+	readonly key: string;
+	readonly running: Running<V>;
 }
 
 interface ReadOptions<V> {

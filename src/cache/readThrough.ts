@@ -53,11 +53,18 @@ export async function readThrough<V>(
 			// Those that are still busy have no lease.
 			again.missing.push(...again.busy);
 			misses += again.missing.length;
-			await fillIn(cache, again, codec, load, values);
+			if (again.missing.length > 0) {
+				await fillIn(cache, again, codec, load(again.missing), values);
+			}
 		};
-		await Promise.all([fillIn(cache, found, codec, load, values), waited()]);
+		await Promise.all([
+			missing.length > 0
+				? fillIn(cache, found, codec, load(missing), values)
+				: null,
+			waited(),
+		]);
 	} else if (missing.length > 0) {
-		await fillIn(cache, found, codec, load, values);
+		await fillIn(cache, found, codec, load(missing), values);
 	}
 	trace?.cache(cache.layer, keys.length - misses, misses);
 	return values;
@@ -122,16 +129,15 @@ function take<V>(
 	return { missing, leases, busy };
 }
 
-/** Loads what is missing, and fills what was leased. */
+/** Takes what is loaded of the missing keys, and fills what was leased. */
 async function fillIn<V>(
 	cache: SharedCache,
 	{ missing, leases }: NotFound,
 	{ encode }: Codec<V>,
-	load: (missing: readonly number[]) => Promise<readonly V[]>,
+	loading: Promise<readonly V[]>,
 	values: V[],
 ): Promise<void> {
-	if (missing.length === 0) return;
-	const loaded = await load(missing);
+	const loaded = await loading;
 	const fills: Fill[] = [];
 	for (let at = 0; at < missing.length; at++) {
 		const index = missing[at] as number;

@@ -48,24 +48,33 @@ export async function readByHost<P extends Place, Key, A>(
 		batch.some.push({ key, shard });
 		batch.at.push(index);
 	}
-	await Promise.all(
-		[...batches.values()].flat().map(async ({ host, some, at }) => {
-			let found: readonly KeyResult<A>[];
-			try {
-				found = await read(host, some, call);
-			} catch (thrown) {
-				if (thrown instanceof StorageFailure) {
-					found = some.map(({ shard }) => toStorageError(thrown, shard.number));
-				} else if (thrown instanceof CorkboardError) {
-					found = some.map(() => thrown);
-				} else throw thrown;
-			}
-			for (const [one, index] of at.entries()) {
-				results[index] = found[one] as KeyResult<A>;
-			}
-		}),
-	);
+	const all = [...batches.values()].flat();
+	// All start before the first is awaited.
+	const calls: MaybePromise<readonly A[]>[] = [];
+	for (const { host, some } of all) {
+		try {
+			calls.push(read(host, some, call));
+		} catch (thrown) {
+			calls.push(Promise.reject(thrown));
+		}
+	}
+	for (const [number, ended] of (await Promise.allSettled(calls)).entries()) {
+		const { some, at } = all[number] as Batch<Key, P>;
+		for (const [one, index] of at.entries()) {
+			results[index] =
+				ended.status === "fulfilled"
+					? (ended.value[one] as A)
+					: errorOf(ended.reason, (some[one] as KeyAt<Key, P>).shard);
+		}
+	}
 	return results;
+}
+
+/** Throws what is no failure of a shard. */
+function errorOf(thrown: unknown, { number }: Place): CorkboardError {
+	if (thrown instanceof StorageFailure) return toStorageError(thrown, number);
+	if (thrown instanceof CorkboardError) return thrown;
+	throw thrown;
 }
 
 interface Batch<Key, P extends Place> {

@@ -13,20 +13,15 @@ interface Waiter<T> {
  */
 export class SharedCall<T> {
 	readonly #all = new AbortController();
-	readonly #result: Promise<T>;
+	#result: Promise<T> | null = null;
 	readonly #waiters = new Set<Waiter<T>>();
 	/** Those who wait without a signal count, and never leave. */
 	#waiting = 0;
 	#isSettled = false;
 
-	/** `start` is called at once, with the signal that is aborted when all have given up. */
-	constructor(start: (signal: AbortSignal) => Promise<T>) {
-		this.#result = started(start, this.#all.signal);
-		// One promise for all who wait. Nobody may, so a failure is handled here.
-		this.#result.then(
-			(value) => this.#settle(({ resolve }) => resolve(value)),
-			(reason) => this.#settle(({ reject }) => reject(reason)),
-		);
+	/** Aborted when all have given up. */
+	get signal(): AbortSignal {
+		return this.#all.signal;
 	}
 
 	/** Whether all who waited have given up: it ends without a result, so it is not to be joined. */
@@ -34,10 +29,21 @@ export class SharedCall<T> {
 		return this.#all.signal.aborted;
 	}
 
+	/** The call, which was started with `signal`. Before anybody waits. */
+	settleWith(result: Promise<T>): void {
+		this.#result = result;
+		// One promise for all who wait. Nobody may, so a failure is handled here.
+		result.then(
+			(value) => this.#settle(({ resolve }) => resolve(value)),
+			(reason) => this.#settle(({ reject }) => reject(reason)),
+		);
+	}
+
 	/** The result, for one more. Without a signal, it never gives up. */
 	wait(signal?: AbortSignal): Promise<T> {
 		// Not one that gives up: the others may still be about to wait.
 		if (signal?.aborted) return Promise.reject(signal.reason);
+		if (this.#result === null) throw new TypeError("The call was not started.");
 		this.#waiting += 1;
 		if (signal === undefined || this.#isSettled) return this.#result;
 		return new Promise((resolve, reject) => {
@@ -60,17 +66,5 @@ export class SharedCall<T> {
 			deliver(waiter);
 		}
 		this.#waiters.clear();
-	}
-}
-
-/** What it throws at once rejects too; without a promise more where it does not. */
-function started<T>(
-	start: (signal: AbortSignal) => Promise<T>,
-	signal: AbortSignal,
-): Promise<T> {
-	try {
-		return start(signal);
-	} catch (thrown) {
-		return Promise.reject(thrown);
 	}
 }

@@ -6,7 +6,7 @@ import {
 } from "../queue/mysql/mysqlJobStore.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
 import { openSqliteJobStore } from "../queue/sqlite/sqliteJobStore.ts";
-import type { HostWriteGuard } from "../storage/mysql/driver/host.ts";
+import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { QueueRange } from "../topology/types.ts";
 

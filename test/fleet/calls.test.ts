@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import inspector from "node:inspector";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
@@ -31,6 +33,8 @@ const LIKES = parse(`query ($id: ID!, $first: Int) {
 	}
 }`);
 const PINS = 25;
+/** From the step of a plan to mysql2: the goal is 20. */
+const FRAMES = 37;
 
 interface Answer {
 	readonly board: {
@@ -213,6 +217,19 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		}
 	});
 
+	it("asks the shard of a cold list through few functions of its own", async () => {
+		await using corkboard = await open();
+		await filled(corkboard);
+		await coldLikes(corkboard, 1);
+		const stacks = await stacksOf(() =>
+			coldLikes(corkboard, 1, { forget: true }),
+		);
+		const own = stacks.find(({ sql }) => sql.includes("liked_by"))?.own ?? [];
+		// The step itself does not count.
+		const frames = own.slice(0, own.indexOf("run plan/stepRunner.ts"));
+		assert.ok(frames.length > 0 && frames.length <= FRAMES, frames.join("\n"));
+	});
+
 	/** Reads who likes pins of the board, and counts what their lists take. */
 	async function coldLikes(
 		corkboard: Corkboard,
@@ -312,3 +329,81 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		return { mget: calls("mget"), eval: calls("eval") - calls("publish") };
 	}
 });
+
+type StackTrace = inspector.Runtime.StackTrace;
+
+interface Mysql2 {
+	readonly Connection: {
+		readonly prototype: { query(...given: unknown[]): unknown };
+	};
+}
+
+const SOURCE = /\/src\/(.+)$/;
+
+/**
+ * The functions of `src/` that stand between the caller of `body` and each
+ * statement that it sends: those of the stack that the debugger shows when
+ * mysql2 is called, and of what that stack awaits. The nearest comes first.
+ */
+async function stacksOf(
+	body: () => Promise<unknown>,
+): Promise<readonly { readonly sql: string; readonly own: string[] }[]> {
+	const require = createRequire(import.meta.url);
+	const { prototype } = (require("mysql2") as Mysql2).Connection;
+	const { query } = prototype;
+	const session = new inspector.Session();
+	session.connect();
+	session.post("Runtime.enable");
+	session.post("Debugger.enable");
+	session.post("Debugger.setAsyncCallStackDepth", { maxDepth: 64 });
+	const stacks: { sql: string; own: string[] }[] = [];
+	session.on("Runtime.consoleAPICalled", ({ params }) => {
+		const sql = String(params.args[0]?.value);
+		stacks.push({ sql, own: ownOf(session, params.stackTrace) });
+	});
+	prototype.query = function (...given) {
+		const [{ sql }] = given as [{ readonly sql: string }];
+		inspector.console.debug(sql);
+		return query.apply(this, given);
+	};
+	try {
+		await body();
+	} finally {
+		prototype.query = query;
+		session.disconnect();
+	}
+	return stacks;
+}
+
+/** Each function once: one that goes on after it has waited is in the stack again. */
+function ownOf(
+	session: inspector.Session,
+	stack: StackTrace | undefined,
+): string[] {
+	const own = new Set<string>();
+	for (let part = stack; part !== undefined; part = parentOf(session, part)) {
+		for (const { functionName, url } of part.callFrames) {
+			const file = SOURCE.exec(url)?.[1];
+			if (file !== undefined) own.add(`${functionName} ${file}`);
+		}
+	}
+	return [...own];
+}
+
+/** Where the stack was scheduled, or is awaited. */
+function parentOf(
+	session: inspector.Session,
+	{ parent, parentId }: StackTrace,
+): StackTrace | undefined {
+	let found = parent;
+	if (parentId === undefined) return found;
+	// A session of its own thread answers before `post` returns.
+	session.post(
+		"Debugger.getStackTrace",
+		{ stackTraceId: parentId },
+		(_, answer) => {
+			found = answer?.stackTrace;
+		},
+	);
+	return found;
+}

@@ -4,13 +4,11 @@ import { SharedCall } from "../../src/util/sharedCall.ts";
 
 function held() {
 	const { promise, resolve, reject } = Promise.withResolvers<string>();
-	let given: AbortSignal | undefined;
-	const call = new SharedCall((signal) => {
-		given = signal;
-		signal.addEventListener("abort", () => reject(signal.reason));
-		return promise;
-	});
-	return { call, resolve, signal: given as AbortSignal };
+	const call = new SharedCall<string>();
+	const { signal } = call;
+	signal.addEventListener("abort", () => reject(signal.reason));
+	call.settleWith(promise);
+	return { call, resolve, signal };
 }
 
 describe("a call that several wait for", () => {
@@ -56,10 +54,9 @@ describe("a call that several wait for", () => {
 		assert.equal(await other, "result");
 	});
 
-	it("fails for all who wait, also where it fails at once", async () => {
-		const call = new SharedCall<string>(() => {
-			throw new Error("no host");
-		});
+	it("fails for all who wait, also where it has failed at once", async () => {
+		const call = new SharedCall<string>();
+		call.settleWith(Promise.reject(new Error("no host")));
 		await assert.rejects(call.wait(), /no host/);
 		await assert.rejects(call.wait(new AbortController().signal), /no host/);
 	});

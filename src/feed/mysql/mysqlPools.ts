@@ -1,10 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, parseStoredId } from "../../id/ids.ts";
-import type {
-	Host,
-	HostLimits,
-	HostWriteGuard,
-} from "../../storage/mysql/driver/host.ts";
+import type { HostWriteGuard } from "../../storage/mysql/driver/commitProtocol.ts";
+import type { Host, HostLimits } from "../../storage/mysql/driver/host.ts";
 import type {
 	Product,
 	Result,

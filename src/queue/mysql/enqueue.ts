@@ -1,4 +1,4 @@
-import type { MysqlTransaction } from "../../storage/mysql/driver/host.ts";
+import type { MysqlTransaction } from "../../storage/mysql/driver/commitProtocol.ts";
 import { bucketOf, isOpen } from "../bucket.ts";
 import type { LocalId } from "../jobId.ts";
 import type { Enqueued, NewJob } from "../jobStore.ts";

@@ -1,8 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
-import type {
-	HostLimits,
-	HostWriteGuard,
-} from "../../storage/mysql/driver/host.ts";
+import type { HostWriteGuard } from "../../storage/mysql/driver/commitProtocol.ts";
+import type { HostLimits } from "../../storage/mysql/driver/host.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import {
 	type HostLease,

@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import type {
 	CommitDecision,
 	MysqlTransaction,
-} from "../../storage/mysql/driver/host.ts";
+} from "../../storage/mysql/driver/commitProtocol.ts";
 import type { QueryOptions } from "../../storage/mysql/driver/queryOptions.ts";
 import {
 	StorageFailure,

@@ -1,7 +1,7 @@
 import type {
 	CommitDecision,
 	MysqlTransaction,
-} from "../../storage/mysql/driver/host.ts";
+} from "../../storage/mysql/driver/commitProtocol.ts";
 import type {
 	Row,
 	WriteResult,

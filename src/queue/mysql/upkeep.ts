@@ -1,4 +1,4 @@
-import type { MysqlTransaction } from "../../storage/mysql/driver/host.ts";
+import type { MysqlTransaction } from "../../storage/mysql/driver/commitProtocol.ts";
 import type { Row } from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import type { LocalId } from "../jobId.ts";

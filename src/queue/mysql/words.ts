@@ -1,4 +1,4 @@
-import type { MysqlTransaction } from "../../storage/mysql/driver/host.ts";
+import type { MysqlTransaction } from "../../storage/mysql/driver/commitProtocol.ts";
 import type {
 	Result,
 	Row,

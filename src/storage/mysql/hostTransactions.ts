@@ -125,11 +125,11 @@ export class HostTransactions {
 			outcomes = await this.#run(jobs, waiting.length > 1);
 		} catch (thrown) {
 			const isAlone = waiting.length === 1;
-			let reason: RetryReason = "shared";
-			if (thrown instanceof StorageFailure && thrown.kind === "conflict") {
-				reason = conflictReason(thrown);
-				if (!isAlone) publishRetry({ host: thrown.host, reason });
+			const conflict = conflictReason(thrown);
+			if (conflict !== null && !isAlone) {
+				publishRetry({ host: this.#host.name, reason: conflict });
 			}
+			const reason: RetryReason = conflict ?? "shared";
 			for (const { unit, resolve, reject } of waiting) {
 				if (isAlone || isOfAll(thrown)) {
 					reject(thrown);

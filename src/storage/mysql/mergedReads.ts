@@ -60,64 +60,52 @@ export class MergedReads<Key, Result> {
 		const lanes = options.decides ? this.#decisive : this.#lanes;
 		let lane = lanes.get(host);
 		if (lane === undefined) {
-			lane = new Lane(host, this.#kind);
+			lane = { waiting: [], running: 0, isScheduled: false, timer: null };
 			lanes.set(host, lane);
 		}
-		return lane.add(keys, options);
-	}
-}
-
-interface Caller<Key, Result> {
-	readonly keys: readonly KeyOnShard<Key>[];
-	readonly options: QueryOptions;
-	readonly resolve: (results: readonly Result[]) => void;
-	readonly reject: (reason: unknown) => void;
-}
-
-/** The reads of one kind from one host. */
-class Lane<Key, Result> {
-	readonly #host: Host;
-	readonly #kind: ReadKind<Key, Result>;
-	#waiting: Caller<Key, Result>[] = [];
-	#running = 0;
-	#isScheduled = false;
-	/** Runs while something waits for what is running. */
-	#timer: NodeJS.Timeout | null = null;
-
-	constructor(host: Host, kind: ReadKind<Key, Result>) {
-		this.#host = host;
-		this.#kind = kind;
+		const { promise, resolve, reject } =
+			Promise.withResolvers<readonly Result[]>();
+		lane.waiting.push({ keys, options, resolve, reject });
+		this.#schedule(host, lane);
+		return promise;
 	}
 
-	add(
-		keys: readonly KeyOnShard<Key>[],
-		options: QueryOptions,
-	): Promise<readonly Result[]> {
-		return new Promise((resolve, reject) => {
-			this.#waiting.push({ keys, options, resolve, reject });
-			this.#schedule();
-		});
-	}
-
-	#schedule(): void {
-		if (this.#isScheduled) return;
-		if (this.#running >= RUNNING) {
-			this.#timer ??= setTimeout(() => this.#sendAll(), LONGEST_WAIT_MS);
+	#schedule(host: Host, lane: Lane<Key, Result>): void {
+		if (lane.isScheduled) return;
+		if (lane.running >= RUNNING) {
+			lane.timer ??= setTimeout(this.#sendAll, LONGEST_WAIT_MS, host, lane);
 			return;
 		}
-		this.#isScheduled = true;
+		lane.isScheduled = true;
 		// After the sockets that are ready now: other requests may want something too.
-		setImmediate(() => {
-			this.#isScheduled = false;
-			this.#sendAll();
-		});
+		setImmediate(this.#sendAll, host, lane);
 	}
 
-	#sendAll(): void {
-		if (this.#timer !== null) clearTimeout(this.#timer);
-		this.#timer = null;
-		const waiting = this.#waiting;
-		this.#waiting = [];
+	readonly #sendAll = (host: Host, lane: Lane<Key, Result>): void => {
+		lane.isScheduled = false;
+		if (lane.timer !== null) clearTimeout(lane.timer);
+		lane.timer = null;
+		for (const callers of this.#groups(lane.waiting.splice(0))) {
+			const [only] = callers.length === 1 ? callers : [];
+			const shared = new SharedCall<readonly Result[]>();
+			const { keys, options } = only ?? merged(callers, shared.signal);
+			const sent = this.#kind.read(host, keys, options);
+			lane.running += 1;
+			const answered =
+				only === undefined
+					? this.#divide(host, callers, shared, sent)
+					: sent.then(only.resolve, only.reject);
+			void answered.finally(() => {
+				lane.running -= 1;
+				if (lane.waiting.length > 0) this.#schedule(host, lane);
+			});
+		}
+	};
+
+	/** As many callers as fit into one statement. */
+	*#groups(
+		waiting: readonly Caller<Key, Result>[],
+	): Generator<readonly Caller<Key, Result>[]> {
 		const { maxKeys, rowsOf } = this.#kind;
 		let some: Caller<Key, Result>[] = [];
 		let keys = 0;
@@ -133,7 +121,7 @@ class Lane<Key, Result> {
 			const isFull =
 				keys + caller.keys.length > maxKeys || rows + more > MAX_ROWS;
 			if (isFull && some.length > 0) {
-				this.#send(some);
+				yield some;
 				some = [];
 				keys = rows = 0;
 			}
@@ -141,51 +129,51 @@ class Lane<Key, Result> {
 			keys += caller.keys.length;
 			rows += more;
 		}
-		if (some.length > 0) this.#send(some);
+		if (some.length > 0) yield some;
 	}
 
-	async #send(callers: readonly Caller<Key, Result>[]): Promise<void> {
-		this.#running += 1;
-		const [only] = callers;
-		if (callers.length === 1 && only !== undefined) await this.#alone(only);
-		else await this.#together(callers);
-		this.#running -= 1;
-		if (this.#waiting.length > 0) this.#schedule();
-	}
-
-	async #alone(caller: Caller<Key, Result>): Promise<void> {
-		const { keys, options, resolve, reject } = caller;
-		try {
-			resolve(await this.#kind.read(this.#host, keys, options));
-		} catch (thrown) {
-			reject(thrown);
-		}
-	}
-
-	async #together(callers: readonly Caller<Key, Result>[]): Promise<void> {
-		const all = new SharedCall((signal) =>
-			this.#kind.read(
-				this.#host,
-				callers.flatMap(({ keys }) => keys),
-				mergedOptions(callers, signal),
-			),
-		);
+	/** Gives each caller what it asked for of a statement that they share. */
+	async #divide(
+		host: Host,
+		callers: readonly Caller<Key, Result>[],
+		shared: SharedCall<readonly Result[]>,
+		sent: Promise<readonly Result[]>,
+	): Promise<void> {
+		shared.settleWith(sent);
 		let end = 0;
 		await Promise.all(
-			callers.map(async (caller) => {
-				const { keys, options, resolve, reject } = caller;
+			callers.map(async ({ keys, options, resolve, reject }) => {
 				const { signal } = options.deadline;
 				end += keys.length;
 				const own = [end - keys.length, end] as const;
 				try {
-					resolve((await all.wait(signal)).slice(...own));
+					resolve((await shared.wait(signal)).slice(...own));
 				} catch (thrown) {
 					if (signal?.aborted || isOfHost(thrown)) reject(thrown);
-					else await this.#alone(caller);
+					else await this.#kind.read(host, keys, options).then(resolve, reject);
 				}
 			}),
 		);
 	}
+}
+
+interface Question<Key> {
+	readonly keys: readonly KeyOnShard<Key>[];
+	readonly options: QueryOptions;
+}
+
+interface Caller<Key, Result> extends Question<Key> {
+	readonly resolve: (results: readonly Result[]) => void;
+	readonly reject: (reason: unknown) => void;
+}
+
+/** The reads of one kind from one host. */
+interface Lane<Key, Result> {
+	waiting: Caller<Key, Result>[];
+	running: number;
+	isScheduled: boolean;
+	/** Runs while something waits for what is running. */
+	timer: NodeJS.Timeout | null;
 }
 
 /** Whether each caller would meet it too: the server said nothing about the statement. */
@@ -193,11 +181,11 @@ function isOfHost(thrown: unknown): boolean {
 	return thrown instanceof StorageFailure && thrown.errno === null;
 }
 
-/** Of the statement of several callers. */
-function mergedOptions(
-	callers: readonly { readonly options: QueryOptions }[],
+/** The statement of several callers. */
+function merged<Key>(
+	callers: readonly Question<Key>[],
 	signal: AbortSignal,
-): QueryOptions {
+): Question<Key> {
 	const traces: StatementTrace[] = [];
 	const listeners: (() => void)[] = [];
 	let shard = 0;
@@ -209,7 +197,7 @@ function mergedOptions(
 		if (options.trace !== undefined) traces.push(options.trace);
 		if (options.onSent !== undefined) listeners.push(options.onSent);
 	}
-	return {
+	const options = {
 		shard,
 		deadline: { until, signal },
 		trace: mergeTraces(traces),
@@ -222,4 +210,5 @@ function mergedOptions(
 		requests: callers.length,
 		...(callers[0]?.options.decides && { decides: true }),
 	};
+	return { keys: callers.flatMap(({ keys }) => keys), options };
 }

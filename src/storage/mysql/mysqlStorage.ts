@@ -264,24 +264,27 @@ class MysqlDriver implements Driver<Shard> {
 		});
 		const kind = <K extends ReadKind>(
 			maxKeys: number,
-			read: (
-				host: Host,
-				some: readonly KeyOnShard<ReadKey<K>>[],
-				options: QueryOptions,
-			) => Promise<readonly ReadResult<K>[]>,
+			reader: {
+				read(
+					host: Host,
+					some: readonly KeyOnShard<ReadKey<K>>[],
+					options: QueryOptions,
+				): Promise<readonly ReadResult<K>[]>;
+			},
 		): HostRead<K, Shard> => ({
 			maxKeys,
 			read: (host, some, call) =>
-				read(host, some, this.#options(some[0]?.shard, call)),
+				reader.read(host, some, this.#options(some[0]?.shard, call)),
 		});
 		const common = <K extends CommonKind>(maxKeys: number, name: K) =>
-			kind<K>(maxKeys, (host, some, options) =>
-				readCommon(name, model, host, some, options),
-			);
+			kind<K>(maxKeys, {
+				read: (host, some, options) =>
+					readCommon(name, model, host, some, options),
+			});
 		return {
-			objects: kind(OBJECTS, (...read) => objects.read(...read)),
+			objects: kind(OBJECTS, objects),
 			lists: this.#standbys.isEmpty
-				? kind(SCANS, (...read) => scans.read(...read))
+				? kind(SCANS, scans)
 				: {
 						maxKeys: SCANS,
 						read: (host, some, call) =>
@@ -292,16 +295,17 @@ class MysqlDriver implements Driver<Shard> {
 								call?.trace,
 							),
 					},
-			edges: kind(EDGES, (...read) => edges.read(...read)),
+			edges: kind(EDGES, edges),
 			renumberings: common(SCANS, "renumberings"),
 			counts: common(SCANS, "counts"),
 			longestLists: common(OUTBOXES, "longestLists"),
-			lookups: kind(LOOKUPS, (host, some, options) =>
-				readCommon("lookups", model, host, some, {
-					...options,
-					onModShard: true,
-				}),
-			),
+			lookups: kind(LOOKUPS, {
+				read: (host, some, options) =>
+					readCommon("lookups", model, host, some, {
+						...options,
+						onModShard: true,
+					}),
+			}),
 			entries: common(ENTRIES, "entries"),
 			untakenEntries: common(OUTBOXES, "untakenEntries"),
 			outboxSizes: common(OUTBOXES, "outboxSizes"),

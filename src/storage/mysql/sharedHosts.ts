@@ -1,5 +1,6 @@
 import type { Environment } from "../../topology/secret.ts";
-import { Host, type HostLimits, type HostWriteGuard } from "./driver/host.ts";
+import type { HostWriteGuard } from "./driver/commitProtocol.ts";
+import { Host, type HostLimits } from "./driver/host.ts";
 import { addressOf } from "./serverAddress.ts";
 
 /**

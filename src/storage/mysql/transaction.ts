@@ -7,7 +7,10 @@ import {
 } from "../statements/transaction.ts";
 import type { Transaction } from "../storage.ts";
 import { MYSQL, statementsOf } from "./dialect.ts";
-import type { CommitDecision, MysqlTransaction } from "./driver/host.ts";
+import type {
+	CommitDecision,
+	MysqlTransaction,
+} from "./driver/commitProtocol.ts";
 import type { Result } from "./driver/mysql2Connection.ts";
 import type { Shard } from "./shards.ts";
 

@@ -1,21 +1,16 @@
-import { setImmediate as immediate } from "node:timers/promises";
-import type { FoundServer } from "../../../topology/serverGuard.ts";
-import type { WriteGuard } from "../../../topology/writeGuard.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { StatementTrace } from "../../../trace.ts";
 import { deadlineIn } from "../../../util/deadline.ts";
-import { publishRetry, STORAGE_CHANNELS } from "../../diagnostics.ts";
-import { StorageFailure } from "../../storageFailure.ts";
+import { publishRetry, type WriteRetry } from "../../diagnostics.ts";
 import {
-	acquire,
-	isClientTimeout,
-	isFromReadOnlyServer,
-	isRepeatable,
-	lendOnce,
-	refusesWrites,
-	retried,
-} from "./attempts.ts";
-import { byLength } from "./byLength.ts";
+	type CommitDecision,
+	CommitProtocol,
+	type HostWriteGuard,
+	type MysqlTransaction,
+	Statements,
+} from "./commitProtocol.ts";
 import { CurrentServer, type ServerIdentity } from "./currentServer.ts";
+import { exchange } from "./exchange.ts";
 import { HostHealth } from "./hostHealth.ts";
 import { lackedGtids } from "./lackedGtids.ts";
 import type {
@@ -26,21 +21,16 @@ import type {
 	WriteResult,
 } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
-import { Pool, type PoolOptions } from "./pool.ts";
+import { acquire, Pool, type PoolOptions } from "./pool.ts";
 import type { QueryOptions } from "./queryOptions.ts";
+import { reportFailure } from "./reportStatement.ts";
+import { failureOf } from "./roundTripSpan.ts";
 import {
-	reportFailure,
-	reportStatement,
-	reportStatements,
-} from "./reportStatement.ts";
-import {
-	endingWith,
-	failureOf,
-	startRoundTrip,
-	withComment,
-} from "./roundTripSpan.ts";
-import { TAKES_WRITES, takesWrites } from "./session.ts";
-import { READ_ONLY_MODE } from "./toStorageFailure.ts";
+	conflictReason,
+	isFromReadOnlyServer,
+	isRepeatable,
+	refusesWrites,
+} from "./toStorageFailure.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */
 export interface HostLimits {
@@ -72,22 +62,6 @@ export function mostConnections({
 	return 2 * (connections + 1) + 1;
 }
 
-/** Asked before each write whether this process may write to the host still. */
-export interface HostWriteGuard extends Pick<WriteGuard, "begin" | "refusal"> {
-	/** Called before a connection to another server than before is used. */
-	readonly found?: ((server: FoundServer) => void) | undefined;
-	/** Whether it refuses until somebody accepts what was lost. */
-	readonly isStopped?: ((host: string) => boolean) | undefined;
-}
-
-/** The statements of one transaction, one after another. */
-export interface MysqlTransaction {
-	rows(sql: Sql): Promise<readonly Row[]>;
-	run(sql: Sql): Promise<WriteResult>;
-	/** The results of some statements, in one round trip. If one fails, none after it is executed. */
-	together(statements: readonly Sql[]): Promise<readonly Result[]>;
-}
-
 /** A connection of its own: what it sets, locks and holds ends with it. */
 export interface MysqlSession {
 	readonly product: Product;
@@ -96,43 +70,20 @@ export interface MysqlSession {
 	run(sql: Sql): Promise<WriteResult>;
 }
 
-export type CommitDecision<T> =
-	| {
-			readonly value: T;
-			/** False to roll back. */
-			readonly commit: boolean;
-			readonly commitBy?: number;
-	  }
-	| {
-			/** Writes that are sent together with COMMIT, in one round trip. */
-			readonly last: readonly Sql[];
-			/** The value, given their results. */
-			readonly valueOf: (results: readonly Result[]) => T;
-			readonly commit: true;
-			/** Names of what is written, for `AcknowledgedCommit`. */
-			readonly wrote?: () => readonly string[];
-			/** By when COMMIT has to be answered; the transaction's own deadline holds too. */
-			readonly commitBy?: number;
-	  };
-
 /** Of each kind, before a server gets its first requests. */
 const WARM_CONNECTIONS = 2;
-
-/** A process that stood still for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
-const STOOD_STILL_MS = 250;
-
-const ROLLBACK_MS = 1_000;
 
 /** Connections idle for longer are replaced: a firewall or proxy may have dropped them. */
 const MAX_IDLE_MS = 60_000;
 /** Of the time after which the server ends a silent connection: the part for which the pool keeps it. */
 const IDLE_SHARE = 5 / 8;
 
+/** After a deadlock or a lock wait timeout. */
+const CONFLICT_TRIES = 6;
+const BACKOFF_MS = 8;
+
 /** The longest that a name which leads to another server may keep connections that nobody finds fault with. */
 const LIFETIME_MS = 300_000;
-
-const COMMIT: Sql = { name: "commit", text: "COMMIT", values: [] };
-const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK", values: [] };
 
 /** One server. All statements of this process go to it through here. */
 export class Host implements AsyncDisposable {
@@ -144,6 +95,7 @@ export class Host implements AsyncDisposable {
 	readonly #health: HostHealth;
 	readonly #server: CurrentServer;
 	readonly #guard: HostWriteGuard | null;
+	readonly #protocol: CommitProtocol;
 	/** Who is likely to take the writes that this server refuses. */
 	successor: Host | null = null;
 
@@ -164,6 +116,7 @@ export class Host implements AsyncDisposable {
 			leanBinlog,
 		} = limits;
 		this.name = address.name;
+		this.#protocol = new CommitProtocol(address.name, guard);
 		this.#server = new CurrentServer(this.name, {
 			closeIdle: () => this.#closeIdle(),
 			openSession: () => this.#singles.openOne(connectMs),
@@ -223,88 +176,70 @@ export class Host implements AsyncDisposable {
 	 * A read of one statement, which may differ by product. While an operator's DDL
 	 * waits for a table, the server may choose a read as the victim of a deadlock.
 	 */
-	rows(
+	async rows(
 		sql: Sql | ((product: Product) => Sql),
 		options: QueryOptions,
 	): Promise<readonly Row[]> {
-		const sqlFor = ({ product }: MysqlConnection) =>
-			typeof sql === "function" ? sql(product) : sql;
-		return retried(options, () =>
-			options.decides
-				? this.#lent(this.#transactions, options, async (connection) => {
-						const ended = this.#unwritten(connection, options, [
-							sqlFor(connection),
-						]);
-						return (await ended)[0] as readonly Row[];
-					})
-				: this.#single(options, (connection) =>
-						this.#rows(connection, sqlFor(connection), options),
-					),
-		);
+		const { decides = false } = options;
+		const pool = decides ? this.#transactions : this.#singles;
+		const [rows] = await this.#lent(pool, options, (connection) => {
+			const { product } = connection;
+			const sent = [typeof sql === "function" ? sql(product) : sql];
+			return decides
+				? this.#protocol.endUnwritten(connection, options, sent)
+				: exchange(this.name, connection, sent, options);
+		});
+		return rows as readonly Row[];
 	}
 
 	/** A write of one statement that can be repeated without harm: it is repeated after a deadlock, or on a dead connection. */
-	run(
+	async run(
 		sql: Sql | ((product: Product) => Sql),
 		options: QueryOptions,
 	): Promise<WriteResult> {
 		this.#guard?.begin();
-		return retried(options, () =>
-			this.#single(options, async (connection) => {
-				await this.#checkPrimary(connection);
-				return this.#run(
-					connection,
-					typeof sql === "function" ? sql(connection.product) : sql,
-					options,
-				);
-			}),
+		const [done] = await this.#lent(
+			this.#singles,
+			options,
+			async (connection) => {
+				await this.#protocol.checkPrimary(connection);
+				const { product } = connection;
+				const sent = [typeof sql === "function" ? sql(product) : sql];
+				return exchange(this.name, connection, sent, options);
+			},
 		);
+		return done as WriteResult;
 	}
 
 	/**
 	 * Writes that can be repeated without harm, in one transaction and one round
 	 * trip. After a lost connection they may have been executed twice. Returns their results.
 	 */
-	runTogether(
+	async runTogether(
 		statements: readonly Sql[] | ((product: Product) => readonly Sql[]),
 		options: QueryOptions,
 	): Promise<readonly Result[]> {
 		this.#guard?.begin();
-		return retried(options, () =>
-			this.#lent(this.#transactions, options, async (connection) => {
-				await this.#checkPrimary(connection);
-				const sent =
-					typeof statements === "function"
-						? statements(connection.product)
-						: statements;
-				try {
-					const results = await this.#together(
-						connection,
-						[...sent, COMMIT],
-						options,
-					);
-					return results.slice(0, sent.length);
-				} catch (thrown) {
-					await this.#rollBack(connection, options);
-					throw thrown;
-				}
-			}),
-		);
+		return this.#lent(this.#transactions, options, (connection) => {
+			const sent =
+				typeof statements === "function"
+					? statements(connection.product)
+					: statements;
+			return this.#protocol.writeTogether(connection, sent, options);
+		});
 	}
 
 	/**
 	 * `body` may be called again, after a deadlock or on a dead connection: nothing
 	 * was committed then. A failure of COMMIT itself has the kind `unknownOutcome`.
 	 */
-	transaction<T>(
+	async transaction<T>(
 		options: QueryOptions,
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 	): Promise<T> {
 		this.#guard?.begin();
-		return retried(options, () =>
-			this.#lent(this.#transactions, options, (connection) =>
-				this.#attempt(connection, options, body),
-			),
+		return this.#lent(this.#transactions, options, (connection) =>
+			this.#protocol.attempt(connection, options, body),
 		);
 	}
 
@@ -318,23 +253,20 @@ export class Host implements AsyncDisposable {
 		options: QueryOptions,
 		body: (session: MysqlSession) => Promise<T>,
 	): Promise<T> {
-		this.#checkHealth(options.trace);
+		const began = this.#begin(options);
 		await using pool = new Pool({ ...this.#sessionOptions, size: 1 });
 		try {
 			const connection = await acquire(pool, options, this.name);
 			try {
-				return await body({
-					product: connection.product,
-					server: this.#server.identity as ServerIdentity,
-					rows: (sql) => this.#rows(connection, sql, options),
-					run: (sql) => this.#run(connection, sql, options),
-				});
+				const { product } = connection;
+				const server = this.#server.identity as ServerIdentity;
+				const { rows, run } = new Statements(this.name, connection, options);
+				return await body({ product, server, rows, run });
 			} finally {
 				pool.release(connection);
 			}
 		} catch (thrown) {
-			this.#failed(thrown);
-			reportFailure(thrown);
+			this.#failed(thrown, options.trace, began);
 			throw thrown;
 		}
 	}
@@ -354,56 +286,61 @@ export class Host implements AsyncDisposable {
 		this.#transactions.closeIdle();
 	}
 
-	#single<T>(
-		options: QueryOptions,
-		use: (connection: MysqlConnection) => Promise<T>,
-	): Promise<T> {
-		return this.#lent(this.#singles, options, use);
-	}
-
 	/**
-	 * Checks out a connection. It may have ended since it was opened or last used,
-	 * also in the middle of a transaction: `use` is then called once more, with
-	 * another connection.
+	 * Calls `use` with a connection. Where that has ended, before or in the middle of
+	 * a transaction, `use` is called once more, with another connection. After a
+	 * deadlock or a lock wait timeout it is called again, with jitter so that the
+	 * transactions do not meet again.
 	 */
 	async #lent<T>(
 		pool: Pool,
 		options: QueryOptions,
 		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
-		const { trace, isPatient = false } = options;
-		const calledAt = trace === undefined ? 0 : performance.now();
-		if (!isPatient) this.#checkHealth(trace);
-		try {
-			const result = await this.#lentOrRepeated(pool, options, use);
-			this.#health.answered();
-			return result;
-		} catch (thrown) {
-			this.#failed(thrown);
-			reportFailure(thrown);
-			if (refusesWrites(thrown)) this.successor?.warm();
-			if (isFromReadOnlyServer(thrown)) {
-				this.#server.refusedWrite();
+		const { deadline, trace, isTriedOnce = false } = options;
+		let conflicts = 0;
+		let calledAt = this.#begin(options);
+		for (let isRepeated = false; ; ) {
+			let connection: MysqlConnection | null = null;
+			let thrown: unknown;
+			try {
+				connection = await acquire(pool, options, this.name);
+				if (!isRepeated) options.onSent?.();
+				const result = await use(connection);
+				this.#health.answered();
+				return result;
+			} catch (failure) {
+				thrown = failure;
+			} finally {
+				if (connection !== null) pool.release(connection);
 			}
-			trace?.failure?.(
-				this.name,
-				failureOf(thrown),
-				performance.now() - calledAt,
-			);
-			throw thrown;
+			const isInTime = performance.now() < deadline.until;
+			const mayRepeat = connection !== null && !isRepeated && isInTime;
+			if (mayRepeat && isRepeatable(thrown)) {
+				isRepeated = true;
+				pool.closeIdle();
+				reportRetry(this.name, "connectionLost", trace);
+				continue;
+			}
+			this.#failed(thrown, trace, calledAt);
+			const reason = isTriedOnce ? null : conflictReason(thrown);
+			conflicts += 1;
+			if (reason === null || conflicts >= CONFLICT_TRIES || !isInTime)
+				throw thrown;
+			reportRetry(this.name, reason, trace);
+			await sleep(Math.random() * BACKOFF_MS * 2 ** conflicts);
+			isRepeated = false;
+			calledAt = this.#begin(options);
 		}
 	}
 
-	#failed(thrown: unknown): void {
-		const pools = [this.#singles, this.#transactions];
-		this.#health.failed(
-			thrown,
-			pools.some(({ hasConnection }) => hasConnection),
-		);
-	}
-
-	/** A call that is not sent has failed too: whoever counts would take the host for healthy else. */
-	#checkHealth(trace: StatementTrace | undefined): void {
+	/**
+	 * A call that is not sent has failed too: whoever counts would take the host for
+	 * healthy else. Returns when the call began.
+	 */
+	#begin({ trace, isPatient = false }: QueryOptions): number {
+		const began = performance.now();
+		if (isPatient) return began;
 		try {
 			this.#health.check();
 		} catch (thrown) {
@@ -411,347 +348,35 @@ export class Host implements AsyncDisposable {
 			trace?.failure?.(this.name, failureOf(thrown), 0);
 			throw thrown;
 		}
+		return began;
 	}
 
-	async #lentOrRepeated<T>(
-		pool: Pool,
-		options: QueryOptions,
-		use: (connection: MysqlConnection) => Promise<T>,
-	): Promise<T> {
-		const { deadline, trace } = options;
-		const connection = await acquire(pool, options, this.name);
-		options.onSent?.();
-		try {
-			return await lendOnce(pool, connection, use);
-		} catch (thrown) {
-			if (!isRepeatable(thrown) || performance.now() >= deadline.until)
-				throw thrown;
-			pool.closeIdle();
-			trace?.retry?.("connectionLost");
-			publishRetry({ host: this.name, reason: "connectionLost" });
-			return lendOnce(pool, await acquire(pool, options, this.name), use);
-		}
-	}
-
-	async #attempt<T>(
-		connection: MysqlConnection,
-		options: QueryOptions,
-		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
-	): Promise<T> {
-		let begun = false;
-		let answeredAt = performance.now();
-		const answered = async <Answer>(answer: Promise<Answer>) => {
-			begun = true;
-			try {
-				return await answer;
-			} finally {
-				answeredAt = performance.now();
-			}
-		};
-		// Before it locks anything, where the answer takes time.
-		await this.#checkPrimary(connection);
-		let verdict: CommitDecision<T>;
-		try {
-			verdict = await body({
-				rows: (sql) => answered(this.#rows(connection, sql, options)),
-				run: (sql) => answered(this.#run(connection, sql, options)),
-				together: (statements) =>
-					answered(this.#together(connection, statements, options)),
-			});
-		} catch (thrown) {
-			if (begun) await this.#rollBack(connection, options);
-			throw thrown;
-		}
-		const writes = "last" in verdict ? verdict.last : [];
-		if (!begun && writes.length === 0) {
-			return "last" in verdict ? verdict.valueOf([]) : verdict.value;
-		}
-		if (!verdict.commit) {
-			if (options.decides) await this.#unwritten(connection, options);
-			else await this.#rollBack(connection, options);
-			return verdict.value;
-		}
-		if (performance.now() - answeredAt > STOOD_STILL_MS) {
-			// The first is in this turn of the event loop, which has read its sockets.
-			await immediate();
-			await immediate();
-		}
-		try {
-			const waiting = this.#checkPrimary(connection);
-			if (waiting !== null) await waiting;
-		} catch (thrown) {
-			if (begun) await this.#rollBack(connection, options);
-			throw thrown;
-		}
-		const { commitBy = Number.POSITIVE_INFINITY } = verdict;
-		const deadline = { until: Math.min(options.deadline.until, commitBy) };
-		if (performance.now() >= deadline.until) {
-			// COMMIT was not sent, so nothing was done.
-			await this.#rollBack(connection, options);
-			throw new StorageFailure("timeout", "No time is left for COMMIT.", {
-				host: this.name,
-				statement: COMMIT.name,
-			});
-		}
-		if (connection.isLost) throw this.#endedBefore(COMMIT);
-		if (!("last" in verdict)) {
-			await this.#commit(connection, [], { ...options, deadline });
-			return verdict.value;
-		}
-		const results: Result[] = [];
-		const groups = [...byLength(writes)];
-		// The first round trip finds out whether the connection still works.
-		const last = begun ? (groups.pop() ?? []) : [];
-		try {
-			for (const some of groups) {
-				results.push(...(await this.#together(connection, some, options)));
-			}
-		} catch (thrown) {
-			await this.#rollBack(connection, options);
-			throw thrown;
-		}
-		results.push(
-			...(await this.#commit(
-				connection,
-				last,
-				{ ...options, deadline },
-				verdict.wrote,
-			)),
+	#failed(
+		thrown: unknown,
+		trace: StatementTrace | undefined,
+		calledAt: number,
+	): void {
+		const pools = [this.#singles, this.#transactions];
+		this.#health.failed(
+			thrown,
+			pools.some(({ hasConnection }) => hasConnection),
 		);
-		return verdict.valueOf(results);
-	}
-
-	/**
-	 * Sends the last writes of a transaction and COMMIT, and returns the results of
-	 * the writes. If one of them fails, the server does not read COMMIT: nothing was
-	 * done. Any other failure leaves the outcome unknown.
-	 */
-	async #commit(
-		connection: MysqlConnection,
-		last: readonly Sql[],
-		options: QueryOptions,
-		wrote?: () => readonly string[],
-	): Promise<readonly Result[]> {
-		const began = performance.now();
-		const statements = [...last, COMMIT];
-		let executed = 0;
-		let results: readonly Result[];
-		try {
-			results = await this.#send(
-				connection,
-				statements,
-				options,
-				(sent) => connection.together(sent, options.deadline, () => executed++),
-				wrote,
-			);
-		} catch (thrown) {
-			const isAnswered =
-				thrown instanceof StorageFailure &&
-				thrown.errno !== null &&
-				thrown.kind !== "connectionLost";
-			if (isAnswered && executed < last.length) {
-				await this.#rollBack(connection, options);
-				throw thrown;
-			}
-			connection.destroy();
-			// The server sends this error instead of reading a further statement.
-			if (isClientTimeout(thrown)) throw thrown;
-			throw new StorageFailure(
-				"unknownOutcome",
-				"COMMIT was sent, but no answer says whether it was done.",
-				{ host: this.name, statement: COMMIT.name, cause: thrown },
-			);
-		}
-		reportStatements(
+		reportFailure(thrown);
+		if (refusesWrites(thrown)) this.successor?.warm();
+		if (isFromReadOnlyServer(thrown)) this.#server.refusedWrite();
+		trace?.failure?.(
 			this.name,
-			connection,
-			statements,
-			results,
-			options,
-			began,
-		);
-		return results.slice(0, -1);
-	}
-
-	/**
-	 * Throws `readOnly` where this process may not write here: the writes of a
-	 * topology's primary wait for a newer version then. Null: it may, without a wait.
-	 */
-	#checkPrimary({ takesWrites }: MysqlConnection): Promise<void> | null {
-		// It may by now; but then it may have taken another's place, which only a new session finds out.
-		if (!takesWrites && this.#guard !== null) throw this.#readOnly();
-		const refusal = this.#guard?.refusal(this.name) ?? null;
-		if (refusal === null) return null;
-		const check = async () => {
-			const reason = await refusal;
-			if (reason === null) return;
-			const isStopped = this.#guard?.isStopped?.(this.name) ?? false;
-			throw new StorageFailure(isStopped ? "stopped" : "readOnly", reason, {
-				host: this.name,
-				statement: "none",
-			});
-		};
-		return check();
-	}
-
-	/** Nothing was sent, so nothing was done. */
-	#endedBefore({ name }: Sql): StorageFailure {
-		return new StorageFailure("connectionLost", "The connection has ended.", {
-			host: this.name,
-			statement: name,
-		});
-	}
-
-	/**
-	 * Ends a transaction that writes nothing, after some last reads, in one round
-	 * trip. No COMMIT proves that what it read decides anything: a server that a
-	 * name led to before may lack what was committed, but it takes no writes.
-	 */
-	async #unwritten(
-		connection: MysqlConnection,
-		options: QueryOptions,
-		last: readonly Sql[] = [],
-	): Promise<readonly Result[]> {
-		let results: readonly Result[];
-		try {
-			results = await this.#together(
-				connection,
-				[...last, TAKES_WRITES, ROLLBACK],
-				options,
-			);
-		} catch (thrown) {
-			await this.#rollBack(connection, options);
-			throw thrown;
-		}
-		const answer = results[last.length] as readonly Row[];
-		if (takesWrites(answer[0])) return results.slice(0, last.length);
-		connection.destroy();
-		throw this.#readOnly();
-	}
-
-	#readOnly(): StorageFailure {
-		return new StorageFailure(
-			"readOnly",
-			"The server takes no writes, and what it says decides none.",
-			{ host: this.name, statement: TAKES_WRITES.name, errno: READ_ONLY_MODE },
+			failureOf(thrown),
+			performance.now() - calledAt,
 		);
 	}
+}
 
-	/** A connection that cannot roll back is destroyed; the server rolls back when it ends. */
-	async #rollBack(
-		connection: MysqlConnection,
-		options: QueryOptions,
-	): Promise<void> {
-		if (connection.isLost) return;
-		const deadline = deadlineIn(ROLLBACK_MS);
-		try {
-			await this.#run(connection, ROLLBACK, { ...options, deadline });
-		} catch {
-			connection.destroy();
-		}
-	}
-
-	async #rows(
-		connection: MysqlConnection,
-		sql: Sql,
-		options: QueryOptions,
-	): Promise<readonly Row[]> {
-		const began = performance.now();
-		const rows = await this.#send(connection, [sql], options, ([sent]) =>
-			connection.rows(sent as Sql, options.deadline),
-		);
-		reportStatement(
-			this.name,
-			connection,
-			sql,
-			options,
-			began,
-			() => options.countRows?.(rows) ?? rows.length,
-		);
-		return rows;
-	}
-
-	async #run(
-		connection: MysqlConnection,
-		sql: Sql,
-		options: QueryOptions,
-	): Promise<WriteResult> {
-		const began = performance.now();
-		const done = await this.#send(connection, [sql], options, ([sent]) =>
-			connection.run(sent as Sql, options.deadline),
-		);
-		reportStatement(
-			this.name,
-			connection,
-			sql,
-			options,
-			began,
-			() => done.affectedRows,
-		);
-		return done;
-	}
-
-	async #together(
-		connection: MysqlConnection,
-		statements: readonly Sql[],
-		options: QueryOptions,
-	): Promise<readonly Result[]> {
-		const results: Result[] = [];
-		for (const some of byLength(statements)) {
-			const began = performance.now();
-			const answers = await this.#send(connection, some, options, (sent) =>
-				connection.together(sent, options.deadline),
-			);
-			reportStatements(this.name, connection, some, answers, options, began);
-			results.push(...answers);
-		}
-		return results;
-	}
-
-	/** Sends statements in one round trip: of a sampled request with its span, and a comment that names it. */
-	async #send<T extends Result | readonly Result[]>(
-		connection: MysqlConnection,
-		statements: readonly Sql[],
-		options: QueryOptions,
-		send: (statements: readonly Sql[]) => Promise<T>,
-		wrote?: () => readonly string[],
-	): Promise<T> {
-		const answer = await this.#sendTraced(
-			connection,
-			statements,
-			options,
-			send,
-		);
-		const { gtid } = connection;
-		if (gtid !== null) {
-			connection.gtid = null;
-			if (STORAGE_CHANNELS.acknowledgedCommit.hasSubscribers) {
-				STORAGE_CHANNELS.acknowledgedCommit.publish({
-					host: this.name,
-					gtid,
-					wrote: wrote?.() ?? [],
-				});
-			}
-		}
-		return answer;
-	}
-
-	#sendTraced<T extends Result | readonly Result[]>(
-		connection: MysqlConnection,
-		statements: readonly Sql[],
-		options: QueryOptions,
-		send: (statements: readonly Sql[]) => Promise<T>,
-	): Promise<T> {
-		const parent = options.trace?.span;
-		if (!parent) return send(statements);
-		const span = startRoundTrip(
-			parent,
-			this.name,
-			connection,
-			statements,
-			options,
-		);
-		const sent = statements.map((sql) => withComment(sql, span));
-		return endingWith(span, send(sent));
-	}
+function reportRetry(
+	host: string,
+	reason: WriteRetry["reason"],
+	trace: StatementTrace | undefined,
+): void {
+	trace?.retry?.(reason);
+	publishRetry({ host, reason });
 }

@@ -102,11 +102,11 @@ export class MysqlConnection {
 	}
 
 	async rows(sql: Sql, deadline: Deadline): Promise<readonly Row[]> {
-		return (await this.#query(sql, deadline)) as readonly Row[];
+		return (await this.together([sql], deadline))[0] as readonly Row[];
 	}
 
 	async run(sql: Sql, deadline: Deadline): Promise<WriteResult> {
-		return (await this.#query(sql, deadline)) as WriteResult;
+		return (await this.together([sql], deadline))[0] as WriteResult;
 	}
 
 	/**
@@ -119,20 +119,41 @@ export class MysqlConnection {
 		/** Called for each write that the server has executed, also if a later one fails. */
 		executed?: () => void,
 	): Promise<readonly Result[]> {
-		const [only] = statements;
-		if (statements.length === 1 && only !== undefined) {
-			return [(await this.#query(only, deadline, executed)) as Result];
+		const isOne = statements.length === 1;
+		const { name, text, values } = isOne
+			? (statements[0] as Sql)
+			: joined(statements);
+		this.#running = true;
+		const { promise, resolve, reject } = Promise.withResolvers<
+			Result | readonly Result[]
+		>();
+		try {
+			const query = this.#driver.query(
+				{ sql: text, values, rowsAsArray: true },
+				(error, response) => {
+					this.#running = false;
+					if (error) reject(error);
+					else resolve(response);
+				},
+			);
+			if (executed !== undefined) query.on("result", executed);
+			const answer = await withDeadline(promise, deadline, () =>
+				timeoutFailure(this.#host, name),
+			);
+			const results = (isOne ? [answer] : answer) as readonly Result[];
+			this.gtid = gtidOf(results.at(-1)) ?? this.gtid;
+			return results;
+		} catch (thrown) {
+			const failure = wrap(thrown, deadline, this.#host, name);
+			// Its next response could be that of an earlier statement.
+			const good =
+				failure instanceof StorageFailure &&
+				failure.errno !== null &&
+				failure.kind !== "connectionLost" &&
+				(failure.kind !== "readOnly" || isOfOneDatabase(failure));
+			if (!good) this.#lost = true;
+			throw failure;
 		}
-		const results = await this.#query(
-			{
-				name: statements.map(({ name }) => name).join("; "),
-				text: statements.map(({ text }) => text).join(";\n"),
-				values: statements.flatMap(({ values }) => values),
-			},
-			deadline,
-			executed,
-		);
-		return results as readonly Result[];
 	}
 
 	/** Closes the socket at once. */
@@ -146,44 +167,6 @@ export class MysqlConnection {
 		this.#lost = true;
 		this.#driver.end();
 		setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref();
-	}
-
-	async #query(
-		{ name, text, values }: Sql,
-		deadline: Deadline,
-		executed?: () => void,
-	): Promise<Result | readonly Result[]> {
-		this.#running = true;
-		const response = new Promise<Result | readonly Result[]>(
-			(resolve, reject) => {
-				const query = this.#driver.query(
-					{ sql: text, values, rowsAsArray: true },
-					(error, response) => {
-						this.#running = false;
-						if (error) reject(error);
-						else resolve(response);
-					},
-				);
-				if (executed !== undefined) query.on("result", executed);
-			},
-		);
-		try {
-			const answer = await withDeadline(response, deadline, () =>
-				timeoutFailure(this.#host, name),
-			);
-			this.gtid = gtidOf(answer) ?? this.gtid;
-			return answer;
-		} catch (thrown) {
-			const failure = wrap(thrown, deadline, this.#host, name);
-			// Its next response could be that of an earlier statement.
-			const good =
-				failure instanceof StorageFailure &&
-				failure.errno !== null &&
-				failure.kind !== "connectionLost" &&
-				(failure.kind !== "readOnly" || isOfOneDatabase(failure));
-			if (!good) this.#lost = true;
-			throw failure;
-		}
 	}
 }
 
@@ -209,8 +192,17 @@ function wrap(
 		: toStorageFailure(thrown, host, statement);
 }
 
+function joined(statements: readonly Sql[]): Sql {
+	return {
+		name: statements.map(({ name }) => name).join("; "),
+		text: statements.map(({ text }) => text).join(";\n"),
+		values: statements.flatMap(({ values }) => values),
+	};
+}
+
 /** Only the last of several statements can be COMMIT. */
-function gtidOf(answer: Result | readonly Result[]): string | undefined {
-	const last = Array.isArray(answer) ? answer.at(-1) : answer;
-	return (last as WriteResult | undefined)?.stateChanges?.gtids?.[0];
+function gtidOf(last: Result | undefined): string | undefined {
+	return last !== undefined && "stateChanges" in last
+		? last.stateChanges?.gtids?.[0]
+		: undefined;
 }

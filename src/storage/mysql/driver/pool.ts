@@ -14,6 +14,8 @@ import type { CurrentServer } from "./currentServer.ts";
 import type { ServerAddress } from "./mysql2Connection.ts";
 import { MysqlConnection } from "./mysqlConnection.ts";
 import { QueryCanceller } from "./queryCanceller.ts";
+import type { QueryOptions } from "./queryOptions.ts";
+import { recordNoConnection } from "./roundTripSpan.ts";
 import { type Purpose, prepareSession } from "./session.ts";
 
 export interface PoolOptions {
@@ -345,3 +347,32 @@ export class Pool implements AsyncDisposable {
 		);
 	}
 }
+
+/** A connection of the pool. Nothing was sent while one is opened, so a patient caller tries again. */
+export async function acquire(
+	pool: Pool,
+	{ deadline, trace, isPatient = false }: QueryOptions,
+	host: string,
+): Promise<MysqlConnection> {
+	const askedAt = performance.now();
+	for (;;) {
+		try {
+			const connection = await pool.acquire(deadline);
+			const waitedMs = performance.now() - askedAt;
+			connection.waitedMs = waitedMs > WAITED_MS ? waitedMs : 0;
+			return connection;
+		} catch (thrown) {
+			const again =
+				isPatient &&
+				thrown instanceof StorageFailure &&
+				thrown.kind === "timeout" &&
+				performance.now() < deadline.until;
+			if (again) continue;
+			if (trace?.span) recordNoConnection(trace.span, host, askedAt, thrown);
+			throw thrown;
+		}
+	}
+}
+
+/** An idle connection is there at once. */
+const WAITED_MS = 1;

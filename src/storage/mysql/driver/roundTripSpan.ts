@@ -44,18 +44,20 @@ export function withComment(sql: Sql, span: Span): Sql {
 }
 
 /** Ends the span with the answer, or with why there is none. */
-export async function endingWith<T extends Result | readonly Result[]>(
+export async function endingWith(
 	span: Span,
-	answer: Promise<T>,
-): Promise<T> {
+	answer: Promise<readonly Result[]>,
+): Promise<readonly Result[]> {
 	try {
-		const result = await answer;
+		const results = await answer;
+		const returned = results.filter((result) => Array.isArray(result));
 		span.end(null, {
-			"db.response.returned_rows": Array.isArray(result)
-				? result.length
-				: undefined,
+			"db.response.returned_rows":
+				returned.length > 0
+					? returned.reduce((sum, { length }) => sum + length, 0)
+					: undefined,
 		});
-		return result;
+		return results;
 	} catch (thrown) {
 		span.end(failureOf(thrown));
 		throw thrown;

@@ -71,11 +71,39 @@ export function isOfOneDatabase({ errno }: StorageFailure): boolean {
 	return errno === SCHEMA_READ_ONLY;
 }
 
-/** Of a failure of the kind `conflict`. */
-export function conflictReason({
-	errno,
-}: StorageFailure): "deadlock" | "lockWait" {
-	return errno === DEADLOCK ? "deadlock" : "lockWait";
+/** Why rows of others stood in the way; null for any other failure. */
+export function conflictReason(
+	thrown: unknown,
+): "deadlock" | "lockWait" | null {
+	if (!(thrown instanceof StorageFailure) || thrown.kind !== "conflict")
+		return null;
+	return thrown.errno === DEADLOCK ? "deadlock" : "lockWait";
+}
+
+export function refusesWrites(thrown: unknown): boolean {
+	return thrown instanceof StorageFailure && thrown.kind === "readOnly";
+}
+
+/** Not this process, and not one database that an operator made read-only. */
+export function isFromReadOnlyServer(thrown: unknown): boolean {
+	if (!(thrown instanceof StorageFailure)) return false;
+	if (thrown.kind === "unknownOutcome") {
+		return isFromReadOnlyServer(thrown.cause);
+	}
+	return (
+		thrown.kind === "readOnly" &&
+		thrown.errno !== null &&
+		!isOfOneDatabase(thrown)
+	);
+}
+
+export function isRepeatable(thrown: unknown): boolean {
+	return thrown instanceof StorageFailure && thrown.kind === "connectionLost";
+}
+
+/** ER_CLIENT_INTERACTION_TIMEOUT, of MySQL only. */
+export function isClientTimeout(thrown: unknown): boolean {
+	return thrown instanceof StorageFailure && thrown.errno === 4031;
 }
 
 function asDriverError(thrown: unknown): {

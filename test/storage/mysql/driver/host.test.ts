@@ -15,10 +15,10 @@ import {
 	STORAGE_CHANNELS,
 } from "../../../../src/storage/diagnostics.ts";
 import { AcknowledgedGtids } from "../../../../src/storage/mysql/driver/acknowledgedWrites.ts";
+import type { HostWriteGuard } from "../../../../src/storage/mysql/driver/commitProtocol.ts";
 import {
 	Host,
 	type HostLimits,
-	type HostWriteGuard,
 } from "../../../../src/storage/mysql/driver/host.ts";
 import type { Sql } from "../../../../src/storage/mysql/driver/mysqlConnection.ts";
 import { toStorageFailure } from "../../../../src/storage/mysql/driver/toStorageFailure.ts";

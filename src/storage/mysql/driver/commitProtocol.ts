@@ -1,0 +1,339 @@
+import { setImmediate as immediate } from "node:timers/promises";
+import type { FoundServer } from "../../../topology/serverGuard.ts";
+import type { WriteGuard } from "../../../topology/writeGuard.ts";
+import { deadlineIn } from "../../../util/deadline.ts";
+import { StorageFailure } from "../../storageFailure.ts";
+import { byLength, exchange, exchangeAll } from "./exchange.ts";
+import type { Result, Row, WriteResult } from "./mysql2Connection.ts";
+import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
+import type { QueryOptions } from "./queryOptions.ts";
+import { TAKES_WRITES, takesWrites } from "./session.ts";
+import { isClientTimeout, READ_ONLY_MODE } from "./toStorageFailure.ts";
+
+/** Asked before each write whether this process may write to the host still. */
+export interface HostWriteGuard extends Pick<WriteGuard, "begin" | "refusal"> {
+	/** Called before a connection to another server than before is used. */
+	readonly found?: ((server: FoundServer) => void) | undefined;
+	/** Whether it refuses until somebody accepts what was lost. */
+	readonly isStopped?: ((host: string) => boolean) | undefined;
+}
+
+/** The statements of one transaction, one after another. */
+export interface MysqlTransaction {
+	rows(sql: Sql): Promise<readonly Row[]>;
+	run(sql: Sql): Promise<WriteResult>;
+	/** The results of some statements, in one round trip. If one fails, none after it is executed. */
+	together(statements: readonly Sql[]): Promise<readonly Result[]>;
+}
+
+export type CommitDecision<T> =
+	| {
+			readonly value: T;
+			/** False to roll back. */
+			readonly commit: boolean;
+			readonly commitBy?: number;
+	  }
+	| {
+			/** Writes that are sent together with COMMIT, in one round trip. */
+			readonly last: readonly Sql[];
+			/** The value, given their results. */
+			readonly valueOf: (results: readonly Result[]) => T;
+			readonly commit: true;
+			/** Names of what is written, for `AcknowledgedCommit`. */
+			readonly wrote?: () => readonly string[];
+			/** By when COMMIT has to be answered; the transaction's own deadline holds too. */
+			readonly commitBy?: number;
+	  };
+
+/** A process that stood still for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
+const STOOD_STILL_MS = 250;
+
+const ROLLBACK_MS = 1_000;
+
+const COMMIT: Sql = { name: "commit", text: "COMMIT", values: [] };
+const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK", values: [] };
+
+/**
+ * How transactions on one host end, so that their outcome is known: before COMMIT
+ * was sent, nothing was done; when it was sent and not answered, the outcome is
+ * unknown; and the server, not only this process, says that it takes writes.
+ */
+export class CommitProtocol {
+	readonly #host: string;
+	readonly #guard: HostWriteGuard | null;
+
+	constructor(host: string, guard: HostWriteGuard | null) {
+		this.#host = host;
+		this.#guard = guard;
+	}
+
+	/** One attempt of a transaction. */
+	async attempt<T>(
+		connection: MysqlConnection,
+		options: QueryOptions,
+		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
+	): Promise<T> {
+		// Before it locks anything, where the answer takes time.
+		await this.checkPrimary(connection);
+		const statements = new Statements(this.#host, connection, options);
+		let verdict: CommitDecision<T>;
+		try {
+			verdict = await body(statements);
+		} catch (thrown) {
+			if (statements.begun) await this.rollBack(connection, options);
+			throw thrown;
+		}
+		const { begun } = statements;
+		const writes = "last" in verdict ? verdict.last : [];
+		if (!begun && writes.length === 0) {
+			return "last" in verdict ? verdict.valueOf([]) : verdict.value;
+		}
+		if (!verdict.commit) {
+			if (options.decides) await this.endUnwritten(connection, options);
+			else await this.rollBack(connection, options);
+			return verdict.value;
+		}
+		if (performance.now() - statements.answeredAt > STOOD_STILL_MS) {
+			// The first is in this turn of the event loop, which has read its sockets.
+			await immediate();
+			await immediate();
+		}
+		try {
+			const waiting = this.checkPrimary(connection);
+			if (waiting !== null) await waiting;
+		} catch (thrown) {
+			if (begun) await this.rollBack(connection, options);
+			throw thrown;
+		}
+		const { commitBy = Number.POSITIVE_INFINITY } = verdict;
+		const deadline = { until: Math.min(options.deadline.until, commitBy) };
+		if (performance.now() >= deadline.until) {
+			// COMMIT was not sent, so nothing was done.
+			await this.rollBack(connection, options);
+			throw this.#failure("timeout", "No time is left for COMMIT.");
+		}
+		if (connection.isLost) {
+			// Nothing was sent, so nothing was done.
+			throw this.#failure("connectionLost", "The connection has ended.");
+		}
+		if (!("last" in verdict)) {
+			await this.#commit(connection, [], { ...options, deadline });
+			return verdict.value;
+		}
+		const results: Result[] = [];
+		const groups = [...byLength(writes)];
+		// The first round trip finds out whether the connection still works.
+		const last = begun ? (groups.pop() ?? []) : [];
+		try {
+			for (const some of groups) {
+				results.push(
+					...(await exchange(this.#host, connection, some, options)),
+				);
+			}
+		} catch (thrown) {
+			await this.rollBack(connection, options);
+			throw thrown;
+		}
+		results.push(
+			...(await this.#commit(
+				connection,
+				last,
+				{ ...options, deadline },
+				verdict.wrote,
+			)),
+		);
+		return verdict.valueOf(results);
+	}
+
+	/** Commits writes that can be repeated without harm, in one round trip, and returns their results. */
+	async writeTogether(
+		connection: MysqlConnection,
+		statements: readonly Sql[],
+		options: QueryOptions,
+	): Promise<readonly Result[]> {
+		await this.checkPrimary(connection);
+		try {
+			const all = [...statements, COMMIT];
+			const results = await exchangeAll(this.#host, connection, all, options);
+			return results.slice(0, -1);
+		} catch (thrown) {
+			await this.rollBack(connection, options);
+			throw thrown;
+		}
+	}
+
+	/**
+	 * Sends the last writes of a transaction and COMMIT, and returns the results of
+	 * the writes. If one of them fails, the server does not read COMMIT: nothing was
+	 * done. Any other failure leaves the outcome unknown.
+	 */
+	async #commit(
+		connection: MysqlConnection,
+		last: readonly Sql[],
+		options: QueryOptions,
+		wrote?: () => readonly string[],
+	): Promise<readonly Result[]> {
+		let done = 0;
+		const executed = () => {
+			done++;
+		};
+		try {
+			const results = await exchange(
+				this.#host,
+				connection,
+				[...last, COMMIT],
+				options,
+				{ executed, wrote },
+			);
+			return results.slice(0, -1);
+		} catch (thrown) {
+			const isAnswered =
+				thrown instanceof StorageFailure &&
+				thrown.errno !== null &&
+				thrown.kind !== "connectionLost";
+			if (isAnswered && done < last.length) {
+				await this.rollBack(connection, options);
+				throw thrown;
+			}
+			connection.destroy();
+			// The server sends this error instead of reading a further statement.
+			if (isClientTimeout(thrown)) throw thrown;
+			throw this.#failure(
+				"unknownOutcome",
+				"COMMIT was sent, but no answer says whether it was done.",
+				thrown,
+			);
+		}
+	}
+
+	/**
+	 * Throws `readOnly` where this process may not write here: the writes of a
+	 * topology's primary wait for a newer version then. Null: it may, without a wait.
+	 */
+	checkPrimary({ takesWrites }: MysqlConnection): Promise<void> | null {
+		// It may by now; but then it may have taken another's place, which only a new session finds out.
+		if (!takesWrites && this.#guard !== null) throw this.#readOnly();
+		const refusal = this.#guard?.refusal(this.#host) ?? null;
+		if (refusal === null) return null;
+		const check = async () => {
+			const reason = await refusal;
+			if (reason === null) return;
+			const isStopped = this.#guard?.isStopped?.(this.#host) ?? false;
+			throw new StorageFailure(isStopped ? "stopped" : "readOnly", reason, {
+				host: this.#host,
+				statement: "none",
+			});
+		};
+		return check();
+	}
+
+	/**
+	 * Ends a transaction that writes nothing, after some last reads, in one round
+	 * trip, and returns their results. No COMMIT proves that what it read decides
+	 * anything: a server that a name led to before may lack what was committed, but
+	 * it takes no writes.
+	 */
+	async endUnwritten(
+		connection: MysqlConnection,
+		options: QueryOptions,
+		last: readonly Sql[] = [],
+	): Promise<readonly Result[]> {
+		let results: readonly Result[];
+		try {
+			const all = [...last, TAKES_WRITES, ROLLBACK];
+			results = await exchangeAll(this.#host, connection, all, options);
+		} catch (thrown) {
+			await this.rollBack(connection, options);
+			throw thrown;
+		}
+		const answer = results[last.length] as readonly Row[];
+		if (takesWrites(answer[0])) return results.slice(0, last.length);
+		connection.destroy();
+		throw this.#readOnly();
+	}
+
+	/** A connection that cannot roll back is destroyed; the server rolls back when it ends. */
+	async rollBack(
+		connection: MysqlConnection,
+		options: QueryOptions,
+	): Promise<void> {
+		if (connection.isLost) return;
+		const deadline = deadlineIn(ROLLBACK_MS);
+		try {
+			await exchange(this.#host, connection, [ROLLBACK], {
+				...options,
+				deadline,
+			});
+		} catch {
+			connection.destroy();
+		}
+	}
+
+	#readOnly(): StorageFailure {
+		return new StorageFailure(
+			"readOnly",
+			"The server takes no writes, and what it says decides none.",
+			{
+				host: this.#host,
+				statement: TAKES_WRITES.name,
+				errno: READ_ONLY_MODE,
+			},
+		);
+	}
+
+	#failure(
+		kind: "timeout" | "connectionLost" | "unknownOutcome",
+		message: string,
+		cause?: unknown,
+	): StorageFailure {
+		const statement = COMMIT.name;
+		return new StorageFailure(kind, message, {
+			host: this.#host,
+			statement,
+			...(cause !== undefined && { cause }),
+		});
+	}
+}
+
+/** Statements on one connection, and what is known of them. Callers take single functions of it. */
+export class Statements implements MysqlTransaction {
+	/** Whether one was sent. */
+	begun = false;
+	/** When the last was answered. */
+	answeredAt = performance.now();
+	readonly #host: string;
+	readonly #connection: MysqlConnection;
+	readonly #options: QueryOptions;
+
+	constructor(
+		host: string,
+		connection: MysqlConnection,
+		options: QueryOptions,
+	) {
+		this.#host = host;
+		this.#connection = connection;
+		this.#options = options;
+	}
+
+	readonly rows = async (sql: Sql): Promise<readonly Row[]> =>
+		(await this.together([sql]))[0] as readonly Row[];
+
+	readonly run = async (sql: Sql): Promise<WriteResult> =>
+		(await this.together([sql]))[0] as WriteResult;
+
+	readonly together = async (
+		statements: readonly Sql[],
+	): Promise<readonly Result[]> => {
+		this.begun = true;
+		try {
+			return await exchangeAll(
+				this.#host,
+				this.#connection,
+				statements,
+				this.#options,
+			);
+		} finally {
+			this.answeredAt = performance.now();
+		}
+	};
+}
