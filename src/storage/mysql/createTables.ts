@@ -5,9 +5,10 @@ import type { HostRange, Topology } from "../../topology/types.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
 import { FEED_SHARDS, isFeedShard } from "../feedShards.ts";
 import {
+	type Lack,
+	lackOf,
 	MOD_SHARD_TABLES,
 	shardTables,
-	type TableUpgrade,
 	UPGRADES,
 } from "../statements/tables.ts";
 import { StorageFailure } from "../storageFailure.ts";
@@ -117,14 +118,11 @@ export async function missingTables(
 				const here = wanted.filter(({ shard }) => shard.host === host);
 				if (await hasAll(host, here, deadline)) return [];
 				const existing = await readExisting(host, here, deadline);
-				return here.flatMap(({ shard: { database }, tables }) => [
-					...missingIn(database, tables, existing).map(
-						({ name }) => `${database}.${name}`,
+				return here.flatMap((wanted) =>
+					lackIn(wanted, existing).names.map(
+						(name) => `${wanted.shard.database}.${name}`,
 					),
-					...upgradesOf(database, tables, existing).map(
-						({ table, column }) => `${database}.${table}.${column}`,
-					),
-				]);
+				);
 			}),
 		);
 		return missing.flat();
@@ -133,26 +131,11 @@ export async function missingTables(
 	}
 }
 
-function missingIn(
-	database: string,
-	tables: readonly MysqlTable[],
+function lackIn(
+	{ shard: { database }, tables }: Wanted,
 	existing: ReadonlySet<string>,
-): readonly MysqlTable[] {
-	return tables.filter(({ name }) => !existing.has(`${database}.${name}`));
-}
-
-/** Upgrades of tables that exist. */
-function upgradesOf(
-	database: string,
-	tables: readonly MysqlTable[],
-	existing: ReadonlySet<string>,
-): readonly TableUpgrade[] {
-	return UPGRADES.filter(
-		({ table, column }) =>
-			tables.some(({ name }) => name === table) &&
-			existing.has(`${database}.${table}`) &&
-			!existing.has(`${database}.${table}.${column}`),
-	);
+): Lack<MysqlTable> {
+	return lackOf(tables, (name) => existing.has(`${database}.${name}`));
 }
 
 function tablesOfShards(
@@ -287,22 +270,17 @@ async function createOnShard(
 	existing: ReadonlySet<string>,
 	firstIds: ReadonlyMap<string, number>,
 ): Promise<void> {
-	const { shard, tables } = wanted;
-	const { host, database } = shard;
-	const missing = missingIn(database, tables, existing);
-	const upgrades = Map.groupBy(
-		upgradesOf(database, tables, existing),
-		({ table }) => table,
-	);
+	const { host, database } = wanted.shard;
+	const { tables, upgrades } = lackIn(wanted, existing);
 	const statements: Sql[] = [];
 	const add = (name: string, text: string) =>
 		statements.push({ name, text, values: [] });
-	if (missing.length > 0) add(`create ${database}`, createDatabase(database));
-	for (const table of missing) {
+	if (tables.length > 0) add(`create ${database}`, createDatabase(database));
+	for (const table of tables) {
 		const firstId = firstIds.get(`${database}.${table.name}`);
 		add(`create ${table.name}`, createTable(database, table, firstId));
 	}
-	for (const [table, some] of upgrades) {
+	for (const [table, some] of Map.groupBy(upgrades, ({ table }) => table)) {
 		add(`upgrade ${table}`, upgradeTable(database, table, some));
 	}
 	// The server commits after each: what failed is repeated alone.

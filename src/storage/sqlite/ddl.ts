@@ -1,12 +1,9 @@
-import type { Model } from "../../model/types.ts";
 import {
 	type ColumnType,
 	columnLines,
-	MOD_SHARD_TABLES,
 	OUTBOX,
 	type Table,
 	type TableUpgrade,
-	shardTables as tablesOfShard,
 	upgradeClause,
 } from "../statements/tables.ts";
 import type { Sql } from "./driver/sqliteConnection.ts";
@@ -27,21 +24,10 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
 	error: "TEXT",
 };
 
-export function shardTables(model: Model): readonly Sql[] {
-	return tablesOfShard(model).map(createTable);
-}
-
-export function modShardTables(): readonly Sql[] {
-	return MOD_SHARD_TABLES.map(createTable);
-}
-
 export const DUE_INDEX: Sql = {
 	name: "create outbox_due",
 	text: `CREATE INDEX IF NOT EXISTS outbox_due ON outbox (${OUTBOX.index.columns.join(", ")})`,
 };
-
-/** What the names of statements that create tables begin with. */
-export const CREATE = "create ";
 
 /** A table's name in a statement. It comes from the model, never from a request. */
 export function quoted(name: string): string {
@@ -56,7 +42,7 @@ export function upgradeTable(upgrade: TableUpgrade): Sql {
 	};
 }
 
-function createTable(table: Table): Sql {
+export function createTable(table: Table): Sql {
 	const { name, primaryKey, unique } = table;
 	const lines = [
 		...columnLines(table, TYPES, (column) => column),
@@ -64,7 +50,7 @@ function createTable(table: Table): Sql {
 	];
 	const options = primaryKey === undefined ? "STRICT" : "STRICT, WITHOUT ROWID";
 	return {
-		name: `${CREATE}${name}`,
+		name: `create ${name}`,
 		text: `CREATE TABLE IF NOT EXISTS ${quoted(name)} (\n\t${lines.join(",\n\t")}\n) ${options}`,
 	};
 }

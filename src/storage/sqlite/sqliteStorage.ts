@@ -14,6 +14,11 @@ import { Router } from "../router.ts";
 import { runNow } from "../statements/batch.ts";
 import { changeLookups } from "../statements/lookups.ts";
 import { type CommonKind, pendingEntries } from "../statements/reads.ts";
+import {
+	MOD_SHARD_TABLES,
+	shardTables,
+	type Table,
+} from "../statements/tables.ts";
 import { WALKS } from "../statements/walks.ts";
 import type {
 	FailedDelivery,
@@ -34,10 +39,9 @@ import type {
 	WalkRow,
 } from "../storage.ts";
 import { createTables, missingTables, namesIn } from "./createTables.ts";
-import { modShardTables, shardTables } from "./ddl.ts";
 import { execute, readCommon, SQLITE, selectFrom } from "./dialect.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
-import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
+import type { SqliteConnection } from "./driver/sqliteConnection.ts";
 import {
 	deleteOutboxEntries,
 	recordFailedDeliveries,
@@ -221,13 +225,13 @@ class SqliteDriver implements Driver<FilePlace> {
 	#adminOf(model: Model): StorageAdmin {
 		const tablesOf = (
 			map: ReadonlyMap<number, FilePlace>,
-			tables: readonly Sql[],
+			tables: readonly Table[],
 		) =>
 			[...map.values()].map(({ number, host }) => ({ number, host, tables }));
 		const ofShards = tablesOf(this.places.shards, shardTables(model));
 		const all = [
 			...ofShards,
-			...tablesOf(this.places.modShards, modShardTables()),
+			...tablesOf(this.places.modShards, MOD_SHARD_TABLES),
 		];
 		const missing = async (shards?: readonly number[]) => {
 			const some =

@@ -159,6 +159,35 @@ export const UPGRADES: readonly TableUpgrade[] = [
 	},
 ];
 
+/** What a shard lacks. */
+export interface Lack<T> {
+	readonly tables: readonly T[];
+	/** Columns that tables of an earlier version lack. */
+	readonly upgrades: readonly TableUpgrade[];
+	/** All of it, as `pins` for a table and `outbox.attempts` for a column. */
+	readonly names: readonly string[];
+}
+
+/** `exists` knows tables and, at least for those of upgrades, columns, spelled as in `Lack.names`. */
+export function lackOf<T extends { readonly name: string }>(
+	tables: readonly T[],
+	exists: (name: string) => boolean,
+): Lack<T> {
+	const missing = tables.filter(({ name }) => !exists(name));
+	// A table that does not exist is created whole.
+	const upgrades = UPGRADES.filter(
+		({ table, column }) =>
+			tables.some(({ name }) => name === table) &&
+			exists(table) &&
+			!exists(`${table}.${column}`),
+	);
+	const names = [
+		...missing.map(({ name }) => name),
+		...upgrades.map(({ table, column }) => `${table}.${column}`),
+	];
+	return { tables: missing, upgrades, names };
+}
+
 /** The clauses of ALTER TABLE of an upgrade, without its index. */
 export function upgradeClause(
 	{ column, change }: TableUpgrade,
