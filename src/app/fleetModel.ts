@@ -9,7 +9,7 @@ import {
 	parseLock,
 	printLock,
 } from "../model/lock.ts";
-import { MODEL, type TopologyStore } from "../topology/store.ts";
+import { changeText, MODEL, type TopologyStore } from "../topology/store.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
 
 /** Of what differs, so much is named. */
@@ -17,10 +17,8 @@ const NAMED = 8;
 
 /** What the program's lock file and the fleet's, as `init` left it, do not have in common. */
 export interface FleetModel extends LockDifference {
-	/** Null: no `init` has stored it. */
-	readonly revision: string | null;
-	/** The fleet's lock file as it is stored. */
-	readonly text: string | null;
+	/** False: no `init` has stored the fleet's. */
+	readonly isStored: boolean;
 }
 
 /** Compares this program's model with the fleet's. Throws UNAVAILABLE, and BAD_MODEL where what is stored is no lock file. */
@@ -29,11 +27,7 @@ export async function compareWithFleet(
 ): Promise<FleetModel> {
 	const found = await store.get(MODEL);
 	const fleet = found === null ? null : parseLock(found.text);
-	return {
-		...compareLocks(ownLock(), fleet),
-		revision: found?.revision ?? null,
-		text: found?.text ?? null,
-	};
+	return { ...compareLocks(ownLock(), fleet), isStored: found !== null };
 }
 
 /** Throws BAD_MODEL where the program would misread what the fleet stores. */
@@ -58,23 +52,14 @@ export function olderModel({ unknown }: LockDifference): string | null {
  * lacks. Returns whether it has changed. Throws BAD_MODEL at a contradiction, and UNAVAILABLE.
  */
 export async function publishModel(store: TopologyStore): Promise<boolean> {
-	for (;;) {
-		const difference = await compareWithFleet(store);
+	return changeText(store, MODEL, (text) => {
+		const difference = compareLocks(
+			ownLock(),
+			text === null ? null : parseLock(text),
+		);
 		requireNoContradiction(difference);
-		const { revision, union } = difference;
-		const text = printLock(union);
-		if (text === difference.text) return false;
-		try {
-			await store.write([{ path: MODEL, revision, text }]);
-			return true;
-		} catch (error) {
-			// Another `init` was first.
-			if (error instanceof CorkboardError && error.code === "CONFLICT") {
-				continue;
-			}
-			throw error;
-		}
-	}
+		return printLock(difference.union);
+	});
 }
 
 /** The lock file that comes with the program. Without one, as while a model is being made: what the model stores. */

@@ -1,3 +1,4 @@
+import type { Agreement } from "../fleet/map/barrier.ts";
 import type { ReplicaResult } from "../fleet/operations/addReplica.ts";
 import type { Loss } from "../fleet/operations/loss.ts";
 import { describeLoss } from "../fleet/operations/promoteDead.ts";
@@ -27,18 +28,9 @@ export function describeReplica({
 			`${operation}: undone; ${replica} is ${isAdded ? "no" : "still the"} replica of ${primary}`,
 		];
 	}
-	const agreed = agreement?.agreed.length ?? 0;
-	const missing = agreement?.missing ?? [];
 	return [
 		`${operation}: published version ${version}: ${replica} is ${isAdded ? "the" : "no"} replica of ${primary}${isAdded ? "" : " any more"}`,
-		...(agreement?.by === "members"
-			? [
-					`${agreed} of ${agreed + missing.length} processes serve it`,
-					...missing.map(
-						({ id, oldest }) => `  ${id} still runs version ${oldest}`,
-					),
-				]
-			: []),
+		...agreementLines(agreement),
 	];
 }
 
@@ -59,8 +51,6 @@ export function describePromotion({
 		];
 	}
 	const isAcceptance = from === to;
-	const agreed = agreement?.agreed.length ?? 0;
-	const missing = agreement?.missing ?? [];
 	return [
 		isAcceptance
 			? `${operation}: published version ${version}: ${from} is written to again`
@@ -70,14 +60,7 @@ export function describePromotion({
 			: [
 					`the old primary took no writes for ${Math.round(pauseMs)} ms until then`,
 				]),
-		...(agreement?.by === "members"
-			? [
-					`${agreed} of ${agreed + missing.length} processes serve it`,
-					...missing.map(
-						({ id, oldest }) => `  ${id} still runs version ${oldest}`,
-					),
-				]
-			: []),
+		...agreementLines(agreement),
 		...(isFollowing ? [`${from} follows ${to}, and takes no writes`] : []),
 		...(loss !== null
 			? [
@@ -86,6 +69,15 @@ export function describePromotion({
 					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then${isAcceptance ? "." : `; and corkboard replica add NEW --of ${to}.`}`,
 				]
 			: []),
+	];
+}
+
+function agreementLines(agreement: Agreement | null): readonly string[] {
+	if (agreement?.by !== "members") return [];
+	const { agreed, missing } = agreement;
+	return [
+		`${agreed.length} of ${agreed.length + missing.length} processes serve it`,
+		...missing.map(({ id, oldest }) => `  ${id} still runs version ${oldest}`),
 	];
 }
 

@@ -62,7 +62,7 @@ export interface TakenOver extends HalfWay {
 }
 
 /** Runs an operation to its end. Its id and its steps are printed on stderr as they come, but not with `--json`. */
-export async function operate(
+async function operate(
 	context: CommandContext,
 	fleet: Fleet,
 	isJson: boolean,
@@ -82,6 +82,46 @@ export async function operate(
 		() => operation,
 		async () => ended(await run(onStep)),
 	);
+}
+
+/** What a check of an operation has found. */
+export interface CheckedOperation {
+	readonly faults: readonly string[];
+	/** What `--json` prints of it. */
+	readonly value: unknown;
+	readonly lines: readonly string[];
+	/** Printed where there are no faults. */
+	readonly sound: readonly string[];
+	readonly question: string;
+	/** Printed before the question. */
+	readonly reasons?: readonly string[];
+}
+
+/** Prints what was found where there are faults, or nothing is to be changed; else asks, and runs the operation. */
+export async function operateAsChecked(
+	context: CommandContext,
+	fleet: Fleet,
+	given: {
+		readonly dryRun: boolean;
+		readonly yes: boolean;
+		readonly json: boolean;
+	},
+	{ faults, value, lines, sound, question, reasons = [] }: CheckedOperation,
+	run: Parameters<typeof operate>[3],
+): Promise<Result | number> {
+	const hasFaults = faults.length > 0;
+	if (hasFaults || given.dryRun) {
+		return {
+			value,
+			lines: [...lines, ...(hasFaults ? faults : sound)],
+			code: hasFaults ? 1 : 0,
+		};
+	}
+	if (!given.yes) {
+		for (const line of reasons) context.stderr(line);
+		if (!(await confirm(context, question))) return 1;
+	}
+	return operate(context, fleet, given.json, run);
 }
 
 /** What is printed of an operation that is over. */
@@ -205,7 +245,7 @@ function codeOf({
 }
 
 /** Asks on the terminal; without one, only `--yes` says yes. */
-export async function confirm(
+async function confirm(
 	context: CommandContext,
 	question: string,
 ): Promise<boolean> {

@@ -1,5 +1,4 @@
 import { openPoolsOf } from "../app/openPools.ts";
-import { CorkboardError } from "../errors.ts";
 import {
 	CREATE_TABLES,
 	hostProblems,
@@ -10,6 +9,12 @@ import { shardsOf } from "../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../topology/types.ts";
 import { openJobStoreOf } from "../worker/jobStoreSource.ts";
 import { inspectTopology } from "./fleetStatus.ts";
+import {
+	type DatabaseKind,
+	databaseName,
+	rangesByKind,
+} from "./map/databases.ts";
+import { askTables } from "./tablesBeside.ts";
 
 /** What hosts say of a map before it is published. */
 export interface ChangeProblems {
@@ -19,15 +24,7 @@ export interface ChangeProblems {
 	readonly toCreate: readonly string[];
 }
 
-/** What the databases of a kind of range are called before their number. */
-const DATABASES = {
-	shards: "db",
-	lookups: "mod",
-	feeds: "feed",
-	queues: "queue",
-	pools: "pool",
-} as const;
-type Kind = keyof typeof DATABASES;
+const NOTHING = { missing: [], failure: null };
 
 /**
  * Asks the hosts that a map names for what it changes, as `topology check` asks
@@ -45,16 +42,18 @@ export async function changeProblems(
 	const changed = changedRanges(before, next);
 	const hosts = hostsOf(changed);
 	if (hosts.size === 0) return none;
-	const { shards, lookups, feeds, queues, pools } = changed;
+	const { db, mod, feed, queue: queues, pool: pools } = changed;
 	const [graph, ofQueues, ofPools] = await Promise.all([
 		// Whole, because mod shards are found by their number among all.
-		shards.length + lookups.length + feeds.length === 0
+		db.length + mod.length + feed.length === 0
 			? []
 			: inspectTopology(next).then(({ reports }) => reports),
-		queues.length === 0 ? asked([]) : askTables(() => openQueue(queues)),
+		queues.length === 0
+			? NOTHING
+			: askTables(openJobStoreOf({ queues }, { readOnly: true })),
 		pools.length === 0
-			? asked([])
-			: askTables(() => openPoolsOf(pools, { readOnly: true })),
+			? NOTHING
+			: askTables(openPoolsOf(pools, { readOnly: true })),
 	]);
 	const reports = graph.filter(({ host }) => hosts.has(host));
 	const silent = reports.filter(
@@ -62,7 +61,7 @@ export async function changeProblems(
 			role === "primary" && error === null && missingTables === null,
 	);
 	const named = databasesOf(changed);
-	const known = databasesOf(before);
+	const known = databasesOf(rangesByKind(before));
 	const missing = [
 		...reports.flatMap(({ missingTables }) => missingTables ?? []),
 		...ofQueues.missing,
@@ -73,7 +72,15 @@ export async function changeProblems(
 		problems: [
 			...hostProblems(reports),
 			...silent.map(({ host }) => `${host} did not say which tables it has.`),
-			...[ofQueues.error, ofPools.error].filter((error) => error !== null),
+			...[ofQueues, ofPools].flatMap(({ failure }) =>
+				failure === null
+					? []
+					: [
+							failure.host === null
+								? failure.message
+								: `${failure.host} cannot be used: ${failure.message}`,
+						],
+			),
 			...describeMissing(
 				missing.filter(isKnown),
 				(table) =>
@@ -85,23 +92,24 @@ export async function changeProblems(
 }
 
 /** Ranges of one number each, so that ranges need not begin and end where they did. */
-type Changed = Readonly<Record<Kind, readonly HostRange[]>>;
+type Changed = Readonly<Record<DatabaseKind, readonly HostRange[]>>;
 
 function changedRanges(before: Topology, next: Topology): Changed {
-	const of = (kind: Kind) => {
-		const old = new Map(singles(before, kind));
-		return singles(next, kind).flatMap(([number, range]) => {
-			const then = old.get(number);
+	const [old, now] = [rangesByKind(before), rangesByKind(next)];
+	const of = (kind: DatabaseKind) => {
+		const known = new Map(singles(old[kind]));
+		return singles(now[kind]).flatMap(([number, range]) => {
+			const then = known.get(number);
 			const isSame = then !== undefined && !isAsked(then, range);
 			return isSame ? [] : [{ ...range, range: [number, number] } as HostRange];
 		});
 	};
 	return {
-		shards: of("shards"),
-		lookups: of("lookups"),
-		feeds: of("feeds"),
-		queues: of("queues"),
-		pools: of("pools"),
+		db: of("db"),
+		mod: of("mod"),
+		feed: of("feed"),
+		queue: of("queue"),
+		pool: of("pool"),
 	};
 }
 
@@ -121,10 +129,8 @@ function isAsked(then: HostRange, now: HostRange): boolean {
 }
 
 function singles(
-	topology: Topology,
-	kind: Kind,
+	ranges: readonly HostRange[],
 ): readonly (readonly [number, HostRange])[] {
-	const ranges: readonly HostRange[] = topology[kind] ?? [];
 	return ranges.flatMap((range) =>
 		shardsOf([range]).map((number) => [number, range] as const),
 	);
@@ -143,21 +149,15 @@ function hostsOf(changed: Changed): ReadonlySet<string> {
 }
 
 /** Databases, and the primary of each. */
-function databasesOf(
-	ranges: Partial<Record<Kind, readonly HostRange[]>>,
-): ReadonlyMap<string, string> {
-	const named = Object.entries(DATABASES).flatMap(([kind, prefix]) =>
-		(ranges[kind as Kind] ?? []).flatMap((range) =>
-			shardsOf([range]).map(
-				(number) =>
-					[
-						`${prefix}${String(number).padStart(5, "0")}`,
-						redactHostUrl(range.primary),
-					] as const,
-			),
+function databasesOf(ranges: Changed): ReadonlyMap<string, string> {
+	return new Map(
+		Object.entries(ranges).flatMap(([kind, some]) =>
+			singles(some).map(([number, { primary }]) => [
+				databaseName(kind as DatabaseKind, number),
+				redactHostUrl(primary),
+			]),
 		),
 	);
-	return new Map(named);
 }
 
 function databaseOf(table: string): string {
@@ -185,36 +185,6 @@ function describeMissing(
 					`Tables of databases that are elsewhere now are missing: ${count(moved)}. Is it the right host? Otherwise copy them there first; those of queues and pools alone may be made empty, by ${CREATE_TABLES}.`,
 				]),
 	];
-}
-
-interface AskedTables {
-	readonly missing: readonly string[];
-	readonly error: string | null;
-}
-
-function asked(missing: readonly string[]): AskedTables {
-	return { missing, error: null };
-}
-
-async function askTables(
-	open: () => {
-		missingTables(): Promise<readonly string[]>;
-	} & AsyncDisposable,
-): Promise<AskedTables> {
-	await using opened = open();
-	try {
-		return asked(await opened.missingTables());
-	} catch (thrown) {
-		const { message } = thrown as Error;
-		const host =
-			thrown instanceof CorkboardError ? thrown.details.host : undefined;
-		const at = typeof host === "string" ? `${host} cannot be used: ` : "";
-		return { missing: [], error: `${at}${message}` };
-	}
-}
-
-function openQueue(queues: readonly HostRange[]) {
-	return openJobStoreOf({ queues }, { readOnly: true });
 }
 
 function isOnMysql({ lookups: [first] }: Topology): boolean {

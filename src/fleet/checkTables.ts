@@ -62,7 +62,7 @@ async function compareFleet({
 	const members = await readMembers(store);
 	return {
 		// A fleet whose model nobody has stored says nothing of what is new.
-		additions: difference.revision === null ? [] : difference.additions,
+		additions: difference.isStored ? difference.additions : [],
 		unknown: difference.unknown,
 		others: members.filter(({ model }) => model !== own).map(({ id }) => id),
 	};

@@ -18,10 +18,12 @@ export interface TablesBeside {
 	readonly problems: readonly string[];
 }
 
+const FOREVER: Deadline = { until: Number.POSITIVE_INFINITY };
+
 /** Asks queues and pools that the topology names for their tables. */
 export async function tablesBeside(
 	{ pools = [], queues = [] }: Topology,
-	deadline: Deadline = { until: Number.POSITIVE_INFINITY },
+	deadline = FOREVER,
 ): Promise<TablesBeside> {
 	const looks = await Promise.all([
 		pools.length === 0
@@ -49,21 +51,43 @@ const NOTHING: TablesBeside = { missing: [], problems: [] };
 
 async function missingOf(
 	who: string,
-	asked: AsyncDisposable & {
-		missingTables(): Promise<readonly string[]>;
-	},
+	asked: Asked,
 	deadline: Deadline,
 ): Promise<TablesBeside> {
+	const { missing, failure } = await askTables(asked, deadline);
+	if (failure === null) return { missing, problems: [] };
+	const { host, message } = failure;
+	const where = host === null ? "" : ` on ${host}`;
+	return { missing, problems: [`${who} not answer${where}: ${message}`] };
+}
+
+type Asked = AsyncDisposable & {
+	missingTables(): Promise<readonly string[]>;
+};
+
+/** What the tables of a store lack, which is closed then; or why it did not say. */
+export async function askTables(
+	asked: Asked,
+	deadline = FOREVER,
+): Promise<{
+	readonly missing: readonly string[];
+	readonly failure: {
+		readonly host: string | null;
+		readonly message: string;
+	} | null;
+}> {
 	await using opened = asked;
 	try {
 		const missing = await withDeadline(opened.missingTables(), deadline);
-		return { missing, problems: [] };
+		return { missing, failure: null };
 	} catch (error) {
 		const { message } = error as Error;
-		const host =
-			error instanceof CorkboardError ? error.details.host : undefined;
-		const where = typeof host === "string" ? ` on ${host}` : "";
-		return { missing: [], problems: [`${who} not answer${where}: ${message}`] };
+		const { host = null } =
+			error instanceof CorkboardError ? error.details : {};
+		return {
+			missing: [],
+			failure: { host: typeof host === "string" ? host : null, message },
+		};
 	}
 }
 

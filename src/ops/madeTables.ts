@@ -4,7 +4,7 @@ import { CorkboardError } from "../errors.ts";
 import { MAX_LOCAL } from "../id/ids.ts";
 import type { HostReport, tableProblems } from "../storage/hostReport.ts";
 import type { StorageAdmin } from "../storage/storage.ts";
-import { MADE, type TopologyStore } from "../topology/store.ts";
+import { changeText, MADE, type TopologyStore } from "../topology/store.ts";
 import { plural } from "../util/format.ts";
 
 /**
@@ -36,24 +36,11 @@ export function recordInStore(store: TopologyStore): TablesRecord {
 		read: () => readMade(store),
 		async add(tables, lost = []) {
 			if (!store.hasMembers) return;
-			for (;;) {
-				const found = await store.get(MADE);
-				const text = print(
-					joined(found && parse(store.name, found.text), tables, lost),
-				);
-				if (text === found?.text) return;
-				const revision = found?.revision ?? null;
-				try {
-					await store.write([{ path: MADE, revision, text }]);
-					return;
-				} catch (error) {
-					// Another `init` was first.
-					if (error instanceof CorkboardError && error.code === "CONFLICT") {
-						continue;
-					}
-					throw error;
-				}
-			}
+			await changeText(store, MADE, (text) =>
+				print(
+					joined(text === null ? null : parse(store.name, text), tables, lost),
+				),
+			);
 		},
 	};
 }

@@ -88,6 +88,28 @@ export function checkPath(path: string): void {
 	);
 }
 
+/** Writes what `change` makes of the text of a path, again where another was first. Returns whether it has changed. */
+export async function changeText(
+	store: Pick<TopologyStore, "get" | "write">,
+	path: string,
+	change: (text: string | null) => string,
+): Promise<boolean> {
+	for (;;) {
+		const found = await store.get(path);
+		const text = change(found?.text ?? null);
+		if (text === found?.text) return false;
+		try {
+			await store.write([{ path, revision: found?.revision ?? null, text }]);
+			return true;
+		} catch (error) {
+			if (error instanceof CorkboardError && error.code === "CONFLICT") {
+				continue;
+			}
+			throw error;
+		}
+	}
+}
+
 /** For a write that found a path not to be as it expected. */
 export function conflictAt(path: string): CorkboardError {
 	return new CorkboardError(

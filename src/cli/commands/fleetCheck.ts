@@ -2,6 +2,7 @@ import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { FleetCheck } from "../../fleet/fleetCheck.ts";
 import { databasesByHost } from "../../fleet/map/databases.ts";
+import { namedSo } from "../../fleet/map/mapRanges.ts";
 import { plural } from "../../util/format.ts";
 import { command, JSON_FLAG, option } from "../command.ts";
 import { text } from "../values.ts";
@@ -78,9 +79,7 @@ async function databasesOn(
 	const { readConfiguredTopology } = await import("../../app/openTopology.ts");
 	const hosts = databasesByHost(await readConfiguredTopology(config));
 	const names = [...hosts.keys()];
-	const matching = names.filter(
-		(name) => name === host || name.replace(/:\d+$/, "") === host,
-	);
+	const matching = namedSo(names, host);
 	const [name] = matching;
 	if (name !== undefined && matching.length === 1) return hosts.get(name) ?? [];
 	throw new CorkboardError(

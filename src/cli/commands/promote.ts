@@ -17,13 +17,12 @@ import {
 } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import {
-	confirm,
 	describeEvidence,
 	FLEET_CODES,
 	lossAccepter,
 	MAX_LAG,
 	MAX_PAUSE,
-	operate,
+	operateAsChecked,
 	withFleet,
 } from "../fleetCommand.ts";
 import { present, text } from "../values.ts";
@@ -73,24 +72,19 @@ async function runLive(
 		};
 		const { hosts, faults, lagMs } = await checkPromotion(options, host);
 		const { from, to, fromUrl: _, toUrl: __, ...numbers } = hosts;
-		if (faults.length > 0 || given.dryRun) {
-			return {
+		return operateAsChecked(
+			context,
+			fleet,
+			given,
+			{
 				value: { from, to, ...numbers, faults },
-				lines: [
-					`${from} → ${to}: ${describeHosts(hosts)}`,
-					...(faults.length > 0
-						? faults
-						: [
-								`it can be promoted: the replica had everything within ${Math.round(lagMs)} ms`,
-							]),
+				...{ faults, lines: [`${from} → ${to}: ${describeHosts(hosts)}`] },
+				sound: [
+					`it can be promoted: the replica had everything within ${Math.round(lagMs)} ms`,
 				],
-				code: faults.length > 0 ? 1 : 0,
-			};
-		}
-		const question = `Promote ${to} in the place of ${from}? Writes to ${describeHosts(hosts)} wait meanwhile.`;
-		if (!given.yes && !(await confirm(context, question))) return 1;
-		return operate(context, fleet, given.json, (onStep) =>
-			promote({ ...options, onStep }, host),
+				question: `Promote ${to} in the place of ${from}? Writes to ${describeHosts(hosts)} wait meanwhile.`,
+			},
+			(onStep) => promote({ ...options, onStep }, host),
 		);
 	});
 }
@@ -108,24 +102,25 @@ async function runDead(
 		);
 		const { from, to, fromUrl: _, toUrl: __, ...numbers } = hosts;
 		const reasons = describeEvidence(hosts, evidence);
-		if (faults.length > 0 || given.dryRun) {
-			return {
+		if (faults.length === 0 && !given.dryRun) {
+			for (const line of reasons) context.stderr(line);
+		}
+		const acceptLoss = lossAccepter(given.acceptLoss, context, hosts);
+		return operateAsChecked(
+			context,
+			fleet,
+			given,
+			{
 				value: { from, to, ...numbers, faults, evidence, loss },
 				lines: [
 					`${from} → ${to}: ${describeHosts(hosts)}`,
 					...reasons,
 					...(loss === null ? [] : [describeLoss(loss, hosts)]),
-					...(faults.length > 0 ? faults : ["it can be promoted"]),
 				],
-				code: faults.length > 0 ? 1 : 0,
-			};
-		}
-		for (const line of reasons) context.stderr(line);
-		const question = `Promote ${to}, and give ${from} up? It is not attached again as it is.`;
-		if (!given.yes && !(await confirm(context, question))) return 1;
-		const acceptLoss = lossAccepter(given.acceptLoss, context, hosts);
-		return operate(context, fleet, given.json, (onStep) =>
-			promoteDead({ ...options, onStep, acceptLoss }, host),
+				...{ faults, sound: ["it can be promoted"] },
+				question: `Promote ${to}, and give ${from} up? It is not attached again as it is.`,
+			},
+			(onStep) => promoteDead({ ...options, onStep, acceptLoss }, host),
 		);
 	});
 }

@@ -12,7 +12,7 @@ import {
 	required,
 	YES,
 } from "../command.ts";
-import { confirm, FLEET_CODES, operate, withFleet } from "../fleetCommand.ts";
+import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
 import { createProgressLine } from "../progress.ts";
 import { duration, integer, present, text } from "../values.ts";
 
@@ -36,46 +36,43 @@ export const { usage, run } = command({
 	details:
 		"HOST is host:port of an empty server of the same version. MySQL's clone plugin copies the primary while both work; HOST then shuts down, and its supervisor has to start it again. Then it follows the primary, and once it has caught up the topology names it. An interrupt leaves the copy running: operations resume goes on.",
 	exitCodes: FLEET_CODES,
-	async run({ host, of, rate, restartWait, dryRun, yes, json }, context) {
+	async run({ host, of, rate, restartWait, ...given }, context) {
 		return withFleet(context, async (fleet) => {
 			const { hosts, faults, bytes } = await checkAddReplica(fleet, {
 				host,
 				of,
 			});
 			const { primary, replica } = hosts;
-			if (faults.length > 0 || dryRun) {
-				return {
-					value: { primary, replica, bytes, faults },
-					lines: [
-						`${primary} → ${replica}: about ${formatBytes(bytes)}`,
-						...(faults.length > 0
-							? faults
-							: [
-									`it can be copied, if ${replica} has as much free disk: MySQL does not say`,
-								]),
-					],
-					code: faults.length > 0 ? 1 : 0,
-				};
-			}
-			const question = `Copy ${primary} to ${replica}, about ${formatBytes(bytes)}? ${replica} loses what it holds.`;
-			if (!yes && !(await confirm(context, question))) return 1;
+			const size = `about ${formatBytes(bytes)}`;
 			const signal = context.interruptSignal();
 			const progress = createProgressLine(context);
-			return operate(context, fleet, json, (onStep) =>
-				addReplica(
-					{
-						...{ ...fleet, signal },
-						...present({ rate, restartMs: restartWait }),
-						onStep(step, id) {
-							if (!json) progress.end();
-							onStep(step, id);
+			return operateAsChecked(
+				context,
+				fleet,
+				given,
+				{
+					value: { primary, replica, bytes, faults },
+					...{ faults, lines: [`${primary} → ${replica}: ${size}`] },
+					sound: [
+						`it can be copied, if ${replica} has as much free disk: MySQL does not say`,
+					],
+					question: `Copy ${primary} to ${replica}, ${size}? ${replica} loses what it holds.`,
+				},
+				(onStep) =>
+					addReplica(
+						{
+							...{ ...fleet, signal },
+							...present({ rate, restartMs: restartWait }),
+							onStep(step, id) {
+								if (!given.json) progress.end();
+								onStep(step, id);
+							},
+							onProgress(each) {
+								if (!given.json) progress.update(describeProgress(each));
+							},
 						},
-						onProgress(each) {
-							if (!json) progress.update(describeProgress(each));
-						},
-					},
-					{ host, of },
-				),
+						{ host, of },
+					),
 			);
 		});
 	},

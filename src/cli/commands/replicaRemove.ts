@@ -3,7 +3,7 @@ import {
 	removeReplica,
 } from "../../fleet/operations/removeReplica.ts";
 import { argument, command, flag, JSON_FLAG, YES } from "../command.ts";
-import { confirm, FLEET_CODES, operate, withFleet } from "../fleetCommand.ts";
+import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({
@@ -17,28 +17,27 @@ export const { usage, run } = command({
 	details:
 		"HOST is the replica as the topology names it, host:port; it may be dead. First the topology is published without it, then it waits until no process reads from it, then replication stops. Its data stays, and it refuses writes.",
 	exitCodes: FLEET_CODES,
-	async run({ host, dryRun, yes, json }, context) {
+	async run({ host, ...given }, context) {
 		return withFleet(context, async (fleet) => {
 			const { hosts, silence, faults } = await checkRemoveReplica(fleet, host);
 			const { primary, replica } = hosts;
-			if (dryRun || faults.length > 0) {
-				const answers = silence === null;
-				return {
+			const answers = silence === null;
+			return operateAsChecked(
+				context,
+				fleet,
+				given,
+				{
 					value: { primary, replica, answers, faults },
 					lines: [
 						`${primary} has no replica without ${replica}`,
 						answers
 							? `${replica} answers: its replication would be stopped`
 							: `${replica} does not answer, and would be left as it is: ${silence}`,
-						...faults,
 					],
-					code: faults.length > 0 ? 1 : 0,
-				};
-			}
-			const question = `Remove ${replica}? ${primary} has no replica then.`;
-			if (!yes && !(await confirm(context, question))) return 1;
-			return operate(context, fleet, json, (onStep) =>
-				removeReplica({ ...fleet, onStep }, host),
+					...{ faults, sound: [] },
+					question: `Remove ${replica}? ${primary} has no replica then.`,
+				},
+				(onStep) => removeReplica({ ...fleet, onStep }, host),
 			);
 		});
 	},

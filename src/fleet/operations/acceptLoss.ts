@@ -17,7 +17,7 @@ import {
 import { requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { raiseLocalIds, readCounters } from "../server/localIds.ts";
-import { type Loss, measureLoss } from "./loss.ts";
+import { type Loss, measureLoss, whoKnows } from "./loss.ts";
 import { type Operation, runOperation } from "./operations.ts";
 import type { DeadOptions } from "./promoteDead.ts";
 import { type PromotionResult, promotionResult } from "./promotion.ts";
@@ -202,11 +202,7 @@ export function describeAcceptance({
 	server,
 	loss,
 }: Found): string {
-	const known =
-		loss.silent.length === 0
-			? `as ${loss.answered} processes know`
-			: `as ${loss.answered} processes know; ${loss.silent.length} did not answer: ${loss.silent.join(", ")}`;
 	return loss === NOT_KNOWN
 		? `${from} leads to ${server}, which has no GTIDs: nobody knows what it lacks.`
-		: `${from} leads to ${server}, which lacks ${lackOf(loss)}, ${known}.`;
+		: `${from} leads to ${server}, which lacks ${lackOf(loss)}, ${whoKnows(loss)}.`;
 }

@@ -36,11 +36,7 @@ export async function fenceReturned(
 			try {
 				await using server = new FleetServer(url, environment);
 				if ((await server.silence(TRY_MS)) !== null) return [];
-				const [isFenced] = await server.row(
-					"fence state",
-					"SELECT @@GLOBAL.super_read_only",
-				);
-				if (String(isFenced) === "1") return [];
+				if (await server.isFenced()) return [];
 				await server.fence();
 				return [name];
 			} catch {

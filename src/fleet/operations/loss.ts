@@ -73,3 +73,11 @@ function writesOf({ answered }: Answers): readonly LostWrite[] {
 		.sort((a, b) => a.at - b.at)
 		.slice(-NAMED);
 }
+
+/** `as 3 processes know` */
+export function whoKnows({ answered, silent }: Loss, hint = ""): string {
+	const known = `as ${answered} processes know`;
+	return silent.length === 0
+		? known
+		: `${known}; ${silent.length} did not answer${hint}: ${silent.join(", ")}`;
+}

@@ -7,7 +7,7 @@ import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
 import { isOldOrOther, oldVersion } from "../preflight/preflight.ts";
 import { FleetServer, type ReplicaState } from "../server/fleetServer.ts";
 import { raiseLocalIds, readCounters } from "../server/localIds.ts";
-import { type Loss, measureLoss } from "./loss.ts";
+import { type Loss, measureLoss, whoKnows } from "./loss.ts";
 import type { Operation } from "./operations.ts";
 import {
 	beginPromotion,
@@ -94,15 +94,19 @@ export async function checkDeadPromotion(
 		silent: silent.length,
 	};
 	const faults: string[] = [];
+	const unsound = {
+		...{ hosts, faults, loss: null },
+		evidence: { ...seen, replica: null },
+	};
 	const unreachable = await next.silence(ANSWER_MS);
 	if (unreachable !== null) {
 		faults.push(`${hosts.to} does not answer: ${unreachable}`);
-		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
+		return unsound;
 	}
 	const [version] = await next.row("version", "SELECT VERSION()");
 	if (isOldOrOther(String(version))) {
 		faults.push(oldVersion(hosts.to, String(version)));
-		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
+		return unsound;
 	}
 	faults.push(
 		...(await grantFaults(
@@ -115,7 +119,7 @@ export async function checkDeadPromotion(
 			: []),
 	);
 	if (faults.length > 0) {
-		return { hosts, evidence: { ...seen, replica: null }, faults, loss: null };
+		return unsound;
 	}
 	try {
 		await next.received();
@@ -298,13 +302,14 @@ async function untilApplied(server: FleetServer, ms: number): Promise<void> {
 
 /** What is lost, in a sentence. */
 export function describeLoss(
-	{ gtids, transactions, answered, silent }: Loss,
+	loss: Loss,
 	{ from, to }: Pick<PromotionHosts, "from" | "to">,
 ): string {
-	const known =
-		silent.length === 0
-			? `as ${answered} processes know`
-			: `as ${answered} processes know; ${silent.length} did not answer, and what only they were acknowledged is not in this: ${silent.join(", ")}`;
+	const { gtids, transactions } = loss;
+	const known = whoKnows(
+		loss,
+		", and what only they were acknowledged is not in this",
+	);
 	return transactions === 0
 		? `${to} has all that ${from} acknowledged, ${known}.`
 		: `${from} acknowledged ${transactions} transactions that ${to} lacks, ${known}: ${gtids}.`;

@@ -300,8 +300,7 @@ async function replicationFaults(
 		return [`${two.name} follows another server than its primary ${one.name}.`];
 	}
 	const faults: string[] = [];
-	const [isFenced] = await two.row("fence", "SELECT @@GLOBAL.super_read_only");
-	if (String(isFenced) !== "1") {
+	if (!(await two.isFenced())) {
 		faults.push(
 			`${two.name} takes writes, although it is a replica: SET PERSIST super_read_only = ON.`,
 		);

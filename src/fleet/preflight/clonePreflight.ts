@@ -96,12 +96,9 @@ export async function databasesOn(
 /** Loads the plugin where it is not loaded. Throws UNAVAILABLE where the server does not have it. */
 export async function installClone(server: FleetServer): Promise<void> {
 	if (await hasClone(server)) return;
-	const [isFenced] = await server.row(
-		"fence",
-		"SELECT @@GLOBAL.super_read_only",
-	);
+	const isFenced = await server.isFenced();
 	// It is written into a table of the server's own, which no replica receives.
-	if (String(isFenced) === "1") {
+	if (isFenced) {
 		await server.run("lift fence", "SET GLOBAL super_read_only = OFF");
 	}
 	try {
@@ -110,7 +107,7 @@ export async function installClone(server: FleetServer): Promise<void> {
 			`INSTALL PLUGIN ${PLUGIN} SONAME 'mysql_clone.so'`,
 		);
 	} finally {
-		if (String(isFenced) === "1") {
+		if (isFenced) {
 			await server.run("fence", "SET GLOBAL super_read_only = ON");
 		}
 	}
