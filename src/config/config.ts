@@ -5,13 +5,14 @@ import {
 	type TopologyLocation,
 	topologyName,
 } from "../topology/location.ts";
+import type { TracesOptions } from "../traces/openTraces.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import type { LogFormat, LogLevel } from "../util/logSettings.ts";
 import { type FeedConfig, feedOf } from "./feedConfig.ts";
 import { type HttpConfig, httpOf } from "./httpConfig.ts";
 import { type IdentityConfig, identityOf } from "./identityConfig.ts";
 import { type Settings, settingsOf } from "./readSettings.ts";
-import { type TracesConfig, tracesOf } from "./tracesConfig.ts";
+import { tracesOf } from "./tracesConfig.ts";
 
 /** The settings, checked (docs/reference/configuration.md). Only entry points read the environment. */
 export interface Config {
@@ -56,7 +57,7 @@ export interface Config {
 	/** A request that takes longer is logged with its plan. Milliseconds; null: none is. */
 	readonly slowMs: number | null;
 	/** Null where OpenTelemetry's variables ask for no traces. */
-	readonly traces: TracesConfig | null;
+	readonly traces: TracesOptions | null;
 	/** Days that usage is kept; 0: it is not counted. */
 	readonly usageDays: number;
 	readonly worker: WorkerConfig;

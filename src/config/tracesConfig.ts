@@ -1,26 +1,5 @@
+import type { TracesOptions } from "../traces/openTraces.ts";
 import type { Settings } from "./readSettings.ts";
-
-/** Where traces go and how many, by OpenTelemetry's own variables. */
-export interface TracesConfig {
-	/** Takes OTLP over HTTP, in protobuf. */
-	readonly url: string;
-	/** For one batch, with retries. The process ends no later after its last one. */
-	readonly timeoutMs: number;
-	readonly sampler: {
-		/** Of requests that nobody has decided about: 0 to 1. */
-		readonly ratio: number;
-		/** Whether a client's decision, in `traceparent`, holds. */
-		readonly followsParent: boolean;
-	};
-	/** Whether `traceparent` and `tracestate` of a request are read. */
-	readonly readsParent: boolean;
-	readonly batch: {
-		readonly scheduledDelayMillis: number;
-		readonly exportTimeoutMillis: number;
-		readonly maxQueueSize: number;
-		readonly maxExportBatchSize: number;
-	};
-}
 
 const DEFAULT_ENDPOINT = "http://localhost:4318";
 
@@ -33,7 +12,7 @@ export function tracesOf({
 	value,
 	valueOr,
 	problems,
-}: Settings): TracesConfig | null {
+}: Settings): TracesOptions | null {
 	const isOff =
 		given("OTEL_SDK_DISABLED")?.toLowerCase() === "true" ||
 		given("OTEL_TRACES_EXPORTER") === "none";

@@ -14,53 +14,15 @@ export interface Person {
 	readonly joined: number;
 }
 
-const FIRST_NAMES = [
-	"Marigold",
-	"Juniper",
-	"Basil",
-	"Clover",
-	"Sorrel",
-	"Fennel",
-	"Bramble",
-	"Tansy",
-	"Quince",
-	"Saffron",
-	"Yarrow",
-	"Thistle",
-	"Cobalt",
-	"Indigo",
-	"Pebble",
-	"Lichen",
-	"Maple",
-	"Nettle",
-	"Ochre",
-	"Paprika",
-	"Rhubarb",
-	"Sesame",
-	"Tamarind",
-	"Umber",
-	"Walnut",
-	"Zinnia",
-	"Almond",
-	"Barley",
-	"Cinnamon",
-	"Damson",
-];
+const FIRST_NAMES =
+	"Marigold Juniper Basil Clover Sorrel Fennel Bramble Tansy Quince Saffron Yarrow Thistle Cobalt Indigo Pebble Lichen Maple Nettle Ochre Paprika Rhubarb Sesame Tamarind Umber Walnut Zinnia Almond Barley Cinnamon Damson".split(
+		" ",
+	);
 
-const LAST_NAMES = [
-	"Testwell",
-	"Sampleton",
-	"Mockridge",
-	"Exampleby",
-	"Loremford",
-	"Demoworth",
-	"Placeholt",
-	"Fixturely",
-	"Pretendham",
-	"Draftmore",
-	"Stubbington",
-	"Seedley",
-];
+const LAST_NAMES =
+	"Testwell Sampleton Mockridge Exampleby Loremford Demoworth Placeholt Fixturely Pretendham Draftmore Stubbington Seedley".split(
+		" ",
+	);
 
 /** The user that GraphiQL signs in: it has followers, many boards and a secret board. */
 export const DEMO_USERNAME = "marigold_01";
