@@ -1,6 +1,7 @@
 import { userByKey } from "../domain/findUser.ts";
 import { IDENTITY } from "../domain/identity.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
+import { hidesNone } from "../graph/read/hidesNone.ts";
 import {
 	createReadCounter,
 	NO_READ_COUNTER,
@@ -62,7 +63,6 @@ export function createRequests({
 	readonly signToken: RequestContext["signToken"] | null;
 }): Requests {
 	const contextOf = (
-		viewer: Id | null,
 		graph: View,
 		recorded: RecordedReads | null,
 	): RequestContext => {
@@ -72,14 +72,16 @@ export function createRequests({
 			writes: (call) =>
 				createWrites(store, (written) => graph.discardReads(written), call),
 			jobs,
-			viewer,
+			// As of the view: what a resolver does for this viewer, it may not do for another one.
+			get viewer() {
+				return graph.viewer;
+			},
 			signToken: signToken ?? (async () => null),
 			now: () => new Date(),
 		};
 	};
 	const createContext = (viewer: Id | null) =>
 		contextOf(
-			viewer,
 			new View(store, viewer, NO_READ_COUNTER, pageHooksOf(feed, null)),
 			null,
 		);
@@ -110,7 +112,7 @@ export function createRequests({
 			);
 			const answered = planner.answer({
 				...operation,
-				context: contextOf(viewer, graph, recorded),
+				context: contextOf(graph, recorded),
 				admit: meter.admit,
 				...(explain ? { explain: { hostOf } } : {}),
 			});
@@ -138,15 +140,20 @@ export function createRequests({
 	};
 }
 
+/** Of an id and its place in a set. */
+const USER_BYTES = 80;
+
 /** By itself, so that it keeps nothing else of the request in memory. */
 function reuseOf(
 	store: Store,
 	dependencies: ReadDependencies,
 	reads: number,
 ): Reuse {
+	const { users, slots } = dependencies;
 	return {
 		isValid: () => store.isValid(dependencies),
+		isFor: users === null ? null : (viewer) => hidesNone(store, viewer, users),
 		reads,
-		bytes: dependencies.slots.byteLength,
+		bytes: slots.byteLength + (users?.size ?? 0) * USER_BYTES,
 	};
 }

@@ -15,6 +15,8 @@ const QUERIES = {
 		"query ($id: ID!) { board(id: $id) { name secret viewerFollows owner { username } pins(first: 5) { totalCount edges { cursor node { id details viewerLikes owner { username } likedBy(first: 2) { totalCount nodes { username } } } } pageInfo { hasNextPage endCursor } } followers(first: 3) { totalCount } } }",
 	user: "query ($id: ID!) { user(by: {id: $id}) { username name email boards(first: 5) { totalCount nodes { name pins(first: 2) { nodes { id } } } } followers(first: 3) { totalCount nodes { username } } } }",
 	pin: "query ($id: ID!) { pin(id: $id) { details viewerLikes board { name owner { username } } origin { id } comments(first: 3) { totalCount nodes { text author { username } } } } }",
+	shared:
+		"query ($id: ID!) { board(id: $id) { name owner { username } pins(first: 5) { totalCount edges { cursor node { id details owner { username } likedBy(first: 2) { totalCount nodes { username } } } } pageInfo { hasNextPage endCursor } } followers(first: 3) { totalCount nodes { username } } } }",
 	interests:
 		"{ interests(first: 5) { nodes { slug pins(first: 3) { totalCount nodes { id } } } } }",
 } as const;
@@ -183,6 +185,31 @@ suite("an answer that is used again", () => {
 		await mutate(owner, "unblockUser", { userId: other.id }, "user { id }");
 		const again = await post(servers.reusing, body, other.token);
 		assert.ok(again.text.includes(owner.name));
+	});
+
+	test("is used for others too, if no list of theirs hides what it shows", async () => {
+		const { owner, other, boardId } = await someBoard();
+		const { reusing } = servers;
+		const body = bodyOf(QUERIES.shared, boardId);
+		const third = await person(reusing);
+		const shown = await warm(reusing, body, other.token);
+		const reusesFor = async (token: string | null) => {
+			const before = await reusedBy(reusing);
+			const { text } = await post(reusing, body, token);
+			assert.equal(text, shown);
+			return (await reusedBy(reusing)) > before;
+		};
+		assert.ok(await reusesFor(null));
+		assert.ok(!(await reusesFor(third.token)), "its lists are not known");
+		assert.ok(await reusesFor(third.token));
+		assert.ok(await reusesFor(owner.token).then(() => reusesFor(owner.token)));
+		await mutate(third, "blockUser", { userId: owner.id }, "user { id }");
+		const hidden = await post(reusing, body, third.token);
+		assert.equal(hidden.text, '{"data":{"board":null}}\n');
+		assert.ok(await reusesFor(other.token));
+		await mutate(third, "unblockUser", { userId: owner.id }, "user { id }");
+		await reusesFor(third.token);
+		assert.ok(await reusesFor(third.token));
 	});
 
 	test("is for its viewer only, who is refused once the account is closed", async () => {
@@ -425,6 +452,7 @@ suite("an answer that is used again", () => {
 			const token = pick([null, ...persons])?.token ?? null;
 			const bodies = [
 				bodyOf(QUERIES.board, pick(boards).id),
+				bodyOf(QUERIES.shared, pick(boards).id),
 				bodyOf(QUERIES.user, pick(persons).id),
 				...(pins.length > 0 ? [bodyOf(QUERIES.pin, pick(pins).id)] : []),
 				JSON.stringify({ query: QUERIES.interests }),

@@ -154,7 +154,7 @@ const executeAndReport: ToyExecute = async (operation) => {
 		...(explain && { extensions: { explain: "how" } }),
 		// Every answer may be used again: the same request gets the same.
 		...(operation.recordsReads && {
-			reuse: { isValid: () => true, reads: 7, bytes: 100 },
+			reuse: { isValid: () => true, isFor: null, reads: 7, bytes: 100 },
 		}),
 	};
 };

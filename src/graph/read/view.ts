@@ -34,7 +34,7 @@ import { VisibleObjects } from "./visibleObjects.ts";
  */
 export class View implements Graph {
 	readonly model: Model;
-	readonly viewer: Id | null;
+	readonly #viewer: Id | null;
 	readonly #store: Store;
 	readonly #counter: ReadCounter;
 	readonly #looks: PageLooks;
@@ -49,7 +49,7 @@ export class View implements Graph {
 		hooks: PageHooks = NO_PAGE_HOOKS,
 	) {
 		this.model = store.model;
-		this.viewer = viewer;
+		this.#viewer = viewer;
 		this.#store = store;
 		this.#counter = counter;
 		this.#looks = new PageLooks(viewer, hooks, counter);
@@ -61,9 +61,15 @@ export class View implements Graph {
 		};
 	}
 
+	/** Whoever asks for it may do something else for another viewer. */
+	get viewer(): Id | null {
+		this.#markPersonal();
+		return this.#viewer;
+	}
+
 	/** From now on reads what a write of the request may have changed. `written`: objects as that write committed them, which need not be read again. */
 	discardReads(written?: readonly Node[]): void {
-		this.#objects = new VisibleObjects(this.#store, this.viewer, written);
+		this.#objects = new VisibleObjects(this.#store, this.#viewer, written);
 	}
 
 	readObjects(
@@ -91,7 +97,7 @@ export class View implements Graph {
 		if (!this.#isPrivate(mapping)) {
 			return readPages(this.#sources, mapping, froms, page, call);
 		}
-		const own = froms.filter((from) => from === this.viewer);
+		const own = froms.filter((from) => from === this.#viewer);
 		const pages = readPages(this.#sources, mapping, own, page, call);
 		return andThen(pages, (pages) => {
 			const byList = new Map(own.map((from, at) => [from, pages[at]]));
@@ -120,7 +126,7 @@ export class View implements Graph {
 		call?: CallOptions,
 	): Promise<readonly KeyResult<PageEdge | null>[]> {
 		const readable = this.#isPrivate(mapping)
-			? ends.filter(({ from }) => from === this.viewer)
+			? ends.filter(({ from }) => from === this.#viewer)
 			: ends;
 		const edges = await readEdges(this.#sources, mapping, readable, call);
 		return ends.map((one) => edges[readable.indexOf(one)] ?? null);
@@ -146,7 +152,7 @@ export class View implements Graph {
 		limit: number,
 		call?: CallOptions,
 	): ReturnType<Graph["readGroups"]> {
-		return this.#isPrivate(mapping) && from !== this.viewer
+		return this.#isPrivate(mapping) && from !== this.#viewer
 			? groups.map(() => [])
 			: readGroups(this.#sources, mapping, from, groups, limit, call);
 	}
@@ -184,6 +190,14 @@ export class View implements Graph {
 
 	/** Whether only the owner of a list of this mapping may read it. */
 	#isPrivate(mapping: Mapping): boolean {
-		return this.#store.domain.visibility.isPrivateList(mapping);
+		const isPrivate = this.#store.domain.visibility.isPrivateList(mapping);
+		if (isPrivate) this.#markPersonal();
+		return isPrivate;
+	}
+
+	/** Notes that another viewer may get another answer. */
+	#markPersonal(): void {
+		const { viewerRecord } = this.#store;
+		if (viewerRecord !== null) viewerRecord.isPersonal = true;
 	}
 }

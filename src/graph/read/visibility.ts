@@ -4,6 +4,7 @@ import type { Mapping } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import type { HidingList } from "../domain.ts";
 import type { CachedObject } from "../store/cachedObject.ts";
+import type { ViewerRecord } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
 /** The objects that are loaded. */
@@ -42,18 +43,22 @@ export class VisibilityDecider {
 	readonly #userType: string | undefined;
 	readonly #objects: Objects;
 	readonly #lists: Lists;
+	readonly #record: Pick<ViewerRecord, "users" | "isPersonal"> | null;
 
 	constructor(
 		viewer: Id | null,
 		hides: readonly HidingList[],
 		objects: Objects,
 		lists: Lists,
+		/** Where it notes who else would see the same; null: nowhere. */
+		record: Pick<ViewerRecord, "users" | "isPersonal"> | null,
 	) {
 		this.#viewer = viewer;
 		this.#hides = viewer === null ? [] : hides;
 		this.#userType = hides[0]?.mapping.to;
 		this.#objects = objects;
 		this.#lists = lists;
+		this.#record = record;
 	}
 
 	/** The object if the viewer may see it, otherwise null. */
@@ -91,6 +96,11 @@ export class VisibilityDecider {
 		if (node === null || facts === null) return false;
 		const { isVisible, sharedBy, parent, owner } = facts;
 		let verdict: Verdict = true;
+		const record = this.#record;
+		// Its owner sees it, and whom it is shared with.
+		if (record !== null && isVisible?.(node, null) === false) {
+			record.isPersonal = true;
+		}
 		if (isVisible !== null && !isVisible(node, this.#viewer)) {
 			if (sharedBy === null) return false;
 			verdict = this.#lists.has(sharedBy, node.id);
@@ -103,6 +113,7 @@ export class VisibilityDecider {
 		}
 		const isUser = node.type === this.#userType;
 		const user = isUser ? node.id : owner;
+		if (user !== null) record?.users.add(user);
 		if (verdict !== false && user !== null && user !== this.#viewer) {
 			verdict = both(verdict, this.#shows(user, isUser));
 		}
@@ -117,7 +128,10 @@ export class VisibilityDecider {
 			const { mapping, hides } = this.#hides[at] as HidingList;
 			if (isUser && hides === "belongings") continue;
 			const isListed = this.#lists.has(mapping, user);
-			if (isListed === true) return false;
+			if (isListed === true) {
+				if (this.#record !== null) this.#record.isPersonal = true;
+				return false;
+			}
 			if (isListed !== false) verdict = both(verdict, isListed);
 		}
 		return verdict;

@@ -23,13 +23,15 @@ export class VisibleObjects {
 	constructor(store: Store, viewer: Id | null, written: readonly Node[] = []) {
 		const { hides } = store.domain.visibility;
 		this.#objects = new LoadedObjects(store, written);
-		this.#lists = new ViewerLists(store, viewer);
+		const record = store.viewerRecord;
+		this.#lists = new ViewerLists(record?.store ?? store, viewer);
 		this.#hiding = hides.map(({ mapping }) => mapping);
 		this.#decider = new VisibilityDecider(
 			viewer,
 			hides,
 			this.#objects,
 			this.#lists,
+			record,
 		);
 	}
 

@@ -113,6 +113,7 @@ export function createStore(options: StoreOptions): Store {
 		objectChanges: () => objects.local.changes,
 		cachedObject: objects.cached,
 		cachedHead: heads.cached,
+		viewerRecord: null,
 		recordReads() {
 			return cacheBytes > 0 ? recordReads(this, versions, endOfAnswer) : null;
 		},

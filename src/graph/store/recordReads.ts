@@ -2,7 +2,12 @@ import type { CacheEntry } from "../../cache/cacheEntry.ts";
 import { CHANGES_SLOT } from "../../cache/slotVersions.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
-import type { ReadDependencies, RecordedReads, Store } from "./store.ts";
+import type {
+	ReadDependencies,
+	RecordedReads,
+	Store,
+	ViewerRecord,
+} from "./store.ts";
 
 export function recordReads(
 	store: Store,
@@ -12,6 +17,8 @@ export function recordReads(
 ): RecordedReads {
 	/** By slot, the version when it was read. */
 	const slots = new Map<number, number>();
+	/** The same of the viewer's lists. */
+	const viewerSlots = new Map<number, number>();
 	/** The first end of objects and heads, and of lookups. */
 	let end = Number.POSITIVE_INFINITY;
 	let lookupEnd = Number.POSITIVE_INFINITY;
@@ -19,22 +26,12 @@ export function recordReads(
 	let ownEnd = Number.POSITIVE_INFINITY;
 	let isWhole = true;
 
-	function add({ slot }: CacheEntry): void {
+	function add(into: Map<number, number>, { slot }: CacheEntry): void {
 		const version = versions[slot] as number;
-		const before = slots.get(slot);
-		if (before === undefined) slots.set(slot, version);
+		const before = into.get(slot);
+		if (before === undefined) into.set(slot, version);
 		// Something changed while the answer was made.
 		else if (before !== version) isWhole = false;
-	}
-
-	function addInvalidated(entry: CacheEntry): void {
-		end = Math.min(end, entry.end);
-		add(entry);
-	}
-
-	function addLookup(entry: CacheEntry): void {
-		lookupEnd = Math.min(lookupEnd, entry.end);
-		add(entry);
 	}
 
 	/** What is returned at once was all in the process. Whatever is waited for began before it is known to be valid. */
@@ -52,16 +49,28 @@ export function recordReads(
 		return entries;
 	}
 
-	function addCached<Entry extends CacheEntry>(
-		entry: Entry | undefined,
-	): Entry | undefined {
-		if (entry !== undefined) addInvalidated(entry);
-		return entry;
-	}
+	const rest = unrecorded(store);
 
-	return {
-		store: {
-			...unrecorded(store),
+	/** A store whose reads are added to these. */
+	function recordedStore<Of extends ViewerRecord | null>(
+		into: Map<number, number>,
+		viewerRecord: Of,
+	): Store & { readonly viewerRecord: Of } {
+		const addInvalidated = (entry: CacheEntry) => {
+			end = Math.min(end, entry.end);
+			add(into, entry);
+		};
+		const addLookup = (entry: CacheEntry) => {
+			lookupEnd = Math.min(lookupEnd, entry.end);
+			add(into, entry);
+		};
+		const addCached = <Entry extends CacheEntry>(entry: Entry | undefined) => {
+			if (entry !== undefined) addInvalidated(entry);
+			return entry;
+		};
+		return {
+			...rest,
+			viewerRecord,
 			// Whatever is read past the caches.
 			get storage() {
 				isWhole = false;
@@ -78,20 +87,30 @@ export function recordReads(
 			},
 			cachedObject: (...query) => addCached(store.cachedObject(...query)),
 			cachedHead: (...query) => addCached(store.cachedHead(...query)),
-		},
+		};
+	}
+
+	const viewerRecord: ViewerRecord = {
+		store: recordedStore(viewerSlots, null),
+		users: new Set(),
+		isPersonal: false,
+	};
+	return {
+		store: recordedStore(slots, viewerRecord),
 		limitAge(ms) {
 			if (ms <= 0) isWhole = false;
 			else ownEnd = Math.min(ownEnd, store.moment() + ms);
 		},
 		dependencies() {
 			if (!isWhole) return null;
-			let sum = 0;
-			for (const version of slots.values()) sum += version;
+			const { users, isPersonal } = viewerRecord;
+			const read = isPersonal ? [...slots, ...viewerSlots] : [...slots];
 			return {
-				slots: Uint32Array.from(slots.keys()),
-				sum,
+				slots: Uint32Array.from(read, ([slot]) => slot),
+				sum: read.reduce((sum, [, version]) => sum + version, 0),
 				end: Math.min(endOf(end), lookupEnd, ownEnd),
 				currentAt: -1,
+				users: isPersonal ? null : users,
 			};
 		},
 	};

@@ -63,6 +63,8 @@ export interface Store extends Omit<Invalidator, "invalidateLookups"> {
 	cachedObject(id: Id, moment?: Moment): CachedObject | undefined;
 	/** The head, of any depth, if it is cached in the process. */
 	cachedHead(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
+	/** How what is read depends on the viewer, where that is recorded. */
+	readonly viewerRecord: ViewerRecord | null;
 	/** Records what one request reads, so that its answer can be used again for as long as that is valid; null if nothing is cached in the process, so that none can. */
 	recordReads(): RecordedReads | null;
 	/** Whether a request would now read the same: nothing that was recorded was invalidated or is bypassed, and the answer is not too old. */
@@ -102,12 +104,28 @@ export interface ReadDependencies {
 	readonly end: number;
 	/** How many changes the table had seen when the sum was last found to be right; -1 before. */
 	currentAt: number;
+	/**
+	 * For any viewer the answer is the same whose lists hide none of these users.
+	 * What was read of the viewer's own lists is then not among the entries. Null:
+	 * it is for its viewer alone.
+	 */
+	readonly users: ReadonlySet<Id> | null;
+}
+
+/** Who an answer is for, noted while it is made. */
+export interface ViewerRecord {
+	/** The same store, for lists of the viewer that hide something: another viewer has others. */
+	readonly store: Store;
+	/** Whom the answer shows, with what belongs to them. */
+	readonly users: Set<Id>;
+	/** Whether another viewer may get another answer, whatever its lists hide. */
+	isPersonal: boolean;
 }
 
 /** The reads of one request, recorded. */
 export interface RecordedReads {
 	/** The same store. What is read with it is recorded. */
-	readonly store: Store;
+	readonly store: Store & { readonly viewerRecord: ViewerRecord };
 	/** What was read is good for so many more milliseconds, whatever the caches say; with 0, for this answer only. */
 	limitAge(ms: number): void;
 	/**

@@ -8,7 +8,16 @@ import { COMPRESSED_BYTES } from "../http/compression.ts";
 import { type Body, keptBody } from "./body.ts";
 import type { Reuse } from "./operation.ts";
 
-/** The response to one request, for one viewer, as long as it stays true. */
+/** What identifies a request. */
+export interface AnswerKey {
+	readonly viewer: Id | null;
+	/** Of all viewers who send it: its body, or the URL of a GET, as it is. */
+	readonly request: string;
+	/** The same with the viewer. */
+	readonly own: string;
+}
+
+/** The response to one request, as long as it stays true. */
 export interface KeptAnswer {
 	readonly reuse: Reuse;
 	/** That was admitted. */
@@ -22,8 +31,8 @@ export interface KeptAnswer {
 	readonly uses: SchemaUses | null;
 	/** Whether the request has the document's text, and not only a name of it. */
 	readonly hasText: boolean;
-	/** Whether it was requested with a token, or differs between viewers. */
-	readonly isPrivate: boolean;
+	/** Whether the operation is one whose response differs between viewers. */
+	readonly dependsOnViewer: boolean;
 	readonly body: Body;
 }
 
@@ -37,19 +46,27 @@ const ENTRY_BYTES = 600;
 const COMPRESSION = 3;
 /** Requests of which it is known that they came once. */
 const SEEN = 65_536;
+/** Of requests whose last answers were one viewer's alone, so seldom one is tried again: who may see what changes. */
+const TRIES = 16;
 
 /**
- * Whole answers of queries, by viewer and request. An answer is used again if
- * everything that it was read from would be read again from the memory of this
- * process, unchanged (`Reuse.isValid`): it is as fresh as an answer that is
- * executed. What it cost is charged each time.
+ * Whole answers of queries, by request, or by viewer and request. An answer is
+ * used again if everything that it was read from would be read again from the
+ * memory of this process, unchanged (`Reuse.isValid`): it is as fresh as an answer
+ * that is executed. What it cost is charged each time.
  *
+ * Viewers share an answer if none of them would get another one (`Reuse.isFor`).
+ *
+
  * Only answers to requests that came before are kept: to record what an
  * operation reads has a cost, and most requests do not come twice.
  */
 export class AnswerCache {
 	readonly #answers: BoundedMap<KeptAnswer>;
 	readonly #seen = new Uint32Array(SEEN);
+	/** Requests whose last answer was one viewer's alone. */
+	readonly #personal = new Uint32Array(SEEN);
+	#tries = 0;
 	readonly #isOff: boolean;
 	#hits = 0;
 	#misses = 0;
@@ -61,26 +78,33 @@ export class AnswerCache {
 	}
 
 	/**
-	 * What identifies a request for one viewer: its body, or the URL of a GET, as it
-	 * is. Null for a long one, and where no answers are kept. Nobody can send a request that has another viewer's
-	 * key: the viewer comes first, and ends at the first space.
+	 * Null for a long request, and where no answers are kept. Nobody can send a
+	 * request that has another viewer's key: the viewer comes first, and ends at the
+	 * first space. No viewer's id is a word.
 	 */
-	keyOf(viewer: Id | null, isGet: boolean, request: string): string | null {
-		if (this.#isOff || request.length > MAX_REQUEST) return null;
-		return `${viewer ?? "anonymous"} ${isGet ? "GET" : "POST"} ${request}`;
+	keyOf(viewer: Id | null, isGet: boolean, text: string): AnswerKey | null {
+		if (this.#isOff || text.length > MAX_REQUEST) return null;
+		const request = `${isGet ? "GET" : "POST"} ${text}`;
+		return { viewer, request, own: `${viewer ?? "anonymous"} ${request}` };
 	}
 
 	/** The answer, if it is still valid. */
-	get(key: string, documents: Documents): KeptAnswer | null {
+	get(key: AnswerKey, documents: Documents): KeptAnswer | null {
+		const shared = this.#find(key.request, documents);
+		const kept =
+			shared?.reuse.isFor?.(key.viewer) === true
+				? shared
+				: this.#find(key.own, documents);
+		if (kept === null) this.#misses++;
+		else this.#hits++;
+		return kept;
+	}
+
+	#find(key: string, documents: Documents): KeptAnswer | null {
 		const kept = this.#answers.get(key);
-		if (kept !== undefined) {
-			if (isCurrent(kept, documents) && kept.reuse.isValid()) {
-				this.#hits++;
-				return kept;
-			}
-			this.#answers.delete(key);
-		}
-		this.#misses++;
+		if (kept === undefined) return null;
+		if (isCurrent(kept, documents) && kept.reuse.isValid()) return kept;
+		this.#answers.delete(key);
 		return null;
 	}
 
@@ -97,23 +121,42 @@ export class AnswerCache {
 	}
 
 	/** Whether to keep the answer that is about to be computed. */
-	isWorthKeeping(key: string): boolean {
-		const hash = fnv1a(key) >>> 0;
-		const slot = hash % SEEN;
-		if (this.#seen[slot] === hash) return true;
-		this.#seen[slot] = hash;
-		return false;
+	isWorthKeeping({ request, own }: AnswerKey): boolean {
+		const isRepeated = noteIn(this.#seen, request);
+		if (noteIn(this.#seen, own)) return true;
+		return isRepeated && this.#isWorthSharing(request);
 	}
 
-	set(key: string, answer: KeptAnswer): void {
+	#isWorthSharing(request: string): boolean {
+		const hash = fnv1a(request) >>> 0;
+		if (this.#personal[hash % SEEN] !== hash) return true;
+		this.#tries = (this.#tries + 1) % TRIES;
+		if (this.#tries > 0) return false;
+		// Until the next answer that is one viewer's alone.
+		this.#personal[hash % SEEN] = 0;
+		return true;
+	}
+
+	set(key: AnswerKey, answer: KeptAnswer): void {
 		if (answer.body.length > MAX_BODY) return;
-		const { operationName } = answer;
-		this.#answers.set(key, {
+		const { operationName, reuse } = answer;
+		const isPersonal = reuse.isFor === null;
+		if (isPersonal) noteIn(this.#personal, key.request);
+		this.#answers.set(isPersonal ? key.own : key.request, {
 			...answer,
 			operationName: operationName && copyOf(operationName),
 			body: keptBody(answer.body),
 		});
 	}
+}
+
+/** Whether the text was noted before, and no other one in its place since. */
+function noteIn(table: Uint32Array, text: string): boolean {
+	const hash = fnv1a(text) >>> 0;
+	const slot = hash % SEEN;
+	if (table[slot] === hash) return true;
+	table[slot] = hash;
+	return false;
 }
 
 /** Whether the request still names the document. */

@@ -132,7 +132,7 @@ export class KnownDocuments {
 		kept: KeptAnswer,
 	): MaybePromise<Reply | null> {
 		const { budget } = this.#options;
-		if (budget === null) return this.#replyWith(request, kept);
+		if (budget === null) return this.#replyWith(identity, request, kept);
 		const { costMeter } = admitRequest(
 			this.#options,
 			request.message,
@@ -149,11 +149,15 @@ export class KnownDocuments {
 				return null;
 			}
 			costMeter.recordReads(kept.reuse.reads);
-			return this.#replyWith(request, kept);
+			return this.#replyWith(identity, request, kept);
 		});
 	}
 
-	#replyWith(request: GraphqlRequest, kept: KeptAnswer): Reply {
+	#replyWith(
+		identity: Identity,
+		request: GraphqlRequest,
+		kept: KeptAnswer,
+	): Reply {
 		const { documents, ways } = this.#options;
 		countUnknownDocument(documents, kept.sha256, kept.operationName);
 		ways.short++;
@@ -175,7 +179,9 @@ export class KnownDocuments {
 			mediaType: request.mediaType as string,
 			headers: [],
 			cacheScope: request.isGet
-				? kept.isPrivate
+				? identity.viewer !== null ||
+					request.message.headers.authorization !== undefined ||
+					kept.dependsOnViewer
 					? "private"
 					: "public"
 				: null,
@@ -249,7 +255,11 @@ export class KnownDocuments {
 				operationName: name,
 				uses,
 				hasText,
-				isPrivate: cacheScope !== "public",
+				dependsOnViewer: dependsOnViewer({
+					document,
+					operationName,
+					variables,
+				}),
 				body,
 			});
 		}

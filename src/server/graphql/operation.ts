@@ -39,6 +39,8 @@ export interface ExecutedAnswer extends Answer {
 export interface Reuse {
 	/** Whether the operation would now read the same, all of it from the memory of this process. */
 	isValid(): boolean;
+	/** Whether another viewer would get the same answer; null: it is for its viewer alone. */
+	readonly isFor: ((viewer: Id | null) => boolean) | null;
 	/** The edges and objects that it read. */
 	readonly reads: number;
 	/** What it takes to know whether it is valid. */

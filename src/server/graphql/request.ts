@@ -10,6 +10,7 @@ import { NO_OPERATION, type RequestOutcome } from "../http/requestOutcome.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";
 import type { Status } from "../http/status.ts";
 import type { RequestDeadline } from "../limits/deadline.ts";
+import type { AnswerKey } from "./answerCache.ts";
 import { type Body, newBody } from "./body.ts";
 import type { Sender } from "./requestSteps.ts";
 
@@ -39,7 +40,7 @@ export class GraphqlRequest {
 	deadline: RequestDeadline | null = null;
 	sender: Sender | null = null;
 	/** Under which its answer may be kept; null for not at all. */
-	answerKey: string | null = null;
+	answerKey: AnswerKey | null = null;
 	/** Whether it has a place among those in progress. */
 	isInProgress = false;
 	/** The key of its sender, once it was started. */

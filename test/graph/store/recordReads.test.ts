@@ -4,6 +4,7 @@ import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
 } from "../../../src/cache/entryAges.ts";
+import { hidesNone } from "../../../src/graph/read/hidesNone.ts";
 import { View } from "../../../src/graph/read/view.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import type {
@@ -146,16 +147,92 @@ describe("the recorded reads of a request", () => {
 			now += MAX_AGE_MS;
 		},
 	};
+	const isFor = ({ users }: ReadDependencies, viewer: Id | null) =>
+		users !== null && hidesNone(store, viewer, users);
+	const isUsable = (dependencies: ReadDependencies, viewer: Id) =>
+		store.isValid(dependencies) && isFor(dependencies, viewer);
 	for (const [change, happens] of Object.entries(CHANGES)) {
 		it(`are valid until ${change}`, async () => {
 			const dependencies = await recorded(readAll, bo);
 			assert.ok(dependencies);
 			now += MAX_AGE_MS - 1;
-			assert.ok(store.isValid(dependencies));
+			assert.ok(isUsable(dependencies, bo));
 			happens();
-			assert.ok(!store.isValid(dependencies));
+			assert.ok(!isUsable(dependencies, bo));
 		});
 	}
+
+	describe("and other viewers", () => {
+		const readPin = (view: Graph) => view.readObjects([pin]);
+
+		it("are for all whose lists are known to hide none of its users", async () => {
+			const dependencies = await recorded(readPin, bo);
+			assert.ok(dependencies);
+			assert.deepEqual([...(dependencies.users ?? [])], [ada]);
+			assert.ok(isFor(dependencies, null));
+			assert.ok(!isFor(dependencies, other), "its lists are not known");
+			await new View(store, other).readObjects([pin]);
+			assert.ok(isFor(dependencies, other));
+		});
+
+		it("are valid whatever happens to the lists of the viewer who read", async () => {
+			const dependencies = await recorded(readPin, bo);
+			assert.ok(dependencies);
+			store.invalidateLocally({
+				lists: [{ mapping: graph.mapping("blockUser.inverse"), from: bo }],
+			});
+			assert.ok(store.isValid(dependencies));
+			assert.ok(!isFor(dependencies, bo));
+		});
+
+		for (const [name, from, to] of [
+			["blockUser", "viewer", "owner"],
+			["blockUser", "owner", "viewer"],
+		] as const) {
+			it(`are not for a viewer where the ${from} blocks the ${to}`, async () => {
+				const ids = { viewer: other, owner: ada };
+				const ends = [graph.mapping(name), ids[from], ids[to]] as const;
+				const dependencies = await recorded(readPin, bo);
+				assert.ok(dependencies);
+				await graph.writes.setEdge(...ends, true);
+				try {
+					await new View(store, other).readObjects([pin]);
+					assert.ok(!isFor(dependencies, other));
+					assert.ok(isFor(dependencies, null));
+					const own = await recorded(readPin, other);
+					assert.equal(own?.users, null);
+				} finally {
+					await graph.writes.setEdge(...ends, false);
+				}
+			});
+		}
+
+		it("are the viewer's alone where something is hidden from others, or from it", async () => {
+			const secret = await graph.writes.create({
+				type: "Board",
+				data: { name: "s", user_id: ada, secret: true },
+			});
+			for (const viewer of [ada, bo, null]) {
+				const read = (view: Graph) => view.readObjects([secret, pin]);
+				assert.equal((await recorded(read, viewer))?.users, null);
+			}
+		});
+
+		it("are the viewer's alone where somebody asked who that is, or read a private list", async () => {
+			const reads: ((view: View) => unknown)[] = [
+				(view) => view.viewer,
+				(view) =>
+					view.readPages(graph.mapping("blockUser"), [bo, ada], page(1)),
+			];
+			for (const read of reads) {
+				const record = async (view: Graph) => {
+					await readPin(view);
+					await read(view as View);
+				};
+				assert.equal((await recorded(record, bo))?.users, null);
+			}
+		});
+	});
 
 	it("of pages behind a head are valid until the list changes", async () => {
 		const mapping = graph.mapping("placePin");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { Id } from "../../../src/id/ids.ts";
 import { createDocuments } from "../../../src/server/documents/documents.ts";
 import { AnswerCache } from "../../../src/server/graphql/answerCache.ts";
 import { keptBody, newBody } from "../../../src/server/graphql/body.ts";
@@ -8,13 +9,20 @@ import type { Budget } from "../../../src/server/limits/budget.ts";
 import { heldBytes } from "../../helpers/heldBytes.ts";
 import { isCollected } from "../../helpers/isCollected.ts";
 import {
+	ADA,
 	executeToy,
+	GONE,
 	startToy,
 	type ToyExecute,
 } from "../../helpers/toyServer.ts";
 import { sha256 } from "../documents/serving.ts";
 
-const VALID: Reuse = { isValid: () => true, reads: 0, bytes: 0 };
+const VALID: Reuse = {
+	isValid: () => true,
+	isFor: null,
+	reads: 0,
+	bytes: 0,
+};
 
 const anyDocument = () =>
 	createDocuments({
@@ -36,7 +44,7 @@ suite("the cache of answers", () => {
 			operationName: null,
 			uses: null,
 			hasText: true,
-			isPrivate: true,
+			dependsOnViewer: true,
 			body: newBody("{}"),
 		};
 		const keys = Array.from({ length: 200 }, (_, n) => {
@@ -48,6 +56,69 @@ suite("the cache of answers", () => {
 		const kept = keys.filter((key) => cache.get(key, documents) !== null);
 		assert.ok(kept.length > 5, `${kept.length}`);
 		assert.ok(kept.length * 4_000 < 100_000, `${kept.length}`);
+	});
+
+	test("gives a shared answer to those whom it is for, and others their own", () => {
+		const cache = new AnswerCache(100_000);
+		const documents = anyDocument();
+		const answerWith = (text: string, isFor: Reuse["isFor"]) => ({
+			reuse: { ...VALID, isFor },
+			cost: 0,
+			revision: documents.revision,
+			sha256: "",
+			operationName: null,
+			uses: null,
+			hasText: true,
+			dependsOnViewer: false,
+			body: newBody(text),
+		});
+		const keyOf = (viewer: Id | null) => {
+			const key = cache.keyOf(viewer, false, "{ board }");
+			assert.ok(key !== null);
+			return key;
+		};
+		const found = (viewer: Id | null) =>
+			String(cache.get(keyOf(viewer), documents)?.body.content);
+		const shared = answerWith("shared", (viewer) => viewer !== ADA);
+		cache.set(keyOf(GONE), shared);
+		assert.equal(found(GONE), "shared");
+		assert.equal(found(null), "shared");
+		assert.equal(found(ADA), "undefined");
+		cache.set(keyOf(ADA), answerWith("own", null));
+		assert.equal(found(ADA), "own");
+		assert.equal(found(GONE), "shared");
+	});
+
+	test("records once in sixteen what was one viewer's alone the last time", () => {
+		const cache = new AnswerCache(100_000);
+		const documents = anyDocument();
+		const keyOf = (viewer: number) => {
+			const key = cache.keyOf(String(viewer) as Id, false, "{ viewer }");
+			assert.ok(key !== null);
+			return key;
+		};
+		assert.equal(cache.isWorthKeeping(keyOf(1)), false);
+		assert.equal(cache.isWorthKeeping(keyOf(2)), true);
+		const answer = {
+			reuse: VALID,
+			cost: 0,
+			revision: documents.revision,
+			sha256: "",
+			operationName: null,
+			uses: null,
+			hasText: true,
+			dependsOnViewer: true,
+			body: newBody("{}"),
+		};
+		cache.set(keyOf(2), answer);
+		let recorded = 0;
+		for (let viewer = 3; viewer < 35; viewer++) {
+			if (!cache.isWorthKeeping(keyOf(viewer))) continue;
+			recorded++;
+			cache.set(keyOf(viewer), answer);
+		}
+		assert.equal(recorded, 2);
+		assert.equal(cache.isWorthKeeping(keyOf(3)), true, "a viewer who repeats");
 	});
 
 	test("keeps of a body its own bytes, and not what they are a part of", () => {
@@ -86,17 +157,20 @@ suite("the cache of answers", () => {
 		const bytes = heldBytes(100, () => {
 			const cache = new AnswerCache(100_000);
 			const text = `query TheNameOfAnOperation { ${"x".repeat(20_000)} }`;
-			cache.set("request", {
-				reuse: VALID,
-				cost: 0,
-				revision: documents.revision,
-				sha256: "",
-				uses: null,
-				operationName: Buffer.from(text).toString().slice(6, 26),
-				hasText: false,
-				isPrivate: true,
-				body: newBody("{}"),
-			});
+			cache.set(
+				{ viewer: null, request: "POST", own: "anonymous POST" },
+				{
+					reuse: VALID,
+					cost: 0,
+					revision: documents.revision,
+					sha256: "",
+					uses: null,
+					operationName: Buffer.from(text).toString().slice(6, 26),
+					hasText: false,
+					dependsOnViewer: true,
+					body: newBody("{}"),
+				},
+			);
 			return cache;
 		});
 		assert.ok(bytes < 10_000, `${bytes} bytes`);
