@@ -1,12 +1,12 @@
 import { userByKey } from "../domain/findUser.ts";
 import { IDENTITY } from "../domain/identity.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
-import { hidesNone } from "../graph/read/hidesNone.ts";
 import {
 	createReadCounter,
 	NO_READ_COUNTER,
 } from "../graph/read/readCounter.ts";
 import { View } from "../graph/read/view.ts";
+import { hidesNone } from "../graph/read/viewerLists.ts";
 import type {
 	ReadDependencies,
 	RecordedReads,

@@ -4,8 +4,8 @@ import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
 } from "../../../src/cache/entryAges.ts";
-import { hidesNone } from "../../../src/graph/read/hidesNone.ts";
 import { View } from "../../../src/graph/read/view.ts";
+import { hidesNone } from "../../../src/graph/read/viewerLists.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import type {
 	ReadDependencies,
