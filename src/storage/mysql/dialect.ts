@@ -1,5 +1,4 @@
 import type { Id } from "../../id/ids.ts";
-import type { Model } from "../../model/types.ts";
 import { type Batch, type Question, question } from "../statements/batch.ts";
 import {
 	type Dialect,
@@ -7,8 +6,6 @@ import {
 	namesOf,
 	type Select,
 } from "../statements/dialect.ts";
-import { type CommonKind, resultsOf, selectsOf } from "../statements/reads.ts";
-import type { ReadKey, ReadResult } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
 import type {
@@ -19,7 +16,7 @@ import type {
 } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
-import type { KeyOnShard, Shard } from "./shards.ts";
+import type { Shard } from "./shards.ts";
 import { unionAll } from "./sqlFragment.ts";
 
 /**
@@ -171,20 +168,17 @@ export async function selectAll<Result>(
 	return results;
 }
 
-/** Keys of one host in one statement. */
-export async function readCommon<K extends CommonKind>(
-	kind: K,
-	model: Model,
+/** Executes statements that need no transaction: each commits by itself. */
+export async function runEach(
 	host: Host,
-	keys: readonly KeyOnShard<ReadKey<K>>[],
+	batch: Batch<Shard>,
 	options: QueryOptions,
-): Promise<readonly ReadResult<K>[]> {
-	const parts = selectsOf(kind, MYSQL, model, keys);
-	const selects = parts.map(({ select }) => select);
-	const read =
-		selects.length === 0 ? [] : await selectAll(host, selects, options);
-	return resultsOf<K>(
-		keys.length,
-		parts.map(({ at }, part) => ({ at, results: read[part] ?? [] })),
-	);
+): Promise<void> {
+	for (const { sql, use, reads } of statementsOf(batch)) {
+		use(
+			reads
+				? await host.rows(sql, { ...options, decides: true })
+				: await host.run(sql, options),
+		);
+	}
 }

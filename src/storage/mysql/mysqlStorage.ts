@@ -4,43 +4,34 @@ import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
 import type { CallOptions, StatementTrace, WriteTrace } from "../../trace.ts";
 import { deadlineIn } from "../../util/deadline.ts";
-import type { Driver, HostRead, PendingQuery } from "../driver.ts";
+import type { Driver } from "../driver.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
 import { readOnlyError, startCall } from "../portCall.ts";
 import { OUTBOXES, Router } from "../router.ts";
-import { type CommonKind, pendingEntries } from "../statements/reads.ts";
-import { WALKS } from "../statements/walks.ts";
+import { type Procedure, run } from "../statements/batch.ts";
+import type { Select } from "../statements/dialect.ts";
+import type { CommonKind } from "../statements/reads.ts";
+import { SqlDriver } from "../statements/sqlDriver.ts";
 import type {
 	Edge,
 	EdgeKey,
 	FailedDelivery,
-	KeyResult,
 	ListKey,
-	LookupChange,
-	LookupRow,
 	OpenedStorage,
 	OutboxKey,
 	OutboxPosition,
-	PendingEntry,
-	ReadKey,
-	ReadKind,
-	ReadResult,
 	Scan,
 	ScanResult,
 	StorageAdmin,
 	Transaction,
 	TransactionResult,
-	WalkKind,
-	WalkOf,
-	WalkRow,
 } from "../storage.ts";
 import { createTables, missingTables, tableNames } from "./createTables.ts";
-import { MYSQL, readCommon, selectAll } from "./dialect.ts";
+import { MYSQL, runEach, selectAll } from "./dialect.ts";
 import type { Host, HostLimits } from "./driver/host.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import { reportTableCaches } from "./driver/serverLimits.ts";
 import { inspectHosts, settingsOfHosts } from "./inspectHosts.ts";
-import { compareAndSetLookups } from "./lookups.ts";
 import { MergedReads } from "./mergedReads.ts";
 import {
 	deleteOutboxEntries,
@@ -48,13 +39,7 @@ import {
 	takeEntries,
 } from "./outbox.ts";
 import { scanLists } from "./scan.ts";
-import {
-	type KeyOnShard,
-	mapShards,
-	only,
-	type Shard,
-	type ShardMap,
-} from "./shards.ts";
+import { mapShards, only, type Shard, type ShardMap } from "./shards.ts";
 import { SharedHosts } from "./sharedHosts.ts";
 import { StandbyReads } from "./standbyReads.ts";
 import { prepareSuccessors } from "./successors.ts";
@@ -68,8 +53,17 @@ import { TransactionQueue } from "./transactionQueue.ts";
 const OBJECTS = 500;
 const SCANS = 100;
 const EDGES = 500;
-const ENTRIES = 500;
-const LOOKUPS = 500;
+const MAX_KEYS: Readonly<Record<CommonKind, number>> = {
+	objects: OBJECTS,
+	edges: EDGES,
+	renumberings: SCANS,
+	counts: SCANS,
+	longestLists: OUTBOXES,
+	lookups: 500,
+	entries: 500,
+	untakenEntries: OUTBOXES,
+	outboxSizes: OUTBOXES,
+};
 
 export interface MysqlLimits extends HostLimits {
 	/** Time for a transaction, with all its waits and retries. Milliseconds. */
@@ -112,12 +106,14 @@ export async function openMysqlStorage({
 	return new Router(model, topology, new MysqlDriver(model, topology, options));
 }
 
-class MysqlDriver implements Driver<Shard> {
+class MysqlDriver
+	extends SqlDriver<Shard, QueryOptions>
+	implements Driver<Shard>
+{
 	readonly hasSingleWriter = false;
 	readonly readOnly: boolean;
 	readonly places: ShardMap;
 	readonly reads: Driver<Shard>["reads"];
-	readonly #model: Model;
 	readonly admin: StorageAdmin;
 	readonly #limits: MysqlLimits;
 	readonly #hosts: SharedHosts;
@@ -136,6 +132,7 @@ class MysqlDriver implements Driver<Shard> {
 			hosts,
 		}: Omit<MysqlOptions, "model" | "topology">,
 	) {
+		super(model, MYSQL);
 		this.readOnly = readOnly;
 		this.#limits = { ...MYSQL_LIMITS, ...limits };
 		this.#hosts = hosts ?? new SharedHosts(this.#limits, readOnly, environment);
@@ -157,8 +154,7 @@ class MysqlDriver implements Driver<Shard> {
 			// What only reads shards, as commands do, writes no beats.
 			topology: readOnly ? { ...topology, feeds: [] } : topology,
 		});
-		this.reads = this.#readsOf(model, scans);
-		this.#model = model;
+		this.reads = this.#readsOf(scans);
 		this.admin = this.#adminOf(model, opened);
 	}
 
@@ -186,34 +182,13 @@ class MysqlDriver implements Driver<Shard> {
 		);
 	}
 
-	compareAndSetLookups(
-		host: Host,
-		some: readonly KeyOnShard<LookupChange>[],
-		trace: WriteTrace | undefined,
-	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		return compareAndSetLookups(this.#model, host, some, (shard) => ({
-			...this.#options(shard, {}, trace),
-			onModShard: true,
-		}));
-	}
-
-	async pendingEntries(
-		host: Host,
-		shards: readonly Shard[],
-		query: PendingQuery,
-	): Promise<readonly PendingEntry[]> {
-		const selects = shards.map((shard) => pendingEntries(MYSQL, shard, query));
-		const rows = await selectAll(host, selects, this.#options(shards[0]));
-		return rows.flat();
-	}
-
 	takeEntries(
 		shard: Shard,
 		entries: readonly OutboxPosition[],
 		until: number,
 		trace: WriteTrace | undefined,
 	): Promise<readonly OutboxKey[]> {
-		return takeEntries(shard, entries, until, this.#options(shard, {}, trace));
+		return takeEntries(shard, entries, until, this.optionsOf(shard, {}, trace));
 	}
 
 	recordFailedDeliveries(
@@ -224,7 +199,7 @@ class MysqlDriver implements Driver<Shard> {
 		return recordFailedDeliveries(
 			shard,
 			failures,
-			this.#options(shard, {}, trace),
+			this.optionsOf(shard, {}, trace),
 		);
 	}
 
@@ -234,7 +209,7 @@ class MysqlDriver implements Driver<Shard> {
 		trace: WriteTrace | undefined,
 	): Promise<void> {
 		const [first] = entries.keys();
-		return deleteOutboxEntries(host, entries, this.#options(first, {}, trace));
+		return deleteOutboxEntries(host, entries, this.optionsOf(first, {}, trace));
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -246,83 +221,52 @@ class MysqlDriver implements Driver<Shard> {
 		await this.#successors[Symbol.asyncDispose]();
 	}
 
-	#readsOf(
-		model: Model,
-		scans: MergedReads<Scan, ScanResult>,
-	): Driver<Shard>["reads"] {
+	#readsOf(scans: MergedReads<Scan, ScanResult>): Driver<Shard>["reads"] {
 		const objects = new MergedReads<Id, string | null>({
-			read: (host, keys, options) =>
-				readCommon("objects", model, host, keys, options),
+			read: async (host, keys, options) =>
+				this.readKeys("objects", host, keys, options),
 			maxKeys: OBJECTS,
 			rowsOf: () => 1,
 		});
 		const edges = new MergedReads<EdgeKey, Edge | null>({
-			read: (host, keys, options) =>
-				readCommon("edges", model, host, keys, options),
+			read: async (host, keys, options) =>
+				this.readKeys("edges", host, keys, options),
 			maxKeys: EDGES,
 			rowsOf: () => 1,
 		});
-		const kind = <K extends ReadKind>(
-			maxKeys: number,
-			reader: {
-				read(
-					host: Host,
-					some: readonly KeyOnShard<ReadKey<K>>[],
-					options: QueryOptions,
-				): Promise<readonly ReadResult<K>[]>;
-			},
-		): HostRead<K, Shard> => ({
-			maxKeys,
-			read: (host, some, call) =>
-				reader.read(host, some, this.#options(some[0]?.shard, call)),
-		});
-		const common = <K extends CommonKind>(maxKeys: number, name: K) =>
-			kind<K>(maxKeys, {
-				read: (host, some, options) =>
-					readCommon(name, model, host, some, options),
-			});
 		return {
-			objects: kind(OBJECTS, objects),
+			...this.commonReads((kind) => MAX_KEYS[kind]),
+			objects: this.readBy(OBJECTS, (...read) => objects.read(...read)),
 			lists: this.#standbys.isEmpty
-				? kind(SCANS, scans)
+				? this.readBy(SCANS, (...read) => scans.read(...read))
 				: {
 						maxKeys: SCANS,
 						read: (host, some, call) =>
 							this.#standbys.read(
 								host,
 								some,
-								this.#options(some[0]?.shard, call),
+								this.optionsOf(some[0]?.shard, call),
 								call?.trace,
 							),
 					},
-			edges: kind(EDGES, edges),
-			renumberings: common(SCANS, "renumberings"),
-			counts: common(SCANS, "counts"),
-			longestLists: common(OUTBOXES, "longestLists"),
-			lookups: kind(LOOKUPS, {
-				read: (host, some, options) =>
-					readCommon("lookups", model, host, some, {
-						...options,
-						onModShard: true,
-					}),
-			}),
-			entries: common(ENTRIES, "entries"),
-			untakenEntries: common(OUTBOXES, "untakenEntries"),
-			outboxSizes: common(OUTBOXES, "outboxSizes"),
+			edges: this.readBy(EDGES, (...read) => edges.read(...read)),
 		};
 	}
 
-	async walk<K extends WalkKind>(
-		kind: K,
-		shard: Shard,
-		of: WalkOf<K>,
-		last: WalkRow<K> | null,
-		limit: number,
-	): Promise<readonly WalkRow<K>[]> {
-		const select = WALKS[kind](MYSQL, this.#model, shard, of, last, limit);
-		const options = this.#options(shard);
-		const [rows = []] = await selectAll(shard.host, [select], options);
-		return rows;
+	protected select<Result>(
+		host: Host,
+		selects: readonly Select<Result>[],
+		options: QueryOptions,
+	): Promise<readonly (readonly Result[])[]> {
+		return selectAll(host, selects, options);
+	}
+
+	protected perform<Result>(
+		{ host }: Shard,
+		procedure: Procedure<Shard, Result>,
+		options: QueryOptions,
+	): Promise<Result> {
+		return run(procedure, (batch) => runEach(host, batch, options));
 	}
 
 	#adminOf(
@@ -350,7 +294,7 @@ class MysqlDriver implements Driver<Shard> {
 		};
 	}
 
-	#options(
+	protected optionsOf(
 		shard: Shard | undefined,
 		call: CallOptions = {},
 		trace: StatementTrace | undefined = call.trace,
@@ -360,6 +304,10 @@ class MysqlDriver implements Driver<Shard> {
 			deadline: deadlineIn(this.#limits.readMs, call.signal),
 			trace,
 			...(call.decides && { decides: true }),
+			...(shard &&
+				this.places.modShards.get(shard.number) === shard && {
+					onModShard: true,
+				}),
 		};
 	}
 }

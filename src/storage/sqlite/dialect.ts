@@ -1,10 +1,7 @@
-import type { Model } from "../../model/types.ts";
 import type { StatementTrace } from "../../trace.ts";
-import type { KeyAt, Place } from "../driver.ts";
+import type { Place } from "../driver.ts";
 import type { Batch, Question } from "../statements/batch.ts";
 import type { Dialect, Select } from "../statements/dialect.ts";
-import { type CommonKind, resultsOf, selectsOf } from "../statements/reads.ts";
-import type { ReadKey, ReadResult } from "../storage.ts";
 import { quoted } from "./ddl.ts";
 import type { Parameter, SqliteConnection } from "./driver/sqliteConnection.ts";
 
@@ -84,21 +81,4 @@ export function execute(
 			}
 		}
 	}
-}
-
-/** Keys of one shard. */
-export function readCommon<K extends CommonKind, P extends Place>(
-	kind: K,
-	model: Model,
-	connection: SqliteConnection,
-	keys: readonly KeyAt<ReadKey<K>, P>[],
-	trace?: StatementTrace,
-): readonly ReadResult<K>[] {
-	return resultsOf<K>(
-		keys.length,
-		selectsOf(kind, SQLITE, model, keys).map(({ select, at }) => ({
-			at,
-			results: selectFrom(connection, select, trace),
-		})),
-	);
 }

@@ -1,6 +1,6 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import type { Trace } from "../../trace.ts";
+import type { StatementTrace } from "../../trace.ts";
 import { isDescending } from "../order.ts";
 import {
 	type Position,
@@ -74,7 +74,7 @@ export function scanLists(
 	connection: SqliteConnection,
 	statementsOf: (mapping: Mapping) => ScanStatements,
 	scans: readonly Scan[],
-	trace?: Trace,
+	trace?: StatementTrace,
 ): readonly ScanResult[] {
 	return readInGroups(
 		scans,

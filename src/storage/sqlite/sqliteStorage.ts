@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { Topology } from "../../topology/types.ts";
-import type { WriteTrace } from "../../trace.ts";
-import type { Driver, HostRead, KeyAt, PendingQuery } from "../driver.ts";
+import type { CallOptions, StatementTrace, WriteTrace } from "../../trace.ts";
+import type { Driver } from "../driver.ts";
 import {
 	type HostReport,
 	OUTBOX_COUNTED,
@@ -11,37 +11,27 @@ import {
 } from "../hostReport.ts";
 import { startCall } from "../portCall.ts";
 import { Router } from "../router.ts";
-import { runNow } from "../statements/batch.ts";
-import { changeLookups } from "../statements/lookups.ts";
-import { type CommonKind, pendingEntries } from "../statements/reads.ts";
+import { type Procedure, runNow } from "../statements/batch.ts";
+import type { Select } from "../statements/dialect.ts";
+import { READS } from "../statements/reads.ts";
+import { SqlDriver } from "../statements/sqlDriver.ts";
 import {
 	MOD_SHARD_TABLES,
 	shardTables,
 	type Table,
 } from "../statements/tables.ts";
-import { WALKS } from "../statements/walks.ts";
 import type {
 	FailedDelivery,
-	LookupChange,
-	LookupRow,
 	OpenedStorage,
 	OutboxKey,
 	OutboxPosition,
-	PendingEntry,
-	ReadKey,
-	ReadKind,
-	ReadResult,
 	StorageAdmin,
 	Transaction,
 	TransactionResult,
-	WalkKind,
-	WalkOf,
-	WalkRow,
 } from "../storage.ts";
 import { createTables, missingTables, namesIn } from "./createTables.ts";
-import { execute, readCommon, SQLITE, selectFrom } from "./dialect.ts";
+import { execute, SQLITE, selectFrom } from "./dialect.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
-import type { SqliteConnection } from "./driver/sqliteConnection.ts";
 import {
 	deleteOutboxEntries,
 	recordFailedDeliveries,
@@ -81,22 +71,27 @@ interface FilePlace {
 	readonly host: ShardFile;
 }
 
+/** All keys of a file are read by one call. */
+const ALL = Number.POSITIVE_INFINITY;
+
 /** Whatever is asked is done within one tick. */
-class SqliteDriver implements Driver<FilePlace> {
+class SqliteDriver
+	extends SqlDriver<FilePlace, StatementTrace | undefined>
+	implements Driver<FilePlace>
+{
 	readonly hasSingleWriter = true;
 	readonly readOnly: boolean;
 	readonly places: Driver<FilePlace>["places"];
 	readonly reads: Driver<FilePlace>["reads"];
 	readonly admin: StorageAdmin;
-	readonly #model: Model;
 
 	constructor(model: Model, topology: Topology, readOnly: boolean) {
+		super(model, SQLITE);
 		this.readOnly = readOnly;
 		this.places = {
 			shards: placesOf(mapShardFiles(topology.shards, "db", readOnly)),
 			modShards: placesOf(mapShardFiles(topology.lookups, "mod", readOnly)),
 		};
-		this.#model = model;
 		this.reads = this.#readsOf(model);
 		this.admin = this.#adminOf(model);
 	}
@@ -117,48 +112,35 @@ class SqliteDriver implements Driver<FilePlace> {
 		transaction: Transaction<T>,
 		trace: WriteTrace | undefined,
 	): TransactionResult<T> {
-		return transact(place.host.writer, this.#model, place, transaction, trace);
+		return transact(place.host.writer, this.model, place, transaction, trace);
 	}
 
-	compareAndSetLookups(
-		{ writer }: ShardFile,
-		some: readonly KeyAt<LookupChange, FilePlace>[],
-		trace: WriteTrace | undefined,
-	): readonly (LookupRow | null)[] {
-		const [first] = some;
-		if (first === undefined) return [];
-		const changes = changeLookups(
-			SQLITE,
-			this.#model,
-			first.shard,
-			keysOf(some),
-		);
-		// They share one transaction, and so one fsync.
+	protected optionsOf(
+		_: FilePlace,
+		call: CallOptions = {},
+		trace: StatementTrace | undefined = call.trace,
+	): StatementTrace | undefined {
+		return trace;
+	}
+
+	protected select<Result>(
+		{ reader }: ShardFile,
+		selects: readonly Select<Result>[],
+		trace: StatementTrace | undefined,
+	): readonly (readonly Result[])[] {
+		return selects.map((select) => selectFrom(reader, select, trace));
+	}
+
+	/** In one transaction, and so with one fsync. */
+	protected perform<Result>(
+		{ host: { writer } }: FilePlace,
+		procedure: Procedure<FilePlace, Result>,
+		trace: StatementTrace | undefined,
+	): Result {
 		return writer.transaction(
-			() => runNow(changes, (batch) => execute(writer, batch)),
+			() => runNow(procedure, (batch) => execute(writer, batch)),
 			trace,
 		);
-	}
-
-	pendingEntries(
-		{ reader }: ShardFile,
-		shards: readonly FilePlace[],
-		query: PendingQuery,
-	): readonly PendingEntry[] {
-		return shards.flatMap((shard) =>
-			selectFrom(reader, pendingEntries(SQLITE, shard, query)),
-		);
-	}
-
-	walk<K extends WalkKind>(
-		kind: K,
-		place: FilePlace,
-		of: WalkOf<K>,
-		last: WalkRow<K> | null,
-		limit: number,
-	): readonly WalkRow<K>[] {
-		const select = WALKS[kind](SQLITE, this.#model, place, of, last, limit);
-		return selectFrom(place.host.reader, select);
 	}
 
 	takeEntries(
@@ -201,24 +183,16 @@ class SqliteDriver implements Driver<FilePlace> {
 			]),
 		);
 		const scansOf = ({ name }: Mapping) => scans.get(name) as ScanStatements;
-		const common = <K extends CommonKind>(name: K): HostRead<K, FilePlace> => ({
-			maxKeys: Number.POSITIVE_INFINITY,
-			read: ({ reader }, some, call) =>
-				readCommon(name, model, reader, some, call?.trace),
-		});
 		return {
-			objects: common("objects"),
-			lists: kind((reader, some, call) =>
-				scanLists(reader, scansOf, some, call?.trace),
+			...this.commonReads(() => ALL),
+			lists: this.readBy(ALL, ({ reader }, some, trace) =>
+				scanLists(
+					reader,
+					scansOf,
+					some.map(({ key }) => key),
+					trace,
+				),
 			),
-			edges: common("edges"),
-			renumberings: common("renumberings"),
-			counts: common("counts"),
-			longestLists: common("longestLists"),
-			lookups: common("lookups"),
-			entries: common("entries"),
-			untakenEntries: common("untakenEntries"),
-			outboxSizes: common("outboxSizes"),
 		};
 	}
 
@@ -290,11 +264,14 @@ class SqliteDriver implements Driver<FilePlace> {
 	}
 
 	#outboxReport(): OutboxReport {
-		const model = this.#model;
+		const model = this.model;
 		const sizes = [...this.places.shards.values()].flatMap((shard) => {
 			const key = { shard: shard.number, limit: OUTBOX_COUNTED };
 			return onFile(shard.host, ({ reader }) =>
-				readCommon("outboxSizes", model, reader, [{ key, shard }]),
+				selectFrom(
+					reader,
+					READS.outboxSizes.select(SQLITE, model, shard, [key]),
+				),
 			);
 		});
 		const oldest = Math.min(
@@ -322,22 +299,4 @@ function placesOf(
 	return new Map(
 		[...files].map(([number, host]) => [number, { number, host }]),
 	);
-}
-
-/** All keys of a file are read by one call. */
-function kind<K extends ReadKind>(
-	read: (
-		reader: SqliteConnection,
-		keys: readonly ReadKey<K>[],
-		call: Parameters<HostRead<K, FilePlace>["read"]>[2],
-	) => readonly ReadResult<K>[],
-): HostRead<K, FilePlace> {
-	return {
-		maxKeys: Number.POSITIVE_INFINITY,
-		read: ({ reader }, some, call) => read(reader, keysOf(some), call),
-	};
-}
-
-function keysOf<Key>(some: readonly KeyAt<Key, FilePlace>[]): readonly Key[] {
-	return some.map(({ key }) => key);
 }

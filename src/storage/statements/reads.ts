@@ -275,18 +275,3 @@ export function selectsOf<K extends CommonKind, P extends Place>(
 		return { select: select(dialect, model, shard, [first, ...others]), at };
 	});
 }
-
-/** The results of keys of one host, by those of each SELECT; null for a key that no table has. */
-export function resultsOf<K extends CommonKind>(
-	keys: number,
-	parts: readonly {
-		readonly at: readonly number[];
-		readonly results: readonly ReadResult<K>[];
-	}[],
-): readonly ReadResult<K>[] {
-	const all = new Array(keys).fill(null);
-	for (const { at, results } of parts) {
-		for (const [nth, index] of at.entries()) all[index] = results[nth];
-	}
-	return all;
-}

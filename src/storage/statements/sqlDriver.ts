@@ -1,0 +1,186 @@
+import type { Model } from "../../model/types.ts";
+import type { CallOptions, StatementTrace } from "../../trace.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import type {
+	Driver,
+	HostRead,
+	KeyAt,
+	PendingQuery,
+	Place,
+} from "../driver.ts";
+import type {
+	KeyResult,
+	LookupChange,
+	LookupRow,
+	PendingEntry,
+	ReadKey,
+	ReadKind,
+	ReadResult,
+	WalkKind,
+	WalkOf,
+	WalkRow,
+} from "../storage.ts";
+import { StorageFailure, toStorageError } from "../storageFailure.ts";
+import type { Procedure } from "./batch.ts";
+import type { Dialect, Select } from "./dialect.ts";
+import { changeLookups } from "./lookups.ts";
+import { type CommonKind, pendingEntries, selectsOf } from "./reads.ts";
+import { WALKS } from "./walks.ts";
+
+/** The part of a driver that every database does by the same statements. `Options`: what a statement is sent with. */
+export abstract class SqlDriver<P extends Place, Options> {
+	protected readonly model: Model;
+	protected readonly dialect: Dialect<P>;
+
+	constructor(model: Model, dialect: Dialect<P>) {
+		this.model = model;
+		this.dialect = dialect;
+	}
+
+	protected abstract optionsOf(
+		place: P,
+		call?: CallOptions,
+		trace?: StatementTrace,
+	): Options;
+
+	/** The results of SELECTs with the same columns, of places of one host: in one statement, if there are many places. */
+	protected abstract select<Result>(
+		host: P["host"],
+		selects: readonly Select<Result>[],
+		options: Options,
+	): MaybePromise<readonly (readonly Result[])[]>;
+
+	/** Executes a procedure whose statements may commit one by one. */
+	protected abstract perform<Result>(
+		place: P,
+		procedure: Procedure<P, Result>,
+		options: Options,
+	): MaybePromise<Result>;
+
+	/** All kinds that databases read alike, with the most keys of one call. */
+	protected commonReads(
+		maxKeys: (kind: CommonKind) => number,
+	): Omit<Driver<P>["reads"], "lists"> {
+		const read = <K extends CommonKind>(kind: K) =>
+			this.#readOf(kind, maxKeys(kind));
+		return {
+			objects: read("objects"),
+			edges: read("edges"),
+			renumberings: read("renumberings"),
+			counts: read("counts"),
+			longestLists: read("longestLists"),
+			lookups: read("lookups"),
+			entries: read("entries"),
+			untakenEntries: read("untakenEntries"),
+			outboxSizes: read("outboxSizes"),
+		};
+	}
+
+	#readOf<K extends CommonKind>(kind: K, maxKeys: number): HostRead<K, P> {
+		return this.readBy(maxKeys, (host, some, options) =>
+			this.readKeys(kind, host, some, options),
+		);
+	}
+
+	protected readBy<K extends ReadKind>(
+		maxKeys: number,
+		read: (
+			host: P["host"],
+			some: readonly KeyAt<ReadKey<K>, P>[],
+			options: Options,
+		) => MaybePromise<readonly ReadResult<K>[]>,
+	): HostRead<K, P> {
+		return {
+			maxKeys,
+			read: (host, some, call) => {
+				const [first] = some;
+				return first === undefined
+					? []
+					: read(host, some, this.optionsOf(first.shard, call));
+			},
+		};
+	}
+
+	/** Keys of one host. */
+	protected readKeys<K extends CommonKind>(
+		kind: K,
+		host: P["host"],
+		keys: readonly KeyAt<ReadKey<K>, P>[],
+		options: Options,
+	): MaybePromise<readonly ReadResult<K>[]> {
+		const parts = selectsOf(kind, this.dialect, this.model, keys);
+		// A key of no table has no result.
+		const all = new Array(keys.length).fill(null);
+		if (parts.length === 0) return all;
+		const selects = parts.map(({ select }) => select);
+		return andThen(this.select(host, selects, options), (results) => {
+			for (const [part, { at }] of parts.entries()) {
+				for (const [nth, index] of at.entries()) {
+					all[index] = results[part]?.[nth];
+				}
+			}
+			return all;
+		});
+	}
+
+	pendingEntries(
+		host: P["host"],
+		shards: readonly P[],
+		query: PendingQuery,
+	): MaybePromise<readonly PendingEntry[]> {
+		const [first] = shards;
+		if (first === undefined) return [];
+		const selects = shards.map((shard) =>
+			pendingEntries(this.dialect, shard, query),
+		);
+		return andThen(
+			this.select(host, selects, this.optionsOf(first)),
+			(results) => results.flat(),
+		);
+	}
+
+	walk<K extends WalkKind>(
+		kind: K,
+		place: P,
+		of: WalkOf<K>,
+		last: WalkRow<K> | null,
+		limit: number,
+	): MaybePromise<readonly WalkRow<K>[]> {
+		const { dialect, model } = this;
+		const select = WALKS[kind](dialect, model, place, of, last, limit);
+		return andThen(
+			this.select(place.host, [select], this.optionsOf(place)),
+			([rows = []]) => rows,
+		);
+	}
+
+	/** Side by side on each mod shard. What fails there is the result of its keys. */
+	async compareAndSetLookups(
+		_: P["host"],
+		some: readonly KeyAt<LookupChange, P>[],
+		trace: StatementTrace | undefined,
+	): Promise<readonly KeyResult<LookupRow | null>[]> {
+		const rows = new Map<LookupChange, KeyResult<LookupRow | null>>();
+		const shards = Map.groupBy(some, ({ shard }) => shard);
+		await Promise.all(
+			[...shards].map(async ([place, own]) => {
+				const changes = own.map(({ key }) => key);
+				try {
+					const after = await this.perform(
+						place,
+						changeLookups(this.dialect, this.model, place, changes),
+						this.optionsOf(place, {}, trace),
+					);
+					for (const [at, change] of changes.entries()) {
+						rows.set(change, after[at] ?? null);
+					}
+				} catch (thrown) {
+					if (!(thrown instanceof StorageFailure)) throw thrown;
+					const error = toStorageError(thrown, place.number);
+					for (const change of changes) rows.set(change, error);
+				}
+			}),
+		);
+		return some.map(({ key }) => rows.get(key) ?? null);
+	}
+}
