@@ -1,4 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
+import { shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
 import { type DatabaseKind, databaseName } from "./databases.ts";
 import { allRanges, namedSo, nameOf } from "./mapRanges.ts";
@@ -144,11 +145,7 @@ export function findPromoted(
 /** What a host is the primary of. */
 function numbersOf(topology: Topology, host: string) {
 	const numbers = (some: readonly HostRange[] = []) =>
-		some
-			.filter(({ primary }) => nameOf(primary) === host)
-			.flatMap(({ range: [first, last] }) =>
-				Array.from({ length: last - first + 1 }, (_, at) => first + at),
-			);
+		shardsOf(some.filter(({ primary }) => nameOf(primary) === host));
 	return {
 		shards: numbers(topology.shards),
 		modShards: numbers(topology.lookups),

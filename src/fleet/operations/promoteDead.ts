@@ -4,7 +4,7 @@ import { askMembers } from "../../topology/asks.ts";
 import { replaceHost } from "../map/edits.ts";
 import { databasesOf, type PromotionHosts } from "../map/promotionHosts.ts";
 import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
-import { isOldOrOther, oldVersion } from "../preflight/preflight.ts";
+import { readVersion } from "../preflight/preflight.ts";
 import { FleetServer, type ReplicaState } from "../server/fleetServer.ts";
 import { raiseLocalIds, readCounters } from "../server/localIds.ts";
 import { type Loss, measureLoss, whoKnows } from "./loss.ts";
@@ -103,11 +103,8 @@ export async function checkDeadPromotion(
 		faults.push(`${hosts.to} does not answer: ${unreachable}`);
 		return unsound;
 	}
-	const [version] = await next.row("version", "SELECT VERSION()");
-	if (isOldOrOther(String(version))) {
-		faults.push(oldVersion(hosts.to, String(version)));
-		return unsound;
-	}
+	faults.push(...(await readVersion(next)).faults);
+	if (faults.length > 0) return unsound;
 	faults.push(
 		...(await grantFaults(
 			next,

@@ -3,6 +3,7 @@ import { MAX_LOCAL } from "../../id/ids.ts";
 import { parseHostUrl } from "../../topology/hostUrl.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
+import { nameOf } from "../map/mapRanges.ts";
 import { withHost } from "../map/replicaHosts.ts";
 import { grantFaults } from "../preflight/operatorGrants.ts";
 import { FleetServer } from "../server/fleetServer.ts";
@@ -110,11 +111,6 @@ function urlOf({ topology, host }: RaiseOptions): string {
 	const asked = withHost(any, host);
 	const name = nameOf(asked);
 	return servers.find((url) => nameOf(url) === name) ?? asked;
-}
-
-function nameOf(url: string): string | undefined {
-	const parsed = parseHostUrl(url);
-	return parsed?.scheme === "mysql" ? parsed.name : undefined;
 }
 
 /** The databases of shards and feeds that a server has. */

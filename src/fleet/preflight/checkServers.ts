@@ -23,6 +23,7 @@ import {
 import { counterFaults } from "../server/localIds.ts";
 import { type ClockOffset, clockFaults, readClock } from "./clocks.ts";
 import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
+import { compareVersions } from "./preflight.ts";
 import { FLEET_SETTINGS, settingFaults } from "./serverSettings.ts";
 
 /** What operations on a fleet would meet. */
@@ -34,7 +35,7 @@ export interface ServerCheck {
 }
 
 /** Databases that can be made read-only one by one, which operations rely on. */
-const LEAST_VERSION = [8, 0, 22] as const;
+const LEAST_VERSION = "8.0.22";
 
 /** A primary and its replica, as host URLs. */
 interface Pair {
@@ -200,9 +201,9 @@ class Looks {
 			);
 			return null;
 		}
-		if (compareVersions(version, LEAST_VERSION.join(".")) < 0) {
+		if (compareVersions(version, LEAST_VERSION) < 0) {
 			this.faults.push(
-				`${server.name} has version ${version}: promote needs MySQL ${LEAST_VERSION.join(".")} or later.`,
+				`${server.name} has version ${version}: promote needs MySQL ${LEAST_VERSION} or later.`,
 			);
 		}
 		const other = this.#ids.get(serverId);
@@ -339,16 +340,4 @@ function pairsOf(topology: Topology): readonly Pair[] {
 
 function kindOf(database: string): DatabaseKind {
 	return database.replace(/\d+$/, "") as DatabaseKind;
-}
-
-/** Negative where the first is older. */
-function compareVersions(first: string, second: string): number {
-	const numbers = (text: string) =>
-		(/^\d+(\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
-	const [a, b] = [numbers(first), numbers(second)];
-	for (let at = 0; at < 3; at++) {
-		const difference = (a[at] ?? 0) - (b[at] ?? 0);
-		if (difference !== 0) return difference;
-	}
-	return 0;
 }

@@ -1,6 +1,6 @@
 import type { FleetServer } from "../server/fleetServer.ts";
 import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
-import { isOldOrOther, oldVersion } from "./preflight.ts";
+import { readVersion } from "./preflight.ts";
 import { PROMOTION_SETTINGS, settingFaults } from "./serverSettings.ts";
 
 /** What a copy has to share with its source. */
@@ -29,19 +29,15 @@ export async function clonePreflight(
 	target: FleetServer,
 ): Promise<ClonePlan> {
 	const faults: string[] = [];
-	const versions: string[] = [];
-	for (const server of [source, target]) {
-		const [version] = await server.row("version", "SELECT VERSION()");
-		versions.push(String(version));
-		if (isOldOrOther(String(version))) {
-			faults.push(oldVersion(server.name, String(version)));
-		}
-	}
+	const [from, to] = await Promise.all([
+		readVersion(source),
+		readVersion(target),
+	]);
+	faults.push(...from.faults, ...to.faults);
 	if (faults.length > 0) return { faults, bytes: 0 };
-	const [from, to] = versions as [string, string];
-	if (from !== to) {
+	if (from.version !== to.version) {
 		faults.push(
-			`${target.name} is MySQL ${to}, but ${source.name} is ${from}: a copy needs the same version.`,
+			`${target.name} is MySQL ${to.version}, but ${source.name} is ${from.version}: a copy needs the same version.`,
 		);
 	}
 	for (const server of [source, target]) {

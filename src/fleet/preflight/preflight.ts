@@ -4,7 +4,7 @@ import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { PROMOTION_SETTINGS, settingFaults } from "./serverSettings.ts";
 
 /** The oldest that knows the settings and statements of a promotion by these names. */
-const LEAST_VERSION = [8, 0, 26] as const;
+const LEAST_VERSION = "8.0.26";
 /** Rows of one statement about tables. */
 const DATABASES = 500;
 /** A transaction that is open for longer may hold the fence up. */
@@ -28,10 +28,7 @@ export async function preflight(
 ): Promise<{ readonly faults: readonly string[]; readonly lagMs: number }> {
 	const faults: string[] = [];
 	for (const server of [old, candidate]) {
-		const [version] = await server.row("version", "SELECT VERSION()");
-		if (isOldOrOther(String(version))) {
-			faults.push(oldVersion(server.name, String(version)));
-		}
+		faults.push(...(await readVersion(server)).faults);
 	}
 	if (faults.length > 0) return { faults, lagMs: Number.POSITIVE_INFINITY };
 	for (const server of [old, candidate]) {
@@ -136,14 +133,35 @@ async function longTransactions(
 	}
 }
 
-export function isOldOrOther(version: string): boolean {
-	const [, ...numbers] = /^(\d+)\.(\d+)\.(\d+)/.exec(version) ?? [];
-	if (numbers.length === 0 || /mariadb/i.test(version)) return true;
-	for (const [at, least] of LEAST_VERSION.entries()) {
-		const number = Number(numbers[at]);
-		if (number !== least) return number < least;
+/** The version of a server, and what speaks against it. */
+export async function readVersion(
+	server: FleetServer,
+): Promise<{ readonly version: string; readonly faults: readonly string[] }> {
+	const [found] = await server.row("version", "SELECT VERSION()");
+	const version = String(found);
+	const isFit =
+		/^\d+\.\d+\.\d+(?!.*mariadb)/i.test(version) &&
+		compareVersions(version, LEAST_VERSION) >= 0;
+	return {
+		version,
+		faults: isFit
+			? []
+			: [
+					`${server.name} is ${version}: this needs MySQL ${LEAST_VERSION} or later. Promote by hand (docs/how-to/replicas.md).`,
+				],
+	};
+}
+
+/** Negative where the first is older. */
+export function compareVersions(first: string, second: string): number {
+	const numbers = (text: string) =>
+		(/^\d+(\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
+	const [a, b] = [numbers(first), numbers(second)];
+	for (let at = 0; at < 3; at++) {
+		const difference = (a[at] ?? 0) - (b[at] ?? 0);
+		if (difference !== 0) return difference;
 	}
-	return false;
+	return 0;
 }
 
 /** Tables that the replica lacks, or has with other columns. One that is being created now may be among them. */
@@ -163,10 +181,6 @@ async function differentTables(
 		: [
 				`${candidate.name} lacks ${names.length} tables of ${old.name}, or has them with other columns, such as ${names.slice(0, 3).join(", ")}.`,
 			];
-}
-
-export function oldVersion(name: string, version: string): string {
-	return `${name} is ${version}: this needs MySQL ${LEAST_VERSION.join(".")} or later. Promote by hand (docs/how-to/replicas.md).`;
 }
 
 /** The columns of each table as one number, by `database.table`. */
