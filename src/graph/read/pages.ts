@@ -8,7 +8,8 @@ import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import type { Page, PageArguments } from "../types.ts";
-import { readFirstPages } from "./firstPages.ts";
+import { firstPages } from "./firstPages.ts";
+import { endPages, ReaderPage } from "./listPage.ts";
 import {
 	createListReader,
 	type ListReader,
@@ -16,7 +17,6 @@ import {
 	type PageBound,
 	readMore,
 } from "./listReader.ts";
-import { endPages, toPage } from "./readerPage.ts";
 import type { EpochPosition } from "./scanLists.ts";
 
 /**
@@ -50,7 +50,10 @@ export function readPages(
 		readsHead
 	) {
 		const first = { size, needed, fields };
-		return readFirstPages(sources, mapping, froms, first, call);
+		const lists = froms.map((from) => ({ mapping, from }));
+		return andThen(store.readHeads(lists, needed, call), (heads) =>
+			firstPages(sources, mapping, heads, first, call),
+		);
 	}
 
 	const readers = froms.map((from): ListReader | CorkboardError => {
@@ -78,7 +81,7 @@ export function readPages(
 		readers.map((reader) =>
 			reader instanceof CorkboardError
 				? reader
-				: (reader.error ?? toPage(store, reader, fields)),
+				: (reader.error ?? new ReaderPage(store, reader, fields)),
 		),
 	);
 }

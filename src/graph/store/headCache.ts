@@ -64,54 +64,55 @@ export function createHeadCache(options: {
 		...limits,
 	});
 
-	async function readMissing(
-		limit: number,
-		all: readonly ListKey[],
-		indexes: readonly number[],
-		call: CallOptions | undefined,
-	): Promise<readonly KeyResult<Head>[]> {
-		const lists = indexes.map((index) => all[index] as ListKey);
-		const isShared =
-			shared?.heads != null && limit <= DEEPEST_HEAD && !isOverdue();
-		const load = async (missing: readonly number[]) => {
-			const results = await storage.read(
-				"lists",
-				missing.map((index) => ({
-					...(lists[index] as ListKey),
-					backward: false,
-					limit,
-					mayBeStale: limit > 0,
-				})),
-				call,
+	/** Reads heads of some of the lists, by their indexes. */
+	const missingOf =
+		(limit: number, all: readonly ListKey[]) =>
+		async (
+			indexes: readonly number[],
+			call: CallOptions | undefined,
+		): Promise<readonly KeyResult<Head>[]> => {
+			const lists = indexes.map((index) => all[index] as ListKey);
+			const isShared =
+				shared?.heads != null && limit <= DEEPEST_HEAD && !isOverdue();
+			const load = async (missing: readonly number[]) => {
+				const results = await storage.read(
+					"lists",
+					missing.map((index) => ({
+						...(lists[index] as ListKey),
+						backward: false,
+						limit,
+						mayBeStale: limit > 0,
+					})),
+					call,
+				);
+				return results.map((result, at): KeyResult<Head> => {
+					if (result instanceof CorkboardError) return result;
+					const { from } = lists[missing[at] as number] as ListKey;
+					return headOf(from, result, limit);
+				});
+			};
+			if (!isShared) return load(lists.map((_, index) => index));
+			return readThrough<KeyResult<Head>>(
+				shared.heads as SharedCache,
+				lists.map(({ mapping, from }) =>
+					sharedListKey(shared, mapping.name, from),
+				),
+				{
+					decode: (text, index) =>
+						decodeHead(text, (lists[index] as ListKey).from),
+					encode: (value) =>
+						value instanceof CorkboardError
+							? undefined
+							: value.isStale
+								? null
+								: encodeHead(value),
+					suffices: (value) =>
+						value instanceof CorkboardError || value.reaches(limit),
+				},
+				load,
+				call?.trace,
 			);
-			return results.map((result, at): KeyResult<Head> => {
-				if (result instanceof CorkboardError) return result;
-				const { from } = lists[missing[at] as number] as ListKey;
-				return headOf(from, result, limit);
-			});
 		};
-		if (!isShared) return load(lists.map((_, index) => index));
-		return readThrough<KeyResult<Head>>(
-			shared.heads as SharedCache,
-			lists.map(({ mapping, from }) =>
-				sharedListKey(shared, mapping.name, from),
-			),
-			{
-				decode: (text, index) =>
-					decodeHead(text, (lists[index] as ListKey).from),
-				encode: (value) =>
-					value instanceof CorkboardError
-						? undefined
-						: value.isStale
-							? null
-							: encodeHead(value),
-				suffices: (value) =>
-					value instanceof CorkboardError || value.reaches(limit),
-			},
-			load,
-			call?.trace,
-		);
-	}
 
 	return {
 		local,
@@ -139,7 +140,7 @@ export function createHeadCache(options: {
 					}
 					return { partition, key: from };
 				}),
-				(missing, call) => readMissing(limit, lists, missing, call),
+				missingOf(limit, lists),
 				{
 					suffices: (head) => head.reaches(depth),
 					depth: limit,

@@ -60,31 +60,25 @@ export class MergedReads<Key, Result> {
 		const lanes = options.decides ? this.#decisive : this.#lanes;
 		let lane = lanes.get(host);
 		if (lane === undefined) {
-			lane = { waiting: [], running: 0, isScheduled: false, timer: null };
+			lane = { waiting: [], running: 0, immediate: null, timer: null };
 			lanes.set(host, lane);
 		}
 		const { promise, resolve, reject } =
 			Promise.withResolvers<readonly Result[]>();
 		lane.waiting.push({ keys, options, resolve, reject });
-		this.#schedule(host, lane);
+		if (lane.running >= RUNNING) {
+			lane.timer ??= setTimeout(this.#sendAll, LONGEST_WAIT_MS, host, lane);
+		} else {
+			// After the sockets that are ready now: other requests may want something too.
+			lane.immediate ??= setImmediate(this.#sendAll, host, lane);
+		}
 		return promise;
 	}
 
-	#schedule(host: Host, lane: Lane<Key, Result>): void {
-		if (lane.isScheduled) return;
-		if (lane.running >= RUNNING) {
-			lane.timer ??= setTimeout(this.#sendAll, LONGEST_WAIT_MS, host, lane);
-			return;
-		}
-		lane.isScheduled = true;
-		// After the sockets that are ready now: other requests may want something too.
-		setImmediate(this.#sendAll, host, lane);
-	}
-
 	readonly #sendAll = (host: Host, lane: Lane<Key, Result>): void => {
-		lane.isScheduled = false;
 		if (lane.timer !== null) clearTimeout(lane.timer);
-		lane.timer = null;
+		if (lane.immediate !== null) clearImmediate(lane.immediate);
+		lane.timer = lane.immediate = null;
 		for (const callers of this.#groups(lane.waiting.splice(0))) {
 			const [only] = callers.length === 1 ? callers : [];
 			const shared = new SharedCall<readonly Result[]>();
@@ -97,7 +91,8 @@ export class MergedReads<Key, Result> {
 					: sent.then(only.resolve, only.reject);
 			void answered.finally(() => {
 				lane.running -= 1;
-				if (lane.waiting.length > 0) this.#schedule(host, lane);
+				if (lane.waiting.length === 0) return;
+				lane.immediate ??= setImmediate(this.#sendAll, host, lane);
 			});
 		}
 	};
@@ -171,7 +166,7 @@ interface Caller<Key, Result> extends Question<Key> {
 interface Lane<Key, Result> {
 	waiting: Caller<Key, Result>[];
 	running: number;
-	isScheduled: boolean;
+	immediate: NodeJS.Immediate | null;
 	/** Runs while something waits for what is running. */
 	timer: NodeJS.Timeout | null;
 }

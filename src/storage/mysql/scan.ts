@@ -36,38 +36,12 @@ export async function scanLists(
 	host: Host,
 	scans: readonly KeyOnShard<Scan>[],
 	options: QueryOptions,
+	/** Called with the beat of the host, if that is wanted too; null without one. */
+	onBeat?: (beat: number | null) => void,
 ): Promise<readonly ScanResult[]> {
-	return (await scan(host, scans, options, false)).results;
-}
-
-/** A result, and the beat that its host had when it was read; null without one. */
-export interface ScanWithBeat {
-	readonly result: ScanResult;
-	readonly beat: number | null;
-}
-
-/** The same, and in the same statement the host's beat (./standby/beats.ts): so each result says how old it is. */
-export async function scanListsWithBeat(
-	host: Host,
-	scans: readonly KeyOnShard<Scan>[],
-	options: QueryOptions,
-): Promise<readonly ScanWithBeat[]> {
-	const { results, beat } = await scan(host, scans, options, true);
-	return results.map((result) => ({ result, beat }));
-}
-
-async function scan(
-	host: Host,
-	scans: readonly KeyOnShard<Scan>[],
-	options: QueryOptions,
-	withBeat: boolean,
-): Promise<{
-	readonly results: readonly ScanResult[];
-	readonly beat: number | null;
-}> {
 	let beat: number | null = null;
 	const rows = await host.rows(
-		(product) => statementOf(scans, product === "MySQL", withBeat),
+		(product) => statementOf(scans, product === "MySQL", onBeat !== undefined),
 		{
 			...options,
 			countRows: (all) => all.filter(([, to]) => to !== null).length,
@@ -99,7 +73,8 @@ async function scan(
 			version: Number(row[3]),
 		});
 	}
-	const results = scans.map(({ key: scan }, index) => {
+	onBeat?.(beat);
+	return scans.map(({ key: scan }, index) => {
 		const { mapping, from } = scan;
 		return {
 			edges: inOrder(edges[index] as Edge[], runsDown(scan) ? higher : lower),
@@ -112,7 +87,25 @@ async function scan(
 				},
 		};
 	});
-	return { results, beat };
+}
+
+/** A result, and the beat that its host had when it was read; null without one. */
+export interface ScanWithBeat {
+	readonly result: ScanResult;
+	readonly beat: number | null;
+}
+
+/** The same, and in the same statement the host's beat (./standby/beats.ts): so each result says how old it is. */
+export async function scanListsWithBeat(
+	host: Host,
+	scans: readonly KeyOnShard<Scan>[],
+	options: QueryOptions,
+): Promise<readonly ScanWithBeat[]> {
+	let beat: number | null = null;
+	const results = await scanLists(host, scans, options, (found) => {
+		beat = found;
+	});
+	return results.map((result) => ({ result, beat }));
 }
 
 const COUNT = 4;

@@ -3,7 +3,13 @@ import type { FoundServer } from "../../../topology/serverGuard.ts";
 import type { WriteGuard } from "../../../topology/writeGuard.ts";
 import { deadlineIn } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
-import { byLength, exchange, exchangeAll } from "./exchange.ts";
+import {
+	byLength,
+	exchange,
+	exchangeAll,
+	type Statements,
+	statementsFor,
+} from "./exchange.ts";
 import type { Result, Row, WriteResult } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 import type { QueryOptions } from "./queryOptions.ts";
@@ -70,12 +76,12 @@ export class CommitProtocol {
 	/** One attempt of a transaction. */
 	async attempt<T>(
 		connection: MysqlConnection,
-		options: QueryOptions,
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
+		options: QueryOptions,
 	): Promise<T> {
 		// Before it locks anything, where the answer takes time.
 		await this.checkPrimary(connection);
-		const statements = new Statements(this.#host, connection, options);
+		const statements = new SentStatements(connection, options);
 		let verdict: CommitDecision<T>;
 		try {
 			verdict = await body(statements);
@@ -89,7 +95,7 @@ export class CommitProtocol {
 			return "last" in verdict ? verdict.valueOf([]) : verdict.value;
 		}
 		if (!verdict.commit) {
-			if (options.decides) await this.endUnwritten(connection, options);
+			if (options.decides) await this.endUnwritten(connection, [], options);
 			else await this.rollBack(connection, options);
 			return verdict.value;
 		}
@@ -126,9 +132,7 @@ export class CommitProtocol {
 		const last = begun ? (groups.pop() ?? []) : [];
 		try {
 			for (const some of groups) {
-				results.push(
-					...(await exchange(this.#host, connection, some, options)),
-				);
+				results.push(...(await exchange(connection, some, options)));
 			}
 		} catch (thrown) {
 			await this.rollBack(connection, options);
@@ -145,17 +149,26 @@ export class CommitProtocol {
 		return verdict.valueOf(results);
 	}
 
+	/** A write that commits by itself, and can be repeated without harm. */
+	async writeAlone(
+		connection: MysqlConnection,
+		given: Statements,
+		options: QueryOptions,
+	): Promise<readonly Result[]> {
+		await this.checkPrimary(connection);
+		return exchange(connection, given, options);
+	}
+
 	/** Commits writes that can be repeated without harm, in one round trip, and returns their results. */
 	async writeTogether(
 		connection: MysqlConnection,
-		statements: readonly Sql[],
+		given: Statements,
 		options: QueryOptions,
 	): Promise<readonly Result[]> {
 		await this.checkPrimary(connection);
 		try {
-			const all = [...statements, COMMIT];
-			const results = await exchangeAll(this.#host, connection, all, options);
-			return results.slice(0, -1);
+			const all = [...statementsFor(connection, given), COMMIT];
+			return (await exchangeAll(connection, all, options)).slice(0, -1);
 		} catch (thrown) {
 			await this.rollBack(connection, options);
 			throw thrown;
@@ -178,13 +191,10 @@ export class CommitProtocol {
 			done++;
 		};
 		try {
-			const results = await exchange(
-				this.#host,
-				connection,
-				[...last, COMMIT],
-				options,
-				{ executed, wrote },
-			);
+			const results = await exchange(connection, [...last, COMMIT], options, {
+				executed,
+				wrote,
+			});
 			return results.slice(0, -1);
 		} catch (thrown) {
 			const isAnswered =
@@ -235,13 +245,14 @@ export class CommitProtocol {
 	 */
 	async endUnwritten(
 		connection: MysqlConnection,
+		given: Statements,
 		options: QueryOptions,
-		last: readonly Sql[] = [],
 	): Promise<readonly Result[]> {
+		const last = statementsFor(connection, given);
 		let results: readonly Result[];
 		try {
 			const all = [...last, TAKES_WRITES, ROLLBACK];
-			results = await exchangeAll(this.#host, connection, all, options);
+			results = await exchangeAll(connection, all, options);
 		} catch (thrown) {
 			await this.rollBack(connection, options);
 			throw thrown;
@@ -260,7 +271,7 @@ export class CommitProtocol {
 		if (connection.isLost) return;
 		const deadline = deadlineIn(ROLLBACK_MS);
 		try {
-			await exchange(this.#host, connection, [ROLLBACK], {
+			await exchange(connection, [ROLLBACK], {
 				...options,
 				deadline,
 			});
@@ -296,21 +307,15 @@ export class CommitProtocol {
 }
 
 /** Statements on one connection, and what is known of them. Callers take single functions of it. */
-export class Statements implements MysqlTransaction {
+export class SentStatements implements MysqlTransaction {
 	/** Whether one was sent. */
 	begun = false;
 	/** When the last was answered. */
 	answeredAt = performance.now();
-	readonly #host: string;
 	readonly #connection: MysqlConnection;
 	readonly #options: QueryOptions;
 
-	constructor(
-		host: string,
-		connection: MysqlConnection,
-		options: QueryOptions,
-	) {
-		this.#host = host;
+	constructor(connection: MysqlConnection, options: QueryOptions) {
 		this.#connection = connection;
 		this.#options = options;
 	}
@@ -326,12 +331,7 @@ export class Statements implements MysqlTransaction {
 	): Promise<readonly Result[]> => {
 		this.begun = true;
 		try {
-			return await exchangeAll(
-				this.#host,
-				this.#connection,
-				statements,
-				this.#options,
-			);
+			return await exchangeAll(this.#connection, statements, this.#options);
 		} finally {
 			this.answeredAt = performance.now();
 		}

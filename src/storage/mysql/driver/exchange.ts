@@ -1,18 +1,29 @@
 import { STORAGE_CHANNELS } from "../../diagnostics.ts";
-import type { Result } from "./mysql2Connection.ts";
+import type { Product, Result } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 import type { QueryOptions } from "./queryOptions.ts";
 import { reportStatements } from "./reportStatement.ts";
 import { endingWith, startRoundTrip, withComment } from "./roundTripSpan.ts";
+
+/** Statements, which may differ by product. */
+export type Statements =
+	| readonly Sql[]
+	| ((product: Product) => readonly Sql[]);
+
+export function statementsFor(
+	{ product }: MysqlConnection,
+	statements: Statements,
+): readonly Sql[] {
+	return typeof statements === "function" ? statements(product) : statements;
+}
 
 /**
  * Sends statements in one round trip, and reports them and what they committed.
  * Those of a sampled request have a span, and a comment that names it.
  */
 export async function exchange(
-	host: string,
 	connection: MysqlConnection,
-	statements: readonly Sql[],
+	given: Statements,
 	options: QueryOptions,
 	{
 		executed,
@@ -25,7 +36,9 @@ export async function exchange(
 	} = {},
 ): Promise<readonly Result[]> {
 	const began = performance.now();
+	const statements = statementsFor(connection, given);
 	const { deadline, trace } = options;
+	const { host } = connection;
 	let results: readonly Result[];
 	if (trace?.span) {
 		const span = startRoundTrip(
@@ -58,14 +71,13 @@ export async function exchange(
 
 /** Sends statements in as few round trips as their length allows. */
 export async function exchangeAll(
-	host: string,
 	connection: MysqlConnection,
 	statements: readonly Sql[],
 	options: QueryOptions,
 ): Promise<readonly Result[]> {
 	const results: Result[] = [];
 	for (const some of byLength(statements)) {
-		results.push(...(await exchange(host, connection, some, options)));
+		results.push(...(await exchange(connection, some, options)));
 	}
 	return results;
 }

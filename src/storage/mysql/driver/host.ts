@@ -7,10 +7,10 @@ import {
 	CommitProtocol,
 	type HostWriteGuard,
 	type MysqlTransaction,
-	Statements,
+	SentStatements,
 } from "./commitProtocol.ts";
 import { CurrentServer, type ServerIdentity } from "./currentServer.ts";
-import { exchange } from "./exchange.ts";
+import { exchange, type Statements } from "./exchange.ts";
 import { HostHealth } from "./hostHealth.ts";
 import { lackedGtids } from "./lackedGtids.ts";
 import type {
@@ -177,36 +177,30 @@ export class Host implements AsyncDisposable {
 	 * waits for a table, the server may choose a read as the victim of a deadlock.
 	 */
 	async rows(
-		sql: Sql | ((product: Product) => Sql),
+		sql: OneStatement,
 		options: QueryOptions,
 	): Promise<readonly Row[]> {
-		const { decides = false } = options;
-		const pool = decides ? this.#transactions : this.#singles;
-		const [rows] = await this.#lent(pool, options, (connection) => {
-			const { product } = connection;
-			const sent = [typeof sql === "function" ? sql(product) : sql];
-			return decides
-				? this.#protocol.endUnwritten(connection, options, sent)
-				: exchange(this.name, connection, sent, options);
-		});
+		const [rows] = options.decides
+			? await this.#lent(
+					this.#transactions,
+					(connection, sent, options) =>
+						this.#protocol.endUnwritten(connection, sent, options),
+					listOf(sql),
+					options,
+				)
+			: await this.#lent(this.#singles, exchange, listOf(sql), options);
 		return rows as readonly Row[];
 	}
 
 	/** A write of one statement that can be repeated without harm: it is repeated after a deadlock, or on a dead connection. */
-	async run(
-		sql: Sql | ((product: Product) => Sql),
-		options: QueryOptions,
-	): Promise<WriteResult> {
+	async run(sql: OneStatement, options: QueryOptions): Promise<WriteResult> {
 		this.#guard?.begin();
 		const [done] = await this.#lent(
 			this.#singles,
+			(connection, sent, options) =>
+				this.#protocol.writeAlone(connection, sent, options),
+			listOf(sql),
 			options,
-			async (connection) => {
-				await this.#protocol.checkPrimary(connection);
-				const { product } = connection;
-				const sent = [typeof sql === "function" ? sql(product) : sql];
-				return exchange(this.name, connection, sent, options);
-			},
 		);
 		return done as WriteResult;
 	}
@@ -216,17 +210,17 @@ export class Host implements AsyncDisposable {
 	 * trip. After a lost connection they may have been executed twice. Returns their results.
 	 */
 	async runTogether(
-		statements: readonly Sql[] | ((product: Product) => readonly Sql[]),
+		statements: Statements,
 		options: QueryOptions,
 	): Promise<readonly Result[]> {
 		this.#guard?.begin();
-		return this.#lent(this.#transactions, options, (connection) => {
-			const sent =
-				typeof statements === "function"
-					? statements(connection.product)
-					: statements;
-			return this.#protocol.writeTogether(connection, sent, options);
-		});
+		return this.#lent(
+			this.#transactions,
+			(connection, sent, options) =>
+				this.#protocol.writeTogether(connection, sent, options),
+			statements,
+			options,
+		);
 	}
 
 	/**
@@ -238,8 +232,12 @@ export class Host implements AsyncDisposable {
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 	): Promise<T> {
 		this.#guard?.begin();
-		return this.#lent(this.#transactions, options, (connection) =>
-			this.#protocol.attempt(connection, options, body),
+		return this.#lent(
+			this.#transactions,
+			(connection, body, options) =>
+				this.#protocol.attempt(connection, body, options),
+			body,
+			options,
 		);
 	}
 
@@ -260,7 +258,7 @@ export class Host implements AsyncDisposable {
 			try {
 				const { product } = connection;
 				const server = this.#server.identity as ServerIdentity;
-				const { rows, run } = new Statements(this.name, connection, options);
+				const { rows, run } = new SentStatements(connection, options);
 				return await body({ product, server, rows, run });
 			} finally {
 				pool.release(connection);
@@ -292,10 +290,15 @@ export class Host implements AsyncDisposable {
 	 * deadlock or a lock wait timeout it is called again, with jitter so that the
 	 * transactions do not meet again.
 	 */
-	async #lent<T>(
+	async #lent<Given, T>(
 		pool: Pool,
+		use: (
+			connection: MysqlConnection,
+			given: Given,
+			options: QueryOptions,
+		) => Promise<T>,
+		given: Given,
 		options: QueryOptions,
-		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
 		const { deadline, trace, isTriedOnce = false } = options;
 		let conflicts = 0;
@@ -306,7 +309,7 @@ export class Host implements AsyncDisposable {
 			try {
 				connection = await acquire(pool, options, this.name);
 				if (!isRepeated) options.onSent?.();
-				const result = await use(connection);
+				const result = await use(connection, given, options);
 				this.#health.answered();
 				return result;
 			} catch (failure) {
@@ -370,6 +373,12 @@ export class Host implements AsyncDisposable {
 			performance.now() - calledAt,
 		);
 	}
+}
+
+type OneStatement = Sql | ((product: Product) => Sql);
+
+function listOf(sql: OneStatement): Statements {
+	return typeof sql === "function" ? (product) => [sql(product)] : [sql];
 }
 
 function reportRetry(

@@ -47,7 +47,8 @@ export class MysqlConnection {
 	waitedMs = 0;
 	/** Of the last transaction that the server acknowledged on this connection; null once it is noted. */
 	gtid: string | null = null;
-	readonly #host: string;
+	/** Its name, as statements and errors have it. */
+	readonly host: string;
 	readonly #driver: Mysql2Connection;
 	readonly #socket: Socket;
 	#lost = false;
@@ -55,7 +56,7 @@ export class MysqlConnection {
 
 	private constructor(host: string, driver: Mysql2Connection, socket: Socket) {
 		this.id = driver.threadId ?? 0;
-		this.#host = host;
+		this.host = host;
 		this.#driver = driver;
 		this.#socket = socket;
 	}
@@ -138,13 +139,13 @@ export class MysqlConnection {
 			);
 			if (executed !== undefined) query.on("result", executed);
 			const answer = await withDeadline(promise, deadline, () =>
-				timeoutFailure(this.#host, name),
+				timeoutFailure(this.host, name),
 			);
 			const results = (isOne ? [answer] : answer) as readonly Result[];
 			this.gtid = gtidOf(results.at(-1)) ?? this.gtid;
 			return results;
 		} catch (thrown) {
-			const failure = wrap(thrown, deadline, this.#host, name);
+			const failure = wrap(thrown, deadline, this.host, name);
 			// Its next response could be that of an earlier statement.
 			const good =
 				failure instanceof StorageFailure &&

@@ -1,0 +1,161 @@
+import type { CorkboardError } from "../../errors.ts";
+import type { Mapping } from "../../model/types.ts";
+import { listName } from "../../storage/keys.ts";
+import type { Head } from "../store/head.ts";
+import type { Store } from "../store/store.ts";
+import type { Node, Page, PageEdge, PageFields } from "../types.ts";
+import type { ListReader } from "./listReader.ts";
+import type { EpochPosition } from "./scanLists.ts";
+
+type Nodes = readonly (Node | CorkboardError)[];
+
+/** The common page: from the beginning of a list, with no cursor from the client. */
+export interface FirstPage {
+	readonly size: number;
+	/** Objects to read: one more than the size to decide whether another page follows. */
+	readonly needed: number;
+	readonly fields: PageFields;
+}
+
+/** A page, whose edges and their cursors are made when they are asked for. */
+abstract class ListPage implements Page {
+	abstract readonly nodes: Nodes;
+	abstract readonly hasNextPage: boolean;
+	abstract readonly hasPreviousPage: boolean;
+	abstract readonly startCursor: string | null;
+	abstract readonly endCursor: string | null;
+	abstract readonly totalCount: number | null;
+
+	/** Of an edge, in the order of the page. */
+	abstract sequence(at: number): number;
+	abstract cursor(at: number): string;
+
+	get edges(): readonly PageEdge[] {
+		return this.nodes.map((node, at) => new ListEdge(this, node, at));
+	}
+}
+
+class ListEdge implements PageEdge {
+	readonly node: Node | CorkboardError;
+	readonly #page: ListPage;
+	readonly #at: number;
+
+	constructor(page: ListPage, node: Node | CorkboardError, at: number) {
+		this.node = node;
+		this.#page = page;
+		this.#at = at;
+	}
+
+	cursor(): string {
+		return this.#page.cursor(this.#at);
+	}
+
+	get sequence(): number {
+		return this.#page.sequence(this.#at);
+	}
+}
+
+/** The page of the first edges of a head. */
+export class HeadPage extends ListPage {
+	readonly nodes: Nodes;
+	readonly hasNextPage: boolean;
+	readonly hasPreviousPage = false;
+	readonly startCursor: string | null;
+	readonly endCursor: string | null;
+	readonly totalCount: number;
+	readonly #store: Store;
+	readonly #mapping: Mapping;
+	readonly #head: Head;
+
+	constructor(
+		store: Store,
+		mapping: Mapping,
+		head: Head,
+		/** With one more than the page has, if that decides whether another one follows. */
+		nodes: (Node | CorkboardError)[],
+		{ size, needed, fields }: FirstPage,
+	) {
+		super();
+		this.#store = store;
+		this.#mapping = mapping;
+		this.#head = head;
+		this.hasNextPage = nodes.length > size || nodes.length === needed;
+		if (nodes.length > size) nodes.pop();
+		this.nodes = nodes;
+		this.totalCount = head.count;
+		const last = fields.cursors ? nodes.length - 1 : -1;
+		this.startCursor = last < 0 ? null : store.cursorOf(mapping, head, 0);
+		this.endCursor = last < 0 ? null : store.cursorOf(mapping, head, last);
+	}
+
+	sequence(at: number): number {
+		return this.#head.sequence(at);
+	}
+
+	cursor(at: number): string {
+		const end = this.nodes.length;
+		return this.#store.cursorOf(this.#mapping, this.#head, at, end);
+	}
+}
+
+/** The page that a reader has read, once `endPages` has cut it. */
+export class ReaderPage extends ListPage {
+	readonly nodes: Nodes;
+	readonly hasNextPage: boolean;
+	readonly hasPreviousPage: boolean;
+	readonly startCursor: string | null;
+	readonly endCursor: string | null;
+	readonly totalCount: number | null;
+	readonly #store: Store;
+	readonly #list: string;
+	/** Each with its own epoch: the list may have been renumbered since the first was read. */
+	readonly #positions: readonly EpochPosition[];
+	#cursors: readonly string[] | null = null;
+
+	constructor(
+		store: Store,
+		{ key, backward, cutAt, count, ...reader }: ListReader,
+		fields: PageFields,
+	) {
+		super();
+		this.#store = store;
+		this.#list = listName(key.mapping, key.from);
+		const visible = backward ? reader.visible.toReversed() : reader.visible;
+		this.#positions = visible.map(({ edge }) => edge);
+		this.nodes = visible.map(({ node }) => node);
+		this.totalCount = count;
+		const [start, end] = [this.#positions[0], this.#positions.at(-1)];
+		const cursor = (position: EpochPosition | undefined) =>
+			fields.cursors && position !== undefined
+				? store.cursors.encode(this.#list, position)
+				: null;
+		this.startCursor = cursor(backward ? (cutAt ?? start) : start);
+		this.endCursor = cursor(backward ? end : (cutAt ?? end));
+		const { hasMore, hasPreceding } = reader;
+		this.hasNextPage = backward ? hasPreceding : hasMore;
+		this.hasPreviousPage = backward ? hasMore : hasPreceding;
+	}
+
+	sequence(at: number): number {
+		return (this.#positions[at] as EpochPosition).sequence;
+	}
+
+	/** Who selects the cursor of one edge selects that of each. */
+	cursor(at: number): string {
+		const { cursors } = this.#store;
+		this.#cursors ??= cursors.encodeAll(this.#list, this.#positions);
+		return this.#cursors[at] as string;
+	}
+}
+
+/** Cuts what readers have read to pages of that size, and decides whether more follows. */
+export function endPages(readers: readonly ListReader[], size: number): void {
+	for (const reader of readers) {
+		reader.hasMore = reader.visible.length > size || !reader.exhausted;
+		reader.visible.splice(size);
+		// The next page must start after the last edge scanned, or it would scan the
+		// same hidden edges again.
+		if (!reader.exhausted && reader.visible.length < size)
+			reader.cutAt = reader.lastScanned;
+	}
+}
