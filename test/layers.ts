@@ -29,6 +29,13 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	"storage/sqlite": [["driver"], ["."]],
 	queue: [["."], ["mysql", "sqlite"]],
 	feed: [["."], ["mysql", "sqlite"], ["jobs"]],
+	plan: [
+		["."],
+		["compile", "execute"],
+		["explain"],
+		["answer.ts"],
+		["planner.ts"],
+	],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
 	ops: [["."], ["import", "verify"], ["jobs"]],
 	fleet: [["server"], ["map"], ["preflight"], ["operations"], ["."]],

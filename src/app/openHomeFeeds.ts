@@ -13,7 +13,7 @@ import { settleFeed } from "../feed/settle.ts";
 import type { PageHooks } from "../graph/read/beforePage.ts";
 import type { RecordedReads, Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
-import type { LookCosts } from "../plan/cost.ts";
+import type { LookCosts } from "../plan/compile/cost.ts";
 import type { Jobs } from "../queue/jobs.ts";
 import type { Topology } from "../topology/types.ts";
 import { type OpenedPools, openPools } from "./openPools.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
-import { printExplain } from "../plan/printExplain.ts";
+import { printExplain } from "../plan/explain/printExplain.ts";
 import { REQUESTS_PATH } from "../server/http/adminServer.ts";
 import type { KeptRequest } from "../server/requests/keptRequests.ts";
 import { formatMilliseconds, plural } from "../util/format.ts";

@@ -1,5 +1,5 @@
 import type { GraphQLError } from "graphql";
-import type { ExplainOutput } from "./explainOutput.ts";
+import type { ExplainOutput } from "./explain/explainOutput.ts";
 
 /** What one operation is answered with. The text of `data` is sent as it is: nothing parses or changes it. */
 export interface Answer {

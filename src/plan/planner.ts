@@ -18,7 +18,12 @@ import {
 	costLimitError,
 	createCostMemo,
 	type LookCosts,
-} from "./cost.ts";
+} from "./compile/cost.ts";
+import { createPlanCache, type Operation } from "./compile/planCache.ts";
+import {
+	analyzeWorstCaseCost,
+	type WorstCaseCost,
+} from "./compile/worstCaseCost.ts";
 import {
 	PLAN_CHANNELS,
 	type PlanCacheLevel,
@@ -27,12 +32,10 @@ import {
 	type SchemaUses,
 } from "./diagnostics.ts";
 import { requestError } from "./errors.ts";
-import { executePlan } from "./executePlan.ts";
-import { ExplainRecorder } from "./explainRecorder.ts";
-import type { ExplainOptions } from "./explainRuns.ts";
+import { executePlan } from "./execute/executePlan.ts";
+import { ExplainRecorder } from "./explain/explainRecorder.ts";
+import type { ExplainOptions } from "./explain/explainRuns.ts";
 import type { Plan } from "./plan.ts";
-import { createPlanCache, type Operation } from "./planCache.ts";
-import { analyzeWorstCaseCost, type WorstCaseCost } from "./worstCaseCost.ts";
 
 export interface PlannerOptions<Context> {
 	/** The schema clients see. Its scalars can serialize. */

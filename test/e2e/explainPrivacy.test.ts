@@ -6,7 +6,7 @@ import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import type {
 	ExplainOutput,
 	ExplainStep,
-} from "../../src/plan/explainOutput.ts";
+} from "../../src/plan/explain/explainOutput.ts";
 import { command } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";

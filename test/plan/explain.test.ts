@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import type { GraphQLError } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { ExplainOutput } from "../../src/plan/explainOutput.ts";
-import { printExplain } from "../../src/plan/printExplain.ts";
+import type { ExplainOutput } from "../../src/plan/explain/explainOutput.ts";
+import { printExplain } from "../../src/plan/explain/printExplain.ts";
 import type { Statement } from "../../src/trace.ts";
 import { planning, valid } from "../helpers/planning.ts";
 

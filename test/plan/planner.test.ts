@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
-import { getFragments } from "../../src/plan/collectFields.ts";
-import { compilePlan } from "../../src/plan/compilePlan.ts";
-import { createPlanCache } from "../../src/plan/planCache.ts";
+import { getFragments } from "../../src/plan/compile/collectFields.ts";
+import { compilePlan } from "../../src/plan/compile/compilePlan.ts";
+import { createPlanCache } from "../../src/plan/compile/planCache.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import {
 	errorsOf,

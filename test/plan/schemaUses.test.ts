@@ -7,8 +7,8 @@ import {
 	parse,
 	validate,
 } from "graphql";
-import { getFragments } from "../../src/plan/collectFields.ts";
-import { schemaUses } from "../../src/plan/schemaUses.ts";
+import { getFragments } from "../../src/plan/compile/collectFields.ts";
+import { schemaUses } from "../../src/plan/compile/schemaUses.ts";
 
 const SCHEMA = buildSchema(`
 	interface Node { id: ID! }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type DocumentNode, parse, print } from "graphql";
-import { createPlanCache } from "../../src/plan/planCache.ts";
+import { createPlanCache } from "../../src/plan/compile/planCache.ts";
 import {
 	model,
 	planning,

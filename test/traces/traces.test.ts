@@ -7,7 +7,7 @@ import { readConfig } from "../../src/config/config.ts";
 import type {
 	ExplainOutput,
 	ExplainStep,
-} from "../../src/plan/explainOutput.ts";
+} from "../../src/plan/explain/explainOutput.ts";
 import {
 	type RequestCompleted,
 	SERVER_CHANNELS,

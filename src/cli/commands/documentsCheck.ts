@@ -1,6 +1,6 @@
 import { documentRules } from "../../app/documentRules.ts";
 import { readConfig } from "../../config/config.ts";
-import type { WorstCaseCost } from "../../plan/worstCaseCost.ts";
+import type { WorstCaseCost } from "../../plan/compile/worstCaseCost.ts";
 import {
 	badDataError,
 	checkDocumentFiles,

@@ -4,7 +4,7 @@ import { readConfig } from "../../config/config.ts";
 import { findActiveUser } from "../../domain/findUser.ts";
 import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
-import { printExplain } from "../../plan/printExplain.ts";
+import { printExplain } from "../../plan/explain/printExplain.ts";
 import { UsageError } from "../arguments.ts";
 import { command, JSON_FLAG, option, optional } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";

@@ -10,9 +10,9 @@ import {
 	validate,
 	visit,
 } from "graphql";
-import { costLimitError } from "../../plan/cost.ts";
+import { costLimitError } from "../../plan/compile/cost.ts";
+import type { WorstCaseCost } from "../../plan/compile/worstCaseCost.ts";
 import type { Planner } from "../../plan/planner.ts";
-import type { WorstCaseCost } from "../../plan/worstCaseCost.ts";
 import { MAX_TOKENS } from "../limits/documentLimits.ts";
 import { type FileDocument, parseDocumentFile } from "./parseDocumentFile.ts";
 

@@ -1,5 +1,5 @@
-import type { ExplainStep } from "../../plan/explainOutput.ts";
-import type { RecordedOperation } from "../../plan/explainRecorder.ts";
+import type { ExplainStep } from "../../plan/explain/explainOutput.ts";
+import type { RecordedOperation } from "../../plan/explain/explainRecorder.ts";
 import type { RequestCompleted } from "../diagnostics.ts";
 
 /** Of one event: an operation may have hundreds of steps. */

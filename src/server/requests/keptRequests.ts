@@ -1,6 +1,6 @@
 import { ERRORS, isClientCode } from "../../errors.ts";
-import type { ExplainOutput } from "../../plan/explainOutput.ts";
-import type { RecordedOperation } from "../../plan/explainRecorder.ts";
+import type { ExplainOutput } from "../../plan/explain/explainOutput.ts";
+import type { RecordedOperation } from "../../plan/explain/explainRecorder.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import { type RequestCompleted, SERVER_CHANNELS } from "../diagnostics.ts";
 import { describeRequest } from "./describeRequest.ts";

@@ -1,4 +1,4 @@
-import type { RecordedOperation } from "../../plan/explainRecorder.ts";
+import type { RecordedOperation } from "../../plan/explain/explainRecorder.ts";
 import { type TokenBucket, takePoints } from "../../util/tokenBucket.ts";
 import { type RequestCompleted, SERVER_CHANNELS } from "../diagnostics.ts";
 import type { createLog } from "../log.ts";

@@ -1,4 +1,7 @@
-import type { ExplainCache, ExplainStep } from "../../../plan/explainOutput.ts";
+import type {
+	ExplainCache,
+	ExplainStep,
+} from "../../../plan/explain/explainOutput.ts";
 import type { CacheLayer } from "../../../trace.ts";
 import { formatNumber } from "../../../util/format.ts";
 

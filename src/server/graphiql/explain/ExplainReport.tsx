@@ -1,7 +1,7 @@
 import type {
 	ExplainOutput,
 	ExplainStep,
-} from "../../../plan/explainOutput.ts";
+} from "../../../plan/explain/explainOutput.ts";
 import { formatMilliseconds, formatNumber } from "../../../util/format.ts";
 import { CacheBar, CacheLegend, sumCaches } from "./Cache.tsx";
 import type { ResponseError } from "./explainStore.ts";

@@ -1,4 +1,4 @@
-import type { ExplainStep } from "../../../plan/explainOutput.ts";
+import type { ExplainStep } from "../../../plan/explain/explainOutput.ts";
 
 type Kind = ExplainStep["kind"];
 

@@ -1,4 +1,4 @@
-import type { ExplainStatement } from "../../../plan/explainOutput.ts";
+import type { ExplainStatement } from "../../../plan/explain/explainOutput.ts";
 import { formatMilliseconds, plural } from "../../../util/format.ts";
 import { shortHost } from "./format.ts";
 

@@ -3,8 +3,8 @@ import {
 	describeWrite,
 	explainSurplus,
 	WRITE_VERBS,
-} from "../../../plan/describeStep.ts";
-import type { ExplainStep } from "../../../plan/explainOutput.ts";
+} from "../../../plan/explain/describeStep.ts";
+import type { ExplainStep } from "../../../plan/explain/explainOutput.ts";
 import { shortHost } from "./format.ts";
 import { Statements } from "./Statements.tsx";
 

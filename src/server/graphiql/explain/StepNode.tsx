@@ -5,8 +5,8 @@ import {
 	describeWrite,
 	explainSurplus,
 	WRITE_VERBS,
-} from "../../../plan/describeStep.ts";
-import type { ExplainStep } from "../../../plan/explainOutput.ts";
+} from "../../../plan/explain/describeStep.ts";
+import type { ExplainStep } from "../../../plan/explain/explainOutput.ts";
 import {
 	formatMilliseconds,
 	formatNumber,

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { ExplainOutput } from "../../../plan/explainOutput.ts";
+import type { ExplainOutput } from "../../../plan/explain/explainOutput.ts";
 
 /** An error as the response has it. */
 export interface ResponseError {

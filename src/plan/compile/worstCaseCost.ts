@@ -12,7 +12,15 @@ import {
 	typeFromAST,
 	visit,
 } from "graphql";
-import { argumentsOf, type BoundPlan, bindVariables } from "./boundPlan.ts";
+import { argumentsOf, type BoundPlan, bindVariables } from "../boundPlan.ts";
+import { inputError, requestError } from "../errors.ts";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../pageArguments.ts";
+import {
+	type CoercedArguments,
+	namedShape,
+	type Plan,
+	type PlannedField,
+} from "../plan.ts";
 import { getFragments } from "./collectFields.ts";
 import { type CompileContext, compilePlan } from "./compilePlan.ts";
 import {
@@ -21,14 +29,6 @@ import {
 	type LookCosts,
 	type VisibilityDependencies,
 } from "./cost.ts";
-import { inputError, requestError } from "./errors.ts";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./pageArguments.ts";
-import {
-	type CoercedArguments,
-	namedShape,
-	type Plan,
-	type PlannedField,
-} from "./plan.ts";
 
 /** The cost of an operation whose variables are not known. */
 export interface WorstCaseCost {

@@ -1,6 +1,6 @@
-import type { Node, Page, PageEdge, PageFields } from "../graph/types.ts";
-import type { FieldSource } from "../model/types.ts";
-import type { Selection } from "./plan.ts";
+import type { Node, Page, PageEdge, PageFields } from "../../graph/types.ts";
+import type { FieldSource } from "../../model/types.ts";
+import type { Selection } from "../plan.ts";
 
 const US_PER_MS = 1000;
 

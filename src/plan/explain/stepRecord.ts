@@ -1,5 +1,5 @@
-import { asCorkboardError } from "../errors.ts";
-import { type Id, unpackId } from "../id/ids.ts";
+import { asCorkboardError } from "../../errors.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
 import type {
 	CacheLayer,
 	Span,
@@ -8,10 +8,10 @@ import type {
 	Trace,
 	WriteDescription,
 	WriteTrace,
-} from "../trace.ts";
-import type { OperationDeadline } from "../util/deadline.ts";
-import type { Step } from "./plan.ts";
-import type { StepTrace } from "./stepRunner.ts";
+} from "../../trace.ts";
+import type { OperationDeadline } from "../../util/deadline.ts";
+import type { StepTrace } from "../execute/stepRunner.ts";
+import type { Step } from "../plan.ts";
 
 /** What caches said to one step. */
 export interface CacheAnswers {

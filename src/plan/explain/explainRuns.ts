@@ -1,13 +1,13 @@
-import type { PageEdge } from "../graph/types.ts";
-import type { CacheLayer, Statement } from "../trace.ts";
-import type { Cost } from "./cost.ts";
+import type { PageEdge } from "../../graph/types.ts";
+import type { CacheLayer, Statement } from "../../trace.ts";
+import type { Cost } from "../compile/cost.ts";
+import type { Step } from "../plan.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
 import type {
 	ExplainOutput,
 	ExplainStatement,
 	ExplainStep,
 } from "./explainOutput.ts";
-import type { Step } from "./plan.ts";
 import { addShardOf, type StepRecord } from "./stepRecord.ts";
 import { explainWrite, type WriteRecord } from "./writeRecord.ts";
 

@@ -1,5 +1,5 @@
 import type { GraphQLError } from "graphql";
-import { formatMilliseconds, formatNumber, plural } from "../util/format.ts";
+import { formatMilliseconds, formatNumber, plural } from "../../util/format.ts";
 import {
 	describeErrors,
 	describeFlow,

@@ -11,8 +11,8 @@ import type {
 	Selection,
 	Shape,
 	Step,
-} from "./plan.ts";
-import { scalarFormat } from "./scalarFormat.ts";
+} from "../plan.ts";
+import { scalarFormat } from "../scalarFormat.ts";
 
 export const EMPTY_SELECTION: Selection = {
 	type: "",

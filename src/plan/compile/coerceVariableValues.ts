@@ -9,8 +9,8 @@ import {
 	type VariableDefinitionNode,
 	valueFromAST,
 } from "graphql";
-import { quoted } from "../util/quoted.ts";
-import { hasFormat, type ScalarFormat, scalarFormat } from "./scalarFormat.ts";
+import { quoted } from "../../util/quoted.ts";
+import { hasFormat, type ScalarFormat, scalarFormat } from "../scalarFormat.ts";
 
 /** Errors of one request. A long list of wrong values must not become a longer response. */
 const MAX_ERRORS = 10;

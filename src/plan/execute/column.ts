@@ -1,22 +1,22 @@
 import { GraphQLError } from "graphql";
-import { asCorkboardError, type CorkboardError } from "../errors.ts";
-import type { Graph, Node } from "../graph/types.ts";
-import type { Id } from "../id/ids.ts";
-import type { CallOptions } from "../trace.ts";
-import type { MaybePromise } from "../util/maybePromise.ts";
-import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
+import { asCorkboardError, type CorkboardError } from "../../errors.ts";
+import type { Graph, Node } from "../../graph/types.ts";
+import type { Id } from "../../id/ids.ts";
+import type { CallOptions } from "../../trace.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
+import { argumentsOf, type BoundPlan } from "../boundPlan.ts";
 import {
 	type ObjectShape,
 	type PlannedField,
 	type Selection,
 	type Shape,
 	selectionOf,
-} from "./plan.ts";
+} from "../plan.ts";
 import {
 	checkResponseSize,
 	ITEM_CHARACTERS,
 	type ResponseState,
-} from "./responseState.ts";
+} from "../responseState.ts";
 import type { StepRun, StepRunner } from "./stepRunner.ts";
 
 /** What the columns of one execution share. */

@@ -1,6 +1,6 @@
-import { isFeedShard, shardInIds } from "../storage/feedShards.ts";
-import type { RetryReason } from "../trace.ts";
-import { plural } from "../util/format.ts";
+import { isFeedShard, shardInIds } from "../../storage/feedShards.ts";
+import type { RetryReason } from "../../trace.ts";
+import { plural } from "../../util/format.ts";
 import type {
 	ErrorCount,
 	ExplainStep,

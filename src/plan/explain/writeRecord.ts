@@ -1,12 +1,12 @@
-import { asCorkboardError } from "../errors.ts";
+import { asCorkboardError } from "../../errors.ts";
 import type {
 	RetryReason,
 	Span,
 	Statement,
 	WriteDescription,
 	WriteTrace,
-} from "../trace.ts";
-import { PLAN_CHANNELS } from "./diagnostics.ts";
+} from "../../trace.ts";
+import { PLAN_CHANNELS } from "../diagnostics.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
 import type { ExplainInvalidation, ExplainWrite } from "./explainOutput.ts";
 import type { HostFailure } from "./stepRecord.ts";

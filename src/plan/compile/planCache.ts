@@ -4,8 +4,11 @@ import {
 	Kind,
 	type OperationDefinitionNode,
 } from "graphql";
-import { BoundedMap } from "../util/boundedMap.ts";
-import { type BoundPlan, bindVariables } from "./boundPlan.ts";
+import { BoundedMap } from "../../util/boundedMap.ts";
+import { type BoundPlan, bindVariables } from "../boundPlan.ts";
+import type { PlanCacheLevel, SchemaUses } from "../diagnostics.ts";
+import { inputError, requestError } from "../errors.ts";
+import type { Plan } from "../plan.ts";
 import {
 	coerceVariableValues,
 	prepareVariables,
@@ -17,9 +20,6 @@ import {
 	getFragments,
 } from "./collectFields.ts";
 import { type CompileContext, compilePlan } from "./compilePlan.ts";
-import type { PlanCacheLevel, SchemaUses } from "./diagnostics.ts";
-import { inputError, requestError } from "./errors.ts";
-import type { Plan } from "./plan.ts";
 import { schemaUses } from "./schemaUses.ts";
 
 export interface Operation {

@@ -1,10 +1,10 @@
 import { GraphQLError } from "graphql";
-import { CorkboardError } from "../errors.ts";
-import type { VisibilityDependency } from "../graph/domain.ts";
-import type { PageArguments } from "../graph/types.ts";
-import type { Mapping } from "../model/types.ts";
-import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
-import { requestError } from "./errors.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { VisibilityDependency } from "../../graph/domain.ts";
+import type { PageArguments } from "../../graph/types.ts";
+import type { Mapping } from "../../model/types.ts";
+import { argumentsOf, type BoundPlan } from "../boundPlan.ts";
+import { requestError } from "../errors.ts";
 import {
 	namedShape,
 	type Plan,
@@ -12,7 +12,7 @@ import {
 	type ScanAccess,
 	type Selection,
 	type Step,
-} from "./plan.ts";
+} from "../plan.ts";
 
 /**
  * The most edges and objects that an operation may read with its variables.

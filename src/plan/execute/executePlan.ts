@@ -1,17 +1,17 @@
 import type { GraphQLError, GraphQLSchema } from "graphql";
-import type { Graph } from "../graph/types.ts";
-import type { OperationDeadline } from "../util/deadline.ts";
-import type { MaybePromise } from "../util/maybePromise.ts";
-import { AnswerWriter } from "./answerWriter.ts";
-import type { BoundPlan } from "./boundPlan.ts";
-import { type ColumnContext, Level } from "./column.ts";
-import { PLAN_CHANNELS } from "./diagnostics.ts";
-import type { Plan, PlannedField } from "./plan.ts";
+import type { Graph } from "../../graph/types.ts";
+import type { OperationDeadline } from "../../util/deadline.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
+import type { BoundPlan } from "../boundPlan.ts";
+import { PLAN_CHANNELS } from "../diagnostics.ts";
+import type { Plan, PlannedField } from "../plan.ts";
 import {
 	newResponse,
 	type ResponseState,
 	responseErrors,
-} from "./responseState.ts";
+} from "../responseState.ts";
+import { AnswerWriter } from "./answerWriter.ts";
+import { type ColumnContext, Level } from "./column.ts";
 import { StepRunner, type Tracer } from "./stepRunner.ts";
 
 export interface ExecuteOptions<Context> {

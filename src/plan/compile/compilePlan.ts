@@ -11,25 +11,23 @@ import {
 	type OperationDefinitionNode,
 	OperationTypeNode,
 } from "graphql";
-import { CorkboardError } from "../errors.ts";
-import type { Visibility } from "../graph/domain.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Visibility } from "../../graph/domain.ts";
 import {
 	type FieldSource,
 	globalListId,
 	type Mapping,
 	type Model,
-} from "../model/types.ts";
-import { quote } from "../util/json.ts";
-import type { BatchResolver, Resolvers } from "./batchResolver.ts";
-import { argumentSources, coerceConstantArguments } from "./boundPlan.ts";
-import { collectFields, type Fragments } from "./collectFields.ts";
-import { inputError } from "./errors.ts";
+} from "../../model/types.ts";
+import { quote } from "../../util/json.ts";
+import type { BatchResolver, Resolvers } from "../batchResolver.ts";
+import { argumentSources, coerceConstantArguments } from "../boundPlan.ts";
+import { inputError } from "../errors.ts";
 import {
 	introspected,
 	introspectionDocument,
 	introspectionField,
-} from "./introspection.ts";
-import { payloadEdges } from "./payloadEdges.ts";
+} from "../introspection.ts";
 import {
 	type Access,
 	namedShape,
@@ -38,7 +36,9 @@ import {
 	type Selection,
 	type Shape,
 	type Step,
-} from "./plan.ts";
+} from "../plan.ts";
+import { collectFields, type Fragments } from "./collectFields.ts";
+import { payloadEdges } from "./payloadEdges.ts";
 import {
 	type Below,
 	EMPTY_SELECTION,

@@ -12,8 +12,8 @@ import {
 	visit,
 	visitWithTypeInfo,
 } from "graphql";
+import type { SchemaUses } from "../diagnostics.ts";
 import type { Fragments } from "./collectFields.ts";
-import type { SchemaUses } from "./diagnostics.ts";
 
 /**
  * What an operation names of the schema, whatever its variables: a schema

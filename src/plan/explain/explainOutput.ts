@@ -3,8 +3,8 @@ import type {
 	RetryReason,
 	Statement,
 	WriteDescription,
-} from "../trace.ts";
-import type { Step } from "./plan.ts";
+} from "../../trace.ts";
+import type { Step } from "../plan.ts";
 
 /**
  * What an operation did, step by step: plain data, sent to clients as

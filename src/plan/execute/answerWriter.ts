@@ -1,11 +1,10 @@
 import type { GraphQLSchema } from "graphql";
-import { asCorkboardError, CorkboardError } from "../errors.ts";
-import type { Node } from "../graph/types.ts";
-import { quote } from "../util/json.ts";
-import type { BoundPlan } from "./boundPlan.ts";
-import { type Column, isIterable, isObject, type Level } from "./column.ts";
-import { fieldError } from "./errors.ts";
-import { executeIntrospection } from "./introspection.ts";
+import { asCorkboardError, CorkboardError } from "../../errors.ts";
+import type { Node } from "../../graph/types.ts";
+import { quote } from "../../util/json.ts";
+import type { BoundPlan } from "../boundPlan.ts";
+import { fieldError } from "../errors.ts";
+import { executeIntrospection } from "../introspection.ts";
 import {
 	isNode,
 	type LeadingLeaves,
@@ -15,12 +14,13 @@ import {
 	type PlannedField,
 	type Shape,
 	selectionOf,
-} from "./plan.ts";
+} from "../plan.ts";
 import {
 	addError,
 	checkTextSize,
 	type ResponseState,
-} from "./responseState.ts";
+} from "../responseState.ts";
+import { type Column, isIterable, isObject, type Level } from "./column.ts";
 
 /** A list without objects checks the size of the text once for so many items. */
 const ITEMS_PER_CHECK = 256;

@@ -1,8 +1,8 @@
-import type { PageEdge } from "../graph/types.ts";
-import type { Id } from "../id/ids.ts";
-import type { FieldSource, Mapping } from "../model/types.ts";
-import { andThen } from "../util/maybePromise.ts";
-import type { BatchResolver } from "./batchResolver.ts";
+import type { PageEdge } from "../../graph/types.ts";
+import type { Id } from "../../id/ids.ts";
+import type { FieldSource, Mapping } from "../../model/types.ts";
+import { andThen } from "../../util/maybePromise.ts";
+import type { BatchResolver } from "../batchResolver.ts";
 
 /**
  * The resolver of a field with `@edge`. Its parents are payloads, which hold the

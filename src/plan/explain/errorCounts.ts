@@ -1,4 +1,4 @@
-import { asCorkboardError } from "../errors.ts";
+import { asCorkboardError } from "../../errors.ts";
 import type { ErrorCount } from "./explainOutput.ts";
 
 /** By code and host. */

@@ -1,10 +1,10 @@
-import { asCorkboardError, CorkboardError } from "../errors.ts";
-import type { Node } from "../graph/types.ts";
-import type { Id } from "../id/ids.ts";
-import type { CallOptions } from "../trace.ts";
-import type { OperationDeadline } from "../util/deadline.ts";
-import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
-import type { Step } from "./plan.ts";
+import { asCorkboardError, CorkboardError } from "../../errors.ts";
+import type { Node } from "../../graph/types.ts";
+import type { Id } from "../../id/ids.ts";
+import type { CallOptions } from "../../trace.ts";
+import type { OperationDeadline } from "../../util/deadline.ts";
+import { isPromise, type MaybePromise } from "../../util/maybePromise.ts";
+import type { Step } from "../plan.ts";
 
 export interface Tracer {
 	/** Called at the start of each step. `parents` are ids for a scan or a fetch, objects for a call. */

@@ -1,7 +1,9 @@
-import type { Span, WriteDescription, WriteTrace } from "../trace.ts";
-import type { OperationDeadline } from "../util/deadline.ts";
-import type { BoundPlan } from "./boundPlan.ts";
-import type { OperationRecord } from "./diagnostics.ts";
+import type { Span, WriteDescription, WriteTrace } from "../../trace.ts";
+import type { OperationDeadline } from "../../util/deadline.ts";
+import type { BoundPlan } from "../boundPlan.ts";
+import type { OperationRecord } from "../diagnostics.ts";
+import type { Tracer } from "../execute/stepRunner.ts";
+import type { Step } from "../plan.ts";
 import type { ExplainOutput } from "./explainOutput.ts";
 import {
 	type CostAndLimit,
@@ -10,9 +12,7 @@ import {
 	explainRuns,
 	type Writes,
 } from "./explainRuns.ts";
-import type { Step } from "./plan.ts";
 import { StepRecord, type StepRecorder } from "./stepRecord.ts";
-import type { Tracer } from "./stepRunner.ts";
 import { variableShapes } from "./variableShapes.ts";
 import {
 	newWriteRecord,
