@@ -14,6 +14,10 @@ await runNamedProgram("bench", {
 		about: "what a setting or a change adds to the CPU of a request",
 		load: () => import("./pairs.ts"),
 	},
+	signed: {
+		about: "what a request takes when many are signed in and some write",
+		load: () => import("./signed/main.ts"),
+	},
 	overload: {
 		about: "what clients get from a server that is asked for too much",
 		load: () => import("./overload/main.ts"),

@@ -95,7 +95,7 @@ export async function run(args: readonly string[]): Promise<number> {
 	const overload: Overload = {
 		world,
 		viewers: await viewersOf(world, VIEWERS),
-		mix,
+		mix: MIXES[mix],
 		seconds: numberOf("seconds", values.seconds, quick ? 4 : 15, 1),
 		seed,
 		env: Object.fromEntries(

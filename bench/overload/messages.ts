@@ -46,6 +46,8 @@ export interface OpenResult {
 	readonly ms: Float64Array;
 	/** Index in `OUTCOMES`. */
 	readonly outcome: Uint8Array;
+	/** Its index among the requests of its client. */
+	readonly request: Uint32Array;
 	/** The first that was neither answered nor refused. */
 	readonly firstError: string | null;
 }

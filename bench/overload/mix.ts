@@ -4,14 +4,23 @@ import { QUERY_NAMES, type QueryName, textOf } from "../queries.ts";
 import { signToken, spellRequest } from "../requests.ts";
 import type { World } from "../world.ts";
 
-/** What viewers ask for. Shares of all requests. */
+/** Shares of all requests. */
+export interface Mix {
+	readonly writes: number;
+	/** Of the reads: documents by their ids. */
+	readonly known: number;
+	/** Of the reads: texts that are never sent twice. */
+	readonly unseen: number;
+}
+
+/** What viewers ask for. */
 export const MIXES = {
 	usual: { writes: 0.05, known: 0.6, unseen: 0.03 },
 	/** Every other request changes something. */
 	writes: { writes: 0.5, known: 0.6, unseen: 0.03 },
 	/** No text was sent before. */
 	unknown: { writes: 0.05, known: 0, unseen: 0.95 },
-} as const;
+} as const satisfies Readonly<Record<string, Mix>>;
 export type MixName = keyof typeof MIXES;
 
 export const WRITES = {
@@ -39,7 +48,8 @@ const PREFIX: Readonly<Record<QueryName, string>> = {
 };
 
 export interface Viewer {
-	readonly token: string;
+	/** Null for an anonymous one, who writes nothing. */
+	readonly token: string | null;
 	/** Numbers of pins on boards of theirs. */
 	readonly pins: readonly number[];
 }
@@ -75,13 +85,12 @@ export function requestsOf(
 		seed,
 	}: {
 		readonly viewers: readonly Viewer[];
-		readonly mix: MixName;
+		readonly mix: Mix;
 		readonly count: number;
 		readonly seed: number;
 	},
 ): readonly string[] {
 	const random = seededRandom(seed);
-	const shares = MIXES[mix];
 	const keys = Object.fromEntries(
 		QUERY_NAMES.map((name, n) => [
 			name,
@@ -97,29 +106,29 @@ export function requestsOf(
 	};
 	return Array.from({ length: count }, (_, n) => {
 		const viewer = random.pick(viewers);
-		const { token } = viewer;
-		if (random.chance(shares.writes)) {
+		const token = viewer.token === null ? {} : { token: viewer.token };
+		if (random.chance(mix.writes)) {
 			const [text, input] = drawWrite(random, viewer, {
 				pin: idOf("q1", n),
 				board: idOf("q2", n),
 				own: world.idOf("known", `p:${random.pick(viewer.pins)}`),
 				n,
 			});
-			return spellRequest({ text, variables: { input } }, "known", { token });
+			return spellRequest({ text, variables: { input } }, "known", token);
 		}
 		const name = drawQuery(random);
 		const text = textOf("corkboard", name);
 		const variables = { id: idOf(name, n) };
 		const draw = random.fraction();
-		if (draw < shares.known) {
-			return spellRequest({ text, variables }, "known", { token });
+		if (draw < mix.known) {
+			return spellRequest({ text, variables }, "known", token);
 		}
 		// The first is the same each time, and in no file; the second is never sent twice.
 		const spelled =
-			draw < 1 - shares.unseen
+			draw < 1 - mix.unseen
 				? `${text} # sent as a text`
 				: text.replace("{", `{ of${seed}n${n}: __typename `);
-		return spellRequest({ text: spelled, variables }, "text", { token });
+		return spellRequest({ text: spelled, variables }, "text", token);
 	});
 }
 

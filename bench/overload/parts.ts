@@ -7,7 +7,7 @@ import type { ServerProcess } from "../servers/serverProcess.ts";
 import { residentMb } from "../usage.ts";
 import type { World } from "../world.ts";
 import type { Clients, OpenResult } from "./messages.ts";
-import { type MixName, requestsOf, type Viewer } from "./mix.ts";
+import { type Mix, requestsOf, type Viewer } from "./mix.ts";
 import { type Probed, Probes } from "./probes.ts";
 import { line, recovery, type Summary, summarize } from "./report.ts";
 import { sendOpenLoad } from "./sendOpenLoad.ts";
@@ -32,7 +32,7 @@ const MOST_REQUESTS = 30_000;
 export interface Overload {
 	readonly world: World;
 	readonly viewers: readonly Viewer[];
-	readonly mix: MixName;
+	readonly mix: Mix;
 	readonly seconds: number;
 	readonly seed: number;
 	readonly env: Readonly<Record<string, string>>;

@@ -21,6 +21,8 @@ const CONNECT_MS = 500;
 
 interface Asked {
 	readonly at: number;
+	/** Its index among the requests. */
+	readonly index: number;
 	readonly request: Buffer;
 }
 
@@ -74,6 +76,7 @@ class Sending {
 	readonly #at: number[] = [];
 	readonly #ms: number[] = [];
 	readonly #outcome: number[] = [];
+	readonly #indexes: number[] = [];
 	#firstError: string | null = null;
 	#next = 0;
 	#began = 0;
@@ -121,6 +124,7 @@ class Sending {
 			at: Float64Array.from(this.#at),
 			ms: Float64Array.from(this.#ms),
 			outcome: Uint8Array.from(this.#outcome),
+			request: Uint32Array.from(this.#indexes),
 			firstError: this.#firstError,
 		};
 	}
@@ -145,8 +149,9 @@ class Sending {
 	}
 
 	#ask(at: number): void {
-		const request = this.#requests[this.#next++ % this.#requests.length];
-		const asked = { at, request: request as Buffer };
+		const index = this.#next++ % this.#requests.length;
+		const request = this.#requests[index] as Buffer;
+		const asked = { at, index, request };
 		const connection = this.#idle.pop();
 		if (connection === undefined) this.#queue.push(asked);
 		else this.#send(connection, asked);
@@ -223,10 +228,11 @@ class Sending {
 		for (const asked of given) this.#record(asked, "late", "never sent");
 	}
 
-	#record({ at }: Asked, outcome: Outcome, why: string | null): void {
+	#record({ at, index }: Asked, outcome: Outcome, why: string | null): void {
 		this.#at.push((at - this.#began) / 1_000);
 		this.#ms.push(performance.now() - at);
 		this.#outcome.push(OUTCOMES.indexOf(outcome));
+		this.#indexes.push(index);
 		if (outcome !== "answered" && !outcome.startsWith("refused")) {
 			this.#firstError ??= why;
 		}

@@ -16,6 +16,8 @@ const TURN_MS = 10;
 const LATE_REFUSALS = 10;
 /** Of the places that others leave, the part that one sender may take. */
 const SHARE = 7 / 8;
+/** So many may wait in any case: a few clients who wait for their answers are no overload. */
+const LEAST_WAITING = 32;
 /** Requests wait for so long before one is refused: what comes at once, after a pause, is carried out. Milliseconds. */
 const PATIENCE_MS = 25;
 /** The time from one start to the next is that of about so many latest starts. */
@@ -208,6 +210,7 @@ export class Admission {
 	#isCrowded(more: number): boolean {
 		return (
 			this.#waitingSince !== null &&
+			this.#waiting + more > LEAST_WAITING &&
 			(this.#waiting + more) * this.#latestMs >
 				MOST_WAIT_MS * this.#latestStarts &&
 			this.#now() - this.#waitingSince > PATIENCE_MS

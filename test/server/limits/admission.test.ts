@@ -238,13 +238,23 @@ suite("the admission of requests", () => {
 		const { send, turn, refused, admission } = openAdmission();
 		let most = 0;
 		for (let n = 0; n < 400; n++) {
-			for (let each = 0; each < 6; each++) send("anybody", 1);
+			for (let each = 0; each < 10; each++) send("anybody", 0.6);
 			turn(7);
 			if (n > 100) most = Math.max(most, admission.waiting);
 		}
-		// 3 in 10 ms, so 30 in 100.
-		assert.ok(most > 20 && most <= 37, `${most} waited`);
+		// 5 in 10 ms, so 50 in 100.
+		assert.ok(most > 40 && most <= 59, `${most} waited`);
 		assert.ok(refused.length > 1_000);
+	});
+
+	test("refuses none of a few, however long they wait", () => {
+		const { send, turn, refused, admission } = openAdmission();
+		for (let n = 0; n < 32; n++) send("anybody", 50);
+		for (let n = 0; n < 100; n++) {
+			turn();
+			if (admission.waiting < 32) send("anybody", 50);
+		}
+		assert.deepEqual(refused, []);
 	});
 
 	test("takes a turn in which the process stood still for no measure", () => {
