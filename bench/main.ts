@@ -49,6 +49,6 @@ await runNamedProgram("bench", {
 	capacity: {
 		about:
 			"the tables of bench/results/capacity.md, from the inputs in its source",
-		load: () => import("./capacity.ts"),
+		load: () => import("./capacity/main.ts"),
 	},
 });

@@ -16,6 +16,33 @@ const COLORS = ["#2da44e", "#bf8700", "#0969da", "#8250df"];
 /** Noise between the first and the last point of a curve; growth with the rows is far above it. */
 const NOISE = 2;
 
+/** Below this much of it, the database's CPU of a request is noise. Milliseconds. */
+const LEAST_MS = 0.1;
+
+/** Where the CPU of the server or of the database grows faster than the rows asked for. */
+export function growthFaults(
+	what: string,
+	group: readonly CurvePoint[],
+): readonly string[] {
+	const first = group[0] as CurvePoint;
+	const last = group.at(-1) as CurvePoint;
+	const rows = last.rows / first.rows;
+	const kinds = [
+		["CPU", last.cell.cpuMs / first.cell.cpuMs],
+		[
+			"database's CPU",
+			last.cell.databaseMs / Math.max(LEAST_MS, first.cell.databaseMs),
+		],
+	] as const;
+	return kinds.flatMap(([kind, growth]) =>
+		growth > rows * NOISE
+			? [
+					`${what}: ${growth.toFixed(1)} times the ${kind} from ${first.x} to ${last.x}, for ${rows.toFixed(1)} times the rows`,
+				]
+			: [],
+	);
+}
+
 /** The curves as tables and a plot. Answers what grows faster than the rows asked for. */
 export function writeCurves(
 	points: readonly CurvePoint[],
@@ -26,7 +53,7 @@ export function writeCurves(
 	const lines: string[] = [
 		"# How the cost of a request grows",
 		"",
-		"CPU of the server process per request, the median of three rounds. Nothing may grow faster than the rows that a request asks for.",
+		"CPU of the server process and of the database per request, the median of three rounds. Nothing may grow faster than the rows that a request asks for.",
 		"",
 		"![Curves](curves.svg)",
 		"",
@@ -51,15 +78,7 @@ export function writeCurves(
 					`| ${name} | ${at} | ${rows} | ${short(cell.cpuMs)} | ${short(cell.databaseMs)} | ${short(cell.p50)} |`,
 				);
 			}
-			const first = group[0] as CurvePoint;
-			const last = group.at(-1) as CurvePoint;
-			const growth = last.cell.cpuMs / first.cell.cpuMs;
-			const allowed = (last.rows / first.rows) * NOISE;
-			if (growth > allowed) {
-				faults.push(
-					`${title}, ${name}: ${growth.toFixed(1)} times the CPU from ${first.x} to ${last.x}, for ${(last.rows / first.rows).toFixed(1)} times the rows`,
-				);
-			}
+			faults.push(...growthFaults(`${title}, ${name}`, group));
 		}
 		lines.push("");
 		panels.push({

@@ -6,7 +6,7 @@ import type { World } from "../world.ts";
 /** Tables with so many rows say how large a row is; smaller ones how large a page is. */
 const LEAST_ROWS = 2_000;
 
-/** What a row takes on disk, and an item in the shared caches: the inputs of `bench/capacity.ts`. */
+/** What a row takes on disk, and an item in the shared caches: the inputs of `bench/capacity/inputs.ts`. */
 export async function measureSizes(
 	world: World,
 ): Promise<Readonly<Record<string, number>>> {

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { capacityTables, PAGE, pageWithTables } from "../../bench/capacity.ts";
+import {
+	capacityTables,
+	PAGE,
+	pageWithTables,
+} from "../../bench/capacity/main.ts";
 
 describe("bench/results/capacity.md", () => {
-	it("has the tables that bench/capacity.ts works out (npm run bench -- capacity --write)", () => {
+	it("has the tables that bench/capacity/ works out (npm run bench -- capacity --write)", () => {
 		const page = readFileSync(PAGE, "utf8");
 		assert.equal(page, pageWithTables(page));
 	});
