@@ -2,90 +2,15 @@ import type { Between } from "./between.ts";
 
 type Value = number | null;
 
-/** What `top` shows: of the time between two scrapes, and of the second. Null: the server does not say, or nothing happened. docs/reference/commands-json.md describes it. */
-export interface TopReport {
-	readonly seconds: number;
-	readonly processes: Value;
-	readonly requests: {
-		readonly perSecond: Value;
-		readonly errorsPerSecond: Value;
-		readonly refusedPerSecond: Value;
-		readonly p50Ms: Value;
-		readonly p99Ms: Value;
-		readonly byWay: Readonly<Record<string, number>>;
-		readonly errors: Readonly<Record<string, number>>;
-		readonly refused: Readonly<Record<string, number>>;
-	};
-	readonly process: {
-		/** Of all processes together: 1 is one core. */
-		readonly cpu: Value;
-		/** Share of the time, of the average process. */
-		readonly eventLoopBusy: Value;
-		readonly eventLoopP99Ms: Value;
-		readonly residentBytes: Value;
-		readonly heapBytes: Value;
-	};
-	/** Known documents that ran, the slowest first. */
-	readonly documents: readonly {
-		readonly document: string;
-		readonly operation: string;
-		readonly perSecond: number;
-		readonly meanMs: number;
-		readonly meanCost: Value;
-		/** Of the time of all requests for known documents. */
-		readonly share: number;
-	}[];
-	readonly hosts: readonly {
-		readonly host: string;
-		readonly up: boolean | null;
-		/** How often the name led to another server in the time. */
-		readonly serverChanges: Value;
-		readonly statementsPerSecond: Value;
-		readonly rowsPerSecond: Value;
-		readonly failuresPerSecond: Value;
-		readonly meanMs: Value;
-		readonly p99Ms: Value;
-		readonly used: Value;
-		readonly idle: Value;
-		readonly waiting: Value;
-		readonly outboxPending: Value;
-		readonly outboxOldestSeconds: Value;
-	}[];
-	readonly caches: readonly {
-		/** `process`, or of a shared cache. */
-		readonly layer: string;
-		/** The host of a shared cache; the name of one in the process. */
-		readonly name: string;
-		readonly up: boolean | null;
-		/** Of the reads of the layer, or of the cache in the process: 0 to 1. */
-		readonly hitRate: Value;
-		readonly callsPerSecond: Value;
-		readonly meanMs: Value;
-		readonly failedPerSecond: Value;
-		readonly bytes: Value;
-		readonly evictionsPerSecond: Value;
-	}[];
-	readonly outbox: {
-		readonly pending: Value;
-		readonly oldestSeconds: Value;
-		readonly deliveredPerSecond: Value;
-		readonly undeliveredPerSecond: Value;
-	};
-	readonly invalidation: {
-		readonly meanLagMs: Value;
-		readonly bypassedShards: Value;
-	};
-	readonly topology: {
-		readonly version: Value;
-		readonly rejected: boolean | null;
-	};
-}
+/** Of the time between two scrapes, and of the second. Null: the server does not say, or nothing happened. docs/reference/commands-json.md describes it. */
+export type TopReport = ReturnType<typeof topReport>;
 
 const REQUEST = "corkboard_request_duration_seconds";
 const STATEMENT = "corkboard_database_statement_duration_seconds";
 const CACHE_CALL = "corkboard_cache_call_duration_seconds";
 
-export function topReport(between: Between): TopReport {
+/** What `top` shows. */
+export function topReport(between: Between) {
 	return {
 		seconds: round(between.seconds),
 		processes: between.now("corkboard_processes"),
@@ -125,7 +50,7 @@ export function topReport(between: Between): TopReport {
 	};
 }
 
-function requestsOf(between: Between): TopReport["requests"] {
+function requestsOf(between: Between) {
 	const byLabel = (name: string, label: string) =>
 		Object.fromEntries(
 			between.values(name, label).flatMap((value) => {
@@ -145,11 +70,13 @@ function requestsOf(between: Between): TopReport["requests"] {
 	};
 }
 
-function processOf(between: Between): TopReport["process"] {
+function processOf(between: Between) {
 	const busy = between.rate("corkboard_event_loop_busy_seconds_total");
 	const processes = between.now("corkboard_processes") ?? 1;
 	return {
+		// Of all processes together: 1 is one core.
 		cpu: rounded(between.rate("process_cpu_seconds_total")),
+		// Share of the time, of the average process.
 		eventLoopBusy: rounded(
 			busy === null ? null : busy / Math.max(1, processes),
 		),
@@ -161,7 +88,8 @@ function processOf(between: Between): TopReport["process"] {
 	};
 }
 
-function documentsOf(between: Between): TopReport["documents"] {
+/** Known documents that ran, the slowest first. */
+function documentsOf(between: Between) {
 	const name = "corkboard_document_requests_total";
 	const seconds = "corkboard_document_duration_seconds_total";
 	const all = between.rise(seconds) ?? 0;
@@ -183,6 +111,7 @@ function documentsOf(between: Between): TopReport["documents"] {
 					perSecond: round(count / between.seconds),
 					meanMs: round((taken / count) * 1_000),
 					meanCost: cost === null ? null : round(cost / count),
+					// Of the time of all requests for known documents.
 					share: all === 0 ? 0 : round(taken / all),
 				},
 			];
@@ -190,7 +119,7 @@ function documentsOf(between: Between): TopReport["documents"] {
 		.toSorted((a, b) => b.meanMs - a.meanMs);
 }
 
-function hostsOf(between: Between): TopReport["hosts"] {
+function hostsOf(between: Between) {
 	// Counters of a host that no topology names any more stay until the process ends; these two go.
 	const hosts = new Set(
 		["corkboard_database_up", "corkboard_database_connections"].flatMap(
@@ -229,7 +158,7 @@ function hostsOf(between: Between): TopReport["hosts"] {
 	});
 }
 
-function localCachesOf(between: Between): TopReport["caches"] {
+function localCachesOf(between: Between) {
 	const hits = "corkboard_local_cache_hits_total";
 	return between.values(hits, "cache").map((cache) => ({
 		layer: "process",
@@ -249,7 +178,7 @@ function localCachesOf(between: Between): TopReport["caches"] {
 	}));
 }
 
-function sharedCachesOf(between: Between): TopReport["caches"] {
+function sharedCachesOf(between: Between) {
 	const layers = new Set(
 		["corkboard_cache_up", "corkboard_cache_calls_total"].flatMap((name) =>
 			between.values(name, "layer"),
