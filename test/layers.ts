@@ -27,8 +27,14 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	storage: [["."], ["statements"], ["mysql", "sqlite"]],
 	"storage/mysql": [["driver"], ["standby"], ["."]],
 	"storage/sqlite": [["driver"], ["."]],
-	queue: [["."], ["mysql", "sqlite"]],
-	feed: [["."], ["mysql", "sqlite"], ["jobs"]],
+	queue: [["."], ["mysql", "sqlite"], ["openJobStore.ts"], ["openJobs.ts"]],
+	feed: [
+		["diagnostics.ts", "scores.ts", "sources.ts"],
+		["pools"],
+		["."],
+		["jobs"],
+		["openHomeFeeds.ts"],
+	],
 	plan: [
 		["."],
 		["compile", "execute"],

@@ -49,11 +49,8 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 
 /** Files over 400 lines, without tests: those are lists. At the end at most five are left, each with a reason. */
 const LONG_FILES: Readonly<Record<string, number>> = {
-	"src/feed/mysql/mysqlPools.ts": 640,
-	"src/feed/sqlite/sqlitePools.ts": 420,
 	"src/graph/write/archive.ts": 440,
 	"src/graph/write/pipeline.ts": 440,
-	"src/queue/mysql/mysqlJobStore.ts": 440,
 	"src/queue/mysql/statements.ts": 440,
 	"src/queue/sqlite/sqliteJobStore.ts": 420,
 	"src/storage/mysql/standby/speculation.ts": 700,
@@ -77,7 +74,7 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"src/feed": 22,
 	"src/graph/outbox": 21,
 	"src/model": 23,
-	"src/queue": 31,
+	"src/queue": 33,
 	"src/queue/mysql": 21,
 	"src/server/http": 24,
 	"src/storage": 21,

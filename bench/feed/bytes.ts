@@ -1,6 +1,6 @@
 import { loadOwnModel } from "../../src/app/model.ts";
-import { openMysqlPools } from "../../src/feed/mysql/mysqlPools.ts";
-import type { PoolEntry } from "../../src/feed/pools.ts";
+import { openMysqlPools } from "../../src/feed/pools/mysqlPools.ts";
+import type { PoolEntry } from "../../src/feed/pools/pools.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import { ask } from "../../test/helpers/mysqlStorage.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
-import { openMysqlPools } from "../../src/feed/mysql/mysqlPools.ts";
-import type { Pools } from "../../src/feed/pools.ts";
+import { openMysqlPools } from "../../src/feed/pools/mysqlPools.ts";
+import type { Pools } from "../../src/feed/pools/pools.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import { startMysql } from "../../test/services/mysql.ts";
 import { startRedis } from "../../test/services/redis.ts";

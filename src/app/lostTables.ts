@@ -8,15 +8,12 @@ import {
 } from "../ops/madeTables.ts";
 import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
+import { dataFoldersOf } from "../topology/ranges.ts";
 import type { ReadableStore } from "../topology/store.ts";
 import type { Topology } from "../topology/types.ts";
 import { loadOwnModel } from "./model.ts";
 import { lockDataFolders } from "./openStore.ts";
-import {
-	dataFoldersOf,
-	openTopology,
-	openTopologyStore,
-} from "./openTopology.ts";
+import { openTopology, openTopologyStore } from "./openTopology.ts";
 
 /** Makes lost tables again, and nothing else. Returns which. */
 export async function recreateLostTables(

@@ -2,13 +2,17 @@ import { RedisConnections } from "../cache/redisConnections.ts";
 import type { Config } from "../config/config.ts";
 import { embeddedSecret } from "../config/embeddedSecret.ts";
 import type { JobContext } from "../domain/jobContext.ts";
+import { JOB_QUEUES, jobKindsOf } from "../domain/jobKinds.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../errors.ts";
 import { feedEvents } from "../feed/events.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
 import type { FeedWork } from "../feed/jobs/feedContext.ts";
 import { forgetUser } from "../feed/jobs/forgetUser.ts";
+import { LOOK_COSTS, openHomeFeeds } from "../feed/openHomeFeeds.ts";
+import { openPools } from "../feed/pools/openPools.ts";
 import { OutboxWorker } from "../graph/outbox/outboxWorker.ts";
+import { createJobQueue } from "../graph/store/createJobQueue.ts";
 import type { Store } from "../graph/store/store.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { RequestContext } from "../graphql/context.ts";
@@ -20,6 +24,7 @@ import type { Model } from "../model/types.ts";
 import { purgeEdges, startPurging } from "../ops/jobs/purgeEdges.ts";
 import { PLAN_CACHE_LEVELS } from "../plan/diagnostics.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
+import { type OpenedJobs, openJobs } from "../queue/openJobs.ts";
 import {
 	type AccessTokens,
 	createAccessTokens,
@@ -34,12 +39,7 @@ import {
 	olderModel,
 	requireNoContradiction,
 } from "./fleetModel.ts";
-import { jobKindsOf } from "./jobKinds.ts";
-import { createJobQueue } from "./jobQueue.ts";
 import { loadOwnModel, modelFingerprint, type OwnModel } from "./model.ts";
-import { LOOK_COSTS, openHomeFeeds } from "./openHomeFeeds.ts";
-import { type OpenedJobs, openJobs } from "./openJobs.ts";
-import { openPools } from "./openPools.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
 import { openTopology, type TopologySource } from "./openTopology.ts";
 import { createRequests, type Requests } from "./requests.ts";
@@ -122,27 +122,25 @@ export async function openCorkboard(
 	const redis =
 		config.redis === null ? null : new RedisConnections(config.redis);
 	const cursors = createCursorCodec(secret);
-	const queues = await openJobs(
-		{
-			topology: topology.topology,
-			redis,
-			access,
-			writeGuard: topology.writeGuard,
-			onRetired: () => topology.oldestChanged(),
-		},
-		opened,
-	);
-	const pools =
+	const following = {
+		writeGuard: topology.writeGuard,
+		onRetired: () => topology.oldestChanged(),
+	};
+	const queues =
 		access === "readWrite"
-			? opened.use(
-					await openPools(
-						topology.topology,
-						config.feed,
-						access,
-						topology.writeGuard,
-					),
+			? await openJobs(
+					{
+						...{ topology: topology.topology, redis, queues: JOB_QUEUES },
+						...following,
+					},
+					opened,
 				)
 			: null;
+	const pools =
+		access === "readWrite"
+			? await openPools(topology.topology, config.feed.isOn, following)
+			: null;
+	if (pools !== null) opened.use(pools);
 	const { store, admin } = await openStore(
 		{
 			model,
@@ -155,11 +153,7 @@ export async function openCorkboard(
 			cacheBytes,
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
 			writeEvents: pools && feedEvents,
-			async onTopology(version) {
-				queues?.switchTopology(version);
-				pools?.switchTopology(version);
-			},
-			oldestBeside: () => queues?.oldestVersion ?? null,
+			beside: [queues, pools].filter((one) => one !== null),
 		},
 		opened,
 	);

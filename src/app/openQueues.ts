@@ -1,11 +1,11 @@
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import type { JobStore } from "../queue/jobStore.ts";
+import { openJobStoreOf } from "../queue/openJobStore.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
-import type { QueueRange, Topology } from "../topology/types.ts";
-import { openJobStoreOf } from "../worker/jobStoreSource.ts";
+import { dataFoldersOf, queuesOf } from "../topology/ranges.ts";
 import type { AccessMode } from "./openStore.ts";
-import { dataFoldersOf, openTopology } from "./openTopology.ts";
+import { openTopology } from "./openTopology.ts";
 
 /** The shards of the queue, for commands. */
 export interface OpenQueues extends AsyncDisposable {
@@ -50,13 +50,4 @@ export async function openQueues(
 		topologyProblem: source.problem,
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
-}
-
-/** Of the topology; a folder with a topology of its own has one shard beside the graph's. */
-export function queuesOf(topology: Topology): readonly QueueRange[] {
-	if (topology.queues !== undefined) return topology.queues;
-	const [folder] = dataFoldersOf(topology);
-	return folder === undefined
-		? []
-		: [{ range: [0, 0], primary: `sqlite:${folder}` }];
 }

@@ -41,13 +41,15 @@ import type {
 	Storage,
 	StorageAdmin,
 } from "../storage/storage.ts";
+import type { TopologyFollower } from "../storage/topologyVersion.ts";
 import {
 	changedShards,
+	dataFoldersOf,
 	feedGenerationOf,
 	generationOf,
 } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
+import type { TopologySource } from "./openTopology.ts";
 
 /**
  * How the data is opened:
@@ -81,10 +83,8 @@ export interface StoreOptions {
 	readonly jobQueue?: JobQueue | null;
 	/** Null: writes enqueue no jobs but those of the graph itself. */
 	readonly writeEvents?: WriteEvents | null;
-	/** Called with each newer version of the topology, once the shards are those of it. */
-	readonly onTopology?: (topology: Topology) => Promise<void>;
-	/** The oldest version of the topology on which something else than the storage still runs; null: nothing does. */
-	readonly oldestBeside?: () => number | null;
+	/** What else goes over to newer versions of the topology, once the shards are those of it. */
+	readonly beside?: readonly TopologyFollower[];
 	readonly hooks?: StoreHooks;
 }
 
@@ -178,7 +178,7 @@ export async function openStore(
 				? resources.use(new OutboxWatch(store, { onBypass: reportBypass }))
 				: null;
 		caches?.listen(store, () => watch?.check());
-		follow(store, topology, options);
+		follow(store, topology, options.beside ?? []);
 		followStops(store, topology);
 	}
 	return { store, admin: storage.admin };
@@ -196,8 +196,6 @@ export function lockDataFolders(
 	}
 }
 
-type FollowOptions = Pick<StoreOptions, "onTopology" | "oldestBeside">;
-
 interface FollowingStorage {
 	readonly storage: OpenedStorage;
 	readonly currentTopology: () => Topology;
@@ -205,7 +203,7 @@ interface FollowingStorage {
 	readonly follow: (
 		store: Store,
 		source: TopologySource,
-		options: FollowOptions,
+		beside: readonly TopologyFollower[],
 	) => void;
 }
 
@@ -233,8 +231,8 @@ async function openStorage(
 		return {
 			storage,
 			currentTopology: () => storage.topology,
-			follow: (store, source, options) =>
-				followTopology(source, storage, store, options),
+			follow: (store, source, beside) =>
+				followTopology(source, storage, store, beside),
 		};
 	}
 	const storage = resources.use(
@@ -258,7 +256,7 @@ function followTopology(
 	source: TopologySource,
 	storage: ReloadableStorage,
 	store: Store,
-	{ onTopology, oldestBeside = () => null }: FollowOptions,
+	beside: readonly TopologyFollower[],
 ): void {
 	source.follow(
 		async (topology) => {
@@ -266,12 +264,12 @@ function followTopology(
 			await storage.switchTopology(topology);
 			// Values read from a former primary may not be the new primary's.
 			store.invalidateShards(changedShards(former, topology));
-			await onTopology?.(topology);
+			for (const one of beside) one.switchTopology(topology);
 		},
 		() =>
 			Math.min(
 				storage.oldestVersion,
-				oldestBeside() ?? Number.POSITIVE_INFINITY,
+				...beside.map(({ oldestVersion }) => oldestVersion),
 			),
 	);
 }

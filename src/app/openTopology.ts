@@ -6,7 +6,6 @@ import { AcknowledgedWrites } from "../storage/mysql/driver/acknowledgedWrites.t
 import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { answerAsks } from "../topology/asks.ts";
 import { openFileStore } from "../topology/file/fileStore.ts";
-import { parseHostUrl } from "../topology/hostUrl.ts";
 import { openLastGood } from "../topology/lastGood.ts";
 import { type MemberIdentity, Membership } from "../topology/members.ts";
 import { embeddedTopology, parseTopology } from "../topology/parseTopology.ts";
@@ -206,17 +205,4 @@ export async function readConfiguredTopology({
 		);
 	}
 	return parseTopology(place.name, found.text);
-}
-
-/** The SQLite folders of a topology. */
-export function dataFoldersOf({
-	shards,
-	lookups,
-}: Topology): ReadonlySet<string> {
-	return new Set(
-		[...shards, ...lookups].flatMap(({ primary }) => {
-			const url = parseHostUrl(primary);
-			return url?.scheme === "sqlite" ? [url.folder] : [];
-		}),
-	);
 }

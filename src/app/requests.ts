@@ -1,6 +1,7 @@
 import { userByKey } from "../domain/findUser.ts";
 import { IDENTITY } from "../domain/identity.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
+import { pageHooksOf, unrecordedFeed } from "../feed/openHomeFeeds.ts";
 import {
 	createReadCounter,
 	NO_READ_COUNTER,
@@ -23,7 +24,6 @@ import type { Jobs } from "../queue/jobs.ts";
 import type { Execute, Reuse } from "../server/graphql/operation.ts";
 import { andThen, type MaybePromise } from "../util/maybePromise.ts";
 import type { OwnModel } from "./model.ts";
-import { pageHooksOf, unrecordedFeed } from "./openHomeFeeds.ts";
 
 /** How requests of clients run, over HTTP or without. */
 export interface Requests {

@@ -1,6 +1,6 @@
 import type { Corkboard } from "../app/openCorkboard.ts";
-import { openFeedReader } from "../app/openHomeFeeds.ts";
 import { readConfig } from "../config/config.ts";
+import { openFeedReader } from "../feed/openHomeFeeds.ts";
 import type { FeedParts } from "../feed/parts.ts";
 import { type CommandContext, openForCommand } from "./commandContext.ts";
 

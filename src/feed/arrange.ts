@@ -1,5 +1,5 @@
 import type { Id } from "../id/ids.ts";
-import type { PoolEntry } from "./pools.ts";
+import type { PoolEntry } from "./pools/pools.ts";
 import { SCORE_UNIT } from "./scores.ts";
 import type { Source } from "./sources.ts";
 

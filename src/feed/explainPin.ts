@@ -12,7 +12,7 @@ import {
 import { LISTS_OF, mappingOf, type Producer } from "./newest.ts";
 import { rootOrigins } from "./origins.ts";
 import type { FeedParts } from "./parts.ts";
-import type { PoolEntry } from "./pools.ts";
+import type { PoolEntry } from "./pools/pools.ts";
 
 /**
  * Where a pin stands for one user:

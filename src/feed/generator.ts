@@ -13,7 +13,7 @@ import {
 	type Producer,
 } from "./newest.ts";
 import type { FeedParts } from "./parts.ts";
-import type { PoolEntry, PoolRow, Visit } from "./pools.ts";
+import type { PoolEntry, PoolRow, Visit } from "./pools/pools.ts";
 import { SOURCE_NAMES, type Source } from "./sources.ts";
 
 /**

@@ -18,7 +18,7 @@ import {
 import { mappingOf } from "./newest.ts";
 import { rootOrigins } from "./origins.ts";
 import type { FeedParts } from "./parts.ts";
-import type { PoolRow } from "./pools.ts";
+import type { PoolRow } from "./pools/pools.ts";
 import { settleInParts, trimFeed, trimPool } from "./settle.ts";
 
 /** How long a look at the feed waits for new pins; then it shows the feed as it is. Milliseconds. */

@@ -5,7 +5,7 @@ import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
 import type { CallOptions } from "../trace.ts";
 import { readRootOrigins } from "./origins.ts";
-import type { PoolEntry } from "./pools.ts";
+import type { PoolEntry } from "./pools/pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "./scores.ts";
 import type { Source } from "./sources.ts";
 

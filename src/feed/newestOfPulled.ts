@@ -2,7 +2,7 @@ import { View } from "../graph/read/view.ts";
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
 import { followedBy, type NewestOptions, newestOf } from "./newest.ts";
-import type { PoolEntry } from "./pools.ts";
+import type { PoolEntry } from "./pools/pools.ts";
 import type { PulledProducers } from "./pulledProducers.ts";
 import { HALF_LIFE_MS, SCORE_UNIT, scoreOf } from "./scores.ts";
 

@@ -1,7 +1,7 @@
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
 import type { NewestOptions } from "./newest.ts";
-import type { PoolEntry, Pools } from "./pools.ts";
+import type { PoolEntry, Pools } from "./pools/pools.ts";
 import type { BoundedRanker } from "./ranker.ts";
 
 /** What the home feed is made of, shared by all requests of a process. */

@@ -5,7 +5,7 @@ import type { Graph, Node, PageArguments } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import { mappingOf } from "./newest.ts";
 import { rootOrigins } from "./origins.ts";
-import type { PoolEntry } from "./pools.ts";
+import type { PoolEntry } from "./pools/pools.ts";
 import { scoreOf } from "./scores.ts";
 
 /** How far the walk goes: repins of the picture, pins of each board, and related pins that are kept. */

@@ -5,7 +5,7 @@ import { DECISIVE } from "../trace.ts";
 import { FEED_MAPPING } from "./generator.ts";
 import { mappingOf } from "./newest.ts";
 import type { FeedParts } from "./parts.ts";
-import type { PoolEntry } from "./pools.ts";
+import type { PoolEntry } from "./pools/pools.ts";
 import { SOURCE_NAMES, type Source } from "./sources.ts";
 
 /** Pins that a feed keeps; older ones are removed from its end. */

@@ -1,4 +1,5 @@
-import { openPoolsOf } from "../app/openPools.ts";
+import { openPoolsOf } from "../feed/pools/openPools.ts";
+import { openJobStoreOf } from "../queue/openJobStore.ts";
 import {
 	CREATE_TABLES,
 	hostProblems,
@@ -7,7 +8,6 @@ import {
 import { parseHostUrl, redactHostUrl } from "../topology/hostUrl.ts";
 import { shardsOf } from "../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../topology/types.ts";
-import { openJobStoreOf } from "../worker/jobStoreSource.ts";
 import { inspectTopology } from "./fleetStatus.ts";
 import {
 	type DatabaseKind,

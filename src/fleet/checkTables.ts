@@ -2,13 +2,14 @@ import { compareWithFleet, requireNoContradiction } from "../app/fleetModel.ts";
 import { readMadeTables } from "../app/lostTables.ts";
 import { loadOwnModel, modelFingerprint } from "../app/model.ts";
 import type { Corkboard } from "../app/openCorkboard.ts";
-import { openPoolsOf } from "../app/openPools.ts";
-import { openQueues, queuesOf } from "../app/openQueues.ts";
+import { openQueues } from "../app/openQueues.ts";
 import type { AccessMode } from "../app/openStore.ts";
 import { openTopologyStore } from "../app/openTopology.ts";
 import type { Config } from "../config/config.ts";
+import { openPoolsOf } from "../feed/pools/openPools.ts";
 import { lostTables } from "../ops/madeTables.ts";
 import { readMembers } from "../topology/members.ts";
+import { queuesOf } from "../topology/ranges.ts";
 
 /** What `init` would do. */
 export interface TableCheck {

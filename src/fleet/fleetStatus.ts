@@ -1,10 +1,6 @@
 import { readMadeTables } from "../app/lostTables.ts";
 import { loadOwnModel } from "../app/model.ts";
-import {
-	dataFoldersOf,
-	openTopology,
-	type TopologySource,
-} from "../app/openTopology.ts";
+import { openTopology, type TopologySource } from "../app/openTopology.ts";
 import type { Config } from "../config/config.ts";
 import { lostOf, type MadeTables } from "../ops/madeTables.ts";
 import {
@@ -21,7 +17,12 @@ import {
 	readLosses,
 } from "../topology/losses.ts";
 import { type Member, readMembers } from "../topology/members.ts";
-import { modShards, openShards, shardsOf } from "../topology/ranges.ts";
+import {
+	dataFoldersOf,
+	modShards,
+	openShards,
+	shardsOf,
+} from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import { type Deadline, deadlineIn, withDeadline } from "../util/deadline.ts";
 import {

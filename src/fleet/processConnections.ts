@@ -1,4 +1,4 @@
-import { MYSQL_POOL_LIMITS } from "../feed/mysql/mysqlPools.ts";
+import { MYSQL_POOL_LIMITS } from "../feed/pools/mysqlPools.ts";
 import { MYSQL_JOB_LIMITS } from "../queue/mysql/mysqlJobStore.ts";
 import { mostConnections } from "../storage/mysql/driver/host.ts";
 import { MYSQL_LIMITS } from "../storage/mysql/mysqlStorage.ts";

@@ -1,5 +1,6 @@
-import { openPoolsOf } from "../app/openPools.ts";
 import { CorkboardError } from "../errors.ts";
+import { openPoolsOf } from "../feed/pools/openPools.ts";
+import { openJobStoreOf } from "../queue/openJobStore.ts";
 import {
 	CREATE_TABLES,
 	type HostReport,
@@ -7,7 +8,6 @@ import {
 } from "../storage/hostReport.ts";
 import type { Topology } from "../topology/types.ts";
 import { type Deadline, withDeadline } from "../util/deadline.ts";
-import { openJobStoreOf } from "../worker/jobStoreSource.ts";
 import { databasesByHost } from "./map/databases.ts";
 
 /** What queues and pools lack, which the storage of the graph does not know. */

@@ -26,7 +26,7 @@ import type {
 	WalkOf,
 	WalkRow,
 } from "./storage.ts";
-import { TopologyVersion } from "./topologyVersion.ts";
+import { TopologyVersion, Versions } from "./topologyVersion.ts";
 
 /**
  * Storage whose topology can change while it is used: one storage for each
@@ -109,11 +109,9 @@ export async function createReloadableStorage(
 class TopologySwitcher implements ReloadableStorage {
 	readonly #open: Open;
 	readonly #limits: ReloadableStorageLimits;
-	readonly #onRetired: () => void;
-	readonly #retired = new Set<TopologyVersion>();
+	readonly #versions: Versions<TopologyVersion>;
 	/** Called once each, by a newer version or when the storage closes. */
 	readonly #waiting = new Set<() => void>();
-	#current: TopologyVersion;
 	#switching: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
@@ -123,10 +121,13 @@ class TopologySwitcher implements ReloadableStorage {
 		limits: ReloadableStorageLimits,
 		onRetired: () => void,
 	) {
-		this.#onRetired = onRetired;
 		this.#open = open;
 		this.#limits = limits;
-		this.#current = first;
+		this.#versions = new Versions(first, limits.drainMs, onRetired);
+	}
+
+	get #current(): TopologyVersion {
+		return this.#versions.current;
 	}
 
 	get topology(): Topology {
@@ -134,10 +135,7 @@ class TopologySwitcher implements ReloadableStorage {
 	}
 
 	get oldestVersion(): number {
-		return Math.min(
-			this.#current.topology.version,
-			...[...this.#retired].map(({ topology }) => topology.version),
-		);
+		return this.#versions.oldest;
 	}
 
 	get map(): StorageMap {
@@ -275,9 +273,7 @@ class TopologySwitcher implements ReloadableStorage {
 		this.#closed = true;
 		this.#wake();
 		await this.#switching;
-		await Promise.all(
-			[this.#current, ...this.#retired].map((version) => version.close()),
-		);
+		await this.#versions[Symbol.asyncDispose]();
 	}
 
 	async #switchTo(topology: Topology): Promise<void> {
@@ -295,12 +291,7 @@ class TopologySwitcher implements ReloadableStorage {
 			await next.close();
 			throw closedError();
 		}
-		this.#current = next;
-		this.#retired.add(old);
-		old.retire(this.#limits.drainMs, () => {
-			this.#retired.delete(old);
-			this.#onRetired();
-		});
+		this.#versions.replace(next);
 		this.#wake();
 	}
 

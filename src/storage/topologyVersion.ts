@@ -8,8 +8,111 @@ import type {
 	StorageMap,
 } from "./storage.ts";
 
-/** The storage of one version. A replaced one closes when its last call ends. */
-export class TopologyVersion {
+/** What goes over to newer versions with the storage of the graph: the databases of queues and of pools. */
+export interface TopologyFollower {
+	/** New calls go to the hosts of that version. */
+	switchTopology(topology: Topology): void;
+	/** The oldest version on which a call still runs. */
+	readonly oldestVersion: number;
+}
+
+/** What is open for one version of the topology. It closes after its last call. */
+export class Version<Opened extends AsyncDisposable> implements Disposable {
+	/** The version of the topology: the last, where several name the same hosts. */
+	number: number;
+	readonly opened: Opened;
+	#calls = 0;
+	#onIdle: (() => void) | null = null;
+	#closing: Promise<void> | null = null;
+
+	constructor(number: number, opened: Opened) {
+		this.number = number;
+		this.opened = opened;
+	}
+
+	/** A call begins. It says when it ends, by `end` or as the scope of a `using` ends. */
+	begin(): this {
+		this.#calls += 1;
+		return this;
+	}
+
+	end(): void {
+		this.#calls -= 1;
+		if (this.#calls === 0) this.#onIdle?.();
+	}
+
+	[Symbol.dispose](): void {
+		this.end();
+	}
+
+	/** Closes it after its last call, or after `drainMs`. No new call starts on it. */
+	retire(drainMs: number, done: () => void): void {
+		const close = () => {
+			clearTimeout(timer);
+			// A failure to close has no caller to report it to.
+			this.close().then(done, done);
+		};
+		const timer = setTimeout(close, drainMs);
+		if (this.#calls === 0) close();
+		else this.#onIdle = close;
+	}
+
+	close(): Promise<void> {
+		this.#closing ??= Promise.resolve(this.opened[Symbol.asyncDispose]());
+		return this.#closing;
+	}
+}
+
+/** One version after another. A call ends on the one that it began with. */
+export class Versions<One extends Version<AsyncDisposable>>
+	implements AsyncDisposable
+{
+	readonly #drainMs: number;
+	readonly #onRetired: () => void;
+	readonly #retired = new Set<One>();
+	#current: One;
+
+	constructor(
+		first: One,
+		/** How long the last calls of a replaced version may run before it closes. Milliseconds. */
+		drainMs: number,
+		/** Called when `oldest` may have risen. */
+		onRetired: () => void = () => {},
+	) {
+		this.#current = first;
+		this.#drainMs = drainMs;
+		this.#onRetired = onRetired;
+	}
+
+	/** New calls start on it. */
+	get current(): One {
+		return this.#current;
+	}
+
+	/** The oldest version of the topology on which a call still runs, or whose connections are still open. */
+	get oldest(): number {
+		const all = [this.#current, ...this.#retired];
+		return Math.min(...all.map(({ number }) => number));
+	}
+
+	replace(next: One): void {
+		const old = this.#current;
+		this.#current = next;
+		this.#retired.add(old);
+		old.retire(this.#drainMs, () => {
+			this.#retired.delete(old);
+			this.#onRetired();
+		});
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		const all = [this.#current, ...this.#retired];
+		await Promise.all(all.map((version) => version.close()));
+	}
+}
+
+/** The storage of the graph in one version. */
+export class TopologyVersion extends Version<OpenedStorage> {
 	readonly topology: Topology;
 	readonly storage: Storage;
 	readonly map: StorageMap;
@@ -18,9 +121,6 @@ export class TopologyVersion {
 	readonly #open: OpenShards | null;
 	/** Hosts that refuse writes, and since when: a time of `performance.now()`. */
 	readonly #refusing = new Map<string, number>();
-	#calls = 0;
-	#onIdle: (() => void) | null = null;
-	#closing: Promise<void> | null = null;
 
 	constructor(
 		topology: Topology,
@@ -29,6 +129,7 @@ export class TopologyVersion {
 		/** Open in the version before; null: this is the first. */
 		before: ReadonlySet<number> | null,
 	) {
+		super(topology.version, storage);
 		this.topology = topology;
 		this.storage = storage;
 		const { admin } = storage;
@@ -93,32 +194,13 @@ export class TopologyVersion {
 		}
 	}
 
-	/** Closes it after its last call, or after `drainMs`. No new call starts on it. */
-	retire(drainMs: number, done: () => void): void {
+	override retire(drainMs: number, done: () => void): void {
 		this.#open?.[Symbol.dispose]();
-		const close = () => {
-			clearTimeout(timer);
-			// A failure to close has no caller to report it to.
-			this.close().then(done, done);
-		};
-		const timer = setTimeout(close, drainMs);
-		if (this.#calls === 0) close();
-		else this.#onIdle = close;
+		super.retire(drainMs, done);
 	}
 
-	close(): Promise<void> {
+	override close(): Promise<void> {
 		this.#open?.[Symbol.dispose]();
-		this.#closing ??= Promise.resolve(this.storage[Symbol.asyncDispose]());
-		return this.#closing;
-	}
-
-	/** A call begins. It says when it ends. */
-	begin(): void {
-		this.#calls += 1;
-	}
-
-	end(): void {
-		this.#calls -= 1;
-		if (this.#calls === 0) this.#onIdle?.();
+		return super.close();
 	}
 }

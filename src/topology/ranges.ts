@@ -1,6 +1,6 @@
 import { MAX_SHARD } from "../id/ids.ts";
-import { redactHostUrl } from "./hostUrl.ts";
-import type { HostRange, ShardRange, Topology } from "./types.ts";
+import { parseHostUrl, redactHostUrl } from "./hostUrl.ts";
+import type { HostRange, QueueRange, ShardRange, Topology } from "./types.ts";
 
 /** The range of a shard; null for a shard that no range covers. */
 export function rangeOf(topology: Topology, shard: number): ShardRange | null {
@@ -86,6 +86,36 @@ export function shardsOf(ranges: readonly HostRange[]): readonly number[] {
 	return ranges.flatMap(({ range: [first, last] }) =>
 		Array.from({ length: last - first + 1 }, (_, index) => first + index),
 	);
+}
+
+/** The SQLite folders of a topology. */
+export function dataFoldersOf({
+	shards,
+	lookups,
+}: Topology): ReadonlySet<string> {
+	return new Set(
+		[...shards, ...lookups].flatMap(({ primary }) => {
+			const url = parseHostUrl(primary);
+			return url?.scheme === "sqlite" ? [url.folder] : [];
+		}),
+	);
+}
+
+/** A folder with a topology of its own has one shard of the queue beside the graph's. */
+export function queuesOf(topology: Topology): readonly QueueRange[] {
+	return topology.queues ?? besideGraph(topology);
+}
+
+/** The same for the pools of home feeds. */
+export function poolsOf(topology: Topology): readonly HostRange[] {
+	return topology.pools ?? besideGraph(topology);
+}
+
+function besideGraph(topology: Topology): readonly HostRange[] {
+	const [folder] = dataFoldersOf(topology);
+	return folder === undefined
+		? []
+		: [{ range: [0, 0], primary: `sqlite:${folder}` }];
 }
 
 /** `0-255,512` as numbers, lowest first and each once; null where it is something else. */

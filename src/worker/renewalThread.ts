@@ -1,10 +1,9 @@
 import { writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { type Held, MAX_JOBS } from "../queue/jobStore.ts";
-import { reloadableJobStore } from "../queue/reloadableJobStore.ts";
+import { openJobStoreOf } from "../queue/openJobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { HeldJobs, type RenewalBatch } from "./heldJobs.ts";
-import { jobStoreOpener } from "./jobStoreSource.ts";
 import type {
 	RenewalCommand,
 	RenewalReport,
@@ -28,8 +27,7 @@ let isBlocked = false;
 let hasProblem = false;
 let endAt = Number.POSITIVE_INFINITY;
 let timer: NodeJS.Timeout | undefined;
-const open = jobStoreOpener();
-const store = reloadableJobStore(open(source));
+const store = openJobStoreOf(source);
 
 report({ kind: "ready" });
 port.on("message", (command: RenewalCommand) => void obey(command));
@@ -43,7 +41,7 @@ async function obey(command: RenewalCommand): Promise<void> {
 		return;
 	}
 	if (command.kind === "endBy") endAt = command.at;
-	if (command.kind === "source") store.switchTo(open(command.source));
+	if (command.kind === "source") store.switchTo(command.source);
 	if (command.kind === "stop") {
 		clearTimeout(timer);
 		port.close();

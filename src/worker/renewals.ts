@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker as Thread } from "node:worker_threads";
 import type { Held, Place } from "../queue/jobStore.ts";
+import type { JobStoreSource } from "../queue/openedJobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { WORKER_CHANNELS } from "./diagnostics.ts";
 import { type HeldClaims, HeldJobs } from "./heldJobs.ts";
-import type { JobStoreSource } from "./jobStoreSource.ts";
 
 /** Ended jobs are reported to the thread after so long, or so many at once. */
 const DROP_MS = 20;

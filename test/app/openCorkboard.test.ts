@@ -5,19 +5,24 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "graphql";
+import { createConnection } from "mysql2/promise";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
-import { createQueues } from "../../src/app/openJobs.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
+import { JOB_QUEUES } from "../../src/domain/jobKinds.ts";
 import type { CorkboardError } from "../../src/errors.ts";
+import { packId } from "../../src/id/ids.ts";
 import { recount } from "../../src/ops/jobs/recount.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";
+import { createQueues } from "../../src/queue/openJobs.ts";
 import { createCostMeter } from "../../src/server/limits/costMeter.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import {
 	TOPOLOGY_CHANNELS,
 	type TopologyEvent,
 } from "../../src/topology/diagnostics.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
+import { readMembers } from "../../src/topology/members.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import { isCollected } from "../helpers/isCollected.ts";
 import { theModel } from "../helpers/model.ts";
@@ -158,7 +163,7 @@ describe("the queues of a topology", () => {
 		await until("the other host to answer", async () => {
 			try {
 				await queues.store.createTables();
-				await createQueues(queues.store);
+				await createQueues(queues.store, JOB_QUEUES);
 				await queues.settings.refresh();
 				({ id } = await queues.jobs.enqueue(recount, { shard: 0 }));
 				return true;
@@ -177,12 +182,69 @@ describe("the queues of a topology", () => {
 	});
 });
 
+describe("the barrier that an edit of the topology waits for", () => {
+	for (const what of ["an enqueue", "a call on the pools"]) {
+		test(`is held by ${what} that stands still on the version before`, async () => {
+			await using world = await topologyTest();
+			const { primary } = world.topology(1).shards[0] as { primary: string };
+			const topology = (version: number, url: string) => ({
+				...world.topology(version),
+				queues: [{ range: [0, 0], primary: url }],
+				pools: [{ range: [0, 0], primary: url }],
+			});
+			world.write(topology(1, primary));
+			await using corkboard = await world.open();
+			const { queues, feed } = corkboard;
+			assert.ok(queues !== null && feed !== null);
+			const { pools } = feed.parts;
+			await pools.createTables();
+			await queues.store.createTables();
+			await createQueues(queues.store, JOB_QUEUES);
+			await queues.settings.refresh();
+			const user = packId({ shard: 0, type: 3, local: 2 ** 30 + 1 });
+			await pools.noteVisit(user, { visitedAt: 1 });
+
+			const other = await createConnection(primary);
+			await other.query("BEGIN");
+			await other.query("SELECT * FROM queue00000.queues FOR UPDATE");
+			await other.query("SELECT * FROM pool00000.visits FOR UPDATE");
+			const held =
+				what === "an enqueue"
+					? queues.jobs.enqueue(recount, { shard: 0 }, { key: "one" })
+					: pools.noteVisit(user, { visitedAt: 2 });
+			// Whether it is still written is for the guard to say.
+			const ended = held.catch(() => {});
+			await until("the call to wait", async () => {
+				const [rows] = await other.query("SHOW FULL PROCESSLIST");
+				const running = JSON.stringify(rows);
+				return /`queues` WHERE name = .* FOR UPDATE|`visits` \(/.test(running);
+			});
+			await using store = openFileStore(world.path);
+			const oldest = async () => {
+				const [member] = await readMembers(store);
+				return member?.version === 2 ? member.oldest : null;
+			};
+			world.write(topology(2, primary.replace("127.0.0.1", "localhost")));
+			await until(
+				"version 2 to be served",
+				async () => (await oldest()) !== null,
+			);
+			assert.equal(await oldest(), 1);
+			other.destroy();
+			await ended;
+			await until("the call to end", async () => (await oldest()) === 2);
+		});
+	}
+});
+
 interface TopologyTest extends AsyncDisposable {
 	readonly config: Config;
 	readonly path: string;
 	/** `loaded 1` and so on, in order. */
 	readonly events: readonly string[];
-	topology(version: number): object;
+	topology(version: number): Pick<Topology, "version"> & {
+		readonly shards: readonly object[];
+	};
 	write(content: object | string): void;
 	open(): Promise<Corkboard>;
 }

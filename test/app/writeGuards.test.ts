@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { openJobs } from "../../src/app/openJobs.ts";
-import { openPools } from "../../src/app/openPools.ts";
 import { CorkboardError } from "../../src/errors.ts";
+import { openPools } from "../../src/feed/pools/openPools.ts";
 import { packId } from "../../src/id/ids.ts";
 import { hourOf } from "../../src/queue/bucket.ts";
 import { newLocalId } from "../../src/queue/jobId.ts";
+import { openJobs } from "../../src/queue/openJobs.ts";
 import { createQueue } from "../../src/queue/queueAdmin.ts";
 import { topologyOn } from "../helpers/storageModel.ts";
 import { startMysql } from "../services/mysql.ts";
@@ -35,20 +35,15 @@ describe("queues and pools of home feeds", () => {
 			},
 		};
 		const queues = await openJobs(
-			{ topology, redis: null, access: "readWrite", writeGuard },
+			{ topology, redis: null, queues: [], writeGuard },
 			resources,
 		);
-		const pools = await openPools(
-			topology,
-			{ isOn: true },
-			"readWrite",
-			writeGuard,
-		);
+		const pools = await openPools(topology, true, { writeGuard });
 		assert.ok(queues && pools);
 		resources.use(pools);
 		await queues.store.createTables();
 		await createQueue(queues.store, "guarded");
-		await pools.current.createTables();
+		await pools.createTables();
 
 		const place = { queue: "guarded", shard: 0 };
 		const now = Date.now() * 1_000;
@@ -62,7 +57,7 @@ describe("queues and pools of home feeds", () => {
 				},
 			]);
 		const user = packId({ shard: 0, type: 3, local: 2 ** 30 + 1 });
-		const visit = () => pools.current.noteVisit(user, { visitedAt: 2 });
+		const visit = () => pools.noteVisit(user, { visitedAt: 2 });
 		await enqueue();
 		reason = "Version 2 of the topology names no such primary.";
 		const refused = (thrown: unknown) =>

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { openMysqlPools, poolHosts } from "../../src/feed/mysql/mysqlPools.ts";
-import { openSqlitePools } from "../../src/feed/sqlite/sqlitePools.ts";
+import { openMysqlPools } from "../../src/feed/pools/mysqlPools.ts";
+import { openSqlitePools } from "../../src/feed/pools/sqlitePools.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
+import { topologyOn } from "../helpers/storageModel.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { startMariadb } from "../services/mariadb.ts";
 import { startMysql } from "../services/mysql.ts";
@@ -68,26 +69,27 @@ test("a shard that lost a table fails alone: pushes to the others of its host ar
 	assert.deepEqual([rows, failed], [1, []]);
 });
 
-test("pools of two versions share their hosts: the second opens no connection, and outlives the first", async () => {
+test("pools go over to a newer topology on the same connections", async () => {
 	const server = servers[0];
-	const hosts = poolHosts({
-		...limits,
-		connections: 2,
-		maxWaiting: 100,
-		silenceMs: 60_000,
+	const topology = (version: number, replica: string) => ({
+		...topologyOn(server.url),
+		version,
+		pools: [{ range: [0, 0] as const, primary: server.url, replica }],
 	});
-	const range = { range: [0, 0] as const, primary: server.url };
-	const former = openMysqlPools({ pools: [range], hosts });
-	await former.missingTables();
+	await using pools = openMysqlPools({
+		pools: topology(1, "mysql://a").pools,
+		version: 1,
+		limits,
+	});
+	await pools.missingTables();
 	const connections = async () => {
 		const [row] = await ask(server, "SHOW GLOBAL STATUS LIKE 'Connections'");
 		return Number(row?.Value);
 	};
 	const before = await connections();
-	await using newer = openMysqlPools({ pools: [range], hosts });
-	await newer.missingTables();
-	await former[Symbol.asyncDispose]();
-	await newer.missingTables();
+	pools.switchTopology(topology(2, "mysql://b"));
+	await pools.missingTables();
+	assert.equal(pools.oldestVersion, 2);
 	// The second look is one itself.
 	assert.equal((await connections()) - before, 1);
 });

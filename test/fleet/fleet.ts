@@ -1,10 +1,10 @@
-import { createJobQueue } from "../../src/app/jobQueue.ts";
 import { openStore } from "../../src/app/openStore.ts";
 import { fixedTopology } from "../../src/app/openTopology.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { View } from "../../src/graph/read/view.ts";
+import { createJobQueue } from "../../src/graph/store/createJobQueue.ts";
 import type { Head } from "../../src/graph/store/head.ts";
 import type { JobQueue } from "../../src/graph/store/jobQueue.ts";
 import type { Store } from "../../src/graph/store/store.ts";
@@ -15,6 +15,7 @@ import type { Mapping } from "../../src/model/types.ts";
 import { LocalHints } from "../../src/queue/hints.ts";
 import type { JobStore } from "../../src/queue/jobStore.ts";
 import { Jobs } from "../../src/queue/jobs.ts";
+import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
 import {
 	type MysqlLimits,
 	openMysqlStorage,
@@ -22,7 +23,6 @@ import {
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import type { JsonObject } from "../../src/util/json.ts";
-import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
 import { theModel } from "../helpers/model.ts";
 import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import type { Server } from "../services/server.ts";

@@ -3,7 +3,7 @@ import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { FEED_MAPPING } from "../../src/feed/generator.ts";
 import { type HomeFeedOptions, HomeFeeds } from "../../src/feed/homeFeeds.ts";
-import type { Pools } from "../../src/feed/pools.ts";
+import type { Pools } from "../../src/feed/pools/pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "../../src/feed/scores.ts";
 import type { Source } from "../../src/feed/sources.ts";
 import { View } from "../../src/graph/read/view.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
 import { claimJobs } from "../../src/queue/claimJobs.ts";
 import { LiveSettings } from "../../src/queue/liveSettings.ts";
-import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
+import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
 
 /** A process that claims whatever it gets of a queue, and finishes nothing: `node claimer.ts QUEUE RANGES`. */
 const [queue = "", ranges = "[]"] = process.argv.slice(2);

@@ -8,12 +8,12 @@ import { claimJobs } from "../../src/queue/claimJobs.ts";
 import { newLocalId } from "../../src/queue/jobId.ts";
 import type { JobStore } from "../../src/queue/jobStore.ts";
 import { LiveSettings } from "../../src/queue/liveSettings.ts";
+import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
 import { changeSettings, createQueue } from "../../src/queue/queueAdmin.ts";
 import { countJobs } from "../../src/queue/queueStats.ts";
 import { scanAll } from "../../src/queue/scanJobs.ts";
 import { lockFolder } from "../../src/storage/sqlite/driver/folderLock.ts";
 import type { QueueRange } from "../../src/topology/types.ts";
-import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
 import {
 	type Environment,
 	runProgram,

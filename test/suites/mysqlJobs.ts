@@ -9,10 +9,7 @@ import type {
 	Place,
 } from "../../src/queue/jobStore.ts";
 import type { JobRow } from "../../src/queue/jobTransitions.ts";
-import {
-	jobHosts,
-	openMysqlJobStore,
-} from "../../src/queue/mysql/mysqlJobStore.ts";
+import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
 import {
 	beginJobs,
 	claimable,
@@ -97,21 +94,16 @@ export function mysqlJobsSuite(name: string, server: Server): void {
 			});
 		}
 
-		test("stores of two versions share their hosts: the second opens no connection, and outlives the first", async () => {
-			const hosts = jobHosts({
-				connections: 2,
-				maxWaiting: 100,
-				connectMs: 60_000,
-				readMs: 60_000,
-				silenceMs: 60_000,
+		test("a store goes over to a newer topology on the same connections", async () => {
+			const source = (version: number, drain: boolean) => ({
+				queues: [{ range: [0, 0] as const, primary: server.url, drain }],
+				version,
 			});
-			const version = (drain: boolean) =>
-				openMysqlJobStore({
-					queues: [{ range: [0, 0], primary: server.url, drain }],
-					hosts,
-				});
-			const former = version(false);
-			await former.queues(0);
+			await using store = openMysqlJobStore({
+				...source(1, false),
+				limits: { connections: 2, connectMs: 60_000, readMs: 60_000 },
+			});
+			await store.queues(0);
 			const connections = async () => {
 				const [row] = await ask(
 					server,
@@ -120,10 +112,9 @@ export function mysqlJobsSuite(name: string, server: Server): void {
 				return Number(row?.Value);
 			};
 			const before = await connections();
-			await using newer = version(true);
-			await newer.queues(0);
-			await former[Symbol.asyncDispose]();
-			await newer.queues(0);
+			store.switchTo(source(2, true));
+			await store.queues(0);
+			assert.deepEqual([store.openShards, store.oldestVersion], [[], 2]);
 			// The second look is one itself.
 			assert.equal((await connections()) - before, 1);
 		});

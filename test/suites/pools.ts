@@ -5,7 +5,7 @@ import {
 	type PoolEntry,
 	type Pools,
 	type Visit,
-} from "../../src/feed/pools.ts";
+} from "../../src/feed/pools/pools.ts";
 import { SCORE_LIMIT } from "../../src/feed/scores.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { openJobs } from "../../src/app/openJobs.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { openJobs } from "../../src/queue/openJobs.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import type { WorkerLimits } from "../../src/worker/limits.ts";
 import { Worker } from "../../src/worker/worker.ts";
@@ -22,7 +22,7 @@ const jobs = await openJobs(
 	{
 		topology: options.topology,
 		redis: options.redis === null ? null : new RedisConnections(options.redis),
-		access: "readWrite",
+		queues: [],
 	},
 	opened,
 );

@@ -5,14 +5,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openJobs } from "../../src/app/openJobs.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { openRedisHints } from "../../src/cache/redisHints.ts";
 import { LocalHints } from "../../src/queue/hints.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";
 import { Jobs } from "../../src/queue/jobs.ts";
+import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
+import { openJobs } from "../../src/queue/openJobs.ts";
 import { checkTopology } from "../../src/topology/check.ts";
-import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
 import type { WorkerLimits } from "../../src/worker/limits.ts";
 import { trial as slow } from "../attack/queue/trialJobs.ts";
 import { startProgram } from "../helpers/program.ts";
@@ -84,7 +84,7 @@ async function openProducer(redisUrl: string | null = null) {
 		{
 			topology,
 			redis: redisUrl === null ? null : new RedisConnections(redisUrl),
-			access: "readWrite",
+			queues: [],
 		},
 		own,
 	);

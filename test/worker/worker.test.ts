@@ -7,12 +7,12 @@ import { LocalHints } from "../../src/queue/hints.ts";
 import { GiveUp, job, Later } from "../../src/queue/job.ts";
 import { newLocalId, parseJobId } from "../../src/queue/jobId.ts";
 import type { Held } from "../../src/queue/jobStore.ts";
+import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
 import { monotonicMs } from "../../src/util/monotonic.ts";
 import {
 	WORKER_CHANNELS,
 	type WorkerProblem,
 } from "../../src/worker/diagnostics.ts";
-import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
 import { Renewals } from "../../src/worker/renewals.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";

@@ -4,7 +4,7 @@ import { parseJobId } from "../../src/queue/jobId.ts";
 import type { Job, JobState, JobStore } from "../../src/queue/jobStore.ts";
 import { Jobs } from "../../src/queue/jobs.ts";
 import { LiveSettings } from "../../src/queue/liveSettings.ts";
-import { openJobStoreOf } from "../../src/worker/jobStoreSource.ts";
+import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
 import type { WorkerLimits } from "../../src/worker/limits.ts";
 import { Worker } from "../../src/worker/worker.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { openJobs } from "../../../src/app/openJobs.ts";
 import { RedisConnections } from "../../../src/cache/redisConnections.ts";
 import { type Job, job } from "../../../src/queue/job.ts";
 import { openMysqlJobStore } from "../../../src/queue/mysql/mysqlJobStore.ts";
+import { openJobs } from "../../../src/queue/openJobs.ts";
 import { createQueue, findQueue } from "../../../src/queue/queueAdmin.ts";
 import { rotate } from "../../../src/queue/rotation.ts";
 import type { Topology } from "../../../src/topology/types.ts";
@@ -52,7 +52,7 @@ async function open(target: QueueTarget, opened: AsyncDisposableStack) {
 	const redis =
 		target.redis === null ? null : new RedisConnections(target.redis);
 	const jobs = await openJobs(
-		{ topology: topologyOf(target), redis, access: "readWrite" },
+		{ topology: topologyOf(target), redis, queues: [] },
 		opened,
 	);
 	if (jobs === null) throw new Error("The topology has no queues.");

@@ -11,7 +11,7 @@ import {
 	type LeftOutReason,
 } from "../../feed/generator.ts";
 import type { FeedParts } from "../../feed/parts.ts";
-import type { PoolEntry } from "../../feed/pools.ts";
+import type { PoolEntry } from "../../feed/pools/pools.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { plural } from "../../util/format.ts";
 import { columns } from "../arguments.ts";

@@ -1,7 +1,7 @@
 import { findUser } from "../../domain/findUser.ts";
 import { ACTIVE_MS } from "../../feed/generator.ts";
 import { enqueueUserWork } from "../../feed/jobs/feedUser.ts";
-import type { Pools } from "../../feed/pools.ts";
+import type { Pools } from "../../feed/pools/pools.ts";
 import type { Id } from "../../id/ids.ts";
 import { LocalHints } from "../../queue/hints.ts";
 import { Jobs } from "../../queue/jobs.ts";

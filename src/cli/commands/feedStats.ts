@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import type { PoolShardStats } from "../../feed/pools.ts";
+import type { PoolShardStats } from "../../feed/pools/pools.ts";
 import { formatNumber } from "../../util/format.ts";
 import { command, JSON_FLAG } from "../command.ts";
 import { openFeedForCommand } from "../feedCommand.ts";

@@ -1,19 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { loadOwnModel } from "../../app/model.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
-import { poolsOf } from "../../app/openPools.ts";
 import type { AccessMode } from "../../app/openStore.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { type Config, readConfig, SECRET_BYTES } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { FEED_MAPPING } from "../../feed/generator.ts";
-import { poolDatabase } from "../../feed/mysql/ddl.ts";
-import { poolShardOf } from "../../feed/portChecks.ts";
+import { poolShardOf } from "../../feed/pools/pools.ts";
 import { isActive } from "../../graph/read/visibilityPolicy.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { parseJobId } from "../../queue/jobId.ts";
 import { databaseOfShard, FEED_SHARDS } from "../../storage/feedShards.ts";
-import { hostInRanges, hostOf } from "../../topology/ranges.ts";
+import { databaseOf } from "../../storage/mysql/ddl.ts";
+import { hostInRanges, hostOf, poolsOf } from "../../topology/ranges.ts";
 import type { Topology } from "../../topology/types.ts";
 import { columns } from "../arguments.ts";
 import { argument, command, JSON_FLAG, type Result } from "../command.ts";
@@ -125,7 +124,10 @@ function placesOfFeed(user: Id, topology: Topology): PlacesOfFeed {
 			databaseOfShard(shard + FEED_SHARDS),
 			hostInRanges(topology.feeds ?? [], shard),
 		),
-		pool: placeOn(poolDatabase(poolShard), hostInRanges(pools, poolShard)),
+		pool: placeOn(
+			databaseOf("pool", poolShard),
+			hostInRanges(pools, poolShard),
+		),
 	};
 }
 

@@ -2,17 +2,18 @@ import { named, publishModel } from "../../app/fleetModel.ts";
 import { recreateLostTables } from "../../app/lostTables.ts";
 import { lockProblems } from "../../app/model.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
-import { createQueues } from "../../app/openJobs.ts";
-import { openPoolsOf } from "../../app/openPools.ts";
 import { openTopologyStore } from "../../app/openTopology.ts";
 import { type Config, readConfig } from "../../config/config.ts";
+import { JOB_QUEUES } from "../../domain/jobKinds.ts";
 import { CorkboardError } from "../../errors.ts";
+import { openPoolsOf } from "../../feed/pools/openPools.ts";
 import { checkTables } from "../../fleet/checkTables.ts";
 import {
 	createTables,
 	lostSentence,
 	recordInStore,
 } from "../../ops/madeTables.ts";
+import { createQueues } from "../../queue/openJobs.ts";
 import { NAMED_TABLES } from "../../storage/hostReport.ts";
 import { plural } from "../../util/format.ts";
 import { command, flag, JSON_FLAG, type Result } from "../command.ts";
@@ -173,6 +174,6 @@ async function createQueueTables({
 	if (queues === null) return 0;
 	const { store } = queues;
 	await store.createTables();
-	await createQueues(store);
+	await createQueues(store, JOB_QUEUES);
 	return store.shards.length;
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { openAdmin, openAdminOfWorkers } from "../../app/openAdmin.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
-import { dataFoldersOf, openTopology } from "../../app/openTopology.ts";
+import { openTopology } from "../../app/openTopology.ts";
 import { prepareDemo } from "../../app/prepareDemo.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../config/config.ts";
@@ -18,6 +18,7 @@ import {
 	reportSmallSettings,
 } from "../../server/reportMissingTables.ts";
 import { logSlowRequests } from "../../server/requests/slowRequests.ts";
+import { dataFoldersOf } from "../../topology/ranges.ts";
 import { openConfiguredTraces } from "../../traces/openConfiguredTraces.ts";
 import { banner } from "../banner.ts";
 import { command, flag, option, type Result } from "../command.ts";

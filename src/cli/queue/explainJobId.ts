@@ -1,10 +1,9 @@
-import { queuesOf } from "../../app/openQueues.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { HOUR_US } from "../../queue/bucket.ts";
 import { createdAtOf, formatJobId, type JobId } from "../../queue/jobId.ts";
-import { hostInRanges } from "../../topology/ranges.ts";
+import { hostInRanges, queuesOf } from "../../topology/ranges.ts";
 import { columns } from "../arguments.ts";
 import type { Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";

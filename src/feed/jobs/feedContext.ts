@@ -1,7 +1,7 @@
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import { type Job, Later } from "../../queue/job.ts";
-import type { Pools } from "../pools.ts";
+import type { Pools } from "../pools/pools.ts";
 import type { PulledProducers } from "../pulledProducers.ts";
 import type { BoundedRanker } from "../ranker.ts";
 

@@ -9,7 +9,7 @@ import { FEED_CHANNELS } from "../diagnostics.ts";
 import { ACTIVE_MS } from "../generator.ts";
 import { JOB_ATTEMPTS, PIN_QUEUE, pinBody } from "../jobBodies.ts";
 import { rootOrigins } from "../origins.ts";
-import { MAX_RECEIVERS } from "../pools.ts";
+import { MAX_RECEIVERS } from "../pools/pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "../scores.ts";
 import { type FeedJobContext, type FeedWork, feedOf } from "./feedContext.ts";
 

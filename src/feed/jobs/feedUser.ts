@@ -22,7 +22,7 @@ import {
 	newestOf,
 	type Producer,
 } from "../newest.ts";
-import { MAX_ENTRIES, type PoolEntry, type PoolRow } from "../pools.ts";
+import { MAX_ENTRIES, type PoolEntry, type PoolRow } from "../pools/pools.ts";
 import { relatedTo } from "../related.ts";
 import { type FeedJobContext, type FeedWork, feedOf } from "./feedContext.ts";
 

@@ -2,7 +2,7 @@ import type { Store } from "../../graph/store/store.ts";
 import { typeNameOf } from "../../graph/store/store.ts";
 import { isGone } from "../../graph/write/archive.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Pools } from "../pools.ts";
+import type { Pools } from "../pools/pools.ts";
 
 /** Deletes the pool and the visits of a user who is gone; does nothing for another object, or for an account that was opened again. */
 export async function forgetUser(

@@ -1,17 +1,12 @@
 import { MADE_HOURS } from "../bucket.ts";
 
 /*
- * A queue has two tables on each shard. Names of queues are checked by the port,
- * and those of databases are made of numbers.
+ * A queue has two tables on each shard. Names of queues are checked by the port.
  *
  * What changes while a job lives has a fixed width: with a text in its place,
  * InnoDB wrote the whole row again for each claim (2,400 instead of 286 bytes of redo
  * for a job of 2 KB, measured). `status` grows only where a job fails.
  */
-
-export function queueDatabase(shard: number): string {
-	return `queue${String(shard).padStart(5, "0")}`;
-}
 
 export function jobsTable(database: string, queue: string): string {
 	return `\`${database}\`.\`jobs_${queue}\``;

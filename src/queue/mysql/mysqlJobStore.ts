@@ -1,12 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
+import { Databases, toShardError } from "../../storage/mysql/databases.ts";
 import type { HostWriteGuard } from "../../storage/mysql/driver/commitProtocol.ts";
-import type { HostLimits } from "../../storage/mysql/driver/host.ts";
-import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
-import {
-	type HostLease,
-	SharedHosts,
-} from "../../storage/mysql/sharedHosts.ts";
-import { StorageFailure } from "../../storage/storageFailure.ts";
+import type { Host, HostLimits } from "../../storage/mysql/driver/host.ts";
+import { SharedHosts } from "../../storage/mysql/sharedHosts.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { QueueRange } from "../../topology/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
@@ -24,7 +20,6 @@ import type {
 	JobChange,
 	JobKey,
 	JobScan,
-	JobStore,
 	NewJob,
 	Place,
 	QueueRow,
@@ -32,6 +27,7 @@ import type {
 	Turn,
 	Turned,
 } from "../jobStore.ts";
+import type { JobStoreSource, OpenedJobStore } from "../openedJobStore.ts";
 import {
 	checkAcks,
 	checkClaim,
@@ -46,14 +42,7 @@ import {
 	checkScan,
 	unknownQueueShard,
 } from "../portChecks.ts";
-import type {
-	GivenBack,
-	Keep,
-	Made,
-	RotationStore,
-	Round,
-	Span,
-} from "../rotationStore.ts";
+import type { GivenBack, Keep, Made, Round, Span } from "../rotationStore.ts";
 import {
 	createJobs,
 	createKeys,
@@ -64,8 +53,13 @@ import {
 	queuesTable,
 } from "./ddl.ts";
 import { enqueueJobs } from "./enqueue.ts";
-import { orError, type QueueCall, queueCall } from "./queueCall.ts";
-import { mapQueueShards, type QueueShard } from "./queueShards.ts";
+import { HostClock } from "./hostClock.ts";
+import {
+	type QueueCall,
+	type QueueShard,
+	queueCall,
+	toQueueError,
+} from "./queueCall.ts";
 import {
 	countQueue,
 	dueJobs,
@@ -104,65 +98,91 @@ export const MYSQL_JOB_LIMITS: MysqlJobLimits = {
 	leanBinlog: true,
 };
 
-/** Of one statement that creates or drops a table. Milliseconds. */
-const DDL_MS = 60_000;
-
-export interface MysqlJobOptions {
-	readonly queues: readonly QueueRange[];
+export interface MysqlJobOptions extends JobStoreSource {
 	readonly limits?: Partial<MysqlJobLimits>;
 	/** For URLs that name variables (default: that of the process). */
 	readonly environment?: Environment;
-	/** Those of `jobHosts`, shared with the stores of other versions of the topology; the limits are theirs then. Default: hosts of its own. */
-	readonly hosts?: SharedHosts;
-}
-
-/**
- * Hosts for the job stores of a process. Their connections are the queues' own,
- * also where the graph is on the same server: neither takes those of the other.
- */
-export function jobHosts(
-	limits: HostLimits = MYSQL_JOB_LIMITS,
-	environment: Environment = process.env,
-	guard: HostWriteGuard | null = null,
-): SharedHosts {
-	return new SharedHosts(limits, false, environment, guard);
+	/** Asked before each write to a host. */
+	readonly writeGuard?: HostWriteGuard | null;
+	/** Called when `oldestVersion` may have risen. */
+	readonly onRetired?: (() => void) | undefined;
 }
 
 /**
  * Jobs in MySQL 8.0.19 and MariaDB 10.11, or later: each queue shard is a
  * database `queue00000` on the host its range names, with two tables for each
- * queue. Nothing is opened before it is needed.
+ * queue. Nothing is opened before it is needed. Its connections are the queues'
+ * own, also where the graph is on the same server: neither takes those of the other.
  */
-export function openMysqlJobStore(
-	options: MysqlJobOptions,
-): JobStore & RotationStore {
+export function openMysqlJobStore(options: MysqlJobOptions): OpenedJobStore {
 	return new MysqlJobStore(options);
 }
 
-class MysqlJobStore implements JobStore, RotationStore {
-	readonly shards: readonly number[];
-	readonly openShards: readonly number[];
-	readonly #shards: ReadonlyMap<number, QueueShard>;
-	readonly #hosts: HostLease;
+/** A host's clock is measured once, for all versions of a topology that have the host. */
+const CLOCKS = new WeakMap<Host, HostClock>();
+
+class MysqlJobStore implements OpenedJobStore {
+	readonly #databases: Databases<QueueShard, QueueRange>;
 	readonly #limits: MysqlJobLimits;
 
-	constructor({ queues, limits, environment, hosts }: MysqlJobOptions) {
+	constructor({
+		queues,
+		version = 0,
+		limits,
+		environment = process.env,
+		writeGuard = null,
+		onRetired,
+	}: MysqlJobOptions) {
 		this.#limits = { ...MYSQL_JOB_LIMITS, ...limits };
-		this.#hosts = (hosts ?? jobHosts(this.#limits, environment)).lease();
-		this.#shards = mapQueueShards(queues, this.#hosts, this.#limits.readMs);
-		this.shards = [...this.#shards.keys()];
-		this.openShards = [...this.#shards.values()]
-			.filter(({ isOpen }) => isOpen)
-			.map(({ number }) => number);
+		const { readMs } = this.#limits;
+		this.#databases = new Databases(
+			{
+				kind: "queue",
+				hosts: new SharedHosts(this.#limits, false, environment, writeGuard),
+				of(database, { drain }) {
+					const { host } = database;
+					const clock = CLOCKS.get(host) ?? new HostClock(host, readMs);
+					CLOCKS.set(host, clock);
+					return { ...database, clock, isOpen: drain !== true };
+				},
+				unknown: unknownQueueShard,
+				readMs,
+				onRetired,
+			},
+			queues,
+			version,
+		);
+	}
+
+	get shards(): readonly number[] {
+		return this.#databases.numbers;
+	}
+
+	get openShards(): readonly number[] {
+		return this.#databases.numbers.filter(
+			(number) => this.#databases.all.get(number)?.isOpen,
+		);
+	}
+
+	get oldestVersion(): number {
+		return this.#databases.oldestVersion;
+	}
+
+	switchTo({ queues, version = 0 }: JobStoreSource): void {
+		this.#databases.switchTo(queues, version);
 	}
 
 	hostOf(shard: number): string | null {
-		return this.#shards.get(shard)?.host.name ?? null;
+		return this.#databases.all.get(shard)?.host.name ?? null;
 	}
 
-	now(shard: number): Promise<number> {
-		const { clock } = this.#shard(shard);
-		return orError({ queue: "", shard }, () => clock.now(shard));
+	async now(shard: number): Promise<number> {
+		using version = this.#databases.begin();
+		try {
+			return await version.at(shard).clock.now(shard);
+		} catch (thrown) {
+			throw toShardError(thrown, "queue", shard);
+		}
 	}
 
 	async enqueue(
@@ -171,13 +191,13 @@ class MysqlJobStore implements JobStore, RotationStore {
 		{ isRepeat = false }: { readonly isRepeat?: boolean } = {},
 	): Promise<readonly Enqueued[]> {
 		checkNewJobs(jobs);
-		return this.#write(at, (call) => enqueueJobs(call, jobs, isRepeat));
+		return this.#call(at, "write", (call) => enqueueJobs(call, jobs, isRepeat));
 	}
 
 	async turn(at: Place, turn: Turn): Promise<Turned> {
 		checkAcks(turn.acks ?? []);
 		if (turn.claim !== undefined) checkClaim(turn.claim);
-		return this.#write(at, (call) => turnWithSwappedOut(call, turn));
+		return this.#call(at, "write", (call) => turnWithSwappedOut(call, turn));
 	}
 
 	async renew(
@@ -187,28 +207,30 @@ class MysqlJobStore implements JobStore, RotationStore {
 	): Promise<readonly Held[]> {
 		checkHeld(claims);
 		checkInteger("claimMs", claimMs, 1);
-		return this.#write(at, (call) =>
+		return this.#call(at, "write", (call) =>
 			renewWithSwappedOut(call, claims, claimMs),
 		);
 	}
 
 	async expire(at: Place, options: ExpireOptions): Promise<Expired> {
 		checkExpire(options);
-		return this.#write(at, (call) => expireClaims(call, options));
+		return this.#call(at, "write", (call) => expireClaims(call, options));
 	}
 
 	async hasExpired(
 		ranges: readonly ExpiryRange[],
 	): Promise<readonly (boolean | CorkboardError)[]> {
 		for (const { at } of ranges) checkPlace(at);
-		return hasExpired(this.#shards, ranges, this.#limits.readMs);
+		using call = this.#databases.begin();
+		return await hasExpired(call.all, ranges, this.#limits.readMs);
 	}
 
 	async due(
 		ranges: readonly DueRange[],
 	): Promise<readonly (Due | null | CorkboardError)[]> {
 		ranges.forEach(checkDue);
-		return dueJobs(this.#shards, ranges, this.#limits.readMs);
+		using call = this.#databases.begin();
+		return await dueJobs(call.all, ranges, this.#limits.readMs);
 	}
 
 	async find(
@@ -217,12 +239,12 @@ class MysqlJobStore implements JobStore, RotationStore {
 		{ body = false }: { readonly body?: boolean } = {},
 	): Promise<readonly (Job | null)[]> {
 		checkKeys(jobs);
-		return this.#read(at, (call) => findJobs(call, jobs, body));
+		return this.#call(at, "read", (call) => findJobs(call, jobs, body));
 	}
 
 	async scan(at: Place, scan: JobScan): Promise<ScannedJobs> {
 		checkScan(scan);
-		return this.#read(at, (call) => scanQueue(call, scan));
+		return this.#call(at, "read", (call) => scanQueue(call, scan));
 	}
 
 	async change(
@@ -231,13 +253,13 @@ class MysqlJobStore implements JobStore, RotationStore {
 		to: JobChange,
 	): Promise<number> {
 		checkKeys(jobs);
-		return this.#write(at, (call) => changeJobs(call, jobs, to));
+		return this.#call(at, "write", (call) => changeJobs(call, jobs, to));
 	}
 
 	async count(at: Place, of: CountedJobs, cap: number): Promise<number> {
 		checkCounted(of);
 		checkInteger("cap", cap, 1);
-		return this.#read(at, (call) => countQueue(call, of, cap));
+		return this.#call(at, "read", (call) => countQueue(call, of, cap));
 	}
 
 	diskBytes(at: Place): Promise<number> {
@@ -251,101 +273,64 @@ class MysqlJobStore implements JobStore, RotationStore {
 		return answer;
 	}
 
-	queuesOn(
+	async queuesOn(
 		shards: readonly number[],
 	): Promise<readonly (readonly QueueRow[] | CorkboardError)[]> {
-		return readQueues(this.#shards, shards, this.#limits.readMs);
+		using call = this.#databases.begin();
+		return await readQueues(call.all, shards, this.#limits.readMs);
 	}
 
 	async put(shard: number, queue: QueueRow): Promise<void> {
 		const { name, settings, version } = queue;
-		const at = { queue: name, shard };
-		checkPlace(at);
 		checkInteger("version", version, 0);
-		const { database, clock } = this.#shard(shard);
-		await orError(at, async () => {
+		const at = { queue: name, shard };
+		await this.#call(at, "write", async ({ shard: one, again }) => {
+			const { database, clock, host } = one;
 			const hour = hourOf(await clock.now(shard));
-			await this.#define(shard, createJobs(database, name, hour));
-			await this.#define(shard, createKeys(database, name));
-			await this.#runOn(shard, {
-				name: "put queue",
-				text: `INSERT INTO ${queuesTable(database)}
-						(name, settings, version, tokens, filled_at)
-					VALUES (?, ?, ?, 0, 0)
-					ON DUPLICATE KEY UPDATE
-						settings = IF(VALUES(version) > version, VALUES(settings), settings),
-						version = GREATEST(VALUES(version), version)`,
-				values: [name, JSON.stringify(settings), version],
-			});
+			await this.#databases.define(one, createJobs(database, name, hour));
+			await this.#databases.define(one, createKeys(database, name));
+			await host.run(
+				{
+					name: "put queue",
+					text: `INSERT INTO ${queuesTable(database)}
+							(name, settings, version, tokens, filled_at)
+						VALUES (?, ?, ?, 0, 0)
+						ON DUPLICATE KEY UPDATE
+							settings = IF(VALUES(version) > version, VALUES(settings), settings),
+							version = GREATEST(VALUES(version), version)`,
+					values: [name, JSON.stringify(settings), version],
+				},
+				again().options,
+			);
 		});
 	}
 
 	async drop(at: Place): Promise<void> {
-		checkPlace(at);
-		const { queue, shard } = at;
-		const { database, host } = this.#shard(shard);
-		await orError(at, async () => {
-			await this.#runOn(shard, {
-				name: "delete queue",
-				text: `DELETE FROM ${queuesTable(database)} WHERE name = ?`,
-				values: [queue],
-			});
-			for (const table of [
-				jobsTable(database, queue),
-				keysTable(database, queue),
-			]) {
-				await this.#define(shard, `DROP TABLE IF EXISTS ${table}`);
+		await this.#call(at, "write", async ({ shard: one, options }) => {
+			const { database, host } = one;
+			const { queue } = at;
+			await host.run(
+				{
+					name: "delete queue",
+					text: `DELETE FROM ${queuesTable(database)} WHERE name = ?`,
+					values: [queue],
+				},
+				options,
+			);
+			for (const table of [jobsTable, keysTable]) {
+				const drop = `DROP TABLE IF EXISTS ${table(database, queue)}`;
+				await this.#databases.define(one, drop);
 			}
 			await forgetQueue({ host, database, at });
 		});
 	}
 
-	async createTables(): Promise<void> {
-		await Promise.all(
-			[...this.#shards.values()].map(async ({ number, database, host }) => {
-				try {
-					await this.#define(
-						number,
-						`CREATE DATABASE IF NOT EXISTS \`${database}\``,
-					);
-					await this.#define(number, createQueues(database));
-					await this.#define(number, createRotations(database));
-				} catch (thrown) {
-					if (!(thrown instanceof StorageFailure)) throw thrown;
-					throw new CorkboardError(
-						thrown.kind === "unsupported" ? "BAD_CONFIG" : "UNAVAILABLE",
-						`${host.name} could not create the tables of the queues: ${thrown.message}`,
-						{ cause: thrown },
-					);
-				}
-			}),
-		);
+	createTables(): Promise<void> {
+		return this.#databases.createTables([createQueues, createRotations]);
 	}
 
-	async missingTables(): Promise<readonly string[]> {
-		const missing = await Promise.all(
-			[...this.#shards.values()].map(async ({ number, database, host }) => {
-				const rows = await orError({ queue: "", shard: number }, () =>
-					host.rows(
-						{
-							name: "tables",
-							text: `SELECT table_name FROM information_schema.tables
-								WHERE table_schema = ? AND table_name IN ('queues', 'rotations')`,
-							values: [database],
-						},
-						{
-							shard: number,
-							deadline: deadlineIn(this.#limits.readMs),
-						},
-					),
-				);
-				const there = new Set(rows.map(([name]) => String(name)));
-				return ["queues", "rotations"]
-					.filter((name) => !there.has(name))
-					.map((name) => `${database}.${name}`);
-			}),
-		);
-		return missing.flat();
+	missingTables(): Promise<readonly string[]> {
+		return this.#databases.missingTables(["queues", "rotations"]);
 	}
 
 	takeRound(at: Place, everyMs: number): Promise<Round | null> {
@@ -379,56 +364,31 @@ class MysqlJobStore implements JobStore, RotationStore {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		await this.#hosts[Symbol.asyncDispose]();
+		await this.#databases[Symbol.asyncDispose]();
 	}
 
-	#shard(shard: number): QueueShard {
-		const found = this.#shards.get(shard);
-		if (found === undefined) throw unknownQueueShard(shard);
-		return found;
-	}
-
-	#read<T>(at: Place, body: (call: QueueCall) => Promise<T>): Promise<T> {
-		checkPlace(at);
-		const call = queueCall(at, this.#shard(at.shard), this.#limits.readMs);
-		return orError(at, () => body(call));
-	}
-
-	#write<T>(at: Place, body: (call: QueueCall) => Promise<T>): Promise<T> {
-		checkPlace(at);
-		const call = queueCall(at, this.#shard(at.shard), this.#limits.writeMs);
-		return orError(at, () => body(call));
-	}
-
-	async #rotate<T>(
+	#rotate<T>(
 		at: Place,
 		body: (queue: QueueDatabase) => Promise<T>,
 	): Promise<T> {
+		return this.#call(at, "write", ({ shard: { host, database } }) =>
+			body({ host, database, at }),
+		);
+	}
+
+	/** Throws what callers of the port expect. */
+	async #call<T>(
+		at: Place,
+		kind: "read" | "write",
+		body: (call: QueueCall) => Promise<T>,
+	): Promise<T> {
 		checkPlace(at);
-		const { host, database } = this.#shard(at.shard);
-		return orError(at, () => body({ host, database, at }));
-	}
-
-	/** A statement that commits by itself. It waits for no other for longer than the session allows. */
-	async #define(shard: number, text: string): Promise<void> {
-		const { host } = this.#shard(shard);
-		const options = {
-			shard,
-			deadline: deadlineIn(DDL_MS),
-			isPatient: true,
-		};
-		const [verb = "", object = ""] = text.split(" ");
-		const name = `${verb} ${object}`.toLowerCase();
-		await host.transaction(options, async ({ run }) => {
-			await run({ name, text, values: [] });
-			return { value: null, commit: false };
-		});
-	}
-
-	async #runOn(shard: number, sql: Sql): Promise<void> {
-		await this.#shard(shard).host.run(sql, {
-			shard,
-			deadline: deadlineIn(this.#limits.writeMs),
-		});
+		using version = this.#databases.begin();
+		const ms = this.#limits[kind === "read" ? "readMs" : "writeMs"];
+		try {
+			return await body(queueCall(at, version.at(at.shard), ms));
+		} catch (thrown) {
+			throw toQueueError(thrown, at);
+		}
 	}
 }

@@ -1,17 +1,15 @@
-import { CorkboardError } from "../../errors.ts";
+import { toShardError } from "../../storage/mysql/databases.ts";
 import type {
 	CommitDecision,
 	MysqlTransaction,
 } from "../../storage/mysql/driver/commitProtocol.ts";
 import type { QueryOptions } from "../../storage/mysql/driver/queryOptions.ts";
-import {
-	StorageFailure,
-	toStorageError,
-} from "../../storage/storageFailure.ts";
+import type { Shard } from "../../storage/mysql/shards.ts";
+import { StorageFailure } from "../../storage/storageFailure.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import type { Place } from "../jobStore.ts";
 import { unknownQueue } from "../portChecks.ts";
-import type { QueueShard } from "./queueShards.ts";
+import type { HostClock } from "./hostClock.ts";
 import { type QueueTables, tablesOf } from "./statements.ts";
 
 /** Of a process that stood still since, no COMMIT is sent: rows must not come later than their bucket says. Milliseconds. */
@@ -19,6 +17,13 @@ const COMMIT_MS = 5_000;
 
 /** ER_NO_SUCH_TABLE, ER_BAD_DB_ERROR, and MySQL's ER_UNKNOWN_TABLE */
 const NO_TABLE = new Set([1146, 1049, 1109]);
+
+/** One queue shard: a database on a host. */
+export interface QueueShard extends Shard {
+	readonly clock: HostClock;
+	/** Whether it takes new jobs. */
+	readonly isOpen: boolean;
+}
 
 /** One call of the port, on one queue and shard. */
 export interface QueueCall {
@@ -58,27 +63,11 @@ export function transact<T>(
 	});
 }
 
-/** Throws what callers of the port expect. */
-export async function orError<T>(
-	at: Place,
-	body: () => Promise<T>,
-): Promise<T> {
-	try {
-		return await body();
-	} catch (thrown) {
-		throw toQueueError(thrown, at);
-	}
-}
-
 /** Anything but a failure of the database stays as it is. */
 export function toQueueError(thrown: unknown, at: Place): unknown {
-	if (!(thrown instanceof StorageFailure)) return thrown;
-	if (isNoTable(thrown)) return unknownQueue(at);
-	const { code, message, details } = toStorageError(thrown, at.shard);
-	return new CorkboardError(code, message.replace(/^Shard/, "Queue shard"), {
-		cause: thrown,
-		details,
-	});
+	return isNoTable(thrown)
+		? unknownQueue(at)
+		: toShardError(thrown, "queue", at.shard);
 }
 
 export function isNoTable(thrown: unknown): boolean {

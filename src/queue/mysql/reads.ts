@@ -18,8 +18,12 @@ import type {
 } from "../jobStore.ts";
 import { unknownQueueShard } from "../portChecks.ts";
 import { parseSettings } from "../settings.ts";
-import { isNoTable, type QueueCall, toQueueError } from "./queueCall.ts";
-import type { QueueShard } from "./queueShards.ts";
+import {
+	isNoTable,
+	type QueueCall,
+	type QueueShard,
+	toQueueError,
+} from "./queueCall.ts";
 import { byBucket, jobOf, rowOf } from "./rows.ts";
 import {
 	countJobs,

@@ -3,7 +3,6 @@ import { CorkboardError } from "../../errors.ts";
 import type { ShardFile } from "../../storage/sqlite/driver/shardFile.ts";
 import type { SqliteConnection } from "../../storage/sqlite/driver/sqliteConnection.ts";
 import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
-import type { QueueRange } from "../../topology/types.ts";
 import type {
 	CountedJobs,
 	Due,
@@ -17,7 +16,6 @@ import type {
 	JobChange,
 	JobKey,
 	JobScan,
-	JobStore,
 	NewJob,
 	Place,
 	QueueRow,
@@ -25,6 +23,7 @@ import type {
 	Turn,
 	Turned,
 } from "../jobStore.ts";
+import type { JobStoreSource, OpenedJobStore } from "../openedJobStore.ts";
 import {
 	checkAcks,
 	checkClaim,
@@ -40,14 +39,7 @@ import {
 	unknownQueue,
 	unknownQueueShard,
 } from "../portChecks.ts";
-import type {
-	GivenBack,
-	Keep,
-	Made,
-	RotationStore,
-	Round,
-	Span,
-} from "../rotationStore.ts";
+import type { GivenBack, Keep, Made, Round, Span } from "../rotationStore.ts";
 import { parseSettings } from "../settings.ts";
 import { CREATE_QUEUES, createQueueTables } from "./ddl.ts";
 import {
@@ -75,20 +67,19 @@ import {
  * within its tick, so no outcome is ever unknown. There are no partitions: a job
  * has a bucket, which nothing looks at.
  */
-export function openSqliteJobStore(
-	options: SqliteJobOptions,
-): JobStore & RotationStore {
+export function openSqliteJobStore(options: SqliteJobOptions): OpenedJobStore {
 	return new SqliteJobStore(options);
 }
 
-interface SqliteJobOptions {
-	readonly queues: readonly QueueRange[];
+interface SqliteJobOptions extends JobStoreSource {
 	readonly readOnly?: boolean;
 	/** Microseconds since 1970. */
 	readonly now?: () => number;
 }
 
-class SqliteJobStore implements JobStore, RotationStore {
+class SqliteJobStore implements OpenedJobStore {
+	/** The folder's owner cannot hand it over while it runs, so its shards stay. */
+	readonly oldestVersion = Number.POSITIVE_INFINITY;
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly #files: ReadonlyMap<number, ShardFile>;
@@ -107,6 +98,8 @@ class SqliteJobStore implements JobStore, RotationStore {
 		);
 		this.#now = now ?? (() => Date.now() * 1_000);
 	}
+
+	switchTo(): void {}
 
 	hostOf(shard: number): string | null {
 		return this.#files.get(shard)?.location.host ?? null;

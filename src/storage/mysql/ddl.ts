@@ -79,8 +79,11 @@ function nameOf(column: string): string {
 	return column === "key" ? quoted(column) : column;
 }
 
-/** A shard's database: `db00042`, `mod00042` of a mod shard, and `feed00042` of its feed lists. */
-export function databaseOf(kind: "db" | "mod" | "feed", shard: number): string {
+/** A shard's database: `db00042`, `mod00042` of a mod shard, `feed00042` of its feed lists; `queue00042` and `pool00042` of shards of those. */
+export function databaseOf(
+	kind: "db" | "mod" | "feed" | "queue" | "pool",
+	shard: number,
+): string {
 	return `${kind}${String(shard).padStart(5, "0")}`;
 }
 

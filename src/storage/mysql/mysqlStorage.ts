@@ -39,10 +39,15 @@ import {
 	takeEntries,
 } from "./outbox.ts";
 import { scanLists } from "./scan.ts";
-import { mapShards, only, type Shard, type ShardMap } from "./shards.ts";
-import { SharedHosts } from "./sharedHosts.ts";
+import {
+	mapShards,
+	only,
+	prepareSuccessors,
+	type Shard,
+	type ShardMap,
+} from "./shards.ts";
+import { type HostLease, SharedHosts } from "./sharedHosts.ts";
 import { StandbyReads } from "./standbyReads.ts";
-import { prepareSuccessors } from "./successors.ts";
 import { TransactionQueue } from "./transactionQueue.ts";
 
 /**
@@ -116,8 +121,7 @@ class MysqlDriver
 	readonly reads: Driver<Shard>["reads"];
 	readonly admin: StorageAdmin;
 	readonly #limits: MysqlLimits;
-	readonly #hosts: SharedHosts;
-	readonly #successors: AsyncDisposable;
+	readonly #hosts: HostLease;
 	readonly #transactions: TransactionQueue;
 	readonly #standbys: StandbyReads;
 	readonly #tableCaches: Disposable;
@@ -135,11 +139,16 @@ class MysqlDriver
 		super(model, MYSQL);
 		this.readOnly = readOnly;
 		this.#limits = { ...MYSQL_LIMITS, ...limits };
-		this.#hosts = hosts ?? new SharedHosts(this.#limits, readOnly, environment);
-		const map = mapShards(topology, this.#hosts);
+		const shared =
+			hosts ?? new SharedHosts(this.#limits, readOnly, environment);
+		const { map, lease } = shared.lease((lease) => {
+			const map = mapShards(topology, lease);
+			prepareSuccessors(topology, lease);
+			return { map, lease };
+		});
+		this.#hosts = lease;
 		this.places = map;
 		this.#tableCaches = reportTableCaches(map.hosts);
-		this.#successors = prepareSuccessors(topology, this.#hosts);
 		this.#transactions = new TransactionQueue(model, this.#limits);
 		const opened = { model, topology, environment, limits: this.#limits, map };
 		const scans = new MergedReads<Scan, ScanResult>({
@@ -215,10 +224,7 @@ class MysqlDriver
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#tableCaches[Symbol.dispose]();
 		await this.#standbys[Symbol.asyncDispose]();
-		await Promise.all(
-			this.places.hosts.map((host) => this.#hosts.giveBack(host)),
-		);
-		await this.#successors[Symbol.asyncDispose]();
+		await this.#hosts[Symbol.asyncDispose]();
 	}
 
 	#readsOf(scans: MergedReads<Scan, ScanResult>): Driver<Shard>["reads"] {

@@ -1,9 +1,11 @@
+import { CorkboardError } from "../../errors.ts";
+import { shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
 import type { KeyAt, Place, Places } from "../driver.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
 import { databaseOf } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
-import type { SharedHosts } from "./sharedHosts.ts";
+import type { HostLease } from "./sharedHosts.ts";
 
 /** One shard or mod shard: a database on a host. */
 export interface Shard extends Place {
@@ -16,59 +18,71 @@ export interface ShardMap extends Places<Shard> {
 	readonly hosts: readonly Host[];
 }
 
-/**
- * The databases of a topology. Ranges with the same URL share one host; each is
- * taken of `hosts` once, and the caller gives it back.
- */
+/** The databases of a topology. */
 export function mapShards(
 	{ shards, lookups, feeds = [] }: Topology,
-	hosts: SharedHosts,
+	lease: HostLease,
 ): ShardMap {
-	const taken = takeHosts(
-		new Set([...shards, ...lookups, ...feeds].map(({ primary }) => primary)),
-		hosts,
-	);
-	const databases = (
-		ranges: readonly HostRange[],
-		kind: "db" | "mod" | "feed",
-	) =>
-		new Map(
-			ranges
-				.flatMap(({ range: [first, last], primary }) => {
-					const host = taken.get(primary) as Host;
-					return Array.from({ length: last - first + 1 }, (_, index) => {
-						const number = first + index;
-						const database = databaseOf(kind, number);
-						return {
-							number: kind === "feed" ? number + FEED_SHARDS : number,
-							database,
-							host,
-						};
-					});
-				})
-				.sort((a, b) => a.number - b.number)
-				.map((shard) => [shard.number, shard] as const),
-		);
+	const hostAt = (url: string) => lease.at(url);
+	const all = [
+		...numbered("db", shards, hostAt),
+		...numbered("feed", feeds, hostAt).map((shard) => ({
+			...shard,
+			number: shard.number + FEED_SHARDS,
+		})),
+	];
+	const modShards = numbered("mod", lookups, hostAt);
 	return {
-		shards: new Map([...databases(shards, "db"), ...databases(feeds, "feed")]),
-		modShards: databases(lookups, "mod"),
-		hosts: [...taken.values()],
+		shards: byNumber(all),
+		modShards: byNumber(modShards),
+		hosts: [...new Set([...all, ...modShards].map(({ host }) => host))],
 	};
 }
 
-/** All of them or, where one has no address, none. */
-function takeHosts(
-	urls: ReadonlySet<string>,
-	hosts: SharedHosts,
-): ReadonlyMap<string, Host> {
-	const taken = new Map<string, Host>();
-	try {
-		for (const url of urls) taken.set(url, hosts.take(url));
-		return taken;
-	} catch (thrown) {
-		// Those without other users have opened no connection yet.
-		for (const host of taken.values()) void hosts.giveBack(host);
-		throw thrown;
+/** The databases of ranges: `db00000` and so on. */
+export function numbered(
+	kind: Parameters<typeof databaseOf>[0],
+	ranges: readonly HostRange[],
+	hostAt: (url: string) => Host,
+): readonly Shard[] {
+	return ranges.flatMap((range) => {
+		const host = hostAt(range.primary);
+		return shardsOf([range]).map((number) => ({
+			number,
+			database: databaseOf(kind, number),
+			host,
+		}));
+	});
+}
+
+export function byNumber<One extends Place>(
+	places: readonly One[],
+): ReadonlyMap<number, One> {
+	return new Map(
+		places
+			.toSorted((a, b) => a.number - b.number)
+			.map((place) => [place.number, place]),
+	);
+}
+
+/**
+ * Gives each primary of a topology its replica as the successor, which gets its
+ * first connections once the primary refuses writes: as in a promotion, after
+ * which all requests of this process would open theirs at the same moment.
+ * The lease holds the replicas for as long as the version is in use.
+ */
+export function prepareSuccessors(
+	{ shards, lookups, feeds = [] }: Topology,
+	lease: HostLease,
+): void {
+	for (const { primary, replica } of [...shards, ...lookups, ...feeds]) {
+		if (replica === undefined) continue;
+		try {
+			lease.at(primary).successor = lease.at(replica);
+		} catch (thrown) {
+			// Nothing is asked of it: an address that cannot be used is no failure of this version.
+			if (!(thrown instanceof CorkboardError)) throw thrown;
+		}
 	}
 }
 

@@ -44,9 +44,15 @@ export class SharedHosts {
 		return host;
 	}
 
-	/** What one version of a topology uses, given back together. */
-	lease(): HostLease {
-		return new HostLease(this);
+	/** What one version of a topology uses, given back together: also where `use` throws. */
+	lease<T>(use: (lease: HostLease) => T): T {
+		const lease = new HostLease(this);
+		try {
+			return use(lease);
+		} catch (thrown) {
+			void lease[Symbol.asyncDispose]();
+			throw thrown;
+		}
 	}
 
 	/** Closes the host after its last user. */

@@ -24,9 +24,9 @@ const LIMITS = {
 /** The cipher of a connection with these URL options; empty if it is not encrypted. */
 async function cipherBy(options: string): Promise<string> {
 	const range = { range: [0, 0] as const, primary: `${server.url}${options}` };
-	const { hosts } = mapShards(
-		{ version: 1, shards: [{ ...range, open: true }], lookups: [] },
-		new SharedHosts(LIMITS, true, {}),
+	const shards = [{ ...range, open: true }];
+	const { hosts } = new SharedHosts(LIMITS, true, {}).lease((lease) =>
+		mapShards({ version: 1, shards, lookups: [] }, lease),
 	);
 	const [host] = hosts;
 	assert.ok(host);

@@ -1,13 +1,9 @@
-import { CorkboardError } from "../errors.ts";
-import {
-	checkEntryBody,
-	type EntryJob,
-	type JobQueue,
-} from "../graph/store/jobQueue.ts";
-import { checkLocalId } from "../queue/jobId.ts";
-import type { JobStore } from "../queue/jobStore.ts";
-import type { Jobs, PlacedJob } from "../queue/jobs.ts";
-import type { KeyResult } from "../storage/storage.ts";
+import { CorkboardError } from "../../errors.ts";
+import { checkLocalId } from "../../queue/jobId.ts";
+import type { JobStore } from "../../queue/jobStore.ts";
+import type { Jobs, PlacedJob } from "../../queue/jobs.ts";
+import type { KeyResult } from "../../storage/storage.ts";
+import { checkEntryBody, type EntryJob, type JobQueue } from "./jobQueue.ts";
 
 /** The queue as writes of the graph use it: their outbox entries carry jobs. */
 export function createJobQueue(jobs: Jobs, store: JobStore): JobQueue {

@@ -1,28 +1,21 @@
 import type { RedisConnections } from "../cache/redisConnections.ts";
 import { openRedisHints } from "../cache/redisHints.ts";
-import { type ClaimedBatch, claimBatches } from "../queue/claimBatches.ts";
-import { type JobHints, LocalHints } from "../queue/hints.ts";
-import { type JobStore, PRIORITIES } from "../queue/jobStore.ts";
-import { Jobs } from "../queue/jobs.ts";
-import { LiveSettings } from "../queue/liveSettings.ts";
-import { QueueBounds } from "../queue/queueBounds.ts";
-import { QueueLevels } from "../queue/queueLevels.ts";
-import { reloadableJobStore } from "../queue/reloadableJobStore.ts";
-import type { RotationStore } from "../queue/rotationStore.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
+import { dataFoldersOf, queuesOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import {
-	type JobStoreSource,
-	jobStoreOpener,
-} from "../worker/jobStoreSource.ts";
-import { JOB_KINDS } from "./jobKinds.ts";
-import { queuesOf } from "./openQueues.ts";
-import type { AccessMode } from "./openStore.ts";
-import { dataFoldersOf } from "./openTopology.ts";
+import { type ClaimedBatch, claimBatches } from "./claimBatches.ts";
+import { type JobHints, LocalHints } from "./hints.ts";
+import { type JobStore, PRIORITIES } from "./jobStore.ts";
+import { Jobs } from "./jobs.ts";
+import { LiveSettings } from "./liveSettings.ts";
+import type { JobStoreSource, OpenedJobStore } from "./openedJobStore.ts";
+import { openJobStoreOf } from "./openJobStore.ts";
+import { QueueBounds } from "./queueBounds.ts";
+import { QueueLevels } from "./queueLevels.ts";
 
 /** The queues of a process. */
 export interface OpenedJobs {
-	readonly store: JobStore & RotationStore;
+	readonly store: OpenedJobStore;
 	readonly settings: LiveSettings;
 	readonly hints: JobHints;
 	readonly jobs: Jobs;
@@ -37,8 +30,8 @@ export interface OpenedJobs {
 	): AsyncGenerator<ClaimedBatch, void>;
 	/** Goes over to the queues of a newer topology. */
 	switchTopology(topology: Topology): void;
-	/** The oldest version on which a call still runs, of those that were replaced; null where none does. */
-	readonly oldestVersion: number | null;
+	/** The oldest version on which a call still runs. */
+	readonly oldestVersion: number;
 	/** Calls back when it has. The function returned ends that. */
 	onSwitch(listener: (source: JobStoreSource) => void): () => void;
 	readonly levels: QueueLevels;
@@ -49,7 +42,8 @@ export async function openJobs(
 	options: {
 		readonly topology: Topology;
 		readonly redis: RedisConnections | null;
-		readonly access: AccessMode;
+		/** The queues that the program has kinds of jobs for: an embedded folder gets them. */
+		readonly queues: readonly string[];
 		/** Called when `oldestVersion` may have risen. */
 		readonly onRetired?: () => void;
 		/** Asked before each write to a host (default: none). */
@@ -60,16 +54,15 @@ export async function openJobs(
 	const { topology, redis } = options;
 	const queues = queuesOf(topology);
 	if (queues.length === 0) return null;
-	if (options.access !== "readWrite") return null;
-	let source: JobStoreSource = { queues };
-	const open = jobStoreOpener(options.writeGuard);
+	let source: JobStoreSource = { queues, version: topology.version };
+	const { writeGuard = null, onRetired } = options;
 	const store = resources.use(
-		reloadableJobStore(open(source), options.onRetired),
+		openJobStoreOf(source, { writeGuard, onRetired }),
 	);
 	// This process owns the folder.
 	if (dataFoldersOf(topology).size > 0) {
 		await store.createTables();
-		await createQueues(store);
+		await createQueues(store, options.queues);
 	}
 	const settings = resources.use(await LiveSettings.open(store));
 	const hints = openHints(redis, resources);
@@ -88,10 +81,10 @@ export async function openJobs(
 		claims: (queue, options) =>
 			claimBatches({ store, settings, hints }, queue, options),
 		switchTopology({ queues: next = [], version }) {
-			if (JSON.stringify(next) === JSON.stringify(source.queues)) return;
-			const newer = { queues: next };
-			store.switchTo(open(newer), version);
-			source = newer;
+			const former = source;
+			source = { queues: next, version };
+			store.switchTo(source);
+			if (JSON.stringify(next) === JSON.stringify(former.queues)) return;
 			for (const listener of listeners) listener(source);
 		},
 		get oldestVersion() {
@@ -104,12 +97,15 @@ export async function openJobs(
 	};
 }
 
-/** Creates the queues of all kinds of jobs on the shards that lack them. */
-export async function createQueues(store: JobStore): Promise<void> {
+/** Creates these queues on the shards that lack them. */
+export async function createQueues(
+	store: JobStore,
+	queues: readonly string[],
+): Promise<void> {
 	for (const shard of store.shards) {
 		const rows = await store.queues(shard);
 		const names = new Set(rows.map(({ name }) => name));
-		for (const { queue } of JOB_KINDS) {
+		for (const queue of queues) {
 			if (names.has(queue)) continue;
 			await store.put(shard, { name: queue, settings: {}, version: 0 });
 		}

@@ -1,23 +1,35 @@
-import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
-import { PULLED_PRODUCERS } from "../feed/diagnostics.ts";
-import { FEED_MAPPING } from "../feed/generator.ts";
-import { type FeedOfRequest, HomeFeeds, LOOK_COST } from "../feed/homeFeeds.ts";
-import type { FeedWork } from "../feed/jobs/feedContext.ts";
-import { enqueueUserWork, type UserWork } from "../feed/jobs/feedUser.ts";
-import { newestOfPulled } from "../feed/newestOfPulled.ts";
-import type { FeedParts } from "../feed/parts.ts";
-import { PulledProducers } from "../feed/pulledProducers.ts";
-import { BoundedRanker } from "../feed/ranker.ts";
-import { settleFeed } from "../feed/settle.ts";
 import type { PageHooks } from "../graph/read/beforePage.ts";
 import type { RecordedReads, Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
-import type { LookCosts } from "../plan/compile/cost.ts";
 import type { Jobs } from "../queue/jobs.ts";
+import { queuesOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import { type OpenedPools, openPools } from "./openPools.ts";
-import { queuesOf } from "./openQueues.ts";
+import { PULLED_PRODUCERS } from "./diagnostics.ts";
+import { FEED_MAPPING } from "./generator.ts";
+import { type FeedOfRequest, HomeFeeds, LOOK_COST } from "./homeFeeds.ts";
+import type { FeedWork } from "./jobs/feedContext.ts";
+import { enqueueUserWork, type UserWork } from "./jobs/feedUser.ts";
+import { newestOfPulled } from "./newestOfPulled.ts";
+import type { FeedParts } from "./parts.ts";
+import { openPools } from "./pools/openPools.ts";
+import type { Pools } from "./pools/pools.ts";
+import { PulledProducers } from "./pulledProducers.ts";
+import { BoundedRanker } from "./ranker.ts";
+import { settleFeed } from "./settle.ts";
+
+/** Of the settings. */
+export interface FeedSettings {
+	readonly ranker: string | null;
+	/** What adds to a feed: each query of it, or only a mutation. */
+	readonly feedFreshen: "query" | "mutation";
+	readonly feed: {
+		/** Null: where there are pools. */
+		readonly isOn: boolean | null;
+		readonly pushLimit: number;
+		readonly unfollow: "keep" | "remove";
+	};
+}
 
 /** The home feeds of a process, and what its jobs use of them. */
 export interface OpenedHomeFeeds {
@@ -27,14 +39,14 @@ export interface OpenedHomeFeeds {
 
 /** `resources` ends what is left for later, and the ranker. */
 export async function openHomeFeeds(
-	config: Pick<Config, "ranker" | "feedFreshen" | "feed">,
+	config: FeedSettings,
 	{
 		store,
 		pools,
 		jobs,
 	}: {
 		readonly store: Store;
-		readonly pools: OpenedPools;
+		readonly pools: Pools;
 		/** Null where no jobs are run. */
 		readonly jobs: Jobs | null;
 	},
@@ -49,9 +61,7 @@ export async function openHomeFeeds(
 		jobs === null ? null : (user: Id) => enqueueUserWork(jobs, work, [user]);
 	const parts: FeedParts = {
 		store,
-		get pools() {
-			return pools.current;
-		},
+		pools,
 		ranker,
 		now,
 		// Where no jobs fill the pools, whom the user follows is read at each look.
@@ -69,9 +79,7 @@ export async function openHomeFeeds(
 	return {
 		feeds,
 		work: {
-			get pools() {
-				return pools.current;
-			},
+			pools,
 			pulled,
 			ranker,
 			removesUnfollowed: config.feed.unfollow === "remove",
@@ -86,11 +94,13 @@ export async function openHomeFeeds(
  * Throws BAD_TOPOLOGY where there are no pools. `resources` closes them.
  */
 export async function openFeedReader(
-	config: Pick<Config, "ranker" | "feed">,
+	config: Omit<FeedSettings, "feedFreshen">,
 	{ store, topology }: { readonly store: Store; readonly topology: Topology },
 	resources: AsyncDisposableStack,
 ): Promise<FeedParts> {
-	const pools = await openPools(topology, config.feed, "readOnly");
+	const pools = await openPools(topology, config.feed.isOn, {
+		readOnly: true,
+	});
 	if (pools === null) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
@@ -102,7 +112,7 @@ export async function openFeedReader(
 	await pulled.refresh();
 	return {
 		store,
-		pools: pools.current,
+		pools,
 		ranker: resources.use(await BoundedRanker.open(config.ranker)),
 		now: Date.now,
 		pull:
@@ -116,11 +126,11 @@ export async function openFeedReader(
 }
 
 function pulledProducersOf(
-	{ feed }: Pick<Config, "feed">,
-	pools: OpenedPools,
+	{ feed }: Pick<FeedSettings, "feed">,
+	pools: Pools,
 ): PulledProducers {
 	return new PulledProducers({
-		pools: () => pools.current,
+		pools,
 		pushLimit: feed.pushLimit,
 		now: Date.now,
 	});
@@ -158,4 +168,6 @@ export function unrecordedFeed(
 	};
 }
 
-export const LOOK_COSTS: LookCosts = new Map([[FEED_MAPPING, LOOK_COST]]);
+export const LOOK_COSTS: ReadonlyMap<string, number> = new Map([
+	[FEED_MAPPING, LOOK_COST],
+]);

@@ -1,5 +1,6 @@
+import type { Shard } from "../../storage/mysql/shards.ts";
 import { Batcher } from "../../util/batcher.ts";
-import type { PushedPin, Receiver } from "../pools.ts";
+import type { PushedPin, Receiver } from "./pools.ts";
 
 /** How many merged pushes a host gets at a time from this process, before what comes next waits for one of them to end. */
 const RUNNING = 2;
@@ -10,7 +11,7 @@ const MAX_ROWS = 1_000;
 
 /** One pin for receivers of one pool shard. */
 export interface ShardPush {
-	readonly shard: number;
+	readonly to: Pick<Shard, "number" | "database">;
 	readonly pin: PushedPin;
 	readonly receivers: readonly Receiver[];
 	readonly activeSince: number;
@@ -18,7 +19,7 @@ export interface ShardPush {
 
 /** What is written to one shard. */
 export interface ShardBatch {
-	readonly shard: number;
+	readonly to: ShardPush["to"];
 	readonly pushes: readonly ShardPush[];
 }
 
@@ -64,9 +65,9 @@ export class MergedPushes {
 
 	/** Never rejects. */
 	async #writeAll(pushes: readonly Waiting[]): Promise<void> {
-		const batches = [...Map.groupBy(pushes, ({ shard }) => shard)]
-			.map(([shard, pushes]) => ({ shard, pushes }))
-			.sort((a, b) => a.shard - b.shard);
+		const batches = [...Map.groupBy(pushes, ({ to }) => to.number).values()]
+			.map((some) => ({ to: (some[0] as Waiting).to, pushes: some }))
+			.sort((a, b) => a.to.number - b.to.number);
 		try {
 			const results = await this.#write(batches);
 			for (const [at, { pushes }] of batches.entries()) {

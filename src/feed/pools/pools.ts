@@ -1,6 +1,6 @@
-import type { CorkboardError } from "../errors.ts";
-import type { Id } from "../id/ids.ts";
-import type { Source } from "./sources.ts";
+import type { CorkboardError } from "../../errors.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Source } from "../sources.ts";
 
 /**
  * The pools: for each user the pins that wait for the next look at the home feed,
@@ -118,6 +118,11 @@ export interface Pools extends AsyncDisposable {
 	missingTables(): Promise<readonly string[]>;
 }
 
+/** The pool shard of a user, of `count` shards. */
+export function poolShardOf(user: Id, count: number): number {
+	return unpackId(user).shard % count;
+}
+
 /** Of a push: a page of followers. */
 export const MAX_RECEIVERS = 2_000;
 /** Of the other calls. */
@@ -136,7 +141,7 @@ export type PoolState = keyof typeof POOL_STATES;
 /** A pin that waits, or may. */
 export interface PoolEntry {
 	readonly source: Source;
-	/** An integer from 0 to 2^52 - 1 (./scores.ts); higher is better. */
+	/** An integer from 0 to 2^52 - 1 (../scores.ts); higher is better. */
 	readonly score: number;
 	readonly pin: Id;
 	/** The pin it was first saved from, or itself: one picture once. */

@@ -1,5 +1,7 @@
-import { CorkboardError } from "../errors.ts";
-import { type Id, parseId, unpackId } from "../id/ids.ts";
+import { CorkboardError } from "../../errors.ts";
+import { type Id, parseId } from "../../id/ids.ts";
+import { SCORE_LIMIT } from "../scores.ts";
+import { SOURCES } from "../sources.ts";
 import {
 	MAX_ENTRIES,
 	MAX_RECEIVERS,
@@ -8,14 +10,8 @@ import {
 	type Receiver,
 	type Visit,
 } from "./pools.ts";
-import { SCORE_LIMIT } from "./scores.ts";
-import { SOURCES } from "./sources.ts";
 
-/*
- * What both implementations of the port check, because their statements ignore
- * rows that break a rule: a value that does not fit must not be taken for a
- * picture that is known already. All throw a TypeError.
- */
+/* All throw a TypeError. */
 
 const MAX_ASKED = 65_535;
 
@@ -86,11 +82,6 @@ export function checkVisit({
 	checkInteger("generatedAt", generatedAt, 0);
 	checkInteger("asked", asked, 0, MAX_ASKED);
 	checkInteger("rebuiltAt", rebuiltAt, 0);
-}
-
-/** The pool shard of a user, of `count` shards. */
-export function poolShardOf(user: Id, count: number): number {
-	return unpackId(user).shard % count;
 }
 
 export function unknownPoolShard(shard: number): CorkboardError {

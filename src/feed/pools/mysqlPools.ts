@@ -1,0 +1,327 @@
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import { Databases, toShardError } from "../../storage/mysql/databases.ts";
+import type { HostWriteGuard } from "../../storage/mysql/driver/commitProtocol.ts";
+import type { Host, HostLimits } from "../../storage/mysql/driver/host.ts";
+import type { Result } from "../../storage/mysql/driver/mysql2Connection.ts";
+import type { QueryOptions } from "../../storage/mysql/driver/queryOptions.ts";
+import type { Shard } from "../../storage/mysql/shards.ts";
+import { SharedHosts } from "../../storage/mysql/sharedHosts.ts";
+import { StorageFailure } from "../../storage/storageFailure.ts";
+import type { Environment } from "../../topology/secret.ts";
+import type { HostRange } from "../../topology/types.ts";
+import { deadlineIn } from "../../util/deadline.ts";
+import { SOURCES } from "../sources.ts";
+import { MergedPushes, type ShardBatch } from "./mergedPushes.ts";
+import type { PoolShardStats, PushedPin, Receiver } from "./pools.ts";
+import { unknownPoolShard } from "./portChecks.ts";
+import { list, pushOf, table } from "./pushStatements.ts";
+import {
+	type PoolDialect,
+	type PoolSql,
+	PoolStatements,
+	type PoolValues,
+} from "./statements.ts";
+import {
+	type OpenedPools,
+	type PoolDriver,
+	StoredPools,
+} from "./storedPools.ts";
+import { POOL_TABLES } from "./tables.ts";
+
+export interface MysqlPoolLimits extends HostLimits {
+	/** Time for a write, with all its waits and retries. Milliseconds. */
+	readonly writeMs: number;
+}
+
+export const MYSQL_POOL_LIMITS: MysqlPoolLimits = {
+	connections: 6,
+	maxWaiting: 1_000,
+	connectMs: 1_000,
+	readMs: 2_000,
+	writeMs: 5_000,
+	silenceMs: 8_000,
+};
+
+export interface MysqlPoolOptions {
+	readonly pools: readonly HostRange[];
+	/** The version of the topology that says so (default 0: nobody asks). */
+	readonly version?: number;
+	readonly limits?: Partial<MysqlPoolLimits>;
+	/** For URLs that name variables (default: that of the process). */
+	readonly environment?: Environment;
+	/** Asked before each write to a host. */
+	readonly writeGuard?: HostWriteGuard | null;
+	/** Called when `oldestVersion` may have risen. */
+	readonly onRetired?: (() => void) | undefined;
+}
+
+/**
+ * Pools in MySQL 8.0.19 and MariaDB 10.11, or later: each pool shard is a database
+ * `pool00000` on the host its range names. Nothing is opened before it is needed.
+ * The connections are the pools' own.
+ */
+export function openMysqlPools(options: MysqlPoolOptions): OpenedPools {
+	return new StoredPools(new MysqlPools(options));
+}
+
+/*
+ * Deadlocks are rare, and such a write is done again. Sessions are READ COMMITTED,
+ * and whatever writes to a pool locks the user's row of `visits` first, several of
+ * them in the order of their ids, shard after shard: pushes for sharing, everything
+ * else alone. Pushes of different pins do not wait for each other: workers push to
+ * the same users all the time, and with exclusive locks they took turns. What takes
+ * or removes entries of a pool waits for pushes, and they for it.
+ * Without these locks two inserters of one picture, whose entry somebody has just deleted,
+ * would both be given the gap that it leaves, and neither could insert. That is left
+ * for two pushes of one picture right after it was removed, and for this: to look for
+ * duplicates the server locks the entry after a deleted one as well, which may be the
+ * next user's. Who has no row of visits gets pins by calls for one user alone.
+ */
+
+/** Long lists are literals, which the port has checked: the client's escaping costs more than the rest of them. */
+const DIALECT: PoolDialect = {
+	insertAbsent: "INSERT IGNORE INTO",
+	index: (name) => `FORCE INDEX (${name})`,
+	id: (column) => column,
+	isIn: (column, ids) => ({ text: `${column} IN (${list(ids)})`, values: [] }),
+	rows: (user, state, entries, now) => ({
+		text: `VALUES ${entries
+			.map(
+				({ source, score, pin, origin, via }) =>
+					`(${user}, ${state}, ${SOURCES[source]}, ${score}, ${pin}, ${origin}, ${via}, ${now})`,
+			)
+			.join(", ")}`,
+		values: [],
+	}),
+	part: (select) => `(${select})`,
+	otherwise: () => "ON DUPLICATE KEY UPDATE",
+	given: (column) => `VALUES(${column})`,
+	greatest: "GREATEST",
+	/** The table is read through a derived one, since MySQL deletes from none that a subquery reads. A delete across databases takes no alias. */
+	trimWaiting: (pool, user, source, keep) => ({
+		name: "trim waiting",
+		text: `DELETE ${pool} FROM ${pool} JOIN (
+				SELECT pin_id, score FROM ${pool}
+				WHERE user_id = ${user} AND state = 0 AND source = ${source}
+				ORDER BY score DESC, pin_id DESC LIMIT 100000 OFFSET ${keep}) worst
+			ON ${pool}.user_id = ${user} AND ${pool}.state = 0
+				AND ${pool}.source = ${source}
+				AND ${pool}.score = worst.score AND ${pool}.pin_id = worst.pin_id`,
+		values: [],
+	}),
+};
+
+interface PoolShard extends Shard {
+	readonly statements: PoolStatements;
+	readonly pushes: MergedPushes;
+}
+
+class MysqlPools implements PoolDriver {
+	readonly #databases: Databases<PoolShard, HostRange>;
+	readonly #limits: MysqlPoolLimits;
+
+	constructor({
+		pools,
+		version = 0,
+		limits,
+		environment = process.env,
+		writeGuard = null,
+		onRetired,
+	}: MysqlPoolOptions) {
+		this.#limits = { ...MYSQL_POOL_LIMITS, ...limits };
+		const pushes = new WeakMap<Host, MergedPushes>();
+		this.#databases = new Databases(
+			{
+				kind: "pool",
+				hosts: new SharedHosts(this.#limits, false, environment, writeGuard),
+				of: (one) => {
+					const { host } = one;
+					const merged =
+						pushes.get(host) ??
+						new MergedPushes((batches) => this.#write(host, batches));
+					pushes.set(host, merged);
+					const statements = new PoolStatements(DIALECT, (name) =>
+						table(one, name),
+					);
+					return { ...one, statements, pushes: merged };
+				},
+				unknown: unknownPoolShard,
+				readMs: this.#limits.readMs,
+				onRetired,
+			},
+			pools,
+			version,
+		);
+	}
+
+	get shards(): readonly number[] {
+		return this.#databases.numbers;
+	}
+
+	get oldestVersion(): number {
+		return this.#databases.oldestVersion;
+	}
+
+	/** The number of pools never changes: a topology without them is mistaken. */
+	switchTo(ranges: readonly HostRange[], version: number): void {
+		if (ranges.length > 0) this.#databases.switchTo(ranges, version);
+	}
+
+	hostOf(shard: number): string | null {
+		return this.#databases.all.get(shard)?.host.name ?? null;
+	}
+
+	rows(
+		shard: number,
+		sqlOf: (statements: PoolStatements) => PoolSql | null,
+	): Promise<readonly PoolValues[]> {
+		return this.#on(shard, async ({ host, statements }) => {
+			const sql = sqlOf(statements);
+			return sql === null ? [] : host.rows(sql, this.#options(shard, "readMs"));
+		});
+	}
+
+	async run(
+		shard: number,
+		sqlOf: (statements: PoolStatements) => PoolSql,
+	): Promise<void> {
+		await this.#on(shard, ({ host, statements }) =>
+			host.run(sqlOf(statements), this.#options(shard, "writeMs")),
+		);
+	}
+
+	change(
+		shard: number,
+		user: Id,
+		sqlOf: (statements: PoolStatements) => readonly PoolSql[],
+	): Promise<readonly number[]> {
+		return this.#on(shard, async (one) => {
+			const last = sqlOf(one.statements);
+			if (last.length === 0) return [];
+			const options = this.#options(shard, "writeMs");
+			return one.host.transaction(options, async ({ rows }) => {
+				await rows({
+					name: "lock pool",
+					text: `SELECT user_id FROM ${table(one, "visits")} WHERE user_id = ${user} FOR UPDATE`,
+					values: [],
+				});
+				return {
+					last,
+					valueOf: (results) => results.map(changedRows),
+					commit: true,
+				};
+			});
+		});
+	}
+
+	push(
+		shard: number,
+		pin: PushedPin,
+		receivers: readonly Receiver[],
+		activeSince: number,
+	): Promise<number> {
+		return this.#on(shard, ({ pushes, number, database }) =>
+			pushes.add({ to: { number, database }, pin, receivers, activeSince }),
+		);
+	}
+
+	/** By the statistics of InnoDB, which are some minutes old. */
+	stats(): Promise<readonly (PoolShardStats | CorkboardError)[]> {
+		return this.#databases.each(async (one) => {
+			try {
+				const rows = await this.#databases.tables(one, [
+					"table_rows",
+					"data_length + index_length",
+				]);
+				const of = (table: string) =>
+					rows.find(([name]) => String(name) === table)?.[1] ?? 0;
+				return {
+					shard: one.number,
+					host: one.host.name,
+					rows: Number(of("pool")),
+					users: Number(of("visits")),
+					bytes: rows.reduce((sum, [, , bytes]) => sum + Number(bytes), 0),
+				};
+			} catch (error) {
+				if (error instanceof CorkboardError) return error;
+				throw error;
+			}
+		});
+	}
+
+	createTables(): Promise<void> {
+		return this.#databases.createTables(Object.values(POOL_TABLES));
+	}
+
+	missingTables(): Promise<readonly string[]> {
+		return this.#databases.missingTables(Object.keys(POOL_TABLES));
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.#databases[Symbol.asyncDispose]();
+	}
+
+	#options(shard: number, limit: "readMs" | "writeMs"): QueryOptions {
+		return { shard, deadline: deadlineIn(this.#limits[limit]) };
+	}
+
+	/** A call on one shard. Throws what callers of the port expect. */
+	async #on<T>(
+		shard: number,
+		body: (one: PoolShard) => Promise<T>,
+	): Promise<T> {
+		using version = this.#databases.begin();
+		try {
+			return await body(version.at(shard));
+		} catch (thrown) {
+			throw toShardError(thrown, "pool", shard);
+		}
+	}
+
+	/** Where a shard cannot be written together with the others of its host, each is written by itself. */
+	async #write(
+		host: Host,
+		batches: readonly ShardBatch[],
+	): Promise<readonly (number | Error)[]> {
+		const optionsOf = ({ to }: ShardBatch) =>
+			this.#options(to.number, "writeMs");
+		const [first] = batches;
+		if (first !== undefined && batches.length > 1) {
+			try {
+				const results = await host.runTogether(
+					(product) => batches.map((batch) => pushOf(batch, product)),
+					optionsOf(first),
+				);
+				return batches.map((_, at) => changedRows(results[at] as Result));
+			} catch (thrown) {
+				if (!isOfOneShard(thrown)) throw thrown;
+			}
+		}
+		return Promise.all(
+			batches.map(async (batch) => {
+				try {
+					const { affectedRows } = await host.run(
+						(product) => pushOf(batch, product),
+						optionsOf(batch),
+					);
+					return affectedRows;
+				} catch (thrown) {
+					return thrown as Error;
+				}
+			}),
+		);
+	}
+}
+
+function changedRows(result: Result): number {
+	return "affectedRows" in result ? result.affectedRows : 0;
+}
+
+/** Whether the server refused a statement, perhaps because of one shard; else none of the host can be written. */
+function isOfOneShard(thrown: unknown): boolean {
+	return (
+		thrown instanceof StorageFailure &&
+		["moved", "constraint", "failed"].includes(thrown.kind)
+	);
+}

@@ -1,0 +1,218 @@
+import { existsSync, statSync } from "node:fs";
+import type { Id } from "../../id/ids.ts";
+import type { ShardFile } from "../../storage/sqlite/driver/shardFile.ts";
+import type {
+	Parameter,
+	Sql,
+} from "../../storage/sqlite/driver/sqliteConnection.ts";
+import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
+import type { HostRange } from "../../topology/types.ts";
+import { SOURCES } from "../sources.ts";
+import type { PoolShardStats, PushedPin, Receiver } from "./pools.ts";
+import { unknownPoolShard } from "./portChecks.ts";
+import {
+	COLUMNS,
+	type PoolDialect,
+	type PoolSql,
+	PoolStatements,
+	type PoolValues,
+} from "./statements.ts";
+import {
+	type OpenedPools,
+	type PoolDriver,
+	StoredPools,
+} from "./storedPools.ts";
+import { CREATE_SQLITE_TABLES } from "./tables.ts";
+
+export interface SqlitePoolOptions {
+	readonly pools: readonly HostRange[];
+	readonly readOnly?: boolean;
+}
+
+/**
+ * Pools in SQLite: each pool shard is a file `pool00000.sqlite`. The process that
+ * owns the folder is the only one that writes.
+ */
+export function openSqlitePools(options: SqlitePoolOptions): OpenedPools {
+	return new StoredPools(new SqlitePools(options));
+}
+
+/** With json_each, a list of any length is one prepared statement. Its ids are texts, because JSON's numbers have 53 bits. */
+const DIALECT: PoolDialect = {
+	insertAbsent: "INSERT OR IGNORE INTO",
+	index: () => "",
+	id: (column) => `CAST(${column} AS TEXT)`,
+	isIn: (column, ids) => ({
+		text: `${column} IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`,
+		values: [JSON.stringify(ids)],
+	}),
+	rows: (user, state, entries, now) => ({
+		text: `SELECT ?, ?, value->>0, value->>1, CAST(value->>2 AS INTEGER),
+				CAST(value->>3 AS INTEGER), CAST(value->>4 AS INTEGER), ?
+			FROM json_each(?)`,
+		values: [
+			...[BigInt(user), state, now],
+			JSON.stringify(
+				entries.map(({ source, score, pin, origin, via }) => [
+					...[SOURCES[source], score],
+					...[pin, origin, via],
+				]),
+			),
+		],
+	}),
+	part: (select) => `SELECT * FROM (${select})`,
+	otherwise: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
+	given: (column) => `excluded.${column}`,
+	greatest: "MAX",
+	/** The score of the first row to go; rows of the same score go by their pin. */
+	trimWaiting: (pool, user, source, keep) => ({
+		name: "trim waiting",
+		text: `DELETE FROM ${pool} WHERE user_id = ? AND state = 0 AND source = ?
+			AND (score, pin_id) <= (
+				SELECT score, pin_id FROM ${pool}
+				WHERE user_id = ? AND state = 0 AND source = ?
+				ORDER BY score DESC, pin_id DESC LIMIT 1 OFFSET ?)`,
+		values: [user, source, user, source, keep],
+	}),
+};
+
+const STATEMENTS = new PoolStatements(DIALECT, (name) => name);
+
+/** A picture that is known already is left alone. */
+const PUSH: Sql = {
+	name: "push",
+	text: `INSERT OR IGNORE INTO pool (${COLUMNS})
+		SELECT visits.user_id, 0, ?, receiver.value->>1, ?, ?, ?, ?
+		FROM json_each(?) AS receiver
+		JOIN visits ON visits.user_id = CAST(receiver.value->>0 AS INTEGER)
+		WHERE visited_at > ?`,
+};
+
+class SqlitePools implements PoolDriver {
+	readonly shards: readonly number[];
+	/** The folder's owner cannot hand it over while it runs, so its shards stay. */
+	readonly oldestVersion = Number.POSITIVE_INFINITY;
+	readonly #files: ReadonlyMap<number, ShardFile>;
+
+	constructor({ pools, readOnly = false }: SqlitePoolOptions) {
+		this.#files = mapShardFiles(pools, "pool", readOnly);
+		this.shards = [...this.#files.keys()];
+	}
+
+	switchTo(): void {}
+
+	hostOf(shard: number): string | null {
+		return this.#files.get(shard)?.location.host ?? null;
+	}
+
+	async rows(
+		shard: number,
+		sqlOf: (statements: PoolStatements) => PoolSql | null,
+	): Promise<readonly PoolValues[]> {
+		const sql = sqlOf(STATEMENTS);
+		if (sql === null) return [];
+		return onFile(this.#file(shard), (file) => rowsOf(file, sql));
+	}
+
+	async run(
+		shard: number,
+		sqlOf: (statements: PoolStatements) => PoolSql,
+	): Promise<void> {
+		const sql = sqlOf(STATEMENTS);
+		onFile(this.#file(shard), ({ writer }) => writer.run(sql, sql.values));
+	}
+
+	async change(
+		shard: number,
+		_: Id,
+		sqlOf: (statements: PoolStatements) => readonly PoolSql[],
+	): Promise<readonly number[]> {
+		const changes = sqlOf(STATEMENTS);
+		if (changes.length === 0) return [];
+		return onFile(this.#file(shard), ({ writer }) =>
+			writer.transaction(() =>
+				changes.map((sql) => writer.run(sql, sql.values).changes),
+			),
+		);
+	}
+
+	async push(
+		shard: number,
+		{ source, pin, origin, via, now }: PushedPin,
+		receivers: readonly Receiver[],
+		activeSince: number,
+	): Promise<number> {
+		const values: readonly Parameter[] = [
+			SOURCES[source],
+			...[pin, origin, via].map(BigInt),
+			now,
+			JSON.stringify(receivers.map(({ user, score }) => [user, score])),
+			activeSince,
+		];
+		return onFile(
+			this.#file(shard),
+			({ writer }) => writer.run(PUSH, values).changes,
+		);
+	}
+
+	async stats(): Promise<readonly PoolShardStats[]> {
+		return [...this.#files].map(([shard, file]) => {
+			const { path, host } = file.location;
+			const count = (table: string) => {
+				const text = `SELECT COUNT(*) FROM ${table}`;
+				const sql = { name: `count ${table}`, text, values: [] };
+				const [[rows] = []] = onFile(file, () => rowsOf(file, sql));
+				return Number(rows);
+			};
+			return {
+				shard,
+				host,
+				rows: count("pool"),
+				users: count("visits"),
+				// What was written lately is in the log beside the file.
+				bytes: sizeOf(path) + sizeOf(`${path}-wal`),
+			};
+		});
+	}
+
+	async createTables(): Promise<void> {
+		for (const file of this.#files.values()) {
+			onFile(file, () =>
+				file.create((connection) => {
+					for (const statement of CREATE_SQLITE_TABLES) {
+						connection.run(statement);
+					}
+				}),
+			);
+		}
+	}
+
+	async missingTables(): Promise<readonly string[]> {
+		return [...this.#files.values()].flatMap(({ location }) =>
+			existsSync(location.path)
+				? []
+				: [`${location.host.slice(0, -".sqlite".length)}.pool`],
+		);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		for (const file of this.#files.values()) file[Symbol.dispose]();
+	}
+
+	#file(shard: number): ShardFile {
+		const file = this.#files.get(shard);
+		if (file === undefined) throw unknownPoolShard(shard);
+		return file;
+	}
+}
+
+function rowsOf({ reader }: ShardFile, sql: PoolSql): readonly PoolValues[] {
+	return reader
+		.rows<Readonly<Record<string, unknown>>>(sql, sql.values)
+		.map((row) => Object.values(row));
+}
+
+/** Of a file, 0 where there is none. Bytes. */
+function sizeOf(path: string): number {
+	return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,18 @@
+import type { QueueRange } from "../topology/types.ts";
+import type { JobStore } from "./jobStore.ts";
+import type { RotationStore } from "./rotationStore.ts";
+
+/** Where the jobs are, as plain data: a thread opens its own store from it. */
+export interface JobStoreSource {
+	readonly queues: readonly QueueRange[];
+	/** The version of the topology that says so (default 0: nobody asks). */
+	readonly version?: number;
+}
+
+/** A job store as it is opened: the hosts of its shards can change while it is used. */
+export interface OpenedJobStore extends JobStore, RotationStore {
+	/** New calls go to the hosts of a newer version of the topology; a call ends on the version that it began with. */
+	switchTo(source: JobStoreSource): void;
+	/** The oldest version on which a call still runs. */
+	readonly oldestVersion: number;
+}
