@@ -36,8 +36,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"bench/pairs.ts run": 130,
 	"bench/world.ts createWorld": 140,
 	"src/graph/outbox/deliver.ts deliverGroup": 160,
-	"src/plan/compile/cost.ts costOf": 160,
-	"src/plan/compile/planCache.ts createPlanCache": 140,
 	"test/attack/graph/attack.ts attack": 130,
 	"test/attack/graph/attackFleet.ts startAttackFleet": 130,
 	"test/attack/promote/deadAttack.ts attackDead": 130,

@@ -19,7 +19,7 @@ import {
 	createCostMemo,
 	type LookCosts,
 } from "./compile/cost.ts";
-import { createPlanCache, type Operation } from "./compile/planCache.ts";
+import { type Operation, PlanCache } from "./compile/planCache.ts";
 import {
 	analyzeWorstCaseCost,
 	type WorstCaseCost,
@@ -95,7 +95,7 @@ export function createPlanner<Context extends object>(
 	const { schema, maxCost, visibility } = options;
 	checkResolvers(options);
 	const costOf = createCostMemo(visibility.dependenciesOf, options.lookCosts);
-	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
+	const plans = new PlanCache(options, { maxPlans: options.maxPlans });
 
 	/** Of the last operation that ran: a server asks right afterwards whether it depends on the viewer. */
 	let last: {

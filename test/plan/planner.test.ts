@@ -4,7 +4,7 @@ import { parse } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import { getFragments } from "../../src/plan/compile/collectFields.ts";
 import { compilePlan } from "../../src/plan/compile/compilePlan.ts";
-import { createPlanCache } from "../../src/plan/compile/planCache.ts";
+import { PlanCache } from "../../src/plan/compile/planCache.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import {
 	errorsOf,
@@ -20,13 +20,13 @@ import { assertCpuWithin } from "../helpers/timing.ts";
 const context = { schema, model, resolvers, visibility };
 
 function plans(maxPlans: number) {
-	const { bind } = createPlanCache(context, { maxPlans });
+	const cache = new PlanCache(context, { maxPlans });
 	return (
 		document: ReturnType<typeof parse>,
 		variables = {},
 		operationName: string | null = null,
 	) => {
-		const bound = bind({ document, variables, operationName });
+		const bound = cache.bind({ document, variables, operationName });
 		if (!("plan" in bound)) throw new Error(String(bound));
 		return bound.plan;
 	};

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type DocumentNode, parse, print } from "graphql";
-import { createPlanCache } from "../../src/plan/compile/planCache.ts";
+import { PlanCache } from "../../src/plan/compile/planCache.ts";
 import {
 	model,
 	planning,
@@ -127,7 +127,7 @@ describe("a prepared document", () => {
 	const other = valid("{ user(id: 1) { id } }");
 
 	test("keeps its plans for all conditions while other plans are evicted", () => {
-		const plans = createPlanCache(
+		const plans = new PlanCache(
 			{ schema, model, resolvers, visibility },
 			{ maxPlans: 1 },
 		);

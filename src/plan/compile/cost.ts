@@ -70,23 +70,54 @@ export function costOf(
 	visibilityDependencies: VisibilityDependencies,
 	lookCosts: LookCosts = NO_LOOK_COSTS,
 ): Cost {
-	const steps = new Map<number, number>();
-	const fields = new Map<string, number>();
+	return new CostSum(bound, visibilityDependencies, lookCosts).total();
+}
+
+/** The costs of one plan, as far as they are known. */
+class CostSum {
+	readonly #bound: BoundPlan;
+	readonly #dependenciesOf: VisibilityDependencies;
+	readonly #lookCosts: LookCosts;
+	readonly #steps = new Map<number, number>();
+	readonly #fields = new Map<string, number>();
+
+	constructor(
+		bound: BoundPlan,
+		dependenciesOf: VisibilityDependencies,
+		lookCosts: LookCosts,
+	) {
+		this.#bound = bound;
+		this.#dependenciesOf = dependenciesOf;
+		this.#lookCosts = lookCosts;
+	}
+
+	total(): Cost {
+		const total = this.#selectionCost(this.#bound.plan.root, 1, NOTHING);
+		return {
+			total,
+			steps: this.#steps,
+			fields: [...this.#fields]
+				.map(([path, cost]) => ({ path, cost }))
+				.sort((a, b) => b.cost - a.cost),
+		};
+	}
 
 	/** `count` is the number of objects with the selection. */
-	function selectionCost(
+	#selectionCost(
 		selection: Selection,
 		count: number,
 		enclosing: Enclosing,
 	): number {
 		let cost = 0;
 		for (const field of selection.fields) {
-			cost = cap(cost + fieldCost(field, selection.type, count, enclosing));
+			cost = cap(
+				cost + this.#fieldCost(field, selection.type, count, enclosing),
+			);
 		}
 		return cost;
 	}
 
-	function fieldCost(
+	#fieldCost(
 		field: PlannedField,
 		type: string,
 		count: number,
@@ -95,46 +126,49 @@ export function costOf(
 		const { access, shape, source } = field;
 		const named = namedShape(shape);
 		const hasArguments = access.kind === "scan" || access.kind === "call";
-		const values = hasArguments ? argumentsOf(bound, field) : null;
+		const values = hasArguments ? argumentsOf(this.#bound, field) : null;
 		// A field with invalid arguments reads nothing.
 		if (values instanceof GraphQLError) return 0;
 
 		if (access.kind === "scan" && values?.page) {
-			return scanCost(access, values.page, named, count);
+			return this.#scanCost(access, values.page, named, count);
 		}
 		if (access.kind === "call" && values) {
 			const { resolver, step, edges } = access;
-			let own = charge(step, cap(count * cap(resolver.cost(values.args))));
+			let own = this.#charge(
+				step,
+				cap(count * cap(resolver.cost(values.args))),
+			);
 			if (edges !== undefined) {
-				const each = objectCost(edges.mapping.to, null);
-				own = cap(own + charge(edges.fetch, cap(count * each)));
+				const each = this.#objectCost(edges.mapping.to, null);
+				own = cap(own + this.#charge(edges.fetch, cap(count * each)));
 			}
 			const maxObjects = cap(resolver.maxObjects?.(values.args) ?? 1);
 			const isRecord = named.kind === "object" && named.fetch === null;
 			const results =
 				isRecord && shape.kind !== "list" ? count : cap(count * maxObjects);
-			return cap(own + valuesCost(named, results, { edges: 0, maxObjects }));
+			return cap(
+				own + this.#valuesCost(named, results, { edges: 0, maxObjects }),
+			);
 		}
 		if (source?.kind === "page" || source?.kind === "edge") {
 			// The scan counts the objects.
 			return shape.kind === "list"
-				? belowCost(named, enclosing.edges, enclosing)
-				: belowCost(named, count, enclosing);
+				? this.#belowCost(named, enclosing.edges, enclosing)
+				: this.#belowCost(named, count, enclosing);
 		}
 		if (
 			source?.kind === "reference" &&
-			visibilityDependencies(type).some(
-				({ field: name }) => name === field.name,
-			)
+			this.#dependenciesOf(type).some(({ field: name }) => name === field.name)
 		) {
-			return belowCost(named, count, NOTHING);
+			return this.#belowCost(named, count, NOTHING);
 		}
 		const items =
 			shape.kind === "list" ? cap(count * enclosing.maxObjects) : count;
-		return valuesCost(named, items, enclosing);
+		return this.#valuesCost(named, items, enclosing);
 	}
 
-	function scanCost(
+	#scanCost(
 		{ step, fetch, mapping, pageFields }: ScanAccess,
 		page: PageArguments,
 		named: NamedShape,
@@ -148,74 +182,66 @@ export function costOf(
 		// Only the viewer's own list is added to, and once a request.
 		const look =
 			page.after === undefined && page.before === undefined && size > 0
-				? (lookCosts.get(mapping.name) ?? 0)
+				? (this.#lookCosts.get(mapping.name) ?? 0)
 				: 0;
-		let own = charge(step, cap(edgesRead + look));
+		let own = this.#charge(step, cap(edgesRead + look));
 		if (fetch !== null) {
-			own += charge(fetch, cap(edgesRead * objectCost(mapping.to, mapping)));
+			own += this.#charge(
+				fetch,
+				cap(edgesRead * this.#objectCost(mapping.to, mapping)),
+			);
 		}
-		return cap(own + belowCost(named, count, { edges, maxObjects: 1 }));
+		return cap(own + this.#belowCost(named, count, { edges, maxObjects: 1 }));
 	}
 
 	/** Values without a step of their own: for ids, the objects to fetch, and what is selected of them. */
-	function valuesCost(
-		named: NamedShape,
-		count: number,
-		enclosing: Enclosing,
-	): number {
+	#valuesCost(named: NamedShape, count: number, enclosing: Enclosing): number {
 		if (named.kind === "leaf") return 0;
 		let each = 0;
 		if (named.fetch !== null) {
 			for (const type of named.selections.keys()) {
-				each = Math.max(each, objectCost(type, null));
+				each = Math.max(each, this.#objectCost(type, null));
 			}
-			charge(named.fetch, cap(count * each));
+			this.#charge(named.fetch, cap(count * each));
 		}
-		return cap(count * each + belowCost(named, count, enclosing));
+		return cap(count * each + this.#belowCost(named, count, enclosing));
 	}
 
 	/** The selections below: for an abstract type, that of the most expensive concrete type. */
-	function belowCost(
-		named: NamedShape,
-		count: number,
-		enclosing: Enclosing,
-	): number {
+	#belowCost(named: NamedShape, count: number, enclosing: Enclosing): number {
 		if (named.kind === "leaf") return 0;
 		const inside = named.fetch === null ? enclosing : NOTHING;
 		let highest = 0;
 		for (const selection of named.selections.values()) {
-			highest = Math.max(highest, selectionCost(selection, count, inside));
+			highest = Math.max(
+				highest,
+				this.#selectionCost(selection, count, inside),
+			);
 		}
 		return highest;
 	}
 
 	/** An object and its visibility dependencies, without those that reading `via` covers. */
-	function objectCost(type: string, via: Mapping | null): number {
+	#objectCost(type: string, via: Mapping | null): number {
 		const alreadyRead =
 			via?.inverse?.kind === "reference" ? via.inverse.field : undefined;
 		let cost = 1;
-		for (const { field, objects } of visibilityDependencies(type)) {
+		for (const { field, objects } of this.#dependenciesOf(type)) {
 			if (field !== alreadyRead) cost += objects;
 		}
 		return cost;
 	}
 
-	function charge(step: Step, cost: number): number {
-		steps.set(step.number, cost);
+	#charge(step: Step, cost: number): number {
+		this.#steps.set(step.number, cost);
 		if (cost > 0) {
-			fields.set(step.path, cap((fields.get(step.path) ?? 0) + cost));
+			this.#fields.set(
+				step.path,
+				cap((this.#fields.get(step.path) ?? 0) + cost),
+			);
 		}
 		return cost;
 	}
-
-	const total = selectionCost(bound.plan.root, 1, NOTHING);
-	return {
-		total,
-		steps,
-		fields: [...fields]
-			.map(([path, cost]) => ({ path, cost }))
-			.sort((a, b) => b.cost - a.cost),
-	};
 }
 
 /**

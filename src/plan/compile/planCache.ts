@@ -45,20 +45,6 @@ interface PreparedOperation {
 	readonly preparedPlans: Map<string, Plan>;
 }
 
-export interface PlanCache {
-	/** The operation's plan with its variables, or the request errors. */
-	bind(operation: Operation): BoundPlan | readonly GraphQLError[];
-	/** What the operation uses of the schema, found out once; null for an operation that the document does not have. */
-	usesOf(operation: Operation): SchemaUses | null;
-	/**
-	 * Compiles all operations of a document in advance, for all values of their
-	 * conditions if those are few. The plans do not count toward the size of the
-	 * cache, and are freed with the document.
-	 */
-	prepare(document: DocumentNode): void;
-	level(): PlanCacheLevel;
-}
-
 /** `prepare` compiles at most two to this power plans of one operation. */
 const MAX_CONDITIONS = 4;
 
@@ -66,28 +52,105 @@ const MAX_CONDITIONS = 4;
  * An LRU cache of compiled plans. It identifies a document by its object: the
  * document cache in front returns the same object for the same text.
  */
-export function createPlanCache(
-	context: CompileContext,
-	{ maxPlans }: { readonly maxPlans: number },
-): PlanCache {
-	const documents = new WeakMap<
+export class PlanCache {
+	readonly #context: CompileContext;
+	readonly #documents = new WeakMap<
 		DocumentNode,
 		Map<string | null, PreparedOperation>
 	>();
-	const plans = new BoundedMap<Plan>({ maxWeight: maxPlans, weigh: () => 1 });
-	let prepared = 0;
-	let hits = 0;
-	let misses = 0;
-	let compileMs = 0;
+	readonly #plans: BoundedMap<Plan>;
+	#prepared = 0;
+	#hits = 0;
+	#misses = 0;
+	#compileMs = 0;
 
-	function prepareOperation({
+	constructor(
+		context: CompileContext,
+		{ maxPlans }: { readonly maxPlans: number },
+	) {
+		this.#context = context;
+		this.#plans = new BoundedMap({ maxWeight: maxPlans, weigh: () => 1 });
+	}
+
+	/**
+	 * Compiles all operations of a document in advance, for all values of their
+	 * conditions if those are few. The plans do not count toward the size of the
+	 * cache, and are freed with the document.
+	 */
+	prepare(document: DocumentNode): void {
+		for (const definition of document.definitions) {
+			if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+			const operationName = definition.name?.value ?? null;
+			const operation = this.#prepareOperation({ document, operationName });
+			if (operation instanceof GraphQLError) continue;
+			const { conditions, preparedPlans } = operation;
+			if (conditions.length > MAX_CONDITIONS) continue;
+			for (let bits = 0; bits < 2 ** conditions.length; bits++) {
+				const variables = Object.fromEntries(
+					conditions.map((name, bit) => [name, (bits & (1 << bit)) !== 0]),
+				);
+				preparedPlans.set(
+					conditionKey(conditions, variables),
+					this.#compile(document, operation, variables),
+				);
+			}
+		}
+	}
+
+	level(): PlanCacheLevel {
+		return {
+			plans: this.#plans.size,
+			hits: this.#hits,
+			misses: this.#misses,
+			compileMs: this.#compileMs,
+		};
+	}
+
+	/** What the operation uses of the schema, found out once; null for an operation that the document does not have. */
+	usesOf(request: Operation): SchemaUses | null {
+		const operation = this.#prepareOperation(request);
+		if (operation instanceof GraphQLError) return null;
+		operation.uses ??= schemaUses(
+			this.#context.schema,
+			operation.operation,
+			operation.fragments,
+		);
+		return operation.uses;
+	}
+
+	/** The operation's plan with its variables, or the request errors. */
+	bind(request: Operation): BoundPlan | readonly GraphQLError[] {
+		const operation = this.#prepareOperation(request);
+		if (operation instanceof GraphQLError) return [operation];
+		try {
+			operation.variables ??= prepareVariables(
+				this.#context.schema,
+				operation.operation.variableDefinitions ?? [],
+			);
+			const variables = coerceVariableValues(
+				operation.variables,
+				request.variables ?? {},
+			);
+			if (isErrors(variables)) return variables;
+			const plan = this.#getPlan(request.document, operation, variables);
+			return bindVariables(plan, variables);
+		} catch (thrown) {
+			return [
+				thrown instanceof GraphQLError
+					? inputError(thrown)
+					: requestError(thrown),
+			];
+		}
+	}
+
+	#prepareOperation({
 		document,
 		operationName = null,
 	}: Operation): PreparedOperation | GraphQLError {
-		let operations = documents.get(document);
+		let operations = this.#documents.get(document);
 		if (operations === undefined) {
 			operations = new Map();
-			documents.set(document, operations);
+			this.#documents.set(document, operations);
 		}
 		const known = operations.get(operationName);
 		if (known !== undefined) return known;
@@ -96,7 +159,7 @@ export function createPlanCache(
 		if (operation instanceof GraphQLError) return operation;
 		const fragments = getFragments(document);
 		const preparedOperation: PreparedOperation = {
-			number: prepared++,
+			number: this.#prepared++,
 			operation,
 			fragments,
 			conditions: conditionVariables(operation.selectionSet, fragments),
@@ -108,7 +171,7 @@ export function createPlanCache(
 		return preparedOperation;
 	}
 
-	function getPlan(
+	#getPlan(
 		document: DocumentNode,
 		preparedOperation: PreparedOperation,
 		variables: Readonly<Record<string, unknown>>,
@@ -117,92 +180,39 @@ export function createPlanCache(
 		const values = conditionKey(conditions, variables);
 		const preparedPlan = preparedPlans.get(values);
 		if (preparedPlan !== undefined) {
-			hits++;
+			this.#hits++;
 			return preparedPlan;
 		}
 		const key = `${number}${values}`;
-		const cached = plans.get(key);
+		const cached = this.#plans.get(key);
 		if (cached !== undefined) {
-			hits++;
+			this.#hits++;
 			return cached;
 		}
-		misses++;
-		const plan = compile(document, preparedOperation, variables);
-		plans.set(key, plan);
+		this.#misses++;
+		const plan = this.#compile(document, preparedOperation, variables);
+		this.#plans.set(key, plan);
 		return plan;
 	}
 
-	function compile(
+	#compile(
 		document: DocumentNode,
 		{ operation, fragments }: PreparedOperation,
 		variables: Readonly<Record<string, unknown>>,
 	): Plan {
 		const began = performance.now();
 		try {
-			return compilePlan(context, document, operation, fragments, variables);
+			return compilePlan(
+				this.#context,
+				document,
+				operation,
+				fragments,
+				variables,
+			);
 		} finally {
-			compileMs += performance.now() - began;
+			this.#compileMs += performance.now() - began;
 		}
 	}
-
-	return {
-		prepare(document) {
-			for (const definition of document.definitions) {
-				if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-				const operationName = definition.name?.value ?? null;
-				const operation = prepareOperation({ document, operationName });
-				if (operation instanceof GraphQLError) continue;
-				const { conditions, preparedPlans } = operation;
-				if (conditions.length > MAX_CONDITIONS) continue;
-				for (let bits = 0; bits < 2 ** conditions.length; bits++) {
-					const variables = Object.fromEntries(
-						conditions.map((name, bit) => [name, (bits & (1 << bit)) !== 0]),
-					);
-					preparedPlans.set(
-						conditionKey(conditions, variables),
-						compile(document, operation, variables),
-					);
-				}
-			}
-		},
-
-		level: () => ({ plans: plans.size, hits, misses, compileMs }),
-
-		usesOf(request) {
-			const operation = prepareOperation(request);
-			if (operation instanceof GraphQLError) return null;
-			operation.uses ??= schemaUses(
-				context.schema,
-				operation.operation,
-				operation.fragments,
-			);
-			return operation.uses;
-		},
-
-		bind(request) {
-			const operation = prepareOperation(request);
-			if (operation instanceof GraphQLError) return [operation];
-			try {
-				operation.variables ??= prepareVariables(
-					context.schema,
-					operation.operation.variableDefinitions ?? [],
-				);
-				const variables = coerceVariableValues(
-					operation.variables,
-					request.variables ?? {},
-				);
-				if (isErrors(variables)) return variables;
-				const plan = getPlan(request.document, operation, variables);
-				return bindVariables(plan, variables);
-			} catch (thrown) {
-				return [
-					thrown instanceof GraphQLError
-						? inputError(thrown)
-						: requestError(thrown),
-				];
-			}
-		},
-	};
 }
 
 function conditionKey(
