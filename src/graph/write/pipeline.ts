@@ -30,6 +30,7 @@ import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
 import { type EntryJob, noQueue } from "../store/jobQueue.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
 import type { Node } from "../types.ts";
+import { describeWrite, summarizeWrite } from "./describeWrite.ts";
 
 export interface Written<T> {
 	readonly result: T;
@@ -83,7 +84,7 @@ export class WritePipeline implements Writer {
 		besideEntry?: OutboxEntry,
 	): Promise<Committed<T>> {
 		const { store } = this;
-		const trace = this.#trace?.startWrite(startOf(store, transaction));
+		const trace = this.#trace?.startWrite(describeWrite(store, transaction));
 		let summary = NOTHING_WRITTEN;
 		let created: readonly Id[] = [];
 		let outboxEntry: JsonObject | undefined;
@@ -112,7 +113,7 @@ export class WritePipeline implements Writer {
 						outboxEntry = encodeEntry(entry);
 						beside =
 							besideEntry && entry.invalidations && encodeEntry(besideEntry);
-						summary = summaryOf(created, decision, outboxEntry);
+						summary = summarizeWrite(created, decision, outboxEntry);
 						return {
 							...writes,
 							...(outboxEntry !== undefined && { outboxEntry }),
@@ -391,50 +392,4 @@ function mergedChanges(changes: readonly ChangedKeys[]): ChangedKeys {
 function withoutInvalidations({ entry, ...key }: OutboxRow): OutboxRow {
 	const { invalidations: _, ...parts } = entry;
 	return { ...key, entry: parts };
-}
-
-function startOf(
-	{ model }: Store,
-	{
-		shard,
-		beside,
-		creates = [],
-		objects = [],
-		lists = [],
-	}: WriteTransaction<unknown>,
-): WriteDescription {
-	const changes = new Set([
-		...creates.map(({ type }) => type),
-		...objects.flatMap((id) => typeNameOf(model, id) ?? []),
-		...lists.map(({ mapping }) => mapping.name),
-	]);
-	const shards = beside === undefined ? [shard] : [shard, beside];
-	return { verb: "transaction", changes: [...changes], shards };
-}
-
-/** An object that is created and changed at once is one row. */
-function summaryOf(
-	created: readonly Id[],
-	{
-		objects = [],
-		edges = [],
-	}: Pick<ReturnType<WriteTransaction<unknown>["decide"]>, "objects" | "edges">,
-	outboxEntry: JsonObject = {},
-): WriteSummary {
-	const written = new Set([...created, ...objects.map(({ id }) => id)]);
-	const parts = Object.entries(outboxEntry).map(
-		([kind, part]) => [kind, countOf(part)] as const,
-	);
-	return {
-		rowsWritten: written.size + edges.length,
-		outbox: Object.fromEntries(parts.filter(([, count]) => count > 0)),
-	};
-}
-
-/** Of a list, or of the lists in a record. */
-function countOf(part: unknown): number {
-	if (Array.isArray(part)) return part.length;
-	return typeof part === "object" && part !== null
-		? Object.values(part).reduce((sum, one) => sum + countOf(one), 0)
-		: 0;
 }
