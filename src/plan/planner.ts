@@ -173,10 +173,9 @@ export function createPlanner<Context extends object>(
 				document,
 			),
 
-		prepare: plans.prepare,
-		usesOf: plans.usesOf,
-
-		level: plans.level,
+		prepare: (document) => plans.prepare(document),
+		usesOf: (operation) => plans.usesOf(operation),
+		level: () => plans.level(),
 
 		dependsOnViewer(operation) {
 			const { document, operationName, variables } = operation;
