@@ -89,8 +89,9 @@ const MAX_PLANS = 1_000;
 const TOKEN_LIFETIME_S = 30 * 24 * 3_600;
 
 /**
- * Opens Corkboard in this process: the schema, the shards, the caches, the
- * planner. `startCorkboardServer` serves it over HTTP; `query` needs no HTTP.
+ * Opens Corkboard in this process, in eight steps: the model, the map, the keys,
+ * Redis, queues and pools, the graph, the feed, and how requests run.
+ * `startCorkboardServer` serves it over HTTP; `query` needs no HTTP.
  *
  *     await using corkboard = await openCorkboard(readConfig(process.env));
  *     const { data } = await corkboard.query("{ interests(first: 5) { nodes { name } } }");
@@ -105,74 +106,36 @@ export async function openCorkboard(
 	role = "embedded",
 ): Promise<Corkboard> {
 	await using opened = new AsyncDisposableStack();
+	const opening: Opening = { config, access, opened };
 	const { model, schema, domain } = loadOwnModel();
 	applyScalars(schema);
-	const topology = opened.use(
-		await openTopology(
-			config,
-			access === "readWrite" ? { role, model: modelFingerprint(model) } : null,
-		),
-	);
-	lockDataFolders(topology.topology, access, opened);
-	const modelProblem =
-		access === "readWrite" ? await checkFleetModel(topology) : null;
-	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
-	const tokens = createTokens(config, secret);
-	const { memcached, cacheBytes } = config;
+	const { topology, modelProblem } = await openMap(opening, model, role);
+	const { tokens, cursors } = await openKeys(config);
 	const redis =
 		config.redis === null ? null : new RedisConnections(config.redis);
-	const cursors = createCursorCodec(secret);
-	const following = {
-		writeGuard: topology.writeGuard,
-		onRetired: () => topology.oldestChanged(),
-	};
-	const queues =
-		access === "readWrite"
-			? await openJobs(
-					{
-						...{ topology: topology.topology, redis, queues: JOB_QUEUES },
-						...following,
-					},
-					opened,
-				)
-			: null;
-	const pools =
-		access === "readWrite"
-			? await openPools(topology.topology, config.feed.isOn, following)
-			: null;
-	if (pools !== null) opened.use(pools);
+	const { queues, pools } = await openQueuesAndPools(opening, topology, redis);
+	const { memcached, cacheBytes } = config;
 	const { store, admin } = await openStore(
 		{
-			model,
-			domain,
-			topology,
-			cursors,
-			access,
-			memcached,
-			redis,
-			cacheBytes,
+			...{ model, domain, topology, cursors, access },
+			...{ memcached, redis, cacheBytes },
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
 			writeEvents: pools && feedEvents,
 			beside: [queues, pools].filter((one) => one !== null),
 		},
 		opened,
 	);
-	const homeFeeds =
-		pools &&
-		(await openHomeFeeds(
-			config,
-			{ store, pools, jobs: queues?.jobs ?? null },
-			opened,
-		));
-	const feed = homeFeeds?.feeds ?? null;
+	const jobs = queues?.jobs ?? null;
+	const home =
+		pools && (await openHomeFeeds(config, { store, pools, jobs }, opened));
+	const feed = home?.feeds ?? null;
 	if (access === "readWrite") {
 		// Its first pass runs in the background: readers are right without it.
 		opened.use(new OutboxWorker(new WritePipeline(store)));
 	}
 	const planner = openPlanner(config, { model, schema, domain }, feed, opened);
 	const requests = createRequests({
-		...{ model, schema, domain, store, planner, feed },
-		jobs: queues?.jobs ?? null,
+		...{ model, schema, domain, store, planner, feed, jobs },
 		signToken: tokens.signs ? tokens.sign : null,
 	});
 	const ended = new AbortController();
@@ -190,22 +153,68 @@ export async function openCorkboard(
 		},
 		modelProblem,
 		storage: store.storage,
-		admin,
-		redis,
-		store,
-		feed,
-		planner,
+		...{ admin, redis, store, feed, planner, queues },
 		accessTokens: tokens,
 		...requests,
-		queues,
 		startWorker: (options) =>
 			startWorker(options, {
 				...{ queues, schema, store, ended: ended.signal },
 				query: requests.query,
-				work: homeFeeds?.work ?? null,
+				work: home?.work ?? null,
 			}),
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
+}
+
+/** What each step is opened with. */
+interface Opening {
+	readonly config: Config;
+	readonly access: AccessMode;
+	/** Closes what was opened, the last first. */
+	readonly opened: AsyncDisposableStack;
+}
+
+/** The map and, for who writes, its folders and its place in the fleet. */
+async function openMap(
+	{ config, access, opened }: Opening,
+	model: Model,
+	role: string,
+) {
+	const isWriting = access === "readWrite";
+	const identity = { role, model: modelFingerprint(model) };
+	const topology = opened.use(
+		await openTopology(config, isWriting ? identity : null),
+	);
+	lockDataFolders(topology.topology, access, opened);
+	const modelProblem = isWriting ? await checkFleetModel(topology) : null;
+	return { topology, modelProblem };
+}
+
+/** What tokens and cursors are signed with. */
+async function openKeys(config: Config) {
+	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
+	return {
+		tokens: createTokens(config, secret),
+		cursors: createCursorCodec(secret),
+	};
+}
+
+/** The queues and pools, of who writes. */
+async function openQueuesAndPools(
+	{ config, access, opened }: Opening,
+	source: TopologySource,
+	redis: RedisConnections | null,
+) {
+	if (access === "readOnly") return { queues: null, pools: null };
+	const { topology, writeGuard } = source;
+	const following = { writeGuard, onRetired: () => source.oldestChanged() };
+	const queues = await openJobs(
+		{ topology, redis, queues: JOB_QUEUES, ...following },
+		opened,
+	);
+	const pools = await openPools(topology, config.feed.isOn, following);
+	if (pools !== null) opened.use(pools);
+	return { queues, pools };
 }
 
 /** How the tokens of clients are read, and made where Corkboard signs them itself. */
