@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { parse } from "graphql";
 import { createDomain } from "../src/domain/domain.ts";
-import { edgeMutation } from "../src/domain/resolvers/edgeMutation.ts";
+import { edgeMutation } from "../src/domain/resolvers/base/edgeMutation.ts";
 import { resolvers } from "../src/domain/resolvers/resolvers.ts";
 import { View } from "../src/graph/read/view.ts";
 import { createStore } from "../src/graph/store/createStore.ts";

@@ -42,6 +42,8 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["answer.ts"],
 		["planner.ts"],
 	],
+	model: [["."], ["lock", "schema"]],
+	"domain/resolvers": [["base"], ["."]],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
 	ops: [["."], ["import", "verify"], ["jobs"]],
 	fleet: [["server"], ["map"], ["preflight"], ["operations"], ["."]],

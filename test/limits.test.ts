@@ -66,17 +66,15 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"src/cache": 26,
 	// One file for each command.
 	"src/cli/commands": 55,
-	"src/domain/resolvers": 24,
 	"src/feed": 22,
 	"src/graph/outbox": 21,
-	"src/model": 23,
 	"src/queue": 33,
 	"src/queue/mysql": 21,
 	"src/server/http": 24,
 	"src/storage": 21,
 	"src/storage/mysql": 20,
 	// Small functions that know of nothing: a list by nature.
-	"src/util": 25,
+	"src/util": 24,
 	"test/attack/graph": 24,
 	"test/differential": 21,
 	"test/e2e": 33,

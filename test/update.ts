@@ -10,10 +10,10 @@ import { buildSchema, findBreakingChanges } from "graphql";
 import { dashboardFiles } from "../deploy/grafana/dashboards.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "../src/app/model.ts";
 import { CorkboardError } from "../src/errors.ts";
-import { compareLock, parseLock, printLock } from "../src/model/lock.ts";
-import { printModel } from "../src/model/print.ts";
+import { compareLock, parseLock, printLock } from "../src/model/lock/lock.ts";
 import { printPublicSchema } from "../src/model/publicSchema.ts";
 import type { ModelAndSchema } from "../src/model/read.ts";
+import { printModel } from "../src/model/schema/print.ts";
 import { commandsPage } from "./commandsPage.ts";
 import { configurationPage } from "./configurationPage.ts";
 

@@ -1,14 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
-import { compareLocks, type LockDifference } from "../model/compareLocks.ts";
+import {
+	compareLocks,
+	type LockDifference,
+} from "../model/lock/compareLocks.ts";
 import {
 	compareLock,
 	EMPTY_LOCK,
 	type Lock,
 	parseLock,
 	printLock,
-} from "../model/lock.ts";
+} from "../model/lock/lock.ts";
 import { changeText, MODEL, type TopologyStore } from "../topology/store.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
 

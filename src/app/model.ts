@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createDomain } from "../domain/domain.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import type { Domain } from "../graph/domain.ts";
-import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock.ts";
+import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
 

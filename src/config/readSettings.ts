@@ -1,5 +1,5 @@
-import { readSettings, type Settings as Texts } from "../util/environment.ts";
 import type { Setting } from "./declare.ts";
+import { readSettings, type Settings as Texts } from "./environment.ts";
 import { SETTINGS } from "./settings.ts";
 
 type Declared = typeof SETTINGS;

@@ -1,4 +1,4 @@
-import type { SchemaChange } from "../model/schemaChanges.ts";
+import type { SchemaChange } from "../model/schema/schemaChanges.ts";
 import {
 	type DocumentCount,
 	type NamedCount,

@@ -4,7 +4,7 @@ import {
 	mappingOf,
 	newStoredJson,
 	updatedStoredJson,
-} from "../../src/domain/resolvers/storedJson.ts";
+} from "../../src/domain/resolvers/base/storedJson.ts";
 import { requestContent } from "../../src/graphql/input/readInput.ts";
 import { model } from "../helpers/resolving.ts";
 

@@ -11,8 +11,8 @@ import { basename, join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { buildSchema, findBreakingChanges, parse, visit } from "graphql";
 import { loadOwnModel } from "../../src/app/model.ts";
-import { printModel } from "../../src/model/print.ts";
 import { printPublicSchema } from "../../src/model/publicSchema.ts";
+import { printModel } from "../../src/model/schema/print.ts";
 import { COPIES, type Copies, update } from "../update.ts";
 import { readSmall } from "./smallModel.ts";
 

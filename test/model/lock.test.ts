@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { loadOwnModel } from "../../src/app/model.ts";
-import { compareLocks } from "../../src/model/compareLocks.ts";
+import { compareLocks } from "../../src/model/lock/compareLocks.ts";
 import {
 	compareLock,
 	EMPTY_LOCK,
 	type Lock,
 	parseLock,
 	printLock,
-} from "../../src/model/lock.ts";
+} from "../../src/model/lock/lock.ts";
 import { COPIES } from "../update.ts";
 import { type Change, RESOLVED, readSmall } from "./smallModel.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printModel } from "../../src/model/print.ts";
+import { printModel } from "../../src/model/schema/print.ts";
 import { readSmall } from "./smallModel.ts";
 
 test("the printed model shows the source, table, loader, shard and writes of each field", () => {

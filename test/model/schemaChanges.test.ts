@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { BreakingChangeType, buildSchema, DangerousChangeType } from "graphql";
-import { schemaChanges } from "../../src/model/schemaChanges.ts";
+import { schemaChanges } from "../../src/model/schema/schemaChanges.ts";
 
 /** Two schemas that differ in this one way, and what the change affects. */
 const CHANGES: Readonly<

@@ -3,7 +3,7 @@ import { findUser } from "../../domain/findUser.ts";
 import {
 	type Fields,
 	updatedStoredJson,
-} from "../../domain/resolvers/storedJson.ts";
+} from "../../domain/resolvers/base/storedJson.ts";
 import { MAX_ACCOUNT } from "../../domain/validators.ts";
 import { CorkboardError } from "../../errors.ts";
 import { UsageError } from "../arguments.ts";

@@ -1,6 +1,6 @@
 import { loadOwnModel } from "../../app/model.ts";
-import { describeModel, printModel } from "../../model/print.ts";
 import { printPublicSchema } from "../../model/publicSchema.ts";
+import { describeModel, printModel } from "../../model/schema/print.ts";
 import { UsageError } from "../arguments.ts";
 import { command, flag, JSON_FLAG } from "../command.ts";
 

@@ -1,6 +1,6 @@
 import { loadOwnModel } from "../../app/model.ts";
 import { readConfig } from "../../config/config.ts";
-import { outputFields } from "../../model/outputFields.ts";
+import { outputFields } from "../../model/schema/outputFields.ts";
 import type { Use } from "../../usage/usageReport.ts";
 import { command } from "../command.ts";
 import {

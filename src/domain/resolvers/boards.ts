@@ -2,19 +2,19 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutation } from "./edgeMutation.ts";
-import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
-import { idempotency, mutation } from "./mutation.ts";
-import { requireRight, viewerCan } from "./permissions.ts";
-import { positionInput, requireOnList } from "./position.ts";
-import { bothOrFirstError } from "./requireVisible.ts";
+import { edgeMutation } from "./base/edgeMutation.ts";
+import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
+import { idempotency, mutation } from "./base/mutation.ts";
+import { positionInput, requireOnList } from "./base/position.ts";
+import { bothOrFirstError } from "./base/requireVisible.ts";
 import {
 	mappingOf,
 	newStoredJson,
 	storedValue,
 	updatedStoredJson,
-} from "./storedJson.ts";
-import { viewerMembership } from "./viewerMembership.ts";
+} from "./base/storedJson.ts";
+import { viewerMembership } from "./base/viewerMembership.ts";
+import { requireRight, viewerCan } from "./permissions.ts";
 
 const createBoard = mutation(
 	{

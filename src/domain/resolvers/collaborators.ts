@@ -3,10 +3,10 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { required } from "../../graphql/input/readInput.ts";
 import { id } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
-import { mutation } from "./mutation.ts";
+import { mutation } from "./base/mutation.ts";
+import { bothOrFirstError, requireVisible } from "./base/requireVisible.ts";
+import { mappingOf, storedValue } from "./base/storedJson.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
-import { bothOrFirstError, requireVisible } from "./requireVisible.ts";
-import { mappingOf, storedValue } from "./storedJson.ts";
 
 const input = () => ({ boardId: required(id), userId: required(id) });
 

@@ -2,11 +2,15 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
-import { fieldsToCreate } from "./fieldInputs.ts";
-import { idempotency, mutation } from "./mutation.ts";
+import { fieldsToCreate } from "./base/fieldInputs.ts";
+import { idempotency, mutation } from "./base/mutation.ts";
+import { requireVisible } from "./base/requireVisible.ts";
+import {
+	newStoredJson,
+	storedValue,
+	updatedStoredJson,
+} from "./base/storedJson.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
-import { requireVisible } from "./requireVisible.ts";
-import { newStoredJson, storedValue, updatedStoredJson } from "./storedJson.ts";
 
 const addComment = mutation(
 	{

@@ -7,9 +7,9 @@ import { required } from "../../graphql/input/readInput.ts";
 import { id } from "../../graphql/input/validators.ts";
 import type { Id } from "../../id/ids.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { mutation } from "./mutation.ts";
-import { requireVisible } from "./requireVisible.ts";
-import { referenceOf } from "./storedJson.ts";
+import { mutation } from "./base/mutation.ts";
+import { requireVisible } from "./base/requireVisible.ts";
+import { referenceOf } from "./base/storedJson.ts";
 
 /** A count above this is this. */
 const MAX_WAITING = 99;

@@ -2,8 +2,8 @@ import { CorkboardError } from "../../errors.ts";
 import type { NewObject } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
 import { MAX_PAGE_SIZE } from "../../plan/pageArguments.ts";
-import type { MutationContext } from "./mutation.ts";
-import { lookupOf, mappingOf, newStoredJson } from "./storedJson.ts";
+import type { MutationContext } from "./base/mutation.ts";
+import { lookupOf, mappingOf, newStoredJson } from "./base/storedJson.ts";
 
 /** The most edges and objects that `fileUnder` reads besides lookups. */
 export const FILE_UNDER_COST = 2 * MAX_PAGE_SIZE;

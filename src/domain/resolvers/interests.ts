@@ -2,11 +2,11 @@ import type { RequestContext } from "../../graphql/context.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
 import { coerceFirst } from "../../plan/pageArguments.ts";
 import { andThen } from "../../util/maybePromise.ts";
-import { edgeMutation } from "./edgeMutation.ts";
-import { nodesOf } from "./nodesOf.ts";
-import { rootField, sizeOfList } from "./rootField.ts";
-import { mappingOf } from "./storedJson.ts";
-import { viewerMembership } from "./viewerMembership.ts";
+import { edgeMutation } from "./base/edgeMutation.ts";
+import { nodesOf } from "./base/nodesOf.ts";
+import { rootField, sizeOfList } from "./base/rootField.ts";
+import { mappingOf } from "./base/storedJson.ts";
+import { viewerMembership } from "./base/viewerMembership.ts";
 
 /**
  * By followers first: what people chose. Where few follow anything yet, the

@@ -1,12 +1,16 @@
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id } from "../../graphql/input/validators.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { mutation } from "./mutation.ts";
+import { mutation } from "./base/mutation.ts";
+import { isGiven, positionInput, requireOnList } from "./base/position.ts";
+import { bothOrFirstError, requireVisible } from "./base/requireVisible.ts";
+import {
+	mappingOf,
+	referenceOf,
+	updatedStoredJson,
+} from "./base/storedJson.ts";
 import { requireRight, requireRightOn } from "./permissions.ts";
-import { isGiven, positionInput, requireOnList } from "./position.ts";
-import { bothOrFirstError, requireVisible } from "./requireVisible.ts";
 import { sectionOf } from "./sections.ts";
-import { mappingOf, referenceOf, updatedStoredJson } from "./storedJson.ts";
 
 const position = positionInput("Pin");
 

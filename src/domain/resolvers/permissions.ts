@@ -6,8 +6,8 @@ import type { Id } from "../../id/ids.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import { requireVisible } from "./requireVisible.ts";
-import { mappingOf, referenceOf } from "./storedJson.ts";
+import { requireVisible } from "./base/requireVisible.ts";
+import { mappingOf, referenceOf } from "./base/storedJson.ts";
 
 /** Who may do something with an object that they see. */
 interface Rule {

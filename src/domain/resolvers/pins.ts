@@ -3,22 +3,22 @@ import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldPolicies, slugs } from "../validators.ts";
-import { edgeMutation } from "./edgeMutation.ts";
-import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
-import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
-import { movePin } from "./movePin.ts";
-import { idempotency, mutation } from "./mutation.ts";
-import { requireRight, viewerCan } from "./permissions.ts";
-import { isGiven } from "./position.ts";
-import { bothOrFirstError, requireVisible } from "./requireVisible.ts";
-import { sectionOf } from "./sections.ts";
+import { edgeMutation } from "./base/edgeMutation.ts";
+import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
+import { idempotency, mutation } from "./base/mutation.ts";
+import { isGiven } from "./base/position.ts";
+import { bothOrFirstError, requireVisible } from "./base/requireVisible.ts";
 import {
 	newStoredJson,
 	referenceOf,
 	storedFields,
 	updatedStoredJson,
-} from "./storedJson.ts";
-import { viewerMembership } from "./viewerMembership.ts";
+} from "./base/storedJson.ts";
+import { viewerMembership } from "./base/viewerMembership.ts";
+import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
+import { movePin } from "./movePin.ts";
+import { requireRight, viewerCan } from "./permissions.ts";
+import { sectionOf } from "./sections.ts";
 import { viewerHasSaved, viewerSaves } from "./viewerSaves.ts";
 
 const createPin = mutation(

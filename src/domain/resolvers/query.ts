@@ -7,9 +7,9 @@ import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
 import { coerceFirst } from "../../plan/pageArguments.ts";
 import { andThen, isPromise } from "../../util/maybePromise.ts";
 import { isSlug, isUsername } from "../validators.ts";
-import { nodesOf } from "./nodesOf.ts";
-import { type Arguments, rootField, sizeOfList } from "./rootField.ts";
-import { lookupOf, mappingOf } from "./storedJson.ts";
+import { nodesOf } from "./base/nodesOf.ts";
+import { type Arguments, rootField, sizeOfList } from "./base/rootField.ts";
+import { lookupOf, mappingOf } from "./base/storedJson.ts";
 
 const MAX_NODES = 100;
 

@@ -4,9 +4,9 @@ import { id } from "../../graphql/input/validators.ts";
 import type { Validator } from "../../model/validation.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldPolicies } from "../validators.ts";
-import { mutation } from "./mutation.ts";
-import { requireVisible } from "./requireVisible.ts";
-import { newStoredJson } from "./storedJson.ts";
+import { mutation } from "./base/mutation.ts";
+import { requireVisible } from "./base/requireVisible.ts";
+import { newStoredJson } from "./base/storedJson.ts";
 
 /** GraphQL has checked that it is a value of the enum. */
 const reason: Validator<string> = (given) => ({ value: String(given) });

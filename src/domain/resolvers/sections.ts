@@ -9,17 +9,21 @@ import {
 } from "../../graphql/input/validators.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
-import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
-import { idempotency, type MutationContext, mutation } from "./mutation.ts";
-import { requireRight, viewerCan } from "./permissions.ts";
-import { positionInput, requireOnList } from "./position.ts";
-import { requireVisible } from "./requireVisible.ts";
+import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
+import {
+	idempotency,
+	type MutationContext,
+	mutation,
+} from "./base/mutation.ts";
+import { positionInput, requireOnList } from "./base/position.ts";
+import { requireVisible } from "./base/requireVisible.ts";
 import {
 	mappingOf,
 	newStoredJson,
 	referenceOf,
 	updatedStoredJson,
-} from "./storedJson.ts";
+} from "./base/storedJson.ts";
+import { requireRight, viewerCan } from "./permissions.ts";
 
 /** The section, its board, and whether the board is shared with the viewer. */
 const SECTION_COST = 3;

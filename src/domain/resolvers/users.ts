@@ -3,12 +3,16 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutation } from "./edgeMutation.ts";
-import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
-import { anonymousMutation, idempotency, mutation } from "./mutation.ts";
-import { requireVisible } from "./requireVisible.ts";
-import { newStoredJson, storedValue, updatedStoredJson } from "./storedJson.ts";
-import { viewerMembership } from "./viewerMembership.ts";
+import { edgeMutation } from "./base/edgeMutation.ts";
+import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
+import { anonymousMutation, idempotency, mutation } from "./base/mutation.ts";
+import { requireVisible } from "./base/requireVisible.ts";
+import {
+	newStoredJson,
+	storedValue,
+	updatedStoredJson,
+} from "./base/storedJson.ts";
+import { viewerMembership } from "./base/viewerMembership.ts";
 
 /**
  * How long a repeated createUser is answered with a token again. It needs only

@@ -4,8 +4,8 @@ import type { RequestContext } from "../../graphql/context.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen } from "../../util/maybePromise.ts";
-import { nodesOf } from "./nodesOf.ts";
-import { mappingOf, storedValue } from "./storedJson.ts";
+import { nodesOf } from "./base/nodesOf.ts";
+import { mappingOf, storedValue } from "./base/storedJson.ts";
 
 /** The most saves of one pin that are shown. */
 const MAX_SAVES = 10;

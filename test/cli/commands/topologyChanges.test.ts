@@ -11,7 +11,7 @@ import {
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { publish } from "../../../src/fleet/map/publish.ts";
-import { parseLock, printLock } from "../../../src/model/lock.ts";
+import { parseLock, printLock } from "../../../src/model/lock/lock.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { openLastGood } from "../../../src/topology/lastGood.ts";
 import { Membership, readMembers } from "../../../src/topology/members.ts";

@@ -1,4 +1,4 @@
-import { nearest } from "./nearest.ts";
+import { nearest } from "../util/nearest.ts";
 
 /** Reads settings from an environment, and collects problems instead of throwing. */
 export interface Settings {

@@ -8,9 +8,9 @@ import {
 	parse,
 	Source,
 } from "graphql";
-import { CorkboardError } from "../errors.ts";
-import { publicDocument } from "./publicSchema.ts";
-import type { SdlFile } from "./sdl.ts";
+import { CorkboardError } from "../../errors.ts";
+import { publicDocument } from "../publicSchema.ts";
+import type { SdlFile } from "../sdl.ts";
 
 /** The schema that clients see, of SDL with or without storage directives. Throws BAD_DATA, naming `source`. */
 export function readPublicSdl(

@@ -1,8 +1,8 @@
-import { CorkboardError } from "../../errors.ts";
-import type { RequestContext } from "../../graphql/context.ts";
-import { required } from "../../graphql/input/readInput.ts";
-import { id } from "../../graphql/input/validators.ts";
-import type { BatchResolver } from "../../plan/batchResolver.ts";
+import { CorkboardError } from "../../../errors.ts";
+import type { RequestContext } from "../../../graphql/context.ts";
+import { required } from "../../../graphql/input/readInput.ts";
+import { id } from "../../../graphql/input/validators.ts";
+import type { BatchResolver } from "../../../plan/batchResolver.ts";
 import { mutation } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 import { mappingOf } from "./storedJson.ts";

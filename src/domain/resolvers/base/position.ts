@@ -1,8 +1,8 @@
-import { CorkboardError } from "../../errors.ts";
-import type { Node } from "../../graph/types.ts";
-import { optional } from "../../graphql/input/readInput.ts";
-import { type InputId, id } from "../../graphql/input/validators.ts";
-import type { ValidationProblem } from "../../model/validation.ts";
+import { CorkboardError } from "../../../errors.ts";
+import type { Node } from "../../../graph/types.ts";
+import { optional } from "../../../graphql/input/readInput.ts";
+import { type InputId, id } from "../../../graphql/input/validators.ts";
+import type { ValidationProblem } from "../../../model/validation.ts";
 import type { MutationContext } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 

@@ -3,10 +3,10 @@ import {
 	optional,
 	optionalNonNull,
 	required,
-} from "../../graphql/input/readInput.ts";
-import type { Model, StoredField } from "../../model/types.ts";
-import type { FieldPolicy } from "../../model/validation.ts";
-import { fieldPolicies } from "../validators.ts";
+} from "../../../graphql/input/readInput.ts";
+import type { Model, StoredField } from "../../../model/types.ts";
+import type { FieldPolicy } from "../../../model/validation.ts";
+import { fieldPolicies } from "../../validators.ts";
 
 type PolicyType = keyof typeof fieldPolicies;
 

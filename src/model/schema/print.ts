@@ -1,4 +1,4 @@
-import type { FieldSource, Mapping, Model, ObjectType } from "./types.ts";
+import type { FieldSource, Mapping, Model, ObjectType } from "../types.ts";
 
 /**
  * The model as `schema print` shows it: the source of each field, what reads it,

@@ -1,19 +1,19 @@
-import { CorkboardError } from "../../errors.ts";
-import type { FeedOfRequest } from "../../feed/homeFeeds.ts";
-import type { Graph, Writes } from "../../graph/types.ts";
-import type { RequestContext } from "../../graphql/context.ts";
+import { CorkboardError } from "../../../errors.ts";
+import type { FeedOfRequest } from "../../../feed/homeFeeds.ts";
+import type { Graph, Writes } from "../../../graph/types.ts";
+import type { RequestContext } from "../../../graphql/context.ts";
 import {
 	type Input,
 	type InputShape,
 	readInput,
 	requestContent,
-} from "../../graphql/input/readInput.ts";
-import type { Id } from "../../id/ids.ts";
-import type { Model } from "../../model/types.ts";
-import type { ValidationProblem } from "../../model/validation.ts";
-import type { BatchResolver } from "../../plan/batchResolver.ts";
-import type { CallOptions } from "../../trace.ts";
-import type { JsonObject, JsonValue } from "../../util/json.ts";
+} from "../../../graphql/input/readInput.ts";
+import type { Id } from "../../../id/ids.ts";
+import type { Model } from "../../../model/types.ts";
+import type { ValidationProblem } from "../../../model/validation.ts";
+import type { BatchResolver } from "../../../plan/batchResolver.ts";
+import type { CallOptions } from "../../../trace.ts";
+import type { JsonObject, JsonValue } from "../../../util/json.ts";
 import { type Arguments, rootField } from "./rootField.ts";
 
 /** What a mutation that needs a viewer works with. */

@@ -1,5 +1,5 @@
-import { CorkboardError } from "../errors.ts";
-import type { Lookup, Mapping, Model, ObjectType } from "./types.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Lookup, Mapping, Model, ObjectType } from "../types.ts";
 
 /**
  * Every name and number that was ever shipped (schema/model.lock.json). Stored

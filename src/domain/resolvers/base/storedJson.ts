@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Node } from "../../graph/types.ts";
-import { type Id, parseStoredId } from "../../id/ids.ts";
-import type { Lookup, Mapping, Model } from "../../model/types.ts";
-import type { FieldPolicies } from "../../model/validation.ts";
-import type { JsonObject, JsonValue } from "../../util/json.ts";
-import { fieldPolicies } from "../validators.ts";
+import type { Node } from "../../../graph/types.ts";
+import { type Id, parseStoredId } from "../../../id/ids.ts";
+import type { Lookup, Mapping, Model } from "../../../model/types.ts";
+import type { FieldPolicies } from "../../../model/validation.ts";
+import type { JsonObject, JsonValue } from "../../../util/json.ts";
+import { fieldPolicies } from "../../validators.ts";
 
 /** Values by field of the SDL. Null and undefined both mean that the stored JSON lacks the key. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
