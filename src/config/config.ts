@@ -8,9 +8,6 @@ import {
 import type { TracesOptions } from "../traces/openTraces.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import type { LogFormat, LogLevel } from "../util/logSettings.ts";
-import { type FeedConfig, feedOf } from "./feedConfig.ts";
-import { type HttpConfig, httpOf } from "./httpConfig.ts";
-import { type IdentityConfig, identityOf } from "./identityConfig.ts";
 import { type Settings, settingsOf } from "./readSettings.ts";
 import { tracesOf } from "./tracesConfig.ts";
 
@@ -31,7 +28,7 @@ export interface Config {
 	readonly answerCacheBytes: number;
 	/** The HS256 secret; null: the embedded folder's own (`embeddedSecret`). */
 	readonly secret: Uint8Array | null;
-	readonly identity: IdentityConfig;
+	readonly identity: ReturnType<typeof identityOf>;
 	readonly graphiql: "everyone" | "operators" | "nobody";
 	readonly maxCost: number;
 	/** Edges and objects that one viewer or address may read per period; null: unlimited. */
@@ -49,7 +46,7 @@ export interface Config {
 		/** Empty if the mode is off, else at least one. */
 		readonly files: readonly string[];
 	};
-	readonly http: HttpConfig;
+	readonly http: ReturnType<typeof httpOf>;
 	/** Where operators read metrics; null: nowhere. */
 	readonly admin: { readonly host: string; readonly port: number } | null;
 	/** Documents with metrics of their own. */
@@ -65,7 +62,7 @@ export interface Config {
 	readonly ranker: string | null;
 	/** What adds waiting pins to a home feed: reading it, or only the mutation. */
 	readonly feedFreshen: "query" | "mutation";
-	readonly feed: FeedConfig;
+	readonly feed: ReturnType<typeof feedOf>;
 }
 
 export interface WorkerConfig {
@@ -181,7 +178,7 @@ function graphiqlOf(
 	{
 		isOpen,
 		identity,
-	}: { readonly isOpen: boolean; readonly identity: IdentityConfig },
+	}: { readonly isOpen: boolean; readonly identity: Config["identity"] },
 ): Config["graphiql"] {
 	const isOn = valueOr("CORKBOARD_GRAPHIQL", null);
 	if (isOn !== null) return isOn ? "everyone" : "nobody";
@@ -300,4 +297,51 @@ function budgetLimitOf(
 		);
 	}
 	return { points, perMs };
+}
+
+/** HTTP responses, and limits that apply before a request is parsed. */
+function httpOf(
+	{ value, valueOr }: Settings,
+	defaultRate: typeof RATE_LIMIT | null,
+	defaultDelayMs: number,
+) {
+	return {
+		status: value("CORKBOARD_HTTP_STATUS"),
+		// Seconds.
+		maxAge: value("CORKBOARD_HTTP_MAX_AGE"),
+		compression: value("CORKBOARD_COMPRESSION"),
+		// Per address; null: unlimited.
+		rateLimit: valueOr("CORKBOARD_RATE_LIMIT", defaultRate),
+		maxRequestsInProgress: value("CORKBOARD_MAX_REQUESTS_IN_PROGRESS"),
+		// From the signal to stop until it refuses requests: it says that it is not ready, and serves.
+		shutdownDelayMs: valueOr("CORKBOARD_SHUTDOWN_DELAY", defaultDelayMs),
+		requestIdHeader: value("CORKBOARD_REQUEST_ID"),
+	};
+}
+
+/** Which access tokens are accepted. */
+function identityOf({ value, problems }: Settings) {
+	// Null: Corkboard signs tokens with the secret.
+	const jwks = value("CORKBOARD_JWKS");
+	const claims = {
+		issuer: value("CORKBOARD_ISSUER"),
+		audience: value("CORKBOARD_AUDIENCE"),
+		subject: value("CORKBOARD_SUBJECT_CLAIM"),
+	};
+	if (jwks !== null && (claims.issuer === null || claims.audience === null)) {
+		problems.push(
+			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE: the issuer signs tokens for other services too.",
+		);
+	}
+	return { jwks, claims, operators: value("CORKBOARD_OPERATORS") };
+}
+
+/** Settings of the home feed. */
+function feedOf({ value, valueOr }: Settings) {
+	return {
+		// Null: on where there are pools, which an embedded folder has.
+		isOn: valueOr("CORKBOARD_FEED", null),
+		unfollow: value("CORKBOARD_FEED_UNFOLLOW"),
+		pushLimit: value("CORKBOARD_FEED_PUSH_LIMIT"),
+	};
 }
