@@ -27,7 +27,20 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	storage: [["."], ["statements"], ["mysql", "sqlite"]],
 	"storage/mysql": [["driver"], ["standby"], ["."]],
 	"storage/sqlite": [["driver"], ["."]],
-	queue: [["."], ["mysql", "sqlite"], ["openJobStore.ts"], ["openJobs.ts"]],
+	queue: [
+		["."],
+		["mysql", "sqlite", "enqueue", "admin"],
+		["claim"],
+		["openJobStore.ts"],
+		["openJobs.ts"],
+	],
+	"queue/mysql": [
+		["ddl.ts", "rows.ts", "hostClock.ts"],
+		["statements.ts"],
+		["queueCall.ts"],
+		["rotation"],
+		["."],
+	],
 	feed: [
 		["diagnostics.ts", "scores.ts", "sources.ts"],
 		["pools"],

@@ -48,8 +48,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 
 /** Files over 400 lines, without tests: those are lists. At the end at most five are left, each with a reason. */
 const LONG_FILES: Readonly<Record<string, number>> = {
-	"src/queue/mysql/statements.ts": 440,
-	"src/queue/sqlite/sqliteJobStore.ts": 420,
 	"src/storage/mysql/standby/speculation.ts": 700,
 	"src/storage/reloadableStorage.ts": 460,
 	"src/storage/storage.ts": 520,
@@ -69,8 +67,6 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"src/cli/commands": 55,
 	"src/feed": 22,
 	"src/graph/outbox": 21,
-	"src/queue": 33,
-	"src/queue/mysql": 21,
 	"src/server/http": 24,
 	"src/storage": 21,
 	"src/storage/mysql": 20,

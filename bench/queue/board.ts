@@ -14,7 +14,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { ARCHIVE_QUEUE } from "../../src/graph/write/archiveJobs.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
-import { countJobs } from "../../src/queue/queueStats.ts";
+import { countJobs } from "../../src/queue/admin/queueStats.ts";
 import { command } from "../../test/helpers/runCommand.ts";
 import { temporaryFolder } from "../../test/helpers/temporaryFolder.ts";
 import { startMysql } from "../../test/services/mysql.ts";

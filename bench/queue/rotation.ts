@@ -8,10 +8,10 @@ import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
+import { createQueue } from "../../src/queue/admin/queueAdmin.ts";
 import { HOUR_US, hourOf } from "../../src/queue/bucket.ts";
 import { newLocalId } from "../../src/queue/jobId.ts";
 import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
-import { createQueue } from "../../src/queue/queueAdmin.ts";
 import { isRefused } from "../../src/queue/rotationStore.ts";
 import { startMysql } from "../../test/services/mysql.ts";
 

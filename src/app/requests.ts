@@ -20,7 +20,7 @@ import { readDocument } from "../graphql/document.ts";
 import type { Id } from "../id/ids.ts";
 import type { OperationResponse } from "../plan/answer.ts";
 import type { Planner } from "../plan/planner.ts";
-import type { Jobs } from "../queue/jobs.ts";
+import type { Jobs } from "../queue/enqueue/jobs.ts";
 import type { Execute, Reuse } from "../server/graphql/operation.ts";
 import { andThen, type MaybePromise } from "../util/maybePromise.ts";
 import type { OwnModel } from "./model.ts";

@@ -2,7 +2,7 @@ import type { FeedWork } from "../feed/jobs/feedContext.ts";
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
 import type { StoredTypes } from "../model/storedTypes.ts";
-import type { Jobs } from "../queue/jobs.ts";
+import type { Jobs } from "../queue/enqueue/jobs.ts";
 
 /** What the handlers of jobs get. */
 export interface JobContext {

@@ -2,7 +2,7 @@ import { CorkboardError } from "../errors.ts";
 import type { PageHooks } from "../graph/read/beforePage.ts";
 import type { RecordedReads, Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
-import type { Jobs } from "../queue/jobs.ts";
+import type { Jobs } from "../queue/enqueue/jobs.ts";
 import { queuesOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import { PULLED_PRODUCERS } from "./diagnostics.ts";

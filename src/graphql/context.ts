@@ -1,7 +1,7 @@
 import type { FeedOfRequest } from "../feed/homeFeeds.ts";
 import type { Graph, Writes } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
-import type { Jobs } from "../queue/jobs.ts";
+import type { Jobs } from "../queue/enqueue/jobs.ts";
 import type { CallOptions } from "../trace.ts";
 
 /** What every batch resolver gets beside its parents and arguments. Created for each request. */

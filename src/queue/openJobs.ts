@@ -3,15 +3,15 @@ import { openRedisHints } from "../cache/redisHints.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { dataFoldersOf, queuesOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import { type ClaimedBatch, claimBatches } from "./claimBatches.ts";
+import { QueueLevels } from "./admin/queueLevels.ts";
+import { type ClaimedBatch, claimBatches } from "./claim/claimBatches.ts";
+import { Jobs } from "./enqueue/jobs.ts";
+import { QueueBounds } from "./enqueue/queueBounds.ts";
 import { type JobHints, LocalHints } from "./hints.ts";
 import { type JobStore, PRIORITIES } from "./jobStore.ts";
-import { Jobs } from "./jobs.ts";
 import { LiveSettings } from "./liveSettings.ts";
 import type { JobStoreSource, OpenedJobStore } from "./openedJobStore.ts";
 import { openJobStoreOf } from "./openJobStore.ts";
-import { QueueBounds } from "./queueBounds.ts";
-import { QueueLevels } from "./queueLevels.ts";
 
 /** The queues of a process. */
 export interface OpenedJobs {

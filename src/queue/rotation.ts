@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { CorkboardError } from "../errors.ts";
 import { HOUR_US, MADE_HOURS } from "./bucket.ts";
 import { QUEUE_CHANNELS } from "./diagnostics.ts";
 import type { JobStore, Place } from "./jobStore.ts";
+import type { LiveSettings } from "./liveSettings.ts";
 import {
 	isRefused,
 	type Keep,
@@ -268,4 +270,30 @@ function publishRound(
 		refused: report?.isUnderWay ? null : (report?.refused ?? null),
 		...(error !== undefined && { error }),
 	});
+}
+
+/**
+ * The rounds of all queues that are due and that no other process has taken:
+ * shards beside each other, the queues of a shard one after the other. What fails
+ * is reported by its round, and done again by the next one.
+ */
+export async function rotateQueues(
+	store: JobStore & RotationStore,
+	settings: LiveSettings,
+	signal: AbortSignal,
+): Promise<void> {
+	await Promise.all(
+		store.shards.map(async (shard) => {
+			for (const queue of settings.queues) {
+				const own = settings.of(queue);
+				if (own === null) continue;
+				if (signal.aborted) return;
+				try {
+					await rotateIfDue(store, { queue, shard }, own);
+				} catch (error) {
+					if (!(error instanceof CorkboardError)) throw error;
+				}
+			}
+		}),
+	);
 }

@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { ClaimSource } from "../queue/claimSource.ts";
-import { type DueBucket, DueProbe, type Probed } from "../queue/dueProbe.ts";
+import { ClaimSource } from "../queue/claim/claimSource.ts";
+import {
+	type DueBucket,
+	DueProbe,
+	type Probed,
+} from "../queue/claim/dueProbe.ts";
+import { ShardChoice } from "../queue/claim/shardChoice.ts";
 import type { JobHints } from "../queue/hints.ts";
 import {
 	type ClaimedJob,
@@ -10,7 +15,6 @@ import {
 	type Priority,
 } from "../queue/jobStore.ts";
 import type { LiveSettings } from "../queue/liveSettings.ts";
-import { ShardChoice } from "../queue/shardChoice.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import type { Acks } from "./acks.ts";
 import {

@@ -4,7 +4,7 @@ import { type AnyJob, ClaimLost } from "../queue/job.ts";
 import type { Held, JobStore, JobUpdate } from "../queue/jobStore.ts";
 import type { LiveSettings } from "../queue/liveSettings.ts";
 import type { JobStoreSource } from "../queue/openedJobStore.ts";
-import { rotateQueues } from "../queue/rotateQueues.ts";
+import { rotateQueues } from "../queue/rotation.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { Acks } from "./acks.ts";

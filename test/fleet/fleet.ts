@@ -12,9 +12,9 @@ import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { createCursorCodec } from "../../src/id/cursorCodec.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
+import { Jobs } from "../../src/queue/enqueue/jobs.ts";
 import { LocalHints } from "../../src/queue/hints.ts";
 import type { JobStore } from "../../src/queue/jobStore.ts";
-import { Jobs } from "../../src/queue/jobs.ts";
 import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
 import {
 	type MysqlLimits,

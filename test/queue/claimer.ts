@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
-import { claimJobs } from "../../src/queue/claimJobs.ts";
+import { claimJobs } from "../../src/queue/claim/claimJobs.ts";
 import { LiveSettings } from "../../src/queue/liveSettings.ts";
 import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
 

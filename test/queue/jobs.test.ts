@@ -9,8 +9,9 @@ import {
 	isOpen,
 	nextBucketOf,
 } from "../../src/queue/bucket.ts";
-import { ClaimFloors } from "../../src/queue/claimFloors.ts";
-import { EnqueueGathering } from "../../src/queue/enqueueGathering.ts";
+import { ClaimFloors } from "../../src/queue/claim/claimFloors.ts";
+import { EnqueueGathering } from "../../src/queue/enqueue/enqueueGathering.ts";
+import { Jobs } from "../../src/queue/enqueue/jobs.ts";
 import type { Job } from "../../src/queue/job.ts";
 import {
 	checkLocalId,
@@ -20,7 +21,6 @@ import {
 	newLocalId,
 	parseJobId,
 } from "../../src/queue/jobId.ts";
-import { Jobs } from "../../src/queue/jobs.ts";
 
 describe("ids of jobs", () => {
 	it("ascend within a process, also within a millisecond and when the clock steps back", () => {

@@ -3,6 +3,8 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
 import { bucketOf } from "../../src/queue/bucket.ts";
+import { createQueueCalls } from "../../src/queue/claim/queueCalls.ts";
+import { QueueBounds } from "../../src/queue/enqueue/queueBounds.ts";
 import { newLocalId } from "../../src/queue/jobId.ts";
 import type {
 	Ack,
@@ -11,8 +13,6 @@ import type {
 	QueueRow,
 } from "../../src/queue/jobStore.ts";
 import { LiveSettings } from "../../src/queue/liveSettings.ts";
-import { QueueBounds } from "../../src/queue/queueBounds.ts";
-import { createQueueCalls } from "../../src/queue/queueCalls.ts";
 import { openSqliteJobStore } from "../../src/queue/sqlite/sqliteJobStore.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 

@@ -3,15 +3,18 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+	changeSettings,
+	createQueue,
+} from "../../src/queue/admin/queueAdmin.ts";
+import { countJobs } from "../../src/queue/admin/queueStats.ts";
+import { scanAll } from "../../src/queue/admin/scanJobs.ts";
 import { bucketOf } from "../../src/queue/bucket.ts";
-import { claimJobs } from "../../src/queue/claimJobs.ts";
+import { claimJobs } from "../../src/queue/claim/claimJobs.ts";
 import { newLocalId } from "../../src/queue/jobId.ts";
 import type { JobStore } from "../../src/queue/jobStore.ts";
 import { LiveSettings } from "../../src/queue/liveSettings.ts";
 import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
-import { changeSettings, createQueue } from "../../src/queue/queueAdmin.ts";
-import { countJobs } from "../../src/queue/queueStats.ts";
-import { scanAll } from "../../src/queue/scanJobs.ts";
 import { lockFolder } from "../../src/storage/sqlite/driver/folderLock.ts";
 import type { QueueRange } from "../../src/topology/types.ts";
 import {

@@ -10,11 +10,11 @@ import type {
 } from "../../src/queue/jobStore.ts";
 import type { JobRow } from "../../src/queue/jobTransitions.ts";
 import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
+import { dueIn } from "../../src/queue/mysql/reads.ts";
 import {
 	beginJobs,
 	claimable,
 	claimedBy,
-	dueIn,
 	expiredClaims,
 	jobsById,
 	renewClaims,

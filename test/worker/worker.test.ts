@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { claimBatches } from "../../src/queue/claimBatches.ts";
+import { claimBatches } from "../../src/queue/claim/claimBatches.ts";
 import { LocalHints } from "../../src/queue/hints.ts";
 import { GiveUp, job, Later } from "../../src/queue/job.ts";
 import { newLocalId, parseJobId } from "../../src/queue/jobId.ts";

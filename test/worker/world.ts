@@ -1,8 +1,8 @@
+import { Jobs } from "../../src/queue/enqueue/jobs.ts";
 import { LocalHints } from "../../src/queue/hints.ts";
 import type { AnyJob } from "../../src/queue/job.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";
 import type { Job, JobState, JobStore } from "../../src/queue/jobStore.ts";
-import { Jobs } from "../../src/queue/jobs.ts";
 import { LiveSettings } from "../../src/queue/liveSettings.ts";
 import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
 import type { WorkerLimits } from "../../src/worker/limits.ts";

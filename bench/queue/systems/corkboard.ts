@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { RedisConnections } from "../../../src/cache/redisConnections.ts";
+import { createQueue, findQueue } from "../../../src/queue/admin/queueAdmin.ts";
 import { type Job, job } from "../../../src/queue/job.ts";
 import { openMysqlJobStore } from "../../../src/queue/mysql/mysqlJobStore.ts";
 import { openJobs } from "../../../src/queue/openJobs.ts";
-import { createQueue, findQueue } from "../../../src/queue/queueAdmin.ts";
 import { rotate } from "../../../src/queue/rotation.ts";
 import type { Topology } from "../../../src/topology/types.ts";
 import { Worker } from "../../../src/worker/worker.ts";

@@ -3,8 +3,8 @@ import { ACTIVE_MS } from "../../feed/generator.ts";
 import { enqueueUserWork } from "../../feed/jobs/feedUser.ts";
 import type { Pools } from "../../feed/pools/pools.ts";
 import type { Id } from "../../id/ids.ts";
+import { Jobs } from "../../queue/enqueue/jobs.ts";
 import { LocalHints } from "../../queue/hints.ts";
-import { Jobs } from "../../queue/jobs.ts";
 import { formatNumber, plural } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
 import {

@@ -1,4 +1,4 @@
-import { createQueue } from "../../queue/queueAdmin.ts";
+import { createQueue } from "../../queue/admin/queueAdmin.ts";
 import { plural } from "../../util/format.ts";
 import { parseList } from "../../util/settings.ts";
 import { argument, command, JSON_FLAG, option } from "../command.ts";

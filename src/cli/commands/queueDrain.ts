@@ -1,5 +1,5 @@
-import { listQueues } from "../../queue/queueAdmin.ts";
-import { queueStats } from "../../queue/queueStats.ts";
+import { listQueues } from "../../queue/admin/queueAdmin.ts";
+import { queueStats } from "../../queue/admin/queueStats.ts";
 import { plural } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, JSON_FLAG } from "../command.ts";

@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { graphJobs } from "../../ops/jobs/jobs.ts";
-import { deleteQueue, findQueue } from "../../queue/queueAdmin.ts";
-import { queueStats } from "../../queue/queueStats.ts";
+import { deleteQueue, findQueue } from "../../queue/admin/queueAdmin.ts";
+import { queueStats } from "../../queue/admin/queueStats.ts";
 import { plural } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
 import {

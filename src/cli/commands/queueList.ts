@@ -1,5 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
-import { listQueues, type QueueOnShards } from "../../queue/queueAdmin.ts";
+import {
+	listQueues,
+	type QueueOnShards,
+} from "../../queue/admin/queueAdmin.ts";
 import { isStopped } from "../../queue/rateLimit.ts";
 import {
 	DEFAULT_SETTINGS,

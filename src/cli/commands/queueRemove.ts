@@ -1,5 +1,5 @@
-import { removeJobs } from "../../queue/changeJobs.ts";
-import { findQueue } from "../../queue/queueAdmin.ts";
+import { removeJobs } from "../../queue/admin/changeJobs.ts";
+import { findQueue } from "../../queue/admin/queueAdmin.ts";
 import { UsageError } from "../arguments.ts";
 import {
 	argument,

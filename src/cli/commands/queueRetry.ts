@@ -1,5 +1,5 @@
-import { retryFailed } from "../../queue/changeJobs.ts";
-import { findQueue } from "../../queue/queueAdmin.ts";
+import { retryFailed } from "../../queue/admin/changeJobs.ts";
+import { findQueue } from "../../queue/admin/queueAdmin.ts";
 import {
 	argument,
 	command,

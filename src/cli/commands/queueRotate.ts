@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import { findQueue, listQueues } from "../../queue/queueAdmin.ts";
+import { findQueue, listQueues } from "../../queue/admin/queueAdmin.ts";
 import {
 	type DecidedSpan,
 	planRotation,

@@ -1,5 +1,5 @@
-import { findQueue } from "../../queue/queueAdmin.ts";
-import { scanJobs } from "../../queue/scanJobs.ts";
+import { findQueue } from "../../queue/admin/queueAdmin.ts";
+import { scanJobs } from "../../queue/admin/scanJobs.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, flag, JSON_FLAG, option } from "../command.ts";
 import {

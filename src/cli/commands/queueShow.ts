@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import { lookupJobs } from "../../queue/changeJobs.ts";
+import { lookupJobs } from "../../queue/admin/changeJobs.ts";
 import { columns } from "../arguments.ts";
 import { argument, command, JSON_FLAG } from "../command.ts";
 import {

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CorkboardError } from "../../errors.ts";
+import { findQueue, listQueues } from "../../queue/admin/queueAdmin.ts";
+import {
+	type Count,
+	diskBytes,
+	queueStats,
+} from "../../queue/admin/queueStats.ts";
 import type { JobStore } from "../../queue/jobStore.ts";
-import { findQueue, listQueues } from "../../queue/queueAdmin.ts";
-import { type Count, diskBytes, queueStats } from "../../queue/queueStats.ts";
 import { isStopped } from "../../queue/rateLimit.ts";
 import { printSetting, type QueueSettings } from "../../queue/settings.ts";
 import { formatNumber } from "../../util/format.ts";

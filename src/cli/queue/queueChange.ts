@@ -3,7 +3,7 @@ import {
 	type ChangedJobs,
 	DEFAULT_LIMIT,
 	lookupJobs,
-} from "../../queue/changeJobs.ts";
+} from "../../queue/admin/changeJobs.ts";
 import { formatJobId, parseJobId } from "../../queue/jobId.ts";
 import type { JobChange, JobState, JobStore } from "../../queue/jobStore.ts";
 import { plural } from "../../util/format.ts";

@@ -2,7 +2,7 @@ import type { OpenQueues } from "../../app/openQueues.ts";
 import type { AccessMode } from "../../app/openStore.ts";
 import { readConfig } from "../../config/config.ts";
 import type { CorkboardError } from "../../errors.ts";
-import type { QueuedJob } from "../../queue/changeJobs.ts";
+import type { QueuedJob } from "../../queue/admin/changeJobs.ts";
 import { formatJobId } from "../../queue/jobId.ts";
 import {
 	type JobState,

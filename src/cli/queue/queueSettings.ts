@@ -1,4 +1,4 @@
-import { changeSettings } from "../../queue/queueAdmin.ts";
+import { changeSettings } from "../../queue/admin/queueAdmin.ts";
 import {
 	printSetting,
 	type QueueSettings,

@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
+import type { Jobs, PlacedJob } from "../../queue/enqueue/jobs.ts";
 import { checkLocalId } from "../../queue/jobId.ts";
 import type { JobStore } from "../../queue/jobStore.ts";
-import type { Jobs, PlacedJob } from "../../queue/jobs.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import { checkEntryBody, type EntryJob, type JobQueue } from "./jobQueue.ts";
 

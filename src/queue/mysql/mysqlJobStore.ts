@@ -76,9 +76,9 @@ import {
 	giveBack,
 	moveOn,
 	spans,
-} from "./rotation.ts";
-import type { QueueDatabase } from "./rotationSession.ts";
-import { endRound, takeRound } from "./rounds.ts";
+} from "./rotation/rotation.ts";
+import type { QueueDatabase } from "./rotation/rotationSession.ts";
+import { endRound, takeRound } from "./rotation/rounds.ts";
 import { renewWithSwappedOut, turnWithSwappedOut } from "./swappedOut.ts";
 import { changeJobs, expireClaims } from "./upkeep.ts";
 

@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import { unionAll } from "../../storage/mysql/sqlFragment.ts";
+import { type Fragment, unionAll } from "../../storage/mysql/sqlFragment.ts";
 import { readByHost } from "../../storage/readByHost.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import { deadlineIn } from "../../util/deadline.ts";
@@ -18,6 +18,7 @@ import type {
 } from "../jobStore.ts";
 import { unknownQueueShard } from "../portChecks.ts";
 import { parseSettings } from "../settings.ts";
+import { queuesTable } from "./ddl.ts";
 import {
 	isNoTable,
 	type QueueCall,
@@ -27,10 +28,8 @@ import {
 import { byBucket, jobOf, rowOf } from "./rows.ts";
 import {
 	countJobs,
-	dueIn,
-	expiredIn,
 	jobsById,
-	queuesIn,
+	type QueueTables,
 	scanJobs,
 	tablesOf,
 } from "./statements.ts";
@@ -264,4 +263,49 @@ function failed(
 	const error = toQueueError(thrown, at);
 	if (error instanceof CorkboardError) return error;
 	throw thrown instanceof StorageFailure ? error : thrown;
+}
+
+/** Rows: part, if a claim is over. */
+export function expiredIn(
+	{ jobs: table }: QueueTables,
+	{ buckets }: ExpiryRange,
+	now: number,
+	part: number,
+): Fragment {
+	const within =
+		buckets === undefined
+			? ""
+			: `bucket BETWEEN ${buckets[0]} AND ${buckets[1]} AND`;
+	return {
+		text: `SELECT ${part} AS part FROM ${table} FORCE INDEX (queue)
+			WHERE ${within} state = 1 AND priority IN (1, 2, 3) AND at < ${now}
+			LIMIT 1`,
+		values: [],
+	};
+}
+
+/** Rows: part, bucket, at. */
+export function dueIn(
+	{ jobs: table }: QueueTables,
+	{ buckets: [first, last], priority, floor }: DueRange,
+	part: number,
+): Fragment {
+	const buckets =
+		first === last
+			? `bucket = ${first}`
+			: `bucket BETWEEN ${first} AND ${last}`;
+	return {
+		text: `SELECT ${part} AS part, bucket, at FROM ${table} AS job FORCE INDEX (queue)
+			WHERE ${buckets} AND state = 0 AND priority = ${priority} AND at >= ${floor}
+			ORDER BY job.at, job.local_id LIMIT 1`,
+		values: [],
+	};
+}
+
+/** Rows: part, name, settings, version. */
+export function queuesIn(database: string, part: number): Fragment {
+	return {
+		text: `SELECT ${part} AS part, name, settings, version FROM ${queuesTable(database)}`,
+		values: [],
+	};
 }

@@ -1,11 +1,8 @@
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
-import type { Fragment } from "../../storage/mysql/sqlFragment.ts";
 import {
 	type Ack,
 	type ClaimRange,
 	type CountedJobs,
-	type DueRange,
-	type ExpiryRange,
 	type Held,
 	type JobKey,
 	type JobScan,
@@ -280,43 +277,6 @@ export function expiredClaims(
 	};
 }
 
-/** Rows: part, if a claim is over. */
-export function expiredIn(
-	{ jobs: table }: QueueTables,
-	{ buckets }: ExpiryRange,
-	now: number,
-	part: number,
-): Fragment {
-	const within =
-		buckets === undefined
-			? ""
-			: `bucket BETWEEN ${buckets[0]} AND ${buckets[1]} AND`;
-	return {
-		text: `SELECT ${part} AS part FROM ${table} FORCE INDEX (queue)
-			WHERE ${within} state = 1 AND priority IN (1, 2, 3) AND at < ${now}
-			LIMIT 1`,
-		values: [],
-	};
-}
-
-/** Rows: part, bucket, at. */
-export function dueIn(
-	{ jobs: table }: QueueTables,
-	{ buckets: [first, last], priority, floor }: DueRange,
-	part: number,
-): Fragment {
-	const buckets =
-		first === last
-			? `bucket = ${first}`
-			: `bucket BETWEEN ${first} AND ${last}`;
-	return {
-		text: `SELECT ${part} AS part, bucket, at FROM ${table} AS job FORCE INDEX (queue)
-			WHERE ${buckets} AND state = 0 AND priority = ${priority} AND at >= ${floor}
-			ORDER BY job.at, job.local_id LIMIT 1`,
-		values: [],
-	};
-}
-
 /** Rows of HEAD, status and body (null unless asked for): of one bucket, or of any. */
 export function jobsById(
 	{ jobs: table }: QueueTables,
@@ -406,14 +366,6 @@ export function countJobs(
 		name: "count jobs",
 		text: `SELECT COUNT(*) FROM (SELECT 1 FROM ${table} FORCE INDEX (queue)
 			WHERE ${conditions.join(" AND ")} LIMIT ${cap}) AS some`,
-		values: [],
-	};
-}
-
-/** Rows: part, name, settings, version. */
-export function queuesIn(database: string, part: number): Fragment {
-	return {
-		text: `SELECT ${part} AS part, name, settings, version FROM ${queuesTable(database)}`,
 		values: [],
 	};
 }

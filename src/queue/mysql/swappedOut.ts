@@ -1,6 +1,6 @@
 import type { Held, Turn, Turned } from "../jobStore.ts";
 import type { QueueCall } from "./queueCall.ts";
-import { bringBack } from "./rotation.ts";
+import { bringBack } from "./rotation/rotation.ts";
 import { takeTurn } from "./turn.ts";
 import { renewAll } from "./upkeep.ts";
 

@@ -85,7 +85,7 @@ class SqliteJobStore implements OpenedJobStore {
 	readonly #files: ReadonlyMap<number, ShardFile>;
 	readonly #statements = new Map<string, QueueStatements>();
 	readonly #now: () => number;
-	readonly #rounds = new Map<string, StoredRound>();
+	readonly #nextRounds = new Map<string, number>();
 
 	constructor({ queues, readOnly = false, now }: SqliteJobOptions) {
 		this.#files = mapShardFiles(queues, "queue", readOnly);
@@ -293,8 +293,8 @@ class SqliteJobStore implements OpenedJobStore {
 	async takeRound(at: Place, everyMs: number): Promise<Round | null> {
 		const now = this.#now();
 		const key = `${at.queue} ${at.shard}`;
-		if (now < (this.#rounds.get(key)?.nextAt ?? 0)) return null;
-		this.#rounds.set(key, { nextAt: now + everyMs * 1_000 });
+		if (now < (this.#nextRounds.get(key) ?? 0)) return null;
+		this.#nextRounds.set(key, now + everyMs * 1_000);
 		return { now, refusals: 0, refusedSince: null, changesAt: 0 };
 	}
 
@@ -316,10 +316,8 @@ class SqliteJobStore implements OpenedJobStore {
 	}
 
 	async giveBack(at: Place, _: Span, keep: Keep): Promise<GivenBack> {
-		checkPlace(at);
-		const file = this.#file(at.shard);
-		return onQueue(file, at, () =>
-			giveBack(file.writer, file.location.host, at, keep),
+		return this.#on(at, ({ writer, location }) =>
+			giveBack(writer, location.host, at, keep),
 		);
 	}
 
@@ -341,11 +339,7 @@ class SqliteJobStore implements OpenedJobStore {
 		at: Place,
 		body: (connection: SqliteConnection, statements: QueueStatements) => T,
 	): T {
-		checkPlace(at);
-		const file = this.#file(at.shard);
-		return onQueue(file, at, () =>
-			body(file.reader, this.#statementsOf(at.queue)),
-		);
+		return this.#on(at, ({ reader }, statements) => body(reader, statements));
 	}
 
 	#write<T>(
@@ -356,13 +350,24 @@ class SqliteJobStore implements OpenedJobStore {
 			now: number,
 		) => T,
 	): T {
+		return this.#on(at, ({ writer }, statements) =>
+			writer.transaction(() => body(writer, statements, this.#now())),
+		);
+	}
+
+	/** SQLite has no number for a table that does not exist. */
+	#on<T>(
+		at: Place,
+		body: (file: ShardFile, statements: QueueStatements) => T,
+	): T {
 		checkPlace(at);
-		const file = this.#file(at.shard);
-		return onQueue(file, at, () => {
-			const { writer } = file;
-			return writer.transaction(() =>
-				body(writer, this.#statementsOf(at.queue), this.#now()),
-			);
+		return onFile(this.#file(at.shard), (file) => {
+			try {
+				return body(file, this.#statementsOf(at.queue));
+			} catch (thrown) {
+				const isNoTable = /no such (?:table|index)/.test(String(thrown));
+				throw isNoTable ? unknownQueue(at) : thrown;
+			}
 		});
 	}
 
@@ -374,10 +379,6 @@ class SqliteJobStore implements OpenedJobStore {
 		}
 		return statements;
 	}
-}
-
-interface StoredRound {
-	readonly nextAt: number;
 }
 
 interface StoredQueue {
@@ -393,18 +394,4 @@ function orCorkboardError<T>(body: () => T): T | CorkboardError {
 		if (thrown instanceof CorkboardError) return thrown;
 		throw thrown;
 	}
-}
-
-/** SQLite has no number for a table that does not exist. */
-function onQueue<T>(file: ShardFile, at: Place, body: () => T): T {
-	return onFile(file, () => {
-		try {
-			return body();
-		} catch (thrown) {
-			if (/no such (?:table|index)/.test(String(thrown))) {
-				throw unknownQueue(at);
-			}
-			throw thrown;
-		}
-	});
 }

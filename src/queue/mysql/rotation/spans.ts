@@ -1,7 +1,7 @@
-import type { MysqlSession } from "../../storage/mysql/driver/host.ts";
-import { isRefusal } from "../../storage/storageFailure.ts";
-import { hourOf } from "../bucket.ts";
-import { type Keep, keptCap, type Span } from "../rotationStore.ts";
+import type { MysqlSession } from "../../../storage/mysql/driver/host.ts";
+import { isRefusal } from "../../../storage/storageFailure.ts";
+import { hourOf } from "../../bucket.ts";
+import { type Keep, keptCap, type Span } from "../../rotationStore.ts";
 import {
 	countKept,
 	filesOf,

@@ -1,6 +1,6 @@
-import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
-import { deadlineIn } from "../../util/deadline.ts";
-import type { Round } from "../rotationStore.ts";
+import type { Sql } from "../../../storage/mysql/driver/mysqlConnection.ts";
+import { deadlineIn } from "../../../util/deadline.ts";
+import type { Round } from "../../rotationStore.ts";
 import type { QueueDatabase } from "./rotationSession.ts";
 import { NOW, rotatedQueue } from "./rotationSql.ts";
 

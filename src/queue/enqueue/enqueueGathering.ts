@@ -1,4 +1,4 @@
-import { MAX_JOBS } from "./jobStore.ts";
+import { MAX_JOBS } from "../jobStore.ts";
 
 /** So many calls of a queue are under way before others wait for each other. */
 const PARALLEL = 2;

@@ -1,7 +1,7 @@
-import type { MysqlSession } from "../../storage/mysql/driver/host.ts";
-import { AHEAD_HOURS, bucketOf, hourOf } from "../bucket.ts";
-import { STATE } from "../jobStore.ts";
-import type { Keep, RotationStep } from "../rotationStore.ts";
+import type { MysqlSession } from "../../../storage/mysql/driver/host.ts";
+import { AHEAD_HOURS, bucketOf, hourOf } from "../../bucket.ts";
+import { STATE } from "../../jobStore.ts";
+import type { Keep, RotationStep } from "../../rotationStore.ts";
 import {
 	deleteRows,
 	findIds,

@@ -1,8 +1,8 @@
-import { QUEUE_CHANNELS } from "./diagnostics.ts";
+import { QUEUE_CHANNELS } from "../diagnostics.ts";
+import { newClaim } from "../jobId.ts";
+import type { Ack, Acked, ClaimedJob, JobStore } from "../jobStore.ts";
+import type { ShardLimit } from "../rateLimit.ts";
 import type { DueBucket, DueProbe } from "./dueProbe.ts";
-import { newClaim } from "./jobId.ts";
-import type { Ack, Acked, ClaimedJob, JobStore } from "./jobStore.ts";
-import type { ShardLimit } from "./rateLimit.ts";
 
 /** Claims jobs where a probe found them. */
 export class ClaimSource {

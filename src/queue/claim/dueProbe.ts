@@ -1,13 +1,13 @@
-import { CorkboardError } from "../errors.ts";
-import { hourOf } from "./bucket.ts";
-import { ClaimFloors } from "./claimFloors.ts";
+import { CorkboardError } from "../../errors.ts";
+import { hourOf } from "../bucket.ts";
 import {
 	type DueRange,
 	type JobStore,
 	type Place,
 	PRIORITIES,
 	type Priority,
-} from "./jobStore.ts";
+} from "../jobStore.ts";
+import { ClaimFloors } from "./claimFloors.ts";
 import type { DuePlace } from "./shardChoice.ts";
 
 /** Jobs that are due in one bucket of a place. */

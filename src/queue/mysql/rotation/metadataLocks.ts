@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { MysqlSession } from "../../storage/mysql/driver/host.ts";
-import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
-import { isRefusal } from "../../storage/storageFailure.ts";
+import type { MysqlSession } from "../../../storage/mysql/driver/host.ts";
+import type { Sql } from "../../../storage/mysql/driver/mysqlConnection.ts";
+import { isRefusal } from "../../../storage/storageFailure.ts";
 
 /** A lock that is held for longer is not one of ours: queue statements end sooner. Milliseconds. */
 const OLD_MS = 200;

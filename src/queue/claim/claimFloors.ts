@@ -1,4 +1,4 @@
-import type { Place, Priority } from "./jobStore.ts";
+import type { Place, Priority } from "../jobStore.ts";
 
 /** A floor is a second behind the claims: rows that others had locked are free again by then. */
 const BEHIND_US = 1_000_000;

@@ -1,6 +1,7 @@
-import { CorkboardError } from "../errors.ts";
-import { hourOf } from "./bucket.ts";
-import { formatJobId, newClaim } from "./jobId.ts";
+import { CorkboardError } from "../../errors.ts";
+import { scanJobs } from "../admin/scanJobs.ts";
+import { hourOf } from "../bucket.ts";
+import { formatJobId, newClaim } from "../jobId.ts";
 import {
 	type Ack,
 	type Acked,
@@ -11,9 +12,8 @@ import {
 	type Place,
 	PRIORITIES,
 	type Priority,
-} from "./jobStore.ts";
-import type { LiveSettings } from "./liveSettings.ts";
-import { scanJobs } from "./scanJobs.ts";
+} from "../jobStore.ts";
+import type { LiveSettings } from "../liveSettings.ts";
 
 /** What a worker of another kind than `corkboard worker` says of a job that it claimed. */
 export interface AckOnShard {

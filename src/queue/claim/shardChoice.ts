@@ -1,4 +1,4 @@
-import { rendezvousOrder } from "../util/rendezvous.ts";
+import { rendezvousOrder } from "../../util/rendezvous.ts";
 
 /** Where jobs of one queue are due, as a probe found it. */
 export interface DuePlace {

@@ -1,8 +1,8 @@
-import type { Host, MysqlSession } from "../../storage/mysql/driver/host.ts";
-import { type Deadline, deadlineIn } from "../../util/deadline.ts";
-import { QUEUE_CHANNELS } from "../diagnostics.ts";
-import type { Place } from "../jobStore.ts";
-import type { Refused, RotationStep } from "../rotationStore.ts";
+import type { Host, MysqlSession } from "../../../storage/mysql/driver/host.ts";
+import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
+import { QUEUE_CHANNELS } from "../../diagnostics.ts";
+import type { Place } from "../../jobStore.ts";
+import type { Refused, RotationStep } from "../../rotationStore.ts";
 import { type RotatedQueue, rotatedQueue } from "./rotationSql.ts";
 
 /** For the statements of one call; dropping a file of 100 GB takes a while. Milliseconds. */

@@ -1,13 +1,13 @@
-import { CorkboardError } from "../errors.ts";
-import { quoted } from "../util/quoted.ts";
-import { checkLocalId, type LocalId } from "./jobId.ts";
+import { CorkboardError } from "../../errors.ts";
+import { quoted } from "../../util/quoted.ts";
+import { checkLocalId, type LocalId } from "../jobId.ts";
 import type {
 	Job,
 	JobPosition,
 	JobState,
 	JobStore,
 	Priority,
-} from "./jobStore.ts";
+} from "../jobStore.ts";
 
 /** Jobs of one state of a queue, on all shards. */
 export interface JobFilter {

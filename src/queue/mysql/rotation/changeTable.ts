@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { MysqlSession } from "../../storage/mysql/driver/host.ts";
-import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
-import { StorageFailure } from "../../storage/storageFailure.ts";
-import type { Refused, RotationStep } from "../rotationStore.ts";
+import type { MysqlSession } from "../../../storage/mysql/driver/host.ts";
+import type { Sql } from "../../../storage/mysql/driver/mysqlConnection.ts";
+import { StorageFailure } from "../../../storage/storageFailure.ts";
+import type { Refused, RotationStep } from "../../rotationStore.ts";
 import { tableUse } from "./metadataLocks.ts";
 import { DDL_WAIT_S, type QueueDatabase, report } from "./rotationSession.ts";
 import type { RotatedQueue } from "./rotationSql.ts";

@@ -1,20 +1,20 @@
-import { CorkboardError } from "../errors.ts";
-import { StorageFailure } from "../storage/storageFailure.ts";
-import { rendezvousOrder } from "../util/rendezvous.ts";
-import { bucketOf } from "./bucket.ts";
-import { QUEUE_CHANNELS } from "./diagnostics.ts";
-import { EnqueueGathering } from "./enqueueGathering.ts";
-import type { JobHints } from "./hints.ts";
-import type { Job } from "./job.ts";
-import { formatJobId, newLocalId } from "./jobId.ts";
+import { CorkboardError } from "../../errors.ts";
+import { StorageFailure } from "../../storage/storageFailure.ts";
+import { rendezvousOrder } from "../../util/rendezvous.ts";
+import { bucketOf } from "../bucket.ts";
+import { QUEUE_CHANNELS } from "../diagnostics.ts";
+import type { JobHints } from "../hints.ts";
+import type { Job } from "../job.ts";
+import { formatJobId, newLocalId } from "../jobId.ts";
 import {
 	type Enqueued,
 	type JobStore,
 	MAX_JOBS,
 	type NewJob,
 	type Priority,
-} from "./jobStore.ts";
-import { checkNewJobs } from "./portChecks.ts";
+} from "../jobStore.ts";
+import { checkNewJobs } from "../portChecks.ts";
+import { EnqueueGathering } from "./enqueueGathering.ts";
 import type { QueueBounds } from "./queueBounds.ts";
 import { ShardHealth } from "./shardHealth.ts";
 

@@ -6,15 +6,7 @@ import {
 	type RetryOptions,
 	removeJobs,
 	retryFailed,
-} from "./changeJobs.ts";
-import {
-	type AckOnShard,
-	type ClaimAnswer,
-	type ClaimOptions,
-	claimJobs,
-} from "./claimJobs.ts";
-import type { Acked, CountedJobs, JobStore } from "./jobStore.ts";
-import type { LiveSettings } from "./liveSettings.ts";
+} from "../admin/changeJobs.ts";
 import {
 	changeSettings,
 	createQueue,
@@ -22,14 +14,22 @@ import {
 	listQueues,
 	type QueueList,
 	type SettingsChange,
-} from "./queueAdmin.ts";
+} from "../admin/queueAdmin.ts";
 import {
 	type Count,
 	countJobs,
 	queueStats,
 	type StatsAnswer,
-} from "./queueStats.ts";
-import { type JobFilter, type ScanPage, scanJobs } from "./scanJobs.ts";
+} from "../admin/queueStats.ts";
+import { type JobFilter, type ScanPage, scanJobs } from "../admin/scanJobs.ts";
+import type { Acked, CountedJobs, JobStore } from "../jobStore.ts";
+import type { LiveSettings } from "../liveSettings.ts";
+import {
+	type AckOnShard,
+	type ClaimAnswer,
+	type ClaimOptions,
+	claimJobs,
+} from "./claimJobs.ts";
 
 /**
  * Everything that can be asked of queues: PinLater's calls. The commands

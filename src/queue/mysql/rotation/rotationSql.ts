@@ -1,10 +1,10 @@
 import type {
 	Product,
 	Row,
-} from "../../storage/mysql/driver/mysql2Connection.ts";
-import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
-import type { Keep } from "../rotationStore.ts";
-import { jobsTable, queuesTable, rotationsTable } from "./ddl.ts";
+} from "../../../storage/mysql/driver/mysql2Connection.ts";
+import type { Sql } from "../../../storage/mysql/driver/mysqlConnection.ts";
+import type { Keep } from "../../rotationStore.ts";
+import { jobsTable, queuesTable, rotationsTable } from "../ddl.ts";
 
 /** One queue on one shard; names of tables are quoted. */
 export interface RotatedQueue {

@@ -1,8 +1,8 @@
-import { CorkboardError } from "../errors.ts";
-import { deadlineIn, withDeadline } from "../util/deadline.ts";
-import { QUEUE_LEVELS, type QueueLevel } from "./diagnostics.ts";
-import type { CountedJobs, JobStore } from "./jobStore.ts";
-import type { LiveSettings } from "./liveSettings.ts";
+import { CorkboardError } from "../../errors.ts";
+import { deadlineIn, withDeadline } from "../../util/deadline.ts";
+import { QUEUE_LEVELS, type QueueLevel } from "../diagnostics.ts";
+import type { CountedJobs, JobStore } from "../jobStore.ts";
+import type { LiveSettings } from "../liveSettings.ts";
 import { oldestDue } from "./queueStats.ts";
 
 /** Jobs of one state and shard that are counted: with more, it is enough to know that. */

@@ -1,11 +1,11 @@
-import { CorkboardError } from "../errors.ts";
-import { HOUR_US, hourOf } from "./bucket.ts";
+import { CorkboardError } from "../../errors.ts";
+import { HOUR_US, hourOf } from "../bucket.ts";
 import {
 	type CountedJobs,
 	type JobStore,
 	type Place,
 	PRIORITIES,
-} from "./jobStore.ts";
+} from "../jobStore.ts";
 
 /** Of one state and shard, a count stops there. */
 const COUNT_CAP = 100_000;

@@ -1,7 +1,7 @@
-import { CorkboardError } from "../errors.ts";
-import { quoted } from "../util/quoted.ts";
-import type { JobStore, QueueRow } from "./jobStore.ts";
-import { DROPPING, isDropping } from "./liveSettings.ts";
+import { CorkboardError } from "../../errors.ts";
+import { quoted } from "../../util/quoted.ts";
+import type { JobStore, QueueRow } from "../jobStore.ts";
+import { DROPPING, isDropping } from "../liveSettings.ts";
 import {
 	applySettings,
 	checkedSettings,
@@ -9,7 +9,7 @@ import {
 	newestCopy,
 	type QueueSettings,
 	settingsOf,
-} from "./settings.ts";
+} from "../settings.ts";
 
 /*
  * Queues stand on all shards, which no transaction spans. So what is done to

@@ -1,12 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { MysqlSession } from "../../storage/mysql/driver/host.ts";
-import { type Deadline, deadlineIn } from "../../util/deadline.ts";
-import { hourOf } from "../bucket.ts";
-import type { GivenBack, Keep, Made, Refused, Span } from "../rotationStore.ts";
+import type { MysqlSession } from "../../../storage/mysql/driver/host.ts";
+import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
+import { hourOf } from "../../bucket.ts";
+import type {
+	GivenBack,
+	Keep,
+	Made,
+	Refused,
+	Span,
+} from "../../rotationStore.ts";
+import { LATER, partitionOf } from "../ddl.ts";
+import { isNoTable } from "../queueCall.ts";
 import { change, tried, waitFor } from "./changeTable.ts";
-import { LATER, partitionOf } from "./ddl.ts";
 import { moveJobs } from "./moveJobs.ts";
-import { isNoTable } from "./queueCall.ts";
 import {
 	alone,
 	inSession,

@@ -1,7 +1,7 @@
-import { CorkboardError } from "../errors.ts";
-import { QUEUE_CHANNELS } from "./diagnostics.ts";
-import type { JobStore } from "./jobStore.ts";
-import type { LiveSettings } from "./liveSettings.ts";
+import { CorkboardError } from "../../errors.ts";
+import { QUEUE_CHANNELS } from "../diagnostics.ts";
+import type { JobStore } from "../jobStore.ts";
+import type { LiveSettings } from "../liveSettings.ts";
 
 /** Keeps queues within `maxPending` and `maxBody`, for the producers of a process. */
 export class QueueBounds {

@@ -1,11 +1,11 @@
+import type { JobHints } from "../hints.ts";
+import type { Acked, JobStore } from "../jobStore.ts";
+import type { LiveSettings } from "../liveSettings.ts";
 import {
 	type ClaimedOnShard,
 	type ClaimOptions,
 	claimJobs,
 } from "./claimJobs.ts";
-import type { JobHints } from "./hints.ts";
-import type { Acked, JobStore } from "./jobStore.ts";
-import type { LiveSettings } from "./liveSettings.ts";
 
 /** Jobs that were claimed together. Their claims end after the queue's `claimMs`, unless they are renewed. */
 export interface ClaimedBatch {

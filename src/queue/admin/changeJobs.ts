@@ -1,12 +1,12 @@
-import { CorkboardError } from "../errors.ts";
-import { parseJobId } from "./jobId.ts";
+import { CorkboardError } from "../../errors.ts";
+import { parseJobId } from "../jobId.ts";
 import {
 	type JobChange,
 	type JobState,
 	type JobStore,
 	MAX_JOBS,
 	type Priority,
-} from "./jobStore.ts";
+} from "../jobStore.ts";
 import { type JobFilter, type JobOnShard, scanAll } from "./scanJobs.ts";
 
 /** A job with its queue. */
