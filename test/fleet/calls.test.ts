@@ -226,7 +226,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		);
 		const own = stacks.find(({ sql }) => sql.includes("liked_by"))?.own ?? [];
 		// The step itself does not count.
-		const frames = own.slice(0, own.indexOf("run plan/stepRunner.ts"));
+		const frames = own.slice(0, own.indexOf("run plan/execute/stepRunner.ts"));
 		assert.ok(
 			frames.length > 0 && frames.length <= FRAMES,
 			`${frames.length}\n${frames.join("\n")}`,

@@ -75,7 +75,7 @@ export function spelled(value: MadeValue): string {
 
 /** `1, 2`: integers, and ids, which are digits already. */
 export function spelledList(values: Iterable<number | Id>): string {
-	const list = [...values];
+	const list = Array.isArray(values) ? values : [...values];
 	for (const value of list) {
 		const isFine =
 			typeof value === "number"
@@ -90,7 +90,7 @@ export function spelledList(values: Iterable<number | Id>): string {
 	return list.join(", ");
 }
 
-/** The SELECTs as one statement, and what gives each its rows. One alone needs no number. */
+/** The SELECTs as one statement, and what gives each its rows, by a number in the last column. One alone needs none. */
 function together(questions: readonly Question[]): {
 	readonly sql: Sql;
 	readonly use: (rows: readonly Row[]) => void;
@@ -100,7 +100,7 @@ function together(questions: readonly Question[]): {
 	const sql = unionAll(
 		namesOf(questions.map(({ name }) => name)),
 		questions.map(({ columns, rest, values }, part) => ({
-			text: `SELECT ${isAlone ? "" : `${part} AS part, `}${columns.join(", ")} ${rest}`,
+			text: `SELECT ${columns.join(", ")}${isAlone ? "" : `, ${part} AS part`} ${rest}`,
 			values: values as readonly Value[],
 		})),
 	);
@@ -112,7 +112,7 @@ function together(questions: readonly Question[]): {
 				return;
 			}
 			const parts = questions.map((): Row[] => []);
-			for (const [part, ...row] of rows) parts[Number(part)]?.push(row);
+			for (const row of rows) parts[Number(row.at(-1))]?.push(row);
 			for (const [part, { use }] of questions.entries()) {
 				use(parts[part] ?? []);
 			}

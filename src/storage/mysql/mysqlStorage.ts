@@ -242,9 +242,9 @@ class MysqlDriver
 		});
 		return {
 			...this.commonReads((kind) => MAX_KEYS[kind]),
-			objects: this.readBy(OBJECTS, (...read) => objects.read(...read)),
+			objects: this.readBy(OBJECTS, objects),
 			lists: this.#standbys.isEmpty
-				? this.readBy(SCANS, (...read) => scans.read(...read))
+				? this.readBy(SCANS, scans)
 				: {
 						maxKeys: SCANS,
 						read: (host, some, call) =>
@@ -255,7 +255,7 @@ class MysqlDriver
 								call?.trace,
 							),
 					},
-			edges: this.readBy(EDGES, (...read) => edges.read(...read)),
+			edges: this.readBy(EDGES, edges),
 		};
 	}
 

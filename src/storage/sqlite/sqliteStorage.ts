@@ -185,14 +185,15 @@ class SqliteDriver
 		const scansOf = ({ name }: Mapping) => scans.get(name) as ScanStatements;
 		return {
 			...this.commonReads(() => ALL),
-			lists: this.readBy(ALL, ({ reader }, some, trace) =>
-				scanLists(
-					reader,
-					scansOf,
-					some.map(({ key }) => key),
-					trace,
-				),
-			),
+			lists: this.readBy(ALL, {
+				read: ({ reader }, some, trace) =>
+					scanLists(
+						reader,
+						scansOf,
+						some.map(({ key }) => key),
+						trace,
+					),
+			}),
 		};
 	}
 

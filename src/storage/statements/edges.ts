@@ -38,12 +38,11 @@ export function edgesBetween<P extends Place>(
 			${dialect.index("edge")} WHERE ${text}`,
 		values,
 		read(rows) {
-			const found = new Map(
-				rows.map((row) => {
-					const edge = edgeOf(row);
-					return [edgeName(mapping, edge), edge];
-				}),
-			);
+			const found = new Map<string, Edge>();
+			for (const row of rows) {
+				const edge = edgeOf(row);
+				found.set(edgeName(mapping, edge), edge);
+			}
 			return keys.map((key) => found.get(edgeName(mapping, key)) ?? null);
 		},
 	};

@@ -18,7 +18,9 @@ export function objectTexts<P extends Place>(
 	table: string,
 	locals: readonly number[],
 ): Select<string | null> {
-	const { text, values } = dialect.isOneOf("local_id", new Set(locals));
+	const texts = new Map<number, string | null>();
+	for (const local of locals) texts.set(local, null);
+	const { text, values } = dialect.isOneOf("local_id", texts.keys());
 	return {
 		name: `objects ${table}`,
 		columns: ["local_id", "data"],
@@ -26,10 +28,8 @@ export function objectTexts<P extends Place>(
 			WHERE ${text}`,
 		values,
 		read(rows) {
-			const found = new Map(
-				rows.map(([local, data]) => [Number(local), data as string]),
-			);
-			return locals.map((local) => found.get(local) ?? null);
+			for (const row of rows) texts.set(Number(row[0]), row[1] as string);
+			return locals.map((local) => texts.get(local) ?? null);
 		},
 	};
 }

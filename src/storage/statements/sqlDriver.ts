@@ -77,18 +77,20 @@ export abstract class SqlDriver<P extends Place, Options> {
 	}
 
 	#readOf<K extends CommonKind>(kind: K, maxKeys: number): HostRead<K, P> {
-		return this.readBy(maxKeys, (host, some, options) =>
-			this.readKeys(kind, host, some, options),
-		);
+		return this.readBy(maxKeys, {
+			read: (host, some, options) => this.readKeys(kind, host, some, options),
+		});
 	}
 
 	protected readBy<K extends ReadKind>(
 		maxKeys: number,
-		read: (
-			host: P["host"],
-			some: readonly KeyAt<ReadKey<K>, P>[],
-			options: Options,
-		) => MaybePromise<readonly ReadResult<K>[]>,
+		reader: {
+			read(
+				host: P["host"],
+				some: readonly KeyAt<ReadKey<K>, P>[],
+				options: Options,
+			): MaybePromise<readonly ReadResult<K>[]>;
+		},
 	): HostRead<K, P> {
 		return {
 			maxKeys,
@@ -96,7 +98,7 @@ export abstract class SqlDriver<P extends Place, Options> {
 				const [first] = some;
 				return first === undefined
 					? []
-					: read(host, some, this.optionsOf(first.shard, call));
+					: reader.read(host, some, this.optionsOf(first.shard, call));
 			},
 		};
 	}
