@@ -46,6 +46,10 @@ await runNamedProgram("bench", {
 		about: "what more shards on a MySQL host cost",
 		load: () => import("./density/main.ts"),
 	},
+	seed: {
+		about: "a fleet of 4,096 shards: starts, serves, is verified and promoted",
+		load: () => import("./density/seed.ts"),
+	},
 	capacity: {
 		about:
 			"the tables of bench/results/capacity.md, from the inputs in its source",
