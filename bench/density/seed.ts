@@ -89,43 +89,11 @@ export async function run(args: readonly string[]): Promise<number> {
 	process.once("SIGINT", () => stop.abort(new Error("Interrupted.")));
 	const { signal } = stop;
 	await using stack = new AsyncDisposableStack();
-	const folder = await mkdtemp(join(tmpdir(), "corkboard-seed-"));
-	stack.defer(() => rm(folder, { recursive: true, force: true }));
-	const mysql = mysqlArgs(shards / 2, openFiles);
-	const pair = stack.use(await startMysqlPair({ args: mysql }));
-	const other = stack.use(await startMysql({ args: mysql }));
-	const memcached = stack.use(await startMemcached());
-	const redis = stack.use(await startRedis());
-	const topologyFile = join(folder, "topology.json");
-	const ranges = [
-		{
-			range: [0, shards / 2 - 1],
-			primary: pair.primary.url,
-			replica: pair.replica.url,
-		},
-		{ range: [shards / 2, shards - 1], primary: other.url },
-	];
-	await writeFile(
-		topologyFile,
-		JSON.stringify({
-			version: 1,
-			shards: ranges.map((range) => ({ ...range, open: true })),
-			lookups: ranges,
-		}),
-		{ mode: 0o600 },
+	const { files, pair, other, folder } = await startFleet(
+		shards,
+		openFiles,
+		stack,
 	);
-	const files: CorkboardFiles = {
-		databases: {
-			fleet: {
-				mysql: pair.primary,
-				hosts: [pair.primary, other],
-				...{ memcached, redis, topologyFile },
-			},
-		},
-		dataFolder: folder,
-		documents: join(folder, "documents.json"),
-	};
-	await writeFile(files.documents, "{}");
 	const command = (...words: readonly string[]) =>
 		runCommand(STORE, words, files, signal);
 
@@ -199,6 +167,52 @@ export async function run(args: readonly string[]): Promise<number> {
 	if (values.out !== undefined) await writeFile(values.out, text);
 	console.log(text.trimEnd());
 	return 0;
+}
+
+/** Two MySQL hosts with half of the shards each, of which the first has a replica, and caches. */
+async function startFleet(
+	shards: number,
+	openFiles: number,
+	stack: AsyncDisposableStack,
+) {
+	const folder = await mkdtemp(join(tmpdir(), "corkboard-seed-"));
+	stack.defer(() => rm(folder, { recursive: true, force: true }));
+	const mysql = mysqlArgs(shards / 2, openFiles);
+	const pair = stack.use(await startMysqlPair({ args: mysql }));
+	const other = stack.use(await startMysql({ args: mysql }));
+	const memcached = stack.use(await startMemcached());
+	const redis = stack.use(await startRedis());
+	const topologyFile = join(folder, "topology.json");
+	const ranges = [
+		{
+			range: [0, shards / 2 - 1],
+			primary: pair.primary.url,
+			replica: pair.replica.url,
+		},
+		{ range: [shards / 2, shards - 1], primary: other.url },
+	];
+	await writeFile(
+		topologyFile,
+		JSON.stringify({
+			version: 1,
+			shards: ranges.map((range) => ({ ...range, open: true })),
+			lookups: ranges,
+		}),
+		{ mode: 0o600 },
+	);
+	const files: CorkboardFiles = {
+		databases: {
+			fleet: {
+				mysql: pair.primary,
+				hosts: [pair.primary, other],
+				...{ memcached, redis, topologyFile },
+			},
+		},
+		dataFolder: folder,
+		documents: join(folder, "documents.json"),
+	};
+	await writeFile(files.documents, "{}");
+	return { files, pair, other, folder };
 }
 
 /** As docs/how-to/install.md says, as far as this machine allows. */

@@ -66,6 +66,8 @@ export interface Walked {
 	readonly isAborted: boolean;
 }
 
+/** Tables that are walked side by side: the walk of a small one is mostly the way to its host. Fewer than the connections to a host. */
+const AT_ONCE = 8;
 /** So many suspects are looked at together, or as many as the walk of one kind of rows found. */
 const SUSPECTS = 1_000;
 
@@ -87,6 +89,7 @@ class GraphWalk {
 	readonly #suspicions: Suspicions;
 	#pending: PendingEntries;
 	#changing = 0;
+	#settling: Promise<void> = Promise.resolve();
 
 	constructor(store: Store, options: WalkOptions, pending: PendingEntries) {
 		const { map } = store.storage;
@@ -143,7 +146,13 @@ class GraphWalk {
 		await this.#options.onDamage(checkOutbox(this.#store, still));
 	}
 
-	async #settle(): Promise<void> {
+	/** One at a time: what is repaired is read by the next. */
+	#settle(): Promise<void> {
+		this.#settling = this.#settling.then(() => this.#settleAll());
+		return this.#settling;
+	}
+
+	async #settleAll(): Promise<void> {
 		this.#progress(this.#suspicions.size);
 		const settled = await this.#suspicions.settle();
 		this.#changing += settled.changing;
@@ -152,6 +161,17 @@ class GraphWalk {
 
 	#progress(suspects: number): void {
 		this.#options.onProgress({ ...this.#checked, suspects });
+	}
+
+	async #sideBySide<T>(
+		items: Iterable<T>,
+		walk: (item: T) => Promise<void>,
+	): Promise<void> {
+		const waiting = [...items].values();
+		const work = async () => {
+			for (const item of waiting) await walk(item);
+		};
+		await Promise.all(Array.from({ length: AT_ONCE }, work));
 	}
 
 	/** Walks one table. If its host does not answer, the rest is walked all the same. */
@@ -204,8 +224,8 @@ class GraphWalk {
 		const reader = this.#reader;
 		const check = async (keys: readonly LookupRow[]) =>
 			checkLookups(reader, (await reader.lookups(keys)).filter(isRead));
-		for (const shard of this.#shards.modShards) {
-			await this.#walk(
+		await this.#sideBySide(this.#shards.modShards, (shard) =>
+			this.#walk(
 				"lookups",
 				`${databaseName("mod", shard)}.lookups`,
 				() => this.#store.storage.walk("lookups", shard),
@@ -216,8 +236,8 @@ class GraphWalk {
 					const subjects = named(rows, lookupSubject);
 					await this.#suspect(check, subjects, checkLookups(reader, rows));
 				},
-			);
-		}
+			),
+		);
 	}
 
 	async #walkObjects(): Promise<void> {
@@ -226,8 +246,8 @@ class GraphWalk {
 		for (const type of this.#store.model.objects.values()) {
 			const check = async (ids: readonly Id[]) =>
 				checkObjects(reader, type, await reader.contents(ids), types);
-			for (const shard of this.#shards.shards) {
-				await this.#walk(
+			await this.#sideBySide(this.#shards.shards, (shard) =>
+				this.#walk(
 					"objects",
 					`${databaseName("db", shard)}.${type.table}`,
 					() => this.#store.storage.walk("objects", shard, type.name),
@@ -242,17 +262,17 @@ class GraphWalk {
 						const found = checkObjects(reader, type, contents, types);
 						await this.#suspect(check, subjects, found);
 					},
-				);
-			}
+				),
+			);
 		}
 	}
 
 	async #walkEdges(): Promise<void> {
 		const reader = this.#reader;
-		for (const { mapping, shard, place } of this.#lists()) {
+		await this.#sideBySide(this.#lists(), ({ mapping, shard, place }) => {
 			const check = async (keys: readonly EdgeKey[]) =>
 				checkEdges(reader, mapping, (await reader.edges(keys)).filter(isRead));
-			await this.#walk(
+			return this.#walk(
 				"edges",
 				`${databaseOfShard(place)}.${mapping.table}`,
 				() => this.#store.storage.walk("edges", place, mapping),
@@ -266,14 +286,14 @@ class GraphWalk {
 					await this.#suspect(check, subjects, found);
 				},
 			);
-		}
+		});
 	}
 
 	async #walkLists(): Promise<void> {
 		const check = (lists: readonly ListKey[]) =>
 			checkCounts(this.#reader, lists);
-		for (const { mapping, shard, place } of this.#lists()) {
-			await this.#walk(
+		await this.#sideBySide(this.#lists(), ({ mapping, shard, place }) =>
+			this.#walk(
 				"lists",
 				`${databaseOfShard(place)}.lists`,
 				() => walkCounts(this.#store.storage, place, mapping),
@@ -284,8 +304,8 @@ class GraphWalk {
 					const suspects = await suspectLists(this.#reader, mapping, lists);
 					this.#suspicions.add(check, named(suspects, listSubject));
 				},
-			);
-		}
+			),
+		);
 	}
 
 	/** `place`: where the lists of the shard are in this mapping. */
