@@ -8,6 +8,7 @@ import { openRedisCache } from "../cache/redisCache.ts";
 import type { RedisConnections } from "../cache/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import { CorkboardError } from "../errors.ts";
+import { ALL_CHANNELS } from "../freshness/channels.ts";
 import { FRESHNESS_CHANNELS } from "../freshness/diagnostics.ts";
 import { openInvalidationChannel } from "../freshness/invalidationChannel.ts";
 import { OutboxWatch } from "../freshness/outboxWatch.ts";
@@ -287,7 +288,7 @@ function openSharedCaches(
 	readonly isPublished: boolean;
 	isOverdue(): boolean;
 	untilProven(): Promise<void>;
-	/** `onBeat` is called before each heartbeat. */
+	/** `onBeat` is called before each question whether all that was published is received. */
 	listen(store: Store, onBeat: () => void): void;
 } | null {
 	if (memcached.length === 0 && redis === null) return null;
@@ -320,19 +321,18 @@ function openSharedCaches(
 			? null
 			: resources.use(
 					openInvalidationChannel({
-						redis,
-						receives: ({ sentAt }) =>
-							sentAt !== undefined || (hooks.receivesInvalidations?.() ?? true),
+						redisOf: () => redis,
+						receives: () => hooks.receivesInvalidations?.() ?? true,
 						onBeat: () => beforeBeat(),
 						onInvalidations: (keys) => listener?.applyInvalidations(keys),
-						onMissed: () => listener?.invalidateAll(),
-						onLost() {
+						onMissed: (channels) => listener?.invalidateChannels(channels),
+						onLost(channels) {
 							hooks.onChannel?.("lost");
-							listener?.bypass(true);
+							listener?.bypass(channels, true);
 						},
-						onRestored() {
+						onRestored(channels) {
 							hooks.onChannel?.("restored");
-							listener?.bypass(false);
+							listener?.bypass(channels, false);
 						},
 					}),
 				);
@@ -357,8 +357,8 @@ function openSharedCaches(
 		listen(store, onBeat) {
 			listener = store;
 			beforeBeat = onBeat;
-			// The channel starts as lost, and may have said so before anyone listened.
-			if (channel !== null) store.bypass(true);
+			// Channels start as lost, and may have said so before anyone listened.
+			if (channel !== null) store.bypass(new Set(ALL_CHANNELS), true);
 		},
 	};
 }

@@ -11,6 +11,8 @@ export class CacheEntry implements Listed<CacheEntry> {
 	key = "";
 	/** In the table of versions. */
 	slot = 0;
+	/** On which its invalidations arrive. */
+	channel = 0;
 	/** When it is too old, on the cache's clock. Whole milliseconds. */
 	end = 0;
 	/** Bytes, approximately; while a cache keeps it, those of the entry included. */

@@ -21,6 +21,7 @@ export interface Running<V> {
 	readonly at: number;
 	readonly depth: number;
 	readonly slot: number;
+	readonly channel: number;
 	readonly version: number;
 }
 

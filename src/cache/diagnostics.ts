@@ -55,6 +55,7 @@ export interface CacheCall {
 		| "tombstone"
 		| "delete"
 		| "publish"
+		| "ask"
 		| "take"
 		| "count"
 		| "stats";

@@ -11,7 +11,7 @@ import {
 import type { LocalCacheLevel } from "./diagnostics.ts";
 import { EntryAges } from "./entryAges.ts";
 import { KeptEntries } from "./keptEntries.ts";
-import { SlotVersions } from "./slotVersions.ts";
+import { CHANNELS, SlotVersions } from "./slotVersions.ts";
 
 /**
  * The cache inside the process: a bounded map in front of the slower layers.
@@ -39,7 +39,9 @@ export class LocalCache<V extends CacheEntry> {
 	#misses = 0;
 	#refused = 0;
 	readonly #ages: EntryAges;
-	#bypassed = false;
+	readonly #channelOf: (key: string) => number;
+	/** Channels. */
+	readonly #bypassed = new Set<number>();
 	#isBypassedKey: ((key: string) => boolean) | null = null;
 
 	constructor(options: {
@@ -54,6 +56,8 @@ export class LocalCache<V extends CacheEntry> {
 		/** A table of versions that several caches share, and which of them this one is. */
 		readonly versions?: Uint32Array;
 		readonly number?: number;
+		/** On which channel the invalidations of a key arrive. */
+		readonly channelOf?: (key: string) => number;
 		/** Milliseconds. */
 		readonly now?: () => number;
 		/** Whether this process stood still and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
@@ -62,6 +66,7 @@ export class LocalCache<V extends CacheEntry> {
 		readonly untilProven?: () => Promise<void>;
 	}) {
 		this.#versions = new SlotVersions(options.versions, options.number);
+		this.#channelOf = options.channelOf ?? (() => 0);
 		this.#kept = new KeptEntries(options.maxWeight);
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
@@ -149,7 +154,7 @@ export class LocalCache<V extends CacheEntry> {
 			if (
 				running !== undefined &&
 				running.depth >= depth &&
-				running.version === this.#versions.at(running.slot) &&
+				running.version === this.#versions.at(running.slot, running.channel) &&
 				!running.batch.isAbandoned
 			) {
 				joined.push({ index, running });
@@ -228,8 +233,9 @@ export class LocalCache<V extends CacheEntry> {
 			const slot = this.#kept.isNothing
 				? this.#versions.first
 				: this.#versions.slotOf(partition, key);
-			const version = this.#versions.at(slot);
-			const running = { batch, at, depth, slot, version };
+			const channel = this.#channelOf(key);
+			const version = this.#versions.at(slot, channel);
+			const running = { batch, at, depth, slot, channel, version };
 			partition.running.set(key, running);
 			return { partition, key, running };
 		});
@@ -261,13 +267,13 @@ export class LocalCache<V extends CacheEntry> {
 	#fill(
 		{ entries }: CachePartition<V>,
 		key: string,
-		{ slot, version }: Running<V>,
+		{ slot, channel, version }: Running<V>,
 		value: V,
 		readAt: number,
 	): void {
 		if (this.#kept.isNothing) return;
-		const isStale = version !== this.#versions.at(slot);
-		if (isStale || this.#bypassed || this.#isOverdue()) {
+		const isStale = version !== this.#versions.at(slot, channel);
+		if (isStale || this.#bypassed.has(channel) || this.#isOverdue()) {
 			this.#refused++;
 			return;
 		}
@@ -279,6 +285,7 @@ export class LocalCache<V extends CacheEntry> {
 		}
 		if (value.home !== null) this.#kept.drop(value);
 		value.slot = slot;
+		value.channel = channel;
 		value.end = Math.floor(readAt + this.#ages.at(slot));
 		this.#kept.add(entries, key, value);
 	}
@@ -294,8 +301,15 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** Drops every key, and detaches all reads that run. */
 	invalidateAll(): void {
-		this.#versions.raiseAll();
+		this.#versions.raiseChannels(ALL);
 		this.#kept.dropAll();
+	}
+
+	/** Drops the keys of these channels, and detaches reads of them that run. */
+	invalidateChannels(channels: ReadonlySet<number>): void {
+		this.#versions.raiseChannels(channels);
+		if (channels.size === CHANNELS) this.#kept.dropAll();
+		else this.#dropWhere(({ channel }) => channels.has(channel));
 	}
 
 	/**
@@ -303,18 +317,25 @@ export class LocalCache<V extends CacheEntry> {
 	 * whatever their key: a read of a matching key may run without being known by it.
 	 */
 	invalidateWhere(matches: (key: string) => boolean): void {
-		this.#versions.raiseAll();
+		this.#versions.raiseChannels(ALL);
+		this.#dropWhere(({ key }) => matches(key));
+	}
+
+	#dropWhere(matches: (entry: V) => boolean): void {
 		for (const { entries } of this.#partitions.values()) {
-			for (const [key, entry] of entries) {
-				if (matches(key)) this.#kept.drop(entry);
+			for (const entry of entries.values()) {
+				if (matches(entry)) this.#kept.drop(entry);
 			}
 		}
 	}
 
-	/** While on, nothing is cached: for a time in which invalidations of other processes are not received. */
-	bypass(on: boolean): void {
-		this.#bypassed = on;
-		this.invalidateAll();
+	/** While on, nothing of these channels is cached: for a time in which invalidations of other processes are not received on them. */
+	bypass(channels: ReadonlySet<number>, on: boolean): void {
+		for (const channel of channels) {
+			if (on) this.#bypassed.add(channel);
+			else this.#bypassed.delete(channel);
+		}
+		this.invalidateChannels(channels);
 	}
 
 	/** While on, values live ten seconds at most: for a time in which some process publishes nothing of what it writes. */
@@ -329,13 +350,17 @@ export class LocalCache<V extends CacheEntry> {
 		return this.#ages.invalidatedMs;
 	}
 
-	/** Keys that are read past this cache until the next call; null for none. Their entries stay, are invalidated, and are good again afterwards. */
-	bypassKeys(isBypassed: ((key: string) => boolean) | null): void {
+	/**
+	 * Keys that are read past this cache until the next call; null for none. Their
+	 * entries stay, are invalidated, and are good again afterwards. What was made of
+	 * them is not: those that are bypassed from now on are on these channels.
+	 */
+	bypassKeys(
+		isBypassed: ((key: string) => boolean) | null,
+		channels: Iterable<number>,
+	): void {
 		this.#isBypassedKey = isBypassed;
-	}
-
-	get isBypassingKeys(): boolean {
-		return this.#isBypassedKey !== null;
+		this.#versions.raiseChannels(channels);
 	}
 
 	/** A value that is kept here takes more memory than when it was read. */
@@ -378,6 +403,8 @@ interface Started<V extends CacheEntry> {
 	readonly key: string;
 	readonly running: Running<V>;
 }
+
+const ALL: readonly number[] = Array.from({ length: CHANNELS }, (_, n) => n);
 
 interface ReadOptions<V> {
 	/** Whether a cached value suffices; if not, the key is read again. */

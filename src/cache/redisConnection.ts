@@ -24,7 +24,10 @@ export interface RedisClient {
 		exec(): Promise<[error: Error | null, answer: unknown][] | null>;
 	};
 	publish(channel: string, message: string): Promise<number>;
-	subscribe(channel: string): Promise<unknown>;
+	subscribe(...channels: string[]): Promise<unknown>;
+	psubscribe(pattern: string): Promise<unknown>;
+	/** Also over a subscription, where the answer comes behind all messages before it. */
+	ping(): Promise<unknown>;
 	on(
 		event: "connect" | "error" | "close",
 		listener: (error?: unknown) => void,
@@ -32,6 +35,10 @@ export interface RedisClient {
 	on(
 		event: "message",
 		listener: (channel: string, message: string) => void,
+	): unknown;
+	on(
+		event: "pmessage",
+		listener: (pattern: string, channel: string, message: string) => void,
 	): unknown;
 }
 

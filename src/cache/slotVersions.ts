@@ -1,16 +1,24 @@
 import { fnv1a } from "../util/fnv1a.ts";
 
-/** A table of versions for that many caches. The first one rises with each of the others. */
+/** Invalidations of other processes arrive in so many parts (freshness/channels.ts), each of which may be lost by itself. */
+export const CHANNELS = 32;
+
+/** A table of versions for that many caches. The first one rises with each of the others, and one for each channel follows. */
 export function versionsFor(caches: number): Uint32Array {
-	return new Uint32Array(1 + caches * SLOTS);
+	return new Uint32Array(CHANNEL_SLOTS + CHANNELS + caches * SLOTS);
 }
 
 export const CHANGES_SLOT = 0;
+/** That of channel 0. */
+export const CHANNEL_SLOTS = 1;
 
 /** Two keys in one slot cost an occasional refill, never a wrong value. A whole answer depends on a hundred slots. */
 const SLOTS = 1 << 18;
 
-/** The versions of one cache, which has a part of the table: one for each slot of key hashes. */
+/**
+ * The versions of one cache, which has a part of the table: one for each slot of
+ * key hashes. Those of the channels belong to all caches.
+ */
 export class SlotVersions {
 	/** The cache's first slot. */
 	readonly first: number;
@@ -18,11 +26,12 @@ export class SlotVersions {
 
 	constructor(table = versionsFor(1), number = 0) {
 		this.#table = table;
-		this.first = 1 + number * SLOTS;
+		this.first = CHANNEL_SLOTS + CHANNELS + number * SLOTS;
 	}
 
-	at(slot: number): number {
-		return this.#table[slot] as number;
+	/** Of a key in that slot, on that channel: a sum, which is another one once either has risen. */
+	at(slot: number, channel: number): number {
+		return this.#at(slot) + this.#at(CHANNEL_SLOTS + channel);
 	}
 
 	/** `hash` is that of the name of the partition. */
@@ -35,13 +44,17 @@ export class SlotVersions {
 		this.#add(CHANGES_SLOT);
 	}
 
-	raiseAll(): void {
-		const end = this.first + SLOTS;
-		for (let slot = this.first; slot < end; slot++) this.#add(slot);
+	/** Of every key on these channels, in all caches. */
+	raiseChannels(channels: Iterable<number>): void {
+		for (const channel of channels) this.#add(CHANNEL_SLOTS + channel);
 		this.#add(CHANGES_SLOT);
 	}
 
+	#at(slot: number): number {
+		return this.#table[slot] as number;
+	}
+
 	#add(slot: number): void {
-		this.#table[slot] = (this.at(slot) + 1) >>> 0;
+		this.#table[slot] = (this.#at(slot) + 1) >>> 0;
 	}
 }

@@ -10,9 +10,9 @@ export const FRESHNESS_CHANNELS = {
 /**
  * - `sent`: messages with the names of what this process changed; `ok` if Redis took them.
  * - `received`: one of another process.
- * - `missed`: all caches of this process were emptied, because it may have missed something.
- * - `heartbeat`: one of its own came back.
- * - `subscription`: it receives what others send, or does not.
+ * - `missed`: this process dropped what it cached of a channel, or of several, because it may have missed something.
+ * - `proof`: so long after it asked Redis for its numbers, it had received all of these messages, or knew which it had missed.
+ * - `subscription`: it does not receive what others send over so many channels.
  */
 export type Invalidation =
 	| {
@@ -26,8 +26,8 @@ export type Invalidation =
 			readonly kind: "missed";
 			readonly reason: "gap" | "all" | "unreadable";
 	  }
-	| { readonly kind: "heartbeat"; readonly ms: number }
-	| { readonly kind: "subscription"; readonly isLive: boolean };
+	| { readonly kind: "proof"; readonly ms: number }
+	| { readonly kind: "subscription"; readonly lost: number };
 
 export interface UnreadOutboxes {
 	/** Shards whose outbox this process could not read for some seconds. */

@@ -1,24 +1,27 @@
-import { randomUUID } from "node:crypto";
 import type { RedisConnections } from "../cache/redisConnections.ts";
+import { ALL_CHANNELS } from "./channels.ts";
+import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
 import type { InvalidationMessage } from "./invalidationMessage.ts";
-import { InvalidationPublisher, type Sent } from "./invalidationPublisher.ts";
+import { InvalidationPublisher } from "./invalidationPublisher.ts";
 import {
-	CHANNEL,
-	HEARTBEAT_MS,
+	ASK_MS,
 	type InvalidationListener,
 	InvalidationSubscriber,
 } from "./invalidationSubscriber.ts";
+import { channelOfKey } from "./publishedKeys.ts";
+import { RedisChannels } from "./redisChannels.ts";
 
 /**
  * Processes publish over Redis which entries of their local caches the others
- * have to drop (docs/consistency.md "Freshness by protocol").
+ * have to drop (docs/consistency.md "Freshness by protocol"), on a channel for
+ * each part of the shards (channels.ts).
  *
  * Subscriber: see invalidationSubscriber.ts.
  *
  * Publisher. A process whose connection to Redis is down still writes, and
  * processes with a live subscription still cache what it changed. So it keeps
- * the keys that Redis did not take and sends them after its next heartbeat that
- * gets through. A key received twice, late or out of order only costs a refill.
+ * the keys that Redis did not take and sends them after its next question that
+ * is answered. A key received twice or late only costs a refill.
  *
  * Until then, and if the process dies, the outbox entries of these changes stay:
  * any process publishes them (outboxWatch.ts).
@@ -28,151 +31,166 @@ export interface InvalidationChannel extends AsyncDisposable {
 	publish(keys: readonly string[]): Promise<boolean>;
 	/** Whether Redis took all that was published of these keys, after waiting for that at most so long. */
 	untilPublished(keys: readonly string[], ms: number): Promise<boolean>;
-	/** How many messages were not in our format. Each empties the caches: it may have named anything. */
+	/** How many messages were not in our format. Each empties the caches of its channel: it may have named anything. */
 	readonly ignoredMessages: number;
 	/**
-	 * Whether the newest heartbeat is too old, though the subscription is not
-	 * lost: the process stood still and messages lie in the socket, or it is cut
-	 * off. Nothing cached is good until that is known.
+	 * Whether the newest proof of a channel is too old, though it is not lost: the
+	 * process stood still and messages lie in the socket, or it is cut off.
+	 * Nothing cached is good until that is known.
 	 */
 	readonly isOverdue: boolean;
-	/** Settles when it is not overdue: a fresh heartbeat was received, or the subscription is lost. Never rejects. */
+	/** Settles when none is overdue: each has a fresh proof, or is lost. Never rejects. */
 	untilProven(): Promise<void>;
 }
 
+export interface ChannelOptions extends InvalidationListener {
+	/** For one call, connecting included. */
+	readonly deadlineMs?: number;
+	/** Whether a message arrives: what tests lose. */
+	readonly receives?: (message: InvalidationMessage) => boolean;
+	/** Called before each question. */
+	readonly onBeat?: () => void;
+}
+
 export function openInvalidationChannel(
-	options: InvalidationListener & {
-		readonly redis: RedisConnections;
-		/** For one pipeline of messages, connecting included. */
-		readonly deadlineMs?: number;
-		/** Whether a message arrives: what tests lose. */
-		readonly receives?: (message: InvalidationMessage) => boolean;
-		/** Called before each heartbeat. */
-		readonly onBeat?: () => void;
+	options: ChannelOptions & {
+		/** Where each channel is. */
+		readonly redisOf: (channel: number) => RedisConnections;
 	},
 ): InvalidationChannel {
-	const { redis, deadlineMs = 100 } = options;
-	const me = randomUUID();
-	const commands = redis.forCommands({
-		deadlineMs,
-		longestPauseMs: HEARTBEAT_MS,
-	});
-	/** Work that has to end before the connection closes. */
-	const running = new Set<Promise<unknown>>();
-	let disposed = false;
-	/** When the newest heartbeat was sent. */
-	let sentLast = Number.NEGATIVE_INFINITY;
-
-	/** A PUBLISH for each message, in one script. */
-	const send = async (
-		count: number,
-		messages: () => readonly string[],
-		options?: { readonly isProbe: boolean },
-	): Promise<Sent> => {
-		let sent: Sent = "refused";
-		let isOver = false;
-		await commands.call(
-			"publish",
-			count,
-			({ client, sendNow, withRunId }) =>
-				withRunId(async () => {
-					// Their numbers may be used again.
-					if (isOver) return;
-					sent = "unknown";
-					const given = [CHANNEL, ...messages()];
-					const taken = client.eval(PUBLISH, 1, GUARD_KEY, ...given);
-					sendNow();
-					await taken;
-					sent = "taken";
-				}),
-			options,
-		);
-		isOver = true;
-		return sent;
-	};
-	const publisher = new InvalidationPublisher({
-		from: me,
-		send: (messages) => send(messages.length, () => messages),
-		maxPendingKeys: MAX_PENDING_KEYS,
-		maxAgeMs: PENDING_MS,
-	});
-
-	const track = <T>(work: Promise<T>): Promise<T> => {
-		running.add(work);
-		return work.finally(() => running.delete(work));
-	};
-
-	/** It says when it was sent, not when it was decided on. */
-	const sendHeartbeat = (): Promise<Sent> => {
-		// What is due is done before the heartbeat is sent: whoever received it has done it.
-		options.onBeat?.();
-		return track(
-			send(
-				1,
-				() => {
-					sentLast = performance.now();
-					return [publisher.heartbeat(sentLast)];
+	const lost = new Set<number>();
+	const report = () =>
+		FRESHNESS_CHANNELS.invalidation.publish({
+			kind: "subscription",
+			lost: lost.size,
+		});
+	const links = Array.from(
+		Map.groupBy(ALL_CHANNELS, options.redisOf),
+		([redis, channels]) =>
+			new RedisLink(redis, new Set(channels), {
+				...options,
+				onLost(channels) {
+					for (const channel of channels) lost.add(channel);
+					report();
+					options.onLost(channels);
 				},
-				{ isProbe: true },
-			),
+				onRestored(channels) {
+					for (const channel of channels) lost.delete(channel);
+					report();
+					options.onRestored(channels);
+				},
+			}),
+	);
+	/** For each Redis the keys that are published there, those of every channel everywhere. */
+	const inEach = async (
+		keys: readonly string[],
+		call: (link: RedisLink, keys: readonly string[]) => Promise<boolean>,
+	): Promise<boolean> => {
+		const results = await Promise.all(
+			links.map((link) => {
+				const own = links.length === 1 ? keys : keys.filter(link.has);
+				return own.length === 0 || call(link, own);
+			}),
 		);
+		return results.every((ok) => ok);
 	};
-
-	const subscriber = new InvalidationSubscriber({
-		...options,
-		me,
-		sendHeartbeat,
-		sentLast: () => sentLast,
-	});
-
-	const beat = () => {
-		if (disposed) return;
-		subscriber.beat();
-		void sendHeartbeat().then((sent) =>
-			// It ends before the next heartbeat, which resumes it.
-			sent === "taken" ? track(publisher.sendPending(HEARTBEAT_MS)) : undefined,
-		);
-	};
-	beat();
-	// After a busy stretch, messages that lie in the socket are read before they are missed: see util/deadline.ts.
-	const timer = setInterval(() => setImmediate(beat), HEARTBEAT_MS);
-
 	return {
-		async publish(keys) {
-			return keys.length === 0 || track(publisher.publish(keys));
-		},
-		untilPublished: (keys, ms) => publisher.untilPublished(keys, ms),
+		publish: (keys) => inEach(keys, (link, own) => link.publish(own)),
+		untilPublished: (keys, ms) =>
+			inEach(keys, ({ publisher }, own) => publisher.untilPublished(own, ms)),
 		get ignoredMessages() {
-			return subscriber.ignoredMessages;
+			return links.reduce(
+				(sum, { subscriber }) => sum + subscriber.ignoredMessages,
+				0,
+			);
 		},
 		get isOverdue() {
-			return subscriber.isOverdue;
+			return links.some(({ subscriber }) => subscriber.isOverdue);
 		},
-		untilProven: () => subscriber.untilProven(),
+		async untilProven() {
+			await Promise.all(
+				links.map(({ subscriber }) => subscriber.untilProven()),
+			);
+		},
 		async [Symbol.asyncDispose]() {
-			disposed = true;
-			clearInterval(timer);
-			subscriber[Symbol.dispose]();
-			await Promise.all(running);
-			// The last attempt: no heartbeat follows.
-			await publisher.sendPending(HEARTBEAT_MS);
-			commands[Symbol.dispose]();
+			await Promise.all(links.map((link) => link[Symbol.asyncDispose]()));
 		},
 	};
 }
 
-/**
- * ARGV: the channel and the messages. A server that was demoted takes PUBLISH as
- * before, though nobody else listens there any more, so a write goes first,
- * which it refuses. It needs no memory: a full server takes it.
- */
-const PUBLISH = `
-redis.call('DEL', KEYS[1])
-for at = 2, #ARGV do
-	redis.call('PUBLISH', ARGV[1], ARGV[at])
-end
-return #ARGV - 1`;
-const GUARD_KEY = "corkboard.master";
+/** The channels that are at one Redis. */
+class RedisLink implements AsyncDisposable {
+	readonly publisher: InvalidationPublisher;
+	readonly subscriber: InvalidationSubscriber;
+	/** Whether the key is published here. */
+	readonly has: (key: string) => boolean;
+	readonly #commands: Disposable;
+	readonly #timer: NodeJS.Timeout;
+	/** Work that has to end before the connection closes. */
+	readonly #running = new Set<Promise<unknown>>();
+	#isDisposed = false;
+
+	constructor(
+		redis: RedisConnections,
+		channels: ReadonlySet<number>,
+		{ deadlineMs = 100, onBeat = () => {}, ...listener }: ChannelOptions,
+	) {
+		const commands = redis.forCommands({ deadlineMs, longestPauseMs: ASK_MS });
+		this.#commands = commands;
+		const calls = new RedisChannels([...channels], commands);
+		this.has = (key) => {
+			const channel = channelOfKey(key);
+			return channel === null || channels.has(channel);
+		};
+		this.publisher = new InvalidationPublisher({
+			channels: [...channels],
+			send: (messages) => calls.publish(messages),
+			maxPendingKeys: MAX_PENDING_KEYS,
+			maxAgeMs: PENDING_MS,
+		});
+		this.subscriber = new InvalidationSubscriber({
+			...listener,
+			redis,
+			channels,
+			me: calls.me,
+			ask: () => {
+				// What is due is done before Redis is asked: whoever has the proof has done it.
+				onBeat();
+				return this.#track(calls.ask());
+			},
+		});
+		this.#beat();
+		// After a busy stretch, messages that lie in the socket are read before they are missed: see util/deadline.ts.
+		this.#timer = setInterval(() => setImmediate(() => this.#beat()), ASK_MS);
+	}
+
+	publish(keys: readonly string[]): Promise<boolean> {
+		return this.#track(this.publisher.publish(keys));
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isDisposed = true;
+		clearInterval(this.#timer);
+		this.subscriber[Symbol.dispose]();
+		await Promise.all(this.#running);
+		// The last attempt: no question follows.
+		await this.publisher.sendPending(ASK_MS);
+		this.#commands[Symbol.dispose]();
+	}
+
+	#beat(): void {
+		if (this.#isDisposed) return;
+		void this.subscriber.beat().then((answered) =>
+			// It ends before the next question, which resumes it.
+			answered ? this.#track(this.publisher.sendPending(ASK_MS)) : undefined,
+		);
+	}
+
+	#track<T>(work: Promise<T>): Promise<T> {
+		this.#running.add(work);
+		return work.finally(() => this.#running.delete(work));
+	}
+}
 
 /** 50 messages, about half a megabyte. Above that it is cheaper for subscribers to empty their caches. */
 export const MAX_PENDING_KEYS = 5_000;

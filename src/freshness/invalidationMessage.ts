@@ -1,36 +1,34 @@
-/**
- * A message of the invalidation channel. With keys it says what a process
- * changed; without, it is a heartbeat and has `sentAt`. `"all"` stands for more
- * keys than the process kept one by one.
- */
-export interface InvalidationMessage extends MessageNumber {
-	readonly keys: readonly string[] | "all";
-	/** By the clock of `from`, which nobody else has. Milliseconds. */
-	readonly sentAt?: number;
-}
-
-/**
- * Which message of which process it is, so that a lost one is noticed
- * (receivedNumbers.ts). `from` is the epoch: a random id, drawn at each start.
- * Its messages with keys are numbered from 1. Where Redis did not say whether it
- * took some, a new series begins, which repeats their keys: it continues the
- * numbers after `base`, the last one that Redis took.
- */
-export interface MessageNumber {
-	readonly from: string;
-	readonly series: number;
-	readonly base: number;
-	/** Its own. Of a heartbeat: the last that Redis took before it. */
+/** A message of an invalidation channel: what a process changed. `"all"` stands for more keys than it kept one by one. */
+export interface InvalidationMessage {
+	/** The `run_id` of the Redis that numbered it. */
+	readonly run: string;
+	/** The message before it on its channel has the number before. */
 	readonly number: number;
+	/** The process. */
+	readonly from: string;
+	readonly keys: readonly string[] | "all";
 }
 
-const VERSION = 2;
 /** UTF-16 units of one key. The longest of ours holds an e-mail address. */
 export const MAX_KEY_LENGTH = 500;
 export const MAX_KEYS_PER_MESSAGE = 100;
 const MAX_LENGTH = 64 * 1024;
 /** Of a message, without its keys. */
 const MAX_FRAME_LENGTH = 300;
+
+const NAME = "corkboard.changed.3";
+/** In Redis, a hash: the number of the last message, by channel. */
+export const NUMBERS_KEY = NAME;
+/** For `channelOfName`. */
+export const NAME_PREFIX = `${NAME}.`;
+
+export function channelName(channel: number): string {
+	return `${NAME_PREFIX}${channel}`;
+}
+
+export function channelOfName(name: string): number {
+	return Number(name.slice(NAME_PREFIX.length));
+}
 
 /** As few groups of keys as fit into messages. */
 export function splitKeys(
@@ -48,59 +46,60 @@ export function splitKeys(
 		: keys.map((key) => [key]);
 }
 
-/** `keys` are a group of `splitKeys`. */
-export function encodeKeys(
-	number: MessageNumber,
-	keys: readonly string[] | "all",
-): string {
-	return encode({ ...number, keys });
-}
-
-export function encodeHeartbeat(number: MessageNumber, sentAt: number): string {
-	return encode({ ...number, keys: [], sentAt });
-}
+/** As Redis puts it together (redisChannels.ts); `keys` are JSON. */
+const MESSAGE =
+	/^(?<run>[0-9a-f]{40}) (?<number>[0-9]{1,16}) (?<from>[\w-]+) (?<keys>.*)$/s;
 
 /** Null for anything that is not exactly such a message. */
 export function decodeMessage(text: string): InvalidationMessage | null {
 	if (text.length > MAX_LENGTH) return null;
-	let parsed: unknown;
+	const fields = MESSAGE.exec(text)?.groups;
+	if (fields === undefined) return null;
+	const { run = "", number, from = "", keys: json = "" } = fields;
+	const keys = decodeKeys(parsed(json));
+	return keys === null || keys.length === 0
+		? null
+		: { run, number: Number(number), from, keys };
+}
+
+/**
+ * Programs before this protocol publish to each other on one channel, with
+ * numbers of their own. While some of them run, during an upgrade, both kinds
+ * hear each other: these receive what we publish there too, as messages of
+ * publishers that they do not know and of whom it is the first one; we receive
+ * theirs beside ours, over the same connection. The version after this one can
+ * do without it.
+ */
+export const FORMER_CHANNEL = "corkboard.changed.2";
+/** A pattern, because Redis does not count who subscribes to one. */
+export const FORMER_PATTERN = "corkboard.changed.[2]";
+
+/** The keys of such a message; none for a heartbeat, and for one of ours, which arrives on its own channel too. */
+export function decodeFormer(text: string): InvalidationMessage["keys"] {
+	const message = parsed(text);
+	if (typeof message !== "object" || message === null) return "all";
+	const { from, keys } = message as Record<string, unknown>;
+	if (typeof from === "string" && from.includes(".")) return [];
+	return decodeKeys(keys) ?? "all";
+}
+
+/** Null if it is no JSON. */
+function parsed(text: string): unknown {
 	try {
-		parsed = JSON.parse(text);
+		return JSON.parse(text);
 	} catch {
 		return null;
 	}
-	if (typeof parsed !== "object" || parsed === null) return null;
-	const { v, from, series, base, number, sentAt, ...rest } = parsed as Record<
-		string,
-		unknown
-	>;
-	if (v !== VERSION || typeof from !== "string") return null;
-	if (!isCount(series) || !isCount(base) || !isCount(number)) return null;
-	const { keys: named, ...more } = rest;
-	if (base > number || Object.keys(more).length > 0) return null;
-	let keys: InvalidationMessage["keys"];
-	if (named === "all") keys = named;
-	else if (areKeys(named)) keys = named;
-	else return null;
-	const message = { from, series, base, number, keys };
-	if (keys.length > 0) {
-		return sentAt === undefined && number > base ? message : null;
-	}
-	return typeof sentAt === "number" ? { ...message, sentAt } : null;
 }
 
-function isCount(value: unknown): value is number {
-	return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function areKeys(keys: unknown): keys is readonly string[] {
-	return (
+function decodeKeys(keys: unknown): InvalidationMessage["keys"] | null {
+	if (keys === "all") return keys;
+	const areKeys =
 		Array.isArray(keys) &&
 		keys.length <= MAX_KEYS_PER_MESSAGE &&
-		keys.every((key) => typeof key === "string" && key.length <= MAX_KEY_LENGTH)
-	);
-}
-
-function encode(message: InvalidationMessage): string {
-	return JSON.stringify({ v: VERSION, ...message });
+		keys.every(
+			(key): key is string =>
+				typeof key === "string" && key.length <= MAX_KEY_LENGTH,
+		);
+	return areKeys ? keys : null;
 }

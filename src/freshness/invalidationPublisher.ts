@@ -2,47 +2,39 @@ import { type PendingBatch, PendingKeys } from "../cache/pendingKeys.ts";
 import { Batcher } from "../util/batcher.ts";
 import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
 import {
-	encodeHeartbeat,
-	encodeKeys,
 	MAX_KEY_LENGTH,
 	MAX_KEYS_PER_MESSAGE,
-	type MessageNumber,
 	splitKeys,
 } from "./invalidationMessage.ts";
-
-/** What became of some messages: Redis took them, they were not sent, or nobody knows. */
-export type Sent = "taken" | "refused" | "unknown";
+import { channelOfKey } from "./publishedKeys.ts";
+import type { Publication } from "./redisChannels.ts";
 
 /**
- * The side of the invalidation channel that publishes. It numbers its messages,
- * and has one pipeline of them on its way at a time: what is published meanwhile
- * goes together into the next one. Keys that Redis did not take stay pending,
- * and are sent again after a heartbeat that gets through.
+ * The side of the invalidation channels of one Redis that publishes. It has one
+ * script of messages on its way at a time: what is published meanwhile goes
+ * together into the next one. Keys that Redis did not take, or may not have
+ * taken, stay pending, and are sent again after a question that it answered,
+ * under new numbers.
  */
 export class InvalidationPublisher {
-	readonly #from: string;
-	readonly #send: (messages: readonly string[]) => Promise<Sent>;
+	readonly #channels: readonly number[];
+	readonly #send: (messages: readonly Publication[]) => Promise<boolean>;
 	readonly #pending: PendingKeys;
 	readonly #queue = new Batcher<Queued>({
 		send: (queued) => this.#sendQueued(queued),
 		gathersTurn: false,
 	});
-	#series = 0;
-	/** The last number that Redis took before this series. */
-	#base = 0;
-	/** The last number that Redis took. */
-	#taken = 0;
 
 	constructor(options: {
-		/** The epoch: new at each start. */
-		readonly from: string;
-		/** All messages in one pipeline. Never rejects. */
-		readonly send: (messages: readonly string[]) => Promise<Sent>;
+		/** Those at this Redis. */
+		readonly channels: readonly number[];
+		/** Whether Redis took all of them. Never rejects. */
+		readonly send: (messages: readonly Publication[]) => Promise<boolean>;
 		readonly maxPendingKeys: number;
 		/** How long keys are sent again. */
 		readonly maxAgeMs: number;
 	}) {
-		this.#from = options.from;
+		this.#channels = options.channels;
 		this.#send = options.send;
 		this.#pending = new PendingKeys({
 			maxKeys: options.maxPendingKeys,
@@ -58,11 +50,6 @@ export class InvalidationPublisher {
 	/** Whether none of the keys is pending, after waiting for that at most so long. */
 	untilPublished(keys: readonly string[], ms: number): Promise<boolean> {
 		return this.#pending.untilDone(keys, ms);
-	}
-
-	/** It names the last message that Redis took. */
-	heartbeat(sentAt: number): string {
-		return encodeHeartbeat(this.#number(this.#taken), sentAt);
 	}
 
 	/** Sends pending keys, until some fail or the time is over. */
@@ -81,7 +68,9 @@ export class InvalidationPublisher {
 	}
 
 	async #sendQueued(queued: readonly Queued[]): Promise<void> {
-		const taken = await this.#sendBatches(queued.map(({ batch }) => batch));
+		const messages = this.#messagesOf(queued.map(({ batch }) => batch));
+		const taken = await this.#send(messages);
+		report(messages, taken);
 		for (const { batch, resolve } of queued) {
 			if (taken) this.#pending.done(batch);
 			else this.#pending.failed(batch);
@@ -89,62 +78,40 @@ export class InvalidationPublisher {
 		}
 	}
 
-	async #sendBatches(batches: readonly PendingBatch[]): Promise<boolean> {
-		const groups = groupsOf(batches);
-		const messages = groups.map((keys, at) =>
-			encodeKeys(this.#number(this.#taken + 1 + at), keys),
-		);
-		const sent = await this.#send(messages);
-		report(groups, sent === "taken");
-		if (sent === "taken") {
-			this.#taken += messages.length;
-		} else if (sent === "unknown") {
-			// Some processes may have received some of them: those numbers mean nothing from now on.
-			this.#series++;
-			this.#base = this.#taken;
+	#messagesOf(batches: readonly PendingBatch[]): readonly Publication[] {
+		const keys = new Set<string>();
+		for (const batch of batches) {
+			if (batch.kind === "all") return this.#everything();
+			for (const key of batch.keys) keys.add(key);
 		}
-		return sent === "taken";
+		const messages: Publication[] = [];
+		for (const [channel, group] of Map.groupBy(keys, channelOfKey)) {
+			if (channel === null) return this.#everything();
+			if (group.some(({ length }) => length > MAX_KEY_LENGTH)) {
+				messages.push({ channel, keys: "all" });
+				continue;
+			}
+			for (const keys of splitKeys(group)) messages.push({ channel, keys });
+		}
+		return messages;
 	}
 
-	#number(number: number): MessageNumber {
-		return {
-			from: this.#from,
-			series: this.#series,
-			base: this.#base,
-			number,
-		};
+	#everything(): readonly Publication[] {
+		return this.#channels.map((channel) => ({ channel, keys: "all" }));
 	}
 }
 
-function report(
-	groups: readonly (readonly string[] | "all")[],
-	ok: boolean,
-): void {
+function report(messages: readonly Publication[], ok: boolean): void {
 	if (!FRESHNESS_CHANNELS.invalidation.hasSubscribers) return;
 	FRESHNESS_CHANNELS.invalidation.publish({
 		kind: "sent",
-		messages: groups.length,
-		keys: groups.reduce(
-			(sum, keys) => sum + (keys === "all" ? 0 : keys.length),
+		messages: messages.length,
+		keys: messages.reduce(
+			(sum, { keys }) => sum + (keys === "all" ? 0 : keys.length),
 			0,
 		),
 		ok,
 	});
-}
-
-/** What goes into one message each. */
-function groupsOf(
-	batches: readonly PendingBatch[],
-): readonly (readonly string[] | "all")[] {
-	const keys = new Set<string>();
-	for (const batch of batches) {
-		if (batch.kind === "all") return ["all"];
-		for (const key of batch.keys) {
-			if (key.length > MAX_KEY_LENGTH) return ["all"];
-			keys.add(key);
-		}
-	}
-	return splitKeys([...keys]);
 }
 
 interface Queued {

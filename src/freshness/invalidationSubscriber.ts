@@ -1,64 +1,74 @@
-import type { RedisConnection } from "../cache/redisConnection.ts";
-import type { RedisConnections } from "../cache/redisConnections.ts";
+import type { RedisClient, RedisConnection } from "../cache/redisConnection.ts";
 import { listening } from "../util/listening.ts";
+import { ALL_CHANNELS } from "./channels.ts";
 import { FRESHNESS_CHANNELS, type Invalidation } from "./diagnostics.ts";
 import {
+	channelName,
+	channelOfName,
+	decodeFormer,
 	decodeMessage,
+	FORMER_PATTERN,
 	type InvalidationMessage,
 } from "./invalidationMessage.ts";
-import { ReceivedNumbers } from "./receivedNumbers.ts";
+import type { Numbers } from "./redisChannels.ts";
 
 export interface InvalidationListener {
 	/** Another process changed these keys. */
 	onInvalidations(keys: readonly string[]): void;
-	/** Invalidations may be missed from now on, or were. Also called once at the start. */
-	onLost(): void;
-	/** Invalidations are received again. What was read before may be stale. */
-	onRestored(): void;
-	/** Some were missed, while others are received. Anything cached may be stale. */
-	onMissed(): void;
+	/** Invalidations of these channels may be missed from now on, or were. Also called once at the start. */
+	onLost(channels: ReadonlySet<number>): void;
+	/** Invalidations of these channels are received again. What was read before may be stale. */
+	onRestored(channels: ReadonlySet<number>): void;
+	/** Some of these channels were missed, while others are received. What is cached of them may be stale. */
+	onMissed(channels: ReadonlySet<number>): void;
 }
 
 /**
- * The side of the invalidation channel that receives.
+ * The side of the invalidation channels of one Redis that receives.
  *
- * Redis does not report a lost message, so a process trusts its
- * subscription only while it receives its own heartbeats. What others published
- * before a heartbeat was sent has been received when it is, so its age counts:
+ * Redis numbers the messages of each channel. A number that does not follow the
+ * last one, and another run, show that some were missed: what is cached of that
+ * channel is dropped.
  *
- *     live ──newest one 1 s old──▶ overdue ──no fresh one comes──▶ lost
- *      ▲                             │                              │
- *      └────── a fresh one ──────────┴──────────────────────────────┘
+ * Redis does not report a message that was lost last, so a process trusts its
+ * subscription only as far as it is proven. It asks for the numbers over its
+ * command connection, and then sends PING over the subscription. PONG comes
+ * behind all that was sent there before: by then the numbers must be reached, or
+ * messages are missing. Either way it then knows of everything published before
+ * it asked, so the proof is as old as the question:
  *
- * Overdue, nothing cached is good. Mostly it is the process that is late: its
- * heartbeat, and all before it, lie in the socket. So it sends one more and reads
- * its socket; readers wait for that, since it takes milliseconds, and to read
- * past the caches would make the process later still. Only if none comes although
- * it listened is it cut off: lost, it bypasses its local caches, until a fresh
- * one arrives after all. Then it has received all that lay before it.
+ *     live ──newest proof 1 s old──▶ overdue ──none comes──▶ lost
+ *      ▲                                │                     │
+ *      └────────── a fresh one ─────────┴─────────────────────┘
  *
- * It starts lost, and is lost at once where the subscription ends. A new one is
- * trusted after two heartbeats more, in which it hears of every publisher. From then on a
- * message that was missed shows in the numbers of those after it
- * (receivedNumbers.ts), and empties the caches.
+ * Overdue, nothing cached is good. Mostly it is the process that is late: the
+ * messages lie in its socket. So it asks once more and reads its socket; readers
+ * wait for that, since it takes milliseconds, and to read past the caches would
+ * make the process later still. Only if no proof comes although it listened is it
+ * cut off: lost, it bypasses what is cached of these channels, until one comes
+ * after all. It starts lost, and is lost at once where the subscription ends.
  */
 export class InvalidationSubscriber implements Disposable {
 	readonly #options: SubscriberOptions;
-	readonly #received = new ReceivedNumbers();
 	#subscription: Subscription | undefined;
 	#isLive = false;
-	/** While it is overdue and listens for a heartbeat. */
+	/** While it is overdue and listens for a proof. */
 	#proof: Proof | undefined;
+	/** When the newest question was asked that was answered. */
+	#askedLast = Number.NEGATIVE_INFINITY;
 	#ignoredMessages = 0;
 
 	constructor(options: SubscriberOptions) {
 		this.#options = options;
-		report({ kind: "subscription", isLive: false });
-		options.onLost();
+		options.onLost(options.channels);
 	}
 
 	get ignoredMessages(): number {
 		return this.#ignoredMessages;
+	}
+
+	get isLive(): boolean {
+		return this.#isLive;
 	}
 
 	get isOverdue(): boolean {
@@ -75,11 +85,14 @@ export class InvalidationSubscriber implements Disposable {
 		await this.#proof.promise;
 	}
 
-	/** Before each heartbeat. */
-	beat(): void {
+	/** Asks; returns whether Redis answered. */
+	beat(): Promise<boolean> {
 		if (this.#subscription === undefined) this.#subscribe();
 		else if (++this.#subscription.quietBeats > MAX_QUIET_BEATS) this.#lose();
-		else if (this.isOverdue) this.#proof ??= this.#prove();
+		else if (this.isOverdue && this.#proof === undefined) {
+			this.#proof = this.#prove();
+		}
+		return this.#ask();
 	}
 
 	[Symbol.dispose](): void {
@@ -90,17 +103,28 @@ export class InvalidationSubscriber implements Disposable {
 		const connection = this.#options.redis.forSubscription(() => {
 			if (this.#subscription === fresh) this.#lose();
 		});
+		const { client } = connection;
 		const fresh: Subscription = {
 			connection,
-			heartbeatAt: performance.now(),
-			firstHeartbeatAt: undefined,
+			isComplete: false,
+			numbers: new Map(),
+			provenAt: performance.now(),
 			quietBeats: 0,
 		};
 		this.#subscription = fresh;
-		connection.client.on("message", (_, text) => this.#receive(fresh, text));
+		client.on("message", (name, text) =>
+			this.#receive(fresh, channelOfName(name), text),
+		);
+		client.on("pmessage", (_, __, text) => this.#receiveFormer(fresh, text));
+		const names = Array.from(this.#options.channels, channelName);
 		connection.runId
-			.then(() => connection.client.subscribe(CHANNEL))
-			// Then no heartbeat arrives, and the silence closes the connection.
+			.then(async () => {
+				await client.psubscribe(FORMER_PATTERN);
+				await client.subscribe(...names);
+				fresh.isComplete = true;
+				await this.#ask();
+			})
+			// Then no proof comes, and the silence closes the connection.
 			.catch(() => {});
 	}
 
@@ -113,13 +137,12 @@ export class InvalidationSubscriber implements Disposable {
 	#bypass(): void {
 		if (this.#isLive) {
 			this.#isLive = false;
-			report({ kind: "subscription", isLive: false });
-			this.#options.onLost();
+			this.#options.onLost(this.#options.channels);
 		}
 		this.#proof?.end();
 	}
 
-	/** Begins to listen for a heartbeat that is sent now. */
+	/** Begins to listen for a proof by a question that is asked now. */
 	#prove(): Proof {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const end = () => {
@@ -131,78 +154,136 @@ export class InvalidationSubscriber implements Disposable {
 			if (this.isOverdue) this.#bypass();
 			else end();
 		});
-		this.#options.sendHeartbeat();
+		void this.#ask();
 		return { promise, end };
 	}
 
-	#receive(from: Subscription, text: string): void {
+	async #ask(): Promise<boolean> {
+		const subscription = this.#subscription;
+		// Numbers only rise: Redis has these too, or has lost its own.
+		const received = new Map(subscription?.numbers);
+		const asked = await this.#options.ask();
+		if (asked === null) return false;
+		this.#askedLast = Math.max(this.#askedLast, asked.askedAt);
+		if (subscription !== this.#subscription || !subscription?.isComplete) {
+			return true;
+		}
+		const { connection } = subscription;
+		// The subscription is still at the former one.
+		if (asked.run !== connection.knownRunId) this.#lose();
+		else {
+			connection.client.ping().then(
+				() => this.#proven(subscription, asked, received),
+				() => {},
+			);
+			connection.sendNow();
+		}
+		return true;
+	}
+
+	/** All that was sent to this subscription before it asked, and some of what came later, is received or missing. */
+	#proven(
+		subscription: Subscription,
+		{ askedAt, byChannel }: Numbers,
+		received: ReadonlyMap<number, number>,
+	): void {
+		if (subscription !== this.#subscription) return;
+		report({ kind: "proof", ms: performance.now() - askedAt });
+		const missed = new Set<number>();
+		for (const [channel, asked] of byChannel) {
+			const last = subscription.numbers.get(channel) ?? 0;
+			if (last >= asked && asked >= (received.get(channel) ?? 0)) continue;
+			subscription.numbers.set(channel, asked);
+			missed.add(channel);
+		}
+		if (missed.size > 0) this.#miss(missed, "gap");
+		subscription.provenAt = Math.max(subscription.provenAt, askedAt);
+		subscription.quietBeats = 0;
+		if (isSilent(subscription)) {
+			// It took too long to come, or to be read. The next one may not.
+			if (this.#proof !== undefined && askedAt === this.#askedLast) {
+				void this.#ask();
+			}
+			return;
+		}
+		this.#proof?.end();
+		if (this.#isLive) return;
+		this.#isLive = true;
+		this.#options.onRestored(this.#options.channels);
+	}
+
+	#receive(from: Subscription, channel: number, text: string): void {
 		if (from !== this.#subscription) return;
 		const message = decodeMessage(text);
 		if (message === null) {
 			this.#ignoredMessages++;
-			this.#invalidateAll("unreadable");
+			this.#miss(new Set([channel]), "unreadable");
 			return;
 		}
 		if (!(this.#options.receives?.(message) ?? true)) return;
-		if (message.from !== this.#options.me) this.#apply(message);
-		else if (message.sentAt !== undefined) {
-			this.#proven(from, message.sentAt);
-		}
+		const { run, number, keys } = message;
+		const follows =
+			run === from.connection.knownRunId &&
+			number === (from.numbers.get(channel) ?? 0) + 1;
+		from.numbers.set(channel, number);
+		const isOwn = message.from === this.#options.me;
+		if (!follows) this.#miss(new Set([channel]), "gap");
+		else if (keys === "all" && !isOwn) this.#miss(new Set([channel]), "all");
+		if (!isOwn) this.#apply(keys);
+	}
+
+	/** Of a program before this protocol. */
+	#receiveFormer(from: Subscription, text: string): void {
+		if (from !== this.#subscription) return;
+		const keys = decodeFormer(text);
+		if (keys === "all") this.#miss(new Set(ALL_CHANNELS), "all");
+		if (keys.length > 0) this.#apply(keys);
 	}
 
 	/** What another process published. */
-	#apply(message: InvalidationMessage): void {
-		const { keys } = message;
-		const isBehindGap = this.#received.isBehindGap(message);
-		if (isBehindGap) this.#invalidateAll("gap");
-		else if (keys === "all") this.#invalidateAll("all");
-		if (keys.length > 0) {
-			report({ kind: "received", keys: keys === "all" ? 0 : keys.length });
-		}
-		if (keys !== "all" && keys.length > 0) this.#options.onInvalidations(keys);
+	#apply(keys: InvalidationMessage["keys"]): void {
+		report({ kind: "received", keys: keys === "all" ? 0 : keys.length });
+		if (keys !== "all") this.#options.onInvalidations(keys);
 	}
 
-	/** A heartbeat of its own. */
-	#proven(from: Subscription, sentAt: number): void {
-		report({ kind: "heartbeat", ms: performance.now() - sentAt });
-		from.heartbeatAt = Math.max(from.heartbeatAt, sentAt);
-		from.firstHeartbeatAt ??= sentAt;
-		from.quietBeats = 0;
-		if (isSilent(from)) {
-			// It took too long to come, or to be read. The next one may not.
-			const isNewest = sentAt === this.#options.sentLast();
-			if (this.#proof !== undefined && isNewest) this.#options.sendHeartbeat();
-			return;
-		}
-		this.#proof?.end();
-		if (this.#isLive || sentAt - from.firstHeartbeatAt < SETTLING_MS) return;
-		this.#isLive = true;
-		report({ kind: "subscription", isLive: true });
-		this.#options.onRestored();
-	}
-
-	/** A lost subscriber needs nothing: its caches are emptied when it is restored. */
-	#invalidateAll(reason: "gap" | "all" | "unreadable"): void {
+	/** A lost subscriber needs nothing: what it cached is dropped when it is restored. */
+	#miss(
+		channels: ReadonlySet<number>,
+		reason: "gap" | "all" | "unreadable",
+	): void {
 		if (!this.#isLive) return;
 		report({ kind: "missed", reason });
-		this.#options.onMissed();
+		this.#options.onMissed(channels);
 	}
 }
 
+/** The part of the connections to a Redis that it uses. */
+export interface Subscribing {
+	forSubscription(lost: () => void): Pick<
+		RedisConnection,
+		"runId" | "knownRunId" | "sendNow" | "close"
+	> & {
+		readonly client: Pick<
+			RedisClient,
+			"on" | "psubscribe" | "subscribe" | "ping"
+		>;
+	};
+}
+
 export interface SubscriberOptions extends InvalidationListener {
-	readonly redis: RedisConnections;
-	/** The epoch of this process. */
+	/** Those at this Redis. */
+	readonly channels: ReadonlySet<number>;
+	readonly redis: Subscribing;
+	/** This process, in messages. */
 	readonly me: string;
-	/** Sends a heartbeat at once. */
-	readonly sendHeartbeat: () => void;
-	/** When the newest one was sent. */
-	readonly sentLast: () => number;
+	/** Null if Redis does not answer. */
+	readonly ask: () => Promise<Numbers | null>;
 	/** Whether a message arrives: what tests lose. */
 	readonly receives?: ((message: InvalidationMessage) => boolean) | undefined;
 }
 
-function isSilent({ heartbeatAt }: Subscription): boolean {
-	return performance.now() - heartbeatAt > SILENCE_MS;
+function isSilent({ provenAt }: Subscription): boolean {
+	return performance.now() - provenAt > TRUST_MS;
 }
 
 function report(event: Invalidation): void {
@@ -211,11 +292,14 @@ function report(event: Invalidation): void {
 }
 
 interface Subscription {
-	readonly connection: RedisConnection;
-	/** When the newest heartbeat that it brought was sent, or it was opened. */
-	heartbeatAt: number;
-	firstHeartbeatAt: number | undefined;
-	/** How many were sent since the newest that it brought. */
+	readonly connection: ReturnType<Subscribing["forSubscription"]>;
+	/** Whether Redis has begun to send the messages of all channels. */
+	isComplete: boolean;
+	/** Of the last message, by channel. */
+	readonly numbers: Map<number, number>;
+	/** When the question of its newest proof was asked, or it was opened. */
+	provenAt: number;
+	/** How often the process asked since the newest proof. */
 	quietBeats: number;
 }
 
@@ -225,12 +309,11 @@ interface Proof {
 	readonly end: () => void;
 }
 
-export const CHANNEL = "corkboard.changed.2";
-export const HEARTBEAT_MS = 250;
-export const SILENCE_MS = 1_000;
-/** How long an overdue process listens for a fresh heartbeat. */
+/** From one question to the next. */
+export const ASK_MS = 250;
+/** How long a proof is good, from its question on. */
+export const TRUST_MS = 1_000;
+/** How long an overdue process listens for a fresh proof. */
 const PROOF_MS = 100;
 /** After so many a subscription is hung, and a new one is made. A process whose turns are long needs some to subscribe. */
 const MAX_QUIET_BEATS = 8;
-/** Of a new subscription: every process that runs has sent a heartbeat by then, so that its number is known. */
-const SETTLING_MS = 2 * HEARTBEAT_MS;

@@ -15,6 +15,7 @@ import {
 	publishedKeys,
 	UNACKNOWLEDGED,
 } from "./changedKeys.ts";
+import { channelOfShard } from "./channels.ts";
 import { type ListId, lookupKey, parsePublishedKey } from "./publishedKeys.ts";
 import type { SharedCaches } from "./sharedCaches.ts";
 import { SharedInvalidations } from "./sharedInvalidations.ts";
@@ -41,8 +42,10 @@ export interface Invalidator {
 	invalidateAll(): void;
 	/** Drops what is cached in the process of these shards: a former primary may have had what the new one lacks. */
 	invalidateShards(changed: ChangedShards): void;
-	/** While on, nothing is cached in the process: for as long as invalidations of other processes are not received. */
-	bypass(on: boolean): void;
+	/** Drops what is cached in the process and is invalidated over these channels. */
+	invalidateChannels(channels: ReadonlySet<number>): void;
+	/** While on, nothing of these channels is cached in the process: for as long as invalidations of other processes are not received on them. */
+	bypass(channels: ReadonlySet<number>, on: boolean): void;
 	/** While on, what is cached in the process lives ten seconds at most. */
 	limitAge(on: boolean): void;
 	/** Reads objects and heads of these shards past the cache in the process, until the next call; null for none. */
@@ -72,7 +75,12 @@ export interface DroppingCaches {
 
 type Dropping = Pick<
 	LocalCache<CacheEntry>,
-	"invalidateAll" | "invalidateWhere" | "bypass" | "limitAge" | "bypassKeys"
+	| "invalidateAll"
+	| "invalidateChannels"
+	| "invalidateWhere"
+	| "bypass"
+	| "limitAge"
+	| "bypassKeys"
 >;
 
 /**
@@ -203,13 +211,22 @@ function wholeCachesOf({
 	lookups,
 }: DroppingCaches): Pick<
 	Invalidator,
-	"invalidateAll" | "invalidateShards" | "bypass" | "limitAge" | "bypassShards"
+	| "invalidateAll"
+	| "invalidateChannels"
+	| "invalidateShards"
+	| "bypass"
+	| "limitAge"
+	| "bypassShards"
 > {
 	const all = [objects.local, heads.local, lookups.local];
 	const shardOf = (id: string) => unpackId(id as Id).shard;
 	return {
 		invalidateAll() {
 			for (const cache of all) cache.invalidateAll();
+		},
+
+		invalidateChannels(channels) {
+			for (const cache of all) cache.invalidateChannels(channels);
 		},
 
 		invalidateShards({ shards, modShards }) {
@@ -221,8 +238,8 @@ function wholeCachesOf({
 			if (modShards.size > 0) lookups.invalidateModShards(modShards);
 		},
 
-		bypass(on) {
-			for (const cache of all) cache.bypass(on);
+		bypass(channels, on) {
+			for (const cache of all) cache.bypass(channels, on);
 		},
 
 		limitAge(on) {
@@ -231,11 +248,16 @@ function wholeCachesOf({
 		},
 
 		bypassShards(shards) {
-			objects.local.bypassKeys(shards && ((id) => shards.has(shardOf(id))));
+			const channels = new Set(Array.from(shards ?? [], channelOfShard));
+			objects.local.bypassKeys(
+				shards && ((id) => shards.has(shardOf(id))),
+				channels,
+			);
 			heads.local.bypassKeys(
 				shards &&
 					((id) =>
 						shards.has(shardOf(id)) || shards.has(shardOf(id) + FEED_SHARDS)),
+				channels,
 			);
 			// Lookups live ten seconds only.
 		},

@@ -73,8 +73,8 @@ export class OutboxWatch implements AsyncDisposable {
 
 	/**
 	 * Bypasses the shards that were not looked at for too long, and no others.
-	 * Called before each heartbeat of the invalidation channel, so that a process
-	 * that trusts its newest heartbeat has done this less than a second before.
+	 * Called before each question of the invalidation channel, so that a process
+	 * that trusts its newest proof has done this less than a second before.
 	 */
 	check(): void {
 		const oldest = this.#now() - UNREAD_MS;

@@ -1,4 +1,5 @@
 import { listName, lookupName } from "../storage/keys.ts";
+import { channelOfId, channelOfLookup } from "./channels.ts";
 
 /** The head of a list, by the name of its mapping and the id of its owner. */
 export interface ListId {
@@ -50,6 +51,16 @@ export function parsePublishedKey(key: string): Published | null {
 		return { kind: "h", list: { mapping, from }, isUndeleted };
 	}
 	return name === undefined ? null : { kind: "l", name };
+}
+
+/** Null for what belongs to every channel. */
+export function channelOfKey(key: string): number | null {
+	const published = parsePublishedKey(key);
+	if (published === null || published.kind === "*") return null;
+	if (published.kind === "l") return channelOfLookup(published.name);
+	return channelOfId(
+		published.kind === "o" ? published.id : published.list.from,
+	);
 }
 
 /**

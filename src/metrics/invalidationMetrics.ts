@@ -23,14 +23,14 @@ export function invalidationMetrics(registry: Registry): Feeds {
 	});
 	const gaps = new Values(registry, "counter", {
 		name: "corkboard_invalidation_gaps_total",
-		help: "How often this process emptied its caches because it missed messages, by reason: gap (numbers are missing), all (another process had too many keys to name), unreadable (not our format).",
+		help: "How often this process dropped what it cached of some channels because it missed messages, by reason: gap (numbers are missing), all (another process had too many keys to name), unreadable (not our format).",
 		labels: ["reason"],
 	});
 	// From 0, because a rate misses the count with which a series begins.
 	for (const reason of ["gap", "all", "unreadable"]) gaps.at(reason);
 	const lag = new Distributions(registry, CALL_SECONDS, {
 		name: "corkboard_invalidation_lag_seconds",
-		help: "From publishing to applying: of this process's own heartbeats, which come back to it behind all that was published before, four times a second.",
+		help: "From asking Redis what was published to having received all of it, four times a second.",
 	}).at();
 	const bypassed = new Values(registry, "gauge", {
 		name: "corkboard_cache_bypassed_shards",
@@ -41,7 +41,7 @@ export function invalidationMetrics(registry: Registry): Feeds {
 	const since = new Map<string, number>();
 	const seconds = new Values(registry, "counter", {
 		name: "corkboard_cache_bypassed_seconds_total",
-		help: "How long this process read past its own cache: of all shards, without its subscription to Redis (channel), or of some shards whose outboxes it could not read (outboxes).",
+		help: "How long this process read past its own cache: without a subscription to some Redis (channel), or of some shards whose outboxes it could not read (outboxes).",
 		labels: ["reason"],
 		collect: () => [...since.keys()].forEach(count),
 	});
@@ -82,11 +82,11 @@ export function invalidationMetrics(registry: Registry): Feeds {
 				case "missed":
 					gaps.at(event.reason).value++;
 					break;
-				case "heartbeat":
+				case "proof":
 					lag.observe(event.ms / 1_000);
 					break;
 				case "subscription":
-					bypass("channel", !event.isLive);
+					bypass("channel", event.lost > 0);
 					break;
 			}
 		}),

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { channelOfLookup } from "../../src/freshness/channels.ts";
+import { channelName } from "../../src/freshness/invalidationMessage.ts";
 import {
-	HEARTBEAT_MS,
-	SILENCE_MS,
+	ASK_MS,
+	TRUST_MS,
 } from "../../src/freshness/invalidationSubscriber.ts";
-import { openProcess } from "../helpers/channelProcess.ts";
+import { A, B, openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
@@ -20,13 +22,13 @@ describe("the invalidation channel", () => {
 	});
 	after(() => server.stop());
 
-	test("starts lost, and is restored once it receives its own heartbeat", async () => {
+	test("starts lost, and is restored once it has a proof", async () => {
 		await using one = openProcess(server.port);
 		assert.deepEqual(one.events, ["lost"]);
 		await one.restored();
 		assert.deepEqual(one.events, ["lost", "restored"]);
 		// It stays so, quietly.
-		await sleep(SILENCE_MS + 2 * HEARTBEAT_MS);
+		await sleep(TRUST_MS + 2 * ASK_MS);
 		assert.deepEqual(one.events, ["lost", "restored"]);
 	});
 
@@ -36,12 +38,17 @@ describe("the invalidation channel", () => {
 		await Promise.all([one.restored(), other.restored()]);
 		assert.equal(await other.read("old"), "old");
 		assert.equal(await other.read("not read"), "old");
-		assert.equal(await one.channel.publish(["a", "o b"]), true);
-		await until("the message", () => other.events.length === 3);
-		assert.deepEqual(other.events, ["lost", "restored", "keys a,o b"]);
+		assert.equal(await one.channel.publish([A, "o 7"]), true);
+		await until("the message", () => other.events.length === 4);
+		assert.deepEqual(other.events, [
+			"lost",
+			"restored",
+			`keys ${A}`,
+			"keys o 7",
+		]);
 		assert.equal(await other.read("new"), "new");
-		// Its own next heartbeat comes behind its own message.
-		await sleep(2 * HEARTBEAT_MS);
+		// Its own messages have numbers too.
+		await sleep(2 * ASK_MS);
 		assert.deepEqual(one.events, ["lost", "restored"]);
 	});
 
@@ -60,24 +67,30 @@ describe("the invalidation channel", () => {
 		assert.equal(await one.channel.publish([]), true);
 	});
 
-	test("sends a key that is too long for a message as one message for all keys", async () => {
+	test("sends a key that is too long for a message as one for all keys of its channel", async () => {
 		await using one = openProcess(server.port, "one");
 		await using other = openProcess(server.port, "other");
 		await Promise.all([one.restored(), other.restored()]);
-		assert.equal(await one.channel.publish(["x".repeat(501)]), true);
+		assert.equal(await one.channel.publish([`l ${"x".repeat(500)}`]), true);
 		await until("the message", () => other.events.includes("missed"));
 	});
 
-	test("counts messages that are not in its format, and empties the caches: they may name anything", async () => {
+	test("counts messages that are not in its format, and drops what is cached of the channel: they may name anything", async () => {
 		await using one = openProcess(server.port);
 		await one.restored();
 		assert.equal(await one.read("old"), "old");
+		assert.equal(await one.read("old", B), "old");
 		for (const text of ["hello", '{"v":3}']) {
-			await ask(server, `PUBLISH corkboard.changed.2 '${text}'`, /\r\n$/);
+			await ask(
+				server,
+				`PUBLISH ${channelName(channelOfLookup("a"))} '${text}'`,
+				/\r\n$/,
+			);
 		}
 		await until("both to be counted", () => one.channel.ignoredMessages === 2);
 		assert.deepEqual(one.events, ["lost", "restored", "missed", "missed"]);
 		assert.equal(await one.read("new"), "new");
+		assert.equal(await one.read("not read", B), "old");
 	});
 
 	test("is lost as soon as the server ends its subscription, and restored by a new one", async () => {
@@ -87,7 +100,7 @@ describe("the invalidation channel", () => {
 		await ask(server, "CLIENT KILL TYPE pubsub", /\r\n$/);
 		// Sooner than its silence would be noticed.
 		const { ownMs } = await timed(() => one.lost());
-		assert.ok(ownMs < SILENCE_MS - HEARTBEAT_MS - 100, `after ${ownMs} ms`);
+		assert.ok(ownMs < TRUST_MS - ASK_MS - 100, `after ${ownMs} ms`);
 		assert.equal(await one.read("newer"), "newer");
 		assert.equal(await one.read("newest"), "newest");
 		await one.restored();
@@ -101,14 +114,14 @@ describe("the invalidation channel", () => {
 		for (let n = 0; n < 3; n++) {
 			await one.restored();
 			assert.equal(await one.read("kept"), "kept");
-			const published = one.channel.publish(["a"]);
+			const published = one.channel.publish([A]);
 			// The message is sent in this turn of the event loop, and received in another one.
 			await new Promise(process.nextTick);
-			const end = performance.now() + SILENCE_MS + HEARTBEAT_MS;
+			const end = performance.now() + TRUST_MS + ASK_MS;
 			while (performance.now() < end);
 			assert.equal(await published, true);
 			assert.equal(one.channel.isOverdue, true);
-			// It is, once it has received one that it has sent since: it has read what lay before it.
+			// It is, once it has a proof by a question since: it has read what lay in its socket.
 			await one.channel.untilProven();
 			await one.restored();
 			assert.equal(one.channel.isOverdue, false);
@@ -134,8 +147,8 @@ describe("the invalidation channel", () => {
 			proxy.hold();
 			return one.lost();
 		});
-		assert.ok(ms >= SILENCE_MS - HEARTBEAT_MS - 50, `after ${ms} ms`);
-		assert.ok(ownMs < 3 * SILENCE_MS, `after ${ownMs} ms`);
+		assert.ok(ms >= TRUST_MS - ASK_MS - 50, `after ${ms} ms`);
+		assert.ok(ownMs < 3 * TRUST_MS, `after ${ownMs} ms`);
 		assert.equal(await one.read("new"), "new");
 		proxy.release();
 		await one.restored();
@@ -149,17 +162,17 @@ describe("the invalidation channel of a Redis that fails", () => {
 		await one.restored();
 		await server.kill();
 		await one.lost();
-		assert.equal(await one.channel.publish(["a"]), false);
+		assert.equal(await one.channel.publish([A]), false);
 		await server.restart();
 		await one.restored();
-		assert.equal(await one.channel.publish(["a"]), true);
+		assert.equal(await one.channel.publish([A]), true);
 	});
 
 	test("opens lost without a Redis, and is restored when one starts", async () => {
 		await using server = await startRedis();
 		await server.kill();
 		await using one = openProcess(server.port);
-		await sleep(SILENCE_MS);
+		await sleep(TRUST_MS);
 		assert.deepEqual(one.events, ["lost"]);
 		await server.restart();
 		await one.restored();
@@ -170,8 +183,8 @@ describe("the invalidation channel of a Redis that fails", () => {
 		const one = openProcess(server.port);
 		await one.restored();
 		await one[Symbol.asyncDispose]();
-		assert.equal(await one.channel.publish(["a"]), false);
-		await sleep(2 * HEARTBEAT_MS);
+		assert.equal(await one.channel.publish([A]), false);
+		await sleep(2 * ASK_MS);
 		assert.deepEqual(one.events, ["lost", "restored", "lost"]);
 		await until("no client to be left", async () =>
 			(

@@ -1,39 +1,22 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
+	decodeFormer,
 	decodeMessage,
-	encodeHeartbeat,
-	encodeKeys,
 	splitKeys,
 } from "../../src/freshness/invalidationMessage.ts";
 
-const NUMBER = { from: "me", series: 1, base: 2, number: 5 } as const;
+const RUN = "0123456789abcdef0123456789abcdef01234567";
+const message = (keys: unknown) => `${RUN} 5 me ${JSON.stringify(keys)}`;
 
 describe("an invalidation message", () => {
-	test("decodes to what was encoded, whatever characters its keys have", () => {
+	test("decodes to what Redis put together, whatever characters its keys have", () => {
 		const keys = ["o 241294492511762325", 'l email "ä b"@example.com\n\u0000'];
-		for (const some of [keys, "all"] as const) {
-			assert.deepEqual(decodeMessage(encodeKeys(NUMBER, some)), {
-				...NUMBER,
-				keys: some,
+		for (const some of [keys, "all"]) {
+			assert.deepEqual(decodeMessage(message(some)), {
+				...{ run: RUN, number: 5, from: "me", keys: some },
 			});
 		}
-		assert.deepEqual(decodeMessage(encodeHeartbeat(NUMBER, 12.5)), {
-			...NUMBER,
-			keys: [],
-			sentAt: 12.5,
-		});
-	});
-
-	test("has the text that other versions of the program understand, or empty their caches for", () => {
-		assert.equal(
-			encodeKeys(NUMBER, ["o 1"]),
-			'{"v":2,"from":"me","series":1,"base":2,"number":5,"keys":["o 1"]}',
-		);
-		assert.equal(
-			encodeHeartbeat(NUMBER, 7),
-			'{"v":2,"from":"me","series":1,"base":2,"number":5,"keys":[],"sentAt":7}',
-		);
 	});
 
 	test("holds at most a hundred keys and 64 Ki characters", () => {
@@ -42,48 +25,64 @@ describe("an invalidation message", () => {
 		assert.equal(splitKeys(keys(100, "x")).length, 1);
 		assert.equal(splitKeys(keys(101, "x")).length, 2);
 		const escaped = keys(101, "\u0000");
-		const messages = splitKeys(escaped).map((some) => encodeKeys(NUMBER, some));
+		const messages = splitKeys(escaped).map(message);
 		assert.deepEqual(
-			messages.flatMap((message) => decodeMessage(message)?.keys),
+			messages.flatMap((text) => decodeMessage(text)?.keys),
 			escaped,
 		);
-		assert.ok(messages.every((message) => message.length <= 64 * 1024));
+		assert.ok(messages.every(({ length }) => length <= 64 * 1024));
 	});
 
-	const rest = '"series":0,"base":0,"number":1';
 	const strangers = [
 		"",
 		"PING",
 		"null",
-		"[]",
-		`{"v":2,"from":"me",${rest}}`,
-		`{"v":2,"from":"me",${rest},"keys":[]}`,
-		`{"v":2,"from":"me",${rest},"keys":[],"sentAt":"7"}`,
-		`{"v":2,"from":"me",${rest},"keys":["o 1"],"sentAt":7}`,
-		`{"v":2,${rest},"keys":[],"sentAt":7}`,
-		`{"v":1,"from":"me",${rest},"keys":[],"sentAt":7}`,
-		`{"v":"2","from":"me",${rest},"keys":[],"sentAt":7}`,
-		`{"v":2,"from":7,${rest},"keys":[],"sentAt":7}`,
-		`{"v":2,"from":"me",${rest},"keys":{}}`,
-		`{"v":2,"from":"me",${rest},"keys":"o 1"}`,
-		`{"v":2,"from":"me",${rest},"keys":["o 1",2]}`,
-		`{"v":2,"from":"me",${rest},"keys":[],"sentAt":7,"more":1}`,
-		`{"v":2,"from":"me",${rest},"keys":["${"x".repeat(501)}"]}`,
-		'{"v":2,"from":"me","keys":["o 1"]}',
-		'{"v":2,"from":"me","series":0,"base":0,"number":1.5,"keys":["o 1"]}',
-		'{"v":2,"from":"me","series":-1,"base":0,"number":1,"keys":["o 1"]}',
-		'{"v":2,"from":"me","series":0,"base":2,"number":1,"keys":[],"sentAt":7}',
-		'{"v":2,"from":"me","series":0,"base":1,"number":1,"keys":["o 1"]}',
-		JSON.stringify({
-			...{ v: 2, series: 0, base: 0, number: 1 },
-			from: "me",
-			keys: new Array(101).fill("a"),
-		}),
-		`${" ".repeat(64 * 1024)}{"v":2,"from":"me",${rest},"keys":[],"sentAt":7}`,
+		RUN,
+		`${RUN} 5 me`,
+		`${RUN} 5 ["o 1"]`,
+		`${RUN} me ["o 1"]`,
+		`${RUN} -5 me ["o 1"]`,
+		`${RUN} 1.5 me ["o 1"]`,
+		`${RUN.slice(1)} 5 me ["o 1"]`,
+		` ${message(["o 1"])}`,
+		`${message(["o 1"])}x`,
+		message(null),
+		message({}),
+		message([]),
+		message("o 1"),
+		message(["o 1", 2]),
+		message(["x".repeat(501)]),
+		message(new Array(101).fill("a")),
+		`${RUN} 5 me ${" ".repeat(64 * 1024)}["o 1"]`,
+		'{"v":2,"from":"me","series":0,"base":0,"number":1,"keys":["o 1"]}',
 	];
 	for (const text of strangers) {
 		test(`is not ${text.trim().slice(0, 70) || "nothing"}`, () => {
 			assert.equal(decodeMessage(text), null);
 		});
 	}
+});
+
+describe("a message of a program before this protocol", () => {
+	const former = (from: string, keys: unknown) =>
+		JSON.stringify({ v: 2, from, series: 3, base: 7, number: 9, keys });
+
+	test("names keys, or none where it is a heartbeat", () => {
+		assert.deepEqual(decodeFormer(former("a-b", ["o 1", "h m 2"])), [
+			"o 1",
+			"h m 2",
+		]);
+		assert.equal(decodeFormer(former("a-b", "all")), "all");
+		assert.deepEqual(decodeFormer(former("a-b", [])), []);
+	});
+
+	test("names nothing if it is one of ours, which comes on its own channel", () => {
+		assert.deepEqual(decodeFormer(former("me.4.17", ["o 1"])), []);
+	});
+
+	test("names everything where it cannot be read", () => {
+		for (const text of ["", "null", "{", "[]", former("a-b", { o: 1 })]) {
+			assert.equal(decodeFormer(text), "all", text);
+		}
+	});
 });

@@ -4,14 +4,12 @@ import { CACHE_CHANNELS } from "../../src/cache/diagnostics.ts";
 import { openMemcachedCache } from "../../src/cache/memcachedCache.ts";
 import { openRedisCache } from "../../src/cache/redisCache.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
-import { encodeKeys } from "../../src/freshness/invalidationMessage.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { busyFor, nextTurn } from "../helpers/busy.ts";
-import { openProcess } from "../helpers/channelProcess.ts";
+import { A, openProcess } from "../helpers/channelProcess.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
-import { ask } from "../services/ask.ts";
 import { startMemcached } from "../services/memcached.ts";
 import { startRedis } from "../services/redis.ts";
 import { redisClients } from "../services/redisClients.ts";
@@ -20,7 +18,7 @@ import { kindOf } from "../suites/sharedCache.ts";
 
 /** As in production. */
 const DEADLINE_MS = 100;
-/** Longer than deadlines, than heartbeats, and than a heartbeat is good for. */
+/** Longer than deadlines, than the time between questions, and than a proof is good for. */
 const STALLS_MS = [150, 300, 700, 1_200, 300, 1_500, 150, 1_200];
 /** A server that gets no core for a tenth of a second is late indeed: then nothing is proven, and it is tried again. */
 const ATTEMPTS = 5;
@@ -102,23 +100,16 @@ describe("a process whose event loop is busy", () => {
 	it("shows what another one changed meanwhile", async () => {
 		const { one, stack } = openAll();
 		await using _ = stack;
-		await one.restored();
+		await using another = openProcess(redis.port, "another");
+		await Promise.all([one.restored(), another.restored()]);
 		for (const [nth, ms] of STALLS_MS.entries()) {
 			await one.read(`old ${nth}`);
-			const message = encodeKeys(
-				{ from: "another", series: 0, base: 0, number: nth + 1 },
-				["a"],
-			);
-			const answer = ask(
-				redis,
-				`PUBLISH corkboard.changed.2 '${message}'`,
-				/\r\n$/,
-			);
-			// It goes out once it is connected; what Redis sends then lies in the socket.
-			while ((await redisClients(redis)).ids.length === 0) await nextTurn();
+			// It goes out in this turn; what Redis sends then lies in the socket.
+			const published = another.channel.publish([A]);
+			await nextTurn();
 			busyFor(ms);
 			await Promise.all([
-				answer,
+				published,
 				until(
 					"the change",
 					async () => (await one.read(`new ${nth}`)) === `new ${nth}`,

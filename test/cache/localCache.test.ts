@@ -128,11 +128,11 @@ describe("LocalCache", () => {
 	it("reads keys that are bypassed past it, and uses its entries again afterwards", async () => {
 		const { cache, read, loads } = open();
 		await read("a", "b");
-		cache.bypassKeys((key) => key === "a");
+		cache.bypassKeys((key) => key === "a", [0]);
 		assert.equal(cache.text("a"), undefined);
 		await read("a", "b");
 		assert.deepEqual(loads, [["a", "b"], ["a"]]);
-		cache.bypassKeys(null);
+		cache.bypassKeys(null, []);
 		await read("a", "b");
 		assert.equal(loads.length, 2);
 	});
@@ -339,13 +339,13 @@ describe("LocalCache", () => {
 		await read("a");
 		const database = Promise.withResolvers<string[]>();
 		const before = cache.readTexts(["b"], () => database.promise);
-		cache.bypass(true);
+		cache.bypass(new Set([0]), true);
 		assert.equal(cache.text("a"), undefined);
 		await read("a");
 		await read("a");
 		assert.equal(loads.length, 3);
 		const during = cache.readTexts(["c"], () => database.promise);
-		cache.bypass(false);
+		cache.bypass(new Set([0]), false);
 		database.resolve(["late"]);
 		await Promise.all([before, during]);
 		assert.deepEqual(

@@ -1,124 +1,261 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-	encodeHeartbeat,
-	encodeKeys,
+	channelName,
+	FORMER_CHANNEL,
+	NUMBERS_KEY,
 } from "../../src/freshness/invalidationMessage.ts";
-import { HEARTBEAT_MS } from "../../src/freshness/invalidationSubscriber.ts";
-import { openProcess } from "../helpers/channelProcess.ts";
+import { ASK_MS } from "../../src/freshness/invalidationSubscriber.ts";
+import { channelOfKey } from "../../src/freshness/publishedKeys.ts";
+import { A, B, openProcess } from "../helpers/channelProcess.ts";
+import { LossyRedis } from "../helpers/lossyRedis.ts";
+import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";
 import { startRedis } from "../services/redis.ts";
 import type { Server } from "../services/server.ts";
 
+const CHANNEL = channelOfKey(A);
+/** Another key on the channel of A. */
+const BESIDE = Array.from({ length: 1_000 }, (_, n) => `l ${n}`).find(
+	(key) => channelOfKey(key) === CHANNEL,
+) as string;
+
 /** docs/consistency.md "Freshness by protocol", on a real Redis. What is cached does not age here: the clock stands still. */
 describe("a process that caches for minutes", () => {
+	let server: Server;
+	let run: string;
+	before(async () => {
+		server = await startRedis();
+		const info = await tell("INFO server", /\r\nrun_id:[0-9a-f]{40}\r\n/);
+		run = /run_id:([0-9a-f]{40})/.exec(info)?.[1] ?? "";
+	});
+	after(() => server.stop());
+
+	function tell(line: string, end = /\r\n$/): Promise<string> {
+		return ask(server, line, end);
+	}
+
+	/** Where the numbers of the channel are. */
+	let number: number;
+	beforeEach(async () => {
+		await using one = openProcess(server.port);
+		await one.restored();
+		const reply = await tell(
+			`HGET ${NUMBERS_KEY} ${CHANNEL}`,
+			/^\$\d+\r\n\d+\r\n$/,
+		);
+		number = Number(reply.split("\r\n")[1]);
+	});
+
+	/** Publishes with a number that Redis has not given. */
+	async function say(
+		number: number,
+		keys: readonly string[] | "all",
+		from = "another",
+		ofRun = run,
+	): Promise<void> {
+		const text = `${ofRun} ${number} ${from} ${JSON.stringify(keys)}`;
+		await tell(`PUBLISH ${channelName(CHANNEL as number)} '${text}'`);
+	}
+	const count = (by = 1) => tell(`HINCRBY ${NUMBERS_KEY} ${CHANNEL} ${by}`);
+
+	it("drops what it kept within a question if an invalidation is lost, and nothing of other channels", async () => {
+		await using lossy = await LossyRedis.before(server.port);
+		await using writer = openProcess(server.port, "writer");
+		await using reader = openProcess(lossy.port, "reader");
+		await Promise.all([writer.restored(), reader.restored()]);
+		for (const key of [A, B, BESIDE]) await reader.read("old", key);
+		lossy.isLosing = true;
+		assert.equal(await writer.channel.publish([A]), true);
+		const { ownMs } = await timed(() =>
+			until("the gap", () => reader.events.includes("missed")),
+		);
+		assert.ok(ownMs < 2 * ASK_MS, `after ${ownMs} ms`);
+		assert.equal(lossy.lost, 1);
+		assert.equal(await reader.read("new"), "new");
+		assert.equal(await reader.read("new", BESIDE), "new");
+		assert.equal(await reader.read("new", B), "old");
+		lossy.isLosing = false;
+		// Once: the next ones follow.
+		assert.equal(await writer.channel.publish([A]), true);
+		await until("the key", () => reader.events.at(-1) === `keys ${A}`);
+		await sleep(2 * ASK_MS);
+		assert.deepEqual(reader.events.slice(2), ["missed", `keys ${A}`]);
+	});
+
+	it("drops what it kept at the next invalidation of the channel, if that comes sooner", async () => {
+		await using lossy = await LossyRedis.before(server.port);
+		await using writer = openProcess(server.port, "writer");
+		await using reader = openProcess(lossy.port, "reader");
+		await Promise.all([writer.restored(), reader.restored()]);
+		await reader.read("old");
+		lossy.isLosing = true;
+		assert.equal(await writer.channel.publish([A]), true);
+		await until("it to be lost", () => lossy.lost === 1);
+		lossy.isLosing = false;
+		assert.equal(await writer.channel.publish([BESIDE]), true);
+		await until("the key", () => reader.events.at(-1) === `keys ${BESIDE}`);
+		assert.deepEqual(reader.events.slice(2), ["missed", `keys ${BESIDE}`]);
+		assert.equal(await reader.read("new"), "new");
+	});
+
+	const stories: readonly {
+		readonly name: string;
+		readonly happens: () => Promise<unknown>;
+		/** Whether what is cached of the channel is dropped. */
+		readonly isDropped: boolean;
+	}[] = [
+		{
+			name: "keeps everything else where a publisher repeats, under a new number, what Redis may have taken",
+			happens: async () => {
+				await count(2);
+				await say(number + 1, [BESIDE]);
+				await say(number + 2, [BESIDE]);
+			},
+			isDropped: false,
+		},
+		{
+			name: "keeps everything else where several publish, and one is restarted",
+			happens: async () => {
+				await count(4);
+				await say(number + 1, [BESIDE], "one");
+				await say(number + 2, [BESIDE], "two");
+				await say(number + 3, [BESIDE], "one-restarted");
+				await say(number + 4, [BESIDE], "two");
+			},
+			isDropped: false,
+		},
+		{
+			name: "drops the channel where an invalidation arrives twice under one number: it is no number of Redis",
+			happens: async () => {
+				await count();
+				await say(number + 1, [BESIDE]);
+				await say(number + 1, [BESIDE]);
+			},
+			isDropped: true,
+		},
+		{
+			name: "drops the channel where invalidations change places",
+			happens: async () => {
+				await count(2);
+				await say(number + 2, [BESIDE]);
+				await say(number + 1, [BESIDE]);
+			},
+			isDropped: true,
+		},
+		{
+			name: "drops the channel where another run numbered an invalidation",
+			happens: async () => {
+				await count();
+				await say(number + 1, [BESIDE], "another", "0".repeat(40));
+			},
+			isDropped: true,
+		},
+		{
+			name: "drops the channel where all that a publisher names is everything",
+			happens: async () => {
+				await count();
+				await say(number + 1, "all");
+			},
+			isDropped: true,
+		},
+		{
+			name: "drops the channel where Redis has lost its numbers, and begins elsewhere",
+			happens: () => tell(`DEL ${NUMBERS_KEY}`),
+			isDropped: true,
+		},
+		{
+			name: "drops the channel where the numbers of Redis went back",
+			happens: () => count(-7),
+			isDropped: true,
+		},
+	];
+	for (const { name, happens, isDropped } of stories) {
+		it(name, async () => {
+			await using reader = openProcess(server.port, "reader");
+			await reader.restored();
+			assert.equal(await reader.read("old"), "old");
+			await happens();
+			if (isDropped) {
+				await until("the gap", () => reader.events.includes("missed"));
+			}
+			await sleep(2 * ASK_MS);
+			assert.equal(await reader.read("new"), isDropped ? "new" : "old");
+			assert.ok(isDropped || !reader.events.includes("missed"));
+			await sleep(2 * ASK_MS);
+			const before = reader.events.length;
+			await sleep(2 * ASK_MS);
+			assert.equal(reader.events.length, before, "it is quiet afterwards");
+		});
+	}
+});
+
+/** One that runs the version before this one, during an upgrade. */
+describe("a process beside programs before this protocol", () => {
 	let server: Server;
 	before(async () => {
 		server = await startRedis();
 	});
 	after(() => server.stop());
 
-	/** Publishes as another process. */
-	async function say(text: string): Promise<void> {
-		await ask(server, `PUBLISH corkboard.changed.2 '${text}'`, /\r\n$/);
-	}
-	const number = (from: string, number: number, series = 0, base = 0) => ({
-		...{ from, series, base, number },
-	});
+	const say = (text: string) =>
+		ask(server, `PUBLISH ${FORMER_CHANNEL} '${text}'`, /\r\n$/);
 
-	it("drops what it kept within a heartbeat or two if an invalidation is lost", async () => {
-		let isLost = false;
-		await using writer = openProcess(server.port, "writer");
-		await using reader = openProcess(server.port, "reader", {
-			receives: ({ sentAt }) => sentAt !== undefined || !isLost,
-		});
-		await Promise.all([writer.restored(), reader.restored()]);
-		assert.equal(await reader.read("old"), "old");
-		isLost = true;
-		assert.equal(await writer.channel.publish(["a"]), true);
-		await until("the gap", () => reader.events.includes("missed"));
+	it("drops what they publish, all that they do not name one by one, and nothing for their heartbeats", async () => {
+		await using reader = openProcess(server.port, "reader");
+		await reader.restored();
+		for (const key of [A, B]) await reader.read("old", key);
+		const before = '"v":2,"from":"f-1","series":0,"base":0';
+		await say(`{${before},"number":1,"keys":[],"sentAt":7}`);
+		await say(`{${before},"number":1,"keys":["${A}"]}`);
+		await until("the key", () => reader.events.includes(`keys ${A}`));
 		assert.equal(await reader.read("new"), "new");
-		isLost = false;
-		// Once: the next ones follow.
-		assert.equal(await writer.channel.publish(["b"]), true);
-		await until("the key", () => reader.events.at(-1) === "keys b");
-		await sleep(2 * HEARTBEAT_MS);
-		assert.deepEqual(reader.events.slice(2), ["missed", "keys b"]);
+		assert.equal(await reader.read("new", B), "old");
+		await say(`{${before},"number":2,"keys":"all"}`);
+		await until("the message", () => reader.events.at(-1) === "missed");
+		assert.equal(await reader.read("new", B), "new");
+		assert.equal(reader.events.length, 4);
 	});
 
-	const stories: readonly {
-		readonly name: string;
-		readonly messages: readonly string[];
-		readonly events: readonly string[];
-	}[] = [
-		{
-			name: "keeps everything else where an invalidation arrives twice",
-			messages: [
-				encodeKeys(number("twice", 1), ["b"]),
-				encodeKeys(number("twice", 1), ["b"]),
-				encodeHeartbeat(number("twice", 1), 1),
-			],
-			events: ["keys b", "keys b"],
-		},
-		{
-			name: "drops everything where invalidations change places",
-			messages: [
-				encodeKeys(number("late", 1), ["b"]),
-				encodeKeys(number("late", 3), ["d"]),
-				encodeKeys(number("late", 2), ["c"]),
-				encodeHeartbeat(number("late", 3), 1),
-			],
-			events: ["keys b", "missed", "keys d", "keys c"],
-		},
-		{
-			name: "counts the invalidations of two publishers apart",
-			messages: [
-				encodeKeys(number("first", 1), ["b"]),
-				encodeKeys(number("second", 1), ["c"]),
-				encodeKeys(number("second", 2), ["d"]),
-				encodeHeartbeat(number("first", 1), 1),
-				encodeHeartbeat(number("second", 2), 1),
-			],
-			events: ["keys b", "keys c", "keys d"],
-		},
-		{
-			name: "keeps everything else where a publisher is restarted, under a new epoch",
-			messages: [
-				encodeKeys(number("before", 1), ["b"]),
-				encodeHeartbeat(number("after", 0), 1),
-				encodeKeys(number("after", 1), ["c"]),
-			],
-			events: ["keys b", "keys c"],
-		},
-		{
-			name: "drops everything where an unknown publisher has published",
-			messages: [encodeHeartbeat(number("unknown", 3), 1)],
-			events: ["missed"],
-		},
-		{
-			name: "keeps everything else where a publisher repeats what Redis may not have taken",
-			messages: [
-				encodeKeys(number("again", 1), ["b"]),
-				encodeKeys(number("again", 2), ["c"]),
-				encodeKeys(number("again", 2, 1, 1), ["c"]),
-				encodeHeartbeat(number("again", 2, 1, 1), 1),
-			],
-			events: ["keys b", "keys c", "keys c"],
-		},
-	];
-	for (const { name, messages, events } of stories) {
-		it(name, async () => {
-			await using reader = openProcess(server.port, "reader");
-			await reader.restored();
-			assert.equal(await reader.read("old"), "old");
-			for (const message of messages) await say(message);
-			await say(encodeKeys(number(`end of ${name}`, 1), ["end"]));
-			await until("the end", () => reader.events.at(-1) === "keys end");
-			assert.deepEqual(reader.events.slice(2, -1), events);
-			const isEmptied = events.includes("missed");
-			assert.equal(await reader.read("new"), isEmptied ? "new" : "old");
-		});
-	}
+	it("publishes to them what it changed, each message as the first one of a publisher, and only while one listens", async () => {
+		await using writer = openProcess(server.port, "writer");
+		await using other = openProcess(server.port, "other");
+		await Promise.all([writer.restored(), other.restored()]);
+		const former = ask(
+			server,
+			`SUBSCRIBE ${FORMER_CHANNEL}`,
+			/"keys":\["l b"\]\}\r\n/,
+		);
+		await until("it to listen", async () =>
+			/\r\n:1\r\n$/.test(
+				await ask(server, `PUBSUB NUMSUB ${FORMER_CHANNEL}`, /:\d\r\n$/),
+			),
+		);
+		assert.equal(await writer.channel.publish([A]), true);
+		assert.equal(await writer.channel.publish([B]), true);
+		const texts = (await former).match(/\{"v":2.*\}/g) ?? [];
+		const messages = texts.map((text) => JSON.parse(text));
+		assert.deepEqual(
+			messages.map(({ from: _, ...rest }) => rest),
+			[A, B].map((key) => ({
+				...{ v: 2, series: 0, base: 0, number: 1, keys: [key] },
+			})),
+		);
+		assert.notEqual(messages[0].from, messages[1].from);
+		await until("both keys", () => other.events.length === 4);
+		await sleep(ASK_MS);
+		assert.deepEqual(other.events.slice(2), [`keys ${A}`, `keys ${B}`]);
+		assert.deepEqual(writer.events, ["lost", "restored"]);
+		const before = await published(server);
+		assert.equal(await writer.channel.publish([A]), true);
+		assert.equal((await published(server)) - before, 1);
+	});
 });
+
+/** How many PUBLISH a Redis has carried out. */
+async function published(server: Server): Promise<number> {
+	const text = await ask(server, "INFO commandstats", /cmdstat_eval[\s\S]*\n$/);
+	return Number(/cmdstat_publish:calls=(\d+)/.exec(text)?.[1] ?? 0);
+}

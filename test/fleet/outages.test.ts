@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
-import { HEARTBEAT_MS } from "../../src/freshness/invalidationSubscriber.ts";
+import { ASK_MS } from "../../src/freshness/invalidationSubscriber.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
@@ -35,7 +35,7 @@ const WORKERS = 4;
 /** Longer than the breaker's pause: a cache that is back is used again. */
 const LONGER_THAN_A_PAUSE_MS = 1_000;
 /** Longer than the silence after which the channel counts as lost. */
-const LONGER_THAN_A_SILENCE_MS = 1_500;
+const LONGER_THAN_A_TRUST_MS = 1_500;
 
 /** docs/consistency.md, "3. Caches". */
 describe("a shared cache that fails under reads and writes", () => {
@@ -176,7 +176,7 @@ describe("a shared cache that fails under reads and writes", () => {
 		working(async (more) => {
 			await more();
 			for (const server of [fleet.memcached, fleet.redis]) server.pause();
-			await sleep(LONGER_THAN_A_SILENCE_MS);
+			await sleep(LONGER_THAN_A_TRUST_MS);
 			await more();
 			for (const server of [fleet.memcached, fleet.redis]) server.resume();
 			await sleep(LONGER_THAN_A_PAUSE_MS);
@@ -201,7 +201,7 @@ describe("a shared cache that fails under reads and writes", () => {
 			);
 			const id = await subject.make(writer);
 			// Whatever was published of the new object has arrived.
-			await sleep(2 * HEARTBEAT_MS);
+			await sleep(2 * ASK_MS);
 			assert.equal(await subject.read(reader, id), "old");
 			proxy.cut();
 			await subject.write(writer, id);

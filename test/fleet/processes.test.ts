@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SILENCE_MS } from "../../src/freshness/invalidationSubscriber.ts";
+import { TRUST_MS } from "../../src/freshness/invalidationSubscriber.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { until } from "../helpers/until.ts";
@@ -67,7 +67,7 @@ describe("a value cached in a process that another process changes", () => {
 			});
 		});
 
-		it(`is dropped within moments if the invalidation is lost, ${what}: a heartbeat is ahead of it`, async () => {
+		it(`is dropped within moments if the invalidation is lost, ${what}: Redis has its number`, async () => {
 			let isHearing = false;
 			const options: ProcessOptions = {
 				channel: true,
@@ -138,7 +138,7 @@ describe("a value cached in a process that another process changes", () => {
 			{ addresses: fleet.addresses, as: "ours", channel: true },
 			{ do: "modify", id: pin, details: "new" },
 		);
-		Atomics.wait(NOTHING, 0, 0, SILENCE_MS + 100);
+		Atomics.wait(NOTHING, 0, 0, TRUST_MS + 100);
 		const reading = reader.object(pin);
 		assert.equal((await reading)?.details, "new");
 	});

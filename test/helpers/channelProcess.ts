@@ -4,8 +4,13 @@ import {
 	openInvalidationChannel,
 } from "../../src/freshness/invalidationChannel.ts";
 import type { InvalidationMessage } from "../../src/freshness/invalidationMessage.ts";
+import { channelOfKey } from "../../src/freshness/publishedKeys.ts";
 import { TextCache } from "./textCache.ts";
 import { until } from "./until.ts";
+
+/** Published keys, of lookups: each on a channel of its own. */
+export const A = "l a";
+export const B = "l b";
 
 /** The local cache and the channel of one process, and the events that the channel reported. */
 export function openProcess(
@@ -15,42 +20,45 @@ export function openProcess(
 		user = "",
 		deadlineMs = 2_000,
 		receives,
+		redisOf,
 	}: {
 		readonly user?: string;
 		readonly deadlineMs?: number;
 		readonly receives?: (message: InvalidationMessage) => boolean;
+		readonly redisOf?: (channel: number) => RedisConnections;
 	} = {},
 ) {
 	const events: string[] = [];
+	const redis = new RedisConnections(
+		`redis://${user && `${user}:x@`}127.0.0.1:${port}`,
+	);
 	const cache = new TextCache({
 		maxWeight: 1_000_000,
 		// Nothing ages: what is forgotten is so because the channel said so.
 		now: () => 0,
+		channelOf: (key) => channelOfKey(key) ?? 0,
 		isOverdue: () => channel.isOverdue,
 		untilProven: () => channel.untilProven(),
 	});
-	const redis = new RedisConnections(
-		`redis://${user && `${user}:x@`}127.0.0.1:${port}`,
-	);
 	const channel: InvalidationChannel = openInvalidationChannel({
-		redis,
+		redisOf: redisOf ?? (() => redis),
 		deadlineMs,
 		onInvalidations: (keys) => {
 			events.push(`keys ${keys}`);
 			for (const key of keys) cache.invalidateText(key);
 		},
 		...(receives && { receives }),
-		onMissed: () => {
+		onMissed: (channels) => {
 			events.push("missed");
-			cache.invalidateAll();
+			cache.invalidateChannels(channels);
 		},
-		onLost: () => {
+		onLost: (channels) => {
 			events.push("lost");
-			cache.bypass(true);
+			cache.bypass(channels, true);
 		},
-		onRestored: () => {
+		onRestored: (channels) => {
 			events.push("restored");
-			cache.bypass(false);
+			cache.bypass(channels, false);
 		},
 	});
 	return {
@@ -58,14 +66,11 @@ export function openProcess(
 		cache,
 		redis,
 		channel,
-		/** The value of `a`, which is `value` by now. */
-		read: async (value: string) =>
-			(await cache.readTexts(["a"], async () => [value]))[0],
+		/** The value of `key`, which is `value` by now. */
+		read: async (value: string, key = A) =>
+			(await cache.readTexts([key], async () => [value]))[0],
 		restored: () =>
-			until(
-				`${name} to receive its own heartbeat`,
-				() => events.at(-1) === "restored",
-			),
+			until(`${name} to have a proof`, () => events.at(-1) === "restored"),
 		lost: () => until(`${name} to be lost`, () => events.at(-1) === "lost"),
 		[Symbol.asyncDispose]: () => channel[Symbol.asyncDispose](),
 	};

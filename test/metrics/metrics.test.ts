@@ -188,9 +188,9 @@ test("metrics count what caches, hosts and the outbox worker report, in seconds"
 	using metrics = openMetrics({ documents: DOCUMENTS });
 	const host = "db1:3306";
 	const invalidations: readonly Invalidation[] = [
-		{ kind: "subscription", isLive: false },
-		{ kind: "heartbeat", ms: 3 },
-		{ kind: "subscription", isLive: true },
+		{ kind: "subscription", lost: 32 },
+		{ kind: "proof", ms: 3 },
+		{ kind: "subscription", lost: 0 },
 		{ kind: "sent", messages: 2, keys: 150, ok: true },
 		{ kind: "sent", messages: 1, keys: 5, ok: false },
 		{ kind: "received", keys: 7 },

@@ -118,9 +118,7 @@ export function createStore(options: StoreOptions): Store {
 			return cacheBytes > 0 ? recordReads(this, versions, endOfAnswer) : null;
 		},
 		isValid: (dependencies) =>
-			moment() < dependencies.end &&
-			!objects.local.isBypassingKeys &&
-			areCurrent(dependencies, versions),
+			moment() < dependencies.end && areCurrent(dependencies, versions),
 		cursorOf(mapping, head, at, end = at + 1) {
 			const kept = head.cursor(at);
 			if (kept !== undefined) return kept;

@@ -3,6 +3,7 @@ import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import type { SharedCache } from "../../cache/sharedCache.ts";
 import { CorkboardError } from "../../errors.ts";
+import { channelOfId } from "../../freshness/channels.ts";
 import type { SharedCaches } from "../../freshness/sharedCaches.ts";
 import { sharedListKey } from "../../freshness/sharedKey.ts";
 import type { Id } from "../../id/ids.ts";
@@ -61,6 +62,7 @@ export function createHeadCache(options: {
 		isBetter: (cached, head) =>
 			!head.complete && (cached.complete || cached.size > head.size),
 		isKept: ({ isStale }) => !isStale,
+		channelOf: channelOfId,
 		...limits,
 	});
 

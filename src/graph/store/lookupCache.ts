@@ -1,6 +1,7 @@
 import { CacheEntry } from "../../cache/cacheEntry.ts";
 import { LocalCache } from "../../cache/localCache.ts";
 import { CorkboardError } from "../../errors.ts";
+import { channelOfLookup } from "../../freshness/channels.ts";
 import { keyOfName, lookupName } from "../../storage/keys.ts";
 import { modShard } from "../../storage/modShard.ts";
 import type {
@@ -50,7 +51,10 @@ export function createLookupCache(options: {
 	readonly untilProven?: () => Promise<void>;
 }): LookupCache {
 	const { storage, ...limits } = options;
-	const local = new LocalCache<CachedLookup>(limits);
+	const local = new LocalCache<CachedLookup>({
+		channelOf: channelOfLookup,
+		...limits,
+	});
 	const partition = local.partition("");
 	return {
 		local,

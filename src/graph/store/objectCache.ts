@@ -1,6 +1,7 @@
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
+import { channelOfId } from "../../freshness/channels.ts";
 import type { SharedCaches } from "../../freshness/sharedCaches.ts";
 import { sharedObjectKey } from "../../freshness/sharedKey.ts";
 import type { Id } from "../../id/ids.ts";
@@ -50,6 +51,7 @@ export function createObjectCache(options: {
 	const { isOverdue = () => false } = limits;
 	const local = new LocalCache<CachedObject>({
 		isKept: ({ node }) => node !== null,
+		channelOf: channelOfId,
 		...limits,
 	});
 	const partition = local.partition("");

@@ -1,5 +1,5 @@
 import type { CacheEntry } from "../../cache/cacheEntry.ts";
-import { CHANGES_SLOT } from "../../cache/slotVersions.ts";
+import { CHANGES_SLOT, CHANNEL_SLOTS } from "../../cache/slotVersions.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type {
@@ -26,7 +26,12 @@ export function recordReads(
 	let ownEnd = Number.POSITIVE_INFINITY;
 	let isWhole = true;
 
-	function add(into: Map<number, number>, { slot }: CacheEntry): void {
+	function add(into: Map<number, number>, { slot, channel }: CacheEntry): void {
+		if (!into.has(slot)) addSlot(into, CHANNEL_SLOTS + channel);
+		addSlot(into, slot);
+	}
+
+	function addSlot(into: Map<number, number>, slot: number): void {
 		const version = versions[slot] as number;
 		const before = into.get(slot);
 		if (before === undefined) into.set(slot, version);
@@ -142,6 +147,7 @@ const UNRECORDED = [
 	"applyInvalidations",
 	"announce",
 	"invalidateAll",
+	"invalidateChannels",
 	"invalidateShards",
 	"bypass",
 	"limitAge",

@@ -4,6 +4,11 @@ import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
 } from "../../../src/cache/entryAges.ts";
+import {
+	ALL_CHANNELS,
+	channelOfId,
+	channelOfLookup,
+} from "../../../src/freshness/channels.ts";
 import { View } from "../../../src/graph/read/view.ts";
 import { hidesNone } from "../../../src/graph/read/viewerLists.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
@@ -14,11 +19,12 @@ import type {
 } from "../../../src/graph/store/store.ts";
 import type { Graph, PageArguments } from "../../../src/graph/types.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
-import type { Id } from "../../../src/id/ids.ts";
+import { type Id, unpackId } from "../../../src/id/ids.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
 
 const PINS = 40;
+const channels = new Set(ALL_CHANNELS);
 
 /** docs/consistency.md, "Answers that are used again". */
 describe("the recorded reads of a request", () => {
@@ -134,12 +140,15 @@ describe("the recorded reads of a request", () => {
 		"another process changed a lookup of it": () =>
 			store.applyInvalidations(["l username ada"]),
 		"everything is dropped": () => store.invalidateAll(),
-		"the caches are bypassed": () => store.bypass(true),
+		"a channel of it missed something": () =>
+			store.invalidateChannels(new Set([channelOfId(ada)])),
+		"the caches are bypassed": () => store.bypass(channels, true),
 		"the caches were bypassed": () => {
-			store.bypass(true);
-			store.bypass(false);
+			store.bypass(channels, true);
+			store.bypass(channels, false);
 		},
-		"a shard is bypassed": () => store.bypassShards(new Set([0])),
+		"a shard of it is bypassed": () =>
+			store.bypassShards(new Set([unpackId(ada).shard])),
 		"the process stood still": () => {
 			isOverdue = true;
 		},
@@ -264,6 +273,23 @@ describe("the recorded reads of a request", () => {
 		assert.ok(limited && store.isValid(limited));
 		now += MAX_AGE_MS;
 		assert.ok(!store.isValid(limited));
+	});
+
+	it("are valid while another channel, or a shard of another channel, is bypassed", async () => {
+		const dependencies = await recorded(readAll, bo);
+		assert.ok(dependencies);
+		const read = new Set([ada, bo, board, pin].map(channelOfId));
+		read.add(channelOfLookup("username ada"));
+		const free = ALL_CHANNELS.filter((channel) => !read.has(channel));
+		assert.ok(free.length > 0);
+		store.bypass(new Set(free), true);
+		store.bypassShards(new Set(free));
+		store.invalidateChannels(new Set(free));
+		assert.ok(store.isValid(dependencies));
+		store.bypass(new Set(free), false);
+		assert.ok(store.isValid(dependencies));
+		const again = await recorded(readAll, bo);
+		assert.ok(again && store.isValid(again));
 	});
 
 	it("are valid again after a process that stood still has received what it missed, if that was something else", async () => {
