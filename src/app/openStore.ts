@@ -7,8 +7,8 @@ import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
 import type { RedisConnections } from "../cache/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
+import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { CorkboardError } from "../errors.ts";
-import { ALL_CHANNELS } from "../freshness/channels.ts";
 import { FRESHNESS_CHANNELS } from "../freshness/diagnostics.ts";
 import { openInvalidationChannel } from "../freshness/invalidationChannel.ts";
 import { OutboxWatch } from "../freshness/outboxWatch.ts";
@@ -358,7 +358,7 @@ function openSharedCaches(
 			listener = store;
 			beforeBeat = onBeat;
 			// Channels start as lost, and may have said so before anyone listened.
-			if (channel !== null) store.bypass(new Set(ALL_CHANNELS), true);
+			if (channel !== null) store.bypass(ALL_CHANNELS, true);
 		},
 	};
 }

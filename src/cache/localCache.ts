@@ -3,15 +3,19 @@ import type { MaybePromise } from "../util/maybePromise.ts";
 import { SharedCall } from "../util/sharedCall.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
 import {
+	type Batch,
 	type CacheKey,
 	type CachePartition,
+	type Load,
 	newPartition,
+	type ReadOptions,
 	type Running,
+	type Started,
 } from "./cachePartition.ts";
 import type { LocalCacheLevel } from "./diagnostics.ts";
 import { EntryAges } from "./entryAges.ts";
 import { KeptEntries } from "./keptEntries.ts";
-import { CHANNELS, SlotVersions } from "./slotVersions.ts";
+import { ALL_CHANNELS, SlotVersions } from "./slotVersions.ts";
 
 /**
  * The cache inside the process: a bounded map in front of the slower layers.
@@ -41,7 +45,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #ages: EntryAges;
 	readonly #channelOf: (key: string) => number;
 	/** Channels. */
-	readonly #bypassed = new Set<number>();
+	#bypassed: ReadonlySet<number> = new Set();
 	#isBypassedKey: ((key: string) => boolean) | null = null;
 
 	constructor(options: {
@@ -301,14 +305,13 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** Drops every key, and detaches all reads that run. */
 	invalidateAll(): void {
-		this.#versions.raiseChannels(ALL);
-		this.#kept.dropAll();
+		this.invalidateChannels(ALL_CHANNELS);
 	}
 
 	/** Drops the keys of these channels, and detaches reads of them that run. */
 	invalidateChannels(channels: ReadonlySet<number>): void {
 		this.#versions.raiseChannels(channels);
-		if (channels.size === CHANNELS) this.#kept.dropAll();
+		if (channels.size === ALL_CHANNELS.size) this.#kept.dropAll();
 		else this.#dropWhere(({ channel }) => channels.has(channel));
 	}
 
@@ -317,7 +320,7 @@ export class LocalCache<V extends CacheEntry> {
 	 * whatever their key: a read of a matching key may run without being known by it.
 	 */
 	invalidateWhere(matches: (key: string) => boolean): void {
-		this.#versions.raiseChannels(ALL);
+		this.#versions.raiseChannels(ALL_CHANNELS);
 		this.#dropWhere(({ key }) => matches(key));
 	}
 
@@ -331,10 +334,9 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** While on, nothing of these channels is cached: for a time in which invalidations of other processes are not received on them. */
 	bypass(channels: ReadonlySet<number>, on: boolean): void {
-		for (const channel of channels) {
-			if (on) this.#bypassed.add(channel);
-			else this.#bypassed.delete(channel);
-		}
+		this.#bypassed = on
+			? this.#bypassed.union(channels)
+			: this.#bypassed.difference(channels);
 		this.invalidateChannels(channels);
 	}
 
@@ -350,11 +352,7 @@ export class LocalCache<V extends CacheEntry> {
 		return this.#ages.invalidatedMs;
 	}
 
-	/**
-	 * Keys that are read past this cache until the next call; null for none. Their
-	 * entries stay, are invalidated, and are good again afterwards. What was made of
-	 * them is not: those that are bypassed from now on are on these channels.
-	 */
+	/** Keys that are read past this cache until the next call; null for none. Their entries stay, are invalidated, and are good again afterwards; what was made of them, on these channels, is not. */
 	bypassKeys(
 		isBypassed: ((key: string) => boolean) | null,
 		channels: Iterable<number>,
@@ -395,33 +393,8 @@ export class LocalCache<V extends CacheEntry> {
 	}
 }
 
-type Batch<V> = SharedCall<readonly (V | Error)[]>;
-
-/** A key that is being read. */
-interface Started<V extends CacheEntry> {
-	readonly partition: CachePartition<V>;
-	readonly key: string;
-	readonly running: Running<V>;
-}
-
-const ALL: readonly number[] = Array.from({ length: CHANNELS }, (_, n) => n);
-
-interface ReadOptions<V> {
-	/** Whether a cached value suffices; if not, the key is read again. */
-	readonly suffices?: (value: V, index: number) => boolean;
-	/** How much of a value is read. A running read is joined if it reads as much. */
-	readonly depth?: number;
-	readonly call?: CallOptions | undefined;
-}
-
 /** When something is read: milliseconds on the cache's clock. */
 export type Moment = number;
 
 /** Later than the end of every entry. */
 export const OVERDUE: Moment = Number.POSITIVE_INFINITY;
-
-/** Reads the values of the missing keys, with these options. */
-type Load<T> = (
-	missing: readonly number[],
-	call: CallOptions | undefined,
-) => Promise<readonly T[]>;

@@ -2,6 +2,9 @@ import { fnv1a } from "../util/fnv1a.ts";
 
 /** Invalidations of other processes arrive in so many parts (freshness/channels.ts), each of which may be lost by itself. */
 export const CHANNELS = 32;
+export const ALL_CHANNELS: ReadonlySet<number> = new Set(
+	Array(CHANNELS).keys(),
+);
 
 /** A table of versions for that many caches. The first one rises with each of the others, and one for each channel follows. */
 export function versionsFor(caches: number): Uint32Array {

@@ -2,15 +2,11 @@ import { CHANNELS } from "../cache/slotVersions.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 
-/**
+/*
  * What processes publish goes over channels by the shard of what changed, each
  * over one Redis: one that is lost costs a part of the caches. The numbers of
  * neighboring shards are on different channels, so that a small fleet has many too.
  */
-export const ALL_CHANNELS: readonly number[] = Array.from(
-	{ length: CHANNELS },
-	(_, channel) => channel,
-);
 
 /** Of storage, those of feeds included. */
 export function channelOfShard(shard: number): number {

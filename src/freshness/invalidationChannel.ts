@@ -1,5 +1,5 @@
 import type { RedisConnections } from "../cache/redisConnections.ts";
-import { ALL_CHANNELS } from "./channels.ts";
+import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
 import type { InvalidationMessage } from "./invalidationMessage.ts";
 import { InvalidationPublisher } from "./invalidationPublisher.ts";

@@ -1,6 +1,6 @@
 import type { RedisClient, RedisConnection } from "../cache/redisConnection.ts";
+import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { listening } from "../util/listening.ts";
-import { ALL_CHANNELS } from "./channels.ts";
 import { FRESHNESS_CHANNELS, type Invalidation } from "./diagnostics.ts";
 import {
 	channelName,
@@ -236,7 +236,7 @@ export class InvalidationSubscriber implements Disposable {
 	#receiveFormer(from: Subscription, text: string): void {
 		if (from !== this.#subscription) return;
 		const keys = decodeFormer(text);
-		if (keys === "all") this.#miss(new Set(ALL_CHANNELS), "all");
+		if (keys === "all") this.#miss(ALL_CHANNELS, "all");
 		if (keys.length > 0) this.#apply(keys);
 	}
 

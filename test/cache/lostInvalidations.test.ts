@@ -8,8 +8,8 @@ import {
 } from "../../src/freshness/invalidationMessage.ts";
 import { ASK_MS } from "../../src/freshness/invalidationSubscriber.ts";
 import { channelOfKey } from "../../src/freshness/publishedKeys.ts";
+import { LossyRedis } from "../freshness/lossyRedis.ts";
 import { A, B, openProcess } from "../helpers/channelProcess.ts";
-import { LossyRedis } from "../helpers/lossyRedis.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";
@@ -28,12 +28,12 @@ describe("a process that caches for minutes", () => {
 	let run: string;
 	before(async () => {
 		server = await startRedis();
-		const info = await tell("INFO server", /\r\nrun_id:[0-9a-f]{40}\r\n/);
+		const info = await command("INFO server", /\r\nrun_id:[0-9a-f]{40}\r\n/);
 		run = /run_id:([0-9a-f]{40})/.exec(info)?.[1] ?? "";
 	});
 	after(() => server.stop());
 
-	function tell(line: string, end = /\r\n$/): Promise<string> {
+	function command(line: string, end = /\r\n$/): Promise<string> {
 		return ask(server, line, end);
 	}
 
@@ -42,7 +42,7 @@ describe("a process that caches for minutes", () => {
 	beforeEach(async () => {
 		await using one = openProcess(server.port);
 		await one.restored();
-		const reply = await tell(
+		const reply = await command(
 			`HGET ${NUMBERS_KEY} ${CHANNEL}`,
 			/^\$\d+\r\n\d+\r\n$/,
 		);
@@ -57,9 +57,9 @@ describe("a process that caches for minutes", () => {
 		ofRun = run,
 	): Promise<void> {
 		const text = `${ofRun} ${number} ${from} ${JSON.stringify(keys)}`;
-		await tell(`PUBLISH ${channelName(CHANNEL as number)} '${text}'`);
+		await command(`PUBLISH ${channelName(CHANNEL as number)} '${text}'`);
 	}
-	const count = (by = 1) => tell(`HINCRBY ${NUMBERS_KEY} ${CHANNEL} ${by}`);
+	const count = (by = 1) => command(`HINCRBY ${NUMBERS_KEY} ${CHANNEL} ${by}`);
 
 	it("drops what it kept within a question if an invalidation is lost, and nothing of other channels", async () => {
 		await using lossy = await LossyRedis.before(server.port);
@@ -163,7 +163,7 @@ describe("a process that caches for minutes", () => {
 		},
 		{
 			name: "drops the channel where Redis has lost its numbers, and begins elsewhere",
-			happens: () => tell(`DEL ${NUMBERS_KEY}`),
+			happens: () => command(`DEL ${NUMBERS_KEY}`),
 			isDropped: true,
 		},
 		{

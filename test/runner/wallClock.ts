@@ -6,9 +6,11 @@
 export const WALL_CLOCK: Readonly<Record<string, string>> = {
 	"test/cache/redisTokenBuckets.test.ts": "tokens that come back by the second",
 	"test/cache/undeliveredInvalidations.test.ts":
-		"readers that trust a heartbeat for less than a second",
+		"readers that trust a proof for less than a second",
 	"test/clients/limits.test.ts": "the second that Retry-After names",
 	"test/fleet/frozen.test.ts": "leases that outlive a process at SIGSTOP",
+	"test/freshness/channelsOfSeveralRedis.test.ts":
+		"channels that are bypassed a second after their last proof",
 	"test/queue/queueLimits.test.ts":
 		"jobs a second, by the clocks of several processes",
 	"test/storage/mysql/driver/host.test.ts":

@@ -62,7 +62,7 @@ export const OUTBOX: Dashboard = {
 					"p99",
 				],
 			],
-			{ about: "Measured by heartbeats." },
+			{ about: "From asking what was published to having received it." },
 		),
 		graph("Messages", "ops", [
 			"sum by (direction) (rate(corkboard_invalidation_messages_total[$__rate_interval]))",

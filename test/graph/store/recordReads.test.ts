@@ -4,8 +4,8 @@ import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
 } from "../../../src/cache/entryAges.ts";
+import { ALL_CHANNELS } from "../../../src/cache/slotVersions.ts";
 import {
-	ALL_CHANNELS,
 	channelOfId,
 	channelOfLookup,
 } from "../../../src/freshness/channels.ts";
@@ -24,7 +24,7 @@ import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
 
 const PINS = 40;
-const channels = new Set(ALL_CHANNELS);
+const channels = ALL_CHANNELS;
 
 /** docs/consistency.md, "Answers that are used again". */
 describe("the recorded reads of a request", () => {
@@ -280,7 +280,7 @@ describe("the recorded reads of a request", () => {
 		assert.ok(dependencies);
 		const read = new Set([ada, bo, board, pin].map(channelOfId));
 		read.add(channelOfLookup("username ada"));
-		const free = ALL_CHANNELS.filter((channel) => !read.has(channel));
+		const free = [...ALL_CHANNELS].filter((channel) => !read.has(channel));
 		assert.ok(free.length > 0);
 		store.bypass(new Set(free), true);
 		store.bypassShards(new Set(free));
