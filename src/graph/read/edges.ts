@@ -5,7 +5,7 @@ import { type Edge, type KeyResult, PRESENT } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "../store/head.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import type { EdgeEnds, PageEdge } from "../types.ts";
 import { type ListReader, type ListSources, readMore } from "./listReader.ts";
 import { readerAt } from "./pages.ts";
@@ -75,7 +75,7 @@ export type FoundEdge = Head | EpochPosition;
  * short, and answer from memory the next time. What no head shows is read edge by edge.
  */
 export function findEdges(
-	store: Store,
+	store: ReadStore,
 	mapping: Mapping,
 	ends: readonly EdgeEnds[],
 	call?: CallOptions,
@@ -107,7 +107,7 @@ export function findEdges(
 }
 
 function readBelow(
-	store: Store,
+	store: ReadStore,
 	mapping: Mapping,
 	ends: readonly EdgeEnds[],
 	call: CallOptions | undefined,

@@ -3,7 +3,7 @@ import { type Lookup, normalizeKey } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
 /**
@@ -14,7 +14,7 @@ import type { Node } from "../types.ts";
  */
 export function findByKeys(
 	/** For a request, with its own objects, so that it sees one state of each. */
-	{ readLookups, readObjects }: Pick<Store, "readLookups" | "readObjects">,
+	{ readLookups, readObjects }: Pick<ReadStore, "readLookups" | "readObjects">,
 	lookup: Lookup,
 	keys: readonly string[],
 	call?: CallOptions,

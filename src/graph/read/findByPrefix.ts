@@ -8,7 +8,7 @@ import type { Mapping } from "../../model/types.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { prefixListId, prefixTexts } from "../store/derivedLists.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import type { Graph, Node } from "../types.ts";
 
 /** Edges that are read of a list by prefix where not all of them match. */
@@ -38,7 +38,7 @@ function edgesOf({ isWhole }: PrefixQuery, first: number): number {
  * so names are compared; and names that changed since the edge was written.
  */
 export function findByPrefix(
-	store: Store,
+	store: ReadStore,
 	readPages: Graph["readPages"],
 	mapping: Mapping,
 	text: string,

@@ -2,7 +2,7 @@ import type { CorkboardError } from "../../errors.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import type { Head } from "../store/head.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import type { Node, Page, PageEdge, PageFields } from "../types.ts";
 import type { ListReader } from "./listReader.ts";
 import type { EpochPosition } from "./scanLists.ts";
@@ -63,12 +63,12 @@ export class HeadPage extends ListPage {
 	readonly startCursor: string | null;
 	readonly endCursor: string | null;
 	readonly totalCount: number;
-	readonly #store: Store;
+	readonly #store: ReadStore;
 	readonly #mapping: Mapping;
 	readonly #head: Head;
 
 	constructor(
-		store: Store,
+		store: ReadStore,
 		mapping: Mapping,
 		head: Head,
 		/** With one more than the page has, if that decides whether another one follows. */
@@ -106,14 +106,14 @@ export class ReaderPage extends ListPage {
 	readonly startCursor: string | null;
 	readonly endCursor: string | null;
 	readonly totalCount: number | null;
-	readonly #store: Store;
+	readonly #store: ReadStore;
 	readonly #list: string;
 	/** Each with its own epoch: the list may have been renumbered since the first was read. */
 	readonly #positions: readonly EpochPosition[];
 	#cursors: readonly string[] | null = null;
 
 	constructor(
-		store: Store,
+		store: ReadStore,
 		{ key, backward, cutAt, count, ...reader }: ListReader,
 		fields: PageFields,
 	) {

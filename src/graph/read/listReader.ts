@@ -3,7 +3,7 @@ import type { Id } from "../../id/ids.ts";
 import type { KeyResult, ListKey, Position } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import type { Node } from "../types.ts";
 import { type EpochScanResult, scanInOneEpoch } from "./scanInOneEpoch.ts";
 import type { EpochPosition, EpochScan } from "./scanLists.ts";
@@ -47,7 +47,7 @@ export interface ListReader {
 
 /** Where list readers read from. */
 export interface ListSources {
-	readonly store: Store;
+	readonly store: ReadStore;
 	readonly readVisible: (
 		ids: readonly Id[],
 		call?: CallOptions,

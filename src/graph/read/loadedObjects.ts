@@ -4,7 +4,7 @@ import type { Id } from "../../id/ids.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import { CachedObject } from "../store/cachedObject.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
 /** Of all requests. A number is used once, also beyond 2^31. */
@@ -25,7 +25,7 @@ export class LoadedObjects {
 	/** How many objects the attempt found that the request had, and others that the process had. */
 	inRequest = 0;
 	inProcess = 0;
-	readonly #store: Store;
+	readonly #store: ReadStore;
 	/** Null as long as the cache in the process answers the same. */
 	#byId: Map<Id, KeyResult<CachedObject>> | null = null;
 	/** What was found until then. */
@@ -37,7 +37,7 @@ export class LoadedObjects {
 	#loader: DataLoader<Load, undefined> | null = null;
 
 	/** `written`: objects as a write of the request committed them. */
-	constructor(store: Store, written: readonly Node[]) {
+	constructor(store: ReadStore, written: readonly Node[]) {
 		this.#store = store;
 		const { visibility } = store.domain;
 		for (const node of written) {

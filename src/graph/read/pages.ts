@@ -6,7 +6,7 @@ import { isDescending } from "../../storage/order.ts";
 import type { ListKey } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import type { Page, PageArguments } from "../types.ts";
 import { firstPages } from "./firstPages.ts";
 import { endPages, ReaderPage } from "./listPage.ts";
@@ -97,7 +97,7 @@ function both(
 }
 
 function readBounds(
-	store: Store,
+	store: ReadStore,
 	mapping: Mapping,
 	from: Id,
 	page: PageArguments,

@@ -7,7 +7,7 @@ import type {
 } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import {
 	type EpochPosition,
 	type EpochScan,
@@ -37,7 +37,7 @@ const MAX_SCANS = 6;
  * If all epochs agree, this is one call of `scanLists`.
  */
 export function scanInOneEpoch(
-	store: Store,
+	store: ReadStore,
 	scans: readonly EpochScan[],
 	call: CallOptions | undefined,
 ): MaybePromise<readonly KeyResult<EpochScanResult>[]> {
@@ -64,7 +64,7 @@ function withBounds(
 }
 
 async function scanAgain(
-	store: Store,
+	store: ReadStore,
 	scans: readonly EpochScan[],
 	first: readonly KeyResult<ScannedEdges>[],
 	call: CallOptions | undefined,
@@ -112,7 +112,7 @@ interface OutdatedScan {
 
 /** The scans with their bounds as they are in the lists' present epochs. */
 async function relocate(
-	{ storage }: Store,
+	{ storage }: ReadStore,
 	scans: readonly OutdatedScan[],
 	call: CallOptions | undefined,
 ): Promise<readonly KeyResult<EpochScan>[]> {

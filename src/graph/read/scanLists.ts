@@ -4,7 +4,7 @@ import type { KeyResult, Position, Scan } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "../store/head.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 
 /** A position of a list, and the epoch of the list in which it was read. */
 export interface EpochPosition extends Position {
@@ -43,7 +43,7 @@ export function isOfEpoch(
  * another epoch than the bounds.
  */
 export function scanLists(
-	store: Store,
+	store: ReadStore,
 	scans: readonly EpochScan[],
 	call: CallOptions | undefined,
 ): MaybePromise<readonly KeyResult<ScannedEdges>[]> {
@@ -86,7 +86,7 @@ export function scanLists(
 }
 
 async function scanMissing(
-	store: Store,
+	store: ReadStore,
 	scans: readonly EpochScan[],
 	results: (KeyResult<ScannedEdges> | undefined)[],
 	{ fromHead, fromShard, behind, depth }: Missing,
@@ -200,7 +200,7 @@ function keptPage(head: Head, scan: EpochScan): ScannedEdges | undefined {
 }
 
 function keepPage(
-	store: Store,
+	store: ReadStore,
 	head: Head,
 	scan: EpochScan,
 	result: KeyResult<ScannedEdges>,

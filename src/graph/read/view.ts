@@ -8,7 +8,7 @@ import {
 	isPromise,
 	type MaybePromise,
 } from "../../util/maybePromise.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import type {
 	EdgeEnds,
 	Graph,
@@ -35,7 +35,7 @@ import { VisibleObjects } from "./visibleObjects.ts";
 export class View implements Graph {
 	readonly model: Model;
 	readonly #viewer: Id | null;
-	readonly #store: Store;
+	readonly #store: ReadStore;
 	readonly #counter: ReadCounter;
 	readonly #looks: PageLooks;
 	/** Where lists are read from, and the objects that they lead to. */
@@ -43,7 +43,7 @@ export class View implements Graph {
 	#objects: VisibleObjects;
 
 	constructor(
-		store: Store,
+		store: ReadStore,
 		viewer: Id | null,
 		counter: ReadCounter = NO_READ_COUNTER,
 		hooks: PageHooks = NO_PAGE_HOOKS,

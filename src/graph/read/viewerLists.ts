@@ -9,7 +9,7 @@ import {
 	type MaybePromise,
 } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, type Head } from "../store/head.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 
 /**
  * Lists of the viewer that decide what it sees: whom it blocks, what is shared
@@ -18,7 +18,7 @@ import type { Store } from "../store/store.ts";
  * a head shorter than its list are read edge by edge, once a level of the plan.
  */
 export class ViewerLists {
-	readonly #store: Store;
+	readonly #store: ReadStore;
 	readonly #viewer: Id | null;
 	readonly #lists = new Map<Mapping, KeyResult<ViewerList>>();
 	#prefetched: MaybePromise<void> | null = null;
@@ -26,7 +26,7 @@ export class ViewerLists {
 	#unknown = new Map<Mapping, Set<Id>>();
 
 	/** Without a viewer, all lists are empty. */
-	constructor(store: Store, viewer: Id | null) {
+	constructor(store: ReadStore, viewer: Id | null) {
 		this.#store = store;
 		this.#viewer = viewer;
 	}
@@ -138,7 +138,7 @@ interface ViewerList {
  * knows the lists: if it would have to read one, it says no.
  */
 export function hidesNone(
-	{ domain, cachedHead }: Pick<Store, "domain" | "cachedHead">,
+	{ domain, cachedHead }: Pick<ReadStore, "domain" | "cachedHead">,
 	viewer: Id | null,
 	users: ReadonlySet<Id>,
 ): boolean {

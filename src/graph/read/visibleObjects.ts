@@ -5,7 +5,7 @@ import type { KeyResult } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { CachedObject } from "../store/cachedObject.ts";
-import type { Store } from "../store/store.ts";
+import type { ReadStore } from "../store/store.ts";
 import type { Node } from "../types.ts";
 import { LoadedObjects } from "./loadedObjects.ts";
 import { ViewerLists } from "./viewerLists.ts";
@@ -20,7 +20,11 @@ export class VisibleObjects {
 	readonly #decider: VisibilityDecider;
 
 	/** `written`: objects as a write of the request committed them. */
-	constructor(store: Store, viewer: Id | null, written: readonly Node[] = []) {
+	constructor(
+		store: ReadStore,
+		viewer: Id | null,
+		written: readonly Node[] = [],
+	) {
 		const { hides } = store.domain.visibility;
 		this.#objects = new LoadedObjects(store, written);
 		const record = store.viewerRecord;

@@ -8,7 +8,7 @@ import {
 } from "../../model/types.ts";
 import { modShard } from "../../storage/modShard.ts";
 import { sequenceOfGroup } from "../../storage/order.ts";
-import type { ListKey } from "../../storage/storage.ts";
+import type { ListKey, Storage } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Store } from "./store.ts";
 
@@ -108,7 +108,7 @@ export function prefixTexts(
  * prefixes may share it, by a hash of 36 bits: readers compare the names.
  */
 export function prefixListId(
-	{ storage }: Pick<Store, "storage">,
+	{ storage }: { readonly storage: Pick<Storage, "map"> },
 	{ number }: Pick<ObjectType, "number">,
 	prefix: string,
 ): Id {

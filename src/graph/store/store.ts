@@ -24,21 +24,17 @@ import type { CachedLookup } from "./lookupCache.ts";
 import type { OutboxDeletions } from "./outboxDeletions.ts";
 
 /**
- * The shards and the caches in front of them, shared by all requests of a
- * process. It knows no viewer and returns deleted and hidden objects too, so only
- * `graph/` may read with it. Reads are answered at once if all is cached in the
- * process.
+ * What a viewer's requests read with: the caches in the process, and what is
+ * behind them. It knows no viewer and returns deleted and hidden objects too, so
+ * only `graph/` may read with it. Reads are answered at once if all is cached in
+ * the process.
  */
-export interface Store extends Omit<Invalidator, "invalidateLookups"> {
+export interface ReadStore {
 	readonly model: Model;
 	readonly domain: Domain;
-	/** For reads past all caches. Writes go through the write pipeline. */
-	readonly storage: Storage;
 	readonly cursors: CursorCodec;
-	/** Of delivered entries, where other processes could deliver them again. */
-	readonly outboxDeletions: OutboxDeletions;
-	/** Where writes enqueue jobs; null where no queue is configured. */
-	readonly jobs: StoreJobs | null;
+	/** For what no cache keeps. */
+	readonly storage: Pick<Storage, "map" | "read">;
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
@@ -65,10 +61,6 @@ export interface Store extends Omit<Invalidator, "invalidateLookups"> {
 	cachedHead(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
 	/** How what is read depends on the viewer, where that is recorded. */
 	readonly viewerRecord: ViewerRecord | null;
-	/** Records what one request reads, so that its answer can be used again for as long as that is valid; null if nothing is cached in the process, so that none can. */
-	recordReads(): RecordedReads | null;
-	/** Whether a request would now read the same: nothing that was recorded was invalidated or is bypassed, and the answer is not too old. */
-	isValid(dependencies: ReadDependencies): boolean;
 	/** The cursor of an edge of the list. It is kept beside a cached head. If it is not kept yet, those of the edges before `end` are spelled with it. */
 	cursorOf(mapping: Mapping, head: Head, at: number, end?: number): string;
 
@@ -78,7 +70,22 @@ export interface Store extends Omit<Invalidator, "invalidateLookups"> {
 	 * list was not invalidated meanwhile.
 	 */
 	keepPage(mapping: Mapping, head: Head, key: string, page: Head): void;
+}
 
+/** The shards and the caches in front of them, shared by all requests of a process. */
+export interface Store
+	extends ReadStore,
+		Omit<Invalidator, "invalidateLookups"> {
+	/** For reads past all caches. Writes go through the write pipeline. */
+	readonly storage: Storage;
+	/** Of delivered entries, where other processes could deliver them again. */
+	readonly outboxDeletions: OutboxDeletions;
+	/** Where writes enqueue jobs; null where no queue is configured. */
+	readonly jobs: StoreJobs | null;
+	/** Records what one request reads, so that its answer can be used again for as long as that is valid; null if nothing is cached in the process, so that none can. */
+	recordReads(): RecordedReads | null;
+	/** Whether a request would now read the same: nothing that was recorded was invalidated or is bypassed, and the answer is not too old. */
+	isValid(dependencies: ReadDependencies): boolean;
 	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
 	readonly sharesCaches: boolean;
 	/** How full the caches in the process are. */
@@ -115,7 +122,7 @@ export interface ReadDependencies {
 /** Who an answer is for, noted while it is made. */
 export interface ViewerRecord {
 	/** The same store, for lists of the viewer that hide something: another viewer has others. */
-	readonly store: Store;
+	readonly store: ReadStore;
 	/** Whom the answer shows, with what belongs to them. */
 	readonly users: Set<Id>;
 	/** Whether another viewer may get another answer, whatever its lists hide. */
@@ -125,7 +132,7 @@ export interface ViewerRecord {
 /** The reads of one request, recorded. */
 export interface RecordedReads {
 	/** The same store. What is read with it is recorded. */
-	readonly store: Store & { readonly viewerRecord: ViewerRecord };
+	readonly store: ReadStore & { readonly viewerRecord: ViewerRecord };
 	/** What was read is good for so many more milliseconds, whatever the caches say; with 0, for this answer only. */
 	limitAge(ms: number): void;
 	/**
