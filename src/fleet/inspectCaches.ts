@@ -1,11 +1,12 @@
 import { isLate } from "../cache/cacheConnection.ts";
-import { CACHE_CHANNELS, type CacheHost } from "../cache/diagnostics.ts";
+import { CACHE_CHANNELS } from "../cache/diagnostics.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
 import { RedisConnections } from "../cache/redisConnections.ts";
 import { redisHost } from "../cache/redisUrl.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import type { Config } from "../config/config.ts";
+import { listen } from "../diagnostics.ts";
 import type { CacheLayer } from "../trace.ts";
 import { type Deadline, deadlineIn } from "../util/deadline.ts";
 
@@ -44,34 +45,29 @@ export async function inspectCaches(
 		string,
 		Pick<CacheReport, "isSilent"> & { readonly error: string }
 	>();
-	const note = ({ layer, host, error }: CacheHost) => {
+	using _ = listen(CACHE_CHANNELS.cacheHost, ({ layer, host, error }) => {
 		const reason = error instanceof Error ? error.message : String(error);
 		errors.set(`${layer} ${host}`, { error: reason, isSilent: isLate(error) });
-	};
+	});
 	const ask = async (cache: SharedCache) => {
 		await using asked = cache;
 		await asked.getOrLease([KEY]);
 	};
-	CACHE_CHANNELS.cacheHost.subscribe(note);
-	try {
-		await Promise.all([
-			...memcached.map((host) =>
-				ask(openMemcachedCache({ hosts: [host], deadlineMs })),
-			),
-			...(redis === null
-				? []
-				: [
-						ask(
-							openRedisCache({
-								redis: new RedisConnections(redis),
-								deadlineMs,
-							}),
-						),
-					]),
-		]);
-	} finally {
-		CACHE_CHANNELS.cacheHost.unsubscribe(note);
-	}
+	await Promise.all([
+		...memcached.map((host) =>
+			ask(openMemcachedCache({ hosts: [host], deadlineMs })),
+		),
+		...(redis === null
+			? []
+			: [
+					ask(
+						openRedisCache({
+							redis: new RedisConnections(redis),
+							deadlineMs,
+						}),
+					),
+				]),
+	]);
 	const reportOf = (layer: CacheLayer, host: string): CacheReport => ({
 		layer,
 		host,

@@ -1,6 +1,7 @@
-import { CACHE_CHANNELS, type CacheHost } from "../cache/diagnostics.ts";
+import { CACHE_CHANNELS } from "../cache/diagnostics.ts";
 import { redisHost } from "../cache/redisUrl.ts";
 import type { Config } from "../config/config.ts";
+import { listen } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import { packId } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
@@ -47,12 +48,14 @@ export function createHealthChecks(corkboard: {
 		].map((cache) => [nameOf(cache), { ...cache, state: "up" }]),
 	);
 
-	const onCacheHost = ({ layer, host, state, error }: CacheHost) => {
-		const name = nameOf({ layer, host });
-		if (!caches.has(name)) return;
-		caches.set(name, { layer, host, state, ...errorOf(error) });
-	};
-	CACHE_CHANNELS.cacheHost.subscribe(onCacheHost);
+	const listening = listen(
+		CACHE_CHANNELS.cacheHost,
+		({ layer, host, state, error }) => {
+			const name = nameOf({ layer, host });
+			if (!caches.has(name)) return;
+			caches.set(name, { layer, host, state, ...errorOf(error) });
+		},
+	);
 
 	async function probe(hosts: HostShards): Promise<HostHealth> {
 		const { host, shards, modShards } = hosts;
@@ -86,9 +89,7 @@ export function createHealthChecks(corkboard: {
 				caches: [...caches.values()],
 			};
 		},
-		[Symbol.dispose]() {
-			CACHE_CHANNELS.cacheHost.unsubscribe(onCacheHost);
-		},
+		[Symbol.dispose]: () => listening[Symbol.dispose](),
 	};
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DatabaseHost, TOPOLOGY_CHANNELS } from "./diagnostics.ts";
+import { listen } from "../diagnostics.ts";
+import { TOPOLOGY_CHANNELS } from "./diagnostics.ts";
 import { parseHostUrl } from "./hostUrl.ts";
 import type { HostRange, Topology } from "./types.ts";
 
@@ -64,7 +65,6 @@ export class WriteGuard implements Disposable {
 		this.#source = source;
 		this.#limits = { ...LIMITS, ...limits };
 		this.#beatTimer = setInterval(() => this.#notice(), BEAT_MS).unref();
-		TOPOLOGY_CHANNELS.databaseHost.subscribe(this.#doubtHost);
 	}
 
 	/** A write begins. */
@@ -80,7 +80,7 @@ export class WriteGuard implements Disposable {
 
 	[Symbol.dispose](): void {
 		clearInterval(this.#beatTimer);
-		TOPOLOGY_CHANNELS.databaseHost.unsubscribe(this.#doubtHost);
+		this.#listening[Symbol.dispose]();
 	}
 
 	async #confirm(host: string): Promise<string | null> {
@@ -151,11 +151,14 @@ export class WriteGuard implements Disposable {
 		this.#beat = moment();
 	}
 
-	readonly #doubtHost = ({ host, state }: DatabaseHost): void => {
-		if (state === "left") return;
-		this.#hostsDoubtedAt.set(host, performance.now());
-		if (state === "up") void this.#look();
-	};
+	readonly #listening = listen(
+		TOPOLOGY_CHANNELS.databaseHost,
+		({ host, state }) => {
+			if (state === "left") return;
+			this.#hostsDoubtedAt.set(host, performance.now());
+			if (state === "up") void this.#look();
+		},
+	);
 }
 
 function elapsed({ at, wall }: Moment): number {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { listen } from "../diagnostics.ts";
 import type { SchemaUses } from "../plan/diagnostics.ts";
 import {
 	type RequestCompleted,
@@ -75,14 +76,16 @@ export class UsageRecorder implements AsyncDisposable {
 	#today: Day | null = null;
 	#todayEnds = 0;
 	#flushing: Promise<void> | null = null;
-	readonly #listener = (message: RequestCompleted) => this.count(message);
+	readonly #listening: Disposable;
 
 	constructor(options: UsageRecorderOptions) {
 		this.#store = options.store;
 		this.#maxClients = options.maxClients ?? MAX_CLIENTS;
 		this.#maxPairs = options.maxPairs ?? MAX_PAIRS;
 		this.#now = options.now ?? Date.now;
-		SERVER_CHANNELS.request.subscribe(this.#listener);
+		this.#listening = listen(SERVER_CHANNELS.request, (completed) =>
+			this.count(completed),
+		);
 		this.#timer = setInterval(
 			() => void this.flush(),
 			options.flushMs ?? FLUSH_MS,
@@ -128,7 +131,7 @@ export class UsageRecorder implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		SERVER_CHANNELS.request.unsubscribe(this.#listener);
+		this.#listening[Symbol.dispose]();
 		clearInterval(this.#timer);
 		// Again for what was counted while the first ran, or if its connection was lost.
 		for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

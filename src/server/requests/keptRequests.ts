@@ -1,3 +1,4 @@
+import { listen } from "../../diagnostics.ts";
 import { ERRORS, isClientCode } from "../../errors.ts";
 import type { ExplainOutput } from "../../plan/explain/explainOutput.ts";
 import type { RecordedOperation } from "../../plan/explain/explainRecorder.ts";
@@ -45,7 +46,7 @@ export function keepRequests(slowMs: number | null): KeptRequests {
 		maxWeight: MAX_OTHER_IDS,
 		weigh: () => 1,
 	});
-	const listener = (request: RequestCompleted) => {
+	const listening = listen(SERVER_CHANNELS.request, (request) => {
 		const { ms, codes, requestId, traceId, errorIds } = request;
 		const isKept =
 			traceId !== null ||
@@ -57,14 +58,13 @@ export function keepRequests(slowMs: number | null): KeptRequests {
 			requestIds.set(id, requestId);
 		}
 		if (traceId !== null) requestIds.set(traceId, requestId);
-	};
-	SERVER_CHANNELS.request.subscribe(listener);
+	});
 	return {
 		find(id) {
 			const kept = byRequest.get(id) ?? byRequest.get(requestIds.get(id) ?? "");
 			return kept?.text() ?? null;
 		},
-		[Symbol.dispose]: () => void SERVER_CHANNELS.request.unsubscribe(listener),
+		[Symbol.dispose]: () => listening[Symbol.dispose](),
 	};
 }
 

@@ -1,6 +1,7 @@
+import { listen } from "../../diagnostics.ts";
 import type { RecordedOperation } from "../../plan/explain/explainRecorder.ts";
 import { type TokenBucket, takePoints } from "../../util/tokenBucket.ts";
-import { type RequestCompleted, SERVER_CHANNELS } from "../diagnostics.ts";
+import { SERVER_CHANNELS } from "../diagnostics.ts";
 import type { createLog } from "../log.ts";
 import { describeOperation, describeRequest } from "./describeRequest.ts";
 
@@ -23,7 +24,7 @@ export function logSlowRequests(
 		log.warn({ leftOut }, "slow requests left out");
 		leftOut = 0;
 	};
-	const listener = (request: RequestCompleted) => {
+	const listening = listen(SERVER_CHANNELS.request, (request) => {
 		if (request.ms < slowMs) return;
 		const taken = takePoints(RATE, bucket, 1, performance.now());
 		bucket = taken.bucket;
@@ -44,11 +45,10 @@ export function logSlowRequests(
 			"slow request",
 		);
 		leftOut = 0;
-	};
-	SERVER_CHANNELS.request.subscribe(listener);
+	});
 	return {
 		[Symbol.dispose]() {
-			SERVER_CHANNELS.request.unsubscribe(listener);
+			listening[Symbol.dispose]();
 			if (timer !== null) clearTimeout(timer);
 			reportLeftOut();
 		},

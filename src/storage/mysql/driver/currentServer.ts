@@ -1,4 +1,5 @@
-import { type FoundElsewhere, STORAGE_CHANNELS } from "../../diagnostics.ts";
+import { listen } from "../../../diagnostics.ts";
+import { STORAGE_CHANNELS } from "../../diagnostics.ts";
 
 /** How often a name whose server takes no writes is asked again, at most. Milliseconds. */
 const ASK_AGAIN_MS = 500;
@@ -45,7 +46,6 @@ export class CurrentServer implements Disposable {
 	constructor(host: string, uses: ServerUses) {
 		this.#host = host;
 		this.#uses = uses;
-		STORAGE_CHANNELS.foundElsewhere.subscribe(this.#foundElsewhere);
 	}
 
 	/** A connection of another generation is not lent again. */
@@ -97,16 +97,19 @@ export class CurrentServer implements Disposable {
 	}
 
 	[Symbol.dispose](): void {
-		STORAGE_CHANNELS.foundElsewhere.unsubscribe(this.#foundElsewhere);
+		this.#listening[Symbol.dispose]();
 		if (this.#timer !== null) clearInterval(this.#timer);
 	}
 
-	readonly #foundElsewhere = ({ host, server }: FoundElsewhere): void => {
-		if (host !== this.#host || this.#found === null) return;
-		if (this.#found.id === server) return;
-		this.refusedWrite();
-		this.#uses.openSession();
-	};
+	readonly #listening = listen(
+		STORAGE_CHANNELS.foundElsewhere,
+		({ host, server }) => {
+			if (host !== this.#host || this.#found === null) return;
+			if (this.#found.id === server) return;
+			this.refusedWrite();
+			this.#uses.openSession();
+		},
+	);
 
 	/** Opens sessions until one takes writes: who only reads would notice a new server late. */
 	#askAgain(): void {
