@@ -50,7 +50,8 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 const LONG_FILES: Readonly<Record<string, number>> = {
 	"src/storage/mysql/standby/speculation.ts": 700,
 	"src/storage/reloadableStorage.ts": 460,
-	"src/storage/storage.ts": 520,
+	// One look at the outbox of a host asks for two things.
+	"src/storage/storage.ts": 550,
 	"test/attack/graph/actors.ts": 580,
 	"test/attack/graph/checks.ts": 500,
 	"test/attack/graph/writes.ts": 740,
@@ -69,7 +70,8 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"src/graph/outbox": 21,
 	"src/server/http": 24,
 	"src/storage": 21,
-	"src/storage/mysql": 19,
+	// With formerOutboxes.ts, which goes with the next version.
+	"src/storage/mysql": 20,
 	// Small functions that know of nothing: a list by nature.
 	"src/util": 24,
 	"test/attack/graph": 24,

@@ -115,7 +115,7 @@ export async function openCorkboard(
 		config.redis === null ? null : new RedisConnections(config.redis);
 	const { queues, pools } = await openQueuesAndPools(opening, topology, redis);
 	const { memcached, cacheBytes } = config;
-	const { store, admin } = await openStore(
+	const { store, admin, outboxes } = await openStore(
 		{
 			...{ model, domain, topology, cursors, access },
 			...{ memcached, redis, cacheBytes },
@@ -131,7 +131,7 @@ export async function openCorkboard(
 	const feed = home?.feeds ?? null;
 	if (access === "readWrite") {
 		// Its first pass runs in the background: readers are right without it.
-		opened.use(new OutboxWorker(new WritePipeline(store)));
+		opened.use(new OutboxWorker(new WritePipeline(store), outboxes));
 	}
 	const planner = openPlanner(config, { model, schema, domain }, feed, opened);
 	const requests = createRequests({

@@ -11,6 +11,7 @@ import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { CorkboardError } from "../errors.ts";
 import { FRESHNESS_CHANNELS } from "../freshness/diagnostics.ts";
 import { openInvalidationChannel } from "../freshness/invalidationChannel.ts";
+import { OutboxReader } from "../freshness/outboxReader.ts";
 import { OutboxWatch } from "../freshness/outboxWatch.ts";
 import type { SharedCaches } from "../freshness/sharedCaches.ts";
 import { markingUnpublishedWrites } from "../freshness/unpublishedWrites.ts";
@@ -117,7 +118,11 @@ export interface CacheLayers {
 export async function openStore(
 	options: StoreOptions,
 	resources: AsyncDisposableStack,
-): Promise<{ readonly store: Store; readonly admin: StorageAdmin }> {
+): Promise<{
+	readonly store: Store;
+	readonly admin: StorageAdmin;
+	readonly outboxes: OutboxReader;
+}> {
 	const {
 		model,
 		domain,
@@ -172,17 +177,24 @@ export async function openStore(
 	resources.use(created.jobs?.deliveries);
 	resources.use(reportingLevels(created, caches?.shared));
 	const store = hooks.wrapStore?.(created) ?? created;
+	const outboxes = new OutboxReader(store.storage);
 	if (access === "readWrite") {
 		// Nobody but the only writer changes what it caches.
 		const watch =
 			caches?.isPublished && cacheBytes > 0 && !storage.map.hasSingleWriter
-				? resources.use(new OutboxWatch(store, { onBypass: reportBypass }))
+				? resources.use(
+						new OutboxWatch(store, outboxes, {
+							onBypass: (shards) =>
+								FRESHNESS_CHANNELS.unreadOutboxes.publish({ shards }),
+						}),
+					)
 				: null;
 		caches?.listen(store, () => watch?.check());
 		follow(store, topology, options.beside ?? []);
 		followStops(store, topology);
 	}
-	return { store, admin: storage.admin };
+	resources.use(outboxes);
+	return { store, admin: storage.admin, outboxes };
 }
 
 /** Locks the folders of an embedded topology for writing; call it before anything in them is created or read. */
@@ -368,12 +380,7 @@ function reportingLevels(
 	shared: SharedCaches | undefined,
 ): Disposable {
 	const { storage } = store;
-	const outboxes = new OutboxLevels({
-		get map() {
-			return storage.map;
-		},
-		outboxSizes: (shards) => storage.read("outboxSizes", shards),
-	});
+	const outboxes = new OutboxLevels(storage);
 	const reported = new DisposableStack();
 	reported.use(LOCAL_CACHE_LEVELS.add(() => store.levels()));
 	reported.use(OUTBOX_LEVELS.add(() => outboxes.levels()));
@@ -381,12 +388,6 @@ function reportingLevels(
 		if (cache) reported.use(SHARED_CACHE_LEVELS.add(() => cache.levels()));
 	}
 	return reported;
-}
-
-function reportBypass(shards: readonly number[]): void {
-	FRESHNESS_CHANNELS.unreadOutboxes.publish({
-		shards,
-	});
 }
 
 function noData(folder: string): CorkboardError {

@@ -1,16 +1,14 @@
-import type { OutboxKey, Storage } from "../storage/storage.ts";
+import type { Outbox, OutboxKey, Storage } from "../storage/storage.ts";
 import type { Invalidator } from "./invalidator.ts";
+import type { OutboxReader } from "./outboxReader.ts";
 import { publishedKeysOf } from "./publishedKeys.ts";
 import { areWritesUnpublished } from "./unpublishedWrites.ts";
 
-/** From the begin of one look at a host's outboxes to that of the next, 20 % more or less. Milliseconds. */
-const INTERVAL_MS = 1_000;
-const JITTER = 0.2;
 /** An entry that may be older than this is one whose writer did not publish it. Milliseconds. */
 const PATIENCE_MS = 3_000;
 /** A shard whose outbox was not read for so long is bypassed. Milliseconds. */
 export const UNREAD_MS = 5_000;
-/** Ids of entries of a shard in one statement. */
+/** Ids of entries in one statement. */
 const PAGE = 1_000;
 
 /**
@@ -38,18 +36,18 @@ export class OutboxWatch implements AsyncDisposable {
 	readonly #looks = new Map<number, Look>();
 	/** All was empty then. */
 	readonly #openedAt: number;
-	readonly #running = new Map<string, Promise<void>>();
+	readonly #use: Disposable;
+	#readingUnpublished: Promise<void> | null = null;
 	readonly #onBypass: (shards: readonly number[]) => void;
 	#bypassed: ReadonlySet<number> | null = null;
 	/** When it was last read whether a process writes and publishes nothing. */
 	#unpublishedReadAt: number;
 	#isAgeLimited = false;
-	#timer: NodeJS.Timeout | undefined;
-	#isStopped = false;
 
-	/** The first look begins at once, in the background. */
+	/** Disposed of after the reader. */
 	constructor(
 		store: WatchedStore,
+		reader: OutboxReader,
 		options: {
 			/** Milliseconds. */
 			readonly now?: () => number;
@@ -62,13 +60,27 @@ export class OutboxWatch implements AsyncDisposable {
 		this.#onBypass = options.onBypass ?? (() => {});
 		this.#openedAt = this.#now();
 		this.#unpublishedReadAt = this.#openedAt;
-		this.#startSoon(0);
+		this.#use = reader.add({
+			asks: (outbox) => {
+				const at = this.#now();
+				return {
+					untaken: { after: 0, limit: PAGE },
+					use: (seen) => this.#look(outbox, at, seen.untaken),
+				};
+			},
+			onLooks: () => {
+				this.#readingUnpublished ??= this.#lookForUnpublishedWrites().finally(
+					() => {
+						this.#readingUnpublished = null;
+					},
+				);
+			},
+		});
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		this.#isStopped = true;
-		clearTimeout(this.#timer);
-		await Promise.all(this.#running.values());
+		this.#use[Symbol.dispose]();
+		await this.#readingUnpublished;
 	}
 
 	/**
@@ -79,8 +91,8 @@ export class OutboxWatch implements AsyncDisposable {
 	check(): void {
 		const oldest = this.#now() - UNREAD_MS;
 		if (this.#unpublishedReadAt < oldest) this.#limitAge(true);
-		const unread = this.#store.storage.map.outboxShards.filter(
-			(shard) => this.#lookAt(shard).at < oldest,
+		const unread = this.#store.storage.map.outboxes.flatMap(({ shards }) =>
+			shards.filter((shard) => this.#lookAt(shard).at < oldest),
 		);
 		const isSame =
 			unread.length === (this.#bypassed?.size ?? 0) &&
@@ -110,31 +122,6 @@ export class OutboxWatch implements AsyncDisposable {
 		return this.#store.storage.map.hostOf(shard) ?? "";
 	}
 
-	#startSoon(ms: number): void {
-		this.#timer = setTimeout(() => {
-			if (this.#isStopped) return;
-			this.#start();
-			this.#startSoon(INTERVAL_MS * (1 + JITTER * (2 * Math.random() - 1)));
-		}, ms).unref();
-	}
-
-	/** One for each host whose last one has ended: a host that does not answer delays no other. */
-	#start(): void {
-		const hosts = Map.groupBy(this.#store.storage.map.outboxShards, (shard) =>
-			this.#hostOf(shard),
-		);
-		for (const [host, shards] of hosts) {
-			this.#run(host, () => this.#look(host, shards));
-		}
-		this.#run("unpublished writes", () => this.#lookForUnpublishedWrites());
-	}
-
-	#run(name: string, look: () => Promise<void>): void {
-		if (this.#running.has(name)) return;
-		const running = look().finally(() => this.#running.delete(name));
-		this.#running.set(name, running);
-	}
-
 	/** Never rejects. */
 	async #lookForUnpublishedWrites(): Promise<void> {
 		const at = this.#now();
@@ -154,55 +141,51 @@ export class OutboxWatch implements AsyncDisposable {
 	}
 
 	/** Never rejects. */
-	async #look(host: string, shards: readonly number[]): Promise<void> {
-		const at = this.#now();
+	async #look(
+		outbox: Outbox,
+		at: number,
+		untaken: readonly OutboxKey[],
+	): Promise<void> {
 		try {
-			await this.#apply(host, at, await this.#read(shards));
+			await this.#apply(outbox, at, await this.#readRest(outbox, untaken));
 			this.check();
 		} catch {
-			// As if no shard had answered.
+			// As if the outbox had not been read.
 		}
 	}
 
-	/** The local ids of the entries of each shard that answered to the end. */
-	async #read(
-		shards: readonly number[],
-	): Promise<ReadonlyMap<number, readonly number[]>> {
-		const found = new Map<number, number[]>();
-		let rest = shards.map((shard) => ({ shard, after: 0, limit: PAGE }));
-		while (rest.length > 0) {
-			const pages = await this.#store.storage.read("untakenEntries", rest);
-			const next: typeof rest = [];
-			for (const [nth, { shard }] of rest.entries()) {
-				const page = pages[nth];
-				if (page === undefined || page instanceof Error) {
-					found.delete(shard);
-					continue;
-				}
-				const locals = found.get(shard) ?? [];
-				locals.push(...page);
-				found.set(shard, locals);
-				const last = page.at(-1);
-				if (last !== undefined && page.length === PAGE) {
-					next.push({ shard, after: last, limit: PAGE });
-				}
-			}
-			rest = next;
+	/** The keys of all entries that nobody has taken. */
+	async #readRest(
+		outbox: Outbox,
+		first: readonly OutboxKey[],
+	): Promise<readonly OutboxKey[]> {
+		const found = [...first];
+		let page = first;
+		while (page.length === PAGE) {
+			const after = page.at(-1)?.local ?? 0;
+			const untaken = { after, limit: PAGE };
+			const [seen] = await this.#store.storage.read("outboxes", [
+				{ outbox, untaken, due: null },
+			]);
+			if (seen === undefined || seen instanceof Error) throw seen;
+			page = seen.untaken;
+			found.push(...page);
 		}
 		return found;
 	}
 
 	async #apply(
-		host: string,
+		{ host, shards }: Outbox,
 		at: number,
-		found: ReadonlyMap<number, readonly number[]>,
+		untaken: readonly OutboxKey[],
 	): Promise<void> {
+		const found = Map.groupBy(untaken, ({ shard }) => shard);
 		const looks = new Map<number, Look>();
 		const old: OutboxKey[] = [];
-		for (const [shard, locals] of found) {
+		for (const shard of shards) {
 			const before = this.#lookAt(shard);
 			const entries = new Map<number, Seen>();
-			for (const local of locals) {
+			for (const { local } of found.get(shard) ?? []) {
 				const seen = before.entries.get(local) ?? {
 					committedAfter: before.at,
 					isApplied: false,

@@ -8,7 +8,6 @@ import type {
 	LookupRow,
 	OutboxKey,
 	OutboxPosition,
-	PendingEntry,
 	ReadKey,
 	ReadKind,
 	ReadResult,
@@ -36,16 +35,6 @@ export interface Places<P extends Place> {
 export interface KeyAt<Key, P extends Place> {
 	readonly key: Key;
 	readonly shard: P;
-}
-
-export interface PendingQuery {
-	/** Entries whose next attempt is due by then. Microseconds since 1970. */
-	readonly now: number;
-	readonly writtenBy: number;
-	/** Of each shard. */
-	readonly limit: number;
-	/** Where each shard continues. */
-	readonly after: ReadonlyMap<number, OutboxPosition>;
 }
 
 /** Reads keys of one host, all in one call. */
@@ -98,30 +87,23 @@ export interface Driver<P extends Place> extends AsyncDisposable {
 		trace: WriteTrace | undefined,
 	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
 
-	/** Of shards of one host, in the order of each. */
-	pendingEntries(
-		host: P["host"],
-		shards: readonly P[],
-		query: PendingQuery,
-	): MaybePromise<readonly PendingEntry[]>;
-
+	/** Entries of the outbox of a host, here and below. */
 	takeEntries(
-		place: P,
+		host: P["host"],
 		entries: readonly OutboxPosition[],
 		until: number,
 		trace: WriteTrace | undefined,
 	): MaybePromise<readonly OutboxKey[]>;
 
 	recordFailedDeliveries(
-		place: P,
+		host: P["host"],
 		failures: readonly FailedDelivery[],
 		trace: WriteTrace | undefined,
 	): MaybePromise<void>;
 
-	/** Local ids of entries of shards of one host. */
 	deleteOutboxEntries(
 		host: P["host"],
-		entries: ReadonlyMap<P, readonly number[]>,
+		keys: readonly OutboxKey[],
 		trace: WriteTrace | undefined,
 	): MaybePromise<void>;
 }

@@ -48,13 +48,13 @@ export interface Replication {
 }
 
 export interface OutboxReport {
-	/** Entries that wait for delivery, counted up to `OUTBOX_COUNTED` a shard. */
+	/** Entries that wait for delivery, counted up to `OUTBOX_COUNTED`. */
 	readonly pending: number;
 	/** Of the oldest. */
 	readonly oldestSeconds: number;
 }
 
-/** Of the entries of a shard: a backlog may have millions. */
+/** Of the entries of an outbox: a backlog may have millions. */
 export const OUTBOX_COUNTED = 10_000;
 
 /** Of missing tables that are named; all are counted. */

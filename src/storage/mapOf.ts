@@ -12,15 +12,19 @@ export function mapOf<P extends Place>(
 	driver: Driver<P>,
 ): StorageMap {
 	const { shards, modShards } = driver.places;
-	const outboxShards = [...shards.keys()];
-	const feeds = new Set(outboxShards.filter(isFeedShard));
+	const all = [...shards.keys()];
+	const feeds = new Set(all.filter(isFeedShard));
+	const hosts = Map.groupBy(all, (shard) => shards.get(shard)?.host.name ?? "");
 	const ofLists = (mapping: Mapping, shard: number) =>
 		shardOfLists(mapping, shard, feeds);
 	return {
-		shards: outboxShards.filter((shard) => !isFeedShard(shard)),
+		shards: all.filter((shard) => !isFeedShard(shard)),
 		openShards: openShards(topology).toSorted((a, b) => a - b),
 		modShards: modShards.size,
-		outboxShards,
+		outboxes: [...hosts].map(([host, some]) => ({
+			host,
+			shards: some as [number, ...number[]],
+		})),
 		hasSingleWriter: driver.hasSingleWriter,
 		weightOf: (shard) => weightOf(topology, shard),
 		shardOfLists: ofLists,

@@ -25,15 +25,17 @@ export function sequenceOfGroup(group: Id): number {
 	return shard * (MAX_LOCAL + 1) + local;
 }
 
-/** Where each shard's entries continue: after the last of those already read. */
-export function lastPositions(
-	after: readonly OutboxPosition[],
-): ReadonlyMap<number, OutboxPosition> {
-	const last = new Map<number, OutboxPosition>();
+/** Where each group of entries continues: after the last of those already read. */
+export function lastOf<Key, P extends OutboxPosition>(
+	after: readonly P[],
+	keyOf: (position: P) => Key,
+): ReadonlyMap<Key, P> {
+	const last = new Map<Key, P>();
 	for (const position of after) {
-		const known = last.get(position.shard);
+		const key = keyOf(position);
+		const known = last.get(key);
 		if (known === undefined || compare(known, position) < 0) {
-			last.set(position.shard, position);
+			last.set(key, position);
 		}
 	}
 	return last;

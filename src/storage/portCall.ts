@@ -20,7 +20,7 @@ export const READ_VERBS: Readonly<Record<ReadKind, string>> = {
 	longestLists: "longestLists",
 	lookups: "readLookups",
 	entries: "readEntries",
-	untakenEntries: "untakenEntries",
+	outboxes: "readOutboxes",
 	outboxSizes: "outboxSizes",
 };
 

@@ -83,7 +83,7 @@ const WAITS: Readonly<Record<ReadKind, boolean>> = {
 	lookups: true,
 	longestLists: false,
 	entries: false,
-	untakenEntries: false,
+	outboxes: false,
 	outboxSizes: false,
 };
 

@@ -7,7 +7,7 @@ import type { MaybePromise } from "../util/maybePromise.ts";
 import type { Driver, Place, Places } from "./driver.ts";
 import { mapOf } from "./mapOf.ts";
 import { modShard } from "./modShard.ts";
-import { lastPositions, oldestFirst } from "./order.ts";
+import { lastOf, oldestFirst } from "./order.ts";
 import {
 	checkScan,
 	emptyCount,
@@ -25,6 +25,7 @@ import type {
 	LookupChange,
 	LookupRow,
 	OpenedStorage,
+	Outbox,
 	OutboxKey,
 	OutboxPosition,
 	PendingEntriesQuery,
@@ -45,9 +46,6 @@ import { StorageFailure, toStorageError } from "./storageFailure.ts";
 /** Rows of one batch when iterating over a table. */
 const WALK_ROWS = 1_000;
 
-/** Outboxes that one call reads. */
-export const OUTBOXES = 100;
-
 /** Where the keys of a kind are, and what is read for one that is on no shard. */
 interface ReadRule<K extends ReadKind> {
 	readonly placeOf: "list" | ((key: ReadKey<K>) => number) | "mod shard";
@@ -56,6 +54,7 @@ interface ReadRule<K extends ReadKind> {
 }
 
 const ofShard = ({ shard }: { readonly shard: number }) => shard;
+const ofOutbox = ({ outbox }: { readonly outbox: Outbox }) => outbox.shards[0];
 
 const RULES: { readonly [K in ReadKind]: ReadRule<K> } = {
 	objects: {
@@ -85,12 +84,12 @@ const RULES: { readonly [K in ReadKind]: ReadRule<K> } = {
 		absent: () => null,
 	},
 	entries: { placeOf: ofShard, absent: () => null },
-	untakenEntries: {
-		placeOf: ofShard,
-		absent: () => [],
+	outboxes: {
+		placeOf: ofOutbox,
+		absent: () => ({ untaken: [], due: [] }),
 	},
 	outboxSizes: {
-		placeOf: ofShard,
+		placeOf: ofOutbox,
 		absent: () => ({ entries: 0, oldestAt: null }),
 	},
 };
@@ -120,8 +119,16 @@ export class Router<P extends Place> implements OpenedStorage {
 		keys: readonly ReadKey<K>[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ReadResult<K>>[]> {
-		const rule = RULES[kind] as ReadRule<K>;
 		startCall(READ_VERBS[kind], keys.length, call);
+		return this.#read(kind, keys, call);
+	}
+
+	#read<K extends ReadKind>(
+		kind: K,
+		keys: readonly ReadKey<K>[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ReadResult<K>>[]> {
+		const rule = RULES[kind] as ReadRule<K>;
 		const { placeOf, absent, check } = rule;
 		for (const key of keys) {
 			check?.(key);
@@ -161,7 +168,7 @@ export class Router<P extends Place> implements OpenedStorage {
 			transaction.beside === undefined
 				? undefined
 				: this.#writable(transaction.beside);
-		return onPlace(shard, () => {
+		return onPlace(shard.number, () => {
 			if (beside !== undefined && beside.host !== shard.host) {
 				// The topology changed meanwhile.
 				throw new StorageFailure(
@@ -194,28 +201,20 @@ export class Router<P extends Place> implements OpenedStorage {
 	async pendingEntries(
 		query: PendingEntriesQuery,
 	): Promise<readonly PendingEntry[]> {
-		const { olderThanMs, limit, after = [] } = query;
-		const { shards = this.map.outboxShards } = query;
-		startCall("pendingEntries", shards.length);
-		const now = Date.now() * 1_000;
-		const wanted = {
-			now: query.includeDelayed ? Number.MAX_SAFE_INTEGER : now,
-			writtenBy: now - olderThanMs * 1_000,
-			limit,
-			after: lastPositions(after),
-		};
-		const rows: PendingEntry[] = [];
-		await readByHost<P, number, null>(shards, {
-			placeOf: (shard) => this.#places.shards.get(shard),
-			absent: () => null,
-			maxKeys: OUTBOXES,
-			read: async (host, some) => {
-				const places = some.map(({ shard }) => shard);
-				rows.push(...(await this.#driver.pendingEntries(host, places, wanted)));
-				return some.map(() => null);
-			},
-		});
-		return oldestFirst(rows);
+		const { after: positions = [], continues = false, ...due } = query;
+		const { outboxes, hostOf } = this.map;
+		const last = lastOf(positions, ({ shard }) => hostOf(shard));
+		const looks = outboxes
+			.filter(({ host }) => !continues || last.has(host))
+			.map((outbox) => {
+				const after = last.get(outbox.host);
+				return { outbox, untaken: null, due: { ...due, after } };
+			});
+		startCall("pendingEntries", looks.length);
+		const found = await this.#read("outboxes", looks);
+		return oldestFirst(
+			found.flatMap((seen) => (seen instanceof Error ? [] : seen.due)),
+		);
 	}
 
 	async takeEntries(
@@ -225,8 +224,8 @@ export class Router<P extends Place> implements OpenedStorage {
 	): Promise<readonly OutboxKey[]> {
 		startCall("takeEntries", entries.length);
 		const taken = await Promise.allSettled(
-			[...this.#byShard(entries)].map(async ([place, some]) =>
-				this.#driver.takeEntries(place, some, until, trace),
+			[...this.#byHost(entries)].map(async ([host, some]) =>
+				this.#driver.takeEntries(host, some, until, trace),
 			),
 		);
 		return taken.flatMap((result) =>
@@ -240,9 +239,9 @@ export class Router<P extends Place> implements OpenedStorage {
 	): Promise<void> {
 		startCall("recordFailedDeliveries", failures.length);
 		await allSettled(
-			[...this.#byShard(failures)].map(([place, some]) =>
-				onPlace(place, () =>
-					this.#driver.recordFailedDeliveries(place, some, trace),
+			[...this.#byHost(failures)].map(([host, some]) =>
+				onPlace(some[0].shard, () =>
+					this.#driver.recordFailedDeliveries(host, some, trace),
 				),
 			),
 		);
@@ -253,17 +252,12 @@ export class Router<P extends Place> implements OpenedStorage {
 		trace?: WriteTrace,
 	): Promise<void> {
 		startCall("deleteOutboxEntries", keys.length);
-		const hosts = Map.groupBy(this.#byShard(keys), ([{ host }]) => host);
 		await allSettled(
-			[...hosts].map(([host, some]) => {
-				const locals = some.map(
-					([place, keys]) => [place, keys.map(({ local }) => local)] as const,
-				);
-				const [[first]] = some as [(typeof some)[number]];
-				return onPlace(first, () =>
-					this.#driver.deleteOutboxEntries(host, new Map(locals), trace),
-				);
-			}),
+			[...this.#byHost(keys)].map(([host, some]) =>
+				onPlace(some[0].shard, () =>
+					this.#driver.deleteOutboxEntries(host, some, trace),
+				),
+			),
 		);
 	}
 
@@ -291,11 +285,12 @@ export class Router<P extends Place> implements OpenedStorage {
 		return this.#closing;
 	}
 
-	/** What is to be written, by shard. */
-	#byShard<Key extends { readonly shard: number }>(
+	/** Outbox entries that are to be changed. */
+	#byHost<Key extends OutboxKey>(
 		keys: readonly Key[],
-	): ReadonlyMap<P, readonly Key[]> {
-		return Map.groupBy(keys, ({ shard }) => this.#writable(shard));
+	): Map<P["host"], [Key, ...Key[]]> {
+		const hosts = Map.groupBy(keys, ({ shard }) => this.#writable(shard).host);
+		return hosts as Map<P["host"], [Key, ...Key[]]>;
 	}
 
 	#placeOfList(key: ListKey | ReadKey<"longestLists">): P | undefined {
@@ -340,7 +335,7 @@ async function* walk<Row>(
 	startCall(verb, 1);
 	for (;;) {
 		const from: Row | null = last;
-		const rows: readonly Row[] = await onPlace(place, () => next(from));
+		const rows: readonly Row[] = await onPlace(place.number, () => next(from));
 		if (rows.length > 0) yield rows;
 		if (rows.length < WALK_ROWS) return;
 		last = rows.at(-1) ?? null;
@@ -356,7 +351,7 @@ async function allSettled(all: readonly Promise<void>[]): Promise<void> {
 }
 
 async function onPlace<T>(
-	{ number }: Place,
+	number: number,
 	body: () => MaybePromise<T>,
 ): Promise<T> {
 	try {

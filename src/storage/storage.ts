@@ -51,8 +51,8 @@ export interface Storage extends AsyncDisposable {
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 
 	/**
-	 * Outbox entries, oldest first. Each shard returns its entries in
-	 * order of next attempt, then of insertion. A shard that does not answer is left out.
+	 * Due outbox entries, oldest first. Each outbox returns its entries in
+	 * order of next attempt, then of insertion. One that does not answer is left out.
 	 */
 	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]>;
 
@@ -69,7 +69,7 @@ export interface Storage extends AsyncDisposable {
 		trace?: WriteTrace,
 	): Promise<readonly OutboxKey[]>;
 
-	/** Record failed deliveries, with one statement for up to 500 entries of a shard. An entry that another process took since is left. */
+	/** Record failed deliveries, with one statement for up to 500 entries of an outbox. An entry that another process took since is left. */
 	recordFailedDeliveries(
 		failures: readonly FailedDelivery[],
 		trace?: WriteTrace,
@@ -119,9 +119,9 @@ export interface Reads {
 	lookups: { key: LookupKey; result: LookupRow | null };
 	/** An outbox entry as it is now; null for one that was deleted. */
 	entries: { key: OutboxKey; result: StoredEntry | null };
-	/** The local ids of a shard's entries that no process has ever taken, due or not, in order of insertion. */
-	untakenEntries: { key: UntakenQuery; result: readonly number[] };
-	/** How much is in the outbox of a shard. */
+	/** What is to be done with the entries of an outbox, read by one statement. */
+	outboxes: { key: OutboxLook; result: SeenEntries };
+	/** How much is in an outbox. */
 	outboxSizes: { key: OutboxSizeQuery; result: OutboxSize };
 }
 
@@ -138,8 +138,8 @@ export interface Walks {
 		row: Edge;
 	};
 	lists: { of: [shard: number, mapping: Mapping, after?: Id]; row: ListRow };
-	/** All outbox entries, due or not, in order of insertion. */
-	outbox: { of: [shard: number]; row: PendingEntry };
+	/** All entries of these shards, due or not, in order of insertion. They have one outbox. */
+	outbox: { of: [...shards: [number, ...number[]]]; row: PendingEntry };
 	lookups: { of: [modShard: number]; row: LookupRow };
 }
 
@@ -155,8 +155,8 @@ export interface StorageMap {
 	readonly modShards: number;
 	/** How many new objects an open shard takes beside one of weight 1. */
 	weightOf(shard: number): number;
-	/** `shards`, and the feed databases (./feedShards.ts): all that have an outbox. */
-	readonly outboxShards: readonly number[];
+	/** One of each host, or of each file. */
+	readonly outboxes: readonly Outbox[];
 	/** The shard of storage that holds the lists of a mapping whose owners are on `shard`: that one, or its feed database. */
 	shardOfLists(mapping: Mapping, shard: number): number;
 	/** Whether the pages of a list come from a standby now, because its primary does not answer: then a write would wait in vain. */
@@ -205,6 +205,13 @@ export interface StorageAdmin {
 		/** The first local id of tables that are created, by `db00003.pins` (default: 1). */
 		firstIds?: ReadonlyMap<string, number>,
 	): Promise<void>;
+
+	/**
+	 * How many outboxes of an earlier version are in the databases of shards.
+	 * `drop`: they are dropped, and what they hold is kept. A process of that
+	 * version can no longer write then.
+	 */
+	formerOutboxes(drop: boolean): Promise<number>;
 }
 
 /** Storage as it was opened. */
@@ -433,11 +440,12 @@ export interface TransactionResult<T> {
 
 export interface OutboxKey {
 	readonly shard: number;
+	/** Given once in its outbox. */
 	readonly local: number;
 }
 
 export interface StoredEntry extends OutboxKey {
-	/** Null where the stored text is not a JSON object. Other entries of the shard are read all the same. */
+	/** Null where the stored text is not a JSON object. Other entries of the outbox are read all the same. */
 	readonly entry: JsonObject | null;
 }
 
@@ -461,17 +469,50 @@ export interface PendingEntry extends StoredEntry {
 export interface PendingEntriesQuery {
 	/** Only entries written at least this long ago. */
 	readonly olderThanMs: number;
-	/** Entries of each shard at most. */
+	/** Entries of each outbox at most. */
 	readonly limit: number;
 	/** Also entries whose next attempt is not due yet. */
 	readonly includeDelayed?: boolean;
-	/** All shards if absent. */
-	readonly shards?: readonly number[];
-	/** Entries already read: each shard continues after the last of its own. */
+	/** Entries already read: each outbox continues after the last of its own. */
 	readonly after?: readonly OutboxPosition[];
+	/** Whether only those outboxes are read that have an entry in `after`. */
+	readonly continues?: boolean;
 }
 
-/** The outbox of one shard. */
+/** Where the entries of a host's shards are, feed databases (./feedShards.ts) among them: a table beside their databases. Embedded, each file has its own. */
+export interface Outbox {
+	readonly host: string;
+	readonly shards: readonly [number, ...number[]];
+}
+
+/** Null: not asked for. */
+export interface OutboxLook {
+	readonly outbox: Outbox;
+	/** Entries that no process has ever taken, due or not, in order of insertion. */
+	readonly untaken: {
+		/** The local id of the last entry that was read; 0 for none. */
+		readonly after: number;
+		readonly limit: number;
+	} | null;
+	/** As of `pendingEntries`. */
+	readonly due: DueEntries | null;
+}
+
+export interface DueEntries
+	extends Pick<
+		PendingEntriesQuery,
+		"olderThanMs" | "limit" | "includeDelayed"
+	> {
+	/** The last entry that was read. */
+	readonly after?: OutboxPosition | undefined;
+}
+
+export interface SeenEntries {
+	readonly untaken: readonly OutboxKey[];
+	readonly due: readonly PendingEntry[];
+}
+
+/** How much is in one outbox. */
 export interface OutboxSize {
 	/** At most as many as were to be counted. */
 	readonly entries: number;
@@ -479,20 +520,13 @@ export interface OutboxSize {
 	readonly oldestAt: number | null;
 }
 
-export interface UntakenQuery {
-	readonly shard: number;
-	/** The local id of the last entry that was read; 0 for none. */
-	readonly after: number;
-	readonly limit: number;
-}
-
 export interface OutboxSizeQuery {
-	readonly shard: number;
+	readonly outbox: Outbox;
 	/** Entries are counted up to this number. */
 	readonly limit: number;
 }
 
-/** The position of an entry in the order in which its shard delivers them. */
+/** The position of an entry in the order of delivery. */
 export type OutboxPosition = Pick<
 	PendingEntry,
 	"shard" | "nextAttemptAt" | "local"

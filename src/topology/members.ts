@@ -20,6 +20,8 @@ export interface Member {
 	readonly since: number;
 	/** Fingerprint of the lock file of its model. */
 	readonly model: string;
+	/** Whether it finds the entries of shards in the outbox of their host: not a process of an earlier version. */
+	readonly hasHostOutboxes: boolean;
 	/** Whole seconds that its clock is before (negative: behind) those of most database hosts; 0 where they may agree. */
 	readonly clock: number;
 }
@@ -74,6 +76,7 @@ export class Membership implements AsyncDisposable {
 			since: this.#since,
 			model,
 			clock: this.#clock,
+			outboxes: "host",
 		});
 		if (text === this.#said) return;
 		this.#said = text;
@@ -102,7 +105,7 @@ export async function readMembers(
 
 /** Somebody who cannot be understood counts as one who serves nothing yet. */
 function memberOf(id: string, text: string): Member {
-	let said: Partial<Member> = {};
+	let said: Partial<Member & { outboxes: string }> = {};
 	try {
 		said = JSON.parse(text);
 	} catch {
@@ -120,6 +123,7 @@ function memberOf(id: string, text: string): Member {
 		since: number(said.since),
 		model: String(said.model ?? ""),
 		clock: number(said.clock),
+		hasHostOutboxes: said.outboxes === "host",
 	};
 }
 

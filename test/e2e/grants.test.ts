@@ -89,7 +89,7 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		const grants = await corkboard("grants", "--user", "least");
 		assert.equal(grants.code, 0, grants.err);
 		const statements = statementsIn(grants.out);
-		assert.equal(statements.length, 13);
+		assert.equal(statements.length, 15);
 		await ask(mysql, ...statements);
 		assert.deepEqual(
 			(await ask(mysql, "SHOW GRANTS FOR least@'%'"))
@@ -102,9 +102,9 @@ describe("a MySQL user with the privileges that grants prints", () => {
 				"GRANT SELECT ON `performance_schema`.`setup_instruments` TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `pool_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `corkboard`.* TO least",
-				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
-				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON `db_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
 			],
 		);
@@ -114,10 +114,25 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		// As a version before it left them.
 		await ask(
 			mysql,
-			"ALTER TABLE db00002.outbox DROP COLUMN last_error, DROP KEY due, DROP COLUMN next_attempt_at",
+			`CREATE TABLE db00002.outbox (
+				local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+				entry MEDIUMTEXT NOT NULL,
+				ts BIGINT UNSIGNED NOT NULL,
+				attempts INT UNSIGNED NOT NULL DEFAULT 0
+			)`,
+			"INSERT INTO db00002.outbox (entry, ts) VALUES ('{\"jobs\":[]}', 1)",
 		);
 		const repeated = await corkboard("init");
 		assert.equal(repeated.code, 0, repeated.err);
+		assert.match(repeated.out, /^dropped: 1 outbox of an earlier version$/m);
+		assert.deepEqual(
+			(await ask(mysql, "SELECT shard, entry FROM corkboard.outbox")).map(
+				({ shard, entry }) => [shard, entry],
+			),
+			[[2, '{"jobs":[]}']],
+		);
+		// That nobody delivers it is a problem.
+		await ask(mysql, "DELETE FROM corkboard.outbox");
 		const status = await corkboard("status");
 		assert.equal(status.code, 0, status.out);
 		const check = await corkboard("serve", "--check");
@@ -253,9 +268,9 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 			[
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `pool_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `corkboard`.* TO least",
-				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO least",
-				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON `db_____`.* TO least",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON `feed_____`.* TO least",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, LOCK TABLES ON `queue_____`.* TO least",
 				// Its older name of REPLICA MONITOR.
 				"GRANT SLAVE MONITOR ON *.* TO least",
@@ -302,7 +317,7 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 
 test("grants prints a name of any characters on one line", async () => {
 	const { out } = await corkboard("grants", "--user", "a'b\\c\nDROP\r\0");
-	assert.equal(out.trimEnd().split("\n").length, 20);
+	assert.equal(out.trimEnd().split("\n").length, 23);
 	assert.ok(out.includes("TO 'a''b\\\\c\\nDROP\\r\\0'@'%';"), out);
 });
 

@@ -151,8 +151,8 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	await ask(
 		mysql,
 		// What a server that was killed left is younger, and comes first.
-		"DELETE FROM db00001.outbox",
-		`INSERT INTO db00001.outbox (entry, ts) VALUES ('{}', ${(Date.now() - 300_000) * 1_000})`,
+		"DELETE FROM corkboard.outbox",
+		`INSERT INTO corkboard.outbox (shard, entry, ts) VALUES (1, '{}', ${(Date.now() - 300_000) * 1_000})`,
 	);
 	writeTopology(mysql.url, next, 3, [2, 11]);
 	const edit = await command(["topology", "check", file, next], { env });

@@ -328,7 +328,11 @@ function withPauses(storage: Storage, pauses: Pauses): Storage {
  */
 export function withoutUntaken(storage: Storage): Storage {
 	const read = readsWith(storage, {
-		untakenEntries: async (shards) => shards.map(() => []),
+		outboxes: (looks) =>
+			storage.read(
+				"outboxes",
+				looks.map((look) => ({ ...look, untaken: null })),
+			),
 	});
 	return storageWith(storage, { read });
 }

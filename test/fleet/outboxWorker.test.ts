@@ -14,7 +14,7 @@ import {
 import type { Statement } from "../../src/trace.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
-import { storageWith } from "../helpers/storageWith.ts";
+import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import { collect } from "../helpers/storing.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
@@ -63,10 +63,12 @@ describe("the outbox workers of a fleet", () => {
 				storage: (opened) => {
 					const storage = overrides.storage?.(opened) ?? opened;
 					return storageWith(storage, {
-						pendingEntries: (query) => {
-							passes++;
-							return storage.pendingEntries(query);
-						},
+						read: readsWith(storage, {
+							outboxes: (looks) => {
+								passes++;
+								return storage.read("outboxes", looks);
+							},
+						}),
 					});
 				},
 			},
@@ -90,7 +92,7 @@ describe("the outbox workers of a fleet", () => {
 		const local = outboxKey?.local ?? 0;
 		await sql(
 			shard,
-			`UPDATE outbox SET ts = ts - 60000000 WHERE local_id = ${local}`,
+			`UPDATE corkboard.outbox SET ts = ts - 60000000 WHERE local_id = ${local}`,
 		);
 		return {
 			async isDelivered() {
@@ -308,9 +310,12 @@ describe("the outbox workers of a fleet", () => {
 				});
 			}
 			const rows = edges.map(
-				(edge) => `('${JSON.stringify({ edges: [edge] })}', ${LONG_AGO})`,
+				(edge) => `('${JSON.stringify({ edges: [edge] })}', ${LONG_AGO}, 0)`,
 			);
-			await sql(0, `INSERT INTO outbox (entry, ts) VALUES ${rows.join()}`);
+			await sql(
+				0,
+				`INSERT INTO corkboard.outbox (entry, ts, shard) VALUES ${rows.join()}`,
+			);
 			const statements = await publishedDuring<Statement>(
 				STORAGE_CHANNELS.statement,
 				async () => {
@@ -333,7 +338,9 @@ describe("the outbox workers of a fleet", () => {
 			);
 			const names = statements.map(({ name }) => name);
 			const isOfDelivery = (name: string) =>
-				!/^(pending entries|walk outbox|edges repin)$/.test(name);
+				!/^(pending entries|walk outbox|edges repin|former outboxes)$/.test(
+					name,
+				);
 			return names.filter(isOfDelivery).length;
 		};
 		const one = await deliveredBy(1, 1);
@@ -349,10 +356,12 @@ describe("the outbox workers of a fleet", () => {
 		await deliverPending(new WritePipeline(process.store), 0);
 		let passes = 0;
 		const storage = storageWith(process.storage, {
-			pendingEntries: (query) => {
-				passes++;
-				return process.storage.pendingEntries(query);
-			},
+			read: readsWith(process.storage, {
+				outboxes: (looks) => {
+					passes++;
+					return process.storage.read("outboxes", looks);
+				},
+			}),
 		});
 		const statements = await publishedDuring<Statement>(
 			STORAGE_CHANNELS.statement,
@@ -368,7 +377,9 @@ describe("the outbox workers of a fleet", () => {
 			statements
 				.map(({ name }) => name)
 				// Of the process, which looks once whether its shards have their tables.
-				.filter((name) => !["tables", "columns", "rollback"].includes(name)),
+				.filter(
+					(name) => !/^(tables|columns|rollback|former outboxes)$/.test(name),
+				),
 			Array.from({ length: passes }, () => "pending entries"),
 		);
 	});

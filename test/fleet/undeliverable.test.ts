@@ -132,7 +132,7 @@ describe("outbox entries for a host that does not answer", () => {
 		// Old enough that no write can be at work on it any more.
 		const connection = await createConnection(fleet.mysql[0]?.url ?? "");
 		await connection.query(
-			"UPDATE db00000.outbox SET ts = ts - 60000000, next_attempt_at = 0",
+			"UPDATE corkboard.outbox SET ts = ts - 60000000, next_attempt_at = 0",
 		);
 		await connection.end();
 		const [, silent] = fleet.mysql;

@@ -138,7 +138,7 @@ describe("verify on MySQL", () => {
 				`UPDATE ${home(owner)}.lists SET epoch = 18446744073709551615 WHERE from_id = ? AND mapping = 'ownBoard'`,
 				BigInt(owner),
 			],
-			[0, "INSERT INTO db00000.outbox (entry, ts) VALUES ('{', 1)"],
+			[0, "INSERT INTO corkboard.outbox (shard, entry, ts) VALUES (0, '{', 1)"],
 			[
 				2,
 				"INSERT INTO mod00002.lookups VALUES ('username', 'stray', ?, 'x')",
@@ -179,7 +179,7 @@ describe("verify on MySQL", () => {
 		]);
 		const content = await reader.object(board);
 		assert.equal(content?.user_id, owner);
-		await sql(0, "DELETE FROM db00000.outbox");
+		await sql(0, "DELETE FROM corkboard.outbox");
 		await sql(2, "DELETE FROM mod00002.lookups WHERE `key` = 'stray'");
 		await sql(2, "DELETE FROM mod00003.lookups WHERE `key` = 'stray'");
 		await sql(

@@ -39,7 +39,7 @@ function topologyWithout(primary: string, dead: readonly number[]): Topology {
 }
 
 const TABLES = `table_name AS name FROM information_schema.tables
-	WHERE (table_schema LIKE 'db0%' OR table_schema LIKE 'mod0%')`;
+	WHERE (table_schema LIKE 'db0%' OR table_schema LIKE 'mod0%' OR table_schema = 'corkboard')`;
 
 /** A server's databases made once, and emptied for each test as far as the one before filled them. */
 export async function mysqlForSuite(server: Server): Promise<OpenStorage> {
@@ -77,7 +77,11 @@ export async function mysqlForSuite(server: Server): Promise<OpenStorage> {
 		return {
 			storage,
 			async change(shard, sql) {
-				await ask(server, `USE db0000${shard}`, sql);
+				await ask(
+					server,
+					`USE db0000${shard}`,
+					sql.replace(/\boutbox\b/, "corkboard.outbox"),
+				);
 			},
 			[Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
 		};

@@ -27,7 +27,7 @@ import {
 	POOL_LEVELS,
 	STORAGE_CHANNELS,
 } from "../../src/storage/diagnostics.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { OutboxSizeQuery, Storage } from "../../src/storage/storage.ts";
 import { TOPOLOGY_CHANNELS } from "../../src/topology/diagnostics.ts";
 import { TRACE_CHANNELS } from "../../src/traces/diagnostics.ts";
 import { WORKER_CHANNELS } from "../../src/worker/diagnostics.ts";
@@ -645,19 +645,21 @@ test("outboxes are read at most every five seconds, and a host that does not ans
 	const levels = new OutboxLevels(
 		{
 			map: {
-				outboxShards: [0, 1, 2],
-				hostOf: (shard) => (shard < 2 ? "a" : "b"),
+				outboxes: [
+					{ host: "a", shards: [0, 1] },
+					{ host: "b", shards: [2] },
+				],
 			},
-			async outboxSizes(shards) {
+			async read(_: string, outboxes: readonly OutboxSizeQuery[]) {
 				asked++;
-				if (shards.some(({ shard }) => shard === 2))
+				if (outboxes.some(({ outbox }) => outbox.host === "b"))
 					return new Promise(() => {});
-				return shards.map(({ shard }) => ({
-					entries: shard + 1,
-					oldestAt: shard === 0 ? null : (Date.now() - 9_000) * 1_000,
+				return outboxes.map(() => ({
+					entries: 3,
+					oldestAt: (Date.now() - 9_000) * 1_000,
 				}));
 			},
-		},
+		} as unknown as Storage,
 		() => now,
 	);
 	const [one, two] = await Promise.all([levels.levels(), levels.levels()]);

@@ -75,7 +75,7 @@ describe("feed lists on a pair of hosts", () => {
 		assert.deepEqual(storage.map.shards, [0, 1, 2, 3]);
 		const feed = storage.map.shardOfLists(SHOW_PIN, 0);
 		assert.equal(storage.map.hostOf(feed), `127.0.0.1:${link.port}`);
-		assert.ok(storage.map.outboxShards.includes(feed));
+		assert.ok(storage.map.outboxes.some(({ shards }) => shards.includes(feed)));
 		assert.equal((await listOf(storage, SHOW_PIN, user(1))).count, 30);
 		const [row] = await ask(
 			pair.primary,

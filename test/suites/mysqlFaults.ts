@@ -365,7 +365,6 @@ export function mysqlFaultsSuite(
 			for (const shard of [1, 3]) await create(storage, shard, "Pin", {});
 			await ask(
 				server,
-				"DROP TABLE db00001.outbox",
 				`CREATE TABLE db00001.outbox (
 					local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
 					debt MEDIUMTEXT NOT NULL,
@@ -394,8 +393,8 @@ export function mysqlFaultsSuite(
 			assert.deepEqual(await storage.admin.missingTables(), []);
 			const rest = { attempts: 0, nextAttemptAt: 0, lastError: null };
 			const rows = [
-				{ shard: 1, local: 7, entry: { n: 7 }, writtenAt: 1, ...rest },
-				{ shard: 1, local: 8, entry: { n: 8 }, writtenAt: 2, ...rest },
+				{ shard: 1, local: 1, entry: { n: 7 }, writtenAt: 1, ...rest },
+				{ shard: 1, local: 2, entry: { n: 8 }, writtenAt: 2, ...rest },
 			];
 			assert.deepEqual(await collect(storage.walk("outbox", 1)), rows);
 			assert.deepEqual(
@@ -409,10 +408,121 @@ export function mysqlFaultsSuite(
 				const [row] = await ask(server, `SHOW CREATE TABLE ${table}`);
 				return String(row?.["Create Table"]).replace(/ AUTO_INCREMENT=\d+/, "");
 			};
-			assert.equal(await made("db00001.outbox"), await made("db00002.outbox"));
 			assert.equal(
 				await made("mod00003.lookups"),
 				await made("mod00002.lookups"),
+			);
+			assert.equal(await storage.admin.formerOutboxes(true), 1);
+		});
+
+		test("entries that an earlier version left in the databases of shards are read, and kept when their tables are dropped", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const former = (shard: number) =>
+				`CREATE TABLE db0000${shard}.outbox (
+					local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+					entry MEDIUMTEXT NOT NULL,
+					ts BIGINT UNSIGNED NOT NULL,
+					attempts INT UNSIGNED NOT NULL DEFAULT 0,
+					next_attempt_at BIGINT UNSIGNED NOT NULL DEFAULT 0,
+					last_error VARCHAR(255),
+					KEY due (next_attempt_at, local_id)
+				) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+			const write = (shard: number, n: number, ts = n) =>
+				`INSERT INTO db0000${shard}.outbox (entry, ts) VALUES ('{"n":${n}}', ${ts})`;
+			const now = Date.now() * 1_000;
+			const insert = [write(1, 1), write(1, 2), write(3, 3), write(3, 4, now)];
+			await ask(server, former(1), former(2), former(3), ...insert);
+			assert.deepEqual(await storage.admin.missingTables(), []);
+			const ns = async (of: Storage, olderThanMs = 0) =>
+				(await of.pendingEntries({ olderThanMs, limit: 9 })).map(
+					({ shard, entry }) => [shard, entry?.n],
+				);
+			await using reader = await openMysql(server.url, { readOnly: true });
+			await assert.rejects(
+				collect(reader.walk("outbox", 1)),
+				{ code: "UNAVAILABLE" },
+				"who may not move them does not take the rest for all",
+			);
+			const old = [
+				[1, 1],
+				[1, 2],
+				[3, 3],
+			];
+			assert.deepEqual(await ns(storage), old, "young ones are their writer's");
+			// A process of that version goes on writing.
+			await ask(server, write(2, 5));
+			assert.deepEqual(await ns(storage, 5_000), [...old, [2, 5]]);
+			await ask(server, write(2, 6, now));
+			// Another run was interrupted.
+			await ask(server, "RENAME TABLE db00002.outbox TO db00002.outbox_former");
+			assert.equal(await storage.admin.formerOutboxes(false), 3);
+			assert.equal(await storage.admin.formerOutboxes(true), 3);
+			assert.equal(await storage.admin.formerOutboxes(true), 0);
+			assert.deepEqual(
+				(await ns(storage)).toSorted(),
+				[...old, [2, 5], [2, 6], [3, 4]].toSorted(),
+			);
+			assert.deepEqual(await storage.admin.missingTables(), []);
+			await assert.rejects(ask(server, write(1, 7)), { errno: 1146 });
+		});
+
+		test("the outbox of a host is missing for each shard once no earlier version has one", async () => {
+			await using opened = await open();
+			const { admin } = opened.storage;
+			await ask(server, "RENAME TABLE corkboard.outbox TO corkboard.away");
+			try {
+				const missing = await admin.missingTables([1, 3]);
+				assert.deepEqual(missing.toSorted(), [
+					"corkboard.outbox",
+					"db00001.outbox",
+					"db00003.outbox",
+				]);
+				assert.ok(
+					missing.every(
+						(name) =>
+							name.startsWith("corkboard") || admin.tables().includes(name),
+					),
+				);
+			} finally {
+				await ask(server, "RENAME TABLE corkboard.away TO corkboard.outbox");
+			}
+		});
+
+		test("a database that takes no writes, or is not there, takes no entry into the outbox of its host", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const write = (shard: number) =>
+				storage.transact({
+					shard,
+					decide: () => ({ result: null, outboxEntry: { n: 1 } }),
+				});
+			const refusedAs = (kind: string) => (error: CorkboardError) =>
+				error.details.kind === kind;
+			const fence = async (on: 0 | 1) =>
+				ask(server, `ALTER DATABASE db00001 READ ONLY = ${on}`);
+			if (name === "MySQL") {
+				await fence(1);
+				try {
+					await assert.rejects(write(1), refusedAs("readOnly"));
+					await write(0);
+				} finally {
+					await fence(0);
+				}
+			}
+			await ask(server, "RENAME TABLE db00001.lists TO db00001.away");
+			try {
+				await assert.rejects(write(1), refusedAs("moved"));
+			} finally {
+				await ask(server, "RENAME TABLE db00001.away TO db00001.lists");
+			}
+			const pending = await storage.pendingEntries({
+				olderThanMs: 0,
+				limit: 9,
+			});
+			assert.deepEqual(
+				pending.map(({ shard }) => shard),
+				name === "MySQL" ? [0] : [],
 			);
 		});
 

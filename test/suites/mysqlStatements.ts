@@ -274,15 +274,23 @@ export function mysqlStatementsSuite(
 					Promise.all([
 						toggle(storage, likePin, user(1, 0), pin(1), true, traces[0]),
 						toggle(storage, likePin, user(1, 2), pin(2), true, traces[1]),
-						storage.transact({
-							shard: 1,
-							creates: [{ type: "Pin", data: { n: 1 } }],
-							decide: ({ created }) => ({
-								result: created,
-								outboxEntry: { n: 1 },
+						...[1, 3].map((shard) =>
+							storage.transact({
+								shard,
+								creates: [{ type: "Pin", data: { n: shard } }],
+								decide: ({ created }) => ({
+									result: created,
+									outboxEntry: { n: shard },
+								}),
 							}),
-						}),
+						),
 					]),
+			);
+			const inserted = sent.filter(({ name }) => name === "insert outbox");
+			assert.equal(
+				inserted.length,
+				1,
+				"entries of all shards by one statement",
 			);
 			const trips = sent.filter(({ joined }) => joined !== true);
 			assert.deepEqual(
@@ -291,19 +299,37 @@ export function mysqlStatementsSuite(
 			);
 			assert.deepEqual(
 				new Set(sent.slice(0, -1).map(({ shard }) => shard)),
-				new Set([0, 1, 2]),
+				new Set([0, 1, 2, 3]),
 			);
 			assert.deepEqual(
 				traces.map(({ others }) => others),
-				[[2], [2], []],
+				[[3], [3], []],
 			);
 			assert.equal((await listOf(storage, likePin, user(1, 0))).count, 1);
 			assert.equal((await listOf(storage, likePin, user(1, 2))).count, 1);
-			const [entry] = await storage.pendingEntries({
+			const entries = await storage.pendingEntries({
 				olderThanMs: 0,
 				limit: 9,
 			});
-			assert.deepEqual([entry?.shard, entry?.entry], [1, { n: 1 }]);
+			assert.deepEqual(
+				entries.map(({ shard, entry }) => [shard, entry]),
+				[
+					[1, { n: 1 }],
+					[3, { n: 3 }],
+				],
+			);
+			const deleted = await publishedDuring<Statement>(
+				STORAGE_CHANNELS.statement,
+				() => storage.deleteOutboxEntries(entries),
+			);
+			assert.deepEqual(
+				deleted.map(({ name, rows }) => [name, rows]),
+				[["delete outbox", 2]],
+			);
+			assert.deepEqual(
+				await storage.pendingEntries({ olderThanMs: 0, limit: 9 }),
+				[],
+			);
 			assert.deepEqual(await storage.read("objects", [pin(1, 1)]), ['{"n":1}']);
 		});
 

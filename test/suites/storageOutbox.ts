@@ -78,7 +78,7 @@ export function outboxTests(open: OpenStorage): void {
 		});
 	});
 
-	test("each shard returns at most the limit of pending entries", async () => {
+	test("each outbox returns at most the limit of pending entries", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		for (const n of [1, 2, 3]) {
@@ -89,16 +89,21 @@ export function outboxTests(open: OpenStorage): void {
 			(await pending(storage, { limit: 2 }))
 				.map(({ shard, entry }) => [shard, entry?.n])
 				.sort(),
-			[
-				[0, 1],
-				[0, 2],
-				[1, 1],
-				[1, 2],
-			],
+			isShared(storage)
+				? [
+						[0, 1],
+						[1, 1],
+					]
+				: [
+						[0, 1],
+						[0, 2],
+						[1, 1],
+						[1, 2],
+					],
 		);
 	});
 
-	test("pending entries are read page by page on every shard, past those already read", async () => {
+	test("pending entries are read page by page in every outbox, past those already read", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		for (const n of [1, 2, 3, 4, 5]) await enqueue(storage, 0, { n });
@@ -115,10 +120,23 @@ export function outboxTests(open: OpenStorage): void {
 			read.push(...page);
 			pages.push(page.map(({ entry }) => entry?.n).sort());
 		}
-		assert.deepEqual(pages, [[1, 2, 6, 7], [3, 4], [5]]);
+		assert.deepEqual(
+			pages,
+			isShared(storage)
+				? [[1, 2], [3, 4], [5, 6], [7]]
+				: [[1, 2, 6, 7], [3, 4], [5]],
+		);
+		const [, last] = read as [PendingEntry, PendingEntry];
+		const continued = { after: [last], limit: 10, continues: true };
+		assert.ok(
+			(await pending(storage, continued)).every(
+				({ shard }) => isShared(storage) || shard === last.shard,
+			),
+			"no outbox of which nothing was read",
+		);
 	});
 
-	test("entries that nobody has taken are found by their ids, page by page on every shard, whenever they were written, and read", async () => {
+	test("entries that nobody has taken are found by their ids, page by page in every outbox, whenever they were written, beside those that are due, and read", async () => {
 		await using opened = await open({ dead: [2] });
 		const { storage } = opened;
 		const [one, two, three] = [
@@ -126,23 +144,36 @@ export function outboxTests(open: OpenStorage): void {
 			await enqueue(storage, 0, { n: 2 }),
 			await enqueue(storage, 1, { n: 3 }),
 		];
-		const untaken = (after: number, limit: number) =>
-			storage.read(
-				"untakenEntries",
-				[0, 1, 2].map((shard) => ({ shard, after, limit })),
-			);
+		/** By shard. */
+		const untaken = async (after: number, limit: number) => {
+			const looks = storage.map.outboxes.map((outbox) => ({
+				outbox,
+				untaken: { after, limit },
+				due: { olderThanMs: 60_000, limit: 1 },
+			}));
+			const seen = await storage.read("outboxes", looks);
+			return [0, 1, 2].map((shard) => {
+				const at = looks.findIndex(({ outbox }) =>
+					outbox.shards.includes(shard),
+				);
+				const found = seen[at];
+				if (found === undefined || found instanceof CorkboardError) return null;
+				assert.deepEqual(found.due, []);
+				return found.untaken.filter((key) => key.shard === shard);
+			});
+		};
 		const [first, other, dead] = await untaken(0, 1);
-		assert.deepEqual([first, other], [[one.local], [three.local]]);
-		assert.ok(dead instanceof CorkboardError);
+		assert.deepEqual([first, other], [[one], isShared(storage) ? [] : [three]]);
+		assert.equal(dead, null);
 		const [rest] = await untaken(one.local, 10);
-		assert.deepEqual(rest, [two.local]);
+		assert.deepEqual(rest, [two]);
 		// An entry that was given back was taken before.
 		const due = (await pending(storage)).filter(({ shard }) => shard === 0);
 		await storage.takeEntries(
 			due.map((entry) => ({ ...entry, nextAttemptAt: 0 })),
 			Date.now() * 1_000,
 		);
-		assert.deepEqual((await untaken(0, 10)).slice(0, 2), [[], [three.local]]);
+		assert.deepEqual((await untaken(0, 10)).slice(0, 2), [[], [three]]);
 		const gone = { shard: 0, local: two.local + 1_000 };
 		const read = await storage.read("entries", [
 			two,
@@ -158,7 +189,7 @@ export function outboxTests(open: OpenStorage): void {
 		assert.ok(read[3] instanceof CorkboardError);
 	});
 
-	test("the entries of each shard are counted, up to a limit, with the time of the oldest", async () => {
+	test("the entries of each outbox are counted, up to a limit, with the time of the oldest", async () => {
 		await using opened = await open({ dead: [2] });
 		const { storage } = opened;
 		const before = Date.now() * 1_000;
@@ -166,7 +197,10 @@ export function outboxTests(open: OpenStorage): void {
 		const after = Date.now() * 1_000;
 		const [some, none, dead] = await storage.read(
 			"outboxSizes",
-			[0, 1, 2].map((shard) => ({ shard, limit: 2 })),
+			([0, 1, 2] as const).map((shard) => ({
+				outbox: { host: "", shards: [shard] },
+				limit: 2,
+			})),
 		);
 		assert.ok(some !== undefined && !(some instanceof CorkboardError));
 		assert.equal(some.entries, 2);
@@ -176,17 +210,26 @@ export function outboxTests(open: OpenStorage): void {
 		assert.ok(dead instanceof CorkboardError);
 	});
 
-	test("pending entries of some shards leave the other shards alone", async () => {
+	test("of an outbox only the entries of its shards are read", async () => {
 		await using opened = await open({ dead: [2] });
 		const { storage } = opened;
 		await enqueue(storage, 0, { n: 0 });
 		await enqueue(storage, 1, { n: 1 });
-		const shards = async (...shards: number[]) =>
-			(await pending(storage, { shards })).map(({ entry }) => entry?.n);
-		assert.deepEqual(await shards(1), [1]);
-		assert.deepEqual(await shards(2), []);
-		assert.deepEqual(await shards(0, 1, 2, 3), [0, 1]);
-		assert.deepEqual(await shards(), []);
+		const due = { olderThanMs: 0, limit: 10 };
+		const of = async (...shards: [number, ...number[]]) => {
+			const look = { outbox: { host: "", shards }, untaken: null, due };
+			const [seen] = await storage.read("outboxes", [look]);
+			return seen instanceof CorkboardError
+				? seen.code
+				: seen?.due.map(({ entry }) => entry?.n);
+		};
+		assert.deepEqual(await of(1), [1]);
+		assert.deepEqual(await of(2), "UNAVAILABLE");
+		assert.deepEqual(await of(9), []);
+		assert.deepEqual(
+			(await pending(storage)).map(({ entry }) => entry?.n),
+			[0, 1],
+		);
 	});
 
 	test("a failed delivery postpones its entry, counts the attempt and keeps the error", async () => {
@@ -241,11 +284,13 @@ export function outboxTests(open: OpenStorage): void {
 			mock.timers.tick(60_000);
 			// In order of their next attempt: the second of shard 0 comes first.
 			assert.deepEqual(
-				(await pending(storage, { shards: [0], limit: 1 })).map(
-					({ entry }) => entry?.n,
-				),
-				[2],
+				(await pending(storage, { limit: 10 }))
+					.filter(({ shard }) => shard === 0)
+					.map(({ entry }) => entry?.n),
+				[1, 2],
 			);
+			const order = await storage.pendingEntries({ olderThanMs: 0, limit: 1 });
+			assert.equal(order.find(({ shard }) => shard === 0)?.entry?.n, 2);
 			await storage.deleteOutboxEntries([one, two, three]);
 			await storage.recordFailedDeliveries([
 				{
@@ -372,7 +417,7 @@ export function outboxTests(open: OpenStorage): void {
 		);
 	});
 
-	test("taking entries takes one statement per shard, and a second one where some were taken before", async () => {
+	test("taking entries takes one statement per outbox, and a second one where some were taken before", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		for (let n = 0; n < 10; n += 1) await enqueue(storage, 1, { n });
@@ -453,7 +498,7 @@ export function outboxTests(open: OpenStorage): void {
 		assert.equal(row?.lastError, "😀".repeat(255));
 	});
 
-	test("failed deliveries of one shard are recorded by one statement", async () => {
+	test("failed deliveries of an outbox are recorded by one statement", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const keys: OutboxKey[] = [];
@@ -543,7 +588,7 @@ export function outboxTests(open: OpenStorage): void {
 		assert.deepEqual(taken, [two]);
 	});
 
-	test("deleting many entries takes one call and one statement per shard", async () => {
+	test("deleting many entries takes one call and one statement per outbox", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const keys: OutboxKey[] = [];
@@ -561,6 +606,11 @@ export function outboxTests(open: OpenStorage): void {
 			[{ verb: "deleteOutboxEntries", keys: 10 }],
 		);
 	});
+}
+
+/** Whether shards 0 and 1 have one outbox: they are on one host, and not embedded. */
+function isShared({ map }: Storage): boolean {
+	return map.outboxes.some(({ shards }) => shards.length > 1);
 }
 
 async function enqueue(

@@ -8,7 +8,11 @@ import { command, flag, option } from "../command.ts";
 import { oneOf, text } from "../values.ts";
 
 /** What each part of the program does to the databases. */
-const PARTS = [
+const PARTS: readonly {
+	readonly comment: string;
+	readonly privileges: string;
+	readonly databases?: readonly string[];
+}[] = [
 	{
 		comment:
 			"serve, and every command but init: rows of the shards and mod shards.",
@@ -19,7 +23,13 @@ const PARTS = [
 			"init, besides: databases, tables and columns that are missing. Another user than that of the servers may have both.",
 		privileges: "CREATE, ALTER",
 	},
-] as const;
+	{
+		comment:
+			"init, once: the outboxes that an earlier version had in each shard.",
+		privileges: "DROP",
+		databases: ["`db_____`.*", "`feed_____`.*"],
+	},
+];
 
 /** `db00000`, `mod00000` and `feed00000`: the name and five digits. In `corkboard` is what belongs to a host, not to a shard. */
 const DATABASES = [
@@ -81,9 +91,9 @@ function serverGrants(
 ): readonly string[] {
 	return [
 		`-- The user itself, once: CREATE USER ${account} IDENTIFIED BY '…';`,
-		...PARTS.flatMap(({ comment, privileges }) => [
+		...PARTS.flatMap(({ comment, privileges, databases = DATABASES }) => [
 			`-- ${comment}`,
-			...DATABASES.map(
+			...databases.map(
 				(databases) => `GRANT ${privileges} ON ${databases} TO ${account};`,
 			),
 		]),

@@ -15,6 +15,7 @@ import {
 } from "../../ops/madeTables.ts";
 import { createQueues } from "../../queue/openJobs.ts";
 import { NAMED_TABLES } from "../../storage/hostReport.ts";
+import { readMembers } from "../../topology/members.ts";
 import { plural } from "../../util/format.ts";
 import { command, flag, JSON_FLAG, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
@@ -42,6 +43,7 @@ export const { usage, run } = command({
 		const queueShards = await createQueueTables(corkboard);
 		const poolShards = await createPoolTables(corkboard);
 		await storeModel(config);
+		const outboxes = await formerOutboxes(config, corkboard);
 		// docs/reference/commands-json.md describes this shape: scripts rely on it.
 		const made = {
 			shards: shards.length,
@@ -52,7 +54,10 @@ export const { usage, run } = command({
 		};
 		return {
 			value: made,
-			lines: described(made, config.store.kind === "topology"),
+			lines: [
+				...described(made, config.store.kind === "topology"),
+				...outboxes,
+			],
 		};
 	},
 });
@@ -131,6 +136,30 @@ async function storeModel({ store: place }: Config): Promise<void> {
 	// Beside a file that this process may only read, nobody stores anything.
 	if (!store.hasMembers) return;
 	await publishModel(store);
+}
+
+/** An earlier version had one in the database of each shard. They go with its last process. */
+async function formerOutboxes(
+	{ store: place }: Config,
+	{ admin }: Corkboard,
+): Promise<readonly string[]> {
+	if (place.kind === "embedded") return [];
+	const count = await admin.formerOutboxes(false);
+	if (count === 0) return [];
+	await using store = openTopologyStore(place);
+	const former = store.hasMembers
+		? (await readMembers(store)).filter(({ hasHostOutboxes: is }) => !is)
+		: null;
+	const outboxes = `${plural(count, "outbox", "outboxes")} of an earlier version`;
+	if (former?.length === 0) {
+		await admin.formerOutboxes(true);
+		return [`dropped: ${outboxes}`];
+	}
+	const until =
+		former === null
+			? "because nobody announces itself beside this topology: when no process of that version runs, let init write there"
+			: `because processes of it serve (${former.map(({ id }) => id).join(", ")}): when none does, run init again`;
+	return [`kept: ${outboxes}, ${until}`];
 }
 
 async function check(config: Config, context: CommandContext): Promise<Result> {

@@ -7,8 +7,13 @@ export type DatabaseKind = keyof typeof ACCOUNT_PRIVILEGES;
 
 /** What MySQL compares a name of any of our databases with: `corkboard` belongs to a host, not to a shard. */
 export const OUR_DATABASES = "^((db|mod|feed|queue|pool)[0-9]{5}|corkboard)$";
-/** Has the row that measures how far a standby of feeds is behind (`storage/mysql/standby/beats.ts`). */
-const HOST_DATABASE = "corkboard";
+/** Has the outbox of a host's shards, and the row that measures how far a standby of feeds is behind (`storage/mysql/standby/beats.ts`). */
+export const HOST_DATABASE = "corkboard";
+
+/** Whether what is of this kind has its entries in the outbox of the host. */
+export function usesOutbox(kind: string): boolean {
+	return kind === "db" || kind === "feed";
+}
 
 /** `db00000` */
 export function databaseName(kind: DatabaseKind, number: number): string {
@@ -41,7 +46,7 @@ export function databasesByHost(
 				for (const number of shardsOf([range])) {
 					there.add(databaseName(kind as DatabaseKind, number));
 				}
-				if (kind === "feed") there.add(HOST_DATABASE);
+				if (usesOutbox(kind)) there.add(HOST_DATABASE);
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
-import { type DatabaseKind, databaseName } from "./databases.ts";
+import { type DatabaseKind, databaseName, HOST_DATABASE } from "./databases.ts";
 import { allRanges, namedSo, nameOf } from "./mapRanges.ts";
 
 /** A primary that may be replaced, as the topology names it. */
@@ -19,13 +19,15 @@ export interface PromotionHosts {
 	readonly pools: readonly number[];
 }
 
-/** The names of these databases: `db00000`. */
+/** The names of these databases, `db00000`, and of the one that has their outbox. */
 export function databasesOf(hosts: PromotionHosts): readonly string[] {
 	const { shards, modShards, queues, feeds, pools } = hosts;
 	const named = { db: shards, mod: modShards, queue: queues, feed: feeds };
-	return Object.entries({ ...named, pool: pools }).flatMap(([kind, numbers]) =>
-		numbers.map((number) => databaseName(kind as DatabaseKind, number)),
+	const names = Object.entries({ ...named, pool: pools }).flatMap(
+		([kind, numbers]) =>
+			numbers.map((number) => databaseName(kind as DatabaseKind, number)),
 	);
+	return shards.length + feeds.length > 0 ? [...names, HOST_DATABASE] : names;
 }
 
 /** Finds a primary by `host:port`, or by its host where that is unique, with itself in the place of the replica. Throws BAD_TOPOLOGY. */

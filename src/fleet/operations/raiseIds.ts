@@ -3,6 +3,7 @@ import { MAX_LOCAL } from "../../id/ids.ts";
 import { parseHostUrl } from "../../topology/hostUrl.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
+import { HOST_DATABASE } from "../map/databases.ts";
 import { nameOf } from "../map/mapRanges.ts";
 import { withHost } from "../map/replicaHosts.ts";
 import { grantFaults } from "../preflight/operatorGrants.ts";
@@ -113,16 +114,17 @@ function urlOf({ topology, host }: RaiseOptions): string {
 	return servers.find((url) => nameOf(url) === name) ?? asked;
 }
 
-/** The databases of shards and feeds that a server has. */
+/** The databases of shards and feeds that a server has, and the one of their outbox. */
 async function databasesOn(
 	server: FleetServer,
 	shards: readonly number[] | null,
 ): Promise<readonly string[]> {
 	const rows = await server.rows(
 		"databases",
-		"SELECT schema_name FROM information_schema.schemata WHERE schema_name REGEXP '^(db|feed)[0-9]{5}$'",
+		`SELECT schema_name FROM information_schema.schemata WHERE schema_name REGEXP '^((db|feed)[0-9]{5}|${HOST_DATABASE})$'`,
 	);
-	const all = rows.map(([name]) => String(name));
+	const names = rows.map(([name]) => String(name));
+	const all = names.filter((name) => name !== HOST_DATABASE);
 	const wanted = shards && new Set(shards);
 	const chosen = all.filter(
 		(name) => wanted === null || wanted.has(Number(name.slice(-5))),
@@ -136,7 +138,9 @@ async function databasesOn(
 			`${server.name} has no database of ${missing === undefined ? "any shard" : `shard ${missing}`}.`,
 		);
 	}
-	return chosen;
+	return names.filter(
+		(name) => name === HOST_DATABASE || chosen.includes(name),
+	);
 }
 
 async function requireRaised(

@@ -6,8 +6,10 @@ import type { Topology } from "../../topology/types.ts";
 import {
 	type DatabaseKind,
 	databaseName,
+	HOST_DATABASE,
 	OUR_DATABASES,
 	rangesByKind,
+	usesOutbox,
 } from "../map/databases.ts";
 import { replicaFaults } from "../map/promotionHosts.ts";
 import {
@@ -106,7 +108,7 @@ const CHECKS: readonly Check[] = [
 		faults: ({ server, databases }) =>
 			counterFaults(
 				server,
-				databases.filter((name) => /^(db|feed)/.test(name)),
+				databases.filter((name) => /^(db|feed|corkboard)/.test(name)),
 			),
 	},
 ];
@@ -330,7 +332,13 @@ function pairsOf(topology: Topology): readonly Pair[] {
 			pairs.set(primary, {
 				primary,
 				replica: known?.replica ?? replica,
-				databases: [...(known?.databases ?? []), ...databases],
+				databases: [
+					...new Set([
+						...(known?.databases ?? []),
+						...databases,
+						...(usesOutbox(kind) ? [HOST_DATABASE] : []),
+					]),
+				],
 				needsReplica: (known?.needsReplica ?? false) || kind !== "pool",
 			});
 		}
@@ -338,6 +346,8 @@ function pairsOf(topology: Topology): readonly Pair[] {
 	return [...pairs.values()];
 }
 
+/** That of the host has the rows of shards. */
 function kindOf(database: string): DatabaseKind {
-	return database.replace(/\d+$/, "") as DatabaseKind;
+	const kind = database.replace(/\d+$/, "");
+	return (kind === HOST_DATABASE ? "db" : kind) as DatabaseKind;
 }

@@ -48,6 +48,7 @@ export const OPERATOR_TABLE_GRANTS: readonly {
 			"`queue_____`.*",
 			"`feed_____`.*",
 			"`pool_____`.*",
+			"`corkboard`.*",
 		],
 	},
 	{

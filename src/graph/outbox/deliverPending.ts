@@ -1,6 +1,8 @@
+import { lastOf } from "../../storage/order.ts";
 import type {
 	OutboxPosition,
 	PendingEntry,
+	StorageMap,
 	StoredEntry,
 } from "../../storage/storage.ts";
 import { isUnreadable } from "./decodeEntry.ts";
@@ -11,8 +13,8 @@ import { createGuardedWriter } from "./guardedWriter.ts";
 import { HostBreakers, unreachedHost } from "./hostBreakers.ts";
 import type { Writer } from "./writer.ts";
 
-/** Entries of a shard that are delivered together. */
-export const PAGE = 200;
+/** Entries of an outbox that are delivered together. */
+export const PAGE = 500;
 /** Failures in a row after which single deliveries stop: the cause is not one entry. */
 const MAX_SINGLE_FAILURES = 3;
 
@@ -25,7 +27,7 @@ export interface Undelivered {
 }
 
 /**
- * Deliver all entries of all shards, or those that `isWanted`, also those that
+ * Deliver all entries of all outboxes, or those that `isWanted`, also those that
  * are not due or that a process has taken: delivering twice is harmless. What
  * cannot be delivered stays, and is counted.
  */
@@ -52,33 +54,30 @@ export async function deliverPending(
 			includeDelayed: true,
 			limit: PAGE,
 			after,
-			// Other shards than those of the last page have nothing left.
-			...(after.length > 0 && { shards: after.map(({ shard }) => shard) }),
+			// Other outboxes than those of the last page have nothing left.
+			continues: after.length > 0,
 		});
 		const entries = page.filter(isWanted);
 		const undelivered = await deliverPage(guarded, entries);
 		pass = addPass(pass, entries, undelivered);
 		for (const one of undelivered) onUndelivered?.(one);
-		after = nextPositions(page);
+		after = nextPositions(storage.map, page);
 	} while (after.length > 0);
 	return pass;
 }
 
-/** Where the entries of each shard continue after a page; the shards that this page exhausted are left out. */
-export function nextPositions(
+/** Where each outbox continues after a page; those that this page exhausted are left out. */
+function nextPositions(
+	map: Pick<StorageMap, "hostOf">,
 	page: readonly PendingEntry[],
 ): readonly OutboxPosition[] {
-	const byShard = Map.groupBy(page, ({ shard }) => shard);
-	return [...byShard.values()]
-		.filter(({ length }) => length === PAGE)
-		.map((entries) =>
-			entries.reduce((last, entry) =>
-				entry.nextAttemptAt > last.nextAttemptAt ||
-				(entry.nextAttemptAt === last.nextAttemptAt && entry.local > last.local)
-					? entry
-					: last,
-			),
-		);
+	const hostOf = ({ shard }: OutboxPosition) => map.hostOf(shard);
+	const last = [...lastOf(page, hostOf)];
+	return last.flatMap(([host, position]) =>
+		page.filter((entry) => hostOf(entry) === host).length < PAGE
+			? []
+			: [position],
+	);
 }
 
 /** Deliver entries together, then by themselves those that may have failed because of another one. */

@@ -1,6 +1,15 @@
+import {
+	type OutboxQuestion,
+	OutboxReader,
+} from "../../freshness/outboxReader.ts";
 import { publishedKeysOf } from "../../freshness/publishedKeys.ts";
 import { entryName } from "../../storage/keys.ts";
-import type { OutboxPosition, PendingEntry } from "../../storage/storage.ts";
+import type {
+	DueEntries,
+	Outbox,
+	OutboxPosition,
+	PendingEntry,
+} from "../../storage/storage.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { errorCode, retryDelayMs } from "./backoff.ts";
@@ -8,7 +17,6 @@ import {
 	addPass,
 	deliverPage,
 	NOTHING_DELIVERED,
-	nextPositions,
 	PAGE,
 	type Undelivered,
 } from "./deliverPending.ts";
@@ -21,9 +29,6 @@ import { createGuardedWriter } from "./guardedWriter.ts";
 import { HostBreakers, unreachedHost } from "./hostBreakers.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
 
-/** Between two delivery passes, 20 % more or less so that processes that started together do not read together. Milliseconds. */
-const INTERVAL_MS = 1_000;
-const JITTER = 0.2;
 /**
  * Entries younger than this are left to the write that committed them: delivering
  * beside it is harmless, but does everything twice. Milliseconds.
@@ -69,71 +74,76 @@ export class OutboxWorker implements AsyncDisposable {
 		weigh: () => 1,
 	});
 	/** Where the next pass of a host continues, if the last one skipped too many entries. */
-	readonly #positions = new Map<string, readonly OutboxPosition[]>();
+	readonly #positions = new Map<string, OutboxPosition>();
 	/** Microseconds since 1970. */
 	readonly #startedAt = Date.now() * 1_000;
 	/** By the host of the outboxes: one that does not answer delays no other. */
 	readonly #passes = new Map<string, Promise<void>>();
 	readonly #probes = new Set<Promise<void>>();
-	#timer: NodeJS.Timeout | undefined;
+	readonly #reader: OutboxReader;
+	readonly #use: Disposable;
 	#isStopped = false;
 
 	/** The first passes begin at once, in the background. */
-	constructor(writer: Writer) {
+	constructor(
+		writer: Writer,
+		/** Default: one of its own. */
+		reader = new OutboxReader(writer.store.storage),
+	) {
 		this.#writer = writer;
-		this.#startSoon(0);
+		this.#reader = reader;
+		this.#use = reader.add({ asks: (outbox) => this.#ask(outbox) });
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#isStopped = true;
-		clearTimeout(this.#timer);
+		this.#use[Symbol.dispose]();
 		await Promise.all([...this.#passes.values(), ...this.#probes]);
 	}
 
-	#startSoon(ms: number): void {
-		if (this.#isStopped) return;
-		clearTimeout(this.#timer);
-		this.#timer = setTimeout(() => {
-			this.#startPasses();
-			this.#startSoon(INTERVAL_MS * (1 + JITTER * (2 * Math.random() - 1)));
-		}, ms).unref();
+	/** The first page of a pass, unless one is running. The reader does not wait for the pass. */
+	#ask(outbox: Outbox): OutboxQuestion | null {
+		const { host } = outbox;
+		if (this.#isStopped || this.#passes.has(host)) return null;
+		const after = this.#positions.get(host);
+		return {
+			due: this.#dueAfter(after),
+			use: ({ due }) => {
+				this.#positions.delete(host);
+				if (due.length === 0 || this.#isStopped || this.#passes.has(host))
+					return;
+				const pass = this.#pass(outbox, due)
+					.then(publish)
+					.finally(() => this.#passes.delete(host));
+				this.#passes.set(host, pass);
+			},
+		};
 	}
 
-	/** One for each host whose last pass has ended. */
-	#startPasses(): void {
-		const { storage } = this.#writer.store;
-		const hosts = Map.groupBy(storage.map.outboxShards, (shard) =>
-			storage.map.hasSingleWriter ? "" : (storage.map.hostOf(shard) ?? ""),
-		);
-		for (const [host, shards] of hosts) {
-			if (this.#passes.has(host)) continue;
-			const pass = this.#pass(host, shards)
-				.then(publish)
-				.finally(() => this.#passes.delete(host));
-			this.#passes.set(host, pass);
-		}
+	#dueAfter(after: OutboxPosition | undefined): DueEntries {
+		const { hasSingleWriter } = this.#writer.store.storage.map;
+		return {
+			olderThanMs: hasSingleWriter ? 0 : GRACE_MS,
+			limit: PAGE,
+			after,
+		};
 	}
 
 	/** Never rejects. */
-	async #pass(host: string, all: readonly number[]): Promise<DeliveryPass> {
+	async #pass(
+		outbox: Outbox,
+		first: readonly PendingEntry[],
+	): Promise<DeliveryPass> {
 		const { storage } = this.#writer.store;
 		let pass = NOTHING_DELIVERED;
-		let shards = all;
-		let after = this.#positions.get(host) ?? [];
+		let page = first;
 		let skipped = 0;
 		/** Entries that were given back since are left to the next pass. */
 		const began = Date.now() * 1_000;
 		const isBefore = ({ nextAttemptAt }: OutboxPosition) =>
 			nextAttemptAt <= began;
-		this.#positions.delete(host);
 		try {
 			while (!this.#isStopped) {
-				const page = await storage.pendingEntries({
-					olderThanMs: storage.map.hasSingleWriter ? 0 : GRACE_MS,
-					limit: PAGE,
-					shards,
-					after,
-				});
 				const due = page.filter(
 					(entry) => isBefore(entry) && this.#isDue(entry),
 				);
@@ -141,14 +151,17 @@ export class OutboxWorker implements AsyncDisposable {
 				skipped += page.length - entries.length;
 				for (const [host, entry] of probes) this.#probe(host, entry);
 				pass = sum(pass, await this.#takeAndDeliver(entries));
-				// Other shards than those of the last page have nothing left.
-				after = nextPositions(page).filter(isBefore);
-				shards = after.map(({ shard }) => shard);
-				if (after.length === 0) break;
+				const after = page.length < PAGE ? undefined : page.at(-1);
+				if (after === undefined || !isBefore(after)) break;
 				if (skipped >= MAX_SKIPPED) {
-					this.#positions.set(host, after);
+					this.#positions.set(outbox.host, after);
 					break;
 				}
+				const [seen] = await storage.read("outboxes", [
+					{ outbox, untaken: null, due: this.#dueAfter(after) },
+				]);
+				if (seen === undefined || seen instanceof Error) break;
+				page = seen.due;
 			}
 		} catch (error) {
 			pass = { ...pass, error };
@@ -187,7 +200,7 @@ export class OutboxWorker implements AsyncDisposable {
 			.then((pass) => {
 				publish(pass);
 				if (pass.delivered > 0) this.#breakers.succeeded(host);
-				if (!this.#breakers.isOpen(host)) this.#startSoon(0);
+				if (!this.#breakers.isOpen(host)) this.#reader.lookSoon();
 			})
 			.finally(() => {
 				this.#breakers.endProbe(host);

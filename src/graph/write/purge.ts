@@ -42,7 +42,7 @@ export async function purgeableBefore(
 	const sizes = valuesOrThrow(
 		await storage.read(
 			"outboxSizes",
-			storage.map.outboxShards.map((shard) => ({ shard, limit: 1 })),
+			storage.map.outboxes.map((outbox) => ({ outbox, limit: 1 })),
 		),
 	);
 	return sizes.reduce(

@@ -5,12 +5,11 @@ import type { Link, OutboxEntry } from "../../graph/outbox/entry.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Model, normalizeKey } from "../../model/types.ts";
-import { databaseOfShard } from "../../storage/feedShards.ts";
 import { edgeName, lookupName } from "../../storage/keys.ts";
 import { isStoredNumber } from "../../storage/order.ts";
 import type { PendingEntry } from "../../storage/storage.ts";
 import type { Damage } from "./damage.ts";
-import { databaseName } from "./places.ts";
+import { outboxOf } from "./places.ts";
 import type { Unchecked } from "./unchecked.ts";
 
 /** What the pending outbox entries of all shards will change. What looks like damage there is work under way. */
@@ -18,7 +17,7 @@ export interface PendingEntries {
 	readonly count: number;
 	/** As in `Damage.topics`. Only these are kept in memory, not the entries. */
 	readonly topics: ReadonlySet<string>;
-	/** Whether every shard's outbox was read. */
+	/** Whether every outbox was read. */
 	readonly isComplete: boolean;
 	/** Entries that no delivery pass delivers. They explain no damage. */
 	readonly stuck: readonly StuckEntry[];
@@ -56,13 +55,13 @@ export async function readPendingEntries(
 			stuck.push({ row, unreadable: reasonOf(error) });
 		}
 	};
-	for (const shard of storage.map.outboxShards) {
+	for (const { shards } of storage.map.outboxes) {
 		try {
-			for await (const rows of storage.walk("outbox", shard))
+			for await (const rows of storage.walk("outbox", ...shards))
 				rows.forEach(read);
 		} catch (error) {
 			if (!(error instanceof CorkboardError)) throw error;
-			unchecked.note(`${databaseOfShard(shard)}.outbox`, error);
+			unchecked.note(outboxOf(storage.map, shards[0]), error);
 			isComplete = false;
 		}
 	}
@@ -157,7 +156,7 @@ export function checkOutbox(
 		const { shard, local, writtenAt, attempts, nextAttemptAt } = row;
 		const damage = {
 			subject: `entry ${shard} ${local}`,
-			table: `${databaseName("db", shard)}.outbox`,
+			table: outboxOf(store.storage.map, shard),
 			row: `local_id ${local}`,
 			evidence: "",
 			topics: [],

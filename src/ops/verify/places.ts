@@ -1,7 +1,7 @@
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import { databaseOfShard } from "../../storage/feedShards.ts";
-import { type Edge, PRESENT } from "../../storage/storage.ts";
+import { type Edge, PRESENT, type StorageMap } from "../../storage/storage.ts";
 
 /** Where a row is, as an operator finds it: the shard's database and the table, and the row's key there. */
 export interface Place {
@@ -12,6 +12,16 @@ export interface Place {
 /** The name of a shard's database, of which `db` holds the graph and `mod` the lookups. */
 export function databaseName(kind: "db" | "mod", shard: number): string {
 	return `${kind}${String(shard).padStart(5, "0")}`;
+}
+
+/** The table of the outbox that has a shard's entries. */
+export function outboxOf(
+	{ hasSingleWriter, hostOf }: Pick<StorageMap, "hasSingleWriter" | "hostOf">,
+	shard: number,
+): string {
+	return hasSingleWriter
+		? `${databaseOfShard(shard)}.outbox`
+		: `corkboard.outbox of ${hostOf(shard)}`;
 }
 
 export function placeOfObject(model: Model, id: Id): Place {

@@ -8,6 +8,7 @@ import {
 	type Lack,
 	lackOf,
 	MOD_SHARD_TABLES,
+	OUTBOX,
 	shardTables,
 	UPGRADES,
 } from "../statements/tables.ts";
@@ -15,6 +16,8 @@ import { StorageFailure } from "../storageFailure.ts";
 import {
 	createDatabase,
 	createTable,
+	HOST_DATABASE,
+	HOST_OUTBOX,
 	type MysqlTable,
 	upgradeTable,
 } from "./ddl.ts";
@@ -22,18 +25,22 @@ import type { Host } from "./driver/host.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import type { Shard, ShardMap } from "./shards.ts";
-import { BEAT_DATABASE, BEAT_TABLE } from "./standby/beats.ts";
+import { BEAT_TABLE } from "./standby/beats.ts";
 
 /** More at once do not create more tables a second (measured on 4 cores). */
 const SHARDS_AT_ONCE = 4;
 /** Time for one shard, and for reading what exists. Milliseconds. */
 const STEP_MS = 60_000;
 
-const BEAT_TABLES: readonly MysqlTable[] = [BEAT_TABLE];
+const HOST_TABLES: readonly MysqlTable[] = [HOST_OUTBOX];
+/** The standbys of feeds are read by the beat of their primary. */
+const HOST_TABLES_WITH_FEEDS: readonly MysqlTable[] = [HOST_OUTBOX, BEAT_TABLE];
 
 interface Wanted {
 	readonly shard: Shard;
 	readonly tables: readonly MysqlTable[];
+	/** As `tableNames` has them, which are in one of the tables. */
+	readonly outboxes?: readonly string[];
 }
 
 /**
@@ -48,6 +55,7 @@ export async function createTables(
 	firstIds: ReadonlyMap<string, number> = new Map(),
 ): Promise<void> {
 	const wanted = tablesOfShards(model, shards, modShards);
+	const total = shards.size + modShards.size;
 	let done = 0;
 	const results = await Promise.allSettled(
 		hosts.map((host) =>
@@ -57,7 +65,7 @@ export async function createTables(
 				firstIds,
 				() => {
 					done += 1;
-					progress?.(done, wanted.length);
+					progress?.(done, total);
 				},
 			),
 		),
@@ -72,13 +80,35 @@ export function tableNames(
 	model: Model,
 	{ shards, modShards }: Pick<ShardMap, "shards" | "modShards">,
 ): readonly string[] {
-	return tablesOfShards(model, shards, modShards).flatMap(
-		({ shard: { database }, tables }) =>
-			// The one of beats holds nothing that could be lost.
-			database === BEAT_DATABASE
-				? []
-				: tables.map(({ name }) => `${database}.${name}`),
+	return [
+		...tablesOfShards(model, shards, modShards).flatMap(
+			({ shard: { database }, tables }) =>
+				database === HOST_DATABASE
+					? []
+					: tables.map(({ name }) => `${database}.${name}`),
+		),
+		...[...shards.values()].map(outboxOf),
+	];
+}
+
+/** By shard, so that a host's outbox that is lost is no new one, whatever the host is called. */
+function outboxOf({ database }: Pick<Shard, "database">): string {
+	return `${database}.${OUTBOX.name}`;
+}
+
+/** Of shards whose outbox is not on the host, nor where earlier versions had it, and of new ones. */
+function withoutOutbox(
+	wanted: readonly Wanted[],
+	existing: ReadonlySet<string>,
+): readonly string[] {
+	const isThere = existing.has(outboxOf({ database: HOST_DATABASE }));
+	const databases = new Set(
+		[...existing].map((name) => name.slice(0, name.indexOf("."))),
 	);
+	return wanted
+		.flatMap(({ outboxes = [] }) => outboxes)
+		.filter((name) => !isThere || !databases.has(name.split(".")[0] ?? ""))
+		.filter((name) => !existing.has(name));
 }
 
 /** How many tables each server of a topology has or follows, by `host:port`. */
@@ -118,11 +148,14 @@ export async function missingTables(
 				const here = wanted.filter(({ shard }) => shard.host === host);
 				if (await hasAll(host, here, deadline)) return [];
 				const existing = await readExisting(host, here, deadline);
-				return here.flatMap((wanted) =>
-					lackIn(wanted, existing).names.map(
-						(name) => `${wanted.shard.database}.${name}`,
+				return [
+					...here.flatMap((wanted) =>
+						lackIn(wanted, existing).names.map(
+							(name) => `${wanted.shard.database}.${name}`,
+						),
 					),
-				);
+					...withoutOutbox(here, existing),
+				];
 			}),
 		);
 		return missing.flat();
@@ -135,7 +168,9 @@ function lackIn(
 	{ shard: { database }, tables }: Wanted,
 	existing: ReadonlySet<string>,
 ): Lack<MysqlTable> {
-	return lackOf(tables, (name) => existing.has(`${database}.${name}`));
+	const exists = (name: string) => existing.has(`${database}.${name}`);
+	// One that an earlier version made gets its columns, to be read.
+	return lackOf(exists(OUTBOX.name) ? [...tables, OUTBOX] : tables, exists);
 }
 
 function tablesOfShards(
@@ -159,17 +194,15 @@ function tablesOfShards(
 			tables: tablesOf(shard.number),
 		})),
 		...[...modShards.values()].map((shard) => ({ shard, tables: modTables })),
-		// Once for each host of feeds, whose standbys are read by it.
-		...[
-			...new Map(
-				[...shards.values()]
-					.filter(({ number }) => isFeedShard(number))
-					.map((shard) => [shard.host, shard] as const),
-			).values(),
-		].map((shard) => ({
-			shard: { ...shard, database: BEAT_DATABASE },
-			tables: BEAT_TABLES,
-		})),
+		...[...Map.groupBy(shards.values(), ({ host }) => host).values()].map(
+			(some) => ({
+				shard: { ...(some[0] as Shard), database: HOST_DATABASE },
+				tables: some.some(({ number }) => isFeedShard(number))
+					? HOST_TABLES_WITH_FEEDS
+					: HOST_TABLES,
+				outboxes: some.map(outboxOf),
+			}),
+		),
 	];
 }
 
@@ -184,7 +217,7 @@ async function createOnHost(
 	const work = async () => {
 		for (let next = waiting.shift(); next; next = waiting.shift()) {
 			await createOnShard(next, existing, firstIds);
-			onDone();
+			if (next.shard.database !== HOST_DATABASE) onDone();
 		}
 	};
 	await Promise.all(Array.from({ length: SHARDS_AT_ONCE }, work));
@@ -277,7 +310,8 @@ async function createOnShard(
 		statements.push({ name, text, values: [] });
 	if (tables.length > 0) add(`create ${database}`, createDatabase(database));
 	for (const table of tables) {
-		const firstId = firstIds.get(`${database}.${table.name}`);
+		const names = [`${database}.${table.name}`, ...(wanted.outboxes ?? [])];
+		const firstId = Math.max(...names.map((name) => firstIds.get(name) ?? 1));
 		add(`create ${table.name}`, createTable(database, table, firstId));
 	}
 	for (const [table, some] of Map.groupBy(upgrades, ({ table }) => table)) {

@@ -1,6 +1,7 @@
 import {
 	type ColumnType,
 	columnLines,
+	OUTBOX,
 	type Table,
 	type TableUpgrade,
 	upgradeClause,
@@ -12,6 +13,7 @@ const MAX_LOOKUP_KEY = 2_900;
 /** Of MySQL and MariaDB. Names and keys are VARBINARY, compared byte by byte. */
 const TYPES: Readonly<Record<ColumnType, string>> = {
 	localId: "BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY",
+	shard: "INT UNSIGNED NOT NULL",
 	id: "BIGINT UNSIGNED NOT NULL",
 	number: "BIGINT UNSIGNED NOT NULL",
 	count: "BIGINT NOT NULL",
@@ -42,6 +44,19 @@ export function createDatabase(database: string): string {
 	return `CREATE DATABASE IF NOT EXISTS ${quoted(database)}
 	CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
 }
+
+/** What belongs to a host and to none of its shards. */
+export const HOST_DATABASE = "corkboard";
+
+/** The outbox of all shards of a host: a transaction of any of them reaches it. */
+export const HOST_OUTBOX = {
+	name: OUTBOX.name,
+	columns: { ...OUTBOX.columns, shard: "shard" },
+	index: {
+		name: OUTBOX.index.name,
+		columns: [...OUTBOX.index.columns, "shard"],
+	},
+} as const satisfies Table;
 
 /** A table of every database, or one that MySQL alone has. */
 export type MysqlTable =

@@ -6,7 +6,7 @@ import {
 	namesOf,
 	type Select,
 } from "../statements/dialect.ts";
-import { tableIn } from "./ddl.ts";
+import { HOST_DATABASE, HOST_OUTBOX, tableIn } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
 import type {
 	Result,
@@ -19,6 +19,8 @@ import type { QueryOptions } from "./driver/queryOptions.ts";
 import type { Shard } from "./shards.ts";
 import { unionAll } from "./sqlFragment.ts";
 
+export const OUTBOX = tableIn(HOST_DATABASE, HOST_OUTBOX.name);
+
 /**
  * All shards of a host are read over one connection. Ids come as text, and all
  * other numbers as what they are. What the program made is spelled out: the
@@ -30,6 +32,17 @@ export const MYSQL: Dialect<Shard> = {
 	literal: spelled,
 	forUpdate: "FOR UPDATE",
 	table: ({ database }, name) => tableIn(database, name),
+	outbox: (shards) => ({
+		table: OUTBOX,
+		shard: "shard",
+		isOf: {
+			text: `(${rangesOf(shards)
+				.map(([first, last]) => `shard BETWEEN ${first} AND ${last}`)
+				.join(" OR ")})`,
+			values: [],
+		},
+		isShared: true,
+	}),
 	name: (name) => `\`${name}\``,
 	index: (name) => `FORCE INDEX (${name === "primary" ? "PRIMARY" : name})`,
 	// VALUES() and not a row alias, which MariaDB does not have.
@@ -150,7 +163,18 @@ export function statementsOf({ steps }: Batch<Shard>): readonly {
 	});
 }
 
-/** The rows of several shards of one host, in one statement. */
+/** The first and the last of those that follow each other: they are few, however many the shards. */
+function rangesOf(shards: readonly number[]): readonly [number, number][] {
+	const ranges: [number, number][] = [];
+	for (const shard of shards.toSorted((a, b) => a - b)) {
+		const last = ranges.at(-1);
+		if (last !== undefined && shard <= last[1] + 1) last[1] = shard;
+		else ranges.push([shard, shard]);
+	}
+	return ranges;
+}
+
+/** The rows of several SELECTs of one host, in one statement. */
 export async function selectAll<Result>(
 	host: Host,
 	selects: readonly Select<Result>[],

@@ -9,21 +9,18 @@ import {
 	type OutboxReport,
 	type Replication,
 } from "../hostReport.ts";
-import { chunks } from "../statements/dialect.ts";
+import { outboxReport, sizeOf } from "../statements/outbox.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import { missingTables, tablesByHost } from "./createTables.ts";
-import { tableIn } from "./ddl.ts";
+import { MYSQL, selectAll } from "./dialect.ts";
 import { Host, type HostLimits } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
 import { readSettings } from "./driver/serverLimits.ts";
 import { addressOf } from "./serverAddress.ts";
 import type { Shard, ShardMap } from "./shards.ts";
-import { unionAll } from "./sqlFragment.ts";
 
 /** Time for all hosts, however much they are asked. Milliseconds. */
 const LIMIT_MS = 3_000;
-/** Outboxes of one statement. */
-const OUTBOXES = 100;
 /** ER_PARSE_ERROR: before 8.0.22 MySQL had another statement. */
 const UNKNOWN_STATEMENT = 1064;
 
@@ -126,9 +123,9 @@ async function inspectPrimary(
 		),
 		// Shards without tables have no outbox either.
 		unlessRefused(
-			readOutboxes(
+			readOutbox(
 				host,
-				shards.map(([, shard]) => shard),
+				shards.map(([number]) => number),
 				deadline,
 			),
 		),
@@ -216,41 +213,17 @@ async function greet(
 	}
 }
 
-async function readOutboxes(
+async function readOutbox(
 	host: Host,
-	shards: readonly Shard[],
+	shards: readonly number[],
 	deadline: Deadline,
 ): Promise<OutboxReport> {
-	const rows = await Promise.all(
-		chunks(shards, OUTBOXES).map((some) =>
-			host.rows(
-				unionAll(
-					"outbox sizes",
-					some.map(({ database }) => ({
-						text: `SELECT
-								(SELECT COUNT(*) FROM (SELECT 1 FROM ${tableIn(database, "outbox")} LIMIT ${OUTBOX_COUNTED}) AS some) AS pending,
-								(SELECT ts FROM ${tableIn(database, "outbox")} ORDER BY local_id LIMIT 1) AS oldest`,
-						values: [],
-					})),
-				),
-				optionsBy(deadline),
-			),
-		),
-	);
-	const outboxes = rows.flat();
-	const oldest = outboxes.flatMap(([, ts]) =>
-		ts === null ? [] : [Number(ts)],
-	);
-	return {
-		pending: outboxes.reduce((sum, [pending]) => sum + Number(pending), 0),
-		oldestSeconds:
-			oldest.length === 0
-				? 0
-				: Math.max(
-						0,
-						Math.round(Date.now() / 1_000 - Math.min(...oldest) / 1e6),
-					),
-	};
+	const [first, ...others] = shards;
+	if (first === undefined) return outboxReport([]);
+	const outbox = { host: host.name, shards: [first, ...others] } as const;
+	const select = sizeOf(MYSQL, { outbox, limit: OUTBOX_COUNTED });
+	const [sizes = []] = await selectAll(host, [select], optionsBy(deadline));
+	return outboxReport(sizes);
 }
 
 /** Columns of SHOW REPLICA STATUS by position: their names differ by version, their order does not. */

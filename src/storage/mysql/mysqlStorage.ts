@@ -7,7 +7,7 @@ import { deadlineIn } from "../../util/deadline.ts";
 import type { Driver } from "../driver.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
 import { readOnlyError, startCall } from "../portCall.ts";
-import { OUTBOXES, Router } from "../router.ts";
+import { Router } from "../router.ts";
 import { type Procedure, run } from "../statements/batch.ts";
 import type { Select } from "../statements/dialect.ts";
 import type { CommonKind } from "../statements/reads.ts";
@@ -31,6 +31,7 @@ import { MYSQL, runEach, selectAll } from "./dialect.ts";
 import type { Host, HostLimits } from "./driver/host.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import { reportTableCaches } from "./driver/serverLimits.ts";
+import { formerOutboxes, moveFormerEntries } from "./formerOutboxes.ts";
 import { inspectHosts, settingsOfHosts } from "./inspectHosts.ts";
 import { MergedReads } from "./mergedReads.ts";
 import {
@@ -58,16 +59,14 @@ import { TransactionQueue } from "./transactionQueue.ts";
 const OBJECTS = 500;
 const SCANS = 100;
 const EDGES = 500;
-const MAX_KEYS: Readonly<Record<CommonKind, number>> = {
+const MAX_KEYS: Readonly<Record<CommonKind | "entries", number>> = {
 	objects: OBJECTS,
 	edges: EDGES,
 	renumberings: SCANS,
 	counts: SCANS,
-	longestLists: OUTBOXES,
+	longestLists: SCANS,
 	lookups: 500,
 	entries: 500,
-	untakenEntries: OUTBOXES,
-	outboxSizes: OUTBOXES,
 };
 
 export interface MysqlLimits extends HostLimits {
@@ -192,33 +191,45 @@ class MysqlDriver
 	}
 
 	takeEntries(
-		shard: Shard,
+		host: Host,
 		entries: readonly OutboxPosition[],
 		until: number,
 		trace: WriteTrace | undefined,
 	): Promise<readonly OutboxKey[]> {
-		return takeEntries(shard, entries, until, this.optionsOf(shard, {}, trace));
+		return takeEntries(host, entries, until, this.#onHost(entries, trace));
 	}
 
 	recordFailedDeliveries(
-		shard: Shard,
+		host: Host,
 		failures: readonly FailedDelivery[],
 		trace: WriteTrace | undefined,
 	): Promise<void> {
-		return recordFailedDeliveries(
-			shard,
-			failures,
-			this.optionsOf(shard, {}, trace),
-		);
+		const options = this.#onHost(failures, trace);
+		return recordFailedDeliveries(host, failures, options);
 	}
 
 	deleteOutboxEntries(
 		host: Host,
-		entries: ReadonlyMap<Shard, readonly number[]>,
+		keys: readonly OutboxKey[],
 		trace: WriteTrace | undefined,
 	): Promise<void> {
-		const [first] = entries.keys();
-		return deleteOutboxEntries(host, entries, this.optionsOf(first, {}, trace));
+		return deleteOutboxEntries(host, keys, this.#onHost(keys, trace));
+	}
+
+	#onHost(
+		[first]: readonly OutboxKey[],
+		trace: WriteTrace | undefined,
+	): QueryOptions {
+		const { shards } = this.places;
+		return this.optionsOf(shards.get(first?.shard ?? -1), {}, trace);
+	}
+
+	protected override beforeEntries(
+		host: Host,
+		shards: readonly number[],
+		options: QueryOptions,
+	): Promise<void> {
+		return moveFormerEntries(host, shards, this.readOnly, options);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -296,6 +307,16 @@ class MysqlDriver
 					if (this.readOnly) throw readOnlyError(host.name);
 				}
 				await createTables(model, places, progress, firstIds);
+			},
+			async formerOutboxes(drop) {
+				const hosts = Map.groupBy(places.shards.values(), ({ host }) => host);
+				const found = await Promise.all(
+					[...hosts].map(([host, some]) => {
+						const numbers = new Set(some.map(({ number }) => number));
+						return formerOutboxes(host, numbers, drop);
+					}),
+				);
+				return found.reduce((sum, count) => sum + count, 0);
 			},
 		};
 	}

@@ -1,31 +1,33 @@
 import { storedError } from "../order.ts";
 import { chunks } from "../statements/dialect.ts";
 import type { FailedDelivery, OutboxKey, OutboxPosition } from "../storage.ts";
-import { tableIn } from "./ddl.ts";
+import { OUTBOX, spelledList } from "./dialect.ts";
 import type { Host } from "./driver/host.ts";
-import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
-import type { Shard } from "./shards.ts";
 
 /** Entries of one statement. */
 const ENTRIES = 500;
 
-/** Of some shards of one host, in one round trip. */
+/** A local id by itself may be that of another shard, where a key is of another host. */
+function isOneOf(keys: readonly OutboxKey[]): string {
+	const locals = spelledList(keys.map(({ local }) => local));
+	const rows = keys.map(
+		({ local, shard }) => `(${spelledList([local, shard])})`,
+	);
+	return `local_id IN (${locals}) AND (local_id, shard) IN (${rows.join(", ")})`;
+}
+
+/** Of any shards of a host, in one round trip. */
 export async function deleteOutboxEntries(
 	host: Host,
-	shards: ReadonlyMap<Shard, readonly number[]>,
+	keys: readonly OutboxKey[],
 	options: QueryOptions,
 ): Promise<void> {
-	const statements = [...shards].flatMap(([{ number, database }, locals]) =>
-		chunks(locals, ENTRIES).map(
-			(some): Sql => ({
-				name: "delete outbox",
-				text: `DELETE FROM ${tableIn(database, "outbox")} WHERE local_id IN (?)`,
-				values: [some],
-				shard: number,
-			}),
-		),
-	);
+	const statements = chunks(keys, ENTRIES).map((some) => ({
+		name: "delete outbox",
+		text: `DELETE FROM ${OUTBOX} WHERE ${isOneOf(some)}`,
+		values: [],
+	}));
 	const [only] = statements;
 	if (statements.length === 1 && only !== undefined) {
 		await host.run(only, options);
@@ -33,28 +35,27 @@ export async function deleteOutboxEntries(
 }
 
 /**
- * Take entries of one shard. One statement, as a rule; a second one reads which
+ * Take entries. One statement, as a rule; a second one reads which
  * of them it took where others were faster. `until` is therefore a value that no
  * other process uses. By primary key, so that all processes lock rows in one order.
  */
 export async function takeEntries(
-	{ number: shard, host, database }: Shard,
+	host: Host,
 	entries: readonly OutboxPosition[],
 	until: number,
 	options: QueryOptions,
 ): Promise<readonly OutboxKey[]> {
 	const taken: OutboxKey[] = [];
 	for (const some of chunks(entries, ENTRIES)) {
-		const locals = some.map(({ local }) => local);
+		const keys = some.map(({ shard, local }) => ({ shard, local }));
 		const { affectedRows } = await host.run(
 			{
 				name: "take outbox",
-				text: `UPDATE ${tableIn(database, "outbox")} FORCE INDEX (PRIMARY)
+				text: `UPDATE ${OUTBOX} FORCE INDEX (PRIMARY)
 					SET next_attempt_at = ?
-					WHERE local_id IN (?) AND next_attempt_at = ${caseOf(some.length)}`,
+					WHERE ${isOneOf(keys)} AND next_attempt_at = ${caseOf(some.length)}`,
 				values: [
 					until,
-					locals,
 					...some.flatMap(({ local, nextAttemptAt }) => [local, nextAttemptAt]),
 				],
 			},
@@ -62,19 +63,24 @@ export async function takeEntries(
 		);
 		if (affectedRows === 0) continue;
 		if (affectedRows === some.length) {
-			taken.push(...locals.map((local) => ({ shard, local })));
+			taken.push(...keys);
 			continue;
 		}
 		const rows = await host.rows(
 			{
 				name: "taken outbox",
-				text: `SELECT local_id FROM ${tableIn(database, "outbox")}
-					WHERE local_id IN (?) AND next_attempt_at = ?`,
-				values: [locals, until],
+				text: `SELECT shard, local_id FROM ${OUTBOX}
+					WHERE ${isOneOf(keys)} AND next_attempt_at = ?`,
+				values: [until],
 			},
 			options,
 		);
-		taken.push(...rows.map(([local]) => ({ shard, local: Number(local) })));
+		taken.push(
+			...rows.map(([shard, local]) => ({
+				shard: Number(shard),
+				local: Number(local),
+			})),
+		);
 	}
 	return taken;
 }
@@ -84,9 +90,8 @@ function caseOf(rows: number, otherwise = "NULL"): string {
 	return `CASE local_id ${"WHEN ? THEN ? ".repeat(rows)}ELSE ${otherwise} END`;
 }
 
-/** Failures of one shard. */
 export async function recordFailedDeliveries(
-	{ host, database }: Shard,
+	host: Host,
 	failures: readonly FailedDelivery[],
 	options: QueryOptions,
 ): Promise<void> {
@@ -102,11 +107,11 @@ export async function recordFailedDeliveries(
 		await host.run(
 			{
 				name: "postpone outbox",
-				text: `UPDATE ${tableIn(database, "outbox")}
+				text: `UPDATE ${OUTBOX}
 					SET ${attempts} ${entry}
 						last_error = ${caseOf(some.length)},
 						next_attempt_at = ${caseOf(some.length)}
-					WHERE local_id IN (?) AND next_attempt_at = ${caseOf(some.length)}`,
+					WHERE ${isOneOf(some)} AND next_attempt_at = ${caseOf(some.length)}`,
 				values: [
 					...(attempted.length === 0
 						? []
@@ -114,7 +119,6 @@ export async function recordFailedDeliveries(
 					...reduced.flat(),
 					...some.flatMap(({ local, error }) => [local, storedError(error)]),
 					...some.flatMap(({ local, nextAttemptAt }) => [local, nextAttemptAt]),
-					some.map(({ local }) => local),
 					...some.flatMap(({ local, takenUntil }) => [local, takenUntil]),
 				],
 			},

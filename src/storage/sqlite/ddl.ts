@@ -11,6 +11,7 @@ import type { Sql } from "./driver/sqliteConnection.ts";
 const TYPES: Readonly<Record<ColumnType, string>> = {
 	// SQLite reuses a plain rowid after its row is deleted.
 	localId: "INTEGER PRIMARY KEY AUTOINCREMENT",
+	shard: "INTEGER NOT NULL",
 	id: "INTEGER NOT NULL",
 	number: "INTEGER NOT NULL",
 	count: "INTEGER NOT NULL",

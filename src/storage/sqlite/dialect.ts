@@ -17,6 +17,12 @@ export const SQLITE: Dialect<Place> = {
 	literal: null,
 	forUpdate: "",
 	table: (_, name) => quoted(name),
+	outbox: ([shard]) => ({
+		table: quoted("outbox"),
+		shard: `${shard} AS shard`,
+		isOf: { text: "TRUE", values: [] },
+		isShared: false,
+	}),
 	name: quoted,
 	index: (name) => (name === "due" ? "INDEXED BY outbox_due" : ""),
 	orSet: (key, columns) =>

@@ -26,19 +26,20 @@ const POSTPONE: Sql = {
 
 export function deleteOutboxEntries(
 	connection: SqliteConnection,
-	locals: readonly number[],
+	keys: readonly OutboxKey[],
 	trace?: StatementTrace,
 ): void {
+	const locals = keys.map(({ local }) => local);
 	connection.run(DELETE, [JSON.stringify(locals)], trace);
 }
 
-/** Take entries of one shard: the key of each that was taken, in their order. */
+/** The keys of those that were taken, in their order. */
 export function takeEntries(
 	connection: SqliteConnection,
 	entries: readonly OutboxPosition[],
 	until: number,
 	trace?: StatementTrace,
-): readonly (OutboxKey | null)[] {
+): readonly OutboxKey[] {
 	const rows = entries.map(({ local, nextAttemptAt }) => [
 		local,
 		nextAttemptAt,
@@ -48,9 +49,9 @@ export function takeEntries(
 			.rows<{ local: number }>(TAKE, [until, JSON.stringify(rows)], trace)
 			.map(({ local }) => local),
 	);
-	return entries.map(({ shard, local }) =>
-		taken.has(local) ? { shard, local } : null,
-	);
+	return entries
+		.filter(({ local }) => taken.has(local))
+		.map(({ shard, local }) => ({ shard, local }));
 }
 
 /** Failures of one shard. */

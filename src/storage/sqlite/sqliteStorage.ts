@@ -13,10 +13,11 @@ import { startCall } from "../portCall.ts";
 import { Router } from "../router.ts";
 import { type Procedure, runNow } from "../statements/batch.ts";
 import type { Select } from "../statements/dialect.ts";
-import { READS } from "../statements/reads.ts";
+import { outboxReport, sizeOf } from "../statements/outbox.ts";
 import { SqlDriver } from "../statements/sqlDriver.ts";
 import {
 	MOD_SHARD_TABLES,
+	OUTBOX,
 	shardTables,
 	type Table,
 } from "../statements/tables.ts";
@@ -144,31 +145,28 @@ class SqliteDriver
 	}
 
 	takeEntries(
-		{ host }: FilePlace,
+		{ writer }: ShardFile,
 		entries: readonly OutboxPosition[],
 		until: number,
 		trace: WriteTrace | undefined,
 	): readonly OutboxKey[] {
-		const taken = takeEntries(host.writer, entries, until, trace);
-		return taken.filter((key) => key !== null);
+		return takeEntries(writer, entries, until, trace);
 	}
 
 	recordFailedDeliveries(
-		{ host }: FilePlace,
+		{ writer }: ShardFile,
 		failures: readonly FailedDelivery[],
 		trace: WriteTrace | undefined,
 	): void {
-		recordFailedDeliveries(host.writer, failures, trace);
+		recordFailedDeliveries(writer, failures, trace);
 	}
 
 	deleteOutboxEntries(
 		{ writer }: ShardFile,
-		entries: ReadonlyMap<FilePlace, readonly number[]>,
+		keys: readonly OutboxKey[],
 		trace: WriteTrace | undefined,
 	): void {
-		for (const locals of entries.values()) {
-			deleteOutboxEntries(writer, locals, trace);
-		}
+		deleteOutboxEntries(writer, keys, trace);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -203,7 +201,10 @@ class SqliteDriver
 			tables: readonly Table[],
 		) =>
 			[...map.values()].map(({ number, host }) => ({ number, host, tables }));
-		const ofShards = tablesOf(this.places.shards, shardTables(model));
+		const ofShards = tablesOf(this.places.shards, [
+			...shardTables(model),
+			OUTBOX,
+		]);
 		const all = [
 			...ofShards,
 			...tablesOf(this.places.modShards, MOD_SHARD_TABLES),
@@ -223,6 +224,7 @@ class SqliteDriver
 			settings: async () => [],
 			missingTables: missing,
 			tables: () => all.flatMap(({ host, tables }) => namesIn(host, tables)),
+			formerOutboxes: async () => 0,
 			async createTables(progress, firstIds) {
 				startCall("createTables", all.length);
 				for (const [at, { host, tables }] of all.entries()) {
@@ -265,27 +267,13 @@ class SqliteDriver
 	}
 
 	#outboxReport(): OutboxReport {
-		const model = this.model;
-		const sizes = [...this.places.shards.values()].flatMap((shard) => {
-			const key = { shard: shard.number, limit: OUTBOX_COUNTED };
-			return onFile(shard.host, ({ reader }) =>
-				selectFrom(
-					reader,
-					READS.outboxSizes.select(SQLITE, model, shard, [key]),
-				),
-			);
-		});
-		const oldest = Math.min(
-			...sizes.flatMap(({ oldestAt }) => (oldestAt === null ? [] : oldestAt)),
+		return outboxReport(
+			[...this.places.shards.values()].flatMap(({ number, host }) => {
+				const outbox = { host: host.name, shards: [number] } as const;
+				const select = sizeOf(SQLITE, { outbox, limit: OUTBOX_COUNTED });
+				return onFile(host, ({ reader }) => selectFrom(reader, select));
+			}),
 		);
-		const pending = sizes.reduce((sum, { entries }) => sum + entries, 0);
-		return {
-			pending,
-			oldestSeconds:
-				pending === 0
-					? 0
-					: Math.max(0, Math.round(Date.now() / 1_000 - oldest / 1e6)),
-		};
 	}
 
 	#files(): readonly FilePlace[] {

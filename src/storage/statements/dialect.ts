@@ -27,6 +27,14 @@ export interface Dialect<P extends Place> {
 	/** What makes a SELECT lock its rows; empty where a transaction has the shard to itself. */
 	readonly forUpdate: string;
 	table(place: P, name: string): string;
+	/** The outbox that these shards have: its table, the shard of a row, and whether that is one of them. */
+	outbox(shards: readonly number[]): {
+		readonly table: string;
+		readonly shard: string;
+		readonly isOf: Clause;
+		/** Whether a row has a column `shard`. */
+		readonly isShared: boolean;
+	};
 	/** A name that may be a word of the language. */
 	name(name: string): string;
 	/** Makes the optimizer read a table by an index; empty where it does so by itself. */

@@ -3,6 +3,7 @@ import type { Mapping } from "../../model/types.ts";
 import type { Place } from "../driver.ts";
 import { listName } from "../keys.ts";
 import type { ListKey, ListRow } from "../storage.ts";
+import type { Batch } from "./batch.ts";
 import {
 	chunks,
 	type Dialect,
@@ -16,6 +17,26 @@ const KEY = ["from_id", "mapping"];
 
 /** A list's row, and whose it is. */
 export type MappedRow = ListRow & { readonly mapping: Mapping };
+
+/**
+ * Has the server refuse a transaction that puts nothing but an entry into the
+ * outbox of the host where it would refuse one that changes the shard: because the
+ * database takes no writes, or is not there any more.
+ */
+export function touchShard<P extends Place>(
+	dialect: Dialect<P>,
+	batch: Batch<P>,
+	place: P,
+): void {
+	if (!dialect.outbox([place.number]).isShared) return;
+	batch.ask(place, {
+		name: "touch shard",
+		columns: ["1"],
+		rest: `FROM ${dialect.table(place, "lists")} LIMIT 0 ${dialect.forUpdate}`,
+		values: [],
+		use() {},
+	});
+}
 
 /**
  * Locks the lists' own rows in key order. Missing rows are inserted with zeros, so

@@ -17,7 +17,7 @@ import { shardOfLocked } from "../transactionRules.ts";
 import { Batch, type Procedure, type Question, question } from "./batch.ts";
 import { chunks, type Dialect } from "./dialect.ts";
 import { edgesBetween, neighborOf } from "./edges.ts";
-import { listsOf, lockLists } from "./lists.ts";
+import { listsOf, lockLists, touchShard } from "./lists.ts";
 import { insertObjects, lockObjects } from "./objects.ts";
 
 /** A transaction and the shard that it changes, or both. */
@@ -86,8 +86,11 @@ export class LockedRows<P extends Place> {
 		for (const [shard, { lists }] of this.#keys) {
 			batch.writeAll(shard, lockLists(dialect, shard, lists));
 		}
-		for (const [shard, { objects }] of this.#keys) {
+		for (const [shard, { objects, lists }] of this.#keys) {
 			lockObjects(dialect, model, batch, shard, objects, this.objects);
+			const changesNothing =
+				lists.length + objects.length === 0 && !this.#creates(shard);
+			if (changesNothing) touchShard(dialect, batch, shard);
 		}
 		this.#read(batch, true);
 		const now = Date.now() * 1_000;
@@ -101,6 +104,12 @@ export class LockedRows<P extends Place> {
 		yield batch;
 		this.now = Date.now() * 1_000;
 		yield* this.#readNeighbors();
+	}
+
+	#creates(shard: P): boolean {
+		return this.#transactions.some(
+			(one) => one.shard === shard && one.transaction.creates?.length,
+		);
 	}
 
 	/** Reads edges and neighbors again, after lists were renumbered. */

@@ -1,22 +1,23 @@
 import { type Id, rowIds, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
-import type { KeyAt, PendingQuery, Place } from "../driver.ts";
+import type { KeyAt, Place } from "../driver.ts";
 import { ownerOf } from "../portCall.ts";
 import {
-	type PendingEntry,
 	PRESENT,
 	type ReadKey,
 	type ReadKind,
 	type ReadResult,
 } from "../storage.ts";
-import { parseJsonObject } from "../storedObject.ts";
 import type { Clause, Dialect, Select } from "./dialect.ts";
 import { edgesBetween } from "./edges.ts";
 import { objectTexts } from "./objects.ts";
-import { entryColumns, entryOf, lookupColumns, lookupOf } from "./rows.ts";
+import { lookupColumns, lookupOf } from "./rows.ts";
 
 /** The kinds that every database reads by the same statements. */
-export type CommonKind = Exclude<ReadKind, "lists">;
+export type CommonKind = Exclude<
+	ReadKind,
+	"lists" | "entries" | "outboxes" | "outboxSizes"
+>;
 
 /** The SELECT for keys of one shard. */
 interface CommonRead<K extends CommonKind> {
@@ -155,86 +156,10 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 			};
 		},
 	},
-	entries: {
-		tableOf: () => "outbox",
-		select(dialect, _, place, keys) {
-			const { text, values } = dialect.isOneOf(
-				"local_id",
-				keys.map(({ local }) => local),
-			);
-			return {
-				name: "outbox entries",
-				columns: ["local_id", "entry"],
-				rest: `FROM ${dialect.table(place, "outbox")} WHERE ${text}`,
-				values,
-				read(rows) {
-					const found = new Map(
-						rows.map(([local, entry]) => [Number(local), entry as string]),
-					);
-					return keys.map(({ shard, local }) => {
-						const text = found.get(local);
-						return text === undefined
-							? null
-							: { shard, local, entry: parseJsonObject(text) };
-					});
-				},
-			};
-		},
-	},
-	/** The index alone answers. */
-	untakenEntries: {
-		select: (dialect, _, place, [{ after, limit }]) => ({
-			name: "untaken outbox entries",
-			columns: ["local_id"],
-			rest: `FROM ${dialect.table(place, "outbox")} ${dialect.index("due")}
-				WHERE next_attempt_at = 0 AND local_id > ?
-				ORDER BY local_id LIMIT ${limit}`,
-			values: [after],
-			read: (rows) => [rows.map(([local]) => Number(local))],
-		}),
-	},
-	/** Old entries have small ids. */
-	outboxSizes: {
-		select: (dialect, _, place, [{ limit }]) => ({
-			name: "outbox sizes",
-			columns: ["COUNT(*)", dialect.number("MIN(ts)")],
-			rest: `FROM (SELECT ts FROM ${dialect.table(place, "outbox")}
-				ORDER BY local_id LIMIT ${limit}) AS entries`,
-			values: [],
-			read([row = []]) {
-				const [entries, oldestAt = null] = row;
-				return [
-					{
-						entries: Number(entries),
-						oldestAt: oldestAt === null ? null : Number(oldestAt),
-					},
-				];
-			},
-		}),
-	},
 };
 
 function tableOfObject(model: Model, id: Id): string | null {
 	return model.objectsByNumber.get(unpackId(id).type)?.table ?? null;
-}
-
-/** Entries of one shard that are due. Ties are in the order of the commits, which is that of local ids: the clock may have stepped back between them. */
-export function pendingEntries<P extends Place>(
-	dialect: Dialect<P>,
-	place: P,
-	{ now, writtenBy, limit, after }: PendingQuery,
-): Select<PendingEntry> {
-	const { nextAttemptAt = 0, local = 0 } = after.get(place.number) ?? {};
-	return {
-		name: "pending entries",
-		columns: entryColumns(dialect),
-		rest: `FROM ${dialect.table(place, "outbox")} ${dialect.index("due")}
-			WHERE next_attempt_at <= ? AND next_attempt_at >= ?
-				AND (next_attempt_at > ? OR local_id > ?) AND ts <= ?
-			ORDER BY next_attempt_at, local_id LIMIT ${limit}`,
-		values: [now, nextAttemptAt, nextAttemptAt, local, writtenBy],
-		read: (rows) => rows.map((row) => entryOf(place.number, row)),
-	};
 }
 
 /** The SELECTs for keys of one host, and which keys each is for. */

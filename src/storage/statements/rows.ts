@@ -80,8 +80,12 @@ export function lookupOf([
 	};
 }
 
-export function entryColumns({ number }: Dialect<Place>): readonly string[] {
+export function entryColumns(
+	{ number }: Dialect<Place>,
+	shard: string,
+): readonly string[] {
 	return [
+		shard,
 		"local_id",
 		"entry",
 		number("ts"),
@@ -91,19 +95,17 @@ export function entryColumns({ number }: Dialect<Place>): readonly string[] {
 	];
 }
 
-export function entryOf(
-	shard: number,
-	[
-		local,
-		entry,
-		writtenAt,
-		attempts,
-		nextAttemptAt,
-		lastError,
-	]: readonly unknown[],
-): PendingEntry {
+export function entryOf([
+	shard,
+	local,
+	entry,
+	writtenAt,
+	attempts,
+	nextAttemptAt,
+	lastError,
+]: readonly unknown[]): PendingEntry {
 	return {
-		shard,
+		shard: Number(shard),
 		local: Number(local),
 		entry: parseJsonObject(entry as string),
 		writtenAt: Number(writtenAt),

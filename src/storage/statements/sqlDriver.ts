@@ -1,21 +1,16 @@
 import type { Model } from "../../model/types.ts";
 import type { CallOptions, StatementTrace } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import type {
-	Driver,
-	HostRead,
-	KeyAt,
-	PendingQuery,
-	Place,
-} from "../driver.ts";
+import type { Driver, HostRead, KeyAt, Place } from "../driver.ts";
 import type {
 	KeyResult,
 	LookupChange,
 	LookupRow,
-	PendingEntry,
+	OutboxLook,
 	ReadKey,
 	ReadKind,
 	ReadResult,
+	SeenEntries,
 	WalkKind,
 	WalkOf,
 	WalkRow,
@@ -24,7 +19,8 @@ import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import type { Procedure } from "./batch.ts";
 import type { Dialect, Select } from "./dialect.ts";
 import { changeLookups } from "./lookups.ts";
-import { type CommonKind, pendingEntries, selectsOf } from "./reads.ts";
+import { dueEntries, entriesOf, sizeOf, untakenEntries } from "./outbox.ts";
+import { type CommonKind, selectsOf } from "./reads.ts";
 import { WALKS } from "./walks.ts";
 
 /** The part of a driver that every database does by the same statements. `Options`: what a statement is sent with. */
@@ -57,9 +53,16 @@ export abstract class SqlDriver<P extends Place, Options> {
 		options: Options,
 	): MaybePromise<Result>;
 
+	/** Called before entries of these shards are read. */
+	protected beforeEntries(
+		_host: P["host"],
+		_shards: readonly number[],
+		_options: Options,
+	): MaybePromise<void> {}
+
 	/** All kinds that databases read alike, with the most keys of one call. */
 	protected commonReads(
-		maxKeys: (kind: CommonKind) => number,
+		maxKeys: (kind: CommonKind | "entries") => number,
 	): Omit<Driver<P>["reads"], "lists"> {
 		const read = <K extends CommonKind>(kind: K) =>
 			this.#readOf(kind, maxKeys(kind));
@@ -70,10 +73,66 @@ export abstract class SqlDriver<P extends Place, Options> {
 			counts: read("counts"),
 			longestLists: read("longestLists"),
 			lookups: read("lookups"),
-			entries: read("entries"),
-			untakenEntries: read("untakenEntries"),
-			outboxSizes: read("outboxSizes"),
+			entries: this.readBy(maxKeys("entries"), {
+				read: (host, some, options) => {
+					const keys = some.map(({ key }) => key);
+					return this.#selectOne(host, entriesOf(this.dialect, keys), options);
+				},
+			}),
+			outboxes: this.#ofOutbox((host, look, options) =>
+				this.#look(host, look, options),
+			),
+			outboxSizes: this.#ofOutbox((host, key, options) =>
+				this.#selectOne(host, sizeOf(this.dialect, key), options),
+			),
 		};
+	}
+
+	/** One key a call, because one host has one outbox. */
+	#ofOutbox<K extends "outboxes" | "outboxSizes">(
+		read: (
+			host: P["host"],
+			key: ReadKey<K>,
+			options: Options,
+		) => MaybePromise<readonly ReadResult<K>[]>,
+	): HostRead<K, P> {
+		return this.readBy<K>(1, {
+			read: (host, some, options) => {
+				const [{ key }] = some as [KeyAt<ReadKey<K>, P>];
+				const { shards } = key.outbox;
+				return andThen(this.beforeEntries(host, shards, options), () =>
+					read(host, key, options),
+				);
+			},
+		});
+	}
+
+	/** By one statement, if there is one. */
+	#look(
+		host: P["host"],
+		{ outbox: { shards }, ...asked }: OutboxLook,
+		options: Options,
+	): MaybePromise<readonly [SeenEntries]> {
+		const { dialect } = this;
+		const untaken =
+			asked.untaken && untakenEntries(dialect, shards, asked.untaken);
+		const due = asked.due && dueEntries(dialect, shards, asked.due);
+		const selects = [untaken, due].filter((select) => select !== null);
+		if (selects.length === 0) return [{ untaken: [], due: [] }];
+		return andThen(this.select<unknown>(host, selects, options), (found) => [
+			{
+				untaken: untaken === null ? [] : (found[0] as SeenEntries["untaken"]),
+				due: due === null ? [] : (found.at(-1) as SeenEntries["due"]),
+			},
+		]);
+	}
+
+	#selectOne<Result>(
+		host: P["host"],
+		select: Select<Result>,
+		options: Options,
+	): MaybePromise<readonly Result[]> {
+		return andThen(this.select(host, [select], options), ([rows = []]) => rows);
 	}
 
 	#readOf<K extends CommonKind>(kind: K, maxKeys: number): HostRead<K, P> {
@@ -125,22 +184,6 @@ export abstract class SqlDriver<P extends Place, Options> {
 		});
 	}
 
-	pendingEntries(
-		host: P["host"],
-		shards: readonly P[],
-		query: PendingQuery,
-	): MaybePromise<readonly PendingEntry[]> {
-		const [first] = shards;
-		if (first === undefined) return [];
-		const selects = shards.map((shard) =>
-			pendingEntries(this.dialect, shard, query),
-		);
-		return andThen(
-			this.select(host, selects, this.optionsOf(first)),
-			(results) => results.flat(),
-		);
-	}
-
 	walk<K extends WalkKind>(
 		kind: K,
 		place: P,
@@ -149,11 +192,15 @@ export abstract class SqlDriver<P extends Place, Options> {
 		limit: number,
 	): MaybePromise<readonly WalkRow<K>[]> {
 		const { dialect, model } = this;
-		const select = WALKS[kind](dialect, model, place, of, last, limit);
-		return andThen(
-			this.select(place.host, [select], this.optionsOf(place)),
-			([rows = []]) => rows,
-		);
+		const options = this.optionsOf(place);
+		const before =
+			kind === "outbox"
+				? this.beforeEntries(place.host, of as WalkOf<"outbox">, options)
+				: undefined;
+		return andThen(before, () => {
+			const select = WALKS[kind](dialect, model, place, of, last, limit);
+			return this.#selectOne(place.host, select, options);
+		});
 	}
 
 	/** Side by side on each mod shard. What fails there is the result of its keys. */

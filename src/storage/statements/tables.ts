@@ -4,6 +4,7 @@ import type { Model } from "../../model/types.ts";
 export type ColumnType =
 	/** The primary key of a table whose rows get numbers, none of which is ever used again. */
 	| "localId"
+	| "shard"
 	| "id"
 	/** From 0 on; `ts` and sequences are microseconds since 1970. */
 	| "number"
@@ -102,6 +103,7 @@ export const OUTBOX = {
 	index: { name: "due", columns: ["next_attempt_at", "local_id"] },
 } as const satisfies Table;
 
+/** The tables of a shard, but for its outbox. */
 export function shardTables(
 	model: Model,
 	/** `db`: all; `dbBesideFeed`: without the feed lists, which `feed` has. */
@@ -116,7 +118,6 @@ export function shardTables(
 		...mappings.map(({ table }) => mappingTable(table)),
 		LISTS,
 		RENUMBERINGS,
-		OUTBOX,
 	];
 }
 

@@ -100,6 +100,12 @@ interface Decided<P extends Place> extends ShardTransaction<P> {
 	readonly writes: TransactionWrites<unknown>;
 }
 
+interface EntryToWrite<P extends Place> {
+	readonly one: Decided<P>;
+	readonly shard: P;
+	readonly entry: JsonObject;
+}
+
 /** What changes on one shard. */
 interface ShardChanges {
 	readonly objects: Map<Id, JsonObject>;
@@ -169,7 +175,7 @@ class Work<P extends Place> {
 			(result) => result !== null && "writes" in result,
 		);
 		let last = new Batch<P>();
-		const keys = new Map<Decided<P>, Map<P, OutboxKey>>();
+		const entries: EntryToWrite<P>[] = [];
 		for (const shard of this.#rows.shards) {
 			const some = decided.filter(
 				(one) => one.shard === shard || one.beside === shard,
@@ -189,11 +195,13 @@ class Work<P extends Place> {
 				const row = this.#rows.lists.get(listName(list.mapping, list.from));
 				yield* recountList(this.#dialect, shard, list, row as ListRow);
 			}
-			this.#insertEntries(last, shard, some, (one, local) => {
-				const own = keys.get(one) ?? new Map<P, OutboxKey>();
-				keys.set(one, own.set(shard, { shard: shard.number, local }));
-			});
+			for (const one of some) {
+				const { outboxEntry, besideEntry } = one.writes;
+				const entry = one.shard === shard ? outboxEntry : besideEntry;
+				if (entry !== undefined) entries.push({ one, shard, entry });
+			}
 		}
+		const keys = this.#insertEntries(last, entries);
 		return {
 			last,
 			outcomes: () =>
@@ -235,31 +243,38 @@ class Work<P extends Place> {
 		]);
 	}
 
-	/** The database gives the rows of one INSERT consecutive ids. */
+	/** Of all shards at once. The database gives the rows of one INSERT consecutive ids: the keys are known then. */
 	#insertEntries(
 		batch: Batch<P>,
-		shard: P,
-		decided: readonly Decided<P>[],
-		inserted: (one: Decided<P>, local: number) => void,
-	): void {
-		const entries = decided.flatMap((one) => {
-			const { outboxEntry, besideEntry } = one.writes;
-			const entry = one.shard === shard ? outboxEntry : besideEntry;
-			return entry === undefined ? [] : [{ one, entry }];
-		});
+		entries: readonly EntryToWrite<P>[],
+	): ReadonlyMap<Decided<P>, ReadonlyMap<P, OutboxKey>> {
+		const keys = new Map<Decided<P>, Map<P, OutboxKey>>();
+		const { table, isShared } = this.#dialect.outbox(
+			entries.map(({ shard }) => shard.number),
+		);
 		for (const some of chunks(entries, this.#dialect.maxRows)) {
 			const { text, values } = valuesOf(
-				some.map(({ entry }) => [JSON.stringify(entry), this.#rows.now]),
+				some.map(({ shard, entry }) => [
+					...[JSON.stringify(entry), this.#rows.now],
+					...(isShared ? [shard.number] : []),
+				]),
 			);
+			const columns = isShared ? "entry, ts, shard" : "entry, ts";
 			const write = {
 				name: "insert outbox",
-				text: `INSERT INTO ${this.#dialect.table(shard, "outbox")} (entry, ts) VALUES ${text}`,
+				text: `INSERT INTO ${table} (${columns}) VALUES ${text}`,
 				values,
 			};
-			batch.write(shard, write, ({ firstId }) => {
-				for (const [at, { one }] of some.entries()) inserted(one, firstId + at);
+			const [{ shard: first }] = some as [EntryToWrite<P>];
+			batch.write(first, write, ({ firstId }) => {
+				for (const [at, { one, shard }] of some.entries()) {
+					const own = keys.get(one) ?? new Map<P, OutboxKey>();
+					const key = { shard: shard.number, local: firstId + at };
+					keys.set(one, own.set(shard, key));
+				}
 			});
 		}
+		return keys;
 	}
 
 	#changesOf(shard: P): ShardChanges {

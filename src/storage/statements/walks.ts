@@ -68,14 +68,15 @@ export const WALKS: { readonly [K in WalkKind]: Walk<K> } = {
 			read: (rows) => rows.map(listOf),
 		};
 	},
-	outbox(dialect, _, place, __, last, limit) {
+	outbox(dialect, _, __, shards, last, limit) {
+		const { table, shard, isOf } = dialect.outbox(shards);
 		return {
 			name: "walk outbox",
-			columns: entryColumns(dialect),
-			rest: `FROM ${dialect.table(place, "outbox")}
-				WHERE local_id > ? ORDER BY local_id LIMIT ${limit}`,
-			values: [last?.local ?? 0],
-			read: (rows) => rows.map((row) => entryOf(place.number, row)),
+			columns: entryColumns(dialect, shard),
+			rest: `FROM ${table} WHERE local_id > ? AND ${isOf.text}
+				ORDER BY local_id LIMIT ${limit}`,
+			values: [last?.local ?? 0, ...isOf.values],
+			read: (rows) => rows.map(entryOf),
 		};
 	},
 	lookups(dialect, _, place, __, last, limit) {

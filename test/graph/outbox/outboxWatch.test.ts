@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../../src/errors.ts";
+import { OutboxReader } from "../../../src/freshness/outboxReader.ts";
 import { OutboxWatch, UNREAD_MS } from "../../../src/freshness/outboxWatch.ts";
 import type { Store } from "../../../src/graph/store/store.ts";
 import type {
 	OutboxKey,
+	OutboxLook,
 	StoredEntry,
-	UntakenQuery,
 } from "../../../src/storage/storage.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 
@@ -35,21 +36,28 @@ function watched() {
 	const row: { token?: string } = {};
 	const storage = {
 		map: {
-			outboxShards: [0, 1],
+			get outboxes() {
+				return hosts.map((host, shard) => ({ host, shards: [shard] }));
+			},
 			hostOf: (shard: number) => hosts[shard],
 		},
 		read: (kind: keyof typeof reads, keys: readonly never[]) =>
 			reads[kind](keys),
 	};
 	const reads = {
-		untakenEntries: async (keys: readonly UntakenQuery[]) =>
-			keys.map(({ shard, after, limit }) =>
-				unreadable.has(shard)
+		outboxes: async (looks: readonly OutboxLook[]) =>
+			looks.map(({ outbox: { shards }, untaken }) =>
+				shards.some((shard) => unreadable.has(shard))
 					? new CorkboardError("UNAVAILABLE", "down")
-					: outbox
-							.filter((one) => one.shard === shard && one.local > after)
-							.map(({ local }) => local)
-							.slice(0, limit),
+					: {
+							untaken: outbox
+								.filter(
+									({ shard, local }) =>
+										shards.includes(shard) && local > (untaken?.after ?? 0),
+								)
+								.slice(0, untaken?.limit),
+							due: [],
+						},
 			),
 		lookups: async () =>
 			unreadable.has(MOD_SHARD)
@@ -72,7 +80,8 @@ function watched() {
 			bypassed.push([...(shards ?? [])]),
 	} as unknown as Store;
 	mock.timers.enable({ apis: ["setTimeout"] });
-	const watch = new OutboxWatch(store, { now: () => now });
+	const reader = new OutboxReader(store.storage);
+	const watch = new OutboxWatch(store, reader, { now: () => now });
 	return {
 		outbox,
 		unreadable,
@@ -89,6 +98,7 @@ function watched() {
 			for (let turn = 0; turn < 10; turn++) await nextTurn();
 		},
 		async [Symbol.asyncDispose]() {
+			await reader[Symbol.asyncDispose]();
 			await watch[Symbol.asyncDispose]();
 			mock.timers.reset();
 		},

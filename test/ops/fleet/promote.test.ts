@@ -235,6 +235,7 @@ async function checksAccounts(
 		"GRANT DELETE ON `db\\_0001`.* TO api@'%'",
 		"GRANT SELECT, INSERT, DELETE ON `db00000`.* TO api@'%'",
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON `mod_____`.* TO api@'%'",
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON `corkboard`.* TO api@'%'",
 	);
 	const own = (url: string) =>
 		url.replace(/^mysql:\/\/[^@]*@/, "mysql://api:secret@");
@@ -438,6 +439,7 @@ test("a promotion exchanges the hosts of all kinds of ranges, and knows the data
 		"feed00001",
 		"pool00000",
 		"pool00001",
+		"corkboard",
 	]);
 	const next = exchangeHosts(topology, found);
 	const ranges = [
@@ -521,12 +523,12 @@ test("a promotion under load fails no request and loses nothing, also where its 
 	await ask(
 		primary,
 		"BEGIN",
-		"INSERT INTO db00001.outbox (local_id, entry, ts) VALUES (5000, '', 0)",
+		"INSERT INTO corkboard.outbox (local_id, shard, entry, ts) VALUES (5000, 1, '', 0)",
 		"ROLLBACK",
 	);
 	await someMore();
 	const result = await promote(options, named());
-	const [made] = await ask(replica, "SHOW CREATE TABLE db00001.outbox");
+	const [made] = await ask(replica, "SHOW CREATE TABLE corkboard.outbox");
 	const next = /AUTO_INCREMENT=(\d+)/.exec(String(made?.["Create Table"]));
 	assert.ok(Number(next?.[1]) > 1_005_000, `next: ${next?.[1]}`);
 	version += 1;

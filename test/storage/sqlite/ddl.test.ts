@@ -3,13 +3,14 @@ import { test } from "node:test";
 import { createTable } from "../../../src/storage/sqlite/ddl.ts";
 import {
 	MOD_SHARD_TABLES,
+	OUTBOX,
 	shardTables,
 } from "../../../src/storage/statements/tables.ts";
 import { MODEL } from "../../helpers/storageModel.ts";
 
 test("the tables are as spelled out here", () => {
 	const text = (name: string) =>
-		[...shardTables(MODEL), ...MOD_SHARD_TABLES]
+		[...shardTables(MODEL), OUTBOX, ...MOD_SHARD_TABLES]
 			.map(createTable)
 			.find((table) => table.name === name)
 			?.text.replace(/\s+/g, " ");

@@ -3,8 +3,7 @@ import { deadlineIn } from "../../../util/deadline.ts";
 import type { Host } from "../driver/host.ts";
 import type { StandbyLag } from "./standbyLag.ts";
 
-/** In a database of its own, which belongs to the host and to no shard. */
-export const BEAT_DATABASE = "corkboard";
+/** In the database of the host. */
 export const BEAT_TABLE = {
 	name: "beat",
 	lines: [
