@@ -44,12 +44,12 @@ export class Acks {
 
 	/** Never rejects. */
 	send(place: Place, ack: Ack, until: () => number): Promise<AckResult> {
-		return new Promise((resolve) => {
-			const acks = this.#of(place);
-			acks.waiting.push({ ack, until, resolve });
-			if (acks.waiting.length >= MAX_GATHERED) this.#flush(acks);
-			else this.#flushIn(acks, GATHER_MS);
-		});
+		const { promise, resolve } = Promise.withResolvers<AckResult>();
+		const acks = this.#of(place);
+		acks.waiting.push({ ack, until, resolve });
+		if (acks.waiting.length >= MAX_GATHERED) this.#flush(acks);
+		else acks.timer ??= setTimeout(this.#flush.bind(this), GATHER_MS, acks);
+		return promise;
 	}
 
 	/** Takes what waits for this place, to send it with a claim. Call `settle` or `fail` with it afterwards. */

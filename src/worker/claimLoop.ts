@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { ClaimSource } from "../queue/claim/claimSource.ts";
 import {
 	type DueBucket,
 	DueProbe,
 	type Probed,
 } from "../queue/claim/dueProbe.ts";
 import { ShardChoice } from "../queue/claim/shardChoice.ts";
+import { QUEUE_CHANNELS } from "../queue/diagnostics.ts";
 import type { JobHints } from "../queue/hints.ts";
+import { newClaim } from "../queue/jobId.ts";
 import {
 	type ClaimedJob,
 	type JobStore,
@@ -82,7 +83,6 @@ interface ClaimLoopOptions<Context> {
 export class ClaimLoop<Context> {
 	readonly #options: ClaimLoopOptions<Context>;
 	readonly #probe: DueProbe;
-	readonly #source: ClaimSource;
 	readonly #choice = new ShardChoice(randomUUID());
 	/** Jobs that claims under way may bring. */
 	#reserved = 0;
@@ -96,7 +96,6 @@ export class ClaimLoop<Context> {
 	constructor(options: ClaimLoopOptions<Context>) {
 		this.#options = options;
 		this.#probe = new DueProbe(options.store);
-		this.#source = new ClaimSource(options.store, this.#probe);
 	}
 
 	/** Whether more jobs are to be claimed. */
@@ -156,7 +155,7 @@ export class ClaimLoop<Context> {
 		{ isIdle, unlessFollowing }: Step & { readonly kind: "probe" },
 		pace: Pace,
 	): Promise<Pace> {
-		const { hints, queues, limits } = this.#options;
+		const { store, settings, hints, queues, limits, problems } = this.#options;
 		this.#isHinted = false;
 		// The probe sees what they are about.
 		this.#hinted.clear();
@@ -164,7 +163,19 @@ export class ClaimLoop<Context> {
 			return afterFollowing(pace, monotonicMs(), limits);
 		}
 		const probedAt = monotonicMs();
-		const { due, nextMs } = await this.#probeOnce();
+		const started = [...queues.keys()].filter(
+			(name) => !settings.isStopped(name),
+		);
+		const { shards } = store;
+		let probed: Pick<Probed, "due" | "nextMs"> = { due: [], nextMs: null };
+		try {
+			const found = await this.#probe.find(started, shards);
+			problems.asked(shards, found.failures);
+			probed = found;
+		} catch (error) {
+			problems.failed(null, error);
+		}
+		const { due, nextMs } = this.#withoutLimited(probed);
 		if (isIdle && hints.isConnected) {
 			for (const { queue, shard } of due) hints.publish(queue, shard);
 		}
@@ -196,25 +207,6 @@ export class ClaimLoop<Context> {
 			}),
 		);
 		return this.#withoutLimited({ due: due.flat(), nextMs: null }).due;
-	}
-
-	async #probeOnce(): Promise<{
-		readonly due: readonly DueBucket[];
-		readonly nextMs: number | null;
-	}> {
-		const { store, settings, queues, problems } = this.#options;
-		const started = [...queues.keys()].filter(
-			(name) => !settings.isStopped(name),
-		);
-		try {
-			const { shards } = store;
-			const probed = await this.#probe.find(started, shards);
-			problems.asked(shards, probed.failures);
-			return this.#withoutLimited(probed);
-		} catch (error) {
-			problems.failed(null, error);
-			return { due: [], nextMs: null };
-		}
 	}
 
 	/** Leaves out places whose rate lets nothing start, and counts when it does. */
@@ -285,12 +277,21 @@ export class ClaimLoop<Context> {
 		const since = monotonicMs();
 		try {
 			const { claimMs } = state;
-			const { claimed, acked, waitMs } = await this.#source.claim(place, {
-				limit,
-				claimMs,
-				limits: settings.limit(place),
-				acks: own.map(({ ack }) => ack),
-			});
+			const { bucket, priority, oldestAt } = place;
+			const range = { bucket, priority, floor: oldestAt, limit, claimMs };
+			const { claimed, acked, waitMs } = await this.#options.store.turn(
+				{ queue, shard },
+				{
+					acks: own.map(({ ack }) => ack),
+					claim: {
+						...range,
+						claim: newClaim(),
+						limits: settings.limit(place),
+					},
+				},
+			);
+			this.#probe.claimed(place, claimed, claimMs);
+			publishClaim(place, claimed.length, monotonicMs() - since);
 			acks.settle(own, acked);
 			this.#reserved -= limit;
 			// Until then the rate lets nothing start there.
@@ -315,6 +316,11 @@ export class ClaimLoop<Context> {
 			return { taken: 0, rest: null };
 		}
 	}
+}
+
+function publishClaim({ queue, shard }: Place, jobs: number, ms: number): void {
+	if (!QUEUE_CHANNELS.jobsClaimed.hasSubscribers) return;
+	QUEUE_CHANNELS.jobsClaimed.publish({ queue, shard, jobs, ms });
 }
 
 function nameOfPlace({ queue, shard }: Place): string {

@@ -96,7 +96,7 @@ export class Worker<Context> implements AsyncDisposable {
 			signal: this.#stopping.signal,
 			wants: (reserved) => this.#wants(reserved),
 			room: (reserved) => this.#room(reserved),
-			onClaimed: (state, claims) => this.#add(state, claims),
+			onClaimed: this.#add.bind(this),
 		});
 		this.#unsubscribe = options.hints.subscribe((queue, shard, priority) => {
 			if (this.#queues.has(queue)) {

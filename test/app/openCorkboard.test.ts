@@ -24,7 +24,7 @@ import {
 import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { readMembers } from "../../src/topology/members.ts";
 import type { Topology } from "../../src/topology/types.ts";
-import { isCollected } from "../helpers/isCollected.ts";
+import { isCollected } from "../helpers/heldBytes.ts";
 import { theModel } from "../helpers/model.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -16,4 +17,17 @@ export function heldBytes(
 	collect();
 	const bytes = process.memoryUsage().heapUsed - before;
 	return bytes / values.length;
+}
+
+/** Whether nothing keeps the object in memory any more. Collects garbage a few times, as timers and sockets may let go of it later. */
+export async function isCollected(ref: WeakRef<object>): Promise<boolean> {
+	setFlagsFromString("--expose-gc");
+	const collect: () => void = runInNewContext("gc");
+	for (let n = 0; n < 50; n++) {
+		// A WeakRef keeps its object until the job ends.
+		await setImmediate();
+		collect();
+		if (ref.deref() === undefined) return true;
+	}
+	return false;
 }

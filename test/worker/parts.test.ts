@@ -3,7 +3,6 @@ import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { CorkboardError } from "../../src/errors.ts";
-import { ClaimSource } from "../../src/queue/claim/claimSource.ts";
 import { DueProbe } from "../../src/queue/claim/dueProbe.ts";
 import { ShardChoice } from "../../src/queue/claim/shardChoice.ts";
 import { ShardHealth } from "../../src/queue/enqueue/shardHealth.ts";
@@ -115,14 +114,11 @@ describe("where a worker claims next", () => {
 });
 
 describe("where new jobs go", () => {
-	test("is the less busy of two shards, and none that is ill until its time is over", async () => {
+	test("is the less busy of two shards, and none that is ill until its time is over", () => {
 		let now = 0;
 		const health = new ShardHealth(() => now);
-		const fail = async () => {
-			throw new Error("down");
-		};
 		for (let call = 0; call < 10; call++) {
-			await health.run(1, fail, () => true).catch(() => {});
+			health.begin(1)(false);
 		}
 		assert.equal(health.isWell(1), false);
 		for (let pick = 0; pick < 50; pick++) {
@@ -131,11 +127,7 @@ describe("where new jobs go", () => {
 		assert.equal(health.pick([1]), 1);
 		now += 10_000;
 		assert.equal(health.isWell(1), true);
-		await health.run(
-			1,
-			async () => "good",
-			() => true,
-		);
+		health.begin(1)(true);
 		assert.equal(health.isWell(1), true);
 		assert.equal(health.pick([]), undefined);
 	});
@@ -210,11 +202,10 @@ describe("a claim", () => {
 		const store = awayExcept({
 			turn: async () => ({ acked: [], claimed: [CLAIMED] }),
 		});
-		const source = new ClaimSource(store, new DueProbe(store));
-		const { claimed } = await source.claim(
-			{ ...due(0), priority: 2, bucket: 1, oldestAt: 0 },
-			{ limit: 1, claimMs: 60_000, limits: null, acks: [] },
-		);
+		const probe = new DueProbe(store);
+		const place = { ...due(0), priority: 2 as const, bucket: 1, oldestAt: 0 };
+		const { claimed } = await store.turn(PLACE, {});
+		probe.claimed(place, claimed, 60_000);
 		assert.deepEqual(claimed, [CLAIMED]);
 	});
 });

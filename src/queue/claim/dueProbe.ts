@@ -1,6 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { hourOf } from "../bucket.ts";
 import {
+	type ClaimedJob,
 	type DueRange,
 	type JobStore,
 	type Place,
@@ -109,10 +110,14 @@ export class DueProbe {
 	/** Jobs up to the one that was due at `dueAt` were claimed: later probes begin there. */
 	claimed(
 		{ queue, shard, bucket, priority }: DueBucket,
-		dueAt: number,
-		now: number,
+		jobs: readonly ClaimedJob[],
+		claimMs: number,
 	): void {
-		this.#floors.claimed({ queue, shard }, bucket, priority, dueAt, now);
+		const last = jobs.at(-1);
+		if (last === undefined) return;
+		// The shard is not asked: if that failed, nobody would know of the claim.
+		const now = last.until - claimMs * 1_000;
+		this.#floors.claimed({ queue, shard }, bucket, priority, last.dueAt, now);
 	}
 
 	async #clocks(

@@ -52,14 +52,15 @@ export class EnqueueGathering<Job extends Body, Result> {
 
 	/** Resolves with the results of these jobs, and rejects as `send` does. */
 	send(jobs: readonly Job[]): Promise<readonly Result[]> {
-		return new Promise((resolve, reject) => {
-			this.#waiting.push({ jobs, length: lengthOf(jobs), resolve, reject });
-			if (this.#underWay < PARALLEL) this.#sendNext();
-			else {
-				const waitMs = Math.min(LONGEST_WAIT_MS, WAIT_MS * this.#underWay);
-				this.#timer ??= setTimeout(() => this.#sendNext(), waitMs);
-			}
-		});
+		const { promise, resolve, reject } =
+			Promise.withResolvers<readonly Result[]>();
+		this.#waiting.push({ jobs, length: lengthOf(jobs), resolve, reject });
+		if (this.#underWay < PARALLEL) this.#sendNext();
+		else {
+			const waitMs = Math.min(LONGEST_WAIT_MS, WAIT_MS * this.#underWay);
+			this.#timer ??= setTimeout(() => this.#sendNext(), waitMs);
+		}
+		return promise;
 	}
 
 	#sendNext(): void {

@@ -96,7 +96,7 @@ export class Jobs {
 		const placed = jobs.map(({ body: _, ...options }, index) =>
 			place(kind.queue, bodies[index] ?? "", { attempts, ...options }),
 		);
-		return this.#send(placed, { mayMove: true, isRepeat: false });
+		return this.#send(placed, FIRST_TRY);
 	}
 
 	/**
@@ -174,7 +174,11 @@ export class Jobs {
 		for (const group of groups.values()) {
 			for (let at = 0; at < group.length; at += MAX_JOBS) {
 				const chunk = group.slice(at, at + MAX_JOBS);
-				const stored = await this.#sendOrGather(chunk, options);
+				const gathering = this.#gatheringFor(chunk, options);
+				const stored =
+					gathering === null
+						? await this.#sendChunk(chunk, options)
+						: await gathering.send(chunk);
 				for (const [index, job] of chunk.entries()) {
 					results.set(job, stored[index] as EnqueuedJob);
 				}
@@ -183,29 +187,28 @@ export class Jobs {
 		return jobs.map((job) => results.get(job) as EnqueuedJob);
 	}
 
-	/** Jobs that may go to any shard go with those of other calls. */
-	async #sendOrGather(
+	/** Jobs that may go to any shard go with those of other calls; null for others. */
+	#gatheringFor(
 		chunk: readonly PlacedJob[],
 		options: SendOptions,
-	): Promise<readonly EnqueuedJob[]> {
-		const queue = chunk[0]?.queue ?? "";
-		const gathering = this.#gatheringOf(queue);
+	): EnqueueGathering<PlacedJob, EnqueuedJob> | null {
+		const gathering = this.#gatheringOf(chunk[0]?.queue ?? "");
 		const mayShare =
 			options.mayMove &&
 			!options.isRepeat &&
 			chunk.every(({ key }) => key === null) &&
 			gathering.takes(chunk);
-		if (!mayShare) return this.#sendChunk(chunk, options);
+		if (!mayShare) return null;
 		// Misuse is the error of its own call only.
 		checkNewJobs(chunk);
-		return gathering.send(chunk);
+		return gathering;
 	}
 
 	#gatheringOf(queue: string): EnqueueGathering<PlacedJob, EnqueuedJob> {
 		let gathering = this.#gathering.get(queue);
 		if (gathering === undefined) {
 			gathering = new EnqueueGathering(
-				(jobs) => this.#sendChunk(jobs, { mayMove: true, isRepeat: false }),
+				this.#sendChunk.bind(this),
 				isUnavailable,
 			);
 			this.#gathering.set(queue, gathering);
@@ -216,7 +219,7 @@ export class Jobs {
 	/** Where nothing can have been stored, other shards are tried; where it is unknown, the same shard is, with the same ids. */
 	async #sendChunk(
 		chunk: readonly PlacedJob[],
-		{ mayMove, isRepeat: wasTried }: SendOptions,
+		{ mayMove, isRepeat: wasTried }: SendOptions = FIRST_TRY,
 	): Promise<readonly EnqueuedJob[]> {
 		const [first] = chunk;
 		if (first === undefined) return [];
@@ -227,12 +230,16 @@ export class Jobs {
 		let isRepeat = wasTried;
 		const until = performance.now() + WRITABLE_MS;
 		for (let attempt = 1; ; attempt++) {
+			const ended = this.#health.begin(shard);
+			let results: readonly Enqueued[];
 			try {
-				const results = await this.#enqueueOn(queue, shard, chunk, isRepeat);
-				return results.map((result, index) =>
-					toEnqueued(queue, shard, chunk[index] as PlacedJob, result),
+				results = await this.#store.enqueue(
+					{ queue, shard },
+					chunk,
+					isRepeat ? { isRepeat } : {},
 				);
 			} catch (error) {
+				ended(!isUnavailable(error));
 				if (!isUnavailable(error)) throw error;
 				const others = this.#store.openShards.filter(
 					(one) => one !== shard && !tried.has(one),
@@ -260,26 +267,23 @@ export class Jobs {
 				const next = this.#health.pick(others);
 				if (next === undefined) throw error;
 				shard = next;
+				continue;
 			}
+			ended(true);
+			this.#publish(queue, shard, chunk, results);
+			return results.map((result, index) =>
+				toEnqueued(queue, shard, chunk[index] as PlacedJob, result),
+			);
 		}
 	}
 
-	async #enqueueOn(
+	/** Says what was stored, and wakes workers. */
+	#publish(
 		queue: string,
 		shard: number,
 		jobs: readonly PlacedJob[],
-		isRepeat: boolean,
-	): Promise<readonly Enqueued[]> {
-		const results = await this.#health.run(
-			shard,
-			() =>
-				this.#store.enqueue(
-					{ queue, shard },
-					jobs,
-					isRepeat ? { isRepeat } : {},
-				),
-			isUnavailable,
-		);
+		results: readonly Enqueued[],
+	): void {
 		const added = results.filter((result) => result === "added").length;
 		this.#bounds?.added(queue, added);
 		if (QUEUE_CHANNELS.jobsEnqueued.hasSubscribers) {
@@ -297,7 +301,6 @@ export class Jobs {
 		}
 		// Workers learn when the next one is due.
 		if (due.length < jobs.length) this.#hints.publish(queue, shard);
-		return results;
 	}
 }
 
@@ -306,6 +309,8 @@ interface SendOptions {
 	readonly mayMove: boolean;
 	readonly isRepeat: boolean;
 }
+
+const FIRST_TRY: SendOptions = { mayMove: true, isRepeat: false };
 
 /** How long a producer waits for the clock of a shard. */
 const CLOCK_MS = 100;

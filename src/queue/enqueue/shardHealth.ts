@@ -49,28 +49,18 @@ export class ShardHealth {
 		return health === undefined || this.#now() >= health.illUntil;
 	}
 
-	/** Makes a call to the shard and counts how it went. `isFailure` says whether an error is the shard's. */
-	async run<T>(
-		shard: number,
-		call: () => Promise<T>,
-		isFailure: (error: unknown) => boolean,
-	): Promise<T> {
+	/** A call to the shard begins. Call what is returned once, when it ends, with whether the shard did well. */
+	begin(shard: number): (isGood: boolean) => void {
 		const health = this.#of(shard);
 		// One call at a time finds out whether it is well again.
 		if (health.illUntil > 0) health.illUntil = this.#now() + RETRY_MS;
 		health.running++;
 		const started = this.#now();
-		try {
-			const result = await call();
-			this.#count(health, true);
-			return result;
-		} catch (error) {
-			this.#count(health, !isFailure(error));
-			throw error;
-		} finally {
+		return (isGood) => {
+			this.#count(health, isGood);
 			health.running--;
 			health.latencyMs += WEIGHT * (this.#now() - started - health.latencyMs);
-		}
+		};
 	}
 
 	#load(shard: number): number {

@@ -62,10 +62,11 @@ import {
 } from "./queueCall.ts";
 import {
 	countQueue,
-	dueJobs,
+	DUE,
 	findJobs,
-	hasExpired,
-	readQueues,
+	HAS_EXPIRED,
+	QUEUES,
+	readRanges,
 	scanQueue,
 } from "./reads.ts";
 import {
@@ -191,13 +192,13 @@ class MysqlJobStore implements OpenedJobStore {
 		{ isRepeat = false }: { readonly isRepeat?: boolean } = {},
 	): Promise<readonly Enqueued[]> {
 		checkNewJobs(jobs);
-		return this.#call(at, "write", (call) => enqueueJobs(call, jobs, isRepeat));
+		return this.#call(at, "write", enqueueJobs, jobs, isRepeat);
 	}
 
 	async turn(at: Place, turn: Turn): Promise<Turned> {
 		checkAcks(turn.acks ?? []);
 		if (turn.claim !== undefined) checkClaim(turn.claim);
-		return this.#call(at, "write", (call) => turnWithSwappedOut(call, turn));
+		return this.#call(at, "write", turnWithSwappedOut, turn);
 	}
 
 	async renew(
@@ -207,14 +208,12 @@ class MysqlJobStore implements OpenedJobStore {
 	): Promise<readonly Held[]> {
 		checkHeld(claims);
 		checkInteger("claimMs", claimMs, 1);
-		return this.#call(at, "write", (call) =>
-			renewWithSwappedOut(call, claims, claimMs),
-		);
+		return this.#call(at, "write", renewWithSwappedOut, claims, claimMs);
 	}
 
 	async expire(at: Place, options: ExpireOptions): Promise<Expired> {
 		checkExpire(options);
-		return this.#call(at, "write", (call) => expireClaims(call, options));
+		return this.#call(at, "write", expireClaims, options);
 	}
 
 	async hasExpired(
@@ -222,7 +221,7 @@ class MysqlJobStore implements OpenedJobStore {
 	): Promise<readonly (boolean | CorkboardError)[]> {
 		for (const { at } of ranges) checkPlace(at);
 		using call = this.#databases.begin();
-		return await hasExpired(call.all, ranges, this.#limits.readMs);
+		return await readRanges(call.all, ranges, HAS_EXPIRED, this.#limits.readMs);
 	}
 
 	async due(
@@ -230,7 +229,7 @@ class MysqlJobStore implements OpenedJobStore {
 	): Promise<readonly (Due | null | CorkboardError)[]> {
 		ranges.forEach(checkDue);
 		using call = this.#databases.begin();
-		return await dueJobs(call.all, ranges, this.#limits.readMs);
+		return await readRanges(call.all, ranges, DUE, this.#limits.readMs);
 	}
 
 	async find(
@@ -239,12 +238,12 @@ class MysqlJobStore implements OpenedJobStore {
 		{ body = false }: { readonly body?: boolean } = {},
 	): Promise<readonly (Job | null)[]> {
 		checkKeys(jobs);
-		return this.#call(at, "read", (call) => findJobs(call, jobs, body));
+		return this.#call(at, "read", findJobs, jobs, body);
 	}
 
 	async scan(at: Place, scan: JobScan): Promise<ScannedJobs> {
 		checkScan(scan);
-		return this.#call(at, "read", (call) => scanQueue(call, scan));
+		return this.#call(at, "read", scanQueue, scan);
 	}
 
 	async change(
@@ -253,13 +252,13 @@ class MysqlJobStore implements OpenedJobStore {
 		to: JobChange,
 	): Promise<number> {
 		checkKeys(jobs);
-		return this.#call(at, "write", (call) => changeJobs(call, jobs, to));
+		return this.#call(at, "write", changeJobs, jobs, to);
 	}
 
 	async count(at: Place, of: CountedJobs, cap: number): Promise<number> {
 		checkCounted(of);
 		checkInteger("cap", cap, 1);
-		return this.#call(at, "read", (call) => countQueue(call, of, cap));
+		return this.#call(at, "read", countQueue, of, cap);
 	}
 
 	diskBytes(at: Place): Promise<number> {
@@ -277,7 +276,8 @@ class MysqlJobStore implements OpenedJobStore {
 		shards: readonly number[],
 	): Promise<readonly (readonly QueueRow[] | CorkboardError)[]> {
 		using call = this.#databases.begin();
-		return await readQueues(call.all, shards, this.#limits.readMs);
+		const ranges = shards.map((shard) => ({ at: { queue: "", shard } }));
+		return await readRanges(call.all, ranges, QUEUES, this.#limits.readMs);
 	}
 
 	async put(shard: number, queue: QueueRow): Promise<void> {
@@ -377,16 +377,17 @@ class MysqlJobStore implements OpenedJobStore {
 	}
 
 	/** Throws what callers of the port expect. */
-	async #call<T>(
+	async #call<Given extends readonly unknown[], T>(
 		at: Place,
 		kind: "read" | "write",
-		body: (call: QueueCall) => Promise<T>,
+		body: (call: QueueCall, ...given: Given) => Promise<T>,
+		...given: Given
 	): Promise<T> {
 		checkPlace(at);
 		using version = this.#databases.begin();
 		const ms = this.#limits[kind === "read" ? "readMs" : "writeMs"];
 		try {
-			return await body(queueCall(at, version.at(at.shard), ms));
+			return await body(queueCall(at, version.at(at.shard), ms), ...given);
 		} catch (thrown) {
 			throw toQueueError(thrown, at);
 		}

@@ -1,4 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
+import type { KeyAt } from "../../storage/driver.ts";
+import type { Row } from "../../storage/mysql/driver/mysql2Connection.ts";
 import { type Fragment, unionAll } from "../../storage/mysql/sqlFragment.ts";
 import { readByHost } from "../../storage/readByHost.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
@@ -89,171 +91,93 @@ export async function countQueue(
 
 type Shards = ReadonlyMap<number, QueueShard>;
 
-export function dueJobs(
-	shards: Shards,
-	ranges: readonly DueRange[],
-	readMs: number,
-): Promise<readonly (Due | null | CorkboardError)[]> {
-	return readRanges<DueRange, Due | null>(shards, ranges, (some, host) =>
-		readDue(shards, some, host, readMs),
-	);
+/** What is read of ranges of queues: a statement of a host has a part for each. */
+interface RangeRead<Range, Answer> {
+	readonly name: string;
+	readonly fragment: (
+		range: Range,
+		shard: QueueShard,
+		part: number,
+	) => Fragment | Promise<Fragment>;
+	/** Given the rows of its part. */
+	readonly answer: (rows: readonly Row[]) => Answer;
+	/** Where there is no such table (default: that there is no such queue). */
+	readonly noTable?: Answer;
 }
 
-export function hasExpired(
-	shards: Shards,
-	ranges: readonly ExpiryRange[],
-	readMs: number,
-): Promise<readonly (boolean | CorkboardError)[]> {
-	return readRanges<ExpiryRange, boolean>(
-		shards,
-		ranges,
-		async (some, host) => {
-			const fragments = await Promise.all(
-				some.map(async (range, part) => {
-					const { database, clock, number } = shards.get(
-						range.at.shard,
-					) as QueueShard;
-					const now = await clock.now(number);
-					return expiredIn(
-						tablesOf(database, range.at.queue),
-						range,
-						now,
-						part,
-					);
-				}),
-			);
-			const rows = await host.rows(unionAll("has expired", fragments), {
-				shard: some[0]?.at.shard ?? 0,
-				deadline: deadlineIn(readMs),
-			});
-			const found = new Set(rows.map(([part]) => Number(part)));
-			return some.map((_, part) => found.has(part));
-		},
-	);
-}
+export const DUE: RangeRead<DueRange, Due | null> = {
+	name: "due",
+	fragment: (range, { database }, part) =>
+		dueIn(tablesOf(database, range.at.queue), range, part),
+	answer: ([row]) =>
+		row === undefined ? null : { bucket: Number(row[1]), at: Number(row[2]) },
+};
 
-/** The rows of `queues` of many shards; of each by itself where one has no tables yet. */
-export async function readQueues(
-	shards: Shards,
-	numbers: readonly number[],
-	readMs: number,
-): Promise<readonly (readonly QueueRow[] | CorkboardError)[]> {
-	const read = async (
-		some: readonly number[],
-		host: QueueShard["host"],
-	): Promise<readonly (readonly QueueRow[])[]> => {
-		const rows = await host.rows(
-			unionAll(
-				"queues",
-				some.map((number, part) => {
-					const { database } = shards.get(number) as QueueShard;
-					return queuesIn(database, part);
-				}),
-			),
-			{ shard: some[0] ?? 0, deadline: deadlineIn(readMs) },
-		);
-		const byPart = Map.groupBy(rows, ([part]) => Number(part));
-		return some.map((_, part) =>
-			(byPart.get(part) ?? [])
-				.map(([, name, settings, version]) => ({
-					name: String(name),
-					settings: parseSettings(String(settings)),
-					version: Number(version),
-				}))
-				.sort((one, other) => (one.name < other.name ? -1 : 1)),
-		);
-	};
-	const answers = await readByHost<QueueShard, number, readonly QueueRow[]>(
-		numbers,
-		{
-			placeOf: (number) => shards.get(number),
-			absent: () => [],
-			maxKeys: RANGES,
-			async read(host, some) {
-				const keys = some.map(({ key }) => key);
-				try {
-					return await read(keys, host);
-				} catch (thrown) {
-					if (!isNoTable(thrown)) throw thrown;
-					return Promise.all(
-						keys.map(async (key) => {
-							try {
-								return (await read([key], host))[0] ?? [];
-							} catch (failure) {
-								// A shard whose tables have not been created has no queues.
-								if (isNoTable(failure)) return [];
-								throw failure;
-							}
-						}),
-					);
-				}
-			},
-		},
-	);
-	return answers.map((answer, index) => {
-		const number = numbers[index] ?? 0;
-		return shards.has(number) ? answer : unknownQueueShard(number);
-	});
-}
+export const HAS_EXPIRED: RangeRead<ExpiryRange, boolean> = {
+	name: "has expired",
+	async fragment(range, { database, clock, number }, part) {
+		const now = await clock.now(number);
+		return expiredIn(tablesOf(database, range.at.queue), range, now, part);
+	},
+	answer: (rows) => rows.length > 0,
+};
+
+/** The queues of whole shards. One whose tables have not been created has none. */
+export const QUEUES: RangeRead<{ readonly at: Place }, readonly QueueRow[]> = {
+	name: "queues",
+	fragment: (_, { database }, part) => ({
+		text: `SELECT ${part} AS part, name, settings, version FROM ${queuesTable(database)}`,
+		values: [],
+	}),
+	answer: (rows) =>
+		rows
+			.map(([, name, settings, version]) => ({
+				name: String(name),
+				settings: parseSettings(String(settings)),
+				version: Number(version),
+			}))
+			.sort((one, other) => (one.name < other.name ? -1 : 1)),
+	noTable: [],
+};
 
 /** One statement for each host, unless a queue does not exist: then one for each range, so that only its own fail. */
-async function readRanges<Range extends { readonly at: Place }, A>(
+export async function readRanges<Range extends { readonly at: Place }, Answer>(
 	shards: Shards,
 	ranges: readonly Range[],
-	read: (
-		some: readonly Range[],
-		host: QueueShard["host"],
-	) => Promise<readonly A[]>,
-): Promise<readonly (A | CorkboardError)[]> {
-	const answers = await readByHost<QueueShard, Range, A>(ranges, {
-		placeOf: ({ at }) => shards.get(at.shard),
-		// Replaced below.
-		absent: () => null as A,
-		maxKeys: RANGES,
-		async read(host, some) {
-			const keys = some.map(({ key }) => key);
-			try {
-				return await read(keys, host);
-			} catch (thrown) {
-				if (!isNoTable(thrown)) throw thrown;
-				return (await Promise.all(
-					keys.map((key) =>
-						read([key], host).then(
-							([answer]) => answer,
-							(failure) => failed(failure, key),
-						),
-					),
-				)) as A[];
-			}
-		},
-	});
-	return answers.map((answer, index) => {
-		const { at } = ranges[index] as Range;
-		return shards.has(at.shard) ? answer : unknownQueueShard(at.shard);
-	});
-}
-
-async function readDue(
-	shards: ReadonlyMap<number, QueueShard>,
-	ranges: readonly DueRange[],
-	host: QueueShard["host"],
+	{ name, fragment, answer, noTable }: RangeRead<Range, Answer>,
 	readMs: number,
-): Promise<readonly (Due | null)[]> {
-	const rows = await host.rows(
-		unionAll(
-			"due",
-			ranges.map((range, part) => {
-				const { database } = shards.get(range.at.shard) as QueueShard;
-				return dueIn(tablesOf(database, range.at.queue), range, part);
-			}),
-		),
-		{ shard: ranges[0]?.at.shard ?? 0, deadline: deadlineIn(readMs) },
-	);
-	const answers = new Array<Due | null>(ranges.length).fill(null);
-	for (const [part, bucket, at] of rows) {
-		answers[Number(part)] = { bucket: Number(bucket), at: Number(at) };
-	}
-	return answers;
+): Promise<readonly (Answer | CorkboardError)[]> {
+	const read = async (
+		host: QueueShard["host"],
+		some: readonly KeyAt<Range, QueueShard>[],
+	): Promise<readonly (Answer | CorkboardError)[]> => {
+		const [first] = some;
+		if (first === undefined) return [];
+		try {
+			const fragments = some.map(({ key, shard }, part) =>
+				fragment(key, shard, part),
+			);
+			const rows = await host.rows(
+				unionAll(name, await Promise.all(fragments)),
+				{ shard: first.shard.number, deadline: deadlineIn(readMs) },
+			);
+			const found = Map.groupBy(rows, ([part]) => Number(part));
+			return some.map((_, part) => answer(found.get(part) ?? []));
+		} catch (thrown) {
+			if (!isNoTable(thrown)) throw thrown;
+			if (some.length === 1) return [noTable ?? failed(thrown, first.key)];
+			const each = some.map((one) =>
+				read(host, [one]).catch((failure) => [failed(failure, one.key)]),
+			);
+			return (await Promise.all(each)).flat();
+		}
+	};
+	return readByHost<QueueShard, Range, Answer | CorkboardError>(ranges, {
+		placeOf: ({ at }) => shards.get(at.shard),
+		absent: ({ at }) => unknownQueueShard(at.shard),
+		maxKeys: RANGES,
+		read,
+	});
 }
 
 function failed(
@@ -298,14 +222,6 @@ export function dueIn(
 		text: `SELECT ${part} AS part, bucket, at FROM ${table} AS job FORCE INDEX (queue)
 			WHERE ${buckets} AND state = 0 AND priority = ${priority} AND at >= ${floor}
 			ORDER BY job.at, job.local_id LIMIT 1`,
-		values: [],
-	};
-}
-
-/** Rows: part, name, settings, version. */
-export function queuesIn(database: string, part: number): Fragment {
-	return {
-		text: `SELECT ${part} AS part, name, settings, version FROM ${queuesTable(database)}`,
 		values: [],
 	};
 }

@@ -46,15 +46,16 @@ export async function takeTurn(call: QueueCall, turn: Turn): Promise<Turned> {
 	}
 	/** When claims of the last attempt end: finds them again. */
 	let until = 0;
-	const attempt = (isLocked: boolean) =>
-		transact(call, (statements, now) => {
-			until = now + (claim?.claimMs ?? 0) * 1_000;
-			const wanted = { acks, claim, isLocked, now, until };
-			return turnOnce(statements, call.tables, wanted);
-		});
 	try {
 		// A job gets its key back under the lock of the queue, which is taken before any other.
-		return (await attempt(false)) ?? ((await attempt(true)) as Turned);
+		for (let isLocked = false; ; isLocked = true) {
+			const turned = await transact(call, (statements, now) => {
+				until = now + (claim?.claimMs ?? 0) * 1_000;
+				const wanted = { acks, claim, isLocked, now, until };
+				return turnOnce(statements, call.tables, wanted);
+			});
+			if (turned !== null) return turned;
+		}
 	} catch (thrown) {
 		const isUnknown =
 			thrown instanceof StorageFailure && thrown.kind === "unknownOutcome";

@@ -6,8 +6,7 @@ import { AnswerCache } from "../../../src/server/graphql/answerCache.ts";
 import { keptBody, newBody } from "../../../src/server/graphql/body.ts";
 import type { Reuse } from "../../../src/server/graphql/operation.ts";
 import type { Budget } from "../../../src/server/limits/budget.ts";
-import { heldBytes } from "../../helpers/heldBytes.ts";
-import { isCollected } from "../../helpers/isCollected.ts";
+import { heldBytes, isCollected } from "../../helpers/heldBytes.ts";
 import {
 	ADA,
 	executeToy,
