@@ -58,3 +58,25 @@ export function newPartition<V extends CacheEntry>(
 		hash: fnv1a(`${name} `),
 	};
 }
+
+export interface LocalCacheOptions<V> {
+	/** Bytes. With 0 nothing is cached, and running reads are still joined. */
+	readonly maxWeight: number;
+	/** Whether a value may be cached: false for one whose change invalidates nothing. It is not shared with readers that joined its read either. */
+	readonly isKept?: (value: V) => boolean;
+	/** Whether what is cached has all that `value` has, and more: then it is kept. */
+	readonly isBetter?: (cached: V, value: V) => boolean;
+	/** How long a value is good if nothing invalidates it. Milliseconds. */
+	readonly maxAgeMs?: number;
+	/** A table of versions that several caches share, and which of them this one is. */
+	readonly versions?: Uint32Array;
+	readonly number?: number;
+	/** On which channel the invalidations of a key arrive. */
+	readonly channelOf?: (key: string) => number;
+	/** Milliseconds. */
+	readonly now?: () => number;
+	/** Whether this process stood still and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
+	readonly isOverdue?: () => boolean;
+	/** Settles when that has ended. Absent: reads do not wait for it. */
+	readonly untilProven?: () => Promise<void>;
+}

@@ -1,4 +1,7 @@
-import type { CachePartition } from "../../cache/cachePartition.ts";
+import type {
+	CachePartition,
+	LocalCacheOptions,
+} from "../../cache/cachePartition.ts";
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import type { SharedCache } from "../../cache/sharedCache.ts";
@@ -19,20 +22,6 @@ import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "./head.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
 
-/** Heads of lists, by mapping and owner: the cache in the process, in front of Redis, in front of the shards. */
-export interface HeadCache {
-	readonly local: LocalCache<Head>;
-	cached(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
-	/** By the name of the mapping. Nothing is cached of a mapping of another version's model. */
-	invalidate(mapping: string, from: string): void;
-	/** Heads with at least `depth` edges, or all there are. */
-	read(
-		lists: readonly ListKey[],
-		depth: number,
-		call?: CallOptions,
-	): MaybePromise<readonly KeyResult<Head>[]>;
-}
-
 /**
  * How many edges are read for a head: none where only the count is wanted, a few
  * of each of many lists, half a page, or those of a default page, one more to
@@ -42,20 +31,13 @@ export interface HeadCache {
  */
 const HEAD_DEPTHS: readonly number[] = [0, 4, 12, DEEPEST_HEAD];
 
-export function createHeadCache(options: {
-	readonly storage: Storage;
-	readonly shared: SharedCaches | undefined;
-	/** Bytes. */
-	readonly maxWeight: number;
-	/** How long an entry is cached in the process. Milliseconds. */
-	readonly maxAgeMs: number;
-	readonly versions?: Uint32Array;
-	readonly number?: number;
-	/** Milliseconds. */
-	readonly now?: () => number;
-	readonly isOverdue?: () => boolean;
-	readonly untilProven?: () => Promise<void>;
-}): HeadCache {
+/** Heads of lists, by mapping and owner: the cache in the process, in front of Redis, in front of the shards. */
+export function createHeadCache(
+	options: {
+		readonly storage: Storage;
+		readonly shared: SharedCaches | undefined;
+	} & LocalCacheOptions<Head>,
+) {
 	const { storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
 	const local = new LocalCache<Head>({
@@ -118,13 +100,19 @@ export function createHeadCache(options: {
 
 	return {
 		local,
-		cached: (mapping, from, moment) =>
+		cached: (mapping: Mapping, from: Id, moment?: Moment) =>
 			local.get(local.partition(mapping.name), from, moment),
-		invalidate(mapping, from) {
+		/** By the name of the mapping. Nothing is cached of a mapping of another version's model. */
+		invalidate(mapping: string, from: string): void {
 			const partition = local.existingPartition(mapping);
 			if (partition) local.invalidate(partition, from);
 		},
-		read(lists, depth, call) {
+		/** Heads with at least `depth` edges, or all there are. */
+		read(
+			lists: readonly ListKey[],
+			depth: number,
+			call?: CallOptions,
+		): MaybePromise<readonly KeyResult<Head>[]> {
 			const heads = allCached(local, lists, depth);
 			if (heads !== null) {
 				call?.trace?.cache("process", heads.length, 0);

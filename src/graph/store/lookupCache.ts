@@ -1,4 +1,5 @@
 import { CacheEntry } from "../../cache/cacheEntry.ts";
+import type { LocalCacheOptions } from "../../cache/cachePartition.ts";
 import { LocalCache } from "../../cache/localCache.ts";
 import { CorkboardError } from "../../errors.ts";
 import { channelOfLookup } from "../../freshness/channels.ts";
@@ -13,19 +14,6 @@ import type {
 import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 
-/** Lookup rows, by `lookupName`: the cache in the process, in front of the mod shards. */
-export interface LookupCache {
-	readonly local: LocalCache<CachedLookup>;
-	/** By `lookupName`. */
-	invalidate(name: string): void;
-	/** All keys of these. */
-	invalidateModShards(modShards: ReadonlySet<number>): void;
-	read(
-		keys: readonly LookupKey[],
-		call?: CallOptions,
-	): MaybePromise<readonly KeyResult<CachedLookup>[]>;
-}
-
 export class CachedLookup extends CacheEntry {
 	/** Null if nobody holds the key. */
 	readonly row: LookupRow | null;
@@ -39,17 +27,10 @@ export class CachedLookup extends CacheEntry {
 /** A row with its key, id and token. */
 const LOOKUP_BYTES = 250;
 
-export function createLookupCache(options: {
-	readonly storage: Storage;
-	/** Bytes. */
-	readonly maxWeight: number;
-	readonly versions?: Uint32Array;
-	readonly number?: number;
-	/** Milliseconds. */
-	readonly now?: () => number;
-	readonly isOverdue?: () => boolean;
-	readonly untilProven?: () => Promise<void>;
-}): LookupCache {
+/** Lookup rows, by `lookupName`: the cache in the process, in front of the mod shards. */
+export function createLookupCache(
+	options: { readonly storage: Storage } & LocalCacheOptions<CachedLookup>,
+) {
 	const { storage, ...limits } = options;
 	const local = new LocalCache<CachedLookup>({
 		channelOf: channelOfLookup,
@@ -58,12 +39,17 @@ export function createLookupCache(options: {
 	const partition = local.partition("");
 	return {
 		local,
-		invalidate: (name) => local.invalidate(partition, name),
-		invalidateModShards: (modShards) =>
+		/** By `lookupName`. */
+		invalidate: (name: string) => local.invalidate(partition, name),
+		/** All keys of these. */
+		invalidateModShards: (modShards: ReadonlySet<number>) =>
 			local.invalidateWhere((name) =>
 				modShards.has(modShard(keyOfName(name), storage.map.modShards)),
 			),
-		read: (keys, call) =>
+		read: (
+			keys: readonly LookupKey[],
+			call?: CallOptions,
+		): MaybePromise<readonly KeyResult<CachedLookup>[]> =>
 			local.read<CorkboardError>(
 				keys.map((key) => ({ partition, key: lookupName(key) })),
 				async (missing, shared) => {

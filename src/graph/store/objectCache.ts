@@ -1,3 +1,4 @@
+import type { LocalCacheOptions } from "../../cache/cachePartition.ts";
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
@@ -21,32 +22,14 @@ import { typeNameOf } from "./store.ts";
  * creates it has nothing to invalidate, in no cache and in no other process
  * (docs/consistency.md "3. Caches", "New objects").
  */
-export interface ObjectCache {
-	readonly local: LocalCache<CachedObject>;
-	cached(id: Id, moment?: Moment): CachedObject | undefined;
-	invalidate(id: Id): void;
-	read(
-		ids: readonly Id[],
-		call?: CallOptions,
-	): MaybePromise<readonly KeyResult<CachedObject>[]>;
-}
-
-export function createObjectCache(options: {
-	readonly model: Model;
-	readonly visibility: Pick<Visibility, "factsOf">;
-	readonly storage: Storage;
-	readonly shared: SharedCaches | undefined;
-	/** Bytes. */
-	readonly maxWeight: number;
-	/** How long an entry is cached in the process. Milliseconds. */
-	readonly maxAgeMs: number;
-	readonly versions?: Uint32Array;
-	readonly number?: number;
-	/** Milliseconds. */
-	readonly now?: () => number;
-	readonly isOverdue?: () => boolean;
-	readonly untilProven?: () => Promise<void>;
-}): ObjectCache {
+export function createObjectCache(
+	options: {
+		readonly model: Model;
+		readonly visibility: Pick<Visibility, "factsOf">;
+		readonly storage: Storage;
+		readonly shared: SharedCaches | undefined;
+	} & LocalCacheOptions<CachedObject>,
+) {
 	const { model, visibility, storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
 	const local = new LocalCache<CachedObject>({
@@ -104,9 +87,12 @@ export function createObjectCache(options: {
 
 	return {
 		local,
-		cached: (id, moment) => local.get(partition, id, moment),
-		invalidate: (id) => local.invalidate(partition, id),
-		read: (ids, call) =>
+		cached: (id: Id, moment?: Moment) => local.get(partition, id, moment),
+		invalidate: (id: Id) => local.invalidate(partition, id),
+		read: (
+			ids: readonly Id[],
+			call?: CallOptions,
+		): MaybePromise<readonly KeyResult<CachedObject>[]> =>
 			local.read<CorkboardError>(
 				ids.map((key) => ({ partition, key })),
 				(missing, shared) =>
