@@ -22,7 +22,7 @@ const PAGE_WORDS = 3_000;
  */
 const LIMITS = {
 	// Some 4,000 lines more than at first: faults were repaired before anything was simplified.
-	"lines of src/": { limit: 101_900, goal: 80_000 },
+	"lines of src/": { limit: 102_100, goal: 80_000 },
 	"lines of the engine": { limit: 51_500, goal: 39_000 },
 	// 50 more: MySQL's settings are compared with what the tables of a host need.
 	"lines of the systems around it": { limit: 50_600, goal: 41_000 },
