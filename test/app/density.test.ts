@@ -99,6 +99,8 @@ async function askedOf(shards: number): Promise<Record<string, Asked>> {
 it("a process at its start and when idle, status and fleet check ask a host as much with 512 shards as with 8", async () => {
 	const few = await askedOf(FEW);
 	const many = await askedOf(MANY);
+	// Three a second, whatever the number of shards.
+	assert.ok((many.idle?.statements ?? 0) <= (3 * IDLE_MS) / 1_000);
 	for (const [what, { statements, selects }] of Object.entries(few)) {
 		const found = many[what];
 		// Rounds of an idle process begin when they like.
