@@ -44,6 +44,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	feed: [
 		["diagnostics.ts", "scores.ts", "sources.ts"],
 		["pools"],
+		["candidates"],
 		["."],
 		["jobs"],
 		["openHomeFeeds.ts"],

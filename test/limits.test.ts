@@ -66,7 +66,6 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"src/cache": 26,
 	// One file for each command.
 	"src/cli/commands": 55,
-	"src/feed": 22,
 	"src/graph/outbox": 21,
 	"src/server/http": 24,
 	"src/storage": 21,

@@ -3,14 +3,14 @@ import { View } from "../graph/read/view.ts";
 import type { Graph, Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import { PRESENT } from "../storage/storage.ts";
+import { LISTS_OF, mappingOf, type Producer } from "./candidates/newest.ts";
+import { rootOrigins } from "./candidates/origins.ts";
 import {
 	ACTIVE_MS,
 	chooseFor,
 	FEED_MAPPING,
 	type LeftOutReason,
 } from "./generator.ts";
-import { LISTS_OF, mappingOf, type Producer } from "./newest.ts";
-import { rootOrigins } from "./origins.ts";
 import type { FeedParts } from "./parts.ts";
 import type { PoolEntry } from "./pools/pools.ts";
 

@@ -11,7 +11,7 @@ import {
 	type NewestOptions,
 	newestOf,
 	type Producer,
-} from "./newest.ts";
+} from "./candidates/newest.ts";
 import type { FeedParts } from "./parts.ts";
 import type { PoolEntry, PoolRow, Visit } from "./pools/pools.ts";
 import { SOURCE_NAMES, type Source } from "./sources.ts";

@@ -5,6 +5,8 @@ import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { Id } from "../id/ids.ts";
 import type { CallOptions } from "../trace.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
+import { mappingOf } from "./candidates/newest.ts";
+import { rootOrigins } from "./candidates/origins.ts";
 import { FEED_CHANNELS } from "./diagnostics.ts";
 import {
 	type ChosenPins,
@@ -15,8 +17,6 @@ import {
 	MAX_CHUNK,
 	MIN_CHUNK,
 } from "./generator.ts";
-import { mappingOf } from "./newest.ts";
-import { rootOrigins } from "./origins.ts";
 import type { FeedParts } from "./parts.ts";
 import type { PoolRow } from "./pools/pools.ts";
 import { settleInParts, trimFeed, trimPool } from "./settle.ts";

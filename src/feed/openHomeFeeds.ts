@@ -5,16 +5,16 @@ import type { Id } from "../id/ids.ts";
 import type { Jobs } from "../queue/enqueue/jobs.ts";
 import { queuesOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
+import { newestOfPulled } from "./candidates/newestOfPulled.ts";
+import { PulledProducers } from "./candidates/pulledProducers.ts";
 import { PULLED_PRODUCERS } from "./diagnostics.ts";
 import { FEED_MAPPING } from "./generator.ts";
 import { type FeedOfRequest, HomeFeeds, LOOK_COST } from "./homeFeeds.ts";
 import type { FeedWork } from "./jobs/feedContext.ts";
 import { enqueueUserWork, type UserWork } from "./jobs/feedUser.ts";
-import { newestOfPulled } from "./newestOfPulled.ts";
 import type { FeedParts } from "./parts.ts";
 import { openPools } from "./pools/openPools.ts";
 import type { Pools } from "./pools/pools.ts";
-import { PulledProducers } from "./pulledProducers.ts";
 import { BoundedRanker } from "./ranker.ts";
 import { settleFeed } from "./settle.ts";
 

@@ -1,6 +1,6 @@
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
-import type { NewestOptions } from "./newest.ts";
+import type { NewestOptions } from "./candidates/newest.ts";
 import type { PoolEntry, Pools } from "./pools/pools.ts";
 import type { BoundedRanker } from "./ranker.ts";
 

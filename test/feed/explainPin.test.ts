@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
+import { newestOf } from "../../src/feed/candidates/newest.ts";
+import { newestOfPulled } from "../../src/feed/candidates/newestOfPulled.ts";
 import { explainPin } from "../../src/feed/explainPin.ts";
 import { chooseFor, MAX_CHUNK } from "../../src/feed/generator.ts";
 import { HomeFeeds } from "../../src/feed/homeFeeds.ts";
 import type { FeedJobContext } from "../../src/feed/jobs/feedContext.ts";
 import { enqueueUserWork, feedUser } from "../../src/feed/jobs/feedUser.ts";
-import { newestOf } from "../../src/feed/newest.ts";
-import { newestOfPulled } from "../../src/feed/newestOfPulled.ts";
 import { View } from "../../src/graph/read/view.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { Id } from "../../src/id/ids.ts";

@@ -1,8 +1,8 @@
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import { type Job, Later } from "../../queue/job.ts";
+import type { PulledProducers } from "../candidates/pulledProducers.ts";
 import type { Pools } from "../pools/pools.ts";
-import type { PulledProducers } from "../pulledProducers.ts";
 import type { BoundedRanker } from "../ranker.ts";
 
 /** What the jobs of the home feed work with. */

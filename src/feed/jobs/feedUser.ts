@@ -8,6 +8,14 @@ import type { EnqueuedJob, Jobs } from "../../queue/enqueue/jobs.ts";
 import { job } from "../../queue/job.ts";
 import { PRESENT } from "../../storage/storage.ts";
 import { DECISIVE } from "../../trace.ts";
+import {
+	followedBy,
+	LISTS_OF,
+	mappingOf,
+	newestOf,
+	type Producer,
+} from "../candidates/newest.ts";
+import { relatedTo } from "../candidates/related.ts";
 import { ACTIVE_MS, FEED_MAPPING } from "../generator.ts";
 import {
 	JOB_ATTEMPTS,
@@ -15,15 +23,7 @@ import {
 	type UserBody,
 	userBody,
 } from "../jobBodies.ts";
-import {
-	followedBy,
-	LISTS_OF,
-	mappingOf,
-	newestOf,
-	type Producer,
-} from "../newest.ts";
 import { MAX_ENTRIES, type PoolEntry, type PoolRow } from "../pools/pools.ts";
-import { relatedTo } from "../related.ts";
 import { type FeedJobContext, type FeedWork, feedOf } from "./feedContext.ts";
 
 /** Pins that come into the pool when somebody begins to follow. */

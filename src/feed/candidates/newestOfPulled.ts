@@ -1,10 +1,10 @@
-import { View } from "../graph/read/view.ts";
-import type { Store } from "../graph/store/store.ts";
-import type { Id } from "../id/ids.ts";
+import { View } from "../../graph/read/view.ts";
+import type { Store } from "../../graph/store/store.ts";
+import type { Id } from "../../id/ids.ts";
+import type { PoolEntry } from "../pools/pools.ts";
+import { HALF_LIFE_MS, SCORE_UNIT, scoreOf } from "../scores.ts";
 import { followedBy, type NewestOptions, newestOf } from "./newest.ts";
-import type { PoolEntry } from "./pools/pools.ts";
 import type { PulledProducers } from "./pulledProducers.ts";
-import { HALF_LIFE_MS, SCORE_UNIT, scoreOf } from "./scores.ts";
 
 /** Of whom or what a user follows, so many of each kind are looked at, and so many are read. */
 const FOLLOWED = 200;

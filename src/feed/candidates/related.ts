@@ -1,12 +1,12 @@
-import { CorkboardError } from "../errors.ts";
-import { View } from "../graph/read/view.ts";
-import type { Store } from "../graph/store/store.ts";
-import type { Graph, Node, PageArguments } from "../graph/types.ts";
-import type { Id } from "../id/ids.ts";
+import { CorkboardError } from "../../errors.ts";
+import { View } from "../../graph/read/view.ts";
+import type { Store } from "../../graph/store/store.ts";
+import type { Graph, Node, PageArguments } from "../../graph/types.ts";
+import type { Id } from "../../id/ids.ts";
+import type { PoolEntry } from "../pools/pools.ts";
+import { scoreOf } from "../scores.ts";
 import { mappingOf } from "./newest.ts";
 import { rootOrigins } from "./origins.ts";
-import type { PoolEntry } from "./pools/pools.ts";
-import { scoreOf } from "./scores.ts";
 
 /** How far the walk goes: repins of the picture, pins of each board, and related pins that are kept. */
 const REPINS = 20;

@@ -1,7 +1,7 @@
-import { CorkboardError } from "../errors.ts";
-import type { Store } from "../graph/store/store.ts";
-import type { Node } from "../graph/types.ts";
-import type { Id } from "../id/ids.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Store } from "../../graph/store/store.ts";
+import type { Node } from "../../graph/types.ts";
+import type { Id } from "../../id/ids.ts";
 
 /** Of a chain of repins. A picture that was passed on more often may be shown twice. */
 const MAX_STEPS = 8;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Id } from "../id/ids.ts";
-import type { Pools, PulledProducer } from "./pools/pools.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Pools, PulledProducer } from "../pools/pools.ts";
 
 /** Between two readings of the list: for so long another process may still push. Milliseconds. */
 const REFRESH_MS = 60_000;

@@ -1,13 +1,13 @@
-import { CorkboardError } from "../errors.ts";
-import type { Store } from "../graph/store/store.ts";
-import type { Graph, Node, PageFields } from "../graph/types.ts";
-import type { Id } from "../id/ids.ts";
-import type { Mapping } from "../model/types.ts";
-import type { CallOptions } from "../trace.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Store } from "../../graph/store/store.ts";
+import type { Graph, Node, PageFields } from "../../graph/types.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import type { CallOptions } from "../../trace.ts";
+import type { PoolEntry } from "../pools/pools.ts";
+import { HALF_LIFE_MS, scoreOf } from "../scores.ts";
+import type { Source } from "../sources.ts";
 import { readRootOrigins } from "./origins.ts";
-import type { PoolEntry } from "./pools/pools.ts";
-import { HALF_LIFE_MS, scoreOf } from "./scores.ts";
-import type { Source } from "./sources.ts";
 
 /** Whom or what somebody follows. */
 export interface Producer {
