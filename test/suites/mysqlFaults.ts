@@ -449,7 +449,11 @@ export function mysqlFaultsSuite(
 				[1, 2],
 				[3, 3],
 			];
-			assert.deepEqual(await ns(storage), old, "young ones are their writer's");
+			// Several processes at once.
+			await using other = await openMysql(server.url);
+			for (const found of await Promise.all([ns(storage), ns(other)])) {
+				assert.deepEqual(found, old, "young ones are their writer's");
+			}
 			// A process of that version goes on writing.
 			await ask(server, write(2, 5));
 			assert.deepEqual(await ns(storage, 5_000), [...old, [2, 5]]);
