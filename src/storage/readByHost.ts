@@ -5,25 +5,28 @@ import type { KeyAt, Place } from "./driver.ts";
 import type { KeyResult } from "./storage.ts";
 import { StorageFailure, toStorageError } from "./storageFailure.ts";
 
+/** How keys are read from their hosts. */
+export interface ReadAtHosts<P extends Place, Key, A> {
+	readonly placeOf: (key: Key) => P | undefined;
+	/** The result of a key on no shard. */
+	readonly absent: (key: Key) => A;
+	/** Most keys of one call. */
+	readonly maxKeys: number;
+	/** The results of some keys of one host, in their order. */
+	readonly read: (
+		host: P["host"],
+		some: readonly KeyAt<Key, P>[],
+		call: CallOptions | undefined,
+	) => MaybePromise<readonly A[]>;
+}
+
 /**
  * Reads keys from their hosts, in calls of a bounded size side by side. The
  * failure of a call is the result of its own keys only.
  */
 export async function readByHost<P extends Place, Key, A>(
 	keys: readonly Key[],
-	options: {
-		readonly placeOf: (key: Key) => P | undefined;
-		/** The result of a key on no shard. */
-		readonly absent: (key: Key) => A;
-		/** Most keys of one call. */
-		readonly maxKeys: number;
-		/** The results of some keys of one host, in their order. */
-		readonly read: (
-			host: P["host"],
-			some: readonly KeyAt<Key, P>[],
-			call: CallOptions | undefined,
-		) => MaybePromise<readonly A[]>;
-	},
+	options: ReadAtHosts<P, Key, A>,
 	call?: CallOptions,
 ): Promise<readonly KeyResult<A>[]> {
 	const { placeOf, absent, maxKeys, read } = options;

@@ -17,7 +17,7 @@ import {
 	unknownShard,
 	WALK_VERBS,
 } from "./portCall.ts";
-import { readByHost } from "./readByHost.ts";
+import { type ReadAtHosts, readByHost } from "./readByHost.ts";
 import type {
 	FailedDelivery,
 	KeyResult,
@@ -120,14 +120,14 @@ export class Router<P extends Place> implements OpenedStorage {
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ReadResult<K>>[]> {
 		startCall(READ_VERBS[kind], keys.length, call);
-		return this.#read(kind, keys, call);
+		return readByHost(keys, this.#partsOf(kind, keys), call);
 	}
 
-	#read<K extends ReadKind>(
+	/** Where keys of a kind are, and how they are read there: no function stands between a read and its hosts. */
+	#partsOf<K extends ReadKind>(
 		kind: K,
 		keys: readonly ReadKey<K>[],
-		call?: CallOptions,
-	): Promise<readonly KeyResult<ReadResult<K>>[]> {
+	): ReadAtHosts<P, ReadKey<K>, ReadResult<K>> {
 		const rule = RULES[kind] as ReadRule<K>;
 		const { placeOf, absent, check } = rule;
 		for (const key of keys) {
@@ -135,22 +135,17 @@ export class Router<P extends Place> implements OpenedStorage {
 			if (placeOf === "list") this.#checkMapping((key as ListKey).mapping);
 		}
 		const { maxKeys, read } = this.#driver.reads[kind];
-		return readByHost<P, ReadKey<K>, ReadResult<K>>(
-			keys,
-			{
-				placeOf:
-					placeOf === "list"
-						? (key) =>
-								this.#placeOfList(key as ListKey | ReadKey<"longestLists">)
-						: placeOf === "mod shard"
-							? (key) => this.#placeOfLookup(key as ReadKey<"lookups">)
-							: (key) => this.#places.shards.get(placeOf(key)),
-				absent,
-				maxKeys,
-				read,
-			},
-			call,
-		);
+		return {
+			placeOf:
+				placeOf === "list"
+					? (key) => this.#placeOfList(key as ListKey | ReadKey<"longestLists">)
+					: placeOf === "mod shard"
+						? (key) => this.#placeOfLookup(key as ReadKey<"lookups">)
+						: (key) => this.#places.shards.get(placeOf(key)),
+			absent,
+			maxKeys,
+			read,
+		};
 	}
 
 	async transact<T>(
@@ -211,7 +206,7 @@ export class Router<P extends Place> implements OpenedStorage {
 				return { outbox, untaken: null, due: { ...due, after } };
 			});
 		startCall("pendingEntries", looks.length);
-		const found = await this.#read("outboxes", looks);
+		const found = await readByHost(looks, this.#partsOf("outboxes", looks));
 		return oldestFirst(
 			found.flatMap((seen) => (seen instanceof Error ? [] : seen.due)),
 		);
