@@ -25,6 +25,7 @@ export interface RedisClient {
 	};
 	publish(channel: string, message: string): Promise<number>;
 	subscribe(...channels: string[]): Promise<unknown>;
+	unsubscribe(channel: string): Promise<unknown>;
 	psubscribe(pattern: string): Promise<unknown>;
 	/** Also over a subscription, where the answer comes behind all messages before it. */
 	ping(): Promise<unknown>;

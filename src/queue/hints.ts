@@ -16,8 +16,8 @@ export type OnHint = (
  */
 export interface JobHints {
 	readonly publish: OnHint;
-	/** Calls back with each hint of this process and of others. The function returned ends that. */
-	subscribe(onHint: OnHint): () => void;
+	/** Calls back with each hint of this process, and with those of others for these queues, which some of those get who subscribe. The function returned ends that. */
+	subscribe(onHint: OnHint, queues: readonly string[]): () => void;
 	/**
 	 * Whether hints of other processes arrive, so that idle processes need not
 	 * probe each for itself.

@@ -122,8 +122,8 @@ function openHints(
 	const remote = resources.use(
 		openRedisHints({
 			redis,
-			onHint(name) {
-				const [queue = "", shard = "", priority] = name.split(".");
+			onHint(hint) {
+				const [queue = "", shard = "", priority] = hint.split(".");
 				const known = PRIORITIES.find((one) => String(one) === priority);
 				local.publish(queue, Number(shard), known);
 			},
@@ -133,10 +133,16 @@ function openHints(
 		publish(queue, shard, priority) {
 			local.publish(queue, shard, priority);
 			remote.publish(
+				queue,
 				`${queue}.${shard}${priority === undefined ? "" : `.${priority}`}`,
 			);
 		},
-		subscribe: (onHint) => local.subscribe(onHint),
+		subscribe(onHint, queues) {
+			const ends = [local.subscribe(onHint), remote.listen(queues)];
+			return () => {
+				for (const end of ends) end();
+			};
+		},
 		get isConnected() {
 			return remote.isConnected;
 		},

@@ -98,11 +98,13 @@ export class Worker<Context> implements AsyncDisposable {
 			room: (reserved) => this.#room(reserved),
 			onClaimed: this.#add.bind(this),
 		});
-		this.#unsubscribe = options.hints.subscribe((queue, shard, priority) => {
-			if (this.#queues.has(queue)) {
+		this.#unsubscribe = options.hints.subscribe(
+			(queue, shard, priority) => {
+				if (!this.#queues.has(queue)) return;
 				this.#claims.hint({ queue, shard }, priority ?? null);
-			}
-		});
+			},
+			[...this.#queues.keys()],
+		);
 	}
 
 	/** Rejects where the job store cannot be opened for the renewal thread. */

@@ -55,9 +55,12 @@ export async function* claimBatches(
 		isHinted = true;
 		wake();
 	};
-	const unsubscribe = hints.subscribe((name) => {
-		if (name === queue) onHint();
-	});
+	const unsubscribe = hints.subscribe(
+		(name) => {
+			if (name === queue) onHint();
+		},
+		[queue],
+	);
 	signal?.addEventListener("abort", onHint);
 	try {
 		while (signal?.aborted !== true) {
