@@ -3,7 +3,7 @@ import { listening } from "../util/listening.ts";
 import type { RedisConnection } from "./redisConnection.ts";
 import type { RedisConnections } from "./redisConnections.ts";
 
-/** A channel for some workers of a queue: what concerns one of them, all of these hear, and no others. */
+/** A channel for some workers of a queue: what concerns one of them, all of these receive, and no others. */
 const CHANNEL = "corkboard.jobs.2";
 /** Workers of a queue on a channel, and such channels of a queue at most. */
 export const GROUP = 16;
@@ -82,7 +82,7 @@ export interface RedisHints extends AsyncDisposable {
 
 /**
  * Sends hints to other processes over channels of Redis. One may be lost, or
- * arrive twice. If all workers heard each, a fleet would deliver their number
+ * arrive twice. If all workers received each, a fleet would deliver their number
  * times the jobs.
  */
 export function openRedisHints(options: {
@@ -97,18 +97,8 @@ export function openRedisHints(options: {
 	});
 	/** By queue. */
 	let waiting = new Map<string, Set<string>>();
-	const listeners = new Set<readonly string[]>();
 	let timer: NodeJS.Timeout | undefined;
-	let retry: NodeJS.Timeout | undefined;
-	let subscription: RedisConnection | undefined;
-	/** By queue, the channel of its hints that is subscribed to. */
-	const joined = new Map<string, string>();
-	/** What is asked of the subscription goes one after the other. */
-	let following: Promise<void> = Promise.resolve();
 	let isDisposed = false;
-	/** When the last PING was answered. */
-	let answeredAt = 0;
-	let lose = () => {};
 
 	const run = (verb: "publish" | "take", count: number, given: string[]) => {
 		const [script = "", ...rest] = given;
@@ -131,6 +121,64 @@ export function openRedisHints(options: {
 		void run("publish", size, [HINT, random, me, ...hints]);
 	};
 
+	const subscription = subscribeToHints({
+		redis,
+		onMessage(text) {
+			const [from, hints = ""] = text.split(" ", 2);
+			if (from !== me) for (const hint of hints.split(",")) onHint(hint);
+		},
+		join: (queues) => run("take", queues.length, [JOIN, ...queues]),
+	});
+
+	return {
+		publish(queue, hint) {
+			if (isDisposed) return;
+			const hints = waiting.get(queue) ?? new Set();
+			waiting.set(queue, hints.add(hint));
+			// The first one goes at once; those that follow it soon gather.
+			const sinceMs = performance.now() - sentAt;
+			timer ??= setTimeout(send, sinceMs >= GATHER_MS ? 0 : GATHER_MS);
+		},
+		listen: (queues) => subscription.listen(queues),
+		get isConnected() {
+			return subscription.isConnected;
+		},
+		async leads(names, lease) {
+			const key = `${LEADER_KEY} ${lease.name} ${names.toSorted().join()}`;
+			const reply = await commands.call("take", 1, ({ client, withRunId }) =>
+				withRunId(() => client.eval(LEAD, 1, key, me, String(lease.ms))),
+			);
+			// Without Redis each process is on its own.
+			return reply === null || reply === 1;
+		},
+		async [Symbol.asyncDispose]() {
+			isDisposed = true;
+			clearTimeout(timer);
+			subscription[Symbol.dispose]();
+			commands[Symbol.dispose]();
+		},
+	};
+}
+
+/** The channels of the queues that this process listens for, over one subscription. */
+function subscribeToHints(options: {
+	readonly redis: RedisConnections;
+	readonly onMessage: (text: string) => void;
+	/** The channels to subscribe to for these queues; no list if Redis does not answer. */
+	readonly join: (queues: readonly string[]) => Promise<unknown>;
+}): Pick<RedisHints, "listen" | "isConnected"> & Disposable {
+	const listeners = new Set<readonly string[]>();
+	let retry: NodeJS.Timeout | undefined;
+	let subscription: RedisConnection | undefined;
+	/** By queue, the channel of its hints that is subscribed to. */
+	const joined = new Map<string, string>();
+	/** What is asked of the subscription goes one after the other. */
+	let following: Promise<void> = Promise.resolve();
+	let isDisposed = false;
+	/** When the last PING was answered. */
+	let answeredAt = 0;
+	let lose = () => {};
+
 	/** Joins a channel for each queue that is listened for, and leaves those of others. */
 	const follow = async (client: RedisConnection["client"]) => {
 		const queues = new Set([...listeners].flat());
@@ -141,7 +189,7 @@ export function openRedisHints(options: {
 		}
 		const missing = [...queues].filter((queue) => !joined.has(queue));
 		if (missing.length === 0) return;
-		const channels = await run("take", missing.length, [JOIN, ...missing]);
+		const channels = await options.join(missing);
 		if (!Array.isArray(channels)) throw new Error("Redis does not answer.");
 		await client.subscribe(...channels.map(String));
 		for (const [nth, queue] of missing.entries()) {
@@ -160,13 +208,12 @@ export function openRedisHints(options: {
 			joined.clear();
 			retry = setTimeout(subscribe, RETRY_MS).unref();
 		};
-		const connection = redis.forSubscription(lost);
+		const connection = options.redis.forSubscription(lost);
 		subscription = connection;
 		const stopWaiting = listening.after(CONNECT_MS, lost);
 		lose = lost;
 		connection.client.on("message", (_, text) => {
-			const [from, hints = ""] = text.split(" ", 2);
-			if (from !== me) for (const hint of hints.split(",")) onHint(hint);
+			options.onMessage(text);
 		});
 		answeredAt = performance.now();
 		following = connection.runId
@@ -196,14 +243,6 @@ export function openRedisHints(options: {
 	}, BEAT_MS).unref();
 
 	return {
-		publish(queue, hint) {
-			if (isDisposed) return;
-			const hints = waiting.get(queue) ?? new Set();
-			waiting.set(queue, hints.add(hint));
-			// The first one goes at once; those that follow it soon gather.
-			const sinceMs = performance.now() - sentAt;
-			timer ??= setTimeout(send, sinceMs >= GATHER_MS ? 0 : GATHER_MS);
-		},
 		listen(queues) {
 			listeners.add(queues);
 			followAgain();
@@ -216,21 +255,11 @@ export function openRedisHints(options: {
 				[...listeners].flat().every((queue) => joined.has(queue))
 			);
 		},
-		async leads(names, lease) {
-			const key = `${LEADER_KEY} ${lease.name} ${names.toSorted().join()}`;
-			const reply = await commands.call("take", 1, ({ client, withRunId }) =>
-				withRunId(() => client.eval(LEAD, 1, key, me, String(lease.ms))),
-			);
-			// Without Redis each process is on its own.
-			return reply === null || reply === 1;
-		},
-		async [Symbol.asyncDispose]() {
+		[Symbol.dispose]() {
 			isDisposed = true;
-			clearTimeout(timer);
 			clearInterval(beat);
 			lose();
 			clearTimeout(retry);
-			commands[Symbol.dispose]();
 		},
 	};
 }

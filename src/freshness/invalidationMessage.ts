@@ -65,7 +65,7 @@ export function decodeMessage(text: string): InvalidationMessage | null {
 /**
  * Programs before this protocol publish to each other on one channel, with
  * numbers of their own. While some of them run, during an upgrade, both kinds
- * hear each other: these receive what we publish there too, as messages of
+ * receive each other's messages: these receive what we publish there too, as messages of
  * publishers that they do not know and of whom it is the first one; we receive
  * theirs beside ours, over the same connection. The version after this one can
  * do without it.

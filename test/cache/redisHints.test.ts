@@ -15,13 +15,13 @@ describe("hints over Redis", () => {
 	after(() => server.stop());
 
 	function open(...queues: readonly string[]) {
-		const heard: string[] = [];
+		const received: string[] = [];
 		const hints = openRedisHints({
 			redis: new RedisConnections(server.url),
-			onHint: (hint) => heard.push(hint),
+			onHint: (hint) => received.push(hint),
 		});
 		const end = queues.length > 0 ? hints.listen(queues) : () => {};
-		return { hints, heard, end };
+		return { hints, received, end };
 	}
 
 	const connected = (one: ReturnType<typeof open>) =>
@@ -42,16 +42,22 @@ describe("hints over Redis", () => {
 		const times = 300;
 		for (let n = 0; n < times; n++) {
 			sender.hints.publish("many", `many.${n}`);
-			const hears = (hint: string) =>
-				workers.filter(({ heard }) => heard.includes(hint)).length;
-			await until("a channel", () => [GROUP, 4].includes(hears(`many.${n}`)));
+			const receivers = (hint: string) =>
+				workers.filter(({ received }) => received.includes(hint)).length;
+			await until("a channel", () =>
+				[GROUP, 4].includes(receivers(`many.${n}`)),
+			);
 		}
-		const counts = workers.map(({ heard }) => heard.length);
+		const counts = workers.map(({ received }) => received.length);
 		const first = counts[0] as number;
 		assert.equal(first + (counts.at(-1) as number), times);
 		// Four of twenty get a fifth of them.
 		assert.ok(first > 0.65 * times && first < 0.95 * times, `${first}`);
-		assert.equal(sender.hints.isConnected, false, "who only sends hears none");
+		assert.equal(
+			sender.hints.isConnected,
+			false,
+			"who only sends receives none",
+		);
 	});
 
 	it("reach a worker that serves the queue, whichever else there are, and none that has left", async () => {
@@ -71,13 +77,16 @@ describe("hints over Redis", () => {
 			sender.hints.publish("a", `a.${n}`);
 			sender.hints.publish("nobody", `nobody.${n}`);
 		}
-		await until("all", () => both.heard.length === 40);
-		assert.equal(one.heard.filter((hint) => hint.startsWith("a.")).length, 20);
-		assert.equal(one.heard.length, 20);
-		assert.deepEqual(left.heard, []);
+		await until("all", () => both.received.length === 40);
+		assert.equal(
+			one.received.filter((hint) => hint.startsWith("a.")).length,
+			20,
+		);
+		assert.equal(one.received.length, 20);
+		assert.deepEqual(left.received, []);
 	});
 
-	it("are heard again after the subscription was ended", async () => {
+	it("are received again after the subscription was ended", async () => {
 		await using stack = new AsyncDisposableStack();
 		const worker = open("ended");
 		const sender = open();
@@ -87,6 +96,6 @@ describe("hints over Redis", () => {
 		await until("its end", () => !worker.hints.isConnected);
 		await connected(worker);
 		sender.hints.publish("ended", "ended.1");
-		await until("the hint", () => worker.heard.includes("ended.1"));
+		await until("the hint", () => worker.received.includes("ended.1"));
 	});
 });
