@@ -1,5 +1,4 @@
 import type { RedisConnections } from "../cache/redisConnections.ts";
-import { openRedisHints } from "../cache/redisHints.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { dataFoldersOf, queuesOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
@@ -12,6 +11,7 @@ import { type JobStore, PRIORITIES } from "./jobStore.ts";
 import { LiveSettings } from "./liveSettings.ts";
 import type { JobStoreSource, OpenedJobStore } from "./openedJobStore.ts";
 import { openJobStoreOf } from "./openJobStore.ts";
+import { openRedisHints } from "./redisHints.ts";
 
 /** The queues of a process. */
 export interface OpenedJobs {

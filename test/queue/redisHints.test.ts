@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
-import { GROUP, openRedisHints } from "../../src/cache/redisHints.ts";
+import { GROUP, openRedisHints } from "../../src/queue/redisHints.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";
 import { startRedis } from "../services/redis.ts";

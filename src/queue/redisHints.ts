@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
+import type { RedisConnection } from "../cache/redisConnection.ts";
+import type { RedisConnections } from "../cache/redisConnections.ts";
 import { listening } from "../util/listening.ts";
-import type { RedisConnection } from "./redisConnection.ts";
-import type { RedisConnections } from "./redisConnections.ts";
 
 /** A channel for some workers of a queue: what concerns one of them, all of these receive, and no others. */
 const CHANNEL = "corkboard.jobs.2";
