@@ -98,23 +98,51 @@ export function namesOf(names: Iterable<string>): string {
 		.join(", ");
 }
 
-/** `(1, 2), (3, 4)`: the rows of an INSERT. Values that the program made are spelled out where the database wants it. */
-export function rowsOf(
-	{ literal }: Pick<Dialect<Place>, "literal">,
-	rows: readonly (readonly MadeValue[])[],
-): Clause {
-	return literal === null
-		? valuesOf(rows)
-		: {
-				text: rows.map((row) => `(${row.map(literal).join(", ")})`).join(", "),
-				values: [],
-			};
+/** INSERTs of rows, as many to a statement as the database wants. Values are spelled out if the program made them all and the database wants it. */
+export function insertsOf(
+	{ maxRows, literal }: Pick<Dialect<Place>, "maxRows" | "literal">,
+	insert: {
+		readonly name: string;
+		/** The table and its columns. */
+		readonly into: string;
+		/** For rows whose key exists. */
+		readonly orElse?: string;
+	} & (
+		| { readonly made: readonly (readonly MadeValue[])[] }
+		| { readonly rows: readonly (readonly StatementValue[])[] }
+	),
+): readonly Write[] {
+	const { name, into, orElse = "" } = insert;
+	const textOf = (rows: string) =>
+		`INSERT INTO ${into} VALUES ${rows}${orElse && ` ${orElse}`}`;
+	if ("made" in insert && literal !== null) {
+		return chunks(insert.made, maxRows).map((some) => {
+			const rows = some.map((row) => `(${row.map(literal).join(", ")})`);
+			return { name, text: textOf(rows.join(", ")), values: [] };
+		});
+	}
+	const all = "made" in insert ? insert.made : insert.rows;
+	// As many rows make the same text.
+	let text = "";
+	let rows = 0;
+	return chunks<readonly StatementValue[]>(all, maxRows).map((some) => {
+		if (some.length !== rows) {
+			rows = some.length;
+			text = textOf(placeholders(some));
+		}
+		return { name, text, values: some.flat() as readonly StatementValue[] };
+	});
 }
 
-/** The same with parameters. */
+/** `(?, ?), (?, ?)` */
+function placeholders(rows: readonly (readonly StatementValue[])[]): string {
+	return rows.map((row) => `(${row.map(() => "?").join(", ")})`).join(", ");
+}
+
+/** The rows of an INSERT, as parameters. */
 export function valuesOf(rows: readonly (readonly StatementValue[])[]): Clause {
 	return {
-		text: rows.map((row) => `(${row.map(() => "?").join(", ")})`).join(", "),
+		text: placeholders(rows),
 		values: rows.flat() as readonly StatementValue[],
 	};
 }

@@ -12,7 +12,7 @@ import {
 	anyOf,
 	chunks,
 	type Dialect,
-	rowsOf,
+	insertsOf,
 	type Select,
 	type Write,
 } from "./dialect.ts";
@@ -126,41 +126,25 @@ export function writeEdges<P extends Place>(
 		edges,
 		({ mapping, exists }) => `${mapping.name} ${exists}`,
 	);
-	return [...groups.values()].flatMap((group) =>
-		chunks(group, dialect.maxRows).map((some) => {
-			const [only] = some as [EdgeToWrite];
-			return only.exists && some.length === 1
-				? updateEdge(dialect, place, only)
-				: insertEdges(dialect, place, some);
-		}),
-	);
-}
-
-function insertEdges<P extends Place>(
-	dialect: Dialect<P>,
-	place: P,
-	edges: readonly EdgeToWrite[],
-): Write {
-	const [{ mapping, exists }] = edges as [EdgeToWrite];
-	const { text, values } = rowsOf(
-		dialect,
-		edges.map(({ from, to, sequence, state, version }) => [
-			BigInt(from),
-			BigInt(to),
-			sequence,
-			state,
-			version,
-		]),
-	);
-	const orSet = exists
-		? dialect.orSet(["from_id", "to_id"], ["sequence", "state", "version"])
-		: "";
-	return {
-		name: `set ${mapping.name}`,
-		text: `INSERT INTO ${dialect.table(place, mapping.table)} (${COLUMNS})
-			VALUES ${text} ${orSet}`,
-		values,
-	};
+	return [...groups.values()].flatMap((group) => {
+		const [{ mapping, exists }] = group as [EdgeToWrite];
+		if (exists && (group.length === 1 || dialect.maxRows === 1)) {
+			return group.map((edge) => updateEdge(dialect, place, edge));
+		}
+		const columns = ["sequence", "state", "version"];
+		return insertsOf(dialect, {
+			name: `set ${mapping.name}`,
+			into: `${dialect.table(place, mapping.table)} (${COLUMNS})`,
+			made: group.map(({ from, to, sequence, state, version }) => [
+				BigInt(from),
+				BigInt(to),
+				sequence,
+				state,
+				version,
+			]),
+			orElse: exists ? dialect.orSet(["from_id", "to_id"], columns) : "",
+		});
+	});
 }
 
 function updateEdge<P extends Place>(

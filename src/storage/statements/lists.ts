@@ -4,13 +4,7 @@ import type { Place } from "../driver.ts";
 import { listName } from "../keys.ts";
 import type { ListKey, ListRow } from "../storage.ts";
 import type { Batch } from "./batch.ts";
-import {
-	chunks,
-	type Dialect,
-	rowsOf,
-	type Select,
-	type Write,
-} from "./dialect.ts";
+import { type Dialect, insertsOf, type Select, type Write } from "./dialect.ts";
 
 const COLUMNS = "from_id, mapping, count, last_sequence, epoch";
 const KEY = ["from_id", "mapping"];
@@ -49,21 +43,17 @@ export function lockLists<P extends Place>(
 	keys: readonly ListKey[],
 ): readonly Write[] {
 	if (dialect.forUpdate === "") return [];
-	const rows = inKeyOrder(keys).map(({ mapping, from }) => [
-		BigInt(from),
-		mapping.name,
-		0,
-		0,
-		0,
-	]);
-	return chunks(rows, dialect.maxRows).map((some) => {
-		const { text, values } = rowsOf(dialect, some);
-		return {
-			name: "lock lists",
-			text: `INSERT INTO ${dialect.table(place, "lists")} (${COLUMNS}) VALUES ${text}
-				${dialect.orKeep(KEY, "count")}`,
-			values,
-		};
+	return insertsOf(dialect, {
+		name: "lock lists",
+		into: `${dialect.table(place, "lists")} (${COLUMNS})`,
+		made: inKeyOrder(keys).map(({ mapping, from }) => [
+			BigInt(from),
+			mapping.name,
+			0,
+			0,
+			0,
+		]),
+		orElse: dialect.orKeep(KEY, "count"),
 	});
 }
 
@@ -110,23 +100,17 @@ export function writeLists<P extends Place>(
 	place: P,
 	rows: readonly MappedRow[],
 ): readonly Write[] {
-	return chunks(rows, dialect.maxRows).map((some) => {
-		const { text, values } = rowsOf(
-			dialect,
-			some.map(({ mapping, from, count, lastSequence, epoch }) => [
-				BigInt(from),
-				mapping.name,
-				count,
-				lastSequence,
-				epoch,
-			]),
-		);
-		return {
-			name: "set list",
-			text: `INSERT INTO ${dialect.table(place, "lists")} (${COLUMNS}) VALUES ${text}
-				${dialect.orSet(KEY, ["count", "last_sequence", "epoch"])}`,
-			values,
-		};
+	return insertsOf(dialect, {
+		name: "set list",
+		into: `${dialect.table(place, "lists")} (${COLUMNS})`,
+		made: rows.map(({ mapping, from, count, lastSequence, epoch }) => [
+			BigInt(from),
+			mapping.name,
+			count,
+			lastSequence,
+			epoch,
+		]),
+		orElse: dialect.orSet(KEY, ["count", "last_sequence", "epoch"]),
 	});
 }
 

@@ -6,8 +6,8 @@ import {
 	anyOf,
 	chunks,
 	type Dialect,
+	insertsOf,
 	type StatementValue,
-	valuesOf,
 	type Write,
 } from "./dialect.ts";
 import { READS } from "./reads.ts";
@@ -110,15 +110,14 @@ function writesOf<P extends Place>(
 			});
 		}
 	}
-	for (const some of chunks(inserts, dialect.maxRows)) {
-		const { text, values } = valuesOf(some);
-		writes.push({
+	writes.push(
+		...insertsOf(dialect, {
 			name: "insert lookup",
-			text: `INSERT INTO ${table} (name, ${keyColumn}, id, token) VALUES ${text}
-				${dialect.orKeep(["name", keyColumn], "id")}`,
-			values,
-		});
-	}
+			into: `${table} (name, ${keyColumn}, id, token)`,
+			rows: inserts,
+			orElse: dialect.orKeep(["name", keyColumn], "id"),
+		}),
+	);
 	for (const some of chunks(deletes, dialect.maxRows)) {
 		const { text, values } = anyOf(
 			some.map((values) => ({ text: own, values })),

@@ -6,9 +6,10 @@ import type { NewObject } from "../storage.ts";
 import { newObjectId, parseStoredObject } from "../storedObject.ts";
 import type { Batch } from "./batch.ts";
 import { question } from "./batch.ts";
-import { type Dialect, type Select, valuesOf, type Write } from "./dialect.ts";
+import { type Dialect, insertsOf, type Select, type Write } from "./dialect.ts";
 
-/** About how many characters of data one INSERT has: servers accept packets of 16 MB. */
+/** Most rows of one INSERT, and about how many characters of data: servers accept packets of 16 MB. */
+const INSERT_ROWS = 500;
 const INSERT_LENGTH = 1_000_000;
 
 /** The stored texts of objects of one type. */
@@ -90,19 +91,20 @@ export function insertObjects<P extends Place>(
 		const texts = indexes.map((index) =>
 			JSON.stringify((objects[index] as NewObject).data),
 		);
-		for (const [first, some] of byLength(texts, dialect.maxRows)) {
-			const { text, values } = valuesOf(some.map((data) => [data, now]));
-			const write = {
-				name: `insert ${type.table}`,
-				text: `INSERT INTO ${dialect.table(place, type.table)} (data, ts) VALUES ${text}`,
-				values,
-			};
-			batch.write(place, write, ({ firstId }) => {
-				some.forEach((_, at) => {
-					const index = indexes[first + at] as number;
-					ids[index] = newObjectId(place.number, type, firstId + at);
+		const into = `${dialect.table(place, type.table)} (data, ts)`;
+		const name = `insert ${type.table}`;
+		for (const [first, some] of byLength(texts)) {
+			const rows = some.map((data) => [data, now]);
+			let next = first;
+			for (const write of insertsOf(dialect, { name, into, rows })) {
+				const own = indexes.slice(next, next + write.values.length / 2);
+				next += own.length;
+				batch.write(place, write, ({ firstId }) => {
+					for (const [nth, index] of own.entries()) {
+						ids[index] = newObjectId(place.number, type, firstId + nth);
+					}
 				});
-			});
+			}
 		}
 	}
 }
@@ -119,28 +121,22 @@ export function updateObjects<P extends Place>(
 		const table = dialect.table(place, type.table);
 		const name = `update ${type.table}`;
 		const texts = ids.map((id) => JSON.stringify(objects.get(id)));
-		return [...byLength(texts, dialect.maxRows)].map(([first, some]): Write => {
-			const rows = some.map((data, at) => ({
-				local: unpackId(ids[first + at] as Id).local,
-				data,
-			}));
-			const [only] = rows;
-			if (rows.length === 1 && only !== undefined) {
-				return {
-					name,
-					text: `UPDATE ${table} SET data = ?, ts = ? WHERE local_id = ?`,
-					values: [only.data, now, only.local],
-				};
-			}
-			const { text, values } = valuesOf(
-				rows.map(({ local, data }) => [local, data, now]),
+		return [...byLength(texts)].flatMap(([first, some]): readonly Write[] => {
+			const rows = some.map(
+				(data, at) => [unpackId(ids[first + at] as Id).local, data] as const,
 			);
-			return {
-				name,
-				text: `INSERT INTO ${table} (local_id, data, ts) VALUES ${text}
-					${dialect.orSet(["local_id"], ["data", "ts"])}`,
-				values,
-			};
+			return rows.length === 1 || dialect.maxRows === 1
+				? rows.map(([local, data]) => ({
+						name,
+						text: `UPDATE ${table} SET data = ?, ts = ? WHERE local_id = ?`,
+						values: [data, now, local],
+					}))
+				: insertsOf(dialect, {
+						name,
+						into: `${table} (local_id, data, ts)`,
+						rows: rows.map((row) => [...row, now]),
+						orElse: dialect.orSet(["local_id"], ["data", "ts"]),
+					});
 		});
 	});
 }
@@ -170,7 +166,6 @@ function byType(
 /** Texts for one statement at a time, with the index of the first. */
 function* byLength(
 	texts: readonly string[],
-	maxRows: number,
 ): Generator<readonly [number, readonly string[]]> {
 	let first = 0;
 	while (first < texts.length) {
@@ -181,7 +176,7 @@ function* byLength(
 			next += 1;
 		} while (
 			next < texts.length &&
-			next - first < maxRows &&
+			next - first < INSERT_ROWS &&
 			length + (texts[next]?.length ?? 0) <= INSERT_LENGTH
 		);
 		yield [first, texts.slice(first, next)];
