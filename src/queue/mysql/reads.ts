@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { KeyAt } from "../../storage/driver.ts";
+import { type Fragment, unionAll } from "../../storage/mysql/dialect.ts";
 import type { Row } from "../../storage/mysql/driver/mysql2Connection.ts";
-import { type Fragment, unionAll } from "../../storage/mysql/sqlFragment.ts";
 import { readByHost } from "../../storage/readByHost.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import { deadlineIn } from "../../util/deadline.ts";

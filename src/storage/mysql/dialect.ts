@@ -17,7 +17,6 @@ import type {
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import type { Shard } from "./shards.ts";
-import { unionAll } from "./sqlFragment.ts";
 
 export const OUTBOX = tableIn(HOST_DATABASE, HOST_OUTBOX.name);
 
@@ -205,4 +204,23 @@ export async function runEach(
 				: await host.run(sql, options),
 		);
 	}
+}
+
+/** Part of a statement, with the values of its placeholders. */
+export interface Fragment {
+	readonly text: string;
+	readonly values: readonly Value[];
+}
+
+/** Many SELECTs with the same columns as one statement. */
+export function unionAll(name: string, parts: readonly Fragment[]): Sql {
+	const [only] = parts;
+	return {
+		name,
+		text:
+			parts.length === 1 && only !== undefined
+				? only.text
+				: parts.map(({ text }) => `(${text})`).join("\nUNION ALL\n"),
+		values: parts.flatMap(({ values }) => values),
+	};
 }

@@ -3,11 +3,10 @@ import { deadlineIn } from "../../util/deadline.ts";
 import { databaseOfShard, FEED_SHARDS } from "../feedShards.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import { tableIn } from "./ddl.ts";
-import { OUTBOX, spelledList } from "./dialect.ts";
+import { OUTBOX, spelledList, unionAll } from "./dialect.ts";
 import type { MysqlTransaction } from "./driver/commitProtocol.ts";
 import type { Host } from "./driver/host.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
-import { unionAll } from "./sqlFragment.ts";
 
 /**
  * Before version 0.1.0 was released each shard had an outbox in its own database. Processes of

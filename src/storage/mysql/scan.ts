@@ -8,13 +8,18 @@ import {
 } from "../statements/scans.ts";
 import { PRESENT, type Scan, type ScanResult } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import { MYSQL, spelled, spelledList } from "./dialect.ts";
+import {
+	type Fragment,
+	MYSQL,
+	spelled,
+	spelledList,
+	unionAll,
+} from "./dialect.ts";
 import type { Host } from "./driver/host.ts";
 import type { Value } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
-import { type Fragment, unionAll } from "./sqlFragment.ts";
 import { beatColumn } from "./standby/beats.ts";
 
 /** Instead of a scan's number: the row is the beat of the host, in the place of a sequence. */

@@ -10,7 +10,6 @@ import {
 } from "../storage.ts";
 import { quoted } from "./ddl.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
-import { readInGroups } from "./readInGroups.ts";
 
 /**
  * All scans of one mapping on one shard in one statement, with the lists' own
@@ -123,4 +122,29 @@ function scanned(from: Id, row: ScanRow): ScanResult {
 			epoch: epoch ?? 0,
 		},
 	};
+}
+
+/**
+ * Reads many keys group by group, such as those of one shard or one table, and
+ * returns the results in the order of the keys, as `read` does for its own.
+ */
+function readInGroups<Key, Group, A>(
+	keys: readonly Key[],
+	groupOf: (key: Key) => Group,
+	read: (group: Group, keys: readonly Key[]) => readonly A[],
+): readonly A[] {
+	const results = new Array<A>(keys.length);
+	const groups = Map.groupBy(keys.keys(), (index) =>
+		groupOf(keys[index] as Key),
+	);
+	for (const [group, indexes] of groups) {
+		const some = read(
+			group,
+			indexes.map((index) => keys[index] as Key),
+		);
+		indexes.forEach((index, at) => {
+			results[index] = some[at] as A;
+		});
+	}
+	return results;
 }
