@@ -323,15 +323,15 @@ describe("readConfig", () => {
 		for (const [url, fault] of [
 			[
 				"rediss://a?tls-ca=ca.pem",
-				'it has "tls-ca", which does not exist: its options are ssl-ca',
+				'it has "tls-ca", which does not exist: its options are ssl-ca, password-file',
 			],
 			[
 				"redis://a?sentinel=1",
-				'it has "sentinel", which does not exist: its options are ssl-ca',
+				'it has "sentinel", which does not exist: its options are ssl-ca, password-file',
 			],
 			[
 				"redis://a:1?word@b",
-				"it has an option, which does not exist: its options are ssl-ca",
+				"it has an option, which does not exist: its options are ssl-ca, password-file",
 			],
 			["rediss://a?ssl-ca=1&ssl-ca=2", 'it has "ssl-ca" twice'],
 			[

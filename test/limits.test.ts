@@ -22,10 +22,10 @@ const PAGE_WORDS = 3_000;
  */
 const LIMITS = {
 	// Some 4,000 lines more than at first: faults were repaired before anything was simplified.
-	"lines of src/": { limit: 102_100, goal: 80_000 },
+	"lines of src/": { limit: 102_400, goal: 80_000 },
 	"lines of the engine": { limit: 51_500, goal: 39_000 },
-	// 50 more: MySQL's settings are compared with what the tables of a host need.
-	"lines of the systems around it": { limit: 50_600, goal: 41_000 },
+	// 350 more: processes agree on the servers of their shared caches. 50 more: MySQL's settings are compared with what the tables of a host need.
+	"lines of the systems around it": { limit: 50_950, goal: 41_000 },
 	"methods of the widest port": { limit: 28, goal: 12 },
 	"lines that are generated and committed": { limit: 520, goal: 1_000 },
 	// Overload, caches in the shard map and MySQL's limits are new: each has its promises and one page or part of one.

@@ -113,6 +113,7 @@ export async function openCorkboard(
 	const { tokens, cursors } = await openKeys(config);
 	const redis =
 		config.redis === null ? null : new RedisConnections(config.redis);
+	await redis?.requireNoCluster();
 	const { queues, pools } = await openQueuesAndPools(opening, topology, redis);
 	const { memcached, cacheBytes } = config;
 	const { store, admin, outboxes } = await openStore(

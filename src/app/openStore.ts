@@ -3,14 +3,8 @@ import {
 	SHARED_CACHE_LEVELS,
 } from "../cache/diagnostics.ts";
 import { INVALIDATED_MAX_AGE_MS } from "../cache/entryAges.ts";
-import { openMemcachedCache } from "../cache/memcachedCache.ts";
-import { openRedisCache } from "../cache/redisCache.ts";
-import type { RedisConnections } from "../cache/redisConnections.ts";
-import type { SharedCache } from "../cache/sharedCache.ts";
-import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { CorkboardError } from "../errors.ts";
 import { FRESHNESS_CHANNELS } from "../freshness/diagnostics.ts";
-import { openInvalidationChannel } from "../freshness/invalidationChannel.ts";
 import { OutboxReader } from "../freshness/outboxReader.ts";
 import { OutboxWatch } from "../freshness/outboxWatch.ts";
 import type { SharedCaches } from "../freshness/sharedCaches.ts";
@@ -44,13 +38,13 @@ import type {
 	StorageAdmin,
 } from "../storage/storage.ts";
 import type { TopologyFollower } from "../storage/topologyVersion.ts";
-import {
-	changedShards,
-	dataFoldersOf,
-	feedGenerationOf,
-	generationOf,
-} from "../topology/ranges.ts";
+import { changedShards, dataFoldersOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
+import {
+	type CacheHooks,
+	openSharedCaches,
+	type SharedCacheOptions,
+} from "./openSharedCaches.ts";
 import type { TopologySource } from "./openTopology.ts";
 
 /**
@@ -69,16 +63,12 @@ const TABLES_MS = 5_000;
 /** Of the cache in the process. Bytes, approximately. */
 const CACHE_BYTES = 96 * 1024 * 1024;
 
-export interface StoreOptions {
+export interface StoreOptions extends SharedCacheOptions {
 	readonly model: Model;
 	readonly domain: Domain;
 	readonly topology: TopologySource;
 	readonly cursors: CursorCodec;
 	readonly access: AccessMode;
-	/** `host:port` of each memcached; none: objects are in no shared cache. */
-	readonly memcached: readonly string[];
-	/** null: heads of lists are in no shared cache, and processes do not invalidate each other's caches. */
-	readonly redis: RedisConnections | null;
 	/** Of the cache in the process, approximately (default 96 MB); 0: none. */
 	readonly cacheBytes?: number;
 	/** Null: writes enqueue no jobs. */
@@ -91,27 +81,12 @@ export interface StoreOptions {
 }
 
 /** What tests put in the place of parts, or between them. */
-export interface StoreHooks {
-	/** False: the process neither publishes nor receives invalidations. */
-	readonly invalidations?: boolean;
+export interface StoreHooks extends CacheHooks {
 	readonly cacheBytes?: number;
-	readonly cacheDeadlineMs?: number;
-	/** The address to connect to for a memcached host. */
-	readonly memcachedAddress?: (host: string) => string;
 	readonly mysqlLimits?: Partial<MysqlLimits>;
 	readonly now?: () => number;
 	wrapStorage?(storage: Storage): Storage;
-	wrapCaches?(caches: CacheLayers): CacheLayers;
 	wrapStore?(store: Store): Store;
-	/** Whether a message of another process arrives that names changed keys. */
-	receivesInvalidations?(): boolean;
-	onChannel?(state: "lost" | "restored"): void;
-}
-
-/** The caches that processes share, by what they hold. */
-export interface CacheLayers {
-	readonly objects: SharedCache | null;
-	readonly heads: SharedCache | null;
 }
 
 /** The shards of a topology with the caches in front of them. `resources` closes them. */
@@ -138,7 +113,7 @@ export async function openStore(
 		options,
 		resources,
 	);
-	const caches = openSharedCaches(
+	const caches = await openSharedCaches(
 		options,
 		currentTopology,
 		stoppedShards(topology, storage, model),
@@ -285,94 +260,6 @@ function followTopology(
 				...beside.map(({ oldestVersion }) => oldestVersion),
 			),
 	);
-}
-
-/** The caches that processes share; null where there are none. */
-function openSharedCaches(
-	{ model, memcached, redis, hooks = {} }: StoreOptions,
-	currentTopology: () => Topology,
-	/** Whether a failover of the shard's host lost what caches may hold. */
-	isStopped: (shard: number, mapping?: string) => boolean,
-	resources: AsyncDisposableStack,
-): {
-	readonly shared: SharedCaches;
-	/** Whether processes publish what they change. */
-	readonly isPublished: boolean;
-	isOverdue(): boolean;
-	untilProven(): Promise<void>;
-	/** `onBeat` is called before each question whether all that was published is received. */
-	listen(store: Store, onBeat: () => void): void;
-} | null {
-	if (memcached.length === 0 && redis === null) return null;
-	const deadline =
-		hooks.cacheDeadlineMs === undefined
-			? {}
-			: { deadlineMs: hooks.cacheDeadlineMs };
-	const layers: CacheLayers = {
-		objects:
-			memcached.length === 0
-				? null
-				: resources.use(
-						openMemcachedCache({
-							hosts: memcached,
-							...deadline,
-							...(hooks.memcachedAddress && {
-								connectTo: hooks.memcachedAddress,
-							}),
-						}),
-					),
-		heads:
-			redis === null
-				? null
-				: resources.use(openRedisCache({ redis, ...deadline })),
-	};
-	let listener: Store | undefined;
-	let beforeBeat = () => {};
-	const channel =
-		redis === null || hooks.invalidations === false
-			? null
-			: resources.use(
-					openInvalidationChannel({
-						redisOf: () => redis,
-						receives: () => hooks.receivesInvalidations?.() ?? true,
-						onBeat: () => beforeBeat(),
-						onInvalidations: (keys) => listener?.applyInvalidations(keys),
-						onMissed: (channels) => listener?.invalidateChannels(channels),
-						onLost(channels) {
-							hooks.onChannel?.("lost");
-							listener?.bypass(channels, true);
-						},
-						onRestored(channels) {
-							hooks.onChannel?.("restored");
-							listener?.bypass(channels, false);
-						},
-					}),
-				);
-	return {
-		shared: {
-			...(hooks.wrapCaches?.(layers) ?? layers),
-			publish: async (keys) => channel === null || channel.publish(keys),
-			untilPublished: async (keys, ms) =>
-				channel === null || channel.untilPublished(keys, ms),
-			generationOf(shard, mapping) {
-				const generation =
-					model.mappings.get(mapping ?? "")?.place === "FEEDS"
-						? feedGenerationOf(currentTopology(), shard)
-						: generationOf(currentTopology(), shard);
-				// Until the loss is accepted, which raises the generation.
-				return isStopped(shard, mapping) ? `${generation}s` : generation;
-			},
-		},
-		isPublished: channel !== null,
-		isOverdue: () => channel?.isOverdue ?? false,
-		untilProven: async () => channel?.untilProven(),
-		listen(store, onBeat) {
-			listener = store;
-			beforeBeat = onBeat;
-			// Channels start as lost, and may have said so before anyone listened.
-			if (channel !== null) store.bypass(ALL_CHANNELS, true);
-		},
-	};
 }
 
 function reportingLevels(

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
+import { CacheAgreement } from "../freshness/cacheAgreement.ts";
 import { STORAGE_CHANNELS } from "../storage/diagnostics.ts";
 import { AcknowledgedWrites } from "../storage/mysql/driver/acknowledgedWrites.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
@@ -33,6 +34,8 @@ export interface TopologySource extends AsyncDisposable {
 	readonly writeGuard: HostWriteGuard | null;
 	/** Hosts whose failover lost what was acknowledged: nothing is written there, and caches of their shards hold what is lost. */
 	readonly stoppedHosts: ReadonlySet<string>;
+	/** Keeps the fleet on the same shared caches; null where processes cannot be announced, or nobody else is there. */
+	readonly cacheAgreement: CacheAgreement | null;
 	/** Calls it when these are others. */
 	followStops(onChange: (hosts: ReadonlySet<string>) => void): void;
 	/**
@@ -124,6 +127,10 @@ export async function openTopology(
 			found: (server) => servers?.found(server),
 			isStopped: (host) => servers?.stopped.has(host) ?? false,
 		},
+		cacheAgreement:
+			member !== null && store.hasMembers
+				? resources.use(new CacheAgreement(store, member))
+				: null,
 		get stoppedHosts() {
 			return servers?.stopped ?? NONE;
 		},
@@ -184,6 +191,7 @@ export function fixedTopology(topology: Topology): TopologySource {
 		store: null,
 		writeGuard: null,
 		stoppedHosts: NONE,
+		cacheAgreement: null,
 		followStops() {},
 		follow() {},
 		oldestChanged() {},

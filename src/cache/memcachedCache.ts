@@ -58,14 +58,14 @@ export function openMemcachedCache(options: {
 	readonly leaseSeconds?: number;
 	readonly tombstoneSeconds?: number;
 }): SharedCache {
-	const hosts = [...new Set(options.hosts)].toSorted();
+	const hosts = hostsOf(options.hosts);
 	if (hosts.length === 0) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
 			"At least one memcached host is required.",
 		);
 	}
-	const prefix = `c1.${createHash("sha256").update(hosts.join()).digest("hex").slice(0, 8)}.`;
+	const prefix = `c1.${memcachedIdentity(hosts)}.`;
 	const limits: Limits = {
 		deadlineMs: 100,
 		ttlSeconds: 3_600,
@@ -83,6 +83,16 @@ export function openMemcachedCache(options: {
 				new MemcachedServer(host, address, prefix, limits, onUp);
 		}),
 	});
+}
+
+/** Of a list of hosts, in any order. */
+export function memcachedIdentity(hosts: readonly string[]): string {
+	const hash = createHash("sha256").update(hostsOf(hosts).join());
+	return hash.digest("hex").slice(0, 8);
+}
+
+function hostsOf(hosts: readonly string[]): readonly string[] {
+	return [...new Set(hosts)].toSorted();
 }
 
 interface Limits {

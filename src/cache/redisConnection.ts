@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { CorkboardError } from "../errors.ts";
 import { loadWhenUsed } from "../util/loadWhenUsed.ts";
 import { writeOncePerTurn } from "../util/writeOncePerTurn.ts";
 import type { ClientConnection } from "./cacheConnection.ts";
@@ -58,11 +59,16 @@ export class RedisConnection implements ClientConnection {
 	readonly #lost: (error: unknown) => void;
 	#closed = false;
 
-	constructor({ url, tls }: RedisAddress, lost: (error: unknown) => void) {
+	constructor(
+		{ url, host, tls, password: passwordNow }: RedisAddress,
+		lost: (error: unknown) => void,
+	) {
+		const password = passwordNow();
 		const { Redis } = ioredis();
 		this.#lost = lost;
 		this.client = new Redis(url, {
 			...(tls !== null && { tls }),
+			...(password !== undefined && { password }),
 			lazyConnect: true,
 			retryStrategy: () => null,
 			enableOfflineQueue: false,
@@ -86,7 +92,7 @@ export class RedisConnection implements ClientConnection {
 		this.client.on("close", () =>
 			this.giveUp(failure ?? new Error("Redis closed the connection.")),
 		);
-		this.runId = identify(this.client);
+		this.runId = identify(this.client, host);
 		this.runId.then(
 			(runId) => {
 				this.knownRunId = runId;
@@ -121,9 +127,17 @@ export class RedisConnection implements ClientConnection {
 
 const CONNECT_LIMIT_MS = 60_000;
 
-async function identify(client: RedisClient): Promise<string> {
+function inCluster(host: string): CorkboardError {
+	return new CorkboardError(
+		"BAD_CONFIG",
+		`Redis ${host} is a node of a Redis Cluster, which loses deletes that it acknowledged when it fails over. Use a Redis of its own, with cluster mode off.`,
+	);
+}
+
+async function identify(client: RedisClient, host: string): Promise<string> {
 	await client.connect();
 	const info = await client.info();
+	if (/^redis_mode:cluster\r?$/m.test(info)) throw inCluster(host);
 	const runId = /^run_id:([0-9a-f]{40})\r?$/m.exec(info)?.[1];
 	const role = /^role:(\w+)\r?$/m.exec(info)?.[1];
 	if (runId === undefined || role !== "master") {

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../errors.ts";
 import { listening } from "../util/listening.ts";
 import {
 	CacheConnection,
@@ -34,6 +36,7 @@ export class RedisConnections {
 	/** All that are open, oldest first. */
 	readonly #open = new Set<RedisConnection>();
 	#longestDeadlineMs = 0;
+	#onIdentified = () => {};
 
 	constructor(
 		/** `redis://…` or `rediss://…[?ssl-ca=FILE]` */
@@ -41,6 +44,20 @@ export class RedisConnections {
 	) {
 		this.#address = redisAddress(url);
 		this.host = this.#address.host;
+	}
+
+	/** Called when a connection has found which server it leads to. */
+	set onIdentified(listener: () => void) {
+		this.#onIdentified = listener;
+	}
+
+	/** The `run_id` of the server that all connections lead to; null while none is open that knows it. */
+	get runId(): string | null {
+		let newest: string | null = null;
+		for (const { isClosed, knownRunId } of this.#open) {
+			if (!isClosed && knownRunId !== undefined) newest = knownRunId;
+		}
+		return newest;
 	}
 
 	/** The command connection, for one user. It opens with the first call, and closes when its last user is disposed of. */
@@ -62,6 +79,24 @@ export class RedisConnections {
 			host: this.host,
 			open: (events) => this.#join(events),
 		});
+	}
+
+	/** Throws BAD_CONFIG where the server is a node of a cluster; one that does not answer soon may be any. */
+	async requireNoCluster(): Promise<void> {
+		const connection = this.forSubscription(() => {});
+		const stop = new AbortController();
+		const { signal } = stop;
+		try {
+			await Promise.race([
+				connection.runId,
+				sleep(START_MS, undefined, { signal }).catch(() => {}),
+			]);
+		} catch (error) {
+			if (error instanceof CorkboardError) throw error;
+		} finally {
+			stop.abort();
+			connection.close();
+		}
 	}
 
 	/** A connection that is not shared. Whoever opens it closes it. */
@@ -118,6 +153,7 @@ export class RedisConnections {
 	/** The newest connection that knows its server is right. */
 	#found(connection: RedisConnection, runId: string): void {
 		this.#forgetClosed();
+		this.#onIdentified();
 		let isNewer = false;
 		for (const other of this.#open) {
 			if (other === connection) {
@@ -156,6 +192,9 @@ export class RedisConnections {
 		listening.after(this.#longestDeadlineMs, () => connection.close());
 	}
 }
+
+/** How long a start waits for Redis to say what it is. Milliseconds. */
+const START_MS = 500;
 
 /** Of a server that was a master when the connection was opened. */
 function isReadOnly(error: unknown): boolean {

@@ -10,6 +10,8 @@ export interface RedisAddress {
 	readonly host: string;
 	/** Null for an unencrypted connection; else certificates of trusted signers, if not those that Node trusts. */
 	readonly tls: { readonly ca?: string } | null;
+	/** Of the file, as it is now; undefined: the URL has it, or there is none. */
+	readonly password: () => string | undefined;
 }
 
 /** What is wrong with a URL of Redis; null where nothing is. It does not repeat the URL, which may hold a password. */
@@ -18,8 +20,13 @@ export function redisUrlFault(text: string): string | null {
 	if (url === null || !/^rediss?:\/\/[^/]/.test(text) || url.hostname === "") {
 		return "it must look like redis://cache1.example.com:6379";
 	}
-	const fault = optionFault(url, [CA]);
+	const fault = optionFault(url, [CA, PASSWORD_FILE]);
 	if (fault !== null) return fault;
+	const file = url.searchParams.get(PASSWORD_FILE);
+	if (file === "") return `${PASSWORD_FILE} must be the path of a file`;
+	if (file !== null && url.password !== "") {
+		return `it has a password and ${PASSWORD_FILE}: give one of them`;
+	}
 	const ca = url.searchParams.get(CA);
 	if (ca === "") return `${CA} must be the path of a file with certificates`;
 	return ca !== null && url.protocol !== "rediss:"
@@ -42,7 +49,17 @@ export function redisAddress(text: string): RedisAddress {
 	const host = redisHost(text);
 	const { protocol, searchParams } = new URL(text);
 	const ca = searchParams.get(CA);
+	const file = searchParams.get(PASSWORD_FILE);
+	let last = file === null ? undefined : passwordIn(file, host);
 	return {
+		password() {
+			try {
+				if (file !== null) last = passwordIn(file, host);
+			} catch {
+				// A file that is being replaced: the password may still be right.
+			}
+			return last;
+		},
 		url: text.replace(/\?.*$/s, "").replace(/^rediss:/, "redis:"),
 		host,
 		tls:
@@ -56,6 +73,19 @@ export function redisAddress(text: string): RedisAddress {
 
 /** As in a URL of MySQL. */
 const CA = "ssl-ca";
+const PASSWORD_FILE = "password-file";
+
+function passwordIn(file: string, host: string): string {
+	try {
+		return readFileSync(file, "utf8").trim();
+	} catch (cause) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`The password-file of Redis ${host} cannot be read: ${(cause as Error).message}`,
+			{ cause },
+		);
+	}
+}
 
 function certificatesIn(file: string, host: string): string {
 	try {

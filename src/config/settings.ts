@@ -91,7 +91,7 @@ const DATA = {
 	),
 	CORKBOARD_REDIS: derived(
 		text("an address such as redis://host:6379 or rediss://host:6379"),
-		"URL of Redis, `redis://:PASSWORD@host:6379` or with TLS `rediss://…[?ssl-ca=FILE]`: cache for list heads, invalidation channel, shared limits. It needs a topology; on MySQL the in-process cache needs it",
+		"URL of Redis, `redis://:PASSWORD@host:6379` or with TLS `rediss://…[?ssl-ca=FILE]`, its password also by `?password-file=FILE`: cache for list heads, invalidation channel, shared limits. It needs a topology; on MySQL the in-process cache needs it",
 		"none",
 	),
 	CORKBOARD_CACHE_MB: fixed(

@@ -16,7 +16,7 @@ import {
 	type RecordedLoss,
 	readLosses,
 } from "../topology/losses.ts";
-import { type Member, readMembers } from "../topology/members.ts";
+import { CACHE_PARTS, type Member, readMembers } from "../topology/members.ts";
 import {
 	dataFoldersOf,
 	modShards,
@@ -150,6 +150,7 @@ export async function fleetStatus(
 		...problemsBeside,
 		...operations.flatMap(abandoned),
 		...(members ?? []).flatMap(wrongClock),
+		...differentCaches(members ?? []),
 		...clocks,
 	];
 	const open = openShards(topology);
@@ -224,6 +225,23 @@ async function openOperations(
 		);
 	};
 	return withDeadline(look(), deadline).catch(() => []);
+}
+
+/** Those who differ from the fleet read past their caches. */
+function differentCaches(members: readonly Member[]): readonly string[] {
+	return CACHE_PARTS.flatMap((part) => {
+		const speaking = members.filter(({ caches }) => caches[part] !== null);
+		const byServers = Map.groupBy(speaking, ({ caches }) => caches[part]);
+		if (byServers.size < 2) return [];
+		const groups = [...byServers.values()].map((group) =>
+			group.map(({ id }) => id).join(", "),
+		);
+		const setting =
+			part === "lists" ? "CORKBOARD_REDIS" : "CORKBOARD_MEMCACHED";
+		return [
+			`Processes have different caches for ${part}: ${groups.join(" against ")}. Give all the same ${setting}: until then some read past theirs.`,
+		];
+	});
 }
 
 function wrongClock({ id, clock }: Member): readonly string[] {

@@ -5,6 +5,8 @@ export const FRESHNESS_CHANNELS = {
 	invalidation: channelOf<Invalidation>("corkboard.invalidation"),
 	/** The shards that a process reads past its own cache have changed. */
 	unreadOutboxes: channelOf<UnreadOutboxes>("corkboard.unreadOutboxes"),
+	/** This process speaks to other servers of a shared cache than the fleet agrees on, or to the same again. */
+	cacheAgreement: channelOf<CacheAgreementEvent>("corkboard.cacheAgreement"),
 };
 
 /**
@@ -32,4 +34,13 @@ export type Invalidation =
 export interface UnreadOutboxes {
 	/** Shards whose outbox this process could not read for some seconds. */
 	readonly shards: readonly number[];
+}
+
+export interface CacheAgreementEvent {
+	readonly part: "objects" | "lists";
+	readonly differs: boolean;
+	/** The `run_id` of a Redis, or the hash of a list of memcached hosts. */
+	readonly own: string | null;
+	/** Null: those who used the agreed servers have gone over to others, which nobody uses yet. */
+	readonly agreed: string | null;
 }

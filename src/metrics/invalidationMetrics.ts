@@ -41,7 +41,7 @@ export function invalidationMetrics(registry: Registry): Feeds {
 	const since = new Map<string, number>();
 	const seconds = new Values(registry, "counter", {
 		name: "corkboard_cache_bypassed_seconds_total",
-		help: "How long this process read past its own cache: without a subscription to some Redis (channel), or of some shards whose outboxes it could not read (outboxes).",
+		help: "How long this process read past its own cache: without a subscription to some Redis (channel), of some shards whose outboxes it could not read (outboxes), or because its Redis or its memcached hosts are others than the fleet's (lists, objects).",
 		labels: ["reason"],
 		collect: () => [...since.keys()].forEach(count),
 	});
@@ -95,5 +95,8 @@ export function invalidationMetrics(registry: Registry): Feeds {
 			bypassed.set(length);
 			bypass("outboxes", length > 0);
 		}),
+		listen(FRESHNESS_CHANNELS.cacheAgreement, ({ part, differs }) =>
+			bypass(part, differs),
+		),
 	];
 }

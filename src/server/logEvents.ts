@@ -151,6 +151,11 @@ function databaseEvents(log: Log, failures: Repeated) {
 		listen(STORAGE_CHANNELS.databaseServer, (message) => {
 			log.warn(message, "database server changed");
 		}),
+		listen(FRESHNESS_CHANNELS.cacheAgreement, ({ differs, ...fields }) => {
+			if (differs)
+				log.warn(fields, "shared caches are others than the fleet's");
+			else log.info(fields, "shared caches are those of the fleet");
+		}),
 		listen(TOPOLOGY_CHANNELS.databaseLoss, ({ state, ...fields }) => {
 			if (state === "over") log.info(fields, "database writes go on");
 			else log.error(fields, "database writes stopped");

@@ -5,6 +5,13 @@ import { sureSeconds } from "../util/sureSeconds.ts";
 import { TOPOLOGY_CHANNELS } from "./diagnostics.ts";
 import type { Announcement, ReadableStore } from "./store.ts";
 
+/** What processes share caches of: objects in memcached, lists in Redis, which carries invalidations too. */
+export const CACHE_PARTS = ["objects", "lists"] as const;
+export type CachePart = (typeof CACHE_PARTS)[number];
+
+/** Which servers a process speaks to, by part; null: it does not know yet, or uses none. */
+export type SpokenTo = Readonly<Record<CachePart, string | null>>;
+
 /** A process that serves a topology, as it announces itself. */
 export interface Member {
 	readonly id: string;
@@ -24,6 +31,8 @@ export interface Member {
 	readonly hasHostOutboxes: boolean;
 	/** Whole seconds that its clock is before (negative: behind) those of most database hosts; 0 where they may agree. */
 	readonly clock: number;
+	/** The servers of shared caches that it speaks to. */
+	readonly caches: SpokenTo;
 }
 
 /** What a process says of itself. */
@@ -43,6 +52,7 @@ export class Membership implements AsyncDisposable {
 	readonly #ownClock: OwnClock;
 	#served: readonly [version: number, oldest: number] | null = null;
 	#clock = 0;
+	#caches: SpokenTo = { objects: null, lists: null };
 	#said = "";
 
 	constructor(
@@ -77,10 +87,17 @@ export class Membership implements AsyncDisposable {
 			model,
 			clock: this.#clock,
 			outboxes: "host",
+			caches: this.#caches,
 		});
 		if (text === this.#said) return;
 		this.#said = text;
 		await this.#announcement.set(text).catch(() => {});
+	}
+
+	/** Says which servers of shared caches it speaks to, too. */
+	async speakTo(caches: SpokenTo): Promise<void> {
+		this.#caches = caches;
+		if (this.#served !== null) await this.say(...this.#served);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -111,6 +128,8 @@ function memberOf(id: string, text: string): Member {
 	} catch {
 		// It is listed as a member all the same.
 	}
+	const textOrNull = (value: unknown) =>
+		typeof value === "string" ? value : null;
 	const number = (value: unknown) =>
 		Number.isSafeInteger(value) ? Number(value) : 0;
 	return {
@@ -124,6 +143,10 @@ function memberOf(id: string, text: string): Member {
 		model: String(said.model ?? ""),
 		clock: number(said.clock),
 		hasHostOutboxes: said.outboxes === "host",
+		caches: {
+			objects: textOrNull(said.caches?.objects),
+			lists: textOrNull(said.caches?.lists),
+		},
 	};
 }
 

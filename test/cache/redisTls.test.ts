@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
+import { Redis } from "ioredis";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type ReservedPort, reservePort } from "../services/port.ts";
@@ -64,6 +66,37 @@ describe("a Redis with TLS whose certificate a private CA signed", () => {
 		);
 	});
 });
+
+describe("a Redis whose password is in a file", () => {
+	it("is answered with the file's password of that moment, and names no secret where the file is missing", async () => {
+		using folder = temporaryFolder();
+		const file = join(folder.path, "password");
+		await writeFile(file, "wrong\n");
+		await using server = await startRedis();
+		const url = `${server.url}?password-file=${encodeURIComponent(file)}`;
+		await setPassword(server.url, "right");
+		const redis = new RedisConnections(url);
+		const answers = () => {
+			const connection = redis.forSubscription(() => {});
+			return connection.runId.finally(() => connection.close());
+		};
+		await assert.rejects(answers());
+		await writeFile(file, "right\n");
+		await answers();
+		await rm(file);
+		await answers();
+		assert.throws(() => new RedisConnections(url), {
+			code: "BAD_CONFIG",
+			message: /^The password-file of Redis 127.0.0.1:[0-9]+ cannot be read/,
+		});
+	});
+});
+
+async function setPassword(url: string, password: string): Promise<void> {
+	const client = new Redis(url);
+	await client.config("SET", "requirepass", password);
+	client.disconnect();
+}
 
 async function makeCertificates(folder: string): Promise<void> {
 	const openssl = (...args: readonly string[]) =>

@@ -3,6 +3,7 @@ import { fixedTopology } from "../../src/app/openTopology.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
+import type { CacheAgreement } from "../../src/freshness/cacheAgreement.ts";
 import { View } from "../../src/graph/read/view.ts";
 import { createJobQueue } from "../../src/graph/store/createJobQueue.ts";
 import type { Head } from "../../src/graph/store/head.ts";
@@ -139,6 +140,8 @@ export interface ProcessOptions {
 	readonly redis?: boolean;
 	/** Reaches Redis through a link at this port. */
 	readonly redisPort?: number;
+	/** Without one, it does not compare its caches with those of others. */
+	readonly cacheAgreement?: CacheAgreement;
 	readonly limits?: Partial<MysqlLimits>;
 	readonly now?: () => number;
 	readonly overrides?: {
@@ -184,7 +187,10 @@ export async function openProcess(
 		{
 			model,
 			domain,
-			topology: fixedTopology(topology),
+			topology: {
+				...fixedTopology(topology),
+				cacheAgreement: options.cacheAgreement ?? null,
+			},
 			cursors: createCursorCodec(Buffer.alloc(32, 1)),
 			access: "readWrite",
 			memcached,

@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { CacheAgreement } from "../../src/freshness/cacheAgreement.ts";
+import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
+import { WritePipeline } from "../../src/graph/write/pipeline.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
+import { Membership } from "../../src/topology/members.ts";
+import {
+	type Addresses,
+	type Fleet,
+	openProcess,
+	type Process,
+	startFleet,
+} from "../fleet/fleet.ts";
+import { SUBJECTS } from "../fleet/subjects.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
+import { startMemcached } from "../services/memcached.ts";
+import { startRedis } from "../services/redis.ts";
+import type { Server } from "../services/server.ts";
+
+/** A stopped clock: local cache entries do not expire, and leave only when they are invalidated. */
+const now = () => 0;
+
+interface Agreeing extends AsyncDisposable {
+	readonly process: Process;
+	readonly agreement: CacheAgreement;
+}
+
+/** docs/consistency/caches.md, "The same servers for all". */
+describe("processes with different shared caches", () => {
+	let fleet: Fleet;
+	let redis: Server;
+	let memcached: Server;
+	let folder: ReturnType<typeof temporaryFolder>;
+	let fleets = 0;
+	before(async () => {
+		[fleet, redis, memcached] = await Promise.all([
+			startFleet(),
+			startRedis(),
+			startMemcached(),
+		]);
+		folder = temporaryFolder();
+	});
+	after(async () => {
+		await Promise.all(
+			[fleet, redis, memcached].map((each) => each?.[Symbol.asyncDispose]()),
+		);
+		folder?.[Symbol.dispose]();
+	});
+
+	const otherRedis = (): Addresses => ({
+		...fleet.addresses,
+		redis: redis.url,
+	});
+	const otherMemcached = (): Addresses => ({
+		...fleet.addresses,
+		memcached: [memcached.address],
+	});
+
+	/** A process of the fleet with this number. */
+	async function open(addresses: Addresses, nth: number): Promise<Agreeing> {
+		await using stack = new AsyncDisposableStack();
+		const store = stack.use(openFileStore(join(folder.path, `${nth}.json`)));
+		const member = stack.use(
+			new Membership(store, { role: "serve", model: "" }),
+		);
+		await member.say(0, 0);
+		const cacheAgreement = stack.use(new CacheAgreement(store, member));
+		const process = stack.use(
+			await openProcess(addresses, { channel: true, now, cacheAgreement }),
+		);
+		await until("the channel", () => process.news.at(-1) === "restored");
+		// It delivers what was not acknowledged.
+		stack.use(new OutboxWorker(new WritePipeline(process.store)));
+		const resources = stack.move();
+		return {
+			process,
+			agreement: cacheAgreement,
+			[Symbol.asyncDispose]: () => resources.disposeAsync(),
+		};
+	}
+
+	function untilUsed({ agreement }: Agreeing): Promise<void> {
+		return until(
+			"the caches to be agreed on",
+			() => agreement.isAgreed("lists") && agreement.isAgreed("objects"),
+		);
+	}
+
+	for (const subject of SUBJECTS) {
+		for (const [what, others] of [
+			["Redis", otherRedis],
+			["list of memcached hosts", otherMemcached],
+		] as const) {
+			it(`with another ${what} see each other's writes, ${subject.layer}`, async () => {
+				const nth = ++fleets;
+				await using first = await open(fleet.addresses, nth);
+				await untilUsed(first);
+				await using second = await open(others(), nth);
+				for (const [reader, writer] of [
+					[first.process, second.process],
+					[second.process, first.process],
+				] as const) {
+					const id = await subject.make(reader);
+					assert.equal(await subject.read(reader, id), "old");
+					assert.equal(await subject.read(reader, id), "old");
+					await subject.write(writer, id);
+					assert.equal(await subject.read(writer, id), "new");
+					await until(
+						"the change",
+						async () => (await subject.read(reader, id)) === "new",
+						10_000,
+					);
+				}
+				const part = what === "Redis" ? "lists" : "objects";
+				assert.equal(second.agreement.mayRead(part), false);
+				assert.equal(first.agreement.isAgreed(part), true);
+			});
+		}
+	}
+
+	it("go over when nobody uses the former ones, and find nothing old when they come back to these", async () => {
+		const nth = ++fleets;
+		const [, subject] = SUBJECTS;
+		assert.ok(subject);
+		let id: Awaited<ReturnType<typeof subject.make>>;
+		{
+			await using first = await open(fleet.addresses, nth);
+			await untilUsed(first);
+			id = await subject.make(first.process);
+			assert.equal(await subject.read(first.process, id), "old");
+		}
+		{
+			await using second = await open(otherRedis(), nth);
+			await untilUsed(second);
+			await subject.write(second.process, id);
+		}
+		await using third = await open(fleet.addresses, nth);
+		await untilUsed(third);
+		assert.equal(await subject.read(third.process, id), "new");
+	});
+});
