@@ -141,4 +141,15 @@ describe("processes with different shared caches", () => {
 		await untilUsed(third);
 		assert.equal(await subject.read(third.process, id), "new");
 	});
+
+	it("count nothing as acknowledged after they stood still, until they have read the agreement", async () => {
+		await using first = await open(fleet.addresses, ++fleets);
+		await untilUsed(first);
+		const nothing = new Int32Array(new SharedArrayBuffer(4));
+		Atomics.wait(nothing, 0, 0, 2_100);
+		assert.equal(first.agreement.isOverdue, true);
+		assert.equal(first.agreement.isAgreed("lists"), false);
+		assert.equal(first.agreement.isAgreed("objects"), false);
+		await untilUsed(first);
+	});
 });
