@@ -24,7 +24,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["fleet"],
 		["cli"],
 	],
-	storage: [["."], ["statements"], ["mysql", "sqlite"]],
+	storage: [["."], ["statements", "versions"], ["mysql", "sqlite"]],
 	"storage/mysql": [["driver"], ["standby"], ["."]],
 	"storage/sqlite": [["driver"], ["."]],
 	queue: [

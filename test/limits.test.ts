@@ -49,9 +49,7 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 /** Files over 400 lines, without tests: those are lists. At the end at most five are left, each with a reason. */
 const LONG_FILES: Readonly<Record<string, number>> = {
 	"src/storage/mysql/standby/speculation.ts": 700,
-	"src/storage/reloadableStorage.ts": 460,
-	// One look at the outbox of a host asks for two things.
-	"src/storage/storage.ts": 550,
+	"src/storage/versions/reloadableStorage.ts": 460,
 	"test/attack/graph/actors.ts": 580,
 	"test/attack/graph/checks.ts": 500,
 	"test/attack/graph/writes.ts": 740,
@@ -63,12 +61,8 @@ const LONG_FILES: Readonly<Record<string, number>> = {
 const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	// One file for each component.
 	"examples/pinboard/src": 71,
-	"src/cache": 26,
 	// One file for each command.
 	"src/cli/commands": 55,
-	"src/graph/outbox": 21,
-	"src/server/http": 24,
-	"src/storage": 21,
 	// With formerOutboxes.ts, which goes with the next version.
 	"src/storage/mysql": 19,
 	// Small functions that know of nothing: a list by nature.

@@ -1,4 +1,4 @@
-import { RedisConnections } from "../cache/redisConnections.ts";
+import { RedisConnections } from "../cache/redis/redisConnections.ts";
 import type { Config } from "../config/config.ts";
 import { embeddedSecret } from "../config/embeddedSecret.ts";
 import type { JobContext } from "../domain/jobContext.ts";

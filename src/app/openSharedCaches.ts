@@ -1,9 +1,9 @@
 import {
 	memcachedIdentity,
 	openMemcachedCache,
-} from "../cache/memcachedCache.ts";
-import { openRedisCache } from "../cache/redisCache.ts";
-import type { RedisConnections } from "../cache/redisConnections.ts";
+} from "../cache/memcached/memcachedCache.ts";
+import { openRedisCache } from "../cache/redis/redisCache.ts";
+import type { RedisConnections } from "../cache/redis/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { agreedCache } from "../freshness/cacheAgreement.ts";

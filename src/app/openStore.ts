@@ -25,10 +25,6 @@ import {
 	openMysqlStorage,
 } from "../storage/mysql/mysqlStorage.ts";
 import { SharedHosts } from "../storage/mysql/sharedHosts.ts";
-import {
-	createReloadableStorage,
-	type ReloadableStorage,
-} from "../storage/reloadableStorage.ts";
 import { lockFolder } from "../storage/sqlite/driver/folderLock.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
@@ -37,7 +33,11 @@ import type {
 	Storage,
 	StorageAdmin,
 } from "../storage/storage.ts";
-import type { TopologyFollower } from "../storage/topologyVersion.ts";
+import {
+	createReloadableStorage,
+	type ReloadableStorage,
+} from "../storage/versions/reloadableStorage.ts";
+import type { TopologyFollower } from "../storage/versions/topologyVersion.ts";
 import { changedShards, dataFoldersOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import {

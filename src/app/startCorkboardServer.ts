@@ -1,4 +1,4 @@
-import { openRedisTokenBuckets } from "../cache/redisTokenBuckets.ts";
+import { openRedisTokenBuckets } from "../cache/redis/redisTokenBuckets.ts";
 import { openDocuments } from "../server/documents/openDocuments.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
 import { createHealthChecks } from "../server/healthChecks.ts";

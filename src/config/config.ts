@@ -1,4 +1,4 @@
-import { redisUrlFault } from "../cache/redisUrl.ts";
+import { redisUrlFault } from "../cache/redis/redisUrl.ts";
 import { CorkboardError } from "../errors.ts";
 import {
 	parseTopologyLocation,

@@ -2,7 +2,7 @@ import { CorkboardError } from "../errors.ts";
 import { View } from "../graph/read/view.ts";
 import type { Graph, Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
-import { PRESENT } from "../storage/storage.ts";
+import { PRESENT } from "../storage/rows.ts";
 import { LISTS_OF, mappingOf, type Producer } from "./candidates/newest.ts";
 import { rootOrigins } from "./candidates/origins.ts";
 import {

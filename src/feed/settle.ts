@@ -1,6 +1,6 @@
 import { createWrites } from "../graph/write/createWrites.ts";
 import type { Id } from "../id/ids.ts";
-import type { EdgeKey } from "../storage/storage.ts";
+import type { EdgeKey } from "../storage/rows.ts";
 import { DECISIVE } from "../trace.ts";
 import { mappingOf } from "./candidates/newest.ts";
 import { FEED_MAPPING } from "./generator.ts";

@@ -1,9 +1,9 @@
 import { isLate } from "../cache/cacheConnection.ts";
 import { CACHE_CHANNELS } from "../cache/diagnostics.ts";
-import { openMemcachedCache } from "../cache/memcachedCache.ts";
-import { openRedisCache } from "../cache/redisCache.ts";
-import { RedisConnections } from "../cache/redisConnections.ts";
-import { redisHost } from "../cache/redisUrl.ts";
+import { openMemcachedCache } from "../cache/memcached/memcachedCache.ts";
+import { openRedisCache } from "../cache/redis/redisCache.ts";
+import { RedisConnections } from "../cache/redis/redisConnections.ts";
+import { redisHost } from "../cache/redis/redisUrl.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import type { Config } from "../config/config.ts";
 import { listen } from "../diagnostics.ts";

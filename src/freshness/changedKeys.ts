@@ -1,5 +1,5 @@
 import type { Id } from "../id/ids.ts";
-import type { ListKey } from "../storage/storage.ts";
+import type { ListKey } from "../storage/rows.ts";
 import { headKey, type ListId, objectKey } from "./publishedKeys.ts";
 
 /** What a write changed. */

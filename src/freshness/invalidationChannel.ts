@@ -1,4 +1,4 @@
-import type { RedisConnections } from "../cache/redisConnections.ts";
+import type { RedisConnections } from "../cache/redis/redisConnections.ts";
 import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
 import type { InvalidationMessage } from "./invalidationMessage.ts";

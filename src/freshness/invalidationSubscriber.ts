@@ -1,4 +1,7 @@
-import type { RedisClient, RedisConnection } from "../cache/redisConnection.ts";
+import type {
+	RedisClient,
+	RedisConnection,
+} from "../cache/redis/redisConnection.ts";
 import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { listening } from "../util/listening.ts";
 import { FRESHNESS_CHANNELS, type Invalidation } from "./diagnostics.ts";

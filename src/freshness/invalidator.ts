@@ -3,7 +3,7 @@ import type { LocalCache } from "../cache/localCache.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import { FEED_SHARDS } from "../storage/feedShards.ts";
 import { lookupName } from "../storage/keys.ts";
-import type { ListKey, LookupKey } from "../storage/storage.ts";
+import type { ListKey, LookupKey } from "../storage/rows.ts";
 import type { ChangedShards } from "../topology/ranges.ts";
 import type { WriteTrace } from "../trace.ts";
 import {

@@ -1,9 +1,5 @@
-import type {
-	Outbox,
-	OutboxLook,
-	SeenEntries,
-	Storage,
-} from "../storage/storage.ts";
+import type { Outbox, OutboxLook, SeenEntries } from "../storage/rows.ts";
+import type { Storage } from "../storage/storage.ts";
 
 /** From the begin of one look at a host's outbox to that of the next, 20 % more or less so that processes that started together do not read together. Milliseconds. */
 const INTERVAL_MS = 1_000;

@@ -1,4 +1,5 @@
-import type { Outbox, OutboxKey, Storage } from "../storage/storage.ts";
+import type { Outbox, OutboxKey } from "../storage/rows.ts";
+import type { Storage } from "../storage/storage.ts";
 import type { Invalidator } from "./invalidator.ts";
 import type { OutboxReader } from "./outboxReader.ts";
 import { publishedKeysOf } from "./publishedKeys.ts";

@@ -1,6 +1,6 @@
 import type { SharedCache } from "../cache/sharedCache.ts";
 import type { Id } from "../id/ids.ts";
-import type { ListKey } from "../storage/storage.ts";
+import type { ListKey } from "../storage/rows.ts";
 import type { Span, WriteTrace } from "../trace.ts";
 import {
 	ACKNOWLEDGED,

@@ -4,11 +4,11 @@ import { RESERVED_LOOKUPS } from "../model/reservedNames.ts";
 import type {
 	LookupKey,
 	LookupRow,
-	Storage,
 	Transaction,
 	TransactionResult,
-} from "../storage/storage.ts";
-import { StorageAround } from "../storage/storageAround.ts";
+} from "../storage/rows.ts";
+import type { Storage } from "../storage/storage.ts";
+import { StorageAround } from "../storage/versions/storageAround.ts";
 import type { WriteTrace } from "../trace.ts";
 
 /**

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { valuesOrThrow } from "../graph/store/readUncached.ts";
 import type { Id } from "../id/ids.ts";
-import type { LookupKey, LookupRow, Storage } from "../storage/storage.ts";
+import type { LookupKey, LookupRow } from "../storage/rows.ts";
+import type { Storage } from "../storage/storage.ts";
 import { DECISIVE } from "../trace.ts";
 
 /** How long the lease of a killed process keeps the next one waiting. */

@@ -2,7 +2,7 @@ import { CorkboardError } from "../errors.ts";
 import { isActive } from "../graph/read/visibilityPolicy.ts";
 import type { Store } from "../graph/store/store.ts";
 import { globalListId, type Mapping, type Model } from "../model/types.ts";
-import type { Position } from "../storage/storage.ts";
+import type { Position } from "../storage/rows.ts";
 import type { JsonObject } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
 

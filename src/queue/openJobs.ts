@@ -1,4 +1,4 @@
-import type { RedisConnections } from "../cache/redisConnections.ts";
+import type { RedisConnections } from "../cache/redis/redisConnections.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { dataFoldersOf, queuesOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";

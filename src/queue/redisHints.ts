@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
-import type { RedisConnection } from "../cache/redisConnection.ts";
-import type { RedisConnections } from "../cache/redisConnections.ts";
+import type { RedisConnection } from "../cache/redis/redisConnection.ts";
+import type { RedisConnections } from "../cache/redis/redisConnections.ts";
 import { listening } from "../util/listening.ts";
 
 /** A channel for some workers of a queue: what concerns one of them, all of these receive, and no others. */

@@ -1,5 +1,5 @@
 import { CACHE_CHANNELS } from "../cache/diagnostics.ts";
-import { redisHost } from "../cache/redisUrl.ts";
+import { redisHost } from "../cache/redis/redisUrl.ts";
 import type { Config } from "../config/config.ts";
 import { listen } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";

@@ -8,12 +8,14 @@ import type {
 	LookupRow,
 	OutboxKey,
 	OutboxPosition,
+	Transaction,
+	TransactionResult,
+} from "./rows.ts";
+import type {
 	ReadKey,
 	ReadKind,
 	ReadResult,
 	StorageAdmin,
-	Transaction,
-	TransactionResult,
 	WalkKind,
 	WalkOf,
 	WalkRow,

@@ -1,6 +1,6 @@
 import { type Id, MAX_LOCAL, unpackId } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
-import type { OutboxPosition, PendingEntry } from "./storage.ts";
+import type { OutboxPosition, PendingEntry } from "./rows.ts";
 
 /**
  * Whether a list runs from high sequences to low ones. Lists in order of

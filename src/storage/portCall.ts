@@ -2,13 +2,8 @@ import { CorkboardError } from "../errors.ts";
 import type { Mapping, Model } from "../model/types.ts";
 import type { CallOptions } from "../trace.ts";
 import { STORAGE_CHANNELS } from "./diagnostics.ts";
-import type {
-	ListCount,
-	ListKey,
-	ReadKind,
-	Scan,
-	WalkKind,
-} from "./storage.ts";
+import type { ListCount, ListKey, Scan } from "./rows.ts";
+import type { ReadKind, WalkKind } from "./storage.ts";
 
 /** What metrics call the reads of each kind. */
 export const READ_VERBS: Readonly<Record<ReadKind, string>> = {

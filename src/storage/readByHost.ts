@@ -2,7 +2,7 @@ import { CorkboardError } from "../errors.ts";
 import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type { KeyAt, Place } from "./driver.ts";
-import type { KeyResult } from "./storage.ts";
+import type { KeyResult } from "./rows.ts";
 import { StorageFailure, toStorageError } from "./storageFailure.ts";
 
 /** How keys are read from their hosts. */

@@ -1,7 +1,7 @@
 import { compareIds, type Id } from "../id/ids.ts";
 import { edgeName } from "./keys.ts";
 import { isStoredNumber } from "./order.ts";
-import type { EdgePosition, ListRow, Position, Shift } from "./storage.ts";
+import type { EdgePosition, ListRow, Position, Shift } from "./rows.ts";
 
 /** Storage keeps this many renumberings of a list, the newest. */
 export const KEPT_RENUMBERINGS = 1_000;

@@ -12,7 +12,7 @@ import {
 	type Transaction,
 	type TransactionReads,
 	type TransactionWrites,
-} from "./storage.ts";
+} from "./rows.ts";
 
 /**
  * Rules of a transaction that both drivers enforce. A TypeError means a mistake

@@ -1,4 +1,4 @@
-import { RedisConnections } from "../cache/redisConnections.ts";
+import { RedisConnections } from "../cache/redis/redisConnections.ts";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import { openRedisUsage, readRedisUsage } from "./redisUsage.ts";

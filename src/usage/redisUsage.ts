@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { RedisConnections } from "../cache/redisConnections.ts";
+import type { RedisConnections } from "../cache/redis/redisConnections.ts";
 import { CorkboardError } from "../errors.ts";
 import {
 	DAY_MS,

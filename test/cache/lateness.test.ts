@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CACHE_CHANNELS } from "../../src/cache/diagnostics.ts";
-import { openMemcachedCache } from "../../src/cache/memcachedCache.ts";
-import { openRedisCache } from "../../src/cache/redisCache.ts";
+import { openMemcachedCache } from "../../src/cache/memcached/memcachedCache.ts";
+import { openRedisCache } from "../../src/cache/redis/redisCache.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { busyFor, nextTurn } from "../helpers/busy.ts";

@@ -7,7 +7,7 @@ import {
 	type CacheCall,
 	type CacheHost,
 } from "../../src/cache/diagnostics.ts";
-import { openMemcachedCache as openWhole } from "../../src/cache/memcachedCache.ts";
+import { openMemcachedCache as openWhole } from "../../src/cache/memcached/memcachedCache.ts";
 import { FakeMemcached, type Manner } from "../helpers/fakeMemcached.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { assertAtOnce, timed } from "../helpers/timing.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import { inspectCaches } from "../../src/fleet/inspectCaches.ts";
 import { reservePort } from "../services/port.ts";
 import { startRedis } from "../services/redis.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openRedisCache } from "../../src/cache/redisCache.ts";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
-import { openRedisTexts } from "../../src/cache/redisTexts.ts";
-import { openRedisTokenBuckets } from "../../src/cache/redisTokenBuckets.ts";
+import { openRedisCache } from "../../src/cache/redis/redisCache.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
+import { openRedisTexts } from "../../src/cache/redis/redisTexts.ts";
+import { openRedisTokenBuckets } from "../../src/cache/redis/redisTokenBuckets.ts";
 import { openInvalidationChannel } from "../../src/freshness/invalidationChannel.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
-import { openRedisTexts } from "../../src/cache/redisTexts.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
+import { openRedisTexts } from "../../src/cache/redis/redisTexts.ts";
 import { timed } from "../helpers/timing.ts";
 import { startRedis } from "../services/redis.ts";
 

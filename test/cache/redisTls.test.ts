@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { Redis } from "ioredis";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type ReservedPort, reservePort } from "../services/port.ts";
 import { startRedis } from "../services/redis.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
-import { openRedisTokenBuckets } from "../../src/cache/redisTokenBuckets.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
+import { openRedisTokenBuckets } from "../../src/cache/redis/redisTokenBuckets.ts";
 import { msUntilFull, takePoints } from "../../src/util/tokenBucket.ts";
 import { timed } from "../helpers/timing.ts";
 import { startRedis } from "../services/redis.ts";

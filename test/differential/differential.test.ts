@@ -6,7 +6,8 @@ import { CorkboardError } from "../../src/errors.ts";
 import { Head } from "../../src/graph/store/head.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { type Id, parseId, unpackId } from "../../src/id/ids.ts";
-import type { Position, Storage } from "../../src/storage/storage.ts";
+import type { Position } from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { theModel } from "../helpers/model.ts";
 import { difference } from "./compare.ts";
 import {

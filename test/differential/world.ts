@@ -22,13 +22,9 @@ import {
 } from "../../src/ops/import/importLines.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import { modShard } from "../../src/storage/modShard.ts";
+import type { EdgeKey, Scan } from "../../src/storage/rows.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
-import type {
-	EdgeKey,
-	OpenedStorage,
-	Scan,
-	Storage,
-} from "../../src/storage/storage.ts";
+import type { OpenedStorage, Storage } from "../../src/storage/storage.ts";
 import { embeddedTopology } from "../../src/topology/parseTopology.ts";
 import { theModel } from "../helpers/model.ts";
 import { readsWith, storageWith } from "../helpers/storageWith.ts";

@@ -11,7 +11,7 @@ import { enqueueUserWork, feedUser } from "../../src/feed/jobs/feedUser.ts";
 import { View } from "../../src/graph/read/view.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { ListKey } from "../../src/storage/storage.ts";
+import type { ListKey } from "../../src/storage/rows.ts";
 import { openFeedWorld, type User } from "../helpers/feedWorld.ts";
 import { until } from "../helpers/until.ts";
 

@@ -1,6 +1,6 @@
 import { openStore } from "../../src/app/openStore.ts";
 import { fixedTopology } from "../../src/app/openTopology.ts";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { CacheAgreement } from "../../src/freshness/cacheAgreement.ts";

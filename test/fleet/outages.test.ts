@@ -8,7 +8,7 @@ import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
-import { PRESENT } from "../../src/storage/storage.ts";
+import { PRESENT } from "../../src/storage/rows.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed as ownTimed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";

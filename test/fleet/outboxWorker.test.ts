@@ -6,11 +6,8 @@ import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
-import {
-	type EdgeKey,
-	PRESENT,
-	type Storage,
-} from "../../src/storage/storage.ts";
+import { type EdgeKey, PRESENT } from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Statement } from "../../src/trace.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";

@@ -13,7 +13,7 @@ import {
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
-import { type PendingEntry, PRESENT } from "../../src/storage/storage.ts";
+import { type PendingEntry, PRESENT } from "../../src/storage/rows.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";

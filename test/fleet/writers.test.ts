@@ -7,7 +7,7 @@ import { deliver } from "../../src/graph/outbox/deliver.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { PRESENT, REMOVED } from "../../src/storage/storage.ts";
+import { PRESENT, REMOVED } from "../../src/storage/rows.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";

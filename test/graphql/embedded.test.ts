@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError, type FieldProblem } from "../../src/errors.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
-import { applyEdges } from "../../src/graph/outbox/edgeUpdates.ts";
+import { applyEdges } from "../../src/graph/outbox/parts/edgeUpdates.ts";
 import { View } from "../../src/graph/read/view.ts";
 import { prefixListId } from "../../src/graph/store/derivedLists.ts";
 import type { Store } from "../../src/graph/store/store.ts";
@@ -14,7 +14,7 @@ import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/types.ts";
 import { listObjects } from "../../src/ops/listObjects.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
-import { PRESENT } from "../../src/storage/storage.ts";
+import { PRESENT } from "../../src/storage/rows.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";
 
 /** The payload of a mutation by this viewer, or the code of its error. Each is a request of its own. */

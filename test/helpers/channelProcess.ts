@@ -1,4 +1,4 @@
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import {
 	type InvalidationChannel,
 	openInvalidationChannel,

@@ -119,5 +119,5 @@ export class FakeMemcached implements AsyncDisposable {
 	}
 }
 
-/** The flags of a value, as src/cache/memcachedCache.ts has them. */
+/** The flags of a value, as src/cache/memcached/memcachedCache.ts has them. */
 const VALUE = 1;

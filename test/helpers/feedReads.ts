@@ -8,11 +8,10 @@ import {
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import {
 	type KeyResult,
-	type OpenedStorage,
 	PRESENT,
 	type ScanResult,
-	type Storage,
-} from "../../src/storage/storage.ts";
+} from "../../src/storage/rows.ts";
+import type { OpenedStorage, Storage } from "../../src/storage/storage.ts";
 import { MODEL, pin, topologyOn, user } from "./storageModel.ts";
 
 /** A list that is placed on feeds. */

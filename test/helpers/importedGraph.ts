@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Id } from "../../src/id/ids.ts";
-import type { ScanResult } from "../../src/storage/storage.ts";
+import type { ScanResult } from "../../src/storage/rows.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import type { Embedded } from "./embedded.ts";
 

@@ -5,8 +5,8 @@ import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import {
 	type Reservation,
 	reservationsOf,
-} from "../../src/graph/outbox/naturalKeys.ts";
-import { resolveReservations } from "../../src/graph/outbox/reservations.ts";
+} from "../../src/graph/outbox/parts/naturalKeys.ts";
+import { resolveReservations } from "../../src/graph/outbox/parts/reservations.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
@@ -14,9 +14,9 @@ import { type Id, packId, unpackId } from "../../src/id/ids.ts";
 import type {
 	LookupRow,
 	OutboxRow,
-	Storage,
 	Transaction,
-} from "../../src/storage/storage.ts";
+} from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { parseStoredObject } from "../../src/storage/storedObject.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import type { Embedded } from "./embedded.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
-import { applyEdges } from "../../src/graph/outbox/edgeUpdates.ts";
+import { applyEdges } from "../../src/graph/outbox/parts/edgeUpdates.ts";
 import { View } from "../../src/graph/read/view.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { Page, PageArguments } from "../../src/graph/types.ts";
@@ -14,8 +14,8 @@ import {
 	type Position,
 	PRESENT,
 	REMOVED,
-	type Storage,
-} from "../../src/storage/storage.ts";
+} from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { verbOf } from "./storageWith.ts";
 import { listOf, setEdges } from "./storing.ts";

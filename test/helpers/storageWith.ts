@@ -1,6 +1,6 @@
 import { READ_VERBS, WALK_VERBS } from "../../src/storage/portCall.ts";
+import type { KeyResult } from "../../src/storage/rows.ts";
 import type {
-	KeyResult,
 	ReadKey,
 	ReadKind,
 	ReadResult,

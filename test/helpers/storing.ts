@@ -9,8 +9,8 @@ import {
 	type Position,
 	PRESENT,
 	REMOVED,
-	type Storage,
-} from "../../src/storage/storage.ts";
+} from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { WriteTrace } from "../../src/trace.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 

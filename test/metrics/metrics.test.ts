@@ -27,7 +27,8 @@ import {
 	POOL_LEVELS,
 	STORAGE_CHANNELS,
 } from "../../src/storage/diagnostics.ts";
-import type { OutboxSizeQuery, Storage } from "../../src/storage/storage.ts";
+import type { OutboxSizeQuery } from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { TOPOLOGY_CHANNELS } from "../../src/topology/diagnostics.ts";
 import { TRACE_CHANNELS } from "../../src/traces/diagnostics.ts";
 import { WORKER_CHANNELS } from "../../src/worker/diagnostics.ts";

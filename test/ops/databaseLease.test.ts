@@ -7,7 +7,8 @@ import {
 	readDatabaseLease,
 	takeOverDatabaseLease,
 } from "../../src/ops/databaseLease.ts";
-import type { LookupKey, Storage } from "../../src/storage/storage.ts";
+import type { LookupKey } from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { openEmbedded } from "../helpers/embedded.ts";
 import { until } from "../helpers/until.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import { GROUP, openRedisHints } from "../../src/queue/redisHints.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";

@@ -10,7 +10,7 @@ import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import {
 	createReloadableStorage,
 	type ReloadableStorage,
-} from "../../src/storage/reloadableStorage.ts";
+} from "../../src/storage/versions/reloadableStorage.ts";
 import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { openLastGood } from "../../src/topology/lastGood.ts";
 import { generationOf } from "../../src/topology/ranges.ts";

@@ -11,17 +11,14 @@ import {
 	type HeldShards,
 	STORAGE_CHANNELS,
 } from "../../src/storage/diagnostics.ts";
+import type { LookupChange } from "../../src/storage/rows.ts";
+import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
+import type { OpenedStorage, Storage } from "../../src/storage/storage.ts";
 import {
 	createReloadableStorage,
 	type ReloadableStorage,
 	type ReloadableStorageLimits,
-} from "../../src/storage/reloadableStorage.ts";
-import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
-import type {
-	LookupChange,
-	OpenedStorage,
-	Storage,
-} from "../../src/storage/storage.ts";
+} from "../../src/storage/versions/reloadableStorage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import { sqliteForSuite } from "../helpers/sqliteStorage.ts";
 import { MODEL, pin, topologyOn, user } from "../helpers/storageModel.ts";

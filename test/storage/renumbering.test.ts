@@ -9,7 +9,7 @@ import {
 	shiftFrom,
 	shiftPosition,
 } from "../../src/storage/renumbering.ts";
-import type { Position, Shift } from "../../src/storage/storage.ts";
+import type { Position, Shift } from "../../src/storage/rows.ts";
 import { pin } from "../helpers/storageModel.ts";
 
 const position = fc

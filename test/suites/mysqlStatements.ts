@@ -8,12 +8,8 @@ import {
 	STORAGE_CHANNELS,
 	type WriteRetry,
 } from "../../src/storage/diagnostics.ts";
-import {
-	type Edge,
-	PRESENT,
-	REMOVED,
-	type Storage,
-} from "../../src/storage/storage.ts";
+import { type Edge, PRESENT, REMOVED } from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { mayBeOfOneShard } from "../../src/storage/storageFailure.ts";
 import type { Statement } from "../../src/trace.ts";
 import { ask } from "../helpers/mysqlStorage.ts";

@@ -6,8 +6,8 @@ import type {
 	OutboxKey,
 	PendingEntriesQuery,
 	PendingEntry,
-	Storage,
-} from "../../src/storage/storage.ts";
+} from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Statement } from "../../src/trace.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";

@@ -5,12 +5,8 @@ import {
 	FIRST_EDGES,
 	KEPT_RENUMBERINGS,
 } from "../../src/storage/renumbering.ts";
-import {
-	type Position,
-	PRESENT,
-	REMOVED,
-	type Storage,
-} from "../../src/storage/storage.ts";
+import { type Position, PRESENT, REMOVED } from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
 import { board, MAPPINGS, pin } from "../helpers/storageModel.ts";
 import { edge, good, listOf, setEdges } from "../helpers/storing.ts";

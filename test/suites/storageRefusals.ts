@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PRESENT, type Transaction } from "../../src/storage/storage.ts";
+import { PRESENT, type Transaction } from "../../src/storage/rows.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
 import {
 	board,

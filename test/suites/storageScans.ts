@@ -9,8 +9,8 @@ import {
 	PRESENT,
 	REMOVED,
 	type Scan,
-	type Storage,
-} from "../../src/storage/storage.ts";
+} from "../../src/storage/rows.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Statement } from "../../src/trace.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
-import { PRESENT } from "../../src/storage/storage.ts";
+import { PRESENT } from "../../src/storage/rows.ts";
 import type { Statement } from "../../src/trace.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";

@@ -6,7 +6,7 @@ import {
 	PRESENT,
 	REMOVED,
 	type TransactionReads,
-} from "../../src/storage/storage.ts";
+} from "../../src/storage/rows.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";

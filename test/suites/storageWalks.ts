@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Id } from "../../src/id/ids.ts";
-import { REMOVED } from "../../src/storage/storage.ts";
+import { REMOVED } from "../../src/storage/rows.ts";
 import type { OpenStorage } from "../helpers/storageModel.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import {

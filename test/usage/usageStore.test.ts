@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import { openRedisUsage, readRedisUsage } from "../../src/usage/redisUsage.ts";
 import { openUsageFiles, readUsageFiles } from "../../src/usage/usageFile.ts";
 import {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import { openJobs } from "../../src/queue/openJobs.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import type { WorkerLimits } from "../../src/worker/limits.ts";

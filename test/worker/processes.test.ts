@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import { Jobs } from "../../src/queue/enqueue/jobs.ts";
 import { LocalHints } from "../../src/queue/hints.ts";
 import { parseJobId } from "../../src/queue/jobId.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RedisConnections } from "../../../src/cache/redisConnections.ts";
+import { RedisConnections } from "../../../src/cache/redis/redisConnections.ts";
 import { createQueue, findQueue } from "../../../src/queue/admin/queueAdmin.ts";
 import { type Job, job } from "../../../src/queue/job.ts";
 import { openMysqlJobStore } from "../../../src/queue/mysql/mysqlJobStore.ts";

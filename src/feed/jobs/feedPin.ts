@@ -4,7 +4,7 @@ import type { Store } from "../../graph/store/store.ts";
 import type { Node } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
 import { job } from "../../queue/job.ts";
-import type { Position } from "../../storage/storage.ts";
+import type { Position } from "../../storage/rows.ts";
 import { rootOrigins } from "../candidates/origins.ts";
 import { FEED_CHANNELS } from "../diagnostics.ts";
 import { ACTIVE_MS } from "../generator.ts";

@@ -6,7 +6,7 @@ import { createWrites } from "../../graph/write/createWrites.ts";
 import type { Id } from "../../id/ids.ts";
 import type { EnqueuedJob, Jobs } from "../../queue/enqueue/jobs.ts";
 import { job } from "../../queue/job.ts";
-import { PRESENT } from "../../storage/storage.ts";
+import { PRESENT } from "../../storage/rows.ts";
 import { DECISIVE } from "../../trace.ts";
 import {
 	followedBy,

@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import { parseId } from "../../id/ids.ts";
 import { RESERVED_LOOKUPS } from "../../model/reservedNames.ts";
 import type { Model } from "../../model/types.ts";
-import { PRESENT, REMOVED } from "../../storage/storage.ts";
+import { PRESENT, REMOVED } from "../../storage/rows.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import type { OutboxEntry } from "./entry.ts";
 

@@ -1,23 +1,23 @@
 import type { Id } from "../../id/ids.ts";
-import type { StoredEntry } from "../../storage/storage.ts";
+import type { StoredEntry } from "../../storage/rows.ts";
 import { deadlineIn, withDeadline } from "../../util/deadline.ts";
+import { decodeEntry } from "./decodeEntry.ts";
+import { reportDelivery } from "./diagnostics.ts";
+import type { EdgeUpdate, Link, OutboxEntry } from "./entry.ts";
+import { deliverInvalidations, type Invalidation } from "./invalidations.ts";
 import {
 	type Activation,
 	type Activations,
 	activateObjects,
-} from "./activateObjects.ts";
-import { decodeEntry } from "./decodeEntry.ts";
-import { reportDelivery } from "./diagnostics.ts";
-import { applyEdges } from "./edgeUpdates.ts";
-import type { EdgeUpdate, Link, OutboxEntry } from "./entry.ts";
-import { deliverInvalidations, type Invalidation } from "./invalidations.ts";
-import { resolveLinks } from "./links.ts";
-import { RemainingParts } from "./remainingParts.ts";
+} from "./parts/activateObjects.ts";
+import { applyEdges } from "./parts/edgeUpdates.ts";
+import { resolveLinks } from "./parts/links.ts";
+import { RemainingParts } from "./parts/remainingParts.ts";
 import {
 	insertLookups,
 	releaseKeys,
 	resolveReservations,
-} from "./reservations.ts";
+} from "./parts/reservations.ts";
 import type { Writer } from "./writer.ts";
 
 /** How long a response waits for delivery; the outbox worker delivers what takes longer. Milliseconds. */

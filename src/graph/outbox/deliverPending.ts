@@ -2,9 +2,9 @@ import { lastOf } from "../../storage/order.ts";
 import type {
 	OutboxPosition,
 	PendingEntry,
-	StorageMap,
 	StoredEntry,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
+import type { StorageMap } from "../../storage/storage.ts";
 import { isUnreadable } from "./decodeEntry.ts";
 import { deliverEntries } from "./deliver.ts";
 import type { DeliveryPass } from "./diagnostics.ts";

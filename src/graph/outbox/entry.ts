@@ -1,10 +1,10 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
-import type { EdgeState } from "../../storage/storage.ts";
+import type { EdgeState } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { EntryJob } from "../store/jobQueue.ts";
-import type { Reservation } from "./naturalKeys.ts";
+import type { Reservation } from "./parts/naturalKeys.ts";
 
 /**
  * What one transaction promises to other shards and to shared caches: one

@@ -1,6 +1,6 @@
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
-import type { OutboxRow } from "../../storage/storage.ts";
+import type { OutboxRow } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { typeNameOf } from "../store/store.ts";
 import {
@@ -8,7 +8,7 @@ import {
 	newToken,
 	type Reservation,
 	reservationsOf,
-} from "./naturalKeys.ts";
+} from "./parts/naturalKeys.ts";
 import type { Committed, Writer } from "./writer.ts";
 
 /**

@@ -1,14 +1,9 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import { modShard } from "../../storage/modShard.ts";
-import type {
-	KeyResult,
-	LookupKey,
-	ReadKey,
-	ReadKind,
-	ReadResult,
-} from "../../storage/storage.ts";
-import { StorageAround } from "../../storage/storageAround.ts";
+import type { KeyResult, LookupKey } from "../../storage/rows.ts";
+import type { ReadKey, ReadKind, ReadResult } from "../../storage/storage.ts";
+import { StorageAround } from "../../storage/versions/storageAround.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { HostBreakers, HostSkipped } from "./hostBreakers.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";

@@ -1,4 +1,5 @@
-import type { Outbox, Storage } from "../../storage/storage.ts";
+import type { Outbox } from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { deadlineIn, withDeadline } from "../../util/deadline.ts";
 import type { OutboxLevel } from "./diagnostics.ts";
 

@@ -9,7 +9,7 @@ import type {
 	Outbox,
 	OutboxPosition,
 	PendingEntry,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { errorCode, retryDelayMs } from "./backoff.ts";

@@ -1,7 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { comparePositions, SEQUENCE_GAP } from "../../storage/renumbering.ts";
-import type { Neighbors, Position } from "../../storage/storage.ts";
+import type { Neighbors, Position } from "../../storage/rows.ts";
 
 /** A sequence, or the edge below which the list has to make room first. */
 export type NewSequence = number | { readonly noRoomBelow: Position };

@@ -10,7 +10,7 @@ import type {
 	Transaction,
 	TransactionReads,
 	TransactionWrites,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { EntryJob } from "../store/jobQueue.ts";
 import type { Store } from "../store/store.ts";

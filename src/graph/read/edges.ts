@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
-import { type Edge, type KeyResult, PRESENT } from "../../storage/storage.ts";
+import { type Edge, type KeyResult, PRESENT } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "../store/head.ts";

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Lookup, normalizeKey } from "../../model/types.ts";
-import type { KeyResult } from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { ReadStore } from "../store/store.ts";

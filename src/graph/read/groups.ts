@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, packId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { sequenceOfGroup } from "../../storage/order.ts";
-import type { KeyResult } from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD } from "../store/head.ts";

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import type { KeyResult, ListKey, Position } from "../../storage/storage.ts";
+import type { KeyResult, ListKey, Position } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { ReadStore } from "../store/store.ts";

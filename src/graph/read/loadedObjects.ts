@@ -1,7 +1,7 @@
 import DataLoader from "dataloader";
 import type { Moment } from "../../cache/localCache.ts";
 import type { Id } from "../../id/ids.ts";
-import type { KeyResult } from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { CachedObject } from "../store/cachedObject.ts";
 import type { ReadStore } from "../store/store.ts";

@@ -3,7 +3,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import { isDescending } from "../../storage/order.ts";
-import type { ListKey } from "../../storage/storage.ts";
+import type { ListKey } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { ReadStore } from "../store/store.ts";

@@ -1,6 +1,6 @@
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
-import type { KeyResult } from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/rows.ts";
 import type { Visibility } from "../domain.ts";
 import { typeNameOf } from "../store/store.ts";
 import type { Node } from "../types.ts";

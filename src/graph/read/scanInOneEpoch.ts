@@ -1,10 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { shiftPosition } from "../../storage/renumbering.ts";
-import type {
-	KeyResult,
-	Position,
-	Renumbering,
-} from "../../storage/storage.ts";
+import type { KeyResult, Position, Renumbering } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { ReadStore } from "../store/store.ts";

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { isDescending } from "../../storage/order.ts";
-import type { KeyResult, Position, Scan } from "../../storage/storage.ts";
+import type { KeyResult, Position, Scan } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "../store/head.ts";

@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { type KeyResult, PRESENT } from "../../storage/storage.ts";
+import { type KeyResult, PRESENT } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import {
 	andThen,

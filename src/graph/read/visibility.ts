@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import type { KeyResult } from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/rows.ts";
 import type { HidingList } from "../domain.ts";
 import type { CachedObject } from "../store/cachedObject.ts";
 import type { ViewerRecord } from "../store/store.ts";

@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { Jobs, PlacedJob } from "../../queue/enqueue/jobs.ts";
 import { checkLocalId } from "../../queue/jobId.ts";
 import type { JobStore } from "../../queue/jobStore.ts";
-import type { KeyResult } from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/rows.ts";
 import { checkEntryBody, type EntryJob, type JobQueue } from "./jobQueue.ts";
 
 /** The queue as writes of the graph use it: their outbox entries carry jobs. */

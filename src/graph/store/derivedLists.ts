@@ -8,7 +8,8 @@ import {
 } from "../../model/types.ts";
 import { modShard } from "../../storage/modShard.ts";
 import { sequenceOfGroup } from "../../storage/order.ts";
-import type { ListKey, Storage } from "../../storage/storage.ts";
+import type { ListKey } from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Store } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import { CacheEntry } from "../../cache/cacheEntry.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Position } from "../../storage/storage.ts";
+import type { Position } from "../../storage/rows.ts";
 
 /**
  * The first edges of a list: the newest, or the oldest in a list that begins with

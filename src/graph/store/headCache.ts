@@ -11,12 +11,8 @@ import type { SharedCaches } from "../../freshness/sharedCaches.ts";
 import { sharedListKey } from "../../freshness/sharedKey.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import type {
-	KeyResult,
-	ListKey,
-	ScanResult,
-	Storage,
-} from "../../storage/storage.ts";
+import type { KeyResult, ListKey, ScanResult } from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "./head.ts";

@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import type { OutboxKey } from "../../storage/storage.ts";
+import type { OutboxKey } from "../../storage/rows.ts";
 import { Batcher } from "../../util/batcher.ts";
 import { deadlineIn, withDeadline } from "../../util/deadline.ts";
 import type { EntryJob, JobQueue } from "./jobQueue.ts";

@@ -1,5 +1,5 @@
 import { listName } from "../../storage/keys.ts";
-import type { ListKey, TransactionReads } from "../../storage/storage.ts";
+import type { ListKey, TransactionReads } from "../../storage/rows.ts";
 
 /** Each list once: the lists that a transaction has to lock. */
 export function distinctLists(lists: Iterable<ListKey>): readonly ListKey[] {

@@ -1,7 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
 import { compareIds } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import type { ListLength, Storage } from "../../storage/storage.ts";
+import type { ListLength } from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 
 /** The most lists of a mapping that are kept. */

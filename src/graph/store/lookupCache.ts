@@ -5,12 +5,8 @@ import { CorkboardError } from "../../errors.ts";
 import { channelOfLookup } from "../../freshness/channels.ts";
 import { keyOfName, lookupName } from "../../storage/keys.ts";
 import { modShard } from "../../storage/modShard.ts";
-import type {
-	KeyResult,
-	LookupKey,
-	LookupRow,
-	Storage,
-} from "../../storage/storage.ts";
+import type { KeyResult, LookupKey, LookupRow } from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 

@@ -1,4 +1,5 @@
-import type { OutboxKey, Storage } from "../../storage/storage.ts";
+import type { OutboxKey } from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 
 /** How long a delivered entry may stay in the outbox. Milliseconds. */
 const WITHIN_MS = 100;

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import type { KeyResult } from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/rows.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";

@@ -1,6 +1,6 @@
 import type { CacheEntry } from "../../cache/cacheEntry.ts";
 import { CHANGES_SLOT, CHANNEL_SLOTS } from "../../cache/slotVersions.ts";
-import type { KeyResult } from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/rows.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type {
 	ReadDependencies,

@@ -11,8 +11,8 @@ import type {
 	LookupChange,
 	LookupKey,
 	LookupRow,
-	Storage,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { CallOptions, WriteTrace } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";

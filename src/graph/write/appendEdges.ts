@@ -1,7 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
-import { PRESENT } from "../../storage/storage.ts";
+import { PRESENT } from "../../storage/rows.ts";
 import { nextSequence } from "../outbox/sequences.ts";
 import type { WritePipeline } from "./pipeline.ts";
 

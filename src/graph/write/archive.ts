@@ -1,5 +1,5 @@
 import { type Id, unpackId } from "../../id/ids.ts";
-import type { Position } from "../../storage/storage.ts";
+import type { Position } from "../../storage/rows.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
 import { DECISIVE } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -8,7 +8,7 @@ import {
 	derivedEdges,
 	edgesToRead,
 	splitByShard,
-} from "../outbox/edgeUpdates.ts";
+} from "../outbox/parts/edgeUpdates.ts";
 import { unchanged } from "../outbox/unchanged.ts";
 import type { EntryJob, WantedJob } from "../store/jobQueue.ts";
 import { valuesOrThrow } from "../store/readUncached.ts";

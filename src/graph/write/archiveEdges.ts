@@ -8,15 +8,15 @@ import {
 	PRESENT,
 	REMOVED,
 	type TransactionReads,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
+import { mappingOf } from "../outbox/entry.ts";
 import {
 	decideEdges,
 	type EdgesToRead,
 	edgesToRead,
 	edgeWithInverse,
 	splitByShard,
-} from "../outbox/edgeUpdates.ts";
-import { mappingOf } from "../outbox/entry.ts";
+} from "../outbox/parts/edgeUpdates.ts";
 import type { Store } from "../store/store.ts";
 import { WritePipeline } from "./pipeline.ts";
 

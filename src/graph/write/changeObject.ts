@@ -2,8 +2,9 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
 import { edgeName } from "../../storage/keys.ts";
-import { type OutboxRow, PRESENT } from "../../storage/storage.ts";
+import { type OutboxRow, PRESENT } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
+import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
 import {
 	decideEdges,
 	derivedEdge,
@@ -11,8 +12,7 @@ import {
 	type EdgesToRead,
 	edgesToRead,
 	splitByShard,
-} from "../outbox/edgeUpdates.ts";
-import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
+} from "../outbox/parts/edgeUpdates.ts";
 import { unchanged } from "../outbox/unchanged.ts";
 import { readUncachedObjects } from "../store/readUncached.ts";
 import { type Store, typeNameOf } from "../store/store.ts";

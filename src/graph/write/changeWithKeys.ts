@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
-import type { OutboxRow } from "../../storage/storage.ts";
+import type { OutboxRow } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry } from "../outbox/entry.ts";
@@ -10,8 +10,8 @@ import {
 	newToken,
 	type Reservation,
 	reservationsOf,
-} from "../outbox/naturalKeys.ts";
-import { isReserved, reserveKeys } from "../outbox/reservations.ts";
+} from "../outbox/parts/naturalKeys.ts";
+import { isReserved, reserveKeys } from "../outbox/parts/reservations.ts";
 import {
 	isUnchanged,
 	isUnknownOutcome,

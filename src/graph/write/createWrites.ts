@@ -1,22 +1,25 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import { type LookupRow, PRESENT } from "../../storage/storage.ts";
+import { type LookupRow, PRESENT } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { type Activation, activateObjects } from "../outbox/activateObjects.ts";
+import type { EdgeUpdate } from "../outbox/entry.ts";
+import {
+	type Activation,
+	activateObjects,
+} from "../outbox/parts/activateObjects.ts";
 import {
 	decideEdges,
 	derivedEdges,
 	edgesToRead,
 	splitByShard,
-} from "../outbox/edgeUpdates.ts";
-import type { EdgeUpdate } from "../outbox/entry.ts";
+} from "../outbox/parts/edgeUpdates.ts";
 import {
 	IDEMPOTENCY_LOOKUP,
 	idempotencyLookupKey,
 	requestToken,
 	withTokens,
-} from "../outbox/naturalKeys.ts";
+} from "../outbox/parts/naturalKeys.ts";
 import type { Store } from "../store/store.ts";
 import type { NewObject, Node, Writes } from "../types.ts";
 import { changeObject, invalidateUnchanged, notFound } from "./changeObject.ts";

@@ -11,7 +11,7 @@ import type {
 	OutboxKey,
 	OutboxRow,
 	TransactionResult,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
 import { shardOfLocked } from "../../storage/transactionRules.ts";
 import {

@@ -6,8 +6,8 @@ import {
 	type EdgeKey,
 	PRESENT,
 	REMOVED,
-	type Storage,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { mappingOf } from "../outbox/entry.ts";
 import { distinctLists } from "../store/lockedLists.ts";
 import { valuesOrThrow } from "../store/readUncached.ts";

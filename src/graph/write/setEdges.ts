@@ -8,19 +8,19 @@ import {
 	type ListRow,
 	PRESENT,
 	REMOVED,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
 import { mayBeOfOneShard } from "../../storage/storageFailure.ts";
-import {
-	decideEdges,
-	edgesToRead,
-	edgeWithInverse,
-	splitByShard,
-} from "../outbox/edgeUpdates.ts";
 import {
 	type EdgeUpdate,
 	mappingOf,
 	type OutboxEntry,
 } from "../outbox/entry.ts";
+import {
+	decideEdges,
+	edgesToRead,
+	edgeWithInverse,
+	splitByShard,
+} from "../outbox/parts/edgeUpdates.ts";
 import { nextSequence } from "../outbox/sequences.ts";
 import type { EntryJob, WantedJob } from "../store/jobQueue.ts";
 import type { Store } from "../store/store.ts";

@@ -5,7 +5,7 @@ import {
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/types.ts";
-import type { LookupKey } from "../../storage/storage.ts";
+import type { LookupKey } from "../../storage/rows.ts";
 import { DECISIVE } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";

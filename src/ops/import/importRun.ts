@@ -1,7 +1,7 @@
 import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { WritePipeline } from "../../graph/write/pipeline.ts";
-import type { OutboxKey } from "../../storage/storage.ts";
+import type { OutboxKey } from "../../storage/rows.ts";
 import type { ImportLease } from "./importLease.ts";
 import type { Numbering } from "./numbering.ts";
 

@@ -1,7 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Id } from "../../id/ids.ts";
-import type { LookupRow, Storage } from "../../storage/storage.ts";
+import type { LookupRow } from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { DECISIVE } from "../../trace.ts";
 import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
 

@@ -1,8 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
-import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
 import type { EdgeUpdate, NaturalKey } from "../../graph/outbox/entry.ts";
 import { isInvalidation } from "../../graph/outbox/hostBreakers.ts";
-import { insertLookups } from "../../graph/outbox/reservations.ts";
+import { applyEdges } from "../../graph/outbox/parts/edgeUpdates.ts";
+import { insertLookups } from "../../graph/outbox/parts/reservations.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import { type Store, typeNameOf } from "../../graph/store/store.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";

@@ -9,7 +9,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
-import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
+import { type Edge, type EdgeKey, PRESENT } from "../../storage/rows.ts";
 import { DECISIVE } from "../../trace.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";

@@ -1,7 +1,7 @@
-import { activateObjects } from "../../graph/outbox/activateObjects.ts";
 import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
 import { isInvalidation } from "../../graph/outbox/hostBreakers.ts";
-import { withTokens } from "../../graph/outbox/naturalKeys.ts";
+import { activateObjects } from "../../graph/outbox/parts/activateObjects.ts";
+import { withTokens } from "../../graph/outbox/parts/naturalKeys.ts";
 import {
 	derivedLists,
 	sequenceByGroup,
@@ -22,7 +22,7 @@ import {
 	type OutboxRow,
 	PRESENT,
 	type TransactionReads,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";

@@ -9,8 +9,8 @@ import {
 	type ListCount,
 	type ListKey,
 	PRESENT,
-	type Storage,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { Damage } from "./damage.ts";
 import { placeOfList } from "./places.ts";
 import { type Reader, UNREAD } from "./reader.ts";

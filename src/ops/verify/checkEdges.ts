@@ -9,7 +9,7 @@ import {
 	type EdgeKey,
 	PRESENT,
 	REMOVED,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
 import { checkListEdges } from "./checkListEdges.ts";
 import type { Damage } from "./damage.ts";
 import { edgeTopic, linksTopic } from "./pendingEntries.ts";

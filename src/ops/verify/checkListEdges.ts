@@ -3,7 +3,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
 import { edgeName } from "../../storage/keys.ts";
 import { sequenceOfGroup } from "../../storage/order.ts";
-import { type Edge, PRESENT } from "../../storage/storage.ts";
+import { type Edge, PRESENT } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Damage, DamageKind } from "./damage.ts";
 import { edgeTopic } from "./pendingEntries.ts";

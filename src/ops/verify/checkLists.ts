@@ -6,7 +6,7 @@ import {
 	normalizeKey,
 	type ObjectType,
 } from "../../model/types.ts";
-import { PRESENT } from "../../storage/storage.ts";
+import { PRESENT } from "../../storage/rows.ts";
 import type { Damage } from "./damage.ts";
 import { edgeTopic, targetTopic } from "./pendingEntries.ts";
 import { placeOfEdge } from "./places.ts";

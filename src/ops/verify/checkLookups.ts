@@ -1,10 +1,10 @@
 import {
 	IDEMPOTENCY_LOOKUP,
 	reservationsOf,
-} from "../../graph/outbox/naturalKeys.ts";
+} from "../../graph/outbox/parts/naturalKeys.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { modShard } from "../../storage/modShard.ts";
-import type { LookupRow } from "../../storage/storage.ts";
+import type { LookupRow } from "../../storage/rows.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { Damage, DamageKind } from "./damage.ts";
 import { lookupTopic } from "./pendingEntries.ts";

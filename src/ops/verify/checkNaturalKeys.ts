@@ -1,7 +1,7 @@
 import {
 	isSameReservation,
 	reservationsOf,
-} from "../../graph/outbox/naturalKeys.ts";
+} from "../../graph/outbox/parts/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey, type ObjectType } from "../../model/types.ts";
 import type { Damage } from "./damage.ts";

@@ -1,4 +1,4 @@
-import { activateObjects } from "../../graph/outbox/activateObjects.ts";
+import { activateObjects } from "../../graph/outbox/parts/activateObjects.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";

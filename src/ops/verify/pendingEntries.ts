@@ -7,7 +7,7 @@ import { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Model, normalizeKey } from "../../model/types.ts";
 import { edgeName, lookupName } from "../../storage/keys.ts";
 import { isStoredNumber } from "../../storage/order.ts";
-import type { PendingEntry } from "../../storage/storage.ts";
+import type { PendingEntry } from "../../storage/rows.ts";
 import type { Damage } from "./damage.ts";
 import { outboxOf } from "./places.ts";
 import type { Unchecked } from "./unchecked.ts";

@@ -1,7 +1,8 @@
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import { databaseOfShard } from "../../storage/feedShards.ts";
-import { type Edge, PRESENT, type StorageMap } from "../../storage/storage.ts";
+import { type Edge, PRESENT } from "../../storage/rows.ts";
+import type { StorageMap } from "../../storage/storage.ts";
 
 /** Where a row is, as an operator finds it: the shard's database and the table, and the row's key there. */
 export interface Place {

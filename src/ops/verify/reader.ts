@@ -13,7 +13,7 @@ import type {
 	LookupRow,
 	Renumbering,
 	RenumberingKey,
-} from "../../storage/storage.ts";
+} from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Damage } from "./damage.ts";
 import { databaseName, placeOfObject } from "./places.ts";

@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import type { ListRow } from "../../storage/storage.ts";
+import type { ListRow } from "../../storage/rows.ts";
 import { checkCounts } from "./checkCounts.ts";
 import { Reader } from "./reader.ts";
 import { Unchecked } from "./unchecked.ts";

@@ -8,7 +8,7 @@ import {
 	type Reference,
 } from "../../model/types.ts";
 import { isStoredNumber } from "../../storage/order.ts";
-import { type Edge, PRESENT, REMOVED } from "../../storage/storage.ts";
+import { type Edge, PRESENT, REMOVED } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { typeName } from "./places.ts";
 import { describeValue } from "./storedContent.ts";

@@ -5,7 +5,7 @@ import type { Id } from "../../id/ids.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
 import { databaseOfShard } from "../../storage/feedShards.ts";
 import { entryName } from "../../storage/keys.ts";
-import type { EdgeKey, ListKey, LookupRow } from "../../storage/storage.ts";
+import type { EdgeKey, ListKey, LookupRow } from "../../storage/rows.ts";
 import {
 	checkCounts,
 	listSubject,

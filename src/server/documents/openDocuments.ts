@@ -1,5 +1,5 @@
-import type { RedisConnections } from "../../cache/redisConnections.ts";
-import { openRedisTexts } from "../../cache/redisTexts.ts";
+import type { RedisConnections } from "../../cache/redis/redisConnections.ts";
+import { openRedisTexts } from "../../cache/redis/redisTexts.ts";
 import type { Config } from "../../config/config.ts";
 import type { Planner } from "../../plan/planner.ts";
 import type { DocumentRules } from "./checkDocumentFile.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GRAPHQL_PATH, isBrowser } from "../http/content/mediaType.ts";
 import { sendError } from "../http/errorResponses.ts";
-import { GRAPHQL_PATH, isBrowser } from "../http/mediaType.ts";
 import { type Admission, NO_PLACE } from "../limits/admission.ts";
 
 /** Responds to a browser that opens `/graphql`. */

@@ -4,7 +4,7 @@ import type { SchemaUses } from "../../plan/diagnostics.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import { fnv1a } from "../../util/fnv1a.ts";
 import type { Documents } from "../documents/documents.ts";
-import { COMPRESSED_BYTES } from "../http/compression.ts";
+import { COMPRESSED_BYTES } from "../http/content/compression.ts";
 import { type Body, keptBody } from "./body.ts";
 import type { Reuse } from "./operation.ts";
 

@@ -1,4 +1,4 @@
-import type { Encoding } from "../http/compression.ts";
+import type { Encoding } from "../http/content/compression.ts";
 
 /** A body, with what is computed of it once, however often it is sent. */
 export interface Body {

@@ -6,9 +6,17 @@ import {
 	type MaybePromise,
 } from "../../util/maybePromise.ts";
 import type { TrustProxy } from "../http/address.ts";
-import type { BodyReader } from "../http/bodyReader.ts";
 import { internalError } from "../http/clientError.ts";
-import { encodingFor } from "../http/compression.ts";
+import type { BodyReader } from "../http/content/bodyReader.ts";
+import { encodingFor } from "../http/content/compression.ts";
+import {
+	decodeBody,
+	encodingError,
+	hasBody,
+	isJson,
+	parseJson,
+} from "../http/content/jsonBody.ts";
+import { isGraphqlRequest, negotiatedType } from "../http/content/mediaType.ts";
 import { messageOf } from "../http/errorResponses.ts";
 import {
 	arrivalError,
@@ -17,14 +25,6 @@ import {
 	type Shutdown,
 } from "../http/httpApp.ts";
 import { HttpError } from "../http/httpError.ts";
-import {
-	decodeBody,
-	encodingError,
-	hasBody,
-	isJson,
-	parseJson,
-} from "../http/jsonBody.ts";
-import { isGraphqlRequest, negotiatedType } from "../http/mediaType.ts";
 import { Remembered } from "../http/remembered.ts";
 import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
 import { type Admission, NO_PLACE } from "../limits/admission.ts";

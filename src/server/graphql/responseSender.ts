@@ -4,7 +4,8 @@ import {
 	COMPRESSED_BYTES,
 	compressBody,
 	type Encoding,
-} from "../http/compression.ts";
+} from "../http/content/compression.ts";
+import { GRAPHQL_PATH } from "../http/content/mediaType.ts";
 import {
 	type AllowedOrigins,
 	allowedOrigin,
@@ -13,7 +14,6 @@ import {
 } from "../http/cors.ts";
 import type { Shutdown } from "../http/httpApp.ts";
 import { cacheControlOf, etagOf, isNotModified } from "../http/httpCache.ts";
-import { GRAPHQL_PATH } from "../http/mediaType.ts";
 import { logRequest } from "../http/requestOutcome.ts";
 import type { Status } from "../http/status.ts";
 import { unpooled } from "./body.ts";

@@ -2,10 +2,10 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ERRORS, type ErrorCode } from "../../errors.ts";
-import { BODY_BYTES } from "./bodyReader.ts";
 import { internalError, RETRY_AFTER } from "./clientError.ts";
+import { BODY_BYTES } from "./content/bodyReader.ts";
+import { mediaTypeFor } from "./content/mediaType.ts";
 import { HttpError } from "./httpError.ts";
-import { mediaTypeFor } from "./mediaType.ts";
 
 /** The body of a response outside GraphQL, in GraphQL's format. */
 export function errorBody(code: ErrorCode, message: string): string {

@@ -7,17 +7,17 @@ import Fastify, {
 } from "fastify";
 import type { ErrorCode } from "../../errors.ts";
 import { hasHost, type TrustProxy } from "./address.ts";
-import { BODY_BYTES, BodyReader } from "./bodyReader.ts";
-import { registerCompression } from "./compression.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
+import { BODY_BYTES, BodyReader } from "./content/bodyReader.ts";
+import { registerCompression } from "./content/compression.ts";
+import { encodingError } from "./content/jsonBody.ts";
+import { GRAPHQL_PATH, isNegotiated } from "./content/mediaType.ts";
 import { type AllowedOrigins, registerCors } from "./cors.ts";
 import {
 	handleError,
 	rejectMalformedRequest,
 	sendError,
 } from "./errorResponses.ts";
-import { encodingError } from "./jsonBody.ts";
-import { GRAPHQL_PATH, isNegotiated } from "./mediaType.ts";
 import { Refusals } from "./refusals.ts";
 import { logRequest, NO_OPERATION } from "./requestOutcome.ts";
 

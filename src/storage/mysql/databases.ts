@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { HostRange } from "../../topology/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
-import { Version, Versions } from "../topologyVersion.ts";
+import { Version, Versions } from "../versions/topologyVersion.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
 import { byNumber, type Shard as Database, numbered } from "./shards.ts";
 import type { HostLease, SharedHosts } from "./sharedHosts.ts";

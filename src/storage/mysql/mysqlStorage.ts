@@ -8,24 +8,23 @@ import type { Driver } from "../driver.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
 import { readOnlyError, startCall } from "../portCall.ts";
 import { Router } from "../router.ts";
-import { type Procedure, run } from "../statements/batch.ts";
-import type { Select } from "../statements/dialect.ts";
-import type { CommonKind } from "../statements/reads.ts";
-import { SqlDriver } from "../statements/sqlDriver.ts";
 import type {
 	Edge,
 	EdgeKey,
 	FailedDelivery,
 	ListKey,
-	OpenedStorage,
 	OutboxKey,
 	OutboxPosition,
 	Scan,
 	ScanResult,
-	StorageAdmin,
 	Transaction,
 	TransactionResult,
-} from "../storage.ts";
+} from "../rows.ts";
+import { type Procedure, run } from "../statements/batch.ts";
+import type { Select } from "../statements/dialect.ts";
+import type { CommonKind } from "../statements/reads.ts";
+import { SqlDriver } from "../statements/sqlDriver.ts";
+import type { OpenedStorage, StorageAdmin } from "../storage.ts";
 import { createTables, missingTables, tableNames } from "./createTables.ts";
 import { MYSQL, runEach, selectAll } from "./dialect.ts";
 import type { Host, HostLimits } from "./driver/host.ts";

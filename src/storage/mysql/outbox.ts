@@ -1,6 +1,6 @@
 import { storedError } from "../order.ts";
+import type { FailedDelivery, OutboxKey, OutboxPosition } from "../rows.ts";
 import { chunks } from "../statements/dialect.ts";
-import type { FailedDelivery, OutboxKey, OutboxPosition } from "../storage.ts";
 import { OUTBOX, spelledList } from "./dialect.ts";
 import type { Host } from "./driver/host.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";

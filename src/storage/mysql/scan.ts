@@ -1,3 +1,4 @@
+import { PRESENT, type Scan, type ScanResult } from "../rows.ts";
 import { namesOf } from "../statements/dialect.ts";
 import {
 	type NumberedScan,
@@ -6,7 +7,6 @@ import {
 	runsDown,
 	scanColumns,
 } from "../statements/scans.ts";
-import { PRESENT, type Scan, type ScanResult } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import {
 	type Fragment,

@@ -2,7 +2,7 @@ import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
 import type { CallOptions } from "../../trace.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
-import type { Scan, ScanResult } from "../storage.ts";
+import type { Scan, ScanResult } from "../rows.ts";
 import { Host, type HostLimits } from "./driver/host.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import type { MergedReads } from "./mergedReads.ts";

@@ -1,11 +1,11 @@
 import type { Model } from "../../model/types.ts";
+import type { Transaction } from "../rows.ts";
 import type { Batch } from "../statements/batch.ts";
 import type { ShardTransaction } from "../statements/lockedRows.ts";
 import {
 	type GroupOutcomes,
 	runTransactions,
 } from "../statements/transaction.ts";
-import type { Transaction } from "../storage.ts";
 import { MYSQL, statementsOf } from "./dialect.ts";
 import type {
 	CommitDecision,

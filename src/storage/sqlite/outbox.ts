@@ -1,6 +1,6 @@
 import type { StatementTrace } from "../../trace.ts";
 import { storedError } from "../order.ts";
-import type { FailedDelivery, OutboxKey, OutboxPosition } from "../storage.ts";
+import type { FailedDelivery, OutboxKey, OutboxPosition } from "../rows.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
 const DELETE: Sql = {

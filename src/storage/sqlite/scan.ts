@@ -2,12 +2,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import type { StatementTrace } from "../../trace.ts";
 import { isDescending } from "../order.ts";
-import {
-	type Position,
-	PRESENT,
-	type Scan,
-	type ScanResult,
-} from "../storage.ts";
+import { type Position, PRESENT, type Scan, type ScanResult } from "../rows.ts";
 import { quoted } from "./ddl.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 

@@ -11,6 +11,13 @@ import {
 } from "../hostReport.ts";
 import { startCall } from "../portCall.ts";
 import { Router } from "../router.ts";
+import type {
+	FailedDelivery,
+	OutboxKey,
+	OutboxPosition,
+	Transaction,
+	TransactionResult,
+} from "../rows.ts";
 import { type Procedure, runNow } from "../statements/batch.ts";
 import type { Select } from "../statements/dialect.ts";
 import { outboxReport, sizeOf } from "../statements/outbox.ts";
@@ -21,15 +28,7 @@ import {
 	shardTables,
 	type Table,
 } from "../statements/tables.ts";
-import type {
-	FailedDelivery,
-	OpenedStorage,
-	OutboxKey,
-	OutboxPosition,
-	StorageAdmin,
-	Transaction,
-	TransactionResult,
-} from "../storage.ts";
+import type { OpenedStorage, StorageAdmin } from "../storage.ts";
 import { createTables, missingTables, namesIn } from "./createTables.ts";
 import { execute, SQLITE, selectFrom } from "./dialect.ts";
 import type { ShardFile } from "./driver/shardFile.ts";

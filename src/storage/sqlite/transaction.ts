@@ -1,9 +1,9 @@
 import type { Model } from "../../model/types.ts";
 import type { StatementTrace } from "../../trace.ts";
 import type { Place } from "../driver.ts";
+import type { Transaction, TransactionResult } from "../rows.ts";
 import { runNow } from "../statements/batch.ts";
 import { runTransactions } from "../statements/transaction.ts";
-import type { Transaction, TransactionResult } from "../storage.ts";
 import { checkTransaction } from "../transactionRules.ts";
 import { execute, SQLITE } from "./dialect.ts";
 import type { SqliteConnection } from "./driver/sqliteConnection.ts";

@@ -7,7 +7,7 @@ import {
 	type ListKey,
 	type Position,
 	PRESENT,
-} from "../storage.ts";
+} from "../rows.ts";
 import {
 	anyOf,
 	chunks,

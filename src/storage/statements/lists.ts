@@ -2,7 +2,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import type { Place } from "../driver.ts";
 import { listName } from "../keys.ts";
-import type { ListKey, ListRow } from "../storage.ts";
+import type { ListKey, ListRow } from "../rows.ts";
 import type { Batch } from "./batch.ts";
 import { type Dialect, insertsOf, type Select, type Write } from "./dialect.ts";
 

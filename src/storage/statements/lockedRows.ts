@@ -12,7 +12,7 @@ import type {
 	Neighbors,
 	Transaction,
 	TransactionReads,
-} from "../storage.ts";
+} from "../rows.ts";
 import { shardOfLocked } from "../transactionRules.ts";
 import { Batch, type Procedure, type Question, question } from "./batch.ts";
 import { chunks, type Dialect } from "./dialect.ts";

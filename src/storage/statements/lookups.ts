@@ -1,6 +1,6 @@
 import type { Model } from "../../model/types.ts";
 import type { Place } from "../driver.ts";
-import type { LookupChange, LookupKey, LookupRow } from "../storage.ts";
+import type { LookupChange, LookupKey, LookupRow } from "../rows.ts";
 import { Batch, type Procedure, question } from "./batch.ts";
 import {
 	anyOf,

@@ -2,7 +2,7 @@ import { type Id, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Place } from "../driver.ts";
-import type { NewObject } from "../storage.ts";
+import type { NewObject } from "../rows.ts";
 import { newObjectId, parseStoredObject } from "../storedObject.ts";
 import type { Batch } from "./batch.ts";
 import { question } from "./batch.ts";

@@ -9,7 +9,7 @@ import type {
 	OutboxSizeQuery,
 	PendingEntry,
 	StoredEntry,
-} from "../storage.ts";
+} from "../rows.ts";
 import { parseJsonObject } from "../storedObject.ts";
 import type { Dialect, Select } from "./dialect.ts";
 import { entryColumns, entryOf } from "./rows.ts";

@@ -2,12 +2,8 @@ import { type Id, rowIds, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyAt, Place } from "../driver.ts";
 import { ownerOf } from "../portCall.ts";
-import {
-	PRESENT,
-	type ReadKey,
-	type ReadKind,
-	type ReadResult,
-} from "../storage.ts";
+import { PRESENT } from "../rows.ts";
+import type { ReadKey, ReadKind, ReadResult } from "../storage.ts";
 import type { Clause, Dialect, Select } from "./dialect.ts";
 import { edgesBetween } from "./edges.ts";
 import { objectTexts } from "./objects.ts";

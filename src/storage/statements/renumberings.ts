@@ -14,7 +14,7 @@ import type {
 	ListRow,
 	Renumbering,
 	Shift,
-} from "../storage.ts";
+} from "../rows.ts";
 import { Batch, type Procedure, question } from "./batch.ts";
 import type { Dialect, Select, Write } from "./dialect.ts";
 import { countEdges, presentEdgesFrom, writeEdges } from "./edges.ts";

@@ -6,7 +6,7 @@ import type {
 	ListRow,
 	LookupRow,
 	PendingEntry,
-} from "../storage.ts";
+} from "../rows.ts";
 import { parseJsonObject } from "../storedObject.ts";
 import type { Dialect } from "./dialect.ts";
 

@@ -9,7 +9,7 @@ import {
 	PRESENT,
 	type Scan,
 	type ScanResult,
-} from "../storage.ts";
+} from "../rows.ts";
 import { anyOf, type Clause, type Dialect } from "./dialect.ts";
 
 /** Instead of a scan's number: the row is a list's own, with its mapping. */

@@ -7,10 +7,12 @@ import type {
 	LookupChange,
 	LookupRow,
 	OutboxLook,
+	SeenEntries,
+} from "../rows.ts";
+import type {
 	ReadKey,
 	ReadKind,
 	ReadResult,
-	SeenEntries,
 	WalkKind,
 	WalkOf,
 	WalkRow,

@@ -9,7 +9,7 @@ import type {
 	ListRow,
 	OutboxKey,
 	TransactionWrites,
-} from "../storage.ts";
+} from "../rows.ts";
 import {
 	checkListIsLocked,
 	checkObjectWrites,

@@ -9,7 +9,7 @@ import type {
 	OutboxKey,
 	OutboxLook,
 	StoredEntry,
-} from "../../../src/storage/storage.ts";
+} from "../../../src/storage/rows.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 
 const A_SECOND = 1_000;

@@ -7,7 +7,8 @@ import type { Store } from "../../../src/graph/store/store.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import type { Id } from "../../../src/id/ids.ts";
-import type { LookupRow, Storage } from "../../../src/storage/storage.ts";
+import type { LookupRow } from "../../../src/storage/rows.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import {
 	callsOf,
 	type Embedded,

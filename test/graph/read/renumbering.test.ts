@@ -4,14 +4,14 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { CorkboardError } from "../../../src/errors.ts";
-import { applyEdges } from "../../../src/graph/outbox/edgeUpdates.ts";
+import { applyEdges } from "../../../src/graph/outbox/parts/edgeUpdates.ts";
 import { View } from "../../../src/graph/read/view.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { KEPT_RENUMBERINGS } from "../../../src/storage/renumbering.ts";
-import { PRESENT } from "../../../src/storage/storage.ts";
+import { PRESENT } from "../../../src/storage/rows.ts";
 import {
 	callsOf,
 	type Embedded,

@@ -11,12 +11,8 @@ import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import type { Mapping } from "../../../src/model/types.ts";
 import { hasSeenAll } from "../../../src/storage/mysql/standbyReads.ts";
-import type {
-	Position,
-	Scan,
-	ScanResult,
-	Storage,
-} from "../../../src/storage/storage.ts";
+import type { Position, Scan, ScanResult } from "../../../src/storage/rows.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
 import { sharedHeads } from "../../helpers/pagingWorld.ts";

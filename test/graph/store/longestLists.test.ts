@@ -3,11 +3,8 @@ import { describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
 import { createLongestLists } from "../../../src/graph/store/longestLists.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
-import type {
-	KeyResult,
-	ListLength,
-	Storage,
-} from "../../../src/storage/storage.ts";
+import type { KeyResult, ListLength } from "../../../src/storage/rows.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import { theModel } from "../../helpers/model.ts";
 
 const mapping = theModel().model.mappings.get("followInterest.inverse");

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { OutboxDeletions } from "../../../src/graph/store/outboxDeletions.ts";
-import type { OutboxKey, Storage } from "../../../src/storage/storage.ts";
+import type { OutboxKey } from "../../../src/storage/rows.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import { until } from "../../helpers/until.ts";
 
 /** Storage that only deletes outbox entries: the first calls fail. */

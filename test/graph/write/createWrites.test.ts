@@ -7,7 +7,8 @@ import type { Node, Page } from "../../../src/graph/types.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
-import type { Storage, Transaction } from "../../../src/storage/storage.ts";
+import type { Transaction } from "../../../src/storage/rows.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 
 const WANT = {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type {
-	Storage,
 	Transaction,
 	TransactionWrites,
-} from "../../../src/storage/storage.ts";
+} from "../../../src/storage/rows.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import {
 	type Bounds,

@@ -10,7 +10,8 @@ import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
 import { globalListId } from "../../../src/model/types.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
-import type { Storage, Transaction } from "../../../src/storage/storage.ts";
+import type { Transaction } from "../../../src/storage/rows.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 
 /** A storage whose transactions `isDown` says fail as those of a host that does not answer. */

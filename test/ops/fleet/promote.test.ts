@@ -33,7 +33,7 @@ import {
 	openMysqlStorage,
 } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { SharedHosts } from "../../../src/storage/mysql/sharedHosts.ts";
-import { createReloadableStorage } from "../../../src/storage/reloadableStorage.ts";
+import { createReloadableStorage } from "../../../src/storage/versions/reloadableStorage.ts";
 import { checkTopology } from "../../../src/topology/check.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { publication, readCurrent } from "../../../src/topology/history.ts";

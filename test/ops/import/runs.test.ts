@@ -13,11 +13,8 @@ import { acquireImportLease } from "../../../src/ops/import/importLease.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
 import type { ImportProgress } from "../../../src/ops/import/progress.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
-import {
-	type LookupChange,
-	REMOVED,
-	type Storage,
-} from "../../../src/storage/storage.ts";
+import { type LookupChange, REMOVED } from "../../../src/storage/rows.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import { Death, Fault } from "../../helpers/death.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { RedisConnections } from "../../../src/cache/redisConnections.ts";
-import { openRedisTexts } from "../../../src/cache/redisTexts.ts";
+import { RedisConnections } from "../../../src/cache/redis/redisConnections.ts";
+import { openRedisTexts } from "../../../src/cache/redis/redisTexts.ts";
 import { createDocuments } from "../../../src/server/documents/documents.ts";
 import { startToy } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { encodingFor } from "../../../src/server/http/compression.ts";
+import { encodingFor } from "../../../src/server/http/content/compression.ts";
 
 describe("encodingFor", () => {
 	it("takes an encoding by its whole name", () => {

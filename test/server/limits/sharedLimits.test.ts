@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { RedisConnections } from "../../../src/cache/redisConnections.ts";
-import { openRedisTokenBuckets } from "../../../src/cache/redisTokenBuckets.ts";
+import { RedisConnections } from "../../../src/cache/redis/redisConnections.ts";
+import { openRedisTokenBuckets } from "../../../src/cache/redis/redisTokenBuckets.ts";
 import { createBudget } from "../../../src/server/limits/budget.ts";
 import { createRateLimit } from "../../../src/server/limits/rateLimit.ts";
 import { timed } from "../../helpers/timing.ts";

@@ -10,7 +10,7 @@ import { SharedHosts } from "../../../src/storage/mysql/sharedHosts.ts";
 import {
 	createReloadableStorage,
 	type ReloadableStorageLimits,
-} from "../../../src/storage/reloadableStorage.ts";
+} from "../../../src/storage/versions/reloadableStorage.ts";
 import type { Topology } from "../../../src/topology/types.ts";
 import { ask, mysqlForSuite, openMysql } from "../../helpers/mysqlStorage.ts";
 import { MODEL, pin, topologyOn } from "../../helpers/storageModel.ts";

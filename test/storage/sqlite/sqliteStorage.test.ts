@@ -14,11 +14,11 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { CorkboardError } from "../../../src/errors.ts";
 import { STORAGE_CHANNELS } from "../../../src/storage/diagnostics.ts";
+import { REMOVED } from "../../../src/storage/rows.ts";
 import { SQLITE } from "../../../src/storage/sqlite/dialect.ts";
 import { scanStatements } from "../../../src/storage/sqlite/scan.ts";
 import { openSqliteStorage } from "../../../src/storage/sqlite/sqliteStorage.ts";
 import { edgesBetween } from "../../../src/storage/statements/edges.ts";
-import { REMOVED } from "../../../src/storage/storage.ts";
 import type { Statement } from "../../../src/trace.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import {

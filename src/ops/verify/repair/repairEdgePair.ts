@@ -1,4 +1,4 @@
-import { applyEdges } from "../../../graph/outbox/edgeUpdates.ts";
+import { applyEdges } from "../../../graph/outbox/parts/edgeUpdates.ts";
 import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
 import type { Store } from "../../../graph/store/store.ts";
 import { WritePipeline } from "../../../graph/write/pipeline.ts";
@@ -10,7 +10,7 @@ import {
 	type EdgeKey,
 	PRESENT,
 	REMOVED,
-} from "../../../storage/storage.ts";
+} from "../../../storage/rows.ts";
 import { DECISIVE } from "../../../trace.ts";
 import { describeState } from "../places.ts";
 import { endsOfOtherTypes, hasSoundNumbers, isIdOfRow } from "../references.ts";

@@ -1,7 +1,7 @@
 import type { Store } from "../../../graph/store/store.ts";
 import { WritePipeline } from "../../../graph/write/pipeline.ts";
 import { shardOfList } from "../../../storage/feedShards.ts";
-import type { Edge, EdgeKey, ListKey } from "../../../storage/storage.ts";
+import type { Edge, EdgeKey, ListKey } from "../../../storage/rows.ts";
 import { hasSoundNumbers } from "../references.ts";
 
 /** Counts a list's edges under its lock, and writes the list's row. */

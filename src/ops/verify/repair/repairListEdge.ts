@@ -1,4 +1,4 @@
-import { applyEdges } from "../../../graph/outbox/edgeUpdates.ts";
+import { applyEdges } from "../../../graph/outbox/parts/edgeUpdates.ts";
 import {
 	isOnList,
 	sequenceByGroup,
@@ -9,7 +9,7 @@ import { WritePipeline } from "../../../graph/write/pipeline.ts";
 import type { Id } from "../../../id/ids.ts";
 import type { ObjectType, Reference } from "../../../model/types.ts";
 import { isStoredNumber } from "../../../storage/order.ts";
-import { type ListKey, PRESENT, REMOVED } from "../../../storage/storage.ts";
+import { type ListKey, PRESENT, REMOVED } from "../../../storage/rows.ts";
 import { DECISIVE } from "../../../trace.ts";
 import {
 	endsOfOtherTypes,

@@ -1,12 +1,15 @@
 import { fenceUnheld } from "../../../graph/outbox/fence.ts";
-import { newToken, reservationsOf } from "../../../graph/outbox/naturalKeys.ts";
-import { resolveReservations } from "../../../graph/outbox/reservations.ts";
+import {
+	newToken,
+	reservationsOf,
+} from "../../../graph/outbox/parts/naturalKeys.ts";
+import { resolveReservations } from "../../../graph/outbox/parts/reservations.ts";
 import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
 import type { Store } from "../../../graph/store/store.ts";
 import { WritePipeline } from "../../../graph/write/pipeline.ts";
 import type { Id } from "../../../id/ids.ts";
 import type { Lookup } from "../../../model/types.ts";
-import type { LookupRow } from "../../../storage/storage.ts";
+import type { LookupRow } from "../../../storage/rows.ts";
 import { DECISIVE } from "../../../trace.ts";
 import type { JsonObject } from "../../../util/json.ts";
 import { typeName } from "../places.ts";

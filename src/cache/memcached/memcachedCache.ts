@@ -1,13 +1,7 @@
 import { createHash } from "node:crypto";
-import { CorkboardError } from "../errors.ts";
-import { CacheConnection } from "./cacheConnection.ts";
-import type { SharedCacheLevel } from "./diagnostics.ts";
-import {
-	type Cas,
-	MemcachedConnection,
-	MemcachedItem,
-	type Response,
-} from "./memcachedConnection.ts";
+import { CorkboardError } from "../../errors.ts";
+import { CacheConnection } from "../cacheConnection.ts";
+import type { SharedCacheLevel } from "../diagnostics.ts";
 import {
 	BUSY,
 	type CacheServer,
@@ -18,7 +12,13 @@ import {
 	inBatches,
 	openSharedCache,
 	type SharedCache,
-} from "./sharedCache.ts";
+} from "../sharedCache.ts";
+import {
+	type Cas,
+	MemcachedConnection,
+	MemcachedItem,
+	type Response,
+} from "./memcachedConnection.ts";
 
 /**
  * The shared cache on memcached, by its meta commands. A fill lease is the CAS

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CorkboardError } from "../errors.ts";
-import { listening } from "../util/listening.ts";
+import { CorkboardError } from "../../errors.ts";
+import { listening } from "../../util/listening.ts";
 import {
 	CacheConnection,
 	type ClientConnection,
 	type ConnectionEvents,
-} from "./cacheConnection.ts";
+} from "../cacheConnection.ts";
 import { RedisConnection } from "./redisConnection.ts";
 import { type RedisAddress, redisAddress } from "./redisUrl.ts";
 

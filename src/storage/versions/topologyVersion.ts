@@ -1,12 +1,12 @@
-import type { CorkboardError } from "../errors.ts";
-import type { Topology } from "../topology/types.ts";
-import { OpenShards } from "./openShards.ts";
+import type { CorkboardError } from "../../errors.ts";
+import type { Topology } from "../../topology/types.ts";
 import type {
 	OpenedStorage,
 	Storage,
 	StorageAdmin,
 	StorageMap,
-} from "./storage.ts";
+} from "../storage.ts";
+import { OpenShards } from "./openShards.ts";
 
 /** What goes over to newer versions with the storage of the graph: the databases of queues and of pools. */
 export interface TopologyFollower {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { CorkboardError } from "../errors.ts";
-import { optionFault } from "../util/urlOptions.ts";
+import { CorkboardError } from "../../errors.ts";
+import { optionFault } from "../../util/urlOptions.ts";
 
 /** How to connect to a Redis. */
 export interface RedisAddress {

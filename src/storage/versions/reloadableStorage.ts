@@ -1,31 +1,33 @@
-import { CorkboardError } from "../errors.ts";
-import { checkTopologyChange } from "../topology/checkChange.ts";
-import type { Topology } from "../topology/types.ts";
-import type { CallOptions, WriteTrace } from "../trace.ts";
-import { publishRetry } from "./diagnostics.ts";
-import { modShard } from "./modShard.ts";
+import { CorkboardError } from "../../errors.ts";
+import { checkTopologyChange } from "../../topology/checkChange.ts";
+import type { Topology } from "../../topology/types.ts";
+import type { CallOptions, WriteTrace } from "../../trace.ts";
+import { publishRetry } from "../diagnostics.ts";
+import { modShard } from "../modShard.ts";
 import type {
 	FailedDelivery,
 	KeyResult,
 	LookupChange,
 	LookupRow,
-	OpenedStorage,
 	OutboxKey,
 	OutboxPosition,
 	PendingEntriesQuery,
 	PendingEntry,
+	Transaction,
+	TransactionResult,
+} from "../rows.ts";
+import type {
+	OpenedStorage,
 	ReadKey,
 	ReadKind,
 	ReadResult,
 	Storage,
 	StorageAdmin,
 	StorageMap,
-	Transaction,
-	TransactionResult,
 	WalkKind,
 	WalkOf,
 	WalkRow,
-} from "./storage.ts";
+} from "../storage.ts";
 import { TopologyVersion, Versions } from "./topologyVersion.ts";
 
 /**

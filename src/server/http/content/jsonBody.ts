@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
-import { HttpError } from "./httpError.ts";
+import { HttpError } from "../httpError.ts";
 
 /**
  * The text of a body. Only UTF-8 is accepted (RFC 8259 §8.1): to replace invalid

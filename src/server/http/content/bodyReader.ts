@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { HttpError } from "./httpError.ts";
-import type { Refusals } from "./refusals.ts";
+import { HttpError } from "../httpError.ts";
+import type { Refusals } from "../refusals.ts";
 
 /** Of one body. */
 export const BODY_BYTES = 1_000_000;

@@ -7,8 +7,8 @@ import {
 	gzipSync,
 } from "node:zlib";
 import type { FastifyInstance } from "fastify";
-import type { MaybePromise } from "../../util/maybePromise.ts";
-import { addVary } from "./cors.ts";
+import type { MaybePromise } from "../../../util/maybePromise.ts";
+import { addVary } from "../cors.ts";
 
 /** A smaller response fits into one packet uncompressed. */
 export const COMPRESSED_BYTES = 1_400;

@@ -1,16 +1,16 @@
-import { asCorkboardError, CorkboardError } from "../../errors.ts";
-import { unpackId } from "../../id/ids.ts";
+import { asCorkboardError, CorkboardError } from "../../../errors.ts";
+import { unpackId } from "../../../id/ids.ts";
 import type {
 	KeyResult,
 	LookupChange,
 	LookupRow,
-} from "../../storage/storage.ts";
-import { readUncachedResults } from "../store/readUncached.ts";
-import type { NaturalKey } from "./entry.ts";
-import { fenceUnheld, isHeld } from "./fence.ts";
+} from "../../../storage/rows.ts";
+import { readUncachedResults } from "../../store/readUncached.ts";
+import type { NaturalKey } from "../entry.ts";
+import { fenceUnheld, isHeld } from "../fence.ts";
+import { unchanged } from "../unchanged.ts";
+import type { Writer } from "../writer.ts";
 import type { Reservation } from "./naturalKeys.ts";
-import { unchanged } from "./unchanged.ts";
-import type { Writer } from "./writer.ts";
 
 /**
  * Natural keys are taken and given up by compare-and-set on the lookup row of

@@ -1,6 +1,6 @@
 import { Server } from "memjs";
-import { writeOncePerTurn } from "../util/writeOncePerTurn.ts";
-import type { ClientConnection } from "./cacheConnection.ts";
+import { writeOncePerTurn } from "../../util/writeOncePerTurn.ts";
+import type { ClientConnection } from "../cacheConnection.ts";
 
 /** An item, or a line that says why there is none. */
 export type Response = MemcachedItem | string;

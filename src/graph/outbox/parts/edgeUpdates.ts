@@ -1,8 +1,8 @@
-import { CorkboardError } from "../../errors.ts";
-import type { Id } from "../../id/ids.ts";
-import type { Mapping, ObjectType } from "../../model/types.ts";
-import { shardOfList } from "../../storage/feedShards.ts";
-import { edgeName, listName } from "../../storage/keys.ts";
+import { CorkboardError } from "../../../errors.ts";
+import type { Id } from "../../../id/ids.ts";
+import type { Mapping, ObjectType } from "../../../model/types.ts";
+import { shardOfList } from "../../../storage/feedShards.ts";
+import { edgeName, listName } from "../../../storage/keys.ts";
 import {
 	type Edge,
 	type EdgeKey,
@@ -12,18 +12,18 @@ import {
 	PRESENT,
 	REMOVED,
 	type TransactionReads,
-} from "../../storage/storage.ts";
-import type { JsonObject } from "../../util/json.ts";
-import { derivedLists, sequenceByGroup } from "../store/derivedLists.ts";
-import { distinctLists, lastSequencesOf } from "../store/lockedLists.ts";
-import type { Store } from "../store/store.ts";
-import { type EdgeUpdate, mappingOf } from "./entry.ts";
+} from "../../../storage/rows.ts";
+import type { JsonObject } from "../../../util/json.ts";
+import { derivedLists, sequenceByGroup } from "../../store/derivedLists.ts";
+import { distinctLists, lastSequencesOf } from "../../store/lockedLists.ts";
+import type { Store } from "../../store/store.ts";
+import { type EdgeUpdate, mappingOf } from "../entry.ts";
 import {
 	type NewSequence,
 	nextSequence,
 	sequenceBetween,
-} from "./sequences.ts";
-import { type Decision, invalidationFailed, type Writer } from "./writer.ts";
+} from "../sequences.ts";
+import { type Decision, invalidationFailed, type Writer } from "../writer.ts";
 
 /**
  * A process that stood still for longer applies nothing that it read before: the

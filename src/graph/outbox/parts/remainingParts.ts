@@ -1,6 +1,6 @@
-import type { StoredEntry } from "../../storage/storage.ts";
-import type { OutboxEntry } from "./entry.ts";
-import { unreachedHost } from "./hostBreakers.ts";
+import type { StoredEntry } from "../../../storage/rows.ts";
+import type { OutboxEntry } from "../entry.ts";
+import { unreachedHost } from "../hostBreakers.ts";
 
 /** The parts of an entry that are lists. */
 type ListPart = Exclude<keyof OutboxEntry, "invalidations">;

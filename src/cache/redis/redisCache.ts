@@ -1,8 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { listening } from "../util/listening.ts";
-import type { CacheConnection } from "./cacheConnection.ts";
-import type { SharedCacheLevel } from "./diagnostics.ts";
-import { type Forecast, MissForecast } from "./missForecast.ts";
+import { listening } from "../../util/listening.ts";
+import type { CacheConnection } from "../cacheConnection.ts";
+import type { SharedCacheLevel } from "../diagnostics.ts";
+import { type Forecast, MissForecast } from "../missForecast.ts";
+import {
+	BUSY,
+	type CacheServer,
+	DOWN,
+	type Fill,
+	type FillLease,
+	type GetOrLeaseResult,
+	inBatches,
+	openSharedCache,
+	type SharedCache,
+} from "../sharedCache.ts";
 import type { RedisClient } from "./redisConnection.ts";
 import type {
 	CommandConnection,
@@ -16,17 +27,6 @@ import {
 	LEASE,
 	TOMBSTONE,
 } from "./redisScripts.ts";
-import {
-	BUSY,
-	type CacheServer,
-	DOWN,
-	type Fill,
-	type FillLease,
-	type GetOrLeaseResult,
-	inBatches,
-	openSharedCache,
-	type SharedCache,
-} from "./sharedCache.ts";
 
 /**
  * The shared cache on Redis. A stored string begins with its mark, which ends at

@@ -1,19 +1,19 @@
-import { CorkboardError } from "../../errors.ts";
-import type { Id } from "../../id/ids.ts";
-import { type Lookup, type Model, normalizeKey } from "../../model/types.ts";
+import { CorkboardError } from "../../../errors.ts";
+import type { Id } from "../../../id/ids.ts";
+import { type Lookup, type Model, normalizeKey } from "../../../model/types.ts";
 import {
 	type KeyResult,
 	type LookupKey,
 	type LookupRow,
 	type OutboxRow,
 	PRESENT,
-} from "../../storage/storage.ts";
-import type { Store } from "../store/store.ts";
+} from "../../../storage/rows.ts";
+import type { Store } from "../../store/store.ts";
+import { type EdgeUpdate, type Link, mappingOf } from "../entry.ts";
+import type { Writer } from "../writer.ts";
 import { activateObjects } from "./activateObjects.ts";
 import { derivedEdges, edgeWithInverse } from "./edgeUpdates.ts";
-import { type EdgeUpdate, type Link, mappingOf } from "./entry.ts";
 import { withTokens } from "./naturalKeys.ts";
-import type { Writer } from "./writer.ts";
 
 export interface ResolvedLinks {
 	/** By link, the edges to apply: to the object that was found or created, and to that object on the lists of all of its type. */

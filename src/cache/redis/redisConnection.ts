@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
-import { CorkboardError } from "../errors.ts";
-import { loadWhenUsed } from "../util/loadWhenUsed.ts";
-import { writeOncePerTurn } from "../util/writeOncePerTurn.ts";
-import type { ClientConnection } from "./cacheConnection.ts";
+import { CorkboardError } from "../../errors.ts";
+import { loadWhenUsed } from "../../util/loadWhenUsed.ts";
+import { writeOncePerTurn } from "../../util/writeOncePerTurn.ts";
+import type { ClientConnection } from "../cacheConnection.ts";
 import type { RedisAddress } from "./redisUrl.ts";
 
 const ioredis = loadWhenUsed<typeof import("ioredis")>("ioredis");

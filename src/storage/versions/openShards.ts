@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openShards } from "../topology/ranges.ts";
-import type { Topology } from "../topology/types.ts";
-import { STORAGE_CHANNELS } from "./diagnostics.ts";
+import { openShards } from "../../topology/ranges.ts";
+import type { Topology } from "../../topology/types.ts";
+import { STORAGE_CHANNELS } from "../diagnostics.ts";
 
 /** Open shards of one range, and what was found there last. */
 interface Watched {

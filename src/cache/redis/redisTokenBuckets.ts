@@ -1,4 +1,4 @@
-import type { BucketLimit, TakeResult } from "../util/tokenBucket.ts";
+import type { BucketLimit, TakeResult } from "../../util/tokenBucket.ts";
 import type { RedisConnections } from "./redisConnections.ts";
 
 /** Token buckets that all processes share. */

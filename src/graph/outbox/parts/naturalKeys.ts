@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Id } from "../../id/ids.ts";
-import { RESERVED_LOOKUPS } from "../../model/reservedNames.ts";
-import { normalizeKey } from "../../model/types.ts";
-import type { JsonObject } from "../../util/json.ts";
-import { type Store, typeNameOf } from "../store/store.ts";
+import type { Id } from "../../../id/ids.ts";
+import { RESERVED_LOOKUPS } from "../../../model/reservedNames.ts";
+import { normalizeKey } from "../../../model/types.ts";
+import type { JsonObject } from "../../../util/json.ts";
+import { type Store, typeNameOf } from "../../store/store.ts";
 
 /**
  * A natural key that an object holds or tries to get. The object's stored JSON

@@ -1,4 +1,4 @@
-import type { CallOptions, WriteTrace } from "../trace.ts";
+import type { CallOptions, WriteTrace } from "../../trace.ts";
 import type {
 	FailedDelivery,
 	KeyResult,
@@ -8,17 +8,19 @@ import type {
 	OutboxPosition,
 	PendingEntriesQuery,
 	PendingEntry,
+	Transaction,
+	TransactionResult,
+} from "../rows.ts";
+import type {
 	ReadKey,
 	ReadKind,
 	ReadResult,
 	Storage,
 	StorageMap,
-	Transaction,
-	TransactionResult,
 	WalkKind,
 	WalkOf,
 	WalkRow,
-} from "./storage.ts";
+} from "../storage.ts";
 
 /** Storage that does as another one: for a class that does some of it otherwise. */
 export class StorageAround implements Storage {

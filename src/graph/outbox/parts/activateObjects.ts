@@ -1,16 +1,16 @@
-import { CorkboardError } from "../../errors.ts";
-import { type Id, unpackId } from "../../id/ids.ts";
-import type { LookupRow } from "../../storage/storage.ts";
-import type { JsonObject } from "../../util/json.ts";
-import { readUncachedResults } from "../store/readUncached.ts";
-import { typeNameOf } from "../store/store.ts";
+import { CorkboardError } from "../../../errors.ts";
+import { type Id, unpackId } from "../../../id/ids.ts";
+import type { LookupRow } from "../../../storage/rows.ts";
+import type { JsonObject } from "../../../util/json.ts";
+import { readUncachedResults } from "../../store/readUncached.ts";
+import { typeNameOf } from "../../store/store.ts";
+import { invalidationFailed, type Writer } from "../writer.ts";
 import {
 	isSameReservation,
 	type Reservation,
 	reservationsOf,
 } from "./naturalKeys.ts";
 import { isReserved, releaseKeys, reserveKeys } from "./reservations.ts";
-import { invalidationFailed, type Writer } from "./writer.ts";
 
 export type ObjectStatus = "active" | "rejected" | "absent";
 
