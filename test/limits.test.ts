@@ -36,7 +36,6 @@ const LIMITS = {
 const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"bench/pairs.ts run": 130,
 	"bench/world.ts createWorld": 140,
-	"src/graph/outbox/deliver.ts deliverGroup": 160,
 	"test/attack/graph/attack.ts attack": 130,
 	"test/attack/graph/attackFleet.ts startAttackFleet": 130,
 	"test/attack/promote/deadAttack.ts attackDead": 130,
@@ -48,6 +47,7 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 
 /** Files over 400 lines, without tests: those are lists. At the end at most five are left, each with a reason. */
 const LONG_FILES: Readonly<Record<string, number>> = {
+	// One machine of states, without I/O: cut in two, each half would have to know the states of the other.
 	"src/storage/mysql/standby/speculation.ts": 700,
 	"src/storage/versions/reloadableStorage.ts": 460,
 	"test/attack/graph/actors.ts": 580,

@@ -107,7 +107,9 @@ export async function deliverEntries(
 		({ entry }) => `${namesKeys(entry)} ${entry.jobs !== undefined}`,
 	);
 	const deliveries = await Promise.all(
-		[...groups.values()].map((group) => deliverGroup(writer, group, began)),
+		[...groups.values()].map((group) =>
+			new GroupDelivery(writer, group, began).run(),
+		),
 	);
 	return {
 		activations: new Map(
@@ -141,162 +143,205 @@ interface Item<T> {
 	readonly keep: (error?: unknown) => void;
 }
 
-async function deliverGroup(
-	writer: Writer,
-	group: readonly DecodedEntry[],
+/** The delivery of entries that are delivered together. Its steps run one after the other. */
+class GroupDelivery {
+	readonly #writer: Writer;
+	readonly #group: readonly DecodedEntry[];
 	/** Milliseconds since 1970. */
-	began: number,
-): Promise<Delivery> {
-	const parts = new RemainingParts();
-	const itemsOf = <Part extends Exclude<keyof OutboxEntry, "invalidations">>(
-		part: Part,
-	) => {
-		type Value = NonNullable<OutboxEntry[Part]>[number];
-		return group.flatMap(({ row, entry }) =>
-			((entry[part] ?? []) as readonly Value[]).map(
-				(value): Item<Value> => ({
-					row,
-					value,
-					keep: (error) => parts.keep(row, part, value, error),
-				}),
-			),
+	readonly #began: number;
+	readonly #parts = new RemainingParts();
+	/** Entries with objects that wait: nothing leads to an object before it is active. */
+	readonly #undecided = new Set<StoredEntry>();
+	/** Entries with objects that were rejected: their creation did not happen. */
+	readonly #rejected = new Set<StoredEntry>();
+	#activations: ReadonlyMap<Id, Activation> = new Map();
+
+	constructor(writer: Writer, group: readonly DecodedEntry[], began: number) {
+		this.#writer = writer;
+		this.#group = group;
+		this.#began = began;
+	}
+
+	async run(): Promise<Delivery> {
+		const changed = await this.#activate();
+		await this.#release();
+		await this.#insertLookups();
+		await this.#invalidate(changed);
+		const ofLinks = await this.#applyEdges();
+		const deferred = await this.#enqueueJobs();
+		await this.#deleteDelivered(deferred, ofLinks);
+		return {
+			activations: this.#activations,
+			failures: this.#parts.failures(),
+			reduced: this.#parts.reduced(),
+		};
+	}
+
+	/** Activates or rejects objects that wait for their natural keys. Returns what caches may have of those that were decided already: a cache may not have acknowledged that. */
+	async #activate(): Promise<readonly Item<Invalidation>[]> {
+		const pending = this.#itemsOf("pendingObjects");
+		const activated: Activations | null = await step(pending, (ids) =>
+			activateObjects(this.#writer, ids),
 		);
-	};
-
-	// 1. Activate or reject objects that wait for their natural keys.
-	const pending = itemsOf("pendingObjects");
-	const activated: Activations | null = await step(pending, (ids) =>
-		activateObjects(writer, ids),
-	);
-	/** Nothing leads to an object before it is active. */
-	const undecided = new Set<StoredEntry>();
-	for (const { row, value, keep } of pending) {
-		if (activated !== null && !activated.failures.has(value)) continue;
-		undecided.add(row);
-		if (activated !== null) keep(activated.failures.get(value));
-	}
-	const activations = activated?.activations ?? new Map<Id, Activation>();
-	const isRejected = (id: Id) => activations.get(id)?.status === "rejected";
-	const rejected = new Set(
-		pending.filter(({ value }) => isRejected(value)).map(({ row }) => row),
-	);
-
-	// 2. Release reservations that their objects do not hold, and those that nobody does.
-	const reservations = itemsOf("reservations");
-	const unresolved = await step(reservations, (all) =>
-		resolveReservations(writer, all),
-	);
-	for (const { value, keep } of reservations) {
-		const error = unresolved?.get(value);
-		if (error !== undefined) keep(error);
-	}
-	const releases = itemsOf("releases");
-	const released = await step(releases, (all) => releaseKeys(writer, all));
-	for (const [at, { keep }] of releases.entries()) {
-		const result = released?.[at];
-		if (result instanceof Error) keep(result);
-	}
-
-	// 3. Insert lookups, of active objects only. A key that leads elsewhere was inserted by another import, whose object has it.
-	const lookups = itemsOf("lookups")
-		.filter(({ value }) => !isRejected(value.id))
-		.filter((item) => isDecided(item, undecided));
-	const inserted = await step(lookups, (all) => insertLookups(writer, all));
-	for (const [at, { keep }] of lookups.entries()) {
-		const result = inserted?.[at];
-		if (result instanceof Error) keep(result);
-	}
-
-	// 4. Delete what changed from shared caches. An object that was decided
-	// already may have been so by a delivery that a cache did not acknowledge:
-	// only that is left of it then.
-	const invalidations = [
-		...invalidationsOf(group, parts),
-		...pending
-			.filter(({ row }) => !undecided.has(row))
-			.filter(({ value }) => activated?.found.has(value))
+		for (const { row, value, keep } of pending) {
+			if (activated !== null && !activated.failures.has(value)) continue;
+			this.#undecided.add(row);
+			if (activated !== null) keep(activated.failures.get(value));
+		}
+		if (activated === null) return [];
+		this.#activations = activated.activations;
+		for (const { row, value } of pending) {
+			if (this.#isRejected(value)) this.#rejected.add(row);
+		}
+		return pending
+			.filter(({ row }) => !this.#undecided.has(row))
+			.filter(({ value }) => activated.found.has(value))
 			.map(({ row, value: object }) => ({
 				row,
 				value: { object },
 				keep: (error?: unknown) =>
-					parts.keepInvalidation(row, "objects", object, error),
-			})),
-	];
-	const unacknowledged = await step(invalidations, (all) =>
-		deliverInvalidations(writer, all),
-	);
-	for (const { value, keep } of invalidations) {
-		if (unacknowledged?.has(value)) keep(unacknowledged.get(value));
+					this.#parts.keepInvalidation(row, "objects", object, error),
+			}));
 	}
 
-	// 5. Find or create the objects of links. An edge is of the link or edge that it comes from.
-	const edges = new Map<EdgeUpdate, Item<EdgeUpdate> | Item<Link>>();
-	const links = itemsOf("links")
-		.filter(({ value }) => !isRejected(value.from))
-		.filter((item) => isDecided(item, undecided));
-	const resolved = await step(links, (all) => resolveLinks(writer, all));
-	for (const item of links) {
-		const error = resolved?.failures.get(item.value);
-		if (error !== undefined) item.keep(error);
-		for (const edge of resolved?.edges.get(item.value) ?? []) {
-			edges.set(edge, item);
+	/** Releases reservations that their objects do not hold, and those that nobody does. */
+	async #release(): Promise<void> {
+		const reservations = this.#itemsOf("reservations");
+		const unresolved = await step(reservations, (all) =>
+			resolveReservations(this.#writer, all),
+		);
+		for (const { value, keep } of reservations) {
+			const error = unresolved?.get(value);
+			if (error !== undefined) keep(error);
+		}
+		await stepForEach(this.#itemsOf("releases"), (all) =>
+			releaseKeys(this.#writer, all),
+		);
+	}
+
+	/** Of active objects only. A key that leads elsewhere was inserted by another import, whose object has it. */
+	async #insertLookups(): Promise<void> {
+		const lookups = this.#itemsOf("lookups")
+			.filter(({ value }) => !this.#isRejected(value.id))
+			.filter((item) => this.#isDecided(item));
+		await stepForEach(lookups, (all) => insertLookups(this.#writer, all));
+	}
+
+	/** Deletes what changed from shared caches. */
+	async #invalidate(changed: readonly Item<Invalidation>[]): Promise<void> {
+		const invalidations = [
+			...invalidationsOf(this.#group, this.#parts),
+			...changed,
+		];
+		const unacknowledged = await step(invalidations, (all) =>
+			deliverInvalidations(this.#writer, all),
+		);
+		for (const { value, keep } of invalidations) {
+			if (unacknowledged?.has(value)) keep(unacknowledged.get(value));
 		}
 	}
 
-	// 6. Apply edges by version, shard by shard.
-	for (const item of itemsOf("edges")) {
-		const { from, to } = item.value;
-		if (isRejected(from) || isRejected(to)) continue;
-		if (isDecided(item, undecided)) edges.set(item.value, item);
-	}
-	const kept = new Set<Item<unknown>>();
-	const keepAll = (updates: readonly EdgeUpdate[], error: unknown) => {
-		for (const update of updates) {
-			const item = edges.get(update) as Item<unknown>;
-			if (!kept.has(item)) item.keep(error);
-			kept.add(item);
+	/** Finds or creates the objects of links, then applies edges by version, shard by shard. Returns entries of others that are delivered by that. */
+	async #applyEdges(): Promise<readonly StoredEntry[]> {
+		/** An edge is of the link or edge that it comes from. */
+		const edges = new Map<EdgeUpdate, Item<EdgeUpdate> | Item<Link>>();
+		const links = this.#itemsOf("links")
+			.filter(({ value }) => !this.#isRejected(value.from))
+			.filter((item) => this.#isDecided(item));
+		const resolved = await step(links, (all) =>
+			resolveLinks(this.#writer, all),
+		);
+		for (const item of links) {
+			const error = resolved?.failures.get(item.value);
+			if (error !== undefined) item.keep(error);
+			for (const edge of resolved?.edges.get(item.value) ?? []) {
+				edges.set(edge, item);
+			}
 		}
-	};
-	await applyEdges(writer, [...edges.keys()], keepAll, began);
+		for (const item of this.#itemsOf("edges")) {
+			const { from, to } = item.value;
+			if (this.#isRejected(from) || this.#isRejected(to)) continue;
+			if (this.#isDecided(item)) edges.set(item.value, item);
+		}
+		const kept = new Set<Item<unknown>>();
+		const keepAll = (updates: readonly EdgeUpdate[], error: unknown) => {
+			for (const update of updates) {
+				const item = edges.get(update) as Item<unknown>;
+				if (!kept.has(item)) item.keep(error);
+				kept.add(item);
+			}
+		};
+		await applyEdges(this.#writer, [...edges.keys()], keepAll, this.#began);
+		return resolved?.delivered ?? [];
+	}
 
-	// 7. Enqueue jobs, except those of objects that were rejected: their creation did not happen.
-	const jobs = itemsOf("jobs")
-		.filter(({ row }) => !rejected.has(row))
-		.filter((item) => isDecided(item, undecided));
-	const deferred = new Set<StoredEntry>();
-	if (writer.defersJobs && writer.store.jobs !== null) {
+	/** Returns the entries whose jobs are enqueued later, with whom they are deleted. */
+	async #enqueueJobs(): Promise<ReadonlySet<StoredEntry>> {
+		const { store, defersJobs } = this.#writer;
+		const jobs = this.#itemsOf("jobs")
+			.filter(({ row }) => !this.#rejected.has(row))
+			.filter((item) => this.#isDecided(item));
+		const deferred = new Set<StoredEntry>();
+		if (!defersJobs || store.jobs === null) {
+			await stepForEach(jobs, (all) => this.#writer.enqueueJobs(all));
+			return deferred;
+		}
 		// No response waits for them. Where something else is left of an entry, the outbox worker enqueues them with that.
 		const byRow = Map.groupBy(jobs, ({ row }) => row);
 		for (const [row, own] of byRow) {
-			if (parts.has(row)) for (const { keep } of own) keep();
+			if (this.#parts.has(row)) for (const { keep } of own) keep();
 			else deferred.add(row);
 		}
-		writer.store.jobs.deliveries.add(
+		store.jobs.deliveries.add(
 			[...deferred].map((row) => ({
 				shard: row.shard,
 				local: row.local,
 				jobs: (byRow.get(row) ?? []).map(({ value }) => value),
 			})),
 		);
-	} else {
-		const enqueued = await step(jobs, (all) => writer.enqueueJobs(all));
-		for (const [at, { keep }] of jobs.entries()) {
-			const result = enqueued?.[at];
-			if (result instanceof Error) keep(result);
+		return deferred;
+	}
+
+	async #deleteDelivered(
+		deferred: ReadonlySet<StoredEntry>,
+		ofLinks: readonly StoredEntry[],
+	): Promise<void> {
+		const delivered = this.#group
+			.map(({ row }) => row)
+			.filter((row) => !this.#parts.has(row) && !deferred.has(row));
+		const done = [...delivered, ...ofLinks];
+		try {
+			if (done.length > 0) await this.#writer.deleteOutboxEntries(done);
+		} catch (error) {
+			for (const row of delivered) this.#parts.keepRow(row, error);
 		}
 	}
 
-	// 8. Delete the entries that are delivered.
-	const delivered = group
-		.map(({ row }) => row)
-		.filter((row) => !parts.has(row) && !deferred.has(row));
-	const done = [...delivered, ...(resolved?.delivered ?? [])];
-	try {
-		if (done.length > 0) await writer.deleteOutboxEntries(done);
-	} catch (error) {
-		for (const row of delivered) parts.keepRow(row, error);
+	#itemsOf<Part extends Exclude<keyof OutboxEntry, "invalidations">>(
+		part: Part,
+	) {
+		type Value = NonNullable<OutboxEntry[Part]>[number];
+		return this.#group.flatMap(({ row, entry }) =>
+			((entry[part] ?? []) as readonly Value[]).map(
+				(value): Item<Value> => ({
+					row,
+					value,
+					keep: (error) => this.#parts.keep(row, part, value, error),
+				}),
+			),
+		);
 	}
-	return { activations, failures: parts.failures(), reduced: parts.reduced() };
+
+	#isRejected(id: Id): boolean {
+		return this.#activations.get(id)?.status === "rejected";
+	}
+
+	/** False for an item that waits for a pending object of its entry, which keeps it. */
+	#isDecided({ row, keep }: Item<unknown>): boolean {
+		if (!this.#undecided.has(row)) return true;
+		keep();
+		return false;
+	}
 }
 
 /** Run one step for all items; if the step as a whole fails, all are kept. */
@@ -313,14 +358,16 @@ async function step<T, Result>(
 	}
 }
 
-/** False for an item that waits for a pending object of its entry, which keeps it. */
-function isDecided(
-	{ row, keep }: Item<unknown>,
-	undecided: ReadonlySet<StoredEntry>,
-): boolean {
-	if (!undecided.has(row)) return true;
-	keep();
-	return false;
+/** The same where each item has a result of its own. */
+async function stepForEach<T>(
+	items: readonly Item<T>[],
+	run: (values: readonly T[]) => Promise<readonly unknown[]>,
+): Promise<void> {
+	const results = await step(items, run);
+	for (const [at, { keep }] of items.entries()) {
+		const result = results?.[at];
+		if (result instanceof Error) keep(result);
+	}
 }
 
 function invalidationsOf(
