@@ -28,7 +28,7 @@ export function recordReads(
 	let isWhole = true;
 
 	function add(into: Map<number, number>, { slot, channel }: CacheEntry): void {
-		if (!into.has(slot)) addSlot(into, CHANNEL_SLOTS + channel);
+		addSlot(into, CHANNEL_SLOTS + channel);
 		addSlot(into, slot);
 	}
 

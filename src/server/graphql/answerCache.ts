@@ -103,7 +103,7 @@ export class AnswerCache {
 	#find(key: string, documents: Documents): KeptAnswer | null {
 		const kept = this.#answers.get(key);
 		if (kept === undefined) return null;
-		if (isCurrent(kept, documents) && kept.reuse.isValid()) return kept;
+		if (isTrue(kept, documents)) return kept;
 		this.#answers.delete(key);
 		return null;
 	}
@@ -157,6 +157,19 @@ function noteIn(table: Uint32Array, text: string): boolean {
 	if (table[slot] === hash) return true;
 	table[slot] = hash;
 	return false;
+}
+
+/** Whether the answer is still the viewer's. */
+export function isUsable(
+	kept: KeptAnswer,
+	viewer: Id | null,
+	documents: Documents,
+): boolean {
+	return isTrue(kept, documents) && kept.reuse.isFor?.(viewer) !== false;
+}
+
+function isTrue(kept: KeptAnswer, documents: Documents): boolean {
+	return isCurrent(kept, documents) && kept.reuse.isValid();
 }
 
 /** Whether the request still names the document. */

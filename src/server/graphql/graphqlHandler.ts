@@ -28,6 +28,7 @@ import { HttpError } from "../http/httpError.ts";
 import { Remembered } from "../http/remembered.ts";
 import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
 import { type Admission, NO_PLACE } from "../limits/admission.ts";
+import { budgetKeyOf } from "../limits/budget.ts";
 import { RequestDeadline } from "../limits/deadline.ts";
 import { countRequest, type RateLimit } from "../limits/rateLimit.ts";
 import {
@@ -39,6 +40,9 @@ import {
 } from "./request.ts";
 import { identifySender, type StepOptions } from "./requestSteps.ts";
 import type { ResponseSender } from "./responseSender.ts";
+
+/** Whose headers are remembered. */
+const MOST_SENDERS = 10_000;
 
 export interface HandlerOptions
 	extends Pick<StepOptions, "identify" | "addressOf" | "startSpan"> {
@@ -72,6 +76,8 @@ export class GraphqlHandler implements FirstHandler {
 	readonly #onRead: readonly Step[];
 	/** Once it is started. */
 	readonly #onStart: readonly Step[];
+	/** By the header that they last sent. */
+	readonly #senders = new Map<string, string>();
 	readonly #mediaTypes = new Remembered(negotiatedType);
 	readonly #encodings = new Remembered(encodingFor);
 
@@ -82,12 +88,15 @@ export class GraphqlHandler implements FirstHandler {
 			(request) => this.#count(request),
 			(request) => this.#checkHead(request),
 		];
+		const reuse = options.reuse ?? (() => null);
 		this.#onRead = [
 			(request) => this.#enter(request),
 			(request) => this.#identify(request),
-			...(options.reuse === null ? [] : [options.reuse]),
+			// While others wait, an answer that was kept takes its turn with them.
+			(request) => (options.admission.waiting > 0 ? null : reuse(request)),
 		];
 		this.#onStart = [
+			reuse,
 			(request) => this.#parse(request),
 			...(options.runKnown === null ? [] : [options.runKnown]),
 			options.runByApollo,
@@ -145,8 +154,10 @@ export class GraphqlHandler implements FirstHandler {
 		}
 		const { admission, addressOf } = this.#options;
 		const { sender, message, response } = request;
-		const isKnown = sender !== null && !("error" in sender);
-		const key = isKnown ? this.#keyOf(message) : addressOf(message);
+		const { authorization } = message.headers;
+		const viewer = sender === null || "error" in sender ? null : sender.viewer;
+		const key = budgetKeyOf(viewer, () => addressOf(message));
+		if (authorization !== undefined) this.#remember(authorization, key);
 		const refuse = () => this.#finish(request, refusal(request, ...NO_PLACE));
 		admission.awaitStart(key, {
 			start: () => {
@@ -228,9 +239,20 @@ export class GraphqlHandler implements FirstHandler {
 			: null;
 	}
 
-	/** Who sent it, if its token is valid. */
+	/** Who sent it, as far as that is known before the token is verified. */
 	#keyOf(message: IncomingMessage): string {
-		return message.headers.authorization ?? this.#options.addressOf(message);
+		const { authorization } = message.headers;
+		return (
+			(authorization === undefined
+				? undefined
+				: this.#senders.get(authorization)) ??
+			budgetKeyOf(null, () => this.#options.addressOf(message))
+		);
+	}
+
+	#remember(authorization: string, key: string): void {
+		if (this.#senders.size >= MOST_SENDERS) this.#senders.clear();
+		this.#senders.set(authorization, key);
 	}
 
 	/** Counts it towards the rate limit of its address. */

@@ -12,7 +12,7 @@ import { statusOf } from "../http/status.ts";
 import { requestsCost } from "../limits/costMeter.ts";
 import type { RequestDeadline } from "../limits/deadline.ts";
 import { REQUEST_LIMITS } from "../limits/requestLimits.ts";
-import type { AnswerCache, KeptAnswer } from "./answerCache.ts";
+import { type AnswerCache, isUsable, type KeptAnswer } from "./answerCache.ts";
 import { newBody } from "./body.ts";
 import { requestsExplain } from "./explainAccess.ts";
 import {
@@ -65,6 +65,8 @@ export class KnownDocuments {
 		if (identity === null || text === null || requestsCost(message)) {
 			return null;
 		}
+		// Before its start, and found nothing.
+		if (request.answerKey !== null) return null;
 		if (this.#documentsOf(identity) !== documents) return null;
 		const key = answers.keyOf(identity.viewer, isGet, text);
 		request.answerKey = key;
@@ -77,6 +79,7 @@ export class KnownDocuments {
 	/** Runs the document that the request names, if it is known. */
 	readonly run = (request: GraphqlRequest): MaybePromise<Reply | null> => {
 		const { execute, answers, ways } = this.#options;
+		const { revision } = this.#options.documents;
 		const { message, isGet, span, answerKey: key } = request;
 		const identity = plainSenderOf(request);
 		if (identity === null) return null;
@@ -115,7 +118,13 @@ export class KnownDocuments {
 			record: admitted.record,
 		});
 		return andThen(result, (returned) =>
-			this.#respond(request, found, admitted, returned, documents),
+			this.#respond(
+				request,
+				{ ...found, revision },
+				admitted,
+				returned,
+				documents,
+			),
 		);
 	};
 
@@ -131,7 +140,8 @@ export class KnownDocuments {
 		request: GraphqlRequest,
 		kept: KeptAnswer,
 	): MaybePromise<Reply | null> {
-		const { budget } = this.#options;
+		const { budget, documents } = this.#options;
+		const { viewer } = identity;
 		if (budget === null) return this.#replyWith(identity, request, kept);
 		const { costMeter } = admitRequest(
 			this.#options,
@@ -144,7 +154,7 @@ export class KnownDocuments {
 		return andThen(admitted, (error) => {
 			if (error !== null) return null;
 			// Something may have changed while Redis was asked.
-			if (isPromise(admitted) && !kept.reuse.isValid()) {
+			if (isPromise(admitted) && !isUsable(kept, viewer, documents)) {
 				costMeter.recordReads(0);
 				return null;
 			}
@@ -198,7 +208,8 @@ export class KnownDocuments {
 			variables,
 			sha256,
 			hasText,
-		}: Runnable,
+			revision,
+		}: Runnable & Pick<KeptAnswer, "revision">,
 		{ viewer, costMeter, record }: Admitted,
 		{ data, errors, extensions, reuse }: OperationResult,
 		ran: Documents,
@@ -250,7 +261,7 @@ export class KnownDocuments {
 			answers.set(key, {
 				reuse,
 				cost,
-				revision: documents.revision,
+				revision,
 				sha256,
 				operationName: name,
 				uses,

@@ -22,7 +22,7 @@ const LEAST_WAITING = 32;
 const PATIENCE_MS = 25;
 /** The time from one start to the next is that of about so many latest starts. */
 const LATEST_STARTS = 100;
-/** A turn that took longer was one in which the process stood still, and says nothing of what it can start. Milliseconds. */
+/** In a turn that took longer the process stood still: it counts as one of this length. Milliseconds. */
 const LONGEST_TURN_MS = 2 * TURN_MS;
 
 /** A request that waits for its start. Exactly one of the two is called. */
@@ -31,7 +31,7 @@ export interface Candidate {
 	refuse(): void;
 }
 
-/** All requests with one token, or from one address. */
+/** All requests of one viewer, or from one address. */
 interface Sender {
 	readonly key: string;
 	/** Requests that were started and have not ended. */

@@ -175,50 +175,55 @@ suite("the cache of answers", () => {
 		assert.ok(bytes < 10_000, `${bytes} bytes`);
 	});
 
-	test("is asked again once the budget was waited for", async () => {
-		let name = "before";
-		const execute: ToyExecute = async () => {
-			const read = name;
-			return {
-				data: { hello: read },
-				reuse: { ...VALID, isValid: () => name === read },
+	for (const change of ["write", "block"] as const)
+		test(`is asked again once the budget was waited for, after a ${change}`, async () => {
+			let name = "before";
+			const execute: ToyExecute = async () => {
+				const read = name;
+				return {
+					data: { hello: read },
+					reuse: {
+						...VALID,
+						isValid: () => change === "block" || name === read,
+						isFor: () => change === "write" || name === read,
+					},
+				};
 			};
-		};
-		let taken = () => {};
-		let charged = 0;
-		const budget: Budget = {
-			async take(_key, cost) {
-				charged += Math.max(1, cost);
-				taken();
-				return null;
-			},
-			adjust(_key, cost, read) {
-				charged += Math.max(1, read) - Math.max(1, cost);
-			},
-		};
-		await using toy = await startToy({
-			execute: async (operation) => {
-				assert.equal(await operation.costMeter.admit(7), null);
-				const answer = await execute(operation);
-				operation.costMeter.recordReads(7);
-				return answer;
-			},
-			budget,
-			answerCacheBytes: 1_000_000,
+			let taken = () => {};
+			let charged = 0;
+			const budget: Budget = {
+				async take(_key, cost) {
+					charged += Math.max(1, cost);
+					taken();
+					return null;
+				},
+				adjust(_key, cost, read) {
+					charged += Math.max(1, read) - Math.max(1, cost);
+				},
+			};
+			await using toy = await startToy({
+				execute: async (operation) => {
+					assert.equal(await operation.costMeter.admit(7), null);
+					const answer = await execute(operation);
+					operation.costMeter.recordReads(7);
+					return answer;
+				},
+				budget,
+				answerCacheBytes: 1_000_000,
+			});
+			const ask = async () => (await toy.post({ query: "{ hello }" })).text();
+			for (let n = 0; n < 4; n++) {
+				assert.equal(await ask(), '{"data":{"hello":"before"}}\n');
+			}
+			assert.equal(await reusedBy(toy.server.url), 2);
+			taken = () => {
+				name = "after";
+			};
+			charged = 0;
+			assert.equal(await ask(), '{"data":{"hello":"after"}}\n');
+			// An operation that reads nothing costs one.
+			assert.equal(charged, 8);
 		});
-		const ask = async () => (await toy.post({ query: "{ hello }" })).text();
-		for (let n = 0; n < 4; n++) {
-			assert.equal(await ask(), '{"data":{"hello":"before"}}\n');
-		}
-		assert.equal(await reusedBy(toy.server.url), 2);
-		taken = () => {
-			name = "after";
-		};
-		charged = 0;
-		assert.equal(await ask(), '{"data":{"hello":"after"}}\n');
-		// An operation that reads nothing costs one.
-		assert.equal(charged, 8);
-	});
 });
 
 async function reusedBy(url: string): Promise<number> {
