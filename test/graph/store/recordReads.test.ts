@@ -4,14 +4,19 @@ import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
 } from "../../../src/cache/entryAges.ts";
-import { ALL_CHANNELS } from "../../../src/cache/slotVersions.ts";
+import {
+	ALL_CHANNELS,
+	CHANNEL_SLOTS,
+} from "../../../src/cache/slotVersions.ts";
 import {
 	channelOfId,
 	channelOfLookup,
 } from "../../../src/freshness/channels.ts";
 import { View } from "../../../src/graph/read/view.ts";
 import { hidesNone } from "../../../src/graph/read/viewerLists.ts";
+import type { CachedObject } from "../../../src/graph/store/cachedObject.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
+import { recordReads } from "../../../src/graph/store/recordReads.ts";
 import type {
 	ReadDependencies,
 	ReadStore,
@@ -183,6 +188,19 @@ describe("the recorded reads of a request", () => {
 			assert.ok(!isUsable(dependencies, bo));
 		});
 	}
+
+	it("name the channels of all entries of a slot", async () => {
+		const entry = (channel: number) => ({ slot: 7, channel, end: 1_000_000 });
+		const entries = [entry(1), entry(2)] as unknown as CachedObject[];
+		const plain = { ...store, readObjects: () => entries };
+		const reads = recordReads(plain, new Uint32Array(2 ** 20), (end) => end);
+		reads.store.readObjects([pin, board]);
+		const { slots = [] } = reads.dependencies() ?? {};
+		assert.deepEqual(
+			[...slots].toSorted(),
+			[7, CHANNEL_SLOTS + 1, CHANNEL_SLOTS + 2].toSorted(),
+		);
+	});
 
 	describe("and other viewers", () => {
 		const readPin = (view: Graph) => view.readObjects([pin]);
