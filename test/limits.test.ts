@@ -22,7 +22,8 @@ const PAGE_WORDS = 3_000;
  */
 const LIMITS = {
 	// Some 4,000 lines more than at first: faults were repaired before anything was simplified.
-	"lines of src/": { limit: 102_400, goal: 80_000 },
+	// Overload, one outbox a host with its upgrade, and caches that are compared came with the issues after "Thin walls".
+	"lines of src/": { limit: 102_700, goal: 80_000 },
 	"lines of the engine": { limit: 51_500, goal: 39_000 },
 	// 350 more: processes agree on the servers of their shared caches. 50 more: MySQL's settings are compared with what the tables of a host need.
 	"lines of the systems around it": { limit: 50_950, goal: 41_000 },

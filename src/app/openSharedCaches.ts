@@ -64,6 +64,8 @@ export async function openSharedCaches(
 	if (memcached.length === 0 && redis === null) return null;
 	const layers = openLayers({ memcached, redis, hooks }, resources);
 	let listener: Store | undefined;
+	/** As long as nobody listens, too: the agreement is waited for. */
+	const lost = new Set(ALL_CHANNELS);
 	let beforeBeat = () => {};
 	const channel =
 		redis === null || hooks.invalidations === false
@@ -77,10 +79,12 @@ export async function openSharedCaches(
 						onMissed: (channels) => listener?.invalidateChannels(channels),
 						onLost(channels) {
 							hooks.onChannel?.("lost");
+							for (const channel of channels) lost.add(channel);
 							listener?.bypass(channels, true);
 						},
 						onRestored(channels) {
 							hooks.onChannel?.("restored");
+							for (const channel of channels) lost.delete(channel);
 							listener?.bypass(channels, false);
 						},
 					}),
@@ -141,8 +145,7 @@ export async function openSharedCaches(
 		listen(store, onBeat) {
 			listener = store;
 			beforeBeat = onBeat;
-			// Channels start as lost, and may have said so before anyone listened.
-			if (channel !== null) store.bypass(ALL_CHANNELS, true);
+			if (channel !== null && lost.size > 0) store.bypass(new Set(lost), true);
 		},
 	};
 }

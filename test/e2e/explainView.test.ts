@@ -208,7 +208,7 @@ suite("GraphiQL on the demo graph", () => {
 			.locator("summary")
 			.click();
 		await write
-			.getByText("INSERT INTO outbox (entry, ts)\nVALUES (?, ?)")
+			.getByText('INSERT INTO "outbox" (entry, ts)\nVALUES (?, ?)')
 			.waitFor();
 		await write.getByText("parameters JSON object, ").first().waitFor();
 		assert.deepEqual(problems, []);

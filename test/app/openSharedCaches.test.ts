@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openSharedCaches } from "../../src/app/openSharedCaches.ts";
+import type { TopologySource } from "../../src/app/openTopology.ts";
+import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
+import type { Store } from "../../src/graph/store/store.ts";
+import { theModel } from "../helpers/model.ts";
+import { until } from "../helpers/until.ts";
+import { startRedis } from "../services/redis.ts";
+
+test("channels that are proven while the agreement is waited for are not bypassed", async () => {
+	await using server = await startRedis();
+	await using resources = new AsyncDisposableStack();
+	const redis = resources.adopt(new RedisConnections(server.url), () => {});
+	let isRestored = false;
+	const topology = {
+		// Its store answers late.
+		cacheAgreement: {
+			begin: () => until("a proof", () => isRestored),
+			mayRead: () => true,
+			isOverdue: false,
+		},
+	} as unknown as TopologySource;
+	const opened = await openSharedCaches(
+		{
+			model: theModel().model,
+			topology,
+			memcached: [],
+			redis,
+			hooks: {
+				onChannel(state) {
+					isRestored = state === "restored";
+				},
+			},
+		},
+		() => assert.fail(),
+		() => false,
+		resources,
+	);
+	const bypassed = new Set<number>();
+	const store = {
+		bypass(channels: ReadonlySet<number>, on: boolean) {
+			for (const channel of channels) {
+				if (on) bypassed.add(channel);
+				else bypassed.delete(channel);
+			}
+		},
+	} as unknown as Store;
+	opened?.listen(store, () => {});
+	assert.deepEqual([...bypassed], []);
+});
