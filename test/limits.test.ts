@@ -25,8 +25,8 @@ const LIMITS = {
 	// Overload, one outbox a host with its upgrade, and caches that are compared came with the issues after "Thin walls".
 	"lines of src/": { limit: 102_700, goal: 80_000 },
 	"lines of the engine": { limit: 51_500, goal: 39_000 },
-	// 350 more: processes agree on the servers of their shared caches. 50 more: MySQL's settings are compared with what the tables of a host need.
-	"lines of the systems around it": { limit: 50_950, goal: 41_000 },
+	// 400 more: processes agree on the servers of their shared caches, also after the store has lost what they agreed on. 50 more: MySQL's settings are compared with what the tables of a host need.
+	"lines of the systems around it": { limit: 51_000, goal: 41_000 },
 	"methods of the widest port": { limit: 28, goal: 12 },
 	"lines that are generated and committed": { limit: 520, goal: 1_000 },
 	// Overload, caches in the shard map and MySQL's limits are new: each has its promises and one page or part of one.

@@ -137,10 +137,7 @@ export async function openSharedCaches(
 				agreement !== null &&
 				(agreement.isOverdue || !agreement.mayRead("lists"))),
 		async untilProven() {
-			await Promise.all([
-				channel?.untilProven(),
-				agreement?.isOverdue ? agreement.check() : null,
-			]);
+			await Promise.all([channel?.untilProven(), agreement?.untilProven()]);
 		},
 		listen(store, onBeat) {
 			listener = store;

@@ -13,6 +13,7 @@ import {
 	type SpokenTo,
 } from "../topology/members.ts";
 import type { TopologyStore } from "../topology/store.ts";
+import { withDeadline } from "../util/deadline.ts";
 import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
 
 /** As it stands in the store. */
@@ -40,7 +41,9 @@ type Terms = Partial<Record<CachePart, Agreed>>;
  *    answers, because it stood still, counts nothing as acknowledged, and reads it
  *    before it uses what is cached. So whoever claims shares nothing with it.
  *
- * A store that does not answer changes nothing: nobody can vacate meanwhile.
+ * A store that does not answer changes nothing for a process that has run since
+ * its newest answer: nobody can vacate meanwhile, unless they reach the store
+ * and it does not (docs/consistency/freshness.md, "What remains").
  */
 export class CacheAgreement implements Disposable {
 	readonly #store: TopologyStore;
@@ -48,10 +51,17 @@ export class CacheAgreement implements Disposable {
 	#spokenTo: () => SpokenTo = () => ({ objects: null, lists: null });
 	#onChange: (part: CachePart) => void = () => {};
 	#terms: Terms = {};
+	/** The newest that was read of each part, also where the store has lost it. */
+	#lastTerms: Terms = {};
 	#isKnown = false;
-	/** By `performance.now()`, when the newest read that was answered began. */
+	readonly #now: () => number;
+	readonly #deadlineMs: number;
+	/** When the newest read that was answered began. */
 	#readAt = Number.NEGATIVE_INFINITY;
 	#isStoreAway = false;
+	/** When a check last began or ended, and since when there was no longer gap between these than a read counts. */
+	#ranAt = Number.NEGATIVE_INFINITY;
+	#ranSince = Number.NEGATIVE_INFINITY;
 	/** This process may write no agreement, so it keeps to what it finds. */
 	#isReadOnly = false;
 	/** When each part was found vacated. */
@@ -61,9 +71,15 @@ export class CacheAgreement implements Disposable {
 	#timer: NodeJS.Timeout | undefined;
 	#said = "";
 
-	constructor(store: TopologyStore, member: Membership) {
+	constructor(
+		store: TopologyStore,
+		member: Membership,
+		{ now = () => performance.now(), deadlineMs = DEADLINE_MS } = {},
+	) {
 		this.#store = store;
 		this.#member = member;
+		this.#now = now;
+		this.#deadlineMs = deadlineMs;
 	}
 
 	/** Resolves when the agreement is known, or the store does not say. `onChange` is called when the process begins or ceases to agree. */
@@ -82,7 +98,7 @@ export class CacheAgreement implements Disposable {
 	mayRead(part: CachePart): boolean {
 		if (!this.#isKnown) return false;
 		const agreed = this.#terms[part];
-		if (agreed === undefined) return this.#isReadOnly;
+		if (!agreed) return this.#isReadOnly && !this.#lastTerms[part];
 		if (agreed.servers === null) return false;
 		const own = this.#spokenTo()[part];
 		return own === null || own === agreed.servers;
@@ -96,7 +112,15 @@ export class CacheAgreement implements Disposable {
 
 	/** The process stood still: the others may have agreed on other servers meanwhile. */
 	get isOverdue(): boolean {
-		return !this.#isStoreAway && performance.now() - this.#readAt > LIMIT_MS;
+		const now = this.#now();
+		const stoodStill =
+			now - this.#ranAt > LIMIT_MS || this.#readAt < this.#ranSince;
+		return (stoodStill || !this.#isStoreAway) && now - this.#readAt > LIMIT_MS;
+	}
+
+	/** Reads an overdue agreement before what is cached is used, unless the store is known not to answer. */
+	async untilProven(): Promise<void> {
+		if (this.isOverdue && !this.#isStoreAway) await this.check();
 	}
 
 	term(part: CachePart): number {
@@ -108,10 +132,17 @@ export class CacheAgreement implements Disposable {
 		const until = performance.now() + ms;
 		while (!this.isAgreed(part)) {
 			const left = until - performance.now();
-			if (left <= 0) return false;
+			if (left <= 0 || this.#isUnproven(ms)) return false;
 			await sleep(Math.min(left, POLL_MS));
 		}
 		return true;
+	}
+
+	/** After it stood still, the store has not answered for so long: who waits as long again delays each write, perhaps for hours. */
+	#isUnproven(ms: number): boolean {
+		return (
+			this.#isStoreAway && this.isOverdue && this.#now() - this.#ranSince > ms
+		);
 	}
 
 	/** Reads the agreement, and changes it where nobody keeps to it. Never rejects. */
@@ -127,18 +158,21 @@ export class CacheAgreement implements Disposable {
 	}
 
 	async #check(): Promise<void> {
-		const stop = new AbortController();
-		const late = sleep(DEADLINE_MS, false, { signal: stop.signal }).catch(
+		this.#noteRunning();
+		const until = performance.now() + this.#deadlineMs;
+		const read = withDeadline(this.#read(), { until });
+		this.#isStoreAway = await read.then(
 			() => false,
-		);
-		const read = this.#read().then(
 			() => true,
-			() => false,
 		);
-		const isAnswered = await Promise.race([read, late]);
-		stop.abort();
-		this.#isStoreAway = !isAnswered;
+		this.#noteRunning();
 		this.#report();
+	}
+
+	#noteRunning(): void {
+		const now = this.#now();
+		if (now - this.#ranAt > LIMIT_MS) this.#ranSince = now;
+		this.#ranAt = now;
 	}
 
 	async #read(): Promise<void> {
@@ -148,19 +182,27 @@ export class CacheAgreement implements Disposable {
 			await this.#member.speakTo(own);
 			this.#said = said;
 		}
-		const readAt = performance.now();
+		const readAt = this.#now();
 		const found = await this.#store.get(PATH);
-		const terms = found === null ? {} : termsIn(found.text);
+		// The answer to an earlier check, which did not wait for it.
+		if (readAt < this.#readAt) return;
+		const stored = found === null ? {} : termsIn(found.text);
+		const terms = { ...stored };
+		for (const part of CACHE_PARTS) {
+			// The store was restored, or began again.
+			const last = this.#lastTerms[part]?.term ?? 0;
+			if ((terms[part]?.term ?? 0) < last) delete terms[part];
+		}
 		this.#isKnown = true;
 		this.#readAt = readAt;
 		this.#setTerms(terms);
-		const next = await this.#next(own, terms);
+		const next = await this.#next(own, terms, stored === null);
 		if (next === null) return;
-		const text = JSON.stringify({ ...terms, ...next });
+		const text = JSON.stringify({ ...stored, ...next });
 		const revision = found?.revision ?? null;
 		try {
 			await this.#store.write([{ path: PATH, revision, text }]);
-			this.#setTerms({ ...terms, ...next });
+			if (readAt === this.#readAt) this.#setTerms({ ...terms, ...next });
 		} catch (error) {
 			// Somebody else may have changed it meanwhile: the next check sees that.
 			const code = error instanceof CorkboardError ? error.code : null;
@@ -171,29 +213,39 @@ export class CacheAgreement implements Disposable {
 	/** In one turn of the event loop with what follows from it. */
 	#setTerms(terms: Terms): void {
 		this.#terms = terms;
+		this.#lastTerms = { ...this.#lastTerms, ...terms };
 		this.#noteVacated(terms);
 		this.#report();
 	}
 
 	/** What this process changes of the agreement; null: nothing. */
-	async #next(own: SpokenTo, terms: Terms): Promise<Terms | null> {
+	async #next(
+		own: SpokenTo,
+		terms: Terms,
+		isUnreadable: boolean,
+	): Promise<Terms | null> {
 		const next: Terms = {};
 		let others: readonly SpokenTo[] | null = null;
 		for (const part of CACHE_PARTS) {
 			const servers = own[part];
 			const agreed = terms[part];
 			if (servers === null || servers === agreed?.servers) continue;
-			if (agreed === undefined) next[part] = { servers, term: 0 };
-			else if (agreed.servers === null) {
-				const since = this.#vacated.get(part)?.at ?? performance.now();
-				if (performance.now() - since < LIMIT_MS) continue;
+			if (agreed === undefined) {
+				// Others may still keep to what was lost. Term 0 is what earlier versions use, so a fleet begins with it.
+				const isLost = isUnreadable || this.#lastTerms[part] !== undefined;
+				next[part] = isLost
+					? { servers: null, term: newTerm(0) }
+					: { servers, term: 0 };
+			} else if (agreed.servers === null) {
+				const since = this.#vacated.get(part)?.at ?? this.#now();
+				if (this.#now() - since < LIMIT_MS) continue;
 				next[part] = { servers, term: agreed.term };
 			} else {
 				others ??= (await readMembers(this.#store))
 					.filter(({ id }) => id !== this.#member.id)
 					.map(({ caches }) => caches);
 				if (others.some((other) => other[part] === agreed.servers)) continue;
-				next[part] = { servers: null, term: agreed.term + 1 };
+				next[part] = { servers: null, term: newTerm(agreed.term) };
 			}
 		}
 		return Object.keys(next).length === 0 ? null : next;
@@ -204,7 +256,7 @@ export class CacheAgreement implements Disposable {
 			const agreed = terms[part];
 			if (agreed?.servers !== null) this.#vacated.delete(part);
 			else if (this.#vacated.get(part)?.term !== agreed.term) {
-				const at = performance.now();
+				const at = this.#now();
 				this.#vacated.set(part, { term: agreed.term, at });
 			}
 		}
@@ -236,13 +288,18 @@ const LIMIT_MS = 2_000;
 const DEADLINE_MS = 1_000;
 const POLL_MS = 20;
 
-/** What is not understood is as if nothing were agreed. */
-function termsIn(text: string): Terms {
+/** Not one that a store had before it was restored or lost: by the clock. */
+function newTerm(former: number): number {
+	return Math.max(former + 1, Math.floor(Date.now() / 1_000));
+}
+
+/** Null if it is not understood. */
+function termsIn(text: string): Terms | null {
 	try {
 		const said: unknown = JSON.parse(text);
-		return said !== null && typeof said === "object" ? said : {};
+		return typeof said === "object" ? said : null;
 	} catch {
-		return {};
+		return null;
 	}
 }
 

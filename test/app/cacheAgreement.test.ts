@@ -5,7 +5,8 @@ import { CacheAgreement } from "../../src/freshness/cacheAgreement.ts";
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import { openFileStore } from "../../src/topology/file/fileStore.ts";
-import { Membership } from "../../src/topology/members.ts";
+import { Membership, type SpokenTo } from "../../src/topology/members.ts";
+import type { StoredText, TopologyStore } from "../../src/topology/store.ts";
 import {
 	type Addresses,
 	type Fleet,
@@ -28,7 +29,7 @@ interface Agreeing extends AsyncDisposable {
 	readonly agreement: CacheAgreement;
 }
 
-/** docs/consistency/caches.md, "The same servers for all". */
+/** docs/consistency/freshness.md, "The same servers for all". */
 describe("processes with different shared caches", () => {
 	let fleet: Fleet;
 	let redis: Server;
@@ -152,4 +153,141 @@ describe("processes with different shared caches", () => {
 		assert.equal(first.agreement.isAgreed("objects"), false);
 		await untilUsed(first);
 	});
+});
+
+/** A store in memory, and a clock. */
+class Setting {
+	clock = 0;
+	/** What the next reads do first. */
+	reads: () => Promise<void> = async () => {};
+	readonly texts = new Map<string, StoredText>();
+	#writes = 0;
+
+	put(path: string, text: string): void {
+		this.texts.set(path, { text, revision: String(++this.#writes) });
+	}
+
+	get agreed(): unknown {
+		return JSON.parse(this.texts.get("caches")?.text ?? "null");
+	}
+
+	readonly store: TopologyStore = {
+		name: "memory",
+		hasMembers: true,
+		get: async (path) => {
+			const found = this.texts.get(path) ?? null;
+			await this.reads();
+			return found;
+		},
+		list: async () => [],
+		write: async (changes) => {
+			for (const { path, text } of changes) this.put(path, text ?? "");
+		},
+		watch: () => ({ [Symbol.dispose]() {} }),
+		announce: () => ({
+			async set() {},
+			async [Symbol.asyncDispose]() {},
+		}),
+		async [Symbol.asyncDispose]() {},
+	};
+
+	/** A process that has read the agreement, or claimed it. It checks only when a test says so. */
+	async open(lists: string, deadlineMs = 1_000): Promise<CacheAgreement> {
+		const agreement = new CacheAgreement(
+			this.store,
+			new Membership(this.store, { role: "serve", model: "" }),
+			{ now: () => this.clock, deadlineMs },
+		);
+		const spokenTo: SpokenTo = { objects: null, lists };
+		await agreement.begin(
+			() => spokenTo,
+			() => {},
+		);
+		agreement[Symbol.dispose]();
+		return agreement;
+	}
+}
+
+describe("a process that stood still", () => {
+	const away = async () => {
+		throw new Error("the store does not answer");
+	};
+
+	it("acknowledges nothing on an answer from before", async () => {
+		const setting = new Setting();
+		const agreement = await setting.open("a", 1);
+		assert.equal(agreement.isAgreed("lists"), true);
+		const answer = Promise.withResolvers<void>();
+		setting.reads = () => answer.promise;
+		setting.clock += 500;
+		const check = agreement.check();
+		setting.clock += 10_000;
+		await check;
+		assert.equal(agreement.isAgreed("lists"), false);
+		answer.resolve();
+		await new Promise(setImmediate);
+		assert.equal(agreement.isAgreed("lists"), false);
+		setting.reads = async () => {};
+		await agreement.check();
+		assert.equal(agreement.isAgreed("lists"), true);
+	});
+
+	it("acknowledges nothing while the store does not answer afterwards, and lets writes wait for that once", async () => {
+		const setting = new Setting();
+		const agreement = await setting.open("a");
+		setting.reads = away;
+		setting.clock += 10_000;
+		for (let checks = 0; checks < 10; checks++) {
+			await agreement.check();
+			assert.equal(agreement.isAgreed("lists"), false);
+			setting.clock += 500;
+		}
+		// It would not end in time.
+		assert.equal(await agreement.untilAgreed("lists", 4_000), false);
+		setting.reads = async () => {};
+		await agreement.check();
+		assert.equal(agreement.isAgreed("lists"), true);
+	});
+
+	it("is none whose store alone does not answer", async () => {
+		const setting = new Setting();
+		const agreement = await setting.open("a");
+		setting.reads = away;
+		for (let checks = 0; checks < 100; checks++) {
+			setting.clock += 500;
+			await agreement.check();
+			assert.equal(agreement.isAgreed("lists"), true);
+		}
+	});
+});
+
+describe("an agreement that the store has lost", () => {
+	for (const [what, lose] of [
+		["is gone", ({ texts }: Setting) => texts.delete("caches")],
+		["is unreadable", (setting: Setting) => setting.put("caches", "?")],
+		[
+			"is an earlier one",
+			(setting: Setting) =>
+				setting.put("caches", '{"lists":{"servers":"a","term":3}}'),
+		],
+	] as const) {
+		it(`begins at a term that was never used: ${what}`, async () => {
+			const setting = new Setting();
+			const lists = { servers: "a", term: 7 };
+			setting.put("caches", JSON.stringify({ lists }));
+			const agreement = await setting.open("a");
+			assert.equal(agreement.term("lists"), 7);
+			lose(setting);
+			await agreement.check();
+			assert.equal(agreement.mayRead("lists"), false);
+			const term = agreement.term("lists");
+			assert.ok(term > 1_000_000_000, String(term));
+			// The others have two seconds to notice.
+			assert.deepEqual(setting.agreed, { lists: { servers: null, term } });
+			setting.clock += 2_000;
+			await agreement.check();
+			assert.equal(agreement.isAgreed("lists"), true);
+			assert.deepEqual(setting.agreed, { lists: { servers: "a", term } });
+		});
+	}
 });
