@@ -90,9 +90,11 @@ export async function openSharedCaches(
 					}),
 				);
 	const { cacheAgreement: agreement } = topology;
+	// Once: it is compared with each read.
+	const objects = layers.objects && memcachedIdentity(memcached);
 	await agreement?.begin(
 		() => ({
-			objects: layers.objects && memcachedIdentity(memcached),
+			objects,
 			lists: redis?.runId ?? null,
 		}),
 		// What was kept may have been changed by those who agree.
