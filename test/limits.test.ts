@@ -24,7 +24,8 @@ const LIMITS = {
 	// Some 4,000 lines more than at first: faults were repaired before anything was simplified.
 	// Overload, one outbox a host with its upgrade, and caches that are compared came with the issues after "Thin walls".
 	"lines of src/": { limit: 102_700, goal: 80_000 },
-	"lines of the engine": { limit: 51_500, goal: 39_000 },
+	// 50 more: the upgrade to one outbox a host loses no entry, and status counts what is left. They go with formerOutboxes.ts.
+	"lines of the engine": { limit: 51_550, goal: 39_000 },
 	// 400 more: processes agree on the servers of their shared caches, also after the store has lost what they agreed on. 50 more: MySQL's settings are compared with what the tables of a host need.
 	"lines of the systems around it": { limit: 51_000, goal: 41_000 },
 	"methods of the widest port": { limit: 28, goal: 12 },

@@ -104,8 +104,11 @@ export function lostTables(
 	const present = wanted.filter((name) => !absent.has(name));
 	const inUse = new Set(present.map((name) => databaseOf(name)));
 	const elsewhere = new Set(present.map(kindAndTable));
+	const lacking = new Set(missing);
 	return [...absent].filter(
 		(name) =>
+			// Where an earlier version had it, it has yet to be made.
+			!lacking.has(`${databaseOf(name)}.outbox.shard`) &&
 			elsewhere.has(kindAndTable(name)) &&
 			(inUse.has(databaseOf(name)) || !mayBeNew),
 	);
@@ -136,7 +139,9 @@ export async function createTables(
 	const wanted = admin.tables();
 	const missing = await admin.missingTables();
 	const lost = lostTables({ wanted, missing }, made, mayBeNew);
-	if (lost.length > 0) throw new CorkboardError("BAD_DATA", lostSentence(lost));
+	if (lost.length > 0) {
+		throw new CorkboardError("BAD_DATA", lostSentence(lost, missing));
+	}
 	// Before the first new one, so that what an interruption leaves is not taken for lost.
 	const isKept = made !== null || !isPart;
 	if (made === null && isKept) await record.add(without(wanted, missing));
@@ -195,11 +200,19 @@ export function lostOf(
 	const tables = lostTables({ wanted, missing }, made, mayBeNew);
 	return tables.length === 0
 		? null
-		: { tables, sentence: lostSentence(tables) };
+		: { tables, sentence: lostSentence(tables, missing) };
 }
 
 /** What to do about lost tables. */
-export function lostSentence(lost: readonly string[]): string {
+export function lostSentence(
+	names: readonly string[],
+	missing: readonly string[],
+): string {
+	// That of a host is remembered by shard, and restored by host.
+	const ofHosts = names.some(isOutboxOfHost)
+		? missing.filter((name) => name.startsWith("corkboard.outbox of "))
+		: [];
+	const lost = [...ofHosts, ...names.filter((name) => !isOutboxOfHost(name))];
 	const more = lost.length > NAMED ? ", …" : "";
 	const [were, they, them] =
 		lost.length === 1
@@ -209,6 +222,8 @@ export function lostSentence(lost: readonly string[]): string {
 }
 
 const NAMED = 8;
+/** `db00003.corkboard.outbox` */
+const isOutboxOfHost = (name: string) => name.endsWith(".corkboard.outbox");
 
 function without(
 	wanted: readonly string[],

@@ -5,6 +5,7 @@ import { inspect, isDeepStrictEqual } from "node:util";
 import { createConnection } from "mysql2/promise";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
+import { lostSentence, lostTables } from "../../src/ops/madeTables.ts";
 import { PRESENT } from "../../src/storage/rows.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
@@ -433,6 +434,8 @@ export function mysqlFaultsSuite(
 				`INSERT INTO db0000${shard}.outbox (entry, ts) VALUES ('{"n":${n}}', ${ts})`;
 			const now = Date.now() * 1_000;
 			const insert = [write(1, 1), write(1, 2), write(3, 3), write(3, 4, now)];
+			// Old processes have not learned of one that nobody took.
+			insert.push(write(3, 7, now - 5_000_000));
 			await ask(server, former(1), former(2), former(3), ...insert);
 			assert.deepEqual(await storage.admin.missingTables(), []);
 			const ns = async (of: Storage, olderThanMs = 0) =>
@@ -459,38 +462,98 @@ export function mysqlFaultsSuite(
 			await ask(server, write(2, 5));
 			assert.deepEqual(await ns(storage, 5_000), [...old, [2, 5]]);
 			await ask(server, write(2, 6, now));
-			// Another run was interrupted.
-			await ask(server, "RENAME TABLE db00002.outbox TO db00002.outbox_former");
-			assert.equal(await storage.admin.formerOutboxes(false), 3);
-			assert.equal(await storage.admin.formerOutboxes(true), 3);
-			assert.equal(await storage.admin.formerOutboxes(true), 0);
-			assert.deepEqual(
-				(await ns(storage)).toSorted(),
-				[...old, [2, 5], [2, 6], [3, 4]].toSorted(),
+			const [before] = await storage.admin.inspectHosts();
+			assert.equal(before?.outbox?.pending, 7, "status counts what is left");
+			// Another run was interrupted, and init of an old program ran then. The clock of a writer was ahead.
+			await ask(
+				server,
+				"RENAME TABLE db00002.outbox TO db00002.outbox_former",
+				former(2),
+				write(2, 8),
+				write(1, 9, now + 3_600_000_000),
 			);
+			assert.equal(await storage.admin.formerOutboxes(false), 4);
+			assert.equal(await storage.admin.formerOutboxes(true), 4);
+			assert.equal(await storage.admin.formerOutboxes(true), 0);
+			const all = [...old, [2, 5], [2, 6], [2, 8], [3, 4], [3, 7]];
+			assert.deepEqual((await ns(storage)).toSorted(), all.toSorted());
+			const [ahead] = await ask(
+				server,
+				`SELECT COUNT(*) AS count FROM corkboard.outbox WHERE shard = 1 AND ts > ${now}`,
+			);
+			assert.equal(Number(ahead?.count), 1);
 			assert.deepEqual(await storage.admin.missingTables(), []);
 			await assert.rejects(ask(server, write(1, 7)), { errno: 1146 });
 		});
 
-		test("the outbox of a host is missing for each shard once no earlier version has one", async () => {
+		test("tables that init closes and drops one by one fail no look at the outbox", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const tables = [1, 2, 3].map((shard) => `db0000${shard}.outbox`);
+			for (const table of tables) {
+				await ask(server, `CREATE TABLE ${table} LIKE corkboard.outbox`);
+			}
+			const look = async () => {
+				const walks = [1, 2, 3].map((shard) =>
+					collect(storage.walk("outbox", shard)),
+				);
+				return (await Promise.all(walks)).flat();
+			};
+			assert.deepEqual(await look(), []);
+			await ask(server, "RENAME TABLE db00001.outbox TO db00001.outbox_former");
+			assert.deepEqual(await look(), []);
+			await ask(server, "DROP TABLE db00001.outbox_former");
+			assert.deepEqual(await look(), []);
+			await ask(
+				server,
+				"DROP TABLE db00002.outbox",
+				"DROP TABLE db00003.outbox",
+			);
+			const looks = await Promise.all([look(), look()]);
+			assert.deepEqual(looks, [[], []]);
+		});
+
+		test("the outbox of a host is missing for each shard, and lost once it was made, also beside former ones", async () => {
 			await using opened = await open();
 			const { admin } = opened.storage;
-			await ask(server, "RENAME TABLE corkboard.outbox TO corkboard.away");
+			await ask(
+				server,
+				"CREATE TABLE db00001.outbox LIKE corkboard.outbox",
+				"RENAME TABLE corkboard.outbox TO corkboard.away",
+			);
 			try {
 				const missing = await admin.missingTables([1, 3]);
-				assert.deepEqual(missing.toSorted(), [
-					"corkboard.outbox",
-					"db00001.outbox",
-					"db00003.outbox",
-				]);
-				assert.ok(
-					missing.every(
-						(name) =>
-							name.startsWith("corkboard") || admin.tables().includes(name),
-					),
+				const ofHost = `corkboard.outbox of ${server.address}`;
+				const names = ["db00001.corkboard.outbox", "db00003.corkboard.outbox"];
+				assert.deepEqual(
+					missing.toSorted(),
+					[ofHost, ...names, "db00001.outbox.shard"].toSorted(),
+				);
+				const wanted = admin.tables();
+				const lost = (made: readonly string[]) =>
+					lostTables(
+						{ wanted, missing },
+						{ tables: new Set(made), losses: new Map() },
+						true,
+					);
+				assert.deepEqual(lost(wanted).toSorted(), names);
+				assert.match(
+					lostSentence(names, missing),
+					new RegExp(`^1 table was made once and is lost: ${ofHost}\\. `),
+				);
+				const former = [0, 1, 2, 3].map((shard) => `db0000${shard}.outbox`);
+				assert.deepEqual(lost(former), [], "the host's was never made");
+				assert.deepEqual(
+					lostTables({ wanted, missing }, null, false),
+					["db00003.corkboard.outbox"],
+					"without a record, where none of an earlier version is",
 				);
 			} finally {
-				await ask(server, "RENAME TABLE corkboard.away TO corkboard.outbox");
+				await ask(
+					server,
+					"RENAME TABLE corkboard.away TO corkboard.outbox",
+					"DROP TABLE db00001.outbox",
+				);
 			}
 		});
 

@@ -177,7 +177,7 @@ async function check(config: Config, context: CommandContext): Promise<Result> {
 		...(others.length > 0
 			? [`processes with another model: ${others.join(", ")}; they go on`]
 			: []),
-		...(lost.length > 0 ? [lostSentence(lost)] : []),
+		...(lost.length > 0 ? [lostSentence(lost, missing)] : []),
 		...(missing.length > lost.length
 			? ["next: init, which changes nothing that is there; then the servers"]
 			: []),

@@ -91,24 +91,28 @@ export function tableNames(
 	];
 }
 
-/** By shard, so that a host's outbox that is lost is no new one, whatever the host is called. */
+/** By shard, so that a host's outbox that is lost is no new one, whatever the host is called; and not by the name of a former outbox, which says nothing of the host's. */
 function outboxOf({ database }: Pick<Shard, "database">): string {
-	return `${database}.${OUTBOX.name}`;
+	return `${database}.${HOST_DATABASE}.${OUTBOX.name}`;
 }
 
-/** Of shards whose outbox is not on the host, nor where earlier versions had it, and of new ones. */
+/** Of shards whose outbox is not on the host, and of new ones. A former outbox is named too, as one that lacks a column. */
 function withoutOutbox(
 	wanted: readonly Wanted[],
 	existing: ReadonlySet<string>,
 ): readonly string[] {
-	const isThere = existing.has(outboxOf({ database: HOST_DATABASE }));
+	const isThere = existing.has(`${HOST_DATABASE}.${OUTBOX.name}`);
 	const databases = new Set(
 		[...existing].map((name) => name.slice(0, name.indexOf("."))),
 	);
 	return wanted
 		.flatMap(({ outboxes = [] }) => outboxes)
-		.filter((name) => !isThere || !databases.has(name.split(".")[0] ?? ""))
-		.filter((name) => !existing.has(name));
+		.flatMap((name) => {
+			const [database = ""] = name.split(".");
+			if (isThere && databases.has(database)) return [];
+			const former = `${database}.${OUTBOX.name}`;
+			return existing.has(former) ? [name, `${former}.shard`] : [name];
+		});
 }
 
 /** How many tables each server of a topology has or follows, by `host:port`. */
@@ -150,9 +154,11 @@ export async function missingTables(
 				const existing = await readExisting(host, here, deadline);
 				return [
 					...here.flatMap((wanted) =>
-						lackIn(wanted, existing).names.map(
-							(name) => `${wanted.shard.database}.${name}`,
-						),
+						lackIn(wanted, existing).names.map((name) => {
+							const { database } = wanted.shard;
+							const of = database === HOST_DATABASE ? ` of ${host.name}` : "";
+							return `${database}.${name}${of}`;
+						}),
 					),
 					...withoutOutbox(here, existing),
 				];

@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { CorkboardError } from "../../errors.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { databaseOfShard, FEED_SHARDS } from "../feedShards.ts";
+import { OUTBOX_COUNTED } from "../hostReport.ts";
+import type { OutboxSize } from "../rows.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import { tableIn } from "./ddl.ts";
 import { OUTBOX, spelledList, unionAll } from "./dialect.ts";
@@ -23,8 +26,14 @@ interface FormerOutbox {
 
 /** A table that `init` has taken away from writers, to drop it. */
 const CLOSED = "outbox_former";
-/** Younger entries are left to the write that committed them. Milliseconds. */
-const GRACE_MS = 1_000;
+/**
+ * Younger entries are left to the write that committed them. An old process takes
+ * an entry that it no longer sees for published, and drops what it names once it
+ * has seen it for 3 s: so what nobody published stays longer. Milliseconds.
+ */
+const GRACE_MS = 10_000;
+/** ER_NO_SUCH_TABLE */
+const NO_SUCH_TABLE = 1146;
 /** Time for one table. Milliseconds. */
 const STEP_MS = 60_000;
 /** Entries of one transaction. */
@@ -37,13 +46,11 @@ export async function moveFormerEntries(
 	readOnly: boolean,
 	options: QueryOptions,
 ): Promise<void> {
-	let known = FORMER.get(host);
-	if (known === undefined) {
-		known = listFormer(host, options);
-		FORMER.set(host, known);
-	}
+	const known = FORMER.get(host) ?? listFormer(host, options);
+	FORMER.set(host, known);
+	let all: readonly FormerOutbox[] = [];
 	try {
-		const all = await known;
+		all = await known;
 		if (all.length === 0) return;
 		const own = new Set(shards);
 		const some = all.filter(({ shard }) => own.has(shard));
@@ -56,11 +63,15 @@ export async function moveFormerEntries(
 				{ host: host.name, statement: "former outboxes" },
 			);
 		}
-		for (const one of filled) await moveEntries(host, one, GRACE_MS, options);
+		for (const one of filled) await moveEntries(host, one, options);
 	} catch (error) {
-		// Also where another process has dropped the tables.
 		FORMER.delete(host);
-		throw error;
+		const isGone =
+			error instanceof StorageFailure && error.errno === NO_SUCH_TABLE;
+		if (!isGone) throw error;
+		// `init` closes and drops them one by one: what one held is where the next look finds it.
+		if (isDeepStrictEqual(await listFormer(host, options), all)) throw error;
+		return moveFormerEntries(host, shards, readOnly, options);
 	}
 }
 
@@ -101,7 +112,7 @@ async function dropFormer(
 	if (table !== closed) {
 		await ddl("close former outbox", `RENAME TABLE ${table} TO ${closed}`);
 	}
-	await moveEntries(host, { shard, table: closed }, 0, ofStep());
+	await moveEntries(host, { shard, table: closed }, ofStep());
 	await ddl("drop former outbox", `DROP TABLE ${closed}`);
 }
 
@@ -119,7 +130,7 @@ async function listFormer(
 			text: `SELECT table_schema, table_name FROM information_schema.tables
 				WHERE table_name IN ('outbox', '${CLOSED}')
 					AND table_schema REGEXP '^(db|feed)[0-9]{5}$'
-				ORDER BY table_schema`,
+				ORDER BY table_schema, table_name DESC`,
 			values: [],
 		},
 		options,
@@ -134,18 +145,40 @@ async function listFormer(
 	});
 }
 
+/** For `status`: they are delivered once they are moved. */
+export async function formerSizes(
+	host: Host,
+	shards: readonly number[],
+	options: QueryOptions,
+): Promise<readonly OutboxSize[]> {
+	const all = await listFormer(host, options);
+	const selects = all.flatMap(({ shard, table }) => {
+		const some = `SELECT ts FROM ${table} ORDER BY local_id LIMIT ${OUTBOX_COUNTED}`;
+		const text = `SELECT COUNT(*), MIN(ts) FROM (${some}) AS entries`;
+		return shards.includes(shard) ? [{ text, values: [] }] : [];
+	});
+	if (selects.length === 0) return [];
+	const rows = await host.rows(
+		unionAll("former outbox sizes", selects),
+		options,
+	);
+	return rows.map(([entries, ts = null]) => ({
+		entries: Number(entries),
+		oldestAt: ts === null ? null : Number(ts),
+	}));
+}
+
 async function withEntries(
 	host: Host,
 	all: readonly FormerOutbox[],
 	options: QueryOptions,
 ): Promise<readonly FormerOutbox[]> {
 	if (all.length === 0) return [];
-	const before = (Date.now() - GRACE_MS) * 1_000;
 	const found = await host.rows(
 		unionAll(
 			"former outbox entries",
 			all.map(({ table }, part) => ({
-				text: `SELECT ${part} FROM ${table} WHERE ts <= ${before} LIMIT 1`,
+				text: `SELECT ${part} FROM ${table} WHERE ${movableIn(table)} LIMIT 1`,
 				values: [],
 			})),
 		),
@@ -154,32 +187,35 @@ async function withEntries(
 	return found.map(([part]) => all[Number(part)] as FormerOutbox);
 }
 
+/** All of a closed table, whatever the clocks of its writers said: nobody looks there, and it is dropped. */
+function movableIn(table: string): string {
+	return table.includes(CLOSED)
+		? "TRUE"
+		: `ts <= ${(Date.now() - GRACE_MS) * 1_000}`;
+}
+
 /** In transactions: an entry is in one of the two at any time. */
 async function moveEntries(
 	host: Host,
 	one: FormerOutbox,
-	graceMs: number,
 	options: QueryOptions,
 ): Promise<void> {
-	const move = (transaction: MysqlTransaction) =>
-		moveSome(transaction, one, (Date.now() - graceMs) * 1_000);
-	for (;;) {
-		const moved = await host.transaction(options, async (transaction) => ({
-			value: await move(transaction),
+	let moved: number;
+	do {
+		moved = await host.transaction(options, async (transaction) => ({
+			value: await moveSome(transaction, one),
 			commit: true,
 		}));
-		if (moved < ENTRIES) return;
-	}
+	} while (moved > 0);
 }
 
 async function moveSome(
 	{ rows, run }: MysqlTransaction,
 	{ shard, table }: FormerOutbox,
-	before: number,
 ): Promise<number> {
 	const locked = await rows({
 		name: "lock former entries",
-		text: `SELECT local_id FROM ${table} WHERE ts <= ${before}
+		text: `SELECT local_id FROM ${table} WHERE ${movableIn(table)}
 			ORDER BY local_id LIMIT ${ENTRIES} FOR UPDATE`,
 		values: [],
 	});

@@ -16,6 +16,7 @@ import { MYSQL, selectAll } from "./dialect.ts";
 import { Host, type HostLimits } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
 import { readSettings } from "./driver/serverLimits.ts";
+import { formerSizes } from "./formerOutboxes.ts";
 import { addressOf } from "./serverAddress.ts";
 import type { Shard, ShardMap } from "./shards.ts";
 
@@ -222,8 +223,11 @@ async function readOutbox(
 	if (first === undefined) return outboxReport([]);
 	const outbox = { host: host.name, shards: [first, ...others] } as const;
 	const select = sizeOf(MYSQL, { outbox, limit: OUTBOX_COUNTED });
-	const [sizes = []] = await selectAll(host, [select], optionsBy(deadline));
-	return outboxReport(sizes);
+	const [[sizes = []], former] = await Promise.all([
+		selectAll(host, [select], optionsBy(deadline)),
+		formerSizes(host, shards, optionsBy(deadline)),
+	]);
+	return outboxReport([...sizes, ...former]);
 }
 
 /** Columns of SHOW REPLICA STATUS by position: their names differ by version, their order does not. */
