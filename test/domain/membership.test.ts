@@ -274,7 +274,7 @@ describe("what a client is said that it may do", () => {
 					}
 				},
 			),
-			{ numRuns: 12 },
+			{ numRuns: 24 },
 		);
 		for (const [type, field] of RIGHTS) {
 			for (const code of ["done", "FORBIDDEN"]) {
