@@ -90,13 +90,15 @@ export async function openSharedCaches(
 					}),
 				);
 	const { cacheAgreement: agreement } = topology;
-	// Once: it is compared with each read.
-	const objects = layers.objects && memcachedIdentity(memcached);
+	// One object, and one hash: they are compared with each read.
+	const spokenTo = {
+		objects: layers.objects && memcachedIdentity(memcached),
+		get lists() {
+			return redis?.runId ?? null;
+		},
+	};
 	await agreement?.begin(
-		() => ({
-			objects,
-			lists: redis?.runId ?? null,
-		}),
+		() => spokenTo,
 		// What was kept may have been changed by those who agree.
 		(part) => part === "lists" && listener?.invalidateAll(),
 	);

@@ -102,7 +102,7 @@ const DATA = {
 	CORKBOARD_ANSWER_CACHE_MB: fixed(
 		integer(0, 65_536),
 		32,
-		"size of the cache of whole answers, about; 0: none. An answer of a query is used again for the same request of the same viewer as long as nothing that it was read from has changed",
+		"size of the cache of whole answers, about; 0: none. An answer of a query is used again for the same request, by viewers from whom nothing in it is hidden, as long as nothing that it was read from has changed",
 	),
 } as const;
 

@@ -43,5 +43,4 @@ export const userBody = z.discriminatedUnion("do", [
 	z.object({ do: z.literal("rebuild"), user: id }),
 ]);
 
-export type PinBody = z.infer<typeof pinBody>;
 export type UserBody = z.infer<typeof userBody>;

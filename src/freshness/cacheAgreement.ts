@@ -82,7 +82,7 @@ export class CacheAgreement implements Disposable {
 		this.#deadlineMs = deadlineMs;
 	}
 
-	/** Resolves when the agreement is known, or the store does not say. `onChange` is called when the process begins or ceases to agree. */
+	/** Resolves when the agreement is known, or the store does not say. What `spokenTo` returns may change. `onChange` is called when the process begins or ceases to agree. */
 	async begin(
 		spokenTo: () => SpokenTo,
 		onChange: (part: CachePart) => void,
@@ -176,7 +176,7 @@ export class CacheAgreement implements Disposable {
 	}
 
 	async #read(): Promise<void> {
-		const own = this.#spokenTo();
+		const own = { ...this.#spokenTo() };
 		const said = JSON.stringify(own);
 		if (said !== this.#said) {
 			await this.#member.speakTo(own);
@@ -278,7 +278,6 @@ export class CacheAgreement implements Disposable {
 	}
 }
 
-/** In the store. */
 const PATH = "caches";
 /** Between two reads of the agreement. Milliseconds. */
 const CHECK_MS = 500;

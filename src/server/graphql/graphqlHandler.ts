@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyBaseLogger } from "fastify";
+import { BoundedMap } from "../../util/boundedMap.ts";
 import {
 	andThen,
 	isPromise,
@@ -41,8 +42,8 @@ import {
 import { identifySender, type StepOptions } from "./requestSteps.ts";
 import type { ResponseSender } from "./responseSender.ts";
 
-/** Whose headers are remembered. */
-const MOST_SENDERS = 10_000;
+/** Of the headers by which senders are known before their tokens are verified. */
+const MAX_HEADER_BYTES = 4 * 1_024 * 1_024;
 
 export interface HandlerOptions
 	extends Pick<StepOptions, "identify" | "addressOf" | "startSpan"> {
@@ -76,8 +77,11 @@ export class GraphqlHandler implements FirstHandler {
 	readonly #onRead: readonly Step[];
 	/** Once it is started. */
 	readonly #onStart: readonly Step[];
-	/** By the header that they last sent. */
-	readonly #senders = new Map<string, string>();
+	/** Keys of viewers, by the header that they sent. */
+	readonly #senders = new BoundedMap<string>({
+		maxWeight: MAX_HEADER_BYTES,
+		weigh: (key, header) => 2 * (key.length + header.length),
+	});
 	readonly #mediaTypes = new Remembered(negotiatedType);
 	readonly #encodings = new Remembered(encodingFor);
 
@@ -157,7 +161,9 @@ export class GraphqlHandler implements FirstHandler {
 		const { authorization } = message.headers;
 		const viewer = sender === null || "error" in sender ? null : sender.viewer;
 		const key = budgetKeyOf(viewer, () => addressOf(message));
-		if (authorization !== undefined) this.#remember(authorization, key);
+		if (viewer !== null && authorization !== undefined) {
+			this.#senders.set(authorization, key);
+		}
 		const refuse = () => this.#finish(request, refusal(request, ...NO_PLACE));
 		admission.awaitStart(key, {
 			start: () => {
@@ -241,18 +247,10 @@ export class GraphqlHandler implements FirstHandler {
 
 	/** Who sent it, as far as that is known before the token is verified. */
 	#keyOf(message: IncomingMessage): string {
-		const { authorization } = message.headers;
 		return (
-			(authorization === undefined
-				? undefined
-				: this.#senders.get(authorization)) ??
+			this.#senders.get(message.headers.authorization ?? "") ??
 			budgetKeyOf(null, () => this.#options.addressOf(message))
 		);
-	}
-
-	#remember(authorization: string, key: string): void {
-		if (this.#senders.size >= MOST_SENDERS) this.#senders.clear();
-		this.#senders.set(authorization, key);
 	}
 
 	/** Counts it towards the rate limit of its address. */

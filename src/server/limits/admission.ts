@@ -12,7 +12,7 @@ const MOST_WAIT_MS = 100;
 const START_MS = 3;
 /** How long a turn may take, before only one request is started in it. Milliseconds. */
 const TURN_MS = 10;
-/** More refusals in one turn are made as the requests arrive, before their senders are identified: that takes a third of the time. */
+/** More refusals in one turn are made as the requests arrive, before their senders are identified: that takes less of it. */
 const LATE_REFUSALS = 10;
 /** Of the places that others leave, the part that one sender may take. */
 const SHARE = 7 / 8;

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Id } from "../../../src/id/ids.ts";
-import { createDocuments } from "../../../src/server/documents/documents.ts";
-import { AnswerCache } from "../../../src/server/graphql/answerCache.ts";
+import {
+	createDocuments,
+	type Documents,
+} from "../../../src/server/documents/documents.ts";
+import {
+	AnswerCache,
+	type KeptAnswer,
+} from "../../../src/server/graphql/answerCache.ts";
 import { keptBody, newBody } from "../../../src/server/graphql/body.ts";
 import type { Reuse } from "../../../src/server/graphql/operation.ts";
 import type { Budget } from "../../../src/server/limits/budget.ts";
@@ -31,21 +37,23 @@ const anyDocument = () =>
 		log: { warn() {} },
 	});
 
+const answerTo = ({ revision }: Pick<Documents, "revision">): KeptAnswer => ({
+	reuse: VALID,
+	cost: 0,
+	revision,
+	sha256: "",
+	operationName: null,
+	uses: null,
+	hasText: true,
+	dependsOnViewer: true,
+	body: newBody("{}"),
+});
+
 suite("the cache of answers", () => {
 	test("counts requests too, so that long ones do not exceed its size", () => {
 		const cache = new AnswerCache(100_000);
 		const documents = anyDocument();
-		const answer = {
-			reuse: VALID,
-			cost: 0,
-			revision: documents.revision,
-			sha256: "",
-			operationName: null,
-			uses: null,
-			hasText: true,
-			dependsOnViewer: true,
-			body: newBody("{}"),
-		};
+		const answer = answerTo(documents);
 		const keys = Array.from({ length: 200 }, (_, n) => {
 			const key = cache.keyOf(null, false, `${n} ${"a".repeat(4_000)}`);
 			assert.ok(key !== null);
@@ -61,14 +69,8 @@ suite("the cache of answers", () => {
 		const cache = new AnswerCache(100_000);
 		const documents = anyDocument();
 		const answerWith = (text: string, isFor: Reuse["isFor"]) => ({
+			...answerTo(documents),
 			reuse: { ...VALID, isFor },
-			cost: 0,
-			revision: documents.revision,
-			sha256: "",
-			operationName: null,
-			uses: null,
-			hasText: true,
-			dependsOnViewer: false,
 			body: newBody(text),
 		});
 		const keyOf = (viewer: Id | null) => {
@@ -98,17 +100,7 @@ suite("the cache of answers", () => {
 		};
 		assert.equal(cache.isWorthKeeping(keyOf(1)), false);
 		assert.equal(cache.isWorthKeeping(keyOf(2)), true);
-		const answer = {
-			reuse: VALID,
-			cost: 0,
-			revision: documents.revision,
-			sha256: "",
-			operationName: null,
-			uses: null,
-			hasText: true,
-			dependsOnViewer: true,
-			body: newBody("{}"),
-		};
+		const answer = answerTo(documents);
 		cache.set(keyOf(2), answer);
 		let recorded = 0;
 		for (let viewer = 3; viewer < 35; viewer++) {
