@@ -13,6 +13,8 @@ export const WALL_CLOCK: Readonly<Record<string, string>> = {
 		"channels that are bypassed a second after their last proof",
 	"test/queue/queueLimits.test.ts":
 		"jobs a second, by the clocks of several processes",
+	"test/server/overload.test.ts":
+		"what a process carries a second, and some seconds after a spike",
 	"test/storage/mysql/driver/host.test.ts":
 		"deadlines of connections and statements on a real server",
 	"test/storage/promotion.test.ts": "writes that wait while a primary changes",
