@@ -23,11 +23,14 @@ const PAGE_WORDS = 3_000;
 const LIMITS = {
 	// Some 4,000 lines more than at first: faults were repaired before anything was simplified.
 	// Overload, one outbox a host with its upgrade, and caches that are compared came with the issues after "Thin walls".
-	"lines of src/": { limit: 102_700, goal: 80_000 },
+	// Moving shards and caches in the shard map are rooms of their own.
+	"lines of src/": { limit: 111_500, goal: 80_000 },
 	// 50 more: the upgrade to one outbox a host loses no entry, and status counts what is left. They go with formerOutboxes.ts.
-	"lines of the engine": { limit: 51_550, goal: 39_000 },
+	// Caches in the shard map: several servers for each kind, chosen by key.
+	"lines of the engine": { limit: 52_500, goal: 39_000 },
 	// 400 more: processes agree on the servers of their shared caches, also after the store has lost what they agreed on. 50 more: MySQL's settings are compared with what the tables of a host need.
-	"lines of the systems around it": { limit: 51_000, goal: 41_000 },
+	// Moving shards, with salvage and balance, is new.
+	"lines of the systems around it": { limit: 59_000, goal: 41_000 },
 	"methods of the widest port": { limit: 28, goal: 12 },
 	"lines that are generated and committed": { limit: 520, goal: 1_000 },
 	// Overload, caches in the shard map and MySQL's limits are new: each has its promises and one page or part of one.
