@@ -162,13 +162,16 @@ export class InvalidationSubscriber implements Disposable {
 	}
 
 	async #ask(): Promise<boolean> {
-		const subscription = this.#subscription;
+		// What was sent between a question and the subscription was not received.
+		const subscription = this.#subscription?.isComplete
+			? this.#subscription
+			: undefined;
 		// Numbers only rise: Redis has these too, or has lost its own.
 		const received = new Map(subscription?.numbers);
 		const asked = await this.#options.ask();
 		if (asked === null) return false;
 		this.#askedLast = Math.max(this.#askedLast, asked.askedAt);
-		if (subscription !== this.#subscription || !subscription?.isComplete) {
+		if (subscription === undefined || subscription !== this.#subscription) {
 			return true;
 		}
 		const { connection } = subscription;

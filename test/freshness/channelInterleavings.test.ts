@@ -29,6 +29,9 @@ class FakeRedis implements Subscribing {
 	number = 1_000_000;
 	/** What was sent over the subscription that is open: a message, or a PONG. */
 	readonly sent: (() => void)[] = [];
+	/** When it begins to send the messages of a new subscription. */
+	subscribing: Promise<void> = Promise.resolve();
+	#isSubscribed = false;
 	#lost: (() => void) | null = null;
 	#receive: (name: string, text: string) => void = () => {};
 
@@ -36,7 +39,8 @@ class FakeRedis implements Subscribing {
 		this.number++;
 		const text = `${this.run} ${this.number} other ${JSON.stringify(keys)}`;
 		const receive = this.#receive;
-		if (isDelivered) this.sent.push(() => receive(channelName(CHANNEL), text));
+		if (isDelivered && this.#isSubscribed)
+			this.sent.push(() => receive(channelName(CHANNEL), text));
 	}
 
 	ask(): Numbers {
@@ -62,6 +66,7 @@ class FakeRedis implements Subscribing {
 		lost: () => void,
 	): ReturnType<Subscribing["forSubscription"]> {
 		this.#lost = lost;
+		this.#isSubscribed = false;
 		this.sent.length = 0;
 		return {
 			runId: Promise.resolve(this.run),
@@ -82,7 +87,10 @@ class FakeRedis implements Subscribing {
 					}
 				},
 				psubscribe: async () => {},
-				subscribe: async () => {},
+				subscribe: async () => {
+					await this.subscribing;
+					this.#isSubscribed = true;
+				},
 				ping: () =>
 					new Promise<void>((resolve) => void this.sent.push(resolve)),
 			},
@@ -184,5 +192,40 @@ describe("a subscriber that has a proof", () => {
 		}
 		assert.ok(missed > 100, `only ${missed} gaps`);
 		assert.ok(proofs > 500, `only ${proofs} proofs`);
+	});
+
+	it("misses nothing of what was published between its first question and its subscription", async () => {
+		const redis = new FakeRedis();
+		const subscribing = Promise.withResolvers<void>();
+		redis.subscribing = subscribing.promise;
+		const questions: PromiseWithResolvers<Numbers>[] = [];
+		const events: string[] = [];
+		using subscriber = new InvalidationSubscriber({
+			redis,
+			channels: new Set([CHANNEL]),
+			me: "me",
+			ask: () => {
+				const question = Promise.withResolvers<Numbers>();
+				questions.push(question);
+				return question.promise;
+			},
+			onInvalidations: (keys) => events.push(...keys),
+			onLost: () => events.push("lost"),
+			onRestored: () => events.push("restored"),
+			onMissed: () => events.push("missed"),
+		});
+		void subscriber.beat();
+		const before = redis.ask();
+		redis.publish(["l 0"], true);
+		subscribing.resolve();
+		await settled();
+		for (const answer of [before, redis.ask()]) {
+			questions.shift()?.resolve(answer);
+			await settled();
+			for (const take of redis.sent.splice(0)) take();
+			await settled();
+		}
+		assert.equal(questions.length, 0);
+		assert.deepEqual(events, ["lost", "restored"]);
 	});
 });
