@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { buildSchema, parse, validate } from "graphql";
@@ -9,11 +9,11 @@ import { COPIES } from "../update.ts";
 import {
 	CLIENTS,
 	FIRST_PAGE,
+	filesOf,
 	installed,
 	pageOf,
 	paste,
 	readPage,
-	snippets,
 	TEMPLATE_PACKAGES,
 } from "./pasted.ts";
 
@@ -25,17 +25,13 @@ describe("docs for frontends", () => {
 	const first = readPage(FIRST_PAGE);
 	const all = pages.map(readPage).join("\n");
 
-	it("show complete files, each under its path, on pages of limited length", () => {
-		for (const page of pages) {
-			const text = readPage(page);
-			const shown = snippets(text);
-			assert.equal(
-				shown.length * 2,
-				[...text.matchAll(/^```/gm)].length,
-				`${page} has a snippet without a path`,
+	it("have each folder of files copied", () => {
+		for (const folder of readdirSync(join(ROOT, "examples/clients"))) {
+			assert.match(
+				all,
+				new RegExp(`examples/clients/(?:\\{[^}]*)?${folder}\\b`),
 			);
-			assert.ok(shown.length > 0);
-			assert.ok(text.split("\n").length < 350, page);
+			assert.ok(filesOf(folder).length > 0, folder);
 		}
 	});
 
@@ -52,7 +48,7 @@ describe("docs for frontends", () => {
 		let count = 0;
 		// Relay's own are its compiler's to check.
 		for (const client of CLIENTS.filter((name) => name !== "relay")) {
-			const files = snippets(readPage(pageOf(client)));
+			const files = filesOf(client);
 			for (const { path, text } of files) {
 				for (const [, document = ""] of text.matchAll(
 					/= gql(?:<[^`]*>)?`([^`]*)`/g,
@@ -106,13 +102,9 @@ describe("docs for frontends", () => {
 	});
 
 	it("wait for a limit as the example does", () => {
-		const shown = snippets(first).find(
-			({ path }) => path === "src/patientFetch.ts",
-		);
 		assert.equal(
-			shown?.text,
+			read("examples/clients/shared/src/patientFetch.ts"),
 			read("examples/pinboard/src/patientFetch.ts"),
-			"docs/frontends.md and the example have different files",
 		);
 	});
 

@@ -1,5 +1,6 @@
 import {
 	copyFileSync,
+	globSync,
 	mkdirSync,
 	readFileSync,
 	symlinkSync,
@@ -18,14 +19,12 @@ const ROOT = join(import.meta.dirname, "../..");
 export const CLIENTS = ["apollo", "relay", "urql", "graphql-request"] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-export interface Snippet {
+/** Files of a client, which the pages have copied into the reader's project. */
+export interface ClientFile {
 	/** In the reader's project. */
 	readonly path: string;
 	readonly text: string;
 }
-
-/** Needs packages that are not among ours, so it was tried by hand. */
-const UNTRIED = "codegen.ts";
 
 export const FIRST_PAGE = "docs/frontends.md";
 
@@ -37,14 +36,24 @@ export function readPage(page: string): string {
 	return readFileSync(join(ROOT, page), "utf8");
 }
 
-/** The files of a page: each under a line that begins with its path. */
-export function snippets(markdown: string): readonly Snippet[] {
-	return [
-		...markdown.matchAll(
-			/^`([\w./-]+)`[^\n]*:\n\n```(?:ts|tsx|json)\n([\s\S]*?)^```$/gm,
-		),
-	].map(([, path = "", text = ""]) => ({ path, text }));
+/** The files of one folder of `examples/clients/`. */
+export function filesOf(folder: string): readonly ClientFile[] {
+	const cwd = join(ROOT, "examples/clients", folder);
+	return globSync("**/*.*", { cwd }).map((path) => ({
+		path,
+		text: readFileSync(join(cwd, path), "utf8"),
+	}));
 }
+
+/** The folders that the pages have copied for a client. */
+export function foldersOf(client: ClientName): readonly string[] {
+	return client === "urql"
+		? ["shared", client, "urql-persisted"]
+		: ["shared", client];
+}
+
+/** Needs packages that are not among ours, so it was tried by hand. */
+const UNTRIED = "codegen.ts";
 
 /** What the pages have npm install, by name. */
 export function installed(markdown: string): ReadonlyMap<string, string> {
@@ -113,10 +122,9 @@ export interface Pasted extends Disposable {
 	}): Promise<AsyncDisposable & { readonly url: string }>;
 }
 
-/** A new project, with the files of the docs in it and no packages but those they have installed. */
+/** A new project, with the files that the docs have copied into it and no packages but those they have installed. */
 export function paste(client: ClientName): Pasted {
 	const folder = temporaryFolder();
-	const pages = [FIRST_PAGE, pageOf(client)].map(readPage);
 	const at = (path: string) => {
 		const place = join(folder.path, path);
 		mkdirSync(dirname(place), { recursive: true });
@@ -124,7 +132,9 @@ export function paste(client: ClientName): Pasted {
 	};
 	const files = [
 		...Object.entries(TEMPLATE).map(([path, text]) => ({ path, text })),
-		...pages.flatMap(snippets).filter(({ path }) => path !== UNTRIED),
+		...foldersOf(client)
+			.flatMap(filesOf)
+			.filter(({ path }) => path !== UNTRIED),
 	];
 	for (const { path, text } of files) writeFileSync(at(path), text);
 	copyFileSync(COPIES.publicSchema, at("schema.graphql"));

@@ -17,7 +17,7 @@ import {
 } from "graphql";
 import { compileArtifacts } from "../examples/artifacts.ts";
 import { COPIES } from "../update.ts";
-import { CLIENTS, FIRST_PAGE, pageOf, readPage, snippets } from "./pasted.ts";
+import { CLIENTS, filesOf } from "./pasted.ts";
 
 const SDL = readFileSync(COPIES.publicSchema, "utf8");
 
@@ -138,17 +138,15 @@ function documents(): readonly Source[] {
 			? []
 			: [new Source(JSON.parse(text) as string, name)];
 	});
-	const pasted = [FIRST_PAGE, ...CLIENTS.map(pageOf)].flatMap((page) =>
-		snippets(readPage(page))
-			// Relay's fragments take arguments, which its compiler replaces.
-			.filter(() => page !== pageOf("relay"))
-			.flatMap(({ path, text }) =>
-				[...text.matchAll(/`(\s*(?:query|mutation)\b[^`]*)`/g)].map(
-					([, document = ""]) => new Source(document, `${page} ${path}`),
-				),
+	// Relay's fragments take arguments, which its compiler replaces.
+	const copied = ["shared", ...CLIENTS.filter((name) => name !== "relay")]
+		.flatMap((folder) => filesOf(folder).map((file) => ({ folder, ...file })))
+		.flatMap(({ folder, path, text }) =>
+			[...text.matchAll(/`(\s*(?:query|mutation)\b[^`]*)`/g)].map(
+				([, document = ""]) => new Source(document, `${folder}/${path}`),
 			),
-	);
-	return [...compiled, ...pasted];
+		);
+	return [...compiled, ...copied];
 }
 
 /** The schema without one field of a type. */
@@ -247,8 +245,8 @@ describe("the public schema", () => {
 		const less = without("Pin", "viewerLikes");
 		const names = faults(less).map(({ name }) => name);
 		assert.ok(names.includes("LikeButtonLikeMutation.graphql.ts"));
-		assert.ok(names.some((name) => name.startsWith(pageOf("apollo"))));
-		assert.ok(names.some((name) => name.startsWith(pageOf("urql"))));
+		assert.ok(names.some((name) => name.startsWith("apollo/")));
+		assert.ok(names.some((name) => name.startsWith("urql/")));
 	});
 
 	it("is compared by graphql-inspector with a changed one: a removed field breaks, a new one does not", async () => {
