@@ -25,7 +25,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["cli"],
 	],
 	storage: [["."], ["statements", "versions"], ["mysql", "sqlite"]],
-	"storage/mysql": [["driver"], ["standby"], ["."]],
+	"storage/mysql": [["driver"], ["standby", "binlog"], ["."]],
 	"storage/sqlite": [["driver"], ["."]],
 	queue: [
 		["."],
@@ -60,7 +60,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	"domain/resolvers": [["base"], ["."]],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
 	ops: [["."], ["import", "verify"], ["jobs"]],
-	fleet: [["server"], ["map"], ["preflight"], ["operations"], ["."]],
+	fleet: [["server"], ["map"], ["ferry"], ["preflight"], ["operations"], ["."]],
 	server: [
 		["diagnostics.ts"],
 		["auth", "http", "log.ts"],
@@ -105,6 +105,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 	"node:sqlite": ["storage/sqlite/driver", "topology"],
 	mysql2: ["storage/mysql/driver"],
+	"@vlasky/zongji": ["storage/mysql/binlog"],
 	negotiator: ["server"],
 };
 

@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import { parseGtidSet } from "../../storage/mysql/driver/gtidSet.ts";
+import { GtidSet } from "../../storage/mysql/driver/gtidSet.ts";
 import {
 	acceptance,
 	type RecordedLoss,
@@ -172,7 +172,7 @@ async function wholeLoss(
 	const before = (await readAccepted(store, host))?.gtids ?? "";
 	const gtids =
 		before === "" ? loss.gtids : await server.subtract(loss.gtids, before);
-	const lost = parseGtidSet(gtids);
+	const lost = new GtidSet(gtids);
 	const writes = loss.writes.filter(({ gtid }) => lost.has(gtid));
 	return { ...loss, gtids, transactions: lost.size, writes };
 }

@@ -1,4 +1,4 @@
-import { parseGtidSet } from "../../storage/mysql/driver/gtidSet.ts";
+import { GtidSet } from "../../storage/mysql/driver/gtidSet.ts";
 import {
 	type Answers,
 	askMembers,
@@ -58,7 +58,7 @@ export async function measureLoss(
 			: await askMembers(store, { host: primary, missing: gtids }, askMs);
 	return {
 		gtids,
-		transactions: parseGtidSet(gtids).size,
+		transactions: new GtidSet(gtids).size,
 		writes: writesOf(named),
 		answered: first.answered.length,
 		silent: first.silent.map(({ id }) => id),

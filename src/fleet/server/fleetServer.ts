@@ -1,4 +1,16 @@
 import { CorkboardError } from "../../errors.ts";
+import {
+	type BinlogOptions,
+	readBinlog,
+} from "../../storage/mysql/binlog/binlogReader.ts";
+import type {
+	BinlogTable,
+	BinlogTransaction,
+} from "../../storage/mysql/binlog/binlogTypes.ts";
+import type {
+	CommitDecision,
+	MysqlTransaction,
+} from "../../storage/mysql/driver/commitProtocol.ts";
 import type { ServerIdentity } from "../../storage/mysql/driver/currentServer.ts";
 import { Host, type HostLimits } from "../../storage/mysql/driver/host.ts";
 import type { Value } from "../../storage/mysql/driver/mysql2Connection.ts";
@@ -104,6 +116,21 @@ export class FleetServer implements AsyncDisposable {
 				return { value: null, commit: false };
 			}),
 		);
+	}
+
+	/** `body` may be called again, after a deadlock or on a dead connection. */
+	async transaction<T>(
+		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
+		ms = STATEMENT_MS,
+	): Promise<T> {
+		return this.#translated(() => this.#host.transaction(options(ms), body));
+	}
+
+	/** See `readBinlog`. */
+	readBinlog<Table extends BinlogTable>(
+		options: BinlogOptions<Table>,
+	): AsyncGenerator<readonly BinlogTransaction<Table>[], void, undefined> {
+		return readBinlog(this.#address, options);
 	}
 
 	/** Refuses all writes, also after a restart of the server. */

@@ -6,7 +6,7 @@ import type {
 } from "../../../topology/asks.ts";
 import { TOPOLOGY_CHANNELS } from "../../../topology/diagnostics.ts";
 import { STORAGE_CHANNELS } from "../../diagnostics.ts";
-import { parseGtidSet } from "./gtidSet.ts";
+import { GtidSet } from "./gtidSet.ts";
 
 /** Of each host the last writes are remembered by name. */
 const REMEMBERED = 10_000;
@@ -51,7 +51,7 @@ export class AcknowledgedWrites implements Disposable {
 			return { acknowledged: "", state: "idle", writes: [] };
 		}
 		const isReached = performance.now() - known.acknowledgedAt < REACHED_MS;
-		const missed = missing === null ? null : parseGtidSet(missing);
+		const missed = missing === null ? null : new GtidSet(missing);
 		const writes = [
 			...known.writes.slice(known.next),
 			...known.writes.slice(0, known.next),

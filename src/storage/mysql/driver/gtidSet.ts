@@ -1,38 +1,95 @@
-/** Sets of GTIDs as MySQL writes them: `UUID:1-5:7,UUID:TAG:3`. */
-export interface GtidSet {
-	/** How many transactions are in it. */
-	readonly size: number;
-	/** Whether one transaction, `UUID:NUMBER`, is in it. */
-	has(gtid: string): boolean;
-}
-
 type Interval = readonly [first: number, last: number];
 
-/** Reads a set as a server printed it. */
-export function parseGtidSet(text: string): GtidSet {
-	const intervals = new Map<string, Interval[]>();
-	for (const part of text.split(",")) {
-		const [uuid = "", ...rest] = part.trim().toLowerCase().split(":");
-		let source = uuid;
-		for (const each of rest) {
-			const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(each) ?? [];
-			// What is no interval is a tag, to which the next ones belong.
-			if (first === undefined) source = `${uuid}:${each}`;
-			else {
-				const known = intervals.get(source) ?? [];
-				known.push([Number(first), Number(last)]);
-				intervals.set(source, known);
+/**
+ * A set of GTIDs as MySQL writes them: `UUID:1-5:7,UUID:TAG:3`. It only grows.
+ * Numbers beyond 2^53 are refused: a server that commits 100,000 transactions a
+ * second gets there after 2,800 years.
+ */
+export class GtidSet {
+	/** By `UUID` or `UUID:TAG`: ascending, and none touches the next. */
+	readonly #intervals = new Map<string, readonly Interval[]>();
+
+	/** Reads a set as a server printed it. */
+	constructor(text = "") {
+		for (const part of text.split(",")) {
+			const [uuid = "", ...rest] = part.trim().toLowerCase().split(":");
+			let source = uuid;
+			for (const each of rest) {
+				const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(each) ?? [];
+				// What is no interval is a tag, to which the next ones belong.
+				if (first === undefined) source = `${uuid}:${each}`;
+				else this.#addInterval(source, [numberOf(first), numberOf(last)]);
 			}
 		}
 	}
-	const all = [...intervals.values()].flat();
-	return {
-		size: all.reduce((sum, [first, last]) => sum + last - first + 1, 0),
-		has(gtid) {
-			const colon = gtid.lastIndexOf(":");
-			const number = Number(gtid.slice(colon + 1));
-			const some = intervals.get(gtid.slice(0, colon).toLowerCase()) ?? [];
-			return some.some(([first, last]) => first <= number && number <= last);
-		},
-	};
+
+	/** How many transactions are in it. */
+	get size(): number {
+		return [...this.#intervals.values()]
+			.flat()
+			.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+	}
+
+	/** Whether one transaction, `UUID:NUMBER`, is in it. */
+	has(gtid: string): boolean {
+		const [source, number] = split(gtid);
+		return this.#holds(source, number, number);
+	}
+
+	/** Whether the transaction that its server gave the number before is in it; true for a server's first. */
+	hasPredecessorOf(gtid: string): boolean {
+		const [source, number] = split(gtid);
+		return number === 1 || this.#holds(source, number - 1, number - 1);
+	}
+
+	contains(other: GtidSet): boolean {
+		return [...other.#intervals].every(([source, intervals]) =>
+			intervals.every(([first, last]) => this.#holds(source, first, last)),
+		);
+	}
+
+	add(gtid: string): void {
+		const [source, number] = split(gtid);
+		this.#addInterval(source, [number, number]);
+	}
+
+	toString(): string {
+		return [...this.#intervals]
+			.map(
+				([source, intervals]) =>
+					`${source}:${intervals.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(":")}`,
+			)
+			.join(",");
+	}
+
+	#holds(source: string, from: number, to: number): boolean {
+		const some = this.#intervals.get(source) ?? [];
+		return some.some(([first, last]) => first <= from && to <= last);
+	}
+
+	#addInterval(source: string, [from, to]: Interval): void {
+		const known = this.#intervals.get(source) ?? [];
+		const before = known.filter(([, last]) => last < from - 1);
+		const after = known.filter(([first]) => first > to + 1);
+		const touched = known.slice(before.length, known.length - after.length);
+		this.#intervals.set(source, [
+			...before,
+			[
+				Math.min(from, touched[0]?.[0] ?? from),
+				Math.max(to, touched.at(-1)?.[1] ?? to),
+			],
+			...after,
+		]);
+	}
+}
+
+function split(gtid: string): readonly [source: string, number: number] {
+	const colon = gtid.lastIndexOf(":");
+	return [gtid.slice(0, colon).toLowerCase(), numberOf(gtid.slice(colon + 1))];
+}
+
+function numberOf(text: string | undefined): number {
+	const number = Number(text);
+	if (Number.isSafeInteger(number) && number > 0) return number;
+	throw new RangeError(`A GTID has a number from 1 to 2^53, got ${text}.`);
 }

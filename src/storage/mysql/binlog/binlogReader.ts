@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../../errors.ts";
+import { GtidSet } from "../driver/gtidSet.ts";
+import type { ServerAddress } from "../driver/mysql2Connection.ts";
+import { BinlogConnection, BinlogLost } from "./binlogConnection.ts";
+import type { BinlogTable, BinlogTransaction } from "./binlogTypes.ts";
+
+export interface BinlogOptions<Table extends BinlogTable> {
+	/** A set of GTIDs: the server sends exactly what is not in it. */
+	readonly after: string;
+	/** Ends when all of this set was received (default: never). */
+	readonly until?: string;
+	readonly tables: readonly Table[];
+	readonly signal?: AbortSignal;
+	/** See `BinlogConnectionOptions`. */
+	readonly silenceMs?: number;
+	/** How long the server may be away. Milliseconds. */
+	readonly outageMs?: number;
+	/** Whether statements that change the tables are passed over; rows are read with the columns that are given. */
+	readonly ignoresDdl?: boolean;
+}
+
+const SILENCE_MS = 5_000;
+const OUTAGE_MS = 60_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2_000;
+
+/**
+ * The transactions of a server's binary log that a set of GTIDs lacks, in their
+ * order, each whole and at least once: after a lost connection the one that was
+ * under way comes again from its beginning. Throws UNAVAILABLE where the server is
+ * away for too long, CONFLICT where its log cannot be followed: a transaction is
+ * missing, tables were changed, rows were not logged as whole rows.
+ */
+export async function* readBinlog<Table extends BinlogTable>(
+	address: ServerAddress,
+	options: BinlogOptions<Table>,
+): AsyncGenerator<readonly BinlogTransaction<Table>[], void, undefined> {
+	const {
+		silenceMs = SILENCE_MS,
+		outageMs = OUTAGE_MS,
+		signal = new AbortController().signal,
+		ignoresDdl = false,
+	} = options;
+	const tables = new Map(
+		options.tables.map((table) => [`${table.database}.${table.name}`, table]),
+	);
+	const received = new GtidSet(options.after);
+	const wanted =
+		options.until === undefined ? null : new GtidSet(options.until);
+	const isDone = () => wanted !== null && received.contains(wanted);
+	let lastAt = performance.now();
+	let pauseMs = FIRST_PAUSE_MS;
+	while (!isDone()) {
+		const connection = await BinlogConnection.open(address, {
+			tables,
+			after: received.toString(),
+			silenceMs,
+			ignoresDdl,
+		});
+		try {
+			while (!isDone()) {
+				const transactions = await connection.next(signal);
+				for (const { gtid, isComplete } of transactions) {
+					if (!received.hasPredecessorOf(gtid)) {
+						throw new CorkboardError(
+							"CONFLICT",
+							`Its binary log lacks the transaction before ${gtid}.`,
+						);
+					}
+					if (isComplete) received.add(gtid);
+				}
+				yield transactions;
+				pauseMs = FIRST_PAUSE_MS;
+			}
+		} catch (thrown) {
+			if (thrown instanceof CorkboardError) {
+				throw new CorkboardError(
+					thrown.code,
+					`${address.name}: ${thrown.message}`,
+					{ cause: thrown },
+				);
+			}
+			if (!(thrown instanceof BinlogLost)) throw thrown;
+			lastAt = Math.max(lastAt, connection.lastEventAt);
+			if (performance.now() - lastAt > outageMs) {
+				throw new CorkboardError(
+					"UNAVAILABLE",
+					`${address.name}, binary log: ${thrown.message}; not back after ${Math.round(outageMs / 1_000)} s.`,
+					{ cause: thrown },
+				);
+			}
+			await sleep(pauseMs, undefined, { signal });
+			pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+		} finally {
+			await connection[Symbol.asyncDispose]();
+		}
+	}
+}

@@ -1,0 +1,40 @@
+/** How a column's values are spelled and compared. */
+export type ColumnKind = "number" | "bytes" | "text";
+
+export interface BinlogColumn {
+	readonly name: string;
+	readonly kind: ColumnKind;
+	/** As information_schema has it: `bigint unsigned`. */
+	readonly type: string;
+}
+
+/** A table whose rows are read from a binary log, with its columns in their order. */
+export interface BinlogTable {
+	readonly database: string;
+	readonly name: string;
+	readonly columns: readonly BinlogColumn[];
+}
+
+/** Numbers as decimal digits, so that none is rounded; bytes as a Buffer. */
+export type Cell = null | string | Buffer;
+
+export type Cells = readonly Cell[];
+
+/** A change of one row, in the order of the table's columns. */
+export interface RowChange<Table extends BinlogTable = BinlogTable> {
+	readonly table: Table;
+	/** Null: it was inserted. */
+	readonly before: Cells | null;
+	/** Null: it was deleted. */
+	readonly after: Cells | null;
+}
+
+/** What a transaction changed in the tables that are read; a transaction that changed nothing there has no rows. */
+export interface BinlogTransaction<Table extends BinlogTable = BinlogTable> {
+	readonly gtid: string;
+	/** When its source committed it, in whole seconds. Milliseconds since 1970. */
+	readonly at: number;
+	readonly rows: readonly RowChange<Table>[];
+	/** False for the first parts of a large one: more rows of the same GTID follow. */
+	readonly isComplete: boolean;
+}
