@@ -60,7 +60,14 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	"domain/resolvers": [["base"], ["."]],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
 	ops: [["."], ["import", "verify"], ["jobs"]],
-	fleet: [["server"], ["map"], ["ferry"], ["preflight"], ["operations"], ["."]],
+	fleet: [
+		["server"],
+		["map"],
+		["balance", "ferry"],
+		["preflight"],
+		["operations"],
+		["."],
+	],
 	server: [
 		["diagnostics.ts"],
 		["auth", "http", "log.ts"],

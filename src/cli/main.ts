@@ -61,6 +61,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"feed rebuild": () => import("./commands/feedRebuild.ts"),
 	"feed stats": () => import("./commands/feedStats.ts"),
 	"fleet check": () => import("./commands/fleetCheck.ts"),
+	"fleet balance": () => import("./commands/fleetBalance.ts"),
 	"fleet accept": () => import("./commands/fleetAccept.ts"),
 	"ids raise": () => import("./commands/idsRaise.ts"),
 	promote: () => import("./commands/promote.ts"),

@@ -11,3 +11,10 @@ export function formatNumber(number: number): string {
 export function formatMilliseconds(ms: number): string {
 	return `${ms.toFixed(ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`;
 }
+
+/** `12 MB`, `1.2 GB` */
+export function formatBytes(bytes: number): string {
+	return bytes < 1e9
+		? `${Math.ceil(bytes / 1e6)} MB`
+		: `${(bytes / 1e9).toFixed(1)} GB`;
+}

@@ -284,6 +284,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 	"replica remove": "test/ops/fleet/replica.test.ts",
 	"operations list": "test/ops/fleet/promote.test.ts",
 	"fleet check": "test/ops/fleet/promote.test.ts",
+	"fleet balance": "test/ops/fleet/balance/fleetBalance.test.ts",
 	"fleet accept": "test/ops/fleet/names.test.ts",
 	"ids raise": "test/ops/fleet/promote.test.ts",
 	"operations resume": "test/ops/fleet/promote.test.ts",

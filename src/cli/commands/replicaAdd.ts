@@ -3,6 +3,7 @@ import {
 	checkAddReplica,
 } from "../../fleet/operations/addReplica.ts";
 import type { CloneProgress } from "../../fleet/operations/cloneServer.ts";
+import { formatBytes } from "../../util/format.ts";
 import {
 	argument,
 	command,
@@ -83,10 +84,4 @@ function describeProgress({ stage, copied, of }: CloneProgress): string {
 	return of === 0
 		? stage
 		: `${stage}: ${formatBytes(copied)} of ${formatBytes(of)}`;
-}
-
-function formatBytes(bytes: number): string {
-	return bytes < 1e9
-		? `${Math.ceil(bytes / 1e6)} MB`
-		: `${(bytes / 1e9).toFixed(1)} GB`;
 }
