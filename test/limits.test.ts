@@ -67,8 +67,8 @@ const LONG_FILES: Readonly<Record<string, number>> = {
 const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	// One file for each component.
 	"examples/pinboard/src": 71,
-	// One file for each command.
-	"src/cli/commands": 55,
+	// One file for each command: balance, salvage and those of moves came with moving shards.
+	"src/cli/commands": 66,
 	// With formerOutboxes.ts, which goes with the next version.
 	"src/storage/mysql": 19,
 	// Small functions that know of nothing: a list by nature.
