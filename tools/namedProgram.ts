@@ -41,8 +41,10 @@ export async function runNamedProgram(
 	} catch (error) {
 		const isUsage =
 			error instanceof UsageError ||
-			(error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS") ===
-				true;
+			// The code of a program that failed is a number.
+			String((error as NodeJS.ErrnoException).code).startsWith(
+				"ERR_PARSE_ARGS",
+			);
 		console.error(isUsage ? `${(error as Error).message}\n\n${shown}` : error);
 		exitCode = isUsage ? 2 : 1;
 	}

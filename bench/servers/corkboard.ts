@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
@@ -39,6 +39,27 @@ export interface CorkboardFiles {
 }
 
 export function environmentOf(
+	store: StoreName,
+	files: CorkboardFiles,
+): Readonly<Record<string, string>> {
+	const environment = settingsOf(store, files);
+	return files.root === undefined
+		? environment
+		: knownTo(files.root, environment);
+}
+
+/** An older checkout has fewer settings, and refuses one that it does not know. */
+function knownTo(
+	root: string,
+	environment: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+	const declared = readFileSync(join(root, "src/config/settings.ts"), "utf8");
+	return Object.fromEntries(
+		Object.entries(environment).filter(([name]) => declared.includes(name)),
+	);
+}
+
+function settingsOf(
 	store: StoreName,
 	{ databases, dataFolder, env = {} }: CorkboardFiles,
 ): Readonly<Record<string, string>> {
