@@ -41,15 +41,13 @@ export async function commandsPage(): Promise<string> {
 	);
 	return `# Commands
 
-\`npm run -s corkboard -- COMMAND\` or \`npx corkboard COMMAND\` in a clone; \`corkboard COMMAND\` after \`npm link\`, or after \`npm install --global\` of what \`npm pack\` makes.
+\`npm run -s corkboard -- COMMAND\` in a clone; \`corkboard COMMAND\` after \`npm link\`, or \`npm install --global\` of what \`npm pack\` makes.
 \`COMMAND --help\` describes its options, \`schema --help\` a group of commands; \`--version\` prints the version. Settings come from the environment
 ([configuration](configuration.md)). Results are on stdout; progress, warnings and errors are on stderr. \`--json\` prints one JSON value for scripts, in the [shape of the command](commands-json.md).
 A duration has a unit: \`500ms\`, \`5s\`, \`10m\`, \`24h\`, \`7d\`.
 
-\`npm run update\` writes this page from what the commands declare.
-
-| command | what it does | more |
-|---|---|---|
+| command | what it does |
+|---|---|
 ${usages.map(commandRow).join("\n")}
 
 ## Exit codes
@@ -61,7 +59,7 @@ ${usages.map(commandRow).join("\n")}
 | 2 | the command line is not valid; stderr says what was expected |
 | 130, 143 | interrupted by SIGINT or SIGTERM: \`import\` and \`verify\`, which finish the batch that they are at |
 
-What some commands mean by a code:
+What some commands mean by a code, 1 beside an error:
 
 | code | meaning | commands |
 |---|---|---|
@@ -78,7 +76,8 @@ interface Named {
 
 function commandRow({ name, usage }: Named): string {
 	const shown = synopsis(name, usage).replaceAll("|", "\\|");
-	return `| \`${shown}\` | ${usage.summary.replaceAll("|", "\\|")} | ${MORE[name] ?? ""} |`;
+	const more = MORE[name] === undefined ? "" : ` (${MORE[name]})`;
+	return `| \`${shown}\` | ${usage.summary.replaceAll("|", "\\|").replace(/\.$/, `${more}.`)} |`;
 }
 
 /** Commands that mean the same by a code share a row. */
@@ -87,7 +86,7 @@ function exitCodeRows(usages: readonly Named[]): readonly string[] {
 	for (const { name, usage } of usages) {
 		for (const [code, meaning] of Object.entries(usage.exitCodes ?? {})) {
 			if (code in INTERRUPTED) continue;
-			const key = `| ${code} | ${meaning} |`;
+			const key = `| ${code} | ${meaning.replace(/[,;] or an error/, "")} |`;
 			commands.set(key, [...(commands.get(key) ?? []), `\`${name}\``]);
 		}
 	}

@@ -30,7 +30,7 @@ export const JOBS = {
 	),
 	CORKBOARD_FEED: derived(
 		onOff,
-		"`on` or `off`: whether there are home feeds. `off`: nothing is pushed, writes enqueue no jobs for it, and the feed stays as it is. Set it alike in all processes",
+		"`off`: no home feeds: they stay as they are. Set it alike in all processes",
 		"on embedded; with a topology on if it has `pools`",
 	),
 	CORKBOARD_FEED_UNFOLLOW: fixed(
@@ -41,6 +41,6 @@ export const JOBS = {
 	CORKBOARD_FEED_PUSH_LIMIT: fixed(
 		integer(0, 10_000_000),
 		5_000,
-		"pins of users and boards with more followers are not pushed to each of them, but read when their followers visit their feeds. 0 to 10000000",
+		"pins of users and boards with more followers are not pushed but read at visits. 0 to 10000000",
 	),
 } as const;

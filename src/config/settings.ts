@@ -41,7 +41,7 @@ const ADDRESS = {
 	CORKBOARD_GRAPHIQL: derived(
 		onOff,
 		"`on`: for everyone; `off`: for nobody",
-		"everyone in development; in production and where documents are `strict`, operators (they sign in with a token), nobody if there are none",
+		"everyone in development; in production and where documents are `strict`, operators, who sign in with a token",
 	),
 } as const;
 
@@ -60,23 +60,23 @@ const DATA = {
 	),
 	CORKBOARD_TOPOLOGY_AUTH_FILE: derived(
 		path,
-		"path of a file with `user:password` for ZooKeeper's `digest` scheme. With it, only that user may read and write what is kept there",
+		"path of a file with `user:password` for ZooKeeper's `digest` scheme: then only that user may read and write the map",
 		"none: everybody may",
 	),
 	CORKBOARD_MYSQL_FILE: derived(
 		path,
-		'path of a JSON file, `{"user": "corkboard", "password": "…"}`: the account at MySQL hosts whose URL in the topology has none (`mysql://db001a:3306`), so that no password is in the map or its history. It is read again for each new connection',
+		'path of a JSON file, `{"user": "corkboard", "password": "…"}`: the account at MySQL hosts whose URL in the topology has none. It is read again for each new connection',
 		"none",
 	),
 	CORKBOARD_ADMIN_FILE: derived(
 		path,
-		"the same for the commands that change a fleet (`promote`, `replica`, `operator`): the operator's own account, at every host",
+		"the same for commands that change a fleet: the operator's own account, at every host",
 		"that of `CORKBOARD_MYSQL_FILE`, or of the URL",
 	),
 	CORKBOARD_DATA: fixed(
 		path,
 		"data",
-		"embedded data folder. One process owns it at a time. Not with a topology",
+		"embedded data folder, of one process at a time. Not with a topology",
 	),
 	CORKBOARD_DEMO: fixed(
 		onOff,
@@ -86,7 +86,7 @@ const DATA = {
 	CORKBOARD_MEMCACHED: fixed(
 		hosts,
 		[],
-		"`host:port,…`: cache for objects, without TLS: Corkboard speaks none with memcached, so keep it on a private network. It needs a topology",
+		"`host:port,…`: cache for objects, without TLS: keep it on a private network. It needs a topology",
 		"none",
 	),
 	CORKBOARD_REDIS: derived(
@@ -97,12 +97,12 @@ const DATA = {
 	CORKBOARD_CACHE_MB: fixed(
 		integer(0, 65_536),
 		96,
-		"size of the in-process cache, about: half for objects, three eighths for heads of lists, one eighth for lookups; 0: none. A process uses more: its code, requests in progress, and garbage ([memory](#memory))",
+		"size of the in-process cache, about: half for objects, three eighths for heads of lists, one eighth for lookups; 0: none ([memory](#memory))",
 	),
 	CORKBOARD_ANSWER_CACHE_MB: fixed(
 		integer(0, 65_536),
 		32,
-		"size of the cache of whole answers, about; 0: none. An answer of a query is used again for the same request, by viewers from whom nothing in it is hidden, as long as nothing that it was read from has changed",
+		"size of the cache of whole [answers](../consistency/caches.md#answers-that-are-used-again), about; 0: none",
 	),
 } as const;
 
@@ -114,7 +114,7 @@ const IDENTITY = {
 	),
 	CORKBOARD_JWKS: optional(
 		jwksUrl,
-		"URL of the public keys of another token issuer (RS256, ES256, EdDSA). It needs the next two; Corkboard then signs no tokens",
+		"URL of the public keys of another token issuer ([identity](../guarantees.md#identity)). It needs the next two",
 		"none",
 	),
 	CORKBOARD_ISSUER: optional(
@@ -151,7 +151,7 @@ const LIMITS = {
 			"off, or the most that one viewer or address may read per second, minute or hour, such as 500000/minute",
 		),
 		null,
-		"the most edges and objects that one viewer, or one address, may read per time, such as `500000/minute` (`/second`, `/minute` or `/hour`; at least `CORKBOARD_MAX_COST`; [guarantees](limits.md#budgets))",
+		"the most edges and objects that one viewer or address may read, such as `500000/minute` (`/second`, `/minute` or `/hour`; at least `CORKBOARD_MAX_COST`; [budgets](limits.md#budgets))",
 		"`off`",
 	),
 	CORKBOARD_RATE_LIMIT: derived(
@@ -164,7 +164,7 @@ const LIMITS = {
 	CORKBOARD_MAX_REQUESTS_IN_PROGRESS: fixed(
 		integer(1, 1_000_000),
 		500,
-		"GraphQL requests that one process carries out at a time, at most; it refuses others earlier where they would wait. They get 503 with `Retry-After` ([limits](limits.md#load))",
+		"the most GraphQL requests in progress in one process ([limits](limits.md#load))",
 	),
 	CORKBOARD_TRUST_PROXY: fixed(
 		proxies,
@@ -193,11 +193,11 @@ const HTTP = {
 	CORKBOARD_COMPRESSION: fixed(
 		onOff,
 		true,
-		"`off`: responses are not compressed. Else those of 1,400 bytes and more are, by brotli or gzip at the fastest level; a proxy may spend more",
+		"compresses responses of 1,400 bytes and more, by brotli or gzip at the fastest level",
 	),
 	CORKBOARD_SHUTDOWN_DELAY: derived(
 		seconds(300),
-		"seconds from SIGTERM until `serve` refuses requests. Meanwhile `/health/ready` answers 503 and all else is served as before, so that a load balancer can send requests elsewhere ([signals](../how-to/install.md#signals-and-shutdown))",
+		"seconds from SIGTERM until `serve` refuses requests; meanwhile only `/health/ready` answers 503 ([signals](../how-to/install.md#signals-and-shutdown))",
 		"5 in production, else 0",
 	),
 	CORKBOARD_REQUEST_ID: fixed(
@@ -211,7 +211,7 @@ const HTTP = {
 const OPERATORS = {
 	CORKBOARD_ADMIN: optional(
 		address,
-		"`host:port` on which operators read [metrics](metrics.md#metrics), such as `127.0.0.1:9464`. Nothing there asks for a token: keep it off the public network",
+		"`host:port` on which operators read [metrics](metrics.md#metrics); it asks for no token: keep it off the public network",
 		"none",
 	),
 	CORKBOARD_USAGE_DAYS: fixed(
@@ -222,7 +222,7 @@ const OPERATORS = {
 	CORKBOARD_METRICS_DOCUMENTS: fixed(
 		integer(0, 10_000),
 		100,
-		"operations of known documents with metrics of their own, the most frequent; the others share the label `other`",
+		"how many of the most frequent known documents have metrics of their own",
 	),
 } as const;
 

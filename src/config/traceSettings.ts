@@ -1,8 +1,7 @@
 import { derived, fixed, optional } from "./declare.ts";
 import { integer, list, oneOf, ratio, text } from "./kinds.ts";
 
-const OF_OTEL =
-	"as in OpenTelemetry's specification, also for traces alone (`OTEL_EXPORTER_OTLP_TRACES_HEADERS`, …)";
+const OF_OTEL = "as OpenTelemetry specifies it";
 const ITS_DEFAULT = "its default";
 const LISTENS = "where the collector listens; `/v1/traces` is appended";
 const CALLED = "what the process is called in traces";
@@ -57,7 +56,7 @@ export const TRACES = {
 	OTEL_EXPORTER_OTLP_TIMEOUT: fixed(
 		count(1),
 		3_000,
-		"for one batch with its retries, in milliseconds; also how long a collector that is away holds up a shutdown",
+		"milliseconds for one batch with its retries, and at shutdown",
 	),
 	OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: derived(
 		count(1),
@@ -85,12 +84,12 @@ export const TRACES = {
 	OTEL_BSP_SCHEDULE_DELAY: fixed(
 		count(0),
 		5_000,
-		"how long spans wait to be sent together, in milliseconds",
+		"milliseconds that spans wait to be sent together",
 	),
 	OTEL_BSP_EXPORT_TIMEOUT: fixed(
 		count(1),
 		30_000,
-		"for sending a batch of them, in milliseconds",
+		"milliseconds for sending a batch",
 	),
 	OTEL_BSP_MAX_QUEUE_SIZE: fixed(count(1), 2_048, "spans that wait at most"),
 	OTEL_BSP_MAX_EXPORT_BATCH_SIZE: fixed(

@@ -234,8 +234,10 @@ describe("every command", () => {
 				{ code: CODES[name] ?? 0, err: "" },
 				name,
 			);
-			const section = PAGE.split(`\n## ${name}\n`)[1] ?? "";
-			const shown = /^\s*```json\n([\s\S]*?)```/.exec(section)?.[1];
+			const section = PAGE.split("\n## ").find((text) =>
+				text.split("\n")[0]?.split(", ").includes(name),
+			);
+			const shown = /```json\n([\s\S]*?)```/.exec(section ?? "")?.[1];
 			assert.ok(
 				shown,
 				`docs/reference/commands-json.md has no JSON of ${name}`,
