@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../errors.ts";
+import type { FleetServer } from "../server/fleetServer.ts";
+import type { MovedTable } from "./movedTables.ts";
+import type { Pace } from "./pace.ts";
+import {
+	cellsOf,
+	hashOf,
+	inGroups,
+	isBetween,
+	isOneOf,
+	type Key,
+	keyOf,
+	listOf,
+	rowLiteral,
+	tableIn,
+} from "./rowSql.ts";
+import type { TouchedKey, TouchedKeys } from "./touchedKeys.ts";
+
+/** A row that is not the same on both servers, though no change of it is under way. */
+export interface Difference {
+	/** `db00256.pins`, as on the source. */
+	readonly table: string;
+	/** `local_id 7` */
+	readonly key: string;
+	readonly kind: "missing on the target" | "only on the target" | "differs";
+}
+
+export interface CompareOptions {
+	/** The primary: what clients see. */
+	readonly source: FleetServer;
+	readonly target: FleetServer;
+	readonly databaseOf: (table: MovedTable) => string;
+	readonly touched: TouchedKeys;
+	/** Whether the target has all of a set within so long. */
+	readonly caughtUp: (gtids: string, ms: number) => Promise<boolean>;
+	readonly pace: Pace;
+	readonly signal: AbortSignal;
+	readonly onRows: (rows: number) => void;
+}
+
+/** Rows of one hash. */
+const CHUNK_ROWS = 5_000;
+/** Keys that are read again together. */
+const KEYS = 2_000;
+/** How often a row has to differ, with nothing under way, to be a difference: the log is sent before its transaction shows. */
+const LOOKS = 3;
+const LOOK_MS = 100;
+
+/**
+ * Compares a table chunk by chunk. The servers need not stand at one point: rows
+ * of a chunk that has not the same hash on both are only noted, to be read again.
+ */
+export async function compareTable(
+	options: CompareOptions,
+	table: MovedTable,
+): Promise<void> {
+	const { source, target, databaseOf, touched, pace, signal, onRows } = options;
+	const hash = hashOf(table);
+	let after: Key | null = null;
+	for (;;) {
+		signal.throwIfAborted();
+		const upTo: Key | null = await endOfChunk(source, table, after);
+		const range = isBetween(table.order, after, upTo);
+		const [own, other] = await Promise.all([
+			hashes(source, table.database, table, hash, range),
+			hashes(target, databaseOf(table), table, hash, range),
+		]);
+		if (own.count !== other.count || own.hash !== other.hash) {
+			await noteDifferent(options, table, hash, range);
+		}
+		onRows(own.count);
+		if (upTo === null) return;
+		await pace.take(own.count, 0, signal);
+		after = upTo;
+	}
+
+	async function noteDifferent(
+		{ source, target }: CompareOptions,
+		table: MovedTable,
+		hash: string,
+		range: string,
+	) {
+		const [own, other] = await Promise.all([
+			hashesOfRows(source, table.database, table, hash, range),
+			hashesOfRows(target, databaseOf(table), table, hash, range),
+		]);
+		for (const [id, { key, hash }] of new Map([...other, ...own])) {
+			const isSame = other.get(id)?.hash === hash && own.has(id);
+			// It has been quiet for as long as can be.
+			if (!isSame) touched.touch(table, key, 0);
+		}
+	}
+}
+
+/** The last key of the next chunk of a server; null: it is the last chunk. */
+async function endOfChunk(
+	server: FleetServer,
+	table: MovedTable,
+	after: Key | null,
+): Promise<Key | null> {
+	const { order, database } = table;
+	const [row] = await server.rows(
+		"end of chunk",
+		`SELECT ${listOf(order)} FROM ${tableIn(database, table)} FORCE INDEX (PRIMARY)
+			WHERE ${isBetween(order, after, null)}
+			ORDER BY ${listOf(order)} LIMIT 1 OFFSET ${CHUNK_ROWS - 1}`,
+	);
+	if (row === undefined) return null;
+	return keyOf(cellsOf(row, order), { ...table, columns: order }, order);
+}
+
+async function hashes(
+	server: FleetServer,
+	database: string,
+	table: MovedTable,
+	hash: string,
+	range: string,
+): Promise<{ readonly count: number; readonly hash: string }> {
+	const [count, all] = await server.row(
+		"hash of chunk",
+		`SELECT COUNT(*), BIT_XOR(${hash}) FROM ${tableIn(database, table)} FORCE INDEX (PRIMARY) WHERE ${range}`,
+	);
+	return { count: Number(count), hash: String(all) };
+}
+
+async function hashesOfRows(
+	server: FleetServer,
+	database: string,
+	table: MovedTable,
+	hash: string,
+	range: string,
+): Promise<ReadonlyMap<string, { readonly key: Key; readonly hash: string }>> {
+	const { identity } = table;
+	const rows = await server.rows(
+		"hashes of rows",
+		`SELECT ${listOf(identity)}, ${hash} FROM ${tableIn(database, table)} FORCE INDEX (PRIMARY) WHERE ${range}`,
+	);
+	return new Map(
+		rows.map((row) => {
+			const cells = cellsOf(row, identity);
+			const key = keyOf(cells, { ...table, columns: identity }, identity);
+			return [key.join(), { key, hash: String(row.at(-1)) }];
+		}),
+	);
+}
+
+/**
+ * Reads rows on both servers: on the source, then, once the target has all that the
+ * source had by then, on the target. Those that are the same are done with. One
+ * that differs is a difference if no change touched it meanwhile, several times.
+ */
+export async function compareKeys(
+	options: CompareOptions,
+	keys: readonly TouchedKey[],
+	ms: number,
+): Promise<readonly Difference[]> {
+	const { source, target, databaseOf, touched, caughtUp } = options;
+	const differences: Difference[] = [];
+	for (const some of inGroups(keys, KEYS)) {
+		const mark = touched.change;
+		const byTable = Map.groupBy(some, ({ table }) => table);
+		const own = await rowsOf(source, byTable, ({ database }) => database);
+		const executed = await source.executed();
+		if (!(await caughtUp(executed, ms))) {
+			throw new CorkboardError(
+				"UNAVAILABLE",
+				`${target.name} is not where ${source.name} was ${Math.round(ms / 1_000)} s ago.`,
+			);
+		}
+		const other = await rowsOf(target, byTable, databaseOf);
+		for (const touchedKey of some) {
+			const { table, key, change } = touchedKey;
+			const there = other.get(table)?.get(key.join());
+			const here = own.get(table)?.get(key.join());
+			// Touched since: it comes again.
+			if (change > mark || !touched.isLatest(touchedKey)) continue;
+			if (here === there) touched.delete(touchedKey);
+			else if (++touchedKey.looks >= LOOKS) {
+				touched.delete(touchedKey);
+				differences.push({
+					table: `${table.database}.${table.name}`,
+					key: table.identity
+						.map(({ name }, at) => `${name} ${key[at]}`)
+						.join(", "),
+					kind:
+						there === undefined
+							? "missing on the target"
+							: here === undefined
+								? "only on the target"
+								: "differs",
+				});
+			}
+		}
+		if (some.some(({ looks }) => looks > 0)) {
+			await sleep(LOOK_MS, undefined, { signal: options.signal });
+		}
+	}
+	return differences;
+}
+
+async function rowsOf(
+	server: FleetServer,
+	keys: ReadonlyMap<MovedTable, readonly TouchedKey[]>,
+	databaseOf: (table: MovedTable) => string,
+): Promise<ReadonlyMap<MovedTable, ReadonlyMap<string, string>>> {
+	const found = await Promise.all(
+		[...keys].map(async ([table, some]) => {
+			const rows = new Map<string, string>();
+			for (const group of inGroups(some)) {
+				const { columns, identity } = table;
+				const read = await server.rows(
+					"rows by key",
+					`SELECT ${listOf(columns)} FROM ${tableIn(databaseOf(table), table)}
+						WHERE ${isOneOf(
+							identity,
+							group.map(({ key }) => key),
+						)}`,
+				);
+				for (const row of read) {
+					const cells = cellsOf(row, columns);
+					rows.set(
+						keyOf(cells, table, identity).join(),
+						rowLiteral(cells, columns),
+					);
+				}
+			}
+			return [table, rows] as const;
+		}),
+	);
+	return new Map(found);
+}
