@@ -54,7 +54,9 @@ function blocks(language: string): string[] {
 	return [...page.matchAll(fence)].map(([, text]) => text as string);
 }
 
-/** The SDL files, and the page's blocks as another file. */
+const EXAMPLE = join(ROOT, "examples/schema");
+
+/** The SDL files, and that of the example. */
 function sdl(change: (text: string) => string = (text) => text): SdlFile[] {
 	const schema = join(ROOT, "schema");
 	return [
@@ -64,13 +66,18 @@ function sdl(change: (text: string) => string = (text) => text): SdlFile[] {
 				path: join(schema, name),
 				text: readFileSync(join(schema, name), "utf8"),
 			})),
-		{ path: "sticker.graphql", text: change(blocks("graphql").join("\n")) },
+		{
+			path: "sticker.graphql",
+			text: change(
+				readFileSync(join(EXAMPLE, "schema/sticker.graphql"), "utf8"),
+			),
+		},
 	];
 }
 
 describe("docs/how-to/schema.md", () => {
 	let folder: string;
-	/** The page's resolvers as a temporary file, with absolute imports. */
+	/** The example's resolvers as a temporary file, with absolute imports. */
 	let file: string;
 	let all: Resolvers<RequestContext>;
 	before(async () => {
@@ -78,8 +85,10 @@ describe("docs/how-to/schema.md", () => {
 		// What lies above the temporary folder must not decide what kind of module this is.
 		writeFileSync(join(folder, "package.json"), '{"type": "module"}');
 		file = join(folder, "stickers.ts");
-		const [code, ...others] = blocks("ts");
-		assert.ok(code && others.length === 0);
+		const code = readFileSync(
+			join(EXAMPLE, "src/domain/resolvers/stickers.ts"),
+			"utf8",
+		);
 		writeFileSync(
 			file,
 			code.replaceAll(
