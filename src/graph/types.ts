@@ -96,16 +96,6 @@ export interface Node {
 	/** The name of the type. */
 	readonly type: string;
 	readonly data: JsonObject;
-	/** What was last written of the object, as a cache; undefined if the object itself is not kept. */
-	leaves?: LeafText | null;
-}
-
-/** Fields of an object as part of an answer. */
-export interface LeafText {
-	/** Which fields, and under which response keys. */
-	readonly key: string;
-	/** Null if they were written once only. */
-	readonly text: string | null;
 }
 
 /** The arguments of a page after coercion: exactly one of first and last. */

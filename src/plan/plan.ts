@@ -5,12 +5,7 @@ import type {
 	GraphQLField,
 	OperationDefinitionNode,
 } from "graphql";
-import type {
-	LeafText,
-	Node,
-	PageArguments,
-	PageFields,
-} from "../graph/types.ts";
+import type { Node, PageArguments, PageFields } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import type { FieldSource, Mapping } from "../model/types.ts";
 import type { BatchResolver } from "./batchResolver.ts";
@@ -58,8 +53,6 @@ export interface Selection {
 	readonly fields: readonly PlannedField[];
 	/** Those of `fields` that have a column, in order. */
 	readonly columns: readonly PlannedField[];
-	/** What an object may keep as text; null if the selection begins with no leaf of an object of the graph. */
-	readonly leaves: LeadingLeaves | null;
 	/** JSON after the value of the last field. */
 	readonly tail: string;
 	/** Characters of an object with this selection in JSON, if all values are null. */
@@ -68,16 +61,6 @@ export interface Selection {
 	readonly repeatedTexts: readonly PlannedField[];
 	/** An invalid condition, such as `@skip(if: $v)` with `$v` null. It becomes the error of every object with this selection. */
 	readonly error: GraphQLError | null;
-}
-
-/** The leaves that a selection begins with. Their text depends on nothing but the object. */
-export interface LeadingLeaves {
-	/** Of the selection's fields. */
-	readonly count: number;
-	/** Equal for equal texts, also of other plans. */
-	readonly key: string;
-	/** For an object that was written once: its text is kept when it is written again. */
-	readonly seen: LeafText;
 }
 
 export interface PlannedField {

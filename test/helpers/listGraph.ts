@@ -48,14 +48,14 @@ export class ListGraph implements Graph {
 		if (number === undefined) throw new Error(`no type ${type}`);
 		this.#local += 1;
 		const id = packId({ shard: 1, type: number, local: this.#local });
-		this.#objects.set(id, { id, type, data, leaves: null });
+		this.#objects.set(id, { id, type, data });
 		return id;
 	}
 
 	/** The object is read anew, with other data. */
 	change(id: Id, data: JsonObject): void {
 		const { type } = this.#objects.get(id) as Node;
-		this.#objects.set(id, { id, type, data, leaves: null });
+		this.#objects.set(id, { id, type, data });
 	}
 
 	/** Put an edge on top of a list. */

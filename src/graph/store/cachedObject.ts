@@ -20,8 +20,8 @@ export class CachedObject extends CacheEntry {
 	}
 }
 
-/** Of a node, of the object that holds its fields, and of the text of its leaves (some 100 if it is read often, 400 at most). */
-const NODE_BYTES = 368;
+/** Of a node, and of the object that holds its fields. */
+const NODE_BYTES = 344;
 
 /** Bytes that stored text takes when it is parsed: V8 keeps a string in two bytes a character if one of them is not Latin-1. */
 function bytesOf(text: string): number {

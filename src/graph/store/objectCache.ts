@@ -112,7 +112,7 @@ function parseNode(model: Model, id: Id, text: string): KeyResult<Node> {
 	try {
 		const data = parseStoredObject(id, text);
 		const type = typeNameOf(model, id) as string;
-		return { id, type, data, leaves: null };
+		return { id, type, data };
 	} catch (thrown) {
 		return asCorkboardError(thrown);
 	}

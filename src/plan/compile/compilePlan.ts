@@ -44,7 +44,6 @@ import {
 	EMPTY_SELECTION,
 	hasColumn,
 	LEAF,
-	leadingLeaves,
 	repeatedTexts,
 	shapeOf,
 } from "./selections.ts";
@@ -187,9 +186,6 @@ class PlanCompiler {
 			columns,
 			tail: `${text}}`,
 			characters,
-			leaves: this.#context.model.objects.has(type.name)
-				? leadingLeaves(selected)
-				: null,
 			repeatedTexts: repeatedTexts(selected),
 			error: null,
 		};

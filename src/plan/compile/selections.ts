@@ -5,13 +5,7 @@ import {
 	isNonNullType,
 	isObjectType,
 } from "graphql";
-import type {
-	LeadingLeaves,
-	PlannedField,
-	Selection,
-	Shape,
-	Step,
-} from "../plan.ts";
+import type { PlannedField, Selection, Shape, Step } from "../plan.ts";
 import { scalarFormat } from "../scalarFormat.ts";
 
 export const EMPTY_SELECTION: Selection = {
@@ -20,7 +14,6 @@ export const EMPTY_SELECTION: Selection = {
 	columns: [],
 	tail: "{}",
 	characters: 2,
-	leaves: null,
 	repeatedTexts: [],
 	error: null,
 };
@@ -37,23 +30,6 @@ export function hasColumn({
 		objectShape !== null ||
 		definition.args.length > 0
 	);
-}
-
-/** Objects keep the key, which is the client's choice. */
-const MAX_LEAVES_KEY = 200;
-
-/** What the writer keeps as text beside an object. */
-export function leadingLeaves(
-	fields: readonly PlannedField[],
-): LeadingLeaves | null {
-	const others = fields.findIndex(
-		({ column, access }) => column >= 0 || access.kind !== "value",
-	);
-	const leaves = others < 0 ? fields : fields.slice(0, others);
-	if (leaves.length === 0) return null;
-	const key = leaves.map((leaf) => leaf.prefix + leaf.coordinate).join("");
-	if (key.length > MAX_LEAVES_KEY) return null;
-	return { count: leaves.length, key, seen: { key, text: null } };
 }
 
 /** Leaves that read the same value. */

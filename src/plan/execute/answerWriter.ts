@@ -1,13 +1,11 @@
 import type { GraphQLSchema } from "graphql";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
-import type { Node } from "../../graph/types.ts";
 import { quote } from "../../util/json.ts";
 import type { BoundPlan } from "../boundPlan.ts";
 import { fieldError } from "../errors.ts";
 import { executeIntrospection } from "../introspection.ts";
 import {
 	isNode,
-	type LeadingLeaves,
 	type LeafShape,
 	type ListShape,
 	type ObjectShape,
@@ -24,9 +22,6 @@ import { type Column, isIterable, isObject, type Level } from "./column.ts";
 
 /** A list without objects checks the size of the text once for so many items. */
 const ITEMS_PER_CHECK = 256;
-
-/** A longer text of leaves is not kept. The cache weighs it with the object. */
-const MAX_LEAF_TEXT = 200;
 
 /** A text checks the size at once if it is longer. */
 const LONG_TEXT = 1_000;
@@ -68,56 +63,13 @@ export class AnswerWriter {
 
 	/** ExecuteSelectionSet (spec §6.3) for one object of a level. */
 	writeObject(level: Level, row: number): boolean {
-		const { fields, tail, leaves } = level.selection;
-		let index = 0;
-		if (leaves !== null) {
-			if (!this.#writeLeaves(leaves, level, row)) return false;
-			index = leaves.count;
-		}
-		for (; index < fields.length; index++) {
+		const { fields, tail } = level.selection;
+		for (let index = 0; index < fields.length; index++) {
 			const field = fields[index] as PlannedField;
 			if (!this.writeField(field, level, row)) return false;
 		}
 		this.endObject(tail);
 		return true;
-	}
-
-	/** The leaves that a selection of an object of the graph begins with. An object that is read again keeps their text. */
-	#writeLeaves(leaves: LeadingLeaves, level: Level, row: number): boolean {
-		const { key, count, seen } = leaves;
-		const node = level.sources[row] as Node;
-		const kept = node.leaves;
-		if (kept?.key === key && kept.text !== null) {
-			this.#text += kept.text;
-			return true;
-		}
-		const before = this.#text;
-		const escapes = this.#escapes;
-		const errors = errorCount(this.#response);
-		this.#text = "";
-		let isWritten = true;
-		for (let index = 0; index < count && isWritten; index++) {
-			const field = level.selection.fields[index] as PlannedField;
-			isWritten = this.writeField(field, level, row);
-		}
-		const text = this.#text;
-		this.#text = before + text;
-		if (
-			kept !== undefined &&
-			isWritten &&
-			text.length <= MAX_LEAF_TEXT &&
-			escapes === this.#escapes &&
-			errors === errorCount(this.#response)
-		) {
-			if (kept?.key !== key) {
-				node.leaves = seen;
-			} else {
-				// V8 copies the text into one piece, which no longer refers to its parts.
-				text.charCodeAt(0);
-				node.leaves = { key, text };
-			}
-		}
-		return isWritten;
 	}
 
 	endObject(tail: string): void {
@@ -364,10 +316,6 @@ export class AnswerWriter {
 	#checkSize(): void {
 		checkTextSize(this.#response, this.#text.length - this.#escapes);
 	}
-}
-
-function errorCount({ errors, omittedErrors }: ResponseState): number {
-	return errors.length + omittedErrors;
 }
 
 /** How many objects of its column a value has. */

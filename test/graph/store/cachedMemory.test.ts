@@ -52,7 +52,7 @@ describe("a cached object weighs at least what it takes", () => {
 					}),
 				);
 				const data = JSON.parse(text);
-				const node = { id: idAt(at), type: "Pin", data, leaves: null };
+				const node = { id: idAt(at), type: "Pin", data };
 				const facts = {
 					parent: null,
 					owner: null,
