@@ -28,7 +28,7 @@ RUN mkdir -p data /var/lib/corkboard \
 USER node
 ENV HOST=0.0.0.0
 # As src/cli/node.sh.
-ENV NODE_OPTIONS=--max-semi-space-size=32
+ENV NODE_OPTIONS="--max-semi-space-size=32 --v8-pool-size=1"
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s --retries=3 \
 	CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -52,9 +52,29 @@ test("V8's young generation is larger where the process keeps nothing of the gra
 	assert.ok(youngMegabytes("--max-semi-space-size=4", topology) <= 10);
 });
 
+test("V8 has one thread beside that of the program, on Linux", {
+	skip: process.platform !== "linux",
+}, () => {
+	const threads = (options: string) =>
+		Number(
+			execFileSync(
+				"sh",
+				[SCRIPT, "-p", 'fs.readdirSync("/proc/self/task").length'],
+				{
+					env: { PATH: process.env.PATH, NODE_OPTIONS: options },
+					encoding: "utf8",
+				},
+			),
+		);
+	assert.equal(threads("--v8-pool-size=4") - threads(""), 3);
+});
+
 test("the image gives V8 the options that npm scripts do by default", () => {
 	const root = join(import.meta.dirname, "../..");
-	const [, given] = /^young=(\d+)$/m.exec(readFileSync(SCRIPT, "utf8")) ?? [];
+	const script = readFileSync(SCRIPT, "utf8");
+	const [, given] = /^young=(\d+)$/m.exec(script) ?? [];
 	const image = readFileSync(join(root, "Dockerfile"), "utf8");
 	assert.equal(/--max-semi-space-size=(\d+)/.exec(image)?.[1], given);
+	const pool = /--v8-pool-size=\d+/;
+	assert.equal(pool.exec(image)?.[0], pool.exec(script)?.[0]);
 });
