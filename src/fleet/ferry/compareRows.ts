@@ -3,6 +3,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 import type { MovedTable } from "./movedTables.ts";
 import type { Pace } from "./pace.ts";
+import type { Patiently } from "./patience.ts";
 import {
 	cellsOf,
 	hashOf,
@@ -35,6 +36,7 @@ export interface CompareOptions {
 	/** Whether the target has all of a set within so long. */
 	readonly caughtUp: (gtids: string, ms: number) => Promise<boolean>;
 	readonly pace: Pace;
+	readonly patiently: Patiently;
 	readonly signal: AbortSignal;
 	readonly onRows: (rows: number) => void;
 }
@@ -55,32 +57,39 @@ export async function compareTable(
 	options: CompareOptions,
 	table: MovedTable,
 ): Promise<void> {
-	const { source, target, databaseOf, touched, pace, signal, onRows } = options;
-	const hash = hashOf(table);
+	const { pace, patiently, signal, onRows } = options;
 	let after: Key | null = null;
-	for (;;) {
-		signal.throwIfAborted();
-		const upTo: Key | null = await endOfChunk(source, table, after);
-		const range = isBetween(table.order, after, upTo);
-		const [own, other] = await Promise.all([
-			hashes(source, table.database, table, hash, range),
-			hashes(target, databaseOf(table), table, hash, range),
-		]);
-		if (own.count !== other.count || own.hash !== other.hash) {
-			await noteDifferent(options, table, hash, range);
-		}
-		onRows(own.count);
-		if (upTo === null) return;
-		await pace.take(own.count, 0, signal);
-		after = upTo;
-	}
+	do {
+		const from: Key | null = after;
+		const done: Chunk = await patiently(() =>
+			compareChunk(options, table, from),
+		);
+		onRows(done.rows);
+		await pace.take(done.rows, 0, signal);
+		after = done.upTo;
+	} while (after !== null);
+}
 
-	async function noteDifferent(
-		{ source, target }: CompareOptions,
-		table: MovedTable,
-		hash: string,
-		range: string,
-	) {
+interface Chunk {
+	readonly rows: number;
+	/** Its last row; null: it is the last chunk. */
+	readonly upTo: Key | null;
+}
+
+async function compareChunk(
+	options: CompareOptions,
+	table: MovedTable,
+	after: Key | null,
+): Promise<Chunk> {
+	const { source, target, databaseOf, touched } = options;
+	const hash = hashOf(table);
+	const upTo = await endOfChunk(source, table, after);
+	const range = isBetween(table.order, after, upTo);
+	const [own, other] = await Promise.all([
+		hashOfRange(source, table.database, table, hash, range),
+		hashOfRange(target, databaseOf(table), table, hash, range),
+	]);
+	if (own.count !== other.count || own.hash !== other.hash) {
 		const [own, other] = await Promise.all([
 			hashesOfRows(source, table.database, table, hash, range),
 			hashesOfRows(target, databaseOf(table), table, hash, range),
@@ -91,6 +100,7 @@ export async function compareTable(
 			if (!isSame) touched.touch(table, key, 0);
 		}
 	}
+	return { rows: own.count, upTo };
 }
 
 /** The last key of the next chunk of a server; null: it is the last chunk. */
@@ -110,7 +120,7 @@ async function endOfChunk(
 	return keyOf(cellsOf(row, order), { ...table, columns: order }, order);
 }
 
-async function hashes(
+async function hashOfRange(
 	server: FleetServer,
 	database: string,
 	table: MovedTable,

@@ -3,6 +3,7 @@ import type { FleetServer } from "../server/fleetServer.ts";
 import type { CopyState, FerryState } from "./ferryState.ts";
 import type { MovedTable } from "./movedTables.ts";
 import type { Pace } from "./pace.ts";
+import type { Patiently } from "./patience.ts";
 import {
 	cellsOf,
 	isBetween,
@@ -22,6 +23,7 @@ export interface CopyOptions {
 	readonly table: MovedTable;
 	readonly from: CopyState;
 	readonly pace: Pace;
+	readonly patiently: Patiently;
 	readonly signal: AbortSignal;
 	readonly onRows: (rows: number) => void;
 }
@@ -39,6 +41,7 @@ const BYTES = 2_000_000;
  */
 export async function copyTable(options: CopyOptions): Promise<void> {
 	const { state, database, table, from, pace, signal, onRows } = options;
+	const { patiently } = options;
 	let copied = from.rows;
 	let limit = MOST_ROWS;
 	let reading = read(options, from.after, limit);
@@ -56,32 +59,26 @@ export async function copyTable(options: CopyOptions): Promise<void> {
 			reading.catch(() => {});
 		}
 		copied += rows.length;
-		await state.writeChunk(
-			replaceRows(database, table, rows),
-			database,
-			table,
-			{
-				after,
-				rows: copied,
-				isCopied,
-			},
-		);
+		const statements = replaceRows(database, table, rows);
+		const done = { after, rows: copied, isCopied };
+		await patiently(() => state.writeChunk(statements, database, table, done));
 		onRows(rows.length);
 		if (isCopied) return;
 	}
 }
 
 async function read(
-	{ reader, table, signal }: CopyOptions,
+	{ reader, table, patiently }: CopyOptions,
 	after: Key | null,
 	limit: number,
 ): Promise<readonly Cells[]> {
-	signal.throwIfAborted();
 	const { columns, order, database } = table;
-	const rows = await reader.rows(
-		"copy",
-		`SELECT ${listOf(columns)} FROM ${tableIn(database, table)} FORCE INDEX (PRIMARY)
-			WHERE ${isBetween(order, after, null)} ORDER BY ${listOf(order)} LIMIT ${limit}`,
+	const rows = await patiently(() =>
+		reader.rows(
+			"copy",
+			`SELECT ${listOf(columns)} FROM ${tableIn(database, table)} FORCE INDEX (PRIMARY)
+				WHERE ${isBetween(order, after, null)} ORDER BY ${listOf(order)} LIMIT ${limit}`,
+		),
 	);
 	return rows.map((row) => cellsOf(row, columns));
 }

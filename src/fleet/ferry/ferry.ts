@@ -16,6 +16,7 @@ import {
 	type MovedTable,
 	readMovedTables,
 } from "./movedTables.ts";
+import { type Patiently, patientFor } from "./patience.ts";
 import { prepareTables, requireNone } from "./prepareTables.ts";
 import { RowStream } from "./rowStream.ts";
 import { Verification } from "./verification.ts";
@@ -41,6 +42,7 @@ export class Ferry implements AsyncDisposable {
 	readonly #verification: Verification;
 	readonly #stopping = new AbortController();
 	readonly #signal: AbortSignal;
+	readonly #patiently: Patiently;
 	readonly #background: Promise<void>[] = [];
 	#failure: unknown = null;
 	#isFollowing = false;
@@ -60,6 +62,7 @@ export class Ferry implements AsyncDisposable {
 		this.#options = options;
 		this.#limits = { ...FERRY_LIMITS, ...options.limits };
 		this.#signal = AbortSignal.any([options.signal, this.#stopping.signal]);
+		this.#patiently = patientFor(this.#limits.outageMs, this.#signal);
 		this.tables = tables;
 		this.#state = state;
 		this.#databases = new Map(
@@ -74,7 +77,7 @@ export class Ferry implements AsyncDisposable {
 			begin: () => this.#verification.beginChange(),
 			touch: (table, cells) => this.#verification.touch(table, cells),
 			signal: this.#signal,
-			outageMs: this.#limits.outageMs,
+			patiently: this.#patiently,
 		});
 		this.#verification = new Verification(
 			{
@@ -83,6 +86,7 @@ export class Ferry implements AsyncDisposable {
 				databaseOf: (table) => this.#databaseOf(table),
 				caughtUp: (gtids, ms) => this.caughtUp(gtids, ms),
 				pace: options.pace,
+				patiently: this.#patiently,
 				signal: this.#signal,
 			},
 			tables,
@@ -157,6 +161,7 @@ export class Ferry implements AsyncDisposable {
 				reader,
 				state: this.#state,
 				pace,
+				patiently: this.#patiently,
 				signal: this.#signal,
 				onRows: (rows) => {
 					this.#rowsCopied += rows;
@@ -340,12 +345,12 @@ export class Ferry implements AsyncDisposable {
 		const { source } = this.#options;
 		for (;;) {
 			const at = performance.now();
-			const executed = await source.executed();
+			const executed = await this.#patiently(() => source.executed());
 			while (!(await this.caughtUp(executed, LAG_MS))) {
 				this.#lagMs = Math.max(this.#lagMs ?? 0, performance.now() - at);
 			}
 			this.#lagMs = performance.now() - at;
-			await this.#sleep(LAG_MS);
+			await sleep(LAG_MS, undefined, { signal: this.#signal });
 		}
 	}
 
@@ -367,7 +372,7 @@ export class Ferry implements AsyncDisposable {
 						late ??= server.name;
 				}
 				pace.setLate(this, late);
-				await this.#sleep(LAG_MS);
+				await sleep(LAG_MS, undefined, { signal: this.#signal });
 			}
 		});
 	}
@@ -385,10 +390,6 @@ export class Ferry implements AsyncDisposable {
 	#requireWorking(): void {
 		this.#signal.throwIfAborted();
 		if (this.#failure !== null) throw this.#failure;
-	}
-
-	async #sleep(ms: number): Promise<void> {
-		await sleep(ms, undefined, { signal: this.#signal });
 	}
 
 	#begin(step: FerryProgress["step"]): void {

@@ -8,6 +8,7 @@ import { GtidSet } from "../../storage/mysql/driver/gtidSet.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 import type { FerryState } from "./ferryState.ts";
 import type { MovedTable } from "./movedTables.ts";
+import type { Patiently } from "./patience.ts";
 import { deleteRows, type Key, keyOf, replaceRows } from "./rowSql.ts";
 
 export interface RowStreamOptions {
@@ -22,8 +23,7 @@ export interface RowStreamOptions {
 	/** Called before the rows of a batch are touched. */
 	readonly begin: () => void;
 	readonly signal: AbortSignal;
-	/** How long the target may be away. Milliseconds. */
-	readonly outageMs: number;
+	readonly patiently: Patiently;
 }
 
 /** Rows of one transaction on the target. */
@@ -32,7 +32,6 @@ const BATCH_ROWS = 5_000;
 const GATHER_MS = 20;
 /** The position is written down so often where nothing else is written. Milliseconds. */
 const POSITION_MS = 1_000;
-const RETRY_MS = 250;
 
 interface Waiting {
 	readonly wanted: GtidSet;
@@ -129,16 +128,14 @@ export class RowStream {
 		transactions: readonly BinlogTransaction<MovedTable>[],
 		rows: number,
 	): Promise<void> {
-		const { state } = this.#options;
+		const { state, patiently } = this.#options;
 		const complete = transactions.filter(({ isComplete }) => isComplete);
 		const next = new GtidSet(this.applied);
 		for (const { gtid } of complete) next.add(gtid);
 		const isDue = performance.now() - this.#writtenAt > POSITION_MS;
 		if (rows > 0 || isDue) {
 			const statements = this.#statementsOf(this.#coalesce(transactions));
-			await this.#patiently(() =>
-				state.writeChanges(statements, next.toString()),
-			);
+			await patiently(() => state.writeChanges(statements, next.toString()));
 			this.#writtenAt = performance.now();
 		}
 		for (const { gtid } of complete) this.#applied.add(gtid);
@@ -191,21 +188,5 @@ export class RowStream {
 			);
 		}
 		return statements;
-	}
-
-	/** Once more while the target is away: it may have been done before. */
-	async #patiently(body: () => Promise<void>): Promise<void> {
-		const { outageMs, signal } = this.#options;
-		const until = performance.now() + outageMs;
-		for (;;) {
-			try {
-				return await body();
-			} catch (thrown) {
-				const isAway =
-					thrown instanceof CorkboardError && thrown.code === "UNAVAILABLE";
-				if (!isAway || performance.now() > until) throw thrown;
-				await sleep(RETRY_MS, undefined, { signal });
-			}
-		}
 	}
 }

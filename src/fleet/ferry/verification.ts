@@ -127,7 +127,11 @@ export class Verification {
 		keys: Parameters<typeof compareKeys>[1],
 		ms: number,
 	): Promise<void> {
-		for (const found of await compareKeys(this.#options, keys, ms)) {
+		const { patiently } = this.#options;
+		const different = await patiently(() =>
+			compareKeys(this.#options, keys, ms),
+		);
+		for (const found of different) {
 			const isKnown = this.differences.some(
 				({ table, key }) => table === found.table && key === found.key,
 			);

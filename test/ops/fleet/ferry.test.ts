@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, afterEach, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Ferry } from "../../../src/fleet/ferry/ferry.ts";
 import type { FerryOptions } from "../../../src/fleet/ferry/ferryOptions.ts";
@@ -43,6 +43,13 @@ before(async () => {
 		`INSERT INTO mod00000.lookups ${numbers(3_000, "'username', CONCAT(x'ff0027', i), i, ''")}`,
 		`INSERT INTO pool00000.pool ${numbers(3_000, "i % 9, i % 2, i, i, i")}`,
 	);
+});
+
+/** What a test that failed has left. */
+afterEach(async () => {
+	for (const database of [...ALL, "corkboard_ops"]) {
+		await ask(to, `DROP DATABASE IF EXISTS ${database}`);
+	}
 });
 
 after(async () => {
@@ -98,14 +105,26 @@ async function checksums(server: Server, databases: readonly string[]) {
 }
 
 /** Writes of all kinds, until it is stopped. */
-async function load(server: Server, databases: readonly string[]) {
+async function load(
+	server: Server,
+	databases: readonly string[],
+	besides = true,
+) {
 	let isOver = false;
 	let writes = 0;
+	const write = async (text: string) => {
+		try {
+			await ask(server, text);
+			writes++;
+		} catch (thrown) {
+			// Of two writers one may be the victim of a deadlock.
+			if ((thrown as { errno?: number }).errno !== 1213) throw thrown;
+		}
+	};
 	const run = async (database: string) => {
 		for (let at = 0; !isOver; at++) {
 			const pin = 1 + ((at * 37) % 7_000);
-			await ask(
-				server,
+			for (const text of [
 				`INSERT INTO ${database}.pins (data, ts) VALUES ('{"new":true}', ${at})`,
 				`UPDATE ${database}.pins SET data = CONCAT(data, ' '), ts = ts + 1 WHERE local_id = ${pin}`,
 				`DELETE FROM ${database}.pins WHERE local_id = ${pin + 3}`,
@@ -113,10 +132,15 @@ async function load(server: Server, databases: readonly string[]) {
 				`REPLACE INTO ${database}.board_has_pins VALUES (${at % 70}, ${at}, ${at}, 1, 1)`,
 				`DELETE FROM ${database}.board_has_pins WHERE from_id = ${(at + 5) % 70} LIMIT 2`,
 				`UPDATE ${database}.lists SET count = count + 1 WHERE from_id = 1`,
-				`UPDATE mod00000.lookups SET id = id + 1 WHERE id % 200 = ${at % 200}`,
-				`UPDATE pool00000.pool SET state = 1 - state, score = score + 1 WHERE user_id = ${at % 9} LIMIT 20`,
-			);
-			writes += 9;
+				...(besides
+					? [
+							`UPDATE mod00000.lookups SET id = id + 1 WHERE id % 200 = ${at % 200}`,
+							`UPDATE pool00000.pool SET state = 1 - state, score = score + 1 WHERE user_id = ${at % 9} ORDER BY pin_id LIMIT 20`,
+						]
+					: []),
+			]) {
+				await write(text);
+			}
 		}
 	};
 	const running = databases.map(run);
@@ -162,6 +186,220 @@ describe("a ferry", () => {
 		assert.ok(!names.includes("corkboard_ops"));
 		assert.ok(!names.some((name) => ALL.includes(name)));
 	});
+
+	test("finds each row that was changed behind its back on either side, and names it", async () => {
+		await using ferry = await moved("m/2");
+		assert.deepEqual(await ferry.verify(), []);
+		const planted: string[] = [];
+		const plant = async (
+			server: Server,
+			table: string,
+			key: string,
+			text: string,
+		) => {
+			planted.push(`${table} ${key}`);
+			await ask(server, "SET sql_log_bin = 0", text);
+		};
+		for (let at = 0; at < 20; at++) {
+			const database = "db00001";
+			const pins = `${database}.pins`;
+			const [row] = await ask(
+				from,
+				`SELECT MIN(local_id) AS id FROM ${pins} WHERE local_id > ${at * 300}`,
+			);
+			const id = Number(row?.id);
+			// A row of the target, a change that was never logged, a row of the source.
+			await plant(
+				to,
+				pins,
+				`local_id ${id}`,
+				`UPDATE ${pins} SET data = CONCAT(data, 'x') WHERE local_id = ${id}`,
+			);
+			await plant(
+				from,
+				"pool00000.pool",
+				`user_id ${at % 9}, origin_id ${7_000 + at}`,
+				`INSERT INTO pool00000.pool VALUES (${at % 9}, 1, 99, ${7_000 + at}, ${7_000 + at})`,
+			);
+			const [edge] = await ask(
+				from,
+				`SELECT from_id, to_id FROM ${database}.board_has_pins WHERE from_id = ${at} LIMIT 1`,
+			);
+			const ends = `from_id = ${edge?.from_id} AND to_id = ${edge?.to_id}`;
+			await plant(
+				from,
+				`${database}.board_has_pins`,
+				`from_id ${edge?.from_id}, to_id ${edge?.to_id}`,
+				`UPDATE ${database}.board_has_pins SET version = version + 1 WHERE ${ends}`,
+			);
+		}
+		await plant(
+			to,
+			"mod00000.lookups",
+			"name x'757365726e616d65', key x'ff00273737'",
+			"DELETE FROM mod00000.lookups WHERE `key` = CONCAT(x'ff0027', 77)",
+		);
+		await plant(
+			to,
+			"db00001.lists",
+			"from_id 9, mapping x'66'",
+			"INSERT INTO db00001.lists VALUES (9, 'f', 0, 0, 0)",
+		);
+		const writing = await load(from, ["db00000"]);
+		const found = await ferry.verify();
+		await writing.stop();
+		const names = found.map(({ table, key }) => `${table} ${key}`);
+		assert.deepEqual(names.toSorted(), planted.toSorted());
+		assert.deepEqual(
+			found
+				.filter(
+					({ table }) =>
+						table === "mod00000.lookups" || table === "db00001.lists",
+				)
+				.map(({ kind }) => kind)
+				.toSorted(),
+			["missing on the target", "only on the target"],
+		);
+		await ferry.dropCopies();
+		await ask(
+			from,
+			"SET sql_log_bin = 0",
+			"DELETE FROM pool00000.pool WHERE pin_id >= 7000",
+		);
+	});
+
+	test("finds a change that was lost after the rows were compared, once the row is touched", async () => {
+		await using ferry = await moved("m/3", { databases: [same("db00001")] });
+		assert.deepEqual(await ferry.verify(), []);
+		await ask(
+			to,
+			"UPDATE db00001.pins SET ts = 99 WHERE local_id BETWEEN 10 AND 20",
+		);
+		await ask(
+			from,
+			"UPDATE db00001.pins SET ts = ts + 1 WHERE local_id BETWEEN 10 AND 20",
+		);
+		// Each change brings the row right again; what is not applied stays wrong.
+		await until("the rows to be applied", () => {
+			const { streamed } = ferry.progress();
+			return streamed.rows >= 11;
+		});
+		await ask(to, "DELETE FROM db00001.pins WHERE local_id = 15");
+		const { pending, differences } = await ferry.recheck(WAIT_MS);
+		assert.equal(pending, 0);
+		assert.deepEqual(differences, [
+			{
+				table: "db00001.pins",
+				key: "local_id 15",
+				kind: "missing on the target",
+			},
+		]);
+		await ferry.dropCopies();
+	});
+
+	test("goes on in the middle of a table after it was ended, and who ended it has no say any more", async () => {
+		const databases = [same("db00001"), same("mod00000")];
+		const ending = new AbortController();
+		const slow = new Pace({
+			rowsPerSecond: 4_000,
+			bytesPerSecond: null,
+			maxLagSeconds: 2,
+		});
+		const first = await Ferry.open(
+			optionsOf("m/4", { databases, pace: slow, signal: ending.signal }),
+		);
+		await first.prepare();
+		const copying = first.copy();
+		await until("two chunks", () => first.progress().rows.copied >= 4_000);
+		assert.equal(first.progress().throttledBy, "rate");
+		ending.abort(new Error("ended"));
+		await assert.rejects(copying);
+		await ask(
+			from,
+			"UPDATE db00001.pins SET ts = ts + 7 WHERE local_id % 3 = 0",
+		);
+		await using second = await Ferry.open(optionsOf("m/4", { databases }));
+		await second.prepare();
+		const state = await ask(
+			to,
+			"SELECT SUM(copied_rows) AS done FROM corkboard_ops.ferry_tables WHERE name = 'm/4'",
+		);
+		assert.ok(Number(state[0]?.done) >= 2_000);
+		await using third = await Ferry.open(optionsOf("m/4", { databases }));
+		await assert.rejects(second.copy(), {
+			code: "CONFLICT",
+			message: /Somebody else goes on with m\/4/,
+		});
+		await third.copy();
+		await third.follow();
+		assert.deepEqual(await third.verify(), []);
+		const names = databases.map(({ source }) => source);
+		assert.deepEqual(await checksums(to, names), await checksums(from, names));
+		await third.dropCopies();
+	});
+
+	test("goes on after either server was killed, and has lost nothing", async () => {
+		await using ferry = await moved("m/5");
+		const writing = await load(from, ["db00001"]);
+		await sleep(300);
+		await to.restart();
+		await sleep(300);
+		await writing.stop();
+		await from.kill();
+		await from.restart();
+		await ask(from, "UPDATE db00000.pins SET ts = 5 WHERE local_id < 50");
+		assert.ok(await ferry.caughtUp(await source.executed(), 60_000));
+		assert.deepEqual(await ferry.verify(), []);
+		assert.deepEqual(await checksums(to, ALL), await checksums(from, ALL));
+		await ferry.dropCopies();
+	});
+
+	test("brings what changed on the new server back into copies that are kept under other names", async () => {
+		const name = "db00000";
+		await using ferry = await moved("m/6", { databases: [same(name)] });
+		await ferry.caughtUp(await source.executed(), WAIT_MS);
+		const begin = await target.executed();
+		await ferry.stop();
+		const tables = await ask(
+			from,
+			`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = '${name}'`,
+		);
+		await ask(
+			from,
+			"CREATE DATABASE park_db00000",
+			`RENAME TABLE ${tables.map((table) => `${name}.${table.name} TO park_db00000.${table.name}`).join(", ")}`,
+		);
+		const writing = await load(to, [name], false);
+		await using back = await Ferry.open(
+			optionsOf("m/6/back", {
+				source: target,
+				target: source,
+				databases: [{ source: name, target: "park_db00000" }],
+				from: begin,
+			}),
+		);
+		await back.prepare();
+		await back.follow();
+		assert.deepEqual(await back.verify(), []);
+		await writing.stop();
+		assert.ok(await back.caughtUp(await target.executed(), WAIT_MS));
+		assert.deepEqual(await back.recheck(WAIT_MS), {
+			pending: 0,
+			differences: [],
+		});
+		assert.deepEqual(
+			(await checksums(from, ["park_db00000"])).map(([table, sum]) => [
+				String(table).replace("db_db", "db"),
+				sum,
+			]),
+			await checksums(to, [name]),
+		);
+		await back.forget();
+		await ask(
+			from,
+			`RENAME TABLE ${tables.map((table) => `park_db00000.${table.name} TO ${name}.${table.name}`).join(", ")}`,
+			"DROP DATABASE park_db00000",
+		);
+		await ferry.dropCopies();
+	});
 });
-void sleep;
-void until;
