@@ -29,6 +29,17 @@ const PAGE = 1_000;
  *
  * How long ago an entry was committed is known by this process's clock alone:
  * not before the last look that did not find it.
+ *
+ * Why nothing older than ten seconds is shown: let a change be committed at t
+ * on shard s, and an entry of the cache be used at x. The newest proof of the
+ * channel was asked for at h >= x - 1 s, and the last look at s that was
+ * complete by then began at u >= h - 5 s. When that look read the outbox, the
+ * entry of the change was
+ * (a) not committed: t > u;
+ * (b) there and untaken: it was applied if t <= u - 3 s;
+ * (c) taken or deleted: Redis had accepted the publication before h, and this
+ *     process received it before the PONG, or noticed the gap.
+ * So unless the change was seen, t > u - 3 s >= x - 9 s.
  */
 export class OutboxWatch implements AsyncDisposable {
 	readonly #store: WatchedStore;
