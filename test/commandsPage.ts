@@ -22,6 +22,8 @@ const MORE: Readonly<Record<string, string>> = {
 		"[ready for an operation](../how-to/fleet-status.md#is-the-fleet-ready-for-an-operation), [what to back up](../how-to/recovery.md#how-do-i-back-up-and-restore)",
 	"fleet accept":
 		"[a failover that lost writes](../how-to/recovery.md#a-failover-lost-writes)",
+	salvage:
+		"[the old primary is back](../how-to/recovery.md#when-the-old-primary-is-back)",
 	"ids raise": "[restore a host](../how-to/recovery.md#restore-a-host)",
 	promote:
 		"[promote](../how-to/replicas.md#promote-a-replica), [a dead primary](../how-to/recovery.md#when-a-primary-dies)",

@@ -66,6 +66,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["balance", "ferry"],
 		["preflight"],
 		["operations"],
+		["salvage"],
 		["."],
 	],
 	server: [

@@ -65,6 +65,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"fleet accept": () => import("./commands/fleetAccept.ts"),
 	"ids raise": () => import("./commands/idsRaise.ts"),
 	promote: () => import("./commands/promote.ts"),
+	salvage: () => import("./commands/salvage.ts"),
 	"replica add": () => import("./commands/replicaAdd.ts"),
 	"replica remove": () => import("./commands/replicaRemove.ts"),
 	"operations list": () => import("./commands/operationsList.ts"),

@@ -174,6 +174,8 @@ export interface NewObject {
 	/** The type's name. */
 	readonly type: string;
 	readonly data: JsonObject;
+	/** The id of its row, for an object that had it before (salvage): absent, the table gives one. */
+	readonly local?: number;
 }
 
 /** What the transaction read under its locks, in the order of its keys. */

@@ -282,6 +282,7 @@ describe("every command", () => {
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
 	promote: "test/ops/fleet/promote.test.ts",
+	salvage: "test/ops/fleet/salvage/salvage.test.ts",
 	"replica add": "test/ops/fleet/replica.test.ts",
 	"replica remove": "test/ops/fleet/replica.test.ts",
 	"operations list": "test/ops/fleet/promote.test.ts",

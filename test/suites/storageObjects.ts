@@ -42,6 +42,40 @@ export function objectTests(open: OpenStorage): void {
 		);
 	});
 
+	test("an object can be created under the id that it had, and no other row gets that id", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const made = await storage.transact({
+			shard: 1,
+			objects: [pin(7, 1), pin(9, 1)],
+			creates: [
+				{ type: "Pin", data: { n: 7 }, local: 7 },
+				{ type: "User", data: { name: "Ada" } },
+				{ type: "Pin", data: { n: 9 }, local: 9 },
+			],
+			decide: ({ created }) => ({ result: created }),
+		});
+		assert.deepEqual(made.result.map(unpackId), [
+			{ shard: 1, type: 1, local: 7 },
+			{ shard: 1, type: 3, local: 1 },
+			{ shard: 1, type: 1, local: 9 },
+		]);
+		assert.deepEqual(await storage.read("objects", made.result), [
+			'{"n":7}',
+			'{"name":"Ada"}',
+			'{"n":9}',
+		]);
+		const again = storage.transact({
+			shard: 1,
+			creates: [{ type: "Pin", data: { n: 8 }, local: 9 }],
+			decide: () => ({ result: null }),
+		});
+		await assert.rejects(again);
+		assert.deepEqual((await create(storage, 1, "Pin", {})).map(unpackId), [
+			{ shard: 1, type: 1, local: 10 },
+		]);
+	});
+
 	test("a missing row, an unknown type, an unknown shard and local id 0 are null", async () => {
 		await using opened = await open();
 		const { storage } = opened;

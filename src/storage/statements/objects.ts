@@ -84,24 +84,36 @@ export function insertObjects<P extends Place>(
 	now: number,
 	ids: Id[],
 ): void {
-	const types = Map.groupBy(objects.keys(), (index) =>
-		typeNamed(model, (objects[index] as NewObject).type),
-	);
-	for (const [type, indexes] of types) {
-		const texts = indexes.map((index) =>
-			JSON.stringify((objects[index] as NewObject).data),
-		);
-		const into = `${dialect.table(place, type.table)} (data, ts)`;
+	const groups = Map.groupBy(objects.keys(), (index) => {
+		const { type, local } = objects[index] as NewObject;
+		return `${type} ${local !== undefined}`;
+	});
+	for (const indexes of groups.values()) {
+		const some = indexes.map((index) => objects[index] as NewObject);
+		const [{ type: typeName, local }] = some as [NewObject];
+		const type = typeNamed(model, typeName);
+		const hasIds = local !== undefined;
+		const texts = some.map(({ data }) => JSON.stringify(data));
+		const columns = hasIds ? "local_id, data, ts" : "data, ts";
+		const into = `${dialect.table(place, type.table)} (${columns})`;
 		const name = `insert ${type.table}`;
-		for (const [first, some] of byLength(texts)) {
-			const rows = some.map((data) => [data, now]);
+		for (const [first, part] of byLength(texts)) {
+			const rows = part.map((data, at) =>
+				hasIds ? [some[first + at]?.local ?? null, data, now] : [data, now],
+			);
 			let next = first;
 			for (const write of insertsOf(dialect, { name, into, rows })) {
-				const own = indexes.slice(next, next + write.values.length / 2);
-				next += own.length;
+				const from = next;
+				next += write.values.length / (hasIds ? 3 : 2);
+				const own = indexes.slice(from, next);
 				batch.write(place, write, ({ firstId }) => {
 					for (const [nth, index] of own.entries()) {
-						ids[index] = newObjectId(place.number, type, firstId + nth);
+						const given = (objects[index] as NewObject).local;
+						ids[index] = newObjectId(
+							place.number,
+							type,
+							given ?? firstId + nth,
+						);
 					}
 				});
 			}
