@@ -39,6 +39,7 @@ export interface CompareOptions {
 	readonly patiently: Patiently;
 	readonly signal: AbortSignal;
 	readonly onRows: (rows: number) => void;
+	readonly onDifference: (difference: Difference) => void;
 }
 
 /** Rows of one hash. */
@@ -164,9 +165,8 @@ export async function compareKeys(
 	options: CompareOptions,
 	keys: readonly TouchedKey[],
 	ms: number,
-): Promise<readonly Difference[]> {
+): Promise<void> {
 	const { source, target, databaseOf, touched, caughtUp } = options;
-	const differences: Difference[] = [];
 	for (const some of inGroups(keys, KEYS)) {
 		const mark = touched.change;
 		const byTable = Map.groupBy(some, ({ table }) => table);
@@ -188,7 +188,7 @@ export async function compareKeys(
 			if (here === there) touched.delete(touchedKey);
 			else if (++touchedKey.looks >= LOOKS) {
 				touched.delete(touchedKey);
-				differences.push({
+				options.onDifference({
 					table: `${table.database}.${table.name}`,
 					key: table.identity
 						.map(({ name }, at) => `${name} ${key[at]}`)
@@ -206,7 +206,6 @@ export async function compareKeys(
 			await sleep(LOOK_MS, undefined, { signal: options.signal });
 		}
 	}
-	return differences;
 }
 
 async function rowsOf(

@@ -17,6 +17,7 @@ import {
 	readMovedTables,
 } from "./movedTables.ts";
 import { type Patiently, patientFor } from "./patience.ts";
+import { requirePosition } from "./position.ts";
 import { prepareTables, requireNone } from "./prepareTables.ts";
 import { RowStream } from "./rowStream.ts";
 import { Verification } from "./verification.ts";
@@ -108,6 +109,7 @@ export class Ferry implements AsyncDisposable {
 		const applied = await state.open(
 			async () => from ?? (await (replica ?? source).executed()),
 		);
+		await requirePosition(source, target.name, applied);
 		return new Ferry(options, tables, state, applied);
 	}
 
@@ -176,24 +178,20 @@ export class Ferry implements AsyncDisposable {
 	/** Begins to apply what changes on the source, from where the target is. */
 	async follow(): Promise<void> {
 		if (this.#isFollowing) return;
-		const { source, target } = this.#options;
-		const [missing, purged] = await source.row(
-			"position",
-			"SELECT GTID_SUBTRACT(?, @@GLOBAL.gtid_executed), GTID_SUBTRACT(@@GLOBAL.gtid_purged, ?)",
-			[this.#stream.applied, this.#stream.applied],
+		const { source, target, from } = this.#options;
+		const states = await this.#state.tables();
+		const isCopied = this.tables.every(
+			(table) =>
+				states.get(`${this.#databaseOf(table)}.${table.name}`)?.isCopied,
 		);
-		if (String(missing) !== "") {
+		// A chunk that was read before a change would be written after it.
+		if (from === null && !isCopied) {
 			throw new CorkboardError(
 				"CONFLICT",
-				`${target.name} has changes that ${source.name} lacks (${missing}), which may be another server than before: cancel the move and begin it again.`,
+				`Not all tables are copied to ${target.name}: their changes are followed afterwards.`,
 			);
 		}
-		if (String(purged) !== "") {
-			throw new CorkboardError(
-				"CONFLICT",
-				`The binary log of ${source.name} does not reach back to where ${target.name} is (${purged} was deleted): raise binlog_expire_logs_seconds, cancel the move and begin it again.`,
-			);
-		}
+		await requirePosition(source, target.name, this.#stream.applied);
 		this.#isFollowing = true;
 		this.#inBackground(() => this.#stream.run());
 		this.#inBackground(() => this.#watchLag());

@@ -70,7 +70,12 @@ export class RowStream {
 	async run(): Promise<never> {
 		const { source, tables, signal } = this.#options;
 		try {
-			const log = source.readBinlog({ after: this.applied, tables, signal });
+			const log = source.readBinlog({
+				after: this.applied,
+				tables,
+				signal,
+				hasAll: true,
+			});
 			for await (const transactions of log) {
 				await this.#apply(transactions);
 				await this.#gather();

@@ -22,6 +22,8 @@ export class Verification {
 	readonly #limits: FerryLimits;
 	readonly #tables: readonly MovedTable[];
 	readonly #touched = new TouchedKeys();
+	/** Ends when nobody compares rows again. */
+	#turn: Promise<void> = Promise.resolve();
 	/** Tables of which a change has to be compared again. */
 	readonly #begun = new Set<MovedTable>();
 	/** Of this pass over all of them. */
@@ -29,7 +31,7 @@ export class Verification {
 	rows = 0;
 
 	constructor(
-		options: Omit<CompareOptions, "touched" | "onRows">,
+		options: Omit<CompareOptions, "touched" | "onRows" | "onDifference">,
 		tables: readonly MovedTable[],
 		limits: FerryLimits,
 		onRows: (all: number) => void,
@@ -42,6 +44,12 @@ export class Verification {
 			onRows: (rows) => {
 				this.rows += rows;
 				onRows(this.rows);
+			},
+			onDifference: (found) => {
+				const isKnown = this.differences.some(
+					({ table, key }) => table === found.table && key === found.key,
+				);
+				if (!isKnown) this.differences.push(found);
 			},
 		};
 	}
@@ -100,11 +108,8 @@ export class Verification {
 	async compareTouched(ms: number): Promise<void> {
 		const until = performance.now() + ms;
 		for (;;) {
-			this.#options.signal.throwIfAborted();
-			const keys = this.#touched.quiet(0, KEYS);
 			const left = until - performance.now();
-			if (keys.length === 0 || left <= 0) return;
-			await this.#compareAgain(keys, left);
+			if (left <= 0 || !(await this.#compareQuiet(0, left))) return;
 		}
 	}
 
@@ -115,27 +120,23 @@ export class Verification {
 		await compareTable(this.#options, table);
 	}
 
-	/** Whether there were any. */
-	async #compareQuiet(): Promise<boolean> {
-		const { quietMs, catchUpMs } = this.#limits;
-		const keys = this.#touched.quiet(quietMs, KEYS);
-		if (keys.length > 0) await this.#compareAgain(keys, catchUpMs);
-		return keys.length > 0;
-	}
-
-	async #compareAgain(
-		keys: Parameters<typeof compareKeys>[1],
-		ms: number,
-	): Promise<void> {
-		const { patiently } = this.#options;
-		const different = await patiently(() =>
-			compareKeys(this.#options, keys, ms),
-		);
-		for (const found of different) {
-			const isKnown = this.differences.some(
-				({ table, key }) => table === found.table && key === found.key,
-			);
-			if (!isKnown) this.differences.push(found);
+	/** Whether there were any. One after another: a row that is looked at twice at once is looked at once. */
+	async #compareQuiet(
+		quietMs = this.#limits.quietMs,
+		ms = this.#limits.catchUpMs,
+	): Promise<boolean> {
+		const before = this.#turn;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		this.#turn = promise;
+		await before;
+		try {
+			const { patiently } = this.#options;
+			const keys = this.#touched.quiet(quietMs, KEYS);
+			if (keys.length === 0) return false;
+			await patiently(() => compareKeys(this.#options, keys, ms));
+			return true;
+		} finally {
+			resolve();
 		}
 	}
 }

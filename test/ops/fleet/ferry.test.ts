@@ -3,11 +3,15 @@ import { after, afterEach, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Ferry } from "../../../src/fleet/ferry/ferry.ts";
 import type { FerryOptions } from "../../../src/fleet/ferry/ferryOptions.ts";
+import {
+	clearOutbox,
+	outboxSize,
+} from "../../../src/fleet/ferry/movedOutbox.ts";
 import { Pace } from "../../../src/fleet/ferry/pace.ts";
 import { FleetServer } from "../../../src/fleet/server/fleetServer.ts";
 import { ask, openMysql } from "../../helpers/mysqlStorage.ts";
 import { until } from "../../helpers/until.ts";
-import { startMysql } from "../../services/mysql.ts";
+import { caughtUp, startMysql, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 
 const SHARDS = ["db00000", "db00001"];
@@ -402,4 +406,216 @@ describe("a ferry", () => {
 		);
 		await ferry.dropCopies();
 	});
+
+	test("follows only what is copied, and from a log that reaches back", async () => {
+		const databases = [same("db00001")];
+		await using ferry = await Ferry.open(optionsOf("m/7", { databases }));
+		await ferry.prepare();
+		await assert.rejects(ferry.follow(), {
+			code: "CONFLICT",
+			message: /Not all tables are copied/,
+		});
+		await ferry.copy();
+		await ask(from, "UPDATE db00001.pins SET ts = 1 LIMIT 1");
+		await ask(from, "FLUSH BINARY LOGS");
+		const logs = await ask(from, "SHOW BINARY LOGS");
+		await ask(from, `PURGE BINARY LOGS TO '${logs.at(-1)?.Log_name}'`);
+		await assert.rejects(ferry.follow(), {
+			code: "CONFLICT",
+			message: /does not reach back to where .* was deleted/,
+		});
+		await ferry.dropCopies();
+	});
+
+	test("ends with a sentence where the tables are changed under it", async () => {
+		await using ferry = await moved("m/8", { databases: [same("mod00000")] });
+		await ask(from, "CREATE INDEX late ON mod00000.lookups (id)");
+		await assert.rejects(
+			ferry.caughtUp(await source.executed(), WAIT_MS),
+			/tables of mod00000 were changed meanwhile: CREATE INDEX late/,
+		);
+		assert.match(String(ferry.failure), /CREATE INDEX late/);
+		await assert.rejects(ferry.verify(), /CREATE INDEX late/);
+		await ask(from, "DROP INDEX late ON mod00000.lookups");
+		await ferry.dropCopies();
+	});
+
+	test("refuses what it cannot move, and where somebody else's database is in the way", async () => {
+		await ask(
+			from,
+			"CREATE DATABASE odd",
+			"CREATE TABLE odd.nothing (a INT)",
+			"CREATE TABLE odd.when_made (a INT PRIMARY KEY, at DATETIME, d JSON)",
+		);
+		await assert.rejects(
+			Ferry.open(optionsOf("m/9", { databases: [same("odd"), same("none")] })),
+			(error: Error) => {
+				for (const expected of [
+					/has no tables in none/,
+					/odd.nothing has no primary key/,
+					/odd.when_made.at is datetime/,
+					/odd.when_made.d is json/,
+				]) {
+					assert.match(error.message, expected);
+				}
+				return true;
+			},
+		);
+		await ask(
+			from,
+			"DROP DATABASE odd",
+			"SET GLOBAL binlog_row_image = MINIMAL",
+		);
+		await assert.rejects(
+			Ferry.open(optionsOf("m/9", { databases: [same("db00001")] })),
+			/binlog_row_image must be FULL .* got MINIMAL/,
+		);
+		await ask(from, "SET GLOBAL binlog_row_image = FULL");
+		// It has shard 2 of its own.
+		await using ferry = await Ferry.open(
+			optionsOf("m/9", { databases: [same("db00002")] }),
+		);
+		await assert.rejects(ferry.prepare(), {
+			code: "CONFLICT",
+			message: /has a database db00002 already, which this move did not make/,
+		});
+		await ferry.dropCopies();
+		const left = await ask(to, "SHOW DATABASES LIKE 'db00002'");
+		assert.equal(left.length, 1);
+	});
+
+	test("brings outbox entries over under ids of the target, and takes them away where they were", async () => {
+		const entry = (server: Server, shard: number, text: string) =>
+			ask(
+				server,
+				`INSERT INTO corkboard.outbox (entry, ts, attempts, next_attempt_at, last_error, shard) VALUES ('${text}', 5, 2, 7, NULL, ${shard})`,
+			);
+		await using ferry = await moved("m/10", {
+			databases: [same("db00001"), same("mod00000")],
+		});
+		await entry(to, 2, '{"its":"own"}');
+		for (const shard of [0, 1, 1, 65_537])
+			await entry(from, shard, `{"of":${shard}}`);
+		await ask(to, "ALTER TABLE corkboard.outbox AUTO_INCREMENT = 1000");
+		assert.equal(await outboxSize(source, ["db00001", "mod00000"]), 2);
+		// Twice: the first cut-over may have been given up.
+		assert.equal(await ferry.moveOutbox(), 2);
+		assert.equal(await ferry.moveOutbox(), 2);
+		const entries =
+			"SELECT local_id, entry, ts, attempts, next_attempt_at, last_error, shard FROM corkboard.outbox ORDER BY local_id";
+		const there = await ask(to, entries);
+		assert.deepEqual(
+			there.map(({ entry, shard }) => [entry, shard]),
+			[
+				['{"its":"own"}', 2],
+				['{"of":1}', 1],
+				['{"of":1}', 1],
+			],
+		);
+		const { local_id: id, ...rest } = there[1] as (typeof there)[number];
+		assert.ok(Number(id) >= 1_000);
+		assert.deepEqual(
+			{ ...rest },
+			{
+				entry: '{"of":1}',
+				ts: 5,
+				attempts: 2,
+				next_attempt_at: 7,
+				last_error: null,
+				shard: 1,
+			},
+		);
+		await clearOutbox(source, ["db00001"]);
+		const here = await ask(from, entries);
+		assert.deepEqual(
+			here.map(({ shard }) => shard),
+			[0, 65_537],
+		);
+		for (const server of [from, to])
+			await ask(server, "DELETE FROM corkboard.outbox");
+		await ferry.dropCopies();
+	});
+});
+
+test("a ferry that copies from a replica waits while it is behind, and finds what the replica has otherwise than its primary", async () => {
+	await using pair = await startMysqlPair();
+	const database = "db00000";
+	{
+		await using storage = await openMysql(pair.primary.url);
+		await storage.admin.createTables();
+	}
+	await ask(
+		pair.primary,
+		`INSERT INTO ${database}.pins (data, ts) ${numbers(9_000, "'{}', i")}`,
+	);
+	await caughtUp(pair);
+	// A replica that has drifted: what is copied from it is not what clients see.
+	await ask(
+		pair.replica,
+		"SET GLOBAL super_read_only = OFF",
+		"SET sql_log_bin = 0",
+		`UPDATE ${database}.pins SET ts = 0 WHERE local_id = 4321`,
+		"SET GLOBAL super_read_only = ON",
+	);
+	await using primary = new FleetServer(pair.primary.url, {});
+	await using replica = new FleetServer(pair.replica.url, {});
+	await ask(to, `DROP DATABASE IF EXISTS ${database}`);
+	const options = optionsOf("m/11", {
+		source: primary,
+		replica,
+		databases: [same(database)],
+	});
+	await ask(pair.replica, "STOP REPLICA");
+	await using ferry = await Ferry.open(options);
+	await ferry.prepare();
+	const copying = ferry.copy();
+	await until("the copy to wait", () => ferry.progress().throttledBy !== null);
+	assert.equal(ferry.progress().throttledBy, `lag of ${pair.replica.address}`);
+	await ask(
+		pair.primary,
+		`UPDATE ${database}.pins SET ts = 7 WHERE local_id < 100`,
+	);
+	await ask(pair.replica, "START REPLICA");
+	await copying;
+	await ferry.follow();
+	assert.deepEqual(await ferry.verify(), [
+		{ table: `${database}.pins`, key: "local_id 4321", kind: "differs" },
+	]);
+	await ferry.dropCopies();
+});
+
+test("copies are held back by a rate, a pause and a replica, each of which can be changed while they wait", async () => {
+	const pace = new Pace({
+		rowsPerSecond: 100,
+		bytesPerSecond: null,
+		maxLagSeconds: 2,
+	});
+	const { signal } = new AbortController();
+	await pace.take(1_000, 0, signal);
+	assert.equal(pace.reason, null);
+	const waiting = pace.take(1_000, 0, signal);
+	assert.equal(pace.reason, "rate");
+	pace.set({ rowsPerSecond: null });
+	await waiting;
+	pace.pause();
+	const paused = pace.take(1, 0, signal);
+	assert.equal(pace.reason, "paused");
+	pace.resume();
+	await paused;
+	const replica = {};
+	pace.setLate(replica, "db001b:3306");
+	const late = pace.take(1, 0, signal);
+	assert.equal(pace.reason, "lag of db001b:3306");
+	pace.setLate(replica, null);
+	await late;
+	assert.equal(pace.reason, null);
+	assert.ok(pace.waitedShare > 0);
+	const bytes = new Pace({
+		rowsPerSecond: null,
+		bytesPerSecond: 1e6,
+		maxLagSeconds: 2,
+	});
+	const began = performance.now();
+	for (let at = 0; at < 6; at++) await bytes.take(1, 100_000, signal);
+	assert.ok(performance.now() - began > 250);
 });

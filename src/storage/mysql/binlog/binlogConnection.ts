@@ -28,6 +28,8 @@ export interface BinlogConnectionOptions<Table extends BinlogTable> {
 	readonly silenceMs: number;
 	/** Whether statements that change the tables are passed over. */
 	readonly ignoresDdl: boolean;
+	/** Whether a server that lacks something of `after` is another one, and lost. */
+	readonly hasAll: boolean;
 }
 
 /** The connection, not the log, is at fault: another one may go on. */
@@ -181,6 +183,23 @@ export class BinlogConnection<Table extends BinlogTable>
 				if (thrown) opened.#fail(failureOf(thrown));
 			},
 		);
+		if (options.hasAll) {
+			zongji.connection?.query(
+				"SELECT GTID_SUBTRACT(?, @@GLOBAL.gtid_executed) AS lacks",
+				[after],
+				(thrown: unknown, rows: unknown) => {
+					const [{ lacks = "" } = {}] = (rows ?? []) as { lacks?: string }[];
+					if (thrown) opened.#fail(failureOf(thrown));
+					else if (lacks !== "") {
+						opened.#fail(
+							new BinlogLost(
+								`it lacks ${lacks}, which was read from it before`,
+							),
+						);
+					}
+				},
+			);
+		}
 		return opened;
 	}
 

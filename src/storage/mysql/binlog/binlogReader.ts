@@ -18,6 +18,8 @@ export interface BinlogOptions<Table extends BinlogTable> {
 	readonly outageMs?: number;
 	/** Whether statements that change the tables are passed over; rows are read with the columns that are given. */
 	readonly ignoresDdl?: boolean;
+	/** Whether the server has to have all of `after`, and all that it sent, whenever it is asked: another one may have its name by now. */
+	readonly hasAll?: boolean;
 }
 
 const SILENCE_MS = 5_000;
@@ -41,6 +43,7 @@ export async function* readBinlog<Table extends BinlogTable>(
 		outageMs = OUTAGE_MS,
 		signal = new AbortController().signal,
 		ignoresDdl = false,
+		hasAll = false,
 	} = options;
 	const tables = new Map(
 		options.tables.map((table) => [`${table.database}.${table.name}`, table]),
@@ -57,6 +60,7 @@ export async function* readBinlog<Table extends BinlogTable>(
 			after: received.toString(),
 			silenceMs,
 			ignoresDdl,
+			hasAll,
 		});
 		try {
 			while (!isDone()) {
