@@ -4,7 +4,7 @@ import type { Progress } from "../progress.ts";
 import { moveToOtherCores } from "../servers/cores.ts";
 import { startCorkboard } from "../servers/corkboard.ts";
 import type { ServerProcess } from "../servers/serverProcess.ts";
-import { residentMb } from "../usage.ts";
+import { cpuMs, residentMb } from "../usage.ts";
 import type { World } from "../world.ts";
 import type { Clients, OpenResult } from "./messages.ts";
 import { type Mix, requestsOf, type Viewer } from "./mix.ts";
@@ -303,15 +303,30 @@ export const RUNS: Readonly<
 		const { redis } = fleetOf(world.databases);
 		const phases = [{ seconds: seconds * 2, rate: carried * 0.6 }];
 		const offering = offer(overload, server, phases, seed + 60);
-		await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+		/** Of one second, in milliseconds, from a second from now on. */
+		const used = async () => {
+			await new Promise((resolve) => setTimeout(resolve, 1_000));
+			const before = cpuMs(server.pid);
+			const ms = (seconds - 1) * 1_000;
+			await new Promise((resolve) => setTimeout(resolve, ms));
+			return (cpuMs(server.pid) - before) / (seconds - 1);
+		};
+		const usedBefore = await used();
 		await redis.kill();
+		const usedKilled = await used();
 		const { results, probed } = await offering;
 		await redis.restart();
-		show(overload, "Redis, before", summarize(results, 0, seconds));
-		show(
-			overload,
-			"Redis, killed",
-			summarize(results, seconds + 1, seconds * 2),
+		const before = summarize(results, 1, seconds);
+		const killed = summarize(results, seconds + 1, seconds * 2);
+		show(overload, "Redis, before", before);
+		show(overload, "Redis, killed", killed);
+		const perAnswer = {
+			before: usedBefore / before.good,
+			killed: usedKilled / killed.good,
+		};
+		overload.results["Redis, CPU ms per answer"] = perAnswer;
+		console.log(
+			`  ${perAnswer.before.toFixed(2)} ms of CPU per answer before, ${perAnswer.killed.toFixed(2)} ms without Redis`,
 		);
 		showProbes(overload, "Redis, killed", probed);
 	},

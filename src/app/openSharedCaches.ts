@@ -45,6 +45,12 @@ export interface CacheLayers {
 	readonly heads: SharedCache | null;
 }
 
+/** What learns of invalidations. */
+export type Listener = Pick<
+	Store,
+	"applyInvalidations" | "bypass" | "invalidateAll" | "invalidateChannels"
+>;
+
 /** The caches that processes share; null where there are none. */
 export async function openSharedCaches(
 	{ model, topology, memcached, redis, hooks = {} }: SharedCacheOptions,
@@ -59,11 +65,11 @@ export async function openSharedCaches(
 	isOverdue(): boolean;
 	untilProven(): Promise<void>;
 	/** `onBeat` is called before each question whether all that was published is received. */
-	listen(store: Store, onBeat: () => void): void;
+	listen(store: Listener, onBeat: () => void): void;
 } | null> {
 	if (memcached.length === 0 && redis === null) return null;
 	const layers = openLayers({ memcached, redis, hooks }, resources);
-	let listener: Store | undefined;
+	let listener: Listener | undefined;
 	/** As long as nobody listens, too: the agreement is waited for. */
 	const lost = new Set(ALL_CHANNELS);
 	let beforeBeat = () => {};

@@ -42,6 +42,7 @@ import { changedShards, dataFoldersOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import {
 	type CacheHooks,
+	type Listener,
 	openSharedCaches,
 	type SharedCacheOptions,
 } from "./openSharedCaches.ts";
@@ -125,6 +126,7 @@ export async function openStore(
 		access === "readWrite" && isInvalidated
 			? (hooks.cacheBytes ?? options.cacheBytes ?? CACHE_BYTES)
 			: 0;
+	let watch: OutboxWatch | null = null;
 	const wrapped = hooks.wrapStorage?.(storage) ?? storage;
 	const created = createStore({
 		model,
@@ -140,8 +142,11 @@ export async function openStore(
 		...(storage.map.hasSingleWriter && { maxAgeMs: Number.POSITIVE_INFINITY }),
 		...(caches !== null && {
 			shared: caches.shared,
-			isOverdue: caches.isOverdue,
-			untilProven: caches.untilProven,
+			isOverdue: () => caches.isOverdue() || (watch?.isOverdue ?? false),
+			async untilProven() {
+				await caches.untilProven();
+				if (watch?.isOverdue) watch.check();
+			},
 		}),
 		...(jobQueue !== null && { jobQueue }),
 		...(writeEvents !== null && { writeEvents }),
@@ -155,7 +160,7 @@ export async function openStore(
 	const outboxes = new OutboxReader(store.storage);
 	if (access === "readWrite") {
 		// Nobody but the only writer changes what it caches.
-		const watch =
+		watch =
 			caches?.isPublished && cacheBytes > 0 && !storage.map.hasSingleWriter
 				? resources.use(
 						new OutboxWatch(store, outboxes, {
@@ -164,12 +169,24 @@ export async function openStore(
 						}),
 					)
 				: null;
-		caches?.listen(store, () => watch?.check());
+		caches?.listen(watch === null ? store : listenerOf(store, watch), () =>
+			watch?.check(),
+		);
 		follow(store, topology, options.beside ?? []);
 		followStops(store, topology);
 	}
 	resources.use(outboxes);
 	return { store, admin: storage.admin, outboxes };
+}
+
+/** While invalidations are not received, outboxes say what changed. */
+function listenerOf(store: Store, watch: OutboxWatch): Listener {
+	return {
+		applyInvalidations: (keys) => store.applyInvalidations(keys),
+		invalidateAll: () => store.invalidateAll(),
+		invalidateChannels: (channels) => store.invalidateChannels(channels),
+		bypass: (channels, on) => watch.lose(channels, on),
+	};
 }
 
 /** Locks the folders of an embedded topology for writing; call it before anything in them is created or read. */

@@ -8,32 +8,40 @@ const AGES = 1_024;
 /** How long the entries of a local cache live. Milliseconds. */
 export class EntryAges {
 	readonly #longest: number;
-	#current: number;
+	#isLimited = false;
+	#limited: ReadonlySet<number> = new Set();
 
 	constructor(longest: number = MAX_AGE_MS) {
 		this.#longest = longest;
-		this.#current = longest;
 	}
 
 	/** While on, ten seconds at most. */
 	limit(on: boolean): void {
-		this.#current = on ? Math.min(MAX_AGE_MS, this.#longest) : this.#longest;
+		this.#isLimited = on;
 	}
 
-	/** The longest age where invalidations keep values good; null where age does. */
+	/** The same of those on these channels. */
+	limitOf(channels: ReadonlySet<number>, on: boolean): void {
+		this.#limited = on
+			? this.#limited.union(channels)
+			: this.#limited.difference(channels);
+	}
+
+	/** The longest age where invalidations keep all values good; null where age does. */
 	get invalidatedMs(): number | null {
-		return this.#current > MAX_AGE_MS ? this.#current : null;
+		const isLimited = this.#isLimited || this.#limited.size > 0;
+		return isLimited || this.#longest <= MAX_AGE_MS ? null : this.#longest;
 	}
 
 	/**
-	 * How long a value in that slot lives. Where invalidations keep it good, that is
+	 * How long a value in that slot, on that channel, lives. Where invalidations keep it good, that is
 	 * between half of the longest age and all of it: values that were read together,
 	 * after a start for example, are not all read again together.
 	 */
-	at(slot: number): number {
-		const longest = this.#current;
-		return longest > MAX_AGE_MS
-			? longest * (1 - (slot % AGES) / (2 * AGES))
-			: longest;
+	at(slot: number, channel: number): number {
+		const longest = this.#longest;
+		if (longest <= MAX_AGE_MS) return longest;
+		if (this.#isLimited || this.#limited.has(channel)) return MAX_AGE_MS;
+		return longest * (1 - (slot % AGES) / (2 * AGES));
 	}
 }

@@ -271,7 +271,7 @@ export class LocalCache<V extends CacheEntry> {
 		if (value.home !== null) this.#kept.drop(value);
 		value.slot = slot;
 		value.channel = channel;
-		value.end = Math.floor(readAt + this.#ages.at(slot));
+		value.end = Math.floor(readAt + this.#ages.at(slot, channel));
 		this.#kept.add(entries, key, value);
 	}
 
@@ -326,6 +326,12 @@ export class LocalCache<V extends CacheEntry> {
 		this.#ages.limit(on);
 		// Those that were kept for longer.
 		if (on) this.invalidateAll();
+	}
+
+	/** While on, values of these channels live ten seconds at most: for a time in which invalidations of other processes are not received on them, and are looked for elsewhere. */
+	limitAgeOf(channels: ReadonlySet<number>, on: boolean): void {
+		this.#ages.limitOf(channels, on);
+		this.invalidateChannels(channels);
 	}
 
 	/** How long what is made of cached values may be used: as long as a value where invalidations keep it good; null where age does, and each value's `end` counts. */

@@ -46,6 +46,8 @@ export interface Invalidator {
 	invalidateChannels(channels: ReadonlySet<number>): void;
 	/** While on, nothing of these channels is cached in the process: for as long as invalidations of other processes are not received on them. */
 	bypass(channels: ReadonlySet<number>, on: boolean): void;
+	/** As `bypass`, for as long as what changes on these channels is looked for elsewhere: objects and heads live ten seconds at most, and no lookup is kept. */
+	keepBriefly(channels: ReadonlySet<number>, on: boolean): void;
 	/** While on, what is cached in the process lives ten seconds at most. */
 	limitAge(on: boolean): void;
 	/** Reads objects and heads of these shards past the cache in the process, until the next call; null for none. */
@@ -80,6 +82,7 @@ type Dropping = Pick<
 	| "invalidateWhere"
 	| "bypass"
 	| "limitAge"
+	| "limitAgeOf"
 	| "bypassKeys"
 >;
 
@@ -215,6 +218,7 @@ function wholeCachesOf({
 	| "invalidateChannels"
 	| "invalidateShards"
 	| "bypass"
+	| "keepBriefly"
 	| "limitAge"
 	| "bypassShards"
 > {
@@ -240,6 +244,12 @@ function wholeCachesOf({
 
 		bypass(channels, on) {
 			for (const cache of all) cache.bypass(channels, on);
+		},
+
+		keepBriefly(channels, on) {
+			objects.local.limitAgeOf(channels, on);
+			heads.local.limitAgeOf(channels, on);
+			lookups.local.bypass(channels, on);
 		},
 
 		limitAge(on) {

@@ -4,6 +4,8 @@ import type { Storage } from "../storage/storage.ts";
 /** From the begin of one look at a host's outbox to that of the next, 20 % more or less so that processes that started together do not read together. Milliseconds. */
 const INTERVAL_MS = 1_000;
 const JITTER = 0.2;
+/** The same while somebody learns from there alone what others change. */
+const HURRIED_MS = 400;
 
 /** Somebody who wants to know what is in outboxes. */
 export interface OutboxUser {
@@ -11,6 +13,8 @@ export interface OutboxUser {
 	readonly asks: (outbox: Outbox) => OutboxQuestion | null;
 	/** Called before the looks of each second. */
 	readonly onLooks?: () => void;
+	/** Whether it wants to know more often. */
+	readonly isHurried?: () => boolean;
 }
 
 export interface OutboxQuestion extends Partial<Omit<OutboxLook, "outbox">> {
@@ -56,7 +60,9 @@ export class OutboxReader implements AsyncDisposable {
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => {
 			this.#start();
-			this.#startIn(INTERVAL_MS * (1 + JITTER * (2 * Math.random() - 1)));
+			const isHurried = [...this.#users].some((user) => user.isHurried?.());
+			const ms = isHurried ? HURRIED_MS : INTERVAL_MS;
+			this.#startIn(ms * (1 + JITTER * (2 * Math.random() - 1)));
 		}, ms).unref();
 	}
 
@@ -77,7 +83,12 @@ export class OutboxReader implements AsyncDisposable {
 		if (questions.length === 0) return;
 		const first = <Part extends "untaken" | "due">(part: Part) =>
 			questions.find((question) => question[part])?.[part] ?? null;
-		const look = { outbox, untaken: first("untaken"), due: first("due") };
+		const look = {
+			outbox,
+			untaken: first("untaken"),
+			due: first("due"),
+			next: questions.some(({ next }) => next),
+		};
 		const [seen] = await this.#storage
 			.read("outboxes", [look])
 			.catch((): readonly undefined[] => []);

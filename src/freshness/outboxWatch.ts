@@ -1,6 +1,9 @@
-import type { Outbox, OutboxKey } from "../storage/rows.ts";
+import { shardInIds } from "../storage/feedShards.ts";
+import type { Outbox, OutboxKey, SeenEntries } from "../storage/rows.ts";
 import type { Storage } from "../storage/storage.ts";
+import { channelOfShard } from "./channels.ts";
 import type { Invalidator } from "./invalidator.ts";
+import { followOutbox, type OutboxProof } from "./outboxProof.ts";
 import type { OutboxReader } from "./outboxReader.ts";
 import { publishedKeysOf } from "./publishedKeys.ts";
 import { areWritesUnpublished } from "./unpublishedWrites.ts";
@@ -9,6 +12,10 @@ import { areWritesUnpublished } from "./unpublishedWrites.ts";
 const PATIENCE_MS = 3_000;
 /** A shard whose outbox was not read for so long is bypassed. Milliseconds. */
 export const UNREAD_MS = 5_000;
+/** Of a channel that is lost, one that is not proven for so long. It takes two looks. Milliseconds. */
+export const UNPROVEN_MS = 4_000;
+/** What was checked so long ago is checked again before anything is used. Milliseconds. */
+const CHECKED_MS = 1_000;
 /** Ids of entries in one statement. */
 const PAGE = 1_000;
 
@@ -27,6 +34,10 @@ const PAGE = 1_000;
  * A process without Redis publishes nothing: while one writes, and while it
  * cannot be read whether one does, the age of entries is limited instead.
  *
+ * While invalidations are not received on a channel, it applies all that it
+ * finds, at once, and drops what belongs to a host where it may have missed
+ * something (outboxProof.ts).
+ *
  * How long ago an entry was committed is known by this process's clock alone:
  * not before the last look that did not find it.
  *
@@ -40,6 +51,9 @@ const PAGE = 1_000;
  * (c) taken or deleted: Redis had accepted the publication before h, and this
  *     process received it before the PONG, or noticed the gap.
  * So unless the change was seen, t > u - 3 s >= x - 9 s.
+ *
+ * Where the channel is lost, the last check before x was at c >= x - 1 s, and
+ * found a proof from after c - 4 s: t > x - 5 s.
  */
 export class OutboxWatch implements AsyncDisposable {
 	readonly #store: WatchedStore;
@@ -49,9 +63,16 @@ export class OutboxWatch implements AsyncDisposable {
 	/** All was empty then. */
 	readonly #openedAt: number;
 	readonly #use: Disposable;
+	readonly #reader: OutboxReader;
+	/** Channels on which invalidations are not received. */
+	#lost: ReadonlySet<number> = new Set();
+	/** By host, since a channel was lost. */
+	readonly #proofs = new Map<string, OutboxProof>();
+	#checkedAt = Number.NEGATIVE_INFINITY;
 	#readingUnpublished: Promise<void> | null = null;
 	readonly #onBypass: (shards: readonly number[]) => void;
 	#bypassed: ReadonlySet<number> | null = null;
+	#unread: ReadonlySet<number> = new Set();
 	/** When it was last read whether a process writes and publishes nothing. */
 	#unpublishedReadAt: number;
 	#isAgeLimited = false;
@@ -72,12 +93,15 @@ export class OutboxWatch implements AsyncDisposable {
 		this.#onBypass = options.onBypass ?? (() => {});
 		this.#openedAt = this.#now();
 		this.#unpublishedReadAt = this.#openedAt;
+		this.#reader = reader;
 		this.#use = reader.add({
+			isHurried: () => this.#lost.size > 0,
 			asks: (outbox) => {
 				const at = this.#now();
 				return {
 					untaken: { after: 0, limit: PAGE },
-					use: (seen) => this.#look(outbox, at, seen.untaken),
+					next: this.#lost.size > 0,
+					use: (seen) => this.#look(outbox, at, seen),
 				};
 			},
 			onLooks: () => {
@@ -96,23 +120,51 @@ export class OutboxWatch implements AsyncDisposable {
 	}
 
 	/**
+	 * From now on, or no longer, invalidations are not received on these channels.
+	 * Nothing of their shards is used until the first look.
+	 */
+	lose(channels: ReadonlySet<number>, on: boolean): void {
+		this.#lost = on
+			? this.#lost.union(channels)
+			: this.#lost.difference(channels);
+		this.#proofs.clear();
+		this.#store.keepBriefly(channels, on);
+		this.check();
+		if (on) this.#reader.lookSoon();
+	}
+
+	/** Whether it has to check before anything cached is used: a process that stood still reads before its timers run. */
+	get isOverdue(): boolean {
+		return this.#lost.size > 0 && this.#now() - this.#checkedAt > CHECKED_MS;
+	}
+
+	/**
 	 * Bypasses the shards that were not looked at for too long, and no others.
 	 * Called before each question of the invalidation channel, so that a process
 	 * that trusts its newest proof has done this less than a second before.
 	 */
 	check(): void {
-		const oldest = this.#now() - UNREAD_MS;
-		if (this.#unpublishedReadAt < oldest) this.#limitAge(true);
-		const unread = this.#store.storage.map.outboxes.flatMap(({ shards }) =>
-			shards.filter((shard) => this.#lookAt(shard).at < oldest),
-		);
-		const isSame =
-			unread.length === (this.#bypassed?.size ?? 0) &&
-			unread.every((shard) => this.#bypassed?.has(shard));
-		if (isSame) return;
-		this.#bypassed = unread.length === 0 ? null : new Set(unread);
-		this.#store.bypassShards(this.#bypassed);
-		this.#onBypass(unread);
+		const now = this.#now();
+		this.#checkedAt = now;
+		if (this.#unpublishedReadAt < now - UNREAD_MS) this.#limitAge(true);
+		const unread = new Set<number>();
+		const bypassed = new Set<number>();
+		for (const { host, shards } of this.#store.storage.map.outboxes) {
+			const provenAt = this.#proofs.get(host)?.provenAt;
+			const isProven = provenAt !== undefined && provenAt >= now - UNPROVEN_MS;
+			for (const shard of shards) {
+				if (this.#lookAt(shard).at < now - UNREAD_MS) unread.add(shard);
+				else if (isProven || !this.#lost.has(channelOfShard(shard))) continue;
+				bypassed.add(shard);
+			}
+		}
+		if (!isSame(bypassed, this.#bypassed ?? new Set())) {
+			this.#bypassed = bypassed.size === 0 ? null : bypassed;
+			this.#store.bypassShards(this.#bypassed);
+		}
+		if (isSame(unread, this.#unread)) return;
+		this.#unread = unread;
+		this.#onBypass([...unread]);
 	}
 
 	/**
@@ -156,10 +208,11 @@ export class OutboxWatch implements AsyncDisposable {
 	async #look(
 		outbox: Outbox,
 		at: number,
-		untaken: readonly OutboxKey[],
+		{ untaken, next }: SeenEntries,
 	): Promise<void> {
 		try {
-			await this.#apply(outbox, at, await this.#readRest(outbox, untaken));
+			const found = await this.#readRest(outbox, untaken);
+			await this.#apply(outbox, at, next, found);
 			this.check();
 		} catch {
 			// As if the outbox had not been read.
@@ -189,11 +242,22 @@ export class OutboxWatch implements AsyncDisposable {
 	async #apply(
 		{ host, shards }: Outbox,
 		at: number,
+		next: number | null,
 		untaken: readonly OutboxKey[],
 	): Promise<void> {
+		const lost = this.#lost;
+		const step =
+			next === null || lost.size === 0
+				? null
+				: followOutbox(this.#proofs.get(host) ?? null, {
+						askedAt: at,
+						next,
+						found: new Set(untaken.map(({ local }) => local)),
+					});
+		const news = step?.news ?? new Set<number>();
 		const found = Map.groupBy(untaken, ({ shard }) => shard);
 		const looks = new Map<number, Look>();
-		const old: OutboxKey[] = [];
+		const read: OutboxKey[] = [];
 		for (const shard of shards) {
 			const before = this.#lookAt(shard);
 			const entries = new Map<number, Seen>();
@@ -202,35 +266,59 @@ export class OutboxWatch implements AsyncDisposable {
 					committedAfter: before.at,
 					isApplied: false,
 				};
-				const isOld = at - seen.committedAfter >= PATIENCE_MS;
-				if (isOld && !seen.isApplied) old.push({ shard, local });
-				entries.set(local, { ...seen, isApplied: seen.isApplied || isOld });
+				const isDue =
+					news === "all" ||
+					news.has(local) ||
+					at - seen.committedAfter >= PATIENCE_MS;
+				if (isDue && !seen.isApplied) read.push({ shard, local });
+				entries.set(local, { ...seen, isApplied: seen.isApplied || isDue });
 			}
 			looks.set(shard, { host, at, entries });
 		}
-		if (old.length > 0) {
-			const entries = await this.#store.storage.read("entries", old);
+		let isMissed = news === "all";
+		let isRead = true;
+		if (read.length > 0 && !isMissed) {
+			const entries = await this.#store.storage.read("entries", read);
 			const keys = new Set<string>();
 			for (const [nth, entry] of entries.entries()) {
-				if (entry instanceof Error) looks.delete((old[nth] as OutboxKey).shard);
-				// One that is gone was published.
-				else if (entry !== null) {
+				if (entry instanceof Error) {
+					looks.delete((read[nth] as OutboxKey).shard);
+					isRead = false;
+				} else if (entry !== null) {
 					for (const key of publishedKeysOf(entry.entry)) keys.add(key);
 				}
+				// One that is gone was published.
+				else if (step !== null) isMissed = true;
 			}
 			this.#store.applyInvalidations([...keys]);
+		}
+		if (isMissed) {
+			const changed = new Set(shards.map(shardInIds));
+			this.#store.invalidateShards({ shards: changed, modShards: new Set() });
 		}
 		for (const [shard, look] of looks) {
 			if (this.#hostOf(shard) === host) this.#looks.set(shard, look);
 		}
+		// Since then others may be lost.
+		if (step !== null && isRead && lost === this.#lost) {
+			this.#proofs.set(host, step.proof);
+		}
 	}
+}
+
+function isSame(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
+	return one.size === other.size && one.isSubsetOf(other);
 }
 
 /** What it looks at, and what it invalidates. */
 interface WatchedStore
 	extends Pick<
 		Invalidator,
-		"applyInvalidations" | "bypassShards" | "limitAge"
+		| "applyInvalidations"
+		| "bypassShards"
+		| "invalidateShards"
+		| "keepBriefly"
+		| "limitAge"
 	> {
 	readonly storage: Storage;
 }

@@ -8,8 +8,11 @@ import {
 	type ChangedNames,
 } from "./changedKeys.ts";
 import { InvalidationBatches } from "./invalidationBatches.ts";
-import type { SharedCaches } from "./sharedCaches.ts";
-import { sharedListKey, sharedObjectKey } from "./sharedKey.ts";
+import {
+	type SharedCaches,
+	sharedListKey,
+	sharedObjectKey,
+} from "./sharedCaches.ts";
 
 /** What a write does in the shared caches: objects in one, heads of lists in another. Without them everything is acknowledged at once. */
 export class SharedInvalidations {

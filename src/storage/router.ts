@@ -88,7 +88,7 @@ const RULES: { readonly [K in ReadKind]: ReadRule<K> } = {
 	entries: { placeOf: ofShard, absent: () => null },
 	outboxes: {
 		placeOf: ofOutbox,
-		absent: () => ({ untaken: [], due: [] }),
+		absent: () => ({ untaken: [], due: [], next: null }),
 	},
 	outboxSizes: {
 		placeOf: ofOutbox,

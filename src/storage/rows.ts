@@ -282,6 +282,8 @@ export interface OutboxLook {
 	} | null;
 	/** As of `pendingEntries`. */
 	readonly due: DueEntries | null;
+	/** Whether `next` is. */
+	readonly next?: boolean;
 }
 
 export interface DueEntries
@@ -296,6 +298,11 @@ export interface DueEntries
 export interface SeenEntries {
 	readonly untaken: readonly OutboxKey[];
 	readonly due: readonly PendingEntry[];
+	/**
+	 * Greater than the local id of every entry that was inserted before the question,
+	 * committed or not; null where it was not asked for, or no server counts them.
+	 */
+	readonly next: number | null;
 }
 
 /** How much is in one outbox. */

@@ -189,6 +189,29 @@ export function outboxTests(open: OpenStorage): void {
 		assert.ok(read[3] instanceof CorkboardError);
 	});
 
+	test("a database whose shards share an outbox says which local id comes next, also after entries were deleted", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const next = async () => {
+			const [outbox] = storage.map.outboxes;
+			assert.ok(outbox);
+			const [seen] = await storage.read("outboxes", [
+				{ outbox, untaken: null, due: null, next: true },
+			]);
+			assert.ok(seen && !(seen instanceof CorkboardError));
+			return seen.next;
+		};
+		const one = await enqueue(storage, 0, { n: 1 });
+		if (!isShared(storage)) {
+			assert.equal(await next(), null);
+			return;
+		}
+		assert.equal(await next(), one.local + 1);
+		const two = await enqueue(storage, 0, { n: 2 });
+		await storage.deleteOutboxEntries([two]);
+		assert.equal(await next(), two.local + 1);
+	});
+
 	test("the entries of each outbox are counted, up to a limit, with the time of the oldest", async () => {
 		await using opened = await open({ dead: [2] });
 		const { storage } = opened;

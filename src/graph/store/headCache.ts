@@ -7,8 +7,10 @@ import { readThrough } from "../../cache/readThrough.ts";
 import type { SharedCache } from "../../cache/sharedCache.ts";
 import { CorkboardError } from "../../errors.ts";
 import { channelOfId } from "../../freshness/channels.ts";
-import type { SharedCaches } from "../../freshness/sharedCaches.ts";
-import { sharedListKey } from "../../freshness/sharedKey.ts";
+import {
+	type SharedCaches,
+	sharedListKey,
+} from "../../freshness/sharedCaches.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import type { KeyResult, ListKey, ScanResult } from "../../storage/rows.ts";

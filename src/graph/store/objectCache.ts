@@ -3,8 +3,10 @@ import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
 import { channelOfId } from "../../freshness/channels.ts";
-import type { SharedCaches } from "../../freshness/sharedCaches.ts";
-import { sharedObjectKey } from "../../freshness/sharedKey.ts";
+import {
+	type SharedCaches,
+	sharedObjectKey,
+} from "../../freshness/sharedCaches.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/rows.ts";

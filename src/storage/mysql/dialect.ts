@@ -42,6 +42,10 @@ export const MYSQL: Dialect<Shard> = {
 		},
 		isShared: true,
 	}),
+	nextEntry: {
+		column: "AUTO_INCREMENT",
+		rest: `FROM information_schema.TABLES WHERE TABLE_SCHEMA = '${HOST_DATABASE}' AND TABLE_NAME = '${HOST_OUTBOX.name}'`,
+	},
 	name: (name) => `\`${name}\``,
 	index: (name) => `FORCE INDEX (${name === "primary" ? "PRIMARY" : name})`,
 	// VALUES() and not a row alias, which MariaDB does not have.

@@ -23,6 +23,7 @@ export const SQLITE: Dialect<Place> = {
 		isOf: { text: "TRUE", values: [] },
 		isShared: false,
 	}),
+	nextEntry: null,
 	name: quoted,
 	index: (name) => (name === "due" ? "INDEXED BY outbox_due" : ""),
 	orSet: (key, columns) =>

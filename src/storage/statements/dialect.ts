@@ -35,6 +35,11 @@ export interface Dialect<P extends Place> {
 		/** Whether a row has a column `shard`. */
 		readonly isShared: boolean;
 	};
+	/** What the server says it will number next in the outbox of a host: a column, and what follows SELECT; null where it does not. */
+	readonly nextEntry: {
+		readonly column: string;
+		readonly rest: string;
+	} | null;
 	/** A name that may be a word of the language. */
 	name(name: string): string;
 	/** Makes the optimizer read a table by an index; empty where it does so by itself. */

@@ -69,6 +69,22 @@ export function untakenEntries<P extends Place>(
 	};
 }
 
+/** As `SeenEntries.next`. Its columns are those of the others, so that all are one statement. */
+export function nextEntry<P extends Place>(
+	dialect: Dialect<P>,
+): Select<number> | null {
+	if (dialect.nextEntry === null) return null;
+	const { column, rest } = dialect.nextEntry;
+	const [, , ...others] = entryColumns(dialect, "");
+	return {
+		name: "next outbox entry",
+		columns: ["NULL", column, ...others.map(() => "NULL")],
+		rest,
+		values: [],
+		read: (rows) => rows.map(([, next]) => Number(next)),
+	};
+}
+
 /** Ties are in the order of the commits, which is that of local ids: the clock may have stepped back between them. */
 export function dueEntries<P extends Place>(
 	dialect: Dialect<P>,

@@ -21,7 +21,13 @@ import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import type { Procedure } from "./batch.ts";
 import type { Dialect, Select } from "./dialect.ts";
 import { changeLookups } from "./lookups.ts";
-import { dueEntries, entriesOf, sizeOf, untakenEntries } from "./outbox.ts";
+import {
+	dueEntries,
+	entriesOf,
+	nextEntry,
+	sizeOf,
+	untakenEntries,
+} from "./outbox.ts";
 import { type CommonKind, selectsOf } from "./reads.ts";
 import { WALKS } from "./walks.ts";
 
@@ -119,14 +125,22 @@ export abstract class SqlDriver<P extends Place, Options> {
 		const untaken =
 			asked.untaken && untakenEntries(dialect, shards, asked.untaken);
 		const due = asked.due && dueEntries(dialect, shards, asked.due);
-		const selects = [untaken, due].filter((select) => select !== null);
-		if (selects.length === 0) return [{ untaken: [], due: [] }];
-		return andThen(this.select<unknown>(host, selects, options), (found) => [
-			{
-				untaken: untaken === null ? [] : (found[0] as SeenEntries["untaken"]),
-				due: due === null ? [] : (found.at(-1) as SeenEntries["due"]),
-			},
-		]);
+		const next = asked.next ? nextEntry(dialect) : null;
+		const selects: readonly Select<unknown>[] = [next, untaken, due].filter(
+			(select) => select !== null,
+		);
+		if (selects.length === 0) return [{ untaken: [], due: [], next: null }];
+		return andThen(this.select<unknown>(host, selects, options), (found) => {
+			const of = (select: Select<unknown> | null) =>
+				select === null ? [] : (found[selects.indexOf(select)] ?? []);
+			return [
+				{
+					untaken: of(untaken) as SeenEntries["untaken"],
+					due: of(due) as SeenEntries["due"],
+					next: (of(next) as readonly number[])[0] ?? null,
+				},
+			];
+		});
 	}
 
 	#selectOne<Result>(

@@ -3,13 +3,18 @@ import { describe, it, mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../../src/errors.ts";
 import { OutboxReader } from "../../../src/freshness/outboxReader.ts";
-import { OutboxWatch, UNREAD_MS } from "../../../src/freshness/outboxWatch.ts";
+import {
+	OutboxWatch,
+	UNPROVEN_MS,
+	UNREAD_MS,
+} from "../../../src/freshness/outboxWatch.ts";
 import type { Store } from "../../../src/graph/store/store.ts";
 import type {
 	OutboxKey,
 	OutboxLook,
 	StoredEntry,
 } from "../../../src/storage/rows.ts";
+import type { ChangedShards } from "../../../src/topology/ranges.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 
 const A_SECOND = 1_000;
@@ -28,11 +33,17 @@ function entry(shard: number, local: number, id = `${local}`): StoredEntry {
 function watched() {
 	let now = 0;
 	const outbox: StoredEntry[] = [];
+	/** Local ids of entries that are gone after a look. */
+	const gone = new Set<number>();
 	const unreadable = new Set<number>();
 	const hosts = ["host0", "host1"];
 	const applied: string[][] = [];
 	const bypassed: (readonly number[])[] = [];
 	const limited: boolean[] = [];
+	const briefly: boolean[] = [];
+	const dropped: (readonly number[])[] = [];
+	/** What each host gives next. */
+	const next = [1, 1];
 	const row: { token?: string } = {};
 	const storage = {
 		map: {
@@ -46,7 +57,7 @@ function watched() {
 	};
 	const reads = {
 		outboxes: async (looks: readonly OutboxLook[]) =>
-			looks.map(({ outbox: { shards }, untaken }) =>
+			looks.map(({ outbox: { shards }, untaken, ...asked }) =>
 				shards.some((shard) => unreadable.has(shard))
 					? new CorkboardError("UNAVAILABLE", "down")
 					: {
@@ -57,6 +68,7 @@ function watched() {
 								)
 								.slice(0, untaken?.limit),
 							due: [],
+							next: asked.next ? (next[shards[0]] ?? null) : null,
 						},
 			),
 		lookups: async () =>
@@ -66,8 +78,10 @@ function watched() {
 		entries: async (keys: readonly OutboxKey[]) =>
 			keys.map(
 				({ shard, local }) =>
-					outbox.find((one) => one.shard === shard && one.local === local) ??
-					null,
+					outbox.find(
+						(one) =>
+							one.shard === shard && one.local === local && !gone.has(local),
+					) ?? null,
 			),
 	};
 	const store = {
@@ -76,6 +90,9 @@ function watched() {
 		applyInvalidations(keys: readonly string[]) {
 			if (keys.length > 0) applied.push([...keys]);
 		},
+		keepBriefly: (_: ReadonlySet<number>, on: boolean) => briefly.push(on),
+		invalidateShards: (changed: ChangedShards) =>
+			dropped.push([...changed.shards]),
 		bypassShards: (shards: ReadonlySet<number> | null) =>
 			bypassed.push([...(shards ?? [])]),
 	} as unknown as Store;
@@ -84,11 +101,15 @@ function watched() {
 	const watch = new OutboxWatch(store, reader, { now: () => now });
 	return {
 		outbox,
+		gone,
 		unreadable,
 		hosts,
 		applied,
 		bypassed,
 		limited,
+		briefly,
+		dropped,
+		next,
 		row,
 		watch,
 		/** Moves the clock, and lets every host be looked at. */
@@ -233,5 +254,96 @@ describe("the watch over outboxes", () => {
 		outbox.push({ shard: 0, local: 4, entry: { unknown: [] } });
 		await pass(4 * A_SECOND);
 		assert.deepEqual(applied, [["*", "o 5", "h likePin 6"]]);
+	});
+});
+
+/** docs/consistency.md "Without Redis for a time". Of the two shards, 0 is on channel 0. */
+describe("the watch over outboxes, while a channel is lost", () => {
+	const LOST = new Set([0]);
+
+	/** The channel is lost, and each host was looked at once. */
+	async function lost() {
+		const world = watched();
+		await world.pass(0);
+		world.watch.lose(LOST, true);
+		assert.deepEqual(world.bypassed, [[0]]);
+		await world.pass(0);
+		assert.deepEqual(world.bypassed, [[0], []]);
+		assert.deepEqual(world.briefly, [true]);
+		world.dropped.length = 0;
+		return world;
+	}
+
+	it("uses nothing of its shards before the first look, which drops what was kept meanwhile, and then applies what it finds at once", async () => {
+		await using world = await lost();
+		const { outbox, applied, dropped, next, pass } = world;
+		outbox.push(entry(0, 1));
+		next[0] = 2;
+		await pass(A_SECOND);
+		assert.deepEqual(applied, [["o 1"]]);
+		await pass(A_SECOND);
+		assert.deepEqual([applied.length, dropped], [1, []]);
+	});
+
+	it("drops what belongs to a host that has given an id of which two looks find no entry, and nothing for one that is committed later", async () => {
+		await using world = await lost();
+		const { outbox, applied, dropped, next, pass } = world;
+		next[0] = 2;
+		await pass(A_SECOND);
+		outbox.push(entry(0, 1));
+		await pass(A_SECOND);
+		assert.deepEqual([applied, dropped], [[["o 1"]], []]);
+		next[0] = 3;
+		await pass(A_SECOND);
+		assert.deepEqual(dropped, []);
+		await pass(A_SECOND);
+		assert.deepEqual(dropped, [[0]]);
+		await pass(A_SECOND);
+		assert.deepEqual(dropped, [[0]]);
+	});
+
+	it("drops the host of an entry that is gone before it is read", async () => {
+		await using world = await lost();
+		const { outbox, gone, applied, dropped, next, pass } = world;
+		outbox.push(entry(0, 1));
+		next[0] = 2;
+		gone.add(1);
+		await pass(A_SECOND);
+		assert.deepEqual([applied, dropped], [[], [[0]]]);
+	});
+
+	it("bypasses the shards of a host that it could not look at, or whose ids it cannot account for, and checks that before anything is read", async () => {
+		await using world = await lost();
+		const { unreadable, bypassed, watch, pass } = world;
+		unreadable.add(0).add(1);
+		await pass(UNPROVEN_MS - 500);
+		watch.check();
+		assert.deepEqual(bypassed, [[0], []]);
+		assert.equal(watch.isOverdue, false);
+		await pass(A_SECOND + 1);
+		assert.equal(watch.isOverdue, true);
+		watch.check();
+		assert.deepEqual(bypassed, [[0], [], [0]]);
+		unreadable.clear();
+		await pass(A_SECOND);
+		assert.deepEqual(bypassed, [[0], [], [0], []]);
+	});
+
+	it("begins anew where the server counts from another number, and asks for it no more once invalidations are received", async () => {
+		await using world = await lost();
+		const { next, dropped, briefly, bypassed, watch, pass } = world;
+		next[0] = 50_000;
+		await pass(A_SECOND);
+		assert.deepEqual(dropped, [[0]]);
+		next[0] = 7;
+		await pass(A_SECOND);
+		assert.deepEqual(dropped, [[0], [0]]);
+		watch.lose(LOST, false);
+		next[0] = 9;
+		await pass(A_SECOND);
+		await pass(A_SECOND);
+		assert.deepEqual(dropped, [[0], [0]]);
+		assert.deepEqual([briefly, bypassed.at(-1)], [[true, false], []]);
+		assert.equal(watch.isOverdue, false);
 	});
 });

@@ -175,6 +175,7 @@ function sessionOf(
 			sql_mode = ?, innodb_lock_wait_timeout = ${LOCK_WAIT_S},
 			lock_wait_timeout = ${LOCK_WAIT_S}, ${stop},
 			${silenceLimits(product, purpose, Math.ceil(silenceMs / 1_000))},
+			${product === "MySQL" ? "information_schema_stats_expiry = 0," : ""}
 			${product === "MySQL" && purpose !== "read" ? "session_track_gtids = 'OWN_GTID'," : ""}
 			autocommit = ${purpose === "transaction" ? 0 : 1}`,
 		values: [SQL_MODE],
