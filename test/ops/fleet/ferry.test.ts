@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { seededRandom } from "../../../src/demo/random.ts";
 import { Ferry } from "../../../src/fleet/ferry/ferry.ts";
 import type { FerryOptions } from "../../../src/fleet/ferry/ferryOptions.ts";
 import {
@@ -10,10 +12,12 @@ import {
 import { Pace } from "../../../src/fleet/ferry/pace.ts";
 import { FleetServer } from "../../../src/fleet/server/fleetServer.ts";
 import { ask, openMysql } from "../../helpers/mysqlStorage.ts";
+import { startProgram } from "../../helpers/program.ts";
 import { until } from "../../helpers/until.ts";
 import { caughtUp, startMysql, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 
+const RUNNER = join(import.meta.dirname, "ferryRunner.ts");
 const SHARDS = ["db00000", "db00001"];
 const ALL = [...SHARDS, "mod00000", "pool00000"];
 const WAIT_MS = 20_000;
@@ -355,6 +359,33 @@ describe("a ferry", () => {
 		assert.ok(await ferry.caughtUp(await source.executed(), 60_000));
 		assert.deepEqual(await ferry.verify(), []);
 		assert.deepEqual(await checksums(to, ALL), await checksums(from, ALL));
+		await ferry.dropCopies();
+	});
+
+	test("loses nothing where its process is killed at any moment", async () => {
+		const random = seededRandom(26);
+		const writing = await load(from, SHARDS);
+		const moments: string[] = [];
+		for (let kills = 0; kills < 5; kills++) {
+			await using runner = startProgram(
+				[from.url, to.url, "m/12", "8000", ...ALL],
+				{ command: [process.execPath, RUNNER] },
+			);
+			await runner.printed("out", /opened/);
+			await sleep(1_500 * random.fraction());
+			runner.send("SIGKILL");
+			await runner.ended;
+			moments.push(runner.out().trim().split("\n").at(-1) ?? "");
+			assert.equal(runner.err(), "");
+		}
+		await using ferry = await moved("m/12");
+		assert.deepEqual(await ferry.verify(), []);
+		await writing.stop();
+		await ferry.caughtUp(await source.executed(), WAIT_MS);
+		assert.equal((await ferry.recheck(WAIT_MS)).pending, 0);
+		assert.deepEqual(ferry.differences, []);
+		assert.deepEqual(await checksums(to, ALL), await checksums(from, ALL));
+		assert.ok(new Set(moments).size > 1, moments.join());
 		await ferry.dropCopies();
 	});
 

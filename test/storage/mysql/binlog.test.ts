@@ -225,6 +225,39 @@ describe("a binary log, read by GTID", () => {
 		assert.deepEqual(rowsOf(await read(from)), []);
 	});
 
+	test("has rows up to and past a change of the tables, for who asks for that", async () => {
+		const from = await asked.executed();
+		const insert = `INSERT INTO ${DATABASE}.pins (data, ts) VALUES`;
+		await ask(
+			server,
+			`${insert} ('{}', 1)`,
+			`CREATE DATABASE park_${DATABASE}`,
+			`RENAME TABLE ${DATABASE}.pins TO park_${DATABASE}.pins`,
+			`INSERT INTO park_${DATABASE}.pins (data, ts) VALUES ('{}', 2)`,
+			`RENAME TABLE park_${DATABASE}.pins TO ${DATABASE}.pins`,
+			`${insert} ('{}', 3)`,
+		);
+		const found = await read(from, { ignoresDdl: true });
+		assert.deepEqual(
+			rowsOf(found).map(([, , after]) => (after as readonly string[])[2]),
+			["1", "3"],
+		);
+	});
+
+	test("of a server that lacks what was read from it before is another's, for who asks for that", async () => {
+		const unknown = "11111111-2222-3333-4444-555555555555:1-3";
+		const from = `${await asked.executed()},${unknown}`;
+		await ask(
+			server,
+			`INSERT INTO ${DATABASE}.pins (data, ts) VALUES ('{}', 4)`,
+		);
+		assert.equal(rowsOf(await read(from)).length, 1);
+		await assert.rejects(
+			read(from, { hasAll: true, outageMs: 300 }),
+			/lacks 11111111-2222-3333-4444-555555555555:1-3, which was read from it before/,
+		);
+	});
+
 	test("is refused where a transaction is missing", async () => {
 		const executed = await asked.executed();
 		const [, uuid, last] = /^(.+):1-(\d+)$/.exec(executed) ?? [];
