@@ -6,11 +6,15 @@
 export class Batcher<T> {
 	readonly #maxRunning: number;
 	readonly #gathersTurn: boolean;
+	readonly #apartMs: number;
 	readonly #countOf: (waiting: readonly T[]) => number;
 	readonly #send: (batch: readonly T[]) => Promise<void>;
 	#waiting: T[] = [];
 	#running = 0;
 	#isStarting = false;
+	/** When the latest batch began, until it has ended; null too where batches need not be apart. */
+	#startedAt: number | null = null;
+	#timer: NodeJS.Timeout | undefined;
 	#idle: PromiseWithResolvers<void> | null = null;
 
 	constructor(options: {
@@ -20,6 +24,8 @@ export class Batcher<T> {
 		readonly countOf?: (waiting: readonly T[]) => number;
 		/** Batches that are on their way at a time. */
 		readonly maxRunning?: number;
+		/** The next begins when the one before has ended, or so long after its begin. Milliseconds. */
+		readonly apartMs?: number;
 		/** Whether the first batch waits for the end of the turn. If not, it is sent at once, and only later items gather. */
 		readonly gathersTurn?: boolean;
 	}) {
@@ -27,6 +33,7 @@ export class Batcher<T> {
 		this.#countOf = options.countOf ?? (({ length }) => length);
 		this.#maxRunning = options.maxRunning ?? 1;
 		this.#gathersTurn = options.gathersTurn ?? true;
+		this.#apartMs = options.apartMs ?? 0;
 	}
 
 	/** Items that are not on their way yet. */
@@ -36,7 +43,7 @@ export class Batcher<T> {
 
 	add(...items: readonly T[]): void {
 		this.#waiting.push(...items);
-		if (this.#isStarting || this.#running >= this.#maxRunning) return;
+		if (this.#isStarting || !this.#mayStart()) return;
 		if (!this.#gathersTurn) {
 			this.#start();
 			return;
@@ -60,16 +67,35 @@ export class Batcher<T> {
 		this.#waiting = [];
 	}
 
+	/** If only time is missing, it starts then. */
+	#mayStart(): boolean {
+		if (this.#running >= this.#maxRunning) return false;
+		if (this.#startedAt === null) return true;
+		const left = this.#startedAt + this.#apartMs - performance.now();
+		if (left <= 0) return true;
+		this.#timer ??= setTimeout(() => {
+			this.#timer = undefined;
+			this.#start();
+		}, left);
+		return false;
+	}
+
 	#start(): void {
-		while (this.#running < this.#maxRunning && this.#waiting.length > 0) {
+		while (this.#waiting.length > 0 && this.#mayStart()) {
 			this.#running++;
+			const startedAt = this.#apartMs === 0 ? null : performance.now();
+			this.#startedAt = startedAt;
 			const batch = this.#waiting.splice(0, this.#countOf(this.#waiting));
 			void this.#send(batch).finally(() => {
 				this.#running--;
+				if (this.#startedAt === startedAt) this.#startedAt = null;
 				this.#start();
 			});
 		}
-		if (this.#waiting.length + this.#running > 0) return;
+		if (this.#waiting.length > 0) return;
+		clearTimeout(this.#timer);
+		this.#timer = undefined;
+		if (this.#running > 0) return;
 		this.#idle?.resolve();
 		this.#idle = null;
 	}

@@ -59,7 +59,7 @@ export async function mysqlForSuite(server: Server): Promise<OpenStorage> {
 	);
 	/** Those with rows, and those that gave away ids of rows which are gone: emptying all takes longer than most tests. */
 	const used = `${isFilled.join(" UNION ")} UNION SELECT table_schema, ${TABLES} AND auto_increment > 1`;
-	return async ({ dead = [], full = [] } = {}) => {
+	return async ({ dead = [], full = [], ...limits } = {}) => {
 		await ask(
 			server,
 			...(await ask(server, used)).map(
@@ -73,6 +73,7 @@ export async function mysqlForSuite(server: Server): Promise<OpenStorage> {
 		const storage = await openMysqlStorage({
 			model: MODEL,
 			topology: topologyWithout(server.url, dead),
+			limits,
 		});
 		return {
 			storage,

@@ -133,6 +133,8 @@ function mapping(
 export type OpenStorage = (options?: {
 	readonly dead?: readonly number[];
 	readonly full?: readonly number[];
+	/** As `MysqlLimits`. */
+	readonly gatherMs?: number;
 }) => Promise<OpenedStorage>;
 
 export interface OpenedStorage extends AsyncDisposable {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import {
+	setImmediate as nextTurn,
+	setTimeout as sleep,
+} from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
 import type { Id } from "../../src/id/ids.ts";
 import type {} from "../../src/model/types.ts";
@@ -327,6 +330,52 @@ export function mysqlStatementsSuite(
 				[],
 			);
 			assert.deepEqual(await storage.read("objects", [pin(1, 1)]), ['{"n":1}']);
+		});
+
+		test("those that come while a transaction runs go together when it has ended", async () => {
+			// Longer than any of them takes.
+			await using opened = await open({ gatherMs: 4_000 });
+			const { storage } = opened;
+			const like = (n: number, shard: number) =>
+				toggle(storage, likePin, user(n, shard), pin(n), true);
+			await like(1, 0);
+			await using other = await createConnection({ uri: server.url });
+			await other.query("START TRANSACTION");
+			await other.query("SELECT * FROM db00000.lists FOR UPDATE");
+			const sent = await publishedDuring<Statement>(
+				STORAGE_CHANNELS.statement,
+				async () => {
+					const all = [toggle(storage, likePin, user(1, 0), pin(2), true)];
+					for (let n = 0; n < 9; n++) {
+						// Each in a turn of its own.
+						await nextTurn();
+						all.push(like(3 + n, n % 4));
+					}
+					await other.query("ROLLBACK");
+					await Promise.all(all);
+				},
+			);
+			assert.equal(sent.filter(({ name }) => name === "commit").length, 2);
+		});
+
+		test("a transaction that waits for a row which another process keeps locked delays those that come after it by as long as they may gather", async () => {
+			await using opened = await open({ gatherMs: 5 });
+			const { storage } = opened;
+			await toggle(storage, likePin, user(1, 0), pin(1), true);
+			await using other = await createConnection({ uri: server.url });
+			await other.query("START TRANSACTION");
+			await other.query("SELECT * FROM db00000.lists FOR UPDATE");
+			let isFree = false;
+			const waiting = toggle(storage, likePin, user(1, 0), pin(2), true).then(
+				() => {
+					isFree = true;
+				},
+			);
+			await nextTurn();
+			await toggle(storage, likePin, user(1, 2), pin(1), true);
+			assert.equal(isFree, false);
+			await other.query("ROLLBACK");
+			await waiting;
 		});
 
 		test("one of them that throws, also after its object was inserted, writes nothing, and the others are committed", async () => {

@@ -81,3 +81,41 @@ test("it is idle when all was sent and has ended, or what waits was dropped", as
 	await idle;
 	assert.equal(isIdle, true);
 });
+
+test("a batch that takes long delays the next by so long only, and none once it has ended", async () => {
+	const { batches, send, endOne } = recorder();
+	const apartMs = 20;
+	const batcher = new Batcher<number>({ send, maxRunning: 3, apartMs });
+	batcher.add(1);
+	await nextTurn();
+	const began = performance.now();
+	batcher.add(2);
+	while (batches.length < 2 && performance.now() < began + 10_000) {
+		await nextTurn();
+	}
+	assert.deepEqual(batches, [[1], [2]]);
+	assert.ok(performance.now() - began >= apartMs - 2);
+	batcher.add(3);
+	// The first batch ends, of which nothing depends.
+	await endOne();
+	// The second ends too.
+	await endOne();
+	assert.deepEqual(batches, [[1], [2], [3]]);
+});
+
+test("no more batches run than may, however long they take", async () => {
+	const { batches, send, endOne } = recorder();
+	const batcher = new Batcher<number>({ send, maxRunning: 2, apartMs: 1 });
+	batcher.add(1);
+	await nextTurn();
+	batcher.add(2);
+	const until = performance.now() + 10_000;
+	while (batches.length < 2 && performance.now() < until) await nextTurn();
+	batcher.add(3);
+	const later = performance.now() + 5;
+	while (performance.now() < later) await nextTurn();
+	assert.deepEqual(batches, [[1], [2]]);
+	await endOne();
+	await endOne();
+	assert.deepEqual(batches, [[1], [2], [3]]);
+});

@@ -1,5 +1,6 @@
 import type { Model } from "../../model/types.ts";
 import type { RetryReason, WriteTrace } from "../../trace.ts";
+import { Batcher } from "../../util/batcher.ts";
 import type { Deadline } from "../../util/deadline.ts";
 import { publishRetry } from "../diagnostics.ts";
 import type { Transaction } from "../rows.ts";
@@ -34,7 +35,7 @@ interface Waiting {
 const MOST_UNITS = 32;
 /** A unit with more keys than this runs by itself, such as a batch of an import. */
 const MOST_KEYS = 64;
-/** Database transactions of many units that run at once; what comes meanwhile goes together into the next. */
+/** Database transactions of many units that run at once. */
 const MOST_RUNNING = 4;
 /** How long transactions of a row for whose lock another process was waited for run by themselves. Milliseconds. */
 const CONTENDED_MS = 10_000;
@@ -47,6 +48,8 @@ const LOCK_MS = 500;
  * while others run, share one database transaction: one connection, two round
  * trips and one COMMIT, whichever shards of the host they change. They succeed
  * and fail by themselves all the same: if the shared one fails, each runs alone.
+ * They wait for the one that runs, but not longer than `gatherMs`: its COMMIT may
+ * be slow, or another process may hold a row that it locks.
  *
  * Nothing that shares waits for another process's lock more than once: a row that
  * was waited for is contended, and for some time its transactions run alone.
@@ -54,15 +57,19 @@ const LOCK_MS = 500;
 export class HostTransactions {
 	readonly #host: Host;
 	readonly #model: Model;
-	readonly #waiting: Waiting[] = [];
+	readonly #waiting: Batcher<Waiting>;
 	/** By row, until when. On the clock of `performance.now()`. */
 	readonly #contended = new Map<string, number>();
-	#running = 0;
-	#isScheduled = false;
 
-	constructor(host: Host, model: Model) {
+	constructor(host: Host, model: Model, gatherMs: number) {
 		this.#host = host;
 		this.#model = model;
+		this.#waiting = new Batcher({
+			send: (units) => this.#runTogether(units),
+			countOf: ({ length }) => Math.min(length, MOST_UNITS),
+			maxRunning: MOST_RUNNING,
+			apartMs: gatherMs,
+		});
 	}
 
 	/** The outcomes of the unit's first jobs: at least one. `rows` are what it locks. */
@@ -84,8 +91,7 @@ export class HostTransactions {
 		let began = performance.now();
 		const shared = await new Promise<readonly TransactionOutcome[]>(
 			(resolve, reject) => {
-				this.#waiting.push({ unit, resolve, reject });
-				this.#schedule();
+				this.#waiting.add({ unit, resolve, reject });
 			},
 		).catch((thrown: unknown) => {
 			if (isOfTwo && performance.now() - began > LOCK_MS) this.#contend(rows);
@@ -99,22 +105,6 @@ export class HostTransactions {
 		} finally {
 			if (performance.now() - began > LOCK_MS) this.#contend(rows);
 		}
-	}
-
-	#schedule(): void {
-		if (this.#isScheduled || this.#running >= MOST_RUNNING) return;
-		if (this.#waiting.length === 0) return;
-		this.#isScheduled = true;
-		setImmediate(() => {
-			this.#isScheduled = false;
-			const some = this.#waiting.splice(0, MOST_UNITS);
-			this.#running += 1;
-			void this.#runTogether(some).finally(() => {
-				this.#running -= 1;
-				this.#schedule();
-			});
-			this.#schedule();
-		});
 	}
 
 	/** A unit gets no outcomes if it has to run alone. */

@@ -73,6 +73,8 @@ export interface MysqlLimits extends HostLimits {
 	readonly writeMs: number;
 	/** Most transactions of this process that wait for their lists. */
 	readonly maxQueued: number;
+	/** While a transaction runs on a host, those that come wait for its end, at most so long, and go together then. Milliseconds. */
+	readonly gatherMs: number;
 }
 
 export const MYSQL_LIMITS: MysqlLimits = {
@@ -83,6 +85,7 @@ export const MYSQL_LIMITS: MysqlLimits = {
 	writeMs: 5_000,
 	silenceMs: 8_000,
 	maxQueued: 10_000,
+	gatherMs: 10,
 };
 
 export interface MysqlOptions {

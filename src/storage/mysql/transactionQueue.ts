@@ -31,15 +31,21 @@ interface Job extends HostJob {
 export class TransactionQueue {
 	readonly #model: Model;
 	readonly #writeMs: number;
+	readonly #gatherMs: number;
 	readonly #queue: LockQueue<Job>;
 	readonly #byHost = new Map<Host, HostTransactions>();
 
 	constructor(
 		model: Model,
-		limits: { readonly writeMs: number; readonly maxQueued: number },
+		limits: {
+			readonly writeMs: number;
+			readonly maxQueued: number;
+			readonly gatherMs: number;
+		},
 	) {
 		this.#model = model;
 		this.#writeMs = limits.writeMs;
+		this.#gatherMs = limits.gatherMs;
 		this.#queue = new LockQueue({
 			run: (jobs) => this.#run(jobs),
 			maxTogether: MAX_TOGETHER,
@@ -101,7 +107,7 @@ export class TransactionQueue {
 	#transactionsOf(host: Host): HostTransactions {
 		let transactions = this.#byHost.get(host);
 		if (transactions === undefined) {
-			transactions = new HostTransactions(host, this.#model);
+			transactions = new HostTransactions(host, this.#model, this.#gatherMs);
 			this.#byHost.set(host, transactions);
 		}
 		return transactions;
