@@ -66,7 +66,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["balance", "ferry"],
 		["preflight"],
 		["operations"],
-		["salvage"],
+		["move", "salvage"],
 		["."],
 	],
 	server: [
@@ -101,7 +101,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 	"@opentelemetry/resources": ["traces"],
 	"@opentelemetry/sdk-trace": ["traces"],
 	jose: ["server"],
-	zod: ["queue", "ops", "feed", "domain"],
+	zod: ["queue", "ops", "feed", "domain", "fleet"],
 	esbuild: ["server"],
 	graphiql: ["server"],
 	"@graphiql/plugin-explorer": ["server"],

@@ -3,11 +3,12 @@ import type { ReplicaResult } from "../fleet/operations/addReplica.ts";
 import type { Loss } from "../fleet/operations/loss.ts";
 import { describeLoss } from "../fleet/operations/promoteDead.ts";
 import type { PromotionResult } from "../fleet/operations/promotion.ts";
+import type { OperationResult } from "../fleet/resumeOperation.ts";
+import { describeMove } from "./describeMove.ts";
 
 /** What an operator reads of an operation of any kind that is over. */
-export function describeOperation(
-	result: PromotionResult | ReplicaResult,
-): readonly string[] {
+export function describeOperation(result: OperationResult): readonly string[] {
+	if ("waves" in result) return describeMove(result);
 	return "replica" in result
 		? describeReplica(result)
 		: describePromotion(result);

@@ -4,10 +4,10 @@ import { openTopologyStore } from "../app/openTopology.ts";
 import { readConfig } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import type { PromotionHosts } from "../fleet/map/promotionHosts.ts";
-import type { ReplicaResult } from "../fleet/operations/addReplica.ts";
 import type { Loss } from "../fleet/operations/loss.ts";
 import {
 	isOver,
+	isSettledStep,
 	isTakenOver,
 	type OperationRecord,
 	requireRecord,
@@ -16,11 +16,11 @@ import {
 	describeLoss,
 	type Evidence,
 } from "../fleet/operations/promoteDead.ts";
-import type {
-	PromoteOptions,
-	PromotionResult,
-} from "../fleet/operations/promotion.ts";
-import { recordedResult } from "../fleet/operations/resumeOperation.ts";
+import type { PromoteOptions } from "../fleet/operations/promotion.ts";
+import {
+	type OperationResult,
+	recordedResult,
+} from "../fleet/resumeOperation.ts";
 import type { Usage } from "./arguments.ts";
 import { option, type Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
@@ -66,9 +66,7 @@ async function operate(
 	context: CommandContext,
 	fleet: Fleet,
 	isJson: boolean,
-	run: (
-		onStep: (step: string, id: string) => void,
-	) => Promise<PromotionResult | ReplicaResult>,
+	run: (onStep: (step: string, id: string) => void) => Promise<OperationResult>,
 ): Promise<Result> {
 	let operation: string | null = null;
 	const onStep = (step: string, id: string) => {
@@ -125,7 +123,7 @@ export async function operateAsChecked(
 }
 
 /** What is printed of an operation that is over. */
-export function ended(result: PromotionResult | ReplicaResult): Result {
+export function ended(result: OperationResult): Result {
 	return {
 		value: result,
 		lines: describeOperation(result),
@@ -235,11 +233,10 @@ export const FLEET_CODES: NonNullable<Usage["exitCodes"]> = {
 	3: "it stands half-way, and operations resume goes on; or the new version is published, but not every process serves it yet",
 };
 
-/** Of a promotion that has ended by itself. */
-function codeOf({
-	version,
-	agreement,
-}: Pick<PromotionResult, "version" | "agreement">): number {
+/** Of an operation that has ended by itself. */
+function codeOf(result: OperationResult): number {
+	if ("waves" in result) return isSettledStep(result.step) ? 0 : HALF_WAY;
+	const { version, agreement } = result;
 	if (version === null) return 1;
 	return (agreement?.missing.length ?? 0) > 0 ? HALF_WAY : 0;
 }

@@ -124,6 +124,16 @@ export function formatShards([first, last]: readonly [number, number]): string {
 	return first === last ? `${first}` : `${first}-${last}`;
 }
 
+/** `5 h 10 min` */
+export function formatSeconds(seconds: number): string {
+	const all = Math.max(1, Math.ceil(seconds));
+	if (all < 60) return `${all} s`;
+	const minutes = Math.round(all / 60);
+	return minutes < 60
+		? `${minutes} min`
+		: `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
 export function mapped<A, B>(kind: Kind<A>, of: (value: A) => B): Kind<B> {
 	return {
 		...kind,

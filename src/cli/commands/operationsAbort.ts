@@ -1,5 +1,5 @@
 import { Operation } from "../../fleet/operations/operations.ts";
-import { undo } from "../../fleet/operations/resumeOperation.ts";
+import { undo } from "../../fleet/resumeOperation.ts";
 import { argument, command, flag, JSON_FLAG } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
 import { orHalfWay, TAKEN_OVER_MEANING, withFleet } from "../fleetCommand.ts";

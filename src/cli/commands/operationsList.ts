@@ -1,9 +1,15 @@
 import {
+	type MoveHost,
+	moveFactsIn,
+} from "../../fleet/operations/moveFacts.ts";
+import {
 	isOver,
+	isSettledStep,
 	listOperations,
 	type OperationRecord,
 } from "../../fleet/operations/operations.ts";
 import { isHeld } from "../../fleet/operations/signOfLife.ts";
+import { redactHostUrl } from "../../topology/hostUrl.ts";
 import { command, flag, JSON_FLAG } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
 import { table } from "../table.ts";
@@ -21,14 +27,16 @@ export const { usage, run } = command({
 				known
 					.filter((record) => all || !isOver(record))
 					.map(async (record) => ({
-						...record,
+						...withoutAccounts(record),
 						isHeld: !isOver(record) && (await isHeld(store, record.id)),
 					})),
 			);
 			return {
 				value: rows,
 				lines: printed(rows),
-				code: rows.some((row) => !isOver(row) && !row.isHeld) ? 1 : 0,
+				code: rows.some((row) => !isSettledStep(row.step) && !row.isHeld)
+					? 1
+					: 0,
 			};
 		});
 	},
@@ -42,9 +50,24 @@ function printed(
 		["operation", "step", "from", "to", "by", ""],
 		...rows.map((row) => [
 			...[row.id, row.step, row.from, row.to, row.by],
-			isOver(row) || row.isHeld
+			isSettledStep(row.step) || row.isHeld
 				? ""
 				: `nobody runs it: operations resume ${row.id}`,
 		]),
 	]);
+}
+
+/** The record of a move has URLs of hosts, with their accounts. */
+function withoutAccounts(record: OperationRecord): OperationRecord {
+	if (record.kind !== "move") return record;
+	const move = moveFactsIn(record);
+	const bare = ({ name, url, replica }: MoveHost): MoveHost => ({
+		name,
+		url: redactHostUrl(url),
+		replica: replica === null ? null : redactHostUrl(replica),
+	});
+	return {
+		...record,
+		move: { ...move, from: bare(move.from), to: bare(move.to) },
+	};
 }

@@ -1,5 +1,5 @@
 import { Operation } from "../../fleet/operations/operations.ts";
-import { proceed } from "../../fleet/operations/resumeOperation.ts";
+import { proceed } from "../../fleet/resumeOperation.ts";
 import { argument, command, flag, JSON_FLAG } from "../command.ts";
 import {
 	ended,

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fenceReturned } from "../../fleet/operations/fenceReturned.ts";
 import {
-	isOver,
+	isSettledStep,
 	listOperations,
 	Operation,
 } from "../../fleet/operations/operations.ts";
-import { proceed } from "../../fleet/operations/resumeOperation.ts";
+import { proceed } from "../../fleet/resumeOperation.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import { command } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
@@ -50,7 +50,7 @@ export const { usage, run } = command({
 					const records = await listOperations(fleet.store);
 					for (const record of records) {
 						const { id } = record;
-						if (isOver(record) || running.has(id)) continue;
+						if (isSettledStep(record.step) || running.has(id)) continue;
 						const settling = unlessAway(() => settle(id));
 						running.set(
 							id,

@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import { CorkboardError } from "../../errors.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
 import { rangeIn, rangeOf, shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../../topology/types.ts";
 import { type DatabaseKind, databaseName, rangesByKind } from "./databases.ts";
-import { mapRanges, nameOf, raised } from "./mapRanges.ts";
+import { type List, mapRanges, nameOf, raised } from "./mapRanges.ts";
 import type { PromotionHosts } from "./promotionHosts.ts";
 
 /**
@@ -58,6 +59,72 @@ export function withReplica(
 			? withHosts(range, range.primary, replicaUrl)
 			: range,
 	);
+}
+
+/**
+ * The map in which one range of a list is on other hosts, with the generations of
+ * its shards raised. Ranges are split at its ends, and those beside each other that
+ * say the same become one. Throws CONFLICT where a shard of it is not on `from`.
+ */
+export function moveRange(
+	topology: Topology,
+	{ list, range, from }: MovedRange,
+	{
+		primary,
+		replica,
+	}: { readonly primary: string; readonly replica: string | null },
+): Omit<Topology, "version"> {
+	let moved = 0;
+	const map = mapRanges(topology, (each, its) => {
+		if (its !== list) return each;
+		return split(each, [{ range, primary }]).map(([part, then]) => {
+			if (then === null) return part;
+			if (nameOf(part.primary) !== from) {
+				throw new CorkboardError(
+					"CONFLICT",
+					`Version ${topology.version} names ${nameOf(part.primary)} as the primary of ${list} ${part.range.join(" to ")}, and not ${from}.`,
+				);
+			}
+			moved += part.range[1] - part.range[0] + 1;
+			return raised(withHosts(part, primary, replica), list);
+		});
+	});
+	const [first, last] = range;
+	if (moved < last - first + 1) {
+		throw new CorkboardError(
+			"BAD_TOPOLOGY",
+			`The topology has ${moved} of the ${last - first + 1} ${list} from ${first} to ${last}.`,
+		);
+	}
+	return { ...map, [list]: joined(map[list] ?? []) };
+}
+
+export interface MovedRange {
+	readonly list: Exclude<List, "queues">;
+	readonly range: Shards;
+	/** The name of the primary that it is on. */
+	readonly from: string;
+}
+
+/** Ranges that follow each other and say the same, as one. */
+function joined<Range extends HostRange>(
+	ranges: readonly Range[],
+): readonly Range[] {
+	const all: Range[] = [];
+	for (const next of ranges) {
+		const before = all.at(-1);
+		const isSame =
+			before !== undefined &&
+			before.range[1] + 1 === next.range[0] &&
+			isDeepStrictEqual({ ...before, range: [] }, { ...next, range: [] });
+		if (isSame) {
+			all[all.length - 1] = {
+				...before,
+				range: [before.range[0], next.range[1]],
+			};
+		} else all.push(next);
+	}
+	return all;
 }
 
 /** The range on these hosts; null: without a replica. */

@@ -19,6 +19,10 @@ import {
  * - `fencing`: the old primary may take no writes, and the replica may be a primary already.
  * - `cloning`: the new replica may have lost what it held, or hold a copy.
  * - `following`: it holds a copy, and may follow the primary.
+ * - `moving`: shards are copied; no database is fenced.
+ * - `cutting over`: databases of the running wave may be fenced where they are served.
+ * - `lifting`: they are served where they were, and their fences are about to be lifted.
+ * - `way open`: all waves of a move are where they are to be, and can go back. Nobody runs it, and it locks nothing.
  * - `published`: the topology names the new hosts. There is no way back from here.
  * - `rolling back`: the topology names the old primary, and will; its fence may be lifted.
  * - `done`, `rolled back`: over.
@@ -28,6 +32,10 @@ export type Step =
 	| "fencing"
 	| "cloning"
 	| "following"
+	| "moving"
+	| "cutting over"
+	| "lifting"
+	| "way open"
 	| "published"
 	| "rolling back"
 	| "done"
@@ -38,7 +46,8 @@ export type OperationKind =
 	| "promote --dead"
 	| "fleet accept"
 	| "replica add"
-	| "replica remove";
+	| "replica remove"
+	| "move";
 
 /** What is known of one run of a command that changes the fleet, at `operations/ID`. */
 export interface OperationRecord {
@@ -58,9 +67,21 @@ export interface OperationRecord {
 	readonly version: number | null;
 	/** Of a promotion of a dead primary's replica: what it costs; null before that is known. */
 	readonly loss: Loss | null;
+	/** Of a move, as `moveFacts.ts` reads it. */
+	readonly move?: unknown;
+	/** Further hosts that it locks: replicas. */
+	readonly alsoLocks?: readonly string[];
 	/** What happened, oldest first, as sentences. */
 	readonly log: readonly string[];
 }
+
+type RecordPatch = Partial<
+	Pick<OperationRecord, "step" | "version" | "loss" | "move">
+>;
+type AboutOperation = Pick<
+	OperationRecord,
+	"kind" | "from" | "to" | "move" | "alsoLocks"
+>;
 
 const LOGGED = 200;
 /** As `begin` makes them; also those of older versions. */
@@ -91,7 +112,7 @@ export class Operation implements AsyncDisposable {
 	/** Writes the record, locks both hosts and gives a sign of life, in one write. Throws CONFLICT where another operation has one of them. */
 	static async begin(
 		store: TopologyStore,
-		about: Pick<OperationRecord, "kind" | "from" | "to">,
+		about: AboutOperation,
 	): Promise<Operation> {
 		const now = new Date();
 		const day = now.toISOString().slice(0, 19).replaceAll(/[-:T]/g, "");
@@ -108,7 +129,7 @@ export class Operation implements AsyncDisposable {
 			log: [],
 		};
 		const text = JSON.stringify(record);
-		const locks = [...new Set([about.from, about.to])].map(
+		const locks = lockedHosts(record).map(
 			(host): StoreChange => ({
 				path: lockPath(host),
 				revision: null,
@@ -122,7 +143,7 @@ export class Operation implements AsyncDisposable {
 				...locks,
 			]);
 		} catch (thrown) {
-			throw await lockedBy(store, [about.from, about.to], thrown);
+			throw await lockedBy(store, lockedHosts(record), thrown);
 		}
 		const found = await store.get(recordPath(id));
 		if (found?.text !== text) throw takenOver(id, found?.text);
@@ -176,7 +197,7 @@ export class Operation implements AsyncDisposable {
 
 	/** Changes the record by compare-and-set, together with other paths. Throws CONFLICT where somebody took it over. */
 	async save(
-		patch: Partial<Pick<OperationRecord, "step" | "version" | "loss">>,
+		patch: RecordPatch,
 		line: string | null = null,
 		others: readonly StoreChange[] = [],
 	): Promise<void> {
@@ -197,20 +218,42 @@ export class Operation implements AsyncDisposable {
 		if (found?.revision !== this.#revision) throw takenOver(id, found?.text);
 	}
 
-	/** Writes the end, and gives the hosts free. */
-	async end(step: "done" | "rolled back", logged: string): Promise<void> {
-		const { id, from, to } = this.#record;
+	/** What the next signs of life say of how far it is; for people. */
+	report(text: string): void {
+		this.#signs.report(text);
+	}
+
+	/** Writes the end, or that nobody has to run it for now, and gives the hosts free. */
+	async end(
+		step: "done" | "rolled back" | "way open",
+		logged: string,
+		others: readonly StoreChange[] = [],
+	): Promise<void> {
 		const locks: StoreChange[] = [];
-		for (const host of new Set([from, to])) {
+		for (const host of lockedHosts(this.#record)) {
 			const lock = await this.#store.get(lockPath(host));
-			if (lock?.text !== id) continue;
+			if (lock?.text !== this.#record.id) continue;
 			locks.push({
 				path: lockPath(host),
 				revision: lock.revision,
 				text: null,
 			});
 		}
-		await this.save({ step }, logged, locks);
+		await this.save({ step }, logged, [...locks, ...others]);
+	}
+
+	/** Locks the hosts again, with a change of the record. Throws CONFLICT where another operation has one of them. */
+	async lockAgain(patch: RecordPatch, line: string): Promise<void> {
+		const { id } = this.#record;
+		const hosts = lockedHosts(this.#record);
+		const locks: StoreChange[] = [];
+		for (const host of hosts) {
+			const path = lockPath(host);
+			const lock = await this.#store.get(path);
+			if (lock === null) locks.push({ path, revision: null, text: id });
+			else if (lock.text !== id) throw lockedError(host, lock.text);
+		}
+		await this.save(patch, line, locks);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -227,7 +270,7 @@ export async function runOperation<Result>(
 		readonly store: TopologyStore;
 		readonly onStep?: (what: string, id: string) => void | Promise<void>;
 	},
-	about: Pick<OperationRecord, "kind" | "from" | "to">,
+	about: AboutOperation,
 	faults: readonly string[],
 	proceed: (operation: Operation) => Promise<Result>,
 ): Promise<Result> {
@@ -268,6 +311,19 @@ function logged(record: OperationRecord, line: string | null): OperationRecord {
 	if (line === null) return record;
 	const log = [...record.log, `${new Date().toISOString()} ${line}`];
 	return { ...record, log: log.slice(-LOGGED) };
+}
+
+/** Whether nobody has to run it: it is over, or stands where it may stand for days. */
+export function isSettledStep(step: Step): boolean {
+	return step === "done" || step === "rolled back" || step === "way open";
+}
+
+function lockedHosts({
+	from,
+	to,
+	alsoLocks = [],
+}: Pick<OperationRecord, "from" | "to" | "alsoLocks">): readonly string[] {
+	return [...new Set([from, to, ...alsoLocks])];
 }
 
 export function isOver({ step }: OperationRecord): boolean {
@@ -357,11 +413,19 @@ async function lockedBy(
 	for (const host of hosts) {
 		const lock = await store.get(lockPath(host));
 		if (lock === null) continue;
-		return new CorkboardError(
-			"CONFLICT",
-			`${host} is locked by ${lock.text}. Resume or abort that: corkboard operations list.`,
-			{ cause: thrown },
-		);
+		return lockedError(host, lock.text, thrown);
 	}
 	return thrown;
+}
+
+function lockedError(
+	host: string,
+	by: string,
+	cause?: unknown,
+): CorkboardError {
+	return new CorkboardError(
+		"CONFLICT",
+		`${host} is locked by ${by}. Resume or abort that: corkboard operations list.`,
+		{ cause },
+	);
 }

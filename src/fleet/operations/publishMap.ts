@@ -14,6 +14,10 @@ export async function publishMap(
 	edit: (current: Topology) => Omit<Topology, "version">,
 	/** What is written with it. */
 	beside: () => Promise<readonly StoreChange[]> = async () => [],
+	/** What the record says then. */
+	patchOf: (version: number) => Parameters<Operation["save"]>[0] = () => ({
+		step: "published",
+	}),
 ): Promise<Published> {
 	return publish(store, {
 		why,
@@ -22,7 +26,7 @@ export async function publishMap(
 		edit: existing(edit),
 		write: async (changes, { version }) =>
 			operation.save(
-				{ step: "published", version },
+				{ ...patchOf(version), version },
 				`published version ${version}`,
 				[...changes, ...(await beside())],
 			),

@@ -80,6 +80,7 @@ export class SignsOfLife implements AsyncDisposable {
 	readonly #holder: string;
 	readonly #timer: NodeJS.Timeout;
 	#running: Promise<void> = Promise.resolve();
+	#report = "";
 
 	constructor(
 		store: Pick<TopologyStore, "get" | "write">,
@@ -92,9 +93,14 @@ export class SignsOfLife implements AsyncDisposable {
 		this.#timer = setInterval(() => {
 			// Where the store does not answer, the next one may.
 			this.#running = this.#running.then(() =>
-				this.#write(beatText(holder)).catch(() => {}),
+				this.#write(beatText(holder, this.#report)).catch(() => {}),
 			);
 		}, BEAT_MS).unref();
+	}
+
+	/** What the next ones say of how far the holder is. */
+	report(text: string): void {
+		this.#report = text;
 	}
 
 	/** Somebody else may go on at once after that. */
@@ -116,6 +122,15 @@ export class SignsOfLife implements AsyncDisposable {
 }
 
 /** The store gives each write another revision, so that the time is for people alone. */
-function beatText(holder: string): string {
-	return `${holder} ${new Date().toISOString()}`;
+function beatText(holder: string, report = ""): string {
+	return `${holder} ${new Date().toISOString()} ${report}`.trim();
+}
+
+/** What the last sign of life says of how far its holder is; null: there is none, or it says nothing. */
+export async function readReport(
+	store: Pick<TopologyStore, "get">,
+	id: string,
+): Promise<string | null> {
+	const text = (await store.get(beatPath(id)))?.text ?? "";
+	return /^\S+ \S+ (.+)$/s.exec(text)?.[1] ?? null;
 }

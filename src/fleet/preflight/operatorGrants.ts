@@ -52,6 +52,19 @@ export const OPERATOR_TABLE_GRANTS: readonly {
 		],
 	},
 	{
+		why: "moving shards: their rows and tables, fences, copies under other names, and how far it is.",
+		privileges: "ALL",
+		on: [
+			"`db_____`.*",
+			"`mod_____`.*",
+			"`feed_____`.*",
+			"`pool_____`.*",
+			"`park\\_%`.*",
+			"`corkboard`.*",
+			"`corkboard_ops`.*",
+		],
+	},
+	{
 		why: "how far a copy and replication are.",
 		privileges: "SELECT",
 		on: ["performance_schema.*"],
@@ -78,6 +91,13 @@ export const NEEDED_GRANTS = {
 	"promote --dead": REPLICATING,
 	fence: ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"],
 	"replica add": OPERATOR_PRIVILEGES.flatMap(({ privileges }) => privileges),
+	/** Of both primaries: the binary log, transactions in the way, and fences. */
+	move: [
+		"REPLICATION SLAVE",
+		"REPLICATION CLIENT",
+		"PROCESS",
+		"CONNECTION_ADMIN",
+	],
 	/** Of the replica, where it answers. */
 	"replica remove": REPLICATING,
 } as const;

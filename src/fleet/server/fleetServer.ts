@@ -48,10 +48,15 @@ export class FleetServer implements AsyncDisposable {
 	readonly #host: Host;
 	readonly #address: ReturnType<typeof addressOf>;
 
-	constructor(url: string, environment: Environment) {
+	constructor(
+		url: string,
+		environment: Environment,
+		connections = LIMITS.connections,
+	) {
 		this.#address = addressOf(...asOperator(url, environment));
 		this.name = this.#address.name;
-		this.#host = new Host(this.#address, LIMITS, false);
+		const limits = { ...LIMITS, connections };
+		this.#host = new Host(this.#address, limits, false);
 	}
 
 	async row(

@@ -7,7 +7,7 @@ import {
 	checkAcceptance,
 } from "../../../src/fleet/operations/acceptLoss.ts";
 import { listOperations } from "../../../src/fleet/operations/operations.ts";
-import { resumeOperation } from "../../../src/fleet/operations/resumeOperation.ts";
+import { resumeOperation } from "../../../src/fleet/resumeOperation.ts";
 import { Host } from "../../../src/storage/mysql/driver/host.ts";
 import { MYSQL_LIMITS } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { addressOf } from "../../../src/storage/mysql/serverAddress.ts";

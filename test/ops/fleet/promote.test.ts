@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
 	createConnection,
 	type ResultSetHeader,
@@ -19,100 +18,35 @@ import {
 	promote,
 } from "../../../src/fleet/operations/promote.ts";
 import type { PromoteOptions } from "../../../src/fleet/operations/promotion.ts";
-import {
-	abortOperation,
-	resumeOperation,
-} from "../../../src/fleet/operations/resumeOperation.ts";
 import { isHeld } from "../../../src/fleet/operations/signOfLife.ts";
 import { checkServers } from "../../../src/fleet/preflight/checkServers.ts";
 import { clockFaults } from "../../../src/fleet/preflight/clocks.ts";
 import { processConnections } from "../../../src/fleet/processConnections.ts";
-import type { Id } from "../../../src/id/ids.ts";
 import {
-	MYSQL_LIMITS,
-	openMysqlStorage,
-} from "../../../src/storage/mysql/mysqlStorage.ts";
-import { SharedHosts } from "../../../src/storage/mysql/sharedHosts.ts";
-import { createReloadableStorage } from "../../../src/storage/versions/reloadableStorage.ts";
+	abortOperation,
+	resumeOperation,
+} from "../../../src/fleet/resumeOperation.ts";
+import { openMysqlStorage } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { checkTopology } from "../../../src/topology/check.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { publication, readCurrent } from "../../../src/topology/history.ts";
-import { openLastGood } from "../../../src/topology/lastGood.ts";
-import { Membership } from "../../../src/topology/members.ts";
 import { TOPOLOGY, type TopologyStore } from "../../../src/topology/store.ts";
 import type { Topology } from "../../../src/topology/types.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { runProgram, startProgram } from "../../helpers/program.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { MODEL, topologyOn } from "../../helpers/storageModel.ts";
-import { create, good } from "../../helpers/storing.ts";
+import { good } from "../../helpers/storing.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
+import { member } from "./member.ts";
 
 const PAGE = readFileSync(
 	join(import.meta.dirname, "../../../docs/reference/operations-json.md"),
 	"utf8",
 );
-
-/** A process of the fleet, which writes and reads one after another and lists what was acknowledged. */
-async function member(file: string) {
-	await using opened = new AsyncDisposableStack();
-	const store = opened.use(openFileStore(file, { pollMs: 50 }));
-	const membership = opened.use(
-		new Membership(store, { role: "test", model: "" }),
-	);
-	const source = opened.use(await openLastGood(store, {}));
-	const limits = { ...MYSQL_LIMITS, connections: 4 };
-	const hosts = new SharedHosts(limits, false, {});
-	const storage = opened.use(
-		await createReloadableStorage(
-			(topology) => openMysqlStorage({ model: MODEL, topology, limits, hosts }),
-			source.topology,
-		),
-	);
-	const say = () =>
-		membership.say(storage.topology.version, storage.topology.version);
-	await say();
-	source.follow(async (topology) => {
-		await storage.switchTopology(topology);
-		await say();
-	});
-	const acknowledged: Id[] = [];
-	const failures: unknown[] = [];
-	let isOver = false;
-	const worker = async (shard: number) => {
-		for (let n = 0; !isOver; n++) {
-			try {
-				acknowledged.push(...(await create(storage, shard, "Pin", { n })));
-				const some = acknowledged.slice(-5);
-				for (const text of await storage.read("objects", some)) {
-					assert.ok(good(text));
-				}
-			} catch (thrown) {
-				failures.push(thrown);
-			}
-			await sleep(10);
-		}
-	};
-	const working = [0, 1, 2].map(worker);
-	const owned = opened.move();
-	return {
-		storage,
-		acknowledged,
-		failures,
-		async end() {
-			isOver = true;
-			await Promise.all(working);
-		},
-		async [Symbol.asyncDispose]() {
-			isOver = true;
-			await Promise.all(working);
-			await owned.disposeAsync();
-		},
-	};
-}
 
 /** `fleet check` finds nothing in a healthy pair, and what is wrong where something is. */
 async function checksServers(

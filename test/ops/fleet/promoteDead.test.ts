@@ -14,7 +14,7 @@ import {
 	type DeadOptions,
 	promoteDead,
 } from "../../../src/fleet/operations/promoteDead.ts";
-import { abortOperation } from "../../../src/fleet/operations/resumeOperation.ts";
+import { abortOperation } from "../../../src/fleet/resumeOperation.ts";
 import { createStoredTypes } from "../../../src/model/storedTypes.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";

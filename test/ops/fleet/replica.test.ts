@@ -15,12 +15,12 @@ import {
 } from "../../../src/fleet/operations/addReplica.ts";
 import { listOperations } from "../../../src/fleet/operations/operations.ts";
 import { removeReplica } from "../../../src/fleet/operations/removeReplica.ts";
+import { isHeld } from "../../../src/fleet/operations/signOfLife.ts";
+import { checkServers } from "../../../src/fleet/preflight/checkServers.ts";
 import {
 	abortOperation,
 	resumeOperation,
-} from "../../../src/fleet/operations/resumeOperation.ts";
-import { isHeld } from "../../../src/fleet/operations/signOfLife.ts";
-import { checkServers } from "../../../src/fleet/preflight/checkServers.ts";
+} from "../../../src/fleet/resumeOperation.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { openMysqlStorage } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { checkTopology } from "../../../src/topology/check.ts";

@@ -7,7 +7,7 @@ import {
 	Operation,
 } from "../../../src/fleet/operations/operations.ts";
 import { promoteDead } from "../../../src/fleet/operations/promoteDead.ts";
-import { abortOperation } from "../../../src/fleet/operations/resumeOperation.ts";
+import { abortOperation } from "../../../src/fleet/resumeOperation.ts";
 import { answerAsks } from "../../../src/topology/asks.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { Membership } from "../../../src/topology/members.ts";

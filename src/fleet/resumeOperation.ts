@@ -1,31 +1,40 @@
-import { CorkboardError } from "../../errors.ts";
-import { proceedAcceptance } from "./acceptLoss.ts";
+import { CorkboardError } from "../errors.ts";
+import type { MoveOptions } from "./move/moveRun.ts";
+import { abortMove } from "./move/redirect.ts";
+import { type MoveResult, moveResult } from "./move/result.ts";
+import { proceedMove } from "./move/runMove.ts";
+import { proceedAcceptance } from "./operations/acceptLoss.ts";
 import {
 	abortAdd,
 	proceedAdd,
 	type ReplicaOptions,
 	type ReplicaResult,
 	replicaResult,
-} from "./addReplica.ts";
-import { isTakenOver, Operation, type OperationRecord } from "./operations.ts";
-import { proceedPromotion } from "./promote.ts";
-import { type DeadOptions, resumeDead } from "./promoteDead.ts";
+} from "./operations/addReplica.ts";
+import {
+	isTakenOver,
+	Operation,
+	type OperationRecord,
+} from "./operations/operations.ts";
+import { proceedPromotion } from "./operations/promote.ts";
+import { type DeadOptions, resumeDead } from "./operations/promoteDead.ts";
 import {
 	type PromotionResult,
 	promotionResult,
 	undoPromotion,
-} from "./promotion.ts";
-import { proceedRemove } from "./removeReplica.ts";
-import type { UndoOptions } from "./rollBack.ts";
+} from "./operations/promotion.ts";
+import { proceedRemove } from "./operations/removeReplica.ts";
+import type { UndoOptions } from "./operations/rollBack.ts";
 
 /** What any kind of operation is resumed with. */
-export type ResumeOptions = DeadOptions & ReplicaOptions;
+export type ResumeOptions = DeadOptions & ReplicaOptions & MoveOptions;
+export type OperationResult = PromotionResult | ReplicaResult | MoveResult;
 
 /** Goes on with an operation of any kind whose holder is gone, from where it is. */
 export async function resumeOperation(
 	options: ResumeOptions,
 	id: string,
-): Promise<PromotionResult | ReplicaResult> {
+): Promise<OperationResult> {
 	await using operation = await Operation.takeOver(options.store, id);
 	return await proceed(options, operation);
 }
@@ -34,7 +43,7 @@ export async function resumeOperation(
 export async function proceed(
 	options: ResumeOptions,
 	operation: Operation,
-): Promise<PromotionResult | ReplicaResult> {
+): Promise<OperationResult> {
 	switch (operation.record.kind) {
 		case "promote":
 			return proceedPromotion(options, operation);
@@ -46,12 +55,14 @@ export async function proceed(
 			return proceedAdd(options, operation);
 		case "replica remove":
 			return proceedRemove(options, operation);
+		case "move":
+			return proceedMove(options, operation);
 	}
 }
 
 /** An operation that is over, as it was undone. */
 export interface Undone {
-	readonly result: PromotionResult | ReplicaResult;
+	readonly result: OperationResult;
 	/** What could not be undone, each as a sentence. */
 	readonly left: readonly string[];
 }
@@ -121,6 +132,9 @@ async function undoKind(
 				`${operation.record.to} stays a replica`,
 			);
 			return [];
+		case "move":
+			await abortMove(options, operation);
+			return [];
 	}
 }
 
@@ -137,13 +151,14 @@ function remainsOf({ kind, from, to, version }: OperationRecord): string {
 			return served;
 		case "replica remove":
 			return `${to} may go on following ${from}. ${served}`;
+		case "move":
+			return served;
 	}
 }
 
 /** What is known of one that is over, or was published, from its record alone. */
-export function recordedResult(
-	record: OperationRecord,
-): PromotionResult | ReplicaResult {
+export function recordedResult(record: OperationRecord): OperationResult {
+	if (record.kind === "move") return moveResult(record);
 	const known = {
 		...record,
 		version: record.step === "rolled back" ? null : record.version,

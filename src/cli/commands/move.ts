@@ -1,0 +1,87 @@
+import { planMove } from "../../fleet/move/planMove.ts";
+import { startMove } from "../../fleet/move/startMove.ts";
+import {
+	command,
+	flag,
+	JSON_FLAG,
+	many,
+	option,
+	required,
+	YES,
+} from "../command.ts";
+import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
+import {
+	MOVED,
+	movedIn,
+	planLines,
+	planValue,
+	WISHES,
+	wishesOf,
+} from "../moveCommand.ts";
+import { duration, integer, present, text } from "../values.ts";
+
+export const { usage, run } = command({
+	summary:
+		"Moves shards from one MySQL primary to another, while both serve: copied, followed, compared, then cut over in waves.",
+	arguments: { shards: many(MOVED) },
+	options: {
+		to: required(
+			text("PRIMARY"),
+			"a primary of the topology, or host:port or the URL of a new one",
+		),
+		replica: option(text("REPLICA"), "of a new primary: its replica"),
+		wave: option(
+			integer(1, 256, "N"),
+			"how many shards go over together (default 16)",
+			16,
+		),
+		parallel: option(
+			integer(1, 16, "N"),
+			"how many tables are copied and compared at once (default 2)",
+		),
+		watch: option(
+			duration(0, 999_999),
+			"how long to wait after a wave went over before its former copy is renamed (default 30s)",
+		),
+		...WISHES,
+		dryRun: flag("print the plan and everything that would refuse it"),
+		yes: YES,
+		json: JSON_FLAG,
+	},
+	details:
+		"SHARDS is a range of shards, or lookups, feeds or pools and a range of them. It ends when all waves are over; the former copies stay on the old primary under other names. Then move complete drops them, and move reverse goes back. Interrupted or killed, it is resumed by move resume.",
+	exitCodes: FLEET_CODES,
+	async run({ shards, to, replica, wave, parallel, watch, ...given }, context) {
+		const moved = movedIn(shards);
+		const wishes = wishesOf(given);
+		return withFleet(context, async (fleet) => {
+			const plan = await planMove(fleet, {
+				...{ ...moved, to, replica, wave },
+				rate: given.rate,
+			});
+			const signal = context.interruptSignal();
+			return operateAsChecked(
+				context,
+				fleet,
+				given,
+				{
+					value: planValue(plan),
+					faults: plan.faults.map(({ check, fault }) => `${check}: ${fault}`),
+					lines: planLines(plan),
+					sound: ["it can be moved"],
+					question: `${planLines(plan)[0]}. Move them?`,
+				},
+				(onStep) =>
+					startMove(
+						{
+							...{ ...fleet, signal, onStep },
+							...present({ parallel, watchMs: watch }),
+						},
+						plan.found,
+						[],
+						wishes,
+					),
+			);
+		});
+	},
+});

@@ -1,0 +1,15 @@
+import { cancelMove } from "../../fleet/move/redirect.ts";
+import { argument, command, JSON_FLAG } from "../command.ts";
+import { FLEET_CODES } from "../fleetCommand.ts";
+import { runOnMove } from "../moveCommand.ts";
+import { text } from "../values.ts";
+
+export const { usage, run } = command({
+	summary:
+		"Gives up the waves of a move that have not gone over, and drops what was copied of them.",
+	arguments: { id: argument(text("ID")) },
+	options: { json: JSON_FLAG },
+	exitCodes: FLEET_CODES,
+	run: ({ id, json }, context) =>
+		runOnMove(context, id, json, (options) => cancelMove(options, id)),
+});

@@ -1,0 +1,21 @@
+import { completeMove } from "../../fleet/move/redirect.ts";
+import { argument, command, flag, JSON_FLAG } from "../command.ts";
+import { FLEET_CODES } from "../fleetCommand.ts";
+import { runOnMove } from "../moveCommand.ts";
+import { text } from "../values.ts";
+
+export const { usage, run } = command({
+	summary:
+		"Ends a move: brings the former copies up to date, compares them with what is served, and drops them.",
+	arguments: { id: argument(text("ID")) },
+	options: {
+		noRehearsal: flag("drop them without having shown that the way back works"),
+		json: JSON_FLAG,
+	},
+	details: "After that there is no way back but another move.",
+	exitCodes: FLEET_CODES,
+	run: ({ id, noRehearsal, json }, context) =>
+		runOnMove(context, id, json, (options) =>
+			completeMove(options, id, { skipsRehearsal: noRehearsal }),
+		),
+});

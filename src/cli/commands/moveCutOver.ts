@@ -1,0 +1,17 @@
+import { allowCutOver } from "../../fleet/move/redirect.ts";
+import { argument, command, flag } from "../command.ts";
+import { withFleet } from "../fleetCommand.ts";
+import { text } from "../values.ts";
+
+export const { usage, run } = command({
+	summary:
+		"Lets the next wave of a move go over as soon as it is ready, whatever --cut-over says.",
+	arguments: { id: argument(text("ID")) },
+	options: { all: flag("all waves that are left") },
+	async run({ id, all }, context) {
+		return withFleet(context, async (fleet) => {
+			const waves = await allowCutOver(fleet, id, all);
+			return { lines: [`${id}: ${waves} waves may go over`] };
+		});
+	},
+});

@@ -1,0 +1,20 @@
+import { requireMove } from "../../fleet/move/redirect.ts";
+import { wish } from "../../fleet/move/wishes.ts";
+import { argument, command } from "../command.ts";
+import { withFleet } from "../fleetCommand.ts";
+import { text } from "../values.ts";
+
+export const { usage, run } = command({
+	summary:
+		"Holds a move: nothing is copied and no wave goes over. What changes is still followed.",
+	arguments: { id: argument(text("ID")) },
+	async run({ id }, context) {
+		return withFleet(context, async (fleet) => {
+			await requireMove(fleet, id);
+			await wish(fleet.store, id, () => ({ isPaused: true }));
+			return {
+				lines: [`${id} is paused. Go on: corkboard move resume ${id}`],
+			};
+		});
+	},
+});

@@ -1,0 +1,169 @@
+import { CorkboardError } from "../../errors.ts";
+import type { Ferry } from "../ferry/ferry.ts";
+import { moveRange } from "../map/edits.ts";
+import { otherSide, withWave } from "../operations/moveFacts.ts";
+import { isTakenOver } from "../operations/operations.ts";
+import { publishMap } from "../operations/publishMap.ts";
+import { fence, liftFences } from "./fence.ts";
+import { databasesOf } from "./findMove.ts";
+import type { MoveRun } from "./moveRun.ts";
+import { park, unpark } from "./park.ts";
+
+/** How long may pass between knowing that it is held and the last of the fences being sent. Milliseconds. */
+const SEND_MS = 150;
+
+/** What became of one try. */
+export type CutOver =
+	| { readonly isFlipped: true; readonly pauseMs: number }
+	| { readonly isFlipped: false; readonly why: string };
+
+/**
+ * Lets a wave go over: fences its databases where they are served, waits for the
+ * ferry to have all that was written there, looks once more at what changed last,
+ * and publishes the map. Writes to the wave wait meanwhile, at most `maxPauseMs`: then the
+ * fences are lifted and nothing has happened. The record says first what is about
+ * to be done: so of a publication that is still on its way and the lifting of the
+ * fence, exactly one wins.
+ */
+export async function cutOver(
+	run: MoveRun,
+	index: number,
+	ferry: Ferry,
+	maxPauseMs: number,
+): Promise<CutOver> {
+	const { operation, onStep } = run;
+	const { tries, range } = run.wave(index);
+	await operation.save(
+		{
+			step: "cutting over",
+			move: withWave(run.facts, index, { tries: tries + 1 }),
+		},
+		`cutting over ${range.join(" to ")}`,
+	);
+	await onStep("cutting over");
+	let why: string;
+	try {
+		const result = await tryCutOver(run, index, ferry, maxPauseMs);
+		if (typeof result !== "string") return result;
+		why = result;
+	} catch (thrown) {
+		if (isTakenOver(thrown) || !(thrown instanceof CorkboardError))
+			throw thrown;
+		await lift(run, thrown.message);
+		throw thrown;
+	}
+	await lift(run, why);
+	return { isFlipped: false, why };
+}
+
+/** A text: why it did not. */
+async function tryCutOver(
+	run: MoveRun,
+	index: number,
+	ferry: Ferry,
+	maxPauseMs: number,
+): Promise<CutOver | string> {
+	const { operation, facts, onStep, options } = run;
+	const wave = run.wave(index);
+	const side = otherSide(wave.at);
+	const source = run.servers.at(wave.at).primary;
+	const { primary: target, host } = run.servers.at(side);
+	const databases = databasesOf(facts.list, wave.range);
+	await operation.requireHeld();
+	const began = performance.now();
+	const left = () => Math.max(1, maxPauseMs - (performance.now() - began));
+	const late = (what: string) =>
+		performance.now() - began > maxPauseMs
+			? `${what} took more than ${maxPauseMs} ms`
+			: null;
+	const inTheWay = await fence(
+		source,
+		databases,
+		Math.min(SEND_MS, maxPauseMs),
+	);
+	if (inTheWay !== null) return inTheWay;
+	await onStep("fenced");
+	// After the fence: what ended before it is in it, and nothing comes after.
+	const written = await source.executed();
+	if (!(await ferry.caughtUp(written, left()))) {
+		return `${target.name} did not have the last writes within ${maxPauseMs} ms`;
+	}
+	await onStep("caught up");
+	const { pending, differences } = await ferry.recheck(left());
+	const [difference] = differences;
+	if (difference !== undefined) {
+		throw new CorkboardError(
+			"CONFLICT",
+			`${differences.length} rows differ between ${source.name} and ${target.name}, the first at ${difference.table}, ${difference.key}: ${difference.kind}. Nothing has gone over. This is a defect: keep the record of ${operation.record.id}, and cancel it.`,
+		);
+	}
+	if (pending > 0) return `${pending} rows were not compared in time`;
+	await ferry.moveOutbox();
+	if (wave.flips > 0) await unpark(target, databases);
+	// Where the way back begins: nobody but the ferry has written there.
+	const back = await target.executed();
+	await onStep("ready");
+	const isLate = late("all before the publication");
+	if (isLate !== null) return isLate;
+	await operation.requireHeld();
+	const pauseMs = () => Math.round(performance.now() - began);
+	await publishMap(
+		options.store,
+		operation,
+		`move ${facts.list} ${wave.range.join(" to ")} from ${source.name} to ${target.name}, verified`,
+		(current) =>
+			moveRange(
+				current,
+				{ list: facts.list, range: wave.range, from: source.name },
+				{ primary: host.url, replica: host.replica },
+			),
+		undefined,
+		(version) => ({
+			step: "moving",
+			move: withWave(run.facts, index, {
+				state: "flipped",
+				at: side,
+				flips: wave.flips + 1,
+				left: written,
+				back,
+				version,
+				pauses: [...wave.pauses, pauseMs()],
+				tries: 0,
+			}),
+		}),
+	);
+	const pause = pauseMs();
+	await onStep("published");
+	return { isFlipped: true, pauseMs: pause };
+}
+
+/**
+ * Lifts what a cut-over that did not publish has fenced, whoever began it, and puts
+ * copies that it had brought back out of the way again.
+ */
+export async function lift(run: MoveRun, why: string): Promise<void> {
+	const { operation, onStep } = run;
+	if (operation.record.step !== "lifting") {
+		await operation.save({ step: "lifting" }, `not cut over: ${why}`);
+	}
+	await onStep("lifting");
+	await operation.requireHeld();
+	const { facts, servers } = run;
+	for (const side of ["from", "to"] as const) {
+		const staying = facts.waves.filter(
+			({ at, state }) => at === side && state !== "flipped",
+		);
+		const databases = staying.flatMap(({ range }) =>
+			databasesOf(facts.list, range),
+		);
+		await liftFences(servers.at(side).primary, databases);
+		const parked = staying.filter(({ state }) => state === "parked");
+		if (parked.length === 0) continue;
+		await park(
+			servers.at(otherSide(side)).primary,
+			parked.flatMap(({ range }) => databasesOf(facts.list, range)),
+		);
+	}
+	await operation.save({ step: "moving" }, "writes go on where they were");
+	await onStep("lifted");
+}

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pace } from "../ferry/pace.ts";
+import type { MoveRun } from "./moveRun.ts";
+import { readWishes, type Wishes } from "./wishes.ts";
+
+/** Looks in the background at what operators wish of a move that this process runs. */
+export class Looking implements AsyncDisposable {
+	readonly #run: MoveRun;
+	readonly #pace: Pace;
+	readonly #stop = new AbortController();
+	readonly #leaving = new AbortController();
+	#now: Wishes;
+	readonly #looking: Promise<void>;
+	/** Ends long steps, when it is interrupted or somebody wants the operation. */
+	readonly signal: AbortSignal;
+
+	private constructor(run: MoveRun, pace: Pace, now: Wishes) {
+		this.#run = run;
+		this.#pace = pace;
+		this.#now = now;
+		const { signal } = run.options;
+		this.signal =
+			signal === undefined
+				? this.#leaving.signal
+				: AbortSignal.any([this.#leaving.signal, signal]);
+		this.#follow(now);
+		this.#looking = this.#look();
+	}
+
+	static async begin(run: MoveRun, pace: Pace): Promise<Looking> {
+		const { store } = run.options;
+		const now = await readWishes(store, run.operation.record.id);
+		return new Looking(run, pace, now);
+	}
+
+	get now(): Wishes {
+		return this.#now;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#stop.abort();
+		await this.#looking;
+	}
+
+	async #look(): Promise<void> {
+		const { store, lookMs = 1_000 } = this.#run.options;
+		const { signal } = this.#stop;
+		for (;;) {
+			await sleep(lookMs, undefined, { signal }).catch(() => {});
+			if (signal.aborted) return;
+			try {
+				this.#follow(await readWishes(store, this.#run.operation.record.id));
+			} catch {
+				// Where the store does not answer, the next look may.
+			}
+		}
+	}
+
+	#follow(wishes: Wishes): void {
+		this.#now = wishes;
+		this.#pace.set({ rowsPerSecond: wishes.rate });
+		if (wishes.isPaused) this.#pace.pause();
+		else this.#pace.resume();
+		if (wishes.isLeaving) this.#leaving.abort();
+	}
+}

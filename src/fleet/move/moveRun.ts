@@ -1,0 +1,82 @@
+import { CorkboardError } from "../../errors.ts";
+import type { Environment } from "../../topology/secret.ts";
+import type { TopologyStore } from "../../topology/store.ts";
+import { requireCurrent } from "../map/publish.ts";
+import {
+	type MoveFacts,
+	moveFactsIn,
+	type Wave,
+} from "../operations/moveFacts.ts";
+import type { Operation } from "../operations/operations.ts";
+import { MoveServers } from "./moveServers.ts";
+
+export interface MoveOptions {
+	readonly store: TopologyStore;
+	readonly environment: Environment;
+	/** How many tables of a wave are copied at once. */
+	readonly parallel?: number;
+	/** How long to wait for the processes of the fleet before a former copy is parked. Milliseconds. */
+	readonly agreeMs?: number;
+	/** Between the flip of a wave and what is done with its former copy. Milliseconds. */
+	readonly watchMs?: number;
+	/** Between two looks at what is waited for. Milliseconds. */
+	readonly lookMs?: number;
+	/** Before the second try of a cut-over; each further one waits twice as long. Milliseconds. */
+	readonly againMs?: number;
+	/** Of the tries of one cut-over. */
+	readonly maxTries?: number;
+	/** Called with each step that is done, of the operation of this id. */
+	readonly onStep?: (what: string, id: string) => void | Promise<void>;
+	/** Leaves the operation half-way, at a point from which it can be resumed. */
+	readonly signal?: AbortSignal;
+}
+
+/** A move that this process runs. */
+export interface MoveRun {
+	readonly options: MoveOptions;
+	readonly operation: Operation;
+	readonly servers: MoveServers;
+	/** As the record has them now. */
+	readonly facts: MoveFacts;
+	wave(index: number): Wave;
+	onStep(what: string): Promise<void>;
+	/** Throws UNAVAILABLE where whoever started it has interrupted it. */
+	requireRunning(): void;
+}
+
+export async function openRun(
+	options: MoveOptions,
+	operation: Operation,
+): Promise<MoveRun & AsyncDisposable> {
+	const { topology } = await requireCurrent(options.store);
+	const servers = new MoveServers(
+		moveFactsIn(operation.record),
+		topology,
+		options.environment,
+	);
+	return {
+		...{ options, operation, servers },
+		get facts() {
+			return moveFactsIn(operation.record);
+		},
+		wave(index) {
+			const found = moveFactsIn(operation.record).waves[index];
+			if (found !== undefined) return found;
+			throw new RangeError(`There is no wave ${index}.`);
+		},
+		onStep: async (what) => options.onStep?.(what, operation.record.id),
+		requireRunning() {
+			if (!options.signal?.aborted) return;
+			throw new CorkboardError(
+				"UNAVAILABLE",
+				`Interrupted. Nothing of ${operation.record.id} is lost.`,
+			);
+		},
+		[Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
+	};
+}
+
+/** Of the ferry that brings a wave over for the nth time. */
+export function ferryName(run: MoveRun, index: number, flips: number): string {
+	return `${run.operation.record.id}/${index}/${flips}`;
+}

@@ -1,0 +1,139 @@
+import { OPS_DATABASE } from "../ferry/ferryState.ts";
+import { readMovedTables } from "../ferry/movedTables.ts";
+import type { DatabaseKind } from "../map/databases.ts";
+import { nameOf } from "../map/mapRanges.ts";
+import { requireCurrent } from "../map/publish.ts";
+import { isSettledStep, listOperations } from "../operations/operations.ts";
+import { type MoveFault, moveFaults } from "../preflight/movePreflight.ts";
+import {
+	type AskedMove,
+	databaseKind,
+	databasesOf,
+	type FoundMove,
+	findMove,
+	parkedName,
+} from "./findMove.ts";
+import type { MoveOptions } from "./moveRun.ts";
+import { MoveServers } from "./moveServers.ts";
+
+/** Rows a second that were measured on two shared cores (docs/capacity.md): of a copy, and of its verification. */
+export const COPIED_ROWS = 30_000;
+const VERIFIED_ROWS = 350_000;
+/** What a disk of the target needs beside the copy: its binary log has every row too. */
+const DISK_TIMES = 2;
+
+export interface PlannedWave {
+	readonly range: readonly [number, number];
+	/** Of the source, as it estimates them. */
+	readonly rows: number;
+	readonly bytes: number;
+}
+
+/** What a move would do, and everything against it. */
+export interface MovePlan {
+	readonly found: FoundMove;
+	readonly waves: readonly PlannedWave[];
+	readonly rows: number;
+	readonly bytes: number;
+	/** How much disk the target needs: MySQL does not say how much is free. */
+	readonly needsBytes: number;
+	/** Of the copy and its verification, at the measured rate or the given one. */
+	readonly seconds: number;
+	/** The largest database. */
+	readonly largest: {
+		readonly database: string;
+		readonly bytes: number;
+	} | null;
+	readonly faults: readonly MoveFault[];
+	/** What does not refuse it, and may not be meant. */
+	readonly notes: readonly string[];
+}
+
+/** Plans a move. Changes nothing. Throws BAD_TOPOLOGY where the map alone refuses it. */
+export async function planMove(
+	options: Pick<MoveOptions, "store" | "environment">,
+	asked: AskedMove & { readonly rate?: number | undefined },
+): Promise<MovePlan> {
+	const { store, environment } = options;
+	const { topology } = await requireCurrent(store);
+	const found = findMove(topology, asked);
+	const { list, range, from, to } = found;
+	const kind: DatabaseKind = databaseKind(list);
+	const databases = databasesOf(list, range);
+	await using servers = new MoveServers(found, topology, environment);
+	const sizes = await sizesOf(servers, databases);
+	const rows = sum(sizes.tables.map((table) => table.rows));
+	const bytes = sum(sizes.tables.map((table) => table.bytes));
+	const rate = Math.min(asked.rate ?? COPIED_ROWS, COPIED_ROWS);
+	const seconds = rows / rate + rows / VERIFIED_ROWS;
+	const faults = [
+		...(await runningOperations(store, [from, to])),
+		...(await moveFaults({
+			from: { ...servers.from, url: from.url },
+			to: { ...servers.to, url: to.url },
+			...{ kind, databases, seconds, environment },
+			others: [...databases.map(parkedName), OPS_DATABASE],
+		})),
+		...sizes.faults.map((fault) => ({ check: "tables", fault })),
+	];
+	const byDatabase = Map.groupBy(sizes.tables, ({ database }) => database);
+	const bytesOf = (database: string) =>
+		sum((byDatabase.get(database) ?? []).map((table) => table.bytes));
+	const [largest = null] = databases
+		.map((database) => ({ database, bytes: bytesOf(database) }))
+		.toSorted((a, b) => b.bytes - a.bytes);
+	return {
+		found,
+		waves: found.waves.map((wave) => {
+			const names = databasesOf(list, wave);
+			const tables = names.flatMap((name) => byDatabase.get(name) ?? []);
+			return {
+				range: wave,
+				rows: sum(tables.map((table) => table.rows)),
+				bytes: sum(tables.map((table) => table.bytes)),
+			};
+		}),
+		...{ rows, bytes, seconds, largest, faults },
+		needsBytes: bytes * DISK_TIMES,
+		notes:
+			from.replica !== null && to.replica === null
+				? [
+						`${to.name} has no replica: these ${list} would have none. Pass --replica, or add one: corkboard replica add HOST --of ${to.name}.`,
+					]
+				: [],
+	};
+}
+
+async function sizesOf(servers: MoveServers, databases: readonly string[]) {
+	const { primary } = servers.from;
+	// A fault of its own says that it does not answer.
+	if ((await primary.silence(5_000)) !== null)
+		return { tables: [], faults: [] };
+	return readMovedTables(primary, databases);
+}
+
+/** Operations that hold one of the hosts. */
+async function runningOperations(
+	store: MoveOptions["store"],
+	hosts: readonly FoundMove["from"][],
+): Promise<readonly MoveFault[]> {
+	const names = new Set(
+		hosts.flatMap(({ name, replica }) =>
+			replica === null ? [name] : [name, nameOf(replica)],
+		),
+	);
+	const all = await listOperations(store);
+	return all
+		.filter(({ step }) => !isSettledStep(step))
+		.filter(({ from, to, alsoLocks = [] }) =>
+			[from, to, ...alsoLocks].some((host) => names.has(host)),
+		)
+		.map(({ id, step }) => ({
+			check: "other operations",
+			fault: `${id} has one of the hosts, at ${step}. Let it end, or go on with it: corkboard operations resume ${id}.`,
+		}));
+}
+
+function sum(numbers: readonly number[]): number {
+	return numbers.reduce((all, each) => all + each, 0);
+}

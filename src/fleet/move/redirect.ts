@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../errors.ts";
+import {
+	type MoveFacts,
+	moveFactsIn,
+	otherSide,
+} from "../operations/moveFacts.ts";
+import { Operation, requireRecord } from "../operations/operations.ts";
+import type { LookOptions } from "../operations/signOfLife.ts";
+import type { MoveOptions } from "./moveRun.ts";
+import { type MoveResult, moveResult } from "./result.ts";
+import { proceedMove } from "./runMove.ts";
+import { wish } from "./wishes.ts";
+
+/** How long whoever runs a move may take to leave it. Milliseconds. */
+const LEAVE_MS = 60_000;
+const LOOK_MS = 250;
+
+/** What is changed of a move whose waves are over, or on their way. Throws CONFLICT where it cannot be. */
+type Change = (facts: MoveFacts, id: string) => Partial<MoveFacts>;
+
+/** All waves that went over go back, with what was written since; those that wait are given up. */
+export function reverseMove(
+	options: MoveOptions & LookOptions,
+	id: string,
+	{ keepsWay }: { readonly keepsWay: boolean },
+): Promise<MoveResult> {
+	return redirect(options, id, "goes back", (facts) => {
+		const gone = facts.waves.filter(({ state }) =>
+			["parked", "flipped"].includes(state),
+		);
+		const [first] = gone;
+		if (first === undefined)
+			throw nothing(id, "went over, so nothing goes back");
+		const isReversing =
+			facts.goal === "reverse" && gone.some(({ at }) => at !== facts.aim);
+		return {
+			goal: "reverse",
+			keepsWay,
+			// One that was interrupted goes on.
+			aim: isReversing ? facts.aim : otherSide(first.at),
+		};
+	});
+}
+
+/** Shows that the way back works, and drops the former copies: the end of a move. */
+export function completeMove(
+	options: MoveOptions & LookOptions,
+	id: string,
+	{ skipsRehearsal }: { readonly skipsRehearsal: boolean },
+): Promise<MoveResult> {
+	return redirect(options, id, "completes", (facts) => {
+		const { waves, aim } = facts;
+		const waiting = waves.filter(
+			({ state, at }) =>
+				state === "waiting" || (state === "parked" && at !== aim),
+		);
+		if (waiting.length > 0) {
+			throw new CorkboardError(
+				"CONFLICT",
+				`${waiting.length} of ${waves.length} waves of ${id} are not over. Go on first: corkboard move resume ${id}. Or give those up: corkboard move cancel ${id}.`,
+			);
+		}
+		return { goal: "complete", skipsRehearsal };
+	});
+}
+
+/** Drops what was copied of waves that did not go over. */
+export function cancelMove(
+	options: MoveOptions & LookOptions,
+	id: string,
+): Promise<MoveResult> {
+	return redirect(options, id, "is cancelled", ({ waves }) => {
+		if (waves.some(({ state }) => state === "waiting"))
+			return { goal: "cancel" };
+		throw nothing(id, "waits: what went over comes back with move reverse");
+	});
+}
+
+/** Goes on with one that is paused, or that nobody runs. */
+export async function resumeMove(
+	options: MoveOptions & LookOptions,
+	id: string,
+): Promise<MoveResult> {
+	const { store } = options;
+	await requireMove(options, id);
+	await wish(store, id, () => ({ isPaused: false }));
+	await using operation = await Operation.tryTakeOver(store, id, options);
+	if (operation !== null) return await proceedMove(options, operation);
+	// Its runner goes on within a second.
+	return moveResult((await requireRecord(store, id)).record);
+}
+
+/** Lets one more wave go over, or all. Returns how many may then. */
+export async function allowCutOver(
+	{ store }: Pick<MoveOptions, "store">,
+	id: string,
+	all: boolean,
+): Promise<number> {
+	const { record } = await requireMove({ store }, id);
+	const { waves, aim } = moveFactsIn(record);
+	const over = waves.filter(({ at, flips }) => at === aim && flips > 0).length;
+	const { allowed } = await wish(store, id, () => ({
+		allowed: all ? waves.length : over + 1,
+	}));
+	return allowed;
+}
+
+/** The same with one that this process has taken over. */
+export async function abortMove(
+	options: MoveOptions,
+	operation: Operation,
+): Promise<MoveResult> {
+	const { id } = operation.record;
+	const move = moveFactsIn(operation.record);
+	if (!move.waves.some(({ state }) => state === "waiting")) {
+		throw nothing(id, "waits: what went over comes back with move reverse");
+	}
+	await operation.save({ move: { ...move, goal: "cancel" } }, "is cancelled");
+	return await proceedMove(options, operation);
+}
+
+/** Asks whoever runs it to leave it, takes it over, and does something else with it. */
+async function redirect(
+	options: MoveOptions & LookOptions,
+	id: string,
+	line: string,
+	change: Change,
+): Promise<MoveResult> {
+	const { store } = options;
+	const { record } = await requireMove(options, id);
+	change(moveFactsIn(record), id);
+	await wish(store, id, () => ({ isLeaving: true }));
+	await using operation = await leftBy(options, id);
+	const move = { ...moveFactsIn(operation.record) };
+	const patch = { move: { ...move, ...change(move, id) } };
+	if (operation.record.step === "way open") {
+		await operation.lockAgain({ ...patch, step: "moving" }, line);
+	} else await operation.save(patch, line);
+	return await proceedMove(options, operation);
+}
+
+async function leftBy(
+	{ store, ...look }: MoveOptions & LookOptions,
+	id: string,
+): Promise<Operation> {
+	const until = performance.now() + LEAVE_MS;
+	for (;;) {
+		const operation = await Operation.tryTakeOver(store, id, look);
+		if (operation !== null) return operation;
+		if (performance.now() > until) {
+			throw new CorkboardError(
+				"CONFLICT",
+				`Whoever runs ${id} did not leave it within ${LEAVE_MS / 1_000} s. It goes on as it was.`,
+			);
+		}
+		await sleep(LOOK_MS);
+	}
+}
+
+/** The record of a move that is not over. Throws NOT_FOUND and CONFLICT. */
+export async function requireMove(
+	{ store }: Pick<MoveOptions, "store">,
+	id: string,
+): ReturnType<typeof requireRecord> {
+	const found = await requireRecord(store, id);
+	if (found.record.kind === "move") return found;
+	throw new CorkboardError(
+		"CONFLICT",
+		`${id} is no move, but a ${found.record.kind}.`,
+	);
+}
+
+function nothing(id: string, what: string): CorkboardError {
+	return new CorkboardError("CONFLICT", `No wave of ${id} ${what}.`);
+}

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../errors.ts";
+import { clearOutbox } from "../ferry/movedOutbox.ts";
+import { Pace } from "../ferry/pace.ts";
+import { agreed } from "../map/barrier.ts";
+import { otherSide, withWave } from "../operations/moveFacts.ts";
+import { isOver, type Operation } from "../operations/operations.ts";
+import { lift } from "./cutOver.ts";
+import { dropFerryCopies, forgetFerry } from "../ferry/ferryState.ts";
+import { databasesOf, nextStep } from "./findMove.ts";
+import { flip, rehearse } from "./flip.ts";
+import { lateTransactions } from "./lateWrites.ts";
+import { Looking } from "./looking.ts";
+import {
+	ferryName,
+	type MoveOptions,
+	type MoveRun,
+	openRun,
+} from "./moveRun.ts";
+import { dropHostDatabases } from "./newHost.ts";
+import { dropEmptyParks, dropParked, park } from "./park.ts";
+import { type MoveResult, moveResult } from "./result.ts";
+import { forgottenWishes, wish } from "./wishes.ts";
+
+const AGREE_MS = 30_000;
+const WATCH_MS = 30_000;
+/** Between two parked tables that are dropped. Milliseconds. */
+const DROP_PAUSE_MS = 100;
+
+/**
+ * Moves shards to other hosts (docs/how-to/move-shards.md), wave by wave, and back.
+ * What is to be done is in the record, and what was done is looked at: so whoever
+ * goes on does so from where it is. A wave is served by one side at any time: it
+ * changes with one write of the store, under a fence that MySQL keeps, and its
+ * former copy stays until `complete` has shown that it could be used.
+ */
+export async function proceedMove(
+	options: MoveOptions,
+	operation: Operation,
+): Promise<MoveResult> {
+	await using run = await openRun(options, operation);
+	const { step } = operation.record;
+	if (step === "way open") return moveResult(operation.record);
+	// Whoever asked for it has it by now.
+	await wish(options.store, operation.record.id, () => ({ isLeaving: false }));
+	if (step === "cutting over" || step === "lifting") {
+		await lift(run, "whoever began it has ended");
+	} else if (step === "locked") {
+		await operation.save({ step: "moving" }, "begins");
+	}
+	const pace = new Pace({
+		rowsPerSecond: null,
+		bytesPerSecond: null,
+		maxLagSeconds: 2,
+	});
+	await using looking = await Looking.begin(run, pace);
+	for (const [index] of run.facts.waves.entries()) {
+		for (;;) {
+			const next = nextStep(run.wave(index), run.facts);
+			if (next === null) break;
+			run.requireRunning();
+			if (looking.now.isLeaving) return leave(run);
+			if (next === "flip") {
+				if (!(await flip(run, index, pace, looking))) return leave(run);
+			} else if (next === "park") await parkWave(run, index);
+			else if (next === "close")
+				await closeWave(run, index, pace, looking.signal);
+			else await cancelWave(run, index);
+		}
+	}
+	await settle(run);
+	return moveResult(operation.record);
+}
+
+/** Somebody waits for it, to do something else with it. */
+function leave(run: MoveRun): MoveResult {
+	return moveResult(run.operation.record);
+}
+
+/** Gives the former copy another name, once all processes serve the map without it. */
+async function parkWave(run: MoveRun, index: number): Promise<void> {
+	const { options, operation, facts, servers } = run;
+	const wave = run.wave(index);
+	const former = servers.at(otherSide(wave.at));
+	const databases = databasesOf(facts.list, wave.range);
+	await waitFor(run, options.watchMs ?? WATCH_MS);
+	const agreement = await agreed(
+		options.store,
+		wave.version as number,
+		options.agreeMs ?? AGREE_MS,
+		options.signal === undefined ? {} : { signal: options.signal },
+	);
+	if (agreement.missing.length > 0) {
+		const [first] = agreement.missing;
+		throw new CorkboardError(
+			"UNAVAILABLE",
+			`${agreement.missing.length} processes do not serve version ${wave.version} yet, such as ${first?.id}, so the former copies stay where they are, fenced. Go on when they do: corkboard operations resume ${operation.record.id}.`,
+		);
+	}
+	await run.onStep("agreed");
+	await operation.requireHeld();
+	await park(former.primary, databases);
+	await run.onStep("renamed");
+	const late = await lateTransactions(
+		former.primary,
+		databases,
+		wave.left as string,
+	);
+	await clearOutbox(former.primary, databases);
+	await dropEmptyParks(servers.at(wave.at).primary, databases);
+	await forgetFerry(
+		servers.at(wave.at).primary,
+		ferryName(run, index, wave.flips - 1),
+	);
+	await operation.save(
+		{
+			move: withWave(run.facts, index, {
+				state: "parked",
+				late: [...wave.late, ...late],
+			}),
+		},
+		late.length === 0
+			? `${databases.length} former copies are parked on ${former.primary.name}`
+			: `parked on ${former.primary.name}, after ${late.length} late transactions of processes that had stood still: ${late.join(", ")}`,
+	);
+	await run.onStep("parked");
+}
+
+/** Drops the former copy, after it was shown that it could take the place of the one in use. */
+async function closeWave(
+	run: MoveRun,
+	index: number,
+	pace: Pace,
+	signal: AbortSignal,
+): Promise<void> {
+	const { operation, facts, servers } = run;
+	const wave = run.wave(index);
+	const side = otherSide(wave.at);
+	const former = servers.at(side).primary;
+	const databases = databasesOf(facts.list, wave.range);
+	if (!facts.skipsRehearsal) {
+		await rehearse(run, index, pace, signal);
+		await run.onStep("rehearsed");
+	}
+	await operation.requireHeld();
+	await dropParked(former, databases, () => waitFor(run, DROP_PAUSE_MS));
+	await forgetFerry(former, ferryName(run, index, wave.flips));
+	await operation.save(
+		{ move: withWave(run.facts, index, { state: "closed" }) },
+		`dropped the former copies of ${facts.list} ${wave.range.join(" to ")} on ${former.name}`,
+	);
+	await run.onStep("closed");
+}
+
+/** What was copied and never used. */
+async function cancelWave(run: MoveRun, index: number): Promise<void> {
+	const { operation, servers } = run;
+	await operation.requireHeld();
+	await dropFerryCopies(servers.to.primary, ferryName(run, index, 0));
+	await operation.save({
+		move: withWave(run.facts, index, { state: "cancelled" }),
+	});
+	await run.onStep("cancelled");
+}
+
+/** All waves are where they are to be. */
+async function settle(run: MoveRun): Promise<void> {
+	const { operation, options, facts, servers } = run;
+	if (isOver(operation.record)) return;
+	const { waves } = facts;
+	if (waves.some(({ state }) => state === "parked")) {
+		await operation.end("way open", "all waves are over; the way back is open");
+		await run.onStep("way open");
+		return;
+	}
+	const isMoved = waves.some(
+		({ state, at }) => state === "closed" && at === "to",
+	);
+	await dropHostDatabases(run);
+	const wishes = await forgottenWishes(options.store, operation.record.id);
+	await operation.end(
+		isMoved ? "done" : "rolled back",
+		isMoved
+			? `${facts.list} are on ${servers.to.primary.name}; nothing of them is left on ${servers.from.primary.name}`
+			: `${facts.list} are on ${servers.from.primary.name}, as before`,
+		wishes,
+	);
+	await run.onStep("over");
+}
+
+async function waitFor(run: MoveRun, ms: number): Promise<void> {
+	await sleep(ms, undefined, {
+		...(run.options.signal && { signal: run.options.signal }),
+	}).catch(() => {});
+	run.requireRunning();
+}

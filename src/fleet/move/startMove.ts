@@ -1,0 +1,61 @@
+import { nameOf } from "../map/mapRanges.ts";
+import { requireCurrent } from "../map/publish.ts";
+import type { MoveFacts } from "../operations/moveFacts.ts";
+import { runOperation } from "../operations/operations.ts";
+import {
+	type AskedMove,
+	type FoundMove,
+	findMove,
+	newWave,
+} from "./findMove.ts";
+import type { MoveOptions } from "./moveRun.ts";
+import type { MoveResult } from "./result.ts";
+import { proceedMove } from "./runMove.ts";
+import { type Wishes, wish } from "./wishes.ts";
+
+/** Begins a move, and runs it until all waves are over and parked. Throws CONFLICT with all faults: nothing has changed then. */
+export async function startMove(
+	options: MoveOptions,
+	found: FoundMove,
+	faults: readonly string[],
+	wishes: Partial<Wishes> = {},
+): Promise<MoveResult> {
+	const { from, to } = found;
+	const alsoLocks = [from.replica, to.replica].flatMap((url) =>
+		url === null ? [] : [nameOf(url)],
+	);
+	return runOperation(
+		options,
+		{
+			kind: "move",
+			from: from.name,
+			to: to.name,
+			alsoLocks,
+			move: factsOf(found),
+		},
+		faults,
+		async (operation) => {
+			await wish(options.store, operation.record.id, () => wishes);
+			return await proceedMove(options, operation);
+		},
+	);
+}
+
+export async function findAskedMove(
+	{ store }: Pick<MoveOptions, "store">,
+	asked: AskedMove,
+): Promise<FoundMove> {
+	const { topology } = await requireCurrent(store);
+	return findMove(topology, asked);
+}
+
+function factsOf({ list, from, to, waves }: FoundMove): MoveFacts {
+	return {
+		...{ list, from, to },
+		waves: waves.map(newWave),
+		goal: "move",
+		aim: "to",
+		keepsWay: true,
+		skipsRehearsal: false,
+	};
+}
