@@ -80,7 +80,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	],
 	cli: [
 		["."],
-		["completion", "queue", "top", "usage"],
+		["completion", "move", "queue", "top", "usage"],
 		["commands"],
 		["main.ts"],
 		["launch.mjs"],

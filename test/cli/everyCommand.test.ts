@@ -164,6 +164,8 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	list: "lines of JSON",
 	operator: "a log",
 	completion: "a script",
+	"move pause": "a sentence",
+	"move cut-over": "a sentence",
 };
 
 function file(name: string, text: string): string {
@@ -248,9 +250,10 @@ describe("every command", () => {
 
 	test("belongs to a group that has a help of its own, if its name has two words", async () => {
 		const groups = new Set(
-			NAMES.filter((name) => name.includes(" ")).map((name) =>
-				String(name.split(" ")[0]),
-			),
+			NAMES.filter((name) => name.includes(" "))
+				.map((name) => String(name.split(" ")[0]))
+				// `move` is a command as well, whose help names the others.
+				.filter((group) => !NAMES.includes(group)),
 		);
 		assert.ok(groups.size >= 3);
 		for (const group of groups) {
@@ -285,6 +288,13 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 	salvage: "test/ops/fleet/salvage/salvage.test.ts",
 	"replica add": "test/ops/fleet/replica.test.ts",
 	"replica remove": "test/ops/fleet/replica.test.ts",
+	move: "test/ops/fleet/move.test.ts",
+	"move status": "test/ops/fleet/move.test.ts",
+	"move set": "test/ops/fleet/move.test.ts",
+	"move resume": "test/ops/fleet/move.test.ts",
+	"move reverse": "test/ops/fleet/move.test.ts",
+	"move complete": "test/ops/fleet/move.test.ts",
+	"move cancel": "test/ops/fleet/move.test.ts",
 	"operations list": "test/ops/fleet/promote.test.ts",
 	"fleet check": "test/ops/fleet/promote.test.ts",
 	"fleet balance": "test/ops/fleet/balance/fleetBalance.test.ts",

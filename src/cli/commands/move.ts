@@ -17,7 +17,7 @@ import {
 	planValue,
 	WISHES,
 	wishesOf,
-} from "../moveCommand.ts";
+} from "../move/moveCommand.ts";
 import { duration, integer, present, text } from "../values.ts";
 
 export const { usage, run } = command({
@@ -49,7 +49,7 @@ export const { usage, run } = command({
 		json: JSON_FLAG,
 	},
 	details:
-		"SHARDS is a range of shards, or lookups, feeds or pools and a range of them. It ends when all waves are over; the former copies stay on the old primary under other names. Then move complete drops them, and move reverse goes back. Interrupted or killed, it is resumed by move resume.",
+		"Of one that has begun: move status, pause, resume, set, cut-over, reverse, complete and cancel. SHARDS is a range of shards, or lookups, feeds or pools and a range of them. It ends when all waves are over; the former copies stay on the old primary under other names. Then move complete drops them, and move reverse goes back. Interrupted or killed, it is resumed by move resume.",
 	exitCodes: FLEET_CODES,
 	async run({ shards, to, replica, wave, parallel, watch, ...given }, context) {
 		const moved = movedIn(shards);

@@ -1,7 +1,7 @@
 import { resumeMove } from "../../fleet/move/redirect.ts";
 import { argument, command, JSON_FLAG } from "../command.ts";
 import { FLEET_CODES } from "../fleetCommand.ts";
-import { runOnMove } from "../moveCommand.ts";
+import { runOnMove } from "../move/moveCommand.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({

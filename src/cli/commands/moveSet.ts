@@ -3,7 +3,7 @@ import { wish } from "../../fleet/move/wishes.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, JSON_FLAG } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
-import { WISHES, wishesOf } from "../moveCommand.ts";
+import { WISHES, wishesOf } from "../move/moveCommand.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({

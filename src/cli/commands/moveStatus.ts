@@ -1,7 +1,7 @@
 import { moveStatus } from "../../fleet/move/moveStatus.ts";
 import { argument, command, JSON_FLAG } from "../command.ts";
-import { statusLines } from "../describeMove.ts";
 import { withFleet } from "../fleetCommand.ts";
+import { statusLines } from "../move/statusLines.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({

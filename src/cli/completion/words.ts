@@ -44,6 +44,8 @@ export function completionsOf(
 		groups.set(first, [...group, [second, summary]]);
 	}
 	for (const [group, commands] of groups) {
+		// Such as `move`, which is a command as well.
+		if (usages.has(group)) continue;
 		top.push([group, commands.map(([word]) => word).join(", ")]);
 	}
 	return [
@@ -56,13 +58,18 @@ export function completionsOf(
 			],
 			files: false,
 		},
-		...[...groups].map(([after, words]) => ({
-			after,
-			words,
-			options: [HELP],
-			files: false,
-		})),
-		...[...usages].map(([after, usage]) => ofCommand(after, usage)),
+		...[...groups]
+			.filter(([after]) => !usages.has(after))
+			.map(([after, words]) => ({
+				after,
+				words,
+				options: [HELP],
+				files: false,
+			})),
+		...[...usages].map(([after, usage]) => {
+			const own = ofCommand(after, usage);
+			return { ...own, words: [...own.words, ...(groups.get(after) ?? [])] };
+		}),
 	];
 }
 

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
-import { clearOutbox } from "../ferry/movedOutbox.ts";
+import { dropFerryCopies, forgetFerry } from "../ferry/ferryState.ts";
 import { Pace } from "../ferry/pace.ts";
 import { agreed } from "../map/barrier.ts";
 import { otherSide, withWave } from "../operations/moveFacts.ts";
 import { isOver, type Operation } from "../operations/operations.ts";
 import { lift } from "./cutOver.ts";
-import { dropFerryCopies, forgetFerry } from "../ferry/ferryState.ts";
 import { databasesOf, nextStep } from "./findMove.ts";
 import { flip, rehearse } from "./flip.ts";
-import { lateTransactions } from "./lateWrites.ts";
+import { carryOutbox, lateTransactions } from "./lateWrites.ts";
 import { Looking } from "./looking.ts";
 import {
 	ferryName,
@@ -106,7 +105,7 @@ async function parkWave(run: MoveRun, index: number): Promise<void> {
 		databases,
 		wave.left as string,
 	);
-	await clearOutbox(former.primary, databases);
+	await carryOutbox(former.primary, servers.at(wave.at).primary, databases);
 	await dropEmptyParks(servers.at(wave.at).primary, databases);
 	await forgetFerry(
 		servers.at(wave.at).primary,

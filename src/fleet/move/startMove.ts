@@ -1,13 +1,7 @@
 import { nameOf } from "../map/mapRanges.ts";
-import { requireCurrent } from "../map/publish.ts";
 import type { MoveFacts } from "../operations/moveFacts.ts";
 import { runOperation } from "../operations/operations.ts";
-import {
-	type AskedMove,
-	type FoundMove,
-	findMove,
-	newWave,
-} from "./findMove.ts";
+import { type FoundMove, newWave } from "./findMove.ts";
 import type { MoveOptions } from "./moveRun.ts";
 import type { MoveResult } from "./result.ts";
 import { proceedMove } from "./runMove.ts";
@@ -39,14 +33,6 @@ export async function startMove(
 			return await proceedMove(options, operation);
 		},
 	);
-}
-
-export async function findAskedMove(
-	{ store }: Pick<MoveOptions, "store">,
-	asked: AskedMove,
-): Promise<FoundMove> {
-	const { topology } = await requireCurrent(store);
-	return findMove(topology, asked);
 }
 
 function factsOf({ list, from, to, waves }: FoundMove): MoveFacts {

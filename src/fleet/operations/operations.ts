@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { CorkboardError } from "../../errors.ts";
 import { operator } from "../../topology/history.ts";
 import type { StoreChange, TopologyStore } from "../../topology/store.ts";
+import { firstLocks, lockedAgain, lockedBy, unlocked } from "./hostLocks.ts";
 import type { Loss } from "./loss.ts";
 import {
 	firstBeat,
@@ -88,9 +89,6 @@ const LOGGED = 200;
 const ID = /^[a-z]+(?:-[a-z0-9]+)*$/;
 
 const recordPath = (id: string) => `operations/${id}`;
-const lockPath = (host: string) =>
-	`locks/${host.replaceAll(/[^A-Za-z0-9._:-]/g, "_")}`;
-
 /** A record that this process holds. Another one's take-over makes each later save fail. */
 export class Operation implements AsyncDisposable {
 	readonly #store: TopologyStore;
@@ -129,21 +127,14 @@ export class Operation implements AsyncDisposable {
 			log: [],
 		};
 		const text = JSON.stringify(record);
-		const locks = lockedHosts(record).map(
-			(host): StoreChange => ({
-				path: lockPath(host),
-				revision: null,
-				text: id,
-			}),
-		);
 		try {
 			await store.write([
 				{ path: recordPath(id), revision: null, text },
 				firstBeat(id, record.holder, null),
-				...locks,
+				...firstLocks(record),
 			]);
 		} catch (thrown) {
-			throw await lockedBy(store, lockedHosts(record), thrown);
+			throw await lockedBy(store, record, thrown);
 		}
 		const found = await store.get(recordPath(id));
 		if (found?.text !== text) throw takenOver(id, found?.text);
@@ -229,30 +220,13 @@ export class Operation implements AsyncDisposable {
 		logged: string,
 		others: readonly StoreChange[] = [],
 	): Promise<void> {
-		const locks: StoreChange[] = [];
-		for (const host of lockedHosts(this.#record)) {
-			const lock = await this.#store.get(lockPath(host));
-			if (lock?.text !== this.#record.id) continue;
-			locks.push({
-				path: lockPath(host),
-				revision: lock.revision,
-				text: null,
-			});
-		}
+		const locks = await unlocked(this.#store, this.#record);
 		await this.save({ step }, logged, [...locks, ...others]);
 	}
 
 	/** Locks the hosts again, with a change of the record. Throws CONFLICT where another operation has one of them. */
 	async lockAgain(patch: RecordPatch, line: string): Promise<void> {
-		const { id } = this.#record;
-		const hosts = lockedHosts(this.#record);
-		const locks: StoreChange[] = [];
-		for (const host of hosts) {
-			const path = lockPath(host);
-			const lock = await this.#store.get(path);
-			if (lock === null) locks.push({ path, revision: null, text: id });
-			else if (lock.text !== id) throw lockedError(host, lock.text);
-		}
+		const locks = await lockedAgain(this.#store, this.#record);
 		await this.save(patch, line, locks);
 	}
 
@@ -316,14 +290,6 @@ function logged(record: OperationRecord, line: string | null): OperationRecord {
 /** Whether nobody has to run it: it is over, or stands where it may stand for days. */
 export function isSettledStep(step: Step): boolean {
 	return step === "done" || step === "rolled back" || step === "way open";
-}
-
-function lockedHosts({
-	from,
-	to,
-	alsoLocks = [],
-}: Pick<OperationRecord, "from" | "to" | "alsoLocks">): readonly string[] {
-	return [...new Set([from, to, ...alsoLocks])];
 }
 
 export function isOver({ step }: OperationRecord): boolean {
@@ -400,32 +366,4 @@ function takenOver(id: string, text: string | undefined): CorkboardError {
 /** Whether an operation was lost to somebody else. */
 export function isTakenOver(thrown: unknown): boolean {
 	return thrown instanceof CorkboardError && "takenOver" in thrown.details;
-}
-
-async function lockedBy(
-	store: Pick<TopologyStore, "get">,
-	hosts: readonly string[],
-	thrown: unknown,
-): Promise<unknown> {
-	if (!(thrown instanceof CorkboardError) || thrown.code !== "CONFLICT") {
-		return thrown;
-	}
-	for (const host of hosts) {
-		const lock = await store.get(lockPath(host));
-		if (lock === null) continue;
-		return lockedError(host, lock.text, thrown);
-	}
-	return thrown;
-}
-
-function lockedError(
-	host: string,
-	by: string,
-	cause?: unknown,
-): CorkboardError {
-	return new CorkboardError(
-		"CONFLICT",
-		`${host} is locked by ${by}. Resume or abort that: corkboard operations list.`,
-		{ cause },
-	);
 }

@@ -128,8 +128,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 					if (replica === null) return [];
 					const state = await replica.replica();
 					const isFollowing =
-						state !== null &&
-						state.isReceiving &&
+						state?.isReceiving &&
 						state.isApplying &&
 						state.sourceUuid === (await uuidOf(primary));
 					return isFollowing

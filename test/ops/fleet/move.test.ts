@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { MoveOptions } from "../../../src/fleet/move/moveRun.ts";
-import { completeMove, reverseMove } from "../../../src/fleet/move/redirect.ts";
-import { findAskedMove, startMove } from "../../../src/fleet/move/startMove.ts";
+import { planMove } from "../../../src/fleet/move/planMove.ts";
+import {
+	cancelMove,
+	completeMove,
+	resumeMove,
+	reverseMove,
+} from "../../../src/fleet/move/redirect.ts";
+import { startMove } from "../../../src/fleet/move/startMove.ts";
+import { listOperations } from "../../../src/fleet/operations/operations.ts";
 import { openMysqlStorage } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { readCurrent } from "../../../src/topology/history.ts";
@@ -13,7 +20,7 @@ import { MODEL, topologyOn } from "../../helpers/storageModel.ts";
 import { good } from "../../helpers/storing.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
-import { startMysqlPair } from "../../services/mysql.ts";
+import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 import { member } from "./member.ts";
 
@@ -32,10 +39,29 @@ async function contentsOf(server: Server): Promise<readonly string[]> {
 	return rows.map(({ what }) => String(what));
 }
 
-test("shards move to a new pair under load, come back with what was written there, and leave nothing behind", async () => {
-	await using source = await startMysqlPair();
-	await using target = await startMysqlPair();
-	using folder = temporaryFolder();
+const PAGE = readFileSync(
+	join(import.meta.dirname, "../../../docs/reference/operations-json.md"),
+	"utf8",
+);
+
+/** The keys of the JSON that a section of the page shows. */
+function shownKeys(section: string): readonly string[] {
+	const text = PAGE.split(`\n## ${section}\n`)[1] ?? "";
+	const shown = /```json\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
+	return Object.keys(JSON.parse(shown)).toSorted();
+}
+
+/** Two pairs, of which the first has all that the map names, and two processes that write. */
+async function startFleet() {
+	await using opened = new AsyncDisposableStack();
+	const [source, target] = await Promise.all([
+		startMysqlPair(),
+		startMysqlPair(),
+	]);
+	opened.use(source);
+	opened.use(target);
+	const folder = temporaryFolder();
+	opened.defer(() => folder[Symbol.dispose]());
 	const file = join(folder.path, "topology.json");
 	const { shards, lookups } = topologyOn(source.primary.url);
 	const both = <Range>(range: Range) => ({
@@ -57,13 +83,15 @@ test("shards move to a new pair under load, come back with what was written ther
 		});
 		await storage.admin.createTables();
 	}
-	const before = {
-		source: await contentsOf(source.primary),
-		target: await contentsOf(target.primary),
-	};
-	await using store = openFileStore(file);
-	await using first = await member(file);
-	await using second = await member(file);
+	await caughtUp(source);
+	const store = opened.use(openFileStore(file));
+	const members = [
+		opened.use(await member(file)),
+		opened.use(await member(file)),
+	] as const;
+	const count = () =>
+		members.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
+	const owned = opened.move();
 	const options: MoveOptions = {
 		store,
 		environment: {},
@@ -72,22 +100,60 @@ test("shards move to a new pair under load, come back with what was written ther
 		lookMs: 50,
 		againMs: 50,
 	};
-	const count = () => first.acknowledged.length + second.acknowledged.length;
-	const someMore = async () => {
-		const before = count();
-		await until("more writes", () => count() > before + 30);
+	return {
+		...{ source, target, store, file, members, options },
+		asked: {
+			list: "shards",
+			range: [0, 1],
+			to: target.primary.url,
+			replica: target.replica.url,
+			wave: 2,
+		} as const,
+		async someMore() {
+			const before = count();
+			await until("more writes", () => count() > before + 30);
+		},
+		/** Nothing failed, and what was acknowledged is there, once. */
+		async judge() {
+			for (const each of members) {
+				await each.end();
+				assert.deepEqual(each.failures, []);
+				const texts = await each.storage.read("objects", each.acknowledged);
+				assert.equal(texts.filter((text) => good(text) === null).length, 0);
+			}
+			const ids = members.flatMap(({ acknowledged }) => acknowledged);
+			assert.equal(new Set(ids).size, ids.length);
+		},
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
-	const patient = { maxPauseMs: 60_000, maxLagMs: 60_000 };
+}
+
+/** This machine is busy: what is measured elsewhere is not held here. */
+const PATIENT = { maxPauseMs: 60_000, maxLagMs: 60_000 };
+
+test("shards move to a new pair under load, come back with what was written there, and leave nothing behind", async () => {
+	await using fleet = await startFleet();
+	const { source, target, store, options, someMore } = fleet;
+	const before = {
+		source: await contentsOf(source.primary),
+		target: await contentsOf(target.primary),
+	};
 	await someMore();
-	const asked = {
-		list: "shards",
-		range: [0, 1],
-		to: target.primary.url,
-		replica: target.replica.url,
-		wave: 1,
-	} as const;
-	const found = await findAskedMove(options, asked);
-	const moved = await startMove(options, found, [], patient);
+	const asked = { ...fleet.asked, wave: 1 };
+	const plan = await planMove(options, asked);
+	assert.deepEqual(plan.faults, []);
+	assert.deepEqual(
+		plan.waves.map(({ range }) => range),
+		[
+			[0, 0],
+			[1, 1],
+		],
+	);
+	const moved = await startMove(options, plan.found, [], PATIENT);
+	assert.deepEqual(
+		Object.keys(moved).toSorted(),
+		shownKeys("move, move resume, move reverse, move complete, move cancel"),
+	);
 	assert.equal(moved.step, "way open");
 	assert.deepEqual(
 		moved.waves.map(({ state, at, flips }) => [state, at, flips]),
@@ -98,55 +164,164 @@ test("shards move to a new pair under load, come back with what was written ther
 	);
 	const map = (await readCurrent(store))?.topology;
 	assert.deepEqual(
-		map?.shards.map(({ range, primary, generation }) => [
+		map?.shards.map(({ range, primary, replica, generation }) => [
 			range,
 			primary,
+			replica,
 			generation,
 		]),
 		[
-			[[0, 1], target.primary.url, 1],
-			[[2, 3], source.primary.url, undefined],
+			[[0, 1], target.primary.url, target.replica.url, 1],
+			[[2, 3], source.primary.url, source.replica.url, undefined],
 		],
 	);
 	await someMore();
 
-	// Back, with what was written since; and there again, and to the end.
-	const back = await reverseMove(options, moved.operation, { keepsWay: true });
+	// Back, with what was written since; there again, and to the end.
+	const { operation: id } = moved;
+	const back = await reverseMove(options, id, { keepsWay: true });
 	assert.equal(back.step, "way open");
 	await someMore();
-	const again = await reverseMove(options, moved.operation, { keepsWay: true });
+	const again = await reverseMove(options, id, { keepsWay: true });
 	assert.equal(again.step, "way open");
+	assert.deepEqual(
+		again.waves.map(({ at, flips }) => [at, flips]),
+		[
+			["to", 3],
+			["to", 3],
+		],
+	);
 	await someMore();
-	const done = await completeMove(options, moved.operation, {
-		skipsRehearsal: false,
-	});
+	const done = await completeMove(options, id, { skipsRehearsal: false });
 	assert.equal(done.step, "done");
 	await someMore();
-	const left = await contentsOf(source.primary);
 	assert.deepEqual(
-		left,
+		await contentsOf(source.primary),
 		before.source.filter((what) => !/db0000[01]/.test(what)),
 	);
-	// Back by another move, so that both are as they were.
-	const home = await startMove(
+	// Home by another move, which is reversed and then done again: both are as they were.
+	const home = {
+		...fleet.asked,
+		to: source.primary.address,
+		replica: undefined,
+	};
+	const there = await planMove(options, home);
+	assert.deepEqual(there.faults, []);
+	const reversed = await reverseMove(
 		options,
-		await findAskedMove(options, {
-			...{ list: "shards", range: [0, 1], wave: 16 },
-			to: source.primary.address,
-		}),
-		[],
-		patient,
+		(await startMove(options, there.found, [], PATIENT)).operation,
+		{ keepsWay: false },
 	);
-	await completeMove(options, home.operation, { skipsRehearsal: false });
+	assert.equal(reversed.step, "rolled back");
+	assert.deepEqual(
+		await contentsOf(source.primary),
+		before.source.filter((what) => !/db0000[01]/.test(what)),
+	);
+	const last = await startMove(options, there.found, [], PATIENT);
+	await completeMove(options, last.operation, { skipsRehearsal: false });
 	assert.deepEqual(await contentsOf(source.primary), before.source);
 	assert.deepEqual(await contentsOf(target.primary), before.target);
+	await fleet.judge();
+});
 
-	for (const each of [first, second]) {
-		await each.end();
-		assert.deepEqual(each.failures, []);
-		const texts = await each.storage.read("objects", each.acknowledged);
-		assert.equal(texts.filter((text) => good(text) === null).length, 0);
+/** After which its runner ends, as by kill -9. */
+const STEPS = [
+	"locked",
+	"prepared",
+	"copied",
+	"verified",
+	"ids raised",
+	"cutting over",
+	"fenced",
+	"caught up",
+	"ready",
+	"published",
+	"agreed",
+	"renamed",
+	"parked",
+];
+
+test("a move whose runner ends after any step goes on from there, there and back, and loses nothing", async () => {
+	await using fleet = await startFleet();
+	const { options, store, someMore } = fleet;
+	const endsAfter = (step: string): MoveOptions => ({
+		...options,
+		onStep(done) {
+			if (done === step) throw new RangeError("killed");
+		},
+	});
+	const find = async () => (await listOperations(store)).at(-1)?.id ?? "";
+	await someMore();
+	const plan = await planMove(options, fleet.asked);
+	await assert.rejects(
+		startMove(endsAfter(STEPS[0] as string), plan.found, [], PATIENT),
+		RangeError,
+	);
+	const id = await find();
+	for (const step of STEPS.slice(1)) {
+		await assert.rejects(
+			resumeMove(endsAfter(step), id),
+			RangeError,
+			`after ${step}`,
+		);
+		await someMore();
 	}
-	const ids = [first, second].flatMap(({ acknowledged }) => acknowledged);
-	assert.equal(new Set(ids).size, ids.length);
+	assert.equal((await resumeMove(options, id)).step, "way open");
+	await someMore();
+	const back = STEPS.slice(STEPS.indexOf("verified"));
+	let isFirst = true;
+	for (const step of back) {
+		const killed = endsAfter(step);
+		await assert.rejects(
+			isFirst
+				? reverseMove(killed, id, { keepsWay: false })
+				: resumeMove(killed, id),
+			RangeError,
+			`after ${step}, on the way back`,
+		);
+		isFirst = false;
+		await someMore();
+	}
+	for (const step of ["rehearsed", "closed"]) {
+		await assert.rejects(resumeMove(endsAfter(step), id), RangeError, step);
+	}
+	assert.equal((await resumeMove(options, id)).step, "rolled back");
+	await someMore();
+	await fleet.judge();
+});
+
+test("a move that is cancelled, also between its steps, leaves nothing behind", async () => {
+	await using fleet = await startFleet();
+	const { options, source, target, store, someMore } = fleet;
+	const before = {
+		source: await contentsOf(source.primary),
+		target: await contentsOf(target.primary),
+	};
+	const plan = await planMove(options, fleet.asked);
+	for (const step of ["prepared", "copied", "fenced", "ready"]) {
+		await assert.rejects(
+			startMove(
+				{
+					...options,
+					onStep(done) {
+						if (done === step) throw new RangeError("killed");
+					},
+				},
+				plan.found,
+				[],
+				PATIENT,
+			),
+			RangeError,
+		);
+		const id = (await listOperations(store)).at(-1)?.id ?? "";
+		const cancelled = await cancelMove(options, id);
+		assert.equal(cancelled.step, "rolled back", step);
+		assert.deepEqual(await contentsOf(source.primary), before.source, step);
+		assert.deepEqual(await contentsOf(target.primary), before.target, step);
+		await someMore();
+	}
+	for (const path of ["wishes", "locks", "heartbeats"]) {
+		assert.deepEqual(await store.list(path), [], path);
+	}
+	await fleet.judge();
 });

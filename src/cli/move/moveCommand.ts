@@ -1,15 +1,15 @@
-import type { MovedList } from "../fleet/move/findMove.ts";
-import type { MoveOptions } from "../fleet/move/moveRun.ts";
-import type { MovePlan } from "../fleet/move/planMove.ts";
-import type { MoveResult } from "../fleet/move/result.ts";
-import { isCutOverWish, type Wishes } from "../fleet/move/wishes.ts";
-import { MOVED_LISTS } from "../fleet/operations/moveFacts.ts";
-import { redactHostUrl } from "../topology/hostUrl.ts";
-import { UsageError } from "./arguments.ts";
-import { option, type Result } from "./command.ts";
-import type { CommandContext } from "./commandContext.ts";
-import { ended, orHalfWay, withFleet } from "./fleetCommand.ts";
-import { table } from "./table.ts";
+import type { MovedList } from "../../fleet/move/findMove.ts";
+import type { MoveOptions } from "../../fleet/move/moveRun.ts";
+import type { MovePlan } from "../../fleet/move/planMove.ts";
+import type { MoveResult } from "../../fleet/move/result.ts";
+import { isCutOverWish, type Wishes } from "../../fleet/move/wishes.ts";
+import { MOVED_LISTS } from "../../fleet/operations/moveFacts.ts";
+import { redactHostUrl } from "../../topology/hostUrl.ts";
+import { UsageError } from "../arguments.ts";
+import { option, type Result } from "../command.ts";
+import type { CommandContext } from "../commandContext.ts";
+import { ended, orHalfWay, withFleet } from "../fleetCommand.ts";
+import { table } from "../table.ts";
 import {
 	duration,
 	formatSeconds,
@@ -17,7 +17,7 @@ import {
 	integer,
 	type Kind,
 	SHARDS,
-} from "./values.ts";
+} from "../values.ts";
 
 /** Of what moves: `256-511`, or a list and a range of it. */
 export const MOVED: Kind<string> = {
