@@ -59,14 +59,14 @@ export class Admission {
 	readonly #refusals: Refusals;
 	readonly #now: () => number;
 	readonly #inNextTurn: (call: () => void) => void;
+	readonly #afterPromises: (call: () => void) => void;
 	readonly #senders = new Map<string, Sender>();
 	/** Those of whom a request waits, in the order in which they have their turn. */
 	readonly #queue: Sender[] = [];
 	#count = 0;
 	#waiting = 0;
-	/** Calls of `#startNext` that are to come in this turn, and in the next. */
-	#callsNow = 0;
-	#callsNext = 0;
+	/** Whether `#turn` is to be called. */
+	#isCalled = false;
 	#started = 0;
 	/** Since the last turn. */
 	#lateRefusals = 0;
@@ -84,11 +84,15 @@ export class Admission {
 		/** In milliseconds. */
 		now: () => number = () => performance.now(),
 		inNextTurn: (call: () => void) => void = setImmediate,
+		/** Calls it when all promises have settled that can. */
+		afterPromises: (call: () => void) => void = (call) =>
+			queueMicrotask(() => process.nextTick(call)),
 	) {
 		this.limit = limit;
 		this.#refusals = refusals;
 		this.#now = now;
 		this.#inNextTurn = inNextTurn;
+		this.#afterPromises = afterPromises;
 	}
 
 	/** Requests that have a place. */
@@ -149,31 +153,41 @@ export class Admission {
 		}
 		if (sender.waiting.push(candidate) === 1) this.#queue.push(sender);
 		this.#waiting++;
-		this.#callNext();
+		this.#callTurn();
 		if (this.#isCrowded(0)) {
 			this.#lateRefusals++;
 			this.#refuseOne();
 		}
 	}
 
-	/** Those that Node calls in one turn run one after the other, each with the promises that it resolved. */
+	/**
+	 * Called once in a turn of the event loop, which Node promises: what is given to
+	 * `setImmediate` while such calls run is called in the next turn. With a call for
+	 * each request, some of them would be of this turn and some of the next, and
+	 * nobody could say which is the last one.
+	 */
+	readonly #turn = (): void => {
+		this.#isCalled = false;
+		this.#beginTurn();
+		this.#startNext();
+	};
+
+	/** Requests start one after the other, each with the promises that it resolved. */
 	readonly #startNext = (): void => {
-		if (this.#callsNow === 0) this.#beginTurn();
-		this.#callsNow--;
 		if (
 			this.#waiting > 0 &&
 			(this.#started === 0 || this.#now() < this.#startsUntil)
 		) {
 			this.#started++;
 			this.#takeNext().start();
-		}
-		if (this.#callsNow === 0) this.#endTurn();
+			this.#afterPromises(this.#startNext);
+		} else this.#endTurn();
 	};
 
-	#callNext(): void {
-		if (this.#callsNext >= this.#waiting) return;
-		this.#callsNext++;
-		this.#inNextTurn(this.#startNext);
+	#callTurn(): void {
+		if (this.#isCalled) return;
+		this.#isCalled = true;
+		this.#inNextTurn(this.#turn);
 	}
 
 	#beginTurn(): void {
@@ -181,8 +195,6 @@ export class Admission {
 		if (this.#waitingSince === null) this.#stoppedAt = now;
 		const others = now - this.#stoppedAt;
 		this.#startsUntil = now + Math.min(START_MS, TURN_MS - others);
-		this.#callsNow = this.#callsNext;
-		this.#callsNext = 0;
 		this.#started = 0;
 		this.#lateRefusals = 0;
 	}
@@ -203,7 +215,7 @@ export class Admission {
 			this.#latestMs /= 2;
 		}
 		this.#stoppedAt = now;
-		while (this.#callsNext < this.#waiting) this.#callNext();
+		this.#callTurn();
 	}
 
 	/** Whether the last one that waits, with so many more, would be started too late. */

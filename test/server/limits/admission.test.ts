@@ -132,12 +132,14 @@ suite("a process with as many requests in progress as allowed", () => {
 function openAdmission(limit = Number.POSITIVE_INFINITY) {
 	let now = 0;
 	const calls: (() => void)[] = [];
+	const ticks: (() => void)[] = [];
 	const log = { warn() {} } as unknown as FastifyBaseLogger;
 	const admission = new Admission(
 		limit,
 		new Refusals(log),
 		() => now,
 		(call) => calls.push(call),
+		(call) => ticks.push(call),
 	);
 	const started: string[] = [];
 	const refused: string[] = [];
@@ -162,10 +164,13 @@ function openAdmission(limit = Number.POSITIVE_INFINITY) {
 				},
 			});
 		},
-		/** One turn of the event loop, in which others take so long first. */
-		turn(othersMs = 0) {
+		/** One turn of the event loop, in which others take so long first, and what they call comes before what we do. */
+		turn(othersMs = 0, others = () => {}) {
 			now += othersMs;
-			for (const call of calls.splice(0)) call();
+			for (const call of [others, ...calls.splice(0)]) {
+				call();
+				while (ticks.length > 0) ticks.shift()?.();
+			}
 		},
 		end(key: string) {
 			admission.leave(key);
@@ -190,6 +195,44 @@ suite("the admission of requests", () => {
 			turn();
 			assert.equal(started.length, sum);
 		}
+	});
+
+	test("starts requests for 3 ms of each turn, also if others came before them in it", () => {
+		const { send, turn, started } = openAdmission();
+		const sendTen = () => {
+			for (let n = 0; n < 10; n++) send("anybody", 1);
+		};
+		sendTen();
+		turn(0, sendTen);
+		for (const sum of [6, 9]) {
+			turn(0, () => send("anybody", 1));
+			assert.equal(started.length, sum);
+		}
+	});
+
+	test("starts each with what the one before it had to wait for that can be done", async () => {
+		const order: string[] = [];
+		const log = { warn() {} } as unknown as FastifyBaseLogger;
+		const admission = new Admission(3, new Refusals(log));
+		const all = [1, 2, 3].map((n) => {
+			const { promise, resolve } = Promise.withResolvers<void>();
+			admission.enter();
+			admission.awaitStart("anybody", {
+				async start() {
+					order.push(`start ${n}`);
+					for (let wait = 0; wait < 5; wait++) await null;
+					order.push(`end ${n}`);
+					resolve();
+				},
+				refuse() {},
+			});
+			return promise;
+		});
+		await Promise.all(all);
+		assert.equal(
+			order.join(", "),
+			[1, 2, 3].map((n) => `start ${n}, end ${n}`).join(", "),
+		);
 	});
 
 	test("starts one in a turn that took 10 ms for others, and fewer in one that took 8", () => {
