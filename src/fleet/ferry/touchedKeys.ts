@@ -9,6 +9,8 @@ export interface TouchedKey {
 	/** Which change of the stream touched it last. */
 	readonly change: number;
 	readonly at: number;
+	/** Whether it was not the same, rather than changed. */
+	readonly isSuspect: boolean;
 	/** How often it differed while nothing touched it. */
 	looks: number;
 }
@@ -28,10 +30,18 @@ export class TouchedKeys {
 		this.touch(table, keyOf(cells, table, table.identity));
 	}
 
-	touch(table: MovedTable, key: Key, at = performance.now()): void {
+	touch(table: MovedTable, key: Key, isSuspect = false): void {
 		const id = this.#idOf(table, key);
 		this.#keys.delete(id);
-		this.#keys.set(id, { table, key, change: this.change, at, looks: 0 });
+		this.#keys.set(id, {
+			table,
+			key,
+			change: this.change,
+			// Nothing is known to have changed it lately.
+			at: isSuspect ? 0 : performance.now(),
+			isSuspect,
+			looks: 0,
+		});
 	}
 
 	/** Those that nothing touched for so long, at most so many. */
@@ -43,6 +53,12 @@ export class TouchedKeys {
 			if (key.at <= before) found.push(key);
 		}
 		return found;
+	}
+
+	/** Whether one was not the same when its chunk was compared, and nothing touched it since. */
+	get hasSuspects(): boolean {
+		for (const { isSuspect } of this.#keys.values()) if (isSuspect) return true;
+		return false;
 	}
 
 	/** Whether nothing touched it since. */

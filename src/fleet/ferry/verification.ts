@@ -12,8 +12,8 @@ import { TouchedKeys } from "./touchedKeys.ts";
 
 /** Keys that are compared again at once. */
 const KEYS = 10_000;
-/** For rows that differ, and change all the time. Milliseconds. */
-const SETTLE_MS = 10_000;
+/** For the target to have what the source had. Rows are compared later where it takes longer. Milliseconds. */
+const CATCH_UP_MS = 5_000;
 
 /** Shows that the rows of a target are those of its source while both change: chunk by chunk once, and each row again that a change touches later. */
 export class Verification {
@@ -84,11 +84,7 @@ export class Verification {
 			await this.#compare(table);
 			this.tables++;
 		});
-		// Rows of chunks that were not the same.
-		const until = performance.now() + SETTLE_MS;
-		while (performance.now() < until) {
-			if (!(await this.#compareQuiet())) return;
-		}
+		while (this.#touched.hasSuspects) await this.#compareQuiet();
 	}
 
 	/** Compares rows again when they are quiet. Ends with the signal only. */
@@ -123,7 +119,7 @@ export class Verification {
 	/** Whether there were any. One after another: a row that is looked at twice at once is looked at once. */
 	async #compareQuiet(
 		quietMs = this.#limits.quietMs,
-		ms = this.#limits.catchUpMs,
+		ms = CATCH_UP_MS,
 	): Promise<boolean> {
 		const before = this.#turn;
 		const { promise, resolve } = Promise.withResolvers<void>();

@@ -365,17 +365,16 @@ describe("a ferry", () => {
 	test("loses nothing where its process is killed at any moment", async () => {
 		const random = seededRandom(26);
 		const writing = await load(from, SHARDS);
-		const moments: string[] = [];
 		for (let kills = 0; kills < 5; kills++) {
 			await using runner = startProgram(
-				[from.url, to.url, "m/12", "8000", ...ALL],
+				[from.url, to.url, "m/12", "12000", ...ALL],
 				{ command: [process.execPath, RUNNER] },
 			);
-			await runner.printed("out", /opened/);
-			await sleep(1_500 * random.fraction());
+			// In the copy at first, then in the stream and the comparison.
+			await runner.printed("out", kills < 3 ? /opened/ : /copied/);
+			await sleep(1_000 * random.fraction());
 			runner.send("SIGKILL");
 			await runner.ended;
-			moments.push(runner.out().trim().split("\n").at(-1) ?? "");
 			assert.equal(runner.err(), "");
 		}
 		await using ferry = await moved("m/12");
@@ -385,7 +384,6 @@ describe("a ferry", () => {
 		assert.equal((await ferry.recheck(WAIT_MS)).pending, 0);
 		assert.deepEqual(ferry.differences, []);
 		assert.deepEqual(await checksums(to, ALL), await checksums(from, ALL));
-		assert.ok(new Set(moments).size > 1, moments.join());
 		await ferry.dropCopies();
 	});
 

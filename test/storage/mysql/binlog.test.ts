@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { readMovedTables } from "../../../src/fleet/ferry/movedTables.ts";
 import { FleetServer } from "../../../src/fleet/server/fleetServer.ts";
 import type { BinlogOptions } from "../../../src/storage/mysql/binlog/binlogReader.ts";
@@ -9,6 +10,7 @@ import type {
 } from "../../../src/storage/mysql/binlog/binlogTypes.ts";
 import { refusalOf } from "../../../src/storage/mysql/binlog/queryEvents.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
+import { until } from "../../helpers/until.ts";
 import { startMysql } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 
@@ -146,6 +148,31 @@ describe("a binary log, read by GTID", () => {
 			[...new Set(seen)],
 			Array.from({ length: 150 }, (_, ts) => String(ts)),
 		);
+	});
+
+	test("keeps its connection while nothing happens", async () => {
+		const stopping = new AbortController();
+		const { signal } = stopping;
+		const reading = read(await asked.executed(), {
+			until: "11111111-2222-3333-4444-555555555555:1",
+			silenceMs: 1_000,
+			signal,
+		});
+		reading.catch(() => {});
+		const ids = async () =>
+			JSON.stringify(
+				await ask(
+					server,
+					"SELECT id FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'",
+				),
+			);
+		await until("a connection", async () => (await ids()) !== "[]");
+		const first = await ids();
+		await sleep(2_500);
+		assert.equal(await ids(), first);
+		stopping.abort();
+		await assert.rejects(reading);
+		await until("no connection", async () => (await ids()) === "[]");
 	});
 
 	test("of a large transaction comes in parts, the last of which says so", async () => {
