@@ -119,9 +119,9 @@ async function result(
 		conflicts.some(({ kept }) => kept === "current") ||
 		entries.failures.length + unreadable.length > 0 ||
 		(verified !== null && !verified.clean);
-	const counted = (outcome: Outcome) => ({
-		...outcome,
-		conflicts: outcome.conflicts.length,
+	const counted = ({ lost, back, there, conflicts: both }: Outcome) => ({
+		...{ lost, back, there },
+		conflicts: both.length,
 	});
 	return {
 		value: {

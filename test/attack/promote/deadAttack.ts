@@ -11,6 +11,7 @@ import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import { judge } from "./evidence.ts";
 import { Client, OpenLoad, readTitles, signUp, type Writer } from "./load.ts";
 import type { Options } from "./promoteAttack.ts";
+import { isLossy, type Salvaged, salvageDead } from "./salvageDead.ts";
 
 /**
  * - `kill`: SIGKILL, and no return before the end.
@@ -38,6 +39,8 @@ export interface DeadRound {
 	readonly repeated: readonly string[];
 	/** Of `verify` after `verify --repair`. */
 	readonly verified: number | null;
+	/** Null: the old primary is left as it is. */
+	readonly salvaged: Salvaged | null;
 	/** Writes that were acknowledged after the promotion. */
 	readonly after: number;
 	/** Of those, by the process that slept through it. */
@@ -55,10 +58,16 @@ const SLEEPS_MS = 500;
 /** From its death to the command, in which processes find out. Milliseconds. */
 const DEAD_MS = 1_500;
 
+export interface DeadAttackOptions
+	extends Omit<Options, "rounds" | "store" | "stop"> {
+	/** Whether `salvage` brings back what the old primary alone has, and when. */
+	readonly salvage: "never" | "before repair" | "after repair";
+}
+
 /** One pair, whose primary dies under load while its replica is held back, and whose replica is promoted. */
 export async function attackDead(
 	death: Death,
-	options: Omit<Options, "rounds" | "store" | "stop">,
+	options: DeadAttackOptions,
 	say: (line: string) => void,
 ): Promise<DeadRound> {
 	await using stack = new AsyncDisposableStack();
@@ -142,22 +151,23 @@ export async function attackDead(
 		acknowledged.map(({ id }) => id),
 	);
 	const { lost, repeated } = judge(acknowledged, found);
-	// By now the sleeper, too, says what it was acknowledged of the stated transactions.
-	const stated = new Set((result?.loss?.writes ?? []).flatMap(wroteOf));
-	if (result?.loss) {
-		await using store = openFileStore(file);
-		const { answered } = await askMembers(
-			store,
-			{ host: named, missing: result.loss.gtids },
-			30_000,
-		);
-		for (const { answer } of answered) {
-			for (const name of answer.writes.flatMap(wroteOf)) stated.add(name);
-		}
-	}
+	const stated = await statedWrites(file, named, result?.loss ?? null);
 	const known = new Set(acknowledged.map(({ id }) => id));
 	const after = acknowledged.filter(({ at }) => at > promotedAt);
+	const salvaging = {
+		...{ options, clients, writers, acknowledged, lost, run, env },
+		...{ host: named, conflicts: join(folder.path, "conflicts.ndjson") },
+	};
+	// The disk is back. A dead one takes writes again, until somebody fences it.
+	if (options.salvage !== "never" && death === "kill") await primary.restart();
+	let salvaged: Salvaged | null = null;
+	if (options.salvage === "before repair") {
+		salvaged = await salvageDead(salvaging);
+	}
 	await run("verify", "--repair");
+	if (options.salvage === "after repair") {
+		salvaged = await salvageDead(salvaging);
+	}
 	const verified = await run("verify");
 	return {
 		death,
@@ -172,12 +182,27 @@ export async function attackDead(
 		).length,
 		repeated,
 		verified: verified.code,
+		salvaged,
 		after: after.length,
 		afterBySleeper: after.filter(({ by }) => by === clients.length - 1).length,
 		...((ended.code !== 0 || verified.code !== 0) && {
 			error: `${ended.out}${ended.err}${verified.out}${verified.err}`.trim(),
 		}),
 	};
+}
+
+/** By now the sleeper, too, says what it was acknowledged of the stated transactions. */
+async function statedWrites(
+	file: string,
+	host: string,
+	loss: NonNullable<ReturnType<typeof parsed>>["loss"],
+): Promise<ReadonlySet<string>> {
+	if (loss === null) return new Set();
+	await using store = openFileStore(file);
+	const asked = { host, missing: loss.gtids };
+	const { answered } = await askMembers(store, asked, 30_000);
+	const remembered = answered.flatMap(({ answer }) => answer.writes);
+	return new Set([...loss.writes, ...remembered].flatMap(wroteOf));
 }
 
 /** Whether a round did not keep what is promised. */
@@ -188,6 +213,7 @@ export function isBroken(round: DeadRound): boolean {
 		unstated.length + overstated.length + repeated.length > 0 ||
 		verified !== 0 ||
 		after === 0 ||
+		(round.salvaged !== null && isLossy(round.salvaged)) ||
 		round.afterBySleeper === 0
 	);
 }

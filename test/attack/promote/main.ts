@@ -27,6 +27,7 @@ and promotes back and forth meanwhile. The driver's own list of acknowledged wri
   --open N        no promotions: N shards of a second pair are opened, and new users read everywhere
   --dead          each round kills, stops or cuts off the primary of a new pair, whose replica is
                   held back, while a server sleeps: what promote --dead states as lost has to be what is lost
+  --salvage       with --dead: the old primary is back, and salvage, killed once, brings back what it alone had
   --names         each round leads the one name of a pair to the other server: with old connections left, cut,
                   or led to the old server first, or without the last writes, until fleet accept takes the loss
   --seed S        of the flips of --names (default 1)
@@ -54,6 +55,7 @@ export async function run(args: readonly string[]): Promise<number> {
 			stop: { type: "boolean", default: false },
 			open: { type: "string" },
 			dead: { type: "boolean", default: false },
+			salvage: { type: "boolean", default: false },
 			names: { type: "boolean", default: false },
 			seed: { type: "string" },
 			"store-faults": { type: "boolean", default: false },
@@ -93,17 +95,26 @@ export async function run(args: readonly string[]): Promise<number> {
 		printed(rounds, namesSummary);
 		return rounds.some(({ broken }) => broken.length > 0) ? 1 : 0;
 	}
-	if (values.dead) return attackDeadPrimaries(load);
+	if (values.salvage && !values.dead) {
+		throw new UsageError("--salvage needs --dead.");
+	}
+	if (values.dead) return attackDeadPrimaries(load, values.salvage);
 	const report = await attackPromotions(load, console.error);
 	printed(report, summary);
 	return report.isBroken ? 1 : 0;
 }
 
-async function attackDeadPrimaries(load: Load): Promise<number> {
+async function attackDeadPrimaries(
+	load: Load,
+	salvages: boolean,
+): Promise<number> {
 	let broken = 0;
 	for (let round = 0; round < load.rounds; round++) {
 		const death = DEATHS[round % DEATHS.length] ?? "kill";
-		const found = await attackDead(death, load, console.error);
+		const isEven = Math.floor(round / DEATHS.length) % 2 === 0;
+		const when = isEven ? "before repair" : "after repair";
+		const salvage = salvages ? when : "never";
+		const found = await attackDead(death, { ...load, salvage }, console.error);
 		if (isBroken(found)) broken++;
 		console.log(JSON.stringify(found));
 	}
