@@ -1,15 +1,14 @@
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
-import type { JobStore } from "../queue/jobStore.ts";
+import type { QueueStore } from "../queue/openedJobStore.ts";
 import { openJobStoreOf } from "../queue/openJobStore.ts";
-import type { RotationStore } from "../queue/rotationStore.ts";
 import { dataFoldersOf, queuesOf } from "../topology/ranges.ts";
 import type { AccessMode } from "./openStore.ts";
 import { openTopology } from "./openTopology.ts";
 
 /** The shards of the queue, for commands. */
 export interface OpenQueues extends AsyncDisposable {
-	readonly store: JobStore & RotationStore;
+	readonly store: QueueStore;
 	/** As `Corkboard.topologyProblem`. */
 	readonly topologyProblem: CorkboardError | null;
 }

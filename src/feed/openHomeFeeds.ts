@@ -14,7 +14,7 @@ import type { FeedWork } from "./jobs/feedContext.ts";
 import { enqueueUserWork, type UserWork } from "./jobs/feedUser.ts";
 import type { FeedParts } from "./parts.ts";
 import { openPools } from "./pools/openPools.ts";
-import type { Pools } from "./pools/pools.ts";
+import type { PoolStore } from "./pools/pools.ts";
 import { BoundedRanker } from "./ranker.ts";
 import { settleFeed } from "./settle.ts";
 
@@ -46,7 +46,7 @@ export async function openHomeFeeds(
 		jobs,
 	}: {
 		readonly store: Store;
-		readonly pools: Pools;
+		readonly pools: PoolStore;
 		/** Null where no jobs are run. */
 		readonly jobs: Jobs | null;
 	},
@@ -127,7 +127,7 @@ export async function openFeedReader(
 
 function pulledProducersOf(
 	{ feed }: Pick<FeedSettings, "feed">,
-	pools: Pools,
+	pools: PoolStore,
 ): PulledProducers {
 	return new PulledProducers({
 		pools,

@@ -1,13 +1,13 @@
 import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
 import type { NewestOptions } from "./candidates/newest.ts";
-import type { PoolEntry, Pools } from "./pools/pools.ts";
+import type { PoolEntry, PoolStore } from "./pools/pools.ts";
 import type { BoundedRanker } from "./ranker.ts";
 
 /** What the home feed is made of, shared by all requests of a process. */
 export interface FeedParts {
 	readonly store: Store;
-	readonly pools: Pools;
+	readonly pools: PoolStore;
 	readonly ranker: BoundedRanker;
 	/** Milliseconds since 1970. */
 	readonly now: () => number;

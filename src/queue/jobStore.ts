@@ -84,22 +84,28 @@ export interface JobStore extends AsyncDisposable {
 	/** Jobs of one state and priority in order of (at, id). */
 	scan(at: Place, scan: JobScan): Promise<ScannedJobs>;
 
-	/** Changes jobs that nobody has claimed; returns how many it changed. Repeating it is harmless. */
-	change(at: Place, jobs: readonly JobKey[], to: JobChange): Promise<number>;
-
 	/** How many jobs there are, at most `cap`: it counts no further. */
 	count(at: Place, of: CountedJobs, cap: number): Promise<number>;
+
+	/** All queues of these shards, by name, in the order of the shards; one statement per host. */
+	queuesOn(
+		shards: readonly number[],
+	): Promise<readonly (readonly QueueRow[] | CorkboardError)[]>;
+}
+
+/**
+ * What only operations need of the queues: changes of jobs that nobody works on, and
+ * the queues themselves. The stores of jobs implement it too.
+ */
+export interface JobAdmin {
+	/** Changes jobs that nobody has claimed; returns how many it changed. Repeating it is harmless. */
+	change(at: Place, jobs: readonly JobKey[], to: JobChange): Promise<number>;
 
 	/** Bytes of the files of a queue, or an estimate where the server's user may not see them; null where finding out would take too long. */
 	diskBytes(at: Place): Promise<number | null>;
 
 	/** All queues of a shard, by name. */
 	queues(shard: number): Promise<readonly QueueRow[]>;
-
-	/** The same of many shards, in their order; one statement per host. */
-	queuesOn(
-		shards: readonly number[],
-	): Promise<readonly (readonly QueueRow[] | CorkboardError)[]>;
 
 	/** Creates a queue with its tables, or replaces the settings of an older version. It can be repeated. */
 	put(shard: number, queue: QueueRow): Promise<void>;

@@ -7,7 +7,7 @@ import { type ClaimedBatch, claimBatches } from "./claim/claimBatches.ts";
 import { Jobs } from "./enqueue/jobs.ts";
 import { QueueBounds } from "./enqueue/queueBounds.ts";
 import { type JobHints, LocalHints } from "./hints.ts";
-import { type JobStore, PRIORITIES } from "./jobStore.ts";
+import { type JobAdmin, type JobStore, PRIORITIES } from "./jobStore.ts";
 import { LiveSettings } from "./liveSettings.ts";
 import type { JobStoreSource, OpenedJobStore } from "./openedJobStore.ts";
 import { openJobStoreOf } from "./openJobStore.ts";
@@ -99,7 +99,7 @@ export async function openJobs(
 
 /** Creates these queues on the shards that lack them. */
 export async function createQueues(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	queues: readonly string[],
 ): Promise<void> {
 	for (const shard of store.shards) {

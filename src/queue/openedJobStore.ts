@@ -1,5 +1,5 @@
 import type { QueueRange } from "../topology/types.ts";
-import type { JobStore } from "./jobStore.ts";
+import type { JobAdmin, JobStore } from "./jobStore.ts";
 import type { RotationStore } from "./rotationStore.ts";
 
 /** Where the jobs are, as plain data: a thread opens its own store from it. */
@@ -9,8 +9,11 @@ export interface JobStoreSource {
 	readonly version?: number;
 }
 
+/** All that a store of jobs does. Callers take the port that they use. */
+export interface QueueStore extends JobStore, JobAdmin, RotationStore {}
+
 /** A job store as it is opened: the hosts of its shards can change while it is used. */
-export interface OpenedJobStore extends JobStore, RotationStore {
+export interface OpenedJobStore extends QueueStore {
 	/** New calls go to the hosts of a newer version of the topology; a call ends on the version that it began with. */
 	switchTo(source: JobStoreSource): void;
 	/** The oldest version on which a call still runs. */

@@ -15,7 +15,7 @@ import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import { Jobs } from "../../src/queue/enqueue/jobs.ts";
 import { LocalHints } from "../../src/queue/hints.ts";
-import type { JobStore } from "../../src/queue/jobStore.ts";
+import type { JobAdmin, JobStore } from "../../src/queue/jobStore.ts";
 import { openJobStoreOf } from "../../src/queue/openJobStore.ts";
 import {
 	type MysqlLimits,
@@ -159,7 +159,10 @@ export interface Process extends AsyncDisposable {
 	readonly storage: Storage;
 	readonly pauses: Pauses;
 	/** The queue of the topology; null where that has none. */
-	readonly queue: { readonly store: JobStore; readonly jobs: Jobs } | null;
+	readonly queue: {
+		readonly store: JobStore & JobAdmin;
+		readonly jobs: Jobs;
+	} | null;
 	readonly writes: ReturnType<typeof createWrites>;
 	/** Events of the invalidation channel; `lost` is the first. */
 	readonly news: readonly ("lost" | "restored")[];

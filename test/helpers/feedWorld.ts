@@ -3,7 +3,7 @@ import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { FEED_MAPPING } from "../../src/feed/generator.ts";
 import { type HomeFeedOptions, HomeFeeds } from "../../src/feed/homeFeeds.ts";
-import type { Pools } from "../../src/feed/pools/pools.ts";
+import type { PoolStore } from "../../src/feed/pools/pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "../../src/feed/scores.ts";
 import type { Source } from "../../src/feed/sources.ts";
 import { View } from "../../src/graph/read/view.ts";
@@ -14,7 +14,7 @@ import { temporaryFolder } from "./temporaryFolder.ts";
 export interface FeedWorld extends AsyncDisposable {
 	readonly corkboard: Corkboard;
 	readonly feed: HomeFeeds;
-	readonly pools: Pools;
+	readonly pools: PoolStore;
 	/** Data of an operation without errors. */
 	ask<T = Record<string, unknown>>(
 		viewer: Id | null,
@@ -27,7 +27,7 @@ export interface FeedWorld extends AsyncDisposable {
 	/** Lets pins wait in a pool. */
 	offer(user: Id, pins: readonly Id[], via: Id, options?: Offer): Promise<void>;
 	/** A feed over the same graph and pools as another process has it; tests say how. */
-	another(options?: Partial<HomeFeedOptions>, pools?: Pools): HomeFeeds;
+	another(options?: Partial<HomeFeedOptions>, pools?: PoolStore): HomeFeeds;
 	/** One look of a device, from the start; returns the ids of the page. */
 	look(feed: HomeFeeds, user: Id, first?: number): Promise<readonly Id[]>;
 	/** Deletes what the user's last visits left in memory: the next look adds again. */

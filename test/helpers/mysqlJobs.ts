@@ -1,15 +1,15 @@
-import type { JobStore, Place } from "../../src/queue/jobStore.ts";
+import type { JobAdmin, JobStore, Place } from "../../src/queue/jobStore.ts";
 import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
 import type { Server } from "../services/server.ts";
 import { ask } from "./mysqlStorage.ts";
 
 /** An open job store with two shards, 0 and 1, of which the second takes no new jobs. */
 export interface OpenJobs {
-	readonly store: JobStore;
+	readonly store: JobStore & JobAdmin;
 	/** Deletes all jobs of a queue. */
 	empty(at: Place): Promise<void>;
 	/** Further stores on the same shards, as other processes have them; the store itself where only one process may write. */
-	another(): Promise<JobStore>;
+	another(): Promise<JobStore & JobAdmin>;
 }
 
 /** A job store on two queue shards of a server, for the suite. */

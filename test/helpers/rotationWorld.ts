@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { HOUR_US, hourOf } from "../../src/queue/bucket.ts";
 import { newLocalId } from "../../src/queue/jobId.ts";
-import type { JobStore } from "../../src/queue/jobStore.ts";
 import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
-import type { RotationStore } from "../../src/queue/rotationStore.ts";
+import type { QueueStore } from "../../src/queue/openedJobStore.ts";
 
 export const QUEUE = "work";
 export const AT = { queue: QUEUE, shard: 0 };
@@ -28,7 +27,7 @@ export interface StoredJob {
 
 /** The jobs of one queue on a server, and rotation of them. */
 export interface RotationWorld extends AsyncDisposable {
-	readonly store: JobStore & RotationStore;
+	readonly store: QueueStore;
 	/** The present hour. */
 	hour(): Promise<number>;
 	/** Adds a partition for an hour of the past, if it has none. */

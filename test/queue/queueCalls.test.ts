@@ -8,6 +8,7 @@ import { QueueBounds } from "../../src/queue/enqueue/queueBounds.ts";
 import { newLocalId } from "../../src/queue/jobId.ts";
 import type {
 	Ack,
+	JobAdmin,
 	JobStore,
 	NewJob,
 	QueueRow,
@@ -66,7 +67,10 @@ async function openWorld(options: { readonly queue?: string | null } = {}) {
 }
 
 /** Calls of a shard that is down fail as those of a host that does not answer. */
-function failing(store: JobStore, down: ReadonlySet<number>): JobStore {
+function failing(
+	store: JobStore & JobAdmin,
+	down: ReadonlySet<number>,
+): JobStore & JobAdmin {
 	const check = (shard: number) => {
 		if (!down.has(shard)) return;
 		throw new CorkboardError("UNAVAILABLE", "No answer in time.");
@@ -423,7 +427,7 @@ async function giveUpAll({ calls }: World): Promise<void> {
 
 /** A drop on this shard fails while `work` runs. */
 async function failDropOnce(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	shard: number,
 	work: () => Promise<void>,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { after, describe, it } from "node:test";
 import {
 	MAX_RECEIVERS,
 	type PoolEntry,
-	type Pools,
+	type PoolStore,
 	type Visit,
 } from "../../src/feed/pools/pools.ts";
 import { SCORE_LIMIT } from "../../src/feed/scores.ts";
@@ -24,7 +24,7 @@ const PIN = 1;
 /** The behavior of pools. Every backend runs it, on two shards. */
 export function poolSuite(
 	name: string,
-	open: () => Promise<Pools>,
+	open: () => Promise<PoolStore>,
 	options: { readonly writers: number },
 ): void {
 	describe(`pools on ${name}`, async () => {
@@ -70,8 +70,6 @@ export function poolSuite(
 			await pools.createTables();
 			assert.deepEqual(await pools.missingTables(), []);
 			assert.deepEqual(pools.shards, [0, 1]);
-			assert.equal(typeof pools.hostOf(1), "string");
-			assert.equal(pools.hostOf(2), null);
 		});
 
 		it("let a pin wait for all receivers who were there lately, on all shards, and for no others", async () => {

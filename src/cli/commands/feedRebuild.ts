@@ -1,7 +1,7 @@
 import { findUser } from "../../domain/findUser.ts";
 import { ACTIVE_MS } from "../../feed/generator.ts";
 import { enqueueUserWork } from "../../feed/jobs/feedUser.ts";
-import type { Pools } from "../../feed/pools/pools.ts";
+import type { PoolAdmin, Pools } from "../../feed/pools/pools.ts";
 import type { Id } from "../../id/ids.ts";
 import { Jobs } from "../../queue/enqueue/jobs.ts";
 import { LocalHints } from "../../queue/hints.ts";
@@ -80,7 +80,7 @@ export const { usage, run } = command({
 });
 
 async function* activeUsers(
-	pools: Pools,
+	pools: Pools & PoolAdmin,
 	now: number,
 ): AsyncGenerator<readonly Id[], void> {
 	for (const shard of pools.shards) {

@@ -6,7 +6,7 @@ import {
 	diskBytes,
 	queueStats,
 } from "../../queue/admin/queueStats.ts";
-import type { JobStore } from "../../queue/jobStore.ts";
+import type { JobAdmin, JobStore } from "../../queue/jobStore.ts";
 import { isStopped } from "../../queue/rateLimit.ts";
 import { printSetting, type QueueSettings } from "../../queue/settings.ts";
 import { formatNumber } from "../../util/format.ts";
@@ -75,7 +75,7 @@ interface StatsRow {
 }
 
 async function count(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	name: string | undefined,
 ): Promise<Counted> {
 	const { queues, failures } =

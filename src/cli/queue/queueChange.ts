@@ -5,7 +5,12 @@ import {
 	lookupJobs,
 } from "../../queue/admin/changeJobs.ts";
 import { formatJobId, parseJobId } from "../../queue/jobId.ts";
-import type { JobChange, JobState, JobStore } from "../../queue/jobStore.ts";
+import type {
+	JobAdmin,
+	JobChange,
+	JobState,
+	JobStore,
+} from "../../queue/jobStore.ts";
 import { plural } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
 import { option, type Result } from "../command.ts";
@@ -64,7 +69,7 @@ export function changedResult({
 
 /** Changes one job, named by its id. Throws NOT_FOUND, and CONFLICT for a job in a state that cannot be changed so. */
 export async function changeOne(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	text: string,
 	{
 		states,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Id } from "../../id/ids.ts";
-import type { Pools, PulledProducer } from "../pools/pools.ts";
+import type { PulledProducer, PulledStore } from "../pools/pools.ts";
 
 /** Between two readings of the list: for so long another process may still push. Milliseconds. */
 const REFRESH_MS = 60_000;
@@ -17,14 +17,14 @@ export type Delivery = "push" | "pull";
  * of the followers that are the limit, so that none goes back and forth.
  */
 export class PulledProducers implements Disposable {
-	readonly #pools: Pools;
+	readonly #pools: PulledStore;
 	readonly #pushLimit: number;
 	readonly #now: () => number;
 	readonly #stop = new AbortController();
 	#producers: ReadonlyMap<Id, PulledProducer> = new Map();
 
 	constructor(options: {
-		readonly pools: Pools;
+		readonly pools: PulledStore;
 		/** Followers. */
 		readonly pushLimit: number;
 		/** Milliseconds since 1970. */
@@ -87,7 +87,7 @@ export class PulledProducers implements Disposable {
 
 	async #put(
 		producer: Id,
-		times: Parameters<Pools["putPulled"]>[1],
+		times: Parameters<PulledStore["putPulled"]>[1],
 	): Promise<void> {
 		await this.#pools.putPulled(producer, times);
 		const next = new Map(this.#producers);

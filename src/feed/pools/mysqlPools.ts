@@ -168,10 +168,6 @@ class MysqlPools implements PoolDriver {
 		if (ranges.length > 0) this.#databases.switchTo(ranges, version);
 	}
 
-	hostOf(shard: number): string | null {
-		return this.#databases.all.get(shard)?.host.name ?? null;
-	}
-
 	rows(
 		shard: number,
 		sqlOf: (statements: PoolStatements) => PoolSql | null,

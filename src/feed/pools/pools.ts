@@ -18,10 +18,6 @@ import type { Source } from "../sources.ts";
 export interface Pools extends AsyncDisposable {
 	/** Numbers of the pool shards, ascending from 0; how many never changes. */
 	readonly shards: readonly number[];
-	/** The host of a shard as errors and metrics name it; null without such a shard. */
-	hostOf(shard: number): string | null;
-	/** The shard of a user's pool. */
-	shardOf(user: Id): number;
 
 	/**
 	 * Lets one pin wait in the pools of those receivers who visited their feed after
@@ -88,7 +84,10 @@ export interface Pools extends AsyncDisposable {
 
 	/** Deletes a user's pool and visits. */
 	forget(user: Id): Promise<void>;
+}
 
+/** Producers whose pins are not pushed but read at a visit: a table of the pools' databases. */
+export interface PulledStore {
 	/** Producers whose pins are not pushed but read at a visit; at most MAX_PULLED. */
 	pulled(): Promise<readonly PulledProducer[]>;
 
@@ -97,7 +96,10 @@ export interface Pools extends AsyncDisposable {
 		producer: Id,
 		times: { readonly since: number | null; readonly pushedSince: number },
 	): Promise<void>;
+}
 
+/** What only operations need of the pools. */
+export interface PoolAdmin {
 	/** Users from `after` on who visited after `activeSince`, ascending, of one shard. */
 	activeUsers(
 		shard: number,
@@ -117,6 +119,9 @@ export interface Pools extends AsyncDisposable {
 	/** `pool00003.pool` for each missing table. */
 	missingTables(): Promise<readonly string[]>;
 }
+
+/** All that a store of pools does. Callers take the port that they use. */
+export interface PoolStore extends Pools, PulledStore, PoolAdmin {}
 
 /** The pool shard of a user, of `count` shards. */
 export function poolShardOf(user: Id, count: number): number {

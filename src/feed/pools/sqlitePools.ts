@@ -101,10 +101,6 @@ class SqlitePools implements PoolDriver {
 
 	switchTo(): void {}
 
-	hostOf(shard: number): string | null {
-		return this.#files.get(shard)?.location.host ?? null;
-	}
-
 	async rows(
 		shard: number,
 		sqlOf: (statements: PoolStatements) => PoolSql | null,

@@ -9,7 +9,7 @@ import {
 	type PoolRow,
 	type PoolShardStats,
 	type PoolState,
-	type Pools,
+	type PoolStore,
 	type PulledProducer,
 	type Pushed,
 	type PushedPin,
@@ -38,7 +38,6 @@ import {
 /** What one database does for pools on its shards. A failure is a CorkboardError. */
 export interface PoolDriver extends AsyncDisposable {
 	readonly shards: readonly number[];
-	hostOf(shard: number): string | null;
 	/** None where there is no statement. */
 	rows(
 		shard: number,
@@ -71,7 +70,7 @@ export interface PoolDriver extends AsyncDisposable {
 }
 
 /** Pools as they are opened: the hosts of their shards can change while they are used. */
-export interface OpenedPools extends Pools {
+export interface OpenedPools extends PoolStore {
 	/** New calls go to the hosts of a newer topology; a call ends on the version that it began with. */
 	switchTopology(topology: Topology): void;
 	/** The oldest version on which a call still runs. */
@@ -102,21 +101,13 @@ export class StoredPools implements OpenedPools {
 		this.#driver.switchTo(pools, version);
 	}
 
-	hostOf(shard: number): string | null {
-		return this.#driver.hostOf(shard);
-	}
-
-	shardOf(user: Id): number {
-		return poolShardOf(user, this.shards.length);
-	}
-
 	async push(
 		pin: PushedPin,
 		receivers: readonly Receiver[],
 		activeSince: number,
 	): Promise<Pushed> {
 		checkPushed(pin, receivers, activeSince);
-		const groups = Map.groupBy(receivers, ({ user }) => this.shardOf(user));
+		const groups = Map.groupBy(receivers, ({ user }) => this.#shardOf(user));
 		const failed: { shard: number; error: CorkboardError }[] = [];
 		const counts = await Promise.all(
 			[...groups].map(async ([shard, some]) => {
@@ -154,7 +145,7 @@ export class StoredPools implements OpenedPools {
 
 	async noteVisit(user: Id, visit: Partial<Visit>): Promise<void> {
 		checkVisit(visit);
-		await this.#driver.run(this.shardOf(checkId(user)), (statements) =>
+		await this.#driver.run(this.#shardOf(checkId(user)), (statements) =>
 			statements.noteVisit(user, visit),
 		);
 	}
@@ -289,7 +280,7 @@ export class StoredPools implements OpenedPools {
 	): Promise<void> {
 		checkInteger("pushedSince", pushedSince, 0);
 		if (since !== null) checkInteger("since", since, 0);
-		await this.#driver.run(this.shardOf(checkId(producer)), (statements) =>
+		await this.#driver.run(this.#shardOf(checkId(producer)), (statements) =>
 			statements.putPulled(producer, since, pushedSince),
 		);
 	}
@@ -331,11 +322,15 @@ export class StoredPools implements OpenedPools {
 		await this.#driver[Symbol.asyncDispose]();
 	}
 
+	#shardOf(user: Id): number {
+		return poolShardOf(user, this.shards.length);
+	}
+
 	async #rows(
 		user: Id,
 		sqlOf: (statements: PoolStatements) => PoolSql | null,
 	): Promise<readonly PoolValues[]> {
-		return this.#driver.rows(this.shardOf(checkId(user)), sqlOf);
+		return this.#driver.rows(this.#shardOf(checkId(user)), sqlOf);
 	}
 
 	/** Some statements under the lock of the user's pool; how many rows each changed. */
@@ -343,7 +338,7 @@ export class StoredPools implements OpenedPools {
 		user: Id,
 		sqlOf: (statements: PoolStatements) => readonly (PoolSql | null)[],
 	): Promise<readonly number[]> {
-		const shard = this.shardOf(checkId(user));
+		const shard = this.#shardOf(checkId(user));
 		return this.#driver.change(shard, user, (statements) =>
 			sqlOf(statements).filter((sql) => sql !== null),
 		);

@@ -1,6 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { parseJobId } from "../jobId.ts";
 import {
+	type JobAdmin,
 	type JobChange,
 	type JobState,
 	type JobStore,
@@ -16,7 +17,7 @@ export interface QueuedJob extends JobOnShard {
 
 /** Jobs by their ids, in the same order; null for those that are gone. Throws BAD_USER_INPUT for a text that is no id of a job. */
 export async function lookupJobs(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	ids: readonly string[],
 	options: { readonly body?: boolean } = {},
 ): Promise<readonly (QueuedJob | null)[]> {
@@ -81,7 +82,7 @@ export interface ChangedJobs {
 
 /** Failed jobs become pending again. It can be repeated: what has been retried is not failed any more. */
 export async function retryFailed(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	queue: string,
 	{ attempts = 1, dueInMs = 0, ...options }: RetryOptions = {},
 ): Promise<ChangedJobs> {
@@ -100,7 +101,7 @@ export interface RemoveOptions
 
 /** Deletes jobs for good, but none that a worker has claimed. */
 export async function removeJobs(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	queue: string,
 	options: RemoveOptions,
 ): Promise<ChangedJobs> {
@@ -108,7 +109,7 @@ export async function removeJobs(
 }
 
 async function changeFound(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	queue: string,
 	{
 		limit = DEFAULT_LIMIT,

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { quoted } from "../../util/quoted.ts";
-import type { JobStore, QueueRow } from "../jobStore.ts";
+import type { JobAdmin, JobStore, QueueRow } from "../jobStore.ts";
 import { DROPPING, isDropping } from "../liveSettings.ts";
 import {
 	applySettings,
@@ -40,7 +40,9 @@ export interface QueueList {
 }
 
 /** All queues, by name. Throws where no shard answers. */
-export async function listQueues(store: JobStore): Promise<QueueList> {
+export async function listQueues(
+	store: JobStore & JobAdmin,
+): Promise<QueueList> {
 	const { rows, failures } = await readRows(store);
 	const names = [...new Set([...rows.values()].flat().map(({ name }) => name))];
 	const queues = names.sort().map((name): QueueOnShards => {
@@ -69,7 +71,7 @@ export async function listQueues(store: JobStore): Promise<QueueList> {
 
 /** Throws NOT_FOUND, naming a similar queue, or where no shard answers. */
 export async function findQueue(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	name: string,
 ): Promise<QueueOnShards> {
 	const { queues } = await listQueues(store);
@@ -89,7 +91,7 @@ export async function findQueue(
  * UNAVAILABLE where a shard does not answer: the others have it then.
  */
 export async function createQueue(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	name: string,
 	given: readonly string[] = [],
 ): Promise<boolean> {
@@ -134,7 +136,7 @@ export interface SettingsChange {
  * and UNAVAILABLE where no shard takes them.
  */
 export async function changeSettings(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	name: string,
 	given: readonly string[],
 	options: { readonly dryRun?: boolean } = {},
@@ -165,7 +167,7 @@ export async function changeSettings(
  * CONFLICT where jobs are pending or running, unless `force`.
  */
 export async function deleteQueue(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	name: string,
 	options: { readonly force?: boolean } = {},
 ): Promise<void> {
@@ -199,7 +201,7 @@ export async function deleteQueue(
 
 /** Jobs that wait or run. Succeeded and failed ones do not count: they are history. */
 async function requireNoJobs(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	queue: string,
 	shards: readonly number[],
 ): Promise<void> {
@@ -217,7 +219,10 @@ async function requireNoJobs(
 }
 
 /** A share of less than one job would be rounded up on each shard. */
-function checkLimits(store: JobStore, { maxRunning }: QueueSettings): void {
+function checkLimits(
+	store: JobStore & JobAdmin,
+	{ maxRunning }: QueueSettings,
+): void {
 	const shards = store.shards.length;
 	if (maxRunning !== null && maxRunning < shards) {
 		throw new CorkboardError(
@@ -233,7 +238,7 @@ interface Rows {
 	readonly failures: ReadonlyMap<number, CorkboardError>;
 }
 
-async function readRows(store: JobStore): Promise<Rows> {
+async function readRows(store: JobStore & JobAdmin): Promise<Rows> {
 	const rows = new Map<number, readonly QueueRow[]>();
 	const failures = await onShards(store.shards, async (shard) => {
 		rows.set(shard, await store.queues(shard));

@@ -2,6 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import { HOUR_US, hourOf } from "../bucket.ts";
 import {
 	type CountedJobs,
+	type JobAdmin,
 	type JobStore,
 	type Place,
 	PRIORITIES,
@@ -46,7 +47,7 @@ const MINUTE_US = 60_000_000;
 
 /** Counts the jobs of a queue, on indexes alone. */
 export async function queueStats(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	queue: string,
 	shards: readonly number[] = store.shards,
 ): Promise<StatsAnswer> {
@@ -71,7 +72,7 @@ export async function queueStats(
 
 /** Bytes of a queue's files on all shards; null unless each of them says. */
 export async function diskBytes(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	queue: string,
 ): Promise<number | null> {
 	const answers = await Promise.all(
@@ -93,7 +94,7 @@ export async function diskBytes(
 
 /** Jobs on all shards. Throws where one cannot be counted. */
 export async function countJobs(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	queue: string,
 	of: CountedJobs,
 ): Promise<Count> {
@@ -104,7 +105,7 @@ export async function countJobs(
 }
 
 async function countOnShard(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	at: Place,
 	of: CountedJobs,
 ): Promise<Count> {
@@ -132,7 +133,10 @@ const NO_JOBS: QueueStats = {
 	failedLastMinute: NONE,
 };
 
-async function statsOfShard(store: JobStore, at: Place): Promise<QueueStats> {
+async function statsOfShard(
+	store: JobStore & JobAdmin,
+	at: Place,
+): Promise<QueueStats> {
 	const now = await store.now(at.shard);
 	const count = (of: CountedJobs) => countOnShard(store, at, of);
 	const recent = now - MINUTE_US;

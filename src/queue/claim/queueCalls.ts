@@ -22,7 +22,7 @@ import {
 	type StatsAnswer,
 } from "../admin/queueStats.ts";
 import { type JobFilter, type ScanPage, scanJobs } from "../admin/scanJobs.ts";
-import type { Acked, CountedJobs, JobStore } from "../jobStore.ts";
+import type { Acked, CountedJobs, JobAdmin, JobStore } from "../jobStore.ts";
 import type { LiveSettings } from "../liveSettings.ts";
 import {
 	type AckOnShard,
@@ -70,7 +70,7 @@ export interface QueueCalls {
 }
 
 export function createQueueCalls(
-	store: JobStore,
+	store: JobStore & JobAdmin,
 	settings: LiveSettings,
 ): QueueCalls {
 	return {
