@@ -31,7 +31,8 @@ const LIMITS = {
 	// 400 more: processes agree on the servers of their shared caches, also after the store has lost what they agreed on. 50 more: MySQL's settings are compared with what the tables of a host need.
 	// Moving shards, with salvage and balance, is new.
 	"lines of the systems around it": { limit: 59_000, goal: 41_000 },
-	"methods of the widest port": { limit: 15, goal: 12 },
+	// That of invalidations; all others have 15 at most.
+	"methods of the widest port": { limit: 16, goal: 12 },
 	"lines that are generated and committed": { limit: 520, goal: 1_000 },
 	// Overload, caches in the shard map and MySQL's limits are new: each has its promises and one page or part of one.
 	"words of docs/": { limit: 60_000, goal: 55_000 },
