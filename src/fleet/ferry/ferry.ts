@@ -44,7 +44,8 @@ export class Ferry implements AsyncDisposable {
 	readonly #stopping = new AbortController();
 	readonly #signal: AbortSignal;
 	readonly #patiently: Patiently;
-	readonly #background: Promise<void>[] = [];
+	/** Ends when nothing is applied any more. */
+	#streaming: Promise<void> = Promise.resolve();
 	#failure: unknown = null;
 	#isFollowing = false;
 	#step: FerryProgress["step"] = "idle";
@@ -193,7 +194,7 @@ export class Ferry implements AsyncDisposable {
 		}
 		await requirePosition(source, target.name, this.#stream.applied);
 		this.#isFollowing = true;
-		this.#inBackground(() => this.#stream.run());
+		this.#streaming = this.#inBackground(() => this.#stream.run());
 		this.#inBackground(() => this.#watchLag());
 		this.#watchReplicas();
 		this.#begin("stream");
@@ -277,7 +278,8 @@ export class Ferry implements AsyncDisposable {
 	/** Ends all that it does; what it has done stays. */
 	async stop(): Promise<void> {
 		this.#stopping.abort();
-		await Promise.all(this.#background);
+		// What only looks ends by itself; a server that does not answer keeps nobody waiting.
+		await this.#streaming;
 		this.#options.pace.setLate(this, null);
 	}
 
@@ -369,20 +371,17 @@ export class Ferry implements AsyncDisposable {
 					if (lag === null || lag > pace.limits.maxLagSeconds)
 						late ??= server.name;
 				}
+				if (this.#signal.aborted) return;
 				pace.setLate(this, late);
 				await sleep(LAG_MS, undefined, { signal: this.#signal });
 			}
 		});
 	}
 
-	#inBackground(body: () => Promise<void>): void {
-		this.#background.push(
-			body().catch((thrown) => {
-				if (this.#stopping.signal.aborted || this.#options.signal.aborted)
-					return;
-				this.#failure ??= thrown;
-			}),
-		);
+	#inBackground(body: () => Promise<void>): Promise<void> {
+		return body().catch((thrown) => {
+			if (!this.#signal.aborted) this.#failure ??= thrown;
+		});
 	}
 
 	#requireWorking(): void {

@@ -143,7 +143,7 @@ function columnOf([
 	};
 }
 
-/** Whole columns only, none of which may be NULL. */
+/** Whole columns only, no expressions, none of which may be NULL. */
 function keysOfTable(rows: readonly (readonly unknown[])[]): {
 	readonly order?: readonly string[] | undefined;
 	readonly identity?: readonly string[] | undefined;
@@ -151,7 +151,8 @@ function keysOfTable(rows: readonly (readonly unknown[])[]): {
 	const keys = [...Map.groupBy(rows, ([, , key]) => String(key))].filter(
 		([, parts]) =>
 			parts.every(
-				([, , , , part, nullable]) => part === null && nullable !== "YES",
+				([, , , column, part, nullable]) =>
+					column !== null && part === null && nullable !== "YES",
 			),
 	);
 	const columns = keys.map(([key, parts]) => ({
