@@ -6,6 +6,8 @@ const INTERVAL_MS = 1_000;
 const JITTER = 0.2;
 /** The same while somebody learns from there alone what others change. */
 const HURRIED_MS = 400;
+/** Of these looks, the others take part in one of so many. */
+const HURRIED_LOOKS = 3;
 
 /** Somebody who wants to know what is in outboxes. */
 export interface OutboxUser {
@@ -31,6 +33,7 @@ export class OutboxReader implements AsyncDisposable {
 	readonly #users = new Set<OutboxUser>();
 	readonly #running = new Map<string, Promise<void>>();
 	#timer: NodeJS.Timeout | undefined;
+	#hurriedLooks = 0;
 	#isStopped = false;
 
 	constructor(storage: Pick<Storage, "map" | "read">) {
@@ -59,25 +62,29 @@ export class OutboxReader implements AsyncDisposable {
 		if (this.#isStopped || this.#users.size === 0) return;
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => {
-			this.#start();
-			const isHurried = [...this.#users].some((user) => user.isHurried?.());
+			const hurried = [...this.#users].filter((user) => user.isHurried?.());
+			const isHurried = hurried.length > 0;
+			const isForAll = !isHurried || this.#hurriedLooks++ % HURRIED_LOOKS === 0;
+			this.#start(isForAll ? [...this.#users] : hurried);
 			const ms = isHurried ? HURRIED_MS : INTERVAL_MS;
 			this.#startIn(ms * (1 + JITTER * (2 * Math.random() - 1)));
 		}, ms).unref();
 	}
 
-	#start(): void {
-		for (const { onLooks } of this.#users) onLooks?.();
+	#start(users: readonly OutboxUser[]): void {
+		for (const { onLooks } of users) onLooks?.();
 		for (const outbox of this.#storage.map.outboxes) {
 			const { host } = outbox;
 			if (this.#running.has(host)) continue;
-			const look = this.#look(outbox).finally(() => this.#running.delete(host));
+			const look = this.#look(outbox, users).finally(() =>
+				this.#running.delete(host),
+			);
 			this.#running.set(host, look);
 		}
 	}
 
-	async #look(outbox: Outbox): Promise<void> {
-		const questions = [...this.#users]
+	async #look(outbox: Outbox, users: readonly OutboxUser[]): Promise<void> {
+		const questions = users
 			.map(({ asks }) => asks(outbox))
 			.filter((question) => question !== null);
 		if (questions.length === 0) return;

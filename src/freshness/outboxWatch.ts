@@ -16,6 +16,8 @@ export const UNREAD_MS = 5_000;
 export const UNPROVEN_MS = 4_000;
 /** What was checked so long ago is checked again before anything is used. Milliseconds. */
 const CHECKED_MS = 1_000;
+/** Entries that were found, and applied, so long ago are not looked at again: every transaction with a lower id has ended. Milliseconds. */
+export const SETTLED_MS = 20_000;
 /** Ids of entries in one statement. */
 const PAGE = 1_000;
 
@@ -66,6 +68,13 @@ export class OutboxWatch implements AsyncDisposable {
 	readonly #reader: OutboxReader;
 	/** Channels on which invalidations are not received. */
 	#lost: ReadonlySet<number> = new Set();
+	/**
+	 * By host, the local id of the last entry up to which all are settled. While
+	 * Redis is away nobody deletes entries, and who read them all again each time
+	 * would read ever more. As long as that entry is there, so is this server: a
+	 * new entry has a higher id.
+	 */
+	readonly #settled = new Map<string, number>();
 	/** By host, since a channel was lost. */
 	readonly #proofs = new Map<string, OutboxProof>();
 	#checkedAt = Number.NEGATIVE_INFINITY;
@@ -99,7 +108,7 @@ export class OutboxWatch implements AsyncDisposable {
 			asks: (outbox) => {
 				const at = this.#now();
 				return {
-					untaken: { after: 0, limit: PAGE },
+					untaken: { after: this.#settledBefore(outbox.host), limit: PAGE },
 					next: this.#lost.size > 0,
 					use: (seen) => this.#look(outbox, at, seen),
 				};
@@ -211,7 +220,7 @@ export class OutboxWatch implements AsyncDisposable {
 		{ untaken, next }: SeenEntries,
 	): Promise<void> {
 		try {
-			const found = await this.#readRest(outbox, untaken);
+			const found = await this.#readUnsettled(outbox, untaken);
 			await this.#apply(outbox, at, next, found);
 			this.check();
 		} catch {
@@ -219,7 +228,23 @@ export class OutboxWatch implements AsyncDisposable {
 		}
 	}
 
-	/** The keys of all entries that nobody has taken. */
+	#settledBefore(host: string): number {
+		return Math.max(0, (this.#settled.get(host) ?? 0) - 1);
+	}
+
+	async #readUnsettled(
+		outbox: Outbox,
+		first: readonly OutboxKey[],
+	): Promise<readonly OutboxKey[]> {
+		const settled = this.#settled.get(outbox.host);
+		if (settled === undefined || first[0]?.local === settled) {
+			return this.#readRest(outbox, first);
+		}
+		this.#settled.delete(outbox.host);
+		return this.#readRest(outbox, await this.#readPage(outbox, 0));
+	}
+
+	/** The keys of all further entries that nobody has taken. */
 	async #readRest(
 		outbox: Outbox,
 		first: readonly OutboxKey[],
@@ -227,16 +252,22 @@ export class OutboxWatch implements AsyncDisposable {
 		const found = [...first];
 		let page = first;
 		while (page.length === PAGE) {
-			const after = page.at(-1)?.local ?? 0;
-			const untaken = { after, limit: PAGE };
-			const [seen] = await this.#store.storage.read("outboxes", [
-				{ outbox, untaken, due: null },
-			]);
-			if (seen === undefined || seen instanceof Error) throw seen;
-			page = seen.untaken;
+			page = await this.#readPage(outbox, page.at(-1)?.local ?? 0);
 			found.push(...page);
 		}
 		return found;
+	}
+
+	async #readPage(
+		outbox: Outbox,
+		after: number,
+	): Promise<readonly OutboxKey[]> {
+		const untaken = { after, limit: PAGE };
+		const [seen] = await this.#store.storage.read("outboxes", [
+			{ outbox, untaken, due: null },
+		]);
+		if (seen === undefined || seen instanceof Error) throw seen;
+		return seen.untaken;
 	}
 
 	async #apply(
@@ -264,6 +295,7 @@ export class OutboxWatch implements AsyncDisposable {
 			for (const { local } of found.get(shard) ?? []) {
 				const seen = before.entries.get(local) ?? {
 					committedAfter: before.at,
+					foundAt: at,
 					isApplied: false,
 				};
 				const isDue =
@@ -299,9 +331,18 @@ export class OutboxWatch implements AsyncDisposable {
 		for (const [shard, look] of looks) {
 			if (this.#hostOf(shard) === host) this.#looks.set(shard, look);
 		}
+		this.#settle(host, at, untaken);
 		// Since then others may be lost.
 		if (step !== null && isRead && lost === this.#lost) {
 			this.#proofs.set(host, step.proof);
+		}
+	}
+
+	#settle(host: string, at: number, found: readonly OutboxKey[]): void {
+		for (const { shard, local } of found) {
+			const seen = this.#looks.get(shard)?.entries.get(local);
+			if (!seen?.isApplied || at - seen.foundAt < SETTLED_MS) return;
+			this.#settled.set(host, local);
 		}
 	}
 }
@@ -336,5 +377,7 @@ interface Look {
 interface Seen {
 	/** When the last look began that did not find it. */
 	readonly committedAfter: number;
+	/** When the first look began that found it. */
+	readonly foundAt: number;
 	readonly isApplied: boolean;
 }

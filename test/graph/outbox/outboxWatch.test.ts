@@ -5,6 +5,7 @@ import { CorkboardError } from "../../../src/errors.ts";
 import { OutboxReader } from "../../../src/freshness/outboxReader.ts";
 import {
 	OutboxWatch,
+	SETTLED_MS,
 	UNPROVEN_MS,
 	UNREAD_MS,
 } from "../../../src/freshness/outboxWatch.ts";
@@ -41,6 +42,8 @@ function watched() {
 	const bypassed: (readonly number[])[] = [];
 	const limited: boolean[] = [];
 	const briefly: boolean[] = [];
+	/** After which entry each page of the first host began. */
+	const afters: number[] = [];
 	const dropped: (readonly number[])[] = [];
 	/** What each host gives next. */
 	const next = [1, 1];
@@ -57,8 +60,9 @@ function watched() {
 	};
 	const reads = {
 		outboxes: async (looks: readonly OutboxLook[]) =>
-			looks.map(({ outbox: { shards }, untaken, ...asked }) =>
-				shards.some((shard) => unreadable.has(shard))
+			looks.map(({ outbox: { shards }, untaken, ...asked }) => {
+				if (shards[0] === 0) afters.push(untaken?.after ?? -1);
+				return shards.some((shard) => unreadable.has(shard))
 					? new CorkboardError("UNAVAILABLE", "down")
 					: {
 							untaken: outbox
@@ -69,8 +73,8 @@ function watched() {
 								.slice(0, untaken?.limit),
 							due: [],
 							next: asked.next ? (next[shards[0]] ?? null) : null,
-						},
-			),
+						};
+			}),
 		lookups: async () =>
 			unreadable.has(MOD_SHARD)
 				? [new CorkboardError("UNAVAILABLE", "down")]
@@ -108,6 +112,7 @@ function watched() {
 		bypassed,
 		limited,
 		briefly,
+		afters,
 		dropped,
 		next,
 		row,
@@ -203,6 +208,28 @@ describe("the watch over outboxes", () => {
 		for (let local = 1; local <= 2_500; local++) outbox.push(entry(0, local));
 		await pass(4 * A_SECOND);
 		assert.equal(applied.flat().length, 2_500);
+	});
+
+	it("looks no more at entries that it applied long ago, until the last of these is gone", async () => {
+		await using world = watched();
+		const { outbox, applied, afters, pass } = world;
+		await pass(0);
+		outbox.push(entry(0, 1), entry(0, 2), entry(0, 3));
+		await pass(A_SECOND);
+		for (let n = 0; n < 4; n++) await pass(A_SECOND);
+		assert.equal(applied.flat().length, 3);
+		assert.ok(afters.every((after) => after === 0));
+		await pass(SETTLED_MS);
+		afters.length = 0;
+		outbox.push(entry(0, 4));
+		for (let n = 0; n < 4; n++) await pass(A_SECOND);
+		assert.deepEqual(afters, [2, 2, 2, 2]);
+		assert.deepEqual(applied.at(-1), ["o 4"]);
+		outbox.splice(2, 1);
+		afters.length = 0;
+		await pass(A_SECOND);
+		await pass(A_SECOND);
+		assert.deepEqual(afters, [2, 0, 0]);
 	});
 
 	it("limits ages while a process writes that publishes nothing", async () => {
