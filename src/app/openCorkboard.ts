@@ -1,4 +1,4 @@
-import { RedisConnections } from "../cache/redis/redisConnections.ts";
+import { RedisServers } from "../cache/redis/redisServers.ts";
 import type { Config } from "../config/config.ts";
 import { embeddedSecret } from "../config/embeddedSecret.ts";
 import type { JobContext } from "../domain/jobContext.ts";
@@ -66,8 +66,8 @@ export interface Corkboard extends AsyncDisposable, Requests {
 	 * where there are no queues, or one that no handler is for.
 	 */
 	startWorker(options: WorkerStart): Promise<Worker<JobContext>>;
-	/** The Redis of the settings, shared by everything that uses it; null without one. */
-	readonly redis: RedisConnections | null;
+	/** The Redis of the map, or that of the settings, shared by everything that uses them; null without one. */
+	readonly redis: RedisServers | null;
 	readonly store: Store;
 	/** Null where there are no pools, or nothing may be written. */
 	readonly feed: HomeFeeds | null;
@@ -111,9 +111,7 @@ export async function openCorkboard(
 	applyScalars(schema);
 	const { topology, modelProblem } = await openMap(opening, model, role);
 	const { tokens, cursors } = await openKeys(config);
-	const redis =
-		config.redis === null ? null : new RedisConnections(config.redis);
-	await redis?.requireNoCluster();
+	const redis = await openRedis(config, topology.topology);
 	const { queues, pools } = await openQueuesAndPools(opening, topology, redis);
 	const { memcached, cacheBytes } = config;
 	const { store, admin, outboxes } = await openStore(
@@ -191,6 +189,17 @@ async function openMap(
 	return { topology, modelProblem };
 }
 
+/** Throws BAD_CONFIG where one is a node of a cluster. */
+async function openRedis(
+	{ redis }: Config,
+	{ caches }: Topology,
+): Promise<RedisServers | null> {
+	if (redis === null && caches === undefined) return null;
+	const opened = new RedisServers(redis, caches);
+	await Promise.all(opened.all.map((each) => each.requireNoCluster()));
+	return opened;
+}
+
 /** What tokens and cursors are signed with. */
 async function openKeys(config: Config) {
 	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
@@ -204,7 +213,7 @@ async function openKeys(config: Config) {
 async function openQueuesAndPools(
 	{ config, access, opened }: Opening,
 	source: TopologySource,
-	redis: RedisConnections | null,
+	redis: RedisServers | null,
 ) {
 	if (access === "readOnly") return { queues: null, pools: null };
 	const { topology, writeGuard } = source;

@@ -3,15 +3,20 @@ import {
 	openMemcachedCache,
 } from "../cache/memcached/memcachedCache.ts";
 import { openRedisCache } from "../cache/redis/redisCache.ts";
-import type { RedisConnections } from "../cache/redis/redisConnections.ts";
-import type { SharedCache } from "../cache/sharedCache.ts";
+import type { RedisServers } from "../cache/redis/redisServers.ts";
+import { type ServerRef, serverLists, spread } from "../cache/serverList.ts";
+import type { PlacedCache, SharedCache } from "../cache/sharedCache.ts";
 import { ALL_CHANNELS } from "../cache/slotVersions.ts";
-import { agreedCache } from "../freshness/cacheAgreement.ts";
-import { openInvalidationChannel } from "../freshness/invalidationChannel.ts";
+import {
+	type ChannelHomes,
+	type InvalidationChannel,
+	openInvalidationChannel,
+} from "../freshness/invalidationChannel.ts";
 import type { SharedCaches } from "../freshness/sharedCaches.ts";
 import type { Store } from "../graph/store/store.ts";
 import type { Model } from "../model/types.ts";
-import type { CachePart } from "../topology/members.ts";
+import type { TopologyFollower } from "../storage/versions/topologyVersion.ts";
+import type { SpokenTo } from "../topology/members.ts";
 import { feedGenerationOf, generationOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import type { TopologySource } from "./openTopology.ts";
@@ -19,10 +24,10 @@ import type { TopologySource } from "./openTopology.ts";
 export interface SharedCacheOptions {
 	readonly model: Model;
 	readonly topology: TopologySource;
-	/** `host:port` of each memcached; none: objects are in no shared cache. */
+	/** `host:port` of each memcached of the settings; none: objects are in no shared cache, but where the map names one. */
 	readonly memcached: readonly string[];
-	/** null: heads of lists are in no shared cache, and processes do not invalidate each other's caches. */
-	readonly redis: RedisConnections | null;
+	/** Those of the map, or that of the settings; null: heads of lists are in no shared cache, and processes do not invalidate each other's caches. */
+	readonly redis: RedisServers | null;
 	readonly hooks?: CacheHooks;
 }
 
@@ -48,17 +53,11 @@ export interface CacheLayers {
 /** What learns of invalidations. */
 export type Listener = Pick<
 	Store,
-	"applyInvalidations" | "bypass" | "invalidateAll" | "invalidateChannels"
+	"applyInvalidations" | "bypass" | "invalidateChannels"
 >;
 
-/** The caches that processes share; null where there are none. */
-export async function openSharedCaches(
-	{ model, topology, memcached, redis, hooks = {} }: SharedCacheOptions,
-	currentTopology: () => Topology,
-	/** Whether a failover of the shard's host lost what caches may hold. */
-	isStopped: (shard: number, mapping?: string) => boolean,
-	resources: AsyncDisposableStack,
-): Promise<{
+/** The caches that processes share, as they are opened. */
+export interface OpenedSharedCaches extends TopologyFollower {
 	readonly shared: SharedCaches;
 	/** Whether processes publish what they change. */
 	readonly isPublished: boolean;
@@ -66,9 +65,20 @@ export async function openSharedCaches(
 	untilProven(): Promise<void>;
 	/** `onBeat` is called before each question whether all that was published is received. */
 	listen(store: Listener, onBeat: () => void): void;
-} | null> {
-	if (memcached.length === 0 && redis === null) return null;
-	const layers = openLayers({ memcached, redis, hooks }, resources);
+}
+
+/** Null where there are none. */
+export async function openSharedCaches(
+	options: SharedCacheOptions,
+	currentTopology: () => Topology,
+	/** Whether a failover of the shard's host lost what caches may hold. */
+	isStopped: (shard: number, mapping?: string) => boolean,
+	resources: AsyncDisposableStack,
+): Promise<OpenedSharedCaches | null> {
+	const { model, topology, redis, hooks = {} } = options;
+	const { cacheAgreement: agreement } = topology;
+	const layers = openLayers(options, resources);
+	if (layers.objects === null && redis === null) return null;
 	let listener: Listener | undefined;
 	/** As long as nobody listens, too: the agreement is waited for. */
 	const lost = new Set(ALL_CHANNELS);
@@ -78,7 +88,10 @@ export async function openSharedCaches(
 			? null
 			: resources.use(
 					openInvalidationChannel({
-						redisOf: () => redis,
+						homesOf: homesIn(redis),
+						...(agreement && {
+							gateOf: (each) => agreement.gate(redis.partOf(each)),
+						}),
 						receives: () => hooks.receivesInvalidations?.() ?? true,
 						onBeat: () => beforeBeat(),
 						onInvalidations: (keys) => listener?.applyInvalidations(keys),
@@ -95,57 +108,38 @@ export async function openSharedCaches(
 						},
 					}),
 				);
-	const { cacheAgreement: agreement } = topology;
-	// One object, and one hash: they are compared with each read.
-	const spokenTo = {
-		objects: layers.objects && memcachedIdentity(memcached),
-		get lists() {
-			return redis?.runId ?? null;
-		},
-	};
+	const following = followCaches(options, layers, channel);
 	await agreement?.begin(
-		() => spokenTo,
-		// What was kept may have been changed by those who agree.
-		(part) => part === "lists" && listener?.invalidateAll(),
+		() => following.spokenTo,
+		() => channel?.update(),
+		() => following.version,
 	);
 	if (redis !== null) redis.onIdentified = () => void agreement?.check();
 	const given = hooks.wrapCaches?.(layers) ?? layers;
-	const gated = (cache: SharedCache | null, part: CachePart) =>
-		cache && agreement ? agreedCache(cache, part, agreement) : cache;
 	return {
 		shared: {
-			objects: gated(given.objects, "objects"),
-			heads: gated(given.heads, "lists"),
-			publish: async (keys) =>
-				channel === null ||
-				((await channel.publish(keys)) &&
-					(agreement?.isAgreed("lists") ?? true)),
-			async untilPublished(keys, ms) {
-				if (channel === null) return true;
-				const [isPublished, isAgreed] = await Promise.all([
-					channel.untilPublished(keys, ms),
-					agreement?.untilAgreed("lists", ms) ?? true,
-				]);
-				return isPublished && isAgreed;
-			},
+			objects: given.objects,
+			heads: given.heads,
+			publish: async (keys) => channel === null || channel.publish(keys),
+			untilPublished: async (keys, ms) =>
+				channel === null || channel.untilPublished(keys, ms),
 			generationOf(shard, mapping) {
 				const generation =
 					model.mappings.get(mapping ?? "")?.place === "FEEDS"
 						? feedGenerationOf(currentTopology(), shard)
 						: generationOf(currentTopology(), shard);
-				const term =
-					agreement?.term(mapping === undefined ? "objects" : "lists") ?? 0;
 				// Until the loss is accepted, which raises the generation.
-				const stop = isStopped(shard, mapping) ? "s" : "";
-				return `${generation}${stop}${term === 0 ? "" : `t${term}`}`;
+				return isStopped(shard, mapping) ? `${generation}s` : generation;
 			},
+		},
+		switchTopology: following.switchTopology,
+		get oldestVersion() {
+			return following.oldestVersion;
 		},
 		isPublished: channel !== null,
 		isOverdue: () =>
-			(channel?.isOverdue ?? false) ||
-			(channel !== null &&
-				agreement !== null &&
-				(agreement.isOverdue || !agreement.mayRead("lists"))),
+			channel !== null &&
+			(channel.isOverdue || (agreement?.isOverdue ?? false)),
 		async untilProven() {
 			await Promise.all([channel?.untilProven(), agreement?.untilProven()]);
 		},
@@ -157,34 +151,109 @@ export async function openSharedCaches(
 	};
 }
 
-function openLayers(
-	{
-		memcached,
-		redis,
-		hooks = {},
-	}: Pick<SharedCacheOptions, "memcached" | "redis" | "hooks">,
-	resources: AsyncDisposableStack,
-): CacheLayers {
-	const deadline =
-		hooks.cacheDeadlineMs === undefined
-			? {}
-			: { deadlineMs: hooks.cacheDeadlineMs };
+/** A channel is at the Redis of each list in use. */
+function homesIn(redis: RedisServers): ChannelHomes {
+	const lists = redis.lists.filter(({ servers }) => servers.length > 0);
+	const homes = lists.map((list) => spread(list, ALL_CHANNELS.size));
+	return (channel) => [
+		...new Set(homes.map((ids) => redis.at(ids[channel] ?? ""))),
+	];
+}
+
+/** Takes the caches over to newer versions of the map. */
+function followCaches(
+	{ memcached, redis, topology: source }: SharedCacheOptions,
+	{ objects, heads }: OpenedLayers,
+	channel: InvalidationChannel | null,
+): TopologyFollower & {
+	readonly version: number;
+	readonly spokenTo: SpokenTo;
+} {
+	const settings = { memcached, redis: null };
+	let { version } = source.topology;
+	let spokenTo = serversOf(source.topology);
+	let isStuck = false;
+
+	/** What it announces; a Redis may become another one at any time. */
+	function serversOf({ caches }: Topology): SpokenTo {
+		const [now] = serverLists(caches, settings, "objects");
+		const isOfSettings = now?.changed === null && now.servers.length > 0;
+		const spoken = isOfSettings
+			? { objects: memcachedIdentity(memcached) }
+			: {};
+		for (const { id, part } of redis?.refs ?? []) {
+			const get = () => redis?.at(id).runId ?? null;
+			if (part !== null) {
+				Object.defineProperty(spoken, part, { enumerable: true, get });
+			}
+		}
+		return spoken;
+	}
+
 	return {
-		objects:
-			memcached.length === 0
-				? null
-				: resources.use(
-						openMemcachedCache({
-							hosts: memcached,
-							...deadline,
-							...(hooks.memcachedAddress && {
-								connectTo: hooks.memcachedAddress,
-							}),
-						}),
-					),
+		get version() {
+			return version;
+		},
+		get spokenTo() {
+			return spokenTo;
+		},
+		/** A process without a cache that others begin to use has to be started again: whoever waits for its version is told so. */
+		get oldestVersion() {
+			return isStuck ? version : Number.POSITIVE_INFINITY;
+		},
+		switchTopology(topology) {
+			const { caches } = topology;
+			const ofObjects = serverLists(caches, settings, "objects");
+			isStuck =
+				(redis === null && caches !== undefined) ||
+				(objects === null && ofObjects.some((list) => list.servers.length > 0));
+			if (isStuck) return;
+			version = topology.version;
+			if (caches !== undefined && redis !== null) {
+				redis.use(caches);
+				heads?.use(redis.lists);
+				objects?.use(ofObjects);
+				spokenTo = serversOf(topology);
+				channel?.use(homesIn(redis));
+			} else channel?.update();
+		},
+	};
+}
+
+interface OpenedLayers extends CacheLayers {
+	readonly objects: PlacedCache | null;
+	readonly heads: PlacedCache | null;
+}
+
+function openLayers(
+	{ topology: source, memcached, redis, hooks = {} }: SharedCacheOptions,
+	resources: AsyncDisposableStack,
+): OpenedLayers {
+	const { cacheAgreement: agreement, topology } = source;
+	const settings = { memcached, redis: null };
+	const lists = serverLists(topology.caches, settings, "objects");
+	const common = {
+		...(agreement && {
+			gateOf: ({ part }: ServerRef) => agreement.gate(part),
+		}),
+		...(hooks.cacheDeadlineMs !== undefined && {
+			deadlineMs: hooks.cacheDeadlineMs,
+		}),
+	};
+	const { memcachedAddress: connectTo } = hooks;
+	return {
+		objects: lists.some(({ servers }) => servers.length > 0)
+			? resources.use(
+					openMemcachedCache({
+						...common,
+						...{ hosts: memcached, lists },
+						...(connectTo && { connectTo }),
+					}),
+				)
+			: null,
 		heads:
 			redis === null
 				? null
-				: resources.use(openRedisCache({ redis, ...deadline })),
+				: resources.use(openRedisCache({ redis, ...common })),
 	};
 }

@@ -172,7 +172,8 @@ export async function openStore(
 		caches?.listen(watch === null ? store : listenerOf(store, watch), () =>
 			watch?.check(),
 		);
-		follow(store, topology, options.beside ?? []);
+		const beside = options.beside ?? [];
+		follow(store, topology, caches === null ? beside : [...beside, caches]);
 		followStops(store, topology);
 	}
 	resources.use(outboxes);
@@ -183,7 +184,6 @@ export async function openStore(
 function listenerOf(store: Store, watch: OutboxWatch): Listener {
 	return {
 		applyInvalidations: (keys) => store.applyInvalidations(keys),
-		invalidateAll: () => store.invalidateAll(),
 		invalidateChannels: (channels) => store.invalidateChannels(channels),
 		bypass: (channels, on) => watch.lose(channels, on),
 	};

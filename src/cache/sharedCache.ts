@@ -1,6 +1,13 @@
 import { fnv1a } from "../util/fnv1a.ts";
 import { reportFills, type SharedCacheLevel } from "./diagnostics.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
+import {
+	type Place,
+	type Placing,
+	placingOf,
+	type ServerList,
+	type ServerRef,
+} from "./serverList.ts";
 
 /**
  * A cache that several processes share. It holds data that does not depend on
@@ -40,6 +47,31 @@ export interface SharedCache extends AsyncDisposable {
 	/** How full its hosts are. Those that do not answer are left out. */
 	levels(): Promise<readonly SharedCacheLevel[]>;
 }
+
+/** One whose servers may become others. */
+export interface PlacedCache extends SharedCache {
+	/** Goes over to these. Servers that stay keep what they have. */
+	use(lists: readonly ServerList[]): void;
+}
+
+/** Whether a server is the one that the other processes use. */
+export interface Gate {
+	mayRead(): boolean;
+	/** Whether what it acknowledges counts. */
+	isAgreed(): boolean;
+	/** The same after waiting for that at most so long. */
+	untilAgreed(ms: number): Promise<boolean>;
+	/** Part of the names of keys: servers that are agreed on again start empty. */
+	readonly term: number;
+}
+
+/** Nobody else is there, or nobody compares. */
+export const OPEN_GATE: Gate = {
+	mayRead: () => true,
+	isAgreed: () => true,
+	untilAgreed: async () => true,
+	term: 0,
+};
 
 /**
  * - `hit`: the value, and the right to replace it with a better one that is read afterwards.
@@ -98,105 +130,151 @@ export interface CacheServer extends Disposable {
  * The shared cache on its servers: everything that is the same for memcached and
  * Redis. Each key belongs to one server. The keys of a server that is down are
  * skipped, not moved to another server, whose copy would be stale when it is
- * read again.
+ * read again. So are the keys that are about to move, while others of the fleet
+ * may still have them at the former server.
  */
 export function openSharedCache(options: {
 	readonly layer: SharedCache["layer"];
-	/** Each begins to connect with its first call, and calls `onUp` when a call succeeded after others had failed. */
-	readonly servers: readonly ((onUp: () => void) => CacheServer)[];
+	readonly lists: readonly ServerList[];
+	/** It begins to connect with its first call, and calls `onUp` when a call succeeded after others had failed. */
+	readonly open: (server: ServerRef, onUp: () => void) => CacheServer;
+	readonly gateOf?: ((server: ServerRef) => Gate) | undefined;
+	/** By what a key is placed (default: all of it). */
+	readonly hashOf?: (key: string) => number;
 	/** A key that the servers reject is never cached, so there is nothing to delete either. */
 	readonly isValidKey?: (key: string) => boolean;
-}): SharedCache {
-	const { layer, isValidKey } = options;
-	const hosts = options.servers.map((open): Host => {
-		const server = open(() => deletes.retry());
-		const deletes = new PendingDeletes({
-			maxAgeMs: server.maxAgeMs,
-			send: (keys, isProbe) => server.delete(keys, isProbe),
-		});
-		return { server, deletes };
-	});
-	const hostOf = (key: string) => hosts[hostIndex(key, hosts.length)] as Host;
+}): PlacedCache {
+	const { layer, isValidKey, hashOf = fnv1a } = options;
+	const hosts = new Map<string, Host>();
+	let placings: readonly Placing[] = [];
+	/** The only host, while there is no other. */
+	let single: Host | null = null;
 
-	/** The indexes of the valid keys, by host. */
-	const byHost = (
-		keys: readonly string[],
-	): readonly (readonly [Host, readonly number[]])[] => {
-		const groups = new Map<Host, number[]>();
+	function use(lists: readonly ServerList[]): void {
+		const servers = new Map(
+			lists.flatMap((list) => list.servers.map((each) => [each.id, each])),
+		);
+		for (const [id, host] of hosts) {
+			if (servers.has(id)) continue;
+			hosts.delete(id);
+			close(host);
+		}
+		for (const [id, ref] of servers) {
+			if (!hosts.has(id)) hosts.set(id, openHost(ref, options));
+		}
+		placings = lists.map(placingOf);
+		const [only] = hosts.values();
+		const isFixed = lists.length === 1 && lists[0]?.changed === null;
+		single = isFixed && hosts.size === 1 ? (only ?? null) : null;
+	}
+
+	/** Where a key is deleted, or read: while it moves that is two places, or none. */
+	function placesOf(key: string, isRead: boolean): readonly Place[] {
+		const hash = hashOf(key);
+		const [now, next = now] = placings.map((placing) => placing(hash));
+		const places = [now, next].filter((place) => place != null);
+		if (now?.id !== next?.id || now?.since !== next?.since) {
+			return isRead ? [] : places;
+		}
+		return places.slice(0, 1);
+	}
+
+	/** The valid keys by host, with the names that they have there. */
+	function byHost(keys: readonly string[], isRead = false): readonly Group[] {
+		const groups = new Map<Host, Group>();
+		const add = (host: Host, since: number, index: number, key: string) => {
+			let group = groups.get(host);
+			if (group === undefined) {
+				group = { ...host, indexes: [], names: [] };
+				groups.set(host, group);
+			}
+			group.indexes.push(index);
+			group.names.push(nameIn(host, since, key));
+		};
 		for (let index = 0; index < keys.length; index++) {
 			const key = keys[index] as string;
 			if (isValidKey?.(key) === false) continue;
-			const host = hostOf(key);
-			const group = groups.get(host);
-			if (group) group.push(index);
-			else groups.set(host, [index]);
+			if (single !== null) add(single, 0, index, key);
+			else {
+				for (const { id, since } of placesOf(key, isRead)) {
+					add(hosts.get(id) as Host, since, index, key);
+				}
+			}
 		}
-		return [...groups];
-	};
+		return [...groups.values()];
+	}
 
-	/** Whether the result is true for the keys of every host. */
+	/** Whether the result is true for the keys of every host, at each place. */
 	const everyHost = async (
 		keys: readonly string[],
-		send: (host: Host, ofHost: readonly string[]) => Promise<boolean>,
+		send: (group: Group) => Promise<boolean>,
 	): Promise<boolean> => {
-		const acknowledged = await Promise.all(
-			byHost(keys).map(([host, indexes]) =>
-				send(
-					host,
-					indexes.map((at) => keys[at] as string),
-				),
-			),
-		);
+		const acknowledged = await Promise.all(byHost(keys).map(send));
 		return acknowledged.every(Boolean);
 	};
 
+	use(options.lists);
 	return {
 		layer,
-		hostOf: (key) => hostOf(key).server.host,
+		use,
+
+		hostOf(key) {
+			const place = single === null ? placesOf(key, false)[0] : undefined;
+			return (single ?? hosts.get(place?.id ?? ""))?.server.host ?? "";
+		},
 
 		async getOrLease(keys) {
-			const groups = byHost(keys);
-			const [host, indexes] = groups[0] ?? [];
+			const groups = byHost(keys, true);
+			const [first] = groups;
 			// Mostly one host has all keys, and nothing has to be put together.
-			if (host?.deletes.isEmpty && indexes?.length === keys.length) {
-				return (await host.server.getOrLease(keys)) ?? keys.map(() => DOWN);
+			if (first?.deletes.isEmpty && first.indexes.length === keys.length) {
+				return (await readHost(first, first.names)) ?? keys.map(() => DOWN);
 			}
 			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
-			await Promise.all(
-				groups.map(([host, indexes]) =>
-					getOrLeaseOf(host, indexes, keys, results),
-				),
-			);
+			await Promise.all(groups.map((group) => getOrLeaseOf(group, results)));
 			return results;
 		},
 
 		async fill(fills) {
 			await Promise.all(
-				hosts.map(({ server }) => fillServer(layer, server, fills)),
+				Array.from(hosts.values(), ({ server, gate }) =>
+					gate.mayRead() ? fillServer(layer, server, fills) : null,
+				),
 			);
 		},
 
 		putTombstones: (keys) =>
-			everyHost(keys, ({ server }, ofHost) => server.putTombstones(ofHost)),
+			everyHost(
+				keys,
+				async ({ server, gate, names }) =>
+					(await server.putTombstones(names)) && gate.isAgreed(),
+			),
 
 		delete: (keys) =>
-			everyHost(keys, ({ deletes }, ofHost) => deletes.delete(ofHost)),
+			everyHost(
+				keys,
+				async ({ deletes, gate, names }) =>
+					(await deletes.delete(names)) && gate.isAgreed(),
+			),
 
 		untilDeleted: (keys, ms) =>
-			everyHost(keys, ({ deletes }, ofHost) => deletes.untilDone(ofHost, ms)),
+			everyHost(keys, async ({ deletes, gate, names }) => {
+				const done = await Promise.all([
+					deletes.untilDone(names, ms),
+					gate.untilAgreed(ms),
+				]);
+				return done.every(Boolean);
+			}),
 
 		async levels() {
 			const levels = await Promise.all(
-				hosts.map(({ server }) => server.level()),
+				Array.from(hosts.values(), ({ server }) => server.level()),
 			);
 			return levels.filter((level) => level !== null);
 		},
 
 		async [Symbol.asyncDispose]() {
-			for (const { server, deletes } of hosts) {
-				deletes[Symbol.dispose]();
-				server[Symbol.dispose]();
-			}
+			for (const host of hosts.values()) close(host);
 		},
 	};
 }
@@ -207,6 +285,52 @@ export const DOWN: GetOrLeaseResult = { kind: "down" };
 interface Host {
 	readonly server: CacheServer;
 	readonly deletes: PendingDeletes;
+	readonly gate: Gate;
+}
+
+/** What is asked of one host. */
+interface Group extends Host {
+	/** Those of the keys in the whole call. */
+	readonly indexes: number[];
+	readonly names: string[];
+}
+
+function openHost(
+	ref: ServerRef,
+	{
+		open,
+		gateOf,
+	}: Pick<Parameters<typeof openSharedCache>[0], "open" | "gateOf">,
+): Host {
+	const server = open(ref, () => deletes.retry());
+	const deletes = new PendingDeletes({
+		maxAgeMs: server.maxAgeMs,
+		send: (keys, isProbe) => server.delete(keys, isProbe),
+	});
+	return { server, deletes, gate: gateOf?.(ref) ?? OPEN_GATE };
+}
+
+function close({ deletes, server }: Host): void {
+	deletes[Symbol.dispose]();
+	server[Symbol.dispose]();
+}
+
+/** The key as the host has it: what was there before the key came, or before others agreed on the host, has another name. */
+function nameIn({ gate: { term } }: Host, since: number, key: string): string {
+	if (since === 0 && term === 0) return key;
+	const at = key.indexOf(".");
+	const own = `${since === 0 ? "" : `m${since}`}${term === 0 ? "" : `t${term}`}`;
+	return `${key.slice(0, at)}${own}${key.slice(at)}`;
+}
+
+/** Null also where the others came to agree on another host meanwhile. */
+async function readHost(
+	{ server, gate }: Host,
+	names: readonly string[],
+): Promise<readonly GetOrLeaseResult[] | null> {
+	if (!gate.mayRead()) return null;
+	const found = await server.getOrLease(names);
+	return gate.mayRead() ? found : null;
 }
 
 /** memcached's limit is 1 MiB for value, key and item header together. */
@@ -216,22 +340,21 @@ const BATCH_BYTES = 256 * 1024;
 
 /** Puts the results of one host's keys into `results`; those whose delete is pending stay `down`. */
 async function getOrLeaseOf(
-	{ server, deletes }: Host,
-	all: readonly number[],
-	keys: readonly string[],
+	group: Group,
 	results: GetOrLeaseResult[],
 ): Promise<void> {
+	const { deletes, indexes, names } = group;
 	// Decided before the wait: a delete may start or end meanwhile.
-	const indexes = deletes.isEmpty
-		? all
-		: all.filter((at) => !deletes.has(keys[at] as string));
-	if (indexes.length === 0) return;
-	const found = await server.getOrLease(
-		indexes.map((at) => keys[at] as string),
+	const asked = [...names.keys()].filter(
+		(at) => deletes.isEmpty || !deletes.has(names[at] as string),
 	);
-	if (found === null) return;
-	for (let at = 0; at < indexes.length; at++) {
-		results[indexes[at] as number] = found[at] as GetOrLeaseResult;
+	if (asked.length === 0) return;
+	const found = await readHost(
+		group,
+		asked.map((at) => names[at] as string),
+	);
+	for (const [nth, result] of found?.entries() ?? []) {
+		results[indexes[asked[nth] as number] as number] = result;
 	}
 }
 
@@ -271,12 +394,4 @@ export function inBatches<Item, Result>(
 		batches.push(run(items.slice(at, at + size)));
 	}
 	return Promise.all(batches).then((all) => all.flat());
-}
-
-/** The hash is mixed once more for the modulo. It must never change: it decides the host of a key. */
-function hostIndex(key: string, hosts: number): number {
-	if (hosts === 1) return 0;
-	const hash = fnv1a(key);
-	const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-	return ((mixed ^ (mixed >>> 13)) >>> 0) % hosts;
 }

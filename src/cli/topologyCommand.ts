@@ -6,10 +6,11 @@ import {
 	publishAsked,
 	storeToChange,
 } from "../fleet/topologyOperations.ts";
+import { cachesWithoutPasswords } from "../topology/caches.ts";
 import { changesBetween, describeChange } from "../topology/describeChange.ts";
 import { redactHostUrl } from "../topology/hostUrl.ts";
 import type { TopologyStore } from "../topology/store.ts";
-import type { HostRange, Topology } from "../topology/types.ts";
+import type { FleetCaches, HostRange, Topology } from "../topology/types.ts";
 import { flag, JSON_FLAG, type Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
 
@@ -128,7 +129,9 @@ export function withoutPasswords(topology: Topology): unknown {
 							replica: redactHostUrl(range.replica),
 						}),
 					}))
-				: value,
+				: name === "caches"
+					? cachesWithoutPasswords(value as FleetCaches)
+					: value,
 		]),
 	);
 }

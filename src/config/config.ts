@@ -1,5 +1,5 @@
-import { redisUrlFault } from "../cache/redis/redisUrl.ts";
 import { CorkboardError } from "../errors.ts";
+import { cacheUrlFault } from "../topology/caches.ts";
 import {
 	parseTopologyLocation,
 	type TopologyLocation,
@@ -189,7 +189,7 @@ function graphiqlOf(
 
 function redisOf({ given, problems }: Settings): string | null {
 	const url = given("CORKBOARD_REDIS");
-	const fault = url === undefined ? null : redisUrlFault(url);
+	const fault = url === undefined ? null : cacheUrlFault("lists", url);
 	if (fault !== null) problems.push(`CORKBOARD_REDIS: ${fault}.`);
 	return fault === null ? (url ?? null) : null;
 }

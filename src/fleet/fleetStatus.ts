@@ -16,7 +16,7 @@ import {
 	type RecordedLoss,
 	readLosses,
 } from "../topology/losses.ts";
-import { CACHE_PARTS, type Member, readMembers } from "../topology/members.ts";
+import { type Member, readMembers } from "../topology/members.ts";
 import {
 	dataFoldersOf,
 	modShards,
@@ -113,7 +113,7 @@ export async function fleetStatus(
 		losses,
 	] = await Promise.all([
 		inspectTopology(topology, deadline),
-		inspectCaches(config, deadline),
+		inspectCaches(config, topology.caches, deadline),
 		tablesBeside(topology, deadline),
 		membersOf(source, deadline),
 		madeTablesOf(config, source, deadline),
@@ -229,17 +229,22 @@ async function openOperations(
 
 /** Those who differ from the fleet read past their caches. */
 function differentCaches(members: readonly Member[]): readonly string[] {
-	return CACHE_PARTS.flatMap((part) => {
-		const speaking = members.filter(({ caches }) => caches[part] !== null);
+	const parts = new Set(members.flatMap(({ caches }) => Object.keys(caches)));
+	return [...parts].flatMap((part) => {
+		const speaking = members.filter(({ caches }) => caches[part] != null);
 		const byServers = Map.groupBy(speaking, ({ caches }) => caches[part]);
 		if (byServers.size < 2) return [];
 		const groups = [...byServers.values()].map((group) =>
 			group.map(({ id }) => id).join(", "),
 		);
-		const setting =
-			part === "lists" ? "CORKBOARD_REDIS" : "CORKBOARD_MEMCACHED";
+		const cure =
+			part === "objects"
+				? "Give all the same CORKBOARD_MEMCACHED"
+				: part === "lists"
+					? "Give all the same CORKBOARD_REDIS"
+					: "That name has to lead all of them to one server";
 		return [
-			`Processes have different caches for ${part}: ${groups.join(" against ")}. Give all the same ${setting}: until then some read past theirs.`,
+			`Processes have different caches for ${part}: ${groups.join(" against ")}. ${cure}: until then some read past theirs.`,
 		];
 	});
 }

@@ -3,10 +3,9 @@ import { CACHE_CHANNELS } from "../cache/diagnostics.ts";
 import { openMemcachedCache } from "../cache/memcached/memcachedCache.ts";
 import { openRedisCache } from "../cache/redis/redisCache.ts";
 import { RedisConnections } from "../cache/redis/redisConnections.ts";
-import { redisHost } from "../cache/redis/redisUrl.ts";
-import type { SharedCache } from "../cache/sharedCache.ts";
-import type { Config } from "../config/config.ts";
+import { type CacheSettings, cacheHosts } from "../cache/serverList.ts";
 import { listen } from "../diagnostics.ts";
+import type { FleetCaches } from "../topology/types.ts";
 import type { CacheLayer } from "../trace.ts";
 import { type Deadline, deadlineIn } from "../util/deadline.ts";
 
@@ -37,7 +36,9 @@ export function cacheProblems(
 
 /** Asks every host of the shared caches, all at once. */
 export async function inspectCaches(
-	{ memcached, redis }: Pick<Config, "memcached" | "redis">,
+	settings: CacheSettings,
+	/** Of the map. */
+	caches: FleetCaches | undefined,
 	{ until }: Deadline = deadlineIn(LIMIT_MS),
 ): Promise<readonly CacheReport[]> {
 	const deadlineMs = Math.max(1, until - performance.now());
@@ -49,32 +50,25 @@ export async function inspectCaches(
 		const reason = error instanceof Error ? error.message : String(error);
 		errors.set(`${layer} ${host}`, { error: reason, isSilent: isLate(error) });
 	});
-	const ask = async (cache: SharedCache) => {
-		await using asked = cache;
-		await asked.getOrLease([KEY]);
-	};
-	await Promise.all([
-		...memcached.map((host) =>
-			ask(openMemcachedCache({ hosts: [host], deadlineMs })),
-		),
-		...(redis === null
-			? []
-			: [
-					ask(
-						openRedisCache({
-							redis: new RedisConnections(redis),
+	const asked = cacheHosts(caches, settings);
+	await Promise.all(
+		asked.map(async ({ layer, server }) => {
+			await using cache =
+				layer === "redis"
+					? openRedisCache({
+							redis: new RedisConnections(server.url),
 							deadlineMs,
-						}),
-					),
-				]),
-	]);
-	const reportOf = (layer: CacheLayer, host: string): CacheReport => ({
+						})
+					: openMemcachedCache({
+							lists: [{ servers: [server], changed: null }],
+							deadlineMs,
+						});
+			await cache.getOrLease([KEY]);
+		}),
+	);
+	return asked.map(({ layer, server: { name: host } }) => ({
 		layer,
 		host,
 		...(errors.get(`${layer} ${host}`) ?? { error: null, isSilent: false }),
-	});
-	return [
-		...memcached.map((host) => reportOf("memcached", host)),
-		...(redis === null ? [] : [reportOf("redis", redisHost(redis))]),
-	];
+	}));
 }

@@ -40,7 +40,7 @@ export async function runChecks(
 	const problems = [
 		...lockProblems(),
 		...documents.problems,
-		...cacheProblems(await inspectCaches(config)),
+		...cacheProblems(await inspectCaches(config, topology.caches)),
 	];
 	let shards: number | null = null;
 	let warnings: readonly string[] = [];

@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	DOWN,
-	type GetOrLeaseResult,
-	type SharedCache,
-} from "../cache/sharedCache.ts";
+import type { Gate } from "../cache/sharedCache.ts";
 import { CorkboardError } from "../errors.ts";
 import {
-	CACHE_PARTS,
-	type CachePart,
 	type Membership,
 	readMembers,
 	type SpokenTo,
@@ -24,7 +18,14 @@ interface Agreed {
 	readonly term: number;
 }
 
-type Terms = Partial<Record<CachePart, Agreed>>;
+type Terms = Readonly<Record<string, Agreed>>;
+
+/** What the store holds. */
+interface Stored {
+	readonly terms: Terms;
+	/** Processes that serve an older version of the map do not know of servers that others use (fleet/operations/setCaches.ts). */
+	readonly oldest: number;
+}
 
 /**
  * Keeps all processes of a fleet on the same caches: a process with another
@@ -48,8 +49,11 @@ type Terms = Partial<Record<CachePart, Agreed>>;
 export class CacheAgreement implements Disposable {
 	readonly #store: TopologyStore;
 	readonly #member: Membership;
-	#spokenTo: () => SpokenTo = () => ({ objects: null, lists: null });
-	#onChange: (part: CachePart) => void = () => {};
+	#spokenTo: () => SpokenTo = () => ({});
+	/** Of the map whose caches are in use. */
+	#version: () => number = () => Number.POSITIVE_INFINITY;
+	#oldest = 0;
+	#onChange: (part: string) => void = () => {};
 	#terms: Terms = {};
 	/** The newest that was read of each part, also where the store has lost it. */
 	#lastTerms: Terms = {};
@@ -65,8 +69,8 @@ export class CacheAgreement implements Disposable {
 	/** This process may write no agreement, so it keeps to what it finds. */
 	#isReadOnly = false;
 	/** When each part was found vacated. */
-	readonly #vacated = new Map<CachePart, { term: number; at: number }>();
-	readonly #reported = new Map<CachePart, boolean>();
+	readonly #vacated = new Map<string, { term: number; at: number }>();
+	readonly #reported = new Map<string, boolean>();
 	#reading: Promise<void> | null = null;
 	#timer: NodeJS.Timeout | undefined;
 	#said = "";
@@ -85,9 +89,11 @@ export class CacheAgreement implements Disposable {
 	/** Resolves when the agreement is known, or the store does not say. What `spokenTo` returns may change. `onChange` is called when the process begins or ceases to agree. */
 	async begin(
 		spokenTo: () => SpokenTo,
-		onChange: (part: CachePart) => void,
+		onChange: (part: string) => void,
+		version = this.#version,
 	): Promise<void> {
 		this.#spokenTo = spokenTo;
+		this.#version = version;
 		this.#onChange = onChange;
 		await this.check();
 		this.#timer = setInterval(() => void this.check(), CHECK_MS);
@@ -95,19 +101,39 @@ export class CacheAgreement implements Disposable {
 	}
 
 	/** Whether what is cached there may be read. Servers that are not known yet hold nothing under the names of this term that others do not delete. */
-	mayRead(part: CachePart): boolean {
-		if (!this.#isKnown) return false;
+	mayRead(part: string): boolean {
+		if (!this.isCurrent) return false;
 		const agreed = this.#terms[part];
 		if (!agreed) return this.#isReadOnly && !this.#lastTerms[part];
 		if (agreed.servers === null) return false;
 		const own = this.#spokenTo()[part];
-		return own === null || own === agreed.servers;
+		return own == null || own === agreed.servers;
+	}
+
+	/** Whether the process knows of all servers that the others may use. */
+	get isCurrent(): boolean {
+		return this.#isKnown && this.#version() >= this.#oldest;
+	}
+
+	/** Of a server; null: one that nothing tells from another. */
+	gate(part: string | null): Gate {
+		const agreement = this;
+		const isAgreed = () =>
+			part === null ? this.isCurrent && !this.isOverdue : this.isAgreed(part);
+		return {
+			mayRead: () => (part === null ? this.isCurrent : this.mayRead(part)),
+			isAgreed,
+			untilAgreed: (ms) => this.#until(isAgreed, ms),
+			get term() {
+				return part === null ? 0 : agreement.term(part);
+			},
+		};
 	}
 
 	/** Whether what the servers acknowledge now is what the others read. */
-	isAgreed(part: CachePart): boolean {
+	isAgreed(part: string): boolean {
 		const own = this.#spokenTo()[part];
-		return own !== null && this.mayRead(part) && !this.isOverdue;
+		return own != null && this.mayRead(part) && !this.isOverdue;
 	}
 
 	/** The process stood still: the others may have agreed on other servers meanwhile. */
@@ -123,14 +149,13 @@ export class CacheAgreement implements Disposable {
 		if (this.isOverdue && !this.#isStoreAway) await this.check();
 	}
 
-	term(part: CachePart): number {
+	term(part: string): number {
 		return this.#terms[part]?.term ?? 0;
 	}
 
-	/** Whether the part is agreed on, after waiting for that at most so long. */
-	async untilAgreed(part: CachePart, ms: number): Promise<boolean> {
+	async #until(isAgreed: () => boolean, ms: number): Promise<boolean> {
 		const until = performance.now() + ms;
-		while (!this.isAgreed(part)) {
+		while (!isAgreed()) {
 			const left = until - performance.now();
 			if (left <= 0 || this.#isUnproven(ms)) return false;
 			await sleep(Math.min(left, POLL_MS));
@@ -186,23 +211,26 @@ export class CacheAgreement implements Disposable {
 		const found = await this.#store.get(PATH);
 		// The answer to an earlier check, which did not wait for it.
 		if (readAt < this.#readAt) return;
-		const stored = found === null ? {} : termsIn(found.text);
-		const terms = { ...stored };
-		for (const part of CACHE_PARTS) {
-			// The store was restored, or began again.
-			const last = this.#lastTerms[part]?.term ?? 0;
-			if ((terms[part]?.term ?? 0) < last) delete terms[part];
-		}
+		const stored = found === null ? NOTHING : storedIn(found.text);
+		const terms = Object.fromEntries(
+			Object.entries(stored?.terms ?? {}).filter(
+				// The store was restored, or began again.
+				([part, { term }]) => term >= (this.#lastTerms[part]?.term ?? 0),
+			),
+		);
 		this.#isKnown = true;
 		this.#readAt = readAt;
-		this.#setTerms(terms);
+		this.#setTerms(terms, stored?.oldest ?? 0);
 		const next = await this.#next(own, terms, stored === null);
 		if (next === null) return;
-		const text = JSON.stringify({ ...stored, ...next });
+		const oldest = this.#oldest;
+		const text = storedText({ terms: { ...stored?.terms, ...next }, oldest });
 		const revision = found?.revision ?? null;
 		try {
 			await this.#store.write([{ path: PATH, revision, text }]);
-			if (readAt === this.#readAt) this.#setTerms({ ...terms, ...next });
+			if (readAt === this.#readAt) {
+				this.#setTerms({ ...terms, ...next }, oldest);
+			}
 		} catch (error) {
 			// Somebody else may have changed it meanwhile: the next check sees that.
 			const code = error instanceof CorkboardError ? error.code : null;
@@ -211,8 +239,9 @@ export class CacheAgreement implements Disposable {
 	}
 
 	/** In one turn of the event loop with what follows from it. */
-	#setTerms(terms: Terms): void {
+	#setTerms(terms: Terms, oldest: number): void {
 		this.#terms = terms;
+		this.#oldest = Math.max(this.#oldest, oldest);
 		this.#lastTerms = { ...this.#lastTerms, ...terms };
 		this.#noteVacated(terms);
 		this.#report();
@@ -224,10 +253,9 @@ export class CacheAgreement implements Disposable {
 		terms: Terms,
 		isUnreadable: boolean,
 	): Promise<Terms | null> {
-		const next: Terms = {};
+		const next: Record<string, Agreed> = {};
 		let others: readonly SpokenTo[] | null = null;
-		for (const part of CACHE_PARTS) {
-			const servers = own[part];
+		for (const [part, servers] of Object.entries(own)) {
 			const agreed = terms[part];
 			if (servers === null || servers === agreed?.servers) continue;
 			if (agreed === undefined) {
@@ -252,9 +280,8 @@ export class CacheAgreement implements Disposable {
 	}
 
 	#noteVacated(terms: Terms): void {
-		for (const part of CACHE_PARTS) {
-			const agreed = terms[part];
-			if (agreed?.servers !== null) this.#vacated.delete(part);
+		for (const [part, agreed] of Object.entries(terms)) {
+			if (agreed.servers !== null) this.#vacated.delete(part);
 			else if (this.#vacated.get(part)?.term !== agreed.term) {
 				const at = this.#now();
 				this.#vacated.set(part, { term: agreed.term, at });
@@ -264,15 +291,14 @@ export class CacheAgreement implements Disposable {
 
 	#report(): void {
 		const own = this.#spokenTo();
-		for (const part of CACHE_PARTS) {
+		for (const [part, servers] of Object.entries(own)) {
 			const agreed = this.#terms[part]?.servers ?? null;
-			const differs = own[part] !== null && !this.mayRead(part);
+			const differs = servers !== null && !this.mayRead(part);
 			if (differs === (this.#reported.get(part) ?? false)) continue;
 			this.#reported.set(part, differs);
 			this.#onChange(part);
 			FRESHNESS_CHANNELS.cacheAgreement.publish({
-				...{ part, differs, agreed },
-				own: own[part],
+				...{ part, differs, agreed, own: servers },
 			});
 		}
 	}
@@ -282,7 +308,7 @@ const PATH = "caches";
 /** Between two reads of the agreement. Milliseconds. */
 const CHECK_MS = 500;
 /** How long a read of the agreement counts, and how long vacated servers are left alone. */
-const LIMIT_MS = 2_000;
+export const LIMIT_MS = 2_000;
 /** For one read. */
 const DEADLINE_MS = 1_000;
 const POLL_MS = 20;
@@ -292,51 +318,46 @@ function newTerm(former: number): number {
 	return Math.max(former + 1, Math.floor(Date.now() / 1_000));
 }
 
+const NOTHING: Stored = { terms: {}, oldest: 0 };
+/** Beside the parts. */
+const OLDEST = "oldest version";
+
 /** Null if it is not understood. */
-function termsIn(text: string): Terms | null {
+function storedIn(text: string): Stored | null {
 	try {
-		const said: unknown = JSON.parse(text);
-		return typeof said === "object" ? said : null;
+		const { [OLDEST]: oldest, ...terms } = JSON.parse(text);
+		return { terms, oldest: Number.isSafeInteger(oldest) ? oldest : 0 };
 	} catch {
 		return null;
 	}
 }
 
-/** A shared cache that is skipped while its servers are others than the fleet's: what they acknowledge does not count then. */
-export function agreedCache(
-	cache: SharedCache,
-	part: CachePart,
-	agreement: CacheAgreement,
-): SharedCache {
-	return {
-		layer: cache.layer,
-		hostOf: (key) => cache.hostOf(key),
-		levels: () => cache.levels(),
-
-		async getOrLease(keys): Promise<readonly GetOrLeaseResult[]> {
-			if (!agreement.mayRead(part)) return keys.map(() => DOWN);
-			const results = await cache.getOrLease(keys);
-			return agreement.mayRead(part) ? results : keys.map(() => DOWN);
-		},
-
-		async fill(fills) {
-			if (agreement.mayRead(part)) await cache.fill(fills);
-		},
-
-		putTombstones: async (keys) =>
-			(await cache.putTombstones(keys)) && agreement.isAgreed(part),
-
-		delete: async (keys) =>
-			(await cache.delete(keys)) && agreement.isAgreed(part),
-
-		async untilDeleted(keys, ms) {
-			const [isDeleted, isAgreed] = await Promise.all([
-				cache.untilDeleted(keys, ms),
-				agreement.untilAgreed(part, ms),
-			]);
-			return isDeleted && isAgreed;
-		},
-
-		[Symbol.asyncDispose]: () => cache[Symbol.asyncDispose](),
-	};
+function storedText({ terms, oldest }: Stored): string {
+	return JSON.stringify({ ...terms, ...(oldest > 0 && { [OLDEST]: oldest }) });
 }
+
+/**
+ * From two seconds after this on, a process that serves an older version of the
+ * map reads past all caches, and nothing that it deletes or publishes counts.
+ */
+export async function requireVersion(
+	store: Pick<TopologyStore, "get" | "write">,
+	version: number,
+): Promise<void> {
+	for (let nth = 1; ; nth++) {
+		const found = await store.get(PATH);
+		const { terms, oldest } = (found && storedIn(found.text)) ?? NOTHING;
+		if (oldest >= version) return;
+		const text = storedText({ terms, oldest: version });
+		const revision = found?.revision ?? null;
+		try {
+			return await store.write([{ path: PATH, revision, text }]);
+		} catch (error) {
+			const isOvertaken =
+				error instanceof CorkboardError && error.code === "CONFLICT";
+			if (!isOvertaken || nth === TRIES) throw error;
+		}
+	}
+}
+
+const TRIES = 20;

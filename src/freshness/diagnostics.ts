@@ -37,7 +37,8 @@ export interface UnreadOutboxes {
 }
 
 export interface CacheAgreementEvent {
-	readonly part: "objects" | "lists";
+	/** Of the settings `objects` or `lists`, of the map `lists HOST`. */
+	readonly part: string;
 	readonly differs: boolean;
 	/** The `run_id` of a Redis, or the hash of a list of memcached hosts. */
 	readonly own: string | null;

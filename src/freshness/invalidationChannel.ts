@@ -1,4 +1,5 @@
 import type { RedisConnections } from "../cache/redis/redisConnections.ts";
+import { type Gate, OPEN_GATE } from "../cache/sharedCache.ts";
 import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
 import type { InvalidationMessage } from "./invalidationMessage.ts";
@@ -41,6 +42,10 @@ export interface InvalidationChannel extends AsyncDisposable {
 	readonly isOverdue: boolean;
 	/** Settles when none is overdue: each has a fresh proof, or is lost. Never rejects. */
 	untilProven(): Promise<void>;
+	/** Goes over to other Redis. Those that stay keep their subscriptions. */
+	use(homesOf: ChannelHomes): void;
+	/** Whether a Redis is that of the others may have changed. */
+	update(): void;
 }
 
 export interface ChannelOptions extends InvalidationListener {
@@ -52,76 +57,130 @@ export interface ChannelOptions extends InvalidationListener {
 	readonly onBeat?: () => void;
 }
 
+/** Where a channel is: at one Redis, or at two while it moves. */
+export type ChannelHomes = (channel: number) => readonly RedisConnections[];
+
+/**
+ * What is published of a channel that moves goes to both, and both are listened
+ * to: others may still be at the former one, or already at the next one alone.
+ */
 export function openInvalidationChannel(
 	options: ChannelOptions & {
-		/** Where each channel is. */
-		readonly redisOf: (channel: number) => RedisConnections;
+		readonly homesOf: ChannelHomes;
+		/** Whether it is the Redis of the others. */
+		readonly gateOf?: (redis: RedisConnections) => Gate;
 	},
 ): InvalidationChannel {
+	const { gateOf = () => OPEN_GATE } = options;
+	const links = new Map<RedisConnections, RedisLink>();
+	let homes: readonly (readonly RedisLink[])[] = [];
 	const lost = new Set<number>();
-	const report = () =>
+
+	function update(): void {
+		const isLost = (channel: number) => {
+			const [first, ...others] = homes[channel] ?? [];
+			return !first?.isUsable || others.some(({ isUsable }) => !isUsable);
+		};
+		const now = new Set([...ALL_CHANNELS].filter(isLost));
+		const gone = now.difference(lost);
+		const back = lost.difference(now);
+		if (gone.size + back.size === 0) return;
+		for (const channel of gone) lost.add(channel);
+		for (const channel of back) lost.delete(channel);
 		FRESHNESS_CHANNELS.invalidation.publish({
 			kind: "subscription",
 			lost: lost.size,
 		});
-	const links = Array.from(
-		Map.groupBy(ALL_CHANNELS, options.redisOf),
-		([redis, channels]) =>
-			new RedisLink(redis, new Set(channels), {
-				...options,
-				onLost(channels) {
-					for (const channel of channels) lost.add(channel);
-					report();
-					options.onLost(channels);
-				},
-				onRestored(channels) {
-					for (const channel of channels) lost.delete(channel);
-					report();
-					options.onRestored(channels);
-				},
-			}),
-	);
+		if (gone.size > 0) options.onLost(gone);
+		if (back.size > 0) options.onRestored(back);
+	}
+
+	function linkTo(redis: RedisConnections): RedisLink {
+		const known = links.get(redis);
+		if (known !== undefined) return known;
+		const isOwn = (channel: number) => homes[channel]?.includes(link) ?? false;
+		const link = new RedisLink(redis, gateOf(redis), isOwn, {
+			...options,
+			onLost: update,
+			onRestored: update,
+			onMissed: (channels) =>
+				options.onMissed(new Set([...channels].filter(isOwn))),
+		});
+		links.set(redis, link);
+		return link;
+	}
+
+	function use(homesOf: ChannelHomes): void {
+		const former = homes;
+		homes = Array.from(ALL_CHANNELS, (channel) => homesOf(channel).map(linkTo));
+		const used = new Set(homes.flat());
+		for (const [redis, link] of links) {
+			if (used.has(link)) continue;
+			links.delete(redis);
+			void link[Symbol.asyncDispose]();
+		}
+		update();
+		// What still lies in the socket of a former Redis is not read.
+		const moved = [...former.keys()].filter((channel) =>
+			former[channel]?.some((link) => !homes[channel]?.includes(link)),
+		);
+		if (moved.length > 0) options.onMissed(new Set(moved));
+	}
+
 	/** For each Redis the keys that are published there, those of every channel everywhere. */
 	const inEach = async (
 		keys: readonly string[],
 		call: (link: RedisLink, keys: readonly string[]) => Promise<boolean>,
 	): Promise<boolean> => {
 		const results = await Promise.all(
-			links.map((link) => {
-				const own = links.length === 1 ? keys : keys.filter(link.has);
+			Array.from(links.values(), (link) => {
+				const own = links.size === 1 ? keys : keys.filter(link.has);
 				return own.length === 0 || call(link, own);
 			}),
 		);
 		return results.every((ok) => ok);
 	};
+	use(options.homesOf);
+	const subscribers = () =>
+		Array.from(links.values(), ({ subscriber }) => subscriber);
 	return {
-		publish: (keys) => inEach(keys, (link, own) => link.publish(own)),
+		use,
+		update,
+		publish: (keys) =>
+			inEach(
+				keys,
+				async (link, own) => (await link.publish(own)) && link.gate.isAgreed(),
+			),
 		untilPublished: (keys, ms) =>
-			inEach(keys, ({ publisher }, own) => publisher.untilPublished(own, ms)),
+			inEach(keys, async ({ publisher, gate }, own) => {
+				const done = await Promise.all([
+					publisher.untilPublished(own, ms),
+					gate.untilAgreed(ms),
+				]);
+				return done.every(Boolean);
+			}),
 		get ignoredMessages() {
-			return links.reduce(
-				(sum, { subscriber }) => sum + subscriber.ignoredMessages,
-				0,
-			);
+			return subscribers().reduce((sum, each) => sum + each.ignoredMessages, 0);
 		},
 		get isOverdue() {
-			return links.some(({ subscriber }) => subscriber.isOverdue);
+			return subscribers().some(({ isOverdue }) => isOverdue);
 		},
 		async untilProven() {
-			await Promise.all(
-				links.map(({ subscriber }) => subscriber.untilProven()),
-			);
+			await Promise.all(subscribers().map((each) => each.untilProven()));
 		},
 		async [Symbol.asyncDispose]() {
-			await Promise.all(links.map((link) => link[Symbol.asyncDispose]()));
+			await Promise.all(
+				Array.from(links.values(), (link) => link[Symbol.asyncDispose]()),
+			);
 		},
 	};
 }
 
-/** The channels that are at one Redis. */
+/** One Redis. It listens to all channels there: nobody publishes on those that are elsewhere, and which those are may change. */
 class RedisLink implements AsyncDisposable {
 	readonly publisher: InvalidationPublisher;
 	readonly subscriber: InvalidationSubscriber;
+	readonly gate: Gate;
 	/** Whether the key is published here. */
 	readonly has: (key: string) => boolean;
 	readonly #commands: Disposable;
@@ -132,18 +191,20 @@ class RedisLink implements AsyncDisposable {
 
 	constructor(
 		redis: RedisConnections,
-		channels: ReadonlySet<number>,
+		gate: Gate,
+		isOwn: (channel: number) => boolean,
 		{ deadlineMs = 100, onBeat = () => {}, ...listener }: ChannelOptions,
 	) {
 		const commands = redis.forCommands({ deadlineMs, longestPauseMs: ASK_MS });
 		this.#commands = commands;
-		const calls = new RedisChannels([...channels], commands);
+		this.gate = gate;
+		const calls = new RedisChannels([...ALL_CHANNELS], commands);
 		this.has = (key) => {
 			const channel = channelOfKey(key);
-			return channel === null || channels.has(channel);
+			return channel === null || isOwn(channel);
 		};
 		this.publisher = new InvalidationPublisher({
-			channels: [...channels],
+			isOwn,
 			send: (messages) => calls.publish(messages),
 			maxPendingKeys: MAX_PENDING_KEYS,
 			maxAgeMs: PENDING_MS,
@@ -151,7 +212,7 @@ class RedisLink implements AsyncDisposable {
 		this.subscriber = new InvalidationSubscriber({
 			...listener,
 			redis,
-			channels,
+			channels: ALL_CHANNELS,
 			me: calls.me,
 			ask: () => {
 				// What is due is done before Redis is asked: whoever has the proof has done it.
@@ -162,6 +223,11 @@ class RedisLink implements AsyncDisposable {
 		this.#beat();
 		// After a busy stretch, messages that lie in the socket are read before they are missed: see util/deadline.ts.
 		this.#timer = setInterval(() => setImmediate(() => this.#beat()), ASK_MS);
+	}
+
+	/** Whether what arrives here is all that the others publish here. */
+	get isUsable(): boolean {
+		return this.subscriber.isLive && this.gate.mayRead();
 	}
 
 	publish(keys: readonly string[]): Promise<boolean> {

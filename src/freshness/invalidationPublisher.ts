@@ -1,4 +1,5 @@
 import { type PendingBatch, PendingKeys } from "../cache/pendingKeys.ts";
+import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { Batcher } from "../util/batcher.ts";
 import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
 import {
@@ -17,7 +18,7 @@ import type { Publication } from "./redisChannels.ts";
  * under new numbers.
  */
 export class InvalidationPublisher {
-	readonly #channels: readonly number[];
+	readonly #isOwn: (channel: number) => boolean;
 	readonly #send: (messages: readonly Publication[]) => Promise<boolean>;
 	readonly #pending: PendingKeys;
 	readonly #queue = new Batcher<Queued>({
@@ -26,15 +27,15 @@ export class InvalidationPublisher {
 	});
 
 	constructor(options: {
-		/** Those at this Redis. */
-		readonly channels: readonly number[];
+		/** Whether a channel is at this Redis. */
+		readonly isOwn: (channel: number) => boolean;
 		/** Whether Redis took all of them. Never rejects. */
 		readonly send: (messages: readonly Publication[]) => Promise<boolean>;
 		readonly maxPendingKeys: number;
 		/** How long keys are sent again. */
 		readonly maxAgeMs: number;
 	}) {
-		this.#channels = options.channels;
+		this.#isOwn = options.isOwn;
 		this.#send = options.send;
 		this.#pending = new PendingKeys({
 			maxKeys: options.maxPendingKeys,
@@ -97,7 +98,9 @@ export class InvalidationPublisher {
 	}
 
 	#everything(): readonly Publication[] {
-		return this.#channels.map((channel) => ({ channel, keys: "all" }));
+		return [...ALL_CHANNELS]
+			.filter(this.#isOwn)
+			.map((channel) => ({ channel, keys: "all" }));
 	}
 }
 

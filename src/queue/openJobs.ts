@@ -1,4 +1,4 @@
-import type { RedisConnections } from "../cache/redis/redisConnections.ts";
+import type { RedisByName } from "../cache/redis/redisServers.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { dataFoldersOf, queuesOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
@@ -41,7 +41,7 @@ export interface OpenedJobs {
 export async function openJobs(
 	options: {
 		readonly topology: Topology;
-		readonly redis: RedisConnections | null;
+		readonly redis: RedisByName | null;
 		/** The queues that the program has kinds of jobs for: an embedded folder gets them. */
 		readonly queues: readonly string[];
 		/** Called when `oldestVersion` may have risen. */
@@ -114,7 +114,7 @@ export async function createQueues(
 
 /** Hints of this process, and over Redis those of others. */
 function openHints(
-	redis: RedisConnections | null,
+	redis: RedisByName | null,
 	resources: AsyncDisposableStack,
 ): JobHints {
 	const local = new LocalHints();

@@ -1,6 +1,10 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { RedisConnection } from "../cache/redis/redisConnection.ts";
 import type { RedisConnections } from "../cache/redis/redisConnections.ts";
+import {
+	CommandsByName,
+	type RedisByName,
+} from "../cache/redis/redisServers.ts";
 import { listening } from "../util/listening.ts";
 
 /** A channel for some workers of a queue: what concerns one of them, all of these receive, and no others. */
@@ -19,6 +23,8 @@ const RETRY_MS = 1_000;
 /** A subscriber sends PING so often, and after so long without an answer subscribes anew: Redis does not report that a connection is gone. */
 const BEAT_MS = 5_000;
 const SILENCE_MS = 15_000;
+/** By which the one Redis of hints is chosen. */
+const NAME = "jobs";
 const LEADER_KEY = "corkboard.jobs.leader.3";
 
 /** How many subscribers the channels of a queue have. */
@@ -86,12 +92,12 @@ export interface RedisHints extends AsyncDisposable {
  * times the jobs.
  */
 export function openRedisHints(options: {
-	readonly redis: RedisConnections;
+	readonly redis: RedisByName;
 	readonly onHint: (hint: string) => void;
 }): RedisHints {
 	const { redis, onHint } = options;
 	const me = randomUUID();
-	const commands = redis.forCommands({
+	const commands = new CommandsByName(redis, {
 		deadlineMs: DEADLINE_MS,
 		longestPauseMs: RETRY_MS,
 	});
@@ -102,9 +108,11 @@ export function openRedisHints(options: {
 
 	const run = (verb: "publish" | "take", count: number, given: string[]) => {
 		const [script = "", ...rest] = given;
-		return commands.call(verb, count, ({ client, withRunId }) =>
-			withRunId(() => client.eval(script, 0, ...rest)),
-		);
+		return commands
+			.of(NAME)
+			.call(verb, count, ({ client, withRunId }) =>
+				withRunId(() => client.eval(script, 0, ...rest)),
+			);
 	};
 
 	let sentAt = Number.NEGATIVE_INFINITY;
@@ -145,9 +153,11 @@ export function openRedisHints(options: {
 		},
 		async leads(names, lease) {
 			const key = `${LEADER_KEY} ${lease.name} ${names.toSorted().join()}`;
-			const reply = await commands.call("take", 1, ({ client, withRunId }) =>
-				withRunId(() => client.eval(LEAD, 1, key, me, String(lease.ms))),
-			);
+			const reply = await commands
+				.of(NAME)
+				.call("take", 1, ({ client, withRunId }) =>
+					withRunId(() => client.eval(LEAD, 1, key, me, String(lease.ms))),
+				);
 			// Without Redis each process is on its own.
 			return reply === null || reply === 1;
 		},
@@ -162,7 +172,7 @@ export function openRedisHints(options: {
 
 /** The channels of the queues that this process listens for, over one subscription. */
 function subscribeToHints(options: {
-	readonly redis: RedisConnections;
+	readonly redis: RedisByName;
 	readonly onMessage: (text: string) => void;
 	/** The channels to subscribe to for these queues; no list if Redis does not answer. */
 	readonly join: (queues: readonly string[]) => Promise<unknown>;
@@ -170,6 +180,7 @@ function subscribeToHints(options: {
 	const listeners = new Set<readonly string[]>();
 	let retry: NodeJS.Timeout | undefined;
 	let subscription: RedisConnection | undefined;
+	let subscribed: RedisConnections | undefined;
 	/** By queue, the channel of its hints that is subscribed to. */
 	const joined = new Map<string, string>();
 	/** What is asked of the subscription goes one after the other. */
@@ -208,8 +219,10 @@ function subscribeToHints(options: {
 			joined.clear();
 			retry = setTimeout(subscribe, RETRY_MS).unref();
 		};
-		const connection = options.redis.forSubscription(lost);
+		const redis = options.redis.of(NAME);
+		const connection = redis.forSubscription(lost);
 		subscription = connection;
+		subscribed = redis;
 		const stopWaiting = listening.after(CONNECT_MS, lost);
 		lose = lost;
 		connection.client.on("message", (_, text) => {
@@ -232,6 +245,8 @@ function subscribeToHints(options: {
 	};
 	const beat = setInterval(() => {
 		if (subscription === undefined) return;
+		// The hints are at another Redis now.
+		if (options.redis.of(NAME) !== subscribed) return lose();
 		if (performance.now() - answeredAt > SILENCE_MS) return lose();
 		followAgain();
 		subscription.client.ping().then(

@@ -1,5 +1,5 @@
 import { CACHE_CHANNELS } from "../cache/diagnostics.ts";
-import { redisHost } from "../cache/redis/redisUrl.ts";
+import { cacheHosts } from "../cache/serverList.ts";
 import type { Config } from "../config/config.ts";
 import { listen } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
@@ -39,23 +39,20 @@ export function createHealthChecks(corkboard: {
 	readonly topologyProblem: CorkboardError | null;
 }): HealthChecks & Disposable {
 	const { config, model, storage } = corkboard;
-	const caches = new Map<string, CacheHealth>(
-		[
-			...config.memcached.map((host) => ({ layer: "memcached", host })),
-			...(config.redis === null
-				? []
-				: [{ layer: "redis", host: redisHost(config.redis) }]),
-		].map((cache) => [nameOf(cache), { ...cache, state: "up" }]),
-	);
-
+	/** Of which something was heard. */
+	const heard = new Map<string, CacheHealth>();
 	const listening = listen(
 		CACHE_CHANNELS.cacheHost,
 		({ layer, host, state, error }) => {
 			const name = nameOf({ layer, host });
-			if (!caches.has(name)) return;
-			caches.set(name, { layer, host, state, ...errorOf(error) });
+			heard.set(name, { layer, host, state, ...errorOf(error) });
 		},
 	);
+	const caches = () =>
+		cacheHosts(corkboard.topology.caches, config).map(
+			({ layer, server: { name: host } }): CacheHealth =>
+				heard.get(nameOf({ layer, host })) ?? { layer, host, state: "up" },
+		);
 
 	async function probe(hosts: HostShards): Promise<HostHealth> {
 		const { host, shards, modShards } = hosts;
@@ -86,7 +83,7 @@ export function createHealthChecks(corkboard: {
 				topologyVersion: corkboard.topology.version,
 				topologyStore: storeHealth(config.store, corkboard.topologyProblem),
 				hosts: await Promise.all(hostsOf(storage).map(probe)),
-				caches: [...caches.values()],
+				caches: caches(),
 			};
 		},
 		[Symbol.dispose]: () => listening[Symbol.dispose](),

@@ -1,9 +1,11 @@
 import { CorkboardError } from "../errors.ts";
 import { MAX_SHARD } from "../id/ids.ts";
+import { cacheFaults } from "./caches.ts";
 import { HOST_URL_FORMS, hostOptionFault, parseHostUrl } from "./hostUrl.ts";
 import { shardsOf } from "./ranges.ts";
 import type {
 	FeedRange,
+	FleetCaches,
 	HostRange,
 	QueueRange,
 	ShardRange,
@@ -56,6 +58,9 @@ export function checkTopology(value: unknown): Topology {
 		...(queues && { queues: rangesOf(queues) }),
 		...(feeds && { feeds: rangesOf(feeds) }),
 		...(pools && { pools: rangesOf(pools) }),
+		...(members.caches !== undefined && {
+			caches: members.caches as FleetCaches,
+		}),
 	});
 }
 
@@ -125,6 +130,7 @@ const TOPOLOGY: Rules = {
 	),
 	// Read range by range.
 	...Object.fromEntries(LISTS.map((list) => [list, optional(() => [])])),
+	caches: optional(cacheFaults),
 };
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,3 +1,4 @@
+import { cacheChangeFaults } from "./caches.ts";
 import { badTopology, printShards } from "./check.ts";
 import { redactHostUrl } from "./hostUrl.ts";
 import { modShards, rangeIn, shardsOf } from "./ranges.ts";
@@ -34,6 +35,7 @@ export function checkTopologyChange(old: Topology, next: Topology): void {
 		...generationFaults("shards", old.shards, next.shards),
 		...feedFaults(old, next),
 		...generationFaults("feeds", old.feeds ?? [], next.feeds ?? []),
+		...cacheChangeFaults(old, next),
 	);
 	if (modShards(next) !== modShards(old)) {
 		faults.push(

@@ -1,11 +1,13 @@
+import { CACHE_PARTS, describeCaches } from "./caches.ts";
 import { redactHostUrl } from "./hostUrl.ts";
 import type { HostRange, Topology } from "./types.ts";
 
-/** Shards next to each other that a change treats alike. */
+/** Shards next to each other that a change treats alike, or the servers of a shared cache. */
 export interface RangeChange {
-	/** `shards`, `lookups`, `queues`, `feeds`. */
+	/** `shards`, `lookups`, `queues`, `feeds`, `pools`, `caches.objects`, `caches.lists`. */
 	readonly kind: string;
-	readonly range: readonly [number, number];
+	/** Null: of caches. */
+	readonly range: readonly [number, number] | null;
 	/** What was there; null: nothing. */
 	readonly before: string | null;
 	/** What is there now; null: nothing. */
@@ -18,24 +20,32 @@ export function changesBetween(
 	next: Topology,
 ): readonly RangeChange[] {
 	const kinds = new Set([...Object.keys(old), ...Object.keys(next)]);
-	return [...kinds].flatMap((kind) => {
+	const caches = CACHE_PARTS.flatMap((part): readonly RangeChange[] => {
+		const before = describeCaches(old, part);
+		const after = describeCaches(next, part);
+		const kind = `caches.${part}`;
+		return before === after ? [] : [{ kind, range: null, before, after }];
+	});
+	const ranges = [...kinds].flatMap((kind) => {
 		const before = rangesOf(old, kind);
 		const after = rangesOf(next, kind);
 		return before === null && after === null
 			? []
 			: changesOfKind(kind, before ?? [], after ?? []);
 	});
+	return [...ranges, ...caches];
 }
 
 /** `shards 256 to 511   db001a:3306, open → db001a:3306, closed` */
 export function describeChange({
 	kind,
-	range: [first, last],
+	range,
 	before,
 	after,
 }: RangeChange): string {
-	const shards = first === last ? `${first}` : `${first} to ${last}`;
-	return `${kind} ${shards}   ${before ?? "none"} → ${after ?? "none"}`;
+	const [first, last] = range ?? [];
+	const shards = first === last ? `${first ?? ""}` : `${first} to ${last}`;
+	return `${`${kind} ${shards}`.trimEnd()}   ${before ?? "none"} → ${after ?? "none"}`;
 }
 
 function rangesOf(
@@ -56,7 +66,7 @@ function changesOfKind(
 		last + 1,
 	]);
 	const edges = [...new Set(starts)].toSorted((a, b) => a - b);
-	const changes: RangeChange[] = [];
+	const changes: (RangeChange & { readonly range: HostRange["range"] })[] = [];
 	for (const [index, first] of edges.entries()) {
 		const end = edges[index + 1];
 		if (end === undefined) break;

@@ -5,12 +5,12 @@ import { sureSeconds } from "../util/sureSeconds.ts";
 import { TOPOLOGY_CHANNELS } from "./diagnostics.ts";
 import type { Announcement, ReadableStore } from "./store.ts";
 
-/** What processes share caches of: objects in memcached, lists in Redis, which carries invalidations too. */
-export const CACHE_PARTS = ["objects", "lists"] as const;
-export type CachePart = (typeof CACHE_PARTS)[number];
-
-/** Which servers a process speaks to, by part; null: it does not know yet, or uses none. */
-export type SpokenTo = Readonly<Record<CachePart, string | null>>;
+/**
+ * Which servers of shared caches a process speaks to, by part: "objects" and
+ * "lists" of the settings, "lists HOST" for each Redis of the map. Null: it does
+ * not know yet, or uses none.
+ */
+export type SpokenTo = Readonly<Record<string, string | null>>;
 
 /** A process that serves a topology, as it announces itself. */
 export interface Member {
@@ -52,7 +52,7 @@ export class Membership implements AsyncDisposable {
 	readonly #ownClock: OwnClock;
 	#served: readonly [version: number, oldest: number] | null = null;
 	#clock = 0;
-	#caches: SpokenTo = { objects: null, lists: null };
+	#caches: SpokenTo = {};
 	#said = "";
 
 	constructor(
@@ -143,10 +143,12 @@ function memberOf(id: string, text: string): Member {
 		model: String(said.model ?? ""),
 		clock: number(said.clock),
 		hasHostOutboxes: said.outboxes === "host",
-		caches: {
-			objects: textOrNull(said.caches?.objects),
-			lists: textOrNull(said.caches?.lists),
-		},
+		caches: Object.fromEntries(
+			Object.entries(said.caches ?? {}).map(([part, servers]) => [
+				part,
+				textOrNull(servers),
+			]),
+		),
 	};
 }
 

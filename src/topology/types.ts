@@ -11,6 +11,23 @@ export interface Topology {
 	readonly feeds?: readonly FeedRange[];
 	/** Ranges of pool shards, which hold what waits for home feeds, lowest first. They cover 0 to P - 1 without gaps; P is a power of two and never changes. None: there are no home feeds, but of an embedded folder. */
 	readonly pools?: readonly HostRange[];
+	/** The servers of shared caches. None: those that the settings name. */
+	readonly caches?: FleetCaches;
+}
+
+/** Servers of shared caches, each key at one of them. */
+export interface CacheServers {
+	/** `memcached://HOST:PORT`, for objects; none: these are in no shared cache. */
+	readonly objects: readonly string[];
+	/** `redis://HOST:PORT`, for heads of lists, invalidations and whatever else processes share. */
+	readonly lists: readonly string[];
+	/** In which version a server last joined or left, by `scheme://host:port`. Part of the names of keys, so that a key that comes back to a server finds nothing old there. */
+	readonly changed?: Readonly<Record<string, number>>;
+}
+
+export interface FleetCaches extends CacheServers {
+	/** While the lists change: what they will be. */
+	readonly next?: CacheServers;
 }
 
 export interface HostRange {

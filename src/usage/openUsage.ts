@@ -1,6 +1,7 @@
-import { RedisConnections } from "../cache/redis/redisConnections.ts";
+import { type RedisByName, RedisServers } from "../cache/redis/redisServers.ts";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
+import type { FleetCaches } from "../topology/types.ts";
 import { openRedisUsage, readRedisUsage } from "./redisUsage.ts";
 import { openUsageFiles, readUsageFiles } from "./usageFile.ts";
 import { UsageRecorder } from "./usageRecorder.ts";
@@ -12,7 +13,7 @@ type Log = Parameters<typeof openUsageFiles>[0]["log"];
 export function openUsage(
 	corkboard: {
 		readonly config: Config;
-		readonly redis: RedisConnections | null;
+		readonly redis: RedisByName | null;
 	},
 	log: Log,
 	resources: AsyncDisposableStack,
@@ -35,22 +36,30 @@ function openStore(
 }
 
 /** The days that are kept, oldest first. Throws BAD_CONFIG where usage is not kept, and what reading it throws. */
-export async function readUsage(config: Config): Promise<readonly UsageDay[]> {
-	const problem = whyNoUsage(config);
+export async function readUsage(
+	config: Config,
+	/** Of the map. */
+	caches: FleetCaches | undefined,
+): Promise<readonly UsageDay[]> {
+	const problem = whyNoUsage(config, caches);
 	if (problem !== null) throw new CorkboardError("BAD_CONFIG", problem);
 	const days = lastDays(config.usageDays, Date.now());
-	if (config.redis !== null) {
-		return readRedisUsage(new RedisConnections(config.redis), days);
+	if (config.redis !== null || caches !== undefined) {
+		return readRedisUsage(new RedisServers(config.redis, caches), days);
 	}
 	const { store } = config;
 	return store.kind === "embedded" ? readUsageFiles(store.folder, days) : [];
 }
 
 /** Null where usage is kept. */
-export function whyNoUsage({ usageDays, redis, store }: Config): string | null {
+export function whyNoUsage(
+	{ usageDays, redis, store }: Config,
+	caches: FleetCaches | undefined,
+): string | null {
 	if (usageDays === 0)
 		return "Usage is not counted: CORKBOARD_USAGE_DAYS is 0.";
-	return redis === null && store.kind !== "embedded"
-		? "Usage is not kept: with a topology it needs CORKBOARD_REDIS."
+	const isShared = redis !== null || caches !== undefined;
+	return !isShared && store.kind !== "embedded"
+		? "Usage is not kept: with a topology it needs a Redis (CORKBOARD_REDIS, or caches set)."
 		: null;
 }

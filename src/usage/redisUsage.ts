@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { RedisConnections } from "../cache/redis/redisConnections.ts";
+import {
+	CommandsByName,
+	type RedisByName,
+} from "../cache/redis/redisServers.ts";
 import { CorkboardError } from "../errors.ts";
 import {
 	DAY_MS,
@@ -88,7 +92,7 @@ return 1`;
 
 /** The store of processes that share a Redis. */
 export function openRedisUsage(options: {
-	readonly redis: RedisConnections;
+	readonly redis: RedisByName;
 	/** Days that are kept. */
 	readonly days: number;
 	readonly log: { warn(fields: object, message: string): void };
@@ -98,7 +102,9 @@ export function openRedisUsage(options: {
 }): UsageStore {
 	const { redis, days, log, limits = USAGE_LIMITS } = options;
 	const { deadlineMs = ADD_MS } = options;
-	const commands = redis.forCommands({ deadlineMs: SHARED_DEADLINE_MS });
+	const commands = new CommandsByName(redis, {
+		deadlineMs: SHARED_DEADLINE_MS,
+	});
 	let isFailing = false;
 	const sentKey = `${PREFIX}sent.${randomUUID()}`;
 	return {
@@ -116,7 +122,7 @@ export function openRedisUsage(options: {
 				limits.documentBytes,
 				...parametersOf(batch),
 			].map(String);
-			const replies = await commands.call(
+			const replies = await commands.of(batch.day).call(
 				"count",
 				1,
 				({ client, withRunId }) =>
@@ -163,12 +169,31 @@ function parametersOf({
 	];
 }
 
-/** The days that Redis has of these, in their order. Throws UNAVAILABLE. */
+/** The days that Redis has of these, in their order. A former server of a day may have a part of it. Throws UNAVAILABLE. */
 export async function readRedisUsage(
-	redis: RedisConnections,
+	redis: RedisByName,
 	days: readonly string[],
 	deadlineMs = READ_MS,
 ): Promise<readonly UsageDay[]> {
+	const parts = await Promise.all(
+		redis.all.map((each) => readFrom(each, days, deadlineMs)),
+	);
+	return days.flatMap((day, index) => {
+		const entries = (at: number) =>
+			parts.flatMap((replies) => entriesOf(replies[at]));
+		const counts = entries(2 * index);
+		return counts.length === 0
+			? []
+			: [toDay(day, counts, entries(2 * index + 1))];
+	});
+}
+
+/** For each day its counts and its documents. */
+async function readFrom(
+	redis: RedisConnections,
+	days: readonly string[],
+	deadlineMs: number,
+): Promise<readonly unknown[]> {
 	using commands = redis.forCommands({ deadlineMs });
 	const replies = await commands.call(
 		"get",
@@ -193,11 +218,7 @@ export async function readRedisUsage(
 			failed?.[0] ? { cause: failed[0] } : {},
 		);
 	}
-	return days.flatMap((day, index) => {
-		const counts = entriesOf(replies[2 * index]?.[1]);
-		const documents = entriesOf(replies[2 * index + 1]?.[1]);
-		return counts.length === 0 ? [] : [toDay(day, counts, documents)];
-	});
+	return replies.map(([, reply]) => reply);
 }
 
 type Entries = readonly (readonly [string, string])[];
@@ -216,18 +237,19 @@ function entriesOf(reply: unknown): Entries {
 function toDay(day: string, counts: Entries, documents: Entries): UsageDay {
 	const requests = new Map<string, Map<string, number>>();
 	const fields = new Map<string, Map<string, number>>();
-	let since = `${day}T00:00:00.000Z`;
+	let since: string | null = null;
 	for (const [entry, value] of counts) {
 		const [kind, client = "", name = ""] = entry.split("\t");
-		if (kind === "since") since = value;
+		if (kind === "since" && (since === null || value < since)) since = value;
 		const into = kind === "r" ? requests : kind === "f" ? fields : null;
 		if (into === null) continue;
 		const own = into.get(client) ?? new Map<string, number>();
-		into.set(client, own.set(name, Number(value)));
+		const count = (own.get(name) ?? 0) + Number(value);
+		into.set(client, own.set(name, count));
 	}
 	return {
 		day,
-		since,
+		since: since ?? `${day}T00:00:00.000Z`,
 		requests,
 		fields,
 		documents: new Map(

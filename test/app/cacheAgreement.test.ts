@@ -72,7 +72,6 @@ describe("processes with different shared caches", () => {
 		const process = stack.use(
 			await openProcess(addresses, { channel: true, now, cacheAgreement }),
 		);
-		await until("the channel", () => process.news.at(-1) === "restored");
 		// It delivers what was not acknowledged.
 		stack.use(new OutboxWorker(new WritePipeline(process.store)));
 		const resources = stack.move();
@@ -83,10 +82,13 @@ describe("processes with different shared caches", () => {
 		};
 	}
 
-	function untilUsed({ agreement }: Agreeing): Promise<void> {
+	function untilUsed({ agreement, process }: Agreeing): Promise<void> {
 		return until(
 			"the caches to be agreed on",
-			() => agreement.isAgreed("lists") && agreement.isAgreed("objects"),
+			() =>
+				agreement.isAgreed("lists") &&
+				agreement.isAgreed("objects") &&
+				process.news.at(-1) === "restored",
 		);
 	}
 
@@ -243,7 +245,7 @@ describe("a process that stood still", () => {
 			setting.clock += 500;
 		}
 		// It would not end in time.
-		assert.equal(await agreement.untilAgreed("lists", 4_000), false);
+		assert.equal(await agreement.gate("lists").untilAgreed(4_000), false);
 		setting.reads = async () => {};
 		await agreement.check();
 		assert.equal(agreement.isAgreed("lists"), true);

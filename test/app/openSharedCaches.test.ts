@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openSharedCaches } from "../../src/app/openSharedCaches.ts";
 import type { TopologySource } from "../../src/app/openTopology.ts";
-import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
+import { RedisServers } from "../../src/cache/redis/redisServers.ts";
+import { OPEN_GATE } from "../../src/cache/sharedCache.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { theModel } from "../helpers/model.ts";
 import { until } from "../helpers/until.ts";
@@ -11,13 +12,14 @@ import { startRedis } from "../services/redis.ts";
 test("channels that are proven while the agreement is waited for are not bypassed", async () => {
 	await using server = await startRedis();
 	await using resources = new AsyncDisposableStack();
-	const redis = resources.adopt(new RedisConnections(server.url), () => {});
+	const redis = new RedisServers(server.url);
 	let isRestored = false;
 	const topology = {
+		topology: { version: 1 },
 		// Its store answers late.
 		cacheAgreement: {
 			begin: () => until("a proof", () => isRestored),
-			mayRead: () => true,
+			gate: () => OPEN_GATE,
 			isOverdue: false,
 		},
 	} as unknown as TopologySource;

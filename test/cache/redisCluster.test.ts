@@ -11,7 +11,8 @@ it("a node of a Redis Cluster is refused at the start, and by checks", async () 
 		code: "BAD_CONFIG",
 		message: /is a node of a Redis Cluster/,
 	});
-	const reports = await inspectCaches({ memcached: [], redis: server.url });
+	const settings = { memcached: [], redis: server.url };
+	const reports = await inspectCaches(settings, undefined);
 	assert.match(String(reports[0]?.error), /is a node of a Redis Cluster/);
 });
 

@@ -27,7 +27,7 @@ function openAll(server: Server, { bucketDeadlineMs = 5_000 } = {}) {
 	);
 	const channel = stack.use(
 		openInvalidationChannel({
-			redisOf: () => redis,
+			homesOf: () => [redis],
 			...PATIENT,
 			onInvalidations: () => {},
 			onMissed: () => events.push("missed"),

@@ -1,6 +1,6 @@
 import { openStore } from "../../src/app/openStore.ts";
 import { fixedTopology } from "../../src/app/openTopology.ts";
-import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
+import { RedisServers } from "../../src/cache/redis/redisServers.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { CacheAgreement } from "../../src/freshness/cacheAgreement.ts";
@@ -200,7 +200,7 @@ export async function openProcess(
 			redis:
 				options.redis === false
 					? null
-					: new RedisConnections(atPort(redis, options.redisPort)),
+					: new RedisServers(atPort(redis, options.redisPort)),
 			...(queue && {
 				jobQueue: queueWithPauses(
 					createJobQueue(queue.jobs, queue.store),

@@ -139,7 +139,7 @@ describe("a subscriber that has a proof", () => {
 				},
 			});
 			const publisher = new InvalidationPublisher({
-				channels: [CHANNEL],
+				isOwn: (channel) => channel === CHANNEL,
 				maxPendingKeys: 1_000,
 				maxAgeMs: 60_000,
 				async send(messages) {

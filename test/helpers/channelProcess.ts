@@ -41,7 +41,7 @@ export function openProcess(
 		untilProven: () => channel.untilProven(),
 	});
 	const channel: InvalidationChannel = openInvalidationChannel({
-		redisOf: redisOf ?? (() => redis),
+		homesOf: (channel) => [redisOf?.(channel) ?? redis],
 		deadlineMs,
 		onInvalidations: (keys) => {
 			events.push(`keys ${keys}`);

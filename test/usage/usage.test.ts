@@ -252,7 +252,7 @@ describe("usage of a server", () => {
 				{
 					code: 1,
 					out: "",
-					err: "corkboard: Usage is not kept: with a topology it needs CORKBOARD_REDIS.\n",
+					err: "corkboard: Usage is not kept: with a topology it needs a Redis (CORKBOARD_REDIS, or caches set).\n",
 				},
 			);
 		}

@@ -2,16 +2,18 @@ import { createHash } from "node:crypto";
 import { CorkboardError } from "../../errors.ts";
 import { CacheConnection } from "../cacheConnection.ts";
 import type { SharedCacheLevel } from "../diagnostics.ts";
+import { type ServerList, type ServerRef, serverLists } from "../serverList.ts";
 import {
 	BUSY,
 	type CacheServer,
 	DOWN,
 	type Fill,
 	type FillLease,
+	type Gate,
 	type GetOrLeaseResult,
 	inBatches,
 	openSharedCache,
-	type SharedCache,
+	type PlacedCache,
 } from "../sharedCache.ts";
 import {
 	type Cas,
@@ -43,13 +45,16 @@ import {
  * nothing stale. To delete only a tombstone would be wrong: it may have expired
  * before the commit, and a stale value have been filled.
  *
- * Keys carry a hash of the host list, so a changed list starts empty. All
- * processes must be given the same list, in any order. Flush a host that returns
- * to the list within `ttlSeconds`.
+ * Keys carry a hash of the list of the settings, so a changed list starts empty:
+ * all processes must be given the same list, in any order. In a list of the map
+ * they carry the version since which the host has the key (serverList.ts).
  */
 export function openMemcachedCache(options: {
 	/** Each as `host:port`. */
-	readonly hosts: readonly string[];
+	readonly hosts?: readonly string[];
+	/** Those of the map, or what it is becoming, in the place of `hosts`. */
+	readonly lists?: readonly ServerList[];
+	readonly gateOf?: (server: ServerRef) => Gate;
 	/** The address to connect to for a host: tests put a link between. The keys belong to the host. */
 	readonly connectTo?: (host: string) => string;
 	/** For each batch, connecting included. */
@@ -57,15 +62,16 @@ export function openMemcachedCache(options: {
 	readonly ttlSeconds?: number;
 	readonly leaseSeconds?: number;
 	readonly tombstoneSeconds?: number;
-}): SharedCache {
-	const hosts = hostsOf(options.hosts);
-	if (hosts.length === 0) {
+}): PlacedCache {
+	const { hosts = [], gateOf } = options;
+	const settings = { memcached: hosts, redis: null };
+	const lists = options.lists ?? serverLists(undefined, settings, "objects");
+	if (hosts.length === 0 && options.lists === undefined) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
 			"At least one memcached host is required.",
 		);
 	}
-	const prefix = `c1.${memcachedIdentity(hosts)}.`;
 	const limits: Limits = {
 		deadlineMs: 100,
 		ttlSeconds: 3_600,
@@ -76,12 +82,15 @@ export function openMemcachedCache(options: {
 	};
 	return openSharedCache({
 		layer: "memcached",
-		isValidKey: (key) => isValidKey(key, MAX_KEY_BYTES - prefix.length),
-		servers: hosts.map((host) => {
-			const address = parseAddress(options.connectTo?.(host) ?? host);
-			return (onUp: () => void) =>
-				new MemcachedServer(host, address, prefix, limits, onUp);
-		}),
+		isValidKey: (key) => isValidKey(key, MAX_KEY_BYTES - ROOM_BYTES),
+		...{ lists, gateOf },
+		open({ name, url, part }, onUp) {
+			const prefix = `c1.${part === null ? "m" : memcachedIdentity(hosts)}.`;
+			const address = parseAddress(
+				options.connectTo?.(name) ?? url.replace(/^memcached:\/\//, ""),
+			);
+			return new MemcachedServer(name, address, prefix, limits, onUp);
+		},
 	});
 }
 
@@ -240,6 +249,8 @@ interface Token {
 }
 
 const MAX_KEY_BYTES = 250;
+/** For what the prefix and `nameIn` add. */
+const ROOM_BYTES = 40;
 /** Commands in one write. */
 const BATCH = 500;
 

@@ -1,18 +1,21 @@
 import { randomBytes } from "node:crypto";
+import { type Id, unpackId } from "../../id/ids.ts";
 import { listening } from "../../util/listening.ts";
 import type { CacheConnection } from "../cacheConnection.ts";
 import type { SharedCacheLevel } from "../diagnostics.ts";
 import { type Forecast, MissForecast } from "../missForecast.ts";
+import type { ServerList, ServerRef } from "../serverList.ts";
 import {
 	BUSY,
 	type CacheServer,
 	DOWN,
 	type Fill,
 	type FillLease,
+	type Gate,
 	type GetOrLeaseResult,
 	inBatches,
 	openSharedCache,
-	type SharedCache,
+	type PlacedCache,
 } from "../sharedCache.ts";
 import type { RedisClient } from "./redisConnection.ts";
 import type {
@@ -27,6 +30,7 @@ import {
 	LEASE,
 	TOMBSTONE,
 } from "./redisScripts.ts";
+import type { RedisServers } from "./redisServers.ts";
 
 /**
  * The shared cache on Redis. A stored string begins with its mark, which ends at
@@ -70,12 +74,15 @@ import {
  */
 export function openRedisCache(
 	options: {
-		readonly redis: RedisConnections;
+		readonly redis: RedisConnections | RedisServers;
+		/** Those of the map, or what it is becoming (default: the one). */
+		readonly lists?: readonly ServerList[];
+		readonly gateOf?: (server: ServerRef) => Gate;
 		/** Decides whether absent keys are leased with the read. */
 		readonly forecast?: Forecast;
 	} & Partial<Limits>,
-): SharedCache {
-	const { redis, forecast = new MissForecast() } = options;
+): PlacedCache {
+	const { redis, forecast, gateOf } = options;
 	const limits: Limits = {
 		deadlineMs: 100,
 		ttlMs: 3_600_000,
@@ -85,8 +92,22 @@ export function openRedisCache(
 	};
 	return openSharedCache({
 		layer: "redis",
-		servers: [(onUp) => new RedisServer(redis, forecast, limits, onUp)],
+		lists: options.lists ?? redis.lists,
+		gateOf,
+		hashOf: shardOfListKey,
+		open: ({ id }, onUp) =>
+			new RedisServer(
+				redis.at(id),
+				forecast ?? new MissForecast(),
+				limits,
+				onUp,
+			),
 	});
+}
+
+/** `GENERATION.MAPPING.ID`: the lists of a shard are at one server, so that most of a page is one command. */
+function shardOfListKey(key: string): number {
+	return unpackId(key.slice(key.lastIndexOf(".") + 1) as Id).shard;
 }
 
 interface Limits {
@@ -105,6 +126,8 @@ class RedisServer implements CacheServer {
 	readonly #limits: Limits;
 	readonly #process = randomBytes(TOKEN_BYTES).toString("base64url");
 	#tokens = 0;
+	/** Of the newest names: those of another server differ. */
+	#prefix = "";
 
 	constructor(
 		redis: RedisConnections,
@@ -231,8 +254,8 @@ class RedisServer implements CacheServer {
 	}
 
 	/** A mark says it all, whichever connection took it. */
-	holds(): boolean {
-		return true;
+	holds({ key }: FillLease): boolean {
+		return key.startsWith(this.#prefix);
 	}
 
 	fill(fills: readonly Fill[]): Promise<number | null> {
@@ -300,6 +323,7 @@ class RedisServer implements CacheServer {
 			({ client, withRunId }) =>
 				withRunId((runId) => {
 					const prefix = `c2.${runId.slice(0, RUN_ID_LETTERS)}.`;
+					this.#prefix = prefix;
 					return run(
 						client,
 						keys.map((key) => prefix + key),

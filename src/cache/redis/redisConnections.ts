@@ -6,6 +6,7 @@ import {
 	type ClientConnection,
 	type ConnectionEvents,
 } from "../cacheConnection.ts";
+import { type ServerList, serverLists } from "../serverList.ts";
 import { RedisConnection } from "./redisConnection.ts";
 import { type RedisAddress, redisAddress } from "./redisUrl.ts";
 
@@ -31,7 +32,9 @@ import { type RedisAddress, redisAddress } from "./redisUrl.ts";
  */
 export class RedisConnections {
 	readonly host: string;
-	readonly #address: RedisAddress;
+	readonly lists: readonly ServerList[];
+	#address: RedisAddress;
+	#url: string;
 	#current: OpenConnection | undefined;
 	/** All that are open, oldest first. */
 	readonly #open = new Set<RedisConnection>();
@@ -43,7 +46,30 @@ export class RedisConnections {
 		url: string,
 	) {
 		this.#address = redisAddress(url);
+		this.#url = url;
 		this.host = this.#address.host;
+		const settings = { memcached: [], redis: url };
+		this.lists = serverLists(undefined, settings, "lists");
+	}
+
+	/** Another password or certificate, for connections that are opened from now on. */
+	set url(url: string) {
+		if (url === this.#url) return;
+		this.#address = redisAddress(url);
+		this.#url = url;
+	}
+
+	/** Of every name, as of several servers (redisServers.ts). */
+	of(): RedisConnections {
+		return this;
+	}
+
+	at(): RedisConnections {
+		return this;
+	}
+
+	get all(): readonly RedisConnections[] {
+		return [this];
 	}
 
 	/** Called when a connection has found which server it leads to. */

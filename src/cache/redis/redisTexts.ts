@@ -1,4 +1,4 @@
-import type { RedisConnections } from "./redisConnections.ts";
+import { CommandsByName, type RedisByName } from "./redisServers.ts";
 
 /**
  * Texts in Redis under keys that are hashes of the texts. Such an entry is never
@@ -6,21 +6,23 @@ import type { RedisConnections } from "./redisConnections.ts";
  * costs a bounded wait and finds nothing.
  */
 export function openRedisTexts(options: {
-	readonly redis: RedisConnections;
+	readonly redis: RedisByName;
 	/** For each call, connecting included. */
 	readonly deadlineMs?: number;
 }): RedisTexts {
 	const { redis, deadlineMs = 100 } = options;
-	const commands = redis.forCommands({ deadlineMs });
+	const commands = new CommandsByName(redis, { deadlineMs });
 	return {
 		async get(key) {
-			const values = await commands.call("get", 1, ({ client, withRunId }) =>
-				withRunId(() => client.mget([key])),
-			);
+			const values = await commands
+				.of(key)
+				.call("get", 1, ({ client, withRunId }) =>
+					withRunId(() => client.mget([key])),
+				);
 			return values?.[0] ?? null;
 		},
 		async set(key, text, ttlMs) {
-			await commands.call("set", 1, ({ client, withRunId }) =>
+			await commands.of(key).call("set", 1, ({ client, withRunId }) =>
 				// In a pipeline an error of this one command, such as OOM, does not fail the connection.
 				withRunId(() =>
 					client.pipeline([["set", key, text, "PX", ttlMs]]).exec(),

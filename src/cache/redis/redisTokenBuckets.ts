@@ -1,5 +1,5 @@
 import type { BucketLimit, TakeResult } from "../../util/tokenBucket.ts";
-import type { RedisConnections } from "./redisConnections.ts";
+import { CommandsByName, type RedisByName } from "./redisServers.ts";
 
 /** Token buckets that all processes share. */
 export interface RedisTokenBuckets extends AsyncDisposable {
@@ -40,15 +40,15 @@ end
 return {0, string.format('%.3f', level)}`;
 
 export function openRedisTokenBuckets(options: {
-	readonly redis: RedisConnections;
+	readonly redis: RedisByName;
 	/** For each call, connecting included. */
 	readonly deadlineMs?: number;
 }): RedisTokenBuckets {
 	const { redis, deadlineMs = 50 } = options;
-	const commands = redis.forCommands({ deadlineMs });
+	const commands = new CommandsByName(redis, { deadlineMs });
 	return {
 		take: (limit, name, points) =>
-			commands.call("take", 1, ({ client, withRunId }) =>
+			commands.of(name).call("take", 1, ({ client, withRunId }) =>
 				// Known once connected, and only of a master, which takes writes.
 				withRunId(async () => {
 					const reply = await client.eval(

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { CorkboardError } from "../../errors.ts";
-import { optionFault } from "../../util/urlOptions.ts";
+import { cacheServerName, cacheUrlFault } from "../../topology/caches.ts";
 
 /** How to connect to a Redis. */
 export interface RedisAddress {
@@ -14,34 +14,13 @@ export interface RedisAddress {
 	readonly password: () => string | undefined;
 }
 
-/** What is wrong with a URL of Redis; null where nothing is. It does not repeat the URL, which may hold a password. */
-export function redisUrlFault(text: string): string | null {
-	const url = URL.parse(text);
-	if (url === null || !/^rediss?:\/\/[^/]/.test(text) || url.hostname === "") {
-		return "it must look like redis://cache1.example.com:6379";
-	}
-	const fault = optionFault(url, [CA, PASSWORD_FILE]);
-	if (fault !== null) return fault;
-	const file = url.searchParams.get(PASSWORD_FILE);
-	if (file === "") return `${PASSWORD_FILE} must be the path of a file`;
-	if (file !== null && url.password !== "") {
-		return `it has a password and ${PASSWORD_FILE}: give one of them`;
-	}
-	const ca = url.searchParams.get(CA);
-	if (ca === "") return `${CA} must be the path of a file with certificates`;
-	return ca !== null && url.protocol !== "rediss:"
-		? `${CA} needs rediss://: redis:// is not encrypted`
-		: null;
-}
-
 /** Host and port of a URL. Throws BAD_CONFIG where it is not valid. */
 export function redisHost(text: string): string {
-	const fault = redisUrlFault(text);
+	const fault = cacheUrlFault("lists", text);
 	if (fault !== null) {
 		throw new CorkboardError("BAD_CONFIG", `The Redis URL: ${fault}.`);
 	}
-	const { hostname, port } = new URL(text);
-	return `${hostname}:${port || 6379}`;
+	return cacheServerName("lists", text);
 }
 
 /** Throws BAD_CONFIG, also where the certificates cannot be read. */

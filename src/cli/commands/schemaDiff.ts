@@ -1,5 +1,6 @@
 import { text as textOf } from "node:stream/consumers";
 import { loadOwnModel } from "../../app/model.ts";
+import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { readSchema } from "../../model/schema/publicSdl.ts";
@@ -76,10 +77,11 @@ async function usageOf(config: Config): Promise<{
 	/** Why there is none; null if there is. */
 	readonly problem: string | null;
 }> {
-	const problem = whyNoUsage(config);
-	if (problem !== null) return { days: [], problem };
 	try {
-		const days = await readUsage(config);
+		const { caches } = await readConfiguredTopology(config);
+		const problem = whyNoUsage(config, caches);
+		if (problem !== null) return { days: [], problem };
+		const days = await readUsage(config, caches);
 		return { days, problem: days.length > 0 ? null : NOTHING };
 	} catch (error) {
 		if (!(error instanceof CorkboardError)) throw error;

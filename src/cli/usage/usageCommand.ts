@@ -1,3 +1,4 @@
+import { readConfiguredTopology } from "../../app/openTopology.ts";
 import type { Config } from "../../config/config.ts";
 import { readUsage } from "../../usage/openUsage.ts";
 import {
@@ -41,7 +42,8 @@ export async function countUsage(
 	},
 	config: Config,
 ): Promise<CountedUsage> {
-	const days = await readUsage(config);
+	const { caches } = await readConfiguredTopology(config);
+	const days = await readUsage(config, caches);
 	const unusedDays =
 		unused === undefined ? null : daysOf(unused, config.usageDays);
 	return {

@@ -1,4 +1,4 @@
-import type { RedisConnections } from "../../cache/redis/redisConnections.ts";
+import type { RedisByName } from "../../cache/redis/redisServers.ts";
 import { openRedisTexts } from "../../cache/redis/redisTexts.ts";
 import type { Config } from "../../config/config.ts";
 import type { Planner } from "../../plan/planner.ts";
@@ -24,7 +24,7 @@ export async function openDocuments(
 		redis,
 	}: Pick<DocumentRules, "schema"> & {
 		readonly planner: Pick<Planner<never>, "analyzeWorstCaseCost" | "prepare">;
-		readonly redis: RedisConnections | null;
+		readonly redis: RedisByName | null;
 	},
 	log: Log,
 	resources: AsyncDisposableStack,
