@@ -60,6 +60,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"feed explain": () => import("./commands/feedExplain.ts"),
 	"feed rebuild": () => import("./commands/feedRebuild.ts"),
 	"feed stats": () => import("./commands/feedStats.ts"),
+	"caches show": () => import("./commands/cachesShow.ts"),
+	"caches set": () => import("./commands/cachesSet.ts"),
 	"fleet check": () => import("./commands/fleetCheck.ts"),
 	"fleet balance": () => import("./commands/fleetBalance.ts"),
 	"fleet accept": () => import("./commands/fleetAccept.ts"),

@@ -103,6 +103,11 @@ export function openInvalidationChannel(
 			...options,
 			onLost: update,
 			onRestored: update,
+			onBeat() {
+				// Others may have come to agree on its Redis, or on another one.
+				update();
+				options.onBeat?.();
+			},
 			onMissed: (channels) =>
 				options.onMissed(new Set([...channels].filter(isOwn))),
 		});

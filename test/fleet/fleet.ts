@@ -1,5 +1,8 @@
 import { openStore } from "../../src/app/openStore.ts";
-import { fixedTopology } from "../../src/app/openTopology.ts";
+import {
+	fixedTopology,
+	type TopologySource,
+} from "../../src/app/openTopology.ts";
 import { RedisServers } from "../../src/cache/redis/redisServers.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
@@ -140,6 +143,8 @@ export interface ProcessOptions {
 	readonly redis?: boolean;
 	/** Reaches Redis through a link at this port. */
 	readonly redisPort?: number;
+	/** A map that may change, and names its caches. */
+	readonly source?: TopologySource;
 	/** Without one, it does not compare its caches with those of others. */
 	readonly cacheAgreement?: CacheAgreement;
 	readonly limits?: Partial<MysqlLimits>;
@@ -190,7 +195,7 @@ export async function openProcess(
 		{
 			model,
 			domain,
-			topology: {
+			topology: options.source ?? {
 				...fixedTopology(topology),
 				cacheAgreement: options.cacheAgreement ?? null,
 			},
@@ -200,7 +205,9 @@ export async function openProcess(
 			redis:
 				options.redis === false
 					? null
-					: new RedisServers(atPort(redis, options.redisPort)),
+					: options.source !== undefined
+						? new RedisServers(redis || null, topology.caches)
+						: new RedisServers(atPort(redis, options.redisPort)),
 			...(queue && {
 				jobQueue: queueWithPauses(
 					createJobQueue(queue.jobs, queue.store),

@@ -72,8 +72,10 @@ export class RedisServers implements RedisByName {
 		this.#placing = placingOf(list);
 	}
 
+	/** Each once. */
 	get refs(): readonly ServerRef[] {
-		return this.#lists.flatMap(({ servers }) => servers);
+		const refs = this.#lists.flatMap(({ servers }) => servers);
+		return [...new Map(refs.map((ref) => [ref.id, ref])).values()];
 	}
 
 	/** What processes compare of it. */
