@@ -26,8 +26,8 @@ const LIMITS = {
 	// Moving shards and caches in the shard map are rooms of their own.
 	"lines of src/": { limit: 111_500, goal: 80_000 },
 	// 50 more: the upgrade to one outbox a host loses no entry, and status counts what is left. They go with formerOutboxes.ts.
-	// Caches in the shard map: several servers for each kind, chosen by key.
-	"lines of the engine": { limit: 52_500, goal: 39_000 },
+	// Caches in the shard map: several servers for each kind, chosen by key; 300 more for names that a key which comes back does not share.
+	"lines of the engine": { limit: 52_800, goal: 39_000 },
 	// 400 more: processes agree on the servers of their shared caches, also after the store has lost what they agreed on. 50 more: MySQL's settings are compared with what the tables of a host need.
 	// Moving shards, with salvage and balance, is new.
 	"lines of the systems around it": { limit: 59_000, goal: 41_000 },
@@ -73,11 +73,14 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	// With formerOutboxes.ts, which goes with the next version.
 	"src/storage/mysql": 19,
 	// Small functions that know of nothing: a list by nature.
+	// With the caches of the map.
+	"src/topology": 19,
 	"src/util": 24,
 	"test/attack/graph": 24,
 	"test/differential": 21,
 	"test/e2e": 33,
-	"test/fleet": 27,
+	// The world of several caches, and its test.
+	"test/fleet": 29,
 	"test/helpers": 60,
 	"test/services": 21,
 	"test/suites": 20,

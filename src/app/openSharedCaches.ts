@@ -197,7 +197,7 @@ function followCaches(
 		get spokenTo() {
 			return spokenTo;
 		},
-		/** A process without a cache that others begin to use has to be started again: whoever waits for its version is told so. */
+		/** A process without a cache that others begin to use has to be started again: whoever waits for its version sees that. */
 		get oldestVersion() {
 			return isStuck ? version : Number.POSITIVE_INFINITY;
 		},

@@ -99,7 +99,7 @@ function listOfMap(of: CacheServers, part: CachePart): ServerList {
 	const servers = of[part].map((url): ServerRef => {
 		const name = cacheServerName(part, url);
 		const id = cacheServerId(part, url);
-		// A memcached has nothing that tells it from another one.
+		// A memcached has nothing that identifies it.
 		return { id, name, url, part: part === "lists" ? `lists ${name}` : null };
 	});
 	const scheme = part === "objects" ? "memcached:" : "redis:";

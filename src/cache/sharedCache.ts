@@ -1,5 +1,6 @@
 import { fnv1a } from "../util/fnv1a.ts";
 import { reportFills, type SharedCacheLevel } from "./diagnostics.ts";
+import { type Gate, OPEN_GATE } from "./gate.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
 import {
 	type Place,
@@ -54,25 +55,6 @@ export interface PlacedCache extends SharedCache {
 	use(lists: readonly ServerList[]): void;
 }
 
-/** Whether a server is the one that the other processes use. */
-export interface Gate {
-	mayRead(): boolean;
-	/** Whether what it acknowledges counts. */
-	isAgreed(): boolean;
-	/** The same after waiting for that at most so long. */
-	untilAgreed(ms: number): Promise<boolean>;
-	/** Part of the names of keys: servers that are agreed on again start empty. */
-	readonly term: number;
-}
-
-/** Nobody else is there, or nobody compares. */
-export const OPEN_GATE: Gate = {
-	mayRead: () => true,
-	isAgreed: () => true,
-	untilAgreed: async () => true,
-	term: 0,
-};
-
 /**
  * - `hit`: the value, and the right to replace it with a better one that is read afterwards.
  * - `lease`: the key is absent, and this caller may fill it.
@@ -126,14 +108,7 @@ export interface CacheServer extends Disposable {
 	level(): Promise<SharedCacheLevel | null>;
 }
 
-/**
- * The shared cache on its servers: everything that is the same for memcached and
- * Redis. Each key belongs to one server. The keys of a server that is down are
- * skipped, not moved to another server, whose copy would be stale when it is
- * read again. So are the keys that are about to move, while others of the fleet
- * may still have them at the former server.
- */
-export function openSharedCache(options: {
+export interface SharedCacheOptions {
 	readonly layer: SharedCache["layer"];
 	readonly lists: readonly ServerList[];
 	/** It begins to connect with its first call, and calls `onUp` when a call succeeded after others had failed. */
@@ -143,66 +118,18 @@ export function openSharedCache(options: {
 	readonly hashOf?: (key: string) => number;
 	/** A key that the servers reject is never cached, so there is nothing to delete either. */
 	readonly isValidKey?: (key: string) => boolean;
-}): PlacedCache {
-	const { layer, isValidKey, hashOf = fnv1a } = options;
-	const hosts = new Map<string, Host>();
-	let placings: readonly Placing[] = [];
-	/** The only host, while there is no other. */
-	let single: Host | null = null;
+}
 
-	function use(lists: readonly ServerList[]): void {
-		const servers = new Map(
-			lists.flatMap((list) => list.servers.map((each) => [each.id, each])),
-		);
-		for (const [id, host] of hosts) {
-			if (servers.has(id)) continue;
-			hosts.delete(id);
-			close(host);
-		}
-		for (const [id, ref] of servers) {
-			if (!hosts.has(id)) hosts.set(id, openHost(ref, options));
-		}
-		placings = lists.map(placingOf);
-		const [only] = hosts.values();
-		const isFixed = lists.length === 1 && lists[0]?.changed === null;
-		single = isFixed && hosts.size === 1 ? (only ?? null) : null;
-	}
-
-	/** Where a key is deleted, or read: while it moves that is two places, or none. */
-	function placesOf(key: string, isRead: boolean): readonly Place[] {
-		const hash = hashOf(key);
-		const [now, next = now] = placings.map((placing) => placing(hash));
-		const places = [now, next].filter((place) => place != null);
-		if (now?.id !== next?.id || now?.since !== next?.since) {
-			return isRead ? [] : places;
-		}
-		return places.slice(0, 1);
-	}
-
-	/** The valid keys by host, with the names that they have there. */
-	function byHost(keys: readonly string[], isRead = false): readonly Group[] {
-		const groups = new Map<Host, Group>();
-		const add = (host: Host, since: number, index: number, key: string) => {
-			let group = groups.get(host);
-			if (group === undefined) {
-				group = { ...host, indexes: [], names: [] };
-				groups.set(host, group);
-			}
-			group.indexes.push(index);
-			group.names.push(nameIn(host, since, key));
-		};
-		for (let index = 0; index < keys.length; index++) {
-			const key = keys[index] as string;
-			if (isValidKey?.(key) === false) continue;
-			if (single !== null) add(single, 0, index, key);
-			else {
-				for (const { id, since } of placesOf(key, isRead)) {
-					add(hosts.get(id) as Host, since, index, key);
-				}
-			}
-		}
-		return [...groups.values()];
-	}
+/**
+ * The shared cache on its servers: everything that is the same for memcached and
+ * Redis. Each key belongs to one server. The keys of a server that is down are
+ * skipped, not moved to another server, whose copy would be stale when it is
+ * read again. So are the keys that are about to move, while others of the fleet
+ * may still have them at the former server.
+ */
+export function openSharedCache(options: SharedCacheOptions): PlacedCache {
+	const { layer } = options;
+	const { hosts, use, byHost, hostOf } = placedHosts(options);
 
 	/** Whether the result is true for the keys of every host, at each place. */
 	const everyHost = async (
@@ -218,10 +145,7 @@ export function openSharedCache(options: {
 		layer,
 		use,
 
-		hostOf(key) {
-			const place = single === null ? placesOf(key, false)[0] : undefined;
-			return (single ?? hosts.get(place?.id ?? ""))?.server.host ?? "";
-		},
+		hostOf,
 
 		async getOrLease(keys) {
 			const groups = byHost(keys, true);
@@ -293,6 +217,76 @@ interface Group extends Host {
 	/** Those of the keys in the whole call. */
 	readonly indexes: number[];
 	readonly names: string[];
+}
+
+/** The hosts, and which of them has a key. */
+function placedHosts(options: SharedCacheOptions) {
+	const { isValidKey, hashOf = fnv1a } = options;
+	const hosts = new Map<string, Host>();
+	let placings: readonly Placing[] = [];
+	/** The only host, while there is no other. */
+	let single: Host | null = null;
+
+	function use(lists: readonly ServerList[]): void {
+		const servers = new Map(
+			lists.flatMap((list) => list.servers.map((each) => [each.id, each])),
+		);
+		for (const [id, host] of hosts) {
+			if (servers.has(id)) continue;
+			hosts.delete(id);
+			close(host);
+		}
+		for (const [id, ref] of servers) {
+			if (!hosts.has(id)) hosts.set(id, openHost(ref, options));
+		}
+		placings = lists.map(placingOf);
+		const [only] = hosts.values();
+		const isFixed = lists.length === 1 && lists[0]?.changed === null;
+		single = isFixed && hosts.size === 1 ? (only ?? null) : null;
+	}
+
+	/** Where a key is deleted, or read: while it moves that is two places, or none. */
+	function placesOf(key: string, isRead: boolean): readonly Place[] {
+		const hash = hashOf(key);
+		const [now, next = now] = placings.map((placing) => placing(hash));
+		const places = [now, next].filter((place) => place != null);
+		if (now?.id !== next?.id || now?.since !== next?.since) {
+			return isRead ? [] : places;
+		}
+		return places.slice(0, 1);
+	}
+
+	/** The valid keys by host, with the names that they have there. */
+	function byHost(keys: readonly string[], isRead = false): readonly Group[] {
+		const groups = new Map<Host, Group>();
+		const add = (host: Host, since: number, index: number, key: string) => {
+			let group = groups.get(host);
+			if (group === undefined) {
+				group = { ...host, indexes: [], names: [] };
+				groups.set(host, group);
+			}
+			group.indexes.push(index);
+			group.names.push(nameIn(host, since, key));
+		};
+		for (let index = 0; index < keys.length; index++) {
+			const key = keys[index] as string;
+			if (isValidKey?.(key) === false) continue;
+			if (single !== null) add(single, 0, index, key);
+			else {
+				for (const { id, since } of placesOf(key, isRead)) {
+					add(hosts.get(id) as Host, since, index, key);
+				}
+			}
+		}
+		return [...groups.values()];
+	}
+
+	function hostOf(key: string): string {
+		const place = single === null ? placesOf(key, false)[0] : undefined;
+		return (single ?? hosts.get(place?.id ?? ""))?.server.host ?? "";
+	}
+
+	return { hosts, use, byHost, hostOf };
 }
 
 function openHost(

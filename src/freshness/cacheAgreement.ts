@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Gate } from "../cache/sharedCache.ts";
+import type { Gate } from "../cache/gate.ts";
 import { CorkboardError } from "../errors.ts";
 import {
 	type Membership,
@@ -115,7 +115,7 @@ export class CacheAgreement implements Disposable {
 		return this.#isKnown && this.#version() >= this.#oldest;
 	}
 
-	/** Of a server; null: one that nothing tells from another. */
+	/** Of a server; null: one that cannot be distinguished from another. */
 	gate(part: string | null): Gate {
 		const agreement = this;
 		const isAgreed = () =>

@@ -1,5 +1,5 @@
+import { type Gate, OPEN_GATE } from "../cache/gate.ts";
 import type { RedisConnections } from "../cache/redis/redisConnections.ts";
-import { type Gate, OPEN_GATE } from "../cache/sharedCache.ts";
 import { ALL_CHANNELS } from "../cache/slotVersions.ts";
 import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
 import type { InvalidationMessage } from "./invalidationMessage.ts";

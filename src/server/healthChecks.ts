@@ -39,19 +39,19 @@ export function createHealthChecks(corkboard: {
 	readonly topologyProblem: CorkboardError | null;
 }): HealthChecks & Disposable {
 	const { config, model, storage } = corkboard;
-	/** Of which something was heard. */
-	const heard = new Map<string, CacheHealth>();
+	/** By name, those whose state has changed. */
+	const known = new Map<string, CacheHealth>();
 	const listening = listen(
 		CACHE_CHANNELS.cacheHost,
 		({ layer, host, state, error }) => {
 			const name = nameOf({ layer, host });
-			heard.set(name, { layer, host, state, ...errorOf(error) });
+			known.set(name, { layer, host, state, ...errorOf(error) });
 		},
 	);
 	const caches = () =>
 		cacheHosts(corkboard.topology.caches, config).map(
 			({ layer, server: { name: host } }): CacheHealth =>
-				heard.get(nameOf({ layer, host })) ?? { layer, host, state: "up" },
+				known.get(nameOf({ layer, host })) ?? { layer, host, state: "up" },
 		);
 
 	async function probe(hosts: HostShards): Promise<HostHealth> {

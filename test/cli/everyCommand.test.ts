@@ -130,6 +130,16 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"topology publish": [TOPOLOGY],
 	"topology close": ["1"],
 	"topology weigh": ["1", "2"],
+	"caches show": [],
+	"caches set": [
+		...[
+			"--lists",
+			"redis://127.0.0.1:1",
+			"--objects",
+			"memcached://127.0.0.1:1",
+		],
+		...["--unchecked", "--dry-run"],
+	],
 	"topology open": ["1"],
 	"topology rollback": ["3"],
 	"topology history": [],

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { CorkboardError } from "../../errors.ts";
 import { CacheConnection } from "../cacheConnection.ts";
 import type { SharedCacheLevel } from "../diagnostics.ts";
+import type { Gate } from "../gate.ts";
 import { type ServerList, type ServerRef, serverLists } from "../serverList.ts";
 import {
 	BUSY,
@@ -9,7 +10,6 @@ import {
 	DOWN,
 	type Fill,
 	type FillLease,
-	type Gate,
 	type GetOrLeaseResult,
 	inBatches,
 	openSharedCache,

@@ -3,6 +3,7 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import { listening } from "../../util/listening.ts";
 import type { CacheConnection } from "../cacheConnection.ts";
 import type { SharedCacheLevel } from "../diagnostics.ts";
+import type { Gate } from "../gate.ts";
 import { type Forecast, MissForecast } from "../missForecast.ts";
 import type { ServerList, ServerRef } from "../serverList.ts";
 import {
@@ -11,7 +12,6 @@ import {
 	DOWN,
 	type Fill,
 	type FillLease,
-	type Gate,
 	type GetOrLeaseResult,
 	inBatches,
 	openSharedCache,
