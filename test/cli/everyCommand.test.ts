@@ -185,7 +185,9 @@ function file(name: string, text: string): string {
 }
 
 function run(args: readonly string[]): Promise<Ran> {
-	const changesTopology = args[0] === "topology" && args[1] !== "check";
+	const [group = ""] = args;
+	const changesTopology =
+		["topology", "caches"].includes(group) && args[1] !== "check";
 	return command(args, {
 		env: changesTopology
 			? { CORKBOARD_TOPOLOGY: STORED }
