@@ -122,7 +122,7 @@ export function option<T>(
 }
 
 export const JSON_FLAG = flag(
-	"print JSON, in the shape that docs/commands-json.md describes",
+	"print JSON, in the shape that docs/reference/commands-json.md describes",
 );
 
 export const YES = flag("do not ask");

@@ -13,9 +13,9 @@ import { command, type Ran } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const PAGE = readFileSync(
-	join(ROOT, "docs/reference/commands-json.md"),
-	"utf8",
+/** Examples of what each command prints with --json, by its name. */
+const SHOWN: Readonly<Record<string, unknown>> = JSON.parse(
+	readFileSync(join(ROOT, "docs/reference/commands.json"), "utf8"),
 );
 const NAMES = Object.keys(COMMANDS);
 const folder = temporaryFolder();
@@ -113,7 +113,7 @@ const CODES: Readonly<Record<string, number>> = {
 	"queue drain": 3,
 };
 
-/** Arguments with which each command prints the JSON that docs/reference/commands-json.md shows, in the order in which they run. */
+/** Arguments with which each command prints the JSON that docs/reference/commands.json shows, in the order in which they run. */
 const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	import: [LINES],
 	init: [],
@@ -229,7 +229,7 @@ describe("every command", () => {
 		}
 	});
 
-	test("prints with --json the shape that docs/reference/commands-json.md shows, or says why it has none", async () => {
+	test("prints with --json the shape that docs/reference/commands.json shows, or says why it has none", async () => {
 		const own = NAMES.filter((name) => !Object.hasOwn(ELSEWHERE, name));
 		assert.deepEqual(
 			[...Object.keys(WITH_JSON), ...Object.keys(WITHOUT_JSON)].toSorted(),
@@ -240,6 +240,12 @@ describe("every command", () => {
 			const isJson = Object.hasOwn((await usageOf(name)).options, "json");
 			assert.equal(isJson, Object.hasOwn(WITH_JSON, name), name);
 		}
+		for (const key of Object.keys(SHOWN)) {
+			assert.ok(
+				NAMES.some((name) => `${key} `.startsWith(`${name} `)),
+				`docs/reference/commands.json: ${key} is no command`,
+			);
+		}
 		for (const [name, args] of Object.entries(WITH_JSON)) {
 			const given = [...name.split(" "), ...args, "--json"];
 			const { code, out, err } = await run(given);
@@ -248,15 +254,9 @@ describe("every command", () => {
 				{ code: CODES[name] ?? 0, err: "" },
 				name,
 			);
-			const section = PAGE.split("\n## ").find((text) =>
-				text.split("\n")[0]?.split(", ").includes(name),
-			);
-			const shown = /```json\n([\s\S]*?)```/.exec(section ?? "")?.[1];
-			assert.ok(
-				shown,
-				`docs/reference/commands-json.md has no JSON of ${name}`,
-			);
-			assertSameShape(JSON.parse(out), JSON.parse(shown), name);
+			const shown = SHOWN[name];
+			assert.ok(shown, `docs/reference/commands.json has no JSON of ${name}`);
+			assertSameShape(JSON.parse(out), shown, name);
 		}
 	});
 
@@ -293,7 +293,7 @@ describe("every command", () => {
 	});
 });
 
-/** Commands whose JSON needs a server: the tests that compare it with docs/reference/operations-json.md or, of `top`, docs/reference/commands-json.md. */
+/** Commands whose JSON needs a server: the tests that compare it with docs/reference/operations-json.md or, of `top`, docs/reference/commands.json. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
 	promote: "test/ops/fleet/promote.test.ts",

@@ -177,7 +177,7 @@ describe("the terminal of top", () => {
 });
 
 describe("corkboard top", () => {
-	test("prints once what a real server does, in the shape that docs/reference/commands-json.md shows", async () => {
+	test("prints once what a real server does, in the shape that docs/reference/commands.json shows", async () => {
 		await using reserved = await reservePort();
 		const { port } = reserved;
 		await reserved[Symbol.asyncDispose]();
@@ -204,12 +204,11 @@ describe("corkboard top", () => {
 			assert.ok(report.requests.perSecond > 0);
 			assert.ok(report.requests.p99Ms > 0);
 			assert.equal(report.documents[0].operation, "Loaded");
-			const page = readFileSync(
-				join(import.meta.dirname, "../../docs/reference/commands-json.md"),
+			const examples = readFileSync(
+				join(import.meta.dirname, "../../docs/reference/commands.json"),
 				"utf8",
 			);
-			const shown = /\n## top\n\s*```json\n([\s\S]*?)```/.exec(page)?.[1];
-			assertShape(report, JSON.parse(shown ?? ""), "top");
+			assertShape(report, JSON.parse(examples).top, "top");
 			const text = await command(["top", "--once", "--url", `http://${admin}`]);
 			assert.match(text.out, /^corkboard top {2}http:\/\/127\.0\.0\.1:/);
 			assert.match(text.out, /^slowest document/m);
