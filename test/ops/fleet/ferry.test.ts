@@ -346,6 +346,24 @@ describe("a ferry", () => {
 		await third.dropCopies();
 	});
 
+	test("applies nothing any more once somebody else has opened it", async () => {
+		const databases = [same("db00001")];
+		await using first = await moved("m/13", { databases });
+		assert.ok(await first.caughtUp(await source.executed(), WAIT_MS));
+		await using second = await Ferry.open(optionsOf("m/13", { databases }));
+		await ask(from, "UPDATE db00001.pins SET ts = 4711 WHERE local_id = 5000");
+		await assert.rejects(first.caughtUp(await source.executed(), WAIT_MS), {
+			code: "CONFLICT",
+			message: /Somebody else goes on with m\/13/,
+		});
+		const ts = "SELECT ts FROM db00001.pins WHERE local_id = 5000";
+		assert.notEqual((await ask(to, ts))[0]?.ts, 4711);
+		await second.follow();
+		assert.ok(await second.caughtUp(await source.executed(), WAIT_MS));
+		assert.equal((await ask(to, ts))[0]?.ts, 4711);
+		await second.dropCopies();
+	});
+
 	test("goes on after either server was killed, and has lost nothing", async () => {
 		await using ferry = await moved("m/5");
 		const writing = await load(from, ["db00001"]);
