@@ -18,7 +18,8 @@ import {
 	WISHES,
 	wishesOf,
 } from "../move/moveCommand.ts";
-import { duration, integer, present, text } from "../values.ts";
+import { startGuard } from "../move/startGuard.ts";
+import { integer, present, text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
@@ -39,10 +40,6 @@ export const { usage, run } = command({
 			integer(1, 16, "N"),
 			"how many tables are copied and compared at once (default 2)",
 		),
-		watch: option(
-			duration(0, 999_999),
-			"how long to wait after a wave went over before its former copy is renamed (default 30s)",
-		),
 		...WISHES,
 		dryRun: flag("print the plan and everything that would refuse it"),
 		yes: YES,
@@ -51,7 +48,7 @@ export const { usage, run } = command({
 	details:
 		"Of one that has begun: move status, pause, resume, set, cut-over, reverse, complete and cancel. SHARDS is a range of shards, or lookups, feeds or pools and a range of them. It ends when all waves are over; the former copies stay on the old primary under other names. Then move complete drops them, and move reverse goes back. Interrupted or killed, it is resumed by move resume.",
 	exitCodes: FLEET_CODES,
-	async run({ shards, to, replica, wave, parallel, watch, ...given }, context) {
+	async run({ shards, to, replica, wave, parallel, ...given }, context) {
 		const moved = movedIn(shards);
 		const wishes = wishesOf(given);
 		return withFleet(context, async (fleet) => {
@@ -60,7 +57,8 @@ export const { usage, run } = command({
 				rate: given.rate,
 			});
 			const signal = context.interruptSignal();
-			return operateAsChecked(
+			using guards = new DisposableStack();
+			return await operateAsChecked(
 				context,
 				fleet,
 				given,
@@ -74,8 +72,12 @@ export const { usage, run } = command({
 				(onStep) =>
 					startMove(
 						{
-							...{ ...fleet, signal, onStep },
-							...present({ parallel, watchMs: watch }),
+							...{ ...fleet, signal },
+							onStep(step: string, id: string) {
+								if (step === "locked") guards.use(startGuard(context, id));
+								onStep(step, id);
+							},
+							...present({ parallel }),
 						},
 						plan.found,
 						[],

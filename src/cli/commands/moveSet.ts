@@ -15,7 +15,7 @@ export const { usage, run } = command({
 		const wishes = wishesOf(given);
 		if (Object.keys(wishes).length === 0) {
 			throw new UsageError(
-				"Say what to set: --rate, --max-pause, --max-lag or --cut-over.",
+				"Say what to set: --rate, --max-pause, --max-lag, --watch or --cut-over.",
 			);
 		}
 		return withFleet(context, async (fleet) => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { guardMove } from "../../fleet/move/guardMove.ts";
 import { fenceReturned } from "../../fleet/operations/fenceReturned.ts";
 import {
 	isSettledStep,
@@ -7,9 +8,10 @@ import {
 } from "../../fleet/operations/operations.ts";
 import { proceed } from "../../fleet/resumeOperation.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
-import { command } from "../command.ts";
+import { command, option } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
 import { withFleet } from "../fleetCommand.ts";
+import { text } from "../values.ts";
 
 /** Between two looks. Milliseconds. */
 const LOOK_MS = 1_000;
@@ -17,12 +19,32 @@ const LOOK_MS = 1_000;
 export const { usage, run } = command({
 	summary:
 		"Watches operations on the fleet, and goes on with those whose command has ended half-way; fences dead primaries that come back.",
+	options: {
+		guard: option(
+			text("ID"),
+			"only lift the fences of this move where the command that has started this ends; move starts it so",
+		),
+	},
 	details:
 		"Run it on any machine with the operator's account. It begins nothing by itself.",
 	exitCodes: INTERRUPTED,
-	async run(_given, context) {
+	async run({ guard }, context) {
 		const signal = context.interruptSignal();
 		return withFleet(context, async (fleet) => {
+			if (guard !== undefined) {
+				let isOrphaned = false;
+				for (const event of ["end", "close"]) {
+					context.stdin.on(event, () => {
+						isOrphaned = true;
+					});
+				}
+				context.stdin.resume();
+				const options = { ...fleet, signal, isOrphaned: () => isOrphaned };
+				if (await guardMove(options, guard)) {
+					context.stdout(`lifted the fences of ${guard}`);
+				}
+				return 0;
+			}
 			context.stderr("watching operations");
 			const unlessAway = async (body: () => Promise<void>) => {
 				try {

@@ -18,6 +18,7 @@ import {
 	type Kind,
 	SHARDS,
 } from "../values.ts";
+import { startGuard } from "./startGuard.ts";
 
 /** Of what moves: `256-511`, or a list and a range of it. */
 export const MOVED: Kind<string> = {
@@ -69,6 +70,10 @@ export const WISHES = {
 		duration(0, MOST_MS),
 		"how far the stream may be behind when a wave goes over (default 200ms)",
 	),
+	watch: option(
+		duration(0, MOST_MS),
+		"how long to wait after a wave went over before its former copy is renamed (default 30s)",
+	),
 	cutOver: option(
 		CUT_OVER,
 		"when waves go over: auto (default), ask (by move cut-over) or hours such as 22:00-04:00 UTC",
@@ -80,17 +85,20 @@ export function wishesOf({
 	rate,
 	maxPause,
 	maxLag,
+	watch,
 	cutOver,
 }: {
 	readonly rate: number | undefined;
 	readonly maxPause: number | undefined;
 	readonly maxLag: number | undefined;
+	readonly watch: number | undefined;
 	readonly cutOver: string | undefined;
 }): Partial<Wishes> {
 	return {
 		...(rate !== undefined && { rate }),
 		...(maxPause !== undefined && { maxPauseMs: maxPause }),
 		...(maxLag !== undefined && { maxLagMs: maxLag }),
+		...(watch !== undefined && { watchMs: watch }),
 		...(cutOver !== undefined && { cutOver }),
 	};
 }
@@ -107,7 +115,8 @@ export async function runOnMove(
 		const onStep = (step: string) => {
 			if (!isJson) context.stderr(step);
 		};
-		return orHalfWay(
+		using _guard = startGuard(context, id);
+		return await orHalfWay(
 			context,
 			fleet,
 			() => id,

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import type { Ferry } from "../ferry/ferry.ts";
 import { moveRange } from "../map/edits.ts";
 import { otherSide, withWave } from "../operations/moveFacts.ts";
-import { isTakenOver } from "../operations/operations.ts";
+import { isTakenOver as wasTakenOver } from "../operations/operations.ts";
 import { publishMap } from "../operations/publishMap.ts";
 import { fence, liftFences } from "./fence.ts";
 import { databasesOf } from "./findMove.ts";
@@ -11,6 +12,9 @@ import { park, unpark } from "./park.ts";
 
 /** How long may pass between knowing that it is held and the last of the fences being sent. Milliseconds. */
 const SEND_MS = 150;
+
+/** Within this a server ends what waits for a client that is gone. Milliseconds. */
+const DEAD_MS = 1_500;
 
 /** What became of one try. */
 export type CutOver =
@@ -47,7 +51,7 @@ export async function cutOver(
 		if (typeof result !== "string") return result;
 		why = result;
 	} catch (thrown) {
-		if (isTakenOver(thrown) || !(thrown instanceof CorkboardError))
+		if (wasTakenOver(thrown) || !(thrown instanceof CorkboardError))
 			throw thrown;
 		await lift(run, thrown.message);
 		throw thrown;
@@ -141,14 +145,27 @@ async function tryCutOver(
  * Lifts what a cut-over that did not publish has fenced, whoever began it, and puts
  * copies that it had brought back out of the way again.
  */
-export async function lift(run: MoveRun, why: string): Promise<void> {
+export async function lift(
+	run: MoveRun,
+	why: string,
+	{ isTakenOver = false }: { readonly isTakenOver?: boolean } = {},
+): Promise<void> {
 	const { operation, onStep } = run;
 	if (operation.record.step !== "lifting") {
 		await operation.save({ step: "lifting" }, `not cut over: ${why}`);
 	}
 	await onStep("lifting");
 	await operation.requireHeld();
-	const { facts, servers } = run;
+	await liftAll(run);
+	// Its fence may still have waited for a lock in a server that had not noticed its end.
+	if (isTakenOver) {
+		await sleep(DEAD_MS);
+		await operation.requireHeld();
+		await liftAll(run);
+	}
+}
+
+async function liftAll({ facts, servers }: MoveRun): Promise<void> {
 	for (const side of ["from", "to"] as const) {
 		const staying = facts.waves.filter(
 			({ at, state }) => at === side && state !== "flipped",
@@ -164,6 +181,4 @@ export async function lift(run: MoveRun, why: string): Promise<void> {
 			parked.flatMap(({ range }) => databasesOf(facts.list, range)),
 		);
 	}
-	await operation.save({ step: "moving" }, "writes go on where they were");
-	await onStep("lifted");
 }

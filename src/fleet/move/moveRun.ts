@@ -17,8 +17,6 @@ export interface MoveOptions {
 	readonly parallel?: number;
 	/** How long to wait for the processes of the fleet before a former copy is parked. Milliseconds. */
 	readonly agreeMs?: number;
-	/** Between the flip of a wave and what is done with its former copy. Milliseconds. */
-	readonly watchMs?: number;
 	/** Between two looks at what is waited for. Milliseconds. */
 	readonly lookMs?: number;
 	/** Before the second try of a cut-over; each further one waits twice as long. Milliseconds. */

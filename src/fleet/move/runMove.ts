@@ -22,7 +22,6 @@ import { type MoveResult, moveResult } from "./result.ts";
 import { forgottenWishes, wish } from "./wishes.ts";
 
 const AGREE_MS = 30_000;
-const WATCH_MS = 30_000;
 /** Between two parked tables that are dropped. Milliseconds. */
 const DROP_PAUSE_MS = 100;
 
@@ -43,7 +42,7 @@ export async function proceedMove(
 	// Whoever asked for it has it by now.
 	await wish(options.store, operation.record.id, () => ({ isLeaving: false }));
 	if (step === "cutting over" || step === "lifting") {
-		await lift(run, "whoever began it has ended");
+		await lift(run, "whoever began it has ended", { isTakenOver: true });
 	} else if (step === "locked") {
 		await operation.save({ step: "moving" }, "begins");
 	}
@@ -61,7 +60,7 @@ export async function proceedMove(
 			if (looking.now.isLeaving) return leave(run);
 			if (next === "flip") {
 				if (!(await flip(run, index, pace, looking))) return leave(run);
-			} else if (next === "park") await parkWave(run, index);
+			} else if (next === "park") await parkWave(run, index, looking);
 			else if (next === "close")
 				await closeWave(run, index, pace, looking.signal);
 			else await cancelWave(run, index);
@@ -77,12 +76,16 @@ function leave(run: MoveRun): MoveResult {
 }
 
 /** Gives the former copy another name, once all processes serve the map without it. */
-async function parkWave(run: MoveRun, index: number): Promise<void> {
+async function parkWave(
+	run: MoveRun,
+	index: number,
+	looking: Looking,
+): Promise<void> {
 	const { options, operation, facts, servers } = run;
 	const wave = run.wave(index);
 	const former = servers.at(otherSide(wave.at));
 	const databases = databasesOf(facts.list, wave.range);
-	await waitFor(run, options.watchMs ?? WATCH_MS);
+	await waitFor(run, looking.now.watchMs);
 	const agreement = await agreed(
 		options.store,
 		wave.version as number,

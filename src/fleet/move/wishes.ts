@@ -8,6 +8,8 @@ const wishes = z.object({
 	rate: z.number().positive().nullable().default(null),
 	maxPauseMs: z.number().positive().default(1_000),
 	maxLagMs: z.number().positive().default(200),
+	/** Between the flip of a wave and the renaming of its former copy. */
+	watchMs: z.number().nonnegative().default(30_000),
 	/** `auto`, `ask` (it waits for `move cut-over`), or hours of the day in UTC, `22:00-04:00`. */
 	cutOver: z.string().default("auto"),
 	/** How many waves `move cut-over` lets go over, in the end. */

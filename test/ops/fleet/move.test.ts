@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../../src/errors.ts";
 import type { MoveOptions } from "../../../src/fleet/move/moveRun.ts";
 import { planMove } from "../../../src/fleet/move/planMove.ts";
 import {
@@ -12,12 +14,18 @@ import {
 } from "../../../src/fleet/move/redirect.ts";
 import { startMove } from "../../../src/fleet/move/startMove.ts";
 import { listOperations } from "../../../src/fleet/operations/operations.ts";
+import type { Id } from "../../../src/id/ids.ts";
 import { openMysqlStorage } from "../../../src/storage/mysql/mysqlStorage.ts";
+import { createReloadableStorage } from "../../../src/storage/versions/reloadableStorage.ts";
+import { checkTopology } from "../../../src/topology/check.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { readCurrent } from "../../../src/topology/history.ts";
+import type { Topology } from "../../../src/topology/types.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
+import { startProgram } from "../../helpers/program.ts";
+import { command } from "../../helpers/runCommand.ts";
 import { MODEL, topologyOn } from "../../helpers/storageModel.ts";
-import { good } from "../../helpers/storing.ts";
+import { create, good } from "../../helpers/storing.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
@@ -43,6 +51,8 @@ const PAGE = readFileSync(
 	join(import.meta.dirname, "../../../docs/reference/operations-json.md"),
 	"utf8",
 );
+
+const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
 
 /** The keys of the JSON that a section of the page shows. */
 function shownKeys(section: string): readonly string[] {
@@ -96,7 +106,6 @@ async function startFleet() {
 		store,
 		environment: {},
 		agreeMs: 60_000,
-		watchMs: 0,
 		lookMs: 50,
 		againMs: 50,
 	};
@@ -129,7 +138,7 @@ async function startFleet() {
 }
 
 /** This machine is busy: what is measured elsewhere is not held here. */
-const PATIENT = { maxPauseMs: 60_000, maxLagMs: 60_000 };
+const PATIENT = { maxPauseMs: 60_000, maxLagMs: 60_000, watchMs: 0 };
 
 test("shards move to a new pair under load, come back with what was written there, and leave nothing behind", async () => {
 	await using fleet = await startFleet();
@@ -323,5 +332,205 @@ test("a move that is cancelled, also between its steps, leaves nothing behind", 
 	for (const path of ["wishes", "locks", "heartbeats"]) {
 		assert.deepEqual(await store.list(path), [], path);
 	}
+	await fleet.judge();
+});
+
+/** Reads and writes of a process that has the map of its beginning until it is given another. */
+async function staleProcess(file: string) {
+	const source = topologyIn(file);
+	const storage = await createReloadableStorage(
+		(topology) => openMysqlStorage({ model: MODEL, topology }),
+		source,
+		{ waitMs: 60_000, readWaitMs: 500 },
+	);
+	const [id] = await create(storage, 0, "Pin", { n: "before" });
+	assert.ok(id);
+	const read = async () => {
+		const [found] = await storage.read("objects", [id]);
+		return found instanceof CorkboardError ? found.code : found;
+	};
+	return {
+		storage,
+		read,
+		write: () => create(storage, 0, "Pin", { n: "late" }),
+		[Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
+	};
+}
+
+function topologyIn(file: string): Topology {
+	return checkTopology(JSON.parse(readFileSync(file, "utf8")));
+}
+
+test("a process that stood still since before the fence writes nothing to the former primary, and reads no wrong null", async () => {
+	await using fleet = await startFleet();
+	const { options, file, source, someMore } = fleet;
+	const pins = async () => {
+		const [row] = await ask(
+			source.primary,
+			"SELECT COUNT(*) AS pins FROM information_schema.tables WHERE table_schema = 'db00000' AND table_name = 'pins'",
+		);
+		if (row?.pins === 0) return null;
+		const [count] = await ask(
+			source.primary,
+			"SELECT COUNT(*) AS pins FROM db00000.pins",
+		);
+		return count?.pins;
+	};
+	await using flipped = await staleProcess(file);
+	await using parked = await staleProcess(file);
+	await using completed = await staleProcess(file);
+	const plan = await planMove(options, fleet.asked);
+	let write: Promise<readonly Id[]> | null = null;
+	const { operation: id } = await startMove(
+		{
+			...options,
+			async onStep(step) {
+				if (step !== "published") return;
+				// Fenced: it reads what was there then, and its write waits for another map.
+				assert.equal(await flipped.read(), '{"n":"before"}');
+				const before = await pins();
+				write = flipped.write();
+				await sleep(300);
+				assert.equal(await pins(), before);
+				await flipped.storage.switchTopology(topologyIn(file));
+				const [made] = await (write as Promise<readonly Id[]>);
+				assert.ok(made);
+			},
+		},
+		plan.found,
+		[],
+		PATIENT,
+	);
+	const late = async (process: Awaited<ReturnType<typeof staleProcess>>) => {
+		// No null: the object is elsewhere.
+		const began = performance.now();
+		assert.equal(await process.read(), "UNAVAILABLE");
+		assert.ok(performance.now() - began >= 450);
+		const reading = process.read();
+		const writing = process.write();
+		await process.storage.switchTopology(topologyIn(file));
+		assert.equal(await reading, '{"n":"before"}');
+		const [made] = await writing;
+		const [text] = await process.storage.read("objects", [made as Id]);
+		assert.equal(text, '{"n":"late"}');
+	};
+	assert.equal(await pins(), null);
+	await late(parked);
+	await completeMove(options, id, { skipsRehearsal: false });
+	await late(completed);
+	assert.equal(await pins(), null);
+	await someMore();
+	await fleet.judge();
+});
+
+test("the command says what it would do and what refuses it, and another lifts its fence when it is killed", async () => {
+	await using fleet = await startFleet();
+	const { file, target, source, store, someMore } = fleet;
+	const env = { CORKBOARD_TOPOLOGY: file };
+	const to = ["--to", target.primary.url, "--replica", target.replica.url];
+	const dry = await command(["move", "0-1", ...to, "--dry-run", "--json"], {
+		env,
+	});
+	assert.equal(dry.code, 0, dry.out + dry.err);
+	const { faults, isNew, waves } = JSON.parse(dry.out);
+	assert.deepEqual([faults, isNew, waves.length], [[], true, 1]);
+	assert.ok(!dry.out.includes("@"), "no account is printed");
+
+	// Each with its name and its cure, all at once.
+	await ask(target.primary, "SET GLOBAL super_read_only = ON");
+	await ask(source.primary, "SET GLOBAL binlog_row_image = MINIMAL");
+	await ask(source.primary, "ALTER DATABASE db00001 READ ONLY = 1");
+	const refused = await command(["move", "0-1", ...to, "--yes"], { env });
+	assert.equal(refused.code, 1);
+	for (const expected of [
+		/^writable: .* takes no writes: .*SET GLOBAL super_read_only = OFF/m,
+		/^settings: .*binlog_row_image must be FULL, got MINIMAL/m,
+		/^fenced databases: .*ALTER DATABASE db00001 READ ONLY = 0/m,
+	]) {
+		assert.match(refused.out, expected);
+	}
+	await ask(
+		target.primary,
+		"SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF",
+	);
+	await ask(source.primary, "SET GLOBAL binlog_row_image = FULL");
+	await ask(source.primary, "ALTER DATABASE db00001 READ ONLY = 0");
+	for (const [args, expected] of [
+		[["0-9"], /the topology has 4 of the 10 shards/],
+		[["pools", "0-1"], /the topology has 0 of the 2 pools/],
+		[["lookups"], /SHARDS must be/],
+	] as const) {
+		const wrong = await command(["move", ...args, ...to], { env });
+		assert.match(wrong.err, expected);
+	}
+	await someMore();
+
+	await using killed = startProgram(
+		[
+			"fenced",
+			"move",
+			"0-1",
+			...to,
+			"--yes",
+			"--max-pause",
+			"1m",
+			"--max-lag",
+			"1m",
+			"--watch",
+			"0ms",
+		],
+		{ env, command: [process.execPath, STANDS_STILL] },
+	);
+	await killed.printed("err", /^fenced$/m);
+	const fences = () =>
+		ask(
+			source.primary,
+			"SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%'",
+		);
+	assert.equal((await fences()).length, 2);
+	const began = performance.now();
+	killed.send("SIGKILL");
+	await until("no fences", async () => (await fences()).length === 0);
+	const liftedMs = performance.now() - began;
+	assert.ok(liftedMs < 3_000, `lifted after ${liftedMs} ms`);
+	await someMore();
+	const id = (await listOperations(store)).at(-1)?.id ?? "";
+	const run = async (...args: readonly string[]) => {
+		const ran = await command([...args, "--json"], { env });
+		return { ...ran, value: ran.out === "" ? null : JSON.parse(ran.out) };
+	};
+	await until("nobody runs it", async () => {
+		const { value } = await run("move", "status", id);
+		return value.isHeld === false;
+	});
+	const set = await run(
+		"move",
+		"set",
+		id,
+		"--max-pause",
+		"1m",
+		"--max-lag",
+		"1m",
+	);
+	assert.deepEqual(Object.keys(set.value).toSorted(), shownKeys("move set"));
+	assert.equal((await command(["move", "pause", id], { env })).code, 0);
+	assert.match(
+		(await command(["move", "status", id], { env })).out,
+		/nobody runs it .*: corkboard move resume/,
+	);
+	const resumed = await run("move", "resume", id);
+	assert.equal(resumed.value.step, "way open", resumed.err);
+	const status = await run("move", "status", id);
+	assert.equal(status.value.wayBack.waves, 1);
+	const text = (await command(["move", "status", id], { env })).out;
+	assert.match(text, /way back: open for 1 waves, 30\.0 days of binary log/);
+	assert.match(text, /1 of 1 waves went over; writes to one waited \d+ ms/);
+	const listed = await command(["operations", "list"], { env });
+	assert.match(listed.out, new RegExp(`${id} .*way open`));
+	assert.equal(listed.code, 0);
+	await someMore();
+	const reversed = await run("move", "reverse", id);
+	assert.equal(reversed.value.step, "rolled back", reversed.err);
+	await someMore();
 	await fleet.judge();
 });
