@@ -135,7 +135,10 @@ function findTarget(
 /** A URL without an account has that of the source: servers of a fleet share it. */
 function accountOf(url: string, from: MoveHost): string {
 	const parsed = URL.parse(url);
-	return parsed === null || parsed.username !== "" || parsed.search !== ""
+	return parsed === null ||
+		parsed.host === "" ||
+		parsed.username !== "" ||
+		parsed.search !== ""
 		? url
 		: withHost(from.url, parsed.host);
 }

@@ -5,7 +5,7 @@ import { type FoundMove, newWave } from "./findMove.ts";
 import type { MoveOptions } from "./moveRun.ts";
 import type { MoveResult } from "./result.ts";
 import { proceedMove } from "./runMove.ts";
-import { type Wishes, wish } from "./wishes.ts";
+import { firstWishes, type Wishes } from "./wishes.ts";
 
 /** Begins a move, and runs it until all waves are over and parked. Throws CONFLICT with all faults: nothing has changed then. */
 export async function startMove(
@@ -28,10 +28,8 @@ export async function startMove(
 			move: factsOf(found),
 		},
 		faults,
-		async (operation) => {
-			await wish(options.store, operation.record.id, () => wishes);
-			return await proceedMove(options, operation);
-		},
+		(operation) => proceedMove(options, operation),
+		(id) => [firstWishes(id, wishes)],
 	);
 }
 

@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { changeText, type TopologyStore } from "../../topology/store.ts";
+import {
+	changeText,
+	type StoreChange,
+	type TopologyStore,
+} from "../../topology/store.ts";
 
 /** What operators ask of a move that another process runs, at `wishes/ID`. It looks each second. */
 const wishes = z.object({
@@ -30,6 +34,12 @@ export async function readWishes(
 ): Promise<Wishes> {
 	const found = await store.get(pathOf(id));
 	return found === null ? DEFAULT_WISHES : wishes.parse(JSON.parse(found.text));
+}
+
+/** Those that a move begins with, to be written with its record. */
+export function firstWishes(id: string, given: Partial<Wishes>): StoreChange {
+	const text = JSON.stringify({ ...DEFAULT_WISHES, ...given });
+	return { path: pathOf(id), revision: null, text };
 }
 
 export async function wish(

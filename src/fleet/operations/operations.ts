@@ -111,6 +111,8 @@ export class Operation implements AsyncDisposable {
 	static async begin(
 		store: TopologyStore,
 		about: AboutOperation,
+		/** What is written with it. */
+		beside: (id: string) => readonly StoreChange[] = () => [],
 	): Promise<Operation> {
 		const now = new Date();
 		const day = now.toISOString().slice(0, 19).replaceAll(/[-:T]/g, "");
@@ -132,6 +134,7 @@ export class Operation implements AsyncDisposable {
 				{ path: recordPath(id), revision: null, text },
 				firstBeat(id, record.holder, null),
 				...firstLocks(record),
+				...beside(id),
 			]);
 		} catch (thrown) {
 			throw await lockedBy(store, record, thrown);
@@ -247,11 +250,12 @@ export async function runOperation<Result>(
 	about: AboutOperation,
 	faults: readonly string[],
 	proceed: (operation: Operation) => Promise<Result>,
+	beside?: (id: string) => readonly StoreChange[],
 ): Promise<Result> {
 	if (faults.length > 0) {
 		throw new CorkboardError("CONFLICT", faults.join("\n"));
 	}
-	await using operation = await Operation.begin(store, about);
+	await using operation = await Operation.begin(store, about, beside);
 	await onStep?.("locked", operation.record.id);
 	// Awaited: what is used here is disposed of when this returns, and with it the signs of life.
 	return await proceed(operation);
