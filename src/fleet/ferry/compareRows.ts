@@ -83,7 +83,8 @@ async function compareChunk(
 ): Promise<Chunk> {
 	const { source, target, databaseOf, touched } = options;
 	const hash = hashOf(table);
-	const upTo = await endOfChunk(source, table, after);
+	// The target says where it ends: the source serves clients.
+	const upTo = await endOfChunk(target, databaseOf(table), table, after);
 	const range = isBetween(table.order, after, upTo);
 	const [own, other] = await Promise.all([
 		hashOfRange(source, table.database, table, hash, range),
@@ -105,10 +106,11 @@ async function compareChunk(
 /** The last key of the next chunk of a server; null: it is the last chunk. */
 async function endOfChunk(
 	server: FleetServer,
+	database: string,
 	table: MovedTable,
 	after: Key | null,
 ): Promise<Key | null> {
-	const { order, database } = table;
+	const { order } = table;
 	const [row] = await server.rows(
 		"end of chunk",
 		`SELECT ${listOf(order)} FROM ${tableIn(database, table)} FORCE INDEX (PRIMARY)
