@@ -1,4 +1,4 @@
-import { INTERRUPTED, synopsis, type Usage } from "../src/cli/arguments.ts";
+import { synopsis, type Usage } from "../src/cli/arguments.ts";
 import { COMMANDS } from "../src/cli/main.ts";
 
 /** The page of docs/ that says more, by command. */
@@ -57,16 +57,13 @@ ${usages.map(commandRow).join("\n")}
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | an error, on stderr |
+| 1 | an error, on stderr; or what the command looks for is wrong, such as damage or a fault |
 | 2 | the command line is not valid; stderr says what was expected |
+| 3 | done in part, or not known: not everything could be checked, an operation stands half-way, or a process does not serve the new version yet |
+| 4 | somebody else has taken the operation over |
 | 130, 143 | interrupted by SIGINT or SIGTERM: \`import\` and \`verify\`, which finish the batch that they are at |
 
-What some commands mean by a code, 1 beside an error:
-
-| code | meaning | commands |
-|---|---|---|
-${exitCodeRows(usages).join("\n")}
-
+\`COMMAND --help\` says what its own codes mean.
 A command that ends with 1 or 2 because of an error prints nothing on stdout.
 `;
 }
@@ -80,19 +77,4 @@ function commandRow({ name, usage }: Named): string {
 	const shown = synopsis(name, usage).replaceAll("|", "\\|");
 	const more = MORE[name] === undefined ? "" : ` (${MORE[name]})`;
 	return `| \`${shown}\` | ${usage.summary.replaceAll("|", "\\|").replace(/\.$/, `${more}.`)} |`;
-}
-
-/** Commands that mean the same by a code share a row. */
-function exitCodeRows(usages: readonly Named[]): readonly string[] {
-	const commands = new Map<string, string[]>();
-	for (const { name, usage } of usages) {
-		for (const [code, meaning] of Object.entries(usage.exitCodes ?? {})) {
-			if (code in INTERRUPTED) continue;
-			const key = `| ${code} | ${meaning.replace(/[,;] or an error/, "")} |`;
-			commands.set(key, [...(commands.get(key) ?? []), `\`${name}\``]);
-		}
-	}
-	return [...commands]
-		.toSorted(([a], [b]) => a.localeCompare(b))
-		.map(([key, names]) => `${key} ${names.join(", ")} |`);
 }
