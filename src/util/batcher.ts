@@ -1,6 +1,6 @@
 /**
- * Gathers items and sends them together: those of one turn of the event loop,
- * and those that come while as many batches are on their way as may be. An item
+ * Gathers items and sends them together: those of one turn of the event loop, or
+ * of one step of it, and those that come while as many batches are on their way as may be. An item
  * that comes alone waits for nothing else.
  */
 export class Batcher<T> {
@@ -26,7 +26,7 @@ export class Batcher<T> {
 		readonly maxRunning?: number;
 		/** The next begins when the one before has ended, or so long after its begin. Milliseconds. */
 		readonly apartMs?: number;
-		/** Whether the first batch waits for the end of the turn. If not, it is sent at once, and only later items gather. */
+		/** Whether the first batch waits for the end of the turn. If not, it is sent when all that is to be done now is done, and before anything is received. */
 		readonly gathersTurn?: boolean;
 	}) {
 		this.#send = options.send;
@@ -44,15 +44,13 @@ export class Batcher<T> {
 	add(...items: readonly T[]): void {
 		this.#waiting.push(...items);
 		if (this.#isStarting || !this.#mayStart()) return;
-		if (!this.#gathersTurn) {
-			this.#start();
-			return;
-		}
 		this.#isStarting = true;
-		setImmediate(() => {
+		const start = () => {
 			this.#isStarting = false;
 			this.#start();
-		});
+		};
+		if (this.#gathersTurn) setImmediate(start);
+		else process.nextTick(start);
 	}
 
 	/** Resolves when nothing is waiting or on its way. */

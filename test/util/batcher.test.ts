@@ -38,12 +38,18 @@ test("items of one turn are sent together, and those that come meanwhile in the 
 	]);
 });
 
-test("the first item is sent at once where the turn is not gathered", () => {
+test("the items of one step are sent before the turn ends where the turn is not gathered", async () => {
 	const { batches, send } = recorder();
 	const batcher = new Batcher<number>({ send, gathersTurn: false });
-	batcher.add(1);
-	batcher.add(2);
-	assert.deepEqual(batches, [[1]]);
+	let isOver = false;
+	setImmediate(() => {
+		isOver = true;
+	});
+	// As writes that share a COMMIT do: all go on when it is answered.
+	const committed = Promise.resolve();
+	await Promise.all([1, 2, 3].map((n) => committed.then(() => batcher.add(n))));
+	await new Promise<void>((resolve) => process.nextTick(resolve));
+	assert.deepEqual([batches, isOver], [[[1, 2, 3]], false]);
 });
 
 test("as many batches run as may, each of as many items as it takes", async () => {
