@@ -14,10 +14,17 @@ import {
 	textOf,
 } from "../queries.ts";
 import { spellRequest } from "../requests.ts";
-import type { Counts, GuardMessage, GuardRequest } from "./messages.ts";
+import {
+	type Counts,
+	GUARDED_WRITES,
+	type GuardMessage,
+	type GuardRequest,
+	WRITERS,
+} from "./messages.ts";
 
 const SERVER = join(import.meta.dirname, "server.ts");
-const SHARDS = 8;
+/** As many as writers. */
+const SHARDS = WRITERS;
 const WARM_REQUESTS = 40;
 const REQUESTS = 25;
 const COLD_REQUESTS = 3;
@@ -39,6 +46,17 @@ export interface RequestCounts {
 	readonly bytes: number;
 }
 
+/** What one write takes. */
+export interface WriteCounts {
+	readonly statements: number;
+	readonly commits: number;
+	readonly cacheCommands: number;
+	readonly promises: number;
+}
+
+/** `likePin alone` is one after the other, `likePin together` with one on each of eight shards. */
+export type WriteTable = Readonly<Record<string, WriteCounts>>;
+
 /**
  * `q1 text` and `q1 known` are executed, `q1 again` is the same request over and
  * over; for `q1 shared` memcached and Redis have everything and the process
@@ -46,8 +64,11 @@ export interface RequestCounts {
  */
 export type GuardTable = Readonly<Record<string, RequestCounts>>;
 
-/** Counts what requests take on MySQL, memcached and Redis of its own. */
-export async function countRequests(): Promise<GuardTable> {
+/** Counts what requests and writes take on MySQL, memcached and Redis of its own. */
+export async function countRequests(): Promise<{
+	readonly requests: GuardTable;
+	readonly writes: WriteTable;
+}> {
 	await using services = await startServices({
 		mysql: 1,
 		memcached: 1,
@@ -78,6 +99,36 @@ export async function countRequests(): Promise<GuardTable> {
 	});
 	const table: Record<string, RequestCounts> = {};
 	await countCached(server, table);
+	return { requests: table, writes: await countWrites(server) };
+}
+
+/** The least of several windows each, by write. */
+async function countWrites(server: GuardedServer): Promise<WriteTable> {
+	const table: Record<string, WriteCounts> = {};
+	const windows = { alone: 2, together: 4 };
+	for (const mutation of GUARDED_WRITES) {
+		let turn = 0;
+		for (const together of [false, true]) {
+			const counted: Counts[] = [];
+			const way = together ? "together" : "alone";
+			// The first fills caches.
+			for (let n = 0; n <= windows[way]; n++) {
+				await server.ask({ kind: "start", promises: true }, "started");
+				const write = { kind: "write", mutation, together } as const;
+				await server.ask({ ...write, turn: turn++ }, "written");
+				const { counts } = await server.ask({ kind: "stop" }, "counts");
+				if (n > 0) counted.push(counts);
+			}
+			const least = (name: keyof WriteCounts) =>
+				Math.min(...counted.map((counts) => counts[name])) / WRITERS;
+			table[`${mutation} ${way}`] = {
+				statements: least("statements"),
+				commits: least("commits"),
+				cacheCommands: least("cacheCommands"),
+				promises: Math.round(least("promises")),
+			};
+		}
+	}
 	return table;
 }
 

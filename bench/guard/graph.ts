@@ -48,6 +48,23 @@ export function* guardGraph(): Generator<string> {
 	}
 }
 
+/** Lines to import: so many users with a board that each of a few shards gets one, who are the writers. */
+export function* writersGraph(count: number): Generator<string> {
+	for (let n = 0; n < count; n++) {
+		const username = `${WRITER}${n}`;
+		const user = { username, name: username, bio: "Writes" };
+		yield JSON.stringify({ type: "User", key: `u:${username}`, fields: user });
+		const board = { owner: `u:${username}`, name: "Board", description: "" };
+		yield JSON.stringify({
+			type: "Board",
+			key: `b:${username}`,
+			fields: board,
+		});
+	}
+}
+
+export const WRITER = "writer_";
+
 function names(count: number): readonly string[] {
 	return Array.from({ length: count }, (_, n) => `other_${n}`);
 }

@@ -9,8 +9,10 @@ import { countRequests } from "./count.ts";
 import { compareCounts, LIMITS_FILE, readLimits } from "./limits.ts";
 
 export async function run(args: readonly string[]): Promise<number> {
-	const table = await countRequests();
-	console.table(table);
+	const { requests, writes } = await countRequests();
+	console.table(requests);
+	console.table(writes);
+	const table = { ...requests, ...writes };
 	if (args.includes("--accept")) {
 		writeFileSync(LIMITS_FILE, `${JSON.stringify(table, null, "\t")}\n`);
 		console.log(`written to ${LIMITS_FILE}`);

@@ -15,6 +15,7 @@ import { STORAGE_CHANNELS } from "../../src/storage/diagnostics.ts";
 import type { Statement } from "../../src/trace.ts";
 import type { QueryName } from "../queries.ts";
 import type { Counts, GuardMessage, GuardRequest } from "./messages.ts";
+import type { Writers as WritersType } from "./writes.ts";
 
 let cursors = 0;
 /** Bytes that nothing else has that is written so. */
@@ -32,20 +33,30 @@ const { startCorkboardServer } = await import(
 const { readConfig } = await import("../../src/config/config.ts");
 const { createFieldReaders } = await import("../../src/model/fieldReaders.ts");
 const { importLines } = await import("../../src/ops/import/importLines.ts");
-const { guardGraph, SUBJECT } = await import("./graph.ts");
+const { guardGraph, SUBJECT, writersGraph } = await import("./graph.ts");
+const { Writers } = await import("./writes.ts");
 
 const FORGET_MS = 50;
+/** Of whom each shard has one, as good as surely. */
+const USERS = 120;
 
 let statements = 0;
+let commits = 0;
 let cacheCommands = 0;
 let promises = 0;
 let collections = 0;
+const COUNTED: ReadonlySet<CacheCall["verb"]> = new Set([
+	...(["get", "lease", "set"] as const),
+	...(["tombstone", "delete", "publish"] as const),
+]);
 STORAGE_CHANNELS.statement.subscribe((message: Statement) => {
 	// The outbox worker looks for entries from time to time, whatever is asked.
-	if (!/outbox/i.test(message.name)) statements++;
+	const { name } = message;
+	if (!/outbox/i.test(name) || name === "insert outbox") statements++;
+	if (name === "commit") commits++;
 });
 CACHE_CHANNELS.cacheCall.subscribe(({ verb }: CacheCall) => {
-	if (verb === "get" || verb === "lease" || verb === "set") cacheCommands++;
+	if (COUNTED.has(verb)) cacheCommands++;
 });
 new PerformanceObserver((list) => {
 	collections += list.getEntries().length;
@@ -68,6 +79,7 @@ const server = await startCorkboardServer(corkboard);
 
 async function* lines(): AsyncGenerator<string> {
 	yield* guardGraph();
+	yield* writersGraph(USERS);
 }
 
 async function idsOf(): Promise<Record<QueryName, string>> {
@@ -101,14 +113,14 @@ async function start(countPromises: boolean): Promise<void> {
 	// Reported after the fact.
 	await sleep(FORGET_MS);
 	if (countPromises) promiseHook.enable();
-	statements = cacheCommands = cursors = promises = 0;
+	statements = commits = cacheCommands = cursors = promises = 0;
 	heldCollections = collections;
 	heldBytes = usedBytes();
 }
 
 async function stop(): Promise<Counts> {
 	const bytes = usedBytes() - heldBytes;
-	const counted = { statements, cacheCommands, cursors, promises };
+	const counted = { statements, commits, cacheCommands, cursors, promises };
 	promiseHook.disable();
 	await sleep(FORGET_MS);
 	return { ...counted, bytes: collections === heldCollections ? bytes : null };
@@ -140,6 +152,8 @@ function send(address: string, command: string): Promise<void> {
 	});
 }
 
+let writers: WritersType | undefined;
+
 function report(message: GuardMessage): void {
 	process.send?.(message);
 }
@@ -148,6 +162,10 @@ process.on("message", async (request: GuardRequest) => {
 	if (request.kind === "start") {
 		await start(request.promises);
 		report({ kind: "started" });
+	} else if (request.kind === "write") {
+		writers ??= await Writers.among(corkboard.query, USERS);
+		await writers.write(request);
+		report({ kind: "written" });
 	} else if (request.kind === "stop") {
 		report({ kind: "counts", counts: await stop() });
 	} else {

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { countRequests, type GuardTable } from "../../bench/guard/count.ts";
+import {
+	countRequests,
+	type GuardTable,
+	type WriteTable,
+} from "../../bench/guard/count.ts";
 import { compareCounts, readLimits } from "../../bench/guard/limits.ts";
 
 const HOW =
@@ -8,12 +12,13 @@ const HOW =
 
 describe("what one request takes", () => {
 	let counted: GuardTable;
+	let writes: WriteTable;
 	before(async () => {
-		counted = await countRequests();
+		({ requests: counted, writes } = await countRequests());
 	});
 
 	it("is at most what bench/guard/limits.json allows, in statements, cache commands, cursors, promises and bytes", () => {
-		const { above } = compareCounts(readLimits(), counted);
+		const { above } = compareCounts(readLimits(), { ...counted, ...writes });
 		assert.deepEqual(above, [], HOW);
 	});
 
@@ -22,6 +27,19 @@ describe("what one request takes", () => {
 			if (row.endsWith("shared")) assert.equal(statements, 0, row);
 		}
 		assert.ok((counted["q1 shared"]?.cacheCommands ?? 0) > 0);
+	});
+
+	it("is less for writes that come together: they share a COMMIT and the commands to Redis", () => {
+		for (const write of ["createPin", "likePin"]) {
+			const alone = writes[`${write} alone`];
+			const together = writes[`${write} together`];
+			assert.ok(alone !== undefined && together !== undefined);
+			assert.equal(alone.commits, 1, write);
+			// All eight, or those that a busy process was late with in another.
+			assert.ok(together.commits <= 2 / 8, `${write}: ${together.commits}`);
+			assert.ok(together.statements < alone.statements, write);
+			assert.ok(together.cacheCommands < alone.cacheCommands / 2, write);
+		}
 	});
 
 	it("is counted: a request that finds nothing in a cache reads, fills caches and spells cursors", () => {
