@@ -24,11 +24,12 @@ export class InvalidationBatches {
 	}
 
 	/** Whether the hosts of all keys acknowledged. Never rejects. */
-	async add(keys: readonly string[]): Promise<boolean> {
-		if (keys.length === 1) return this.#addToHost(keys[0] as string);
+	add(keys: readonly string[]): Promise<boolean> {
 		const hosts = new Set(keys.map((key) => this.#addToHost(key)));
-		const all = await Promise.all(hosts);
-		return all.every((acknowledged) => acknowledged);
+		const [first] = hosts;
+		// Mostly one host has all keys.
+		if (first !== undefined && hosts.size === 1) return first;
+		return Promise.all(hosts).then((all) => all.every(Boolean));
 	}
 
 	#addToHost(key: string): Promise<boolean> {

@@ -137,9 +137,13 @@ export function openInvalidationChannel(
 		keys: readonly string[],
 		call: (link: RedisLink, keys: readonly string[]) => Promise<boolean>,
 	): Promise<boolean> => {
+		const [only] = links.values();
+		if (only !== undefined && links.size === 1) {
+			return keys.length === 0 || (await call(only, keys));
+		}
 		const results = await Promise.all(
 			Array.from(links.values(), (link) => {
-				const own = links.size === 1 ? keys : keys.filter(link.has);
+				const own = keys.filter(link.has);
 				return own.length === 0 || call(link, own);
 			}),
 		);
@@ -257,9 +261,13 @@ class RedisLink implements AsyncDisposable {
 		);
 	}
 
-	#track<T>(work: Promise<T>): Promise<T> {
+	async #track<T>(work: Promise<T>): Promise<T> {
 		this.#running.add(work);
-		return work.finally(() => this.#running.delete(work));
+		try {
+			return await work;
+		} finally {
+			this.#running.delete(work);
+		}
 	}
 }
 

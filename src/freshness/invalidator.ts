@@ -6,6 +6,7 @@ import { lookupName } from "../storage/keys.ts";
 import type { ListKey, LookupKey } from "../storage/rows.ts";
 import type { ChangedShards } from "../topology/ranges.ts";
 import type { WriteTrace } from "../trace.ts";
+import type { MaybePromise } from "../util/maybePromise.ts";
 import {
 	ACKNOWLEDGED,
 	type Acknowledged,
@@ -127,7 +128,7 @@ export function createInvalidator(
 		return acknowledged;
 	}
 
-	async function publishKeys(keys: readonly string[]): Promise<boolean> {
+	function publishKeys(keys: readonly string[]): MaybePromise<boolean> {
 		return keys.length === 0 || shared === undefined || shared.publish(keys);
 	}
 
@@ -200,7 +201,7 @@ export function createInvalidator(
 
 		applyInvalidations,
 
-		announce(keys) {
+		async announce(keys) {
 			applyInvalidations(keys);
 			return publishKeys(keys);
 		},

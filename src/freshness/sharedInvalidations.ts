@@ -2,6 +2,7 @@ import type { SharedCache } from "../cache/sharedCache.ts";
 import type { Id } from "../id/ids.ts";
 import type { ListKey } from "../storage/rows.ts";
 import type { Span, WriteTrace } from "../trace.ts";
+import { andThen, isPromise, type MaybePromise } from "../util/maybePromise.ts";
 import {
 	ACKNOWLEDGED,
 	type Acknowledged,
@@ -65,12 +66,15 @@ export class SharedInvalidations {
 		batches: Batches,
 		trace: WriteTrace | undefined,
 	): Promise<Acknowledged> {
-		return this.#inEach(changed, async (cache, keys) => {
+		return this.#inEach(changed, (cache, keys) => {
 			const span = startCacheSpan(trace, verb, cache, keys.length);
-			const isDone = (await batches.get(cache)?.add(keys)) ?? false;
-			span?.end(isDone ? null : NOT_ACKNOWLEDGED);
-			trace?.cache(verb, cache.layer, keys.length, isDone);
-			return isDone;
+			const sent = batches.get(cache)?.add(keys) ?? false;
+			if (trace === undefined) return sent;
+			return andThen(sent, (isDone) => {
+				span?.end(isDone ? null : NOT_ACKNOWLEDGED);
+				trace.cache(verb, cache.layer, keys.length, isDone);
+				return isDone;
+			});
 		});
 	}
 
@@ -80,25 +84,27 @@ export class SharedInvalidations {
 		send: (
 			cache: SharedCache,
 			keys: readonly string[],
-		) => boolean | Promise<boolean>,
+		) => MaybePromise<boolean>,
 	): Promise<Acknowledged> {
 		const shared = this.#shared;
 		if (shared === undefined) return ACKNOWLEDGED;
 		const each = (cache: SharedCache | null, keys: readonly string[]) =>
 			cache === null || keys.length === 0 || send(cache, keys);
-		const [ofObjects, ofLists] = await Promise.all([
-			each(
-				shared.objects,
-				ids.map((id) => sharedObjectKey(shared, id)),
+		// Both are on their way before one is waited for, and none rejects.
+		const ofObjects = each(
+			shared.objects,
+			ids.map((id) => sharedObjectKey(shared, id)),
+		);
+		const ofLists = each(
+			shared.heads,
+			lists.map(({ mapping, from }) =>
+				sharedListKey(shared, mapping, from as Id),
 			),
-			each(
-				shared.heads,
-				lists.map(({ mapping, from }) =>
-					sharedListKey(shared, mapping, from as Id),
-				),
-			),
-		]);
-		return { objects: ofObjects, lists: ofLists };
+		);
+		return {
+			objects: isPromise(ofObjects) ? await ofObjects : ofObjects,
+			lists: isPromise(ofLists) ? await ofLists : ofLists,
+		};
 	}
 }
 

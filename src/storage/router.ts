@@ -150,22 +150,22 @@ export class Router<P extends Place> implements OpenedStorage {
 		};
 	}
 
-	async transact<T>(
+	transact<T>(
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
 	): Promise<TransactionResult<T>> {
-		const { lists, objects, edges, neighbors, creates } = transaction;
-		const keys = [lists, objects, edges, neighbors, creates];
-		startCall(
-			"transact",
-			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
-		);
-		const shard = this.#writable(transaction.shard);
-		const beside =
-			transaction.beside === undefined
-				? undefined
-				: this.#writable(transaction.beside);
-		return onPlace(shard.number, () => {
+		return onPlace(transaction.shard, () => {
+			const { lists, objects, edges, neighbors, creates } = transaction;
+			const keys = [lists, objects, edges, neighbors, creates];
+			startCall(
+				"transact",
+				keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
+			);
+			const shard = this.#writable(transaction.shard);
+			const beside =
+				transaction.beside === undefined
+					? undefined
+					: this.#writable(transaction.beside);
 			if (beside !== undefined && beside.host !== shard.host) {
 				// The topology changed meanwhile.
 				throw new StorageFailure(

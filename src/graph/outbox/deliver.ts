@@ -1,6 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import type { StoredEntry } from "../../storage/rows.ts";
 import { deadlineIn, withDeadline } from "../../util/deadline.ts";
+import { andThen, isPromise } from "../../util/maybePromise.ts";
 import { decodeEntry } from "./decodeEntry.ts";
 import { reportDelivery } from "./diagnostics.ts";
 import type { EdgeUpdate, Link, OutboxEntry } from "./entry.ts";
@@ -55,12 +56,12 @@ export async function deliverNow(
 	if (rows.length === 0) return NOTHING;
 	const writtenAt = Date.now() * 1_000;
 	try {
-		const delivery = await withDeadline(
-			rows.every(isDone)
-				? writer.deleteOutboxEntries(rows).then(() => NOTHING)
-				: deliverEntries(writer, rows),
-			deadlineIn(DELIVER_NOW_MS),
-		);
+		const delivering = rows.every(isDone)
+			? andThen(writer.deleteOutboxEntries(rows), () => NOTHING)
+			: deliverEntries(writer, rows);
+		const delivery = isPromise(delivering)
+			? await withDeadline(delivering, deadlineIn(DELIVER_NOW_MS))
+			: delivering;
 		reportDelivery(
 			"write",
 			rows.length,

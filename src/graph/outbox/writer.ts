@@ -12,6 +12,7 @@ import type {
 	TransactionWrites,
 } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { EntryJob } from "../store/jobQueue.ts";
 import type { Store } from "../store/store.ts";
 import type { OutboxEntry } from "./entry.ts";
@@ -31,7 +32,8 @@ export interface Writer {
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 	/** Whether every shared cache acknowledged, and Redis took the publication. `host`: the one host of a shared cache that holds all of the keys, where the caller knows. */
 	invalidate(changed: ChangedKeys, host?: string | null): Promise<boolean>;
-	deleteOutboxEntries(rows: readonly OutboxKey[]): Promise<void>;
+	/** At once, where nobody waits for it. */
+	deleteOutboxEntries(rows: readonly OutboxKey[]): MaybePromise<void>;
 	/**
 	 * Enqueue jobs of entries, also those that another process may have enqueued. A result for each.
 	 */

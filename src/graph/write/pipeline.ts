@@ -23,6 +23,7 @@ import {
 	type WriteTrace,
 } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";
 import { invalidationsOf } from "../outbox/invalidations.ts";
@@ -303,24 +304,27 @@ export class WritePipeline implements Writer {
 		);
 	}
 
-	async deleteOutboxEntries(rows: readonly OutboxKey[]): Promise<void> {
+	deleteOutboxEntries(rows: readonly OutboxKey[]): MaybePromise<void> {
 		const { storage, outboxDeletions } = this.store;
-		if (this.#ofRequest && !storage.map.hasSingleWriter)
+		const note = () => {
+			for (const row of rows) {
+				this.#undelivered.get(entryName(row))?.delivered();
+				this.#undelivered.delete(entryName(row));
+			}
+		};
+		if (this.#ofRequest && !storage.map.hasSingleWriter) {
 			outboxDeletions.add(rows);
-		else {
-			await this.#traced(
-				{
-					verb: "outbox",
-					changes: ["outbox"],
-					shards: [...new Set(rows.map(({ shard }) => shard))],
-				},
-				(trace) => storage.deleteOutboxEntries(rows, trace),
-			);
+			note();
+			return;
 		}
-		for (const row of rows) {
-			this.#undelivered.get(entryName(row))?.delivered();
-			this.#undelivered.delete(entryName(row));
-		}
+		return this.#traced(
+			{
+				verb: "outbox",
+				changes: ["outbox"],
+				shards: [...new Set(rows.map(({ shard }) => shard))],
+			},
+			(trace) => storage.deleteOutboxEntries(rows, trace),
+		).then(note);
 	}
 
 	get defersJobs(): boolean {

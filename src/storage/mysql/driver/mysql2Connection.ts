@@ -93,7 +93,7 @@ export function openMysql2Connection(
 		keepAlive: true,
 		keepAliveInitialDelay: KEEP_ALIVE_MS,
 	});
-	const { createConnection, format } = mysql2();
+	const { createConnection } = mysql2();
 	const driver = createConnection({
 		stream: () => socket,
 		// The name the certificate must have.
@@ -112,11 +112,16 @@ export function openMysql2Connection(
 		timezone: TIME_ZONE,
 		stringifyObjects: true,
 		multipleStatements,
-		// As without it, but a long text is not searched for placeholders of no values.
-		queryFormat: (sql: string, values: Scalar[]) =>
-			values.length === 0 ? sql : format(sql, values, true, TIME_ZONE),
+		queryFormat: withValues,
 		flags: ["-FOUND_ROWS", "-LOCAL_FILES"],
 	});
 	// mysql2's types want mutable arrays and allow many more forms of a query.
 	return { driver: driver as unknown as Mysql2Connection, socket };
+}
+
+/** The statement with its values in place of the placeholders, as mysql2 would have it; but a long text is not searched for placeholders of no values. */
+export function withValues(sql: string, values: readonly Value[]): string {
+	return values.length === 0
+		? sql
+		: mysql2().format(sql, values as Scalar[], true, TIME_ZONE);
 }

@@ -14,6 +14,7 @@ import {
 	type ServerAddress,
 	type Value,
 	type WriteResult,
+	withValues,
 } from "./mysql2Connection.ts";
 import { isOfOneDatabase, toStorageFailure } from "./toStorageFailure.ts";
 
@@ -121,9 +122,10 @@ export class MysqlConnection {
 		executed?: () => void,
 	): Promise<readonly Result[]> {
 		const isOne = statements.length === 1;
-		const { name, text, values } = isOne
+		const { text, values } = isOne
 			? (statements[0] as Sql)
-			: joined(statements);
+			: { text: joined(statements), values: [] };
+		const name = () => statements.map(({ name }) => name).join("; ");
 		this.#running = true;
 		const { promise, resolve, reject } = Promise.withResolvers<
 			Result | readonly Result[]
@@ -139,13 +141,13 @@ export class MysqlConnection {
 			);
 			if (executed !== undefined) query.on("result", executed);
 			const answer = await withDeadline(promise, deadline, () =>
-				timeoutFailure(this.host, name),
+				timeoutFailure(this.host, name()),
 			);
 			const results = (isOne ? [answer] : answer) as readonly Result[];
 			this.gtid = gtidOf(results.at(-1)) ?? this.gtid;
 			return results;
 		} catch (thrown) {
-			const failure = wrap(thrown, deadline, this.host, name);
+			const failure = wrap(thrown, deadline, this.host, name());
 			// Its next response could be that of an earlier statement.
 			const good =
 				failure instanceof StorageFailure &&
@@ -193,12 +195,11 @@ function wrap(
 		: toStorageFailure(thrown, host, statement);
 }
 
-function joined(statements: readonly Sql[]): Sql {
-	return {
-		name: statements.map(({ name }) => name).join("; "),
-		text: statements.map(({ text }) => text).join(";\n"),
-		values: statements.flatMap(({ values }) => values),
-	};
+/** Values go into each text by itself: the others are long, and have none. */
+function joined(statements: readonly Sql[]): string {
+	return statements
+		.map(({ text, values }) => withValues(text, values))
+		.join(";\n");
 }
 
 /** Only the last of several statements can be COMMIT. */
