@@ -11,7 +11,6 @@ import { ask } from "../services/ask.ts";
 import { startRedis } from "../services/redis.ts";
 import type { Server } from "../services/server.ts";
 import {
-	ALWAYS_MISSES,
 	asLease,
 	hit,
 	kindOf,
@@ -23,44 +22,37 @@ import {
 /** For what is not about the deadline, on a machine that runs much else. */
 const PATIENT = 5_000;
 
-for (const leasesAtOnce of [false, true]) suite(leasesAtOnce);
-
-function suite(leasesAtOnce: boolean): void {
-	const how = leasesAtOnce ? ", where misses are likely" : "";
-	describe(`the shared cache on Redis${how}`, () => {
-		let server: Server;
-		before(async () => {
-			server = await startRedis();
-		});
-		after(() => server.stop());
-
-		sharedCacheTests({
-			leasesAtOnce,
-			port: () => server.port,
-			startSmall: () =>
-				startRedis({
-					args: ["--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru"],
-				}),
-			open: ({
-				port = server.port,
-				deadlineMs,
-				leaseSeconds,
-				tombstoneSeconds,
-				ttlSeconds,
-			} = {}) =>
-				openRedisCache({
-					redis: new RedisConnections(`redis://127.0.0.1:${port}`),
-					...(leasesAtOnce && { forecast: ALWAYS_MISSES }),
-					...(deadlineMs !== undefined && { deadlineMs }),
-					...(leaseSeconds !== undefined && { leaseMs: leaseSeconds * 1_000 }),
-					...(tombstoneSeconds !== undefined && {
-						tombstoneMs: tombstoneSeconds * 1_000,
-					}),
-					...(ttlSeconds !== undefined && { ttlMs: ttlSeconds * 1_000 }),
-				}),
-		});
+describe("the shared cache on Redis", () => {
+	let server: Server;
+	before(async () => {
+		server = await startRedis();
 	});
-}
+	after(() => server.stop());
+
+	sharedCacheTests({
+		port: () => server.port,
+		startSmall: () =>
+			startRedis({
+				args: ["--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru"],
+			}),
+		open: ({
+			port = server.port,
+			deadlineMs,
+			leaseSeconds,
+			tombstoneSeconds,
+			ttlSeconds,
+		} = {}) =>
+			openRedisCache({
+				redis: new RedisConnections(`redis://127.0.0.1:${port}`),
+				...(deadlineMs !== undefined && { deadlineMs }),
+				...(leaseSeconds !== undefined && { leaseMs: leaseSeconds * 1_000 }),
+				...(tombstoneSeconds !== undefined && {
+					tombstoneMs: tombstoneSeconds * 1_000,
+				}),
+				...(ttlSeconds !== undefined && { ttlMs: ttlSeconds * 1_000 }),
+			}),
+	});
+});
 
 describe("a Redis that fails", () => {
 	test("a deleted head does not come back when Redis restarts from a snapshot", async () => {
@@ -202,34 +194,28 @@ describe("a Redis that fails", () => {
 		assert.ok(ms >= 190 && ownMs < 1_500, `took ${ms} ms`);
 	});
 
-	for (const leasesAtOnce of [false, true]) {
-		const how = leasesAtOnce ? ", also where misses are likely" : "";
-		test(`a full Redis refuses fills, leases and tombstones, and still serves hits and deletes${how}`, async () => {
-			await using server = await startRedis();
-			await using cache = openRedisCache({
-				redis: new RedisConnections(server.url),
-				deadlineMs: PATIENT,
-				...(leasesAtOnce && { forecast: ALWAYS_MISSES }),
-			});
-			await cache.fill([
-				{ lease: await leaseOf(cache, "held"), value: "kept" },
-			]);
-			const lease = await leaseOf(cache, "leased");
-			await command(server, "CONFIG SET maxmemory-policy noeviction");
-			await command(server, "CONFIG SET maxmemory 1");
-			await cache.fill([{ lease, value: "refused" }]);
-			const looked = withoutLeases(cache);
-			assert.deepEqual(await looked.getOrLease(["held", "leased", "absent"]), [
-				hit("kept"),
-				{ kind: "busy" },
-				{ kind: "down" },
-			]);
-			assert.equal(await cache.putTombstones(["held"]), false);
-			assert.equal(await cache.delete(["held"]), true);
-			await command(server, "CONFIG SET maxmemory 0");
-			assert.equal(kindOf((await cache.getOrLease(["held"]))[0]), "lease");
+	test("a full Redis refuses fills, leases and tombstones, and still serves hits and deletes", async () => {
+		await using server = await startRedis();
+		await using cache = openRedisCache({
+			redis: new RedisConnections(server.url),
+			deadlineMs: PATIENT,
 		});
-	}
+		await cache.fill([{ lease: await leaseOf(cache, "held"), value: "kept" }]);
+		const lease = await leaseOf(cache, "leased");
+		await command(server, "CONFIG SET maxmemory-policy noeviction");
+		await command(server, "CONFIG SET maxmemory 1");
+		await cache.fill([{ lease, value: "refused" }]);
+		const looked = withoutLeases(cache);
+		assert.deepEqual(await looked.getOrLease(["held", "leased", "absent"]), [
+			hit("kept"),
+			{ kind: "busy" },
+			{ kind: "down" },
+		]);
+		assert.equal(await cache.putTombstones(["held"]), false);
+		assert.equal(await cache.delete(["held"]), true);
+		await command(server, "CONFIG SET maxmemory 0");
+		assert.equal(kindOf((await cache.getOrLease(["held"]))[0]), "lease");
+	});
 
 	test("a server with a password is down without it, and used with it", async () => {
 		await using server = await startRedis();

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
-import type { Forecast } from "../../src/cache/missForecast.ts";
 import type {
 	FillLease,
 	GetOrLeaseResult,
@@ -31,9 +30,6 @@ export interface OpenCache {
 	/** Whether absent keys are leased with the read. */
 	readonly leasesAtOnce?: boolean;
 }
-
-/** As after many reads of which every key was absent. */
-export const ALWAYS_MISSES: Forecast = { add() {}, isLikely: true };
 
 /** Long, as these tests are not about the deadline and a busy machine delays answers. */
 const PATIENT = { deadlineMs: 5_000 };

@@ -4,7 +4,6 @@ import { listening } from "../../util/listening.ts";
 import type { CacheConnection } from "../cacheConnection.ts";
 import type { SharedCacheLevel } from "../diagnostics.ts";
 import type { Gate } from "../gate.ts";
-import { type Forecast, MissForecast } from "../missForecast.ts";
 import type { ServerList, ServerRef } from "../serverList.ts";
 import {
 	BUSY,
@@ -22,14 +21,7 @@ import type {
 	CommandConnection,
 	RedisConnections,
 } from "./redisConnections.ts";
-import {
-	DONE,
-	evaluate,
-	FILL,
-	GET_OR_LEASE,
-	LEASE,
-	TOMBSTONE,
-} from "./redisScripts.ts";
+import { DONE, evaluate, FILL, LEASE, TOMBSTONE } from "./redisScripts.ts";
 import type { RedisServers } from "./redisServers.ts";
 
 /**
@@ -40,7 +32,6 @@ import type { RedisServers } from "./redisServers.ts";
  * neither deleted nor filled again since.
  *
  *     getOrLease     MGET, and a script for the absent keys: SET NX a lease
- *                    where most keys are absent, one script for both
  *     fill           a script: if the key still has the mark, SET the value
  *     putTombstones  a script: SET a tombstone, whatever is there
  *     delete         DEL, whatever is there
@@ -78,11 +69,9 @@ export function openRedisCache(
 		/** Those of the map, or what it is becoming (default: the one). */
 		readonly lists?: readonly ServerList[];
 		readonly gateOf?: (server: ServerRef) => Gate;
-		/** Decides whether absent keys are leased with the read. */
-		readonly forecast?: Forecast;
 	} & Partial<Limits>,
 ): PlacedCache {
-	const { redis, forecast, gateOf } = options;
+	const { redis, gateOf } = options;
 	const limits: Limits = {
 		deadlineMs: 100,
 		ttlMs: 3_600_000,
@@ -95,13 +84,7 @@ export function openRedisCache(
 		lists: options.lists ?? redis.lists,
 		gateOf,
 		hashOf: shardOfListKey,
-		open: ({ id }, onUp) =>
-			new RedisServer(
-				redis.at(id),
-				forecast ?? new MissForecast(),
-				limits,
-				onUp,
-			),
+		open: ({ id }, onUp) => new RedisServer(redis.at(id), limits, onUp),
 	});
 }
 
@@ -122,84 +105,30 @@ class RedisServer implements CacheServer {
 	readonly host: string;
 	readonly maxAgeMs: number;
 	readonly #commands: CacheConnection<CommandConnection>;
-	readonly #forecast: Forecast;
 	readonly #limits: Limits;
 	readonly #process = randomBytes(TOKEN_BYTES).toString("base64url");
 	#tokens = 0;
 	/** Of the newest names: those of another server differ. */
 	#prefix = "";
 
-	constructor(
-		redis: RedisConnections,
-		forecast: Forecast,
-		limits: Limits,
-		onUp: () => void,
-	) {
+	constructor(redis: RedisConnections, limits: Limits, onUp: () => void) {
 		const { deadlineMs, ttlMs, leaseMs } = limits;
 		this.host = redis.host;
 		this.maxAgeMs = ttlMs + leaseMs;
 		this.#commands = redis.forCommands({ deadlineMs, onUp });
-		this.#forecast = forecast;
 		this.#limits = limits;
 	}
 
-	getOrLease(
+	/** Reads the keys, and leases the absent ones afterwards, if there are any and time is left. */
+	async getOrLease(
 		keys: readonly string[],
 	): Promise<readonly GetOrLeaseResult[] | null> {
 		const until = listening.now() + this.#limits.deadlineMs;
-		return this.#forecast.isLikely
-			? this.#getAndLease(keys, until)
-			: this.#getThenLease(keys, until);
-	}
-
-	/** Reads the keys, and leases the absent ones, with one script. */
-	async #getAndLease(
-		keys: readonly string[],
-		until: number,
-	): Promise<readonly GetOrLeaseResult[] | null> {
-		const mark = this.#newMark("L");
 		let names: readonly string[] = [];
 		const values = await this.#call("get", keys, (client, named) => {
 			names = named;
-			return inBatches(named, BATCH, async (batch) => {
-				const limits = [String(this.#limits.leaseMs), mark];
-				const found = await evaluate(client, GET_OR_LEASE, batch, limits);
-				return found === null ? [undefined] : (found as (string | null)[]);
-			});
+			return inBatches(named, BATCH, (batch) => client.mget(batch));
 		});
-		if (values === null) return null;
-		if (values.includes(undefined)) {
-			// Without memory for leases the script reads nothing either, but hits can be read.
-			const leftMs = Math.max(1, until - listening.now());
-			return this.#getThenLease(keys, until, { deadlineMs: leftMs });
-		}
-		let missing = 0;
-		const results = names.map((name, at): GetOrLeaseResult => {
-			const value = values[at];
-			if (typeof value === "string") return toResult(name, value);
-			missing++;
-			return { kind: "lease", lease: { key: name, token: mark } };
-		});
-		this.#forecast.add(keys.length, missing);
-		return results;
-	}
-
-	/** Reads the keys, and leases the absent ones afterwards, if there are any and time is left. */
-	async #getThenLease(
-		keys: readonly string[],
-		until: number,
-		options: { readonly deadlineMs?: number } = {},
-	): Promise<readonly GetOrLeaseResult[] | null> {
-		let names: readonly string[] = [];
-		const values = await this.#call(
-			"get",
-			keys,
-			(client, named) => {
-				names = named;
-				return inBatches(named, BATCH, (batch) => client.mget(batch));
-			},
-			options,
-		);
 		if (values === null) return null;
 		const missing: number[] = [];
 		const results = names.map((name, at): GetOrLeaseResult => {
@@ -217,7 +146,6 @@ class RedisServer implements CacheServer {
 						missing.map((at) => names[at] as string),
 						leftMs,
 					);
-		this.#forecast.add(keys.length, leased?.length ?? 0);
 		for (const [nth, result] of leased?.entries() ?? []) {
 			results[missing[nth] as number] = result;
 		}
@@ -315,7 +243,7 @@ class RedisServer implements CacheServer {
 		verb: "get" | "tombstone" | "delete",
 		keys: readonly string[],
 		run: (client: RedisClient, names: string[]) => Promise<T>,
-		options: { readonly deadlineMs?: number; readonly isProbe?: boolean } = {},
+		options: { readonly isProbe?: boolean } = {},
 	): Promise<T | null> {
 		return this.#commands.call(
 			verb,

@@ -11,20 +11,6 @@ for at, key in ipairs(KEYS) do
 end
 return table.concat(taken)`;
 
-/** ARGV: how long a lease lives, and its mark. Returns the value of each key; null if it was absent, and is leased now. */
-export const GET_OR_LEASE = `
-local values = redis.call('MGET', unpack(KEYS))
-for at, key in ipairs(KEYS) do
-	if not values[at] then
-		if redis.call('SET', key, ARGV[2], 'PX', ARGV[1], 'NX') then
-			values[at] = false
-		else
-			values[at] = ARGV[2]
-		end
-	end
-end
-return values`;
-
 /** ARGV: how long a tombstone lives. */
 export const TOMBSTONE = `
 for _, key in ipairs(KEYS) do
