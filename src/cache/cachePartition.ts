@@ -1,38 +1,61 @@
-import type { CallOptions } from "../trace.ts";
+import type { CallOptions, Trace } from "../trace.ts";
 import { fnv1a } from "../util/fnv1a.ts";
-import type { SharedCall } from "../util/sharedCall.ts";
+import { SharedCall } from "../util/sharedCall.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
 
 /** Keys of one kind in a local cache, so that none is put together of several parts at each read. */
 export interface CachePartition<V extends CacheEntry> {
 	readonly entries: Map<string, V>;
-	readonly running: Map<string, Running<V>>;
+	/** By key, the read of it that runs. */
+	readonly running: Map<string, Batch<V>>;
 	/** Of its name; a key's hash continues it. */
 	readonly hash: number;
 }
 
-export interface CacheKey<V extends CacheEntry> {
-	readonly partition: CachePartition<V>;
-	readonly key: string;
+/** Keys that are read together. */
+export interface Keys<V extends CacheEntry> {
+	readonly names: readonly string[];
+	/** By the index of the name. */
+	readonly partitionOf: (index: number) => CachePartition<V>;
 }
 
-/** A read that runs, of one key. */
-export interface Running<V> {
-	readonly batch: Batch<V>;
-	readonly at: number;
+/** A read that runs, of the missing ones among some keys. */
+export class Batch<V extends CacheEntry> implements CallOptions {
+	readonly call = new SharedCall<readonly (V | Error)[]>();
+	readonly keys: Keys<V>;
+	/** Indexes of keys. */
+	readonly missing: readonly number[];
 	readonly depth: number;
-	readonly slot: number;
-	readonly channel: number;
-	readonly version: number;
-}
+	/** How often the cache had detached all reads when this one began. */
+	readonly detached: number;
+	readonly trace: Trace | undefined;
 
-export type Batch<V> = SharedCall<readonly (V | Error)[]>;
+	constructor(
+		keys: Keys<V>,
+		missing: readonly number[],
+		depth: number,
+		detached: number,
+		trace: Trace | undefined,
+	) {
+		this.keys = keys;
+		this.missing = missing;
+		this.depth = depth;
+		this.detached = detached;
+		this.trace = trace;
+	}
 
-/** A key that is being read. */
-export interface Started<V extends CacheEntry> {
-	readonly partition: CachePartition<V>;
-	readonly key: string;
-	readonly running: Running<V>;
+	/** Most reads end in the shared caches, which do without a signal. */
+	get signal(): AbortSignal {
+		return this.call.signal;
+	}
+
+	/** Where in its results the value of a key is. */
+	at(partition: CachePartition<V>, key: string): number {
+		const { names, partitionOf } = this.keys;
+		return this.missing.findIndex(
+			(index) => names[index] === key && partitionOf(index) === partition,
+		);
+	}
 }
 
 export interface ReadOptions<V> {

@@ -1,17 +1,14 @@
 import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
-import { SharedCall } from "../util/sharedCall.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
 import {
-	type Batch,
-	type CacheKey,
+	Batch,
 	type CachePartition,
+	type Keys,
 	type Load,
 	type LocalCacheOptions,
 	newPartition,
 	type ReadOptions,
-	type Running,
-	type Started,
 } from "./cachePartition.ts";
 import type { LocalCacheLevel } from "./diagnostics.ts";
 import { EntryAges } from "./entryAges.ts";
@@ -22,14 +19,16 @@ import { ALL_CHANNELS, SlotVersions } from "./slotVersions.ts";
  * The cache inside the process: a bounded map in front of the slower layers.
  *
  * An entry lives for at most `maxAgeMs`, counted from before it was fetched. A
- * write invalidates it at once. A version for each slot of key hashes keeps a
- * late fill from bringing a stale value back: `invalidate` raises the version,
- * and a value whose read began before that is returned to the readers that wait
- * for it, but neither cached nor shared with later readers.
+ * write invalidates it at once. No late fill brings a stale value back:
+ * `invalidate` detaches the read of the key that runs, so that its value is
+ * returned to the readers that wait for it, but neither cached nor shared with
+ * later readers. What was made of entries, as whole answers, is valid for as
+ * long as the versions of the slots of their keys do not rise.
  *
  * A hit costs one look into a map: time is taken once for many reads
- * (`moment`), keys are hashed for their slot only when they are filled and
+ * (`moment`), keys are hashed for their slot only when they are kept and
  * invalidated, and the order of eviction changes only when something is evicted.
+ * A read of many keys that are missing is one object, the batch.
  */
 export class LocalCache<V extends CacheEntry> {
 	readonly #partitions = new Map<string, CachePartition<V>>();
@@ -40,6 +39,8 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #untilProven: (() => Promise<void>) | undefined;
 	readonly #isKept: (value: V) => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
+	/** Rises where reads that run are detached whatever their keys. */
+	#detached = 0;
 	#hits = 0;
 	#misses = 0;
 	#refused = 0;
@@ -110,7 +111,7 @@ export class LocalCache<V extends CacheEntry> {
 	 * their signal is not that of the reader who came first (`SharedCall`).
 	 */
 	read<E extends Error>(
-		keys: readonly CacheKey<V>[],
+		keys: Keys<V>,
 		load: Load<V | E>,
 		options: ReadOptions<V> = {},
 		hasWaited = false,
@@ -122,77 +123,90 @@ export class LocalCache<V extends CacheEntry> {
 			);
 		}
 		const { suffices, depth = 0, call } = options;
-		const found = new Array<V | E | undefined>(keys.length);
+		const { names, partitionOf } = keys;
+		const found = new Array<V | E | undefined>(names.length);
 		const missing: number[] = [];
-		const joined: { index: number; running: Running<V> }[] = [];
-		for (let index = 0; index < keys.length; index++) {
-			const { partition, key } = keys[index] as CacheKey<V>;
+		let joined: Joined<V>[] | null = null;
+		for (let index = 0; index < names.length; index++) {
+			const key = names[index] as string;
+			const partition = partitionOf(index);
 			const value = this.get(partition, key, moment);
 			if (value !== undefined && (suffices?.(value, index) ?? true)) {
 				found[index] = value;
 				continue;
 			}
-			const running =
-				moment === OVERDUE || this.#isBypassedKey?.(key)
-					? undefined
-					: partition.running.get(key);
+			const running = partition.running.get(key);
 			if (
 				running !== undefined &&
 				running.depth >= depth &&
-				running.version === this.#versions.at(running.slot, running.channel) &&
-				!running.batch.isAbandoned
+				running.detached === this.#detached &&
+				!running.call.isAbandoned &&
+				moment !== OVERDUE &&
+				!this.#isBypassedKey?.(key)
 			) {
-				joined.push({ index, running });
+				joined ??= [];
+				joined.push({ index, batch: running, at: running.at(partition, key) });
 			} else {
 				missing.push(index);
 			}
 		}
-		call?.trace?.cache("process", keys.length - missing.length, missing.length);
+		call?.trace?.cache(
+			"process",
+			names.length - missing.length,
+			missing.length,
+		);
 		const values = found as (V | E)[];
-		return missing.length + joined.length === 0
+		if (joined !== null) {
+			return this.#join(values, keys, missing, joined, load, depth, call);
+		}
+		return missing.length === 0
 			? values
-			: this.#fillIn(values, keys, missing, joined, load, depth, call);
+			: this.#loadInto(values, keys, missing, load, depth, call);
 	}
 
-	async #fillIn<E extends Error>(
+	async #loadInto<E extends Error>(
 		values: (V | E)[],
-		keys: readonly CacheKey<V>[],
+		keys: Keys<V>,
 		missing: readonly number[],
-		joined: readonly { readonly index: number; readonly running: Running<V> }[],
 		load: Load<V | E>,
 		depth: number,
 		call: CallOptions | undefined,
 	): Promise<(V | E)[]> {
 		const signal = call?.signal;
 		signal?.throwIfAborted();
-		let own: Batch<V> | null = null;
-		if (missing.length > 0) {
-			const readAt = this.#now();
-			own = new SharedCall();
-			const { signal } = own;
-			const loading = load(missing, { signal, trace: call?.trace });
-			const started = this.#begin(keys, missing, own, depth);
-			own.settleWith(this.#endAll(loading, started, readAt));
-		}
-		const batches = new Set(joined.map(({ running }) => running.batch));
-		if (own !== null) batches.add(own);
-		// All at once: what nobody waits for meanwhile could be given up.
-		const waits = Array.from(batches, (batch) => batch.wait(signal));
-		const [first] = waits;
-		const ended =
-			first !== undefined && waits.length === 1
-				? [await first]
-				: await Promise.all(waits);
-		const results = new Map(
-			Array.from(batches, (batch, at) => [batch, ended[at] ?? []]),
-		);
-		const loaded = own === null ? [] : results.get(own);
+		const batch = this.#begin(keys, missing, load, depth, call);
+		const loaded = await batch.call.wait(signal);
 		for (let at = 0; at < missing.length; at++) {
-			values[missing[at] as number] = loaded?.[at] as V | E;
+			values[missing[at] as number] = loaded[at] as V | E;
 		}
+		return values;
+	}
+
+	/** The same where some keys are being read for others. */
+	async #join<E extends Error>(
+		values: (V | E)[],
+		keys: Keys<V>,
+		missing: readonly number[],
+		joined: readonly Joined<V>[],
+		load: Load<V | E>,
+		depth: number,
+		call: CallOptions | undefined,
+	): Promise<(V | E)[]> {
+		const signal = call?.signal;
+		signal?.throwIfAborted();
+		const own =
+			missing.length > 0
+				? this.#loadInto(values, keys, missing, load, depth, call)
+				: null;
+		// All at once: what nobody waits for meanwhile could be given up.
+		const batches = [...new Set(joined.map(({ batch }) => batch))];
+		const [ended] = await Promise.all([
+			Promise.all(batches.map((batch) => batch.call.wait(signal))),
+			own,
+		]);
 		const again: number[] = [];
-		for (const { index, running } of joined) {
-			const value = results.get(running.batch)?.[running.at] as V | E;
+		for (const { index, batch, at } of joined) {
+			const value = ended[batches.indexOf(batch)]?.[at] as V | E;
 			if (value instanceof Error || this.#isKept(value)) values[index] = value;
 			else again.push(index);
 		}
@@ -205,73 +219,75 @@ export class LocalCache<V extends CacheEntry> {
 		return values;
 	}
 
-	/** Notes a read that has started, for this reader and all who join it. */
-	#begin(
-		keys: readonly CacheKey<V>[],
+	/** Starts a read, for this reader and all who join it. */
+	#begin<E extends Error>(
+		keys: Keys<V>,
 		missing: readonly number[],
-		batch: Batch<V>,
+		load: Load<V | E>,
 		depth: number,
-	): readonly Started<V>[] {
-		return missing.map((index, at) => {
-			const { partition, key } = keys[index] as CacheKey<V>;
-			// Where nothing is kept, only running reads are to be detached, and `invalidate` finds those by key.
-			const slot = this.#kept.isNothing
-				? this.#versions.first
-				: this.#versions.slotOf(partition, key);
-			const channel = this.#channelOf(key);
-			const version = this.#versions.at(slot, channel);
-			const running = { batch, at, depth, slot, channel, version };
-			partition.running.set(key, running);
-			return { partition, key, running };
-		});
+		call: CallOptions | undefined,
+	): Batch<V> {
+		const readAt = this.#now();
+		const batch = new Batch(keys, missing, depth, this.#detached, call?.trace);
+		const loading = load(missing, batch);
+		for (const index of missing) {
+			const { running } = keys.partitionOf(index);
+			running.set(keys.names[index] as string, batch);
+		}
+		batch.call.settleWith(this.#end(loading, batch, readAt));
+		return batch;
 	}
 
 	/** Keeps what was read, unless it was invalidated meanwhile. */
-	async #endAll(
+	async #end(
 		loading: Promise<readonly (V | Error)[]>,
-		started: readonly Started<V>[],
+		batch: Batch<V>,
 		readAt: number,
 	): Promise<readonly (V | Error)[]> {
+		const { keys, missing } = batch;
 		let values: readonly (V | Error)[] = [];
 		try {
 			values = await loading;
 			return values;
 		} finally {
-			for (const { partition, key, running } of started) {
-				const value = values[running.at];
-				if (value !== undefined && !(value instanceof Error)) {
-					this.#fill(partition, key, running, value, readAt);
-				}
-				if (partition.running.get(key) === running) {
-					partition.running.delete(key);
-				}
+			const isStale = batch.detached !== this.#detached || this.#isOverdue();
+			for (let at = 0; at < missing.length; at++) {
+				const index = missing[at] as number;
+				const key = keys.names[index] as string;
+				const partition = keys.partitionOf(index);
+				const isOwn = partition.running.get(key) === batch;
+				if (isOwn) partition.running.delete(key);
+				const value = values[at];
+				if (this.#kept.isNothing || value === undefined) continue;
+				if (value instanceof Error) continue;
+				if (isOwn && !isStale) this.#fill(partition, key, value, readAt);
+				else this.#refused++;
 			}
 		}
 	}
 
 	#fill(
-		{ entries }: CachePartition<V>,
+		partition: CachePartition<V>,
 		key: string,
-		{ slot, channel, version }: Running<V>,
 		value: V,
 		readAt: number,
 	): void {
-		if (this.#kept.isNothing) return;
-		const isStale = version !== this.#versions.at(slot, channel);
-		if (isStale || this.#bypassed.has(channel) || this.#isOverdue()) {
+		if (!this.#isKept(value)) return;
+		const channel = this.#channelOf(key);
+		if (this.#bypassed.has(channel)) {
 			this.#refused++;
 			return;
 		}
-		if (!this.#isKept(value)) return;
+		const { entries } = partition;
 		const former = entries.get(key);
 		if (former !== undefined) {
 			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
 			this.#kept.drop(former);
 		}
 		if (value.home !== null) this.#kept.drop(value);
-		value.slot = slot;
+		value.slot = this.#versions.slotOf(partition, key);
 		value.channel = channel;
-		value.end = Math.floor(readAt + this.#ages.at(slot, channel));
+		value.end = Math.floor(readAt + this.#ages.at(value.slot, channel));
 		this.#kept.add(entries, key, value);
 	}
 
@@ -289,9 +305,9 @@ export class LocalCache<V extends CacheEntry> {
 		this.invalidateChannels(ALL_CHANNELS);
 	}
 
-	/** Drops the keys of these channels, and detaches reads of them that run. */
+	/** Drops the keys of these channels, and detaches all reads that run. */
 	invalidateChannels(channels: ReadonlySet<number>): void {
-		this.#versions.raiseChannels(channels);
+		this.#detachAll(channels);
 		if (channels.size === ALL_CHANNELS.size) this.#kept.dropAll();
 		else this.#dropWhere(({ channel }) => channels.has(channel));
 	}
@@ -301,8 +317,14 @@ export class LocalCache<V extends CacheEntry> {
 	 * whatever their key: a read of a matching key may run without being known by it.
 	 */
 	invalidateWhere(matches: (key: string) => boolean): void {
-		this.#versions.raiseChannels(ALL_CHANNELS);
+		this.#detachAll(ALL_CHANNELS);
 		this.#dropWhere(({ key }) => matches(key));
+	}
+
+	/** Detaches all reads that run, and ends what was made of entries of these channels. */
+	#detachAll(channels: Iterable<number>): void {
+		this.#detached++;
+		this.#versions.raiseChannels(channels);
 	}
 
 	#dropWhere(matches: (entry: V) => boolean): void {
@@ -345,7 +367,7 @@ export class LocalCache<V extends CacheEntry> {
 		channels: Iterable<number>,
 	): void {
 		this.#isBypassedKey = isBypassed;
-		this.#versions.raiseChannels(channels);
+		this.#detachAll(channels);
 	}
 
 	/** A value that is kept here takes more memory than when it was read. */
@@ -385,3 +407,10 @@ export type Moment = number;
 
 /** Later than the end of every entry. */
 export const OVERDUE: Moment = Number.POSITIVE_INFINITY;
+
+/** A key that is being read for others: where it is in what they read. */
+interface Joined<V extends CacheEntry> {
+	readonly index: number;
+	readonly batch: Batch<V>;
+	readonly at: number;
+}

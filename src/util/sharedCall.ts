@@ -12,7 +12,10 @@ interface Waiter<T> {
  * shared by requests, this stands between it and their signals.
  */
 export class SharedCall<T> {
-	readonly #all = new AbortController();
+	/** Null until somebody asks for the signal. */
+	#all: AbortController | null = null;
+	#isAbandoned = false;
+	#reason: unknown;
 	#result: Promise<T> | null = null;
 	readonly #waiters = new Set<Waiter<T>>();
 	/** Those who wait without a signal count, and never leave. */
@@ -21,12 +24,14 @@ export class SharedCall<T> {
 
 	/** Aborted when all have given up. */
 	get signal(): AbortSignal {
+		this.#all ??= new AbortController();
+		if (this.#isAbandoned) this.#all.abort(this.#reason);
 		return this.#all.signal;
 	}
 
 	/** Whether all who waited have given up: it ends without a result, so it is not to be joined. */
 	get isAbandoned(): boolean {
-		return this.#all.signal.aborted;
+		return this.#isAbandoned;
 	}
 
 	/** The call, which was started with `signal`. Before anybody waits. */
@@ -51,7 +56,10 @@ export class SharedCall<T> {
 				reject(signal.reason);
 				this.#waiters.delete(waiter);
 				this.#waiting -= 1;
-				if (this.#waiting === 0) this.#all.abort(signal.reason);
+				if (this.#waiting > 0) return;
+				this.#isAbandoned = true;
+				this.#reason = signal.reason;
+				this.#all?.abort(signal.reason);
 			};
 			const waiter = { signal, giveUp, resolve, reject };
 			signal.addEventListener("abort", giveUp, { once: true });

@@ -39,7 +39,7 @@ export class TextCache extends LocalCache<Text> {
 		{ suffices, ...options }: ReadOptions = {},
 	): Promise<(string | Error)[]> {
 		const read = await this.read<Error>(
-			keys.map((key) => ({ partition: this.#texts, key })),
+			{ names: keys, partitionOf: () => this.#texts },
 			async (missing, call) =>
 				(await load(missing, call)).map((value) =>
 					value instanceof Error ? value : new Text(value),

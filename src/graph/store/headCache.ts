@@ -1,7 +1,4 @@
-import type {
-	CachePartition,
-	LocalCacheOptions,
-} from "../../cache/cachePartition.ts";
+import type { LocalCacheOptions } from "../../cache/cachePartition.ts";
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import type { SharedCache } from "../../cache/sharedCache.ts";
@@ -117,17 +114,12 @@ export function createHeadCache(
 				return heads;
 			}
 			const limit = HEAD_DEPTHS.find((edges) => edges >= depth) ?? depth;
-			// Mostly all lists are of one mapping.
-			let mappingName = "";
-			let partition: CachePartition<Head> | undefined;
 			return local.read<CorkboardError>(
-				lists.map(({ mapping: { name }, from }) => {
-					if (partition === undefined || name !== mappingName) {
-						mappingName = name;
-						partition = local.partition(name);
-					}
-					return { partition, key: from };
-				}),
+				{
+					names: lists.map(({ from }) => from),
+					partitionOf: (index) =>
+						local.partition((lists[index] as ListKey).mapping.name),
+				},
 				missingOf(limit, lists),
 				{
 					suffices: (head) => head.reaches(depth),

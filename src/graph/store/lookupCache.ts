@@ -33,6 +33,7 @@ export function createLookupCache(
 		...limits,
 	});
 	const partition = local.partition("");
+	const partitionOf = () => partition;
 	return {
 		local,
 		/** By `lookupName`. */
@@ -47,7 +48,7 @@ export function createLookupCache(
 			call?: CallOptions,
 		): MaybePromise<readonly KeyResult<CachedLookup>[]> =>
 			local.read<CorkboardError>(
-				keys.map((key) => ({ partition, key: lookupName(key) })),
+				{ names: keys.map(lookupName), partitionOf },
 				async (missing, shared) => {
 					const rows = await storage.read(
 						"lookups",

@@ -41,6 +41,7 @@ export function createObjectCache(
 		...limits,
 	});
 	const partition = local.partition("");
+	const partitionOf = () => partition;
 	const toCached = (id: Id, text: string | null): KeyResult<CachedObject> => {
 		if (text === null) return new CachedObject(null, null, "");
 		const node = parseNode(model, id, text);
@@ -97,7 +98,7 @@ export function createObjectCache(
 			call?: CallOptions,
 		): MaybePromise<readonly KeyResult<CachedObject>[]> =>
 			local.read<CorkboardError>(
-				ids.map((key) => ({ partition, key })),
+				{ names: ids, partitionOf },
 				(missing, shared) =>
 					readShared(
 						missing.length === ids.length
