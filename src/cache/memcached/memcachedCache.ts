@@ -16,10 +16,10 @@ import {
 	type PlacedCache,
 } from "../sharedCache.ts";
 import {
-	type Cas,
 	MemcachedConnection,
 	MemcachedItem,
 	type Response,
+	type Token,
 } from "./memcachedConnection.ts";
 
 /**
@@ -147,25 +147,29 @@ class MemcachedServer implements CacheServer {
 	async getOrLease(
 		keys: readonly string[],
 	): Promise<readonly GetOrLeaseResult[] | null> {
-		const names = keys.map((key) => this.#prefix + key);
-		const commands = names.map((name) => `mg ${name}${this.#get}`);
+		const prefix = this.#prefix;
+		const start = `mg ${prefix}`;
+		const commands = keys.map((key) => start + key + this.#get);
 		let connection: MemcachedConnection | undefined;
 		const items = await this.#link.call("get", keys.length, (open) => {
 			connection = open;
 			return inBatches(commands, BATCH, (batch) => open.ask(batch));
 		});
 		if (items === null || connection === undefined) return null;
+		const asked = { connection, prefix, keys };
 		const results = new Array<GetOrLeaseResult>(items.length);
 		for (let at = 0; at < items.length; at++) {
 			const item = items[at];
 			// It has no room for an empty item.
-			if (!(item instanceof MemcachedItem)) results[at] = DOWN;
-			else if (item.flags === KIND.VALUE) {
-				results[at] = new Hit(names[at] as string, item, connection);
-			} else if (item.isCreated) {
-				const token: Token = { connection, cas: item.cas };
-				const lease = { key: names[at] as string, token };
-				results[at] = { kind: "lease", lease };
+			if (!(item instanceof MemcachedItem)) {
+				results[at] = DOWN;
+				continue;
+			}
+			item.asked = asked;
+			item.at = at;
+			if (item.flags === KIND.VALUE) results[at] = item;
+			else if (item.isCreated) {
+				results[at] = { kind: "lease", lease: item.lease };
 			} else results[at] = BUSY;
 		}
 		return results;
@@ -243,46 +247,11 @@ const KIND = { VALUE: 1, TOMBSTONE: 3 } as const;
 /** The response to a delete of an absent key, from some versions also to a quiet one. */
 const NOT_FOUND = "NF";
 
-interface Token {
-	readonly connection: MemcachedConnection;
-	readonly cas: Cas;
-}
-
 const MAX_KEY_BYTES = 250;
 /** For what the prefix and `nameIn` add. */
 const ROOM_BYTES = 40;
 /** Commands in one write. */
 const BATCH = 500;
-
-/** A value, and the right to replace it: most readers do not take it. */
-class Hit {
-	readonly kind = "hit";
-	readonly #key: string;
-	readonly #item: MemcachedItem;
-	readonly #connection: MemcachedConnection;
-
-	constructor(
-		key: string,
-		item: MemcachedItem,
-		connection: MemcachedConnection,
-	) {
-		this.#key = key;
-		this.#item = item;
-		this.#connection = connection;
-	}
-
-	get value(): string {
-		return this.#item.value;
-	}
-
-	get lease(): FillLease {
-		const token: Token = {
-			connection: this.#connection,
-			cas: this.#item.cas,
-		};
-		return { key: this.#key, token };
-	}
-}
 
 /** Whether it is visible ASCII, of the length that memcached takes. */
 function isValidKey(key: string, maxBytes: number): boolean {

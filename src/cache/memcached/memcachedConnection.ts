@@ -1,6 +1,7 @@
 import { Server } from "memjs";
 import { writeOncePerTurn } from "../../util/writeOncePerTurn.ts";
 import type { ClientConnection } from "../cacheConnection.ts";
+import type { FillLease } from "../sharedCache.ts";
 
 /** An item, or a line that says why there is none. */
 export type Response = MemcachedItem | string;
@@ -8,8 +9,30 @@ export type Response = MemcachedItem | string;
 /** The number of one state of an item, in digits. */
 export type Cas = string;
 
-/** An item. It holds what was received with it until `value` and `cas` are read or it is dropped. */
+/** Of a lease. CAS numbers are those of one connection. */
+export interface Token {
+	readonly connection: MemcachedConnection;
+	readonly cas: Cas;
+}
+
+/** What items were asked for. */
+export interface Asked {
+	readonly connection: MemcachedConnection;
+	/** Begins the name of each key. */
+	readonly prefix: string;
+	readonly keys: readonly string[];
+}
+
+/**
+ * An item; where it has a value, the hit that readers get: the value, and the
+ * right to replace it. It holds what was received with it until both were read or
+ * it is dropped.
+ */
 export class MemcachedItem {
+	readonly kind = "hit";
+	/** What it answers, and which of the keys. */
+	asked: Asked | null = null;
+	at = 0;
 	readonly flags: number;
 	/** Whether the item is an empty one that this command created. */
 	readonly isCreated: boolean;
@@ -41,6 +64,12 @@ export class MemcachedItem {
 
 	get value(): string {
 		return this.#bytes.toString("utf8", this.#valueAt, this.#end);
+	}
+
+	get lease(): FillLease {
+		const { connection, prefix, keys } = this.asked as Asked;
+		const token: Token = { connection, cas: this.cas };
+		return { key: prefix + keys[this.at], token };
 	}
 
 	get cas(): Cas {
