@@ -1,5 +1,5 @@
 import { CHANNELS } from "../cache/slotVersions.ts";
-import { type Id, unpackId } from "../id/ids.ts";
+import { type Id, shardOf } from "../id/ids.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 
 /*
@@ -15,7 +15,7 @@ export function channelOfShard(shard: number): number {
 
 /** Of an object, or of a list by its owner. */
 export function channelOfId(id: string): number {
-	return channelOfShard(unpackId(id as Id).shard);
+	return channelOfShard(shardOf(id as Id));
 }
 
 /** By `lookupName`. */

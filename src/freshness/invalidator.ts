@@ -1,6 +1,6 @@
 import type { CacheEntry } from "../cache/cacheEntry.ts";
 import type { LocalCache } from "../cache/localCache.ts";
-import { type Id, unpackId } from "../id/ids.ts";
+import { type Id, shardOf } from "../id/ids.ts";
 import { FEED_SHARDS } from "../storage/feedShards.ts";
 import { lookupName } from "../storage/keys.ts";
 import type { ListKey, LookupKey } from "../storage/rows.ts";
@@ -224,7 +224,6 @@ function wholeCachesOf({
 	| "bypassShards"
 > {
 	const all = [objects.local, heads.local, lookups.local];
-	const shardOf = (id: string) => unpackId(id as Id).shard;
 	return {
 		invalidateAll() {
 			for (const cache of all) cache.invalidateAll();
@@ -236,7 +235,7 @@ function wholeCachesOf({
 
 		invalidateShards({ shards, modShards }) {
 			if (shards.size > 0) {
-				const isChanged = (id: string) => shards.has(shardOf(id));
+				const isChanged = (id: string) => shards.has(shardOf(id as Id));
 				objects.local.invalidateWhere(isChanged);
 				heads.local.invalidateWhere(isChanged);
 			}
@@ -261,13 +260,14 @@ function wholeCachesOf({
 		bypassShards(shards) {
 			const channels = new Set(Array.from(shards ?? [], channelOfShard));
 			objects.local.bypassKeys(
-				shards && ((id) => shards.has(shardOf(id))),
+				shards && ((id) => shards.has(shardOf(id as Id))),
 				channels,
 			);
 			heads.local.bypassKeys(
 				shards &&
 					((id) =>
-						shards.has(shardOf(id)) || shards.has(shardOf(id) + FEED_SHARDS)),
+						shards.has(shardOf(id as Id)) ||
+						shards.has(shardOf(id as Id) + FEED_SHARDS)),
 				channels,
 			);
 			// Lookups live ten seconds only.

@@ -1,5 +1,5 @@
 import type { SharedCache } from "../cache/sharedCache.ts";
-import { type Id, unpackId } from "../id/ids.ts";
+import { type Id, shardOf } from "../id/ids.ts";
 
 /** The caches that processes share. */
 export interface SharedCaches {
@@ -36,10 +36,10 @@ export function sharedListKey(
 	name: string,
 	from: Id,
 ): string {
-	const generation = shared.generationOf(unpackId(from).shard, name);
+	const generation = shared.generationOf(shardOf(from), name);
 	return `${generation}.${name}.${from}`;
 }
 
 function generationAt({ generationOf }: SharedCaches, id: Id): number | string {
-	return generationOf(unpackId(id).shard);
+	return generationOf(shardOf(id));
 }

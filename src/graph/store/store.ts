@@ -2,7 +2,7 @@ import type { LocalCacheLevel } from "../../cache/diagnostics.ts";
 import type { Moment } from "../../cache/localCache.ts";
 import type { Invalidator } from "../../freshness/invalidator.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
-import { type Id, unpackId } from "../../id/ids.ts";
+import { type Id, typeOf } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type {
 	KeyResult,
@@ -152,5 +152,5 @@ export interface StoreJobs {
 }
 
 export function typeNameOf(model: Model, id: Id): string | null {
-	return model.objectsByNumber.get(unpackId(id).type)?.name ?? null;
+	return model.objectsByNumber.get(typeOf(id))?.name ?? null;
 }
