@@ -58,6 +58,21 @@ export class Batch<V extends CacheEntry> implements CallOptions {
 	}
 }
 
+/** A key that is being read for others: where it is in what they read. */
+export interface Joined<V extends CacheEntry> {
+	readonly index: number;
+	readonly batch: Batch<V>;
+	readonly at: number;
+}
+
+/** What one reader asks for. */
+export interface Wanted<V extends CacheEntry, E> {
+	readonly keys: Keys<V>;
+	readonly load: Load<V | E>;
+	readonly depth: number;
+	readonly call: CallOptions | undefined;
+}
+
 export interface ReadOptions<V> {
 	/** Whether a cached value suffices; if not, the key is read again. */
 	readonly suffices?: (value: V, index: number) => boolean;

@@ -1,14 +1,15 @@
-import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
 import {
 	Batch,
 	type CachePartition,
+	type Joined,
 	type Keys,
 	type Load,
 	type LocalCacheOptions,
 	newPartition,
 	type ReadOptions,
+	type Wanted,
 } from "./cachePartition.ts";
 import type { LocalCacheLevel } from "./diagnostics.ts";
 import { EntryAges } from "./entryAges.ts";
@@ -156,57 +157,35 @@ export class LocalCache<V extends CacheEntry> {
 			missing.length,
 		);
 		const values = found as (V | E)[];
-		if (joined !== null) {
-			return this.#join(values, keys, missing, joined, load, depth, call);
-		}
-		return missing.length === 0
-			? values
-			: this.#loadInto(values, keys, missing, load, depth, call);
+		if (missing.length === 0 && joined === null) return values;
+		return this.#fillIn(values, missing, joined, { keys, load, depth, call });
 	}
 
-	async #loadInto<E extends Error>(
+	async #fillIn<E extends Error>(
 		values: (V | E)[],
-		keys: Keys<V>,
 		missing: readonly number[],
-		load: Load<V | E>,
-		depth: number,
-		call: CallOptions | undefined,
+		joined: readonly Joined<V>[] | null,
+		wanted: Wanted<V, E>,
 	): Promise<(V | E)[]> {
+		const { load, call } = wanted;
 		const signal = call?.signal;
 		signal?.throwIfAborted();
-		const batch = this.#begin(keys, missing, load, depth, call);
-		const loaded = await batch.call.wait(signal);
-		for (let at = 0; at < missing.length; at++) {
-			values[missing[at] as number] = loaded[at] as V | E;
-		}
-		return values;
-	}
-
-	/** The same where some keys are being read for others. */
-	async #join<E extends Error>(
-		values: (V | E)[],
-		keys: Keys<V>,
-		missing: readonly number[],
-		joined: readonly Joined<V>[],
-		load: Load<V | E>,
-		depth: number,
-		call: CallOptions | undefined,
-	): Promise<(V | E)[]> {
-		const signal = call?.signal;
-		signal?.throwIfAborted();
-		const own =
-			missing.length > 0
-				? this.#loadInto(values, keys, missing, load, depth, call)
-				: null;
+		const own = missing.length > 0 ? this.#begin(missing, wanted) : null;
+		const batches = new Set(joined?.map(({ batch }) => batch));
 		// All at once: what nobody waits for meanwhile could be given up.
-		const batches = [...new Set(joined.map(({ batch }) => batch))];
-		const [ended] = await Promise.all([
-			Promise.all(batches.map((batch) => batch.call.wait(signal))),
-			own,
-		]);
+		const others = Array.from(batches, (batch) => batch.call.wait(signal));
+		const waits = own === null ? others : [own.call.wait(signal), ...others];
+		const ended =
+			waits.length > 1 ? await Promise.all(waits) : [await waits[0]];
+		const loaded = own === null ? [] : ended.shift();
+		for (let at = 0; at < missing.length; at++) {
+			values[missing[at] as number] = loaded?.[at] as V | E;
+		}
+		if (joined === null) return values;
+		const order = [...batches];
 		const again: number[] = [];
 		for (const { index, batch, at } of joined) {
-			const value = ended[batches.indexOf(batch)]?.[at] as V | E;
+			const value = ended[order.indexOf(batch)]?.[at] as V | E;
 			if (value instanceof Error || this.#isKept(value)) values[index] = value;
 			else again.push(index);
 		}
@@ -221,11 +200,8 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** Starts a read, for this reader and all who join it. */
 	#begin<E extends Error>(
-		keys: Keys<V>,
 		missing: readonly number[],
-		load: Load<V | E>,
-		depth: number,
-		call: CallOptions | undefined,
+		{ keys, load, depth, call }: Wanted<V, E>,
 	): Batch<V> {
 		const readAt = this.#now();
 		const batch = new Batch(keys, missing, depth, this.#detached, call?.trace);
@@ -407,10 +383,3 @@ export type Moment = number;
 
 /** Later than the end of every entry. */
 export const OVERDUE: Moment = Number.POSITIVE_INFINITY;
-
-/** A key that is being read for others: where it is in what they read. */
-interface Joined<V extends CacheEntry> {
-	readonly index: number;
-	readonly batch: Batch<V>;
-	readonly at: number;
-}
