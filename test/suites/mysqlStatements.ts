@@ -358,6 +358,37 @@ export function mysqlStatementsSuite(
 			assert.equal(sent.filter(({ name }) => name === "commit").length, 2);
 		});
 
+		test("an outbox says that it has given a local id before the transaction of the entry ends, and has none for one that was rolled back", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const [outbox] = storage.map.outboxes;
+			assert.ok(outbox);
+			const look = async () => {
+				const untaken = { after: 0, limit: 1_000 };
+				const [seen] = await storage.read("outboxes", [
+					{ outbox, untaken, due: null, next: true },
+				]);
+				assert.ok(seen && !(seen instanceof Error) && seen.next !== null);
+				return { next: seen.next, found: seen.untaken.length };
+			};
+			const before = await look();
+			const insert =
+				"INSERT INTO corkboard.outbox (shard, entry, ts) VALUES (0, '{}', 1)";
+			await using committed = await createConnection({ uri: server.url });
+			await using rolledBack = await createConnection({ uri: server.url });
+			for (const other of [committed, rolledBack]) {
+				await other.query("START TRANSACTION");
+				await other.query(insert);
+			}
+			const given = { next: before.next + 2, found: before.found };
+			assert.deepEqual(await look(), given);
+			await committed.query("COMMIT");
+			await rolledBack.query("ROLLBACK");
+			assert.deepEqual(await look(), { ...given, found: before.found + 1 });
+			await committed.query("DELETE FROM corkboard.outbox");
+			assert.deepEqual(await look(), { ...given, found: 0 });
+		});
+
 		test("a transaction that waits for a row which another process keeps locked delays those that come after it by as long as they may gather", async () => {
 			await using opened = await open({ gatherMs: 5 });
 			const { storage } = opened;
