@@ -191,7 +191,9 @@ export function describeCaches(
 	const now = isSame({ ...caches, changed: {} }, NO_SERVERS)
 		? "of the settings"
 		: names(caches);
-	return next === undefined ? now : `${now}, next ${names(next)}`;
+	return next === undefined || names(next) === now
+		? now
+		: `${now}, next ${names(next)}`;
 }
 
 /** As JSON, without passwords. */

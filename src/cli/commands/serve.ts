@@ -6,6 +6,7 @@ import type { Corkboard } from "../../app/openCorkboard.ts";
 import { openTopology } from "../../app/openTopology.ts";
 import { prepareDemo } from "../../app/prepareDemo.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
+import { cacheHosts } from "../../cache/serverList.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { CorkboardError } from "../../errors.ts";
@@ -79,6 +80,10 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 	void reportSmallSettings(corkboard.admin, log);
 	if (corkboard.modelProblem !== null) {
 		log.warn({ reason: corkboard.modelProblem }, "model is not the newest");
+	}
+	const { caches } = corkboard.topology;
+	if (caches !== undefined && cacheHosts(undefined, config).length > 0) {
+		log.warn({}, "caches of the settings are not used");
 	}
 	const { store } = config;
 	const demo =

@@ -42,6 +42,7 @@ describe("an attack", () => {
 			[1, 2, 3, 4, 5].flatMap(schedule).map(({ kind }) => kind),
 		);
 		assert.deepEqual([...kinds].toSorted(), [
+			"caches",
 			"freeze",
 			"import",
 			"kill",

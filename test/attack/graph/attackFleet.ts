@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reservePort } from "../../services/port.ts";
@@ -8,7 +8,17 @@ import { startServices } from "../../services/shared.ts";
 import { ApiServer } from "./apiServer.ts";
 import { Link } from "./links.ts";
 
-export const SERVICES = ["mysql0", "mysql1", "memcached", "redis"] as const;
+export const SERVICES = [
+	"mysql0",
+	"mysql1",
+	"memcached",
+	"memcached1",
+	"redis",
+	"redis1",
+] as const;
+/** What the map names as servers of shared caches. */
+export const MEMCACHED = ["memcached", "memcached1"] as const;
+export const REDIS = ["redis", "redis1"] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
 const LAUNCH = join(import.meta.dirname, "../../../src/cli/launch.mjs");
@@ -35,8 +45,10 @@ export interface AttackFleet extends AsyncDisposable {
 	/** Starts a server, and knows its process from then on. */
 	startServer(server: ApiServer): Promise<void>;
 	killServer(server: ApiServer): Promise<void>;
-	/** The shard map that holds, with this version. */
-	topology(version: number): string;
+	/** The shard map as it is, with the next version. */
+	nextTopology(): Promise<string>;
+	/** The URL of a shared cache, by its link. */
+	cacheUrl(name: (typeof MEMCACHED | typeof REDIS)[number]): string;
 	/** In one step, as an operator does, or written in place. */
 	writeTopology(text: string, how: "renamed" | "in place"): Promise<void>;
 	/** One command line of the program, past all faults. */
@@ -50,14 +62,16 @@ export async function startAttackFleet(options: {
 }): Promise<AttackFleet> {
 	await using stack = new AsyncDisposableStack();
 	const own = stack.use(
-		await startServices({ mysql: 2, memcached: 1, redis: 1 }),
+		await startServices({ mysql: 2, memcached: 2, redis: 2 }),
 	);
 	const [mysql0, mysql1] = own.mysql as readonly [Server, Server];
 	const services = {
 		mysql0,
 		mysql1,
 		memcached: own.memcached[0] as Server,
+		memcached1: own.memcached[1] as Server,
 		redis: own.redis[0] as Server,
+		redis1: own.redis[1] as Server,
 	};
 	const folder = await mkdtemp(join(tmpdir(), "corkboard-attack-"));
 	stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -69,7 +83,9 @@ export async function startAttackFleet(options: {
 		mysql0: await linkTo("mysql0"),
 		mysql1: await linkTo("mysql1"),
 		memcached: await linkTo("memcached"),
+		memcached1: await linkTo("memcached1"),
 		redis: await linkTo("redis"),
+		redis1: await linkTo("redis1"),
 	};
 	const ranges = ([mysql0, mysql1] as const).map((server, n) => ({
 		range: [n * SHARDS_PER_HOST, (n + 1) * SHARDS_PER_HOST - 1],
@@ -79,17 +95,20 @@ export async function startAttackFleet(options: {
 		),
 	}));
 	const topologyFile = join(folder, "topology.json");
-	const topology = (version: number) =>
-		JSON.stringify({
-			version,
-			shards: ranges.map((range) => ({ ...range, open: true })),
-			lookups: ranges,
-		});
-	await writeFile(topologyFile, topology(1), { mode: 0o600 });
+	const cacheUrl: AttackFleet["cacheUrl"] = (name) =>
+		`${name.replace("1", "")}://127.0.0.1:${links[name].port}`;
+	const topology = JSON.stringify({
+		version: 1,
+		shards: ranges.map((range) => ({ ...range, open: true })),
+		lookups: ranges,
+		caches: {
+			objects: MEMCACHED.map(cacheUrl),
+			lists: REDIS.map(cacheUrl),
+		},
+	});
+	await writeFile(topologyFile, topology, { mode: 0o600 });
 	const settings = {
 		CORKBOARD_TOPOLOGY: topologyFile,
-		CORKBOARD_MEMCACHED: `127.0.0.1:${links.memcached.port}`,
-		CORKBOARD_REDIS: `redis://127.0.0.1:${links.redis.port}`,
 		CORKBOARD_MODE: "development",
 		CORKBOARD_GRAPHIQL: "off",
 		CORKBOARD_SECRET: SECRET,
@@ -156,7 +175,11 @@ export async function startAttackFleet(options: {
 			await server.kill();
 			if (pid !== null) serverOf.delete(pid);
 		},
-		topology,
+		cacheUrl,
+		async nextTopology() {
+			const map = JSON.parse(await readFile(topologyFile, "utf8"));
+			return JSON.stringify({ ...map, version: map.version + 1 });
+		},
 		async writeTopology(text, how) {
 			if (how === "in place") {
 				await writeFile(topologyFile, text);

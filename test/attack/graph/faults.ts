@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../../src/demo/random.ts";
 import type { Actor } from "./actors.ts";
 import type { ApiServer } from "./apiServer.ts";
-import type { ServiceName } from "./attackFleet.ts";
+import { MEMCACHED, REDIS, type ServiceName } from "./attackFleet.ts";
 import { describeFault, type Fault } from "./schedule.ts";
 import type { Session } from "./session.ts";
 import type { FaultRecord } from "./timeline.ts";
@@ -23,8 +23,7 @@ export class FaultInjector {
 	readonly #random: Random;
 	readonly #running = new Set<Promise<void>>();
 	/** Servers and services that are being restarted, or are paused: one fault of this kind at a time. */
-	readonly #busy = new Set<number | ServiceName>();
-	#topologyVersion = 1;
+	readonly #busy = new Set<number | ServiceName | "map">();
 	count = 0;
 	/** Files that were imported, perhaps in part. */
 	readonly imports: string[] = [];
@@ -128,19 +127,37 @@ export class FaultInjector {
 				});
 				return;
 			case "topology": {
-				const record = timeline.begin(what, "all");
-				this.#topologyVersion++;
-				const text = fleet.topology(this.#topologyVersion);
-				if (fault.isBroken) {
-					await fleet.writeTopology(text.slice(0, text.length / 2), "in place");
-					await this.#wait(fault.ms);
-				}
-				await fleet.writeTopology(text, "renamed");
-				// Servers look at the file once a second.
-				await sleep(2_000);
-				timeline.end(record);
+				await this.#alone("map", async () => {
+					const record = timeline.begin(what, "all");
+					const text = await fleet.nextTopology();
+					if (fault.isBroken) {
+						const half = text.slice(0, text.length / 2);
+						await fleet.writeTopology(half, "in place");
+						await this.#wait(fault.ms);
+					}
+					await fleet.writeTopology(text, "renamed");
+					// Servers look at the file once a second.
+					await sleep(2_000);
+					timeline.end(record);
+				});
 				return;
 			}
+			case "caches":
+				// It excuses nobody. Where a server stands still, it ends half-way, and goes on with the next one to the same servers.
+				await this.#alone("map", async () => {
+					const record = timeline.begin(what, []);
+					const urls = (
+						names: typeof MEMCACHED | typeof REDIS,
+						count: number,
+					) => names.slice(-count).map(fleet.cacheUrl).join();
+					await fleet.command([
+						...["caches", "set", "--unchecked"],
+						...["--objects", urls(MEMCACHED, fault.objects)],
+						...["--lists", urls(REDIS, fault.lists)],
+					]);
+					timeline.end(record);
+				});
+				return;
 			case "verify":
 				await this.#verify();
 				return;
@@ -242,7 +259,7 @@ export class FaultInjector {
 	}
 
 	async #alone(
-		what: number | ServiceName,
+		what: number | ServiceName | "map",
 		work: () => Promise<void>,
 	): Promise<void> {
 		if (this.#busy.has(what)) return;

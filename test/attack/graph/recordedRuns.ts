@@ -80,6 +80,10 @@ function problemOfFault(fault: Fault, servers: number): string | null {
 		case "pause":
 		case "restart":
 			return isService(fault.service) ? null : "expected a service";
+		case "caches":
+			return [fault.objects, fault.lists].every((n) => n === 1 || n === 2)
+				? null
+				: "expected objects and lists of 1 or 2";
 		case "topology":
 		case "verify":
 		case "import":

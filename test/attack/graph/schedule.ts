@@ -1,5 +1,5 @@
 import { type Random, seededRandom } from "../../../src/demo/random.ts";
-import { SERVICES, type ServiceName } from "./attackFleet.ts";
+import { MEMCACHED, REDIS, SERVICES, type ServiceName } from "./attackFleet.ts";
 import type { Disturbance, Side } from "./links.ts";
 
 /** One fault, from `at` on for `ms`. Milliseconds since the start of the attack. */
@@ -19,6 +19,12 @@ export type Fault = { readonly at: number; readonly ms: number } & (
 	| { readonly kind: "pause"; readonly service: ServiceName }
 	| { readonly kind: "restart"; readonly service: ServiceName }
 	| { readonly kind: "topology"; readonly isBroken: boolean }
+	/** How many of each the map names from then on. */
+	| {
+			readonly kind: "caches";
+			readonly objects: number;
+			readonly lists: number;
+	  }
 	| { readonly kind: "verify" }
 	| { readonly kind: "import" }
 );
@@ -90,7 +96,7 @@ function draw(random: Random, at: number, servers: number): Fault {
 				kind: "pause",
 				at,
 				ms: random.integer(300, 12_000),
-				service: random.pick(["memcached", "redis"]),
+				service: random.pick([...MEMCACHED, ...REDIS]),
 			}),
 		],
 		[
@@ -99,7 +105,7 @@ function draw(random: Random, at: number, servers: number): Fault {
 				kind: "restart",
 				at,
 				ms: random.integer(0, 3_000),
-				service: random.pick(["memcached", "redis"]),
+				service: random.pick([...MEMCACHED, ...REDIS]),
 			}),
 		],
 		[
@@ -129,6 +135,16 @@ function draw(random: Random, at: number, servers: number): Fault {
 				isBroken: random.chance(0.5),
 			}),
 		],
+		[
+			8,
+			() => ({
+				kind: "caches",
+				at,
+				ms: 4_000,
+				objects: random.integer(1, 2),
+				lists: random.integer(1, 2),
+			}),
+		],
 	];
 	let left =
 		random.fraction() * kinds.reduce((sum, [weight]) => sum + weight, 0);
@@ -154,7 +170,9 @@ function drawLinks(
 		? random.pick<readonly ServiceName[]>([
 				["memcached"],
 				["redis"],
-				["memcached", "redis"],
+				["redis1"],
+				["memcached1", "redis"],
+				[...MEMCACHED, ...REDIS],
 			])
 		: random.shuffled(SERVICES).slice(0, random.pick([1, 1, 1, 2, 2, 3, 4]));
 	const draw = random.fraction();
@@ -214,6 +232,8 @@ export function describeFault(fault: Fault): string {
 			return fault.isBroken
 				? `write half of a topology, and all of it after ${seconds(fault.ms)}`
 				: "raise the topology's version";
+		case "caches":
+			return `caches set: ${fault.objects} memcached, ${fault.lists} Redis`;
 		case "verify":
 			return "verify beside the load";
 		case "import":
