@@ -43,7 +43,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
 	"bench/pairs.ts run": 130,
 	"bench/world.ts createWorld": 140,
 	"test/attack/graph/attack.ts attack": 130,
-	"test/attack/graph/attackFleet.ts startAttackFleet": 130,
 	"test/attack/promote/deadAttack.ts attackDead": 130,
 	"test/differential/oracle.ts resolversOf": 140,
 	"test/helpers/feedWorld.ts openFeedWorld": 140,

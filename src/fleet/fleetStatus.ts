@@ -228,7 +228,9 @@ async function openOperations(
 }
 
 /** Those who differ from the fleet read past their caches. */
-function differentCaches(members: readonly Member[]): readonly string[] {
+export function differentCaches(
+	members: readonly Pick<Member, "id" | "caches">[],
+): readonly string[] {
 	const parts = new Set(members.flatMap(({ caches }) => Object.keys(caches)));
 	return [...parts].flatMap((part) => {
 		const speaking = members.filter(({ caches }) => caches[part] != null);

@@ -117,7 +117,7 @@ function serversFaults(
 	return faults;
 }
 
-/** What is against a change of the caches of a running fleet: it goes by way of `next` (docs/consistency/caches.md, "Several servers"). */
+/** What is against a change of the caches of a running fleet: it goes by way of `next` (docs/consistency/freshness.md, "Several servers"). */
 export function cacheChangeFaults(
 	old: Topology,
 	{ caches: next, version }: Topology,

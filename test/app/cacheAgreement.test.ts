@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { differentCaches } from "../../src/fleet/fleetStatus.ts";
 import { CacheAgreement } from "../../src/freshness/cacheAgreement.ts";
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
+import { openMetrics } from "../../src/metrics/metrics.ts";
+import { createLog } from "../../src/server/log.ts";
+import { logEvents } from "../../src/server/logEvents.ts";
 import { openFileStore } from "../../src/topology/file/fileStore.ts";
-import { Membership, type SpokenTo } from "../../src/topology/members.ts";
+import {
+	Membership,
+	readMembers,
+	type SpokenTo,
+} from "../../src/topology/members.ts";
 import type { StoredText, TopologyStore } from "../../src/topology/store.ts";
 import {
 	type Addresses,
@@ -123,6 +131,43 @@ describe("processes with different shared caches", () => {
 			});
 		}
 	}
+
+	it("say so in the log, in a metric and in status", async () => {
+		const nth = ++fleets;
+		const lines: Record<string, unknown>[] = [];
+		using _events = logEvents(
+			createLog({
+				level: "info",
+				format: "json",
+				destination: { write: (line) => lines.push(JSON.parse(line)) },
+			}),
+		);
+		using metrics = openMetrics({ documents: 1 });
+		await using first = await open(fleet.addresses, nth);
+		await untilUsed(first);
+		{
+			await using _second = await open(otherRedis(), nth);
+			await until("the line", () =>
+				lines.some(
+					({ msg, part }) =>
+						msg === "shared caches are others than the fleet's" &&
+						part === "lists",
+				),
+			);
+			const text = await metrics.registry.metrics();
+			assert.match(text, /corkboard_cache_bypassed\{reason="lists"\} 1/);
+			await using store = openFileStore(join(folder.path, `${nth}.json`));
+			let problems: readonly string[] = [];
+			await until("the problem", async () => {
+				problems = differentCaches(await readMembers(store));
+				return problems.length === 1;
+			});
+			assert.match(
+				String(problems[0]),
+				/different caches for lists: .* against .*CORKBOARD_REDIS/,
+			);
+		}
+	});
 
 	it("go over when nobody uses the former ones, and find nothing old when they come back to these", async () => {
 		const nth = ++fleets;

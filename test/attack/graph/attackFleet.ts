@@ -79,14 +79,11 @@ export async function startAttackFleet(options: {
 	const serverOf = new Map<number, number>();
 	const linkTo = async (name: ServiceName) =>
 		stack.use(await Link.to(name, services[name].port, () => serverOf));
-	const links = {
-		mysql0: await linkTo("mysql0"),
-		mysql1: await linkTo("mysql1"),
-		memcached: await linkTo("memcached"),
-		memcached1: await linkTo("memcached1"),
-		redis: await linkTo("redis"),
-		redis1: await linkTo("redis1"),
-	};
+	const links = Object.fromEntries(
+		await Promise.all(
+			SERVICES.map(async (name) => [name, await linkTo(name)] as const),
+		),
+	) as Readonly<Record<ServiceName, Link>>;
 	const ranges = ([mysql0, mysql1] as const).map((server, n) => ({
 		range: [n * SHARDS_PER_HOST, (n + 1) * SHARDS_PER_HOST - 1],
 		primary: server.url.replace(
@@ -115,30 +112,11 @@ export async function startAttackFleet(options: {
 		CORKBOARD_LOG: "warn,json",
 		HOST: "127.0.0.1",
 	};
-	const runOnce = (args: readonly string[]) =>
-		new Promise<CommandResult>((resolve) => {
-			const { PATH = "", HOME = "", TMPDIR = "/tmp" } = process.env;
-			execFile(
-				process.execPath,
-				[LAUNCH, ...args],
-				{
-					env: { PATH, HOME, TMPDIR, ...settings },
-					timeout: COMMAND_LIMIT_MS,
-					maxBuffer: 64 * 1024 * 1024,
-				},
-				(error, out, err) =>
-					resolve({
-						code: error === null ? 0 : Number(error.code ?? 1),
-						out,
-						err,
-					}),
-			);
-		});
 	/** Again where a connection was late, as on a busy machine. */
 	const command = async (args: readonly string[]) => {
-		let result = await runOnce(args);
+		let result = await runOnce(args, settings);
 		for (let n = 1; n < TRIES && result.err.includes("ETIMEDOUT"); n++) {
-			result = await runOnce(args);
+			result = await runOnce(args, settings);
 		}
 		return result;
 	};
@@ -191,4 +169,28 @@ export async function startAttackFleet(options: {
 		command,
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
+}
+
+function runOnce(
+	args: readonly string[],
+	settings: Readonly<Record<string, string>>,
+): Promise<CommandResult> {
+	return new Promise<CommandResult>((resolve) => {
+		const { PATH = "", HOME = "", TMPDIR = "/tmp" } = process.env;
+		execFile(
+			process.execPath,
+			[LAUNCH, ...args],
+			{
+				env: { PATH, HOME, TMPDIR, ...settings },
+				timeout: COMMAND_LIMIT_MS,
+				maxBuffer: 64 * 1024 * 1024,
+			},
+			(error, out, err) =>
+				resolve({
+					code: error === null ? 0 : Number(error.code ?? 1),
+					out,
+					err,
+				}),
+		);
+	});
 }
