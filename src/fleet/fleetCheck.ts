@@ -4,6 +4,8 @@ import type { Environment } from "../topology/secret.ts";
 import type { TopologyStore } from "../topology/store.ts";
 import { type FleetStatus, fleetStatus } from "./fleetStatus.ts";
 import { agreed } from "./map/barrier.ts";
+import { fencedBy } from "./move/findMove.ts";
+import { listOperations } from "./operations/operations.ts";
 import { checkServers } from "./preflight/checkServers.ts";
 import { processConnections } from "./processConnections.ts";
 import { storeToChange } from "./topologyOperations.ts";
@@ -29,8 +31,10 @@ export async function checkFleet(
 	const status = await fleetStatus(config);
 	const { topology } = status;
 	const isLost = topology.store === "down";
+	const moves = isLost ? [] : await listOperations(store);
 	const [servers, members] = await Promise.all([
 		checkServers(status.map, environment, {
+			fencedByMoves: new Set(moves.flatMap(fencedBy)),
 			processes: Math.max(1, status.members?.length ?? 1),
 			connections: processConnections(status.map),
 		}),

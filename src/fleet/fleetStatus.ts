@@ -32,6 +32,7 @@ import {
 } from "./inspectCaches.ts";
 import {
 	isOver,
+	isSettledStep,
 	listOperations,
 	type OperationRecord,
 } from "./operations/operations.ts";
@@ -260,7 +261,7 @@ function wrongClock({ id, clock }: Member): readonly string[] {
 }
 
 function abandoned({ id, step, from, isHeld }: OpenOperation) {
-	return isHeld
+	return isHeld || isSettledStep(step)
 		? []
 		: [
 				`${id} stands at "${step}" and nobody runs it, so ${from} is locked and may take no writes: operations resume ${id}, or operations abort ${id}.`,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import { Databases, toShardError } from "../../storage/mysql/databases.ts";
@@ -5,6 +6,7 @@ import type { HostWriteGuard } from "../../storage/mysql/driver/commitProtocol.t
 import type { Host, HostLimits } from "../../storage/mysql/driver/host.ts";
 import type { Result } from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { QueryOptions } from "../../storage/mysql/driver/queryOptions.ts";
+import { isOfOneDatabase } from "../../storage/mysql/driver/toStorageFailure.ts";
 import type { Shard } from "../../storage/mysql/shards.ts";
 import { SharedHosts } from "../../storage/mysql/sharedHosts.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
@@ -32,7 +34,12 @@ import { POOL_TABLES } from "./tables.ts";
 export interface MysqlPoolLimits extends HostLimits {
 	/** Time for a write, with all its waits and retries. Milliseconds. */
 	readonly writeMs: number;
+	/** How long a call waits for a shard that its host takes no writes to, or does not have: it may be on its way to another. Milliseconds. */
+	readonly movingMs: number;
 }
+
+/** Between two tries on a shard that may be on its way to another host. Milliseconds. */
+const AGAIN_MS = 50;
 
 export const MYSQL_POOL_LIMITS: MysqlPoolLimits = {
 	connections: 6,
@@ -40,6 +47,7 @@ export const MYSQL_POOL_LIMITS: MysqlPoolLimits = {
 	connectMs: 1_000,
 	readMs: 2_000,
 	writeMs: 5_000,
+	movingMs: 2_000,
 	silenceMs: 8_000,
 };
 
@@ -267,11 +275,18 @@ class MysqlPools implements PoolDriver {
 		shard: number,
 		body: (one: PoolShard) => Promise<T>,
 	): Promise<T> {
-		using version = this.#databases.begin();
-		try {
-			return await body(version.at(shard));
-		} catch (thrown) {
-			throw toShardError(thrown, "pool", shard);
+		const until = performance.now() + this.#limits.movingMs;
+		for (;;) {
+			using version = this.#databases.begin();
+			try {
+				return await body(version.at(shard));
+			} catch (thrown) {
+				if (!isElsewhere(thrown) || performance.now() > until) {
+					throw toShardError(thrown, "pool", shard);
+				}
+			}
+			// While the pools of a shard go over to another host, which a newer topology names.
+			await sleep(AGAIN_MS);
 		}
 	}
 
@@ -314,10 +329,19 @@ function changedRows(result: Result): number {
 	return "affectedRows" in result ? result.affectedRows : 0;
 }
 
+/** Whether nothing was done, because the server takes no writes to that shard or does not have it. */
+function isElsewhere(thrown: unknown): boolean {
+	return (
+		thrown instanceof StorageFailure &&
+		(thrown.kind === "moved" || isOfOneDatabase(thrown))
+	);
+}
+
 /** Whether the server refused a statement, perhaps because of one shard; else none of the host can be written. */
 function isOfOneShard(thrown: unknown): boolean {
 	return (
-		thrown instanceof StorageFailure &&
-		["moved", "constraint", "failed"].includes(thrown.kind)
+		isElsewhere(thrown) ||
+		(thrown instanceof StorageFailure &&
+			["constraint", "failed"].includes(thrown.kind))
 	);
 }

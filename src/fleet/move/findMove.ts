@@ -1,16 +1,21 @@
 import { CorkboardError } from "../../errors.ts";
 import { parseHostUrl } from "../../topology/hostUrl.ts";
-import type { HostRange, Topology } from "../../topology/types.ts";
+import type { Topology } from "../../topology/types.ts";
 import { databaseName } from "../map/databases.ts";
 import type { Shards } from "../map/edits.ts";
 import { allRanges, namedSo, nameOf } from "../map/mapRanges.ts";
 import { withHost } from "../map/replicaHosts.ts";
-import type {
-	MOVED_LISTS,
-	MoveFacts,
-	MoveHost,
-	Wave,
+import {
+	type MOVED_LISTS,
+	type MoveFacts,
+	type MoveHost,
+	moveFactsIn,
+	type Wave,
 } from "../operations/moveFacts.ts";
+import {
+	isSettledStep,
+	type OperationRecord,
+} from "../operations/operations.ts";
 
 export type MovedList = (typeof MOVED_LISTS)[number];
 
@@ -203,20 +208,18 @@ export function newWave([first, last]: Shards): Wave {
 	};
 }
 
-/**
- * Which primary a wave is on by the map now: a promotion may have put another in
- * the place of the one that the move began with. Null where several have it.
- */
-export function servedBy(
-	topology: Topology,
-	list: MovedList,
-	[first, last]: Shards,
-): HostRange | null {
-	const parts: readonly HostRange[] = (topology[list] ?? []).filter(
-		(each) => each.range[0] <= last && first <= each.range[1],
+/** The databases that a move may have fenced, each after the names of both servers of either pair: replicas have the fence, too. */
+export function fencedBy(record: OperationRecord): readonly string[] {
+	if (record.kind !== "move" || isSettledStep(record.step)) return [];
+	const { list, waves, from, to } = moveFactsIn(record);
+	const names = [from, to].flatMap(({ name, replica }) =>
+		replica === null ? [name] : [name, nameOf(replica)],
 	);
-	const names = new Set(parts.map(({ primary }) => nameOf(primary)));
-	return names.size === 1 ? (parts[0] ?? null) : null;
+	return waves.flatMap(({ range }) =>
+		databasesOf(list, range).flatMap((database) =>
+			names.map((name) => `${name} ${database}`),
+		),
+	);
 }
 
 /** What a wave is to do next towards a goal; null: nothing. */

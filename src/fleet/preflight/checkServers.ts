@@ -57,6 +57,8 @@ export interface FleetFacts {
 	readonly connections?: ReadonlyMap<string, number>;
 	/** The clock of this process: milliseconds since 1970. */
 	readonly now?: () => number;
+	/** Databases that a move may have fenced, each after the name of its server: `db001a:3306 db00256`. */
+	readonly fencedByMoves?: ReadonlySet<string>;
 }
 
 /** Connections beside those of processes: of replication, commands, exporters and people. */
@@ -77,6 +79,7 @@ interface Checked extends Required<Pick<FleetFacts, "processes">> {
 	readonly environment: Environment;
 	/** Most connections of one process to it; undefined where that is not known. */
 	readonly connections: number | undefined;
+	readonly fencedByMoves: ReadonlySet<string>;
 }
 
 interface Check {
@@ -174,11 +177,17 @@ class Looks {
 	): Promise<Identity | null> {
 		const identity = await this.#identify(server);
 		if (identity === null) return null;
-		const { processes = 1, connections, now = Date.now } = this.#facts;
+		const {
+			processes = 1,
+			connections,
+			now = Date.now,
+			fencedByMoves = new Set<string>(),
+		} = this.#facts;
 		const checked: Checked = {
 			...{ server, url, databases, processes },
 			environment: this.#environment,
 			connections: connections?.get(server.name),
+			fencedByMoves,
 		};
 		for (const { what, faults } of CHECKS) {
 			await this.#attempt(server, what, async () =>
@@ -277,11 +286,17 @@ async function connectionFaults({
 	];
 }
 
-/** No operation makes databases read-only yet, so a person did. */
-async function fenceFaults({ server }: Checked): Promise<readonly string[]> {
-	const rows = await server.rows(
+/** What no move has fenced, a person has. */
+async function fenceFaults({
+	server,
+	fencedByMoves,
+}: Checked): Promise<readonly string[]> {
+	const all = await server.rows(
 		"read-only databases",
 		`SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%' AND schema_name REGEXP '${OUR_DATABASES}' ORDER BY 1`,
+	);
+	const rows = all.filter(
+		([database]) => !fencedByMoves.has(`${server.name} ${database}`),
 	);
 	const [[name] = []] = rows;
 	return rows.length === 0
