@@ -31,6 +31,12 @@ export interface ProofStep {
 /** More new entries than these cost more to read than what is cached of their host. */
 const MOST_NEWS = 1_000;
 
+/**
+ * Of the first look: transactions may be in progress that have any id before the
+ * next. No entry has this one, so the second look drops everything too.
+ */
+const UNKNOWN: ReadonlySet<number> = new Set([0]);
+
 export function followOutbox(
 	before: OutboxProof | null,
 	look: Pick<OutboxProof, "askedAt" | "next" | "found">,
@@ -39,7 +45,7 @@ export function followOutbox(
 	// A counter that goes back is that of another server.
 	const given = before === null ? 0 : next - before.next;
 	if (before === null || given < 0 || given > MOST_NEWS) {
-		const proof = { ...look, provenAt: askedAt, missing: new Set<number>() };
+		const proof = { ...look, provenAt: askedAt, missing: UNKNOWN };
 		return { proof, news: "all" };
 	}
 	const missing = new Set<number>();
