@@ -35,7 +35,7 @@ const LIMITS = {
 	"methods of the widest port": { limit: 16, goal: 12 },
 	"lines that are generated and committed": { limit: 520, goal: 1_000 },
 	// Overload, caches in the shard map and MySQL's limits are new: each has its promises and one page or part of one.
-	"words of docs/": { limit: 58_200, goal: 55_000 },
+	"words of docs/": { limit: 58_000, goal: 55_000 },
 } as const;
 
 /** Functions over 120 lines. */
