@@ -29,6 +29,7 @@ import {
 	toggle,
 } from "../helpers/storing.ts";
 import { timed } from "../helpers/timing.ts";
+import { until } from "../helpers/until.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
 
@@ -407,6 +408,56 @@ export function mysqlStatementsSuite(
 			assert.equal(isFree, false);
 			await other.query("ROLLBACK");
 			await waiting;
+		});
+
+		test("those that meet another transaction in a deadlock are tried together once more", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const like = (shard: number, n: number) =>
+				toggle(storage, likePin, user(1, shard), pin(n), true);
+			await Promise.all([like(0, 1), like(2, 1)]);
+			await using other = await createConnection({ uri: server.url });
+			await other.query("START TRANSACTION");
+			// The server ends the transaction that has changed less.
+			const rows = Array.from({ length: 50 }, () => "('{}', 1)").join();
+			await other.query(`INSERT INTO db00003.pins (data, ts) VALUES ${rows}`);
+			await other.query("SELECT * FROM db00002.lists FOR UPDATE");
+			const traces = [recordWriteTrace(), recordWriteTrace()];
+			const sent = await publishedDuring<Statement>(
+				STORAGE_CHANNELS.statement,
+				async () => {
+					const both = Promise.all(
+						[0, 2].map((shard, at) =>
+							toggle(
+								storage,
+								likePin,
+								user(1, shard),
+								pin(2),
+								true,
+								traces[at],
+							),
+						),
+					);
+					await until("it to wait for the second list", async () => {
+						const [row] = await ask(
+							server,
+							"SELECT COUNT(*) AS n FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+						);
+						return Number(row?.n) > 0;
+					});
+					await other.query("SELECT * FROM db00000.lists FOR UPDATE");
+					await other.query("ROLLBACK");
+					await both;
+				},
+			);
+			assert.deepEqual(
+				traces.map(({ retries }) => retries),
+				[["deadlock"], ["deadlock"]],
+			);
+			assert.equal(sent.filter(({ name }) => name === "commit").length, 1);
+			for (const shard of [0, 2]) {
+				assert.equal((await listOf(storage, likePin, user(1, shard))).count, 2);
+			}
 		});
 
 		test("one of them that throws, also after its object was inserted, writes nothing, and the others are committed", async () => {

@@ -108,7 +108,10 @@ export class HostTransactions {
 	}
 
 	/** A unit gets no outcomes if it has to run alone. */
-	async #runTogether(waiting: readonly Waiting[]): Promise<void> {
+	async #runTogether(
+		waiting: readonly Waiting[],
+		isAgain = false,
+	): Promise<void> {
 		const jobs = waiting.flatMap(({ unit }) => unit);
 		let outcomes: GroupOutcomes | null;
 		try {
@@ -118,6 +121,11 @@ export class HostTransactions {
 			const conflict = conflictReason(thrown);
 			if (conflict !== null && !isAlone) {
 				publishRetry({ host: this.#host.name, reason: conflict });
+			}
+			// Whoever met them goes on with its locks, and each by itself could meet it again.
+			if (conflict === "deadlock" && !isAlone && !isAgain) {
+				for (const { trace } of jobs) trace?.retry(conflict);
+				return this.#runTogether(waiting, true);
 			}
 			const reason: RetryReason = conflict ?? "shared";
 			for (const { unit, resolve, reject } of waiting) {
