@@ -24,22 +24,17 @@ const SLOTS = 1 << 18;
  */
 export class SlotVersions {
 	/** The cache's first slot. */
-	readonly first: number;
+	readonly #first: number;
 	readonly #table: Uint32Array;
 
 	constructor(table = versionsFor(1), number = 0) {
 		this.#table = table;
-		this.first = CHANNEL_SLOTS + CHANNELS + number * SLOTS;
-	}
-
-	/** Of a key in that slot, on that channel: a sum, which is another one once either has risen. */
-	at(slot: number, channel: number): number {
-		return this.#at(slot) + this.#at(CHANNEL_SLOTS + channel);
+		this.#first = CHANNEL_SLOTS + CHANNELS + number * SLOTS;
 	}
 
 	/** `hash` is that of the name of the partition. */
 	slotOf({ hash }: { readonly hash: number }, key: string): number {
-		return this.first + (fnv1a(key, hash) % SLOTS);
+		return this.#first + (fnv1a(key, hash) % SLOTS);
 	}
 
 	raise(slot: number): void {
@@ -53,11 +48,7 @@ export class SlotVersions {
 		this.#add(CHANGES_SLOT);
 	}
 
-	#at(slot: number): number {
-		return this.#table[slot] as number;
-	}
-
 	#add(slot: number): void {
-		this.#table[slot] = (this.#at(slot) + 1) >>> 0;
+		this.#table[slot] = ((this.#table[slot] as number) + 1) >>> 0;
 	}
 }

@@ -248,6 +248,23 @@ describe("LocalCache", () => {
 		assert.equal(cache.text("a"), undefined);
 	});
 
+	it("keeps nothing of reads that ran when the keys of whole shards were dropped, whatever their keys, and lets nobody join them", async () => {
+		for (const drop of [
+			(cache: TextCache) => cache.invalidateWhere((key) => key === "other"),
+			(cache: TextCache) => cache.invalidateChannels(new Set([31])),
+			(cache: TextCache) => cache.bypassKeys((key) => key === "other", []),
+		]) {
+			const { cache } = open();
+			const early = heldLoad();
+			const first = cache.readTexts(["a"], early.load);
+			drop(cache);
+			const later = await cache.readTexts(["a"], async () => ["new"]);
+			early.end("old");
+			assert.deepEqual([await first, later], [["old"], ["new"]]);
+			assert.equal(cache.text("a"), "new");
+		}
+	});
+
 	it("does not let a read after an invalidation join one from before it", async () => {
 		const { cache } = open();
 		const database = Promise.withResolvers<string[]>();
