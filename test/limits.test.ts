@@ -34,8 +34,8 @@ const LIMITS = {
 	// That of invalidations; all others have 15 at most.
 	"methods of the widest port": { limit: 16, goal: 12 },
 	"lines that are generated and committed": { limit: 520, goal: 1_000 },
-	// Overload, caches in the shard map and MySQL's limits are new: each has its promises and one page or part of one.
-	"words of docs/": { limit: 58_000, goal: 55_000 },
+	// Overload, caches in the shard map and MySQL's limits are new, moving shards and salvage too: each has its promises and one page or part of one. The page for operators on moves is to come.
+	"words of docs/": { limit: 59_200, goal: 55_000 },
 } as const;
 
 /** Functions over 120 lines. */
