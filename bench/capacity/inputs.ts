@@ -168,7 +168,7 @@ export const INPUTS = {
 	disk: input(3.8, "TB", "disk per database host", "assumed"),
 	full: input(0.6, "", "of a disk in use", "assumed", "room to alter a table"),
 	cacheMemory: input(120, "GB", "memory of a memcached host", "assumed"),
-	redisServers: input(1, "", "Redis servers", "assumed"),
+	redisServers: input(6, "", "Redis servers", "assumed"),
 	redisMemory: input(100, "GB", "memory of a Redis", "assumed"),
 	redisCommands: input(
 		1_000_000,

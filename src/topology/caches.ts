@@ -5,28 +5,42 @@ import type { CacheServers, FleetCaches, Topology } from "./types.ts";
 export const CACHE_PARTS = ["objects", "lists"] as const;
 export type CachePart = (typeof CACHE_PARTS)[number];
 
-const KINDS = {
-	objects: { scheme: "memcached", port: 11_211 },
-	lists: { scheme: "redis", port: 6_379 },
-} as const;
-
 const CA = "ssl-ca";
 const PASSWORD_FILE = "password-file";
 
+const KINDS = {
+	objects: {
+		scheme: "memcached",
+		port: 11_211,
+		form: /^memcached:\/\/[^/]/,
+		// Its client speaks no TLS.
+		options: [PASSWORD_FILE],
+	},
+	lists: {
+		scheme: "redis",
+		port: 6_379,
+		form: /^rediss?:\/\/[^/]/,
+		options: [CA, PASSWORD_FILE],
+	},
+} as const;
+
 /** What is wrong with the URL of a server of a shared cache; null where nothing is. It does not repeat the URL, which may hold a password. */
 export function cacheUrlFault(part: CachePart, text: string): string | null {
-	const { scheme, port } = KINDS[part];
+	const { scheme, port, form, options } = KINDS[part];
 	const url = URL.parse(text);
-	const isFormed = new RegExp(`^${scheme}s?://[^/]`).test(text);
-	if (url === null || !isFormed || url.hostname === "") {
+	if (url === null || !form.test(text) || url.hostname === "") {
 		return `it must look like ${scheme}://cache1.example.com:${port}`;
 	}
-	const fault = optionFault(url, [CA, PASSWORD_FILE]);
+	const fault = optionFault(url, options);
 	if (fault !== null) return fault;
 	const file = url.searchParams.get(PASSWORD_FILE);
 	if (file === "") return `${PASSWORD_FILE} must be the path of a file`;
 	if (file !== null && url.password !== "") {
 		return `it has a password and ${PASSWORD_FILE}: give one of them`;
+	}
+	const hasPassword = file !== null || url.password !== "";
+	if (part === "objects" && hasPassword !== (url.username !== "")) {
+		return "a user and a password go together: memcached://USER:PASSWORD@HOST, or USER@HOST with password-file";
 	}
 	const ca = url.searchParams.get(CA);
 	if (ca === "") return `${CA} must be the path of a file with certificates`;

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FIRST_PAUSE_MS } from "../../src/cache/breaker.ts";
@@ -8,8 +10,10 @@ import {
 	type CacheHost,
 } from "../../src/cache/diagnostics.ts";
 import { openMemcachedCache as openWhole } from "../../src/cache/memcached/memcachedCache.ts";
+import { serverLists } from "../../src/cache/serverList.ts";
 import { FakeMemcached, type Manner } from "../helpers/fakeMemcached.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { assertAtOnce, timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
 import { startMemcached } from "../services/memcached.ts";
@@ -423,3 +427,27 @@ function response(text: string): Buffer {
 function values(count: number): Buffer {
 	return Buffer.from("VA 1 f1 c1\r\na\r\n".repeat(count));
 }
+
+describe("a memcached that wants a password", () => {
+	test("is logged in to from the URL of the map, with the password of a file as it is now", async () => {
+		using folder = temporaryFolder();
+		const allowed = join(folder.path, "allowed");
+		const secret = join(folder.path, "secret");
+		writeFileSync(allowed, "corkboard:right\n");
+		writeFileSync(secret, "wrong\n");
+		await using server = await startMemcached({ args: ["-Y", allowed] });
+		const url = `memcached://corkboard@${server.address}?password-file=${secret}`;
+		const caches = { objects: [url], lists: ["redis://unused:6379"] };
+		const none = { memcached: [], redis: null };
+		await using cache = openMemcachedCache({
+			lists: serverLists(caches, none, "objects"),
+			deadlineMs: PATIENT,
+		});
+		assert.deepEqual(await cache.getOrLease(["1.object.1"]), [DOWN]);
+		writeFileSync(secret, "right\n");
+		await until("the login", async () => {
+			const [result] = await cache.getOrLease(["1.object.2"]);
+			return result?.kind === "lease" || result?.kind === "busy";
+		});
+	});
+});

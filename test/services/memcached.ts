@@ -26,7 +26,11 @@ export async function startMemcached({
 			...args,
 		],
 		answers: async ({ port, pid }) => {
-			const text = await ask({ host: "127.0.0.1", port }, "stats", /END\r\n$/);
+			const at = { host: "127.0.0.1", port };
+			// It says nothing of itself to those who do not log in.
+			if (args.includes("-Y"))
+				return /^CLIENT/.test(await ask(at, "stats", /\n$/));
+			const text = await ask(at, "stats", /END\r\n$/);
 			return text.includes(`STAT pid ${pid}\r\n`);
 		},
 	});

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { CorkboardError } from "../../errors.ts";
+import { cacheServerName } from "../../topology/caches.ts";
 import { CacheConnection } from "../cacheConnection.ts";
 import type { SharedCacheLevel } from "../diagnostics.ts";
 import type { Gate } from "../gate.ts";
@@ -16,6 +18,7 @@ import {
 	type PlacedCache,
 } from "../sharedCache.ts";
 import {
+	type MemcachedAddress,
 	MemcachedConnection,
 	MemcachedItem,
 	type Response,
@@ -86,9 +89,11 @@ export function openMemcachedCache(options: {
 		...{ lists, gateOf },
 		open({ name, url, part }, onUp) {
 			const prefix = `c1.${part === null ? "m" : memcachedIdentity(hosts)}.`;
-			const address = parseAddress(
-				options.connectTo?.(name) ?? url.replace(/^memcached:\/\//, ""),
-			);
+			const at = options.connectTo?.(name);
+			const address =
+				part === null
+					? memcachedAddress(at === undefined ? url : `memcached://${at}`)
+					: parseAddress(at ?? name);
 			return new MemcachedServer(name, address, prefix, limits, onUp);
 		},
 	});
@@ -123,7 +128,7 @@ class MemcachedServer implements CacheServer {
 
 	constructor(
 		host: string,
-		address: Address,
+		address: MemcachedAddress,
 		prefix: string,
 		{ deadlineMs, ttlSeconds, leaseSeconds, tombstoneSeconds }: Limits,
 		onUp: () => void,
@@ -264,12 +269,22 @@ function isValidKey(key: string, maxBytes: number): boolean {
 	return true;
 }
 
-interface Address {
-	readonly host: string;
-	readonly port: number;
+/** Of a URL of the map. */
+function memcachedAddress(text: string): MemcachedAddress {
+	const url = URL.parse(text);
+	if (url === null || url.username === "") {
+		return parseAddress(cacheServerName("objects", text));
+	}
+	const file = url.searchParams.get("password-file");
+	const user = decodeURIComponent(url.username);
+	return {
+		...parseAddress(cacheServerName("objects", text)),
+		login: () =>
+			`${user} ${file === null ? decodeURIComponent(url.password) : readFileSync(file, "utf8").trim()}`,
+	};
 }
 
-function parseAddress(text: string): Address {
+function parseAddress(text: string): MemcachedAddress {
 	const [, host, port] =
 		/^([^\s:@/]+|\[[0-9a-f:.]+\]):([0-9]{1,5})$/i.exec(text) ?? [];
 	if (host === undefined || Number(port) > 65_535 || Number(port) < 1) {

@@ -79,6 +79,13 @@ export class MemcachedItem {
 	}
 }
 
+export interface MemcachedAddress {
+	readonly host: string;
+	readonly port: number;
+	/** User and password, as they are now; absent: none are needed. */
+	readonly login?: () => string;
+}
+
 /**
  * One connection to one memcached: memjs opens the socket, keeps it alive and
  * says when it failed; what goes over it are memcached's meta commands, which
@@ -101,7 +108,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 	#failure: Error | undefined;
 
 	constructor(
-		{ host, port }: { readonly host: string; readonly port: number },
+		{ host, port, login }: MemcachedAddress,
 		lost: (error: unknown) => void,
 	) {
 		super(host, port, undefined, undefined, {
@@ -120,6 +127,20 @@ export class MemcachedConnection extends Server implements ClientConnection {
 				this.error(new Error("memcached closed the connection.")),
 			);
 		});
+		if (login !== undefined) this.#logIn(login);
+	}
+
+	/** Before all else, as memcached with an authentication file (-Y) wants it. */
+	#logIn(login: () => string): void {
+		try {
+			const text = login();
+			const command = `set login 0 0 ${Buffer.byteLength(text)}\r\n${text}\r\n`;
+			const expected = { least: 1, most: 1, line: /^STORED$/ };
+			// Where it is refused, the connection has failed.
+			this.#send([command], expected).catch(() => {});
+		} catch (error) {
+			this.error(error);
+		}
 	}
 
 	/** For each command its item, or a line if memcached refused it. */
