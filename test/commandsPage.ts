@@ -20,6 +20,8 @@ const MORE: Readonly<Record<string, string>> = {
 	"topology open": "[open new shards](../how-to/shard-map.md#open-new-shards)",
 	"fleet check":
 		"[ready for an operation](../how-to/fleet-status.md#is-the-fleet-ready-for-an-operation), [what to back up](../how-to/recovery.md#how-do-i-back-up-and-restore)",
+	"fleet balance": "[what to move](../how-to/move-shards.md#what-to-move)",
+	move: "[move shards](../how-to/move-shards.md)",
 	"fleet accept":
 		"[a failover that lost writes](../how-to/recovery.md#a-failover-lost-writes)",
 	salvage:

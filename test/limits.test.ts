@@ -35,7 +35,8 @@ const LIMITS = {
 	"methods of the widest port": { limit: 16, goal: 12 },
 	"lines that are generated and committed": { limit: 520, goal: 1_000 },
 	// Overload, caches in the shard map and MySQL's limits are new, moving shards and salvage too: each has its promises and one page or part of one. The page for operators on moves is to come.
-	"words of docs/": { limit: 59_200, goal: 55_000 },
+	// Moving shards has a page, with what to do for each way in which it stops, and its alerts.
+	"words of docs/": { limit: 60_900, goal: 55_000 },
 } as const;
 
 /** Functions over 120 lines. */
@@ -72,8 +73,8 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	// With formerOutboxes.ts, which goes with the next version.
 	"src/storage/mysql": 19,
 	// Small functions that know of nothing: a list by nature.
-	// With the caches of the map.
-	"src/topology": 19,
+	// With the caches of the map, and what processes see of moves.
+	"src/topology": 20,
 	"src/util": 24,
 	"test/attack/graph": 24,
 	"test/differential": 21,

@@ -9,6 +9,7 @@ import { answerAsks } from "../topology/asks.ts";
 import { openFileStore } from "../topology/file/fileStore.ts";
 import { openLastGood } from "../topology/lastGood.ts";
 import { type MemberIdentity, Membership } from "../topology/members.ts";
+import { MoveWatch } from "../topology/moves.ts";
 import { embeddedTopology, parseTopology } from "../topology/parseTopology.ts";
 import { ServerGuard } from "../topology/serverGuard.ts";
 import {
@@ -50,6 +51,9 @@ export interface TopologySource extends AsyncDisposable {
 	oldestChanged(): void;
 }
 
+/** Roles of processes whose metrics say what moves do. */
+const WATCHING = ["serve", "worker"];
+
 /**
  * Reads the topology once, for the whole process: the stored one, or its kept copy
  * where that cannot be used. A process that follows it is announced to the fleet before it reads.
@@ -90,6 +94,9 @@ export async function openTopology(
 			),
 		);
 		await member.say(0, 0);
+		if (identity !== null && WATCHING.includes(identity.role)) {
+			opened.use(new MoveWatch(store));
+		}
 	}
 	const source = opened.use(
 		await openLastGood(store, { keptCopy: place.copy }),

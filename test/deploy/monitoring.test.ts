@@ -220,6 +220,7 @@ const REQUEST = "corkboard_request_duration_seconds_bucket";
 const LAG = "corkboard_invalidation_lag_seconds_bucket";
 const QUEUE = 'queue="feedPin"';
 const PAUSED = 'queue="digest"';
+const MOVE = 'operation="move-20261122011301-5f1c"';
 const LEFT_BY_CACHES =
 	'corkboard_outbox_left_entry_age_seconds{destination="shared caches"}';
 const DOCUMENT = 'document="0123456789ab",operation="Home"';
@@ -261,6 +262,11 @@ const HEALTHY: Fault = {
 	'corkboard_topology_file_rejected{instance="a"}': [0, 0],
 	'corkboard_topology_version{instance="a"}': [3, 3],
 	'corkboard_topology_version{instance="b"}': [3, 3],
+	[`corkboard_move_held{${MOVE}}`]: [1, 1],
+	[`corkboard_move_waiting_seconds{${MOVE}}`]: [60, 60],
+	[`corkboard_move_lag_seconds{${MOVE}}`]: [0.1, 0.1],
+	[`corkboard_move_differences{${MOVE}}`]: [0, 0],
+	[`corkboard_move_way_open_seconds{${MOVE}}`]: [86_400, 86_400],
 	'corkboard_cache_up{layer="redis",host="r:6379",instance="a"}': [1, 1],
 	'corkboard_cache_bypassed{reason="channel",instance="a"}': [0, 0],
 	[`${LAG}{instance="a",le="0.005"}`]: [4, 4],
@@ -360,6 +366,15 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	},
 	CorkboardTopologyDiffers: {
 		'corkboard_topology_version{instance="b"}': [3, 4],
+	},
+	CorkboardMoveAbandoned: { [`corkboard_move_held{${MOVE}}`]: [1, 0] },
+	CorkboardMoveStuck: {
+		[`corkboard_move_waiting_seconds{${MOVE}}`]: [60, 3_600],
+	},
+	CorkboardMoveLags: { [`corkboard_move_lag_seconds{${MOVE}}`]: [0.1, 90] },
+	CorkboardMoveDiffers: { [`corkboard_move_differences{${MOVE}}`]: [0, 1] },
+	CorkboardMoveWayCloses: {
+		[`corkboard_move_way_open_seconds{${MOVE}}`]: [86_400, 180_000],
 	},
 	CorkboardCacheDown: {
 		'corkboard_cache_up{layer="redis",host="r:6379",instance="a"}': [1, 0],

@@ -138,5 +138,45 @@ export const HOSTS: Dashboard = {
 					"The host's name led to another server, or the server takes no writes any more.",
 			},
 		),
+		graph(
+			"Moves of shards: behind, and waiting",
+			"s",
+			[
+				[
+					"max by (operation) (corkboard_move_lag_seconds)",
+					"{{operation}} behind",
+				],
+				[
+					"max by (operation) (corkboard_move_waiting_seconds)",
+					"{{operation}} waits",
+				],
+				[
+					"max by (operation) (corkboard_move_pause_seconds)",
+					"{{operation}} longest pause of writes",
+				],
+			],
+			{ about: "As all processes see them in the store, every ten seconds." },
+		),
+		graph(
+			"Moves of shards: rows copied",
+			"ops",
+			[
+				"max by (operation) (clamp_min(deriv(corkboard_move_rows[$__rate_interval]), 0))",
+			],
+			{ about: "Of the wave that is worked on." },
+		),
+		graph("Moves of shards: waves", "short", [
+			"max by (operation, state) (corkboard_move_waves)",
+			[
+				"max by (operation) (corkboard_move_differences)",
+				"{{operation}} differences",
+			],
+		]),
+		graph(
+			"Moves of shards: way back open",
+			"s",
+			["max by (operation) (corkboard_move_way_open_seconds)"],
+			{ about: "It ends with the binary log of the new host." },
+		),
 	],
 };
