@@ -1,5 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, packId, parseStoredId } from "../../id/ids.ts";
+import { RESERVED_LOOKUPS } from "../../model/reservedNames.ts";
 import type { Mapping, Model, ObjectType } from "../../model/types.ts";
 import type {
 	BinlogTable,
@@ -74,6 +75,8 @@ export class LostRows {
 	until: number | null = null;
 	readonly #types: ReadonlyMap<string, ObjectType>;
 	readonly #mappings: ReadonlyMap<string, Mapping>;
+	/** Names of lookups that lead to objects. */
+	readonly #lookups: ReadonlySet<string>;
 	#rows = 0;
 
 	constructor(model: Model) {
@@ -83,6 +86,8 @@ export class LostRows {
 		this.#mappings = new Map(
 			[...model.mappings.values()].map((mapping) => [mapping.table, mapping]),
 		);
+		const { idempotency, import: imported } = RESERVED_LOOKUPS;
+		this.#lookups = new Set([...model.lookups.keys(), idempotency, imported]);
 	}
 
 	add({ gtid, at, rows, isComplete }: BinlogTransaction): void {
@@ -180,6 +185,8 @@ export class LostRows {
 				token: cellOf(table, cells, "token"),
 			};
 		const name = cellOf(table, after ?? before, "name");
+		// What processes and imports keep there of themselves is of the past.
+		if (!this.#lookups.has(name)) return;
 		const key = cellOf(table, after ?? before, "key");
 		const known = this.lookups.get(`${name} ${key}`);
 		this.modShards.add(modShard);

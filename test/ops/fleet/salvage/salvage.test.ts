@@ -137,6 +137,13 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	const twice = (await signUpOn("dying", "twice")).username;
 	const alone = (await signUpOn("dying", "alone")).username;
 
+	// What a process keeps of itself, on both sides.
+	const keepOf = (server: typeof primary, token: string) =>
+		ask(
+			server,
+			`REPLACE INTO mod00000.lookups (name, \`key\`, id, token) VALUES ('unpublished writes', 'ab', 1, '${token}')`,
+		);
+	await keepOf(primary, "old");
 	primary.pause();
 	const options = { store, environment: {}, askMs: 60_000, tryMs: 300 };
 	await until("nobody counts as reaching it", async () => {
@@ -159,6 +166,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	// It takes the like of the lost pin away, on both hosts.
 	assert.equal((await run("verify", "--repair")).code, 0);
 	await signUp(client, twice);
+	await keepOf(replica, "new");
 
 	primary.resume();
 	const conflicts = join(folder.path, "conflicts.ndjson");
@@ -224,6 +232,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 		({ kind, key }) => kind === "lookup" && key === twice,
 	);
 	assert.ok(name, lines.join("\n"));
+	assert.ok(!kinds.some((each) => each.name === "unpublished writes"));
 	assert.notEqual(name.lost.id, name.current.id);
 	assert.equal(code, 3, err);
 	assert.equal(value.verified.clean, true, JSON.stringify(value));
