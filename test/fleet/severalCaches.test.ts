@@ -10,6 +10,7 @@ import {
 	CountingLoad,
 	startCacheWorld,
 } from "./cacheWorld.ts";
+import { makePin } from "./subjects.ts";
 
 const NONE = { memcached: [], redis: null };
 
@@ -99,6 +100,34 @@ describe("a fleet with several Redis and memcached", () => {
 		assert.equal(first.source.topology.version, 7);
 		await using late = await map.open({ cacheBytes: 0 });
 		await load.end([late]);
+	});
+
+	it("finds nothing old at a server to which keys come back", async () => {
+		const map = world.startMap(world.caches(3));
+		await using member = await map.open({ cacheBytes: 0 });
+		const { process } = member;
+		const pins = await Promise.all(
+			Array.from({ length: 32 }, (_, nth) =>
+				makePin(process, { details: "old" }, nth % 16),
+			),
+		);
+		const seen = () =>
+			Promise.all(
+				pins.map(async (pin) => [
+					(await process.object(pin))?.details,
+					(await process.head("filePin", pin)).count,
+				]),
+			);
+		const each = (...values: readonly unknown[]) => pins.map(() => values);
+		assert.deepEqual(await seen(), each("old", 0));
+		await map.set(world.caches(4));
+		for (const pin of pins) {
+			await process.writes.modify(pin, (data) => ({ ...data, details: "new" }));
+			const filed = process.mapping("filePin");
+			await process.writes.setEdge(filed, pin, pin, true);
+		}
+		await map.set(world.caches(3));
+		assert.deepEqual(await seen(), each("new", 1));
 	});
 
 	it("goes over from the caches of the settings to those of the map while it is used", async () => {
