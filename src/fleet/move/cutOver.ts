@@ -163,6 +163,8 @@ export async function lift(
 		await operation.requireHeld();
 		await liftAll(run);
 	}
+	await operation.save({ step: "moving" }, "writes go on where they were");
+	await onStep("lifted");
 }
 
 async function liftAll({ facts, servers }: MoveRun): Promise<void> {

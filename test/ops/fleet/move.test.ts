@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createConnection } from "mysql2/promise";
 import { CorkboardError } from "../../../src/errors.ts";
 import type { MoveOptions } from "../../../src/fleet/move/moveRun.ts";
 import { planMove } from "../../../src/fleet/move/planMove.ts";
@@ -531,6 +532,79 @@ test("the command says what it would do and what refuses it, and another lifts i
 	await someMore();
 	const reversed = await run("move", "reverse", id);
 	assert.equal(reversed.value.step, "rolled back", reversed.err);
+	await someMore();
+	await fleet.judge();
+});
+
+test("a row that was changed behind the copy's back stops a move before it goes over, an open transaction only delays it, and a late write is named", async () => {
+	await using fleet = await startFleet();
+	const { options, source, target, store, someMore } = fleet;
+	await someMore();
+	const [pin] = await ask(
+		source.primary,
+		"SELECT local_id FROM db00000.pins ORDER BY 1 LIMIT 1",
+	);
+	const plan = await planMove(options, fleet.asked);
+	await assert.rejects(
+		startMove(
+			{
+				...options,
+				async onStep(step) {
+					if (step !== "copied") return;
+					await ask(
+						target.primary,
+						`UPDATE db00000.pins SET data = 'other' WHERE local_id = ${pin?.local_id}`,
+					);
+				},
+			},
+			plan.found,
+			[],
+			PATIENT,
+		),
+		{
+			code: "CONFLICT",
+			message: /1 rows differ .*db00000\.pins.*Nothing has gone over/s,
+		},
+	);
+	assert.equal((await readCurrent(store))?.topology.version, 1);
+	const broken = (await listOperations(store)).at(-1)?.id ?? "";
+	assert.equal((await cancelMove(options, broken)).step, "rolled back");
+
+	// It has read a row, so that the fence would wait for it.
+	const open = await createConnection({ uri: source.primary.url });
+	const steps: string[] = [];
+	const moved = await startMove(
+		{
+			...options,
+			maxTries: 6,
+			async onStep(step) {
+				if (step === "cutting over" && !steps.includes(step)) {
+					await open.query("BEGIN");
+					await open.query("SELECT * FROM db00000.pins LIMIT 1 FOR SHARE");
+				}
+				if (step === "lifted") await open.query("COMMIT");
+				if (step === "agreed") {
+					// As in the moment between the lifting of the fence and the renaming.
+					await ask(
+						source.primary,
+						"ALTER DATABASE db00000 READ ONLY = 0",
+						"INSERT INTO db00000.pins (data, ts) VALUES ('{}', 1)",
+					);
+				}
+				steps.push(step);
+			},
+		},
+		plan.found,
+		[],
+		PATIENT,
+	);
+	open.destroy();
+	const tries = steps.filter((step) => step === "cutting over").length;
+	assert.ok(tries >= 2, steps.join());
+	assert.ok(steps.indexOf("lifted") < steps.indexOf("published"));
+	const late = moved.waves[0]?.late ?? [];
+	assert.equal(late.length, 1);
+	assert.match(late[0] ?? "", /^[0-9a-f-]{36}:\d+$/);
 	await someMore();
 	await fleet.judge();
 });
