@@ -6,6 +6,11 @@ await runNamedProgram("attack", {
 		about: "clients of a fleet; a model knows what each answer may show",
 		load: () => import("./graph/main.ts"),
 	},
+	move: {
+		about:
+			"shards move there and back under load; no acknowledged write is lost",
+		load: () => import("./move/main.ts"),
+	},
 	promote: {
 		about: "a replica is promoted under load; no acknowledged write is lost",
 		load: () => import("./promote/main.ts"),

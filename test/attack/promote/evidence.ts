@@ -60,6 +60,20 @@ export function slowest(
 	);
 }
 
+/** The percentile of what took a time and was answered from `from` to `to`; 0 of nothing. Milliseconds. */
+export function percentile(
+	all: readonly { readonly at: number; readonly ms: number }[],
+	share: number,
+	from: number,
+	to: number,
+): number {
+	const taken = all
+		.filter(({ at }) => at >= from && at <= to)
+		.map(({ ms }) => ms)
+		.toSorted((a, b) => a - b);
+	return taken[Math.floor(taken.length * share)] ?? 0;
+}
+
 /** The middle of some numbers, the upper one of two; 0 of none. */
 export function median(numbers: readonly number[]): number {
 	const sorted = numbers.toSorted((a, b) => a - b);

@@ -110,6 +110,8 @@ export class OpenLoad {
 	readonly failures: string[] = [];
 	/** When the newest read began that showed an object, by its id. Milliseconds. */
 	readonly shown = new Map<string, number>();
+	/** When each read was answered, and what it took. Milliseconds. */
+	readonly answered: { readonly at: number; readonly ms: number }[] = [];
 	reads = 0;
 	writes = 0;
 	failed = 0;
@@ -161,6 +163,7 @@ export class OpenLoad {
 				const ms = performance.now() - began;
 				if (kind === "read") {
 					this.slowestReadMs = Math.max(this.slowestReadMs, ms);
+					this.answered.push({ at: began + ms, ms });
 				} else this.slowestWriteMs = Math.max(this.slowestWriteMs, ms);
 				this.#running.delete(running);
 			});
