@@ -75,7 +75,7 @@ function summary(report: Report): string {
 				`${way}: exit ${code} after ${seconds.toFixed(1)} s, the runner killed ${kills} times; pauses ${pauses.map(Math.round).join(", ") || "none"} ms; the slowest write ${Math.round(slowestWriteMs)} ms, p99 of reads ${Math.round(readP99Ms)} ms`,
 		),
 		`longest pause ${Math.round(Math.max(0, ...pauses))} ms; before the moves: the slowest write ${Math.round(report.calmSlowestWriteMs)} ms, p99 of reads ${Math.round(report.calmReadP99Ms)} ms`,
-		`${report.reads} reads, ${report.writes} writes: ${report.failed} failed`,
+		`${report.reads} reads, ${report.writes} writes: ${report.failed} failed, ${report.refused} more were refused at once for load`,
 		`${report.acknowledged} acknowledged: ${report.lost.length} lost, ${report.repeated.length} ids twice; verify ended with ${report.verified}`,
 		...report.failures,
 		...report.ways.flatMap(({ error }) => error ?? []),

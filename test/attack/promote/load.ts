@@ -7,6 +7,7 @@ const TICK_MS = 5;
 const KEPT_FAILURES = 20;
 /** Reads are of the newest pins: what was just written is asked for too. */
 const READ_AMONG = 2_000;
+const REFUSAL = "has as many requests in progress as it may";
 /** Ids of one request of the last look. */
 const LOOKED_AT = 20;
 
@@ -115,6 +116,8 @@ export class OpenLoad {
 	reads = 0;
 	writes = 0;
 	failed = 0;
+	/** Of those that failed: refused at once by a server that has too much to do, as it promises. */
+	refused = 0;
 	slowestReadMs = 0;
 	slowestWriteMs = 0;
 	readonly #clients: readonly Client[];
@@ -155,6 +158,7 @@ export class OpenLoad {
 		const running = (kind === "read" ? this.#read(number) : this.#write(number))
 			.catch((thrown: Error) => {
 				this.failed++;
+				if (thrown.message.includes(REFUSAL)) this.refused++;
 				if (this.failures.length < this.#keptFailures) {
 					this.failures.push(`${kind}: ${thrown.message}`);
 				}
