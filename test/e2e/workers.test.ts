@@ -299,7 +299,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 				!new RegExp(`^# TYPE ${name} `, "m").test(text) ||
 				!(
 					BEGIN_LATER.has(name) ||
-					/^corkboard_(feed|queue|standby)_/.test(name) ||
+					/^corkboard_(feed|move|queue|standby)_/.test(name) ||
 					new RegExp(`^${name}(_count)?(\\{| )`, "m").test(text)
 				),
 		);
