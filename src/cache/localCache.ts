@@ -167,10 +167,21 @@ export class LocalCache<V extends CacheEntry> {
 		joined: readonly Joined<V>[] | null,
 		wanted: Wanted<V, E>,
 	): Promise<(V | E)[]> {
-		const { load, call } = wanted;
+		const { keys, load, depth, call } = wanted;
 		const signal = call?.signal;
 		signal?.throwIfAborted();
-		const own = missing.length > 0 ? this.#begin(missing, wanted) : null;
+		let own: Batch<V> | null = null;
+		if (missing.length > 0) {
+			// For this reader and all who join it.
+			const readAt = this.#now();
+			own = new Batch(keys, missing, depth, this.#detached, call?.trace);
+			const loading = load(missing, own);
+			for (const index of missing) {
+				const { running } = keys.partitionOf(index);
+				running.set(keys.names[index] as string, own);
+			}
+			own.call.settleWith(this.#end(loading, own, readAt));
+		}
 		const batches = new Set(joined?.map(({ batch }) => batch));
 		// All at once: what nobody waits for meanwhile could be given up.
 		const others = Array.from(batches, (batch) => batch.call.wait(signal));
@@ -196,22 +207,6 @@ export class LocalCache<V extends CacheEntry> {
 			values[index] = reread[at] as V | E;
 		}
 		return values;
-	}
-
-	/** Starts a read, for this reader and all who join it. */
-	#begin<E extends Error>(
-		missing: readonly number[],
-		{ keys, load, depth, call }: Wanted<V, E>,
-	): Batch<V> {
-		const readAt = this.#now();
-		const batch = new Batch(keys, missing, depth, this.#detached, call?.trace);
-		const loading = load(missing, batch);
-		for (const index of missing) {
-			const { running } = keys.partitionOf(index);
-			running.set(keys.names[index] as string, batch);
-		}
-		batch.call.settleWith(this.#end(loading, batch, readAt));
-		return batch;
 	}
 
 	/** Keeps what was read, unless it was invalidated meanwhile. */
