@@ -351,12 +351,15 @@ describe("the outbox workers of a fleet", () => {
 	it("poll with one statement for each host and pass while there is nothing to deliver", async () => {
 		await using process = await openProcess(fleet.addresses);
 		await deliverPending(new WritePipeline(process.store), 0);
+		let begun = 0;
 		let passes = 0;
 		const storage = storageWith(process.storage, {
 			read: readsWith(process.storage, {
-				outboxes: (looks) => {
+				outboxes: async (looks) => {
+					begun++;
+					const found = await process.storage.read("outboxes", looks);
 					passes++;
-					return process.storage.read("outboxes", looks);
+					return found;
 				},
 			}),
 		});
@@ -370,17 +373,20 @@ describe("the outbox workers of a fleet", () => {
 				await until("three passes", () => passes >= 3 * fleet.mysql.length);
 			},
 		);
-		assert.deepEqual(
-			statements
-				.map(({ name }) => name)
-				// Of the process, which looks once whether its shards have their tables.
-				.filter(
-					(name) =>
-						!/^(count tables|tables|columns|rollback|former outboxes)$/.test(
-							name,
-						),
-				),
-			Array.from({ length: passes }, () => "pending entries"),
+		const asked = statements
+			.map(({ name }) => name)
+			// Of the process, which looks once whether its shards have their tables.
+			.filter(
+				(name) =>
+					!/^(count tables|tables|columns|rollback|former outboxes)$/.test(
+						name,
+					),
+			);
+		assert.deepEqual([...new Set(asked)], ["pending entries"]);
+		// The last passes may end, with their worker, before they have asked.
+		assert.ok(
+			passes <= asked.length && asked.length <= begun,
+			`${asked.length} statements, ${passes} of ${begun} passes ended`,
 		);
 	});
 

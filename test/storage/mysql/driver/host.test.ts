@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Socket } from "node:net";
-import { after, before, describe, test } from "node:test";
+import { after, before, beforeEach, describe, test } from "node:test";
 import {
 	setImmediate as immediate,
 	setTimeout as sleep,
@@ -149,6 +149,16 @@ describe("MySQL host: a server that takes no further connection", () => {
 	before(() => ask(server, "CREATE USER full@'%' WITH MAX_USER_CONNECTIONS 1"));
 	const takePlace = () =>
 		createConnection({ host: "127.0.0.1", port: server.port, ...FULL });
+	// A server counts a closed connection until it has read its end.
+	beforeEach(() =>
+		until("no session of the account", async () => {
+			const sessions = await ask(
+				server,
+				"SELECT id FROM information_schema.processlist WHERE user = 'full'",
+			);
+			return sessions.length === 0;
+		}),
+	);
 
 	test("is reported down with its reason when this process has none, and up when it gets one", async () => {
 		const other = await takePlace();
