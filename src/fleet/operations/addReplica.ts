@@ -55,8 +55,6 @@ export interface ReplicaResult {
 }
 
 const AGREE_MS = 30_000;
-/** How long a server is asked whose copy is to be stopped. Milliseconds. */
-const ANSWER_MS = 10_000;
 const LOOK_MS = 250;
 /** A receiver that cannot connect may be at it for the first time. */
 const CONNECT_MS = 30_000;
@@ -181,7 +179,6 @@ export async function abortAdd(
 	await using target = new FleetServer(hosts.replicaUrl, environment);
 	let left = "it holds what was copied";
 	try {
-		await target.silence(ANSWER_MS);
 		await stopClone(target);
 		await target.stopFollowing();
 	} catch (thrown) {

@@ -14,6 +14,8 @@ export const REQUEST_LIMITS = {
 	characters: 32_768,
 	/** In all variables, at every depth, used by the document or not. */
 	values: 1_000,
+	/** Of the name of a field in a variable. graphql-js compares one that it does not know with all names of the type, character by character. */
+	nameCharacters: 1_000,
 } as const;
 
 /** The error of a POST that exceeds a limit, else null. Node limits the length of a GET's URL. */
@@ -27,17 +29,19 @@ export function requestLimitError(body: unknown): GraphQLError | null {
 			{ extensions: { code: ApolloServerErrorCode.GRAPHQL_PARSE_FAILED } },
 		);
 	}
-	if (hasMoreValues(variables, REQUEST_LIMITS.values)) {
+	const exceeded = exceededByVariables(variables);
+	if (exceeded !== null) {
 		publishRefusal("request");
-		return new GraphQLError(
-			`The variables exceed the limit of ${REQUEST_LIMITS.values} values.`,
-			{ extensions: { code: ApolloServerErrorCode.BAD_USER_INPUT } },
-		);
+		return new GraphQLError(exceeded, {
+			extensions: { code: ApolloServerErrorCode.BAD_USER_INPUT },
+		});
 	}
 	return null;
 }
 
-function hasMoreValues(variables: unknown, limit: number): boolean {
+/** The message that refuses the variables, else null. */
+function exceededByVariables(variables: unknown): string | null {
+	const { values, nameCharacters } = REQUEST_LIMITS;
 	const pending = [variables];
 	let count = 0;
 	for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
@@ -46,8 +50,15 @@ function hasMoreValues(variables: unknown, limit: number): boolean {
 		// three times as long.
 		const keys = Array.isArray(value) ? null : Object.keys(value);
 		count += keys?.length ?? (value as readonly unknown[]).length;
-		if (count > limit) return true;
+		if (count > values) {
+			return `The variables exceed the limit of ${values} values.`;
+		}
+		for (const { length } of keys ?? []) {
+			if (length > nameCharacters) {
+				return `A name in the variables has ${length} characters; the limit is ${nameCharacters}.`;
+			}
+		}
 		for (const inner of Object.values(value)) pending.push(inner);
 	}
-	return false;
+	return null;
 }
