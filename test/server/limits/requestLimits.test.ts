@@ -55,6 +55,18 @@ describe("the limits of requests", () => {
 		assert.notEqual(requestLimitError(nested(REQUEST_LIMITS.values - 4)), null);
 	});
 
+	it("measure the names of fields at every depth", () => {
+		const named = (length: number) => ({
+			variables: { a: [{ ["k".repeat(length)]: 1 }] },
+		});
+		const { nameCharacters } = REQUEST_LIMITS;
+		assert.equal(requestLimitError(named(nameCharacters)), null);
+		assert.match(
+			String(requestLimitError(named(nameCharacters + 1))?.message),
+			/^A name in the variables has 1001 characters; the limit is 1000\.$/,
+		);
+	});
+
 	it("ignore a body that is no request", () => {
 		for (const body of [null, "text", 7, [], { query: 7, variables: "x" }]) {
 			assert.equal(requestLimitError(body), null);
