@@ -283,7 +283,7 @@ function withHeads(
 				const { from, count, epoch, complete } = head;
 				const list = { from, count, epoch, complete };
 				const changed = change(head.slice(), list);
-				return new Head(changed.list, changed.edges);
+				return Head.of(changed.list, changed.edges);
 			});
 		},
 	};

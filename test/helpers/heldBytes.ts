@@ -2,21 +2,25 @@ import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Bytes of the heap that each of these values takes, with all that it keeps. */
+/**
+ * Bytes of the heap that each of these values takes, with all that it keeps: the
+ * median of three rounds, as a round may also meet tables that grew, or garbage
+ * of the one before.
+ */
 export function heldBytes(
 	count: number,
 	make: (at: number) => unknown,
 ): number {
 	setFlagsFromString("--expose-gc");
 	const collect: () => void = runInNewContext("gc");
-	// Once before, so that code and tables are there already.
-	make(0);
-	collect();
-	const before = process.memoryUsage().heapUsed;
-	const values = Array.from({ length: count }, (_, at) => make(at));
-	collect();
-	const bytes = process.memoryUsage().heapUsed - before;
-	return bytes / values.length;
+	const rounds = Array.from({ length: 3 }, () => {
+		collect();
+		const before = process.memoryUsage().heapUsed;
+		const values = Array.from({ length: count }, (_, at) => make(at));
+		collect();
+		return (process.memoryUsage().heapUsed - before) / values.length;
+	});
+	return rounds.sort((a, b) => a - b)[1] as number;
 }
 
 /** Whether nothing keeps the object in memory any more. Collects garbage a few times, as timers and sockets may let go of it later. */

@@ -212,7 +212,7 @@ function keepPage(
 	if (!isOfEpoch(scan, list.epoch) || list.epoch !== head.epoch) return;
 	const { count, epoch } = list;
 	const { from } = head;
-	const page = new Head({ from, count, epoch, complete: false }, edges);
+	const page = Head.of({ from, count, epoch, complete: false }, edges);
 	store.keepPage(scan.mapping, head, pageKey(scan), page);
 }
 

@@ -2,6 +2,14 @@ import { CacheEntry } from "../../cache/cacheEntry.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Position } from "../../storage/rows.ts";
 
+/** What a head says of its list. */
+interface ListFacts {
+	readonly from: Id;
+	readonly count: number;
+	readonly epoch: number;
+	readonly complete: boolean;
+}
+
 /**
  * The first edges of a list: the newest, or the oldest in a list that begins with
  * these. All are present edges, in the mapping's order.
@@ -32,17 +40,8 @@ export class Head extends CacheEntry {
 	/** Whether `shareId` was called for the edges of a page. */
 	isShared = false;
 
-	constructor(
-		list: {
-			readonly from: Id;
-			readonly count: number;
-			readonly epoch: number;
-			readonly complete: boolean;
-		},
-		/** Positions, or the numbers of edges as a head holds them. */
-		edges: readonly Position[] | readonly number[],
-	) {
-		const numbers = areNumbers(edges) ? edges : numbersOf(edges);
+	/** `numbers`: three of each edge, as `splitId` gives them, and its sequence. */
+	constructor(list: ListFacts, numbers: readonly number[]) {
 		const size = numbers.length / 3;
 		super(HEAD_BYTES + size * EDGE_BYTES);
 		this.from = list.from;
@@ -52,6 +51,10 @@ export class Head extends CacheEntry {
 		this.size = size;
 		// An array that has grown has room for more.
 		this.#numbers = numbers.slice();
+	}
+
+	static of(list: ListFacts, edges: readonly Position[]): Head {
+		return new Head(list, numbersOf(edges));
 	}
 
 	/** The id that the edge leads to. */
@@ -164,12 +167,11 @@ export class Head extends CacheEntry {
 	}
 }
 
-function areNumbers(
-	edges: readonly Position[] | readonly number[],
-): edges is readonly number[] {
-	return typeof edges[0] === "number";
-}
-
+/**
+ * What asks an array whether it holds positions or numbers does not belong here:
+ * compiled code of V8 would make each array of numbers one of objects, of twice
+ * the size.
+ */
 function numbersOf(edges: readonly Position[]): readonly number[] {
 	const numbers: number[] = [];
 	for (const { to, sequence } of edges) {

@@ -155,7 +155,7 @@ function headOf(
 	const complete = limit > 0 ? edges.length < limit : list.count === 0;
 	const { count, epoch } = list;
 	const own = { from, count, epoch, complete };
-	const head = new Head(own, edges);
+	const head = Head.of(own, edges);
 	head.isStale = isStale === true;
 	return head;
 }

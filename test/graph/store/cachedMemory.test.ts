@@ -17,7 +17,7 @@ function headAt(at: number): Head {
 		sequence: 1_795_233_161_169_500 - edge,
 	}));
 	const from = idAt(at);
-	return new Head({ from, count: 40, epoch: 0, complete: false }, edges);
+	return Head.of({ from, count: 40, epoch: 0, complete: false }, edges);
 }
 
 describe("the head of a list", () => {
