@@ -24,6 +24,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["fleet"],
 		["cli"],
 	],
+	freshness: [["."], ["channel"]],
 	storage: [["."], ["statements", "versions"], ["mysql", "sqlite"]],
 	"storage/mysql": [["driver"], ["standby", "binlog"], ["."]],
 	"storage/sqlite": [["driver"], ["."]],

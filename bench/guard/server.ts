@@ -134,7 +134,7 @@ async function forget(shared: boolean): Promise<void> {
 	if (shared && config.redis !== null) {
 		await send(new URL(config.redis).host, "FLUSHALL\r\n");
 	}
-	corkboard.store.invalidateAll();
+	corkboard.store.caches.invalidateAll();
 	await sleep(FORGET_MS);
 }
 

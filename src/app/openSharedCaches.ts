@@ -11,9 +11,9 @@ import {
 	type ChannelHomes,
 	type InvalidationChannel,
 	openInvalidationChannel,
-} from "../freshness/invalidationChannel.ts";
+} from "../freshness/channel/invalidationChannel.ts";
+import type { ProcessCaches } from "../freshness/processCaches.ts";
 import type { SharedCaches } from "../freshness/sharedCaches.ts";
-import type { Store } from "../graph/store/store.ts";
 import type { Model } from "../model/types.ts";
 import type { TopologyFollower } from "../storage/versions/topologyVersion.ts";
 import type { SpokenTo } from "../topology/members.ts";
@@ -52,7 +52,7 @@ export interface CacheLayers {
 
 /** What learns of invalidations. */
 export type Listener = Pick<
-	Store,
+	ProcessCaches,
 	"applyInvalidations" | "bypass" | "invalidateChannels"
 >;
 
@@ -64,7 +64,7 @@ export interface OpenedSharedCaches extends TopologyFollower {
 	isOverdue(): boolean;
 	untilProven(): Promise<void>;
 	/** `onBeat` is called before each question whether all that was published is received. */
-	listen(store: Listener, onBeat: () => void): void;
+	listen(caches: Listener, onBeat: () => void): void;
 }
 
 /** Null where there are none. */
@@ -143,10 +143,10 @@ export async function openSharedCaches(
 		async untilProven() {
 			await Promise.all([channel?.untilProven(), agreement?.untilProven()]);
 		},
-		listen(store, onBeat) {
-			listener = store;
+		listen(caches, onBeat) {
+			listener = caches;
 			beforeBeat = onBeat;
-			if (channel !== null && lost.size > 0) store.bypass(new Set(lost), true);
+			if (channel !== null && lost.size > 0) caches.bypass(new Set(lost), true);
 		},
 	};
 }

@@ -7,6 +7,7 @@ import { CorkboardError } from "../errors.ts";
 import { FRESHNESS_CHANNELS } from "../freshness/diagnostics.ts";
 import { OutboxReader } from "../freshness/outboxReader.ts";
 import { OutboxWatch } from "../freshness/outboxWatch.ts";
+import type { ProcessCaches } from "../freshness/processCaches.ts";
 import type { SharedCaches } from "../freshness/sharedCaches.ts";
 import { markingUnpublishedWrites } from "../freshness/unpublishedWrites.ts";
 import type { Domain } from "../graph/domain.ts";
@@ -169,8 +170,9 @@ export async function openStore(
 						}),
 					)
 				: null;
-		caches?.listen(watch === null ? store : listenerOf(store, watch), () =>
-			watch?.check(),
+		caches?.listen(
+			watch === null ? store.caches : listenerOf(store.caches, watch),
+			() => watch?.check(),
 		);
 		const beside = options.beside ?? [];
 		follow(store, topology, caches === null ? beside : [...beside, caches]);
@@ -181,10 +183,10 @@ export async function openStore(
 }
 
 /** While invalidations are not received, outboxes say what changed. */
-function listenerOf(store: Store, watch: OutboxWatch): Listener {
+function listenerOf(caches: ProcessCaches, watch: OutboxWatch): Listener {
 	return {
-		applyInvalidations: (keys) => store.applyInvalidations(keys),
-		invalidateChannels: (channels) => store.invalidateChannels(channels),
+		applyInvalidations: (keys) => caches.applyInvalidations(keys),
+		invalidateChannels: (channels) => caches.invalidateChannels(channels),
 		bypass: (channels, on) => watch.lose(channels, on),
 	};
 }
@@ -268,7 +270,7 @@ function followTopology(
 			const former = storage.topology;
 			await storage.switchTopology(topology);
 			// Values read from a former primary may not be the new primary's.
-			store.invalidateShards(changedShards(former, topology));
+			store.caches.invalidateShards(changedShards(former, topology));
 			for (const one of beside) one.switchTopology(topology);
 		},
 		() =>
@@ -286,7 +288,7 @@ function reportingLevels(
 	const { storage } = store;
 	const outboxes = new OutboxLevels(storage);
 	const reported = new DisposableStack();
-	reported.use(LOCAL_CACHE_LEVELS.add(() => store.levels()));
+	reported.use(LOCAL_CACHE_LEVELS.add(() => store.caches.levels()));
 	reported.use(OUTBOX_LEVELS.add(() => outboxes.levels()));
 	for (const cache of [shared?.objects, shared?.heads]) {
 		if (cache) reported.use(SHARED_CACHE_LEVELS.add(() => cache.levels()));

@@ -2,9 +2,9 @@ import { shardInIds } from "../storage/feedShards.ts";
 import type { Outbox, OutboxKey, SeenEntries } from "../storage/rows.ts";
 import type { Storage } from "../storage/storage.ts";
 import { channelOfShard } from "./channels.ts";
-import type { Invalidator } from "./invalidator.ts";
 import { followOutbox, type OutboxProof } from "./outboxProof.ts";
 import type { OutboxReader } from "./outboxReader.ts";
+import type { ProcessCaches } from "./processCaches.ts";
 import { publishedKeysOf } from "./publishedKeys.ts";
 import { areWritesUnpublished } from "./unpublishedWrites.ts";
 
@@ -137,7 +137,7 @@ export class OutboxWatch implements AsyncDisposable {
 			? this.#lost.union(channels)
 			: this.#lost.difference(channels);
 		this.#proofs.clear();
-		this.#store.keepBriefly(channels, on);
+		this.#store.caches.keepBriefly(channels, on);
 		this.check();
 		if (on) this.#reader.lookSoon();
 	}
@@ -169,7 +169,7 @@ export class OutboxWatch implements AsyncDisposable {
 		}
 		if (!isSame(bypassed, this.#bypassed ?? new Set())) {
 			this.#bypassed = bypassed.size === 0 ? null : bypassed;
-			this.#store.bypassShards(this.#bypassed);
+			this.#store.caches.bypassShards(this.#bypassed);
 		}
 		if (isSame(unread, this.#unread)) return;
 		this.#unread = unread;
@@ -210,7 +210,7 @@ export class OutboxWatch implements AsyncDisposable {
 	#limitAge(on: boolean): void {
 		if (on === this.#isAgeLimited) return;
 		this.#isAgeLimited = on;
-		this.#store.limitAge(on);
+		this.#store.caches.limitAge(on);
 	}
 
 	/** Never rejects. */
@@ -322,11 +322,14 @@ export class OutboxWatch implements AsyncDisposable {
 				// One that is gone was published.
 				else if (step !== null) isMissed = true;
 			}
-			this.#store.applyInvalidations([...keys]);
+			this.#store.caches.applyInvalidations([...keys]);
 		}
 		if (isMissed) {
 			const changed = new Set(shards.map(shardInIds));
-			this.#store.invalidateShards({ shards: changed, modShards: new Set() });
+			this.#store.caches.invalidateShards({
+				shards: changed,
+				modShards: new Set(),
+			});
 		}
 		for (const [shard, look] of looks) {
 			if (this.#hostOf(shard) === host) this.#looks.set(shard, look);
@@ -352,16 +355,16 @@ function isSame(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
 }
 
 /** What it looks at, and what it invalidates. */
-interface WatchedStore
-	extends Pick<
-		Invalidator,
+interface WatchedStore {
+	readonly storage: Storage;
+	readonly caches: Pick<
+		ProcessCaches,
 		| "applyInvalidations"
 		| "bypassShards"
 		| "invalidateShards"
 		| "keepBriefly"
 		| "limitAge"
-	> {
-	readonly storage: Storage;
+	>;
 }
 
 /** The last look at a shard's outbox that found all that was there. */

@@ -1,6 +1,8 @@
 import { randomInt, randomUUID } from "node:crypto";
-import type { RedisConnection } from "../cache/redis/redisConnection.ts";
-import type { RedisConnections } from "../cache/redis/redisConnections.ts";
+import type {
+	RedisConnections,
+	SubscriptionConnection,
+} from "../cache/redis/redisConnections.ts";
 import {
 	CommandsByName,
 	type RedisByName,
@@ -179,7 +181,7 @@ function subscribeToHints(options: {
 }): Pick<RedisHints, "listen" | "isConnected"> & Disposable {
 	const listeners = new Set<readonly string[]>();
 	let retry: NodeJS.Timeout | undefined;
-	let subscription: RedisConnection | undefined;
+	let subscription: SubscriptionConnection | undefined;
 	let subscribed: RedisConnections | undefined;
 	/** By queue, the channel of its hints that is subscribed to. */
 	const joined = new Map<string, string>();
@@ -191,7 +193,7 @@ function subscribeToHints(options: {
 	let lose = () => {};
 
 	/** Joins a channel for each queue that is listened for, and leaves those of others. */
-	const follow = async (client: RedisConnection["client"]) => {
+	const follow = async (client: SubscriptionConnection["client"]) => {
 		const queues = new Set([...listeners].flat());
 		for (const [queue, channel] of joined) {
 			if (queues.has(queue)) continue;

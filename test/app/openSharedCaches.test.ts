@@ -4,7 +4,7 @@ import { openSharedCaches } from "../../src/app/openSharedCaches.ts";
 import type { TopologySource } from "../../src/app/openTopology.ts";
 import { OPEN_GATE } from "../../src/cache/gate.ts";
 import { RedisServers } from "../../src/cache/redis/redisServers.ts";
-import type { Store } from "../../src/graph/store/store.ts";
+import type { ProcessCaches } from "../../src/freshness/processCaches.ts";
 import { theModel } from "../helpers/model.ts";
 import { until } from "../helpers/until.ts";
 import { startRedis } from "../services/redis.ts";
@@ -40,14 +40,14 @@ test("channels that are proven while the agreement is waited for are not bypasse
 		resources,
 	);
 	const bypassed = new Set<number>();
-	const store = {
+	const caches = {
 		bypass(channels: ReadonlySet<number>, on: boolean) {
 			for (const channel of channels) {
 				if (on) bypassed.add(channel);
 				else bypassed.delete(channel);
 			}
 		},
-	} as unknown as Store;
-	opened?.listen(store, () => {});
+	} as unknown as ProcessCaches;
+	opened?.listen(caches, () => {});
 	assert.deepEqual([...bypassed], []);
 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { channelOfLookup } from "../../src/freshness/channels.ts";
-import { channelName } from "../../src/freshness/invalidationMessage.ts";
+import { channelName } from "../../src/freshness/channel/invalidationMessage.ts";
 import {
 	ASK_MS,
 	TRUST_MS,
-} from "../../src/freshness/invalidationSubscriber.ts";
+} from "../../src/freshness/channel/invalidationSubscriber.ts";
+import { channelOfLookup } from "../../src/freshness/channels.ts";
 import { A, B, openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";

@@ -4,7 +4,7 @@ import {
 	decodeFormer,
 	decodeMessage,
 	splitKeys,
-} from "../../src/freshness/invalidationMessage.ts";
+} from "../../src/freshness/channel/invalidationMessage.ts";
 
 const RUN = "0123456789abcdef0123456789abcdef01234567";
 const message = (keys: unknown) => `${RUN} 5 me ${JSON.stringify(keys)}`;

@@ -5,8 +5,8 @@ import {
 	channelName,
 	FORMER_CHANNEL,
 	NUMBERS_KEY,
-} from "../../src/freshness/invalidationMessage.ts";
-import { ASK_MS } from "../../src/freshness/invalidationSubscriber.ts";
+} from "../../src/freshness/channel/invalidationMessage.ts";
+import { ASK_MS } from "../../src/freshness/channel/invalidationSubscriber.ts";
 import { channelOfKey } from "../../src/freshness/publishedKeys.ts";
 import { LossyRedis } from "../freshness/lossyRedis.ts";
 import { A, B, openProcess } from "../helpers/channelProcess.ts";

@@ -4,7 +4,7 @@ import { openRedisCache } from "../../src/cache/redis/redisCache.ts";
 import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import { openRedisTexts } from "../../src/cache/redis/redisTexts.ts";
 import { openRedisTokenBuckets } from "../../src/cache/redis/redisTokenBuckets.ts";
-import { openInvalidationChannel } from "../../src/freshness/invalidationChannel.ts";
+import { openInvalidationChannel } from "../../src/freshness/channel/invalidationChannel.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";
 import { startRedis } from "../services/redis.ts";

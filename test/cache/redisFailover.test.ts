@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openRedisCache } from "../../src/cache/redis/redisCache.ts";
-import { TRUST_MS } from "../../src/freshness/invalidationSubscriber.ts";
+import { TRUST_MS } from "../../src/freshness/channel/invalidationSubscriber.ts";
 import { A, openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";

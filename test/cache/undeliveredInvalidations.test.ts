@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MAX_PENDING_KEYS } from "../../src/freshness/invalidationChannel.ts";
-import { ASK_MS } from "../../src/freshness/invalidationSubscriber.ts";
+import { MAX_PENDING_KEYS } from "../../src/freshness/channel/invalidationChannel.ts";
+import { ASK_MS } from "../../src/freshness/channel/invalidationSubscriber.ts";
 import { A, B, openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";

@@ -248,7 +248,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		assert.ok(lists);
 		const pins = (await scanned(corkboard, "placePin", board)).slice(0, first);
 		if (forget) {
-			await corkboard.store.invalidate({
+			await corkboard.store.invalidator.invalidate({
 				lists: pins.map((from) => ({ mapping: lists, from })),
 			});
 		}

@@ -180,12 +180,12 @@ describe("a stale value that is filled after a write", () => {
 		id: Id,
 	): Promise<void> {
 		await until(`${subject.layer} to have it`, async () => {
-			process.store.invalidateAll();
+			process.store.caches.invalidateAll();
 			const calls = await publishedDuring(STORAGE_CHANNELS.storage, () =>
 				subject.read(process, id),
 			);
 			return calls.length === 0;
 		});
-		process.store.invalidateAll();
+		process.store.caches.invalidateAll();
 	}
 });

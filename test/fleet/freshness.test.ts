@@ -244,10 +244,13 @@ describe("a value that a process may keep for minutes", () => {
 	function recording({ store }: Process, order: string[]) {
 		return {
 			...store,
-			async announce(keys: readonly string[]) {
-				const isPublished = await store.announce(keys);
-				order.push(isPublished ? "announced" : "not announced");
-				return isPublished;
+			invalidator: {
+				...store.invalidator,
+				async announce(keys: readonly string[]) {
+					const isPublished = await store.invalidator.announce(keys);
+					order.push(isPublished ? "announced" : "not announced");
+					return isPublished;
+				},
 			},
 			storage: storageWith(store.storage, {
 				async takeEntries(entries, until, trace) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
-import { ASK_MS } from "../../src/freshness/invalidationSubscriber.ts";
+import { ASK_MS } from "../../src/freshness/channel/invalidationSubscriber.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";

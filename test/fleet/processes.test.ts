@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TRUST_MS } from "../../src/freshness/invalidationSubscriber.ts";
+import { TRUST_MS } from "../../src/freshness/channel/invalidationSubscriber.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { until } from "../helpers/until.ts";

@@ -152,7 +152,7 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 		reader.memcached.restore();
 		const end = performance.now() + 1_000;
 		while (performance.now() < end) {
-			reader.process.store.invalidateAll();
+			reader.process.store.caches.invalidateAll();
 			assert.equal(await object.read(reader.process, id), "new");
 		}
 	});
@@ -255,18 +255,21 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 	function spied(waits: string[]): (store: Store) => Store {
 		return (store) => ({
 			...store,
-			async untilInvalidated(changed: ChangedKeys, ms) {
-				waits.push(
-					[
-						...(changed.objects ?? []),
-						...(changed.lists ?? []).map(
-							({ mapping, from }) => `${mapping.name} ${from}`,
-						),
-					]
-						.toSorted()
-						.join(),
-				);
-				return store.untilInvalidated(changed, ms);
+			invalidator: {
+				...store.invalidator,
+				async untilInvalidated(changed: ChangedKeys, ms) {
+					waits.push(
+						[
+							...(changed.objects ?? []),
+							...(changed.lists ?? []).map(
+								({ mapping, from }) => `${mapping.name} ${from}`,
+							),
+						]
+							.toSorted()
+							.join(),
+					);
+					return store.invalidator.untilInvalidated(changed, ms);
+				},
 			},
 		});
 	}
@@ -351,8 +354,8 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 				async () => (await writer.process.object(id))?.active === false,
 			);
 			const [before, done] = await Promise.all([
-				store.untilInvalidated({ objects: [id] }, 0),
-				store.untilInvalidated({ objects: [id] }, 60_000),
+				store.invalidator.untilInvalidated({ objects: [id] }, 0),
+				store.invalidator.untilInvalidated({ objects: [id] }, 60_000),
 				(async () => writer[which].restore())(),
 			]);
 			assert.deepEqual([before, done], [false, true], which);

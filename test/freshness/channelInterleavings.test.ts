@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type {
+	RedisConnections,
+	SubscriptionConnection,
+} from "../../src/cache/redis/redisConnections.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import {
 	channelName,
 	type InvalidationMessage,
-} from "../../src/freshness/invalidationMessage.ts";
-import { InvalidationPublisher } from "../../src/freshness/invalidationPublisher.ts";
-import {
-	InvalidationSubscriber,
-	type Subscribing,
-} from "../../src/freshness/invalidationSubscriber.ts";
+} from "../../src/freshness/channel/invalidationMessage.ts";
+import { InvalidationPublisher } from "../../src/freshness/channel/invalidationPublisher.ts";
+import { InvalidationSubscriber } from "../../src/freshness/channel/invalidationSubscriber.ts";
+import type { Numbers } from "../../src/freshness/channel/redisChannels.ts";
 import { channelOfKey } from "../../src/freshness/publishedKeys.ts";
-import type { Numbers } from "../../src/freshness/redisChannels.ts";
 
 const RUNS = ["a", "b"].map((letter) => letter.repeat(40));
 const CHANNEL = channelOfKey("l 0") as number;
@@ -24,7 +25,7 @@ const KEYS = Array.from({ length: 4_000 }, (_, n) => `l ${n}`).filter(
  * Redis as the protocol knows it, in memory: it numbers, sends in order, and may
  * lose numbers, messages and connections. What it sends waits until it is taken.
  */
-class FakeRedis implements Subscribing {
+class FakeRedis implements Pick<RedisConnections, "forSubscription"> {
 	run = RUNS[0] as string;
 	number = 1_000_000;
 	/** What was sent over the subscription that is open: a message, or a PONG. */
@@ -32,7 +33,7 @@ class FakeRedis implements Subscribing {
 	/** When it begins to send the messages of a new subscription. */
 	subscribing: Promise<void> = Promise.resolve();
 	#isSubscribed = false;
-	#lost: (() => void) | null = null;
+	#lost: ((error: unknown) => void) | null = null;
 	#receive: (name: string, text: string) => void = () => {};
 
 	publish(keys: InvalidationMessage["keys"], isDelivered: boolean): void {
@@ -58,13 +59,11 @@ class FakeRedis implements Subscribing {
 
 	cut(): void {
 		this.sent.length = 0;
-		this.#lost?.();
+		this.#lost?.(new Error("It was cut."));
 		this.#lost = null;
 	}
 
-	forSubscription(
-		lost: () => void,
-	): ReturnType<Subscribing["forSubscription"]> {
+	forSubscription(lost: (error: unknown) => void): SubscriptionConnection {
 		this.#lost = lost;
 		this.#isSubscribed = false;
 		this.sent.length = 0;
@@ -78,9 +77,7 @@ class FakeRedis implements Subscribing {
 			client: {
 				on: (
 					event: string,
-					listener:
-						| ((error?: unknown) => void)
-						| ((a: string, b: string, c: string) => void),
+					listener: (a: string, b: string, c: string) => void,
 				) => {
 					if (event === "message") {
 						this.#receive = (name, text) => listener(name, text, "");
@@ -91,6 +88,7 @@ class FakeRedis implements Subscribing {
 					await this.subscribing;
 					this.#isSubscribed = true;
 				},
+				unsubscribe: async () => {},
 				ping: () =>
 					new Promise<void>((resolve) => void this.sent.push(resolve)),
 			},

@@ -6,7 +6,7 @@ import { ALL_CHANNELS } from "../../src/cache/slotVersions.ts";
 import {
 	ASK_MS,
 	TRUST_MS,
-} from "../../src/freshness/invalidationSubscriber.ts";
+} from "../../src/freshness/channel/invalidationSubscriber.ts";
 import { channelOfKey } from "../../src/freshness/publishedKeys.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { timed } from "../helpers/timing.ts";

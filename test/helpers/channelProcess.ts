@@ -2,8 +2,8 @@ import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import {
 	type InvalidationChannel,
 	openInvalidationChannel,
-} from "../../src/freshness/invalidationChannel.ts";
-import type { InvalidationMessage } from "../../src/freshness/invalidationMessage.ts";
+} from "../../src/freshness/channel/invalidationChannel.ts";
+import type { InvalidationMessage } from "../../src/freshness/channel/invalidationMessage.ts";
 import { channelOfKey } from "../../src/freshness/publishedKeys.ts";
 import { TextCache } from "./textCache.ts";
 import { until } from "./until.ts";

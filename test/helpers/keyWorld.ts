@@ -212,12 +212,7 @@ export async function openWorld(
 		},
 		check: (stored) => checkHolders(store, stored as Stored),
 		async end(outcomes) {
-			const raw = {
-				...store,
-				storage,
-				compareAndSetLookups: (changes) =>
-					storage.compareAndSetLookups(changes),
-			} as Store;
+			const raw: Store = { ...store, storage };
 			const deliver = () => deliverPending(new WritePipeline(raw), 0);
 			for (const [name, outcome] of outcomes) {
 				const isExpected =

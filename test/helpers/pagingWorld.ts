@@ -194,7 +194,7 @@ export class ChangingList {
 				return { result: null, renumber: [{ ...list, at: edge as Position }] };
 			},
 		});
-		await this.#world.writer.invalidate({ lists: [list] });
+		await this.#world.writer.invalidator.invalidate({ lists: [list] });
 		this.#publish();
 	}
 
@@ -202,7 +202,7 @@ export class ChangingList {
 		const { processes, mapping } = this.#world;
 		const changed = { lists: [{ mapping, from: this.from }] };
 		for (const { store, hearsChanges } of processes) {
-			if (hearsChanges) store.invalidateLocally(changed);
+			if (hearsChanges) store.invalidator.invalidateLocally(changed);
 		}
 	}
 

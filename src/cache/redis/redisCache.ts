@@ -16,7 +16,7 @@ import {
 	openSharedCache,
 	type PlacedCache,
 } from "../sharedCache.ts";
-import type { RedisClient } from "./redisConnection.ts";
+import type { RedisCommands } from "./redisConnection.ts";
 import type {
 	CommandConnection,
 	RedisConnections,
@@ -242,7 +242,7 @@ class RedisServer implements CacheServer {
 	#call<T>(
 		verb: "get" | "tombstone" | "delete",
 		keys: readonly string[],
-		run: (client: RedisClient, names: string[]) => Promise<T>,
+		run: (client: RedisCommands, names: string[]) => Promise<T>,
 		options: { readonly isProbe?: boolean } = {},
 	): Promise<T | null> {
 		return this.#commands.call(

@@ -7,11 +7,8 @@ import type { RedisAddress } from "./redisUrl.ts";
 
 const ioredis = loadWhenUsed<typeof import("ioredis")>("ioredis");
 
-/** The part of ioredis that is in use. */
-export interface RedisClient {
-	connect(): Promise<void>;
-	disconnect(): void;
-	readonly stream: Writable | undefined;
+/** What is asked of a Redis over a connection for commands. */
+export interface RedisCommands {
 	info(): Promise<string>;
 	mget(keys: string[]): Promise<(string | null)[]>;
 	del(keys: string[]): Promise<number>;
@@ -24,16 +21,15 @@ export interface RedisClient {
 	pipeline(commands: (string | number)[][]): {
 		exec(): Promise<[error: Error | null, answer: unknown][] | null>;
 	};
-	publish(channel: string, message: string): Promise<number>;
+}
+
+/** What a connection can do that was opened for messages. */
+export interface RedisSubscription {
 	subscribe(...channels: string[]): Promise<unknown>;
 	unsubscribe(channel: string): Promise<unknown>;
 	psubscribe(pattern: string): Promise<unknown>;
-	/** Also over a subscription, where the answer comes behind all messages before it. */
+	/** The answer comes behind all messages before it. */
 	ping(): Promise<unknown>;
-	on(
-		event: "connect" | "error" | "close",
-		listener: (error?: unknown) => void,
-	): unknown;
 	on(
 		event: "message",
 		listener: (channel: string, message: string) => void,
@@ -44,6 +40,17 @@ export interface RedisClient {
 	): unknown;
 }
 
+/** The connection itself, which is this file's alone. */
+interface Connecting {
+	connect(): Promise<void>;
+	disconnect(): void;
+	readonly stream: Writable | undefined;
+	on(
+		event: "connect" | "error" | "close",
+		listener: (error?: unknown) => void,
+	): unknown;
+}
+
 /**
  * One connection to one Redis. It never reconnects by itself: its users decide
  * what runs again after an error (cacheConnection.ts, invalidationChannel.ts).
@@ -51,11 +58,13 @@ export interface RedisClient {
  * process that was busy has read the answers in its sockets.
  */
 export class RedisConnection implements ClientConnection {
-	readonly client: RedisClient;
+	/** Once it subscribes, it takes no commands any more. */
+	readonly client: RedisCommands & RedisSubscription;
 	/** Identifies the server; a server draws a new `run_id` at each start. Rejects if the server is not a master. */
 	readonly runId: Promise<string>;
 	/** The same once it is known: a call need not wait for it then. */
 	knownRunId: string | undefined;
+	readonly #connecting: Connecting;
 	readonly #lost: (error: unknown) => void;
 	#closed = false;
 
@@ -66,7 +75,7 @@ export class RedisConnection implements ClientConnection {
 		const password = passwordNow();
 		const { Redis } = ioredis();
 		this.#lost = lost;
-		this.client = new Redis(url, {
+		const client = new Redis(url, {
 			...(tls !== null && { tls }),
 			...(password !== undefined && { password }),
 			lazyConnect: true,
@@ -80,19 +89,21 @@ export class RedisConnection implements ClientConnection {
 			disableClientInfo: true,
 			// Longer than every deadline of ours, also in a process that stood still.
 			connectTimeout: CONNECT_LIMIT_MS,
-		}) satisfies RedisClient;
-		this.client.on("connect", () => {
-			const { stream } = this.client;
+		}) satisfies Connecting & RedisCommands & RedisSubscription;
+		this.client = client;
+		this.#connecting = client;
+		client.on("connect", () => {
+			const { stream } = client;
 			if (stream !== undefined) writeOncePerTurn(stream);
 		});
 		let failure: unknown;
-		this.client.on("error", (error) => {
+		client.on("error", (error) => {
 			failure = error;
 		});
-		this.client.on("close", () =>
+		client.on("close", () =>
 			this.giveUp(failure ?? new Error("Redis closed the connection.")),
 		);
-		this.runId = identify(this.client, host);
+		this.runId = identify(client, host);
 		this.runId.then(
 			(runId) => {
 				this.knownRunId = runId;
@@ -107,7 +118,7 @@ export class RedisConnection implements ClientConnection {
 
 	/** Sends what was written in this turn of the event loop, before its end. */
 	sendNow(): void {
-		this.client.stream?.uncork();
+		this.#connecting.stream?.uncork();
 	}
 
 	/** Its user learns that it is lost. */
@@ -119,9 +130,9 @@ export class RedisConnection implements ClientConnection {
 
 	close(): void {
 		this.#closed = true;
-		this.client.disconnect();
+		this.#connecting.disconnect();
 		// `disconnect` alone keeps reading until the server closes as well.
-		this.client.stream?.destroy();
+		this.#connecting.stream?.destroy();
 	}
 }
 
@@ -134,7 +145,10 @@ function inCluster(host: string): CorkboardError {
 	);
 }
 
-async function identify(client: RedisClient, host: string): Promise<string> {
+async function identify(
+	client: Connecting & RedisCommands,
+	host: string,
+): Promise<string> {
 	await client.connect();
 	const info = await client.info();
 	if (/^redis_mode:cluster\r?$/m.test(info)) throw inCluster(host);

@@ -7,7 +7,11 @@ import {
 	type ConnectionEvents,
 } from "../cacheConnection.ts";
 import { type ServerList, serverLists } from "../serverList.ts";
-import { RedisConnection } from "./redisConnection.ts";
+import {
+	type RedisCommands,
+	RedisConnection,
+	type RedisSubscription,
+} from "./redisConnection.ts";
 import { type RedisAddress, redisAddress } from "./redisUrl.ts";
 
 /**
@@ -126,7 +130,7 @@ export class RedisConnections {
 	}
 
 	/** A connection that is not shared. Whoever opens it closes it. */
-	forSubscription(lost: (error: unknown) => void): RedisConnection {
+	forSubscription(lost: (error: unknown) => void): SubscriptionConnection {
 		const connection = new RedisConnection(this.#address, lost);
 		this.#note(connection);
 		return connection;
@@ -229,11 +233,17 @@ function isReadOnly(error: unknown): boolean {
 
 /** The command connection as one of its users holds it. */
 export interface CommandConnection extends ClientConnection {
-	readonly client: RedisConnection["client"];
+	readonly client: RedisCommands;
 	/** Sends what was written in this turn of the event loop, before its end. */
 	sendNow(): void;
 	/** The result of `run`, which is called with the `run_id` of the server, at once if that is known. */
 	readonly withRunId: <T>(run: (runId: string) => Promise<T>) => Promise<T>;
+}
+
+/** A connection that waits for messages. */
+export interface SubscriptionConnection
+	extends Pick<RedisConnection, "runId" | "knownRunId" | "sendNow" | "close"> {
+	readonly client: RedisSubscription;
 }
 
 interface OpenConnection {

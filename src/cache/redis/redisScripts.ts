@@ -1,4 +1,4 @@
-import type { RedisClient } from "./redisConnection.ts";
+import type { RedisCommands } from "./redisConnection.ts";
 
 /** The reply of a script that has nothing to say. */
 export const DONE = "OK";
@@ -38,7 +38,7 @@ return refused`;
 
 /** The reply of a script; null if the server has no memory for what it writes. Any other error fails the connection. */
 export async function evaluate(
-	client: RedisClient,
+	client: RedisCommands,
 	script: string,
 	keys: readonly string[],
 	values: readonly string[],

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import { Databases, toShardError } from "../../storage/mysql/databases.ts";
+import { MYSQL } from "../../storage/mysql/dialect.ts";
 import type { HostWriteGuard } from "../../storage/mysql/driver/commitProtocol.ts";
 import type { Host, HostLimits } from "../../storage/mysql/driver/host.ts";
 import type { Result } from "../../storage/mysql/driver/mysql2Connection.ts";
@@ -17,7 +18,7 @@ import { SOURCES } from "../sources.ts";
 import { MergedPushes, type ShardBatch } from "./mergedPushes.ts";
 import type { PoolShardStats, PushedPin, Receiver } from "./pools.ts";
 import { unknownPoolShard } from "./portChecks.ts";
-import { list, pushOf, table } from "./pushStatements.ts";
+import { pushOf, table } from "./pushStatements.ts";
 import {
 	type PoolDialect,
 	type PoolSql,
@@ -91,8 +92,8 @@ export function openMysqlPools(options: MysqlPoolOptions): OpenedPools {
 const DIALECT: PoolDialect = {
 	insertAbsent: "INSERT IGNORE INTO",
 	index: (name) => `FORCE INDEX (${name})`,
-	id: (column) => column,
-	isIn: (column, ids) => ({ text: `${column} IN (${list(ids)})`, values: [] }),
+	id: MYSQL.id,
+	isOneOf: MYSQL.isOneOf,
 	rows: (user, state, entries, now) => ({
 		text: `VALUES ${entries
 			.map(

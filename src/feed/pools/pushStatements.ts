@@ -72,6 +72,6 @@ export function table(
 	return `\`${database}\`.\`${name}\``;
 }
 
-export function list(ids: readonly Id[]): string {
+function list(ids: readonly Id[]): string {
 	return ids.map(checkId).join(", ");
 }

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import type { Id } from "../../id/ids.ts";
+import { SQLITE } from "../../storage/sqlite/dialect.ts";
 import type { ShardFile } from "../../storage/sqlite/driver/shardFile.ts";
 import type {
 	Parameter,
@@ -41,11 +42,8 @@ export function openSqlitePools(options: SqlitePoolOptions): OpenedPools {
 const DIALECT: PoolDialect = {
 	insertAbsent: "INSERT OR IGNORE INTO",
 	index: () => "",
-	id: (column) => `CAST(${column} AS TEXT)`,
-	isIn: (column, ids) => ({
-		text: `${column} IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`,
-		values: [JSON.stringify(ids)],
-	}),
+	id: SQLITE.id,
+	isOneOf: SQLITE.isOneOf,
 	rows: (user, state, entries, now) => ({
 		text: `SELECT ?, ?, value->>0, value->>1, CAST(value->>2 AS INTEGER),
 				CAST(value->>3 AS INTEGER), CAST(value->>4 AS INTEGER), ?

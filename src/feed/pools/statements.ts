@@ -1,6 +1,7 @@
 import { type Id, parseStoredId } from "../../id/ids.ts";
 import type {
 	Clause,
+	Spelling,
 	StatementValue,
 } from "../../storage/statements/dialect.ts";
 import { SOURCES, type Source, sourceOf } from "../sources.ts";
@@ -25,15 +26,11 @@ export interface PoolSql {
 export type PoolValues = readonly unknown[];
 
 /** What one database writes otherwise than the others. */
-export interface PoolDialect {
+export interface PoolDialect extends Pick<Spelling, "id" | "isOneOf"> {
 	/** Inserts the rows that are not there, whose count is what it changes. */
 	readonly insertAbsent: string;
 	/** Makes the optimizer read a table by an index; empty where it does so by itself. */
 	index(name: "PRIMARY" | "origin"): string;
-	/** A column with an id, as text. */
-	id(column: string): string;
-	/** Whether the column has one of these ids. */
-	isIn(column: string, ids: readonly Id[]): Clause;
 	/** Rows of COLUMNS to insert. */
 	rows(
 		user: Id,
@@ -108,7 +105,7 @@ export class PoolStatements {
 		if (entries.length === 0) return null;
 		const to = POOL_STATES[state];
 		const origins = entries.map(({ origin }) => origin);
-		const { text, values } = this.#dialect.isIn("origin_id", origins);
+		const { text, values } = this.#dialect.isOneOf("origin_id", origins);
 		return sql(
 			state === "taken" ? "take" : "drop",
 			`UPDATE ${this.#pool} SET state = ?, changed_at = ?
@@ -120,7 +117,7 @@ export class PoolStatements {
 	/** Null without origins. */
 	withdraw(user: Id, via: Id, origins: readonly Id[]): PoolSql | null {
 		if (origins.length === 0) return null;
-		const { text, values } = this.#dialect.isIn("origin_id", origins);
+		const { text, values } = this.#dialect.isOneOf("origin_id", origins);
 		return sql(
 			"withdraw",
 			`DELETE FROM ${this.#pool} WHERE user_id = ? AND state = 0
@@ -184,7 +181,7 @@ export class PoolStatements {
 	/** Null without origins. */
 	find(user: Id, origins: readonly Id[]): PoolSql | null {
 		if (origins.length === 0) return null;
-		const { text, values } = this.#dialect.isIn("origin_id", origins);
+		const { text, values } = this.#dialect.isOneOf("origin_id", origins);
 		return sql(
 			"find in pool",
 			`SELECT ${this.#row} FROM ${this.#pool} ${this.#dialect.index("origin")}

@@ -1,5 +1,6 @@
 import type { ChangedKeys } from "../../freshness/changedKeys.ts";
 import type { Id } from "../../id/ids.ts";
+import type { OutboxRow } from "../../storage/rows.ts";
 import { type EntryInvalidations, mappingOf } from "./entry.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
 
@@ -12,6 +13,12 @@ export function invalidationsOf({
 		objects,
 		lists: lists.map(({ mapping, from }) => ({ mapping: mapping.name, from })),
 	};
+}
+
+/** The entry without that part. */
+export function withoutInvalidations({ entry, ...key }: OutboxRow): OutboxRow {
+	const { invalidations: _, ...parts } = entry;
+	return { ...key, entry: parts };
 }
 
 /** One object or one list's head to delete from caches. */
@@ -31,7 +38,7 @@ export async function deliverInvalidations(
 			invalidation,
 			key: keyOf(writer, invalidation),
 		})),
-		({ key }) => store.cacheHostOf(key),
+		({ key }) => store.invalidator.cacheHostOf(key),
 	);
 	await Promise.all(
 		[...byHost].map(async ([host, some]) => {

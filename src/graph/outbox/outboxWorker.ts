@@ -266,7 +266,7 @@ export class OutboxWorker implements AsyncDisposable {
 		const keys = new Set(
 			untaken.flatMap(({ entry }) => publishedKeysOf(entry)),
 		);
-		if (await store.announce([...keys])) return entries;
+		if (await store.invalidator.announce([...keys])) return entries;
 		const error = invalidationFailed();
 		const host = unreachedHost(error) as string;
 		for (const entry of untaken) this.#blocked.set(entryName(entry), host);

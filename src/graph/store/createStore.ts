@@ -80,7 +80,7 @@ export function createStore(options: StoreOptions): Store {
 		number: 2,
 		...freshness,
 	});
-	const { invalidateLookups, ...invalidator } = createInvalidator(
+	const { invalidator, caches } = createInvalidator(
 		{ objects, heads, lookups },
 		shared,
 	);
@@ -95,6 +95,8 @@ export function createStore(options: StoreOptions): Store {
 		domain,
 		storage,
 		cursors,
+		invalidator,
+		caches,
 		outboxDeletions,
 		jobs:
 			options.jobQueue === undefined
@@ -131,20 +133,6 @@ export function createStore(options: StoreOptions): Store {
 			if (heads.cached(mapping, head.from) !== head) return;
 			const bytes = head.keepPage(key, page);
 			heads.local.grow(head, bytes);
-		},
-		...invalidator,
-		levels: () => [
-			{ cache: "objects", ...objects.local.level() },
-			{ cache: "heads", ...heads.local.level() },
-			{ cache: "lookups", ...lookups.local.level() },
-		],
-
-		async compareAndSetLookups(changes, trace) {
-			try {
-				return await storage.compareAndSetLookups(changes, trace);
-			} finally {
-				invalidateLookups(changes);
-			}
 		},
 	};
 }

@@ -40,7 +40,7 @@ export function followStops(store: Store, source: StopSource): void {
 			(_, n) => n,
 		);
 		before = stopped;
-		store.invalidateShards({
+		store.caches.invalidateShards({
 			shards: new Set(shards),
 			modShards: new Set(
 				modShards.filter((n) => isChanged(storage.map.hostOfModShard(n))),

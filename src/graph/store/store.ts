@@ -1,6 +1,6 @@
-import type { LocalCacheLevel } from "../../cache/diagnostics.ts";
 import type { Moment } from "../../cache/localCache.ts";
 import type { Invalidator } from "../../freshness/invalidator.ts";
+import type { ProcessCaches } from "../../freshness/processCaches.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
 import { type Id, typeOf } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
@@ -8,12 +8,10 @@ import type {
 	KeyResult,
 	ListKey,
 	ListLength,
-	LookupChange,
 	LookupKey,
-	LookupRow,
 } from "../../storage/rows.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { CallOptions, WriteTrace } from "../../trace.ts";
+import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
 import type { CachedObject } from "./cachedObject.ts";
@@ -73,11 +71,13 @@ export interface ReadStore {
 }
 
 /** The shards and the caches in front of them, shared by all requests of a process. */
-export interface Store
-	extends ReadStore,
-		Omit<Invalidator, "invalidateLookups"> {
+export interface Store extends ReadStore {
 	/** For reads past all caches. Writes go through the write pipeline. */
 	readonly storage: Storage;
+	/** For the write pipeline, and who delivers for it. */
+	readonly invalidator: Invalidator;
+	/** For who learns what other processes changed. */
+	readonly caches: ProcessCaches;
 	/** Of delivered entries, where other processes could deliver them again. */
 	readonly outboxDeletions: OutboxDeletions;
 	/** Where writes enqueue jobs; null where no queue is configured. */
@@ -88,13 +88,6 @@ export interface Store
 	isValid(dependencies: ReadDependencies): boolean;
 	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
 	readonly sharesCaches: boolean;
-	/** How full the caches in the process are. */
-	levels(): readonly LocalCacheLevel[];
-	/** As storage's, and drops the cached rows. */
-	compareAndSetLookups(
-		changes: readonly LookupChange[],
-		trace?: WriteTrace,
-	): Promise<readonly KeyResult<LookupRow | null>[]>;
 }
 
 /**

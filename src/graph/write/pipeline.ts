@@ -26,7 +26,10 @@ import type { JsonObject } from "../../util/json.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";
-import { invalidationsOf } from "../outbox/invalidations.ts";
+import {
+	invalidationsOf,
+	withoutInvalidations,
+} from "../outbox/invalidations.ts";
 import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
 import { type EntryJob, noQueue } from "../store/jobQueue.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
@@ -85,6 +88,7 @@ export class WritePipeline implements Writer {
 		besideEntry?: OutboxEntry,
 	): Promise<Committed<T>> {
 		const { store } = this;
+		const changed = changedBy(transaction);
 		const trace = this.#trace?.startWrite(describeWrite(store, transaction));
 		let summary = NOTHING_WRITTEN;
 		let created: readonly Id[] = [];
@@ -126,7 +130,7 @@ export class WritePipeline implements Writer {
 						// old value, also if this process dies between the commit and step 6.
 						async beforeCommit() {
 							hasTombstones = true;
-							await store.putTombstones(changedBy(transaction), trace);
+							await store.invalidator.putTombstones(changed, trace);
 						},
 					}),
 				},
@@ -134,25 +138,24 @@ export class WritePipeline implements Writer {
 			);
 			// 5. Commit: sent with step 4, and done when the port's `transact` resolves.
 		} catch (error) {
-			store.invalidateLocally(changedBy(transaction));
+			store.invalidator.invalidateLocally(changed);
 			// The outcome of COMMIT may be unknown, and it may take effect later: until
 			// then readers would cache the old value. New tombstones cover it; if it
 			// was committed, the outbox worker delivers its entry.
 			if (hasTombstones && mayBeCommitted) {
-				await store.putTombstones(changedBy(transaction), trace);
-				store.publish(changedBy(transaction));
+				await store.invalidator.putTombstones(changed, trace);
+				store.invalidator.publish(changed);
 			} else if (hasTombstones) {
 				// Nothing was written: readers may fill the caches again.
-				await store.invalidate(changedBy(transaction), trace);
+				await store.invalidator.invalidate(changed, trace);
 			}
 			trace?.fail(error);
 			throw error;
 		}
 
 		// 6. Invalidate: this process's caches, the shared caches, other processes.
-		const changed = changedBy(transaction);
 		for (const changes of this.#changes) changes.push(changed);
-		const invalidated = await store.invalidate(changed, trace);
+		const invalidated = await store.invalidator.invalidate(changed, trace);
 		trace?.end(summary);
 		if (this.#ofRequest) this.#remember(transaction, created, objects);
 		const { outboxKey, besideKey, result } = committed;
@@ -265,7 +268,7 @@ export class WritePipeline implements Writer {
 			// 8. Confirm: a write that hides something waits until no other process
 			// shows it any more, as far as that is soon known.
 			if (hides) {
-				await this.store.untilInvalidated(
+				await this.store.invalidator.untilInvalidated(
 					mergedChanges(changes),
 					CONFIRM_MS - (performance.now() - committedAt),
 				);
@@ -285,7 +288,10 @@ export class WritePipeline implements Writer {
 				changes: [...new Set(changes.map(({ name }) => name))],
 				shards: [],
 			},
-			(trace) => this.store.compareAndSetLookups(changes, trace),
+			(trace) =>
+				this.store.storage
+					.compareAndSetLookups(changes, trace)
+					.finally(() => this.store.invalidator.invalidateLookups(changes)),
 			(rows) => ({
 				rowsWritten: rows.filter(
 					(row, at) =>
@@ -300,7 +306,7 @@ export class WritePipeline implements Writer {
 	invalidate(changed: ChangedKeys): Promise<boolean> {
 		return this.#traced(
 			{ verb: "invalidation", changes: ["shared caches"], shards: [] },
-			(trace) => this.store.invalidate(changed, trace),
+			(trace) => this.store.invalidator.invalidate(changed, trace),
 		);
 	}
 
@@ -391,9 +397,4 @@ function mergedChanges(changes: readonly ChangedKeys[]): ChangedKeys {
 		objects: changes.flatMap(({ objects = [] }) => objects),
 		lists: changes.flatMap(({ lists = [] }) => lists),
 	};
-}
-
-function withoutInvalidations({ entry, ...key }: OutboxRow): OutboxRow {
-	const { invalidations: _, ...parts } = entry;
-	return { ...key, entry: parts };
 }

@@ -31,20 +31,22 @@ export const MYSQL: Dialect<Shard> = {
 	literal: spelled,
 	forUpdate: "FOR UPDATE",
 	table: ({ database }, name) => tableIn(database, name),
-	outbox: (shards) => ({
-		table: OUTBOX,
-		shard: "shard",
-		isOf: {
-			text: `(${rangesOf(shards)
-				.map(([first, last]) => `shard BETWEEN ${first} AND ${last}`)
-				.join(" OR ")})`,
-			values: [],
-		},
+	outbox: {
+		of: (shards) => ({
+			table: OUTBOX,
+			shard: "shard",
+			isOf: {
+				text: `(${rangesOf(shards)
+					.map(([first, last]) => `shard BETWEEN ${first} AND ${last}`)
+					.join(" OR ")})`,
+				values: [],
+			},
+		}),
 		isShared: true,
-	}),
-	nextEntry: {
-		column: "AUTO_INCREMENT",
-		rest: `FROM information_schema.TABLES WHERE TABLE_SCHEMA = '${HOST_DATABASE}' AND TABLE_NAME = '${HOST_OUTBOX.name}'`,
+		next: {
+			column: "AUTO_INCREMENT",
+			rest: `FROM information_schema.TABLES WHERE TABLE_SCHEMA = '${HOST_DATABASE}' AND TABLE_NAME = '${HOST_OUTBOX.name}'`,
+		},
 	},
 	name: (name) => `\`${name}\``,
 	index: (name) => `FORCE INDEX (${name === "primary" ? "PRIMARY" : name})`,

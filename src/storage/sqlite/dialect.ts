@@ -17,13 +17,15 @@ export const SQLITE: Dialect<Place> = {
 	literal: null,
 	forUpdate: "",
 	table: (_, name) => quoted(name),
-	outbox: ([shard]) => ({
-		table: quoted("outbox"),
-		shard: `${shard} AS shard`,
-		isOf: { text: "TRUE", values: [] },
+	outbox: {
+		of: ([shard]) => ({
+			table: quoted("outbox"),
+			shard: `${shard} AS shard`,
+			isOf: { text: "TRUE", values: [] },
+		}),
 		isShared: false,
-	}),
-	nextEntry: null,
+		next: null,
+	},
 	name: quoted,
 	index: (name) => (name === "due" ? "INDEXED BY outbox_due" : ""),
 	orSet: (key, columns) =>

@@ -18,36 +18,12 @@ export interface Clause {
 /** A value that the program made, and no client. */
 export type MadeValue = bigint | number | string;
 
-/** What one database writes otherwise than the others. */
-export interface Dialect<P extends Place> {
-	/** Most rows or keys of one statement that writes. */
-	readonly maxRows: number;
+/** How a database spells columns, values and conditions, whatever the statement. */
+export interface Spelling {
 	/** Spells out a value that the program made; null where it is a parameter, so that the text stays the same. */
 	readonly literal: ((value: MadeValue) => string) | null;
-	/** What makes a SELECT lock its rows; empty where a transaction has the shard to itself. */
-	readonly forUpdate: string;
-	table(place: P, name: string): string;
-	/** The outbox that these shards have: its table, the shard of a row, and whether that is one of them. */
-	outbox(shards: readonly number[]): {
-		readonly table: string;
-		readonly shard: string;
-		readonly isOf: Clause;
-		/** Whether a row has a column `shard`. */
-		readonly isShared: boolean;
-	};
-	/** What the server says it will number next in the outbox of a host: a column, and what follows SELECT; null where it does not. */
-	readonly nextEntry: {
-		readonly column: string;
-		readonly rest: string;
-	} | null;
 	/** A name that may be a word of the language. */
 	name(name: string): string;
-	/** Makes the optimizer read a table by an index; empty where it does so by itself. */
-	index(name: "primary" | "edge" | "due"): string;
-	/** After an INSERT, for rows whose key exists: these columns get the new values. */
-	orSet(key: readonly string[], columns: readonly string[]): string;
-	/** The same, but those rows stay: they are locked, and do not count as changed. `column` is any that they have. */
-	orKeep(key: readonly string[], column: string): string;
 	/** A column with an id, which fits no JavaScript number: as text. */
 	id(column: string): string;
 	/** A number as one that JavaScript holds, also a damaged one. */
@@ -63,6 +39,39 @@ export interface Dialect<P extends Place> {
 		columns: readonly [string, string],
 		values: readonly [StatementValue, StatementValue],
 	): Clause;
+}
+
+/** Where a host keeps the outbox entries of its shards. */
+export interface OutboxPlace {
+	/** The one that these shards have: its table, the shard of a row, and whether that is one of them. */
+	of(shards: readonly number[]): {
+		readonly table: string;
+		readonly shard: string;
+		readonly isOf: Clause;
+	};
+	/** Whether all shards of a host have one, whose rows have a column `shard`. */
+	readonly isShared: boolean;
+	/** What the server says it will number next: a column, and what follows SELECT; null where it does not. */
+	readonly next: {
+		readonly column: string;
+		readonly rest: string;
+	} | null;
+}
+
+/** What one database writes otherwise than the others. */
+export interface Dialect<P extends Place> extends Spelling {
+	/** Most rows or keys of one statement that writes. */
+	readonly maxRows: number;
+	/** What makes a SELECT lock its rows; empty where a transaction has the shard to itself. */
+	readonly forUpdate: string;
+	readonly outbox: OutboxPlace;
+	table(place: P, name: string): string;
+	/** Makes the optimizer read a table by an index; empty where it does so by itself. */
+	index(name: "primary" | "edge" | "due"): string;
+	/** After an INSERT, for rows whose key exists: these columns get the new values. */
+	orSet(key: readonly string[], columns: readonly string[]): string;
+	/** The same, but those rows stay: they are locked, and do not count as changed. `column` is any that they have. */
+	orKeep(key: readonly string[], column: string): string;
 }
 
 /**

@@ -22,7 +22,7 @@ export function touchShard<P extends Place>(
 	batch: Batch<P>,
 	place: P,
 ): void {
-	if (!dialect.outbox([place.number]).isShared) return;
+	if (!dialect.outbox.isShared) return;
 	batch.ask(place, {
 		name: "touch shard",
 		columns: ["1"],

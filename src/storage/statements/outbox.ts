@@ -19,7 +19,7 @@ export function entriesOf<P extends Place>(
 	dialect: Dialect<P>,
 	keys: readonly OutboxKey[],
 ): Select<StoredEntry | null> {
-	const { table, shard } = dialect.outbox(keys.map(({ shard }) => shard));
+	const { table, shard } = dialect.outbox.of(keys.map(({ shard }) => shard));
 	const { text, values } = dialect.isOneOf(
 		"local_id",
 		keys.map(({ local }) => local),
@@ -52,7 +52,7 @@ export function untakenEntries<P extends Place>(
 	shards: readonly number[],
 	{ after, limit }: NonNullable<OutboxLook["untaken"]>,
 ): Select<OutboxKey> {
-	const { table, shard, isOf } = dialect.outbox(shards);
+	const { table, shard, isOf } = dialect.outbox.of(shards);
 	const [, , ...others] = entryColumns(dialect, shard);
 	return {
 		name: "untaken outbox entries",
@@ -73,8 +73,9 @@ export function untakenEntries<P extends Place>(
 export function nextEntry<P extends Place>(
 	dialect: Dialect<P>,
 ): Select<number> | null {
-	if (dialect.nextEntry === null) return null;
-	const { column, rest } = dialect.nextEntry;
+	const { next } = dialect.outbox;
+	if (next === null) return null;
+	const { column, rest } = next;
 	const [, , ...others] = entryColumns(dialect, "");
 	return {
 		name: "next outbox entry",
@@ -91,7 +92,7 @@ export function dueEntries<P extends Place>(
 	shards: readonly number[],
 	{ olderThanMs, includeDelayed = false, limit, after }: DueEntries,
 ): Select<PendingEntry> {
-	const { table, shard, isOf } = dialect.outbox(shards);
+	const { table, shard, isOf } = dialect.outbox.of(shards);
 	const now = Date.now() * 1_000;
 	const { nextAttemptAt = 0, local = 0 } = after ?? {};
 	return {
@@ -114,7 +115,7 @@ export function sizeOf<P extends Place>(
 	dialect: Dialect<P>,
 	{ outbox, limit }: OutboxSizeQuery,
 ): Select<OutboxSize> {
-	const { table, isOf } = dialect.outbox(outbox.shards);
+	const { table, isOf } = dialect.outbox.of(outbox.shards);
 	return {
 		name: "outbox sizes",
 		columns: ["COUNT(*)", dialect.number("MIN(ts)")],

@@ -1,5 +1,4 @@
 import type { Id } from "../../id/ids.ts";
-import type { Place } from "../driver.ts";
 import type {
 	Edge,
 	EdgeState,
@@ -8,11 +7,11 @@ import type {
 	PendingEntry,
 } from "../rows.ts";
 import { parseJsonObject } from "../storedObject.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Spelling } from "./dialect.ts";
 
 /** The columns of each table that hold a row, and the row that they are. */
 
-export function edgeColumns({ id, number }: Dialect<Place>): readonly string[] {
+export function edgeColumns({ id, number }: Spelling): readonly string[] {
 	return [
 		id("from_id"),
 		id("to_id"),
@@ -38,7 +37,7 @@ export function edgeOf([
 	};
 }
 
-export function listColumns({ id, number }: Dialect<Place>): readonly string[] {
+export function listColumns({ id, number }: Spelling): readonly string[] {
 	return [
 		id("from_id"),
 		number("count"),
@@ -61,7 +60,7 @@ export function listOf([
 	};
 }
 
-export function lookupColumns({ name, id }: Dialect<Place>): readonly string[] {
+export function lookupColumns({ name, id }: Spelling): readonly string[] {
 	return ["name", name("key"), id("id"), "token"];
 }
 
@@ -81,7 +80,7 @@ export function lookupOf([
 }
 
 export function entryColumns(
-	{ number }: Dialect<Place>,
+	{ number }: Spelling,
 	shard: string,
 ): readonly string[] {
 	return [

@@ -249,9 +249,9 @@ class Work<P extends Place> {
 		entries: readonly EntryToWrite<P>[],
 	): ReadonlyMap<Decided<P>, ReadonlyMap<P, OutboxKey>> {
 		const keys = new Map<Decided<P>, Map<P, OutboxKey>>();
-		const { table, isShared } = this.#dialect.outbox(
-			entries.map(({ shard }) => shard.number),
-		);
+		const { outbox } = this.#dialect;
+		const { isShared } = outbox;
+		const { table } = outbox.of(entries.map(({ shard }) => shard.number));
 		for (const some of chunks(entries, this.#dialect.maxRows)) {
 			const { text, values } = valuesOf(
 				some.map(({ shard, entry }) => [

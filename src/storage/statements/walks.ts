@@ -69,7 +69,7 @@ export const WALKS: { readonly [K in WalkKind]: Walk<K> } = {
 		};
 	},
 	outbox(dialect, _, __, shards, last, limit) {
-		const { table, shard, isOf } = dialect.outbox(shards);
+		const { table, shard, isOf } = dialect.outbox.of(shards);
 		return {
 			name: "walk outbox",
 			columns: entryColumns(dialect, shard),

@@ -90,15 +90,17 @@ function watched() {
 	};
 	const store = {
 		storage,
-		limitAge: (on: boolean) => limited.push(on),
-		applyInvalidations(keys: readonly string[]) {
-			if (keys.length > 0) applied.push([...keys]);
+		caches: {
+			limitAge: (on: boolean) => limited.push(on),
+			applyInvalidations(keys: readonly string[]) {
+				if (keys.length > 0) applied.push([...keys]);
+			},
+			keepBriefly: (_: ReadonlySet<number>, on: boolean) => briefly.push(on),
+			invalidateShards: (changed: ChangedShards) =>
+				dropped.push([...changed.shards]),
+			bypassShards: (shards: ReadonlySet<number> | null) =>
+				bypassed.push([...(shards ?? [])]),
 		},
-		keepBriefly: (_: ReadonlySet<number>, on: boolean) => briefly.push(on),
-		invalidateShards: (changed: ChangedShards) =>
-			dropped.push([...changed.shards]),
-		bypassShards: (shards: ReadonlySet<number> | null) =>
-			bypassed.push([...(shards ?? [])]),
 	} as unknown as Store;
 	mock.timers.enable({ apis: ["setTimeout"] });
 	const reader = new OutboxReader(store.storage);

@@ -77,7 +77,7 @@ describe("an object found by a natural key", () => {
 		assert.deepEqual(await found(graph, other, names), [id, null]);
 
 		// The rows that this process remembers are from before the reservation.
-		other.invalidateAll();
+		other.caches.invalidateAll();
 		const reserved = Promise.withResolvers<void>();
 		const goOn = Promise.withResolvers<void>();
 		state.afterLookups = () => {
@@ -95,7 +95,7 @@ describe("an object found by a natural key", () => {
 		await renamed;
 		assert.equal(await idInRow(storage, "old"), id, "not released yet");
 		// What a publication does to another process; its lookup rows stay.
-		other.applyInvalidations([`o ${id}`]);
+		other.caches.applyInvalidations([`o ${id}`]);
 		assert.deepEqual(await found(graph, other, names), [null, id]);
 
 		state.isCutOff = false;
@@ -106,7 +106,7 @@ describe("an object found by a natural key", () => {
 			type: "User",
 			data: { username: "Old" },
 		});
-		other.invalidateAll();
+		other.caches.invalidateAll();
 		assert.deepEqual(await found(graph, other, names), [successor, id]);
 	});
 

@@ -144,7 +144,8 @@ describe("pages of a list that grows, from a primary and a standby that is behin
 							objects: null,
 							heads: redis.cache,
 							async publish(keys) {
-								for (const other of stores) other.applyInvalidations(keys);
+								for (const other of stores)
+									other.caches.applyInvalidations(keys);
 								return true;
 							},
 							untilPublished: async () => true,
@@ -223,7 +224,7 @@ describe("pages of a list that grows, from a primary and a standby that is behin
 						head.slice().map(({ to }) => to),
 						list.tos.slice(0, head.size),
 					);
-					store.invalidateAll();
+					store.caches.invalidateAll();
 				}
 				const [head] = await (stores[1] as Store).readHeads(
 					[{ mapping, from }],

@@ -268,7 +268,7 @@ describe("the view of one viewer", () => {
 		assert.ok(again.every(Array.isArray), "a read returned a promise");
 		const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
 		assert.deepEqual(plain(again), plain(first));
-		store.invalidateLocally({ objects: [ada] });
+		store.invalidator.invalidateLocally({ objects: [ada] });
 		const [objects, ...others] = read();
 		assert.ok(objects instanceof Promise, "the owner of all pins is missing");
 		assert.deepEqual(plain(await objects), plain(first[0]));
@@ -305,7 +305,7 @@ describe("the view of one viewer", () => {
 		] as const) {
 			await graph.writes.modify(id, (data) => ({ ...data, ...change }));
 		}
-		store.invalidateLocally({ objects: [one, board] });
+		store.invalidator.invalidateLocally({ objects: [one, board] });
 		const again = await view.readObjects([one, other]);
 		assert.equal(again[0], first);
 		assert.ok(again[1], "the board is still that of this request");
@@ -502,7 +502,7 @@ describe("what a list holds of a group", () => {
 		// What is behind the head is kept beside it, until the list changes.
 		assert.deepEqual(await callsOf(read), []);
 		const first = await pinOn(board, ada, one);
-		store.invalidateAll();
+		store.caches.invalidateAll();
 		const [changed] = await savesOf([one], { store });
 		assert.deepEqual(changed?.toSorted(), [saves[0], first].toSorted());
 		for (const id of [...saves, first, ...others])

@@ -45,10 +45,13 @@ describe("when a newer topology names another primary for some shards", () => {
 		await read();
 		assert.deepEqual(await read(), []);
 
-		store.invalidateShards({ shards: new Set([shard]), modShards: new Set() });
+		store.caches.invalidateShards({
+			shards: new Set([shard]),
+			modShards: new Set(),
+		});
 		assert.deepEqual(await read(), ["readObjects 1", "scanLists 1"]);
 		const ofLookup = modShard(key(0).key, graph.storage.map.modShards);
-		store.invalidateShards({
+		store.caches.invalidateShards({
 			shards: new Set(),
 			modShards: new Set([ofLookup]),
 		});
@@ -58,10 +61,10 @@ describe("when a newer topology names another primary for some shards", () => {
 
 		// Of the former primary.
 		const shards = new Set([shard]);
-		store.invalidateShards({ shards, modShards: new Set() });
+		store.caches.invalidateShards({ shards, modShards: new Set() });
 		isHeld = true;
 		const late = store.readObjects([first]);
-		store.invalidateShards({ shards, modShards: new Set() });
+		store.caches.invalidateShards({ shards, modShards: new Set() });
 		release();
 		await late;
 		const again = await callsOf(() => store.readObjects([first]));

@@ -198,7 +198,7 @@ describe("a head", () => {
 			assert.equal(page.length, 5);
 			assert.deepEqual(await pageOf(store, head), page);
 			assert.deepEqual(limits, [32, 5]);
-			store.invalidateLocally({ lists: [{ mapping, from: long }] });
+			store.invalidator.invalidateLocally({ lists: [{ mapping, from: long }] });
 			assert.deepEqual(await pageOf(store, head), page);
 			assert.deepEqual(limits, [32, 5, 5]);
 		});
@@ -209,7 +209,7 @@ describe("a head", () => {
 			const { promise, resolve } = Promise.withResolvers<void>();
 			held = (limit) => (limit === 5 ? promise : undefined);
 			const late = pageOf(store, head);
-			store.invalidateLocally({ lists: [{ mapping, from: long }] });
+			store.invalidator.invalidateLocally({ lists: [{ mapping, from: long }] });
 			await read(store, long, 32);
 			resolve();
 			await late;
@@ -220,7 +220,8 @@ describe("a head", () => {
 		it("counts what they take", async () => {
 			const store = process({ shares: false });
 			const bytes = () =>
-				store.levels().find(({ cache }) => cache === "heads")?.bytes ?? 0;
+				store.caches.levels().find(({ cache }) => cache === "heads")?.bytes ??
+				0;
 			const head = await read(store, long, 32);
 			const before = bytes();
 			await pageOf(store, head);
@@ -228,7 +229,7 @@ describe("a head", () => {
 			assert.ok(page > 5 * 24, `${page} bytes`);
 			await pageOf(store, head);
 			assert.equal(bytes(), before + page);
-			store.invalidateLocally({ lists: [{ mapping, from: long }] });
+			store.invalidator.invalidateLocally({ lists: [{ mapping, from: long }] });
 			assert.equal(bytes(), 0);
 		});
 	});

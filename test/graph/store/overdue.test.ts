@@ -49,7 +49,7 @@ describe("a process that stood still and has not received what it missed", () =>
 		isOverdue = true;
 		assert.deepEqual(await read(), ["new", 1]);
 		isOverdue = false;
-		store.invalidateAll();
+		store.caches.invalidateAll();
 		assert.deepEqual(await read(), [null, 0], "what the shared caches hold");
 	});
 });

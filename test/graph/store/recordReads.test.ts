@@ -136,37 +136,37 @@ describe("the recorded reads of a request", () => {
 
 	const CHANGES: Readonly<Record<string, () => void>> = {
 		"an object of it changes": () =>
-			store.invalidateLocally({ objects: [pin] }),
+			store.invalidator.invalidateLocally({ objects: [pin] }),
 		"the parent of an object changes": () =>
-			store.invalidateLocally({ objects: [board] }),
+			store.invalidator.invalidateLocally({ objects: [board] }),
 		"the owner of an object changes": () =>
-			store.invalidateLocally({ objects: [ada] }),
+			store.invalidator.invalidateLocally({ objects: [ada] }),
 		"a list of it changes": () =>
-			store.invalidateLocally({
+			store.invalidator.invalidateLocally({
 				lists: [{ mapping: graph.mapping("placePin"), from: board }],
 			}),
 		"an edge of the viewer changes": () =>
-			store.invalidateLocally({
+			store.invalidator.invalidateLocally({
 				lists: [{ mapping: graph.mapping("likePin"), from: bo }],
 			}),
 		"somebody blocks the viewer": () =>
-			store.invalidateLocally({
+			store.invalidator.invalidateLocally({
 				lists: [{ mapping: graph.mapping("blockUser.inverse"), from: bo }],
 			}),
 		"another process changed an object of it": () =>
-			store.applyInvalidations([`o ${ada}`]),
+			store.caches.applyInvalidations([`o ${ada}`]),
 		"another process changed a lookup of it": () =>
-			store.applyInvalidations(["l username ada"]),
-		"everything is dropped": () => store.invalidateAll(),
+			store.caches.applyInvalidations(["l username ada"]),
+		"everything is dropped": () => store.caches.invalidateAll(),
 		"a channel of it missed something": () =>
-			store.invalidateChannels(new Set([channelOfId(ada)])),
-		"the caches are bypassed": () => store.bypass(channels, true),
+			store.caches.invalidateChannels(new Set([channelOfId(ada)])),
+		"the caches are bypassed": () => store.caches.bypass(channels, true),
 		"the caches were bypassed": () => {
-			store.bypass(channels, true);
-			store.bypass(channels, false);
+			store.caches.bypass(channels, true);
+			store.caches.bypass(channels, false);
 		},
 		"a shard of it is bypassed": () =>
-			store.bypassShards(new Set([unpackId(ada).shard])),
+			store.caches.bypassShards(new Set([unpackId(ada).shard])),
 		"the process stood still": () => {
 			isOverdue = true;
 		},
@@ -218,7 +218,7 @@ describe("the recorded reads of a request", () => {
 		it("are valid whatever happens to the lists of the viewer who read", async () => {
 			const dependencies = await recorded(readPin, bo);
 			assert.ok(dependencies);
-			store.invalidateLocally({
+			store.invalidator.invalidateLocally({
 				lists: [{ mapping: graph.mapping("blockUser.inverse"), from: bo }],
 			});
 			assert.ok(store.isValid(dependencies));
@@ -282,7 +282,7 @@ describe("the recorded reads of a request", () => {
 			await view.readPages(mapping, [board], page(1, first.endCursor));
 		});
 		assert.ok(dependencies && store.isValid(dependencies));
-		store.invalidateLocally({ lists: [{ mapping, from: board }] });
+		store.invalidator.invalidateLocally({ lists: [{ mapping, from: board }] });
 		assert.ok(!store.isValid(dependencies));
 	});
 
@@ -298,7 +298,7 @@ describe("the recorded reads of a request", () => {
 		now++;
 		assert.ok(!store.isValid(dependencies));
 		const before = await recorded(read);
-		store.limitAge(true);
+		store.caches.limitAge(true);
 		assert.ok(before && !store.isValid(before));
 		const limited = await recorded(read);
 		assert.ok(limited && store.isValid(limited));
@@ -313,11 +313,11 @@ describe("the recorded reads of a request", () => {
 		read.add(channelOfLookup("username ada"));
 		const free = [...ALL_CHANNELS].filter((channel) => !read.has(channel));
 		assert.ok(free.length > 0);
-		store.bypass(new Set(free), true);
-		store.bypassShards(new Set(free));
-		store.invalidateChannels(new Set(free));
+		store.caches.bypass(new Set(free), true);
+		store.caches.bypassShards(new Set(free));
+		store.caches.invalidateChannels(new Set(free));
 		assert.ok(store.isValid(dependencies));
-		store.bypass(new Set(free), false);
+		store.caches.bypass(new Set(free), false);
 		assert.ok(store.isValid(dependencies));
 		const again = await recorded(readAll, bo);
 		assert.ok(again && store.isValid(again));
@@ -329,7 +329,7 @@ describe("the recorded reads of a request", () => {
 		isOverdue = true;
 		assert.ok(!store.isValid(dependencies));
 		isOverdue = false;
-		store.applyInvalidations([`o ${other}`]);
+		store.caches.applyInvalidations([`o ${other}`]);
 		assert.ok(store.isValid(dependencies));
 	});
 
@@ -339,7 +339,7 @@ describe("the recorded reads of a request", () => {
 			assert.deepEqual(await view.lookUp(username, ["nobody"]), [null]);
 		});
 		assert.ok(dependencies && store.isValid(dependencies));
-		store.applyInvalidations(["l username nobody"]);
+		store.caches.applyInvalidations(["l username nobody"]);
 		assert.ok(!store.isValid(dependencies));
 	});
 
@@ -353,7 +353,7 @@ describe("the recorded reads of a request", () => {
 		const reads = store.recordReads() as RecordedReads;
 		const view = new View(reads.store, bo);
 		await view.readObjects([pin]);
-		store.invalidateLocally({ objects: [ada] });
+		store.invalidator.invalidateLocally({ objects: [ada] });
 		await view.hasEdges(graph.mapping("likePin"), bo, [pin]);
 		const dependencies = reads.dependencies();
 		assert.ok(dependencies && !store.isValid(dependencies));

@@ -217,7 +217,7 @@ describe("what a mutation takes and what an import takes", () => {
 		for (const [name, token] of Object.entries(tokens ?? {})) {
 			const key = String(content[name]).toLowerCase();
 			for (const spelled of [key, String(content[name])]) {
-				await corkboard.store.compareAndSetLookups([
+				await corkboard.store.storage.compareAndSetLookups([
 					{
 						name,
 						key: spelled,

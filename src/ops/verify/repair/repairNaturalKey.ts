@@ -33,7 +33,7 @@ export async function deleteLookup(
 	}
 	// No change can: an object of another type, or of none, never has the key.
 	valuesOrThrow(
-		await store.compareAndSetLookups([
+		await new WritePipeline(store).compareAndSetLookups([
 			{ name, key, expect: { id, token }, next: null },
 		]),
 	);
@@ -85,7 +85,7 @@ export async function repairNaturalKey(
 			return;
 		}
 		valuesOrThrow(
-			await store.compareAndSetLookups([
+			await new WritePipeline(store).compareAndSetLookups([
 				{
 					name,
 					key: reservation.key,

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from "node:crypto";
-import type { CacheConnection } from "../cache/cacheConnection.ts";
-import type { CommandConnection } from "../cache/redis/redisConnections.ts";
+import type { CacheConnection } from "../../cache/cacheConnection.ts";
+import type { CommandConnection } from "../../cache/redis/redisConnections.ts";
 import {
 	FORMER_CHANNEL,
 	type InvalidationMessage,

@@ -1,7 +1,8 @@
-import { type Gate, OPEN_GATE } from "../cache/gate.ts";
-import type { RedisConnections } from "../cache/redis/redisConnections.ts";
-import { ALL_CHANNELS } from "../cache/slotVersions.ts";
-import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
+import { type Gate, OPEN_GATE } from "../../cache/gate.ts";
+import type { RedisConnections } from "../../cache/redis/redisConnections.ts";
+import { ALL_CHANNELS } from "../../cache/slotVersions.ts";
+import { FRESHNESS_CHANNELS } from "../diagnostics.ts";
+import { channelOfKey } from "../publishedKeys.ts";
 import type { InvalidationMessage } from "./invalidationMessage.ts";
 import { InvalidationPublisher } from "./invalidationPublisher.ts";
 import {
@@ -9,7 +10,6 @@ import {
 	type InvalidationListener,
 	InvalidationSubscriber,
 } from "./invalidationSubscriber.ts";
-import { channelOfKey } from "./publishedKeys.ts";
 import { RedisChannels } from "./redisChannels.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type {
-	RedisClient,
-	RedisConnection,
-} from "../cache/redis/redisConnection.ts";
-import { ALL_CHANNELS } from "../cache/slotVersions.ts";
-import { listening } from "../util/listening.ts";
-import { FRESHNESS_CHANNELS, type Invalidation } from "./diagnostics.ts";
+	RedisConnections,
+	SubscriptionConnection,
+} from "../../cache/redis/redisConnections.ts";
+import { ALL_CHANNELS } from "../../cache/slotVersions.ts";
+import { listening } from "../../util/listening.ts";
+import { FRESHNESS_CHANNELS, type Invalidation } from "../diagnostics.ts";
 import {
 	channelName,
 	channelOfName,
@@ -263,23 +263,10 @@ export class InvalidationSubscriber implements Disposable {
 	}
 }
 
-/** The part of the connections to a Redis that it uses. */
-export interface Subscribing {
-	forSubscription(lost: () => void): Pick<
-		RedisConnection,
-		"runId" | "knownRunId" | "sendNow" | "close"
-	> & {
-		readonly client: Pick<
-			RedisClient,
-			"on" | "psubscribe" | "subscribe" | "ping"
-		>;
-	};
-}
-
 export interface SubscriberOptions extends InvalidationListener {
 	/** Those at this Redis. */
 	readonly channels: ReadonlySet<number>;
-	readonly redis: Subscribing;
+	readonly redis: Pick<RedisConnections, "forSubscription">;
 	/** This process, in messages. */
 	readonly me: string;
 	/** Null if Redis does not answer. */
@@ -298,7 +285,7 @@ function report(event: Invalidation): void {
 }
 
 interface Subscription {
-	readonly connection: ReturnType<Subscribing["forSubscription"]>;
+	readonly connection: SubscriptionConnection;
 	/** Whether Redis has begun to send the messages of all channels. */
 	isComplete: boolean;
 	/** Of the last message, by channel. */

@@ -1,13 +1,13 @@
-import { type PendingBatch, PendingKeys } from "../cache/pendingKeys.ts";
-import { ALL_CHANNELS } from "../cache/slotVersions.ts";
-import { Batcher } from "../util/batcher.ts";
-import { FRESHNESS_CHANNELS } from "./diagnostics.ts";
+import { type PendingBatch, PendingKeys } from "../../cache/pendingKeys.ts";
+import { ALL_CHANNELS } from "../../cache/slotVersions.ts";
+import { Batcher } from "../../util/batcher.ts";
+import { FRESHNESS_CHANNELS } from "../diagnostics.ts";
+import { channelOfKey } from "../publishedKeys.ts";
 import {
 	MAX_KEY_LENGTH,
 	MAX_KEYS_PER_MESSAGE,
 	splitKeys,
 } from "./invalidationMessage.ts";
-import { channelOfKey } from "./publishedKeys.ts";
 import type { Publication } from "./redisChannels.ts";
 
 /**
