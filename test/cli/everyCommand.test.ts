@@ -293,7 +293,7 @@ describe("every command", () => {
 	});
 });
 
-/** Commands whose JSON needs a server: the tests that compare it with docs/reference/operations-json.md or, of `top`, docs/reference/commands.json. */
+/** Commands whose JSON needs a server: the tests that compare it with docs/reference/commands.json. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
 	promote: "test/ops/fleet/promote.test.ts",

@@ -48,19 +48,15 @@ async function contentsOf(server: Server): Promise<readonly string[]> {
 	return rows.map(({ what }) => String(what));
 }
 
-const PAGE = readFileSync(
-	join(import.meta.dirname, "../../../docs/reference/operations-json.md"),
-	"utf8",
+/** Examples of JSON, by command. */
+const SHOWN = JSON.parse(
+	readFileSync(
+		join(import.meta.dirname, "../../../docs/reference/commands.json"),
+		"utf8",
+	),
 );
 
 const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
-
-/** The keys of the JSON that a section of the page shows. */
-function shownKeys(section: string): readonly string[] {
-	const text = PAGE.split(`\n## ${section}\n`)[1] ?? "";
-	const shown = /```json\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
-	return Object.keys(JSON.parse(shown)).toSorted();
-}
 
 /** Two pairs, of which the first has all that the map names, and two processes that write. */
 async function startFleet() {
@@ -162,7 +158,7 @@ test("shards move to a new pair under load, come back with what was written ther
 	const moved = await startMove(options, plan.found, [], PATIENT);
 	assert.deepEqual(
 		Object.keys(moved).toSorted(),
-		shownKeys("move, move resume, move reverse, move complete, move cancel"),
+		Object.keys(SHOWN.move).toSorted(),
 	);
 	assert.equal(moved.step, "way open");
 	assert.deepEqual(
@@ -502,6 +498,10 @@ test("the command says what it would do and what refuses it, and another lifts i
 	};
 	await until("nobody runs it", async () => {
 		const { value } = await run("move", "status", id);
+		assert.deepEqual(
+			Object.keys(value).toSorted(),
+			Object.keys(SHOWN["move status"]).toSorted(),
+		);
 		return value.isHeld === false;
 	});
 	const set = await run(
@@ -513,7 +513,10 @@ test("the command says what it would do and what refuses it, and another lifts i
 		"--max-lag",
 		"1m",
 	);
-	assert.deepEqual(Object.keys(set.value).toSorted(), shownKeys("move set"));
+	assert.deepEqual(
+		Object.keys(set.value).toSorted(),
+		Object.keys(SHOWN["move set"]).toSorted(),
+	);
 	assert.equal((await command(["move", "pause", id], { env })).code, 0);
 	assert.match(
 		(await command(["move", "status", id], { env })).out,

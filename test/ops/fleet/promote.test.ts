@@ -43,9 +43,12 @@ import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 import { member } from "./member.ts";
 
-const PAGE = readFileSync(
-	join(import.meta.dirname, "../../../docs/reference/operations-json.md"),
-	"utf8",
+/** Examples of JSON, by command. */
+const SHOWN = JSON.parse(
+	readFileSync(
+		join(import.meta.dirname, "../../../docs/reference/commands.json"),
+		"utf8",
+	),
 );
 
 /** `fleet check` finds nothing in a healthy pair, and what is wrong where something is. */
@@ -336,10 +339,9 @@ async function publishWeight(store: TopologyStore, weight: number) {
 	await store.write(next.changes);
 }
 
-/** Names in the JSON that docs/reference/operations-json.md shows. */
+/** Names in the JSON that docs/reference/commands.json shows. */
 function shownKeys(command: string): readonly string[] {
-	const section = PAGE.split(`\n## ${command}\n`)[1] ?? "";
-	const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)?.[1] ?? "");
+	const shown = SHOWN[command];
 	return Object.keys(Array.isArray(shown) ? shown[0] : shown).sort();
 }
 

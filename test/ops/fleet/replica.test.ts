@@ -37,20 +37,16 @@ import { isAlive } from "../../services/gone.ts";
 import { caughtUp, startMysql } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 
-const PAGE = readFileSync(
-	join(import.meta.dirname, "../../../docs/reference/operations-json.md"),
-	"utf8",
+/** Examples of JSON, by command. */
+const SHOWN = JSON.parse(
+	readFileSync(
+		join(import.meta.dirname, "../../../docs/reference/commands.json"),
+		"utf8",
+	),
 );
 const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
 /** clone_progress is in it. */
 const ARGS = ["--performance-schema=ON"];
-
-/** Names in the JSON that docs/reference/operations-json.md shows. */
-function shownKeys(command: string): readonly string[] {
-	const section = PAGE.split(`\n## ${command}\n`)[1] ?? "";
-	const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)?.[1] ?? "");
-	return Object.keys(shown).sort();
-}
 
 /** A number for all rows of each table of the shards. */
 async function checksums(server: Server) {
@@ -267,7 +263,10 @@ test("a replica is added while its primary takes writes, wherever the command en
 		});
 		assert.equal(resumed.code, 0, resumed.err);
 		const result = JSON.parse(resumed.out);
-		assert.deepEqual(Object.keys(result).sort(), shownKeys("replica add"));
+		assert.deepEqual(
+			Object.keys(result).sort(),
+			Object.keys(SHOWN["replica add"]).sort(),
+		);
 		assert.equal(result.version, 2);
 		const { topology } = (await readCurrent(store)) ?? {};
 		for (const range of [

@@ -21,9 +21,12 @@ import {
 	startMysqlPair,
 } from "../../../services/mysql.ts";
 
-const PAGE = readFileSync(
-	join(import.meta.dirname, "../../../../docs/reference/operations-json.md"),
-	"utf8",
+/** Examples of JSON, by command. */
+const SHOWN = JSON.parse(
+	readFileSync(
+		join(import.meta.dirname, "../../../../docs/reference/commands.json"),
+		"utf8",
+	),
 );
 
 test("salvage brings back what a dead primary had and its replica never got: objects under their ids, edges with their counts, also those that a repair has removed, names that are free; what both sides changed is kept apart with both, and a second run brings back nothing", async () => {
@@ -186,8 +189,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	await ask(primary, "SET GLOBAL read_only = OFF");
 	const done = await salvage();
 	const { code, err, ...value } = done;
-	const section = PAGE.split("\n## salvage\n")[1] ?? "";
-	const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(section)?.[1] ?? "{}");
+	const shown = SHOWN.salvage;
 	for (const part of [null, "objects", "entries", "verified"] as const) {
 		const keysOf = (all: typeof shown) =>
 			Object.keys(part === null ? all : all[part]);
