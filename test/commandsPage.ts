@@ -47,7 +47,7 @@ export async function commandsPage(): Promise<string> {
 
 \`npm run -s corkboard -- COMMAND\` in a clone; \`corkboard COMMAND\` after \`npm link\`, or \`npm install --global\` of what \`npm pack\` makes.
 \`COMMAND --help\` describes its options, \`schema --help\` a group of commands; \`--version\` prints the version. Settings come from the environment
-([configuration](configuration.md)). Results are on stdout; progress, warnings and errors are on stderr. \`--json\` prints one JSON value for scripts, in the [shape of the command](commands-json.md).
+([configuration](configuration.md)). Results are on stdout; progress, warnings and errors are on stderr. \`--json\`, which the table leaves out, prints one JSON value for scripts ([its shape, by command](commands-json.md)).
 A duration has a unit: \`500ms\`, \`5s\`, \`10m\`, \`24h\`, \`7d\`.
 
 | command | what it does |
@@ -76,7 +76,9 @@ interface Named {
 }
 
 function commandRow({ name, usage }: Named): string {
-	const shown = synopsis(name, usage).replaceAll("|", "\\|");
+	const shown = synopsis(name, usage)
+		.replace(" [--json]", "")
+		.replaceAll("|", "\\|");
 	const more = MORE[name] === undefined ? "" : ` (${MORE[name]})`;
 	return `| \`${shown}\` | ${usage.summary.replaceAll("|", "\\|").replace(/\.$/, `${more}.`)} |`;
 }

@@ -7,9 +7,9 @@ export function configurationPage(page: string): string {
 		const table = [
 			"| name | meaning | default |",
 			"|---|---|---|",
-			...Object.entries(settings).map(
-				([name, { about, shown }]) =>
-					`| \`${name}\` | ${cell(about)} | ${cell(shown)} |`,
+			...rowsOf(settings).map(
+				({ names, about, shown }) =>
+					`| ${names.map((name) => `\`${name}\``).join(" ")} | ${cell(about)} | ${cell(shown)} |`,
 			),
 		].join("\n");
 		const place = new RegExp(
@@ -24,6 +24,24 @@ export function configurationPage(page: string): string {
 		next = next.replace(place, (_, before) => `${before}${table}\n`);
 	}
 	return next;
+}
+
+interface Row {
+	readonly names: readonly string[];
+	readonly about: string;
+	readonly shown: string;
+}
+
+/** One row for each setting, or for those in sequence of which the same is said. */
+function rowsOf(settings: (typeof SECTIONS)[number]["settings"]) {
+	const rows: Row[] = [];
+	for (const [name, { about, shown }] of Object.entries(settings)) {
+		const last = rows.at(-1);
+		if (last?.about === about && last.shown === shown) {
+			rows[rows.length - 1] = { ...last, names: [...last.names, name] };
+		} else rows.push({ names: [name], about, shown });
+	}
+	return rows;
 }
 
 function cell(text: string): string {

@@ -12,7 +12,7 @@ import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
-		"Checks files of persisted documents as a server does, and prints the worst-case cost of each operation.",
+		"Checks files of persisted documents, and prints the worst-case cost of each operation.",
 	arguments: { paths: many(text("FILE")) },
 	options: { json: JSON_FLAG },
 	details:

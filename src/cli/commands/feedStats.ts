@@ -7,8 +7,7 @@ import { failuresAsJson, reportFailures } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 
 export const { usage, run } = command({
-	summary:
-		"Counts what waits for home feeds on each shard of the pools, and the producers that are not pushed.",
+	summary: "Counts what waits for home feeds on each shard of the pools.",
 	options: { json: JSON_FLAG },
 	details:
 		"Rows and users are estimates on MySQL. Rows are pins in pools: waiting, taken or dropped.",

@@ -10,7 +10,7 @@ import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
-		"Accepts what a failover behind a host's name has lost, so that processes write there again.",
+		"Accepts what a failover has lost, so that processes write there again.",
 	arguments: { host: argument(text("HOST")) },
 	options: {
 		dryRun: flag("only show what is lost"),

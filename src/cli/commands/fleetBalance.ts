@@ -11,7 +11,7 @@ const MOST_MOVES = 4;
 
 export const { usage, run } = command({
 	summary:
-		"Says which few moves of shards would level the sizes and the writes of primaries, or empty one.",
+		"Says which few moves of shards would level primaries, or empty one.",
 	options: {
 		empty: option(
 			text("HOST"),

@@ -22,8 +22,7 @@ import { startGuard } from "../move/startGuard.ts";
 import { integer, present, text } from "../values.ts";
 
 export const { usage, run } = command({
-	summary:
-		"Moves shards from one MySQL primary to another, while both serve: copied, followed, compared, then cut over in waves.",
+	summary: "Moves shards from one MySQL primary to another, while both serve.",
 	arguments: { shards: many(MOVED) },
 	options: {
 		to: required(

@@ -6,7 +6,7 @@ import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
-		"Gives up the waves of a move that have not gone over, and drops what was copied of them.",
+		"Gives up the waves of a move that have not gone over, and drops their copies.",
 	arguments: { id: argument(text("ID")) },
 	options: { json: JSON_FLAG },
 	exitCodes: FLEET_CODES,

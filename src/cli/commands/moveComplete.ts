@@ -6,7 +6,7 @@ import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
-		"Ends a move: brings the former copies up to date, compares them with what is served, and drops them.",
+		"Ends a move: compares the former copies with what is served, and drops them.",
 	arguments: { id: argument(text("ID")) },
 	options: {
 		noRehearsal: flag("drop them without having shown that the way back works"),

@@ -4,8 +4,8 @@ import { withFleet } from "../fleetCommand.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({
-	summary:
-		"Lets the next wave of a move go over as soon as it is ready, whatever --cut-over says.",
+	summary: "Lets the next wave of a move go over as soon as it is ready.",
+	details: "Whatever --cut-over says.",
 	arguments: { id: argument(text("ID")) },
 	options: { all: flag("all waves that are left") },
 	async run({ id, all }, context) {

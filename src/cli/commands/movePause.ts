@@ -5,8 +5,8 @@ import { withFleet } from "../fleetCommand.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({
-	summary:
-		"Holds a move: nothing is copied and no wave goes over. What changes is still followed.",
+	summary: "Holds a move: nothing is copied and no wave goes over.",
+	details: "What changes is still followed.",
 	arguments: { id: argument(text("ID")) },
 	async run({ id }, context) {
 		return withFleet(context, async (fleet) => {

@@ -6,7 +6,7 @@ import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
-		"Shows how far a move is: what it waits for, what holds it back, its pauses, and how long the way back stays open.",
+		"Shows how far a move is, what it waits for, and how long the way back stays open.",
 	arguments: { id: argument(text("ID")) },
 	options: { json: JSON_FLAG },
 	async run({ id }, context) {

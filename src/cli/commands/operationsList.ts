@@ -15,7 +15,7 @@ import { withFleet } from "../fleetCommand.ts";
 import { table } from "../table.ts";
 
 export const { usage, run } = command({
-	summary: "Lists what was and is done to the fleet, and who does it.",
+	summary: "Lists what is done to the fleet, and who does it.",
 	options: { all: flag("also those that are over"), json: JSON_FLAG },
 	exitCodes: {
 		1: "an operation stands half-way and nobody runs it, or an error",

@@ -18,7 +18,7 @@ const LOOK_MS = 1_000;
 
 export const { usage, run } = command({
 	summary:
-		"Watches operations on the fleet, and goes on with those whose command has ended half-way; fences dead primaries that come back.",
+		"Goes on with operations whose command has ended half-way, and fences dead primaries that come back.",
 	options: {
 		guard: option(
 			text("ID"),

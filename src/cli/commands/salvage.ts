@@ -25,7 +25,7 @@ const LEFT = 3;
 
 export const { usage, run } = command({
 	summary:
-		"Brings back what a dead primary had committed and its replica never got, once its disk is back.",
+		"Brings back what a dead primary had and its replica never got, once its disk is back.",
 	arguments: { host: argument(text("HOST")) },
 	options: {
 		dryRun: flag("only say what would be brought back"),

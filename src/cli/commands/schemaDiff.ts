@@ -20,7 +20,7 @@ const DEFAULT_DAYS = 30;
 
 export const { usage, run } = command({
 	summary:
-		"Compares two schemas, and says which clients and documents each change breaks, by what servers counted.",
+		"Compares two schemas, and says which clients and documents each change breaks.",
 	arguments: {
 		old: argument(text("OLD|-")),
 		next: optional(text("NEW|-")),

@@ -11,8 +11,8 @@ import { integer, list, present } from "../values.ts";
 const END_MS = 30_000;
 
 export const { usage, run } = command({
-	summary:
-		"Runs jobs until it is interrupted; running jobs are finished first, for 30 seconds at most.",
+	summary: "Runs jobs until it is interrupted.",
+	details: "Running jobs are finished first, for 30 seconds at most.",
 	options: {
 		queues: option(
 			list("A,B"),
