@@ -2,7 +2,7 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutation } from "./base/edgeMutation.ts";
+import { edgeMutations } from "./base/edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
 import { idempotency, mutation } from "./base/mutation.ts";
 import { positionInput, requireOnList } from "./base/position.ts";
@@ -114,24 +114,7 @@ export const boardResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.updateBoard", updateBoard],
 	["Mutation.moveBoard", moveBoard],
 	["Mutation.deleteBoard", deleteBoard],
-	[
-		"Mutation.followBoard",
-		edgeMutation({
-			name: "followBoard",
-			mapping: "followBoard",
-			to: "Board",
-			present: true,
-		}),
-	],
-	[
-		"Mutation.unfollowBoard",
-		edgeMutation({
-			name: "unfollowBoard",
-			mapping: "followBoard",
-			to: "Board",
-			present: false,
-		}),
-	],
+	...edgeMutations("followBoard", "unfollowBoard", "Board"),
 	["Board.viewerFollows", viewerMembership("followBoard")],
 	["Board.viewerCanUpdate", viewerCan("Board", "update")],
 	["Board.viewerCanDelete", viewerCan("Board", "delete")],

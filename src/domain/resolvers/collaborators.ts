@@ -3,7 +3,7 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { required } from "../../graphql/input/readInput.ts";
 import { id } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
-import { mutation } from "./base/mutation.ts";
+import { mutation, ownId } from "./base/mutation.ts";
 import { bothOrFirstError, requireVisible } from "./base/requireVisible.ts";
 import { mappingOf, storedValue } from "./base/storedJson.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
@@ -18,19 +18,7 @@ const addCollaborator = mutation(
 			requireVisible(context, "User", userId),
 		);
 		if (user.id === context.viewer) {
-			throw new CorkboardError(
-				"BAD_USER_INPUT",
-				"addCollaborator: userId must not be the viewer's own id.",
-				{
-					fields: [
-						{
-							path: ["input", "userId"],
-							code: "INVALID",
-							message: "Choose somebody other than yourself.",
-						},
-					],
-				},
-			);
+			throw ownId("addCollaborator", "userId");
 		}
 		const mapping = mappingOf(context.graph.model, "collaborate");
 		await context.writes.setEdge(mapping, board.id, user.id, true);

@@ -2,7 +2,7 @@ import type { RequestContext } from "../../graphql/context.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
 import { coerceFirst } from "../../plan/pageArguments.ts";
 import { andThen } from "../../util/maybePromise.ts";
-import { edgeMutation } from "./base/edgeMutation.ts";
+import { edgeMutations } from "./base/edgeMutation.ts";
 import { nodesOf } from "./base/nodesOf.ts";
 import { rootField, sizeOfList } from "./base/rootField.ts";
 import { mappingOf } from "./base/storedJson.ts";
@@ -37,24 +37,7 @@ const popularInterests: BatchResolver<RequestContext> = rootField({
 });
 
 export const interestResolvers: Resolvers<RequestContext> = new Map([
-	[
-		"Mutation.followInterest",
-		edgeMutation({
-			name: "followInterest",
-			mapping: "followInterest",
-			to: "Interest",
-			present: true,
-		}),
-	],
-	[
-		"Mutation.unfollowInterest",
-		edgeMutation({
-			name: "unfollowInterest",
-			mapping: "followInterest",
-			to: "Interest",
-			present: false,
-		}),
-	],
+	...edgeMutations("followInterest", "unfollowInterest", "Interest"),
 	["Query.popularInterests", popularInterests],
 	["Interest.viewerFollows", viewerMembership("followInterest")],
 ]);

@@ -3,7 +3,7 @@ import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldPolicies, slugs } from "../validators.ts";
-import { edgeMutation } from "./base/edgeMutation.ts";
+import { edgeMutations } from "./base/edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
 import { idempotency, mutation } from "./base/mutation.ts";
 import { isGiven } from "./base/position.ts";
@@ -166,24 +166,7 @@ export const pinResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.updatePin", updatePin],
 	["Mutation.movePin", movePin],
 	["Mutation.deletePin", deletePin],
-	[
-		"Mutation.likePin",
-		edgeMutation({
-			name: "likePin",
-			mapping: "likePin",
-			to: "Pin",
-			present: true,
-		}),
-	],
-	[
-		"Mutation.unlikePin",
-		edgeMutation({
-			name: "unlikePin",
-			mapping: "likePin",
-			to: "Pin",
-			present: false,
-		}),
-	],
+	...edgeMutations("likePin", "unlikePin", "Pin"),
 	["Pin.viewerLikes", viewerMembership("likePin")],
 	["Pin.viewerHasSaved", viewerHasSaved],
 	["Pin.viewerSaves", viewerSaves],

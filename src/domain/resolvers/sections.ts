@@ -1,4 +1,3 @@
-import { CorkboardError } from "../../errors.ts";
 import type { Node } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
@@ -12,6 +11,7 @@ import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
 import {
 	idempotency,
+	invalidField,
 	type MutationContext,
 	mutation,
 } from "./base/mutation.ts";
@@ -135,18 +135,11 @@ export async function sectionOf(
 	if (given === null || given === undefined) return null;
 	const section = await requireVisible(context, "Section", given);
 	if (referenceOf(context.graph.model, section, "board") !== board.id) {
-		throw new CorkboardError(
-			"BAD_USER_INPUT",
-			`${mutation}: sectionId must be a section of the board.`,
-			{
-				fields: [
-					{
-						path: ["input", "sectionId"],
-						code: "INVALID",
-						message: "Choose a section of this board.",
-					},
-				],
-			},
+		throw invalidField(
+			mutation,
+			"sectionId",
+			"be a section of the board",
+			"Choose a section of this board.",
 		);
 	}
 	return section;

@@ -3,7 +3,7 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutation } from "./base/edgeMutation.ts";
+import { edgeMutations } from "./base/edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
 import { anonymousMutation, idempotency, mutation } from "./base/mutation.ts";
 import { requireVisible } from "./base/requireVisible.ts";
@@ -123,42 +123,8 @@ const isViewer: BatchResolver<RequestContext> = {
 export const userResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.createUser", createUser],
 	["Mutation.updateUser", updateUser],
-	[
-		"Mutation.followUser",
-		edgeMutation({
-			name: "followUser",
-			mapping: "followUser",
-			to: "User",
-			present: true,
-		}),
-	],
-	[
-		"Mutation.unfollowUser",
-		edgeMutation({
-			name: "unfollowUser",
-			mapping: "followUser",
-			to: "User",
-			present: false,
-		}),
-	],
-	[
-		"Mutation.blockUser",
-		edgeMutation({
-			name: "blockUser",
-			mapping: "blockUser",
-			to: "User",
-			present: true,
-		}),
-	],
-	[
-		"Mutation.unblockUser",
-		edgeMutation({
-			name: "unblockUser",
-			mapping: "blockUser",
-			to: "User",
-			present: false,
-		}),
-	],
+	...edgeMutations("followUser", "unfollowUser", "User"),
+	...edgeMutations("blockUser", "unblockUser", "User"),
 	["Mutation.deactivateUser", deactivateUser],
 	["User.email", email],
 	["User.isViewer", isViewer],

@@ -1,11 +1,18 @@
-import { CorkboardError } from "../../../errors.ts";
 import type { RequestContext } from "../../../graphql/context.ts";
 import { required } from "../../../graphql/input/readInput.ts";
 import { id } from "../../../graphql/input/validators.ts";
 import type { BatchResolver } from "../../../plan/batchResolver.ts";
-import { mutation } from "./mutation.ts";
+import { mutation, ownId } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 import { mappingOf } from "./storedJson.ts";
+
+/** Two entries of resolvers, of a mapping whose name is that of the mutation that adds its edges. */
+export function edgeMutations(mapping: string, remove: string, to: string) {
+	return [mapping, remove].map((name) => {
+		const edge = { name, mapping, to, present: name === mapping };
+		return [`Mutation.${name}`, edgeMutation(edge)] as const;
+	});
+}
 
 /** A mutation that adds or removes an edge from the viewer to an object: `likePin`, `unfollowUser`. */
 export function edgeMutation(edge: {
@@ -26,19 +33,7 @@ export function edgeMutation(edge: {
 		async (input, context) => {
 			const given = input[argument] ?? "reserved";
 			if (edge.to === "User" && edge.present && given === context.viewer) {
-				throw new CorkboardError(
-					"BAD_USER_INPUT",
-					`${edge.name}: ${argument} must not be the viewer's own id.`,
-					{
-						fields: [
-							{
-								path: ["input", argument],
-								code: "INVALID",
-								message: "Choose somebody other than yourself.",
-							},
-						],
-					},
-				);
+				throw ownId(edge.name, argument);
 			}
 			const node = await requireVisible(context, edge.to, given);
 			const mapping = mappingOf(context.graph.model, edge.mapping);

@@ -85,6 +85,29 @@ export function anonymousMutation<S extends InputShape>(
 	});
 }
 
+/** The error of a field of the input that `must` be something else; clients show `advice` beside it. */
+export function invalidField(
+	mutationName: string,
+	field: string,
+	must: string,
+	advice: string,
+): CorkboardError {
+	return new CorkboardError(
+		"BAD_USER_INPUT",
+		`${mutationName}: ${field} must ${must}.`,
+		{ fields: [{ path: ["input", field], code: "INVALID", message: advice }] },
+	);
+}
+
+export function ownId(mutationName: string, field: string): CorkboardError {
+	return invalidField(
+		mutationName,
+		field,
+		"not be the viewer's own id",
+		"Choose somebody other than yourself.",
+	);
+}
+
 /** The part of `Writes.create` that recognizes a repeated request. The scope of a key is one mutation of one viewer. */
 export function idempotency(
 	mutationName: string,

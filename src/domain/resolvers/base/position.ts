@@ -1,9 +1,8 @@
-import { CorkboardError } from "../../../errors.ts";
 import type { Node } from "../../../graph/types.ts";
 import { optional } from "../../../graphql/input/readInput.ts";
 import { type InputId, id } from "../../../graphql/input/validators.ts";
 import type { ValidationProblem } from "../../../model/validation.ts";
-import type { MutationContext } from "./mutation.ts";
+import { invalidField, type MutationContext } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 
 /** A position that a client asks for, beside an object of a type, by two fields of an input: `beforePinId`, `afterPinId`. */
@@ -62,18 +61,11 @@ export function requireOnList(
 	list: string,
 ): void {
 	if (neighbor === null || isOnList(neighbor.node)) return;
-	throw new CorkboardError(
-		"BAD_USER_INPUT",
-		`${mutation}: ${neighbor.argument} must be ${list}.`,
-		{
-			fields: [
-				{
-					path: ["input", neighbor.argument],
-					code: "INVALID",
-					message: "Choose a position in the list that you are in.",
-				},
-			],
-		},
+	throw invalidField(
+		mutation,
+		neighbor.argument,
+		`be ${list}`,
+		"Choose a position in the list that you are in.",
 	);
 }
 
