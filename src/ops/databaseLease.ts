@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { valuesOrThrow } from "../graph/store/readUncached.ts";
-import type { Id } from "../id/ids.ts";
 import type { LookupKey, LookupRow } from "../storage/rows.ts";
 import type { Storage } from "../storage/storage.ts";
-import { DECISIVE } from "../trace.ts";
+import { changeState } from "./lookups.ts";
 
 /** How long the lease of a killed process keeps the next one waiting. */
 export const LEASE_MS = 5_000;
@@ -92,40 +90,16 @@ export async function takeOverDatabaseLease(
 	return taken && new DatabaseLease(storage, taken, owner);
 }
 
-/** The row of the present or last holder. */
-export async function readDatabaseLease(
-	storage: Storage,
-	{ name, key }: LookupKey,
-): Promise<LookupRow | null> {
-	const [row = null] = valuesOrThrow(
-		await storage.read("lookups", [{ name, key }], DECISIVE),
-	);
-	return row;
-}
-
 /** When the lease expires, in milliseconds since 1970. */
 export function expiryOf(row: LookupRow): number {
 	return Number(row.token.split(" ")[0]);
 }
 
-/** The new row, or null if another process changed it first. */
-async function change(
+function change(
 	storage: Storage,
-	{ name, key }: LookupKey,
+	key: LookupKey,
 	row: LookupRow | null,
 	owner: string,
 ): Promise<LookupRow | null> {
-	const token = `${Date.now() + LEASE_MS} ${owner}`;
-	const [changed] = valuesOrThrow(
-		await storage.compareAndSetLookups([
-			{
-				name,
-				key,
-				expect: row === null ? null : { id: row.id, token: row.token },
-				// A lease is of no object.
-				next: { id: "0" as Id, token },
-			},
-		]),
-	);
-	return changed?.token === token ? changed : null;
+	return changeState(storage, key, row, `${Date.now() + LEASE_MS} ${owner}`);
 }

@@ -4,9 +4,9 @@ import type { Id } from "../../src/id/ids.ts";
 import {
 	expiryOf,
 	LEASE_MS,
-	readDatabaseLease,
 	takeOverDatabaseLease,
 } from "../../src/ops/databaseLease.ts";
+import { readState } from "../../src/ops/lookups.ts";
 import type { LookupKey } from "../../src/storage/rows.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { openEmbedded } from "../helpers/embedded.ts";
@@ -16,7 +16,7 @@ const KEY = { name: "import state", key: "of a test" };
 
 /** Null while another process holds the lease. */
 async function tryDatabaseLease(storage: Storage, key: LookupKey) {
-	const row = await readDatabaseLease(storage, key);
+	const row = await readState(storage, key);
 	if (row !== null && expiryOf(row) > Date.now()) return null;
 	return takeOverDatabaseLease(storage, key, row);
 }
@@ -30,7 +30,7 @@ describe("a database lease", () => {
 			assert.equal(await tryDatabaseLease(graph.storage, KEY), null);
 			assert.equal(await first.isHeld(), true);
 		}
-		assert.equal(await readDatabaseLease(graph.storage, KEY), null);
+		assert.equal(await readState(graph.storage, KEY), null);
 		await using second = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(second);
 	});
@@ -49,11 +49,10 @@ describe("a database lease", () => {
 		await using graph = await openEmbedded();
 		await using lease = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(lease);
-		const first = await readDatabaseLease(graph.storage, KEY);
+		const first = await readState(graph.storage, KEY);
 		await until(
 			"it to be renewed",
-			async () =>
-				(await readDatabaseLease(graph.storage, KEY))?.token !== first?.token,
+			async () => (await readState(graph.storage, KEY))?.token !== first?.token,
 		);
 		assert.equal(await lease.isHeld(), true);
 	});

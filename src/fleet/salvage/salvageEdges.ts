@@ -1,10 +1,9 @@
 import { applyEdges } from "../../graph/outbox/parts/edgeUpdates.ts";
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
+import { readDecisive } from "../../graph/store/readUncached.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import { KEPT_DAYS } from "../../graph/write/purge.ts";
 import type { Id } from "../../id/ids.ts";
 import { type Edge, PRESENT, REMOVED } from "../../storage/rows.ts";
-import { DECISIVE } from "../../trace.ts";
 import type { Conflict, Decision, Outcome } from "./conflicts.ts";
 import type { LostEdge } from "./lostRows.ts";
 import type { SalvageOptions } from "./salvageObjects.ts";
@@ -29,9 +28,7 @@ export async function salvageEdges(
 	for (let first = 0; first < lost.length; first += EDGES) {
 		signal.throwIfAborted();
 		const some = lost.slice(first, first + EDGES);
-		const current = valuesOrThrow(
-			await store.storage.read("edges", some, DECISIVE),
-		);
+		const current = await readDecisive(store.storage, "edges", some);
 		const decisions = some.map((edge, at): Decision => {
 			const found = current[at] ?? null;
 			return isRepaired(edge, found, inserted)

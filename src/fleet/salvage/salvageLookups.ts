@@ -6,6 +6,7 @@ import {
 } from "../../graph/outbox/parts/reservations.ts";
 import { isUnchanged } from "../../graph/outbox/unchanged.ts";
 import {
+	readDecisive,
 	readUncachedObjects,
 	valuesOrThrow,
 } from "../../graph/store/readUncached.ts";
@@ -28,9 +29,7 @@ export async function salvageLookups(
 	for (let first = 0; first < lost.length; first += LOOKUPS) {
 		signal.throwIfAborted();
 		const some = lost.slice(first, first + LOOKUPS);
-		const current = valuesOrThrow(
-			await store.storage.read("lookups", some, DECISIVE),
-		);
+		const current = await readDecisive(store.storage, "lookups", some);
 		const decisions = some.map((each, at) => decide(each, current[at] ?? null));
 		const wanted = some.filter((_, at) => decisions[at] === "bring back");
 		const rows = isDryRun

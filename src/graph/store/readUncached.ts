@@ -1,8 +1,14 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { KeyResult } from "../../storage/rows.ts";
+import type {
+	ReadKey,
+	ReadKind,
+	ReadResult,
+	Storage,
+} from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
-import type { CallOptions } from "../../trace.ts";
+import { type CallOptions, DECISIVE } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Store } from "./store.ts";
 
@@ -43,6 +49,17 @@ export async function readUncachedObjects(
 		contents.set(id, result);
 	}
 	return contents;
+}
+
+/** What their primaries say now. Throws what a shard failed with. */
+export async function readDecisive<K extends ReadKind>(
+	storage: Pick<Storage, "read">,
+	kind: K,
+	keys: readonly ReadKey<K>[],
+): Promise<readonly ReadResult<K>[]> {
+	return keys.length === 0
+		? []
+		: valuesOrThrow(await storage.read(kind, keys, DECISIVE));
 }
 
 /** The results if none is an error; otherwise throws the first error. For work that is useless in part. */

@@ -1,7 +1,6 @@
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Position } from "../../storage/rows.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
-import { DECISIVE } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import {
 	decideEdges,
@@ -11,7 +10,7 @@ import {
 } from "../outbox/parts/edgeUpdates.ts";
 import { unchanged } from "../outbox/unchanged.ts";
 import type { EntryJob, WantedJob } from "../store/jobQueue.ts";
-import { valuesOrThrow } from "../store/readUncached.ts";
+import { readDecisive } from "../store/readUncached.ts";
 import type { Store } from "../store/store.ts";
 import {
 	chunksByShard,
@@ -63,21 +62,15 @@ export async function archiveBatch(
 	const mapping = lists[nth];
 	// A list that the model has no more.
 	if (mapping === undefined) return { next: null, removed: 0 };
-	const [scanned] = valuesOrThrow(
-		await store.storage.read(
-			"lists",
-			[
-				{
-					mapping,
-					from: id,
-					backward: false,
-					limit: BATCH,
-					...(after !== null && { after }),
-				},
-			],
-			DECISIVE,
-		),
-	);
+	const [scanned] = await readDecisive(store.storage, "lists", [
+		{
+			mapping,
+			from: id,
+			backward: false,
+			limit: BATCH,
+			...(after !== null && { after }),
+		},
+	]);
 	const edges = scanned?.edges ?? [];
 	const tos = edges.map(({ to }) => to);
 	const key = partReference(store.domain, mapping);
@@ -108,16 +101,14 @@ export async function leavingEdges(
 			from,
 		})),
 	);
-	const scanned = valuesOrThrow(
-		await store.storage.read(
-			"lists",
-			lists.map((list) => ({
-				...list,
-				backward: false,
-				limit: 1,
-			})),
-			DECISIVE,
-		),
+	const scanned = await readDecisive(
+		store.storage,
+		"lists",
+		lists.map((list) => ({
+			...list,
+			backward: false,
+			limit: 1,
+		})),
 	);
 	const leaving = new Set(
 		lists.filter((_, at) => scanned[at]?.edges.length).map(({ from }) => from),
@@ -140,9 +131,7 @@ async function areGone(
 	ids: readonly Id[],
 	now: number,
 ): Promise<ReadonlySet<Id>> {
-	const texts = valuesOrThrow(
-		await store.storage.read("objects", ids, DECISIVE),
-	);
+	const texts = await readDecisive(store.storage, "objects", ids);
 	const { visibility } = store.domain;
 	const gone = ids.filter((id, at) => {
 		const data = parseJsonObject(texts[at] ?? "");
@@ -167,9 +156,7 @@ export async function archiveUnlisted(
 	let removed = 0;
 	for (let at = 0; at < ids.length; at += BATCH) {
 		const some = ids.slice(at, at + BATCH);
-		const texts = valuesOrThrow(
-			await store.storage.read("objects", some, DECISIVE),
-		);
+		const texts = await readDecisive(store.storage, "objects", some);
 		const owned = some.flatMap((id, nth) => {
 			const data = parseJsonObject(texts[nth] ?? "");
 			const owner = data?.active === false ? null : data?.[key];
@@ -224,9 +211,7 @@ async function removePartsOnShard(
 	let removed = 0;
 	let left = ids;
 	for (let attempt = 0; attempt < ATTEMPTS && left.length > 0; attempt++) {
-		const texts = valuesOrThrow(
-			await store.storage.read("objects", left, DECISIVE),
-		);
+		const texts = await readDecisive(store.storage, "objects", left);
 		const found = left.flatMap((id, at) => {
 			const data = parseJsonObject(texts[at] ?? "");
 			if (!isPart(data)) return [];

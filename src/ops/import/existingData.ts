@@ -1,6 +1,6 @@
 import {
+	readDecisive,
 	readUncachedObjects,
-	valuesOrThrow,
 } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
@@ -47,10 +47,7 @@ export async function readExistingData(
 		...keys.map((key) => ({ name: IMPORT_LOOKUP, key })),
 		...natural.values(),
 	];
-	const rows =
-		wanted.length > 0
-			? valuesOrThrow(await store.storage.read("lookups", wanted, DECISIVE))
-			: [];
+	const rows = await readDecisive(store.storage, "lookups", wanted);
 	const ids = new Map<string, Id>();
 	for (const [at, key] of keys.entries()) {
 		const id = rows[at]?.id;

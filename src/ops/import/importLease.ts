@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import type { Storage } from "../../storage/storage.ts";
-import {
-	expiryOf,
-	LEASE_MS,
-	readDatabaseLease,
-	takeOverDatabaseLease,
-} from "../databaseLease.ts";
-import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
+import { expiryOf, LEASE_MS, takeOverDatabaseLease } from "../databaseLease.ts";
+import { IMPORT_STATE_LOOKUP, readState } from "../lookups.ts";
 
 const KEY = { name: IMPORT_STATE_LOOKUP, key: "lease" } as const;
 const POLL_MS = 200;
@@ -27,7 +22,7 @@ export async function acquireImportLease(
 	storage: Storage,
 	onWaiting: (what: string) => void = () => {},
 ): Promise<ImportLease> {
-	const first = await readDatabaseLease(storage, KEY);
+	const first = await readState(storage, KEY);
 	let row = first;
 	const until = Date.now() + 2 * LEASE_MS;
 	const began = performance.now();
@@ -42,7 +37,7 @@ export async function acquireImportLease(
 			);
 		}
 		await sleep(POLL_MS);
-		row = await readDatabaseLease(storage, KEY);
+		row = await readState(storage, KEY);
 	}
 	const lease = await takeOverDatabaseLease(storage, KEY, row);
 	if (lease === null) throw inUse();

@@ -1,10 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
-import type { Id } from "../../id/ids.ts";
-import type { LookupRow } from "../../storage/rows.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { DECISIVE } from "../../trace.ts";
-import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
+import { changeState, IMPORT_STATE_LOOKUP, readState } from "../lookups.ts";
 
 /**
  * The sequences of an import's edges: by line number, SPACING apart, the same in
@@ -41,13 +37,13 @@ const DAY_MS = 86_400_000;
  * of an earlier run of this import differs from one that a user created since.
  */
 const REMAINDER = 500;
-const KEY = "numbering";
+const KEY = { name: IMPORT_STATE_LOOKUP, key: "numbering" };
 
 export async function readNumbering(
 	storage: Storage,
 	now: number,
 ): Promise<Numbering> {
-	let row = await readRow(storage);
+	let row = await readState(storage, KEY);
 	const [state, first, second] = row?.token.split(" ") ?? [];
 	const began = state === "open" ? Number(second) : now;
 	const base =
@@ -61,17 +57,8 @@ export async function readNumbering(
 	let isOpen = state === "open";
 
 	async function change(token: string): Promise<void> {
-		const [changed] = valuesOrThrow(
-			await storage.compareAndSetLookups([
-				{
-					name: IMPORT_STATE_LOOKUP,
-					key: KEY,
-					expect: row === null ? null : { id: row.id, token: row.token },
-					next: { id: NO_OBJECT, token: token },
-				},
-			]),
-		);
-		if (changed?.token !== token) {
+		const changed = await changeState(storage, KEY, row, token);
+		if (changed === null) {
 			throw new CorkboardError(
 				"IN_USE",
 				"Another import changed the numbering of this import.",
@@ -100,15 +87,4 @@ export async function readNumbering(
 			isOpen = false;
 		},
 	};
-}
-
-/** The row names no object. */
-const NO_OBJECT = "0" as Id;
-
-async function readRow(storage: Storage): Promise<LookupRow | null> {
-	const keys = [{ name: IMPORT_STATE_LOOKUP, key: KEY }];
-	const [row = null] = valuesOrThrow(
-		await storage.read("lookups", keys, DECISIVE),
-	);
-	return row;
 }

@@ -3,14 +3,13 @@ import {
 	distinctLists,
 	lastSequencesOf,
 } from "../../graph/store/lockedLists.ts";
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
+import { readDecisive } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/rows.ts";
-import { DECISIVE } from "../../trace.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
 import { idOf, type NewEdge } from "./planBatch.ts";
@@ -77,10 +76,7 @@ async function absentEdges(
 	store: Store,
 	edges: readonly NumberedEdge[],
 ): Promise<readonly NumberedEdge[]> {
-	if (edges.length === 0) return [];
-	const found = valuesOrThrow(
-		await store.storage.read("edges", edges, DECISIVE),
-	);
+	const found = await readDecisive(store.storage, "edges", edges);
 	return edges.filter((_, at) => found[at] === null);
 }
 

@@ -4,16 +4,12 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import { modShard } from "../../storage/modShard.ts";
 import { isEpoch, MAX_EPOCH } from "../../storage/renumbering.ts";
 import type {
-	Edge,
 	EdgeKey,
-	KeyResult,
-	ListCount,
 	ListKey,
 	LookupKey,
-	LookupRow,
-	Renumbering,
 	RenumberingKey,
 } from "../../storage/rows.ts";
+import type { ReadKey, ReadKind, ReadResult } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Damage } from "./damage.ts";
 import { databaseName, placeOfObject } from "./places.ts";
@@ -38,11 +34,7 @@ export class Reader {
 		ids: Iterable<Id>,
 	): Promise<ReadonlyMap<Id, StoredContent | Unread>> {
 		const unique = [...new Set(ids)];
-		if (unique.length === 0) return new Map();
-		const texts = this.#answered(
-			await this.store.storage.read("objects", unique),
-			(at) => databaseName("db", unpackId(unique[at] as Id).shard),
-		);
+		const texts = await this.#read("objects", unique, placeOf);
 		return new Map(
 			unique.map((id, at) => {
 				const text = texts[at] ?? null;
@@ -51,66 +43,50 @@ export class Reader {
 		);
 	}
 
-	async edges(
-		keys: readonly EdgeKey[],
-	): Promise<readonly (Edge | null | Unread)[]> {
+	edges(keys: readonly EdgeKey[]) {
+		return this.#read("edges", keys, ({ from }) => placeOf(from));
+	}
+
+	counts(lists: readonly ListKey[]) {
+		return this.#read("counts", lists, ({ from }) => placeOf(from));
+	}
+
+	/** The renumberings of each list after an epoch. One that is no number is reported as such. */
+	renumberings(lists: readonly RenumberingKey[]) {
+		return this.#read(
+			"renumberings",
+			lists.map((list) => ({
+				...list,
+				since: isEpoch(list.since) ? list.since : MAX_EPOCH,
+			})),
+			({ from }) => placeOf(from),
+		);
+	}
+
+	lookups(keys: readonly LookupKey[]) {
+		const { modShards } = this.store.storage.map;
+		return this.#read("lookups", keys, ({ key }) =>
+			databaseName("mod", modShard(key, modShards)),
+		);
+	}
+
+	async #read<K extends ReadKind>(
+		kind: K,
+		keys: readonly ReadKey<K>[],
+		placeOf: (key: ReadKey<K>) => string,
+	): Promise<readonly (ReadResult<K> | Unread)[]> {
 		if (keys.length === 0) return [];
-		return this.#answered(await this.store.storage.read("edges", keys), (at) =>
-			databaseName("db", unpackId((keys[at] as EdgeKey).from).shard),
-		);
-	}
-
-	async counts(
-		lists: readonly ListKey[],
-	): Promise<readonly (ListCount | Unread)[]> {
-		if (lists.length === 0) return [];
-		return this.#answered(
-			await this.store.storage.read("counts", lists),
-			(at) => databaseName("db", unpackId((lists[at] as ListKey).from).shard),
-		);
-	}
-
-	/** The renumberings of each list after an epoch. */
-	async renumberings(
-		lists: readonly RenumberingKey[],
-	): Promise<readonly (readonly Renumbering[] | Unread)[]> {
-		if (lists.length === 0) return [];
-		return this.#answered(
-			await this.store.storage.read(
-				"renumberings",
-				// An epoch that is no number is reported as such.
-				lists.map((list) => ({
-					...list,
-					since: isEpoch(list.since) ? list.since : MAX_EPOCH,
-				})),
-			),
-			(at) => databaseName("db", unpackId((lists[at] as ListKey).from).shard),
-		);
-	}
-
-	async lookups(
-		keys: readonly LookupKey[],
-	): Promise<readonly (LookupRow | null | Unread)[]> {
-		if (keys.length === 0) return [];
-		const { storage } = this.store;
-		return this.#answered(await storage.read("lookups", keys), (at) =>
-			databaseName(
-				"mod",
-				modShard((keys[at] as LookupKey).key, storage.map.modShards),
-			),
-		);
-	}
-
-	#answered<T>(
-		results: readonly KeyResult<T>[],
-		placeAt: (at: number) => string,
-	): readonly (T | Unread)[] {
+		const results = await this.store.storage.read(kind, keys);
 		return results.map((result, at) => {
 			if (!(result instanceof CorkboardError)) return result;
-			this.#unchecked.note(placeAt(at), result);
+			this.#unchecked.note(placeOf(keys[at] as ReadKey<K>), result);
 			return UNREAD;
 		});
 	}
+}
+
+function placeOf(id: Id): string {
+	return databaseName("db", unpackId(id).shard);
 }
 
 export interface ActiveObject {

@@ -1,9 +1,8 @@
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
+import { readDecisive } from "../../graph/store/readUncached.ts";
 import type { Id } from "../../id/ids.ts";
 import { isStoredNumber } from "../../storage/order.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
-import type { CallOptions } from "../../trace.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 
 /** The content of an object's row; `absent` without a row, `not JSON` where it cannot be parsed. */
@@ -12,13 +11,9 @@ export type StoredContent = JsonObject | "absent" | "not JSON";
 export async function readContents(
 	storage: Storage,
 	ids: Iterable<Id>,
-	call?: CallOptions,
 ): Promise<ReadonlyMap<Id, StoredContent>> {
 	const unique = [...new Set(ids)];
-	const texts =
-		unique.length > 0
-			? valuesOrThrow(await storage.read("objects", unique, call))
-			: [];
+	const texts = await readDecisive(storage, "objects", unique);
 	return new Map(unique.map((id, at) => [id, parseContent(texts[at] ?? null)]));
 }
 

@@ -1,5 +1,5 @@
 import { applyEdges } from "../../../graph/outbox/parts/edgeUpdates.ts";
-import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
+import { readDecisive } from "../../../graph/store/readUncached.ts";
 import type { Store } from "../../../graph/store/store.ts";
 import { WritePipeline } from "../../../graph/write/pipeline.ts";
 import type { Id } from "../../../id/ids.ts";
@@ -11,7 +11,6 @@ import {
 	PRESENT,
 	REMOVED,
 } from "../../../storage/rows.ts";
-import { DECISIVE } from "../../../trace.ts";
 import { describeState } from "../places.ts";
 import { endsOfOtherTypes, hasSoundNumbers, isIdOfRow } from "../references.ts";
 import { readContents } from "../storedContent.ts";
@@ -46,14 +45,11 @@ export async function repairEdgePair(
 	const contents = await readContents(
 		store.storage,
 		[from, to].filter(isIdOfRow),
-		DECISIVE,
 	);
 	const canExist =
 		isOfTypes && [from, to].every((id) => contents.get(id) !== "absent");
 	for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-		const edges = valuesOrThrow(
-			await store.storage.read("edges", keys, DECISIVE),
-		);
+		const edges = await readDecisive(store.storage, "edges", keys);
 		const [sourceEdge = null, inverseEdge = null] = edges;
 		const wanted = wantedEdge(edges, canExist, inverse !== null);
 		if (wanted === null) return;
@@ -63,9 +59,9 @@ export async function repairEdgePair(
 			await writeEdge(store, sourceKey, sourceEdge, wanted);
 		}
 		if (inverseKey === null || !isNeeded(inverseEdge)) continue;
-		const [written = null] = valuesOrThrow(
-			await store.storage.read("edges", [sourceKey], DECISIVE),
-		);
+		const [written = null] = await readDecisive(store.storage, "edges", [
+			sourceKey,
+		]);
 		await writeEdge(store, inverseKey, inverseEdge, written ?? wanted);
 	}
 }

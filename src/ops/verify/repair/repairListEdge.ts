@@ -3,14 +3,13 @@ import {
 	isOnList,
 	sequenceByGroup,
 } from "../../../graph/store/derivedLists.ts";
-import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
+import { readDecisive } from "../../../graph/store/readUncached.ts";
 import type { Store } from "../../../graph/store/store.ts";
 import { WritePipeline } from "../../../graph/write/pipeline.ts";
 import type { Id } from "../../../id/ids.ts";
 import type { ObjectType, Reference } from "../../../model/types.ts";
 import { isStoredNumber } from "../../../storage/order.ts";
 import { type ListKey, PRESENT, REMOVED } from "../../../storage/rows.ts";
-import { DECISIVE } from "../../../trace.ts";
 import {
 	endsOfOtherTypes,
 	hasSoundNumbers,
@@ -27,12 +26,10 @@ export async function repairListEdge(
 	id: Id,
 ): Promise<void> {
 	const key = { mapping, from, to: id };
-	const [edge = null] = valuesOrThrow(
-		await store.storage.read("edges", [key], DECISIVE),
-	);
+	const [edge = null] = await readDecisive(store.storage, "edges", [key]);
 	const isOfTypes = endsOfOtherTypes(store.model, mapping, key).length === 0;
 	const data = isOfTypes
-		? ((await readContents(store.storage, [id], DECISIVE)).get(id) ?? "absent")
+		? ((await readContents(store.storage, [id])).get(id) ?? "absent")
 		: "absent";
 	if (data === "not JSON") throw unreadable(id);
 	const isMember =
@@ -78,9 +75,9 @@ export async function repairGlobalListEdge(
 	{ mapping, from }: ListKey,
 	to: Id,
 ): Promise<void> {
-	const [edge = null] = valuesOrThrow(
-		await store.storage.read("edges", [{ mapping, from, to }], DECISIVE),
-	);
+	const [edge = null] = await readDecisive(store.storage, "edges", [
+		{ mapping, from, to },
+	]);
 	if (edge?.state === PRESENT) return;
 	await applyEdges(new WritePipeline(store), [
 		{

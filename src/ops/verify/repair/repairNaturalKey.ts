@@ -4,13 +4,15 @@ import {
 	reservationsOf,
 } from "../../../graph/outbox/parts/naturalKeys.ts";
 import { resolveReservations } from "../../../graph/outbox/parts/reservations.ts";
-import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
+import {
+	readDecisive,
+	valuesOrThrow,
+} from "../../../graph/store/readUncached.ts";
 import type { Store } from "../../../graph/store/store.ts";
 import { WritePipeline } from "../../../graph/write/pipeline.ts";
 import type { Id } from "../../../id/ids.ts";
 import type { Lookup } from "../../../model/types.ts";
 import type { LookupRow } from "../../../storage/rows.ts";
-import { DECISIVE } from "../../../trace.ts";
 import type { JsonObject } from "../../../util/json.ts";
 import { typeName } from "../places.ts";
 import { isActiveContent, readContents, versionOf } from "../storedContent.ts";
@@ -49,7 +51,7 @@ export async function repairNaturalKey(
 	id: Id,
 	name: string,
 ): Promise<void> {
-	const contents = await readContents(store.storage, [id], DECISIVE);
+	const contents = await readContents(store.storage, [id]);
 	const data = contents.get(id);
 	if (data === undefined || !isActiveContent(data)) return;
 	const isReserved = (now: JsonObject) =>
@@ -72,9 +74,9 @@ export async function repairNaturalKey(
 			);
 	for (const reservation of reservationsOf(store, id, named)) {
 		if (reservation.name !== name) continue;
-		const [row = null] = valuesOrThrow(
-			await store.storage.read("lookups", [reservation], DECISIVE),
-		);
+		const [row = null] = await readDecisive(store.storage, "lookups", [
+			reservation,
+		]);
 		if (row?.id === id && row.token === reservation.token) return;
 		const lookup = store.model.lookups.get(name);
 		const type = lookup?.type ?? typeName(store.model, id);

@@ -1,11 +1,10 @@
 import { derivedLists } from "../../../graph/store/derivedLists.ts";
-import { valuesOrThrow } from "../../../graph/store/readUncached.ts";
+import { readDecisive } from "../../../graph/store/readUncached.ts";
 import type { Store } from "../../../graph/store/store.ts";
 import { WritePipeline } from "../../../graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../../id/ids.ts";
 import type { ObjectType } from "../../../model/types.ts";
 import { isStoredNumber } from "../../../storage/order.ts";
-import { DECISIVE } from "../../../trace.ts";
 import type { JsonObject } from "../../../util/json.ts";
 import { isIdOfRow } from "../references.ts";
 import { readContents, repairedBookkeeping } from "../storedContent.ts";
@@ -42,15 +41,12 @@ export async function repairBookkeeping(
 	type: ObjectType,
 	id: Id,
 ): Promise<void> {
-	const data = (await readContents(store.storage, [id], DECISIVE)).get(id);
+	const data = (await readContents(store.storage, [id])).get(id);
 	if (typeof data !== "object") throw unreadable(id);
 	const keys = derivedLists(store, type, data).flatMap((list) =>
 		isIdOfRow(list.from) ? [{ ...list, to: id }] : [],
 	);
-	const edges =
-		keys.length === 0
-			? []
-			: valuesOrThrow(await store.storage.read("edges", keys, DECISIVE));
+	const edges = await readDecisive(store.storage, "edges", keys);
 	const versions = edges
 		.map((edge) => edge?.version)
 		.filter((version) => isStoredNumber(version));
