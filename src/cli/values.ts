@@ -1,6 +1,6 @@
 import { parseDuration, printDuration } from "../queue/settings.ts";
 import { parseShardRanges } from "../topology/ranges.ts";
-import { parseList } from "../util/settings.ts";
+import { parseList } from "../util/parseList.ts";
 
 /** What a text of the command line means: its name in the help, what is expected of it, and how it is read. */
 export interface Kind<T> {

@@ -7,7 +7,7 @@ import {
 } from "../topology/location.ts";
 import type { TracesOptions } from "../traces/openTraces.ts";
 import { fnv1a } from "../util/fnv1a.ts";
-import type { LogFormat, LogLevel } from "../util/logSettings.ts";
+import type { LogSettings } from "./kinds.ts";
 import { type Settings, settingsOf } from "./readSettings.ts";
 import { tracesOf } from "./tracesConfig.ts";
 
@@ -38,7 +38,7 @@ export interface Config {
 	} | null;
 	/** Allowed CORS origins, besides localhost in development. */
 	readonly cors: readonly string[];
-	readonly log: { readonly level: LogLevel; readonly format: LogFormat };
+	readonly log: LogSettings;
 	/** Trusted X-Forwarded-* headers: of every client, of none, or of these addresses and networks. */
 	readonly trustProxy: boolean | string;
 	readonly persistedDocuments: {

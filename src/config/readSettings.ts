@@ -1,5 +1,5 @@
+import { nearest } from "../util/nearest.ts";
 import type { Setting } from "./declare.ts";
-import { readSettings, type Settings as Texts } from "./environment.ts";
 import { SETTINGS } from "./settings.ts";
 
 type Declared = typeof SETTINGS;
@@ -32,17 +32,39 @@ export interface Settings {
 	readonly problems: string[];
 }
 
+const PREFIX = "CORKBOARD_";
+
+/** Collects problems instead of throwing. Another name with the prefix than those of the settings is one. */
 export function settingsOf(
 	environment: Readonly<Record<string, string | undefined>>,
 ): Settings {
-	const texts: Texts = readSettings(environment, Object.keys(SETTINGS));
+	const names = Object.keys(SETTINGS);
+	const problems: string[] = [];
+	for (const name of Object.keys(environment)) {
+		if (!name.startsWith(PREFIX) || names.includes(name)) continue;
+		// Compared without the common prefix, which would make all names similar.
+		const meant = nearest(
+			name.slice(PREFIX.length),
+			names.map((known) => known.slice(PREFIX.length)),
+		);
+		problems.push(
+			`${name} is not a setting.${meant ? ` Did you mean ${PREFIX}${meant}?` : ""}`,
+		);
+	}
+	const given = (name: SettingName) => environment[name]?.trim() || undefined;
 	const read = (name: SettingName, otherwise: unknown) => {
 		const { kind } = SETTINGS[name] as Setting<unknown>;
-		return texts.setting(name, kind.expected, kind.parse, otherwise);
+		const text = given(name);
+		const value = text === undefined ? otherwise : kind.parse(text);
+		if (text === undefined || value !== undefined) return value;
+		// A mistyped URL may contain a password.
+		const got = text.includes("@") ? "a value with an @" : JSON.stringify(text);
+		problems.push(`${name} must be ${kind.expected}, got ${got}.`);
+		return otherwise;
 	};
 	return {
-		given: texts.given,
-		problems: texts.problems,
+		given,
+		problems,
 		value: (name) => read(name, SETTINGS[name].otherwise) as never,
 		valueOr: (name, otherwise) => read(name, otherwise) as never,
 	};

@@ -24,6 +24,19 @@ export interface Job<Input = never, Context = never> {
 /** Any kind of job that a worker with this context can run. */
 export type AnyJob<Context> = Job<never, Context>;
 
+/** The part of `Jobs` that jobs use that enqueue others. */
+export interface EnqueuesJobs {
+	enqueueAll<Input>(
+		kind: Job<Input, never>,
+		jobs: readonly {
+			readonly body: Input;
+			readonly key?: string;
+			readonly delayMs?: number;
+			readonly priority?: 1 | 2 | 3;
+		}[],
+	): Promise<unknown>;
+}
+
 /** One start of a job, with the body as it is stored. */
 export interface StartedJob {
 	readonly id: string;

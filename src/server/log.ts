@@ -1,17 +1,17 @@
 import { type DestinationStream, type Logger, pino } from "pino";
-import type { LogFormat, LogLevel } from "../util/logSettings.ts";
+import type { LogSettings } from "../config/kinds.ts";
 
 /**
  * The log: one JSON object or one line of text for each event. Both print
  * foreign text as a JSON string, so that it cannot add a line. No header is
  * logged on purpose; credentials that get in by mistake are redacted.
  */
-export function createLog(options: {
-	readonly level: LogLevel;
-	readonly format: LogFormat;
-	/** Default: standard output. */
-	readonly destination?: DestinationStream;
-}): Logger {
+export function createLog(
+	options: LogSettings & {
+		/** Default: standard output. */
+		readonly destination?: DestinationStream;
+	},
+): Logger {
 	const settings = {
 		level: options.level,
 		redact: [

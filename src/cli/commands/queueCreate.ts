@@ -1,6 +1,6 @@
 import { createQueue } from "../../queue/admin/queueAdmin.ts";
 import { plural } from "../../util/format.ts";
-import { parseList } from "../../util/settings.ts";
+import { parseList } from "../../util/parseList.ts";
 import { argument, command, JSON_FLAG, option } from "../command.ts";
 import { openQueuesForCommand } from "../queue/queueCommand.ts";
 import { text } from "../values.ts";

@@ -1,6 +1,6 @@
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
-import { type Job, Later } from "../../queue/job.ts";
+import { type EnqueuesJobs, Later } from "../../queue/job.ts";
 import type { PulledProducers } from "../candidates/pulledProducers.ts";
 import type { Pools } from "../pools/pools.ts";
 import type { BoundedRanker } from "../ranker.ts";
@@ -24,19 +24,6 @@ export interface FeedWork {
 	readonly settle: (user: Id) => Promise<void>;
 	/** Milliseconds since 1970. */
 	readonly now: () => number;
-}
-
-/** The part of `Jobs` that these jobs use. */
-export interface EnqueuesJobs {
-	enqueueAll<Input>(
-		kind: Job<Input, never>,
-		jobs: readonly {
-			readonly body: Input;
-			readonly key?: string;
-			readonly delayMs?: number;
-			readonly priority?: 1 | 2 | 3;
-		}[],
-	): Promise<unknown>;
 }
 
 /** Between two tries of a worker that has no pools. */

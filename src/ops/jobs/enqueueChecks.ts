@@ -1,5 +1,5 @@
+import type { EnqueuesJobs } from "../../queue/job.ts";
 import type { StorageMap } from "../../storage/storage.ts";
-import type { EnqueuesJobs } from "./graphContext.ts";
 import { recount } from "./recount.ts";
 import { verifyShards } from "./verifyShards.ts";
 

@@ -8,9 +8,9 @@ import {
 	purgeableBefore,
 	purgeBatch,
 } from "../../graph/write/purge.ts";
-import { job } from "../../queue/job.ts";
+import { type EnqueuesJobs, job } from "../../queue/job.ts";
 import { objectId } from "./bodies.ts";
-import type { EnqueuesJobs, GraphContext } from "./graphContext.ts";
+import type { GraphContext } from "./graphContext.ts";
 
 /** Between two batches that deleted something: requests come first. */
 const PAUSE_MS = 50;
