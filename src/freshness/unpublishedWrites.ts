@@ -1,15 +1,9 @@
 import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import { RESERVED_LOOKUPS } from "../model/reservedNames.ts";
-import type {
-	LookupKey,
-	LookupRow,
-	Transaction,
-	TransactionResult,
-} from "../storage/rows.ts";
+import type { LookupKey, LookupRow } from "../storage/rows.ts";
 import type { Storage } from "../storage/storage.ts";
-import { StorageAround } from "../storage/versions/storageAround.ts";
-import type { WriteTrace } from "../trace.ts";
+import { storageAround } from "../storage/versions/storageAround.ts";
 
 /**
  * A process without Redis publishes nothing of what it writes. So it says in the
@@ -26,68 +20,49 @@ const KEY: LookupKey = {
 const MARK_MS = 60_000;
 const RENEW_MS = 5_000;
 
-/** Storage of a process without Redis, beside which others may have one. */
+/**
+ * Storage of a process without Redis, beside which others may have one. Others
+ * look for changes that nobody published among the entries that nobody has
+ * taken, so taking and deleting them counts too.
+ */
 export function markingUnpublishedWrites(storage: Storage): Storage {
-	return new MarkingStorage(storage);
-}
+	let markedAt = Number.NEGATIVE_INFINITY;
+	let marking: Promise<void> | null = null;
 
-/** Others look for changes that nobody published among the entries that nobody has taken, so taking and deleting them counts too. */
-class MarkingStorage extends StorageAround {
-	#markedAt = Number.NEGATIVE_INFINITY;
-	#marking: Promise<void> | null = null;
-
-	override async transact<T>(
-		transaction: Transaction<T>,
-		trace?: WriteTrace,
-	): Promise<TransactionResult<T>> {
-		await this.#untilMarked();
-		return this.inner.transact(transaction, trace);
-	}
-
-	override async compareAndSetLookups(
-		...call: Parameters<Storage["compareAndSetLookups"]>
-	): ReturnType<Storage["compareAndSetLookups"]> {
-		await this.#untilMarked();
-		return this.inner.compareAndSetLookups(...call);
-	}
-
-	override async takeEntries(
-		...call: Parameters<Storage["takeEntries"]>
-	): ReturnType<Storage["takeEntries"]> {
-		await this.#untilMarked();
-		return this.inner.takeEntries(...call);
-	}
-
-	override async deleteOutboxEntries(
-		...call: Parameters<Storage["deleteOutboxEntries"]>
-	): ReturnType<Storage["deleteOutboxEntries"]> {
-		await this.#untilMarked();
-		return this.inner.deleteOutboxEntries(...call);
-	}
-
-	#untilMarked(): Promise<void> | null {
-		if (performance.now() - this.#markedAt < RENEW_MS) return null;
-		this.#marking ??= this.#mark().finally(() => {
-			this.#marking = null;
-		});
-		return this.#marking;
-	}
-
-	async #mark(): Promise<void> {
+	async function mark(): Promise<void> {
 		try {
-			const before = await read(this.inner);
-			await this.inner.compareAndSetLookups([
+			const before = await read(storage);
+			await storage.compareAndSetLookups([
 				{
 					...KEY,
 					expect: before && { id: before.id, token: before.token },
 					next: { id: "0" as Id, token: `${Date.now() + MARK_MS}` },
 				},
 			]);
-			this.#markedAt = performance.now();
+			markedAt = performance.now();
 		} catch {
 			// A process that cannot read the row limits ages too. The next write tries again.
 		}
 	}
+
+	async function marked<T>(write: () => Promise<T>): Promise<T> {
+		if (performance.now() - markedAt >= RENEW_MS) {
+			marking ??= mark().finally(() => {
+				marking = null;
+			});
+			await marking;
+		}
+		return write();
+	}
+
+	return storageAround(storage, {
+		transact: (...call) => marked(() => storage.transact(...call)),
+		compareAndSetLookups: (...call) =>
+			marked(() => storage.compareAndSetLookups(...call)),
+		takeEntries: (...call) => marked(() => storage.takeEntries(...call)),
+		deleteOutboxEntries: (...call) =>
+			marked(() => storage.deleteOutboxEntries(...call)),
+	});
 }
 
 /** Whether a process writes, or wrote less than a minute ago, that publishes nothing. Rejects if that cannot be read. */

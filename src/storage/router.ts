@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { unpackId } from "../id/ids.ts";
 import type { Mapping, Model } from "../model/types.ts";
 import type { Topology } from "../topology/types.ts";
-import type { CallOptions, WriteTrace } from "../trace.ts";
+import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type { Driver, Place, Places } from "./driver.ts";
 import { mapOf } from "./mapOf.ts";
@@ -19,24 +19,19 @@ import {
 } from "./portCall.ts";
 import { type ReadAtHosts, readByHost } from "./readByHost.ts";
 import type {
-	FailedDelivery,
 	KeyResult,
 	ListKey,
 	LookupChange,
 	LookupRow,
 	Outbox,
 	OutboxKey,
-	OutboxPosition,
-	PendingEntriesQuery,
-	PendingEntry,
-	Transaction,
-	TransactionResult,
 } from "./rows.ts";
 import type {
 	OpenedStorage,
 	ReadKey,
 	ReadKind,
 	ReadResult,
+	Storage,
 	StorageAdmin,
 	StorageMap,
 	WalkKind,
@@ -150,11 +145,8 @@ export class Router<P extends Place> implements OpenedStorage {
 		};
 	}
 
-	transact<T>(
-		transaction: Transaction<T>,
-		trace?: WriteTrace,
-	): Promise<TransactionResult<T>> {
-		return onPlace(transaction.shard, () => {
+	readonly transact: Storage["transact"] = (transaction, trace) =>
+		onPlace(transaction.shard, () => {
 			const { lists, objects, edges, neighbors, creates } = transaction;
 			const keys = [lists, objects, edges, neighbors, creates];
 			startCall(
@@ -176,12 +168,11 @@ export class Router<P extends Place> implements OpenedStorage {
 			}
 			return this.#driver.transact(shard, beside, transaction, trace);
 		});
-	}
 
-	async compareAndSetLookups(
-		changes: readonly LookupChange[],
-		trace?: WriteTrace,
-	): Promise<readonly KeyResult<LookupRow | null>[]> {
+	readonly compareAndSetLookups: Storage["compareAndSetLookups"] = async (
+		changes,
+		trace,
+	) => {
 		startCall("compareAndSetLookups", changes.length);
 		for (const place of this.#places.modShards.values()) {
 			this.#checkWritable(place);
@@ -193,11 +184,9 @@ export class Router<P extends Place> implements OpenedStorage {
 			read: (host, some) =>
 				this.#driver.compareAndSetLookups(host, some, trace),
 		});
-	}
+	};
 
-	async pendingEntries(
-		query: PendingEntriesQuery,
-	): Promise<readonly PendingEntry[]> {
+	readonly pendingEntries: Storage["pendingEntries"] = async (query) => {
 		const { after: positions = [], continues = false, ...due } = query;
 		const { outboxes, hostOf } = this.map;
 		const last = lastOf(positions, ({ shard }) => hostOf(shard));
@@ -212,13 +201,13 @@ export class Router<P extends Place> implements OpenedStorage {
 		return oldestFirst(
 			found.flatMap((seen) => (seen instanceof Error ? [] : seen.due)),
 		);
-	}
+	};
 
-	async takeEntries(
-		entries: readonly OutboxPosition[],
-		until: number,
-		trace?: WriteTrace,
-	): Promise<readonly OutboxKey[]> {
+	readonly takeEntries: Storage["takeEntries"] = async (
+		entries,
+		until,
+		trace,
+	) => {
 		startCall("takeEntries", entries.length);
 		const taken = await Promise.allSettled(
 			[...this.#byHost(entries)].map(async ([host, some]) =>
@@ -228,35 +217,27 @@ export class Router<P extends Place> implements OpenedStorage {
 		return taken.flatMap((result) =>
 			result.status === "fulfilled" ? result.value : [],
 		);
-	}
+	};
 
-	async recordFailedDeliveries(
-		failures: readonly FailedDelivery[],
-		trace?: WriteTrace,
-	): Promise<void> {
+	readonly recordFailedDeliveries: Storage["recordFailedDeliveries"] = async (
+		failures,
+		trace,
+	) => {
 		startCall("recordFailedDeliveries", failures.length);
-		await allSettled(
-			[...this.#byHost(failures)].map(([host, some]) =>
-				onPlace(some[0].shard, () =>
-					this.#driver.recordFailedDeliveries(host, some, trace),
-				),
-			),
+		await this.#onHosts(failures, (host, some) =>
+			this.#driver.recordFailedDeliveries(host, some, trace),
 		);
-	}
+	};
 
-	async deleteOutboxEntries(
-		keys: readonly OutboxKey[],
-		trace?: WriteTrace,
-	): Promise<void> {
+	readonly deleteOutboxEntries: Storage["deleteOutboxEntries"] = async (
+		keys,
+		trace,
+	) => {
 		startCall("deleteOutboxEntries", keys.length);
-		await allSettled(
-			[...this.#byHost(keys)].map(([host, some]) =>
-				onPlace(some[0].shard, () =>
-					this.#driver.deleteOutboxEntries(host, some, trace),
-				),
-			),
+		await this.#onHosts(keys, (host, some) =>
+			this.#driver.deleteOutboxEntries(host, some, trace),
 		);
-	}
+	};
 
 	walk<K extends WalkKind>(
 		kind: K,
@@ -280,6 +261,21 @@ export class Router<P extends Place> implements OpenedStorage {
 	[Symbol.asyncDispose](): Promise<void> {
 		this.#closing ??= Promise.resolve(this.#driver[Symbol.asyncDispose]());
 		return this.#closing;
+	}
+
+	/** Rejects after all hosts have ended, as the first that rejected. */
+	async #onHosts<Key extends OutboxKey>(
+		keys: readonly Key[],
+		change: (host: P["host"], some: [Key, ...Key[]]) => MaybePromise<void>,
+	): Promise<void> {
+		const changed = await Promise.allSettled(
+			[...this.#byHost(keys)].map(([host, some]) =>
+				onPlace(some[0].shard, () => change(host, some)),
+			),
+		);
+		for (const result of changed) {
+			if (result.status === "rejected") throw result.reason;
+		}
 	}
 
 	/** Outbox entries that are to be changed. */
@@ -337,13 +333,6 @@ async function* walk<Row>(
 		if (rows.length < WALK_ROWS) return;
 		last = rows.at(-1) ?? null;
 		await nextTurn();
-	}
-}
-
-/** Rejects after all have ended, as the first that rejected. */
-async function allSettled(all: readonly Promise<void>[]): Promise<void> {
-	for (const result of await Promise.allSettled(all)) {
-		if (result.status === "rejected") throw result.reason;
 	}
 }
 

@@ -2,9 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import { modShard } from "../../storage/modShard.ts";
 import type { KeyResult, LookupKey } from "../../storage/rows.ts";
-import type { ReadKey, ReadKind, ReadResult } from "../../storage/storage.ts";
-import { StorageAround } from "../../storage/versions/storageAround.ts";
-import type { CallOptions } from "../../trace.ts";
+import { storageAround } from "../../storage/versions/storageAround.ts";
 import type { HostBreakers, HostSkipped } from "./hostBreakers.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
 
@@ -62,25 +60,20 @@ export function createGuardedWriter(
 	const hostOfKey = ({ key }: LookupKey) =>
 		storage.map.hostOfModShard(modShard(key, storage.map.modShards));
 
-	class GuardedStorage extends StorageAround {
-		override read<K extends ReadKind>(
-			kind: K,
-			keys: readonly ReadKey<K>[],
-			call?: CallOptions,
-		): Promise<readonly KeyResult<ReadResult<K>>[]> {
-			const read = (some: readonly ReadKey<K>[]) =>
-				storage.read(kind, some, call);
+	const guarded = storageAround(storage, {
+		read(kind, keys, call) {
+			const read = (some: typeof keys) => storage.read(kind, some, call);
 			if (kind === "objects") {
 				return perHost(keys, (id) => hostOfId(id as Id), read);
 			}
 			return kind === "lookups"
 				? perHost(keys, (key) => hostOfKey(key as LookupKey), read)
 				: read(keys);
-		}
-	}
+		},
+	});
 
 	return {
-		store: { ...store, storage: new GuardedStorage(storage) },
+		store: { ...store, storage: guarded },
 		call: writer.call,
 		async transact(transaction) {
 			const host = storage.map.hostOf(transaction.shard);

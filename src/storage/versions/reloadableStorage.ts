@@ -4,18 +4,7 @@ import type { Topology } from "../../topology/types.ts";
 import type { CallOptions, WriteTrace } from "../../trace.ts";
 import { publishRetry } from "../diagnostics.ts";
 import { modShard } from "../modShard.ts";
-import type {
-	FailedDelivery,
-	KeyResult,
-	LookupChange,
-	LookupRow,
-	OutboxKey,
-	OutboxPosition,
-	PendingEntriesQuery,
-	PendingEntry,
-	Transaction,
-	TransactionResult,
-} from "../rows.ts";
+import type { KeyResult, LookupChange, LookupRow } from "../rows.ts";
 import type {
 	OpenedStorage,
 	ReadKey,
@@ -24,9 +13,6 @@ import type {
 	Storage,
 	StorageAdmin,
 	StorageMap,
-	WalkKind,
-	WalkOf,
-	WalkRow,
 } from "../storage.ts";
 import { TopologyVersion, Versions } from "./topologyVersion.ts";
 
@@ -172,10 +158,7 @@ class TopologySwitcher implements ReloadableStorage {
 			: results;
 	}
 
-	transact<T>(
-		transaction: Transaction<T>,
-		trace?: WriteTrace,
-	): Promise<TransactionResult<T>> {
+	readonly transact: Storage["transact"] = (transaction, trace) => {
 		if (transaction.beside !== undefined) {
 			// The caller has another way, which waits only for the shard that it has to.
 			return this.#current.use((storage) =>
@@ -187,13 +170,13 @@ class TopologySwitcher implements ReloadableStorage {
 			trace,
 			transaction.shard,
 		);
-	}
+	};
 
 	/** Only keys whose host refuses them for now wait. All changes of such a key wait, so that they stay in order. */
-	async compareAndSetLookups(
-		changes: readonly LookupChange[],
-		trace?: WriteTrace,
-	): Promise<readonly KeyResult<LookupRow | null>[]> {
+	readonly compareAndSetLookups: Storage["compareAndSetLookups"] = async (
+		changes,
+		trace,
+	) => {
 		const results = new Array<KeyResult<LookupRow | null>>(changes.length);
 		const began = performance.now();
 		let indexes = [...changes.keys()];
@@ -227,49 +210,33 @@ class TopologySwitcher implements ReloadableStorage {
 			}
 			reportRefusal(refused, trace);
 		}
-	}
+	};
 
-	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]> {
-		return this.#current.use((storage) => storage.pendingEntries(query));
-	}
+	readonly pendingEntries: Storage["pendingEntries"] = (query) =>
+		this.#current.use((storage) => storage.pendingEntries(query));
 
-	takeEntries(
-		entries: readonly OutboxPosition[],
-		until: number,
-		trace?: WriteTrace,
-	): Promise<readonly OutboxKey[]> {
-		return this.#current.use((storage) =>
-			storage.takeEntries(entries, until, trace),
-		);
-	}
+	readonly takeEntries: Storage["takeEntries"] = (...call) =>
+		this.#current.use((storage) => storage.takeEntries(...call));
 
-	recordFailedDeliveries(
-		failures: readonly FailedDelivery[],
-		trace?: WriteTrace,
-	): Promise<void> {
-		return this.#write(
+	readonly recordFailedDeliveries: Storage["recordFailedDeliveries"] = (
+		failures,
+		trace,
+	) =>
+		this.#write(
 			(storage) => storage.recordFailedDeliveries(failures, trace),
 			trace,
 		);
-	}
 
-	deleteOutboxEntries(
-		keys: readonly OutboxKey[],
-		trace?: WriteTrace,
-	): Promise<void> {
-		return this.#write(
-			(storage) => storage.deleteOutboxEntries(keys, trace),
-			trace,
-		);
-	}
+	readonly deleteOutboxEntries: Storage["deleteOutboxEntries"] = (
+		keys,
+		trace,
+	) =>
+		this.#write((storage) => storage.deleteOutboxEntries(keys, trace), trace);
 
-	walk<K extends WalkKind>(
-		kind: K,
-		...of: WalkOf<K>
-	): AsyncIterable<readonly WalkRow<K>[]> {
+	readonly walk: Storage["walk"] = (kind, ...of) => {
 		const version = this.#current;
 		return version.walk(version.storage.walk(kind, ...of));
-	}
+	};
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#closed = true;
