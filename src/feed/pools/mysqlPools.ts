@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
-import type { Id } from "../../id/ids.ts";
 import { Databases, toShardError } from "../../storage/mysql/databases.ts";
 import { MYSQL } from "../../storage/mysql/dialect.ts";
 import type { HostWriteGuard } from "../../storage/mysql/driver/commitProtocol.ts";
@@ -16,15 +15,9 @@ import type { HostRange } from "../../topology/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { SOURCES } from "../sources.ts";
 import { MergedPushes, type ShardBatch } from "./mergedPushes.ts";
-import type { PoolShardStats, PushedPin, Receiver } from "./pools.ts";
 import { unknownPoolShard } from "./portChecks.ts";
 import { pushOf, table } from "./pushStatements.ts";
-import {
-	type PoolDialect,
-	type PoolSql,
-	PoolStatements,
-	type PoolValues,
-} from "./statements.ts";
+import { type PoolDialect, PoolStatements } from "./statements.ts";
 import {
 	type OpenedPools,
 	type PoolDriver,
@@ -177,31 +170,20 @@ class MysqlPools implements PoolDriver {
 		if (ranges.length > 0) this.#databases.switchTo(ranges, version);
 	}
 
-	rows(
-		shard: number,
-		sqlOf: (statements: PoolStatements) => PoolSql | null,
-	): Promise<readonly PoolValues[]> {
-		return this.#on(shard, async ({ host, statements }) => {
+	readonly rows: PoolDriver["rows"] = (shard, sqlOf) =>
+		this.#on(shard, async ({ host, statements }) => {
 			const sql = sqlOf(statements);
 			return sql === null ? [] : host.rows(sql, this.#options(shard, "readMs"));
 		});
-	}
 
-	async run(
-		shard: number,
-		sqlOf: (statements: PoolStatements) => PoolSql,
-	): Promise<void> {
+	readonly run: PoolDriver["run"] = async (shard, sqlOf) => {
 		await this.#on(shard, ({ host, statements }) =>
 			host.run(sqlOf(statements), this.#options(shard, "writeMs")),
 		);
-	}
+	};
 
-	change(
-		shard: number,
-		user: Id,
-		sqlOf: (statements: PoolStatements) => readonly PoolSql[],
-	): Promise<readonly number[]> {
-		return this.#on(shard, async (one) => {
+	readonly change: PoolDriver["change"] = (shard, user, sqlOf) =>
+		this.#on(shard, async (one) => {
 			const last = sqlOf(one.statements);
 			if (last.length === 0) return [];
 			const options = this.#options(shard, "writeMs");
@@ -218,22 +200,15 @@ class MysqlPools implements PoolDriver {
 				};
 			});
 		});
-	}
 
-	push(
-		shard: number,
-		pin: PushedPin,
-		receivers: readonly Receiver[],
-		activeSince: number,
-	): Promise<number> {
-		return this.#on(shard, ({ pushes, number, database }) =>
+	readonly push: PoolDriver["push"] = (shard, pin, receivers, activeSince) =>
+		this.#on(shard, ({ pushes, number, database }) =>
 			pushes.add({ to: { number, database }, pin, receivers, activeSince }),
 		);
-	}
 
 	/** By the statistics of InnoDB, which are some minutes old. */
-	stats(): Promise<readonly (PoolShardStats | CorkboardError)[]> {
-		return this.#databases.each(async (one) => {
+	readonly stats: PoolDriver["stats"] = () =>
+		this.#databases.each(async (one) => {
 			try {
 				const rows = await this.#databases.tables(one, [
 					"table_rows",
@@ -253,15 +228,12 @@ class MysqlPools implements PoolDriver {
 				throw error;
 			}
 		});
-	}
 
-	createTables(): Promise<void> {
-		return this.#databases.createTables(Object.values(POOL_TABLES));
-	}
+	readonly createTables: PoolDriver["createTables"] = () =>
+		this.#databases.createTables(Object.values(POOL_TABLES));
 
-	missingTables(): Promise<readonly string[]> {
-		return this.#databases.missingTables(Object.keys(POOL_TABLES));
-	}
+	readonly missingTables: PoolDriver["missingTables"] = () =>
+		this.#databases.missingTables(Object.keys(POOL_TABLES));
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.#databases[Symbol.asyncDispose]();

@@ -1,5 +1,4 @@
 import { existsSync, statSync } from "node:fs";
-import type { Id } from "../../id/ids.ts";
 import { SQLITE } from "../../storage/sqlite/dialect.ts";
 import type { ShardFile } from "../../storage/sqlite/driver/shardFile.ts";
 import type {
@@ -9,7 +8,6 @@ import type {
 import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
 import type { HostRange } from "../../topology/types.ts";
 import { SOURCES } from "../sources.ts";
-import type { PoolShardStats, PushedPin, Receiver } from "./pools.ts";
 import { unknownPoolShard } from "./portChecks.ts";
 import {
 	COLUMNS,
@@ -99,28 +97,18 @@ class SqlitePools implements PoolDriver {
 
 	switchTo(): void {}
 
-	async rows(
-		shard: number,
-		sqlOf: (statements: PoolStatements) => PoolSql | null,
-	): Promise<readonly PoolValues[]> {
+	readonly rows: PoolDriver["rows"] = async (shard, sqlOf) => {
 		const sql = sqlOf(STATEMENTS);
 		if (sql === null) return [];
 		return onFile(this.#file(shard), (file) => rowsOf(file, sql));
-	}
+	};
 
-	async run(
-		shard: number,
-		sqlOf: (statements: PoolStatements) => PoolSql,
-	): Promise<void> {
+	readonly run: PoolDriver["run"] = async (shard, sqlOf) => {
 		const sql = sqlOf(STATEMENTS);
 		onFile(this.#file(shard), ({ writer }) => writer.run(sql, sql.values));
-	}
+	};
 
-	async change(
-		shard: number,
-		_: Id,
-		sqlOf: (statements: PoolStatements) => readonly PoolSql[],
-	): Promise<readonly number[]> {
+	readonly change: PoolDriver["change"] = async (shard, _, sqlOf) => {
 		const changes = sqlOf(STATEMENTS);
 		if (changes.length === 0) return [];
 		return onFile(this.#file(shard), ({ writer }) =>
@@ -128,14 +116,14 @@ class SqlitePools implements PoolDriver {
 				changes.map((sql) => writer.run(sql, sql.values).changes),
 			),
 		);
-	}
+	};
 
-	async push(
-		shard: number,
-		{ source, pin, origin, via, now }: PushedPin,
-		receivers: readonly Receiver[],
-		activeSince: number,
-	): Promise<number> {
+	readonly push: PoolDriver["push"] = async (
+		shard,
+		{ source, pin, origin, via, now },
+		receivers,
+		activeSince,
+	) => {
 		const values: readonly Parameter[] = [
 			SOURCES[source],
 			...[pin, origin, via].map(BigInt),
@@ -147,9 +135,9 @@ class SqlitePools implements PoolDriver {
 			this.#file(shard),
 			({ writer }) => writer.run(PUSH, values).changes,
 		);
-	}
+	};
 
-	async stats(): Promise<readonly PoolShardStats[]> {
+	readonly stats: PoolDriver["stats"] = async () => {
 		return [...this.#files].map(([shard, file]) => {
 			const { path, host } = file.location;
 			const count = (table: string) => {
@@ -167,9 +155,9 @@ class SqlitePools implements PoolDriver {
 				bytes: sizeOf(path) + sizeOf(`${path}-wal`),
 			};
 		});
-	}
+	};
 
-	async createTables(): Promise<void> {
+	readonly createTables: PoolDriver["createTables"] = async () => {
 		for (const file of this.#files.values()) {
 			onFile(file, () =>
 				file.create((connection) => {
@@ -179,15 +167,15 @@ class SqlitePools implements PoolDriver {
 				}),
 			);
 		}
-	}
+	};
 
-	async missingTables(): Promise<readonly string[]> {
+	readonly missingTables: PoolDriver["missingTables"] = async () => {
 		return [...this.#files.values()].flatMap(({ location }) =>
 			existsSync(location.path)
 				? []
 				: [`${location.host.slice(0, -".sqlite".length)}.pool`],
 		);
-	}
+	};
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		for (const file of this.#files.values()) file[Symbol.dispose]();

@@ -1,22 +1,14 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, parseStoredId } from "../../id/ids.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
-import { SOURCE_NAMES, type Source } from "../sources.ts";
+import { SOURCE_NAMES } from "../sources.ts";
 import {
-	type KeptRows,
 	MAX_PULLED,
-	type PoolEntry,
-	type PoolRow,
-	type PoolShardStats,
-	type PoolState,
+	type PoolAdmin,
 	type PoolStore,
-	type PulledProducer,
-	type Pushed,
 	type PushedPin,
 	poolShardOf,
 	type Receiver,
-	type Settled,
-	type Visit,
 } from "./pools.ts";
 import {
 	checkEntries,
@@ -36,8 +28,9 @@ import {
 } from "./statements.ts";
 
 /** What one database does for pools on its shards. A failure is a CorkboardError. */
-export interface PoolDriver extends AsyncDisposable {
-	readonly shards: readonly number[];
+export interface PoolDriver
+	extends Pick<PoolStore, "shards" | keyof Omit<PoolAdmin, "activeUsers">>,
+		AsyncDisposable {
 	/** None where there is no statement. */
 	rows(
 		shard: number,
@@ -61,9 +54,6 @@ export interface PoolDriver extends AsyncDisposable {
 		receivers: readonly Receiver[],
 		activeSince: number,
 	): Promise<number>;
-	stats(): Promise<readonly (PoolShardStats | CorkboardError)[]>;
-	createTables(): Promise<void>;
-	missingTables(): Promise<readonly string[]>;
 	/** New calls go there. */
 	switchTo(ranges: readonly HostRange[], version: number): void;
 	readonly oldestVersion: number;
@@ -101,11 +91,7 @@ export class StoredPools implements OpenedPools {
 		this.#driver.switchTo(pools, version);
 	}
 
-	async push(
-		pin: PushedPin,
-		receivers: readonly Receiver[],
-		activeSince: number,
-	): Promise<Pushed> {
+	readonly push: PoolStore["push"] = async (pin, receivers, activeSince) => {
 		checkPushed(pin, receivers, activeSince);
 		const groups = Map.groupBy(receivers, ({ user }) => this.#shardOf(user));
 		const failed: { shard: number; error: CorkboardError }[] = [];
@@ -121,40 +107,36 @@ export class StoredPools implements OpenedPools {
 			}),
 		);
 		return { rows: sumOf(counts), failed };
-	}
+	};
 
-	async add(
-		user: Id,
-		entries: readonly PoolEntry[],
-		now: number,
-	): Promise<number> {
+	readonly add: PoolStore["add"] = async (user, entries, now) => {
 		checkEntries(entries);
 		checkInteger("now", now, 0);
 		const [added = 0] = await this.#change(user, (statements) => [
 			statements.insert(user, entries, "waiting", now),
 		]);
 		return added;
-	}
+	};
 
-	async visit(user: Id): Promise<Visit | null> {
+	readonly visit: PoolStore["visit"] = async (user) => {
 		const [row] = await this.#rows(user, (statements) =>
 			statements.visit(user),
 		);
 		return row === undefined ? null : visitOf(row);
-	}
+	};
 
-	async noteVisit(user: Id, visit: Partial<Visit>): Promise<void> {
+	readonly noteVisit: PoolStore["noteVisit"] = async (user, visit) => {
 		checkVisit(visit);
 		await this.#driver.run(this.#shardOf(checkId(user)), (statements) =>
 			statements.noteVisit(user, visit),
 		);
-	}
+	};
 
-	async best(
-		user: Id,
-		limits: Readonly<Partial<Record<Source, number>>>,
-		state: PoolState = "waiting",
-	): Promise<readonly PoolRow[]> {
+	readonly best: PoolStore["best"] = async (
+		user,
+		limits,
+		state = "waiting",
+	) => {
 		const wanted = SOURCE_NAMES.map(
 			(source) =>
 				[source, checkInteger("The limit", limits[source] ?? 0, 0)] as const,
@@ -171,12 +153,9 @@ export class StoredPools implements OpenedPools {
 					b.score - a.score ||
 					(BigInt(b.pin) > BigInt(a.pin) ? 1 : -1),
 			);
-	}
+	};
 
-	async find(
-		user: Id,
-		origins: readonly Id[],
-	): Promise<readonly (PoolRow | null)[]> {
+	readonly find: PoolStore["find"] = async (user, origins) => {
 		checkOrigins(origins);
 		const rows = await this.#rows(user, (statements) =>
 			statements.find(user, origins),
@@ -185,35 +164,30 @@ export class StoredPools implements OpenedPools {
 			rows.map(poolRowOf).map((row) => [row.origin, row] as const),
 		);
 		return origins.map((origin) => found.get(origin) ?? null);
-	}
+	};
 
-	async waiting(user: Id, cap: number): Promise<number> {
+	readonly waiting: PoolStore["waiting"] = async (user, cap) => {
 		checkInteger("cap", cap, 1);
 		const [[count] = []] = await this.#rows(user, (statements) =>
 			statements.waiting(user, cap),
 		);
 		return Number(count);
-	}
+	};
 
-	async listVia(
-		user: Id,
-		via: Id,
-		state: PoolState,
-		limit: number,
-	): Promise<readonly PoolRow[]> {
+	readonly listVia: PoolStore["listVia"] = async (user, via, state, limit) => {
 		checkId(via);
 		checkInteger("limit", limit, 1);
 		const rows = await this.#rows(user, (statements) =>
 			statements.listVia(user, via, state, limit),
 		);
 		return rows.map(poolRowOf);
-	}
+	};
 
-	async settle(
-		user: Id,
-		{ taken, dropped }: Settled,
-		now: number,
-	): Promise<void> {
+	readonly settle: PoolStore["settle"] = async (
+		user,
+		{ taken, dropped },
+		now,
+	) => {
 		checkEntries(taken);
 		checkEntries(dropped);
 		checkInteger("now", now, 0);
@@ -223,15 +197,15 @@ export class StoredPools implements OpenedPools {
 			statements.change(user, dropped, "dropped", now),
 			statements.insert(user, dropped, "dropped", now),
 		]);
-	}
+	};
 
-	async withdraw(
-		user: Id,
-		via: Id,
-		origins: readonly Id[],
-		substitutes: readonly PoolEntry[],
-		now: number,
-	): Promise<number> {
+	readonly withdraw: PoolStore["withdraw"] = async (
+		user,
+		via,
+		origins,
+		substitutes,
+		now,
+	) => {
 		checkId(via);
 		checkOrigins(origins);
 		checkEntries(substitutes);
@@ -241,12 +215,12 @@ export class StoredPools implements OpenedPools {
 			statements.insert(user, substitutes, "waiting", now),
 		]);
 		return origins.length === 0 ? 0 : gone;
-	}
+	};
 
-	async trim(
-		user: Id,
-		{ waitingPerSource, settledAfter }: KeptRows,
-	): Promise<number> {
+	readonly trim: PoolStore["trim"] = async (
+		user,
+		{ waitingPerSource, settledAfter },
+	) => {
 		checkInteger("waitingPerSource", waitingPerSource, 1);
 		checkInteger("settledAfter", settledAfter, 0);
 		const counts = await this.#change(user, (statements) => [
@@ -256,47 +230,36 @@ export class StoredPools implements OpenedPools {
 			),
 		]);
 		return sumOf(counts);
-	}
+	};
 
-	async forget(user: Id): Promise<void> {
+	readonly forget: PoolStore["forget"] = async (user) => {
 		await this.#change(user, (statements) => statements.forget(user));
-	}
+	};
 
-	async pulled(): Promise<readonly PulledProducer[]> {
+	readonly pulled: PoolStore["pulled"] = async () => {
 		const all = await Promise.all(
 			this.shards.map((shard) =>
 				this.#driver.rows(shard, (statements) => statements.pulled(MAX_PULLED)),
 			),
 		);
 		return all.flat().slice(0, MAX_PULLED).map(pulledOf);
-	}
+	};
 
-	async putPulled(
-		producer: Id,
-		{
-			since,
-			pushedSince,
-		}: { readonly since: number | null; readonly pushedSince: number },
-	): Promise<void> {
+	readonly putPulled: PoolStore["putPulled"] = async (
+		producer,
+		{ since, pushedSince },
+	) => {
 		checkInteger("pushedSince", pushedSince, 0);
 		if (since !== null) checkInteger("since", since, 0);
 		await this.#driver.run(this.#shardOf(checkId(producer)), (statements) =>
 			statements.putPulled(producer, since, pushedSince),
 		);
-	}
+	};
 
-	async activeUsers(
-		shard: number,
-		{
-			after,
-			activeSince,
-			limit,
-		}: {
-			readonly after: Id | null;
-			readonly activeSince: number;
-			readonly limit: number;
-		},
-	): Promise<readonly Id[]> {
+	readonly activeUsers: PoolStore["activeUsers"] = async (
+		shard,
+		{ after, activeSince, limit },
+	) => {
 		checkInteger("limit", limit, 1);
 		checkInteger("activeSince", activeSince, 0);
 		if (after !== null) checkId(after);
@@ -304,19 +267,15 @@ export class StoredPools implements OpenedPools {
 			statements.activeUsers(after, activeSince, limit),
 		);
 		return rows.map(([user]) => parseStoredId(String(user)));
-	}
+	};
 
-	stats(): Promise<readonly (PoolShardStats | CorkboardError)[]> {
-		return this.#driver.stats();
-	}
+	readonly stats: PoolStore["stats"] = () => this.#driver.stats();
 
-	createTables(): Promise<void> {
-		return this.#driver.createTables();
-	}
+	readonly createTables: PoolStore["createTables"] = () =>
+		this.#driver.createTables();
 
-	missingTables(): Promise<readonly string[]> {
-		return this.#driver.missingTables();
-	}
+	readonly missingTables: PoolStore["missingTables"] = () =>
+		this.#driver.missingTables();
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.#driver[Symbol.asyncDispose]();
