@@ -121,16 +121,14 @@ function localCacheMetrics(registry: Registry): void {
 		],
 	];
 	for (const [field, type, name, help] of levels) {
-		const values = new Values(registry, type, {
+		new Values(registry, type, {
 			name,
 			help,
 			labels: ["cache"],
-			collect() {
-				values.clear();
-				for (const level of LOCAL_CACHE_LEVELS.read().flat()) {
-					values.add(level[field], level.cache);
-				}
-			},
+			levels: () =>
+				LOCAL_CACHE_LEVELS.read()
+					.flat()
+					.map((level) => [level[field], level.cache]),
 		});
 	}
 }
@@ -171,54 +169,41 @@ function sharedCacheMetrics(registry: Registry): void {
 		],
 	];
 	for (const [field, type, name, help] of all) {
-		const values = new Values(registry, type, {
+		new Values(registry, type, {
 			name,
 			help,
 			aggregator: "max",
 			labels: ["layer", "host"],
-			async collect() {
-				const found = await levels();
-				values.clear();
-				for (const { layer, host, ...level } of found) {
-					const value = level[field];
-					if (value !== null) values.set(value, layer, host);
-				}
-			},
+			levels: async () =>
+				(await levels()).map((level) => [
+					level[field],
+					level.layer,
+					level.host,
+				]),
 		});
 	}
 }
 
 function planCacheMetrics(registry: Registry): void {
-	const used = new Values(registry, "counter", {
+	new Values(registry, "counter", {
 		name: "corkboard_plan_cache_requests_total",
 		help: "Operations whose plan was found (hit) or compiled (miss). One whose whole answer was kept needs no plan.",
 		labels: ["result"],
-		collect() {
-			used.clear();
-			for (const { hits, misses } of PLAN_CACHE_LEVELS.read()) {
-				used.add(hits, "hit");
-				used.add(misses, "miss");
-			}
-		},
+		levels: () =>
+			PLAN_CACHE_LEVELS.read().flatMap(({ hits, misses }) => [
+				[hits, "hit"],
+				[misses, "miss"],
+			]),
 	});
-	const plans = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_plan_cache_plans",
 		help: "Compiled plans that are kept, without those of persisted documents.",
-		collect() {
-			plans.clear();
-			for (const level of PLAN_CACHE_LEVELS.read()) {
-				plans.add(level.plans);
-			}
-		},
+		levels: () => PLAN_CACHE_LEVELS.read().map(({ plans }) => [plans]),
 	});
-	const seconds = new Values(registry, "counter", {
+	new Values(registry, "counter", {
 		name: "corkboard_plan_compile_seconds_total",
 		help: "Time in which plans were compiled.",
-		collect() {
-			seconds.clear();
-			for (const level of PLAN_CACHE_LEVELS.read()) {
-				seconds.add(level.compileMs / 1_000);
-			}
-		},
+		levels: () =>
+			PLAN_CACHE_LEVELS.read().map(({ compileMs }) => [compileMs / 1_000]),
 	});
 }

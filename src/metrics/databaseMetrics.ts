@@ -53,16 +53,15 @@ export function databaseMetrics(registry: Registry): Feeds {
 	});
 	/** Whether each host answers. */
 	const answers = new Map<string, boolean>();
-	const up = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_database_up",
 		help: "1 while the host answers this process, 0 after three calls in a row without an answer. Absent before the first call, and once no topology in use has the host.",
 		aggregator: "min",
 		labels: ["host"],
-		collect() {
+		levels() {
 			// Else a dead host would stay down after its replica was promoted.
 			forgetAllBut(hostsInUse(), answers);
-			up.clear();
-			for (const [host, isUp] of answers) up.set(isUp ? 1 : 0, host);
+			return [...answers].map(([host, isUp]) => [isUp ? 1 : 0, host]);
 		},
 	});
 	/** Hosts whose series have begun. */
@@ -105,15 +104,14 @@ export function databaseMetrics(registry: Registry): Feeds {
 function clockMetrics(registry: Registry): Feeds {
 	/** Of each host's newest connection. */
 	const differences = new Map<string, number>();
-	const clocks = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_database_clock_difference_seconds",
 		help: "By how much the clocks of the host and of this process surely differ, as of its newest connection: 0 where they may agree.",
 		aggregator: "max",
 		labels: ["host"],
-		collect() {
+		levels() {
 			forgetAllBut(hostsInUse(), differences);
-			clocks.clear();
-			for (const [host, seconds] of differences) clocks.set(seconds, host);
+			return [...differences].map(([host, seconds]) => [seconds, host]);
 		},
 	});
 	return [
@@ -124,21 +122,30 @@ function clockMetrics(registry: Registry): Feeds {
 }
 
 function poolMetrics(registry: Registry): Feeds {
-	const pools = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_database_connections",
 		help: "Connections to a host, by purpose and state (used, idle), and callers that wait for one (waiting).",
 		labels: ["host", "purpose", "state"],
-		collect() {
-			pools.clear();
-			for (const level of POOL_LEVELS.read()) {
-				const { host, purpose } = level;
-				pools.add(level.used, host, purpose, "used");
-				pools.add(level.idle, host, purpose, "idle");
-				pools.add(level.waiting, host, purpose, "waiting");
-			}
-		},
+		levels: () =>
+			POOL_LEVELS.read().flatMap(({ host, purpose, used, idle, waiting }) =>
+				Object.entries({ used, idle, waiting }).map(([state, count]) => [
+					count,
+					host,
+					purpose,
+					state,
+				]),
+			),
 	});
-	tableCacheMetric(registry);
+	new Values(registry, "counter", {
+		name: "corkboard_database_table_cache_overflows_total",
+		help: "Tables that a host closed because its table cache was full (Table_open_cache_overflows), as it was within the last minute. Absent while the host does not answer.",
+		aggregator: "max",
+		labels: ["host"],
+		levels: async () =>
+			(await Promise.all(TABLE_CACHE_LEVELS.read()))
+				.flat()
+				.map(({ overflows, host }) => [overflows, host]),
+	});
 	const waits = new Values(registry, "counter", {
 		name: "corkboard_database_connection_waits_total",
 		help: "Callers that had to wait for a connection because all were in use, by host, purpose and result (given, or none in time).",
@@ -155,20 +162,6 @@ function poolMetrics(registry: Registry): Feeds {
 			waited.at(host, purpose).value += ms / 1_000;
 		}),
 	];
-}
-
-function tableCacheMetric(registry: Registry): void {
-	const overflows = new Values(registry, "counter", {
-		name: "corkboard_database_table_cache_overflows_total",
-		help: "Tables that a host closed because its table cache was full (Table_open_cache_overflows), as it was within the last minute. Absent while the host does not answer.",
-		aggregator: "max",
-		labels: ["host"],
-		async collect() {
-			const levels = (await Promise.all(TABLE_CACHE_LEVELS.read())).flat();
-			overflows.clear();
-			for (const level of levels) overflows.set(level.overflows, level.host);
-		},
-	});
 }
 
 /** Hosts of every topology in use: each has pools, also before it was first called. */

@@ -41,14 +41,11 @@ export function feedMetrics(registry: Registry): Feeds {
 		help: "Calls of a ranker that the default answered in its place.",
 		labels: ["call", "reason"],
 	});
-	const pulled = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_feed_pulled_producers",
 		help: "Users and boards with so many followers that looks read their pins.",
 		aggregator: "max",
-		collect() {
-			pulled.clear();
-			for (const count of PULLED_PRODUCERS.read()) pulled.set(count);
-		},
+		levels: () => PULLED_PRODUCERS.read().map((count) => [count]),
 	});
 	return [
 		listen(FEED_CHANNELS.feedPushed, ({ source, ...push }) => {

@@ -21,23 +21,23 @@ export function outboxMetrics(registry: Registry): Feeds {
 		labels: ["destination"],
 	});
 	const left = new Map<string, readonly Attempt[]>();
-	const leftAge = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_outbox_left_entry_age_seconds",
 		help: "Age of the oldest entry that this process tried within the last 30 s and left, by destination (as in corkboard_outbox_failures_total). Absent for a destination that took all.",
 		aggregator: "max",
 		labels: ["destination"],
-		collect() {
-			leftAge.clear();
+		levels() {
 			const now = Date.now();
-			for (const [destination, attempts] of left) {
+			return [...left].flatMap(([destination, attempts]) => {
 				const recent = attempts.filter(({ at }) => now - at < LEFT_MS);
-				if (recent.length === 0) left.delete(destination);
-				else {
-					left.set(destination, recent);
-					const oldest = Math.min(...recent.map(({ oldestAt }) => oldestAt));
-					leftAge.set(Math.max(0, now - oldest) / 1_000, destination);
+				left.set(destination, recent);
+				if (recent.length === 0) {
+					left.delete(destination);
+					return [];
 				}
-			}
+				const oldest = Math.min(...recent.map(({ oldestAt }) => oldestAt));
+				return [[Math.max(0, now - oldest) / 1_000, destination]];
+			});
 		},
 	});
 	const passes = new Values(registry, "counter", {
@@ -45,27 +45,21 @@ export function outboxMetrics(registry: Registry): Feeds {
 		help: "Delivery passes that did not deliver all they found.",
 	});
 	const levels = askingOnce(OUTBOX_LEVELS);
-	const pending = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_outbox_pending_entries",
 		help: "Outbox entries on the shards of a host, up to 1,000 of each shard. Absent while the host does not answer.",
 		aggregator: "max",
 		labels: ["host"],
-		async collect() {
-			const all = await levels();
-			pending.clear();
-			for (const level of all) pending.set(level.pending, level.host);
-		},
+		levels: async () =>
+			(await levels()).map(({ pending, host }) => [pending, host]),
 	});
-	const oldest = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_outbox_oldest_entry_age_seconds",
 		help: "Age of the oldest outbox entry on the shards of a host; 0 without one. Absent while the host does not answer.",
 		aggregator: "max",
 		labels: ["host"],
-		async collect() {
-			const all = await levels();
-			oldest.clear();
-			for (const level of all) oldest.set(level.oldestMs / 1_000, level.host);
-		},
+		levels: async () =>
+			(await levels()).map(({ oldestMs, host }) => [oldestMs / 1_000, host]),
 	});
 	return [
 		listen(

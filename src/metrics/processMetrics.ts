@@ -28,37 +28,31 @@ export function processMetrics(registry: Registry): void {
 		help: "When the process started, in seconds since 1970; with --workers, the newest of them.",
 		aggregator: "max",
 	}).set(Math.round(Date.now() / 1_000 - process.uptime()));
-	const heap = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_heap_limit_bytes",
 		help: "The size of the heap at which Node.js ends the process.",
-		collect() {
-			heap.set(getHeapStatistics().heap_size_limit);
-		},
+		levels: () => [[getHeapStatistics().heap_size_limit]],
 	});
 	watchFullCollections();
-	const live = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_heap_live_bytes",
 		help: "The heap in use when it was last collected as a whole: it has little garbage, so it does not sawtooth. Before the first time, the heap with its garbage.",
-		collect() {
-			live.set(liveBytes ?? getHeapStatistics().used_heap_size);
-		},
+		levels: () => [[liveBytes ?? getHeapStatistics().used_heap_size]],
 	});
-	const memory = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_memory_limit_bytes",
 		help: "The memory that the process may take: of its container, or of the machine.",
 		aggregator: "max",
-		collect() {
+		levels() {
 			const limit = process.constrainedMemory();
 			const machine = totalmem();
-			memory.set(limit > 0 ? Math.min(limit, machine) : machine);
+			return [[limit > 0 ? Math.min(limit, machine) : machine]];
 		},
 	});
-	const loop = new Values(registry, "counter", {
+	new Values(registry, "counter", {
 		name: "corkboard_event_loop_busy_seconds_total",
 		help: "Time in which the event loop ran code rather than waited. Its rate reaches 1 where a process has no time left.",
-		collect() {
-			loop.set(performance.eventLoopUtilization().active / 1_000);
-		},
+		levels: () => [[performance.eventLoopUtilization().active / 1_000]],
 	});
 }
 

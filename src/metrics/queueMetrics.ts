@@ -47,17 +47,16 @@ export function queueMetrics(registry: Registry): Feeds {
 		["shard", new Map()],
 		["renewals", new Map()],
 	]);
-	const problem = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_worker_problem",
 		help: "1 while the worker of this process cannot do a part of its work, by kind (shard: one cannot be asked for jobs; renewals: claims are not renewed).",
 		aggregator: "max",
 		labels: ["kind"],
-		collect() {
-			for (const [kind, states] of problems) {
-				const isOn = [...states.values()].some((one) => one);
-				problem.set(isOn ? 1 : 0, kind);
-			}
-		},
+		levels: () =>
+			[...problems].map(([kind, states]) => [
+				[...states.values()].includes(true) ? 1 : 0,
+				kind,
+			]),
 	});
 	levelMetrics(registry);
 	/** From 0, because a rate misses the count with which a series begins. */
@@ -101,45 +100,30 @@ export function queueMetrics(registry: Registry): Feeds {
 /** What waits, as the shards say. Every worker reports the same. */
 function levelMetrics(registry: Registry): void {
 	const levels = askingOnce(QUEUE_LEVELS);
-	const depth = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_queue_depth_jobs",
 		help: "Jobs by queue and state (ready: due; delayed: due later; running; failed), up to 10,000 of each state and shard. Absent while a shard does not answer.",
 		aggregator: "max",
 		labels: ["queue", "state"],
-		async collect() {
-			const all = await levels();
-			depth.clear();
-			for (const { queue, jobs } of all) {
-				for (const [state, count] of Object.entries(jobs)) {
-					depth.set(count, queue, state);
-				}
-			}
-		},
+		levels: async () =>
+			(await levels()).flatMap(({ queue, jobs }) =>
+				Object.entries(jobs).map(([state, count]) => [count, queue, state]),
+			),
 	});
-	const oldest = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_queue_oldest_due_age_seconds",
 		help: "For how long the job of a queue has been due that was due first; 0 where none is due.",
 		aggregator: "max",
 		labels: ["queue"],
-		async collect() {
-			const all = await levels();
-			oldest.clear();
-			for (const { queue, oldestMs } of all) {
-				oldest.set(oldestMs / 1_000, queue);
-			}
-		},
+		levels: async () =>
+			(await levels()).map(({ queue, oldestMs }) => [oldestMs / 1_000, queue]),
 	});
-	const paused = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_queue_paused",
 		help: "1 for a queue that is paused, or whose rate is 0.",
 		aggregator: "max",
 		labels: ["queue"],
-		async collect() {
-			const all = await levels();
-			paused.clear();
-			for (const { queue, isPaused } of all) {
-				paused.set(isPaused ? 1 : 0, queue);
-			}
-		},
+		levels: async () =>
+			(await levels()).map(({ queue, isPaused }) => [isPaused ? 1 : 0, queue]),
 	});
 }

@@ -43,22 +43,23 @@ export function rotationMetrics(registry: Registry): Feeds {
 		name: string,
 		help: string,
 		pick: (round: { heldBytes: number; refusedForMs: number }) => number,
-	) => {
-		const values = new Values(registry, "gauge", {
+	) =>
+		new Values(registry, "gauge", {
 			name,
 			help,
 			aggregator: "max",
 			labels: ["queue", "shard"],
-			collect() {
-				values.clear();
+			levels() {
 				const oldest = performance.now() - FOUND_MS;
-				for (const [place, round] of found) {
-					if (round.at < oldest) found.delete(place);
-					else values.set(pick(round), ...round.labels);
+				for (const [place, { at }] of found) {
+					if (at < oldest) found.delete(place);
 				}
+				return [...found.values()].map((round) => [
+					pick(round),
+					...round.labels,
+				]);
 			},
 		});
-	};
 	gauge(
 		"corkboard_queue_held_bytes",
 		"Files of finished jobs that stay because too many jobs in them are to be kept. Reported by the process that rotates.",

@@ -1,4 +1,5 @@
 import type { Metric, Registry } from "prom-client";
+import type { MaybePromise } from "../util/maybePromise.ts";
 
 /*
  * Metrics whose numbers are plain fields. prom-client checks and joins the
@@ -14,7 +15,16 @@ import type { Metric, Registry } from "prom-client";
 export const MAX_SERIES = 1_000;
 
 /** How the values of several workers become one. */
-export type Aggregator = "sum" | "max" | "min" | "omit";
+export type Aggregator = keyof typeof COMBINED;
+
+const COMBINED = {
+	sum: (a: number, b: number) => a + b,
+	max: Math.max,
+	min: Math.min,
+};
+
+/** What one series is now, with the values of its labels; null: it is not shown. */
+type Level = readonly [value: number | null, ...labels: readonly string[]];
 
 export interface SeriesOptions<Label extends string> {
 	/** In base units, with the suffixes of Prometheus: `_seconds`, `_bytes`, `_total`. */
@@ -26,7 +36,9 @@ export interface SeriesOptions<Label extends string> {
 	/** Default: `MAX_SERIES`. */
 	readonly maxSeries?: number;
 	/** Called before each scrape. May set and add. */
-	readonly collect?: () => void | Promise<void>;
+	readonly collect?: () => void;
+	/** All that is there at a scrape: what is not among it is not shown. Levels of the same labels become one as those of several workers do. */
+	readonly levels?: () => MaybePromise<readonly Level[]>;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -58,6 +70,10 @@ class Family<Cell extends { readonly labels: Labels }> {
 	/** `key` is the label's value, or several joined by `\n`. */
 	at(key: string): Cell {
 		return this.#cells.get(key) ?? this.#add(key);
+	}
+
+	known(key: string): Cell | undefined {
+		return this.#cells.get(key);
 	}
 
 	#add(key: string): Cell {
@@ -112,6 +128,7 @@ export class Values<Label extends string = never> {
 			aggregator = "sum",
 			maxSeries = MAX_SERIES,
 			collect,
+			levels,
 		}: SeriesOptions<Label>,
 	) {
 		this.#family = new Family(labels, maxSeries, (own) => ({
@@ -119,7 +136,18 @@ export class Values<Label extends string = never> {
 			value: 0,
 		}));
 		register(registry, { name, help, type, aggregator }, async () => {
-			await collect?.();
+			collect?.();
+			if (levels !== undefined) {
+				const found = await levels();
+				this.#family.clear();
+				for (const [value, ...of] of found) {
+					if (value === null) continue;
+					const key = join(of);
+					const known = this.#family.known(key)?.value;
+					this.#family.at(key).value =
+						known === undefined ? value : COMBINED[aggregator](known, value);
+				}
+			}
 			return [...this.#family.cells];
 		});
 	}
@@ -140,11 +168,6 @@ export class Values<Label extends string = never> {
 	/** The series of these label values is not shown any more. */
 	remove(...values: readonly string[]): void {
 		this.#family.remove(join(values));
-	}
-
-	/** Before a collection that sets all that is there. */
-	clear(): void {
-		this.#family.clear();
 	}
 }
 

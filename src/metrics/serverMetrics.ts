@@ -17,18 +17,14 @@ export function serverMetrics(registry: Registry): Feeds {
 		},
 	});
 	const stopped = new Set<string>();
-	const stops: Values<"host"> = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_database_writes_stopped",
 		help: "1 while nothing is written to the host, because the server behind its name lacks what the one before acknowledged.",
 		aggregator: "max",
 		labels: ["host"],
-		collect() {
-			stops.clear();
-			// A host that no topology names any more is not written to, nor stopped.
-			for (const { host } of POOL_LEVELS.read()) {
-				stops.set(stopped.has(host) ? 1 : 0, host);
-			}
-		},
+		// A host that no topology names any more is not written to, nor stopped.
+		levels: () =>
+			POOL_LEVELS.read().map(({ host }) => [stopped.has(host) ? 1 : 0, host]),
 	});
 	return [
 		listen(STORAGE_CHANNELS.databaseServer, (message) => {

@@ -21,35 +21,34 @@ export function standbyMetrics(registry: Registry): Feeds {
 		help: "How far the standby was behind in answers that were used.",
 		labels: ["host"],
 	});
-	const isSwitched = new Values(registry, "gauge", {
-		name: "corkboard_standby_switched",
-		help: "1 while all reads of feed lists of the host go to its standby.",
-		aggregator: "max",
-		labels: ["host"],
-		collect() {
-			for (const gauge of [isSwitched, delay, lag]) gauge.clear();
-			for (const state of STANDBY_STATES.read()) {
-				setState(state);
-			}
-		},
-	});
-	const delay = new Values(registry, "gauge", {
-		name: "corkboard_standby_delay_seconds",
-		help: "After how long the standby is asked too.",
-		aggregator: "max",
-		labels: ["host"],
-	});
-	const lag = new Values(registry, "gauge", {
-		name: "corkboard_standby_lag_seconds",
-		help: "How far the standby is behind, or was when the primary last answered.",
-		aggregator: "max",
-		labels: ["host"],
-	});
-	function setState(state: StandbyState): void {
-		isSwitched.set(state.isSwitched ? 1 : 0, state.host);
-		delay.set(state.delayMs / 1_000, state.host);
-		if (state.lagMs !== null) lag.set(state.lagMs / 1_000, state.host);
-	}
+	const gauge = (
+		name: string,
+		help: string,
+		of: (state: StandbyState) => number | null,
+	) =>
+		new Values(registry, "gauge", {
+			name,
+			help,
+			aggregator: "max",
+			labels: ["host"],
+			levels: () =>
+				STANDBY_STATES.read().map((state) => [of(state), state.host]),
+		});
+	gauge(
+		"corkboard_standby_switched",
+		"1 while all reads of feed lists of the host go to its standby.",
+		({ isSwitched }) => (isSwitched ? 1 : 0),
+	);
+	gauge(
+		"corkboard_standby_delay_seconds",
+		"After how long the standby is asked too.",
+		({ delayMs }) => delayMs / 1_000,
+	);
+	gauge(
+		"corkboard_standby_lag_seconds",
+		"How far the standby is behind, or was when the primary last answered.",
+		({ lagMs }) => (lagMs === null ? null : lagMs / 1_000),
+	);
 	return [
 		listen(STORAGE_CHANNELS.standby, ({ host, event, reason, lagMs }) => {
 			const name = event === "refused" ? `refused ${reason}` : event;

@@ -28,14 +28,11 @@ export function topologyMetrics(registry: Registry): Feeds {
 		help: "1 while the topology store does not answer. The last good version is served.",
 		aggregator: "max",
 	});
-	const age = new Values(registry, "gauge", {
+	new Values(registry, "gauge", {
 		name: "corkboard_topology_age_seconds",
 		help: "Seconds since the topology in use was last known to be the stored one.",
 		aggregator: "max",
-		collect() {
-			age.set(0);
-			for (const seconds of TOPOLOGY_AGES.read()) age.set(seconds);
-		},
+		levels: () => [0, ...TOPOLOGY_AGES.read()].map((seconds) => [seconds]),
 	});
 	const rejected = new Values(registry, "counter", {
 		name: "corkboard_topology_rejected_total",
@@ -60,63 +57,67 @@ export function topologyMetrics(registry: Registry): Feeds {
 
 /** Moves of shards, as this process sees them in the store: all processes say the same, so take the maximum. */
 function moveMetrics(registry: Registry): void {
-	const gauge = (name: string, help: string, labels: readonly string[] = []) =>
+	const moves = () => SEEN_MOVES.read().flat();
+	const gauge = (
+		name: string,
+		help: string,
+		of: (move: SeenMove) => number | null,
+	) =>
 		new Values(registry, "gauge", {
 			name: `corkboard_move_${name}`,
 			help,
 			aggregator: "max",
-			labels: ["operation", ...labels],
+			labels: ["operation"],
+			levels: () => moves().map((move) => [of(move), move.operation]),
 		});
-	const held = new Values(registry, "gauge", {
-		name: "corkboard_move_held",
-		help: "1 while somebody runs a move of shards; absent while the move waits for nobody.",
-		aggregator: "max",
-		labels: ["operation"],
-		collect() {
-			for (const each of all) each.clear();
-			for (const moves of SEEN_MOVES.read())
-				for (const move of moves) set(move);
-		},
-	});
-	const lag = gauge(
+	gauge(
+		"held",
+		"1 while somebody runs a move of shards; absent while the move waits for nobody.",
+		// Nobody runs it while it waits for `complete` or `reverse`.
+		({ step, isHeld }) => (step === "way open" ? null : isHeld ? 1 : 0),
+	);
+	gauge(
 		"lag_seconds",
 		"How far the stream of rows is behind the primary that shards move from.",
+		({ lagMs }) => seconds(lagMs),
 	);
-	const rows = gauge("rows", "Rows copied of the wave that is worked on.");
-	const differences = gauge(
+	gauge(
+		"rows",
+		"Rows copied of the wave that is worked on.",
+		({ copiedRows }) => copiedRows,
+	);
+	gauge(
 		"differences",
 		"Rows of the running wave that differ between both hosts. The move stops.",
+		({ differences }) => differences,
 	);
-	const pause = gauge(
+	gauge(
 		"pause_seconds",
 		"The longest time for which writes to a wave waited while it went over.",
+		({ pauseMs }) => seconds(pauseMs),
 	);
-	const waiting = gauge(
+	gauge(
 		"waiting_seconds",
 		"For how long a move has waited for the same thing; move status says for what.",
+		({ waitingMs }) => seconds(waitingMs),
 	);
-	const way = gauge(
+	gauge(
 		"way_open_seconds",
 		"For how long the first wave that can go back has been on its new host.",
+		({ wayOpenMs }) => seconds(wayOpenMs),
 	);
-	const waves = gauge("waves", "Waves of a move, by state.", ["state"]);
-	const all = [held, lag, rows, differences, pause, waiting, way, waves];
-	function set(move: SeenMove): void {
-		const { operation } = move;
-		// Nobody runs it while it waits for `complete` or `reverse`.
-		if (move.step !== "way open") held.set(move.isHeld ? 1 : 0, operation);
-		for (const [values, value, unit] of [
-			[lag, move.lagMs, 1_000],
-			[rows, move.copiedRows, 1],
-			[differences, move.differences, 1],
-			[pause, move.pauseMs, 1_000],
-			[waiting, move.waitingMs, 1_000],
-			[way, move.wayOpenMs, 1_000],
-		] as const) {
-			if (value !== null) values.set(value / unit, operation);
-		}
-		for (const [state, count] of move.waves) {
-			waves.set(count, operation, state);
-		}
-	}
+	new Values(registry, "gauge", {
+		name: "corkboard_move_waves",
+		help: "Waves of a move, by state.",
+		aggregator: "max",
+		labels: ["operation", "state"],
+		levels: () =>
+			moves().flatMap(({ operation, waves }) =>
+				[...waves].map(([state, count]) => [count, operation, state]),
+			),
+	});
+}
+
+function seconds(ms: number | null): number | null {
+	return ms === null ? null : ms / 1_000;
 }
