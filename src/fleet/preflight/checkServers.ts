@@ -12,11 +12,7 @@ import {
 	usesOutbox,
 } from "../map/databases.ts";
 import { replicaFaults } from "../map/promotionHosts.ts";
-import {
-	ACCOUNT_PRIVILEGES,
-	describeMissing,
-	missingOnDatabases,
-} from "../server/accountGrants.ts";
+import { accountFaults } from "../server/accountGrants.ts";
 import {
 	FleetServer,
 	hasOperator,
@@ -85,8 +81,10 @@ interface Checked extends Required<Pick<FleetFacts, "processes">> {
 interface Check {
 	/** As what could not be looked at. */
 	readonly what: string;
-	/** A sentence for each fault. */
-	readonly faults: (checked: Checked) => Promise<readonly string[]>;
+	/** A sentence for each fault; null: none. */
+	readonly faults: (
+		checked: Checked,
+	) => Promise<readonly string[] | string | null>;
 }
 
 /** In this order, of each server. */
@@ -104,7 +102,14 @@ const CHECKS: readonly Check[] = [
 				? grantFaults(server, NEEDED_GRANTS["replica add"], databases)
 				: [],
 	},
-	{ what: "grants", faults: accountFaults },
+	{
+		what: "grants",
+		// Each server has accounts of its own.
+		faults: async ({ url, databases, environment }) => {
+			await using own = new FleetServer(url, withoutOperator(environment));
+			return accountFaults(own, databases);
+		},
+	},
 	{ what: "connections", faults: connectionFaults },
 	{
 		what: "local ids",
@@ -191,7 +196,7 @@ class Looks {
 		};
 		for (const { what, faults } of CHECKS) {
 			await this.#attempt(server, what, async () =>
-				this.faults.push(...(await faults(checked))),
+				this.faults.push(...[(await faults(checked)) ?? []].flat()),
 			);
 		}
 		await this.#attempt(server, "clock", async () =>
@@ -249,48 +254,27 @@ class Looks {
 	}
 }
 
-/** Of the account that processes have: each server has accounts of its own. */
-async function accountFaults({
-	server,
-	url,
-	databases,
-	environment,
-}: Checked): Promise<readonly string[]> {
-	await using own = new FleetServer(url, withoutOperator(environment));
-	const missing = await missingOnDatabases(
-		own,
-		databases,
-		(name) => ACCOUNT_PRIVILEGES[kindOf(name)],
-	);
-	return missing.length === 0
-		? []
-		: [
-				`${server.name}: the account of the processes lacks ${describeMissing(missing)}: corkboard grants.`,
-			];
-}
-
 async function connectionFaults({
 	server,
 	processes,
 	connections: each,
-}: Checked): Promise<readonly string[]> {
-	if (each === undefined) return [];
+}: Checked): Promise<string | null> {
+	if (each === undefined) return null;
 	const [allowed] = await server.row(
 		"connections",
 		"SELECT @@GLOBAL.max_connections",
 	);
 	const needed = processes * each + OTHER_CONNECTIONS;
-	if (Number(allowed) >= needed) return [];
-	return [
-		`${server.name}: max_connections must be at least ${needed}, got ${allowed}: ${processes === 1 ? "a process" : `each of ${processes} processes`} may open ${each}, and others ${OTHER_CONNECTIONS}.`,
-	];
+	return Number(allowed) >= needed
+		? null
+		: `${server.name}: max_connections must be at least ${needed}, got ${allowed}: ${processes === 1 ? "a process" : `each of ${processes} processes`} may open ${each}, and others ${OTHER_CONNECTIONS}.`;
 }
 
 /** What no move has fenced, a person has. */
 async function fenceFaults({
 	server,
 	fencedByMoves,
-}: Checked): Promise<readonly string[]> {
+}: Checked): Promise<string | null> {
 	const all = await server.rows(
 		"read-only databases",
 		`SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%' AND schema_name REGEXP '${OUR_DATABASES}' ORDER BY 1`,
@@ -300,10 +284,8 @@ async function fenceFaults({
 	);
 	const [[name] = []] = rows;
 	return rows.length === 0
-		? []
-		: [
-				`${server.name}: ${rows.length === 1 ? `${name} is` : `${name} and ${rows.length - 1} more are`} read-only, and no operation made them so: ALTER DATABASE ${name} READ ONLY = 0.`,
-			];
+		? null
+		: `${server.name}: ${rows.length === 1 ? `${name} is` : `${name} and ${rows.length - 1} more are`} read-only, and no operation made them so: ALTER DATABASE ${name} READ ONLY = 0.`;
 }
 
 async function replicationFaults(
@@ -359,10 +341,4 @@ function pairsOf(topology: Topology): readonly Pair[] {
 		}
 	}
 	return [...pairs.values()];
-}
-
-/** That of the host has the rows of shards. */
-function kindOf(database: string): DatabaseKind {
-	const kind = database.replace(/\d+$/, "");
-	return (kind === HOST_DATABASE ? "db" : kind) as DatabaseKind;
 }

@@ -1,13 +1,9 @@
 import type { Environment } from "../../topology/secret.ts";
 import { binlogFaults } from "../ferry/movedTables.ts";
 import type { DatabaseKind } from "../map/databases.ts";
-import {
-	ACCOUNT_PRIVILEGES,
-	describeMissing,
-	missingOnDatabases,
-} from "../server/accountGrants.ts";
+import { accountFaults } from "../server/accountGrants.ts";
 import { FleetServer, withoutOperator } from "../server/fleetServer.ts";
-import { missingPrivileges, NEEDED_GRANTS } from "./operatorGrants.ts";
+import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { readVersion } from "./preflight.ts";
 import { PROMOTION_SETTINGS, settingFaults } from "./serverSettings.ts";
 
@@ -36,7 +32,9 @@ export interface MoveFault {
 	readonly fault: string;
 }
 
-type Check = (move: CheckedMove) => Promise<readonly string[]>;
+/** Null: none. */
+type Faults = readonly string[] | string | null;
+type Check = (move: CheckedMove) => Promise<Faults>;
 
 /** Without these, nothing else can be asked. */
 const FIRST: Readonly<Record<string, Check>> = {
@@ -44,37 +42,27 @@ const FIRST: Readonly<Record<string, Check>> = {
 		each(serversOf(from, to), async (server) => {
 			const silence = await server.silence(ANSWER_MS);
 			return silence === null
-				? []
-				: [
-						`${server.name} does not answer: ${silence}. It has to, with the account of the operator (CORKBOARD_ADMIN_FILE) or that of its URL.`,
-					];
+				? null
+				: `${server.name} does not answer: ${silence}. It has to, with the account of the operator (CORKBOARD_ADMIN_FILE) or that of its URL.`;
 		}),
 	version: ({ from, to }) =>
 		each([from.primary, to.primary], async (server) => {
 			const { version, faults } = await readVersion(server);
 			return faults.length === 0
-				? []
-				: [
-						/maria/i.test(version)
-							? `${server.name} is MariaDB ${version}, which cannot fence one database, so its shards cannot be moved. Move them by a promotion of the whole server.`
-							: `${server.name} is MySQL ${version}: moving needs 8.0.26 or later, which can fence one database.`,
-					];
+				? null
+				: /maria/i.test(version)
+					? `${server.name} is MariaDB ${version}, which cannot fence one database, so its shards cannot be moved. Move them by a promotion of the whole server.`
+					: `${server.name} is MySQL ${version}: moving needs 8.0.26 or later, which can fence one database.`;
 		}),
 	grants: ({ from, to, databases, others }) =>
-		each([from.primary, to.primary], async (server) => {
-			const missing = await missingPrivileges(server, NEEDED_GRANTS.move);
-			const on = await missingOnDatabases(
+		each([from.primary, to.primary], (server) =>
+			grantFaults(
 				server,
+				NEEDED_GRANTS.move,
 				[...databases, ...others],
-				() => MOVING,
-			);
-			const all = [...missing, ...(on.length > 0 ? [describeMissing(on)] : [])];
-			return all.length === 0
-				? []
-				: [
-						`${server.name}: the operator's account lacks ${all.join(", ")}: corkboard grants --operator.`,
-					];
-		}),
+				MOVING,
+			),
+		),
 };
 
 const CHECKS: Readonly<Record<string, Check>> = {
@@ -83,10 +71,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
 			[from, to].map(({ primary }) => uuidOf(primary)),
 		);
 		return one === other
-			? [
-					`${from.primary.name} and ${to.primary.name} are two names of one server.`,
-				]
-			: [];
+			? `${from.primary.name} and ${to.primary.name} are two names of one server.`
+			: null;
 	},
 	settings: ({ from, to }) =>
 		each([from.primary, to.primary], (server) =>
@@ -101,66 +87,45 @@ const CHECKS: Readonly<Record<string, Check>> = {
 		);
 		const needed = Math.ceil(seconds * RETENTION_TIMES);
 		return Number(kept) === 0 || Number(kept) >= needed
-			? []
-			: [
-					`${from.primary.name} keeps its binary log for ${kept} s, and the copy may take ${Math.ceil(seconds)}: SET PERSIST binlog_expire_logs_seconds = ${needed}, or move less at a time.`,
-				];
+			? null
+			: `${from.primary.name} keeps its binary log for ${kept} s, and the copy may take ${Math.ceil(seconds)}: SET PERSIST binlog_expire_logs_seconds = ${needed}, or move less at a time.`;
 	},
 	writable: ({ from, to }) =>
 		each([from.primary, to.primary], async (server) => {
 			const { takesWrites } = await server.identity();
 			return takesWrites
-				? []
-				: [
-						`${server.name} takes no writes: super_read_only or read_only is on. A new primary has to take them: SET GLOBAL super_read_only = OFF, read_only = OFF.`,
-					];
+				? null
+				: `${server.name} takes no writes: super_read_only or read_only is on. A new primary has to take them: SET GLOBAL super_read_only = OFF, read_only = OFF.`;
 		}),
 	follows: async ({ to }) =>
 		(await to.primary.replica()) === null
-			? []
-			: [
-					`${to.primary.name} follows another server, which would overwrite what is moved there: STOP REPLICA; RESET REPLICA ALL.`,
-				],
+			? null
+			: `${to.primary.name} follows another server, which would overwrite what is moved there: STOP REPLICA; RESET REPLICA ALL.`,
 	replicas: async ({ from, to }) =>
 		(
 			await Promise.all(
 				[from, to].map(async ({ primary, replica }) => {
-					if (replica === null) return [];
+					if (replica === null) return null;
 					const state = await replica.replica();
 					const isFollowing =
 						state?.isReceiving &&
 						state.isApplying &&
 						state.sourceUuid === (await uuidOf(primary));
 					return isFollowing
-						? []
-						: [
-								`${replica.name} does not follow ${primary.name}${state === null || state.error === "" ? "" : `: ${state.error}`}: corkboard replica add ${replica.name} --of ${primary.name}.`,
-							];
+						? null
+						: `${replica.name} does not follow ${primary.name}${state === null || state.error === "" ? "" : `: ${state.error}`}: corkboard replica add ${replica.name} --of ${primary.name}.`;
 				}),
 			)
-		).flat(),
+		).flatMap(listOf),
 	"account of processes": async ({ to, kind, databases, environment }) => {
 		// With the account of the processes: what that cannot do, they cannot.
 		await using server = new FleetServer(to.url, withoutOperator(environment));
 		const silence = await server.silence(ANSWER_MS);
 		if (silence !== null) {
-			return [
-				`${server.name} refuses the account of the processes: ${silence}. Create it as on the other hosts: corkboard grants.`,
-			];
+			return `${server.name} refuses the account of the processes: ${silence}. Create it as on the other hosts: corkboard grants.`;
 		}
-		const missing = await missingOnDatabases(
-			server,
-			[
-				...databases,
-				...(kind === "db" || kind === "feed" ? ["corkboard"] : []),
-			],
-			() => ACCOUNT_PRIVILEGES[kind],
-		);
-		return missing.length === 0
-			? []
-			: [
-					`${server.name}: the account of the processes lacks ${describeMissing(missing)}: corkboard grants.`,
-				];
+		const host = kind === "db" || kind === "feed" ? ["corkboard"] : [];
+		return accountFaults(server, [...databases, ...host]);
 	},
 	"fenced databases": async ({ from, databases }) => {
 		const rows = await from.primary.rows(
@@ -170,10 +135,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
 		);
 		const [[name] = []] = rows;
 		return rows.length === 0
-			? []
-			: [
-					`${from.primary.name}: ${name}${rows.length > 1 ? ` and ${rows.length - 1} more are` : " is"} read-only, and this move did not make it so: ALTER DATABASE ${name} READ ONLY = 0.`,
-				];
+			? null
+			: `${from.primary.name}: ${name}${rows.length > 1 ? ` and ${rows.length - 1} more are` : " is"} read-only, and this move did not make it so: ALTER DATABASE ${name} READ ONLY = 0.`;
 	},
 	"names in use": async ({ from, to, databases, others }) => {
 		const held = async (server: FleetServer, names: readonly string[]) => {
@@ -190,10 +153,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
 			...(await held(from.primary, parks)),
 		];
 		return all.length === 0
-			? []
-			: [
-					`${all[0]} already${all.length > 1 ? `, and ${all.length - 1} more are there` : ""}: of a move that was not ended (corkboard operations list --all), or of a backup. Look at what it holds, and drop it.`,
-				];
+			? null
+			: `${all[0]} already${all.length > 1 ? `, and ${all.length - 1} more are there` : ""}: of a move that was not ended (corkboard operations list --all), or of a backup. Look at what it holds, and drop it.`;
 	},
 	"schema changes": ({ from, to }) =>
 		each([from.primary, to.primary], async (server) => {
@@ -203,10 +164,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
 			);
 			const [[text] = []] = rows;
 			return text === undefined
-				? []
-				: [
-						`${server.name} runs a change of a schema: ${text}. Wait until it has ended.`,
-					];
+				? null
+				: `${server.name} runs a change of a schema: ${text}. Wait until it has ended.`;
 		}),
 };
 
@@ -229,12 +188,12 @@ export async function moveFaults(
 	move: CheckedMove,
 ): Promise<readonly MoveFault[]> {
 	for (const [check, find] of Object.entries(FIRST)) {
-		const faults = await find(move);
+		const faults = listOf(await find(move));
 		if (faults.length > 0) return faults.map((fault) => ({ check, fault }));
 	}
 	const found = await Promise.all(
 		Object.entries(CHECKS).map(async ([check, find]) =>
-			(await find(move)).map((fault) => ({ check, fault })),
+			listOf(await find(move)).map((fault) => ({ check, fault })),
 		),
 	);
 	return found.flat();
@@ -249,9 +208,13 @@ function serversOf(...ends: readonly MoveEnd[]): readonly FleetServer[] {
 
 async function each(
 	servers: readonly FleetServer[],
-	find: (server: FleetServer) => Promise<readonly string[]>,
+	find: (server: FleetServer) => Promise<Faults>,
 ): Promise<readonly string[]> {
-	return (await Promise.all(servers.map(find))).flat();
+	return (await Promise.all(servers.map(find))).flatMap(listOf);
+}
+
+function listOf(faults: Faults): readonly string[] {
+	return [faults ?? []].flat();
 }
 
 async function uuidOf(server: FleetServer): Promise<string> {

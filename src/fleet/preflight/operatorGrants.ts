@@ -114,18 +114,16 @@ const SUPER = [
 export async function grantFaults(
 	server: FleetServer,
 	needed: readonly string[],
-	/** To be read and inserted into. */
 	databases: readonly string[] = [],
+	onDatabases: readonly string[] = ["SELECT", "INSERT"],
 ): Promise<readonly string[]> {
-	const missing = await missingPrivileges(server, needed);
-	const onDatabases = await missingOnDatabases(server, databases, () => [
-		"SELECT",
-		"INSERT",
-	]);
-	const all = [
-		...missing,
-		...(onDatabases.length > 0 ? [describeMissing(onDatabases)] : []),
-	];
+	const all = [...(await missingPrivileges(server, needed))];
+	const missing = await missingOnDatabases(
+		server,
+		databases,
+		() => onDatabases,
+	);
+	if (missing.length > 0) all.push(describeMissing(missing));
 	return all.length === 0
 		? []
 		: [
@@ -134,7 +132,7 @@ export async function grantFaults(
 }
 
 /** Those of these global privileges that the account lacks on a server. */
-export async function missingPrivileges(
+async function missingPrivileges(
 	server: FleetServer,
 	needed: readonly string[],
 ): Promise<readonly string[]> {

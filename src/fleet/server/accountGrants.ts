@@ -14,6 +14,21 @@ export const ACCOUNT_PRIVILEGES: Readonly<
 	pool: ROWS,
 };
 
+/** A sentence where the account of the processes, as `server` is asked with, lacks something on these databases. */
+export async function accountFaults(
+	server: FleetServer,
+	databases: readonly string[],
+): Promise<string | null> {
+	const missing = await missingOnDatabases(server, databases, (name) => {
+		const kind = name.replace(/\d+$/, "");
+		// That of the host has the rows of shards.
+		return ACCOUNT_PRIVILEGES[kind as keyof typeof ACCOUNT_PRIVILEGES] ?? ROWS;
+	});
+	return missing.length === 0
+		? null
+		: `${server.name}: the account of the processes lacks ${describeMissing(missing)}: corkboard grants.`;
+}
+
 /** Some privileges of an account, on all databases that a pattern names. */
 interface Grant {
 	readonly privileges: ReadonlySet<string>;
