@@ -1,5 +1,6 @@
 import type { MoveResult } from "../fleet/move/result.ts";
 import type { Wave } from "../fleet/operations/moveFacts.ts";
+import { present } from "../util/present.ts";
 import { formatShards } from "./values.ts";
 
 /** What an operator reads of a move, by its record. */
@@ -15,21 +16,15 @@ export function describeMove({
 	const range = rangeOf(waves);
 	const what = `${list} ${formatShards(range)}`;
 	const late = waves.flatMap((wave) => wave.late);
-	return [
+	return present([
 		`${operation}: ${standing(step, what, from, to)}`,
-		...(version === null ? [] : [`published version ${version} last`]),
+		version !== null && `published version ${version} last`,
 		...pauseLines(waves),
-		...(late.length === 0
-			? []
-			: [
-					`${late.length} late transactions on the former copy, of processes that had stood still: ${late.join(", ")}`,
-				]),
-		...(step === "way open"
-			? [
-					`the way back is open: corkboard move reverse ${operation}; or drop the former copies: corkboard move complete ${operation}`,
-				]
-			: []),
-	];
+		late.length > 0 &&
+			`${late.length} late transactions on the former copy, of processes that had stood still: ${late.join(", ")}`,
+		step === "way open" &&
+			`the way back is open: corkboard move reverse ${operation}; or drop the former copies: corkboard move complete ${operation}`,
+	]);
 }
 
 function standing(

@@ -4,6 +4,7 @@ import type { Loss } from "../fleet/operations/loss.ts";
 import { describeLoss } from "../fleet/operations/promoteDead.ts";
 import type { PromotionResult } from "../fleet/operations/promotion.ts";
 import type { OperationResult } from "../fleet/resumeOperation.ts";
+import { present } from "../util/present.ts";
 import { describeMove } from "./describeMove.ts";
 
 /** What an operator reads of an operation of any kind that is over. */
@@ -52,25 +53,22 @@ export function describePromotion({
 		];
 	}
 	const isAcceptance = from === to;
-	return [
+	return present([
 		isAcceptance
 			? `${operation}: published version ${version}: ${from} is written to again`
 			: `${operation}: published version ${version}: ${to} is the primary in the place of ${from}`,
-		...(pauseMs === null
-			? []
-			: [
-					`the old primary took no writes for ${Math.round(pauseMs)} ms until then`,
-				]),
+		pauseMs !== null &&
+			`the old primary took no writes for ${Math.round(pauseMs)} ms until then`,
 		...agreementLines(agreement),
-		...(isFollowing ? [`${from} follows ${to}, and takes no writes`] : []),
+		isFollowing && `${from} follows ${to}, and takes no writes`,
 		...(loss !== null
-			? [
-					...(isAcceptance ? [] : [describeLoss(loss, { from, to })]),
+			? present([
+					!isAcceptance && describeLoss(loss, { from, to }),
 					...describeWrites(loss),
 					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then${isAcceptance ? "." : `; and corkboard replica add NEW --of ${to}.`}`,
-				]
+				])
 			: []),
-	];
+	]);
 }
 
 function agreementLines(agreement: Agreement | null): readonly string[] {
@@ -88,15 +86,12 @@ const SHOWN_WRITES = 20;
 export function describeWrites({ writes }: Loss): readonly string[] {
 	const named = writes.filter(({ wrote }) => wrote.length > 0);
 	const shown = named.slice(0, SHOWN_WRITES);
-	return [
+	return present([
 		...shown.map(
 			({ gtid, at, wrote }) =>
 				`  ${new Date(at).toISOString()} ${gtid} ${wrote.join(", ")}`,
 		),
-		...(named.length > shown.length
-			? [
-					`  and ${named.length - shown.length} more, in operations list --all --json`,
-				]
-			: []),
-	];
+		named.length > shown.length &&
+			`  and ${named.length - shown.length} more, in operations list --all --json`,
+	]);
 }

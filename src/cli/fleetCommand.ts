@@ -21,6 +21,7 @@ import {
 	type OperationResult,
 	recordedResult,
 } from "../fleet/resumeOperation.ts";
+import { present } from "../util/present.ts";
 import type { Usage } from "./arguments.ts";
 import { option, type Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
@@ -279,15 +280,12 @@ export function describeEvidence(
 	{ from, to }: Pick<PromotionHosts, "from" | "to">,
 	{ silence, replica, lost, reached, idle, silent }: Evidence,
 ): readonly string[] {
-	return [
+	return present([
 		silence === null
 			? `${from} answers`
 			: `${from} does not answer: ${silence}`,
-		...(replica === null
-			? []
-			: [
-					`${to} ${replica.isReceiving ? "counts as connected to it still" : `has lost it${replica.error === "" ? "" : `: ${replica.error}`}`}`,
-				]),
+		replica !== null &&
+			`${to} ${replica.isReceiving ? "counts as connected to it still" : `has lost it${replica.error === "" ? "" : `: ${replica.error}`}`}`,
 		`processes: ${lost} have lost it, ${reached} reach it, ${idle} do not know, ${silent} do not answer`,
-	];
+	]);
 }

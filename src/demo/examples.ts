@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { present } from "../util/present.ts";
 import { DEMO_USERNAME } from "./people.ts";
 import { DEMO_QUERY } from "./query.ts";
 
@@ -108,13 +109,11 @@ query Persisted {
 
 /** GraphiQL's first tabs on the demo graph: a query, paging, the home feed, a mutation, a persisted request. */
 export function demoExamples(pin: string | undefined): readonly Example[] {
-	return [
+	return present([
 		{ query: DEMO_QUERY },
 		{ query: PAGING, variables: { after: null } },
 		{ query: FEED, variables: { after: null } },
-		...(pin === undefined
-			? []
-			: [{ query: LIKE, variables: { input: { pinId: pin } } }]),
+		pin !== undefined && { query: LIKE, variables: { input: { pinId: pin } } },
 		{ query: persisted() },
-	];
+	]);
 }

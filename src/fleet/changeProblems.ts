@@ -8,6 +8,7 @@ import {
 import { parseHostUrl, redactHostUrl } from "../topology/hostUrl.ts";
 import { shardsOf } from "../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../topology/types.ts";
+import { present } from "../util/present.ts";
 import { inspectTopology } from "./fleetStatus.ts";
 import {
 	type DatabaseKind,
@@ -173,18 +174,12 @@ function describeMissing(
 	);
 	const count = (some: readonly string[]) =>
 		`${some.length}, such as ${some.slice(0, NAMED_TABLES).join(", ")}`;
-	return [
-		...(stayed.length === 0
-			? []
-			: [
-					`Tables are missing where they were before: ${count(stayed)}. What to do about them, status says.`,
-				]),
-		...(moved.length === 0
-			? []
-			: [
-					`Tables of databases that are elsewhere now are missing: ${count(moved)}. Is it the right host? Otherwise copy them there first; those of queues and pools alone may be made empty, by ${CREATE_TABLES}.`,
-				]),
-	];
+	return present([
+		stayed.length > 0 &&
+			`Tables are missing where they were before: ${count(stayed)}. What to do about them, status says.`,
+		moved.length > 0 &&
+			`Tables of databases that are elsewhere now are missing: ${count(moved)}. Is it the right host? Otherwise copy them there first; those of queues and pools alone may be made empty, by ${CREATE_TABLES}.`,
+	]);
 }
 
 function isOnMysql({ lookups: [first] }: Topology): boolean {

@@ -25,6 +25,7 @@ import {
 } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import { type Deadline, deadlineIn, withDeadline } from "../util/deadline.ts";
+import { present } from "../util/present.ts";
 import {
 	type CacheReport,
 	cacheProblems,
@@ -132,11 +133,10 @@ export async function fleetStatus(
 		),
 	);
 	const { store } = config;
-	const problems = [
-		...(source.problem === null ? [] : [source.problem.message]),
-		...(hosts.length === 0
-			? ["The data folder holds no data yet: the first start creates it."]
-			: []),
+	const problems = present([
+		source.problem?.message,
+		hosts.length === 0 &&
+			"The data folder holds no data yet: the first start creates it.",
 		// The record outlives the host's place in the map: nobody writes there then.
 		...losses
 			.filter(({ host: lost }) => hosts.some(({ host }) => host === lost))
@@ -153,7 +153,7 @@ export async function fleetStatus(
 		...(members ?? []).flatMap(wrongClock),
 		...differentCaches(members ?? []),
 		...clocks,
-	];
+	]);
 	const open = openShards(topology);
 	const lacking = new Set(hosts.flatMap(shardsWithoutTables));
 	return {

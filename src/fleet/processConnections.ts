@@ -4,6 +4,7 @@ import { mostConnections } from "../storage/mysql/driver/host.ts";
 import { MYSQL_LIMITS } from "../storage/mysql/mysqlStorage.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../topology/types.ts";
+import { present } from "../util/present.ts";
 
 /**
  * Most connections that one process opens to each MySQL server of a topology, by
@@ -21,10 +22,9 @@ export function processConnections(
 	];
 	const connections = new Map<string, number>();
 	for (const [ranges, most] of kinds) {
-		const urls = ranges.flatMap(({ primary, replica }) => [
-			primary,
-			...(replica === undefined ? [] : [replica]),
-		]);
+		const urls = ranges.flatMap(({ primary, replica }) =>
+			present([primary, replica]),
+		);
 		const names = urls.flatMap((url) => {
 			const parsed = parseHostUrl(url);
 			return parsed?.scheme === "mysql" ? [parsed.name] : [];

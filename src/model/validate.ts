@@ -7,6 +7,7 @@ import {
 	isNonNullType,
 	isObjectType,
 } from "graphql";
+import { present } from "../util/present.ts";
 import type { PageTypes } from "./connections.ts";
 import {
 	type DeclaredField,
@@ -89,14 +90,14 @@ export function checkSource(
 	resolved: ReadonlySet<string>,
 	problems: Problems,
 ): void {
-	const sources = [
-		...(role === "object" && field.name === "id" ? ["the id itself"] : []),
-		...(field.stored ? ["@stored"] : []),
-		...(field.reference ? ["@reference"] : []),
-		...(field.mapping ? ["@mapping"] : []),
-		...(resolved.has(field.path) ? ["a resolver"] : []),
-		...(field.edge && role !== "plain" ? ["@edge"] : []),
-	];
+	const sources = present([
+		role === "object" && field.name === "id" && "the id itself",
+		field.stored && "@stored",
+		field.reference && "@reference",
+		field.mapping && "@mapping",
+		resolved.has(field.path) && "a resolver",
+		field.edge && role !== "plain" && "@edge",
+	]);
 	const possible = POSSIBLE[role];
 	for (const source of sources) {
 		if (source === "the id itself" || possible.includes(source)) continue;
@@ -244,12 +245,12 @@ export function checkPlace(
 ): void {
 	const { place, inverse, groupBy, order } = mapping?.values ?? {};
 	if (place !== "FEEDS") return;
-	const has = [
-		...(inverse == null ? [] : ["an inverse"]),
-		...(groupBy == null ? [] : ["groupBy"]),
-		...(prefixes === null ? [] : ["@prefixes"]),
-		...(order === "NEWEST_FIRST" ? [] : [`the order ${order}`]),
-	];
+	const has = present([
+		inverse != null && "an inverse",
+		groupBy != null && "groupBy",
+		prefixes !== null && "@prefixes",
+		order !== "NEWEST_FIRST" && `the order ${order}`,
+	]);
 	if (has.length === 0) return;
 	problems.add(
 		mapping?.node,

@@ -1,3 +1,5 @@
+import { present } from "../util/present.ts";
+
 /** A server as it answers now, for an operator. Null: not known, as it did not answer or refused to say. */
 export interface HostReport {
 	/** `host:port`; the folder of embedded shards. */
@@ -117,16 +119,13 @@ export function tableProblems(
 		({ role, error, missingTables }) =>
 			role === "primary" && error === null && missingTables === null,
 	);
-	return [
+	return present([
 		...unknown.map(({ host }) => `${host} did not say which tables it has.`),
-		...(lost === null ? [] : [lost.sentence]),
+		lost?.sentence,
 		...missing.slice(0, NAMED_TABLES).map((table) => `${table} is missing.`),
-		...(missing.length > 0
-			? [
-					`Tables and columns missing: ${missing.length}. Create them with ${CREATE_TABLES}.`,
-				]
-			: []),
-	];
+		missing.length > 0 &&
+			`Tables and columns missing: ${missing.length}. Create them with ${CREATE_TABLES}.`,
+	]);
 }
 
 /** Behind by more, a replica cannot be promoted without a wait. */

@@ -14,6 +14,7 @@ import type { FeedParts } from "../../feed/parts.ts";
 import type { PoolEntry } from "../../feed/pools/pools.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { plural } from "../../util/format.ts";
+import { present } from "../../util/present.ts";
 import { columns } from "../arguments.ts";
 import {
 	argument,
@@ -85,29 +86,25 @@ async function nextLook(parts: FeedParts, user: Id): Promise<Result> {
 function choiceLines(choice: ChosenPins): readonly string[] {
 	const { chosen, leftOut, visit, isPartial } = choice;
 	const looked = timeOf(visit?.visitedAt ?? null);
-	return [
+	return present([
 		looked === null
 			? "The user has not looked at the feed yet."
 			: `The last look was at ${looked}.`,
-		...(isPartial
-			? [
-					"Some of those whom the user follows cannot be read now, so their pins lack here; a job adds them after the next look.",
-				]
-			: []),
+		isPartial &&
+			"Some of those whom the user follows cannot be read now, so their pins lack here; a job adds them after the next look.",
 		chosen.length === 0
 			? "The next look adds nothing."
 			: `The next look adds ${plural(chosen.length, "pin")}:`,
 		...listed(chosen.map((entry) => [entry, ""])),
-		...(leftOut.length === 0 ? [] : ["Left out:"]),
+		leftOut.length > 0 && "Left out:",
 		...listed(
 			leftOut
 				.slice(0, LISTED)
 				.map(({ entry, reason }) => [entry, WHY_LEFT_OUT[reason]]),
 		),
-		...(leftOut.length > LISTED
-			? [`  … and ${leftOut.length - LISTED} more, which --json has`]
-			: []),
-	];
+		leftOut.length > LISTED &&
+			`  … and ${leftOut.length - LISTED} more, which --json has`,
+	]);
 }
 
 function listed(
@@ -178,10 +175,10 @@ function pinLines(
 	{ verdict, entry, changedAt, place, follows }: ExplainedPin,
 ): readonly string[] {
 	const at = timeOf(changedAt);
-	const rows: (readonly [string, string])[] = [
+	const rows: (readonly [string, string])[] = present([
 		["pin", id],
 		["verdict", `${verdict}: ${WHY[verdict]}`],
-		...(place === null ? [] : [["place", String(place)] as const]),
+		place !== null && (["place", String(place)] as const),
 		...(entry === null
 			? []
 			: ([
@@ -189,12 +186,12 @@ function pinLines(
 					["through", entry.via],
 					["score", String(entry.score)],
 				] as const)),
-		...(at === null ? [] : [["since", at] as const]),
+		at !== null && (["since", at] as const),
 		[
 			"followed",
 			follows.map(({ source, via }) => `${source} ${via}`).join(", ") || "none",
 		],
-	];
+	]);
 	return columns(rows).map((line) => line.slice(2));
 }
 

@@ -17,6 +17,7 @@ import { createQueues } from "../../queue/openJobs.ts";
 import { NAMED_TABLES } from "../../storage/hostReport.ts";
 import { readMembers } from "../../topology/members.ts";
 import { plural } from "../../util/format.ts";
+import { present } from "../../util/present.ts";
 import { command, flag, JSON_FLAG, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
@@ -108,7 +109,7 @@ function described(
 ): readonly string[] {
 	const verify = "verify, which finds what their rows have left elsewhere";
 	const have = (count: number) => (count === 1 ? "has" : "have");
-	return [
+	return present([
 		...(lost.length > 0
 			? [
 					`made again, empty: ${plural(lost.length, "lost table")}: ${lost.join(", ")}`,
@@ -118,15 +119,11 @@ function described(
 				]
 			: []),
 		`${shards} shards and ${modShards} mod shards have all their tables`,
-		...(queueShards > 0
-			? [
-					`${plural(queueShards, "queue shard")} ${have(queueShards)} all queues`,
-				]
-			: []),
-		...(poolShards > 0
-			? [`${plural(poolShards, "pool shard")} ${have(poolShards)} all tables`]
-			: []),
-	];
+		queueShards > 0 &&
+			`${plural(queueShards, "queue shard")} ${have(queueShards)} all queues`,
+		poolShards > 0 &&
+			`${plural(poolShards, "pool shard")} ${have(poolShards)} all tables`,
+	]);
 }
 
 /** Last, so that no server takes tables for made that are not. */
@@ -166,22 +163,19 @@ async function check(config: Config, context: CommandContext): Promise<Result> {
 	const checked = await checkTables(config, context.open);
 	const { additions, missing, lost, unknown, others, shards, modShards } =
 		checked;
-	const lines = [
-		...(additions.length > 0 ? [`the schema adds: ${named(additions)}`] : []),
-		...(unknown.length > 0
-			? [`the fleet has, and this program does not know: ${named(unknown)}`]
-			: []),
+	const lines = present([
+		additions.length > 0 && `the schema adds: ${named(additions)}`,
+		unknown.length > 0 &&
+			`the fleet has, and this program does not know: ${named(unknown)}`,
 		missing.length > 0
 			? `missing: ${plural(missing.length, "table or column", "tables and columns")}: ${missing.slice(0, NAMED_TABLES).join(", ")}${missing.length > NAMED_TABLES ? ", …" : ""}`
 			: `nothing is missing: ${plural(shards, "shard")} and ${plural(modShards, "mod shard")} have all their tables`,
-		...(others.length > 0
-			? [`processes with another model: ${others.join(", ")}; they go on`]
-			: []),
-		...(lost.length > 0 ? [lostSentence(lost, missing)] : []),
-		...(missing.length > lost.length
-			? ["next: init, which changes nothing that is there; then the servers"]
-			: []),
-	];
+		others.length > 0 &&
+			`processes with another model: ${others.join(", ")}; they go on`,
+		lost.length > 0 && lostSentence(lost, missing),
+		missing.length > lost.length &&
+			"next: init, which changes nothing that is there; then the servers",
+	]);
 	// docs/reference/commands-json.md describes this shape: scripts rely on it.
 	return { value: checked, lines, code: missing.length > 0 ? 3 : 0 };
 }

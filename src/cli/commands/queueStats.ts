@@ -10,6 +10,7 @@ import type { JobAdmin, JobStore } from "../../queue/jobStore.ts";
 import { isStopped } from "../../queue/rateLimit.ts";
 import { printSetting, type QueueSettings } from "../../queue/settings.ts";
 import { formatNumber } from "../../util/format.ts";
+import { present } from "../../util/present.ts";
 import { UsageError } from "../arguments.ts";
 import { command, flag, JSON_FLAG, option, optional } from "../command.ts";
 import {
@@ -139,12 +140,11 @@ function shown({ jobs, isCapped }: Count): string {
 function limits(settings: QueueSettings): string {
 	if (isStopped(settings)) return "paused";
 	const { maxJobsPerSecond, maxRunning } = settings;
-	return [
-		...(maxJobsPerSecond === null
-			? []
-			: [`${printSetting("maxJobsPerSecond", settings)}/s`]),
-		...(maxRunning === null ? [] : [`${maxRunning} running`]),
-	].join(", ");
+	return present([
+		maxJobsPerSecond !== null &&
+			`${printSetting("maxJobsPerSecond", settings)}/s`,
+		maxRunning !== null && `${maxRunning} running`,
+	]).join(", ");
 }
 
 /** docs/reference/commands-json.md describes this shape: scripts rely on it. */

@@ -6,6 +6,7 @@ import type { SalvageSource } from "../../fleet/salvage/findSalvage.ts";
 import type { SalvageReport } from "../../fleet/salvage/salvage.ts";
 import { createStoredTypes } from "../../model/storedTypes.ts";
 import { formatNumber, plural } from "../../util/format.ts";
+import { present } from "../../util/present.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import {
 	argument,
@@ -141,15 +142,12 @@ async function result(
 			},
 		},
 		lines: described(source, report, given.dryRun),
-		notes: [
-			...(conflicts.length === 0
-				? []
-				: [
-						`${plural(conflicts.length, "row")} changed on both sides: ${file}`,
-					]),
+		notes: present([
+			conflicts.length > 0 &&
+				`${plural(conflicts.length, "row")} changed on both sides: ${file}`,
 			...entries.failures,
 			...unreadable.map((row) => `${row} cannot be read`),
-		],
+		]),
 		code: isLeft && !given.dryRun ? LEFT : 0,
 	};
 }

@@ -5,6 +5,7 @@ import type { CacheReport } from "../../fleet/inspectCaches.ts";
 import { type HostReport, settingProblems } from "../../storage/hostReport.ts";
 import type { Member } from "../../topology/members.ts";
 import { formatNumber } from "../../util/format.ts";
+import { present } from "../../util/present.ts";
 import { command, JSON_FLAG } from "../command.ts";
 import { table } from "../table.ts";
 
@@ -50,24 +51,20 @@ function printed(status: FleetStatus, delayMs: number): readonly string[] {
 	const { source, version, shards, openShards, heldShards } = topology;
 	const held =
 		heldShards.length > 0 ? `, ${heldShards.length} of them held` : "";
-	return [
+	return present([
 		healthy
 			? "healthy"
 			: `not healthy: ${problems.length === 1 ? "1 problem" : `${problems.length} problems`}`,
 		...problems
 			.flatMap((problem) => problem.split("\n"))
 			.map((line) => `  ${line}`),
-		...(delayMs >= DELAY_MS &&
-		[...hosts, ...caches].some(({ isSilent }) => isSilent)
-			? [
-					`  This command stood still for up to ${formatNumber(Math.round(delayMs))} ms: what is unknown may be well.`,
-				]
-			: []),
+		delayMs >= DELAY_MS &&
+			[...hosts, ...caches].some(({ isSilent }) => isSilent) &&
+			`  This command stood still for up to ${formatNumber(Math.round(delayMs))} ms: what is unknown may be well.`,
 		"",
 		`topology version ${version} of ${source}: ${shards} shards, ${openShards} open${held}; ${topology.modShards} mod shards`,
-		...(topology.store === "down"
-			? ["  its store does not answer: this is the last good version"]
-			: []),
+		topology.store === "down" &&
+			"  its store does not answer: this is the last good version",
 		"",
 		...memberLines(status),
 		...status.operations.flatMap(({ id, step, isHeld }) =>
@@ -79,7 +76,7 @@ function printed(status: FleetStatus, delayMs: number): readonly string[] {
 			...caches.map(cacheRow),
 		]),
 		...settingProblems(hosts),
-	];
+	]);
 }
 
 /** What is not known. */

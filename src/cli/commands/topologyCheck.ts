@@ -14,6 +14,7 @@ import type {
 	ShardRange,
 	Topology,
 } from "../../topology/types.ts";
+import { present } from "../../util/present.ts";
 import { columns } from "../arguments.ts";
 import { command, flag, JSON_FLAG, optional } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
@@ -42,13 +43,12 @@ export const { usage, run } = command({
 		const problems = offline ? null : await problemsOfHosts(topology);
 		return {
 			value: describeTopology(topology, file, follows, problems),
-			lines: [
+			lines: present([
 				...printTopology(topology, source),
-				...(follows === null ? [] : [describeChange(follows)]),
-				...(problems?.length === 0
-					? ["every host serves, and every shard has its tables"]
-					: []),
-			],
+				follows !== null && describeChange(follows),
+				problems?.length === 0 &&
+					"every host serves, and every shard has its tables",
+			]),
 			notes: (problems ?? [])
 				.flatMap((problem) => problem.split("\n"))
 				.map((line) => `corkboard: ${line}`),
@@ -195,7 +195,7 @@ function printTopology(topology: Topology, source: string): readonly string[] {
 			]),
 			...queues.map((range): [string, string] => [
 				`queues ${formatRange(range)}`,
-				[hosts(range), ...(range.drain ? ["drain"] : [])].join("  "),
+				present([hosts(range), range.drain && "drain"]).join("  "),
 			]),
 			...feeds.map((range): [string, string] => [
 				`feeds ${formatRange(range)}`,
@@ -210,18 +210,16 @@ function printTopology(topology: Topology, source: string): readonly string[] {
 }
 
 function hosts({ primary, replica }: HostRange): string {
-	return [primary, ...(replica === undefined ? [] : [replica])]
-		.map(redactHostUrl)
-		.join(", replica ");
+	return present([primary, replica]).map(redactHostUrl).join(", replica ");
 }
 
 function attributesOf(range: ShardRange): readonly string[] {
 	const { open, weight = 1 } = range;
-	return [
-		...(open ? ["open"] : []),
-		...(weight === 1 ? [] : [`weight ${weight}`]),
+	return present([
+		open && "open",
+		weight !== 1 && `weight ${weight}`,
 		...generationsOf(range),
-	];
+	]);
 }
 
 function generationsOf({ generation = 0 }: FeedRange): readonly string[] {

@@ -14,6 +14,7 @@ import {
 import type { ShardsToCheck } from "../../ops/verify/walkGraph.ts";
 import type { StorageMap } from "../../storage/storage.ts";
 import { formatNumber } from "../../util/format.ts";
+import { present } from "../../util/present.ts";
 import { codeOfInterrupt, INTERRUPTED, UsageError } from "../arguments.ts";
 import { command, flag, JSON_FLAG, option, type Result } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
@@ -142,18 +143,14 @@ function describeProgress({
 
 function summary(report: VerifyReport, repair: boolean): readonly string[] {
 	const { checked, unchecked, changing, pendingEntries } = report;
-	const lines = [
+	const lines = present([
 		`${formatNumber(checked.objects)} objects, ${formatNumber(checked.edges)} edges, ${formatNumber(checked.lists)} lists, ${formatNumber(checked.lookups)} lookups checked`,
-		...(pendingEntries > 0
-			? [`${formatNumber(pendingEntries)} pending outbox entries`]
-			: []),
-		...(changing > 0
-			? [
-					`${formatNumber(changing)} rows changed in every look: run verify again to check them`,
-				]
-			: []),
+		pendingEntries > 0 &&
+			`${formatNumber(pendingEntries)} pending outbox entries`,
+		changing > 0 &&
+			`${formatNumber(changing)} rows changed in every look: run verify again to check them`,
 		...outcome(report, repair),
-	];
+	]);
 	if (unchecked.length === 0) return lines;
 	return [
 		...lines,
@@ -170,13 +167,13 @@ function outcome(report: VerifyReport, repair: boolean): readonly string[] {
 	if (damage.length === 0) return [agrees];
 	if (!repair) {
 		const canRepair = damage.some(({ repairable }) => repairable > 0);
-		return [
+		return present([
 			...found,
-			...(canRepair ? ["run verify --repair to repair it"] : []),
+			canRepair && "run verify --repair to repair it",
 			...adviceFor(
 				damage.filter(({ repairable, count }) => repairable < count),
 			),
-		];
+		]);
 	}
 	return [
 		...found,
@@ -205,11 +202,11 @@ function describeDamage({
 	examples,
 }: DamageSummary): readonly string[] {
 	const more = number - examples.length;
-	return [
+	return present([
 		`${formatNumber(number)} ${meaning}`,
 		...examples.map(
 			({ description, table, row }) => `  ${description} (${table}, ${row})`,
 		),
-		...(more > 0 ? [`  and ${formatNumber(more)} more`] : []),
-	];
+		more > 0 && `  and ${formatNumber(more)} more`,
+	]);
 }

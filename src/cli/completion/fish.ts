@@ -1,3 +1,4 @@
+import { present } from "../../util/present.ts";
 import type { Usage } from "../arguments.ts";
 import { completionsOf } from "./words.ts";
 
@@ -18,25 +19,23 @@ export function fishCompletion(usages: ReadonlyMap<string, Usage>): string {
 		"complete -c corkboard -f",
 		...all.flatMap(({ after, words, options, files }) => {
 			const start = `complete -c corkboard -n ${quoted(`__corkboard_after ${after}`.trim())}`;
-			return [
+			return present([
 				...words.map(([word, description]) =>
-					[
+					present([
 						`${start} -a ${quoted(word)}`,
-						...(description ? [`-d ${quoted(description)}`] : []),
-					].join(" "),
+						description && `-d ${quoted(description)}`,
+					]).join(" "),
 				),
 				...options.map(({ name, description, value }) =>
-					[
+					present([
 						`${start} -l ${name.slice(2)}`,
 						...(value === null ? [] : value.files ? ["-r -F"] : ["-x"]),
-						...(value?.words.length
-							? [`-a ${quoted(value.words.join(" "))}`]
-							: []),
+						value?.words.length && `-a ${quoted(value.words.join(" "))}`,
 						`-d ${quoted(description)}`,
-					].join(" "),
+					]).join(" "),
 				),
-				...(files ? [`${start} -F`] : []),
-			];
+				files && `${start} -F`,
+			]);
 		}),
 	].join("\n");
 }

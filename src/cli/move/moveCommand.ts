@@ -5,6 +5,7 @@ import type { MoveResult } from "../../fleet/move/result.ts";
 import { isCutOverWish, type Wishes } from "../../fleet/move/wishes.ts";
 import { MOVED_LISTS } from "../../fleet/operations/moveFacts.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
+import { present } from "../../util/present.ts";
 import { UsageError } from "../arguments.ts";
 import { option, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
@@ -155,12 +156,11 @@ export function planLines({
 	largest,
 	notes,
 }: MovePlan): readonly string[] {
-	return [
+	return present([
 		`${list} ${formatShards(range)} from ${from.name} to ${to.name}${isNew ? ", which is new" : ""}: about ${rows} rows, ${formatBytes(bytes)}; about ${formatSeconds(seconds)} at the measured rate`,
 		`${to.name} needs about ${formatBytes(needsBytes)} of free disk, with its binary log: MySQL does not say how much it has`,
-		...(largest === null
-			? []
-			: [`the largest is ${largest.database}, ${formatBytes(largest.bytes)}`]),
+		largest !== null &&
+			`the largest is ${largest.database}, ${formatBytes(largest.bytes)}`,
 		...table([
 			["wave", list, "rows", "size"],
 			...waves.map((wave, at) => [
@@ -172,7 +172,7 @@ export function planLines({
 		]),
 		"writes to a wave wait while it goes over, at most --max-pause; reads do not",
 		...notes,
-	];
+	]);
 }
 
 export function formatBytes(bytes: number): string {

@@ -1,5 +1,6 @@
 import type { MoveReport, MoveStatus } from "../../fleet/move/moveStatus.ts";
 import { isSettledStep } from "../../fleet/operations/operations.ts";
+import { present } from "../../util/present.ts";
 import { pauseLines, rangeOf } from "../describeMove.ts";
 import { formatSeconds, formatShards } from "../values.ts";
 
@@ -11,21 +12,18 @@ export function statusLines(status: MoveStatus): readonly string[] {
 		running === null ? "" : `wave ${running.wave + 1} of ${waves.length}, `;
 	const days = (seconds: number) => `${(seconds / 86_400).toFixed(1)} days`;
 	const late = waves.flatMap((wave) => wave.late);
-	return [
+	return present([
 		`${operation}: ${list} ${formatShards(rangeOf(waves))} from ${from} to ${to}: ${at}step ${step}${status.goal === "move" ? "" : `, on its way to ${status.goal}`}`,
 		...pauseLines(waves),
 		...(running === null ? [] : runningLines(running)),
 		waitingLine(status),
-		...(late.length === 0
-			? []
-			: [
-					`${late.length} late transactions on former copies: ${late.join(", ")}`,
-				]),
+		late.length > 0 &&
+			`${late.length} late transactions on former copies: ${late.join(", ")}`,
 		wayBack.waves === 0
 			? `way back: none is needed, ${over} waves went over`
 			: `way back: open for ${wayBack.waves} waves, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log from each flip on`}`,
 		...status.log.map((line) => `  ${line}`),
-	];
+	]);
 }
 
 function runningLines(running: MoveReport): readonly string[] {

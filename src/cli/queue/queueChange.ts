@@ -12,6 +12,7 @@ import type {
 	JobStore,
 } from "../../queue/jobStore.ts";
 import { plural } from "../../util/format.ts";
+import { present } from "../../util/present.ts";
 import { UsageError } from "../arguments.ts";
 import { option, type Result } from "../command.ts";
 import { integer } from "../values.ts";
@@ -57,13 +58,11 @@ export function changedResult({
 	return {
 		value: { queue, dryRun, found: found.length, changed, hasMore, jobs },
 		lines: dryRun ? jobs : [`${plural(changed, "job")} ${verb}`],
-		hints: [
-			...(dryRun ? [`${plural(found.length, "job")} would be ${verb}`] : []),
-			...(!dryRun && less > 0
-				? [`${plural(less, "job")} had changed meanwhile`]
-				: []),
-			...(hasMore ? ["there may be more: run it again"] : []),
-		],
+		hints: present([
+			dryRun && `${plural(found.length, "job")} would be ${verb}`,
+			!dryRun && less > 0 && `${plural(less, "job")} had changed meanwhile`,
+			hasMore && "there may be more: run it again",
+		]),
 	};
 }
 

@@ -1,4 +1,5 @@
 import { formatNumber } from "../../util/format.ts";
+import { present } from "../../util/present.ts";
 import { table } from "../table.ts";
 import type { TopReport } from "./topReport.ts";
 
@@ -25,14 +26,11 @@ export function topPage(
 	{ url, report, failure, clock }: TopPage,
 	size: { readonly columns: number; readonly rows: number } | null,
 ): readonly string[] {
-	const head = [
+	const head = present([
 		`corkboard top  ${url}${report ? `  ${summaryOf(report)}` : ""}  ${clock}`,
-		...(failure === null
-			? []
-			: [
-					`NO ANSWER for ${failure.seconds} s${report ? "; the numbers are from before" : ""}. ${failure.reason}`,
-				]),
-	];
+		failure !== null &&
+			`NO ANSWER for ${failure.seconds} s${report ? "; the numbers are from before" : ""}. ${failure.reason}`,
+	]);
 	const lines = [
 		...head,
 		...(report === null
@@ -40,15 +38,15 @@ export function topPage(
 			: bodyOf(report, size === null ? null : size.rows - head.length - 1)),
 	];
 	const shown = size === null ? lines : lines.slice(0, size.rows - 1);
-	return [
+	return present([
 		...shown.map((text) => {
 			const line = printable(text);
 			return size === null || line.length <= size.columns
 				? line
 				: `${line.slice(0, Math.max(0, size.columns - 1))}…`;
 		}),
-		...(size === null ? [] : ["q quits".slice(0, size.columns)]),
-	];
+		size !== null && "q quits".slice(0, size.columns),
+	]);
 }
 
 /** Names come from clients and servers: none may move the cursor. */
@@ -57,14 +55,13 @@ function printable(text: string): string {
 }
 
 function summaryOf({ processes, topology, process }: TopReport): string {
-	return [
+	return present([
 		`topology ${number(topology.version)}${topology.rejected ? " (FILE REJECTED)" : ""}`,
-		...(processes === null
-			? []
-			: [`${processes} ${processes === 1 ? "process" : "processes"}`]),
+		processes !== null &&
+			`${processes} ${processes === 1 ? "process" : "processes"}`,
 		`CPU ${percent(process.cpu)}`,
 		`memory ${bytes(process.residentBytes)}`,
-	].join("  ");
+	]).join("  ");
 }
 
 function bodyOf(report: TopReport, rows: number | null): readonly string[] {
@@ -77,7 +74,7 @@ function bodyOf(report: TopReport, rows: number | null): readonly string[] {
 	const ways = rates(requests.byWay);
 	const errors = rates(requests.errors);
 	const refused = rates(requests.refused);
-	const top = [
+	const top = present([
 		"",
 		...table([
 			[
@@ -101,13 +98,13 @@ function bodyOf(report: TopReport, rows: number | null): readonly string[] {
 				bytes(process.heapBytes),
 			],
 		]),
-		...(ways === "" ? [] : [`by way: ${ways}`]),
-		...(errors === "" ? [] : [`errors: ${errors}`]),
-		...(refused === "" ? [] : [`refused: ${refused}`]),
+		ways !== "" && `by way: ${ways}`,
+		errors !== "" && `errors: ${errors}`,
+		refused !== "" && `refused: ${refused}`,
 		`outbox  pending ${number(outbox.pending)}, oldest ${seconds(outbox.oldestSeconds)}, delivered ${perSecond(outbox.deliveredPerSecond)}, undelivered ${perSecond(outbox.undeliveredPerSecond)}` +
 			`   invalidation lag ${ms(invalidation.meanLagMs)}, bypassed shards ${number(invalidation.bypassedShards)}`,
-	];
-	const bottom = [
+	]);
+	const bottom = present([
 		"",
 		...table([
 			[
@@ -137,9 +134,8 @@ function bodyOf(report: TopReport, rows: number | null): readonly string[] {
 				seconds(host.outboxOldestSeconds),
 			]),
 		]),
-		...(report.hosts.length === 0
-			? ["no statement was sent to a host yet, or all shards are embedded"]
-			: []),
+		report.hosts.length === 0 &&
+			"no statement was sent to a host yet, or all shards are embedded",
 		"",
 		...table([
 			[
@@ -165,7 +161,7 @@ function bodyOf(report: TopReport, rows: number | null): readonly string[] {
 				number(cache.evictionsPerSecond),
 			]),
 		]),
-	];
+	]);
 	const room =
 		rows === null
 			? report.documents.length
@@ -179,7 +175,7 @@ function documentsOf(
 ): readonly string[] {
 	if (documents.length === 0) return [];
 	const more = documents.length - room;
-	return [
+	return present([
 		"",
 		...table([
 			[
@@ -201,8 +197,8 @@ function documentsOf(
 					percent(each.share),
 				]),
 		]),
-		...(more > 0 ? [`and ${more} more`] : []),
-	];
+		more > 0 && `and ${more} more`,
+	]);
 }
 
 function state(up: boolean | null): string {

@@ -7,6 +7,7 @@ import {
 	readLosses,
 } from "../../topology/losses.ts";
 import type { TopologyStore } from "../../topology/store.ts";
+import { present } from "../../util/present.ts";
 import { agreed } from "../map/barrier.ts";
 import { raiseGenerations } from "../map/edits.ts";
 import {
@@ -128,23 +129,16 @@ async function look(
 	const loss = hasGtids
 		? await wholeLoss({ store, askMs }, from, server, recorded)
 		: NOT_KNOWN;
-	const faults = [
-		...(takesWrites
-			? []
-			: [
-					`${from} leads to ${id}, which takes no writes. Accept the failover when it does.`,
-				]),
-		...(recorded !== null && recorded.server !== id
-			? [
-					`${from} leads to ${id} by now, and not to ${recorded.server}, on which writes were stopped. Processes go on by themselves if it has everything; look again in some seconds.`,
-				]
-			: []),
-		...(recorded === null && loss.transactions === 0
-			? [
-					`${from} lacks nothing that anybody knows of, and no process has stopped writing to it: there is nothing to accept.`,
-				]
-			: []),
-	];
+	const faults = present([
+		!takesWrites &&
+			`${from} leads to ${id}, which takes no writes. Accept the failover when it does.`,
+		recorded !== null &&
+			recorded.server !== id &&
+			`${from} leads to ${id} by now, and not to ${recorded.server}, on which writes were stopped. Processes go on by themselves if it has everything; look again in some seconds.`,
+		recorded === null &&
+			loss.transactions === 0 &&
+			`${from} lacks nothing that anybody knows of, and no process has stopped writing to it: there is nothing to accept.`,
+	]);
 	return { hosts, server: id, recorded, loss, faults };
 }
 

@@ -13,6 +13,7 @@ import {
 import { costLimitError } from "../../plan/compile/cost.ts";
 import type { WorstCaseCost } from "../../plan/compile/worstCaseCost.ts";
 import type { Planner } from "../../plan/planner.ts";
+import { present } from "../../util/present.ts";
 import { MAX_TOKENS } from "../limits/documentLimits.ts";
 import { type FileDocument, parseDocumentFile } from "./parseDocumentFile.ts";
 
@@ -104,10 +105,9 @@ function check(
 	}
 	const problems = operations.flatMap((operation) => {
 		const overLimit = costLimitError(operation.cost, maxCost);
-		return [
-			...operation.errors,
-			...(overLimit === null ? [] : [overLimit]),
-		].map((problem) => describeProblem(given.id, problem, operation));
+		return present([...operation.errors, overLimit]).map((problem) =>
+			describeProblem(given.id, problem, operation),
+		);
 	});
 	if (problems.length > 0) return problems;
 	dropTokens(document);
@@ -136,10 +136,10 @@ function describeProblem(
 	operation?: WorstCaseCost,
 ): string {
 	const [location] = locations ?? [];
-	return [
+	return present([
 		`document ${id}`,
-		...(operation?.name ? [` (${operation.name})`] : []),
-		...(location ? [`:${location.line}:${location.column}`] : []),
+		operation?.name && ` (${operation.name})`,
+		location && `:${location.line}:${location.column}`,
 		`: ${message}`,
-	].join("");
+	]).join("");
 }
