@@ -326,13 +326,8 @@ export interface JobPosition {
 	readonly local: LocalId;
 }
 
-export interface JobScan {
-	readonly state: JobState;
+export interface JobScan extends CountedJobs {
 	readonly priority: Priority;
-	/** Only those whose `at` is not before. */
-	readonly from?: number;
-	/** Only those whose `at` is before. */
-	readonly until?: number;
 	readonly after?: JobPosition;
 	/** Only those whose body contains the text, upper and lower case as given. */
 	readonly matching?: string;

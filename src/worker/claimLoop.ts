@@ -29,6 +29,7 @@ import {
 	type Step,
 	startingPace,
 } from "./claimPace.ts";
+import type { HeldClaims } from "./heldJobs.ts";
 import type { WorkerLimits } from "./limits.ts";
 import type { QueueState } from "./queueState.ts";
 import type { ShardProblems } from "./shardProblems.ts";
@@ -39,12 +40,8 @@ const PROBING = { name: "probe", ms: 5_000 };
 /** Claims of different places at the same time. */
 const MAX_CLAIMS = 3;
 
-export interface ClaimedTogether {
-	readonly place: Place;
+export interface ClaimedTogether extends HeldClaims {
 	readonly jobs: readonly ClaimedJob[];
-	readonly claimMs: number;
-	/** When the claim was begun, by `monotonicMs`. */
-	readonly since: number;
 }
 
 interface HintedJobs {

@@ -9,19 +9,13 @@ export interface HeldClaims {
 	readonly since: number;
 }
 
-interface HeldJob extends Held {
-	readonly place: Place;
-	readonly claimMs: number;
+interface HeldJob extends Held, Pick<HeldClaims, "place" | "claimMs"> {
 	/** When the claim was made or last renewed. */
 	since: number;
 }
 
 /** Jobs of one place whose claims last equally long. */
-export interface RenewalBatch {
-	readonly place: Place;
-	readonly claimMs: number;
-	readonly jobs: readonly Held[];
-}
+export type RenewalBatch = Omit<HeldClaims, "since">;
 
 /** Which claims a process holds, and when they have to be renewed: once half of their time is over. Times in milliseconds. */
 export class HeldJobs {
@@ -33,19 +27,13 @@ export class HeldJobs {
 
 	hold({ place, jobs, claimMs, since }: HeldClaims): void {
 		for (const { local, bucket, claim } of jobs) {
-			this.#jobs.set(keyOf(local, claim), {
-				local,
-				bucket,
-				claim,
-				place,
-				claimMs,
-				since,
-			});
+			const job = { local, bucket, claim, place, claimMs, since };
+			this.#jobs.set(keyOf(job), job);
 		}
 	}
 
 	drop(jobs: readonly Held[]): void {
-		for (const { local, claim } of jobs) this.#jobs.delete(keyOf(local, claim));
+		for (const job of jobs) this.#jobs.delete(keyOf(job));
 	}
 
 	/** All of them, as `hold` takes them. */
@@ -80,16 +68,16 @@ export class HeldJobs {
 	}
 
 	renewed(jobs: readonly Held[], at: number): void {
-		for (const { local, claim } of jobs) {
-			const job = this.#jobs.get(keyOf(local, claim));
+		for (const one of jobs) {
+			const job = this.#jobs.get(keyOf(one));
 			if (job !== undefined) job.since = at;
 		}
 	}
 
 	/** Of these jobs, those whose claim is over unless a renewal arrives that was not answered. */
 	overdue(jobs: readonly Held[], now: number): readonly Held[] {
-		return jobs.filter(({ local, claim }) => {
-			const job = this.#jobs.get(keyOf(local, claim));
+		return jobs.filter((one) => {
+			const job = this.#jobs.get(keyOf(one));
 			return job !== undefined && now - job.since >= job.claimMs;
 		});
 	}
@@ -104,6 +92,7 @@ export class HeldJobs {
 	}
 }
 
-function keyOf(local: string, claim: number): string {
+/** Of a claim. */
+export function keyOf({ local, claim }: Pick<Held, "local" | "claim">): string {
 	return `${local} ${claim}`;
 }

@@ -1,8 +1,9 @@
 import { formatJobId } from "../queue/jobId.ts";
-import type { ClaimedJob, Held, Place } from "../queue/jobStore.ts";
+import type { ClaimedJob, Place } from "../queue/jobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import type { AckResult } from "./acks.ts";
 import { type JobOutcome, WORKER_CHANNELS } from "./diagnostics.ts";
+import type { HeldClaims } from "./heldJobs.ts";
 import type { QueueState } from "./queueState.ts";
 import type { Outcome } from "./runJob.ts";
 import { Abortion } from "./runJob.ts";
@@ -35,12 +36,7 @@ export function entryOf<Context>(
 		job,
 		claimMs,
 		since,
-	}: {
-		readonly place: Place;
-		readonly job: ClaimedJob;
-		readonly claimMs: number;
-		readonly since: number;
-	},
+	}: Omit<HeldClaims, "jobs"> & { readonly job: ClaimedJob },
 ): Entry<Context> {
 	state.countBody(job.body);
 	return {
@@ -53,10 +49,6 @@ export function entryOf<Context>(
 		startedAt: null,
 		isReleased: false,
 	};
-}
-
-export function keyOf({ local, claim }: Held): string {
-	return `${local} ${claim}`;
 }
 
 function nameOf(

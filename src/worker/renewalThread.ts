@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type Held, MAX_JOBS } from "../queue/jobStore.ts";
 import { openJobStoreOf } from "../queue/openJobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
-import { HeldJobs, type RenewalBatch } from "./heldJobs.ts";
+import { HeldJobs, keyOf, type RenewalBatch } from "./heldJobs.ts";
 import type {
 	RenewalCommand,
 	RenewalReport,
@@ -87,12 +87,8 @@ async function renew({ place, jobs, claimMs }: RenewalBatch): Promise<void> {
 	const at = monotonicMs();
 	try {
 		const renewed = await store.renew(place, jobs, claimMs);
-		const names = new Set(
-			renewed.map(({ local, claim }) => `${local} ${claim}`),
-		);
-		const lost = jobs.filter(
-			({ local, claim }) => !names.has(`${local} ${claim}`),
-		);
+		const names = new Set(renewed.map(keyOf));
+		const lost = jobs.filter((job) => !names.has(keyOf(job)));
 		held.renewed(renewed, at);
 		if (renewed.length > 0) {
 			report({ kind: "renewed", place, jobs: renewed.map(plain), at });

@@ -1,8 +1,9 @@
 import { CorkboardError } from "../../errors.ts";
 import { findQueue, listQueues } from "../../queue/admin/queueAdmin.ts";
+import type { Place } from "../../queue/jobStore.ts";
 import {
-	type DecidedSpan,
 	planRotation,
+	type RotationReport,
 	rotate,
 } from "../../queue/rotation.ts";
 import { formatNumber } from "../../util/format.ts";
@@ -75,14 +76,9 @@ export const { usage, run } = command({
 	},
 });
 
-interface Row {
-	readonly queue: string;
-	readonly shard: number;
-	readonly spans: readonly DecidedSpan[];
-	readonly bytes: number;
-	readonly moved: number;
-	readonly refused: string | null;
-}
+interface Row
+	extends Place,
+		Pick<RotationReport, "spans" | "bytes" | "moved" | "refused"> {}
 
 function printed(rows: readonly Row[], isDryRun: boolean): readonly string[] {
 	const spans = rows.flatMap(({ queue, shard, spans }) =>

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
-import type { Environment } from "../../topology/secret.ts";
-import type { TopologyStore } from "../../topology/store.ts";
 import { type Agreement, agreed } from "../map/barrier.ts";
 import { withReplica } from "../map/edits.ts";
 import { existing, publish, requireCurrent } from "../map/publish.ts";
@@ -12,12 +10,13 @@ import {
 } from "../map/replicaHosts.ts";
 import { type ClonePlan, clonePreflight } from "../preflight/clonePreflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";
-import { type CloneProgress, cloneServer, stopClone } from "./cloneServer.ts";
+import { type CloneOptions, cloneServer, stopClone } from "./cloneServer.ts";
 import {
 	type Operation,
 	type OperationRecord,
 	runOperation,
 } from "./operations.ts";
+import type { PromoteOptions } from "./promotion.ts";
 import { publishMap } from "./publishMap.ts";
 
 /**
@@ -27,21 +26,9 @@ import { publishMap } from "./publishMap.ts";
  * anybody at any time. What the server holds and does is looked at, not remembered,
  * so whoever goes on does so from where it is.
  */
-export interface ReplicaOptions {
-	readonly store: TopologyStore;
-	readonly environment: Environment;
-	/** Of the copy, in MiB a second; 0: as fast as it goes. */
-	readonly rate?: number;
-	/** How long to wait until the new replica is started again after the copy. Milliseconds. */
-	readonly restartMs?: number;
-	/** How long to wait for the processes of the fleet. Milliseconds. */
-	readonly agreeMs?: number;
-	/** Called with each step that is done, of the operation of this id. */
-	readonly onStep?: (what: string, id: string) => void | Promise<void>;
-	readonly onProgress?: (progress: CloneProgress) => void;
-	/** Leaves the operation half-way, at a point from which it can be resumed. */
-	readonly signal?: AbortSignal;
-}
+export interface ReplicaOptions
+	extends Omit<CloneOptions, "onEnded">,
+		Pick<PromoteOptions, "store" | "agreeMs" | "onStep"> {}
 
 export interface ReplicaResult {
 	readonly operation: string;

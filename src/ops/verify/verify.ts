@@ -5,7 +5,12 @@ import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
 import { type Damage, DamageReport, type DamageSummary } from "./damage.ts";
 import { Unchecked, type UncheckedPlace } from "./unchecked.ts";
-import { type Checked, type ShardsToCheck, walkGraph } from "./walkGraph.ts";
+import {
+	type Checked,
+	type ShardsToCheck,
+	type Walked,
+	walkGraph,
+} from "./walkGraph.ts";
 
 export interface VerifyOptions {
 	/** Repair what can be repaired, then verify again. */
@@ -23,17 +28,12 @@ export interface VerifyProgress extends Checked {
 	readonly suspects: number;
 }
 
-export interface VerifyReport {
+export interface VerifyReport extends Omit<Walked, "isAborted"> {
 	/** Whether all was checked and there is no damage, or none after the repair. Pending outbox entries are no damage. */
 	readonly clean: boolean;
 	readonly status: "finished" | "aborted";
-	readonly checked: Checked;
 	/** What did not answer. Its rows were not checked. */
 	readonly unchecked: readonly UncheckedPlace[];
-	/** Rows that disagreed in every look but changed during each, so that it may be the writes. */
-	readonly changing: number;
-	/** Outbox entries that are not delivered yet. */
-	readonly pendingEntries: number;
 	/** The damage before any repair. */
 	readonly damage: readonly DamageSummary[];
 	readonly repaired: number;
@@ -94,14 +94,9 @@ interface RepairProgress {
 	readonly failures: string[];
 }
 
-interface PassResult {
-	readonly damage: readonly DamageSummary[];
-	readonly checked: Checked;
-	readonly unchecked: readonly UncheckedPlace[];
-	readonly changing: number;
-	readonly pendingEntries: number;
-	readonly isAborted: boolean;
-}
+interface PassResult
+	extends Walked,
+		Pick<VerifyReport, "damage" | "unchecked"> {}
 
 async function verifyOnce(
 	store: Store,

@@ -61,7 +61,9 @@ export interface WalkOptions {
 
 export interface Walked {
 	readonly checked: Checked;
+	/** Rows that disagreed in every look but changed during each, so that it may be the writes. */
 	readonly changing: number;
+	/** Outbox entries that are not delivered yet. */
 	readonly pendingEntries: number;
 	readonly isAborted: boolean;
 }

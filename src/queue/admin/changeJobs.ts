@@ -6,7 +6,6 @@ import {
 	type JobState,
 	type JobStore,
 	MAX_JOBS,
-	type Priority,
 } from "../jobStore.ts";
 import { type JobFilter, type JobOnShard, scanAll } from "./scanJobs.ts";
 
@@ -52,12 +51,8 @@ function jobIdOf(text: string) {
 	);
 }
 
-export interface RetryOptions {
-	readonly priority?: Priority;
-	readonly matching?: string;
-	/** Failed at this time or later, and before that one: microseconds since 1970. */
-	readonly from?: number;
-	readonly until?: number;
+/** Jobs that failed. */
+export interface RetryOptions extends Omit<JobFilter, "state"> {
 	/** How often they may be started again (default 1). */
 	readonly attempts?: number;
 	/** From now (default 0). */

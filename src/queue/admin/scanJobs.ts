@@ -2,25 +2,15 @@ import { CorkboardError } from "../../errors.ts";
 import { quoted } from "../../util/quoted.ts";
 import { checkLocalId, type LocalId } from "../jobId.ts";
 import type {
+	CountedJobs,
 	Job,
 	JobPosition,
-	JobState,
 	JobStore,
 	Priority,
 } from "../jobStore.ts";
 
-/** Jobs of one state of a queue, on all shards. */
-export interface JobFilter {
-	readonly state: JobState;
-	/** All if absent. */
-	readonly priority?: Priority;
-	/**
-	 * Microseconds since 1970: pending jobs by when they are due, running ones by
-	 * when their claim ends, others by when they ended.
-	 */
-	readonly from?: number;
-	/** Before it. */
-	readonly until?: number;
+/** Jobs of one state of a queue, on all shards: pending ones by when they are due, running ones by when their claim ends, others by when they ended. */
+export interface JobFilter extends CountedJobs {
 	/** In the body, upper and lower case as given. */
 	readonly matching?: string;
 }

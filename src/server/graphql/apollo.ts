@@ -9,33 +9,29 @@ import {
 	ApolloServerPluginSchemaReportingDisabled,
 	ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
-import type { FastifyBaseLogger } from "fastify";
 import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
-import type { Documents } from "../documents/documents.ts";
 import { toClientError } from "../http/clientError.ts";
 import { documentLimits, MAX_TOKENS } from "../limits/documentLimits.ts";
 import { noIntrospection } from "../limits/noIntrospection.ts";
-import type {
-	DependsOnViewer,
-	Execute,
-	RequestContext,
-	UsesOf,
-} from "./operation.ts";
-import { operationError, responseText, runOperation } from "./requestSteps.ts";
+import type { Execute, RequestContext } from "./operation.ts";
+import {
+	operationError,
+	responseText,
+	runOperation,
+	type StepOptions,
+} from "./requestSteps.ts";
 import { responseSummaryPlugin } from "./responseSummaryPlugin.ts";
 
 /** Validation errors of one response; one more says that there were others. */
 const MAX_ERRORS = 10;
 
-export interface ApolloOptions {
-	readonly schema: GraphQLSchema;
-	readonly execute: Execute;
-	readonly documents: Documents;
-	readonly dependsOnViewer: DependsOnViewer;
-	readonly usesOf: UsesOf;
+export interface ApolloOptions
+	extends Pick<
+		StepOptions,
+		"schema" | "execute" | "documents" | "dependsOnViewer" | "usesOf" | "log"
+	> {
 	/** Whether introspection and suggestions in errors are allowed. */
 	readonly exposesSchema: boolean;
-	readonly log: FastifyBaseLogger;
 }
 
 /**

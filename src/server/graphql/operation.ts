@@ -57,11 +57,11 @@ export type UsesOf = (
 	operation: Pick<Operation, "document" | "operationName">,
 ) => SchemaUses | null;
 
-export interface RequestContext extends BaseContext {
+export interface RequestContext
+	extends BaseContext,
+		Pick<
+			Operation,
+			"viewer" | "deadline" | "explain" | "costMeter" | "record"
+		> {
 	readonly summary: ResponseSummary;
-	readonly viewer: Id | null;
-	readonly deadline: OperationDeadline;
-	readonly explain: boolean;
-	readonly costMeter: CostMeter;
-	readonly record: RequestRecord | null;
 }

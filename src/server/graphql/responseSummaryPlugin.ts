@@ -1,20 +1,22 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import type { Documents } from "../documents/documents.ts";
 import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
-import type { DependsOnViewer, RequestContext, UsesOf } from "./operation.ts";
+import type { RequestContext } from "./operation.ts";
 import {
 	countUnknownDocument,
 	measuredDocument,
+	type StepOptions,
 	summarizeResponse,
 } from "./requestSteps.ts";
 
 /** Fills in each request's summary, and counts documents that are in no file. */
-export function responseSummaryPlugin(options: {
-	readonly documents: Documents;
-	readonly dependsOnViewer: DependsOnViewer;
-	readonly usesOf: UsesOf;
-}): ApolloServerPlugin<RequestContext> {
-	const { documents, dependsOnViewer, usesOf } = options;
+export function responseSummaryPlugin({
+	documents,
+	dependsOnViewer,
+	usesOf,
+}: Pick<
+	StepOptions,
+	"documents" | "dependsOnViewer" | "usesOf"
+>): ApolloServerPlugin<RequestContext> {
 	return {
 		async requestDidStart() {
 			let sha256: string | null = null;
