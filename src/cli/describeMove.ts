@@ -1,6 +1,6 @@
 import type { MoveResult } from "../fleet/move/result.ts";
 import type { Wave } from "../fleet/operations/moveFacts.ts";
-import { present } from "../util/present.ts";
+import { compact } from "../util/compact.ts";
 import { formatShards } from "./values.ts";
 
 /** What an operator reads of a move, by its record. */
@@ -16,7 +16,7 @@ export function describeMove({
 	const range = rangeOf(waves);
 	const what = `${list} ${formatShards(range)}`;
 	const late = waves.flatMap((wave) => wave.late);
-	return present([
+	return compact([
 		`${operation}: ${standing(step, what, from, to)}`,
 		version !== null && `published version ${version} last`,
 		...pauseLines(waves),

@@ -4,7 +4,7 @@ import type { Loss } from "../fleet/operations/loss.ts";
 import { describeLoss } from "../fleet/operations/promoteDead.ts";
 import type { PromotionResult } from "../fleet/operations/promotion.ts";
 import type { OperationResult } from "../fleet/resumeOperation.ts";
-import { present } from "../util/present.ts";
+import { compact } from "../util/compact.ts";
 import { describeMove } from "./describeMove.ts";
 
 /** What an operator reads of an operation of any kind that is over. */
@@ -53,7 +53,7 @@ export function describePromotion({
 		];
 	}
 	const isAcceptance = from === to;
-	return present([
+	return compact([
 		isAcceptance
 			? `${operation}: published version ${version}: ${from} is written to again`
 			: `${operation}: published version ${version}: ${to} is the primary in the place of ${from}`,
@@ -62,7 +62,7 @@ export function describePromotion({
 		...agreementLines(agreement),
 		isFollowing && `${from} follows ${to}, and takes no writes`,
 		...(loss !== null
-			? present([
+			? compact([
 					!isAcceptance && describeLoss(loss, { from, to }),
 					...describeWrites(loss),
 					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then${isAcceptance ? "." : `; and corkboard replica add NEW --of ${to}.`}`,
@@ -86,7 +86,7 @@ const SHOWN_WRITES = 20;
 export function describeWrites({ writes }: Loss): readonly string[] {
 	const named = writes.filter(({ wrote }) => wrote.length > 0);
 	const shown = named.slice(0, SHOWN_WRITES);
-	return present([
+	return compact([
 		...shown.map(
 			({ gtid, at, wrote }) =>
 				`  ${new Date(at).toISOString()} ${gtid} ${wrote.join(", ")}`,

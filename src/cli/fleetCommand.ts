@@ -21,7 +21,7 @@ import {
 	type OperationResult,
 	recordedResult,
 } from "../fleet/resumeOperation.ts";
-import { present } from "../util/present.ts";
+import { compact } from "../util/compact.ts";
 import type { Usage } from "./arguments.ts";
 import { option, type Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
@@ -280,7 +280,7 @@ export function describeEvidence(
 	{ from, to }: Pick<PromotionHosts, "from" | "to">,
 	{ silence, replica, lost, reached, idle, silent }: Evidence,
 ): readonly string[] {
-	return present([
+	return compact([
 		silence === null
 			? `${from} answers`
 			: `${from} does not answer: ${silence}`,

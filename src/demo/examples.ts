@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { present } from "../util/present.ts";
+import { compact } from "../util/compact.ts";
 import { DEMO_USERNAME } from "./people.ts";
 import { DEMO_QUERY } from "./query.ts";
 
@@ -109,7 +109,7 @@ query Persisted {
 
 /** GraphiQL's first tabs on the demo graph: a query, paging, the home feed, a mutation, a persisted request. */
 export function demoExamples(pin: string | undefined): readonly Example[] {
-	return present([
+	return compact([
 		{ query: DEMO_QUERY },
 		{ query: PAGING, variables: { after: null } },
 		{ query: FEED, variables: { after: null } },

@@ -8,7 +8,7 @@ import {
 import { parseHostUrl, redactHostUrl } from "../topology/hostUrl.ts";
 import { shardsOf } from "../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../topology/types.ts";
-import { present } from "../util/present.ts";
+import { compact } from "../util/compact.ts";
 import { inspectTopology } from "./fleetStatus.ts";
 import {
 	type DatabaseKind,
@@ -174,7 +174,7 @@ function describeMissing(
 	);
 	const count = (some: readonly string[]) =>
 		`${some.length}, such as ${some.slice(0, NAMED_TABLES).join(", ")}`;
-	return present([
+	return compact([
 		stayed.length > 0 &&
 			`Tables are missing where they were before: ${count(stayed)}. What to do about them, status says.`,
 		moved.length > 0 &&

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { settingProblems } from "../storage/hostReport.ts";
 import type { Environment } from "../topology/secret.ts";
 import type { TopologyStore } from "../topology/store.ts";
-import { present } from "../util/present.ts";
+import { compact } from "../util/compact.ts";
 import { type FleetStatus, fleetStatus } from "./fleetStatus.ts";
 import { agreed } from "./map/barrier.ts";
 import { fencedBy } from "./move/findMove.ts";
@@ -49,7 +49,7 @@ export async function checkFleet(
 			...servers.faults,
 			...settingProblems(status.hosts),
 		],
-		unchecked: present([
+		unchecked: compact([
 			isLost &&
 				"The store of the topology does not answer, so members and operations are not known.",
 			...servers.unchecked,

@@ -24,8 +24,8 @@ import {
 	shardsOf,
 } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
+import { compact } from "../util/compact.ts";
 import { type Deadline, deadlineIn, withDeadline } from "../util/deadline.ts";
-import { present } from "../util/present.ts";
 import {
 	type CacheReport,
 	cacheProblems,
@@ -133,7 +133,7 @@ export async function fleetStatus(
 		),
 	);
 	const { store } = config;
-	const problems = present([
+	const problems = compact([
 		source.problem?.message,
 		hosts.length === 0 &&
 			"The data folder holds no data yet: the first start creates it.",

@@ -4,7 +4,7 @@ import { mostConnections } from "../storage/mysql/driver/host.ts";
 import { MYSQL_LIMITS } from "../storage/mysql/mysqlStorage.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../topology/types.ts";
-import { present } from "../util/present.ts";
+import { compact } from "../util/compact.ts";
 
 /**
  * Most connections that one process opens to each MySQL server of a topology, by
@@ -23,7 +23,7 @@ export function processConnections(
 	const connections = new Map<string, number>();
 	for (const [ranges, most] of kinds) {
 		const urls = ranges.flatMap(({ primary, replica }) =>
-			present([primary, replica]),
+			compact([primary, replica]),
 		);
 		const names = urls.flatMap((url) => {
 			const parsed = parseHostUrl(url);

@@ -7,7 +7,7 @@ import {
 	isNonNullType,
 	isObjectType,
 } from "graphql";
-import { present } from "../util/present.ts";
+import { compact } from "../util/compact.ts";
 import type { PageTypes } from "./connections.ts";
 import {
 	type DeclaredField,
@@ -90,7 +90,7 @@ export function checkSource(
 	resolved: ReadonlySet<string>,
 	problems: Problems,
 ): void {
-	const sources = present([
+	const sources = compact([
 		role === "object" && field.name === "id" && "the id itself",
 		field.stored && "@stored",
 		field.reference && "@reference",
@@ -245,7 +245,7 @@ export function checkPlace(
 ): void {
 	const { place, inverse, groupBy, order } = mapping?.values ?? {};
 	if (place !== "FEEDS") return;
-	const has = present([
+	const has = compact([
 		inverse != null && "an inverse",
 		groupBy != null && "groupBy",
 		prefixes !== null && "@prefixes",

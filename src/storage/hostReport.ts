@@ -1,4 +1,4 @@
-import { present } from "../util/present.ts";
+import { compact } from "../util/compact.ts";
 
 /** A server as it answers now, for an operator. Null: not known, as it did not answer or refused to say. */
 export interface HostReport {
@@ -119,7 +119,7 @@ export function tableProblems(
 		({ role, error, missingTables }) =>
 			role === "primary" && error === null && missingTables === null,
 	);
-	return present([
+	return compact([
 		...unknown.map(({ host }) => `${host} did not say which tables it has.`),
 		lost?.sentence,
 		...missing.slice(0, NAMED_TABLES).map((table) => `${table} is missing.`),

@@ -13,8 +13,8 @@ import {
 import type { FeedParts } from "../../feed/parts.ts";
 import type { PoolEntry } from "../../feed/pools/pools.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
+import { compact } from "../../util/compact.ts";
 import { plural } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { columns } from "../arguments.ts";
 import {
 	argument,
@@ -86,7 +86,7 @@ async function nextLook(parts: FeedParts, user: Id): Promise<Result> {
 function choiceLines(choice: ChosenPins): readonly string[] {
 	const { chosen, leftOut, visit, isPartial } = choice;
 	const looked = timeOf(visit?.visitedAt ?? null);
-	return present([
+	return compact([
 		looked === null
 			? "The user has not looked at the feed yet."
 			: `The last look was at ${looked}.`,
@@ -175,7 +175,7 @@ function pinLines(
 	{ verdict, entry, changedAt, place, follows }: ExplainedPin,
 ): readonly string[] {
 	const at = timeOf(changedAt);
-	const rows: (readonly [string, string])[] = present([
+	const rows: (readonly [string, string])[] = compact([
 		["pin", id],
 		["verdict", `${verdict}: ${WHY[verdict]}`],
 		place !== null && (["place", String(place)] as const),

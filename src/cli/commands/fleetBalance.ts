@@ -1,8 +1,8 @@
 import { readConfig } from "../../config/config.ts";
 import type { Load, MovePlan, PlannedMove } from "../../fleet/balance/load.ts";
 import type { MeasuredFleet } from "../../fleet/balance/measureLoad.ts";
+import { compact } from "../../util/compact.ts";
 import { formatBytes, plural } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { command, JSON_FLAG, option } from "../command.ts";
 import { table } from "../table.ts";
 import { duration, formatShards, integer, text } from "../values.ts";
@@ -108,7 +108,7 @@ function notesOf(
 	{ silent }: MeasuredFleet,
 	queues: readonly number[],
 ): readonly string[] {
-	return present([
+	return compact([
 		silent.length > 0 &&
 			`Writes are not known, so only sizes count: performance_schema is off, or does not count them (wait/io/table/sql/handler), on ${silent.join(", ")}.`,
 		queues.length > 0 &&

@@ -16,8 +16,8 @@ import {
 import { createQueues } from "../../queue/openJobs.ts";
 import { NAMED_TABLES } from "../../storage/hostReport.ts";
 import { readMembers } from "../../topology/members.ts";
+import { compact } from "../../util/compact.ts";
 import { plural } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { command, flag, JSON_FLAG, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
@@ -109,7 +109,7 @@ function described(
 ): readonly string[] {
 	const verify = "verify, which finds what their rows have left elsewhere";
 	const have = (count: number) => (count === 1 ? "has" : "have");
-	return present([
+	return compact([
 		...(lost.length > 0
 			? [
 					`made again, empty: ${plural(lost.length, "lost table")}: ${lost.join(", ")}`,
@@ -163,7 +163,7 @@ async function check(config: Config, context: CommandContext): Promise<Result> {
 	const checked = await checkTables(config, context.open);
 	const { additions, missing, lost, unknown, others, shards, modShards } =
 		checked;
-	const lines = present([
+	const lines = compact([
 		additions.length > 0 && `the schema adds: ${named(additions)}`,
 		unknown.length > 0 &&
 			`the fleet has, and this program does not know: ${named(unknown)}`,

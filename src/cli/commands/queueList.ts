@@ -10,7 +10,7 @@ import {
 	printSetting,
 	SETTING_NAMES,
 } from "../../queue/settings.ts";
-import { present } from "../../util/present.ts";
+import { compact } from "../../util/compact.ts";
 import { command, JSON_FLAG, optional } from "../command.ts";
 import {
 	failuresAsJson,
@@ -69,7 +69,7 @@ function row(queue: QueueOnShards): readonly string[] {
 		SETTING_NAMES.filter((one) => Object.hasOwn(set, one))
 			.map((one) => `${one}=${printSetting(one, settings)}`)
 			.join(" "),
-		present([
+		compact([
 			missingOn.length > 0 &&
 				`missing on ${missingOn.join(", ")}: run queue create ${name}`,
 			olderOn.length > 0 && `older settings on ${olderOn.join(", ")}`,

@@ -9,8 +9,8 @@ import {
 import type { JobAdmin, JobStore } from "../../queue/jobStore.ts";
 import { isStopped } from "../../queue/rateLimit.ts";
 import { printSetting, type QueueSettings } from "../../queue/settings.ts";
+import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { UsageError } from "../arguments.ts";
 import { command, flag, JSON_FLAG, option, optional } from "../command.ts";
 import {
@@ -140,7 +140,7 @@ function shown({ jobs, isCapped }: Count): string {
 function limits(settings: QueueSettings): string {
 	if (isStopped(settings)) return "paused";
 	const { maxJobsPerSecond, maxRunning } = settings;
-	return present([
+	return compact([
 		maxJobsPerSecond !== null &&
 			`${printSetting("maxJobsPerSecond", settings)}/s`,
 		maxRunning !== null && `${maxRunning} running`,

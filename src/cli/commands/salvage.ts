@@ -5,8 +5,8 @@ import type { Conflict, Outcome } from "../../fleet/salvage/conflicts.ts";
 import type { SalvageSource } from "../../fleet/salvage/findSalvage.ts";
 import type { SalvageReport } from "../../fleet/salvage/salvage.ts";
 import { createStoredTypes } from "../../model/storedTypes.ts";
+import { compact } from "../../util/compact.ts";
 import { formatNumber, plural } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import {
 	argument,
@@ -142,7 +142,7 @@ async function result(
 			},
 		},
 		lines: described(source, report, given.dryRun),
-		notes: present([
+		notes: compact([
 			conflicts.length > 0 &&
 				`${plural(conflicts.length, "row")} changed on both sides: ${file}`,
 			...entries.failures,

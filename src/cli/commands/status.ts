@@ -4,8 +4,8 @@ import type { FleetStatus } from "../../fleet/fleetStatus.ts";
 import type { CacheReport } from "../../fleet/inspectCaches.ts";
 import { type HostReport, settingProblems } from "../../storage/hostReport.ts";
 import type { Member } from "../../topology/members.ts";
+import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { command, JSON_FLAG } from "../command.ts";
 import { table } from "../table.ts";
 
@@ -51,7 +51,7 @@ function printed(status: FleetStatus, delayMs: number): readonly string[] {
 	const { source, version, shards, openShards, heldShards } = topology;
 	const held =
 		heldShards.length > 0 ? `, ${heldShards.length} of them held` : "";
-	return present([
+	return compact([
 		healthy
 			? "healthy"
 			: `not healthy: ${problems.length === 1 ? "1 problem" : `${problems.length} problems`}`,

@@ -9,12 +9,12 @@ import {
 } from "../../topology/parseTopology.ts";
 import { modShards, openShards, shardsOf } from "../../topology/ranges.ts";
 import type {
-	FeedRange,
 	HostRange,
+	QueueRange,
 	ShardRange,
 	Topology,
 } from "../../topology/types.ts";
-import { present } from "../../util/present.ts";
+import { compact } from "../../util/compact.ts";
 import { columns } from "../arguments.ts";
 import { command, flag, JSON_FLAG, optional } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
@@ -43,7 +43,7 @@ export const { usage, run } = command({
 		const problems = offline ? null : await problemsOfHosts(topology);
 		return {
 			value: describeTopology(topology, file, follows, problems),
-			lines: present([
+			lines: compact([
 				...printTopology(topology, source),
 				follows !== null && describeChange(follows),
 				problems?.length === 0 &&
@@ -173,57 +173,37 @@ function describeTopology(
 }
 
 function printTopology(topology: Topology, source: string): readonly string[] {
-	const {
-		version,
-		shards,
-		lookups,
-		queues = [],
-		feeds = [],
-		pools = [],
-	} = topology;
+	const { version, shards, lookups, queues, feeds, pools } = topology;
+	const lists = { shards, lookups, queues, feeds, pools };
 	return [
 		`version ${version} of ${source}: good`,
 		`${shardsOf(shards).length} shards, ${openShards(topology).length} open for new users; lookups on ${modShards(topology)} mod shards`,
-		...columns([
-			...shards.map((range): [string, string] => [
-				`shards ${formatRange(range)}`,
-				[hosts(range), ...attributesOf(range)].join("  "),
-			]),
-			...lookups.map((range): [string, string] => [
-				`lookups ${formatRange(range)}`,
-				hosts(range),
-			]),
-			...queues.map((range): [string, string] => [
-				`queues ${formatRange(range)}`,
-				present([hosts(range), range.drain && "drain"]).join("  "),
-			]),
-			...feeds.map((range): [string, string] => [
-				`feeds ${formatRange(range)}`,
-				[hosts(range), ...generationsOf(range)].join("  "),
-			]),
-			...pools.map((range): [string, string] => [
-				`pools ${formatRange(range)}`,
-				hosts(range),
-			]),
-		]),
+		...columns(
+			Object.entries(lists).flatMap(([list, ranges = []]) =>
+				ranges.map((range): [string, string] => [
+					`${list} ${formatRange(range)}`,
+					printRange(range),
+				]),
+			),
+		),
 	];
 }
 
-function hosts({ primary, replica }: HostRange): string {
-	return present([primary, replica]).map(redactHostUrl).join(", replica ");
-}
-
-function attributesOf(range: ShardRange): readonly string[] {
-	const { open, weight = 1 } = range;
-	return present([
+function printRange({
+	primary,
+	replica,
+	open,
+	weight = 1,
+	drain,
+	generation = 0,
+}: HostRange & Partial<ShardRange & QueueRange>): string {
+	return compact([
+		compact([primary, replica]).map(redactHostUrl).join(", replica "),
 		open && "open",
 		weight !== 1 && `weight ${weight}`,
-		...generationsOf(range),
-	]);
-}
-
-function generationsOf({ generation = 0 }: FeedRange): readonly string[] {
-	return generation > 0 ? [`generation ${generation}`] : [];
+		drain && "drain",
+		generation > 0 && `generation ${generation}`,
+	]).join("  ");
 }
 
 function formatRange({ range: [first, last] }: HostRange): string {

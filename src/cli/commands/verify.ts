@@ -13,8 +13,8 @@ import {
 } from "../../ops/verify/verify.ts";
 import type { ShardsToCheck } from "../../ops/verify/walkGraph.ts";
 import type { StorageMap } from "../../storage/storage.ts";
+import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { codeOfInterrupt, INTERRUPTED, UsageError } from "../arguments.ts";
 import { command, flag, JSON_FLAG, option, type Result } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
@@ -143,7 +143,7 @@ function describeProgress({
 
 function summary(report: VerifyReport, repair: boolean): readonly string[] {
 	const { checked, unchecked, changing, pendingEntries } = report;
-	const lines = present([
+	const lines = compact([
 		`${formatNumber(checked.objects)} objects, ${formatNumber(checked.edges)} edges, ${formatNumber(checked.lists)} lists, ${formatNumber(checked.lookups)} lookups checked`,
 		pendingEntries > 0 &&
 			`${formatNumber(pendingEntries)} pending outbox entries`,
@@ -167,7 +167,7 @@ function outcome(report: VerifyReport, repair: boolean): readonly string[] {
 	if (damage.length === 0) return [agrees];
 	if (!repair) {
 		const canRepair = damage.some(({ repairable }) => repairable > 0);
-		return present([
+		return compact([
 			...found,
 			canRepair && "run verify --repair to repair it",
 			...adviceFor(
@@ -202,7 +202,7 @@ function describeDamage({
 	examples,
 }: DamageSummary): readonly string[] {
 	const more = number - examples.length;
-	return present([
+	return compact([
 		`${formatNumber(number)} ${meaning}`,
 		...examples.map(
 			({ description, table, row }) => `  ${description} (${table}, ${row})`,

@@ -1,4 +1,4 @@
-import { present } from "../../util/present.ts";
+import { compact } from "../../util/compact.ts";
 import type { Usage } from "../arguments.ts";
 import { completionsOf } from "./words.ts";
 
@@ -19,15 +19,15 @@ export function fishCompletion(usages: ReadonlyMap<string, Usage>): string {
 		"complete -c corkboard -f",
 		...all.flatMap(({ after, words, options, files }) => {
 			const start = `complete -c corkboard -n ${quoted(`__corkboard_after ${after}`.trim())}`;
-			return present([
+			return compact([
 				...words.map(([word, description]) =>
-					present([
+					compact([
 						`${start} -a ${quoted(word)}`,
 						description && `-d ${quoted(description)}`,
 					]).join(" "),
 				),
 				...options.map(({ name, description, value }) =>
-					present([
+					compact([
 						`${start} -l ${name.slice(2)}`,
 						...(value === null ? [] : value.files ? ["-r -F"] : ["-x"]),
 						value?.words.length && `-a ${quoted(value.words.join(" "))}`,

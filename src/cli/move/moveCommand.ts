@@ -5,7 +5,7 @@ import type { MoveResult } from "../../fleet/move/result.ts";
 import { isCutOverWish, type Wishes } from "../../fleet/move/wishes.ts";
 import { MOVED_LISTS } from "../../fleet/operations/moveFacts.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
-import { present } from "../../util/present.ts";
+import { compact } from "../../util/compact.ts";
 import { UsageError } from "../arguments.ts";
 import { option, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
@@ -156,7 +156,7 @@ export function planLines({
 	largest,
 	notes,
 }: MovePlan): readonly string[] {
-	return present([
+	return compact([
 		`${list} ${formatShards(range)} from ${from.name} to ${to.name}${isNew ? ", which is new" : ""}: about ${rows} rows, ${formatBytes(bytes)}; about ${formatSeconds(seconds)} at the measured rate`,
 		`${to.name} needs about ${formatBytes(needsBytes)} of free disk, with its binary log: MySQL does not say how much it has`,
 		largest !== null &&

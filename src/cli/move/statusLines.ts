@@ -1,6 +1,6 @@
 import type { MoveReport, MoveStatus } from "../../fleet/move/moveStatus.ts";
 import { isSettledStep } from "../../fleet/operations/operations.ts";
-import { present } from "../../util/present.ts";
+import { compact } from "../../util/compact.ts";
 import { pauseLines, rangeOf } from "../describeMove.ts";
 import { formatSeconds, formatShards } from "../values.ts";
 
@@ -12,7 +12,7 @@ export function statusLines(status: MoveStatus): readonly string[] {
 		running === null ? "" : `wave ${running.wave + 1} of ${waves.length}, `;
 	const days = (seconds: number) => `${(seconds / 86_400).toFixed(1)} days`;
 	const late = waves.flatMap((wave) => wave.late);
-	return present([
+	return compact([
 		`${operation}: ${list} ${formatShards(rangeOf(waves))} from ${from} to ${to}: ${at}step ${step}${status.goal === "move" ? "" : `, on its way to ${status.goal}`}`,
 		...pauseLines(waves),
 		...(running === null ? [] : runningLines(running)),

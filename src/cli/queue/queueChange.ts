@@ -11,8 +11,8 @@ import type {
 	JobState,
 	JobStore,
 } from "../../queue/jobStore.ts";
+import { compact } from "../../util/compact.ts";
 import { plural } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { UsageError } from "../arguments.ts";
 import { option, type Result } from "../command.ts";
 import { integer } from "../values.ts";
@@ -58,7 +58,7 @@ export function changedResult({
 	return {
 		value: { queue, dryRun, found: found.length, changed, hasMore, jobs },
 		lines: dryRun ? jobs : [`${plural(changed, "job")} ${verb}`],
-		hints: present([
+		hints: compact([
 			dryRun && `${plural(found.length, "job")} would be ${verb}`,
 			!dryRun && less > 0 && `${plural(less, "job")} had changed meanwhile`,
 			hasMore && "there may be more: run it again",

@@ -1,5 +1,5 @@
+import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
-import { present } from "../../util/present.ts";
 import { table } from "../table.ts";
 import type { TopReport } from "./topReport.ts";
 
@@ -26,7 +26,7 @@ export function topPage(
 	{ url, report, failure, clock }: TopPage,
 	size: { readonly columns: number; readonly rows: number } | null,
 ): readonly string[] {
-	const head = present([
+	const head = compact([
 		`corkboard top  ${url}${report ? `  ${summaryOf(report)}` : ""}  ${clock}`,
 		failure !== null &&
 			`NO ANSWER for ${failure.seconds} s${report ? "; the numbers are from before" : ""}. ${failure.reason}`,
@@ -38,7 +38,7 @@ export function topPage(
 			: bodyOf(report, size === null ? null : size.rows - head.length - 1)),
 	];
 	const shown = size === null ? lines : lines.slice(0, size.rows - 1);
-	return present([
+	return compact([
 		...shown.map((text) => {
 			const line = printable(text);
 			return size === null || line.length <= size.columns
@@ -55,7 +55,7 @@ function printable(text: string): string {
 }
 
 function summaryOf({ processes, topology, process }: TopReport): string {
-	return present([
+	return compact([
 		`topology ${number(topology.version)}${topology.rejected ? " (FILE REJECTED)" : ""}`,
 		processes !== null &&
 			`${processes} ${processes === 1 ? "process" : "processes"}`,
@@ -74,7 +74,7 @@ function bodyOf(report: TopReport, rows: number | null): readonly string[] {
 	const ways = rates(requests.byWay);
 	const errors = rates(requests.errors);
 	const refused = rates(requests.refused);
-	const top = present([
+	const top = compact([
 		"",
 		...table([
 			[
@@ -104,7 +104,7 @@ function bodyOf(report: TopReport, rows: number | null): readonly string[] {
 		`outbox  pending ${number(outbox.pending)}, oldest ${seconds(outbox.oldestSeconds)}, delivered ${perSecond(outbox.deliveredPerSecond)}, undelivered ${perSecond(outbox.undeliveredPerSecond)}` +
 			`   invalidation lag ${ms(invalidation.meanLagMs)}, bypassed shards ${number(invalidation.bypassedShards)}`,
 	]);
-	const bottom = present([
+	const bottom = compact([
 		"",
 		...table([
 			[
@@ -175,7 +175,7 @@ function documentsOf(
 ): readonly string[] {
 	if (documents.length === 0) return [];
 	const more = documents.length - room;
-	return present([
+	return compact([
 		"",
 		...table([
 			[

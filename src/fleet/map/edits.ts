@@ -3,7 +3,7 @@ import { CorkboardError } from "../../errors.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
 import { rangeIn, rangeOf, shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../../topology/types.ts";
-import { present } from "../../util/present.ts";
+import { compact } from "../../util/compact.ts";
 import { type DatabaseKind, databaseName, rangesByKind } from "./databases.ts";
 import { type List, mapRanges, nameOf, raised } from "./mapRanges.ts";
 import type { PromotionHosts } from "./promotionHosts.ts";
@@ -249,7 +249,7 @@ export function placeShards(
 		const to = Math.min(high, last);
 		if (from > to) return [range];
 		covered += to - from + 1;
-		return present([
+		return compact([
 			low < from && { ...range, range: [low, from - 1] as const },
 			{ ...range, ...change, range: [from, to] as const },
 			to < high && { ...range, range: [to + 1, high] as const },

@@ -7,7 +7,7 @@ import {
 	readLosses,
 } from "../../topology/losses.ts";
 import type { TopologyStore } from "../../topology/store.ts";
-import { present } from "../../util/present.ts";
+import { compact } from "../../util/compact.ts";
 import { agreed } from "../map/barrier.ts";
 import { raiseGenerations } from "../map/edits.ts";
 import {
@@ -129,7 +129,7 @@ async function look(
 	const loss = hasGtids
 		? await wholeLoss({ store, askMs }, from, server, recorded)
 		: NOT_KNOWN;
-	const faults = present([
+	const faults = compact([
 		!takesWrites &&
 			`${from} leads to ${id}, which takes no writes. Accept the failover when it does.`,
 		recorded !== null &&

@@ -13,7 +13,7 @@ import {
 import { costLimitError } from "../../plan/compile/cost.ts";
 import type { WorstCaseCost } from "../../plan/compile/worstCaseCost.ts";
 import type { Planner } from "../../plan/planner.ts";
-import { present } from "../../util/present.ts";
+import { compact } from "../../util/compact.ts";
 import { MAX_TOKENS } from "../limits/documentLimits.ts";
 import { type FileDocument, parseDocumentFile } from "./parseDocumentFile.ts";
 
@@ -105,7 +105,7 @@ function check(
 	}
 	const problems = operations.flatMap((operation) => {
 		const overLimit = costLimitError(operation.cost, maxCost);
-		return present([...operation.errors, overLimit]).map((problem) =>
+		return compact([...operation.errors, overLimit]).map((problem) =>
 			describeProblem(given.id, problem, operation),
 		);
 	});
@@ -136,7 +136,7 @@ function describeProblem(
 	operation?: WorstCaseCost,
 ): string {
 	const [location] = locations ?? [];
-	return present([
+	return compact([
 		`document ${id}`,
 		operation?.name && ` (${operation.name})`,
 		location && `:${location.line}:${location.column}`,

@@ -1,5 +1,5 @@
 /** Without what is absent: a list some of whose elements are there under a condition. */
-export function present<T>(
+export function compact<T>(
 	all: readonly (T | false | null | undefined)[],
 ): T[] {
 	return all.filter(
