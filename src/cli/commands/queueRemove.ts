@@ -1,5 +1,5 @@
 import { removeJobs } from "../../queue/admin/changeJobs.ts";
-import { findQueue } from "../../queue/admin/queueAdmin.ts";
+import { parseJobId } from "../../queue/jobId.ts";
 import { UsageError } from "../arguments.ts";
 import {
 	argument,
@@ -8,20 +8,8 @@ import {
 	JSON_FLAG,
 	option,
 } from "../command.ts";
-import {
-	changedResult,
-	changeOne,
-	DEFAULT_LIMIT,
-	isJobId,
-	LIMIT,
-	refuseChoices,
-} from "../queue/queueChange.ts";
-import {
-	accessOf,
-	MATCHING,
-	openQueuesForCommand,
-	PRIORITY,
-} from "../queue/queueCommand.ts";
+import { changeTarget, LIMIT } from "../queue/queueChange.ts";
+import { MATCHING, PRIORITY } from "../queue/queueCommand.ts";
 import { oneOf, present, text } from "../values.ts";
 
 /** A worker has the others. */
@@ -44,29 +32,23 @@ export const { usage, run } = command({
 	},
 	details:
 		"Run it with --dry-run first: it prints the ids. Jobs that are running stay: a worker has them. Finished jobs need not be removed: their disk is given back by itself.",
-	async run({ target, state, priority, matching, limit, dryRun }, context) {
-		const isOne = isJobId(target);
-		if (isOne) refuseChoices({ state, priority, matching, limit });
-		else if (state === undefined) {
+	async run(given, context) {
+		const { target, state, priority, matching } = given;
+		if (state === undefined && parseJobId(target) === null) {
 			throw new UsageError(`Missing --state: ${STATES.join(", ")}.`);
 		}
-		await using opened = await openQueuesForCommand(context, accessOf(dryRun));
-		const { store } = opened;
-		if (state === undefined) {
-			const one = await changeOne(store, target, {
-				states: STATES,
-				isDryRun: dryRun,
-				change: async () => ({ kind: "remove" }),
-			});
-			return changedResult({ ...one, dryRun, verb: "removed" });
-		}
-		await findQueue(store, target);
-		const changed = await removeJobs(store, target, {
-			state,
-			...present({ priority, matching }),
-			limit: limit ?? DEFAULT_LIMIT,
-			dryRun,
+		return changeTarget(context, given, {
+			verb: "removed",
+			choices: { state, priority, matching },
+			states: STATES,
+			change: async () => ({ kind: "remove" }),
+			changeAll: (store, options) =>
+				removeJobs(store, target, {
+					...options,
+					...present({ priority, matching }),
+					// It was asked for above.
+					state: state as (typeof STATES)[number],
+				}),
 		});
-		return changedResult({ queue: target, changed, dryRun, verb: "removed" });
 	},
 });

@@ -1,5 +1,4 @@
 import { retryFailed } from "../../queue/admin/changeJobs.ts";
-import { findQueue } from "../../queue/admin/queueAdmin.ts";
 import {
 	argument,
 	command,
@@ -7,20 +6,8 @@ import {
 	JSON_FLAG,
 	option,
 } from "../command.ts";
-import {
-	changedResult,
-	changeOne,
-	DEFAULT_LIMIT,
-	isJobId,
-	LIMIT,
-	refuseChoices,
-} from "../queue/queueChange.ts";
-import {
-	accessOf,
-	MATCHING,
-	openQueuesForCommand,
-	PRIORITY,
-} from "../queue/queueCommand.ts";
+import { changeTarget, LIMIT } from "../queue/queueChange.ts";
+import { MATCHING, PRIORITY } from "../queue/queueCommand.ts";
 import { duration, integer, present, text } from "../values.ts";
 
 export const { usage, run } = command({
@@ -46,31 +33,22 @@ export const { usage, run } = command({
 	details:
 		"Look at why they failed first: queue scan QUEUE --state failed. A retried job keeps its id, its attempts so far and its status. It can be run again: what was retried has not failed any more.",
 	async run(given, context) {
-		const { target, priority, matching, attempts, limit, dryRun } = given;
-		const isOne = isJobId(target);
-		if (isOne) refuseChoices({ priority, matching, limit });
-		await using opened = await openQueuesForCommand(context, accessOf(dryRun));
-		const { store } = opened;
-		if (isOne) {
-			const one = await changeOne(store, target, {
-				states: ["failed"],
-				isDryRun: dryRun,
-				change: async (shard) => ({
-					kind: "retry",
-					due: (await store.now(shard)) + given.in * 1_000,
-					moreAttempts: attempts,
+		const { target, priority, matching, attempts, in: dueInMs } = given;
+		return changeTarget(context, given, {
+			verb: "retried",
+			choices: { priority, matching },
+			states: ["failed"],
+			change: async (store, shard) => ({
+				kind: "retry",
+				due: (await store.now(shard)) + dueInMs * 1_000,
+				moreAttempts: attempts,
+			}),
+			changeAll: (store, options) =>
+				retryFailed(store, target, {
+					...options,
+					...present({ priority, matching }),
+					...{ attempts, dueInMs },
 				}),
-			});
-			return changedResult({ ...one, dryRun, verb: "retried" });
-		}
-		await findQueue(store, target);
-		const changed = await retryFailed(store, target, {
-			...present({ priority, matching }),
-			attempts,
-			dueInMs: given.in,
-			limit: limit ?? DEFAULT_LIMIT,
-			dryRun,
 		});
-		return changedResult({ queue: target, changed, dryRun, verb: "retried" });
 	},
 });
