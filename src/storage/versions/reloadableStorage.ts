@@ -85,12 +85,8 @@ export async function createReloadableStorage(
 	onRetired: () => void = () => {},
 ): Promise<ReloadableStorage> {
 	const all = { ...LIMITS, ...limits };
-	const version = new TopologyVersion(
-		first,
-		await open(first),
-		all.tablesMs,
-		null,
-	);
+	const { tablesMs } = all;
+	const version = new TopologyVersion(first, await open(first), tablesMs, null);
 	return new TopologySwitcher(open, version, all, onRetired);
 }
 
