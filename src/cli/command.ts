@@ -12,15 +12,17 @@ export interface Declaration<A extends Arguments, O extends Options> {
 	readonly summary: string;
 	/** In their order. The optional ones are last, all of them or none; a repeated one is the last. */
 	readonly arguments?: A;
-	/** By their name in code: `dryRun` is `--dry-run`. A command whose result has a value has `json`. */
+	/** By their name in code: `dryRun` is `--dry-run`. */
 	readonly options?: O;
+	/** Whether `--json` prints the value of its result (default: yes). */
+	readonly hasJson?: boolean;
 	/** Further lines of the command's own help. */
 	readonly details?: string;
 	readonly settings?: Usage["settings"];
 	readonly exitCodes?: Usage["exitCodes"];
 	/** A number is the exit code, where nothing is left to print. */
 	run(
-		given: Given<A, O>,
+		given: Given<A, O> & { readonly json: boolean },
 		context: CommandContext,
 		usages: () => Promise<Usages>,
 	): Promise<Result | number>;
@@ -121,7 +123,7 @@ export function option<T>(
 	return { takes, description, fallback };
 }
 
-export const JSON_FLAG = flag(
+const JSON_FLAG = flag(
 	"print JSON, in the shape that docs/reference/commands-json.md describes",
 );
 
@@ -134,16 +136,20 @@ export const DRY_RUN_FLAG = flag(
 export function command<
 	A extends Arguments = Record<never, never>,
 	O extends Options = Record<never, never>,
->(declaration: Declaration<A, O>): Command {
+>({ run, hasJson = true, ...declaration }: Declaration<A, O>): Command {
+	const options: Options = {
+		...declaration.options,
+		...(hasJson && { json: JSON_FLAG }),
+	};
 	const given = (parsed: ParsedArguments) =>
 		({
 			...argumentsOf(declaration.arguments ?? {}, parsed.operands),
-			...optionsOf(declaration.options ?? {}, parsed.options),
-		}) as Given<A, O>;
+			...optionsOf(options, parsed.options),
+		}) as Parameters<typeof run>[0];
 	return {
-		usage: usageOf(declaration),
+		usage: usageOf({ ...declaration, options }),
 		async run(parsed, context, usages) {
-			const result = await declaration.run(given(parsed), context, usages);
+			const result = await run(given(parsed), context, usages);
 			if (typeof result === "number") return result;
 			return print(result, context, parsed.options.json !== undefined);
 		},

@@ -11,13 +11,12 @@ import { changesBetween, describeChange } from "../topology/describeChange.ts";
 import { redactHostUrl } from "../topology/hostUrl.ts";
 import type { TopologyStore } from "../topology/store.ts";
 import type { FleetCaches, HostRange, Topology } from "../topology/types.ts";
-import { flag, JSON_FLAG, type Result } from "./command.ts";
+import { flag, type Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
 
 /** Options of every command that publishes a version. */
 export const CHANGE_OPTIONS = {
 	dryRun: flag("show what would change, and publish nothing"),
-	json: JSON_FLAG,
 } as const;
 
 /** Of those that may name a host for something else than it was before. */

@@ -34,6 +34,7 @@ export const { usage, run } = command({
 	},
 	details:
 		"USER is a username or an id; closed accounts are found too. Stop the server of an embedded data folder first.",
+	hasJson: false,
 	async run({ user: name, ...given }, context) {
 		const changes = changesOf(given);
 		await using corkboard = await openForCommand(

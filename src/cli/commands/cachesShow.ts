@@ -1,13 +1,12 @@
 import { readConfig } from "../../config/config.ts";
 import { inspectCaches } from "../../fleet/inspectCaches.ts";
 import { cachesWithoutPasswords } from "../../topology/caches.ts";
-import { command, JSON_FLAG } from "../command.ts";
+import { command } from "../command.ts";
 import { table } from "../table.ts";
 import { newest, openStoreForCommand } from "../topologyCommand.ts";
 
 export const { usage, run } = command({
 	summary: "Shows the servers of shared caches, and whether they answer.",
-	options: { json: JSON_FLAG },
 	details:
 		"Those of the map; where it names none, those that the settings of this command name. While they change, those that are to come too.",
 	exitCodes: { 1: "a server does not answer; or an error" },

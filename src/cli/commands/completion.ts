@@ -22,6 +22,7 @@ export const { usage, run } = command({
 		"  zsh:  source <(corkboard completion zsh)                  in ~/.zshrc, after compinit",
 		"  fish: corkboard completion fish | source                  in ~/.config/fish/config.fish",
 	].join("\n"),
+	hasJson: false,
 	async run({ shell }, _context, usages) {
 		return { lines: [SHELLS[shell](await usages())] };
 	},

@@ -6,7 +6,7 @@ import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
 import { printExplain } from "../../plan/explain/printExplain.ts";
 import { UsageError } from "../arguments.ts";
-import { command, JSON_FLAG, option, optional } from "../command.ts";
+import { command, option, optional } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 import { printKeptRequest, readKeptRequest } from "../keptRequest.ts";
 import { text } from "../values.ts";
@@ -25,7 +25,6 @@ export const { usage, run } = command({
 			"the query's variables, or a file that holds them",
 		),
 		as: option(text("USER"), "the viewer, by username or id"),
-		json: JSON_FLAG,
 	},
 	async run({ file, trace, variables, as }, context) {
 		if (trace !== undefined) {

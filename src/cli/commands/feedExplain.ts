@@ -16,13 +16,7 @@ import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { compact } from "../../util/compact.ts";
 import { plural } from "../../util/format.ts";
 import { columns } from "../arguments.ts";
-import {
-	argument,
-	command,
-	JSON_FLAG,
-	optional,
-	type Result,
-} from "../command.ts";
+import { argument, command, optional, type Result } from "../command.ts";
 import {
 	type FeedOfCommand,
 	openFeedForCommand,
@@ -65,7 +59,6 @@ export const { usage, run } = command({
 	summary:
 		"Says what the next visit of a home feed would add, or why a pin is in it or not.",
 	arguments: { user: argument(text("USER")), pin: optional(text("PIN")) },
-	options: { json: JSON_FLAG },
 	details:
 		"USER is a username or an id, PIN an id. It reads as the user would, and changes nothing: no pin is added or taken from the pool.",
 	async run({ user: name, pin }, context) {

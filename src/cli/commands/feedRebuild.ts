@@ -7,13 +7,7 @@ import { Jobs } from "../../queue/enqueue/jobs.ts";
 import { LocalHints } from "../../queue/hints.ts";
 import { formatNumber, plural } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
-import {
-	command,
-	DRY_RUN_FLAG,
-	flag,
-	JSON_FLAG,
-	optional,
-} from "../command.ts";
+import { command, DRY_RUN_FLAG, flag, optional } from "../command.ts";
 import { openFeedForCommand } from "../feedCommand.ts";
 import { createProgressLine } from "../progress.ts";
 import { accessOf, openQueuesForCommand } from "../queue/queueCommand.ts";
@@ -31,7 +25,6 @@ export const { usage, run } = command({
 			"all users who looked at their feed in the last two weeks, as the pools know them",
 		),
 		dryRun: DRY_RUN_FLAG,
-		json: JSON_FLAG,
 	},
 	details:
 		"USER is a username or an id. Pools can be lost: this fills them again. The jobs have the lowest priority, and one that waits already is not made twice, so an interrupted run is simply run again. Users whose visits were lost too need no job: their next look reads what they follow.",

@@ -1,14 +1,13 @@
 import { CorkboardError } from "../../errors.ts";
 import type { PoolShardStats } from "../../feed/pools/pools.ts";
 import { formatNumber } from "../../util/format.ts";
-import { command, JSON_FLAG } from "../command.ts";
+import { command } from "../command.ts";
 import { openFeedForCommand } from "../feedCommand.ts";
 import { failuresAsJson, reportFailures } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 
 export const { usage, run } = command({
 	summary: "Counts what waits for home feeds on each shard of the pools.",
-	options: { json: JSON_FLAG },
 	details:
 		"Rows and users are estimates on MySQL. Rows are pins in pools: waiting, taken or dropped.",
 	exitCodes: { 1: "a shard does not answer, or an error" },

@@ -3,7 +3,7 @@ import {
 	checkAcceptance,
 	describeAcceptance,
 } from "../../fleet/operations/acceptLoss.ts";
-import { argument, command, flag, JSON_FLAG, YES } from "../command.ts";
+import { argument, command, flag, YES } from "../command.ts";
 import { describeWrites } from "../describeOperation.ts";
 import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
 import { text } from "../values.ts";
@@ -15,7 +15,6 @@ export const { usage, run } = command({
 	options: {
 		dryRun: flag("only show what is lost"),
 		yes: YES,
-		json: JSON_FLAG,
 	},
 	details:
 		"HOST is the primary as the topology names it, host:port. No id that the server before may have given is given again: local ids go on a million further. Nothing that was cached of its shards is read again: their generation is raised. Where the command is ended half-way, operations resume goes on.",

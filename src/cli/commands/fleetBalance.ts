@@ -3,7 +3,7 @@ import type { Load, MovePlan, PlannedMove } from "../../fleet/balance/load.ts";
 import type { MeasuredFleet } from "../../fleet/balance/measureLoad.ts";
 import { compact } from "../../util/compact.ts";
 import { formatBytes, plural } from "../../util/format.ts";
-import { command, JSON_FLAG, option } from "../command.ts";
+import { command, option } from "../command.ts";
 import { table } from "../table.ts";
 import { duration, formatShards, integer, text } from "../values.ts";
 
@@ -26,7 +26,6 @@ export const { usage, run } = command({
 			duration(1_000, 3_600_000),
 			"for how long writes are counted (default 10s)",
 		),
-		json: JSON_FLAG,
 	},
 	details:
 		"It changes nothing, and prints the commands to run. Sizes are those of tables with their indexes, as the servers estimate them; writes are rows, counted by performance_schema. All servers count as equally large.",

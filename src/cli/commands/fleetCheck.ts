@@ -4,7 +4,7 @@ import type { FleetCheck } from "../../fleet/fleetCheck.ts";
 import { databasesByHost } from "../../fleet/map/databases.ts";
 import { namedSo } from "../../fleet/map/mapRanges.ts";
 import { plural } from "../../util/format.ts";
-import { command, JSON_FLAG, option } from "../command.ts";
+import { command, option } from "../command.ts";
 import { text } from "../values.ts";
 
 export const { usage, run } = command({
@@ -15,7 +15,6 @@ export const { usage, run } = command({
 			text("HOST"),
 			"print the databases that the topology has on this server, for its backup, and check nothing",
 		),
-		json: JSON_FLAG,
 	},
 	details:
 		"What status says, and besides: settings and versions of all MySQL servers, whom replicas follow and what they alone have, databases that are read-only, processes that are behind, operations that nobody runs. It takes up to eight seconds and changes nothing. With CORKBOARD_ADMIN_FILE it asks as the operator's account.",

@@ -74,6 +74,7 @@ export const { usage, run } = command({
 		"shards, mod shards, feeds, queue shards and pool shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
 		"them for each database.",
 	].join("\n"),
+	hasJson: false,
 	async run({ user, operator, from, product }) {
 		const account = `${quoted(user)}@${quoted(from)}`;
 		if (!operator) return { lines: serverGrants(account, product) };

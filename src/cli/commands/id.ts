@@ -15,7 +15,7 @@ import { databaseOf } from "../../storage/mysql/ddl.ts";
 import { hostInRanges, hostOf, poolsOf } from "../../topology/ranges.ts";
 import type { Topology } from "../../topology/types.ts";
 import { columns } from "../arguments.ts";
-import { argument, command, JSON_FLAG, type Result } from "../command.ts";
+import { argument, command, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { explainJobId } from "../queue/explainJobId.ts";
 import { text } from "../values.ts";
@@ -24,7 +24,6 @@ export const { usage, run } = command({
 	summary:
 		"Prints the type, shard, table and host of an id, and whether its object exists.",
 	arguments: { id: argument(text("ID")) },
-	options: { json: JSON_FLAG },
 	details:
 		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then. The id of a job names its queue, shard and time: queue show prints the job itself.",
 	async run({ id }, context) {

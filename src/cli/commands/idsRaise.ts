@@ -1,7 +1,7 @@
 import { requireCurrent } from "../../fleet/map/publish.ts";
 import { type RaisedIds, raiseIds } from "../../fleet/operations/raiseIds.ts";
 import { formatNumber, plural } from "../../util/format.ts";
-import { argument, command, flag, JSON_FLAG, option } from "../command.ts";
+import { argument, command, flag, option } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
 import { integer, SHARD_RANGES, text } from "../values.ts";
 
@@ -25,7 +25,6 @@ export const { usage, run } = command({
 			"only the tables of these shards, such as 0-255,512",
 		),
 		dryRun: flag("only say what would be done"),
-		json: JSON_FLAG,
 	},
 	details:
 		"HOST is host:port of a MySQL server that takes writes; the topology need not name it yet. It is asked with the account of CORKBOARD_ADMIN_FILE, or that of the topology. Run before any process writes there. If it is interrupted, run it again: tables that were raised are raised once more, which takes nothing but ids.",

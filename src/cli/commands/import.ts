@@ -11,7 +11,7 @@ import {
 } from "../../ops/import/importLines.ts";
 import { formatNumber } from "../../util/format.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
-import { argument, command, flag, JSON_FLAG } from "../command.ts";
+import { argument, command, flag } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
 import { present, text } from "../values.ts";
@@ -25,7 +25,6 @@ export const { usage, run } = command({
 	arguments: { file: argument(text("FILE|-")) },
 	options: {
 		strict: flag("stop at the first bad line"),
-		json: JSON_FLAG,
 	},
 	details: [
 		'  {"type":"User","key":"u:7","fields":{"username":"pinner7"}}',

@@ -18,7 +18,7 @@ import { NAMED_TABLES } from "../../storage/hostReport.ts";
 import { readMembers } from "../../topology/members.ts";
 import { compact } from "../../util/compact.ts";
 import { plural } from "../../util/format.ts";
-import { command, flag, JSON_FLAG, type Result } from "../command.ts";
+import { command, flag, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
 
@@ -30,7 +30,6 @@ export const { usage, run } = command({
 		lost: flag(
 			"make tables again, empty, that were made once and are lost; their ids go on where none was given",
 		),
-		json: JSON_FLAG,
 	},
 	exitCodes: { 3: "with --check: something is missing" },
 	async run({ check: isCheck, lost: isLost }, context) {

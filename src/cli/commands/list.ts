@@ -21,6 +21,7 @@ export const { usage, run } = command({
 	exitCodes: { 1: "objects that could not be read, or an error" },
 	details:
 		"FIELD is the field of Query that reads the list, also if the API does not have it. It prints what is stored, whoever may see it. Stop the server of an embedded data folder first.",
+	hasJson: false,
 	async run({ field, first }, context) {
 		await using corkboard = await openForCommand(
 			context,

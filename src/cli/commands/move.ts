@@ -1,14 +1,6 @@
 import { planMove } from "../../fleet/move/planMove.ts";
 import { startMove } from "../../fleet/move/startMove.ts";
-import {
-	command,
-	flag,
-	JSON_FLAG,
-	many,
-	option,
-	required,
-	YES,
-} from "../command.ts";
+import { command, flag, many, option, required, YES } from "../command.ts";
 import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
 import {
 	MOVED,
@@ -42,7 +34,6 @@ export const { usage, run } = command({
 		...WISHES,
 		dryRun: flag("print the plan and everything that would refuse it"),
 		yes: YES,
-		json: JSON_FLAG,
 	},
 	details:
 		"Of one that has begun: move status, pause, resume, set, cut-over, reverse, complete and cancel. SHARDS is a range of shards, or lookups, feeds or pools and a range of them. It ends when all waves are over; the former copies stay on the old primary under other names. Then move complete drops them, and move reverse goes back. Interrupted or killed, it is resumed by move resume.",

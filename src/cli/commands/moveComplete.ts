@@ -1,5 +1,5 @@
 import { completeMove } from "../../fleet/move/redirect.ts";
-import { argument, command, flag, JSON_FLAG } from "../command.ts";
+import { argument, command, flag } from "../command.ts";
 import { FLEET_CODES } from "../fleetCommand.ts";
 import { runOnMove } from "../move/moveCommand.ts";
 import { text } from "../values.ts";
@@ -10,7 +10,6 @@ export const { usage, run } = command({
 	arguments: { id: argument(text("ID")) },
 	options: {
 		noRehearsal: flag("drop them without having shown that the way back works"),
-		json: JSON_FLAG,
 	},
 	details: "After that there is no way back but another move.",
 	exitCodes: FLEET_CODES,

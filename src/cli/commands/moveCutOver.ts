@@ -8,6 +8,7 @@ export const { usage, run } = command({
 	details: "Whatever --cut-over says.",
 	arguments: { id: argument(text("ID")) },
 	options: { all: flag("all waves that are left") },
+	hasJson: false,
 	async run({ id, all }, context) {
 		return withFleet(context, async (fleet) => {
 			const waves = await allowCutOver(fleet, id, all);

@@ -8,6 +8,7 @@ export const { usage, run } = command({
 	summary: "Holds a move: nothing is copied and no wave goes over.",
 	details: "What changes is still followed.",
 	arguments: { id: argument(text("ID")) },
+	hasJson: false,
 	async run({ id }, context) {
 		return withFleet(context, async (fleet) => {
 			await requireMove(fleet, id);

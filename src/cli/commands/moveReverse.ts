@@ -1,5 +1,5 @@
 import { reverseMove } from "../../fleet/move/redirect.ts";
-import { argument, command, flag, JSON_FLAG } from "../command.ts";
+import { argument, command, flag } from "../command.ts";
 import { FLEET_CODES } from "../fleetCommand.ts";
 import { runOnMove } from "../move/moveCommand.ts";
 import { text } from "../values.ts";
@@ -10,7 +10,6 @@ export const { usage, run } = command({
 	arguments: { id: argument(text("ID")) },
 	options: {
 		keep: flag("keep the copies there, so that it can be reversed once more"),
-		json: JSON_FLAG,
 	},
 	exitCodes: FLEET_CODES,
 	run: ({ id, keep, json }, context) =>

@@ -1,7 +1,7 @@
 import { requireMove } from "../../fleet/move/redirect.ts";
 import { wish } from "../../fleet/move/wishes.ts";
 import { UsageError } from "../arguments.ts";
-import { argument, command, JSON_FLAG } from "../command.ts";
+import { argument, command } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
 import { WISHES, wishesOf } from "../move/moveCommand.ts";
 import { text } from "../values.ts";
@@ -10,7 +10,7 @@ export const { usage, run } = command({
 	summary:
 		"Changes the limits of a move while it runs. It follows within a second.",
 	arguments: { id: argument(text("ID")) },
-	options: { ...WISHES, json: JSON_FLAG },
+	options: WISHES,
 	async run({ id, json: _, ...given }, context) {
 		const wishes = wishesOf(given);
 		if (Object.keys(wishes).length === 0) {

@@ -1,6 +1,6 @@
 import { Operation } from "../../fleet/operations/operations.ts";
 import { undo } from "../../fleet/resumeOperation.ts";
-import { argument, command, flag, JSON_FLAG } from "../command.ts";
+import { argument, command, flag } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
 import { orHalfWay, TAKEN_OVER_MEANING, withFleet } from "../fleetCommand.ts";
 import { text } from "../values.ts";
@@ -13,7 +13,6 @@ export const { usage, run } = command({
 		leave: flag(
 			"end it also where something cannot be undone or, once it has published, completed; it says what",
 		),
-		json: JSON_FLAG,
 	},
 	details:
 		"After that there is no way back: resume completes it. What was not done is not undone: an account that could not fence a server is not asked to lift a fence.",

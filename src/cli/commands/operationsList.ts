@@ -10,13 +10,13 @@ import {
 } from "../../fleet/operations/operations.ts";
 import { isHeld } from "../../fleet/operations/signOfLife.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
-import { command, flag, JSON_FLAG } from "../command.ts";
+import { command, flag } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
 import { table } from "../table.ts";
 
 export const { usage, run } = command({
 	summary: "Lists what is done to the fleet, and who does it.",
-	options: { all: flag("also those that are over"), json: JSON_FLAG },
+	options: { all: flag("also those that are over") },
 	exitCodes: {
 		1: "an operation stands half-way and nobody runs it, or an error",
 	},

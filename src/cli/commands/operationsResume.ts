@@ -1,6 +1,6 @@
 import { Operation } from "../../fleet/operations/operations.ts";
 import { proceed } from "../../fleet/resumeOperation.ts";
-import { argument, command, flag, JSON_FLAG } from "../command.ts";
+import { argument, command, flag } from "../command.ts";
 import {
 	ended,
 	FLEET_CODES,
@@ -19,7 +19,6 @@ export const { usage, run } = command({
 		acceptLoss: flag(
 			"of promote --dead: give up what the replica has not received",
 		),
-		json: JSON_FLAG,
 	},
 	details:
 		"Anybody may, from any machine, 3 s after the command has ended. It goes on where that was, or goes back where it cannot.",

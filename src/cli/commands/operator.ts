@@ -28,6 +28,7 @@ export const { usage, run } = command({
 	details:
 		"Run it on any machine with the operator's account. It begins nothing by itself.",
 	exitCodes: INTERRUPTED,
+	hasJson: false,
 	async run({ guard }, context) {
 		const signal = context.interruptSignal();
 		return withFleet(context, async (fleet) => {

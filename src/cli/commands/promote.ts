@@ -11,7 +11,6 @@ import {
 	command,
 	flag,
 	type Given,
-	JSON_FLAG,
 	type Result,
 	YES,
 } from "../command.ts";
@@ -37,7 +36,6 @@ const OPTIONS = {
 	),
 	maxLag: MAX_LAG,
 	maxPause: MAX_PAUSE,
-	json: JSON_FLAG,
 };
 
 export const { usage, run } = command({
@@ -58,6 +56,7 @@ export const { usage, run } = command({
 
 type GivenToPromote = Given<Record<never, never>, typeof OPTIONS> & {
 	readonly host: string;
+	readonly json: boolean;
 };
 
 async function runLive(

@@ -1,7 +1,7 @@
 import { createQueue } from "../../queue/admin/queueAdmin.ts";
 import { plural } from "../../util/format.ts";
 import { parseList } from "../../util/parseList.ts";
-import { argument, command, JSON_FLAG, option } from "../command.ts";
+import { argument, command, option } from "../command.ts";
 import { openQueuesForCommand } from "../queue/queueCommand.ts";
 import { text } from "../values.ts";
 
@@ -14,7 +14,6 @@ export const { usage, run } = command({
 			"settings, as queue set takes them, separated by commas",
 			"",
 		),
-		json: JSON_FLAG,
 	},
 	details:
 		"A name is a small letter and up to 39 letters and digits. It can be run again: after a shard did not answer, and after the topology got further shards.",

@@ -4,14 +4,7 @@ import { deleteQueue, findQueue } from "../../queue/admin/queueAdmin.ts";
 import { queueStats } from "../../queue/admin/queueStats.ts";
 import { plural } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
-import {
-	argument,
-	command,
-	DRY_RUN_FLAG,
-	flag,
-	JSON_FLAG,
-	option,
-} from "../command.ts";
+import { argument, command, DRY_RUN_FLAG, flag, option } from "../command.ts";
 import { accessOf, openQueuesForCommand } from "../queue/queueCommand.ts";
 import { text } from "../values.ts";
 
@@ -28,7 +21,6 @@ export const { usage, run } = command({
 			"delete it also with jobs that are pending or running, and if Corkboard itself enqueues into it",
 		),
 		dryRun: DRY_RUN_FLAG,
-		json: JSON_FLAG,
 	},
 	details:
 		"If it is interrupted, or a shard does not answer, the queue is being deleted until it is run again to the end.",

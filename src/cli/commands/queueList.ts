@@ -11,7 +11,7 @@ import {
 	SETTING_NAMES,
 } from "../../queue/settings.ts";
 import { compact } from "../../util/compact.ts";
-import { command, JSON_FLAG, optional } from "../command.ts";
+import { command, optional } from "../command.ts";
 import {
 	failuresAsJson,
 	openQueuesForCommand,
@@ -23,7 +23,6 @@ import { text } from "../values.ts";
 export const { usage, run } = command({
 	summary: "Prints the queues and their settings, or all settings of one.",
 	arguments: { queue: optional(text("QUEUE")) },
-	options: { json: JSON_FLAG },
 	details:
 		"Without QUEUE it prints the settings that differ from the defaults. queue stats prints how many jobs there are.",
 	exitCodes: { 1: "a shard does not answer, or an error" },

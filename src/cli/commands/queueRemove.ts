@@ -1,13 +1,7 @@
 import { removeJobs } from "../../queue/admin/changeJobs.ts";
 import { parseJobId } from "../../queue/jobId.ts";
 import { UsageError } from "../arguments.ts";
-import {
-	argument,
-	command,
-	DRY_RUN_FLAG,
-	JSON_FLAG,
-	option,
-} from "../command.ts";
+import { argument, command, DRY_RUN_FLAG, option } from "../command.ts";
 import { changeTarget, LIMIT } from "../queue/queueChange.ts";
 import { MATCHING, PRIORITY } from "../queue/queueCommand.ts";
 import { oneOf, present, text } from "../values.ts";
@@ -28,7 +22,6 @@ export const { usage, run } = command({
 		matching: MATCHING,
 		limit: LIMIT,
 		dryRun: DRY_RUN_FLAG,
-		json: JSON_FLAG,
 	},
 	details:
 		"Run it with --dry-run first: it prints the ids. Jobs that are running stay: a worker has them. Finished jobs need not be removed: their disk is given back by itself.",

@@ -1,11 +1,5 @@
 import { retryFailed } from "../../queue/admin/changeJobs.ts";
-import {
-	argument,
-	command,
-	DRY_RUN_FLAG,
-	JSON_FLAG,
-	option,
-} from "../command.ts";
+import { argument, command, DRY_RUN_FLAG, option } from "../command.ts";
 import { changeTarget, LIMIT } from "../queue/queueChange.ts";
 import { MATCHING, PRIORITY } from "../queue/queueCommand.ts";
 import { duration, integer, present, text } from "../values.ts";
@@ -28,7 +22,6 @@ export const { usage, run } = command({
 		),
 		limit: LIMIT,
 		dryRun: DRY_RUN_FLAG,
-		json: JSON_FLAG,
 	},
 	details:
 		"Look at why they failed first: queue scan QUEUE --state failed. A retried job keeps its id, its attempts so far and its status. It can be run again: what was retried has not failed any more.",

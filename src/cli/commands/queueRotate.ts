@@ -7,7 +7,7 @@ import {
 	rotate,
 } from "../../queue/rotation.ts";
 import { formatNumber } from "../../util/format.ts";
-import { command, DRY_RUN_FLAG, JSON_FLAG, optional } from "../command.ts";
+import { command, DRY_RUN_FLAG, optional } from "../command.ts";
 import {
 	accessOf,
 	failuresAsJson,
@@ -24,7 +24,7 @@ export const { usage, run } = command({
 	summary:
 		"Gives back the disk of finished jobs now, which workers do every three minutes.",
 	arguments: { queue: optional(text("QUEUE")) },
-	options: { dryRun: DRY_RUN_FLAG, json: JSON_FLAG },
+	options: { dryRun: DRY_RUN_FLAG },
 	details:
 		"Prints each span of the past, with what becomes of it and why. No job that is to be kept is lost, also if this is interrupted.",
 	exitCodes: {

@@ -1,7 +1,7 @@
 import { findQueue } from "../../queue/admin/queueAdmin.ts";
 import { scanJobs } from "../../queue/admin/scanJobs.ts";
 import { UsageError } from "../arguments.ts";
-import { argument, command, flag, JSON_FLAG, option } from "../command.ts";
+import { argument, command, flag, option } from "../command.ts";
 import {
 	failuresAsJson,
 	JOB_STATES,
@@ -41,7 +41,6 @@ export const { usage, run } = command({
 		),
 		after: option(text("CURSOR"), "go on where a page ended"),
 		body: flag("print the bodies too"),
-		json: JSON_FLAG,
 	},
 	details:
 		"Jobs come by priority, then by time: pending ones by when they are due, running ones by when their claim ends, others by when they ended. A job that does not change while you page is printed once. --matching looks at 10,000 jobs of a shard at a time, so that a page may be empty and still have a cursor.",

@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { lookupJobs } from "../../queue/admin/changeJobs.ts";
 import { columns } from "../arguments.ts";
-import { argument, command, JSON_FLAG } from "../command.ts";
+import { argument, command } from "../command.ts";
 import {
 	jobAsJson,
 	openQueuesForCommand,
@@ -13,7 +13,6 @@ export const { usage, run } = command({
 	summary:
 		"Prints a job: its state, its attempts, what workers said, its body.",
 	arguments: { id: argument(text("ID")) },
-	options: { json: JSON_FLAG },
 	details:
 		"ID is such as feedPin.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, as queue scan and the log print it.",
 	async run({ id }, context) {

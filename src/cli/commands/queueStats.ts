@@ -12,7 +12,7 @@ import { printSetting, type QueueSettings } from "../../queue/settings.ts";
 import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
-import { command, flag, JSON_FLAG, option, optional } from "../command.ts";
+import { command, flag, option, optional } from "../command.ts";
 import {
 	failuresAsJson,
 	formatAge,
@@ -34,7 +34,6 @@ export const { usage, run } = command({
 			duration(1_000, 60_000),
 			"with --watch: 1s to 60s (default 2s)",
 		),
-		json: JSON_FLAG,
 	},
 	details:
 		"A state is counted up to 100,000 jobs of each shard; a + says that there are more. MB are those of its files; – where a shard does not say. With --watch --json each count is one line.",

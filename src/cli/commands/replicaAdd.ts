@@ -4,15 +4,7 @@ import {
 } from "../../fleet/operations/addReplica.ts";
 import type { CloneProgress } from "../../fleet/operations/cloneServer.ts";
 import { formatBytes } from "../../util/format.ts";
-import {
-	argument,
-	command,
-	flag,
-	JSON_FLAG,
-	option,
-	required,
-	YES,
-} from "../command.ts";
+import { argument, command, flag, option, required, YES } from "../command.ts";
 import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
 import { createProgressLine } from "../progress.ts";
 import { duration, integer, present, text } from "../values.ts";
@@ -32,7 +24,6 @@ export const { usage, run } = command({
 		),
 		dryRun: flag("only check whether it can be done"),
 		yes: YES,
-		json: JSON_FLAG,
 	},
 	details:
 		"HOST is host:port of an empty server of the same version. MySQL's clone plugin copies the primary while both work; HOST then shuts down, and its supervisor has to start it again. Then it follows the primary, and once it has caught up the topology names it. An interrupt leaves the copy running: operations resume goes on.",

@@ -2,7 +2,7 @@ import {
 	checkRemoveReplica,
 	removeReplica,
 } from "../../fleet/operations/removeReplica.ts";
-import { argument, command, flag, JSON_FLAG, YES } from "../command.ts";
+import { argument, command, flag, YES } from "../command.ts";
 import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
 import { text } from "../values.ts";
 
@@ -12,7 +12,6 @@ export const { usage, run } = command({
 	options: {
 		dryRun: flag("only say what would be done"),
 		yes: YES,
-		json: JSON_FLAG,
 	},
 	details:
 		"HOST is the replica as the topology names it, host:port; it may be dead. First the topology is published without it, then it waits until no process reads from it, then replication stops. Its data stays, and it refuses writes.",

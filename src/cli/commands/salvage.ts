@@ -8,14 +8,7 @@ import { createStoredTypes } from "../../model/storedTypes.ts";
 import { compact } from "../../util/compact.ts";
 import { formatNumber, plural } from "../../util/format.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
-import {
-	argument,
-	command,
-	flag,
-	JSON_FLAG,
-	option,
-	type Result,
-} from "../command.ts";
+import { argument, command, flag, option, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { withFleet } from "../fleetCommand.ts";
 import { createProgressLine } from "../progress.ts";
@@ -38,7 +31,6 @@ export const { usage, run } = command({
 			"where to write what was changed on both sides, as lines of JSON (default conflicts-HOST.ndjson)",
 		),
 		noVerify: flag("do not verify and repair the shards afterwards"),
-		json: JSON_FLAG,
 	},
 	details:
 		"HOST is the old primary that promote --dead gave up, host:port. It reads from the binary log of HOST the transactions that the new primary never had, fences HOST, and writes row by row: absent objects under their own ids, edges by version, outbox entries as deliveries. It can be interrupted, and run again. Afterwards HOST is rebuilt by replica add.",

@@ -11,7 +11,7 @@ import { type Period, periodOf, reportUsage } from "../../usage/usageReport.ts";
 import type { UsageDay } from "../../usage/usageStore.ts";
 import { plural } from "../../util/format.ts";
 import { UsageError, wrap } from "../arguments.ts";
-import { argument, command, JSON_FLAG, option, optional } from "../command.ts";
+import { argument, command, option, optional } from "../command.ts";
 import { DAYS, daysOf } from "../usage/days.ts";
 import { clientsLine, documentsLine, periodLine } from "../usage/usageLines.ts";
 import { text } from "../values.ts";
@@ -30,7 +30,6 @@ export const { usage, run } = command({
 			DAYS,
 			`a part that nobody used in so many days may be removed (default ${DEFAULT_DAYS}d)`,
 		),
-		json: JSON_FLAG,
 	},
 	details:
 		"OLD and NEW are SDL files, folders of them such as schema/, or - for stdin. Without NEW, OLD is compared with the schema of this program. The settings name the servers whose counts are read.",

@@ -2,13 +2,12 @@ import { loadOwnModel } from "../../app/model.ts";
 import { printPublicSchema } from "../../model/publicSchema.ts";
 import { describeModel, printModel } from "../../model/schema/print.ts";
 import { UsageError } from "../arguments.ts";
-import { command, flag, JSON_FLAG } from "../command.ts";
+import { command, flag } from "../command.ts";
 
 export const { usage, run } = command({
 	summary: "Prints where each field of the schema is stored.",
 	options: {
 		public: flag("print the SDL that clients see"),
-		json: JSON_FLAG,
 	},
 	async run({ public: isPublic, json }) {
 		if (isPublic && json) {

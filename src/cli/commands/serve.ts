@@ -40,6 +40,7 @@ export const { usage, run } = command({
 		name,
 		`${kind.expected}; ${shown.replaceAll("`", "")}`,
 	]),
+	hasJson: false,
 	async run({ workers, check: isCheck }, context) {
 		const config = readConfig(context.env);
 		if (workers > 1 && !isWorker()) {

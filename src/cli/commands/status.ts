@@ -6,7 +6,7 @@ import { type HostReport, settingProblems } from "../../storage/hostReport.ts";
 import type { Member } from "../../topology/members.ts";
 import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
-import { command, JSON_FLAG } from "../command.ts";
+import { command } from "../command.ts";
 import { table } from "../table.ts";
 
 /** If the event loop stands still for so long, an answer may have been there and not read in time. Milliseconds. */
@@ -14,7 +14,6 @@ const DELAY_MS = 200;
 
 export const { usage, run } = command({
 	summary: "Asks every host and cache whether it serves.",
-	options: { json: JSON_FLAG },
 	details:
 		"All hosts are asked at once, for three seconds at most, and nothing is changed. What does not answer in time is unknown, not down.",
 	exitCodes: { 1: "something is wrong, each in a sentence; or an error" },

@@ -9,6 +9,7 @@ export const { usage, run } = command({
 	arguments: { user: argument(text("USER")) },
 	details:
 		"USER is a username or an id. Send the token as `Authorization: Bearer TOKEN`.",
+	hasJson: false,
 	async run({ user }, context) {
 		await using corkboard = await openForCommand(
 			context,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { UsageError } from "../arguments.ts";
-import { command, flag, JSON_FLAG, option } from "../command.ts";
+import { command, flag, option } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { Between } from "../top/between.ts";
 import { type Scrape, scrape } from "../top/scrape.ts";
@@ -32,7 +32,6 @@ export const { usage, run } = command({
 		),
 		every: option(duration(1_000, 60_000), "1s to 1m (default 2s)", 2_000),
 		once: flag("print it once, of that time, and end"),
-		json: JSON_FLAG,
 	},
 	details:
 		"q quits. It reads /metrics there: with --workers it shows all processes together. --json needs --once.",

@@ -16,7 +16,7 @@ import type {
 } from "../../topology/types.ts";
 import { compact } from "../../util/compact.ts";
 import { columns } from "../arguments.ts";
-import { command, flag, JSON_FLAG, optional } from "../command.ts";
+import { command, flag, optional } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { text } from "../values.ts";
 
@@ -26,7 +26,6 @@ export const { usage, run } = command({
 	arguments: { old: optional(text("OLD")), next: optional(text("NEW")) },
 	options: {
 		offline: flag("check the file only, and ask no host"),
-		json: JSON_FLAG,
 	},
 	exitCodes: {
 		1: "the topology is not valid, a host does not serve, tables are missing, or an error",

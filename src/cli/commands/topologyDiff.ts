@@ -5,14 +5,13 @@ import {
 import { requireVersion } from "../../topology/history.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import type { Topology } from "../../topology/types.ts";
-import { argument, command, JSON_FLAG } from "../command.ts";
+import { argument, command } from "../command.ts";
 import { newest, openStoreForCommand } from "../topologyCommand.ts";
 import { version } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Prints what differs between two versions of the topology.",
 	arguments: { from: argument(version("OLD")), to: argument(version("NEW")) },
-	options: { json: JSON_FLAG },
 	async run({ from, to }, context) {
 		await using store = openStoreForCommand(context);
 		const old = await versionOf(store, from);

@@ -1,5 +1,5 @@
 import { listVersions, readVersion } from "../../topology/history.ts";
-import { command, JSON_FLAG } from "../command.ts";
+import { command } from "../command.ts";
 import { table } from "../table.ts";
 import { openStoreForCommand } from "../topologyCommand.ts";
 
@@ -7,7 +7,6 @@ const PRINTED = 20;
 
 export const { usage, run } = command({
 	summary: "Prints who published which version of the topology, newest first.",
-	options: { json: JSON_FLAG },
 	details: "The newest 20 are printed of the 1,000 that are kept.",
 	async run(_given, context) {
 		await using store = openStoreForCommand(context);

@@ -1,6 +1,6 @@
 import { checkOpening, openRange } from "../../fleet/topologyOperations.ts";
 import { UsageError } from "../arguments.ts";
-import { argument, command, flag, JSON_FLAG, option } from "../command.ts";
+import { argument, command, flag, option } from "../command.ts";
 import { newest, openStoreForCommand, UNCHECKED } from "../topologyCommand.ts";
 import {
 	formatShards,
@@ -32,7 +32,6 @@ export const { usage, run } = command({
 		dryRun: flag(
 			"look at the hosts, say what would be done, and change nothing",
 		),
-		json: JSON_FLAG,
 	},
 	details: [
 		"New shards get their tables, are published closed, and are opened when every process knows them: one that did not would answer null for a user that another has just created there.",

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { command, JSON_FLAG, option } from "../command.ts";
+import { command, option } from "../command.ts";
 import {
 	newest,
 	openStoreForCommand,
@@ -14,7 +14,6 @@ export const { usage, run } = command({
 			text("FILE"),
 			"write it to FILE instead, with its passwords (mode 0600), to edit and publish it",
 		),
-		json: JSON_FLAG,
 	},
 	async run({ file }, context) {
 		await using store = openStoreForCommand(context);

@@ -1,5 +1,5 @@
 import { agreed } from "../../fleet/map/barrier.ts";
-import { argument, command, JSON_FLAG, option } from "../command.ts";
+import { argument, command, option } from "../command.ts";
 import {
 	codeOfAgreement,
 	describeAgreement,
@@ -19,7 +19,6 @@ export const { usage, run } = command({
 			"at most so long (default 1m)",
 			MAX_WAIT_MS,
 		),
-		json: JSON_FLAG,
 	},
 	exitCodes: { 3: "some do not, and are named" },
 	async run({ version, maxWait }, context) {

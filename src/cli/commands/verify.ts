@@ -16,7 +16,7 @@ import type { StorageMap } from "../../storage/storage.ts";
 import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
 import { codeOfInterrupt, INTERRUPTED, UsageError } from "../arguments.ts";
-import { command, flag, JSON_FLAG, option, type Result } from "../command.ts";
+import { command, flag, option, type Result } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
 import { SHARD_RANGES } from "../values.ts";
@@ -43,7 +43,6 @@ export const { usage, run } = command({
 			SHARD_RANGES,
 			"check only the lookups of these mod shards",
 		),
-		json: JSON_FLAG,
 	},
 	details:
 		"Without --repair nothing is changed. Pending outbox entries are no damage.",

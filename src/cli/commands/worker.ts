@@ -23,6 +23,7 @@ export const { usage, run } = command({
 			"jobs at the same time (default CORKBOARD_WORKER_CONCURRENCY, or 10)",
 		),
 	},
+	hasJson: false,
 	async run(given, context) {
 		const config = readConfig(context.env);
 		const { queues, concurrency } = { ...config.worker, ...present(given) };

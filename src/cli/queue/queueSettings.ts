@@ -4,13 +4,7 @@ import {
 	type QueueSettings,
 	SETTING_NAMES,
 } from "../../queue/settings.ts";
-import {
-	argument,
-	command,
-	DRY_RUN_FLAG,
-	JSON_FLAG,
-	type Result,
-} from "../command.ts";
+import { argument, command, DRY_RUN_FLAG, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { text } from "../values.ts";
 import {
@@ -22,7 +16,7 @@ import {
 
 /** What `queue set`, `queue pause` and `queue resume` have in common. */
 export const SETTINGS_OPTIONS = {
-	options: { dryRun: DRY_RUN_FLAG, json: JSON_FLAG },
+	options: { dryRun: DRY_RUN_FLAG },
 	exitCodes: {
 		1: "a shard does not answer, and gets the settings when it is run again; they are in force nevertheless. Or an error",
 	},

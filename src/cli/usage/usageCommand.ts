@@ -8,7 +8,7 @@ import {
 	type UsageReport,
 } from "../../usage/usageReport.ts";
 import { INCOMPLETE } from "../arguments.ts";
-import { JSON_FLAG, option, type Result } from "../command.ts";
+import { option, type Result } from "../command.ts";
 import { text } from "../values.ts";
 import { DAYS, daysOf } from "./days.ts";
 import { incompleteLine, type UsageRow, usageTable } from "./usageLines.ts";
@@ -17,7 +17,6 @@ import { incompleteLine, type UsageRow, usageTable } from "./usageLines.ts";
 export const usageOptions = (unused: string) => ({
 	unused: option(DAYS, unused),
 	client: option(text("NAME"), "count this client only"),
-	json: JSON_FLAG,
 });
 
 export const USAGE_EXIT_CODES = { 3: INCOMPLETE };
