@@ -25,8 +25,15 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["cli"],
 	],
 	freshness: [["."], ["channel"]],
+	topology: [["."], ["file", "zookeeper", "guards"]],
 	storage: [["."], ["statements", "versions"], ["mysql", "sqlite"]],
-	"storage/mysql": [["driver"], ["standby", "binlog"], ["."]],
+	"storage/mysql": [
+		["driver"],
+		["standby", "binlog"],
+		["."],
+		["transactions"],
+		["mysqlStorage.ts"],
+	],
 	"storage/sqlite": [["driver"], ["."]],
 	queue: [
 		["."],

@@ -65,11 +65,7 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"examples/pinboard/src": 71,
 	// One file for each command: balance, salvage and those of moves came with moving shards.
 	"src/cli/commands": 68,
-	// With formerOutboxes.ts, which goes with the next version.
-	"src/storage/mysql": 19,
 	// Small functions that know of nothing: a list by nature.
-	// With the caches of the map, and what processes see of moves.
-	"src/topology": 20,
 	"src/util": 24,
 	"test/attack/graph": 24,
 	"test/differential": 21,

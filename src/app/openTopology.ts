@@ -7,18 +7,18 @@ import { AcknowledgedWrites } from "../storage/mysql/driver/acknowledgedWrites.t
 import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { answerAsks } from "../topology/asks.ts";
 import { openFileStore } from "../topology/file/fileStore.ts";
-import { openLastGood } from "../topology/lastGood.ts";
+import { openLastGood } from "../topology/guards/lastGood.ts";
+import { ServerGuard } from "../topology/guards/serverGuard.ts";
+import { WriteGuard } from "../topology/guards/writeGuard.ts";
 import { type MemberIdentity, Membership } from "../topology/members.ts";
 import { MoveWatch } from "../topology/moves.ts";
 import { embeddedTopology, parseTopology } from "../topology/parseTopology.ts";
-import { ServerGuard } from "../topology/serverGuard.ts";
 import {
 	type ReadableStore,
 	TOPOLOGY,
 	type TopologyStore,
 } from "../topology/store.ts";
 import type { Topology } from "../topology/types.ts";
-import { WriteGuard } from "../topology/writeGuard.ts";
 import { openZookeeperStore } from "../topology/zookeeper/zookeeperStore.ts";
 
 const NONE: ReadonlySet<string> = new Set();

@@ -15,7 +15,7 @@ import {
 	describeLoss,
 	type RecordedLoss,
 	readLosses,
-} from "../topology/losses.ts";
+} from "../topology/guards/losses.ts";
 import { type Member, readMembers } from "../topology/members.ts";
 import {
 	dataFoldersOf,

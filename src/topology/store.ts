@@ -60,7 +60,7 @@ export interface Announcement extends AsyncDisposable {
 	set(text: string): Promise<void>;
 }
 
-/** What a server uses: it reads, and says what it serves. Operations write, and a server only that a failover lost something (losses.ts). */
+/** What a server uses: it reads, and says what it serves. Operations write, and a server only that a failover lost something (guards/losses.ts). */
 export type ReadableStore = Omit<TopologyStore, "write">;
 
 /** The topology in use, as JSON. */

@@ -12,7 +12,7 @@ import {
 	type ReloadableStorage,
 } from "../../src/storage/versions/reloadableStorage.ts";
 import { openFileStore } from "../../src/topology/file/fileStore.ts";
-import { openLastGood } from "../../src/topology/lastGood.ts";
+import { openLastGood } from "../../src/topology/guards/lastGood.ts";
 import { generationOf } from "../../src/topology/ranges.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import {

@@ -22,7 +22,7 @@ import {
 	type LastGoodOptions,
 	type LastGoodTopology,
 	openLastGood,
-} from "../../src/topology/lastGood.ts";
+} from "../../src/topology/guards/lastGood.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";

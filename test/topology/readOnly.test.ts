@@ -15,7 +15,7 @@ import {
 	type TopologyEvent,
 } from "../../src/topology/diagnostics.ts";
 import { openFileStore } from "../../src/topology/file/fileStore.ts";
-import { openLastGood } from "../../src/topology/lastGood.ts";
+import { openLastGood } from "../../src/topology/guards/lastGood.ts";
 import { command } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";

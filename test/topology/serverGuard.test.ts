@@ -6,12 +6,12 @@ import {
 	TOPOLOGY_CHANNELS,
 } from "../../src/topology/diagnostics.ts";
 import { openFileStore } from "../../src/topology/file/fileStore.ts";
-import { acceptance, readLosses } from "../../src/topology/losses.ts";
-import { Membership } from "../../src/topology/members.ts";
+import { acceptance, readLosses } from "../../src/topology/guards/losses.ts";
 import {
 	type FoundServer,
 	ServerGuard,
-} from "../../src/topology/serverGuard.ts";
+} from "../../src/topology/guards/serverGuard.ts";
+import { Membership } from "../../src/topology/members.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";

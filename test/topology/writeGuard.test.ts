@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TOPOLOGY_CHANNELS } from "../../src/topology/diagnostics.ts";
-import type { Topology } from "../../src/topology/types.ts";
 import {
 	type ConfirmedTopology,
 	moment,
 	WriteGuard,
-} from "../../src/topology/writeGuard.ts";
+} from "../../src/topology/guards/writeGuard.ts";
+import type { Topology } from "../../src/topology/types.ts";
 import { until } from "../helpers/until.ts";
 
 const OLD = "10.0.0.1:3306";

@@ -10,7 +10,7 @@ import {
 	TOPOLOGY_CHANNELS,
 	type TopologyEvent,
 } from "../../src/topology/diagnostics.ts";
-import { openLastGood } from "../../src/topology/lastGood.ts";
+import { openLastGood } from "../../src/topology/guards/lastGood.ts";
 import { readMembers } from "../../src/topology/members.ts";
 import type { TopologyStore } from "../../src/topology/store.ts";
 import { openZookeeperStore } from "../../src/topology/zookeeper/zookeeperStore.ts";

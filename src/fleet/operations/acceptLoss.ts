@@ -5,7 +5,7 @@ import {
 	type RecordedLoss,
 	readAccepted,
 	readLosses,
-} from "../../topology/losses.ts";
+} from "../../topology/guards/losses.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import { compact } from "../../util/compact.ts";
 import { agreed } from "../map/barrier.ts";

@@ -48,7 +48,7 @@ import {
 } from "./shards.ts";
 import { type HostLease, SharedHosts } from "./sharedHosts.ts";
 import { StandbyReads } from "./standbyReads.ts";
-import { TransactionQueue } from "./transactionQueue.ts";
+import { TransactionQueue } from "./transactions/transactionQueue.ts";
 
 /**
  * Most keys of one statement; more keys take several statements side by side.

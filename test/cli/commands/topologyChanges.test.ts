@@ -13,7 +13,7 @@ import { readConfig } from "../../../src/config/config.ts";
 import { publish } from "../../../src/fleet/map/publish.ts";
 import { parseLock, printLock } from "../../../src/model/lock/lock.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
-import { openLastGood } from "../../../src/topology/lastGood.ts";
+import { openLastGood } from "../../../src/topology/guards/lastGood.ts";
 import { Membership, readMembers } from "../../../src/topology/members.ts";
 import { memoryStore, storedTexts } from "../../helpers/memoryStore.ts";
 import { command } from "../../helpers/runCommand.ts";

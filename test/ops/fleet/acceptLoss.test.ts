@@ -13,13 +13,13 @@ import { MYSQL_LIMITS } from "../../../src/storage/mysql/mysqlStorage.ts";
 import { addressOf } from "../../../src/storage/mysql/serverAddress.ts";
 import { answerAsks } from "../../../src/topology/asks.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
-import { readCurrent } from "../../../src/topology/history.ts";
 import {
 	acceptance,
 	readAccepted,
 	readLosses,
 	recordLoss,
-} from "../../../src/topology/losses.ts";
+} from "../../../src/topology/guards/losses.ts";
+import { readCurrent } from "../../../src/topology/history.ts";
 import { Membership } from "../../../src/topology/members.ts";
 import { deadlineIn } from "../../../src/util/deadline.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";

@@ -8,7 +8,7 @@ import {
 import { SharedHosts } from "../../../src/storage/mysql/sharedHosts.ts";
 import { createReloadableStorage } from "../../../src/storage/versions/reloadableStorage.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
-import { openLastGood } from "../../../src/topology/lastGood.ts";
+import { openLastGood } from "../../../src/topology/guards/lastGood.ts";
 import { Membership } from "../../../src/topology/members.ts";
 import { MODEL } from "../../helpers/storageModel.ts";
 import { create, good } from "../../helpers/storing.ts";

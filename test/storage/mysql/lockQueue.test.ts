@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { LockQueue } from "../../../src/storage/mysql/lockQueue.ts";
+import { LockQueue } from "../../../src/storage/mysql/transactions/lockQueue.ts";
 
 interface Group {
 	readonly jobs: readonly string[];

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import type { FoundServer } from "../../../topology/serverGuard.ts";
-import type { WriteGuard } from "../../../topology/writeGuard.ts";
+import type { FoundServer } from "../../../topology/guards/serverGuard.ts";
+import type { WriteGuard } from "../../../topology/guards/writeGuard.ts";
 import { deadlineIn } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import {

@@ -1,5 +1,5 @@
-import { CorkboardError } from "../errors.ts";
-import type { StoreChange, TopologyStore } from "./store.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { StoreChange, TopologyStore } from "../store.ts";
 
 /**
  * A failover behind the name of a database host whose new server lacks what was

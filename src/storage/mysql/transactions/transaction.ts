@@ -1,18 +1,18 @@
-import type { Model } from "../../model/types.ts";
-import type { Transaction } from "../rows.ts";
-import type { Batch } from "../statements/batch.ts";
-import type { ShardTransaction } from "../statements/lockedRows.ts";
+import type { Model } from "../../../model/types.ts";
+import type { Transaction } from "../../rows.ts";
+import type { Batch } from "../../statements/batch.ts";
+import type { ShardTransaction } from "../../statements/lockedRows.ts";
 import {
 	type GroupOutcomes,
 	runTransactions,
-} from "../statements/transaction.ts";
-import { MYSQL, statementsOf } from "./dialect.ts";
+} from "../../statements/transaction.ts";
+import { MYSQL, statementsOf } from "../dialect.ts";
 import type {
 	CommitDecision,
 	MysqlTransaction,
-} from "./driver/commitProtocol.ts";
-import type { Result } from "./driver/mysql2Connection.ts";
-import type { Shard } from "./shards.ts";
+} from "../driver/commitProtocol.ts";
+import type { Result } from "../driver/mysql2Connection.ts";
+import type { Shard } from "../shards.ts";
 
 /** Time for `beforeCommit` and COMMIT together, in milliseconds: less than the life of a tombstone (docs/consistency.md, 3. Caches). */
 const COMMIT_MS = 1_000;

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
-import { CorkboardError } from "../errors.ts";
-import { temporaryName } from "../util/temporaryName.ts";
-import { checkTopologyChange } from "./checkChange.ts";
+import { CorkboardError } from "../../errors.ts";
+import { temporaryName } from "../../util/temporaryName.ts";
+import { checkTopologyChange } from "../checkChange.ts";
 import {
 	TOPOLOGY_AGES,
 	TOPOLOGY_CHANNELS,
 	type TopologyEvent,
-} from "./diagnostics.ts";
-import { parseTopology, prefixErrorsWithPath } from "./parseTopology.ts";
-import { type ReadableStore, TOPOLOGY } from "./store.ts";
-import type { Topology } from "./types.ts";
+} from "../diagnostics.ts";
+import { parseTopology, prefixErrorsWithPath } from "../parseTopology.ts";
+import { type ReadableStore, TOPOLOGY } from "../store.ts";
+import type { Topology } from "../types.ts";
 import { type ConfirmedTopology, type Moment, moment } from "./writeGuard.ts";
 
 export interface LastGoodOptions {

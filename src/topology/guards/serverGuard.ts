@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { askMembers } from "./asks.ts";
-import { TOPOLOGY_CHANNELS } from "./diagnostics.ts";
+import { askMembers } from "../asks.ts";
+import { TOPOLOGY_CHANNELS } from "../diagnostics.ts";
+import type { TopologyStore } from "../store.ts";
 import {
 	describeLoss,
 	type RecordedLoss,
@@ -9,7 +10,6 @@ import {
 	recordLoss,
 	watchLosses,
 } from "./losses.ts";
-import type { TopologyStore } from "./store.ts";
 
 /** A server that takes writes, as a session found it behind the name of a host. */
 export interface FoundServer {

@@ -1,19 +1,19 @@
-import type { Model } from "../../model/types.ts";
-import type { RetryReason, WriteTrace } from "../../trace.ts";
-import { Batcher } from "../../util/batcher.ts";
-import type { Deadline } from "../../util/deadline.ts";
-import { publishRetry } from "../diagnostics.ts";
-import type { Transaction } from "../rows.ts";
-import type { ShardTransaction } from "../statements/lockedRows.ts";
+import type { Model } from "../../../model/types.ts";
+import type { RetryReason, WriteTrace } from "../../../trace.ts";
+import { Batcher } from "../../../util/batcher.ts";
+import type { Deadline } from "../../../util/deadline.ts";
+import { publishRetry } from "../../diagnostics.ts";
+import type { Transaction } from "../../rows.ts";
+import type { ShardTransaction } from "../../statements/lockedRows.ts";
 import type {
 	GroupOutcomes,
 	TransactionOutcome,
-} from "../statements/transaction.ts";
-import { type FailureKind, StorageFailure } from "../storageFailure.ts";
-import type { Host } from "./driver/host.ts";
-import { conflictReason, isOfOneDatabase } from "./driver/toStorageFailure.ts";
-import { mergeTraces } from "./mergeTraces.ts";
-import type { Shard } from "./shards.ts";
+} from "../../statements/transaction.ts";
+import { type FailureKind, StorageFailure } from "../../storageFailure.ts";
+import type { Host } from "../driver/host.ts";
+import { conflictReason, isOfOneDatabase } from "../driver/toStorageFailure.ts";
+import { mergeTraces } from "../mergeTraces.ts";
+import type { Shard } from "../shards.ts";
 import { runTransactionGroup } from "./transaction.ts";
 
 /** A transaction that was asked for. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { listen } from "../diagnostics.ts";
-import { TOPOLOGY_CHANNELS } from "./diagnostics.ts";
-import { parseHostUrl } from "./hostUrl.ts";
-import type { HostRange, Topology } from "./types.ts";
+import { listen } from "../../diagnostics.ts";
+import { TOPOLOGY_CHANNELS } from "../diagnostics.ts";
+import { parseHostUrl } from "../hostUrl.ts";
+import type { HostRange, Topology } from "../types.ts";
 
 /** The topology in use, and when the store said last that it is the newest. */
 export interface ConfirmedTopology {

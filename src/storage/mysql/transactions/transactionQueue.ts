@@ -1,18 +1,18 @@
-import type { CorkboardError } from "../../errors.ts";
-import type { Model } from "../../model/types.ts";
-import type { WriteTrace } from "../../trace.ts";
-import { deadlineIn } from "../../util/deadline.ts";
-import { listName } from "../keys.ts";
-import type { ListKey, Transaction, TransactionResult } from "../rows.ts";
-import type { ShardTransaction } from "../statements/lockedRows.ts";
-import { typeNamed } from "../statements/objects.ts";
-import type { TransactionOutcome } from "../statements/transaction.ts";
-import { StorageFailure, toStorageError } from "../storageFailure.ts";
-import { checkTransaction } from "../transactionRules.ts";
-import type { Host } from "./driver/host.ts";
+import type { CorkboardError } from "../../../errors.ts";
+import type { Model } from "../../../model/types.ts";
+import type { WriteTrace } from "../../../trace.ts";
+import { deadlineIn } from "../../../util/deadline.ts";
+import { listName } from "../../keys.ts";
+import type { ListKey, Transaction, TransactionResult } from "../../rows.ts";
+import type { ShardTransaction } from "../../statements/lockedRows.ts";
+import { typeNamed } from "../../statements/objects.ts";
+import type { TransactionOutcome } from "../../statements/transaction.ts";
+import { StorageFailure, toStorageError } from "../../storageFailure.ts";
+import { checkTransaction } from "../../transactionRules.ts";
+import type { Host } from "../driver/host.ts";
+import type { Shard } from "../shards.ts";
 import { type HostJob, HostTransactions } from "./hostTransactions.ts";
 import { LockQueue } from "./lockQueue.ts";
-import type { Shard } from "./shards.ts";
 import { isGroupable } from "./transaction.ts";
 
 /** Most transactions of one list, or of one object, that run as one database transaction. */
