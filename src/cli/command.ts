@@ -1,7 +1,7 @@
 import { quoted } from "../util/quoted.ts";
 import { type ParsedArguments, type Usage, UsageError } from "./arguments.ts";
 import type { CommandContext } from "./commandContext.ts";
-import type { Kind } from "./values.ts";
+import { type Kind, text } from "./values.ts";
 
 /**
  * A command as it is declared: what it takes, with types, and what it does.
@@ -83,22 +83,36 @@ export type Given<A extends Arguments, O extends Options> = {
 	readonly [K in keyof O]: O[K] extends Option<infer T> ? T : never;
 };
 
-export function argument<T>(takes: Kind<T>): Argument<T> {
-	return { takes, count: "one" };
+/** A name alone: any text. */
+type Takes = Kind<unknown> | string;
+type Taken<T extends Takes> = T extends Kind<infer Value> ? Value : string;
+
+function kindOf(takes: Takes): Kind<unknown> {
+	return typeof takes === "string" ? text(takes) : takes;
 }
 
-export function optional<T>(takes: Kind<T>): Argument<T | undefined> {
-	return { takes, count: "optional" };
+export function argument<T extends Takes>(takes: T): Argument<Taken<T>> {
+	return { takes: kindOf(takes), count: "one" };
+}
+
+export function optional<T extends Takes>(
+	takes: T,
+): Argument<Taken<T> | undefined> {
+	return { takes: kindOf(takes), count: "optional" };
 }
 
 /** One or more. */
-export function many<T>(takes: Kind<T>): Argument<readonly T[]> {
-	return { takes, count: "many" };
+export function many<T extends Takes>(takes: T): Argument<readonly Taken<T>[]> {
+	return { takes: kindOf(takes), count: "many" };
 }
 
 /** An option without which there is nothing to do. */
-export function required<T>(takes: Kind<T>, description: string): Option<T> {
-	return { takes, description, fallback: undefined, isRequired: true };
+export function required<T extends Takes>(
+	takes: T,
+	description: string,
+): Option<Taken<T>> {
+	const kind = kindOf(takes);
+	return { takes: kind, description, fallback: undefined, isRequired: true };
 }
 
 /** A switch: true if it is given. */
@@ -106,21 +120,21 @@ export function flag(description: string): Option<boolean> {
 	return { takes: null, description, fallback: false };
 }
 
-export function option<T>(
-	takes: Kind<T>,
+export function option<T extends Takes>(
+	takes: T,
 	description: string,
-): Option<T | undefined>;
-export function option<T>(
-	takes: Kind<T>,
+): Option<Taken<T> | undefined>;
+export function option<T extends Takes>(
+	takes: T,
 	description: string,
-	fallback: T,
-): Option<T>;
-export function option<T>(
-	takes: Kind<T>,
+	fallback: Taken<T>,
+): Option<Taken<T>>;
+export function option(
+	takes: Takes,
 	description: string,
-	fallback?: T,
-): Option<T | undefined> {
-	return { takes, description, fallback };
+	fallback?: unknown,
+): Option<unknown> {
+	return { takes: kindOf(takes), description, fallback };
 }
 
 const JSON_FLAG = flag(

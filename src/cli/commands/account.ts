@@ -9,7 +9,7 @@ import { CorkboardError } from "../../errors.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, flag, option } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
-import { type Kind, text } from "../values.ts";
+import type { Kind } from "../values.ts";
 
 const ACCOUNT: Kind<string> = {
 	name: "ACCOUNT",
@@ -21,7 +21,7 @@ const ACCOUNT: Kind<string> = {
 export const { usage, run } = command({
 	summary:
 		"Links a user to an account of an external token issuer, or closes or reopens the user's account.",
-	arguments: { user: argument(text("USER")) },
+	arguments: { user: argument("USER") },
 	options: {
 		link: option(ACCOUNT, "the subject of tokens that sign this user in"),
 		unlink: flag(

@@ -8,12 +8,11 @@ import {
 import { plural } from "../../util/format.ts";
 import { columns } from "../arguments.ts";
 import { command, many } from "../command.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Checks files of persisted documents, and prints the worst-case cost of each operation.",
-	arguments: { paths: many(text("FILE")) },
+	arguments: { paths: many("FILE") },
 	details:
 		"FILE is an Apollo manifest or a Relay object of texts by id. The cost is that of the most expensive variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_COST is the limit. No data is read. Every problem is printed.",
 	exitCodes: { 1: "problems, or an error" },

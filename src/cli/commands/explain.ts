@@ -9,22 +9,18 @@ import { UsageError } from "../arguments.ts";
 import { command, option, optional } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 import { printKeptRequest, readKeptRequest } from "../keptRequest.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Runs a query and prints its plan: cost, scans and fetches, shards, cache answers, time.",
-	arguments: { file: optional(text("FILE|-")) },
+	arguments: { file: optional("FILE|-") },
 	options: {
-		trace: option(
-			text("ID"),
-			"what a server did: id of a trace, error or request",
-		),
+		trace: option("ID", "what a server did: id of a trace, error or request"),
 		variables: option(
-			text("JSON|@FILE"),
+			"JSON|@FILE",
 			"the query's variables, or a file that holds them",
 		),
-		as: option(text("USER"), "the viewer, by username or id"),
+		as: option("USER", "the viewer, by username or id"),
 	},
 	async run({ file, trace, variables, as }, context) {
 		if (trace !== undefined) {

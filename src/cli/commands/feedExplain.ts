@@ -23,7 +23,6 @@ import {
 	timeOf,
 } from "../feedCommand.ts";
 import { table } from "../table.ts";
-import { text } from "../values.ts";
 
 /** Of the pins that are left out. */
 const LISTED = 20;
@@ -58,7 +57,7 @@ const WHY: Readonly<Record<PinVerdict, string>> = {
 export const { usage, run } = command({
 	summary:
 		"Says what the next visit of a home feed would add, or why a pin is in it or not.",
-	arguments: { user: argument(text("USER")), pin: optional(text("PIN")) },
+	arguments: { user: argument("USER"), pin: optional("PIN") },
 	details:
 		"USER is a username or an id, PIN an id. It reads as the user would, and changes nothing: no pin is added or taken from the pool.",
 	async run({ user: name, pin }, context) {

@@ -11,7 +11,6 @@ import { command, DRY_RUN_FLAG, flag, optional } from "../command.ts";
 import { openFeedForCommand } from "../feedCommand.ts";
 import { createProgressLine } from "../progress.ts";
 import { accessOf, openQueuesForCommand } from "../queue/queueCommand.ts";
-import { text } from "../values.ts";
 
 /** Jobs of one statement. */
 const TOGETHER = 500;
@@ -19,7 +18,7 @@ const TOGETHER = 500;
 export const { usage, run } = command({
 	summary:
 		"Lets jobs fill the pool of a user, or of all active ones, from what they follow.",
-	arguments: { user: optional(text("USER")) },
+	arguments: { user: optional("USER") },
 	options: {
 		all: flag(
 			"all users who looked at their feed in the last two weeks, as the pools know them",

@@ -6,12 +6,11 @@ import {
 import { argument, command, flag, YES } from "../command.ts";
 import { describeWrites } from "../describeOperation.ts";
 import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Accepts what a failover has lost, so that processes write there again.",
-	arguments: { host: argument(text("HOST")) },
+	arguments: { host: argument("HOST") },
 	options: {
 		dryRun: flag("only show what is lost"),
 		yes: YES,

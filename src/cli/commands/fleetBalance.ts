@@ -5,7 +5,7 @@ import { compact } from "../../util/compact.ts";
 import { formatBytes, plural } from "../../util/format.ts";
 import { command, option } from "../command.ts";
 import { table } from "../table.ts";
-import { duration, formatShards, integer, text } from "../values.ts";
+import { duration, formatShards, integer } from "../values.ts";
 
 const MEASURED_MS = 10_000;
 const MOST_MOVES = 4;
@@ -15,7 +15,7 @@ export const { usage, run } = command({
 		"Says which few moves of shards would level primaries, or empty one.",
 	options: {
 		empty: option(
-			text("HOST"),
+			"HOST",
 			"plan all that this primary has onto the others instead",
 		),
 		moves: option(

@@ -5,14 +5,13 @@ import { databasesByHost } from "../../fleet/map/databases.ts";
 import { namedSo } from "../../fleet/map/mapRanges.ts";
 import { plural } from "../../util/format.ts";
 import { command, option } from "../command.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Looks for everything that stands against an operation on the fleet.",
 	options: {
 		databases: option(
-			text("HOST"),
+			"HOST",
 			"print the databases that the topology has on this server, for its backup, and check nothing",
 		),
 	},

@@ -5,7 +5,7 @@ import {
 import { ACCOUNT_PRIVILEGES } from "../../fleet/server/accountGrants.ts";
 import { UsageError } from "../arguments.ts";
 import { command, flag, option } from "../command.ts";
-import { oneOf, text } from "../values.ts";
+import { oneOf } from "../values.ts";
 
 /** What each part of the program does to the databases. */
 const PARTS: readonly {
@@ -50,16 +50,12 @@ const POOL_PRIVILEGES = ACCOUNT_PRIVILEGES.pool.join(", ");
 export const { usage, run } = command({
 	summary: "Prints the least privileges that Corkboard's MySQL user needs.",
 	options: {
-		user: option(
-			text("USER"),
-			"name of the user (default corkboard)",
-			"corkboard",
-		),
+		user: option("USER", "name of the user (default corkboard)", "corkboard"),
 		operator: flag(
 			"those of the operator's account instead, which changes the fleet",
 		),
 		from: option(
-			text("HOST"),
+			"HOST",
 			"from where it may connect, as MySQL writes it (default %)",
 			"%",
 		),

@@ -18,12 +18,11 @@ import { columns } from "../arguments.ts";
 import { argument, command, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { explainJobId } from "../queue/explainJobId.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Prints the type, shard, table and host of an id, and whether its object exists.",
-	arguments: { id: argument(text("ID")) },
+	arguments: { id: argument("ID") },
 	details:
 		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then. The id of a job names its queue, shard and time: queue show prints the job itself.",
 	async run({ id }, context) {

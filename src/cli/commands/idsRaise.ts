@@ -3,7 +3,7 @@ import { type RaisedIds, raiseIds } from "../../fleet/operations/raiseIds.ts";
 import { formatNumber, plural } from "../../util/format.ts";
 import { argument, command, flag, option } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
-import { integer, SHARD_RANGES, text } from "../values.ts";
+import { integer, SHARD_RANGES } from "../values.ts";
 
 /** More than one table of a shard gets between two backups. 36 bits hold 6,871 such margins. */
 const MARGIN = 10_000_000;
@@ -13,7 +13,7 @@ const SHOWN_TABLES = 10;
 export const { usage, run } = command({
 	summary:
 		"Raises the local ids of a restored host past those given out since.",
-	arguments: { host: argument(text("HOST")) },
+	arguments: { host: argument("HOST") },
 	options: {
 		by: option(
 			integer(1, MAX_MARGIN),

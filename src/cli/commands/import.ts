@@ -14,7 +14,7 @@ import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import { argument, command, flag } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
-import { present, text } from "../values.ts";
+import { present } from "../values.ts";
 
 /** All bad lines are counted; this many are printed. */
 const PRINTED_BAD_LINES = 100;
@@ -22,7 +22,7 @@ const PRINTED_BAD_LINES = 100;
 export const { usage, run } = command({
 	summary:
 		"Imports objects and edges from a file, one JSON value per line, parents first.",
-	arguments: { file: argument(text("FILE|-")) },
+	arguments: { file: argument("FILE|-") },
 	options: {
 		strict: flag("stop at the first bad line"),
 	},

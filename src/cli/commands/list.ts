@@ -3,14 +3,14 @@ import { CorkboardError } from "../../errors.ts";
 import { listObjects } from "../../ops/listObjects.ts";
 import { argument, command, option } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
-import { integer, text } from "../values.ts";
+import { integer } from "../values.ts";
 
 const DEFAULT = 100;
 
 export const { usage, run } = command({
 	summary:
 		"Prints the objects of a list of the whole graph, such as reports, as lines of JSON.",
-	arguments: { field: argument(text("FIELD")) },
+	arguments: { field: argument("FIELD") },
 	options: {
 		first: option(
 			integer(1, 9_999_999),

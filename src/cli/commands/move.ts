@@ -11,17 +11,17 @@ import {
 	wishesOf,
 } from "../move/moveCommand.ts";
 import { startGuard } from "../move/startGuard.ts";
-import { integer, present, text } from "../values.ts";
+import { integer, present } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Moves shards from one MySQL primary to another, while both serve.",
 	arguments: { shards: many(MOVED) },
 	options: {
 		to: required(
-			text("PRIMARY"),
+			"PRIMARY",
 			"a primary of the topology, or host:port or the URL of a new one",
 		),
-		replica: option(text("REPLICA"), "of a new primary: its replica"),
+		replica: option("REPLICA", "of a new primary: its replica"),
 		wave: option(
 			integer(1, 256, "N"),
 			"how many shards go over together (default 16)",

@@ -2,12 +2,11 @@ import { completeMove } from "../../fleet/move/redirect.ts";
 import { argument, command, flag } from "../command.ts";
 import { FLEET_CODES } from "../fleetCommand.ts";
 import { runOnMove } from "../move/moveCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Ends a move: compares the former copies with what is served, and drops them.",
-	arguments: { id: argument(text("ID")) },
+	arguments: { id: argument("ID") },
 	options: {
 		noRehearsal: flag("drop them without having shown that the way back works"),
 	},

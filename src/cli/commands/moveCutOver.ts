@@ -1,12 +1,11 @@
 import { allowCutOver } from "../../fleet/move/redirect.ts";
 import { argument, command, flag } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Lets the next wave of a move go over as soon as it is ready.",
 	details: "Whatever --cut-over says.",
-	arguments: { id: argument(text("ID")) },
+	arguments: { id: argument("ID") },
 	options: { all: flag("all waves that are left") },
 	hasJson: false,
 	async run({ id, all }, context) {

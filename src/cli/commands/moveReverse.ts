@@ -2,12 +2,11 @@ import { reverseMove } from "../../fleet/move/redirect.ts";
 import { argument, command, flag } from "../command.ts";
 import { FLEET_CODES } from "../fleetCommand.ts";
 import { runOnMove } from "../move/moveCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Brings the waves of a move back to where they were, with all that was written since.",
-	arguments: { id: argument(text("ID")) },
+	arguments: { id: argument("ID") },
 	options: {
 		keep: flag("keep the copies there, so that it can be reversed once more"),
 	},

@@ -4,12 +4,11 @@ import { UsageError } from "../arguments.ts";
 import { argument, command } from "../command.ts";
 import { withFleet } from "../fleetCommand.ts";
 import { WISHES, wishesOf } from "../move/moveCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Changes the limits of a move while it runs. It follows within a second.",
-	arguments: { id: argument(text("ID")) },
+	arguments: { id: argument("ID") },
 	options: WISHES,
 	async run({ id, json: _, ...given }, context) {
 		const wishes = wishesOf(given);

@@ -3,12 +3,11 @@ import { undo } from "../../fleet/resumeOperation.ts";
 import { argument, command, flag } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
 import { orHalfWay, TAKEN_OVER_MEANING, withFleet } from "../fleetCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Undoes an operation whose command has ended before it published a topology.",
-	arguments: { id: argument(text("ID")) },
+	arguments: { id: argument("ID") },
 	options: {
 		leave: flag(
 			"end it also where something cannot be undone or, once it has published, completed; it says what",

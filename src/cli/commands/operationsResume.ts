@@ -9,11 +9,11 @@ import {
 	orHalfWay,
 	withFleet,
 } from "../fleetCommand.ts";
-import { present, text } from "../values.ts";
+import { present } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Goes on with an operation whose command has ended half-way.",
-	arguments: { id: argument(text("ID")) },
+	arguments: { id: argument("ID") },
 	options: {
 		maxPause: MAX_PAUSE,
 		acceptLoss: flag(

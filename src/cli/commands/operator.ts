@@ -11,7 +11,6 @@ import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import { command, option } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
 import { withFleet } from "../fleetCommand.ts";
-import { text } from "../values.ts";
 
 /** Between two looks. Milliseconds. */
 const LOOK_MS = 1_000;
@@ -21,7 +20,7 @@ export const { usage, run } = command({
 		"Goes on with operations whose command has ended half-way, and fences dead primaries that come back.",
 	options: {
 		guard: option(
-			text("ID"),
+			"ID",
 			"only lift the fences of this move where the command that has started this ends; move starts it so",
 		),
 	},

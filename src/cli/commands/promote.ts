@@ -24,7 +24,7 @@ import {
 	operateAsChecked,
 	withFleet,
 } from "../fleetCommand.ts";
-import { present, text } from "../values.ts";
+import { present } from "../values.ts";
 
 const OPTIONS = {
 	dryRun: flag("only check whether it can be done"),
@@ -41,7 +41,7 @@ const OPTIONS = {
 export const { usage, run } = command({
 	summary:
 		"Makes the replica of a MySQL primary the primary, while both live or after the primary has died.",
-	arguments: { host: argument(text("HOST")) },
+	arguments: { host: argument("HOST") },
 	options: OPTIONS,
 	details:
 		"HOST is the primary as the topology names it, host:port. Writes to its shards wait for a moment; reads do not. Where the command is ended half-way, operations resume goes on, and operations abort goes back.",

@@ -3,14 +3,13 @@ import { plural } from "../../util/format.ts";
 import { parseList } from "../../util/parseList.ts";
 import { argument, command, option } from "../command.ts";
 import { openQueuesForCommand } from "../queue/queueCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Creates a queue on every shard that does not have it.",
-	arguments: { queue: argument(text("QUEUE")) },
+	arguments: { queue: argument("QUEUE") },
 	options: {
 		set: option(
-			text("NAME=VALUE,…"),
+			"NAME=VALUE,…",
 			"settings, as queue set takes them, separated by commas",
 			"",
 		),

@@ -5,14 +5,13 @@ import { UsageError } from "../arguments.ts";
 import { argument, command } from "../command.ts";
 import { openQueuesForCommand, reportFailures } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
-import { text } from "../values.ts";
 
 /** There are jobs left. */
 const NOT_EMPTY = 3;
 
 export const { usage, run } = command({
 	summary: "Says whether a shard of the queue has no jobs left to run.",
-	arguments: { shard: argument(text("SHARD")) },
+	arguments: { shard: argument("SHARD") },
 	details:
 		'First set "drain": true for its range in the topology: new jobs then go to other shards, and workers empty this one. When this prints that it is empty, the range can leave the topology. Finished jobs go with it.',
 	exitCodes: {

@@ -6,7 +6,6 @@ import { plural } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, DRY_RUN_FLAG, flag, option } from "../command.ts";
 import { accessOf, openQueuesForCommand } from "../queue/queueCommand.ts";
-import { text } from "../values.ts";
 
 const OWN_QUEUES: ReadonlySet<string> = new Set(
 	graphJobs.map(({ queue }) => queue),
@@ -14,9 +13,9 @@ const OWN_QUEUES: ReadonlySet<string> = new Set(
 
 export const { usage, run } = command({
 	summary: "Deletes a queue with all its jobs, for good.",
-	arguments: { queue: argument(text("QUEUE")) },
+	arguments: { queue: argument("QUEUE") },
 	options: {
-		confirm: option(text("QUEUE"), "the name once more"),
+		confirm: option("QUEUE", "the name once more"),
 		force: flag(
 			"delete it also with jobs that are pending or running, and if Corkboard itself enqueues into it",
 		),

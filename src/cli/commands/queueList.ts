@@ -18,11 +18,10 @@ import {
 	reportFailures,
 } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Prints the queues and their settings, or all settings of one.",
-	arguments: { queue: optional(text("QUEUE")) },
+	arguments: { queue: optional("QUEUE") },
 	details:
 		"Without QUEUE it prints the settings that differ from the defaults. queue stats prints how many jobs there are.",
 	exitCodes: { 1: "a shard does not answer, or an error" },

@@ -4,7 +4,7 @@ import { UsageError } from "../arguments.ts";
 import { argument, command, DRY_RUN_FLAG, option } from "../command.ts";
 import { changeTarget, LIMIT } from "../queue/queueChange.ts";
 import { MATCHING, PRIORITY } from "../queue/queueCommand.ts";
-import { oneOf, present, text } from "../values.ts";
+import { oneOf, present } from "../values.ts";
 
 /** A worker has the others. */
 const STATES = ["pending", "succeeded", "failed"] as const;
@@ -12,7 +12,7 @@ const STATES = ["pending", "succeeded", "failed"] as const;
 export const { usage, run } = command({
 	summary:
 		"Deletes jobs for good: those of a queue in one state, or one by its id.",
-	arguments: { target: argument(text("QUEUE|ID")) },
+	arguments: { target: argument("QUEUE|ID") },
 	options: {
 		state: option(
 			oneOf("STATE", STATES),

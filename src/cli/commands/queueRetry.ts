@@ -2,11 +2,11 @@ import { retryFailed } from "../../queue/admin/changeJobs.ts";
 import { argument, command, DRY_RUN_FLAG, option } from "../command.ts";
 import { changeTarget, LIMIT } from "../queue/queueChange.ts";
 import { MATCHING, PRIORITY } from "../queue/queueCommand.ts";
-import { duration, integer, present, text } from "../values.ts";
+import { duration, integer, present } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Lets failed jobs start again: those of a queue, or one by its id.",
-	arguments: { target: argument(text("QUEUE|ID")) },
+	arguments: { target: argument("QUEUE|ID") },
 	options: {
 		priority: PRIORITY,
 		matching: MATCHING,

@@ -15,7 +15,6 @@ import {
 	reportFailures,
 } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
-import { text } from "../values.ts";
 
 /** The server did not let the table be changed. */
 const REFUSED = 3;
@@ -23,7 +22,7 @@ const REFUSED = 3;
 export const { usage, run } = command({
 	summary:
 		"Gives back the disk of finished jobs now, which workers do every three minutes.",
-	arguments: { queue: optional(text("QUEUE")) },
+	arguments: { queue: optional("QUEUE") },
 	options: { dryRun: DRY_RUN_FLAG },
 	details:
 		"Prints each span of the past, with what becomes of it and why. No job that is to be kept is lost, also if this is interrupted.",

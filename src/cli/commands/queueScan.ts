@@ -14,14 +14,14 @@ import {
 	timeOf,
 } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
-import { integer, oneOf, present, text } from "../values.ts";
+import { integer, oneOf, present } from "../values.ts";
 
 const DEFAULT = 100;
 const MOST = 10_000;
 
 export const { usage, run } = command({
 	summary: "Prints the jobs of a queue that are in one state, page by page.",
-	arguments: { queue: argument(text("QUEUE")) },
+	arguments: { queue: argument("QUEUE") },
 	options: {
 		state: option(
 			oneOf("STATE", JOB_STATES),
@@ -39,7 +39,7 @@ export const { usage, run } = command({
 			`how many from the start (default ${DEFAULT}, at most ${MOST})`,
 			DEFAULT,
 		),
-		after: option(text("CURSOR"), "go on where a page ended"),
+		after: option("CURSOR", "go on where a page ended"),
 		body: flag("print the bodies too"),
 	},
 	details:

@@ -1,12 +1,11 @@
 import { argument, command, many } from "../command.ts";
 import { SETTINGS_OPTIONS, setAndPrint } from "../queue/queueSettings.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Changes settings of a queue; workers apply them within a second.",
 	arguments: {
-		queue: argument(text("QUEUE")),
-		values: many(text("NAME=VALUE")),
+		queue: argument("QUEUE"),
+		values: many("NAME=VALUE"),
 	},
 	...SETTINGS_OPTIONS,
 	details:

@@ -7,12 +7,11 @@ import {
 	openQueuesForCommand,
 	type PrintedJob,
 } from "../queue/queueCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Prints a job: its state, its attempts, what workers said, its body.",
-	arguments: { id: argument(text("ID")) },
+	arguments: { id: argument("ID") },
 	details:
 		"ID is such as feedPin.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, as queue scan and the log print it.",
 	async run({ id }, context) {

@@ -20,14 +20,14 @@ import {
 	reportFailures,
 } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
-import { duration, text } from "../values.ts";
+import { duration } from "../values.ts";
 
 const EVERY_MS = 2_000;
 
 export const { usage, run } = command({
 	summary:
 		"Counts the jobs of each queue, or of one: ready, delayed, running, failed.",
-	arguments: { queue: optional(text("QUEUE")) },
+	arguments: { queue: optional("QUEUE") },
 	options: {
 		watch: flag("count again and again, until it is interrupted"),
 		every: option(

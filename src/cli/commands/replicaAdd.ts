@@ -7,13 +7,13 @@ import { formatBytes } from "../../util/format.ts";
 import { argument, command, flag, option, required, YES } from "../command.ts";
 import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
 import { createProgressLine } from "../progress.ts";
-import { duration, integer, present, text } from "../values.ts";
+import { duration, integer, present } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Makes an empty MySQL server a replica of a primary.",
-	arguments: { host: argument(text("HOST")) },
+	arguments: { host: argument("HOST") },
 	options: {
-		of: required(text("PRIMARY"), "the primary, as the topology names it"),
+		of: required("PRIMARY", "the primary, as the topology names it"),
 		rate: option(
 			integer(0, 999_999, "MIB"),
 			"copy at most so many MiB a second (default: no limit)",

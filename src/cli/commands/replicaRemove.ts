@@ -4,11 +4,10 @@ import {
 } from "../../fleet/operations/removeReplica.ts";
 import { argument, command, flag, YES } from "../command.ts";
 import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Takes a replica out of the topology, and stops its replication.",
-	arguments: { host: argument(text("HOST")) },
+	arguments: { host: argument("HOST") },
 	options: {
 		dryRun: flag("only say what would be done"),
 		yes: YES,

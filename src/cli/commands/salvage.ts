@@ -12,7 +12,6 @@ import { argument, command, flag, option, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { withFleet } from "../fleetCommand.ts";
 import { createProgressLine } from "../progress.ts";
-import { text } from "../values.ts";
 
 /** It was brought back, but not all of it. */
 const LEFT = 3;
@@ -20,14 +19,14 @@ const LEFT = 3;
 export const { usage, run } = command({
 	summary:
 		"Brings back what a dead primary had and its replica never got, once its disk is back.",
-	arguments: { host: argument(text("HOST")) },
+	arguments: { host: argument("HOST") },
 	options: {
 		dryRun: flag("only say what would be brought back"),
 		newer: flag(
 			"where an object was changed on both sides, the greater version wins; without it, what is served stays",
 		),
 		conflicts: option(
-			text("FILE"),
+			"FILE",
 			"where to write what was changed on both sides, as lines of JSON (default conflicts-HOST.ndjson)",
 		),
 		noVerify: flag("do not verify and repair the shards afterwards"),

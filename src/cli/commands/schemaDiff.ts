@@ -14,7 +14,6 @@ import { UsageError, wrap } from "../arguments.ts";
 import { argument, command, option, optional } from "../command.ts";
 import { DAYS, daysOf } from "../usage/days.ts";
 import { clientsLine, documentsLine, periodLine } from "../usage/usageLines.ts";
-import { text } from "../values.ts";
 
 const DEFAULT_DAYS = 30;
 
@@ -22,8 +21,8 @@ export const { usage, run } = command({
 	summary:
 		"Compares two schemas, and says which clients and documents each change breaks.",
 	arguments: {
-		old: argument(text("OLD|-")),
-		next: optional(text("NEW|-")),
+		old: argument("OLD|-"),
+		next: optional("NEW|-"),
 	},
 	options: {
 		unused: option(

@@ -2,11 +2,10 @@ import { readConfig } from "../../config/config.ts";
 import { findActiveUser } from "../../domain/findUser.ts";
 import { argument, command } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Prints an access token of a user.",
-	arguments: { user: argument(text("USER")) },
+	arguments: { user: argument("USER") },
 	details:
 		"USER is a username or an id. Send the token as `Authorization: Bearer TOKEN`.",
 	hasJson: false,

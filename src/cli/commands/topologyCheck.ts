@@ -18,12 +18,11 @@ import { compact } from "../../util/compact.ts";
 import { columns } from "../arguments.ts";
 import { command, flag, optional } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary:
 		"Checks the topology and prints it, or checks whether NEW may follow OLD.",
-	arguments: { old: optional(text("OLD")), next: optional(text("NEW")) },
+	arguments: { old: optional("OLD"), next: optional("NEW") },
 	options: {
 		offline: flag("check the file only, and ask no host"),
 	},

@@ -2,24 +2,17 @@ import { checkOpening, openRange } from "../../fleet/topologyOperations.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, flag, option } from "../command.ts";
 import { newest, openStoreForCommand, UNCHECKED } from "../topologyCommand.ts";
-import {
-	formatShards,
-	list,
-	present,
-	SHARDS,
-	text,
-	weight,
-} from "../values.ts";
+import { formatShards, list, present, SHARDS, weight } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Opens shards for new users; with --primary, new ones on new hosts.",
 	arguments: { shards: argument(SHARDS) },
 	options: {
 		primary: option(
-			text("URL"),
+			"URL",
 			"host of shards that the topology does not have yet",
 		),
-		replica: option(text("URL"), "its replica"),
+		replica: option("URL", "its replica"),
 		weight: option(
 			weight("W"),
 			"how many new users each shard gets, compared with weight 1",

@@ -8,18 +8,18 @@ import {
 	publishForCommand,
 	UNCHECKED,
 } from "../topologyCommand.ts";
-import { text, version } from "../values.ts";
+import { version } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Publishes the topology in FILE as the next version.",
-	arguments: { file: argument(text("FILE")) },
+	arguments: { file: argument("FILE") },
 	options: {
 		from: option(
 			version("N"),
 			"the version that FILE was made from (default: the one that it says)",
 		),
 		first: flag("only where nothing is stored yet"),
-		why: option(text("TEXT"), "what the history says of it"),
+		why: option("TEXT", "what the history says of it"),
 		unchecked: UNCHECKED,
 		...CHANGE_OPTIONS,
 	},

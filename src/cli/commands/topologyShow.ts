@@ -5,13 +5,12 @@ import {
 	openStoreForCommand,
 	withoutPasswords,
 } from "../topologyCommand.ts";
-import { text } from "../values.ts";
 
 export const { usage, run } = command({
 	summary: "Prints the stored topology, without passwords.",
 	options: {
 		file: option(
-			text("FILE"),
+			"FILE",
 			"write it to FILE instead, with its passwords (mode 0600), to edit and publish it",
 		),
 	},

@@ -12,7 +12,7 @@ import {
 } from "../../queue/jobStore.ts";
 import { option } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { mapped, oneOf, text } from "../values.ts";
+import { mapped, oneOf } from "../values.ts";
 
 /** What the commands of the group `queue` have in common. */
 
@@ -25,7 +25,7 @@ export const PRIORITY = option(
 );
 
 export const MATCHING = option(
-	text("TEXT"),
+	"TEXT",
 	"only jobs whose body contains the text, upper and lower case as given",
 );
 

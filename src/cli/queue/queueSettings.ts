@@ -6,7 +6,6 @@ import {
 } from "../../queue/settings.ts";
 import { argument, command, DRY_RUN_FLAG, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { text } from "../values.ts";
 import {
 	accessOf,
 	failuresAsJson,
@@ -33,7 +32,7 @@ export function changeQueueSettings({
 }) {
 	return command({
 		...about,
-		arguments: { queue: argument(text("QUEUE")) },
+		arguments: { queue: argument("QUEUE") },
 		...SETTINGS_OPTIONS,
 		run: (given, context) => setAndPrint({ ...given, values }, context),
 	});

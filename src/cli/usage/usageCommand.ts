@@ -9,14 +9,13 @@ import {
 } from "../../usage/usageReport.ts";
 import { INCOMPLETE } from "../arguments.ts";
 import { option, type Result } from "../command.ts";
-import { text } from "../values.ts";
 import { DAYS, daysOf } from "./days.ts";
 import { incompleteLine, type UsageRow, usageTable } from "./usageLines.ts";
 
 /** What `usage fields` and `usage documents` have in common; `unused` says what they print with `--unused`. */
 export const usageOptions = (unused: string) => ({
 	unused: option(DAYS, unused),
-	client: option(text("NAME"), "count this client only"),
+	client: option("NAME", "count this client only"),
 });
 
 export const USAGE_EXIT_CODES = { 3: INCOMPLETE };
