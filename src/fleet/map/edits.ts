@@ -3,7 +3,6 @@ import { CorkboardError } from "../../errors.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
 import { rangeIn, rangeOf, shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../../topology/types.ts";
-import { compact } from "../../util/compact.ts";
 import { type DatabaseKind, databaseName, rangesByKind } from "./databases.ts";
 import { type List, mapRanges, nameOf, raised } from "./mapRanges.ts";
 import type { PromotionHosts } from "./promotionHosts.ts";
@@ -239,22 +238,18 @@ export type Shards = readonly [number, number];
 /** Sets what the shards of a range say of placement, splitting ranges at its ends. Throws NOT_FOUND where a shard is in no range. */
 export function placeShards(
 	topology: Topology,
-	[first, last]: Shards,
+	range: Shards,
 	change: { readonly open?: boolean; readonly weight?: number },
 ): Topology {
+	const [first, last] = range;
 	let covered = 0;
-	const shards = topology.shards.flatMap((range): ShardRange[] => {
-		const [low, high] = range.range;
-		const from = Math.max(low, first);
-		const to = Math.min(high, last);
-		if (from > to) return [range];
-		covered += to - from + 1;
-		return compact([
-			low < from && { ...range, range: [low, from - 1] as const },
-			{ ...range, ...change, range: [from, to] as const },
-			to < high && { ...range, range: [to + 1, high] as const },
-		]);
-	});
+	const shards = topology.shards.flatMap((each) =>
+		split(each, [{ ...each, range }]).map(([part, then]) => {
+			if (then === null) return part;
+			covered += part.range[1] - part.range[0] + 1;
+			return { ...part, ...change };
+		}),
+	);
 	if (covered < last - first + 1) {
 		throw new CorkboardError(
 			"NOT_FOUND",

@@ -177,22 +177,15 @@ export async function deleteQueue(
 	const shards = [...rows].flatMap(([shard, all]) =>
 		all.some((one) => one.name === name) ? [shard] : [],
 	);
+	let newest = newestOf(copiesOf(rows, name));
 	if (queue.state === "active") {
 		if (options.force !== true) await requireNoJobs(store, name, shards);
-		const newest = newestOf(copiesOf(rows, name));
-		const row = {
-			name,
-			settings: { ...newest.settings, [DROPPING]: true },
-			version: newVersion(newest.version),
-		};
-		const failed = await onShards(shards, (shard) => store.put(shard, row));
-		throwIncomplete([...failed], `Queue ${name} is not deleted`);
-	} else {
-		// Marked on one shard at least; a shard that was away then may not be.
-		const newest = newestOf(copiesOf(rows, name));
-		const failed = await onShards(shards, (shard) => store.put(shard, newest));
-		throwIncomplete([...failed], `Queue ${name} is not deleted`);
+		const settings = { ...newest.settings, [DROPPING]: true };
+		newest = { name, settings, version: newVersion(newest.version) };
 	}
+	// Also one that is marked on a shard: a shard that was away then may not be.
+	const marked = await onShards(shards, (shard) => store.put(shard, newest));
+	throwIncomplete([...marked], `Queue ${name} is not deleted`);
 	const failed = await onShards(shards, (shard) =>
 		store.drop({ queue: name, shard }),
 	);
