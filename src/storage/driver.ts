@@ -89,22 +89,22 @@ export interface Driver<P extends Place> extends AsyncDisposable {
 		trace: WriteTrace | undefined,
 	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
 
-	/** Entries of the outbox of a host, here and below. */
+	/** Entries of the outbox of the place's host, here and below. */
 	takeEntries(
-		host: P["host"],
+		place: P,
 		entries: readonly OutboxPosition[],
 		until: number,
 		trace: WriteTrace | undefined,
 	): MaybePromise<readonly OutboxKey[]>;
 
 	recordFailedDeliveries(
-		host: P["host"],
+		place: P,
 		failures: readonly FailedDelivery[],
 		trace: WriteTrace | undefined,
 	): MaybePromise<void>;
 
 	deleteOutboxEntries(
-		host: P["host"],
+		place: P,
 		keys: readonly OutboxKey[],
 		trace: WriteTrace | undefined,
 	): MaybePromise<void>;

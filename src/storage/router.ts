@@ -210,8 +210,8 @@ export class Router<P extends Place> implements OpenedStorage {
 	) => {
 		startCall("takeEntries", entries.length);
 		const taken = await Promise.allSettled(
-			[...this.#byHost(entries)].map(async ([host, some]) =>
-				this.#driver.takeEntries(host, some, until, trace),
+			this.#byHost(entries).map(async ([place, some]) =>
+				this.#driver.takeEntries(place, some, until, trace),
 			),
 		);
 		return taken.flatMap((result) =>
@@ -224,8 +224,8 @@ export class Router<P extends Place> implements OpenedStorage {
 		trace,
 	) => {
 		startCall("recordFailedDeliveries", failures.length);
-		await this.#onHosts(failures, (host, some) =>
-			this.#driver.recordFailedDeliveries(host, some, trace),
+		await this.#onHosts(failures, (place, some) =>
+			this.#driver.recordFailedDeliveries(place, some, trace),
 		);
 	};
 
@@ -234,8 +234,8 @@ export class Router<P extends Place> implements OpenedStorage {
 		trace,
 	) => {
 		startCall("deleteOutboxEntries", keys.length);
-		await this.#onHosts(keys, (host, some) =>
-			this.#driver.deleteOutboxEntries(host, some, trace),
+		await this.#onHosts(keys, (place, some) =>
+			this.#driver.deleteOutboxEntries(place, some, trace),
 		);
 	};
 
@@ -266,11 +266,11 @@ export class Router<P extends Place> implements OpenedStorage {
 	/** Rejects after all hosts have ended, as the first that rejected. */
 	async #onHosts<Key extends OutboxKey>(
 		keys: readonly Key[],
-		change: (host: P["host"], some: [Key, ...Key[]]) => MaybePromise<void>,
+		change: (place: P, some: readonly Key[]) => MaybePromise<void>,
 	): Promise<void> {
 		const changed = await Promise.allSettled(
-			[...this.#byHost(keys)].map(([host, some]) =>
-				onPlace(some[0].shard, () => change(host, some)),
+			this.#byHost(keys).map(([place, some]) =>
+				onPlace(place.number, () => change(place, some)),
 			),
 		);
 		for (const result of changed) {
@@ -278,12 +278,15 @@ export class Router<P extends Place> implements OpenedStorage {
 		}
 	}
 
-	/** Outbox entries that are to be changed. */
+	/** Outbox entries that are to be changed, with the place of the first on each host. */
 	#byHost<Key extends OutboxKey>(
 		keys: readonly Key[],
-	): Map<P["host"], [Key, ...Key[]]> {
+	): readonly (readonly [P, readonly Key[]])[] {
 		const hosts = Map.groupBy(keys, ({ shard }) => this.#writable(shard).host);
-		return hosts as Map<P["host"], [Key, ...Key[]]>;
+		return [...hosts.values()].map((some) => {
+			const [first] = some as [Key];
+			return [this.#writable(first.shard), some];
+		});
 	}
 
 	#placeOfList(key: ListKey | ReadKey<"longestLists">): P | undefined {

@@ -5,6 +5,7 @@ import {
 	type MadeValue,
 	namesOf,
 	type Select,
+	type Write,
 } from "../statements/dialect.ts";
 import { HOST_DATABASE, HOST_OUTBOX, tableIn } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
@@ -41,6 +42,10 @@ export const MYSQL: Dialect<Shard> = {
 					.join(" OR ")})`,
 				values: [],
 			},
+		}),
+		choice: (pairs, otherwise = "NULL") => ({
+			text: `CASE local_id ${"WHEN ? THEN ? ".repeat(pairs.length)}ELSE ${otherwise} END`,
+			values: pairs.flat(),
 		}),
 		isShared: true,
 		next: {
@@ -138,6 +143,10 @@ function together(questions: readonly Question[]): {
 	};
 }
 
+export function sqlOf({ values, ...write }: Write): Sql {
+	return { ...write, values: values as readonly Value[] };
+}
+
 /** The statements of a batch, and what uses the result of each. */
 export function statementsOf({ steps }: Batch<Shard>): readonly {
 	readonly sql: Sql;
@@ -152,7 +161,7 @@ export function statementsOf({ steps }: Batch<Shard>): readonly {
 			const { write, use } = step;
 			return {
 				reads: false,
-				sql: { ...write, values: write.values as readonly Value[], ...shard },
+				sql: { ...sqlOf(write), ...shard },
 				use(result) {
 					const { affectedRows, insertId } = result as WriteResult;
 					use({ affected: affectedRows, firstId: Number(insertId) });

@@ -11,33 +11,26 @@ import { Router } from "../router.ts";
 import type {
 	Edge,
 	EdgeKey,
-	FailedDelivery,
 	ListKey,
-	OutboxKey,
-	OutboxPosition,
 	Scan,
 	ScanResult,
 	Transaction,
 	TransactionResult,
 } from "../rows.ts";
 import { type Procedure, run } from "../statements/batch.ts";
-import type { Select } from "../statements/dialect.ts";
+import type { Select, Write } from "../statements/dialect.ts";
 import type { CommonKind } from "../statements/reads.ts";
 import { SqlDriver } from "../statements/sqlDriver.ts";
 import type { OpenedStorage, StorageAdmin } from "../storage.ts";
 import { createTables, missingTables, tableNames } from "./createTables.ts";
-import { MYSQL, runEach, selectAll } from "./dialect.ts";
+import { MYSQL, runEach, selectAll, sqlOf } from "./dialect.ts";
 import type { Host, HostLimits } from "./driver/host.ts";
+import type { WriteResult } from "./driver/mysql2Connection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import { reportTableCaches } from "./driver/serverLimits.ts";
 import { formerOutboxes, moveFormerEntries } from "./formerOutboxes.ts";
 import { inspectHosts, settingsOfHosts } from "./inspectHosts.ts";
 import { MergedReads } from "./mergedReads.ts";
-import {
-	deleteOutboxEntries,
-	recordFailedDeliveries,
-	takeEntries,
-} from "./outbox.ts";
 import { scanLists } from "./scan.ts";
 import {
 	mapShards,
@@ -192,40 +185,6 @@ class MysqlDriver
 		);
 	}
 
-	takeEntries(
-		host: Host,
-		entries: readonly OutboxPosition[],
-		until: number,
-		trace: WriteTrace | undefined,
-	): Promise<readonly OutboxKey[]> {
-		return takeEntries(host, entries, until, this.#onHost(entries, trace));
-	}
-
-	recordFailedDeliveries(
-		host: Host,
-		failures: readonly FailedDelivery[],
-		trace: WriteTrace | undefined,
-	): Promise<void> {
-		const options = this.#onHost(failures, trace);
-		return recordFailedDeliveries(host, failures, options);
-	}
-
-	deleteOutboxEntries(
-		host: Host,
-		keys: readonly OutboxKey[],
-		trace: WriteTrace | undefined,
-	): Promise<void> {
-		return deleteOutboxEntries(host, keys, this.#onHost(keys, trace));
-	}
-
-	#onHost(
-		[first]: readonly OutboxKey[],
-		trace: WriteTrace | undefined,
-	): QueryOptions {
-		const { shards } = this.places;
-		return this.optionsOf(shards.get(first?.shard ?? -1), {}, trace);
-	}
-
 	protected override beforeEntries(
 		host: Host,
 		shards: readonly number[],
@@ -286,6 +245,20 @@ class MysqlDriver
 		options: QueryOptions,
 	): Promise<Result> {
 		return run(procedure, (batch) => runEach(host, batch, options));
+	}
+
+	protected async write(
+		{ host }: Shard,
+		writes: readonly Write[],
+		options: QueryOptions,
+	): Promise<readonly number[]> {
+		const statements = writes.map(sqlOf);
+		const [only] = statements;
+		const results =
+			statements.length === 1 && only !== undefined
+				? [await host.run(only, options)]
+				: await host.runTogether(statements, options);
+		return results.map((result) => (result as WriteResult).affectedRows);
 	}
 
 	#adminOf(

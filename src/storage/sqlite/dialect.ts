@@ -23,6 +23,10 @@ export const SQLITE: Dialect<Place> = {
 			shard: `${shard} AS shard`,
 			isOf: { text: "TRUE", values: [] },
 		}),
+		choice: (pairs, otherwise = "NULL") => ({
+			text: `COALESCE(? ->> CAST(local_id AS TEXT), ${otherwise})`,
+			values: [JSON.stringify(Object.fromEntries(pairs))],
+		}),
 		isShared: false,
 		next: null,
 	},

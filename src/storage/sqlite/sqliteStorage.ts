@@ -11,15 +11,9 @@ import {
 } from "../hostReport.ts";
 import { startCall } from "../portCall.ts";
 import { Router } from "../router.ts";
-import type {
-	FailedDelivery,
-	OutboxKey,
-	OutboxPosition,
-	Transaction,
-	TransactionResult,
-} from "../rows.ts";
+import type { Transaction, TransactionResult } from "../rows.ts";
 import { type Procedure, runNow } from "../statements/batch.ts";
-import type { Select } from "../statements/dialect.ts";
+import type { Select, Write } from "../statements/dialect.ts";
 import { outboxReport, sizeOf } from "../statements/outbox.ts";
 import { SqlDriver } from "../statements/sqlDriver.ts";
 import {
@@ -32,11 +26,7 @@ import type { OpenedStorage, StorageAdmin } from "../storage.ts";
 import { createTables, missingTables, namesIn } from "./createTables.ts";
 import { execute, SQLITE, selectFrom } from "./dialect.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
-import {
-	deleteOutboxEntries,
-	recordFailedDeliveries,
-	takeEntries,
-} from "./outbox.ts";
+import type { Parameter } from "./driver/sqliteConnection.ts";
 import { type ScanStatements, scanLists, scanStatements } from "./scan.ts";
 import { mapShardFiles, onFile } from "./shards.ts";
 import { transact } from "./transaction.ts";
@@ -143,29 +133,17 @@ class SqliteDriver
 		);
 	}
 
-	takeEntries(
-		{ writer }: ShardFile,
-		entries: readonly OutboxPosition[],
-		until: number,
-		trace: WriteTrace | undefined,
-	): readonly OutboxKey[] {
-		return takeEntries(writer, entries, until, trace);
-	}
-
-	recordFailedDeliveries(
-		{ writer }: ShardFile,
-		failures: readonly FailedDelivery[],
-		trace: WriteTrace | undefined,
-	): void {
-		recordFailedDeliveries(writer, failures, trace);
-	}
-
-	deleteOutboxEntries(
-		{ writer }: ShardFile,
-		keys: readonly OutboxKey[],
-		trace: WriteTrace | undefined,
-	): void {
-		deleteOutboxEntries(writer, keys, trace);
+	protected write(
+		{ host: { writer } }: FilePlace,
+		writes: readonly Write[],
+		trace: StatementTrace | undefined,
+	): readonly number[] {
+		const runAll = () =>
+			writes.map((write) => {
+				const values = write.values as readonly Parameter[];
+				return writer.run(write, values, trace).changes;
+			});
+		return writes.length === 1 ? runAll() : writer.transaction(runAll, trace);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

@@ -49,6 +49,11 @@ export interface OutboxPlace {
 		readonly shard: string;
 		readonly isOf: Clause;
 	};
+	/** What a row gets by its local id; that expression, if it is none of these. */
+	choice(
+		pairs: readonly (readonly [local: number, value: number | string])[],
+		otherwise?: string,
+	): Clause;
 	/** Whether all shards of a host have one, whose rows have a column `shard`. */
 	readonly isShared: boolean;
 	/** What the server says it will number next: a column, and what follows SELECT; null where it does not. */
@@ -131,8 +136,8 @@ export function insertsOf(
 		`INSERT INTO ${into} VALUES ${rows}${orElse && ` ${orElse}`}`;
 	if ("made" in insert && literal !== null) {
 		return chunks(insert.made, maxRows).map((some) => {
-			const rows = some.map((row) => `(${row.map(literal).join(", ")})`);
-			return { name, text: textOf(rows.join(", ")), values: [] };
+			const { text, values } = madeRows({ literal }, some);
+			return { name, text: textOf(text), values };
 		});
 	}
 	const all = "made" in insert ? insert.made : insert.rows;
@@ -151,6 +156,19 @@ export function insertsOf(
 /** `(?, ?), (?, ?)` */
 function placeholders(rows: readonly (readonly StatementValue[])[]): string {
 	return rows.map((row) => `(${row.map(() => "?").join(", ")})`).join(", ");
+}
+
+/** Rows that the program made, spelled out if the database wants it: `(1, 2), (3, 4)`. */
+export function madeRows(
+	{ literal }: Pick<Spelling, "literal">,
+	rows: readonly (readonly MadeValue[])[],
+): Clause {
+	return literal === null
+		? valuesOf(rows)
+		: {
+				text: rows.map((row) => `(${row.map(literal).join(", ")})`).join(", "),
+				values: [],
+			};
 }
 
 /** The rows of an INSERT, as parameters. */

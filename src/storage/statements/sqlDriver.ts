@@ -3,10 +3,13 @@ import type { CallOptions, StatementTrace } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Driver, HostRead, KeyAt, Place } from "../driver.ts";
 import type {
+	FailedDelivery,
 	KeyResult,
 	LookupChange,
 	LookupRow,
+	OutboxKey,
 	OutboxLook,
+	OutboxPosition,
 	SeenEntries,
 } from "../rows.ts";
 import type {
@@ -19,7 +22,7 @@ import type {
 } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import type { Procedure } from "./batch.ts";
-import type { Dialect, Select } from "./dialect.ts";
+import { chunks, type Dialect, type Select, type Write } from "./dialect.ts";
 import { changeLookups } from "./lookups.ts";
 import {
 	dueEntries,
@@ -28,6 +31,13 @@ import {
 	sizeOf,
 	untakenEntries,
 } from "./outbox.ts";
+import {
+	deleteEntries,
+	ENTRIES,
+	postponeEntries,
+	takeEntries,
+	takenEntries,
+} from "./outboxWrites.ts";
 import { type CommonKind, selectsOf } from "./reads.ts";
 import { WALKS } from "./walks.ts";
 
@@ -60,6 +70,13 @@ export abstract class SqlDriver<P extends Place, Options> {
 		procedure: Procedure<P, Result>,
 		options: Options,
 	): MaybePromise<Result>;
+
+	/** Executes writes that can be repeated without harm, in one round trip. How many rows each changed. */
+	protected abstract write(
+		place: P,
+		writes: readonly Write[],
+		options: Options,
+	): MaybePromise<readonly number[]>;
 
 	/** Called before entries of these shards are read. */
 	protected beforeEntries(
@@ -217,6 +234,58 @@ export abstract class SqlDriver<P extends Place, Options> {
 			const select = WALKS[kind](dialect, model, place, of, last, limit);
 			return this.#selectOne(place.host, select, options);
 		});
+	}
+
+	/**
+	 * One statement, as a rule; a second one reads which of them it took where others
+	 * were faster. `until` is therefore a value that no other process uses.
+	 */
+	async takeEntries(
+		place: P,
+		entries: readonly OutboxPosition[],
+		until: number,
+		trace: StatementTrace | undefined,
+	): Promise<readonly OutboxKey[]> {
+		const { dialect } = this;
+		const options = this.optionsOf(place, {}, trace);
+		const taken: OutboxKey[] = [];
+		for (const some of chunks(entries, ENTRIES)) {
+			const write = takeEntries(dialect, some, until);
+			const [changed = 0] = await this.write(place, [write], options);
+			if (changed === 0) continue;
+			const select = takenEntries(dialect, some, until);
+			const keys =
+				changed === some.length
+					? some.map(({ shard, local }) => ({ shard, local }))
+					: await this.#selectOne(place.host, select, options);
+			taken.push(...keys);
+		}
+		return taken;
+	}
+
+	recordFailedDeliveries(
+		place: P,
+		failures: readonly FailedDelivery[],
+		trace: StatementTrace | undefined,
+	): MaybePromise<void> {
+		return this.#write(place, postponeEntries(this.dialect, failures), trace);
+	}
+
+	deleteOutboxEntries(
+		place: P,
+		keys: readonly OutboxKey[],
+		trace: StatementTrace | undefined,
+	): MaybePromise<void> {
+		return this.#write(place, deleteEntries(this.dialect, keys), trace);
+	}
+
+	#write(
+		place: P,
+		writes: readonly Write[],
+		trace: StatementTrace | undefined,
+	): MaybePromise<void> {
+		const options = this.optionsOf(place, {}, trace);
+		return andThen(this.write(place, writes, options), () => {});
 	}
 
 	/** Side by side on each mod shard. What fails there is the result of its keys. */
