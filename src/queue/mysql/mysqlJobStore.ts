@@ -6,43 +6,24 @@ import { SharedHosts } from "../../storage/mysql/sharedHosts.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { QueueRange } from "../../topology/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import { hourOf } from "../bucket.ts";
 import type {
-	CountedJobs,
 	Due,
 	DueRange,
-	Enqueued,
-	Expired,
-	ExpireOptions,
 	ExpiryRange,
-	Held,
-	Job,
-	JobChange,
-	JobKey,
-	JobScan,
-	NewJob,
 	Place,
 	QueueRow,
-	ScannedJobs,
-	Turn,
-	Turned,
 } from "../jobStore.ts";
 import type { JobStoreSource, OpenedJobStore } from "../openedJobStore.ts";
 import {
-	checkAcks,
-	checkClaim,
-	checkCounted,
 	checkDue,
-	checkExpire,
-	checkHeld,
 	checkInteger,
-	checkKeys,
-	checkNewJobs,
 	checkPlace,
-	checkScan,
 	unknownQueueShard,
 } from "../portChecks.ts";
 import type { GivenBack, Keep, Made, Round, Span } from "../rotationStore.ts";
+import { type JobVerbs, StoredJobs } from "../storedJobs.ts";
 import {
 	createJobs,
 	createKeys,
@@ -122,7 +103,18 @@ export function openMysqlJobStore(options: MysqlJobOptions): OpenedJobStore {
 /** A host's clock is measured once, for all versions of a topology that have the host. */
 const CLOCKS = new WeakMap<Host, HostClock>();
 
-class MysqlJobStore implements OpenedJobStore {
+const VERBS: JobVerbs<QueueCall> = {
+	enqueue: enqueueJobs,
+	turn: turnWithSwappedOut,
+	renew: renewWithSwappedOut,
+	expire: expireClaims,
+	find: findJobs,
+	scan: scanQueue,
+	change: changeJobs,
+	count: countQueue,
+};
+
+class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 	readonly #databases: Databases<QueueShard, QueueRange>;
 	readonly #limits: MysqlJobLimits;
 
@@ -134,6 +126,7 @@ class MysqlJobStore implements OpenedJobStore {
 		writeGuard = null,
 		onRetired,
 	}: MysqlJobOptions) {
+		super(VERBS);
 		this.#limits = { ...MYSQL_JOB_LIMITS, ...limits };
 		const { readMs } = this.#limits;
 		this.#databases = new Databases(
@@ -186,36 +179,6 @@ class MysqlJobStore implements OpenedJobStore {
 		}
 	}
 
-	async enqueue(
-		at: Place,
-		jobs: readonly NewJob[],
-		{ isRepeat = false }: { readonly isRepeat?: boolean } = {},
-	): Promise<readonly Enqueued[]> {
-		checkNewJobs(jobs);
-		return this.#call(at, "write", enqueueJobs, jobs, isRepeat);
-	}
-
-	async turn(at: Place, turn: Turn): Promise<Turned> {
-		checkAcks(turn.acks ?? []);
-		if (turn.claim !== undefined) checkClaim(turn.claim);
-		return this.#call(at, "write", turnWithSwappedOut, turn);
-	}
-
-	async renew(
-		at: Place,
-		claims: readonly Held[],
-		claimMs: number,
-	): Promise<readonly Held[]> {
-		checkHeld(claims);
-		checkInteger("claimMs", claimMs, 1);
-		return this.#call(at, "write", renewWithSwappedOut, claims, claimMs);
-	}
-
-	async expire(at: Place, options: ExpireOptions): Promise<Expired> {
-		checkExpire(options);
-		return this.#call(at, "write", expireClaims, options);
-	}
-
 	async hasExpired(
 		ranges: readonly ExpiryRange[],
 	): Promise<readonly (boolean | CorkboardError)[]> {
@@ -230,35 +193,6 @@ class MysqlJobStore implements OpenedJobStore {
 		ranges.forEach(checkDue);
 		using call = this.#databases.begin();
 		return await readRanges(call.all, ranges, DUE, this.#limits.readMs);
-	}
-
-	async find(
-		at: Place,
-		jobs: readonly JobKey[],
-		{ body = false }: { readonly body?: boolean } = {},
-	): Promise<readonly (Job | null)[]> {
-		checkKeys(jobs);
-		return this.#call(at, "read", findJobs, jobs, body);
-	}
-
-	async scan(at: Place, scan: JobScan): Promise<ScannedJobs> {
-		checkScan(scan);
-		return this.#call(at, "read", scanQueue, scan);
-	}
-
-	async change(
-		at: Place,
-		jobs: readonly JobKey[],
-		to: JobChange,
-	): Promise<number> {
-		checkKeys(jobs);
-		return this.#call(at, "write", changeJobs, jobs, to);
-	}
-
-	async count(at: Place, of: CountedJobs, cap: number): Promise<number> {
-		checkCounted(of);
-		checkInteger("cap", cap, 1);
-		return this.#call(at, "read", countQueue, of, cap);
 	}
 
 	diskBytes(at: Place): Promise<number> {
@@ -284,7 +218,7 @@ class MysqlJobStore implements OpenedJobStore {
 		const { name, settings, version } = queue;
 		checkInteger("version", version, 0);
 		const at = { queue: name, shard };
-		await this.#call(at, "write", async ({ shard: one, again }) => {
+		await this.on(at, "write", async ({ shard: one, again }) => {
 			const { database, clock, host } = one;
 			const hour = hourOf(await clock.now(shard));
 			await this.#databases.define(one, createJobs(database, name, hour));
@@ -306,7 +240,7 @@ class MysqlJobStore implements OpenedJobStore {
 	}
 
 	async drop(at: Place): Promise<void> {
-		await this.#call(at, "write", async ({ shard: one, options }) => {
+		await this.on(at, "write", async ({ shard: one, options }) => {
 			const { database, host } = one;
 			const { queue } = at;
 			await host.run(
@@ -371,23 +305,22 @@ class MysqlJobStore implements OpenedJobStore {
 		at: Place,
 		body: (queue: QueueDatabase) => Promise<T>,
 	): Promise<T> {
-		return this.#call(at, "write", ({ shard: { host, database } }) =>
+		return this.on(at, "write", ({ shard: { host, database } }) =>
 			body({ host, database, at }),
 		);
 	}
 
-	/** Throws what callers of the port expect. */
-	async #call<Given extends readonly unknown[], T>(
+	protected async on<Given extends readonly unknown[], T>(
 		at: Place,
 		kind: "read" | "write",
-		body: (call: QueueCall, ...given: Given) => Promise<T>,
+		verb: (call: QueueCall, ...given: Given) => MaybePromise<T>,
 		...given: Given
 	): Promise<T> {
 		checkPlace(at);
 		using version = this.#databases.begin();
 		const ms = this.#limits[kind === "read" ? "readMs" : "writeMs"];
 		try {
-			return await body(queueCall(at, version.at(at.shard), ms), ...given);
+			return await verb(queueCall(at, version.at(at.shard), ms), ...given);
 		} catch (thrown) {
 			throw toQueueError(thrown, at);
 		}

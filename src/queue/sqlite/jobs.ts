@@ -10,6 +10,7 @@ import {
 	type Enqueued,
 	type Expired,
 	type ExpireOptions,
+	type Held,
 	type Job,
 	type JobChange,
 	type JobKey,
@@ -18,6 +19,7 @@ import {
 	type NewJob,
 	type ScannedJobs,
 	STATE,
+	type Turn,
 	type Turned,
 } from "../jobStore.ts";
 import {
@@ -31,7 +33,17 @@ import {
 	withStatus,
 } from "../jobTransitions.ts";
 import { allow, type RateBucket, take } from "../rateLimit.ts";
+import type { JobVerbs } from "../storedJobs.ts";
 import { type QueueStatements, READ_RATE, WRITE_RATE } from "./statements.ts";
+
+/** A call on the jobs of one queue, in the file of its shard. */
+export interface FileCall {
+	readonly connection: SqliteConnection;
+	readonly statements: QueueStatements;
+	readonly queue: string;
+	/** Microseconds since 1970. */
+	readonly now: number;
+}
 
 /** A row as SQLite returns it. */
 type FullRow = JobRow & Pick<Job, "status" | "body">;
@@ -39,12 +51,11 @@ type FullRow = JobRow & Pick<Job, "status" | "body">;
 const STATES = Object.keys(STATE) as readonly JobState[];
 const END_OF_TIME = Number.MAX_SAFE_INTEGER;
 
-export function enqueueJobs(
-	connection: SqliteConnection,
-	statements: QueueStatements,
+function enqueueJobs(
+	call: FileCall,
 	jobs: readonly NewJob[],
-	now: number,
 ): readonly Enqueued[] {
+	const { connection, statements, now } = call;
 	return jobs.map((job) => {
 		const { local, bucket, priority, due, allowed, createdAt, key, body } = job;
 		const at = Math.max(due, now);
@@ -59,7 +70,7 @@ export function enqueueJobs(
 			body,
 		]);
 		if (changes > 0) return "added";
-		if (read(connection, statements, local) !== null) return "there";
+		if (read(call, local) !== null) return "there";
 		const [holder] = connection.rows<{ local: LocalId }>(statements.keyHolder, [
 			key,
 		]);
@@ -67,13 +78,16 @@ export function enqueueJobs(
 	});
 }
 
+function takeTurn(call: FileCall, { acks = [], claim }: Turn): Turned {
+	const acked = sayAll(call, acks);
+	return claim === undefined
+		? { acked, claimed: [] }
+		: { acked, ...claimWithinLimits(call, claim) };
+}
+
 /** Does what workers say of jobs. */
-export function sayAll(
-	connection: SqliteConnection,
-	statements: QueueStatements,
-	acks: readonly Ack[],
-	now: number,
-): readonly Acked[] {
+function sayAll(call: FileCall, acks: readonly Ack[]): readonly Acked[] {
+	const { connection, statements, now } = call;
 	return acks.map((ack) => {
 		const { local, claim, kind, body, status, allowed } = ack;
 		const isPlain =
@@ -82,47 +96,34 @@ export function sayAll(
 			const done = connection.run(statements.succeed, [local, claim, now]);
 			if (done.changes > 0) return "done";
 		}
-		const row = read(connection, statements, local);
+		const row = read(call, local);
 		const answer = answerTo(row, ack);
 		if (answer !== null) return answer;
-		write(
-			connection,
-			statements,
-			row as FullRow,
-			afterAck(row as FullRow, ack, now),
-			ack,
-		);
+		write(call, row as FullRow, afterAck(row as FullRow, ack, now), ack);
 		return "done";
 	});
 }
 
 /** Claims what the shard's limits allow, if the range names any. */
-export function claimWithinLimits(
-	connection: SqliteConnection,
-	statements: QueueStatements,
-	queue: string,
+function claimWithinLimits(
+	call: FileCall,
 	range: ClaimRange,
-	now: number,
 ): Omit<Turned, "acked"> {
+	const { connection, queue, now } = call;
 	const { limits = null, limit: wanted } = range;
 	if (limits === null) {
-		return { claimed: claimJobs(connection, statements, range, now) };
+		return { claimed: claimJobs(call, range) };
 	}
 	const [before] = connection.rows<RateBucket>(READ_RATE, [queue]);
 	const running =
 		limits.maxRunning === null
 			? 0
-			: countJobs(connection, statements, { state: "running" }, MAX_COUNTED);
+			: countJobs(call, { state: "running" }, MAX_COUNTED);
 	const allowed = allow(limits, before ?? EMPTY_RATE, { wanted, running, now });
 	const claimed =
 		allowed.jobs === 0
 			? []
-			: claimJobs(
-					connection,
-					statements,
-					{ ...range, limit: allowed.jobs },
-					now,
-				);
+			: claimJobs(call, { ...range, limit: allowed.jobs });
 	const { tokens, filledAt } = take(allowed.bucket, claimed.length);
 	connection.run(WRITE_RATE, [tokens, filledAt, queue]);
 	return { claimed, waitMs: allowed.waitMs };
@@ -133,10 +134,8 @@ const MAX_COUNTED = 1_000_000;
 const EMPTY_RATE: RateBucket = { tokens: 0, filledAt: 0 };
 
 function claimJobs(
-	connection: SqliteConnection,
-	statements: QueueStatements,
+	{ connection, statements, now }: FileCall,
 	{ priority, floor, limit, claim, claimMs }: ClaimRange,
-	now: number,
 ): readonly ClaimedJob[] {
 	const rows = connection.rows<FullRow & { readonly body: string }>(
 		statements.claim,
@@ -150,47 +149,56 @@ function claimJobs(
 	return rows.map((row) => claimedOf(row, row.body, { claim }, until));
 }
 
-export function expireClaims(
-	connection: SqliteConnection,
-	statements: QueueStatements,
+function renewClaims(
+	{ connection, statements: { renew }, now }: FileCall,
+	claims: readonly Held[],
+	claimMs: number,
+): readonly Held[] {
+	const until = now + claimMs * 1_000;
+	return claims.filter(
+		({ local, claim }) =>
+			connection.run(renew, [local, claim, until]).changes > 0,
+	);
+}
+
+function expireClaims(
+	call: FileCall,
 	{ limit, delayMs }: ExpireOptions,
-	now: number,
 ): Expired {
+	const { connection, statements, now } = call;
 	const rows = connection.rows<FullRow>(statements.expired, [now, limit]);
 	let again = 0;
 	for (const row of rows) {
 		const step = afterExpiry(row, delayMs(row.attempts), now);
-		write(connection, statements, row, step, {});
+		write(call, row, step, {});
 		if (step.state === STATE.pending) again += 1;
 	}
 	return { again, failed: rows.length - again };
 }
 
-export function changeJobs(
-	connection: SqliteConnection,
-	statements: QueueStatements,
+function changeJobs(
+	call: FileCall,
 	jobs: readonly JobKey[],
 	to: JobChange,
-	now: number,
 ): number {
+	const { connection, statements, now } = call;
 	let changed = 0;
 	for (const { local } of jobs) {
 		if (to.kind === "remove") {
 			changed += connection.run(statements.remove, [local]).changes;
 			continue;
 		}
-		const row = read(connection, statements, local);
+		const row = read(call, local);
 		const step = row && afterChange(row, to, now);
 		if (step === null) continue;
-		write(connection, statements, row as FullRow, step, {});
+		write(call, row as FullRow, step, {});
 		changed += 1;
 	}
 	return changed;
 }
 
-export function findJobs(
-	connection: SqliteConnection,
-	{ byId }: QueueStatements,
+function findJobs(
+	{ connection, statements: { byId } }: FileCall,
 	jobs: readonly JobKey[],
 	body: boolean,
 ): readonly (Job | null)[] {
@@ -200,9 +208,8 @@ export function findJobs(
 	});
 }
 
-export function scanJobs(
-	connection: SqliteConnection,
-	statements: QueueStatements,
+function scanJobs(
+	{ connection, statements }: FileCall,
 	scan: JobScan,
 ): ScannedJobs {
 	const { state, priority, from = 0, until = END_OF_TIME, after } = scan;
@@ -232,9 +239,8 @@ export function scanJobs(
 	};
 }
 
-export function countJobs(
-	connection: SqliteConnection,
-	{ count }: QueueStatements,
+function countJobs(
+	{ connection, statements: { count } }: FileCall,
 	{ state, priority, from = 0, until = END_OF_TIME }: CountedJobs,
 	cap: number,
 ): number {
@@ -250,8 +256,7 @@ export function countJobs(
 }
 
 function read(
-	connection: SqliteConnection,
-	{ byId }: QueueStatements,
+	{ connection, statements: { byId } }: FileCall,
 	local: LocalId,
 ): FullRow | null {
 	const [row] = connection.rows<FullRow>(byId, [local, 0]);
@@ -259,12 +264,12 @@ function read(
 }
 
 function write(
-	connection: SqliteConnection,
-	statements: QueueStatements,
+	call: FileCall,
 	row: FullRow,
 	step: Step,
 	{ status, body }: { readonly status?: string; readonly body?: string },
 ): void {
+	const { connection, statements } = call;
 	connection.run(statements.step, [
 		row.local,
 		step.state,
@@ -273,7 +278,7 @@ function write(
 		step.claim,
 		step.attempts,
 		step.allowed,
-		keyAfter(connection, statements, row, step),
+		keyAfter(call, row, step),
 		withStatus(row.status, status),
 		body ?? null,
 	]);
@@ -281,8 +286,7 @@ function write(
 
 /** A job that becomes pending again while another pending one has its key runs without it. */
 function keyAfter(
-	connection: SqliteConnection,
-	{ keyHolder }: QueueStatements,
+	{ connection, statements: { keyHolder } }: FileCall,
 	{ key, local }: FullRow,
 	{ state }: Step,
 ): string | null {
@@ -294,3 +298,14 @@ function keyAfter(
 function jobOf(row: FullRow): Job {
 	return { ...row, state: STATES[row.state] as JobState };
 }
+
+export const VERBS: JobVerbs<FileCall> = {
+	enqueue: enqueueJobs,
+	turn: takeTurn,
+	renew: renewClaims,
+	expire: expireClaims,
+	find: findJobs,
+	scan: scanJobs,
+	change: changeJobs,
+	count: countJobs,
+};

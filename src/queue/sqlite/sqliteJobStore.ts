@@ -3,55 +3,27 @@ import { CorkboardError } from "../../errors.ts";
 import type { ShardFile } from "../../storage/sqlite/driver/shardFile.ts";
 import type { SqliteConnection } from "../../storage/sqlite/driver/sqliteConnection.ts";
 import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import type {
-	CountedJobs,
 	Due,
 	DueRange,
-	Enqueued,
-	Expired,
-	ExpireOptions,
 	ExpiryRange,
-	Held,
-	Job,
-	JobChange,
-	JobKey,
-	JobScan,
-	NewJob,
 	Place,
 	QueueRow,
-	ScannedJobs,
-	Turn,
-	Turned,
 } from "../jobStore.ts";
 import type { JobStoreSource, OpenedJobStore } from "../openedJobStore.ts";
 import {
-	checkAcks,
-	checkClaim,
-	checkCounted,
 	checkDue,
-	checkExpire,
-	checkHeld,
 	checkInteger,
-	checkKeys,
-	checkNewJobs,
 	checkPlace,
-	checkScan,
 	unknownQueue,
 	unknownQueueShard,
 } from "../portChecks.ts";
 import type { GivenBack, Keep, Made, Round, Span } from "../rotationStore.ts";
 import { parseSettings } from "../settings.ts";
+import { StoredJobs } from "../storedJobs.ts";
 import { CREATE_QUEUES, createQueueTables } from "./ddl.ts";
-import {
-	changeJobs,
-	claimWithinLimits,
-	countJobs,
-	enqueueJobs,
-	expireClaims,
-	findJobs,
-	sayAll,
-	scanJobs,
-} from "./jobs.ts";
+import { type FileCall, VERBS } from "./jobs.ts";
 import { bytesOfQueue, giveBack, listSpans } from "./rotation.ts";
 import {
 	DELETE_QUEUE,
@@ -77,7 +49,7 @@ interface SqliteJobOptions extends JobStoreSource {
 	readonly now?: () => number;
 }
 
-class SqliteJobStore implements OpenedJobStore {
+class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	/** The folder's owner cannot hand it over while it runs, so its shards stay. */
 	readonly oldestVersion = Number.POSITIVE_INFINITY;
 	readonly shards: readonly number[];
@@ -88,6 +60,7 @@ class SqliteJobStore implements OpenedJobStore {
 	readonly #nextRounds = new Map<string, number>();
 
 	constructor({ queues, readOnly = false, now }: SqliteJobOptions) {
+		super(VERBS);
 		this.#files = mapShardFiles(queues, "queue", readOnly);
 		this.shards = [...this.#files.keys()];
 		this.openShards = this.shards.filter((shard) =>
@@ -110,53 +83,6 @@ class SqliteJobStore implements OpenedJobStore {
 		return this.#now();
 	}
 
-	async enqueue(
-		at: Place,
-		jobs: readonly NewJob[],
-	): Promise<readonly Enqueued[]> {
-		checkNewJobs(jobs);
-		return this.#write(at, (connection, statements, now) =>
-			enqueueJobs(connection, statements, jobs, now),
-		);
-	}
-
-	async turn(at: Place, { acks = [], claim }: Turn): Promise<Turned> {
-		checkAcks(acks);
-		if (claim !== undefined) checkClaim(claim);
-		return this.#write(at, (connection, statements, now) => {
-			const acked = sayAll(connection, statements, acks, now);
-			return claim === undefined
-				? { acked, claimed: [] }
-				: {
-						acked,
-						...claimWithinLimits(connection, statements, at.queue, claim, now),
-					};
-		});
-	}
-
-	async renew(
-		at: Place,
-		claims: readonly Held[],
-		claimMs: number,
-	): Promise<readonly Held[]> {
-		checkHeld(claims);
-		checkInteger("claimMs", claimMs, 1);
-		return this.#write(at, (connection, { renew }, now) =>
-			claims.filter(
-				({ local, claim }) =>
-					connection.run(renew, [local, claim, now + claimMs * 1_000]).changes >
-					0,
-			),
-		);
-	}
-
-	async expire(at: Place, options: ExpireOptions): Promise<Expired> {
-		checkExpire(options);
-		return this.#write(at, (connection, statements, now) =>
-			expireClaims(connection, statements, options, now),
-		);
-	}
-
 	async hasExpired(
 		ranges: readonly ExpiryRange[],
 	): Promise<readonly (boolean | CorkboardError)[]> {
@@ -164,8 +90,8 @@ class SqliteJobStore implements OpenedJobStore {
 			orCorkboardError(() =>
 				this.#read(
 					at,
-					(connection, { expired }) =>
-						connection.rows(expired, [this.#now(), 1]).length > 0,
+					({ connection, statements: { expired }, now }) =>
+						connection.rows(expired, [now, 1]).length > 0,
 				),
 			),
 		);
@@ -177,7 +103,7 @@ class SqliteJobStore implements OpenedJobStore {
 		ranges.forEach(checkDue);
 		return ranges.map(({ at, priority, floor }) =>
 			orCorkboardError(() =>
-				this.#read(at, (connection, { due }) => {
+				this.#read(at, ({ connection, statements: { due } }) => {
 					const [row] = connection.rows<Due>(due, [priority, floor]);
 					return row === undefined ? null : { ...row };
 				}),
@@ -185,45 +111,10 @@ class SqliteJobStore implements OpenedJobStore {
 		);
 	}
 
-	async find(
-		at: Place,
-		jobs: readonly JobKey[],
-		{ body = false }: { readonly body?: boolean } = {},
-	): Promise<readonly (Job | null)[]> {
-		checkKeys(jobs);
-		return this.#read(at, (connection, statements) =>
-			findJobs(connection, statements, jobs, body),
-		);
-	}
-
-	async scan(at: Place, scan: JobScan): Promise<ScannedJobs> {
-		checkScan(scan);
-		return this.#read(at, (connection, statements) =>
-			scanJobs(connection, statements, scan),
-		);
-	}
-
-	async change(
-		at: Place,
-		jobs: readonly JobKey[],
-		to: JobChange,
-	): Promise<number> {
-		checkKeys(jobs);
-		return this.#write(at, (connection, statements, now) =>
-			changeJobs(connection, statements, jobs, to, now),
-		);
-	}
-
-	async count(at: Place, of: CountedJobs, cap: number): Promise<number> {
-		checkCounted(of);
-		checkInteger("cap", cap, 1);
-		return this.#read(at, (connection, statements) =>
-			countJobs(connection, statements, of, cap),
-		);
-	}
-
 	async diskBytes(at: Place): Promise<number | null> {
-		return this.#read(at, (connection) => bytesOfQueue(connection, at.queue));
+		return this.#read(at, ({ connection }) =>
+			bytesOfQueue(connection, at.queue),
+		);
 	}
 
 	async queues(shard: number): Promise<readonly QueueRow[]> {
@@ -302,7 +193,7 @@ class SqliteJobStore implements OpenedJobStore {
 	async endRound(): Promise<void> {}
 
 	async spans(at: Place, keep: Keep): Promise<readonly Span[]> {
-		return this.#read(at, (connection) =>
+		return this.#read(at, ({ connection }) =>
 			listSpans(connection, at.queue, keep),
 		);
 	}
@@ -316,7 +207,7 @@ class SqliteJobStore implements OpenedJobStore {
 	}
 
 	async giveBack(at: Place, _: Span, keep: Keep): Promise<GivenBack> {
-		return this.#on(at, ({ writer, location }) =>
+		return this.#onFile(at, ({ writer, location }) =>
 			giveBack(writer, location.host, at, keep),
 		);
 	}
@@ -335,35 +226,39 @@ class SqliteJobStore implements OpenedJobStore {
 		return file;
 	}
 
-	#read<T>(
+	protected async on<Given extends readonly unknown[], T>(
 		at: Place,
-		body: (connection: SqliteConnection, statements: QueueStatements) => T,
-	): T {
-		return this.#on(at, ({ reader }, statements) => body(reader, statements));
-	}
-
-	#write<T>(
-		at: Place,
-		body: (
-			connection: SqliteConnection,
-			statements: QueueStatements,
-			now: number,
-		) => T,
-	): T {
-		return this.#on(at, ({ writer }, statements) =>
-			writer.transaction(() => body(writer, statements, this.#now())),
+		kind: "read" | "write",
+		verb: (call: FileCall, ...given: Given) => MaybePromise<T>,
+		...given: Given
+	): Promise<T> {
+		if (kind === "read") return this.#read(at, (call) => verb(call, ...given));
+		return this.#onFile(at, ({ writer }, callOn) =>
+			writer.transaction(() => verb(callOn(writer), ...given)),
 		);
 	}
 
+	#read<T>(at: Place, body: (call: FileCall) => T): T {
+		return this.#onFile(at, ({ reader }, callOn) => body(callOn(reader)));
+	}
+
 	/** SQLite has no number for a table that does not exist. */
-	#on<T>(
+	#onFile<T>(
 		at: Place,
-		body: (file: ShardFile, statements: QueueStatements) => T,
+		body: (
+			file: ShardFile,
+			callOn: (connection: SqliteConnection) => FileCall,
+		) => T,
 	): T {
 		checkPlace(at);
-		return onFile(this.#file(at.shard), (file) => {
+		const { queue, shard } = at;
+		const callOn = (connection: SqliteConnection) => ({
+			...{ connection, queue, now: this.#now() },
+			statements: this.#statementsOf(queue),
+		});
+		return onFile(this.#file(shard), (file) => {
 			try {
-				return body(file, this.#statementsOf(at.queue));
+				return body(file, callOn);
 			} catch (thrown) {
 				const isNoTable = /no such (?:table|index)/.test(String(thrown));
 				throw isNoTable ? unknownQueue(at) : thrown;
