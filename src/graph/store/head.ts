@@ -40,21 +40,25 @@ export class Head extends CacheEntry {
 	/** Whether `shareId` was called for the edges of a page. */
 	isShared = false;
 
-	/** `numbers`: three of each edge, as `splitId` gives them, and its sequence. */
-	constructor(list: ListFacts, numbers: readonly number[]) {
-		const size = numbers.length / 3;
+	/** Of as many edges as were given to `setEdge`. */
+	constructor(list: ListFacts, size: number) {
 		super(HEAD_BYTES + size * EDGE_BYTES);
 		this.from = list.from;
 		this.count = list.count;
 		this.epoch = list.epoch;
 		this.complete = list.complete;
 		this.size = size;
-		// An array that has grown has room for more.
-		this.#numbers = numbers.slice();
+		this.#numbers = NUMBERS.slice(0, size * 3);
 	}
 
 	static of(list: ListFacts, edges: readonly Position[]): Head {
-		return new Head(list, numbersOf(edges));
+		for (let at = 0; at < edges.length; at++) {
+			const { to, sequence } = edges[at] as Position;
+			if (!setEdge(at, to, 0, to.length, sequence)) {
+				throw new TypeError(`An edge leads to ${to}, which is no id.`);
+			}
+		}
+		return new Head(list, edges.length);
 	}
 
 	/** The id that the edge leads to. */
@@ -62,9 +66,7 @@ export class Head extends CacheEntry {
 		const texts = this.#allTexts();
 		let id = texts[at];
 		if (id === undefined) {
-			const high = this.#number(at, 0);
-			const low = String(this.#number(at, 1));
-			id = high === 0 ? low : high + low.padStart(LOW_DIGITS, "0");
+			id = joinId(this.#number(at, 0), this.#number(at, 1));
 			texts[at] = id;
 		}
 		return id as Id;
@@ -162,31 +164,26 @@ export class Head extends CacheEntry {
 	}
 
 	#allTexts(): (string | undefined)[] {
-		this.#texts ??= [];
+		this.#texts ??= new Array(this.size);
 		return this.#texts;
 	}
 }
 
 /**
- * What asks an array whether it holds positions or numbers does not belong here:
- * compiled code of V8 would make each array of numbers one of objects, of twice
- * the size.
+ * The numbers of the edges of the next head. One array for all: each that grew
+ * would be copied several times. What asks it whether it holds anything but numbers
+ * does not belong here: compiled code of V8 would make it, and all copies of it,
+ * arrays of objects, of twice the size.
  */
-function numbersOf(edges: readonly Position[]): readonly number[] {
-	const numbers: number[] = [];
-	for (const { to, sequence } of edges) {
-		splitId(to, 0, to.length, numbers);
-		numbers.push(sequence);
-	}
-	return numbers;
-}
+const NUMBERS: number[] = [];
 
-/** Adds the two numbers of the id between two indexes of a text; false if there is none. */
-export function splitId(
+/** Sets an edge of the next head, whose id is between two indexes of a text; false if there is none. */
+export function setEdge(
+	edge: number,
 	text: string,
 	start: number,
 	end: number,
-	numbers: number[],
+	sequence: number,
 ): boolean {
 	if (end <= start || end - start > MAX_ID_DIGITS) return false;
 	const middle = Math.max(start, end - LOW_DIGITS);
@@ -198,8 +195,28 @@ export function splitId(
 		if (at < middle) high = high * 10 + digit;
 		else low = low * 10 + digit;
 	}
-	numbers.push(high, low);
+	NUMBERS[edge * 3] = high;
+	NUMBERS[edge * 3 + 1] = low;
+	NUMBERS[edge * 3 + 2] = sequence;
 	return true;
+}
+
+/**
+ * The id of two numbers that `setEdge` made. It is read from bytes: what V8 puts
+ * together of two strings is copied and hashed by its slow code when a map is
+ * asked for it, which took twice as long as all of this.
+ */
+function joinId(high: number, low: number): string {
+	if (high === 0) return String(low);
+	const middle = MAX_ID_DIGITS - LOW_DIGITS;
+	let at = MAX_ID_DIGITS;
+	let left = low;
+	while (left > 0 || at > middle) {
+		const rest = Math.floor(left / 10);
+		SPELLED[--at] = ZERO + left - rest * 10;
+		left = at === middle ? high : rest;
+	}
+	return SPELLED.toString("latin1", at, MAX_ID_DIGITS);
 }
 
 /** The most edges of a head that caches share. */
@@ -216,6 +233,7 @@ export const CURSOR_BYTES = 72;
 /** Digits of the lower part of an id. Both parts of 19 digits are exact as numbers. */
 const LOW_DIGITS = 10;
 const MAX_ID_DIGITS = 19;
+const SPELLED = Buffer.alloc(MAX_ID_DIGITS);
 const ZERO = 48;
 /** Bytes of the object and of its array. */
 const HEAD_BYTES = 150;

@@ -1,5 +1,5 @@
 import type { Id } from "../../id/ids.ts";
-import { Head, splitId } from "./head.ts";
+import { Head, setEdge } from "./head.ts";
 
 /**
  * A head as one string, so that one command reads a hundred lists:
@@ -34,18 +34,19 @@ export function decodeHead(text: string, from: Id): Head | null {
 	if (count === null || epoch === null || text[edgesAt - 1] !== "|") {
 		return null;
 	}
-	const numbers: number[] = [];
-	for (let at = edgesAt; at < text.length; ) {
+	let size = 0;
+	for (let at = edgesAt; at < text.length; size++) {
 		const colon = text.indexOf(":", at);
 		const comma = text.indexOf(",", colon);
 		const end = comma < 0 ? text.length : comma;
 		const sequence = readInteger(text, colon + 1, end);
-		if (sequence === null || !splitId(text, at, colon, numbers)) return null;
-		numbers.push(sequence);
+		if (sequence === null || !setEdge(size, text, at, colon, sequence)) {
+			return null;
+		}
 		at = end + 1;
 	}
 	const complete = text[edgesAt - 2] === "1";
-	return new Head({ from, count, epoch, complete }, numbers);
+	return new Head({ from, count, epoch, complete }, size);
 }
 
 /** The integer between two indexes; null for other text. */
