@@ -172,7 +172,7 @@ export function openInvalidationChannel(
 			return subscribers().reduce((sum, each) => sum + each.ignoredMessages, 0);
 		},
 		get isOverdue() {
-			return subscribers().some(({ isOverdue }) => isOverdue);
+			return isAnyOverdue(links.values());
 		},
 		async untilProven() {
 			await Promise.all(subscribers().map((each) => each.untilProven()));
@@ -183,6 +183,14 @@ export function openInvalidationChannel(
 			);
 		},
 	};
+}
+
+/** Asked at each read: an array would be garbage. */
+function isAnyOverdue(links: Iterable<RedisLink>): boolean {
+	for (const { subscriber } of links) {
+		if (subscriber.isOverdue) return true;
+	}
+	return false;
 }
 
 /** One Redis. It listens to all channels there: nobody publishes on those that are elsewhere, and which those are may change. */
