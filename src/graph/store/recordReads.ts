@@ -116,16 +116,30 @@ export function recordReads(
 		dependencies() {
 			if (!isWhole) return null;
 			const { users, isPersonal } = viewerRecord;
-			const read = isPersonal ? [...slots, ...viewerSlots] : [...slots];
 			return {
-				slots: Uint32Array.from(read, ([slot]) => slot),
-				sum: read.reduce((sum, [, version]) => sum + version, 0),
+				...slotsIn(isPersonal ? [slots, viewerSlots] : [slots]),
 				end: Math.min(endOf(end), lookupEnd, ownEnd),
 				currentAt: -1,
 				users: isPersonal ? null : users,
 			};
 		},
 	};
+}
+
+function slotsIn(
+	read: readonly ReadonlyMap<number, number>[],
+): Pick<ReadDependencies, "slots" | "sum"> {
+	const size = read.reduce((sum, { size }) => sum + size, 0);
+	const slots = new Uint32Array(size);
+	let count = 0;
+	let sum = 0;
+	for (const versions of read) {
+		versions.forEach((version, slot) => {
+			slots[count++] = slot;
+			sum += version;
+		});
+	}
+	return { slots, sum };
 }
 
 /**
