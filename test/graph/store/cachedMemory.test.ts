@@ -30,6 +30,20 @@ describe("the head of a list", () => {
 		assert.ok(decoded < made * 1.5, `${decoded} bytes, made: ${made}`);
 	});
 
+	it("has the ids that it was made of, the longest too, and those of no other head", () => {
+		const ids = ["0", "7", "9999999999", "10000000000", "10000000007"];
+		const all = [...ids, String(2n ** 62n - 1n)] as Id[];
+		const list = { from: idAt(0), count: 6, epoch: 0, complete: true };
+		const edges = all.map((to, sequence) => ({ to, sequence }));
+		const head = Head.of(list, edges);
+		const decoded = decodeHead(encodeHead(head), list.from);
+		headAt(1);
+		assert.deepEqual(head.slice(), edges);
+		assert.deepEqual(decoded?.slice(), edges);
+		const noId = { to: "1x" as Id, sequence: 1 };
+		assert.throws(() => Head.of(list, [noId]), /1x, which is no id/);
+	});
+
 	it("of another list is not decoded", () => {
 		const text = encodeHead(headAt(1));
 		assert.equal(decodeHead(text, idAt(2)), null);
