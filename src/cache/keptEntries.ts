@@ -5,6 +5,8 @@ import type { CacheEntry } from "./cacheEntry.ts";
 export class KeptEntries {
 	readonly #maxWeight: number;
 	readonly #recency = new RecencyList<CacheEntry>();
+	/** Slots of keys whose next value is kept without room too, each until another takes its place: about as many as there are entries. */
+	readonly #wanted: Uint32Array;
 	#weight = 0;
 	#changes = 0;
 	#evictions = 0;
@@ -12,6 +14,7 @@ export class KeptEntries {
 	/** With 0 nothing is kept. */
 	constructor(maxWeight: number) {
 		this.#maxWeight = maxWeight;
+		this.#wanted = new Uint32Array(Math.ceil(maxWeight / USUAL_WEIGHT));
 	}
 
 	get isNothing(): boolean {
@@ -31,6 +34,18 @@ export class KeptEntries {
 	/** Entries that left for want of room. */
 	get evictions(): number {
 		return this.#evictions;
+	}
+
+	/**
+	 * Whether to keep a value that was missed. Where there is no room that is at its
+	 * second miss: most keys come once, and each would end an entry that is used.
+	 */
+	admits(slot: number): boolean {
+		if (this.#weight < this.#maxWeight * FULL) return true;
+		const at = slot % this.#wanted.length;
+		if (this.#wanted[at] === slot) return true;
+		this.#wanted[at] = slot;
+		return false;
 	}
 
 	/** The value is in no map, and the map has no value of this key. One heavier than the bound is not added. */
@@ -55,7 +70,13 @@ export class KeptEntries {
 		this.#evict();
 	}
 
+	/** Because it changed, or is too old: what comes in its place is kept at once. */
 	drop(entry: CacheEntry): void {
+		this.#wanted[entry.slot % this.#wanted.length] = entry.slot;
+		this.#remove(entry);
+	}
+
+	#remove(entry: CacheEntry): void {
 		entry.home?.delete(entry.key);
 		entry.home = null;
 		this.#changes++;
@@ -65,7 +86,9 @@ export class KeptEntries {
 	}
 
 	dropAll(): void {
-		while (this.#recency.oldest !== null) this.drop(this.#recency.oldest);
+		while (this.#recency.oldest !== null) {
+			this.#remove(this.#recency.oldest);
+		}
 	}
 
 	/**
@@ -82,7 +105,7 @@ export class KeptEntries {
 				entry.wasRead = false;
 				this.#recency.renew(entry);
 			} else {
-				this.drop(entry);
+				this.#remove(entry);
 				this.#evictions++;
 			}
 		}
@@ -91,5 +114,9 @@ export class KeptEntries {
 
 /** Fields, key and place in the map of an entry, in bytes, approximately. */
 export const ENTRY_BYTES = 180;
+/** Of an object or a head with its entry, in bytes, approximately. */
+const USUAL_WEIGHT = 1_024;
+/** An eviction leaves room for less than one entry. */
+const FULL = 0.9;
 /** Entries that one eviction passes over; so it takes microseconds also where all were read. */
 const MAX_PASSES = 64;

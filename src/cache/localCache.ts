@@ -244,19 +244,21 @@ export class LocalCache<V extends CacheEntry> {
 		readAt: number,
 	): void {
 		if (!this.#isKept(value)) return;
+		const slot = this.#versions.slotOf(partition, key);
+		const { entries } = partition;
+		const former = entries.get(key);
+		if (former === undefined && !this.#kept.admits(slot)) return;
 		const channel = this.#channelOf(key);
 		if (this.#bypassed.has(channel)) {
 			this.#refused++;
 			return;
 		}
-		const { entries } = partition;
-		const former = entries.get(key);
 		if (former !== undefined) {
 			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
 			this.#kept.drop(former);
 		}
 		if (value.home !== null) this.#kept.drop(value);
-		value.slot = this.#versions.slotOf(partition, key);
+		value.slot = slot;
 		value.channel = channel;
 		value.end = Math.floor(readAt + this.#ages.at(value.slot, channel));
 		this.#kept.add(entries, key, value);

@@ -320,10 +320,42 @@ describe("LocalCache", () => {
 		await read("b");
 		await read("c");
 		await read("d");
+		await read("d");
 		assert.deepEqual(
 			["a", "b", "c", "d"].map((key) => cache.text(key) !== undefined),
 			[false, true, true, true],
 		);
+	});
+
+	it("keeps what it has no room for at its second miss only", async () => {
+		const { cache, read, loads } = open(3 * (ENTRY_BYTES + 10));
+		await read("a");
+		await read("b");
+		await read("c");
+		await read("d");
+		await read("a", "b", "c");
+		assert.equal(loads.length, 4, "what was read once has ended nothing");
+		cache.invalidateText("c");
+		await read("e");
+		await read("e", "a", "b");
+		assert.equal(loads.length, 5, "there was room again");
+		cache.invalidateText("e");
+		await read("c");
+		await read("c", "a", "b");
+		assert.equal(loads.length, 6);
+	});
+
+	it("keeps at once what comes in the place of what has changed, also where there is no room", async () => {
+		const { cache, read, loads } = open(40 * (ENTRY_BYTES + 10));
+		const keys = Array.from({ length: 39 }, (_, n) => `key ${n}`);
+		await read(...keys);
+		await read("new");
+		await read("new");
+		assert.equal(loads.length, 3, "it was full");
+		cache.invalidateText("key 7");
+		await read("key 7");
+		await read("key 7");
+		assert.equal(loads.length, 4);
 	});
 
 	it("evicts what was not read since it was added before what was", async () => {
@@ -332,8 +364,7 @@ describe("LocalCache", () => {
 		await read("b");
 		await read("c");
 		assert.ok(cache.text("a"));
-		await read("d");
-		await read("e");
+		for (const key of ["d", "d", "e", "e"]) await read(key);
 		assert.deepEqual(
 			["a", "b", "c", "d", "e"].map((key) => cache.text(key) !== undefined),
 			[true, false, false, true, true],
