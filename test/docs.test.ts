@@ -12,6 +12,7 @@ import { commandsPage } from "./commandsPage.ts";
 import { configurationPage } from "./configurationPage.ts";
 import { theModel } from "./helpers/model.ts";
 import { command } from "./helpers/runCommand.ts";
+import { linesOf } from "./limits.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -118,6 +119,23 @@ describe("docs/reference/commands.md", () => {
 			await commandsPage(),
 			"run npm run update",
 		);
+	});
+});
+
+describe("docs/architecture.md", () => {
+	it("says how many lines the files have that another database needs", () => {
+		const page = read("docs/architecture.md");
+		const rows = [...page.matchAll(/^\| `([\w/]+\.ts)` \| (\d+) \|/gm)];
+		assert.ok(rows.length > 5);
+		let sum = 0;
+		for (const [, file, lines] of rows) {
+			const counted = linesOf(`src/storage/sqlite/${file}`);
+			const isRight = Math.abs(Number(lines) - counted) <= 10 + counted / 20;
+			assert.ok(isRight, `${file} has ${counted} lines, not ${lines}`);
+			sum += counted;
+		}
+		const said = Number(/^That is some (\d+) lines/m.exec(page)?.[1]);
+		assert.ok(Math.abs(said - sum) <= 30, `${sum} lines in all, not ${said}`);
 	});
 });
 
