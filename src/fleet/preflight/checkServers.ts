@@ -107,7 +107,7 @@ const CHECKS: readonly Check[] = [
 		// Each server has accounts of its own.
 		faults: async ({ url, databases, environment }) => {
 			await using own = new FleetServer(url, withoutOperator(environment));
-			return accountFaults(own, databases);
+			return await accountFaults(own, databases);
 		},
 	},
 	{ what: "connections", faults: connectionFaults },

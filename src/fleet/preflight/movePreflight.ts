@@ -125,7 +125,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 			return `${server.name} refuses the account of the processes: ${silence}. Create it as on the other hosts: corkboard grants.`;
 		}
 		const host = kind === "db" || kind === "feed" ? ["corkboard"] : [];
-		return accountFaults(server, [...databases, ...host]);
+		return await accountFaults(server, [...databases, ...host]);
 	},
 	"fenced databases": async ({ from, databases }) => {
 		const rows = await from.primary.rows(
