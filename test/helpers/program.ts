@@ -40,12 +40,15 @@ export interface StartOptions {
 	readonly input?: string;
 	/** Started instead of the program's launcher. */
 	readonly command?: readonly [string, ...string[]];
+	/** How long its end may be waited for (default: three minutes). Milliseconds. */
+	readonly limitMs?: number;
 }
 
 export function startProgram(
 	args: readonly string[],
 	options: StartOptions = {},
 ): Program {
+	const { limitMs = LIMIT_MS } = options;
 	const [file, ...first] = options.command ?? [process.execPath, LAUNCH];
 	const { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE } = process.env;
 	const child = spawn(file, [...first, ...args], {
@@ -82,7 +85,7 @@ export function startProgram(
 	const ended = once(child, "close").then(([code, signal]): Ended => {
 		clearTimeout(limit);
 		if (isLate) {
-			throw new Error(`expected an end within ${LIMIT_MS} ms${said()}`);
+			throw new Error(`expected an end within ${limitMs} ms${said()}`);
 		}
 		return { code, signal, ...text };
 	});
@@ -104,7 +107,7 @@ export function startProgram(
 				limit ??= setTimeout(() => {
 					isLate = true;
 					killed();
-				}, LIMIT_MS);
+				}, limitMs);
 			}
 			return ended;
 		},

@@ -1,242 +1,279 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { generateGraph } from "../../../bench/graph/generate.ts";
-import { writeImportFile } from "../../../bench/graph/writeGraph.ts";
-import { type Ended, startProgram } from "../../helpers/program.ts";
-import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
-import { caughtUp } from "../../services/mysql.ts";
-import { judge, percentile, slowest } from "../promote/evidence.ts";
-import { type Fleet, type FleetOptions, startFleet } from "../promote/fleet.ts";
-import { OpenLoad, readTitles } from "../promote/load.ts";
+import { cpuMs } from "../../../bench/usage.ts";
+import { moveFactsIn } from "../../../src/fleet/operations/moveFacts.ts";
+import {
+	faultsOf,
+	fencedAfter,
+	type Judgement,
+	judgeAll,
+	type Served,
+	servedBetween,
+} from "./judgement.ts";
+import {
+	type LoadOptions,
+	type MoveFleet,
+	moveTo,
+	startMoveFleet,
+} from "./moveFleet.ts";
+import { type Aim, type Fault, killRunner, runToEnd } from "./runner.ts";
 
-export interface Options extends FleetOptions {
-	/** Of the graph that is imported first; 0: none. */
-	readonly graph: number;
+export interface Options extends LoadOptions {
 	/** How often everything moves there and back. */
 	readonly rounds: number;
-	readonly wave: number;
-	/** A second, over all servers. */
-	readonly reads: number;
-	readonly writes: number;
 	/** How long the load runs before the first move, and between moves. Milliseconds. */
 	readonly betweenMs: number;
-	/** How often the runner is killed in each move, at a random moment, and resumed. */
+	/** How often a runner is killed at a random moment, and its move gone on with, over as many rounds as that takes. */
 	readonly kills: number;
 	/** Whether one server stands still (SIGSTOP) across each move; its requests may fail then. */
 	readonly stop: boolean;
 }
 
-/** One way: there or back. */
-export interface Way {
-	readonly way: "move" | "reverse" | "complete";
+/** One command, with those that went on with it. */
+export interface Way extends Served {
+	readonly way: Aim["way"];
+	readonly isReached: boolean;
 	readonly code: number | null;
-	readonly kills: number;
 	readonly seconds: number;
+	/** The steps after which its runner was killed. */
+	readonly killedAfter: readonly string[];
+	/** The longest that writes waited for a fence after a runner had died. */
+	readonly fencedAfterMs: number;
 	/** From the fence to the publication of each wave, as the record says. Milliseconds. */
 	readonly pauses: readonly number[];
-	readonly slowestWriteMs: number;
-	readonly readP99Ms: number;
+	/** Of the server processes, for each request. */
+	readonly cpuMs: number;
 	readonly error?: string;
 }
 
-export interface Report {
+export interface Report extends Judgement {
 	readonly options: Options;
+	/** While nothing moved. */
+	readonly calm: Served & { readonly cpuMs: number };
 	readonly ways: readonly Way[];
-	readonly calmReadP99Ms: number;
-	readonly calmSlowestWriteMs: number;
-	readonly reads: number;
-	readonly writes: number;
-	readonly acknowledged: number;
-	/** Without those that a busy server refused at once. */
-	readonly failed: number;
-	readonly refused: number;
-	readonly failures: readonly string[];
-	readonly lost: readonly string[];
-	readonly repeated: readonly string[];
-	/** What `verify` said in the end. */
-	readonly verified: number | null;
-	readonly isBroken: boolean;
+	/** What was not as promised, as sentences. */
+	readonly broken: readonly string[];
 }
 
-/** In which a runner is killed. Milliseconds. */
+/** Until compilers have seen the load. Milliseconds. */
+const WARM_MS = 10_000;
+/** In which a runner is killed that was not seen to end by itself yet. Milliseconds. */
 const KILLED_WITHIN_MS = 6_000;
-/** So often a runner that ended half-way is resumed. */
-const TRIES = 5;
-const SEED = 7;
+/** For how long writes may wait after a runner died. Milliseconds. */
+const FENCED_MS = 3_000;
+const KILLS_OF_A_COMMAND = 2;
+/** Within which a runner is killed after a step. Milliseconds. */
+const AFTER_STEP_MS = 200;
+/** After which a runner is killed, as often as at any moment. */
+const FIRST_STEPS = ["locked", "prepared", "copied"];
+const FLIP_STEPS = [
+	...["verified", "ids raised", "cutting over", "fenced", "caught up"],
+	...["ready", "published", "agreed", "renamed", "parked"],
+];
+const LAST_STEPS = ["rehearsed", "closed"];
+const STEPS: Readonly<Record<Aim["way"], readonly string[]>> = {
+	move: [...FIRST_STEPS, ...FLIP_STEPS],
+	reverse: [...FLIP_STEPS, ...LAST_STEPS],
+	complete: LAST_STEPS,
+};
 
-/** Moves all shards to another pair and back under load, and compares the driver's own list with what is there in the end. */
+/** Moves shards to another pair and back under load, and compares the driver's own list with what is there in the end. */
 export async function attackMoves(
 	options: Options,
 	say: (line: string) => void,
 ): Promise<Report> {
-	await using stack = new AsyncDisposableStack();
-	const fleet = stack.use(await startFleet(options));
-	await importGraph(fleet, options.graph, say);
-	const { clients, writers, run } = fleet;
-	const target = await fleet.startPair();
-	say(
-		`${options.servers} servers, ${fleet.primary.address} to ${target.primary.address}`,
-	);
-	const load = new OpenLoad({ ...options, clients, writers });
-	stack.defer(() => load.end());
-	const calmFrom = performance.now();
-	await sleep(Math.max(options.betweenMs, 10_000));
-	const calmTo = performance.now();
-
-	const there = [
-		...["move", `0-${options.shards - 1}`, "--to", target.primary.url],
-		...["--replica", target.replica.url, "--wave", String(options.wave)],
-		...["--watch", "1s", "--max-pause", "1s", "--yes", "--json"],
-	];
-	const ways: Way[] = [];
-	for (let round = 0; round < options.rounds; round++) {
-		const isLast = round === options.rounds - 1;
-		const moved = await goWay("move", there, null);
-		const id = moved.id;
-		if (id === null || moved.code !== 0) break;
-		await sleep(options.betweenMs);
-		// The last round ends over there.
-		const way = isLast && round > 0 ? "complete" : "reverse";
-		const back = await goWay(way, ["move", way, id, "--json"], id);
-		if (back.code !== 0) break;
-		await sleep(options.betweenMs);
-	}
-	await load.end();
-
-	const { acknowledged, answered, failures } = load;
-	const found = await readTitles(
-		clients,
-		acknowledged.map(({ id }) => id),
-	);
-	const verified = await run("verify", "--json");
-	if (verified.code !== 0) say(verified.out + verified.err);
-	const { lost, repeated } = judge(acknowledged, found);
+	await using moved = await startMoveFleet(options, say);
+	const attack = new Attack(moved, options, say);
+	await sleep(WARM_MS);
+	await attack.run();
+	const judgement = await judgeAll(moved, say);
+	const { ways, calm, killed } = attack;
+	const longest = Math.max(0, ...ways.map((way) => way.fencedAfterMs));
 	return {
-		options,
-		ways,
-		calmReadP99Ms: percentile(answered, 0.99, calmFrom, calmTo),
-		calmSlowestWriteMs: slowest(acknowledged, calmFrom, calmTo),
-		reads: load.reads,
-		writes: load.writes,
-		acknowledged: acknowledged.length,
-		failed: load.failed - load.refused,
-		refused: load.refused,
-		failures,
-		lost,
-		repeated,
-		verified: verified.code,
-		isBroken:
-			lost.length + repeated.length > 0 ||
-			(load.failed > load.refused && !options.stop) ||
-			ways.length < 2 * options.rounds ||
-			ways.some(({ code }) => code !== 0) ||
-			verified.code !== 0,
+		...judgement,
+		...{ options, ways, calm: meanOf(calm) },
+		broken: [
+			...(ways.every(({ isReached }) => isReached)
+				? []
+				: ["not every move ended"]),
+			...(judgement.failed > 0 && !options.stop
+				? [`${judgement.failed} requests failed`]
+				: []),
+			...(longest > FENCED_MS
+				? [
+						`writes waited ${Math.round(longest)} ms for a fence whose runner was dead`,
+					]
+				: []),
+			...(killed < options.kills ? [`only ${killed} runners were killed`] : []),
+			...faultsOf(judgement),
+		],
 	};
+}
 
-	async function goWay(
-		way: Way["way"],
-		args: readonly string[],
-		known: string | null,
-	): Promise<Way & { readonly id: string | null }> {
-		const began = performance.now();
-		const still = options.stop
-			? fleet.servers[ways.length % fleet.servers.length]
+class Attack {
+	readonly ways: Way[] = [];
+	readonly calm: (Served & Used)[] = [];
+	killed = 0;
+	readonly #moved: MoveFleet;
+	readonly #options: Options;
+	readonly #say: (line: string) => void;
+	/** What commands took that nobody killed. Milliseconds. */
+	readonly #took = new Map<string, number>();
+
+	constructor(moved: MoveFleet, options: Options, say: (line: string) => void) {
+		this.#moved = moved;
+		this.#options = options;
+		this.#say = say;
+	}
+
+	/** Until all rounds and kills are done, or a move does not end. */
+	async run(): Promise<void> {
+		const { rounds, kills } = this.#options;
+		const [, target] = this.#moved.pairs;
+		await this.#calmly();
+		for (let round = 1; ; round++) {
+			const id = await this.#goWay({
+				way: "move",
+				args: moveTo(target, this.#options),
+				...{ id: null, at: "to", step: "way open" },
+			});
+			if (id === null) return;
+			// A round kills four at most.
+			const isLast = round >= rounds && this.killed >= kills;
+			for (const aim of isLast ? lastOf(id) : [homeOf(id)]) {
+				await this.#calmly();
+				if ((await this.#goWay(aim)) === null) return;
+			}
+			if (isLast) return;
+			await this.#calmly();
+		}
+	}
+
+	async #calmly(): Promise<void> {
+		const used = usedFrom(this.#moved);
+		const from = performance.now();
+		await sleep(this.#options.betweenMs);
+		const { shards } = this.#options;
+		this.calm.push({
+			...servedBetween(this.#moved, shards, from, performance.now()),
+			...used(),
+		});
+	}
+
+	/** The id of the move; null: it did not end as it should. */
+	async #goWay(aim: Aim): Promise<string | null> {
+		const { fleet, store, load, fences } = this.#moved;
+		const before = performance.now();
+		const used = usedFrom(this.#moved);
+		const still = this.#options.stop
+			? fleet.servers[this.ways.length % fleet.servers.length]
 			: undefined;
 		still?.send("SIGSTOP");
-		const { ended, id, kills } = await runAndKill(fleet, args, known, options);
+		const ran = await runToEnd(
+			{ env: fleet.env, store },
+			aim,
+			this.#killsFor(aim.way),
+		);
 		still?.send("SIGCONT");
 		const over = performance.now();
-		const status = id === null ? null : await statusOf(fleet, id);
-		const waves = status?.waves ?? [];
-		const taken: Way = {
-			way,
-			// 3: done, but the server that stands still does not serve it.
-			code: options.stop && ended.code === 3 ? 0 : ended.code,
-			kills,
-			seconds: (over - began) / 1_000,
+		if (ran.resumed === 0) this.#took.set(aim.way, over - before);
+		this.killed += ran.happened.length;
+		const waves = ran.record === null ? [] : moveFactsIn(ran.record).waves;
+		const way: Way = {
+			...servedBetween(this.#moved, this.#options.shards, before, over),
+			...used(),
+			way: aim.way,
+			isReached: ran.isReached,
+			code: ran.ended.code,
+			seconds: (over - before) / 1_000,
+			killedAfter: ran.happened.map(({ step }) => step),
+			fencedAfterMs: Math.max(
+				0,
+				...ran.happened.map((each) => fencedAfter(fences.fenced, each)),
+			),
 			pauses:
-				way === "complete"
+				aim.way === "complete"
 					? []
 					: waves.flatMap(({ pauses }) => pauses.at(-1) ?? []),
-			slowestWriteMs: slowest(load.acknowledged, began, over),
-			readP99Ms: percentile(load.answered, 0.99, began, over),
-			...(ended.code !== 0 && { error: `${ended.out}${ended.err}`.trim() }),
+			...(!ran.isReached && {
+				error: `${ran.ended.out}${ran.ended.err}`.trim(),
+			}),
 		};
-		ways.push(taken);
-		say(
-			`${way}: exit ${ended.code} after ${taken.seconds.toFixed(1)} s, ${kills} kills, pauses ${taken.pauses.map(Math.round).join(" ")} ms`,
+		this.ways.push(way);
+		this.#say(
+			`${aim.way} of ${ran.id}: exit ${way.code} after ${way.seconds.toFixed(1)} s${way.isReached ? "" : ", NOT AS IT SHOULD"}; killed ${this.killed} in all, now after ${way.killedAfter.join(", ") || "nothing"}, and fenced for ${Math.round(way.fencedAfterMs)} ms then; pauses ${way.pauses.join(" ")} ms; ${load.failed} requests failed`,
 		);
-		return { ...taken, id };
+		return ran.isReached ? ran.id : null;
+	}
+
+	#killsFor(way: Aim["way"]): readonly Fault[] {
+		const { kills } = this.#options;
+		const count = Math.min(KILLS_OF_A_COMMAND, kills - this.killed);
+		return Array.from({ length: count }, () => {
+			const isAfterStep = Math.random() < 0.5;
+			const steps = STEPS[way];
+			const step = steps[Math.floor(Math.random() * steps.length)];
+			const most = isAfterStep
+				? AFTER_STEP_MS
+				: (this.#took.get(way) ?? KILLED_WITHIN_MS);
+			return killRunner({
+				afterStep: (isAfterStep && step) || null,
+				ms: Math.random() * most,
+			});
+		});
 	}
 }
 
-/** Runs a command that may be killed and resumed until it has ended. */
-async function runAndKill(
-	fleet: Fleet,
-	args: readonly string[],
-	known: string | null,
-	{ kills }: Options,
-): Promise<{
-	readonly ended: Ended;
-	readonly id: string | null;
-	readonly kills: number;
-}> {
-	let killed = 0;
-	let id = known;
-	let next = args;
-	let ended: Ended | null = null;
-	for (let attempt = 0; attempt < kills + TRIES; attempt++) {
-		await using program = startProgram(next, { env: fleet.env, input: "" });
-		const over = program.ended;
-		if (killed < kills) {
-			const isOver = await Promise.race([
-				over.then(() => true),
-				sleep(Math.random() * KILLED_WITHIN_MS, false),
-			]);
-			if (!isOver) {
-				program.send("SIGKILL");
-				killed++;
-			}
-		}
-		ended = await over;
-		id ??= await openMove(fleet);
-		if (ended.code === 0) break;
-		// On a busy machine its own guard may take a slow runner for a dead one. Where nothing was begun, the same is run again.
-		if (id !== null) next = ["move", "resume", id, "--json"];
-	}
-	if (ended === null) throw new Error("nothing was run");
-	return { ended, id, kills: killed };
+/** Back, and to the end there. */
+function homeOf(id: string): Aim {
+	return {
+		way: "reverse",
+		args: ["move", "reverse", id],
+		...{ id, at: "from", step: "rolled back" },
+	};
 }
 
-/** The newest move. */
-async function openMove({ run }: Fleet): Promise<string | null> {
-	const { out } = await run("operations", "list", "--all", "--json");
-	const records: readonly { readonly id: string; readonly kind: string }[] =
-		JSON.parse(out);
-	return records.findLast(({ kind }) => kind === "move")?.id ?? null;
+/** Back, there again, and to the end there. */
+function lastOf(id: string): readonly Aim[] {
+	const args = ["move", "reverse", id, "--keep"];
+	return [
+		{ way: "reverse", args, id, at: "from", step: "way open" },
+		{ way: "reverse", args, id, at: "to", step: "way open" },
+		{
+			way: "complete",
+			args: ["move", "complete", id],
+			...{ id, at: "to", step: "done" },
+		},
+	];
 }
 
-async function statusOf(
-	{ run }: Fleet,
-	id: string,
-): Promise<{
-	readonly waves: readonly { readonly pauses: readonly number[] }[];
-} | null> {
-	const { code, out } = await run("move", "status", id, "--json");
-	return code === 0 ? JSON.parse(out) : null;
+interface Used {
+	readonly cpuMs: number;
 }
 
-async function importGraph(
-	fleet: Fleet,
-	scale: number,
-	say: (line: string) => void,
-): Promise<void> {
-	if (scale === 0) return;
-	using folder = temporaryFolder();
-	const file = join(folder.path, "graph.ndjson");
-	await writeImportFile(generateGraph(scale, SEED), file);
-	const { code, out, err } = await fleet.run("import", file);
-	if (code !== 0) throw new Error(`import failed: ${out}${err}`);
-	say(out.trim());
-	await caughtUp(fleet);
+/** What the server processes take of the processor for each request, from now until it is asked. */
+function usedFrom({ fleet, load }: MoveFleet): () => Used {
+	const now = () => ({
+		cpu: fleet.servers.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
+		requests: load.answered.length + load.acknowledged.length,
+	});
+	const before = now();
+	return () => {
+		const { cpu, requests } = now();
+		const count = Math.max(1, requests - before.requests);
+		return { cpuMs: (cpu - before.cpu) / count };
+	};
+}
+
+/** The mean of each figure; the highest of the slowest writes. */
+function meanOf<T extends Served & Used>(all: readonly T[]): Served & Used {
+	const mean = (of: (one: T) => number) =>
+		all.reduce((sum, one) => sum + of(one), 0) / Math.max(1, all.length);
+	return {
+		slowestWriteMs: Math.max(0, ...all.map((one) => one.slowestWriteMs)),
+		movedReadP99Ms: mean((one) => one.movedReadP99Ms),
+		otherReadP99Ms: mean((one) => one.otherReadP99Ms),
+		movedWriteP99Ms: mean((one) => one.movedWriteP99Ms),
+		otherWriteP99Ms: mean((one) => one.otherWriteP99Ms),
+		cpuMs: mean((one) => one.cpuMs),
+	};
 }

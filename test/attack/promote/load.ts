@@ -111,8 +111,12 @@ export class OpenLoad {
 	readonly failures: string[] = [];
 	/** When the newest read began that showed an object, by its id. Milliseconds. */
 	readonly shown = new Map<string, number>();
-	/** When each read was answered, and what it took. Milliseconds. */
-	readonly answered: { readonly at: number; readonly ms: number }[] = [];
+	/** When each read was answered, what it took, and what was read; null: nothing yet. Milliseconds. */
+	readonly answered: {
+		readonly at: number;
+		readonly ms: number;
+		readonly id: string | null;
+	}[] = [];
 	reads = 0;
 	writes = 0;
 	failed = 0;
@@ -155,7 +159,14 @@ export class OpenLoad {
 	#start(kind: "read" | "write"): void {
 		const number = kind === "read" ? this.reads++ : this.writes++;
 		const began = performance.now();
-		const running = (kind === "read" ? this.#read(number) : this.#write(number))
+		const wanted = kind === "read" ? this.#wanted() : undefined;
+		const running = (
+			kind === "write"
+				? this.#write(number)
+				: wanted === undefined
+					? Promise.resolve()
+					: this.#read(number, wanted)
+		)
 			.catch((thrown: Error) => {
 				this.failed++;
 				if (thrown.message.includes(REFUSAL)) this.refused++;
@@ -167,7 +178,7 @@ export class OpenLoad {
 				const ms = performance.now() - began;
 				if (kind === "read") {
 					this.slowestReadMs = Math.max(this.slowestReadMs, ms);
-					this.answered.push({ at: began + ms, ms });
+					this.answered.push({ at: began + ms, ms, id: wanted?.id ?? null });
 				} else this.slowestWriteMs = Math.max(this.slowestWriteMs, ms);
 				this.#running.delete(running);
 			});
@@ -193,10 +204,12 @@ export class OpenLoad {
 		});
 	}
 
-	async #read(number: number): Promise<void> {
+	#wanted(): Acknowledged | undefined {
 		const recent = this.acknowledged.slice(-READ_AMONG);
-		const wanted = recent[Math.floor(Math.random() * recent.length)];
-		if (wanted === undefined) return;
+		return recent[Math.floor(Math.random() * recent.length)];
+	}
+
+	async #read(number: number, wanted: Acknowledged): Promise<void> {
 		const began = performance.now();
 		const { pin } = (await at(this.#clients, number).ask(
 			"query ($id: ID!) { pin(id: $id) { title } }",

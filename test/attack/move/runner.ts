@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { moveFactsIn } from "../../../src/fleet/operations/moveFacts.ts";
+import {
+	isOver,
+	isSettledStep,
+	listOperations,
+	type OperationRecord,
+} from "../../../src/fleet/operations/operations.ts";
+import type { TopologyStore } from "../../../src/topology/store.ts";
+import {
+	type Ended,
+	type Environment,
+	type Program,
+	startProgram,
+} from "../../helpers/program.ts";
+
+/** What happened to a command, or to a server while it ran. Milliseconds on the monotonic clock. */
+export interface Happened {
+	readonly what: string;
+	/** The last step that its runner had done. */
+	readonly step: string;
+	readonly at: number;
+	/** When what was away was there again. */
+	readonly backAt: number;
+}
+
+/** Does something while a command runs; null: it had ended before. */
+export type Fault = (program: Program) => Promise<Happened | null>;
+
+/** What is to be reached, and by which command. */
+export interface Aim {
+	readonly way: "move" | "reverse" | "complete";
+	readonly args: readonly string[];
+	/** Null: it makes one. */
+	readonly id: string | null;
+	/** Where all waves are then. */
+	readonly at: "from" | "to";
+	readonly step: "way open" | "done" | "rolled back";
+}
+
+/** A command, with those that went on with it. */
+export interface Ran {
+	readonly isReached: boolean;
+	/** Of the last command. */
+	readonly ended: Ended;
+	/** Of the move. */
+	readonly id: string | null;
+	readonly record: OperationRecord | null;
+	/** With the time at which the next command began, or this one was over. */
+	readonly happened: readonly (Happened & { readonly until: number })[];
+	/** How often it was gone on with. */
+	readonly resumed: number;
+}
+
+/** So often a command that ended half-way is resumed, beside those that were killed. */
+const TRIES = 5;
+/** A store that was stopped is there again in time. */
+const STORE_TRIES = 30;
+const LIMIT_MS = 6 * 3_600_000;
+/** Before a command that was killed is resumed: its guard has that long. Milliseconds. */
+const ALONE_MS = 4_000;
+/** What a runner prints of its steps. */
+const STEPS = [
+	...["locked", "prepared", "copied", "verified", "ids raised"],
+	...["cutting over", "fenced", "caught up", "ready", "published"],
+	...["agreed", "renamed", "parked", "lifting", "lifted"],
+	...["rehearsed", "closed", "cancelled", "way open", "over"],
+];
+
+/** Runs a command, and goes on with it, until it has done what it is for. The nth fault comes while the nth command runs. */
+export async function runToEnd(
+	{ env, store }: { readonly env: Environment; readonly store: TopologyStore },
+	aim: Aim,
+	faults: readonly Fault[] = [],
+): Promise<Ran> {
+	const happened: (Happened & { readonly until: number })[] = [];
+	let { id, args: next } = aim;
+	for (let attempt = 0; ; attempt++) {
+		await using program = startProgram(next, {
+			env,
+			input: "",
+			limitMs: LIMIT_MS,
+		});
+		const [fault] = faults.slice(attempt);
+		const happening = fault?.(program) ?? Promise.resolve(null);
+		const ended = await program.ended;
+		const found = await happening;
+		const record = await recordOf(store, id);
+		id ??= record?.id ?? null;
+		const isReached =
+			record?.step === aim.step &&
+			moveFactsIn(record).waves.every(({ at }) => at === aim.at);
+		const isLast = isReached || attempt === faults.length + TRIES;
+		// Half of those that were killed go on at once, while the guard is at it.
+		const isKilled = ended.signal === "SIGKILL";
+		if (isKilled && Math.random() < 0.5) await sleep(ALONE_MS);
+		if (found !== null) happened.push({ ...found, until: performance.now() });
+		if (isLast) {
+			return { isReached, ended, id, record, happened, resumed: attempt };
+		}
+		// Where nothing was begun, the same is run again.
+		const isBegun = record !== null && !isSettledStep(record.step);
+		next = isBegun && id !== null ? ["move", "resume", id] : aim.args;
+	}
+}
+
+/** Kills the runner after a time, or a little after one of its steps. */
+export function killRunner(when: {
+	readonly afterStep: string | null;
+	readonly ms: number;
+}): Fault {
+	return async (program) => {
+		const { afterStep, ms } = when;
+		const isThere = afterStep === null || (await hasDone(program, afterStep));
+		if (!isThere) return null;
+		const isOver = await Promise.race([
+			program.ended.then(() => true),
+			sleep(ms, false),
+		]);
+		if (isOver) return null;
+		const at = performance.now();
+		program.send("SIGKILL");
+		return { what: "runner killed", step: lastStep(program), at, backAt: at };
+	};
+}
+
+/** Does something to a server once the runner has done a step; it is there again when that is over. */
+export function disturb(
+	what: string,
+	afterStep: string | null,
+	disturbance: () => Promise<void>,
+): Fault {
+	return async (program) => {
+		if (afterStep !== null && !(await hasDone(program, afterStep))) return null;
+		const at = performance.now();
+		const step = lastStep(program);
+		await disturbance();
+		return { what, step, at, backAt: performance.now() };
+	};
+}
+
+async function hasDone(program: Program, step: string): Promise<boolean> {
+	try {
+		await program.printed("err", new RegExp(`^${step}$`, "m"));
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+function lastStep(program: Program): string {
+	const steps = program
+		.err()
+		.split("\n")
+		.filter((line) => STEPS.includes(line));
+	return steps.at(-1) ?? "none";
+}
+
+/** The record of a move, or the newest one that is not over. */
+async function recordOf(
+	store: TopologyStore,
+	id: string | null,
+): Promise<OperationRecord | null> {
+	for (let attempt = 0; ; attempt++) {
+		try {
+			const records = await listOperations(store);
+			const own = (record: OperationRecord) =>
+				id === null ? !isOver(record) : record.id === id;
+			return records.findLast(own) ?? null;
+		} catch (thrown) {
+			if (attempt === STORE_TRIES) throw thrown;
+			await sleep(1_000);
+		}
+	}
+}
