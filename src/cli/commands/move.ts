@@ -10,7 +10,7 @@ import {
 	WISHES,
 	wishesOf,
 } from "../move/moveCommand.ts";
-import { startGuard } from "../move/startGuard.ts";
+import { runGuarded } from "../move/runGuarded.ts";
 import { integer, present } from "../values.ts";
 
 export const { usage, run } = command({
@@ -47,7 +47,6 @@ export const { usage, run } = command({
 				rate: given.rate,
 			});
 			const signal = context.interruptSignal();
-			using guards = new DisposableStack();
 			return await operateAsChecked(
 				context,
 				fleet,
@@ -60,18 +59,11 @@ export const { usage, run } = command({
 					question: `${planLines(plan)[0]}. Move them?`,
 				},
 				(onStep) =>
-					startMove(
-						{
-							...{ ...fleet, signal },
-							onStep(step: string, id: string) {
-								if (step === "locked") guards.use(startGuard(context, id));
-								onStep(step, id);
-							},
-							...present({ parallel }),
-						},
-						plan.found,
-						[],
-						wishes,
+					runGuarded(
+						context,
+						{ ...fleet, signal, onStep, ...present({ parallel }) },
+						null,
+						(options) => startMove(options, plan.found, [], wishes),
 					),
 			);
 		});

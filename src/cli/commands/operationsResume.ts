@@ -9,6 +9,7 @@ import {
 	orHalfWay,
 	withFleet,
 } from "../fleetCommand.ts";
+import { startGuard } from "../move/startGuard.ts";
 import { present } from "../values.ts";
 
 export const { usage, run } = command({
@@ -27,9 +28,13 @@ export const { usage, run } = command({
 		return withFleet(context, async (fleet) => {
 			await using operation = await Operation.takeOver(fleet.store, id);
 			const { record } = operation;
+			const isMove = record.kind === "move";
 			// An interrupt ends the command of a promotion at once.
 			const signal =
-				record.kind === "replica add" ? context.interruptSignal() : undefined;
+				isMove || record.kind === "replica add"
+					? context.interruptSignal()
+					: undefined;
+			using _guard = isMove ? startGuard(context, id) : null;
 			const onStep = json ? undefined : (step: string) => context.stderr(step);
 			return await orHalfWay(
 				context,

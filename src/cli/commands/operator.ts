@@ -11,6 +11,7 @@ import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import { command, option } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
 import { withFleet } from "../fleetCommand.ts";
+import { startGuard } from "../move/startGuard.ts";
 
 /** Between two looks. Milliseconds. */
 const LOOK_MS = 1_000;
@@ -43,6 +44,8 @@ export const { usage, run } = command({
 				if (await guardMove(options, guard)) {
 					context.stdout(`lifted the fences of ${guard}`);
 				}
+				// It else keeps this process, which its runner waits for.
+				context.stdin.pause();
 				return 0;
 			}
 			context.stderr("watching operations");
@@ -60,7 +63,8 @@ export const { usage, run } = command({
 					opened,
 				);
 				if (operation === null) return;
-				const { id, step } = operation.record;
+				const { id, step, kind } = operation.record;
+				using _guard = kind === "move" ? startGuard(context, id) : null;
 				context.stdout(`taking over ${id} at ${step}`);
 				const result = await proceed({ ...fleet, signal }, operation);
 				context.stdout(describeOperation(result).join("\n"));

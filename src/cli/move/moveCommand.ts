@@ -19,7 +19,7 @@ import {
 	type Kind,
 	SHARDS,
 } from "../values.ts";
-import { startGuard } from "./startGuard.ts";
+import { runGuarded } from "./runGuarded.ts";
 
 /** Of what moves: `256-511`, or a list and a range of it. */
 export const MOVED: Kind<string> = {
@@ -116,12 +116,12 @@ export async function runOnMove(
 		const onStep = (step: string) => {
 			if (!isJson) context.stderr(step);
 		};
-		using _guard = startGuard(context, id);
+		const options = { ...fleet, signal, onStep };
 		return await orHalfWay(
 			context,
 			fleet,
 			() => id,
-			async () => ended(await run({ ...fleet, signal, onStep })),
+			async () => ended(await runGuarded(context, options, id, run)),
 		);
 	});
 }

@@ -5,13 +5,18 @@ import { moveRange } from "../map/edits.ts";
 import { otherSide, withWave } from "../operations/moveFacts.ts";
 import { isTakenOver as wasTakenOver } from "../operations/operations.ts";
 import { publishMap } from "../operations/publishMap.ts";
-import { fence, liftFences } from "./fence.ts";
+import { fence, liftFences, openConnections } from "./fence.ts";
 import { databasesOf } from "./findMove.ts";
 import type { MoveRun } from "./moveRun.ts";
 import { park, unpark } from "./park.ts";
 
-/** How long may pass between knowing that it is held and the last of the fences being sent. Milliseconds. */
-const SEND_MS = 150;
+/**
+ * How long may pass between knowing that it is held and the last of the fences
+ * standing. Reads queue behind a fence that waits, so the first try is short; each
+ * further one has twice as long, because a busy host needs it. Milliseconds.
+ */
+const FENCE_MS = 150;
+const MOST_FENCE_MS = 500;
 
 /** Within this a server ends what waits for a client that is gone. Milliseconds. */
 const DEAD_MS = 1_500;
@@ -60,6 +65,11 @@ export async function cutOver(
 	return { isFlipped: false, why };
 }
 
+/** `tries`: with this one. */
+function fenceMs(tries: number): number {
+	return Math.min(FENCE_MS * 2 ** (tries - 1), MOST_FENCE_MS);
+}
+
 /** A text: why it did not. */
 async function tryCutOver(
 	run: MoveRun,
@@ -73,6 +83,7 @@ async function tryCutOver(
 	const source = run.servers.at(wave.at).primary;
 	const { primary: target, host } = run.servers.at(side);
 	const databases = databasesOf(facts.list, wave.range);
+	await openConnections(source, databases.length);
 	await operation.requireHeld();
 	const began = performance.now();
 	const left = () => Math.max(1, maxPauseMs - (performance.now() - began));
@@ -83,7 +94,7 @@ async function tryCutOver(
 	const inTheWay = await fence(
 		source,
 		databases,
-		Math.min(SEND_MS, maxPauseMs),
+		Math.min(fenceMs(wave.tries), maxPauseMs / 2),
 	);
 	if (inTheWay !== null) return inTheWay;
 	await onStep("fenced");

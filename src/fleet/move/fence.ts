@@ -5,20 +5,30 @@ import type { FleetServer } from "../server/fleetServer.ts";
  * goes on answering reads. It is in the binary log, so that replicas have it too.
  */
 
-/** How long one may wait for transactions to end: reads of its database queue behind it meanwhile. Milliseconds. */
-const FENCE_MS = 150;
+/** For so long a connection is in use, so that the next one is opened. Seconds. */
+const HELD_S = 0.05;
 /** A fence that is lifted waits for nobody who writes. Milliseconds. */
 const LIFT_MS = 10_000;
+
+/** Opens the connections that the fence will go over: then there is no time for that. */
+export async function openConnections(
+	server: FleetServer,
+	count: number,
+): Promise<void> {
+	const held = () => server.rows("open", `SELECT SLEEP(${HELD_S})`);
+	await Promise.all(Array.from({ length: count }, held));
+}
 
 /**
  * Fences the databases side by side. Returns null when all are, and else why one is
  * not; some may be then. `ms` counts from the moment at which the caller knew that it
- * holds its operation: a process that stood still since sends nothing.
+ * holds its operation: a process that stood still since sends nothing. Reads of a
+ * database queue behind a fence that waits for transactions to end.
  */
 export async function fence(
 	server: FleetServer,
 	databases: readonly string[],
-	ms = FENCE_MS,
+	ms: number,
 ): Promise<string | null> {
 	const done = await Promise.allSettled(
 		databases.map((database) =>
@@ -33,7 +43,7 @@ export async function fence(
 	const failed = done.find((each) => each.status === "rejected");
 	return failed === undefined
 		? null
-		: `a transaction was in the way of the fence: ${(failed.reason as Error).message}`;
+		: `not all databases were fenced within ${Math.round(ms)} ms, for open transactions or a busy server: ${(failed.reason as Error).message}`;
 }
 
 /** Those of the databases that are fenced. */

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../errors.ts";
 import {
 	isSettledStep,
+	isTakenOver,
 	Operation,
 	requireRecord,
 } from "../operations/operations.ts";
@@ -11,6 +13,8 @@ import { readWishes } from "./wishes.ts";
 const LOOK_MS = 100;
 /** A runner that is so much over its time stands still. Milliseconds. */
 const GRACE_MS = 1_000;
+/** For so long it waits for a store or a server that is away. Milliseconds. */
+const ALONE_MS = 600_000;
 
 export interface GuardOptions
 	extends Pick<MoveOptions, "store" | "environment" | "onStep"> {
@@ -32,31 +36,33 @@ export async function guardMove(
 	id: string,
 ): Promise<boolean> {
 	const { store, isOrphaned, signal } = options;
+	let isAway = awayFor(ALONE_MS);
 	let seen = "";
 	let since = 0;
+	let wasOpen = false;
 	for (;;) {
 		// Asked first: what the runner wrote before its end is read then.
 		const isAlone = isOrphaned();
-		let found: Awaited<ReturnType<typeof requireRecord>> | null = null;
 		try {
-			found = await requireRecord(store, id);
-		} catch {
-			// The store is away: nothing can be lifted without it.
-		}
-		if (found !== null) {
-			const { record, revision } = found;
-			if (isSettledStep(record.step)) return false;
+			const { record, revision } = await requireRecord(store, id);
+			// Its runner may be about to open it again, as reverse does.
+			const isSettled = isSettledStep(record.step);
+			if (isSettled && (isAlone || wasOpen)) return false;
+			wasOpen ||= !isSettled;
 			const mayBeFenced =
 				record.step === "cutting over" || record.step === "lifting";
 			if (revision !== seen) since = performance.now();
 			seen = revision;
 			const { maxPauseMs } = await readWishes(store, id);
+			isAway = awayFor(ALONE_MS);
 			const isLate = performance.now() - since > maxPauseMs + GRACE_MS;
-			if (mayBeFenced && (isAlone || isLate)) {
-				await liftFor(options, id);
-				return true;
-			}
+			if (mayBeFenced && (isAlone || isLate)) return await liftFor(options, id);
 			if (isAlone) return false;
+		} catch (thrown) {
+			// A runner that was late may have been faster, with a sign of life too.
+			const isOvertaken =
+				thrown instanceof CorkboardError && thrown.code === "CONFLICT";
+			if (!isAway(thrown) && !isOvertaken) throw thrown;
 		}
 		if (signal.aborted) return false;
 		await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
@@ -64,8 +70,8 @@ export async function guardMove(
 }
 
 /** Its runner is not asked for signs of life: what it still does fails on the record. */
-async function liftFor(options: GuardOptions, id: string): Promise<void> {
-	const { store, environment, onStep } = options;
+async function liftFor(options: GuardOptions, id: string): Promise<boolean> {
+	const { store, environment, onStep, signal } = options;
 	await using operation = await Operation.takeOver(store, id, {
 		holderMs: 0,
 		lookMs: 0,
@@ -74,7 +80,31 @@ async function liftFor(options: GuardOptions, id: string): Promise<void> {
 		{ store, environment, ...(onStep && { onStep }) },
 		operation,
 	);
-	await lift(run, "its runner has ended or stands still", {
-		isTakenOver: true,
-	});
+	const isAway = awayFor(ALONE_MS);
+	for (;;) {
+		try {
+			await lift(run, "its runner has ended or stands still", {
+				isTakenOver: true,
+			});
+			return true;
+		} catch (thrown) {
+			// Somebody goes on with it.
+			if (isTakenOver(thrown)) return false;
+			if (!isAway(thrown) || signal.aborted) throw thrown;
+		}
+		await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
+	}
+}
+
+/** Says of each failure whether it may pass: the store or a server is away, and not for longer than this. */
+function awayFor(ms: number): (thrown: unknown) => boolean {
+	let since: number | null = null;
+	return (thrown) => {
+		since ??= performance.now();
+		return (
+			thrown instanceof CorkboardError &&
+			thrown.code === "UNAVAILABLE" &&
+			performance.now() - since < ms
+		);
+	};
 }

@@ -42,7 +42,8 @@ export async function lateTransactions(
 /**
  * Brings the entries that the outbox of the former host still has to the one that
  * serves the shards now: of writes that came to it until all processes knew. Those
- * that came over under the fence come once more: delivering twice changes nothing.
+ * that came over under the fence, and wait there still, do not come again: else one
+ * that cannot be delivered would be twice as many after each move.
  */
 export async function carryOutbox(
 	former: FleetServer,
@@ -52,12 +53,17 @@ export async function carryOutbox(
 	const shards = outboxShards(databases);
 	if (shards.length === 0) return;
 	const columns = "shard, entry, ts, attempts, next_attempt_at, last_error";
-	const entries = await former.rows(
-		"entries to carry",
-		`SELECT ${columns} FROM ${HOST_DATABASE}.outbox WHERE shard IN (?) ORDER BY local_id`,
-		[shards],
-	);
-	for (const entry of entries) {
+	const entriesOf = (server: FleetServer) =>
+		server.rows(
+			"entries to carry",
+			`SELECT ${columns} FROM ${HOST_DATABASE}.outbox WHERE shard IN (?) ORDER BY local_id`,
+			[shards],
+		);
+	const keyOf = ([shard, entry, ts]: readonly unknown[]) =>
+		`${shard} ${ts} ${entry}`;
+	const waiting = new Set((await entriesOf(now)).map(keyOf));
+	for (const entry of await entriesOf(former)) {
+		if (waiting.has(keyOf(entry))) continue;
 		await now.run(
 			"carry entry",
 			`INSERT INTO ${HOST_DATABASE}.outbox (${columns}) VALUES (?, ?, ?, ?, ?, ?)`,

@@ -35,23 +35,25 @@ export async function unpark(
 	);
 }
 
-/** Drops what is parked, and the empty databases that it came from; table by table, with pauses between them. */
+/** Drops what is parked, and the empty databases that it came from; table by table, with pauses after each. */
 export async function dropParked(
 	server: FleetServer,
 	databases: readonly string[],
-	between: () => Promise<void>,
+	/** Waits a little, after a drop that took so long. Milliseconds. */
+	pause: (tookMs: number) => Promise<void>,
 ): Promise<void> {
 	for (const database of databases) {
 		const parked = parkedName(database);
 		const tables = await tablesOf(server, [parked]);
 		for (const { table } of tables) {
+			const began = performance.now();
 			await server.run(
 				"drop parked table",
 				`DROP TABLE IF EXISTS \`${parked}\`.\`${table}\``,
 				[],
 				DROP_MS,
 			);
-			await between();
+			await pause(performance.now() - began);
 		}
 		await server.run("drop parked", `DROP DATABASE IF EXISTS \`${parked}\``);
 		await dropEmpty(server, database);

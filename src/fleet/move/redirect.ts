@@ -5,7 +5,11 @@ import {
 	moveFactsIn,
 	otherSide,
 } from "../operations/moveFacts.ts";
-import { Operation, requireRecord } from "../operations/operations.ts";
+import {
+	isSettledStep,
+	Operation,
+	requireRecord,
+} from "../operations/operations.ts";
 import type { LookOptions } from "../operations/signOfLife.ts";
 import type { MoveOptions } from "./moveRun.ts";
 import { type MoveResult, moveResult } from "./result.ts";
@@ -89,6 +93,21 @@ export async function resumeMove(
 	if (operation !== null) return await proceedMove(options, operation);
 	// Its runner goes on within a second.
 	return moveResult((await requireRecord(store, id)).record);
+}
+
+/** Goes on with one that nobody runs any more; null: somebody does, or it is over. */
+export async function goOnWith(
+	options: MoveOptions & LookOptions,
+	id: string,
+): Promise<MoveResult | null> {
+	const { record } = await requireMove(options, id);
+	if (isSettledStep(record.step)) return null;
+	await using operation = await Operation.tryTakeOver(
+		options.store,
+		id,
+		options,
+	);
+	return operation === null ? null : await proceedMove(options, operation);
 }
 
 /** Lets one more wave go over, or all. Returns how many may then. */

@@ -22,8 +22,8 @@ import { type MoveResult, moveResult } from "./result.ts";
 import { forgottenWishes, wish } from "./wishes.ts";
 
 const AGREE_MS = 30_000;
-/** Between two parked tables that are dropped. Milliseconds. */
-const DROP_PAUSE_MS = 100;
+/** The disk of a host that serves others gets as much time for itself as the drop of a table took, but no more than this. Milliseconds. */
+const MOST_PAUSE_MS = 1_000;
 
 /**
  * Moves shards to other hosts (docs/how-to/move-shards.md), wave by wave, and back.
@@ -145,7 +145,9 @@ async function closeWave(
 		await run.onStep("rehearsed");
 	}
 	await operation.requireHeld();
-	await dropParked(former, databases, () => waitFor(run, DROP_PAUSE_MS));
+	await dropParked(former, databases, (tookMs) =>
+		waitFor(run, Math.min(tookMs, MOST_PAUSE_MS)),
+	);
 	await forgetFerry(former, ferryName(run, index, wave.flips));
 	await operation.save(
 		{ move: withWave(run.facts, index, { state: "closed" }) },

@@ -367,6 +367,13 @@ function takenOver(id: string, text: string | undefined): CorkboardError {
 	);
 }
 
+/** To whom an operation was lost; null: to nobody, or nobody knows. */
+export function takenOverBy(thrown: unknown): string | null {
+	if (!isTakenOver(thrown)) return null;
+	const { takenOver } = (thrown as CorkboardError).details;
+	return typeof takenOver === "string" ? takenOver : null;
+}
+
 /** Whether an operation was lost to somebody else. */
 export function isTakenOver(thrown: unknown): boolean {
 	return thrown instanceof CorkboardError && "takenOver" in thrown.details;

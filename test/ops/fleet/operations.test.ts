@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mock, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { guardMove } from "../../../src/fleet/move/guardMove.ts";
 import {
 	listOperations,
 	Operation,
@@ -130,6 +132,49 @@ test("a store that stood still while somebody looked proves nothing against the 
 		stalled.mock.restore();
 	}
 	assert.ok(looks > 3, `it looked ${looks} times`);
+});
+
+test("the guard of a move stays until its runner has opened it and is done, or has ended", async () => {
+	const store = memoryStore();
+	await using operation = await Operation.begin(store, {
+		...ABOUT,
+		kind: "move",
+	});
+	const { id } = operation.record;
+	// As before `move reverse`.
+	await operation.end("way open", "all waves are over");
+	let isOrphaned = false;
+	const guard = () => {
+		const stopping = new AbortController();
+		let isOver = false;
+		const options = {
+			...{ store, environment: {} },
+			isOrphaned: () => isOrphaned,
+			signal: stopping.signal,
+		};
+		const guarding = guardMove(options, id).finally(() => {
+			isOver = true;
+		});
+		return { guarding, isOver: () => isOver };
+	};
+	const first = guard();
+	await sleep(300);
+	assert.equal(first.isOver(), false, "it is about to be opened again");
+	await operation.save({ step: "moving" });
+	await sleep(300);
+	await operation.save({ step: "way open" });
+	assert.equal(await first.guarding, false);
+
+	await operation.save({ step: "moving" });
+	const third = guard();
+	await sleep(300);
+	assert.equal(third.isOver(), false);
+	isOrphaned = true;
+	assert.equal(await third.guarding, false);
+
+	const gone = mock.method(store, "get", async () => null);
+	await assert.rejects(guard().guarding, { code: "NOT_FOUND" });
+	gone.mock.restore();
 });
 
 test("what is no id of an operation is refused in a sentence", async () => {

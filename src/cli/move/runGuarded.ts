@@ -1,0 +1,58 @@
+import type { MoveOptions } from "../../fleet/move/moveRun.ts";
+import { goOnWith } from "../../fleet/move/redirect.ts";
+import type { MoveResult } from "../../fleet/move/result.ts";
+import { takenOverBy } from "../../fleet/operations/operations.ts";
+import type { CommandContext } from "../commandContext.ts";
+import { type Guard, startGuard } from "./startGuard.ts";
+
+/**
+ * Runs a move beside a guard. Where this process, or the store, stood still in a
+ * cut-over, the guard has taken the move over and lifted its fences: then it is gone
+ * on with here. `known` is its id; null: it is begun first.
+ */
+export async function runGuarded(
+	context: CommandContext,
+	options: MoveOptions,
+	known: string | null,
+	run: (options: MoveOptions) => Promise<MoveResult>,
+): Promise<MoveResult> {
+	using stack = new DisposableStack();
+	const guards: Guard[] = [];
+	const begin = (id: string) =>
+		void guards.push(stack.use(startGuard(context, id)));
+	let id = known;
+	if (id !== null) begin(id);
+	const guarded: MoveOptions = {
+		...options,
+		onStep(step, operation) {
+			id ??= operation;
+			if (guards.length === 0) begin(operation);
+			return options.onStep?.(step, operation);
+		},
+	};
+	let next = () => run(guarded);
+	for (;;) {
+		try {
+			return await next();
+		} catch (thrown) {
+			const taker = takenOverBy(thrown);
+			const guard = guards.at(-1);
+			const operation = id;
+			if (operation === null || guard === undefined) throw thrown;
+			if (taker === null || !isOf(taker, guard)) throw thrown;
+			await guard.ended();
+			begin(operation);
+			next = async () => {
+				const result = await goOnWith(guarded, operation);
+				// Somebody else was faster.
+				if (result === null) throw thrown;
+				return result;
+			};
+		}
+	}
+}
+
+/** Holders are named after their process. */
+function isOf(holder: string, { pid }: Guard): boolean {
+	return pid !== undefined && holder.includes(`/${pid}-`);
+}
