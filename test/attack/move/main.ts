@@ -14,7 +14,7 @@ The last round goes there, back and there again, and ends there, with what was l
 
   --rounds N      there and back (default 2)
   --shards N      how many move (default 32)
-  --stay N        shards beside them that stay (default 8)
+  --stay N        shards beside them that stay (default 8); both 8 at least, where names are looked up
   --wave N        shards that go over together (default 16)
   --graph SCALE   a graph that is imported first; 1: 10,000 users, 2.1 million lines (default 0.02)
   --reads N       reads a second (default 150)
@@ -30,6 +30,9 @@ The last round goes there, back and there again, and ends there, with what was l
   --help          print this
 
 It exits with 0 if every move ended, no request failed and no acknowledged write is lost, else with 1.`;
+
+/** Outbox entries for shards that nobody has would never be delivered. */
+const LEAST_SHARDS = 8;
 
 export async function run(args: readonly string[]): Promise<number> {
 	const { values } = parseArgs({
@@ -66,6 +69,11 @@ export async function run(args: readonly string[]): Promise<number> {
 		servers: countOf("servers", values.servers, 3, 1),
 		store,
 	} as const;
+	if (options.shards + options.stay < LEAST_SHARDS) {
+		throw new UsageError(
+			`--shards and --stay must be ${LEAST_SHARDS} together at least.`,
+		);
+	}
 	const say = console.error;
 	const print = <Report extends { readonly broken: readonly string[] }>(
 		report: Report,

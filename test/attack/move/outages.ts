@@ -109,17 +109,17 @@ class Attack {
 	async run(): Promise<void> {
 		const [store] = this.#moved.fleet.zookeepers;
 		const planned = [
+			...Object.entries(store === undefined ? {} : STORE_STEPS).map(
+				([step, during]) =>
+					() =>
+						killed(`store: ${during}`, step, store as Server, STORE_AWAY_MS),
+			),
 			...ROLES.flatMap((role) =>
 				Object.entries(MOVE_STEPS).map(
 					([step, during]) =>
 						() =>
 							killed(`${role}: ${during}`, step, this.#serverOf(role)),
 				),
-			),
-			...Object.entries(store === undefined ? {} : STORE_STEPS).map(
-				([step, during]) =>
-					() =>
-						killed(`store: ${during}`, step, store as Server, STORE_AWAY_MS),
 			),
 		];
 		const closing = ROLES.flatMap((role) =>
@@ -195,10 +195,10 @@ class Attack {
 type Role = (typeof ROLES)[number];
 
 const ROLES = [
-	"source",
-	"source's replica",
 	"target",
 	"target's replica",
+	"source",
+	"source's replica",
 ] as const;
 
 /** Kills a server with SIGKILL, and starts it again. */
