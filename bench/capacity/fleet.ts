@@ -7,6 +7,11 @@ export interface Row {
 	readonly unit: string;
 }
 
+/** Of a move, at a load average of 10 and of 25. */
+export interface MoveRow extends Omit<Row, "value"> {
+	readonly values: readonly [number, number];
+}
+
 /** How often a resource that cannot be added to is there. */
 export interface Limit {
 	readonly what: string;
@@ -153,6 +158,50 @@ export function rowsOf(v: Values, fleet: Fleet): readonly Row[] {
 			"reads × (objects + lists) × (1 − in process)",
 			fleet.keys / 1e6,
 			"million/s",
+		),
+	];
+}
+
+/** How long half of a full host takes to move, at both measured loads. */
+export function movesOf(v: Values, fleet: Fleet): readonly MoveRow[] {
+	const rows = v.pins + v.boards + v.users + fleet.edges + fleet.lists;
+	const rowBytes = fleet.bytes / rows;
+	const half = (v.disk * TB * v.full) / 2;
+	const moved = half / rowBytes;
+	const hours = (rate: number) => moved / rate / 3_600;
+	const writes = fleet.writes / fleet.primaries;
+	const both = (
+		what: string,
+		formula: string,
+		values: readonly [number, number],
+		unit = "",
+	): MoveRow => ({ what, formula, values, unit });
+	const same = (value: number) => [value, value] as const;
+	const copy = [hours(v.copied), hours(v.copiedBusy)] as const;
+	const compare = [hours(v.compared), hours(v.comparedBusy)] as const;
+	const follow = [v.streamed, v.streamedBusy] as const;
+	return [
+		both(
+			"bytes per row",
+			"data ÷ (pins + boards + users + edges + lists)",
+			same(rowBytes),
+			"B",
+		),
+		both("data moved", "disk × share in use ÷ 2", same(half / TB), "TB"),
+		both("rows moved", "data ÷ bytes per row", same(moved / 1e9), "billion"),
+		both("copying", "rows ÷ rows copied", copy, "h"),
+		both("comparing", "rows ÷ rows compared", compare, "h"),
+		both(
+			"**both**",
+			"the sum",
+			[copy[0] + compare[0], copy[1] + compare[1]],
+			"h",
+		),
+		both(
+			"writes that the stream follows",
+			"transactions followed ÷ (writes ÷ primaries)",
+			[follow[0] / writes, follow[1] / writes],
+			"times as many as a primary has",
 		),
 	];
 }

@@ -8,6 +8,9 @@ export interface Input {
 	readonly note?: string;
 }
 
+const AT_LOAD_10 = "a move, at a load average of 10";
+const AT_LOAD_25 = "a move, at a load average of 25";
+
 export const INPUTS = {
 	// What is stored.
 	pins: input(50e9, "", "pins", "published", "Pinterest, 2015"),
@@ -155,6 +158,19 @@ export const INPUTS = {
 		"",
 		"of objects and lists are read again and again",
 		"assumed",
+	),
+	// What a move of shards does, on two cores at two loads of the machine.
+	copied: input(146_000, "/s", "rows copied", "measured", AT_LOAD_10),
+	copiedBusy: input(30_900, "/s", "rows copied", "measured", AT_LOAD_25),
+	compared: input(257_000, "/s", "rows compared", "measured", AT_LOAD_10),
+	comparedBusy: input(165_000, "/s", "rows compared", "measured", AT_LOAD_25),
+	streamed: input(3_900, "/s", "transactions followed", "measured", AT_LOAD_10),
+	streamedBusy: input(
+		1_990,
+		"/s",
+		"transactions followed",
+		"measured",
+		AT_LOAD_25,
 	),
 	// What a machine has.
 	cores: input(32, "", "cores per machine", "assumed"),

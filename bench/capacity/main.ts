@@ -9,7 +9,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Limit, limitsOf, rowsOf, workOut } from "./fleet.ts";
+import { type Limit, limitsOf, movesOf, rowsOf, workOut } from "./fleet.ts";
 import { INPUTS, type Input, values } from "./inputs.ts";
 
 export const PAGE = join(import.meta.dirname, "../results/capacity.md");
@@ -39,6 +39,15 @@ export function capacityTables(): string {
 		...rows.map(
 			({ what, formula, value, unit }) =>
 				`| ${what} | ${formula} | ${spelled(value)}${unit === "" ? "" : ` ${unit}`} |`,
+		),
+		"",
+		"### Moving half of a full host",
+		"",
+		"| | formula | load 10 | load 25 |",
+		"|---|---|---:|---:|",
+		...movesOf(v, fleet).map(
+			({ what, formula, values: [one, other], unit }) =>
+				`| ${what}${unit === "" ? "" : `, ${unit}`} | ${formula} | ${spelled(one)} | ${spelled(other)} |`,
 		),
 		"",
 		"### What breaks first",
