@@ -112,8 +112,8 @@ describe("the import check", () => {
 		],
 		[
 			"plan/a.ts",
-			'import DataLoader from "dataloader";',
-			"imports dataloader, which only graph may",
+			'import { Registry } from "prom-client";',
+			"imports prom-client, which only metrics may",
 		],
 		[
 			"graphql/a.ts",

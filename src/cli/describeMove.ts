@@ -17,7 +17,7 @@ export function describeMove({
 	const what = `${list} ${formatShards(range)}`;
 	const late = waves.flatMap((wave) => wave.late);
 	return compact([
-		`${operation}: ${standing(step, what, from, to)}`,
+		`${operation}: ${standing(step, what, from, to, waves)}`,
 		version !== null && `published version ${version} last`,
 		...pauseLines(waves),
 		late.length > 0 &&
@@ -32,9 +32,15 @@ function standing(
 	what: string,
 	from: string,
 	to: string,
+	waves: readonly Wave[],
 ): string {
+	const stayed = waves.filter(({ at }) => at === "from");
 	switch (step) {
 		case "done":
+			if (stayed.length > 0) {
+				const ranges = stayed.map(({ range }) => formatShards(range));
+				return `${what} are on ${to}, but ${ranges.join(", ")} on ${from}; no former copy is left`;
+			}
 			return `${what} are on ${to}, and nothing of them is left on ${from}`;
 		case "rolled back":
 			return `${what} are on ${from}, and nothing of them is left on ${to}`;

@@ -21,6 +21,8 @@ import {
 	type OperationResult,
 	recordedResult,
 } from "../fleet/resumeOperation.ts";
+import { openConfiguredTraces } from "../traces/openConfiguredTraces.ts";
+import type { Traces } from "../traces/openTraces.ts";
 import { compact } from "../util/compact.ts";
 import type { Usage } from "./arguments.ts";
 import { option, type Result } from "./command.ts";
@@ -28,14 +30,19 @@ import type { CommandContext } from "./commandContext.ts";
 import { describeOperation, describeWrites } from "./describeOperation.ts";
 import { duration } from "./values.ts";
 
-type Fleet = Pick<PromoteOptions, "store" | "environment">;
+interface Fleet extends Pick<PromoteOptions, "store" | "environment"> {
+	/** Null: none are configured, or this command has nothing to trace. */
+	readonly traces: Traces | null;
+}
 
 /** The store of the topology and the account of the operator, for `body`. Throws BAD_CONFIG for an embedded folder. */
 export async function withFleet<T>(
 	context: CommandContext,
 	body: (fleet: Fleet) => Promise<T>,
+	{ isTraced = false }: { readonly isTraced?: boolean } = {},
 ): Promise<T> {
-	const { store: place } = readConfig(context.env, { secret: "unneeded" });
+	const config = readConfig(context.env, { secret: "unneeded" });
+	const { store: place } = config;
 	if (place.kind === "embedded") {
 		throw new CorkboardError(
 			"BAD_CONFIG",
@@ -43,7 +50,16 @@ export async function withFleet<T>(
 		);
 	}
 	await using store = openTopologyStore(place);
-	return await body({ store, environment: context.env });
+	await using traces = isTraced ? await openConfiguredTraces(config) : null;
+	return await body({ store, environment: context.env, traces });
+}
+
+/** The same for what may run a move, which is traced where traces are configured. */
+export function withTracedFleet<T>(
+	context: CommandContext,
+	body: (fleet: Fleet) => Promise<T>,
+): Promise<T> {
+	return withFleet(context, body, { isTraced: true });
 }
 
 /** What `--json` prints of an operation that stands half-way. */
@@ -204,7 +220,7 @@ async function takenOver(
 		notes:
 			over === null
 				? [
-						`${id} is at ${step ?? "a step that the store does not say"}. Look at it with: corkboard operations list`,
+						`${id} is at ${step ?? "a step that the store does not say"}. Look at it with: corkboard operations list. Where nobody runs it: corkboard operations resume ${id}`,
 					]
 				: [],
 		code: TAKEN_OVER,

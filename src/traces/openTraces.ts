@@ -48,6 +48,8 @@ export interface Traces extends AsyncDisposable {
 		headers: IncomingHttpHeaders,
 		arrivedAt: number,
 	) => Span | null;
+	/** The span of what nobody has asked for by a request, such as an operation: rare, so it is kept at any ratio but 0. */
+	readonly begin: (name: string) => Span | null;
 }
 
 /** At shutdown. A collector that is away must not hold it up. */
@@ -98,6 +100,18 @@ export function openTraces(options: TracesOptions): Traces {
 				parent === null ? undefined : contextOf(parent),
 				clockOfRequest(),
 				arrivedAt,
+			);
+		},
+		begin(name) {
+			if (options.sampler.ratio === 0) return null;
+			const now = performance.now();
+			return new OtelSpan(
+				spans,
+				name,
+				"internal",
+				undefined,
+				clockOfRequest(),
+				now,
 			);
 		},
 		async [Symbol.asyncDispose]() {

@@ -1,7 +1,11 @@
 import { planMove } from "../../fleet/move/planMove.ts";
 import { startMove } from "../../fleet/move/startMove.ts";
 import { command, flag, many, option, required, YES } from "../command.ts";
-import { FLEET_CODES, operateAsChecked, withFleet } from "../fleetCommand.ts";
+import {
+	FLEET_CODES,
+	operateAsChecked,
+	withTracedFleet,
+} from "../fleetCommand.ts";
 import {
 	MOVED,
 	movedIn,
@@ -41,7 +45,7 @@ export const { usage, run } = command({
 	async run({ shards, to, replica, wave, parallel, ...given }, context) {
 		const moved = movedIn(shards);
 		const wishes = wishesOf(given);
-		return withFleet(context, async (fleet) => {
+		return withTracedFleet(context, async (fleet) => {
 			const plan = await planMove(fleet, {
 				...{ ...moved, to, replica, wave },
 				rate: given.rate,

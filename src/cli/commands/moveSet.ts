@@ -14,7 +14,7 @@ export const { usage, run } = command({
 		const wishes = wishesOf(given);
 		if (Object.keys(wishes).length === 0) {
 			throw new UsageError(
-				"Say what to set: --rate, --max-pause, --max-lag, --watch or --cut-over.",
+				"Say what to set: --rate, --max-pause, --max-lag, --watch, --cut-over or --kill-blockers.",
 			);
 		}
 		return withFleet(context, async (fleet) => {
@@ -23,7 +23,7 @@ export const { usage, run } = command({
 			return {
 				value: now,
 				lines: [
-					`rate ${now.rate ?? "without limit"}, pause at most ${now.maxPauseMs} ms, lag at most ${now.maxLagMs} ms, cut-over ${now.cutOver}`,
+					`rate ${now.rate ?? "without limit"}, pause at most ${now.maxPauseMs} ms, lag at most ${now.maxLagMs} ms, cut-over ${now.cutOver}, transactions in the way are ${now.killsBlockers ? "ended" : "waited for"}`,
 				],
 			};
 		});

@@ -7,7 +7,7 @@ import {
 	lossAccepter,
 	MAX_PAUSE,
 	orHalfWay,
-	withFleet,
+	withTracedFleet,
 } from "../fleetCommand.ts";
 import { startGuard } from "../move/startGuard.ts";
 import { present } from "../values.ts";
@@ -25,7 +25,7 @@ export const { usage, run } = command({
 		"Anybody may, from any machine, 3 s after the command has ended. It goes on where that was, or goes back where it cannot.",
 	exitCodes: FLEET_CODES,
 	async run({ id, maxPause, acceptLoss, json }, context) {
-		return withFleet(context, async (fleet) => {
+		return withTracedFleet(context, async (fleet) => {
 			await using operation = await Operation.takeOver(fleet.store, id);
 			const { record } = operation;
 			const isMove = record.kind === "move";

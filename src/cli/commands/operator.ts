@@ -10,7 +10,7 @@ import { proceed } from "../../fleet/resumeOperation.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import { command, option } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
-import { withFleet } from "../fleetCommand.ts";
+import { withTracedFleet } from "../fleetCommand.ts";
 import { startGuard } from "../move/startGuard.ts";
 
 /** Between two looks. Milliseconds. */
@@ -31,7 +31,7 @@ export const { usage, run } = command({
 	hasJson: false,
 	async run({ guard }, context) {
 		const signal = context.interruptSignal();
-		return withFleet(context, async (fleet) => {
+		return withTracedFleet(context, async (fleet) => {
 			if (guard !== undefined) {
 				let isOrphaned = false;
 				for (const event of ["end", "close"]) {

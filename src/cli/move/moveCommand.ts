@@ -9,7 +9,7 @@ import { compact } from "../../util/compact.ts";
 import { UsageError } from "../arguments.ts";
 import { option, type Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { ended, orHalfWay, withFleet } from "../fleetCommand.ts";
+import { ended, orHalfWay, withTracedFleet } from "../fleetCommand.ts";
 import { table } from "../table.ts";
 import {
 	duration,
@@ -17,6 +17,7 @@ import {
 	formatShards,
 	integer,
 	type Kind,
+	oneOf,
 	SHARDS,
 } from "../values.ts";
 import { runGuarded } from "./runGuarded.ts";
@@ -79,6 +80,10 @@ export const WISHES = {
 		CUT_OVER,
 		"when waves go over: auto (default), ask (by move cut-over) or hours such as 22:00-04:00 UTC",
 	),
+	killBlockers: option(
+		oneOf("on|off", ["on", "off"]),
+		"on: end clients' transactions that are open for more than 1 s and hold a wave up (default off)",
+	),
 };
 
 /** Those that were given. */
@@ -88,12 +93,14 @@ export function wishesOf({
 	maxLag,
 	watch,
 	cutOver,
+	killBlockers,
 }: {
 	readonly rate: number | undefined;
 	readonly maxPause: number | undefined;
 	readonly maxLag: number | undefined;
 	readonly watch: number | undefined;
 	readonly cutOver: string | undefined;
+	readonly killBlockers: string | undefined;
 }): Partial<Wishes> {
 	return {
 		...(rate !== undefined && { rate }),
@@ -101,6 +108,7 @@ export function wishesOf({
 		...(maxLag !== undefined && { maxLagMs: maxLag }),
 		...(watch !== undefined && { watchMs: watch }),
 		...(cutOver !== undefined && { cutOver }),
+		...(killBlockers !== undefined && { killsBlockers: killBlockers === "on" }),
 	};
 }
 
@@ -111,7 +119,7 @@ export async function runOnMove(
 	isJson: boolean,
 	run: (options: MoveOptions) => Promise<MoveResult>,
 ): Promise<Result> {
-	return withFleet(context, async (fleet) => {
+	return withTracedFleet(context, async (fleet) => {
 		const signal = context.interruptSignal();
 		const onStep = (step: string) => {
 			if (!isJson) context.stderr(step);

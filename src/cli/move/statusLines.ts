@@ -13,14 +13,14 @@ export function statusLines(status: MoveStatus): readonly string[] {
 	const days = (seconds: number) => `${(seconds / 86_400).toFixed(1)} days`;
 	const late = waves.flatMap((wave) => wave.late);
 	return compact([
-		`${operation}: ${list} ${formatShards(rangeOf(waves))} from ${from} to ${to}: ${at}step ${step}${status.goal === "move" ? "" : `, on its way to ${status.goal}`}`,
+		`${operation}: ${list} ${formatShards(rangeOf(waves))} from ${from} to ${to}: ${at}step ${step}${status.goal === "move" || isSettledStep(step) ? "" : `, on its way to ${status.goal}`}`,
 		...pauseLines(waves),
 		...(running === null ? [] : runningLines(running)),
 		waitingLine(status),
 		late.length > 0 &&
 			`${late.length} late transactions on former copies: ${late.join(", ")}`,
 		wayBack.waves === 0
-			? `way back: none is needed, ${over} waves went over`
+			? `way back: ${over === 0 ? "none is needed, no wave went over" : isSettledStep(step) ? "closed" : "not open before the former copies are parked"}`
 			: `way back: open for ${wayBack.waves} waves, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log from each flip on`}`,
 		...status.log.map((line) => `  ${line}`),
 	]);

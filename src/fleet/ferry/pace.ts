@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 
 export interface PaceLimits {
 	/** Null: as many as there are. */
@@ -35,7 +36,10 @@ export class Pace {
 	}
 
 	set(limits: Partial<PaceLimits>): void {
-		this.#limits = { ...this.#limits, ...limits };
+		const next = { ...this.#limits, ...limits };
+		// Whoever waits is let go by another rate, not by the same one again.
+		if (isDeepStrictEqual(next, this.#limits)) return;
+		this.#limits = next;
 		this.#nextAt = 0;
 	}
 

@@ -7,8 +7,6 @@ import type { FleetServer } from "../server/fleetServer.ts";
 
 /** For so long a connection is in use, so that the next one is opened. Seconds. */
 const HELD_S = 0.05;
-/** A fence that is lifted waits for nobody who writes. Milliseconds. */
-const LIFT_MS = 10_000;
 
 /** Opens the connections that the fence will go over: then there is no time for that. */
 export async function openConnections(
@@ -46,34 +44,55 @@ export async function fence(
 		: `not all databases were fenced within ${Math.round(ms)} ms, for open transactions or a busy server: ${(failed.reason as Error).message}`;
 }
 
-/** Those of the databases that are fenced. */
-export async function fencedOf(
-	server: FleetServer,
-	databases: readonly string[],
-): Promise<readonly string[]> {
-	if (databases.length === 0) return [];
-	const rows = await server.rows(
-		"fences",
-		"SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%' AND schema_name IN (?)",
-		[databases],
-	);
-	return rows.map(([name]) => String(name));
+/** A client's transaction that would hold a fence up. */
+export interface Blocker {
+	/** For KILL. */
+	readonly connection: number;
+	/** `reports@10.0.0.5:41812` */
+	readonly who: string;
+	readonly seconds: number;
+	/** Whether it has used the databases; else the server does not say what it has used. */
+	readonly isSure: boolean;
 }
 
-/** Lifts the fences that there are. */
-export async function liftFences(
+/** Those that are open for longer than some seconds, the longest first: of these databases, where the performance schema is on. */
+export async function blockersOf(
 	server: FleetServer,
 	databases: readonly string[],
-): Promise<void> {
-	const fenced = await fencedOf(server, databases);
-	await Promise.all(
-		fenced.map((database) =>
-			server.run(
-				"lift fence",
-				`ALTER DATABASE \`${database}\` READ ONLY = 0`,
-				[],
-				LIFT_MS,
-			),
-		),
+	seconds: number,
+): Promise<readonly Blocker[]> {
+	const rows = await server.rows(
+		"blockers",
+		`SELECT list.id, list.user, list.host,
+				TIMESTAMPDIFF(SECOND, trx.trx_started, NOW()), @@GLOBAL.performance_schema
+			FROM information_schema.innodb_trx trx
+			JOIN information_schema.processlist list ON list.id = trx.trx_mysql_thread_id
+			WHERE trx.trx_started < NOW(6) - INTERVAL ? SECOND AND list.user <> 'system user'
+				AND (@@GLOBAL.performance_schema = 0 OR EXISTS (
+					SELECT 1 FROM performance_schema.metadata_locks locks
+					JOIN performance_schema.threads threads ON threads.thread_id = locks.owner_thread_id
+					WHERE threads.processlist_id = list.id AND locks.lock_status = 'GRANTED'
+						AND locks.object_type IN ('TABLE', 'SCHEMA') AND locks.object_schema IN (?)))
+			ORDER BY trx.trx_started`,
+		[seconds, databases],
 	);
+	return rows.map(([connection, user, host, open, isSure]) => ({
+		connection: Number(connection),
+		who: `${user}@${host}`,
+		seconds: Number(open),
+		isSure: Number(isSure) === 1,
+	}));
+}
+
+/** Ends those that have used the databases: what they have not committed is rolled back. */
+export async function killBlockers(
+	server: FleetServer,
+	blockers: readonly Blocker[],
+): Promise<void> {
+	for (const { connection, isSure } of blockers) {
+		if (!isSure) continue;
+		await server.run("kill blocker", `KILL ${connection}`).catch(() => {
+			// It has ended by itself, or may not be killed: whoever looks next sees it.
+		});
+	}
 }

@@ -224,11 +224,12 @@ export function fencedBy(record: OperationRecord): readonly string[] {
 
 /** What a wave is to do next towards a goal; null: nothing. */
 export function nextStep(
-	{ state, at, flips }: Wave,
+	{ state, at, flips, alone }: Wave,
 	{ goal, aim, keepsWay }: Pick<MoveFacts, "goal" | "aim" | "keepsWay">,
 ): "flip" | "park" | "close" | "cancel" | null {
 	if (state === "closed" || state === "cancelled") return null;
 	if (state === "flipped") return "park";
+	if (alone !== undefined) return at === alone ? "close" : "flip";
 	if (goal === "cancel") return state === "waiting" ? "cancel" : null;
 	if (state === "waiting") return goal === "move" ? "flip" : "cancel";
 	if (at !== aim && flips > 0) return "flip";

@@ -8,11 +8,12 @@ import { HOST_DATABASE } from "../map/databases.ts";
 import { otherSide } from "../operations/moveFacts.ts";
 import { raiseLocalIds, readCounters } from "../server/localIds.ts";
 import { cutOver } from "./cutOver.ts";
+import { blockersOf, killBlockers } from "./fence.ts";
 import { databasesOf, parkedName } from "./findMove.ts";
 import type { Looking } from "./looking.ts";
 import { ferryName, type MoveRun } from "./moveRun.ts";
 import { makeHostDatabase } from "./newHost.ts";
-import { forbidden } from "./wishes.ts";
+import { forbidden, type Wishes } from "./wishes.ts";
 
 const LOOK_MS = 1_000;
 const AGAIN_MS = 1_000;
@@ -35,47 +36,33 @@ export async function flip(
 	looking: Looking,
 ): Promise<boolean> {
 	const { options, operation, facts } = run;
-	const {
-		lookMs = LOOK_MS,
-		againMs = AGAIN_MS,
-		maxTries = MAX_TRIES,
-	} = options;
+	const { maxTries = MAX_TRIES } = options;
 	const wave = run.wave(index);
 	const isFirst = wave.flips === 0;
 	await operation.requireHeld();
 	if (isFirst) await makeHostDatabase(run);
 	await using ferry = await openFerry(run, index, pace, looking.signal);
+	using reports = new Reports(run, index, ferry);
+	const progress = () => ferry.progress();
 	try {
 		if (isFirst) {
-			await ferry.prepare();
+			await run.part("compare tables", index, () => ferry.prepare());
 			await run.onStep("prepared");
-			await ferry.copy();
+			await run.part("copy", index, () => ferry.copy(), {
+				rows: () => progress().rows.copied,
+			});
 			await run.onStep("copied");
 		}
 		await ferry.follow();
-		requireSame(run, await ferry.verify());
-		await run.onStep("verified");
-		await raiseIds(run, index);
-		await run.onStep("ids raised");
-		for (let nth = 0; nth < maxTries; ) {
-			const wishes = looking.now;
-			if (wishes.isLeaving) return false;
-			run.requireRunning();
-			const waits =
-				forbidden(wishes, operation.record.id, flipped(run), new Date()) ??
-				(await notReady(run, index, ferry, wishes.maxLagMs));
-			report(run, index, ferry, waits);
-			if (waits !== null) {
-				await sleep(lookMs);
-				continue;
-			}
-			const result = await cutOver(run, index, ferry, wishes.maxPauseMs);
-			if (result.isFlipped) return true;
-			nth += 1;
-			report(run, index, ferry, `another try: ${result.why}`);
-			await sleep(againMs * 2 ** Math.min(nth - 1, 9));
-		}
+		const isFlipped = await run.part(
+			"stream",
+			index,
+			() => compareAndCutOver(run, index, ferry, looking, reports),
+			{ rows: () => progress().streamed.rows },
+		);
+		if (isFlipped !== null) return isFlipped;
 	} catch (thrown) {
+		looking.requireHeld();
 		if (!looking.now.isLeaving) throw thrown;
 		return false;
 	}
@@ -83,6 +70,61 @@ export async function flip(
 		"UNAVAILABLE",
 		`${facts.list} ${wave.range.join(" to ")} did not go over in ${maxTries} tries; ${run.operation.record.log.at(-2) ?? ""}. Writes go on where they were. Try again: corkboard operations resume ${operation.record.id}.`,
 	);
+}
+
+/** While the stream goes on. False: somebody wants the operation; null: all tries were in vain. */
+async function compareAndCutOver(
+	run: MoveRun,
+	index: number,
+	ferry: Ferry,
+	looking: Looking,
+	reports: Reports,
+): Promise<boolean | null> {
+	const { options, operation } = run;
+	const {
+		lookMs = LOOK_MS,
+		againMs = AGAIN_MS,
+		maxTries = MAX_TRIES,
+	} = options;
+	requireSame(run, await verified(run, index, ferry));
+	await run.onStep("verified");
+	await run.part("raise ids", index, () => raiseIds(run, index));
+	await run.onStep("ids raised");
+	for (let nth = 0; nth < maxTries; ) {
+		looking.requireHeld();
+		const wishes = looking.now;
+		if (wishes.isLeaving) return false;
+		run.requireRunning();
+		const waits =
+			forbidden(wishes, operation.record.id, flipped(run), new Date()) ??
+			(await notReady(run, index, ferry, wishes));
+		reports.waitsFor(waits);
+		if (waits !== null) {
+			await sleep(lookMs);
+			continue;
+		}
+		const result = await run.part(
+			"cut over",
+			index,
+			() => cutOver(run, index, ferry, wishes.maxPauseMs),
+			{ showsSteps: true },
+		);
+		if (result.isFlipped) return true;
+		nth += 1;
+		reports.waitsFor(`another try: ${result.why}`);
+		await sleep(againMs * 2 ** Math.min(nth - 1, 9));
+	}
+	return null;
+}
+
+function verified(
+	run: MoveRun,
+	index: number,
+	ferry: Ferry,
+): Promise<readonly Difference[]> {
+	return run.part("verify", index, () => ferry.verify(), {
+		rows: () => ferry.progress().verified.rows,
+	});
 }
 
 /** Brings the parked copy up to date, and compares it with the one in use: throws CONFLICT where they differ. */
@@ -95,8 +137,9 @@ export async function rehearse(
 	const wave = run.wave(index);
 	await run.operation.requireHeld();
 	await using ferry = await openFerry(run, index, pace, signal);
+	using _reports = new Reports(run, index, ferry);
 	await ferry.follow();
-	requireSame(run, await ferry.verify());
+	requireSame(run, await verified(run, index, ferry));
 	const { primary } = run.servers.at(wave.at);
 	// A busy host goes on meanwhile: what it had when this was asked is enough.
 	if (!(await ferry.caughtUp(await primary.executed(), 60_000))) {
@@ -150,14 +193,14 @@ async function notReady(
 	run: MoveRun,
 	index: number,
 	ferry: Ferry,
-	maxLagMs: number,
+	wishes: Wishes,
 ): Promise<string | null> {
 	const { facts, servers } = run;
 	const wave = run.wave(index);
 	const { primary, replica } = servers.at(wave.at);
 	if (ferry.failure !== null) throw ferry.failure;
 	const { lagMs } = ferry.progress();
-	if (lagMs === null || lagMs > maxLagMs) {
+	if (lagMs === null || lagMs > wishes.maxLagMs) {
 		return `the stream is ${lagMs === null ? "not there" : `${Math.round(lagMs)} ms behind`}`;
 	}
 	const entries = await outboxSize(
@@ -167,15 +210,13 @@ async function notReady(
 	if (entries > MAX_ENTRIES) {
 		return `${entries} entries of these shards are in the outbox of ${primary.name}`;
 	}
+	const databases = databasesOf(facts.list, wave.range);
 	for (const server of [primary, ...(replica === null ? [] : [replica])]) {
-		const [open] = await server.row(
-			"long transactions",
-			"SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_started < NOW(6) - INTERVAL ? SECOND AND trx_mysql_thread_id <> 0",
-			[LONG_S],
-		);
-		if (Number(open) > 0) {
-			return `${open} transactions on ${server.name} are open for more than ${LONG_S} s`;
-		}
+		const open = await blockersOf(server, databases, LONG_S);
+		const [first] = open;
+		if (first === undefined) continue;
+		if (wishes.killsBlockers) await killBlockers(server, open);
+		return `${open.length} transactions on ${server.name} are open for more than ${LONG_S} s, such as connection ${first.connection} of ${first.who} for ${first.seconds} s`;
 	}
 	return null;
 }
@@ -217,18 +258,30 @@ function flipped({ facts }: MoveRun): number {
 		.length;
 }
 
-/** For `move status`, with the next sign of life. */
-function report(
-	run: MoveRun,
-	index: number,
-	ferry: Ferry,
-	waitsFor: string | null,
-): void {
-	run.operation.report(
-		JSON.stringify({
-			wave: index,
-			waitsFor,
-			...ferry.progress(),
-		}),
-	);
+/** Says in signs of life how far a wave is, for `move status` and metrics. */
+class Reports implements Disposable {
+	readonly #write: () => void;
+	readonly #timer: NodeJS.Timeout;
+	#waitsFor: string | null = null;
+
+	constructor(run: MoveRun, index: number, ferry: Ferry) {
+		this.#write = () =>
+			run.operation.report(
+				JSON.stringify({
+					wave: index,
+					waitsFor: this.#waitsFor,
+					...ferry.progress(),
+				}),
+			);
+		this.#timer = setInterval(this.#write, LOOK_MS).unref();
+	}
+
+	waitsFor(what: string | null): void {
+		this.#waitsFor = what;
+		this.#write();
+	}
+
+	[Symbol.dispose](): void {
+		clearInterval(this.#timer);
+	}
 }

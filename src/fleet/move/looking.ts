@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { CorkboardError } from "../../errors.ts";
 import type { Pace } from "../ferry/pace.ts";
+import {
+	type OperationRecord,
+	requireRecord,
+	takenOver,
+} from "../operations/operations.ts";
 import type { MoveRun } from "./moveRun.ts";
 import { readWishes, type Wishes } from "./wishes.ts";
 
@@ -10,6 +16,7 @@ export class Looking implements AsyncDisposable {
 	readonly #stop = new AbortController();
 	readonly #leaving = new AbortController();
 	#now: Wishes;
+	#lost: CorkboardError | null = null;
 	readonly #looking: Promise<void>;
 	/** Ends long steps, when it is interrupted or somebody wants the operation. */
 	readonly signal: AbortSignal;
@@ -33,6 +40,11 @@ export class Looking implements AsyncDisposable {
 		return new Looking(run, pace, now);
 	}
 
+	/** Throws CONFLICT where somebody has taken the operation over. A copy reads no record by itself. */
+	requireHeld(): void {
+		if (this.#lost !== null) throw this.#lost;
+	}
+
 	get now(): Wishes {
 		return this.#now;
 	}
@@ -49,11 +61,19 @@ export class Looking implements AsyncDisposable {
 			await sleep(lookMs, undefined, { signal }).catch(() => {});
 			if (signal.aborted) return;
 			try {
-				this.#follow(await readWishes(store, this.#run.operation.record.id));
+				const { id, holder } = this.#run.operation.record;
+				const { record } = await requireRecord(store, id);
+				if (record.holder !== holder) this.#lose(record);
+				this.#follow(await readWishes(store, id));
 			} catch {
 				// Where the store does not answer, the next look may.
 			}
 		}
+	}
+
+	#lose(record: OperationRecord): void {
+		this.#lost = takenOver(record.id, JSON.stringify(record));
+		this.#leaving.abort(this.#lost);
 	}
 
 	#follow(wishes: Wishes): void {

@@ -1,6 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
+import type { Traces } from "../../traces/openTraces.ts";
+import { type PartOptions, RunTrace } from "../../traces/runTrace.ts";
 import { requireCurrent } from "../map/publish.ts";
 import {
 	type MoveFacts,
@@ -8,7 +10,7 @@ import {
 	type Wave,
 } from "../operations/moveFacts.ts";
 import type { Operation } from "../operations/operations.ts";
-import { MoveServers } from "./moveServers.ts";
+import { asNow, MoveServers } from "./moveServers.ts";
 
 export interface MoveOptions {
 	readonly store: TopologyStore;
@@ -25,6 +27,8 @@ export interface MoveOptions {
 	readonly maxTries?: number;
 	/** Called with each step that is done, of the operation of this id. */
 	readonly onStep?: (what: string, id: string) => void | Promise<void>;
+	/** Null, or absent: it is not traced. */
+	readonly traces?: Pick<Traces, "begin"> | null;
 	/** Leaves the operation half-way, at a point from which it can be resumed. */
 	readonly signal?: AbortSignal;
 }
@@ -38,6 +42,13 @@ export interface MoveRun {
 	readonly facts: MoveFacts;
 	wave(index: number): Wave;
 	onStep(what: string): Promise<void>;
+	/** Does a part of a wave, as a span. */
+	part<T>(
+		name: string,
+		index: number,
+		body: () => Promise<T>,
+		options?: PartOptions,
+	): Promise<T>;
 	/** Throws UNAVAILABLE where whoever started it has interrupted it. */
 	requireRunning(): void;
 }
@@ -45,8 +56,15 @@ export interface MoveRun {
 export async function openRun(
 	options: MoveOptions,
 	operation: Operation,
+	trace = new RunTrace(null),
 ): Promise<MoveRun & AsyncDisposable> {
 	const { topology } = await requireCurrent(options.store);
+	const facts = moveFactsIn(operation.record);
+	const [from, to] = [asNow(facts.from, topology), asNow(facts.to, topology)];
+	// The map may name it no more when its last shards have gone over.
+	if (from.name !== facts.from.name || to.name !== facts.to.name) {
+		await operation.save({ move: { ...facts, from, to } });
+	}
 	const servers = new MoveServers(
 		moveFactsIn(operation.record),
 		topology,
@@ -62,7 +80,18 @@ export async function openRun(
 			if (found !== undefined) return found;
 			throw new RangeError(`There is no wave ${index}.`);
 		},
-		onStep: async (what) => options.onStep?.(what, operation.record.id),
+		async onStep(what) {
+			trace.step(what);
+			await options.onStep?.(what, operation.record.id);
+		},
+		part(name, index, body, partOptions) {
+			const { list, waves } = moveFactsIn(operation.record);
+			const attributes = {
+				"corkboard.move.wave": index + 1,
+				"corkboard.move.shards": `${list} ${waves[index]?.range.join("-")}`,
+			};
+			return trace.part(name, attributes, body, partOptions);
+		},
 		requireRunning() {
 			if (!options.signal?.aborted) return;
 			throw new CorkboardError(

@@ -1,5 +1,5 @@
+import { liftFences } from "../server/fences.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
-import { liftFences } from "./fence.ts";
 import { parkedName } from "./findMove.ts";
 
 /**

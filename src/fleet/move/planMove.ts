@@ -16,9 +16,9 @@ import {
 import type { MoveOptions } from "./moveRun.ts";
 import { MoveServers } from "./moveServers.ts";
 
-/** Rows a second that were measured on two shared cores (docs/capacity.md): of a copy, and of its verification. */
+/** Rows a second that were measured on two busy cores (bench/results/capacity.md): of a copy, and of its verification. */
 export const COPIED_ROWS = 30_000;
-const VERIFIED_ROWS = 350_000;
+const VERIFIED_ROWS = 165_000;
 /** What a disk of the target needs beside the copy: its binary log has every row too. */
 const DISK_TIMES = 2;
 

@@ -4,6 +4,8 @@ import {
 	type MoveFacts,
 	moveFactsIn,
 	otherSide,
+	type Wave,
+	withWave,
 } from "../operations/moveFacts.ts";
 import {
 	isSettledStep,
@@ -47,6 +49,35 @@ export function reverseMove(
 	});
 }
 
+/** One wave that went over goes back for good, counted from 1; the others stay, with their way back. */
+export function reverseWave(
+	options: MoveOptions & LookOptions,
+	id: string,
+	number: number,
+): Promise<MoveResult> {
+	return redirect(options, id, `wave ${number} goes back`, (facts) => {
+		const { waves } = facts;
+		const wave = waves[number - 1];
+		if (wave === undefined) {
+			throw new CorkboardError(
+				"NOT_FOUND",
+				`${id} has no wave ${number}, but ${waves.length} of them.`,
+			);
+		}
+		requireOver(facts, id, wave);
+		if (!["parked", "flipped"].includes(wave.state)) {
+			throw new CorkboardError(
+				"CONFLICT",
+				`Wave ${number} of ${id} cannot go back: it is ${wave.state}.`,
+			);
+		}
+		// One that was interrupted goes on.
+		const alone = wave.alone ?? otherSide(wave.at);
+		const { waves: changed } = withWave(facts, number - 1, { alone });
+		return { goal: "move", waves: changed };
+	});
+}
+
 /** Shows that the way back works, and drops the former copies: the end of a move. */
 export function completeMove(
 	options: MoveOptions & LookOptions,
@@ -54,17 +85,7 @@ export function completeMove(
 	{ skipsRehearsal }: { readonly skipsRehearsal: boolean },
 ): Promise<MoveResult> {
 	return redirect(options, id, "completes", (facts) => {
-		const { waves, aim } = facts;
-		const waiting = waves.filter(
-			({ state, at }) =>
-				state === "waiting" || (state === "parked" && at !== aim),
-		);
-		if (waiting.length > 0) {
-			throw new CorkboardError(
-				"CONFLICT",
-				`${waiting.length} of ${waves.length} waves of ${id} are not over. Go on first: corkboard move resume ${id}. Or give those up: corkboard move cancel ${id}.`,
-			);
-		}
+		requireOver(facts, id);
 		return { goal: "complete", skipsRehearsal };
 	});
 }
@@ -187,6 +208,21 @@ export async function requireMove(
 	throw new CorkboardError(
 		"CONFLICT",
 		`${id} is no move, but a ${found.record.kind}.`,
+	);
+}
+
+/** Throws CONFLICT where waves have not gone where they are to be; of one it is not asked. */
+function requireOver({ waves, aim }: MoveFacts, id: string, but?: Wave): void {
+	const waiting = waves.filter(
+		(wave) =>
+			wave !== but &&
+			(wave.state === "waiting" ||
+				(wave.state === "parked" && wave.at !== (wave.alone ?? aim))),
+	);
+	if (waiting.length === 0) return;
+	throw new CorkboardError(
+		"CONFLICT",
+		`${waiting.length} of ${waves.length} waves of ${id} are not over. Go on first: corkboard move resume ${id}. Or give those up: corkboard move cancel ${id}.`,
 	);
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
+import { RunTrace } from "../../traces/runTrace.ts";
 import { dropFerryCopies, forgetFerry } from "../ferry/ferryState.ts";
 import { Pace } from "../ferry/pace.ts";
 import { agreed } from "../map/barrier.ts";
@@ -36,9 +37,25 @@ export async function proceedMove(
 	options: MoveOptions,
 	operation: Operation,
 ): Promise<MoveResult> {
-	await using run = await openRun(options, operation);
+	const { id, from, to } = operation.record;
+	const trace = new RunTrace(options.traces?.begin("move") ?? null);
+	const attributes = {
+		"corkboard.operation.id": id,
+		"corkboard.move.from": from,
+		"corkboard.move.to": to,
+	};
+	return trace.run(attributes, () => proceed(options, operation, trace));
+}
+
+async function proceed(
+	options: MoveOptions,
+	operation: Operation,
+	trace: RunTrace,
+): Promise<MoveResult> {
+	await using run = await openRun(options, operation, trace);
 	const { step } = operation.record;
 	if (step === "way open") return moveResult(operation.record);
+	await operation.keepLocks();
 	// Whoever asked for it has it by now.
 	await wish(options.store, operation.record.id, () => ({ isLeaving: false }));
 	if (step === "cutting over" || step === "lifting") {
@@ -63,7 +80,7 @@ export async function proceedMove(
 			} else if (next === "park") await parkWave(run, index, looking);
 			else if (next === "close")
 				await closeWave(run, index, pace, looking.signal);
-			else await cancelWave(run, index);
+			else await run.part("cancel", index, () => cancelWave(run, index));
 		}
 	}
 	await settle(run);
@@ -85,12 +102,14 @@ async function parkWave(
 	const wave = run.wave(index);
 	const former = servers.at(otherSide(wave.at));
 	const databases = databasesOf(facts.list, wave.range);
-	await waitFor(run, looking.now.watchMs);
-	const agreement = await agreed(
-		options.store,
-		wave.version as number,
-		options.agreeMs ?? AGREE_MS,
-		options.signal === undefined ? {} : { signal: options.signal },
+	await run.part("watch", index, () => waitFor(run, looking.now.watchMs));
+	const agreement = await run.part("agree", index, () =>
+		agreed(
+			options.store,
+			wave.version as number,
+			options.agreeMs ?? AGREE_MS,
+			options.signal === undefined ? {} : { signal: options.signal },
+		),
 	);
 	if (agreement.missing.length > 0) {
 		const [first] = agreement.missing;
@@ -101,7 +120,7 @@ async function parkWave(
 	}
 	await run.onStep("agreed");
 	await operation.requireHeld();
-	await park(former.primary, databases);
+	await run.part("park", index, () => park(former.primary, databases));
 	await run.onStep("renamed");
 	const late = await lateTransactions(
 		former.primary,
@@ -141,12 +160,14 @@ async function closeWave(
 	const former = servers.at(side).primary;
 	const databases = databasesOf(facts.list, wave.range);
 	if (!facts.skipsRehearsal) {
-		await rehearse(run, index, pace, signal);
+		await run.part("rehearse", index, () => rehearse(run, index, pace, signal));
 		await run.onStep("rehearsed");
 	}
 	await operation.requireHeld();
-	await dropParked(former, databases, (tookMs) =>
-		waitFor(run, Math.min(tookMs, MOST_PAUSE_MS)),
+	await run.part("drop", index, () =>
+		dropParked(former, databases, (tookMs) =>
+			waitFor(run, Math.min(tookMs, MOST_PAUSE_MS)),
+		),
 	);
 	await forgetFerry(former, ferryName(run, index, wave.flips));
 	await operation.save(
@@ -182,11 +203,13 @@ async function settle(run: MoveRun): Promise<void> {
 	);
 	await dropHostDatabases(run);
 	const wishes = await forgottenWishes(options.store, operation.record.id);
+	const [from, to] = [servers.from.primary.name, servers.to.primary.name];
+	const back = waves.filter(({ at }) => at === "from").length;
 	await operation.end(
 		isMoved ? "done" : "rolled back",
 		isMoved
-			? `${facts.list} are on ${servers.to.primary.name}; nothing of them is left on ${servers.from.primary.name}`
-			: `${facts.list} are on ${servers.from.primary.name}, as before`,
+			? `${waves.length - back} of ${waves.length} waves are on ${to}, ${back} on ${from}; nothing of them is left on the other`
+			: `${facts.list} are on ${from}, as before`,
 		wishes,
 	);
 	await run.onStep("over");

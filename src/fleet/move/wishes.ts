@@ -16,6 +16,8 @@ const wishes = z.object({
 	watchMs: z.number().nonnegative().default(30_000),
 	/** `auto`, `ask` (it waits for `move cut-over`), or hours of the day in UTC, `22:00-04:00`. */
 	cutOver: z.string().default("auto"),
+	/** Whether transactions that hold a fence up are ended. */
+	killsBlockers: z.boolean().default(false),
 	/** How many waves `move cut-over` lets go over, in the end. */
 	allowed: z.int().nonnegative().default(0),
 	/** Whoever runs it leaves it at the next safe point, to somebody who waits for it. */

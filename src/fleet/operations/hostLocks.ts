@@ -1,5 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { StoreChange, TopologyStore } from "../../topology/store.ts";
+import { logged, recordPath } from "./recordText.ts";
+import { beatPath } from "./signOfLife.ts";
 
 /** An operation, and the hosts that nobody else may change meanwhile. */
 interface Locking {
@@ -19,6 +21,45 @@ export function firstLocks(record: Locking): readonly StoreChange[] {
 		revision: null,
 		text: record.id,
 	}));
+}
+
+/**
+ * The same, also of hosts that moves of shards have locked: a dead primary does not
+ * wait for them. The move's record is taken from whoever runs it, so nothing that it
+ * still does is saved or published. Whoever resumes it finds the new primary in the
+ * place of the dead one.
+ */
+export async function locksPastMoves(
+	store: Pick<TopologyStore, "get">,
+	record: Locking & { readonly holder: string },
+): Promise<readonly StoreChange[]> {
+	const moves = new Set<string>();
+	const changes: StoreChange[] = [];
+	for (const host of hostsOf(record)) {
+		const path = lockPath(host);
+		const lock = await store.get(path);
+		const isOfMove = lock?.text.startsWith("move-") === true;
+		if (isOfMove) moves.add(lock.text);
+		const revision = isOfMove ? lock.revision : null;
+		changes.push({ path, revision, text: record.id });
+	}
+	for (const id of moves) {
+		const [move, beat] = await Promise.all([
+			store.get(recordPath(id)),
+			store.get(beatPath(id)),
+		]);
+		if (move !== null) {
+			const taken = { ...JSON.parse(move.text), holder: record.holder };
+			const line = `${record.id} has taken its hosts; afterwards: corkboard move resume ${id}`;
+			const text = JSON.stringify(logged(taken, line));
+			changes.push({ path: recordPath(id), revision: move.revision, text });
+		}
+		if (beat !== null) {
+			const { revision } = beat;
+			changes.push({ path: beatPath(id), revision, text: null });
+		}
+	}
+	return changes;
 }
 
 /** Those that give them free. */
@@ -78,7 +119,9 @@ function lockedError(
 ): CorkboardError {
 	return new CorkboardError(
 		"CONFLICT",
-		`${host} is locked by ${by}. Resume or abort that: corkboard operations list.`,
+		by.startsWith("move-")
+			? `${host} is locked by ${by}. Wait for its end (corkboard move status ${by}), or give up what has not gone over: corkboard move cancel ${by}.`
+			: `${host} is locked by ${by}. Resume or abort that: corkboard operations list.`,
 		{ cause },
 	);
 }

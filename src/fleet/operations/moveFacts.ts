@@ -41,6 +41,8 @@ const wave = z.object({
 	pauses: z.array(z.number()),
 	/** Tries of the next cut-over that were given up. */
 	tries: z.int().nonnegative(),
+	/** Where it goes by itself, for good, whatever the others do. */
+	alone: z.enum(["from", "to"]).optional(),
 	/** Transactions of a process that stood still, which came to the former copy after the flip. */
 	late: z.array(z.string()),
 });

@@ -2,8 +2,15 @@ import { randomBytes } from "node:crypto";
 import { CorkboardError } from "../../errors.ts";
 import { operator } from "../../topology/history.ts";
 import type { StoreChange, TopologyStore } from "../../topology/store.ts";
-import { firstLocks, lockedAgain, lockedBy, unlocked } from "./hostLocks.ts";
+import {
+	firstLocks,
+	lockedAgain,
+	lockedBy,
+	locksPastMoves,
+	unlocked,
+} from "./hostLocks.ts";
 import type { Loss } from "./loss.ts";
+import { logged, recordPath } from "./recordText.ts";
 import {
 	firstBeat,
 	HOLDER_MS,
@@ -84,11 +91,11 @@ type AboutOperation = Pick<
 	"kind" | "from" | "to" | "move" | "alsoLocks"
 >;
 
-const LOGGED = 200;
+/** Of a write that somebody else's signs of life come between. */
+const TRIES = 10;
 /** As `begin` makes them; also those of older versions. */
 const ID = /^[a-z]+(?:-[a-z0-9]+)*$/;
 
-const recordPath = (id: string) => `operations/${id}`;
 /** A record that this process holds. Another one's take-over makes each later save fail. */
 export class Operation implements AsyncDisposable {
 	readonly #store: TopologyStore;
@@ -129,15 +136,25 @@ export class Operation implements AsyncDisposable {
 			log: [],
 		};
 		const text = JSON.stringify(record);
-		try {
-			await store.write([
-				{ path: recordPath(id), revision: null, text },
-				firstBeat(id, record.holder, null),
-				...firstLocks(record),
-				...beside(id),
-			]);
-		} catch (thrown) {
-			throw await lockedBy(store, record, thrown);
+		for (let tries = 1; ; tries++) {
+			const taken =
+				about.kind === "promote --dead"
+					? await locksPastMoves(store, record)
+					: null;
+			try {
+				await store.write([
+					{ path: recordPath(id), revision: null, text },
+					firstBeat(id, record.holder, null),
+					...(taken ?? firstLocks(record)),
+					...beside(id),
+				]);
+				break;
+			} catch (thrown) {
+				// The runner of a move gives a sign of life each second.
+				const isLate = taken?.some(({ path }) => isConflictAt(thrown, path));
+				if (isLate && tries < TRIES) continue;
+				throw await lockedBy(store, record, thrown);
+			}
 		}
 		const found = await store.get(recordPath(id));
 		if (found?.text !== text) throw takenOver(id, found?.text);
@@ -233,6 +250,12 @@ export class Operation implements AsyncDisposable {
 		await this.save(patch, line, locks);
 	}
 
+	/** The same where `promote --dead` has taken some of them. */
+	async keepLocks(): Promise<void> {
+		const locks = await lockedAgain(this.#store, this.#record);
+		if (locks.length > 0) await this.save({}, "has its hosts again", locks);
+	}
+
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.#signs[Symbol.asyncDispose]();
 	}
@@ -283,12 +306,6 @@ async function saveRecord(
 	throw found?.revision === before && failure !== null
 		? failure
 		: takenOver(id, found?.text);
-}
-
-function logged(record: OperationRecord, line: string | null): OperationRecord {
-	if (line === null) return record;
-	const log = [...record.log, `${new Date().toISOString()} ${line}`];
-	return { ...record, log: log.slice(-LOGGED) };
 }
 
 /** Whether nobody has to run it: it is over, or stands where it may stand for days. */
@@ -355,7 +372,10 @@ function isConflictAt(thrown: unknown, path: string): boolean {
 }
 
 /** `text`: the record as it is now; undefined: there is none. */
-function takenOver(id: string, text: string | undefined): CorkboardError {
+export function takenOver(
+	id: string,
+	text: string | undefined,
+): CorkboardError {
 	const record =
 		text === undefined ? null : (JSON.parse(text) as OperationRecord);
 	return new CorkboardError(

@@ -5,6 +5,7 @@ import { replaceHost } from "../map/edits.ts";
 import { databasesOf, type PromotionHosts } from "../map/promotionHosts.ts";
 import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
 import { readVersion } from "../preflight/preflight.ts";
+import { liftFences } from "../server/fences.ts";
 import { FleetServer, type ReplicaState } from "../server/fleetServer.ts";
 import { raiseLocalIds, readCounters } from "../server/localIds.ts";
 import { type Loss, measureLoss, whoKnows } from "./loss.ts";
@@ -260,6 +261,8 @@ async function takePlace(
 	await next.stopFollowing();
 	// No topology names it yet, so that nobody writes before the ids are raised.
 	await next.liftFence();
+	// A move whose shards were going over has fenced them on the primary, and so here; nothing of it is published any more.
+	await liftFences(next, databasesOf(hosts));
 	const counters = await readCounters(next, databasesOf(hosts));
 	await raiseLocalIds(next, counters.values());
 	await onStep("writable");

@@ -1,4 +1,3 @@
-import DataLoader from "dataloader";
 import type { Moment } from "../../cache/localCache.ts";
 import type { Id } from "../../id/ids.ts";
 import type { KeyResult } from "../../storage/rows.ts";
@@ -34,7 +33,9 @@ export class LoadedObjects {
 	#changes = 0;
 	#moment: Moment = 0;
 	#missing: Set<Id> | null = null;
-	#loader: DataLoader<Load, undefined> | null = null;
+	/** What is about to be loaded, for all reads of the tick. */
+	#wanted: Set<Id> | null = null;
+	#loading: Promise<void> | null = null;
 
 	/** `written`: objects as a write of the request committed them. */
 	constructor(store: ReadStore, written: readonly Node[]) {
@@ -94,26 +95,38 @@ export class LoadedObjects {
 		return this.#byId === null;
 	}
 
-	/** Loads what the attempt did not find. Undefined if that is nothing. */
-	load(call: CallOptions | undefined): Promise<undefined> | undefined {
-		if (this.#missing === null) return undefined;
-		const ids = [...this.#missing];
+	/**
+	 * Loads what the attempt did not find. Undefined if that is nothing. Loads of one
+	 * tick are one call, with the trace of the first; the others report hits of the request.
+	 */
+	load(call: CallOptions | undefined): Promise<void> | undefined {
+		const missing = this.#missing;
+		if (missing === null) return undefined;
 		this.#missing = null;
-		this.#loader ??= new DataLoader((loads) => this.#loadAll(loads), {
-			cache: false,
+		if (this.#wanted !== null && this.#loading !== null) {
+			for (const id of missing) this.#wanted.add(id);
+			call?.trace?.cache("request", missing.size, 0);
+			return this.#loading;
+		}
+		this.#wanted = missing;
+		this.#loading = new Promise((resolve, reject) => {
+			// When all promises have settled that can.
+			queueMicrotask(() =>
+				process.nextTick(() => this.#loadWanted(call).then(resolve, reject)),
+			);
 		});
-		return this.#loader.load({ ids, call });
+		return this.#loading;
 	}
 
-	async #loadAll(loads: readonly Load[]): Promise<undefined[]> {
-		const ids = idsOf(loads);
-		const objects = await this.#store.readObjects(ids, mergedCall(loads));
+	async #loadWanted(call: CallOptions | undefined): Promise<void> {
+		const ids = [...(this.#wanted ?? [])];
+		this.#wanted = null;
+		const objects = await this.#store.readObjects(ids, call);
+		const byId = this.#byId as Map<Id, KeyResult<CachedObject>>;
 		for (let at = 0; at < ids.length; at++) {
 			const id = ids[at] as Id;
-			const byId = this.#byId as Map<Id, KeyResult<CachedObject>>;
 			if (!byId.has(id)) byId.set(id, objects[at] as KeyResult<CachedObject>);
 		}
-		return loads.map(() => undefined);
 	}
 
 	#isDecided(object: KeyResult<CachedObject>): boolean {
@@ -128,26 +141,4 @@ export class LoadedObjects {
 		}
 		this.#found = [];
 	}
-}
-
-interface Load {
-	readonly ids: readonly Id[];
-	readonly call: CallOptions | undefined;
-}
-
-/** Of all loads, each once. */
-function idsOf(loads: readonly Load[]): readonly Id[] {
-	const [first] = loads;
-	return first !== undefined && loads.length === 1
-		? first.ids
-		: [...new Set(loads.flatMap(({ ids }) => ids))];
-}
-
-/** Merged loads are one call. Its trace is that of the first load; the others report hits of the request. */
-function mergedCall(loads: readonly Load[]): CallOptions | undefined {
-	const [first, ...rest] = loads;
-	for (const { ids, call } of rest) {
-		call?.trace?.cache("request", ids.length, 0);
-	}
-	return first?.call;
 }

@@ -7,18 +7,22 @@ import { createConnection } from "mysql2/promise";
 import { CorkboardError } from "../../../src/errors.ts";
 import { guardMove } from "../../../src/fleet/move/guardMove.ts";
 import type { MoveOptions } from "../../../src/fleet/move/moveRun.ts";
+import { moveStatus } from "../../../src/fleet/move/moveStatus.ts";
 import { planMove } from "../../../src/fleet/move/planMove.ts";
 import {
 	cancelMove,
 	completeMove,
 	resumeMove,
 	reverseMove,
+	reverseWave,
 } from "../../../src/fleet/move/redirect.ts";
 import { startMove } from "../../../src/fleet/move/startMove.ts";
+import { wish } from "../../../src/fleet/move/wishes.ts";
 import {
 	listOperations,
 	requireRecord,
 } from "../../../src/fleet/operations/operations.ts";
+import { promoteDead } from "../../../src/fleet/operations/promoteDead.ts";
 import { FleetServer } from "../../../src/fleet/server/fleetServer.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { openMysqlStorage } from "../../../src/storage/mysql/mysqlStorage.ts";
@@ -28,6 +32,11 @@ import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { readCurrent } from "../../../src/topology/history.ts";
 import type { Topology } from "../../../src/topology/types.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
+import {
+	childrenOf,
+	startOtlpServer,
+	treeOf,
+} from "../../helpers/otlpServer.ts";
 import { startProgram } from "../../helpers/program.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { MODEL, topologyOn } from "../../helpers/storageModel.ts";
@@ -65,10 +74,10 @@ const STOPS_ITSELF = join(import.meta.dirname, "stopsItself.ts");
 const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
 
 /** Two pairs, of which the first has all that the map names, and two processes that write. */
-async function startFleet() {
+async function startFleet(...args: readonly string[]) {
 	await using opened = new AsyncDisposableStack();
 	const [source, target] = await Promise.all([
-		startMysqlPair(),
+		startMysqlPair({ args }),
 		startMysqlPair(),
 	]);
 	opened.use(source);
@@ -178,7 +187,17 @@ test("shards move to a new pair under load, come back with what was written ther
 			[1, 1],
 		],
 	);
-	const moved = await startMove(options, plan.found, [], PATIENT);
+	// So slow that somebody sees the copy: its signs of life say how far it is.
+	const moving = startMove(options, plan.found, [], { ...PATIENT, rate: 5 });
+	await until("a copy that is under way", async () => {
+		const { id } = (await listOperations(store)).at(-1) ?? {};
+		if (id === undefined) return false;
+		const { running } = await moveStatus(options, id);
+		if (running?.step !== "copy" || running.rows.copied === 0) return false;
+		await wish(store, id, () => ({ rate: null }));
+		return true;
+	});
+	const moved = await moving;
 	assert.deepEqual(
 		Object.keys(moved).toSorted(),
 		Object.keys(SHOWN.move).toSorted(),
@@ -236,16 +255,39 @@ test("shards move to a new pair under load, come back with what was written ther
 	// Home by another move, which is reversed and then done again: both are as they were.
 	const home = {
 		...fleet.asked,
+		wave: 1,
 		to: source.primary.address,
 		replica: undefined,
 	};
 	const there = await planMove(options, home);
 	assert.deepEqual(there.faults, []);
-	const reversed = await reverseMove(
+	const { operation: other } = await startMove(
 		options,
-		(await startMove(options, there.found, [], PATIENT)).operation,
-		{ keepsWay: false },
+		there.found,
+		[],
+		PATIENT,
 	);
+	// One wave by itself, then the other.
+	await assert.rejects(reverseWave(options, other, 3), { code: "NOT_FOUND" });
+	const one = await reverseWave(options, other, 2);
+	assert.deepEqual(
+		[one.step, ...one.waves.map(({ state, at }) => [state, at])],
+		["way open", ["parked", "to"], ["closed", "from"]],
+	);
+	const primaries = (await readCurrent(store))?.topology.shards.map(
+		({ range, primary }) => [range, primary],
+	);
+	assert.deepEqual(primaries, [
+		[[0, 0], source.primary.url],
+		[[1, 1], target.primary.url],
+		[[2, 3], source.primary.url],
+	]);
+	await assert.rejects(reverseWave(options, other, 2), {
+		code: "CONFLICT",
+		message: /Wave 2 of .* cannot go back: it is closed/,
+	});
+	await someMore();
+	const reversed = await reverseMove(options, other, { keepsWay: false });
 	assert.equal(reversed.step, "rolled back");
 	assert.deepEqual(
 		await contentsOf(source.primary),
@@ -451,7 +493,11 @@ test("a process that stood still since before the fence writes nothing to the fo
 test("the command says what it would do and what refuses it, and another lifts its fence when it is killed", async () => {
 	await using fleet = await startFleet();
 	const { file, target, source, store, someMore } = fleet;
-	const env = { CORKBOARD_TOPOLOGY: file };
+	await using collector = await startOtlpServer();
+	const env = {
+		CORKBOARD_TOPOLOGY: file,
+		OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+	};
 	const to = ["--to", target.primary.url, "--replica", target.replica.url];
 	const dry = await command(["move", "0-1", ...to, "--dry-run", "--json"], {
 		env,
@@ -552,6 +598,39 @@ test("the command says what it would do and what refuses it, and another lifts i
 	);
 	const resumed = await run("move", "resume", id);
 	assert.equal(resumed.value.step, "way open", resumed.err);
+	const { spans } = collector;
+	const root = spans.find(({ name }) => name === "move");
+	assert.ok(root);
+	assert.equal(root.attributes["corkboard.operation.id"], id);
+	// A try that a transaction was in the way of is not seen here.
+	const tree = new Set(treeOf(spans, root));
+	assert.deepEqual(
+		[...tree].filter((line) => !/lift/.test(line)),
+		[
+			"move",
+			"  compare tables",
+			"  copy",
+			"  stream",
+			"    verify",
+			"    raise ids",
+			"    cut over",
+			"      cutting over",
+			...["fenced", "caught up", "ready", "published"].map(
+				(step) => `      ${step}`,
+			),
+			"  watch",
+			"  agree",
+			"  park",
+		],
+	);
+	for (const { name, attributes } of childrenOf(spans, root)) {
+		assert.equal(attributes["corkboard.move.shards"], "shards 0-1", name);
+	}
+	const rowsOf = (part: string) =>
+		Number(
+			spans.find(({ name }) => name === part)?.attributes["corkboard.rows"],
+		);
+	assert.ok(rowsOf("copy") > 0 && rowsOf("verify") >= rowsOf("copy"));
 	const status = await run("move", "status", id);
 	assert.equal(status.value.wayBack.waves, 1);
 	const text = (await command(["move", "status", id], { env })).out;
@@ -671,8 +750,76 @@ test("the guard of a runner that died lifts its fence also where the store and t
 	assert.equal((await resumeMove(options, id)).step, "way open");
 });
 
-test("a row that was changed behind the copy's back stops a move before it goes over, an open transaction only delays it, and a late write is named", async () => {
+test("a primary that dies while its shards are copied, or are fenced to go over, is replaced, and the move goes on with its replica", async () => {
 	await using fleet = await startFleet();
+	const { options, source, target, store, members, someMore } = fleet;
+	await someMore();
+	for (const each of members) await each.end();
+	const dead = { ...options, askMs: 300, tryMs: 300 };
+	const find = async () => (await listOperations(store)).at(-1)?.id ?? "";
+	const plan = await planMove(options, fleet.asked);
+	// Nothing is lost with the old primary, and all of it is copied later.
+	await caughtUp(source);
+	const stuck = startMove(options, plan.found, [], { ...PATIENT, rate: 1 });
+	const failed = assert.rejects(stuck, {
+		code: "CONFLICT",
+		message: /has taken move-.* over/,
+	});
+	await until("a copy that is under way", async () => {
+		const id = await find();
+		const { running } = id === "" ? {} : await moveStatus(options, id);
+		return running?.step === "copy";
+	});
+	const id = await find();
+	await source.primary.kill();
+	await promoteDead(dead, source.primary.address);
+	await wish(store, id, () => ({ rate: null }));
+	const moved = await resumeMove(options, id);
+	assert.equal(moved.step, "way open");
+	await failed;
+	const map = (await readCurrent(store))?.topology;
+	assert.deepEqual(
+		map?.shards.map(({ primary }) => primary),
+		[target.primary.url, source.replica.url],
+	);
+	await completeMove(options, id, { skipsRehearsal: false });
+
+	// Its replica is fenced with it, and would be so for ever.
+	const home = { ...fleet.asked, to: source.replica.address };
+	const back = await planMove(options, { ...home, replica: undefined });
+	await assert.rejects(
+		startMove(
+			{
+				...options,
+				onStep(done) {
+					if (done === "fenced") throw new RangeError("killed");
+				},
+			},
+			back.found,
+			[],
+			PATIENT,
+		),
+		RangeError,
+	);
+	const cut = await find();
+	await caughtUp(target);
+	await target.primary.kill();
+	const fences = () =>
+		ask(
+			target.replica,
+			"SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%'",
+		);
+	assert.equal((await fences()).length, 2);
+	await promoteDead(dead, target.primary.address);
+	assert.deepEqual(await fences(), []);
+	const over = await resumeMove(options, cut);
+	assert.equal(over.step, "way open");
+	await completeMove(options, over.operation, { skipsRehearsal: false });
+	await fleet.judge();
+});
+
+test("a row that was changed behind the copy's back stops a move before it goes over, an open transaction only delays it, and a late write is named", async () => {
+	await using fleet = await startFleet("--performance-schema=ON");
 	const { options, source, target, store, someMore } = fleet;
 	await someMore();
 	const [pin] = await ask(
@@ -705,7 +852,16 @@ test("a row that was changed behind the copy's back stops a move before it goes 
 	const broken = (await listOperations(store)).at(-1)?.id ?? "";
 	assert.equal((await cancelMove(options, broken)).step, "rolled back");
 
-	// It has read a row, so that the fence would wait for it.
+	// It has read a row, so that the fence would wait for it: it is ended, and only it.
+	const [held, beside] = await Promise.all(
+		["db00001", "db00002"].map(async (database) => {
+			const connection = await createConnection({ uri: source.primary.url });
+			connection.on("error", () => {});
+			await connection.query("BEGIN");
+			await connection.query(`SELECT * FROM ${database}.pins LIMIT 1`);
+			return connection;
+		}),
+	);
 	const open = await createConnection({ uri: source.primary.url });
 	const steps: string[] = [];
 	/** How long each fence may take: a busy server gets more than reads should wait. */
@@ -743,11 +899,14 @@ test("a row that was changed behind the copy's back stops a move before it goes 
 		},
 		plan.found,
 		[],
-		PATIENT,
+		{ ...PATIENT, killsBlockers: true },
 	);
 	open.destroy();
 	running.mock.restore();
 	assert.deepEqual(limits.slice(0, 2), [150, 300]);
+	await assert.rejects(held?.query("SELECT 1") ?? sleep(0), /closed|lost/i);
+	await beside?.query("COMMIT");
+	for (const each of [held, beside]) each?.destroy();
 	const tries = steps.filter((step) => step === "cutting over").length;
 	assert.ok(tries >= 2, steps.join());
 	assert.ok(steps.indexOf("lifted") < steps.indexOf("published"));

@@ -93,6 +93,41 @@ test("an operation whose holder gives no sign of life is taken over by one of se
 	for (const each of taken) await each[Symbol.asyncDispose]();
 });
 
+test("a promotion of a dead primary takes its hosts from a move, which goes on after it; one of a primary that lives waits", async () => {
+	const store = memoryStore();
+	const [from, to] = ["a:1", "b:1"];
+	await using move = await Operation.begin(store, {
+		...{ kind: "move", from, to: "c:1", alsoLocks: [to, "d:1"] },
+	});
+	const { id } = move.record;
+	await assert.rejects(Operation.begin(store, { kind: "promote", from, to }), {
+		code: "CONFLICT",
+		message: new RegExp(`a:1 is locked by ${id}\\. Wait for its end`),
+	});
+	const dead = { kind: "promote --dead", from, to } as const;
+	await using promotion = await Operation.begin(store, dead);
+	const taken = {
+		code: "CONFLICT",
+		message: `${promotion.record.holder} has taken ${id} over.`,
+	};
+	await assert.rejects(move.requireHeld(), taken);
+	await assert.rejects(move.save({ step: "cutting over" }), taken);
+	await assert.rejects(
+		Operation.begin(store, dead),
+		/a:1 is locked by promote/,
+	);
+
+	// Nobody waits for its signs of life, but for the promotion.
+	await using next = await Operation.takeOver(store, id);
+	assert.match(next.record.log.join(), /promote-.* has taken its hosts/);
+	await assert.rejects(next.keepLocks(), /a:1 is locked by promote/);
+	await promotion.end("done", "over");
+	await next.keepLocks();
+	assert.equal((await store.list("locks")).length, 4);
+	await next.end("done", "over");
+	assert.deepEqual(await store.list("locks"), []);
+});
+
 test("a sign of life between the look and the take-over is one in time", async () => {
 	const memory = memoryStore();
 	await using first = await Operation.begin(memory, ABOUT);
