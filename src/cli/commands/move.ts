@@ -28,8 +28,8 @@ export const { usage, run } = command({
 		replica: option("REPLICA", "of a new primary: its replica"),
 		wave: option(
 			integer(1, 256, "N"),
-			"how many shards go over together (default 16)",
-			16,
+			"how many shards go over together, and back (default 4)",
+			4,
 		),
 		parallel: option(
 			integer(1, 16, "N"),

@@ -13,6 +13,7 @@ import { databasesOf, parkedName } from "./findMove.ts";
 import type { Looking } from "./looking.ts";
 import { ferryName, type MoveRun } from "./moveRun.ts";
 import { makeHostDatabase } from "./newHost.ts";
+import { RENAME_MS } from "./park.ts";
 import { forbidden, type Wishes } from "./wishes.ts";
 
 const LOOK_MS = 1_000;
@@ -199,7 +200,11 @@ async function notReady(
 	const wave = run.wave(index);
 	const { primary, replica } = servers.at(wave.at);
 	if (ferry.failure !== null) throw ferry.failure;
-	const { lagMs } = ferry.progress();
+	const { lagMs, tables } = ferry.progress();
+	const renameMs = tables.total * RENAME_MS;
+	if (wave.flips > 0 && renameMs > wishes.maxPauseMs) {
+		return `to rename ${tables.total} tables back takes about ${renameMs} ms, more than --max-pause: corkboard move set ${run.operation.record.id} --max-pause ${2 * Math.ceil(renameMs / 1_000)}s`;
+	}
 	if (lagMs === null || lagMs > wishes.maxLagMs) {
 		return `the stream is ${lagMs === null ? "not there" : `${Math.round(lagMs)} ms behind`}`;
 	}

@@ -11,6 +11,9 @@ import { parkedName } from "./findMove.ts";
 /** A table of some terabytes is dropped at the speed of its disk. Milliseconds. */
 const DROP_MS = 3_600_000;
 
+/** What the server takes to rename a table, however many connections ask it. Milliseconds, measured with MySQL 9.7. */
+export const RENAME_MS = 2;
+
 /** Renames the tables of the databases out of the way. What was done before is not done again. */
 export async function park(
 	server: FleetServer,

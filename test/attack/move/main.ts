@@ -15,7 +15,7 @@ The last round goes there, back and there again, and ends there, with what was l
   --rounds N      there and back (default 2)
   --shards N      how many move (default 32)
   --stay N        shards beside them that stay (default 8); both 8 at least, where names are looked up
-  --wave N        shards that go over together (default 16)
+  --wave N        shards that go over together (default 4)
   --graph SCALE   a graph that is imported first; 1: 10,000 users, 2.1 million lines (default 0.02)
   --reads N       reads a second (default 150)
   --writes N      writes a second (default 50)
@@ -62,7 +62,7 @@ export async function run(args: readonly string[]): Promise<number> {
 	const options = {
 		shards: countOf("shards", values.shards, 32, 1),
 		stay: countOf("stay", values.stay, 8, 0),
-		wave: countOf("wave", values.wave, 16, 1),
+		wave: countOf("wave", values.wave, 4, 1),
 		graph: numberOf("graph", values.graph, 0.02, 0),
 		reads: numberOf("reads", values.reads, 150, 0.1),
 		writes: numberOf("writes", values.writes, 50, 0.1),

@@ -640,7 +640,16 @@ test("the command says what it would do and what refuses it, and another lifts i
 	assert.match(listed.out, new RegExp(`${id} .*way open`));
 	assert.equal(listed.code, 0);
 	await someMore();
-	const reversed = await run("move", "reverse", id);
+	await wish(store, id, () => ({ maxPauseMs: 10 }));
+	const reversing = run("move", "reverse", id);
+	await until("it says that tables take longer to come back", async () => {
+		const { value } = await run("move", "status", id);
+		return /^to rename \d+ tables back takes about \d+ ms, more than --max-pause/.test(
+			value.running?.waitsFor,
+		);
+	});
+	await run("move", "set", id, "--max-pause", "1m");
+	const reversed = await reversing;
 	assert.equal(reversed.value.step, "rolled back", reversed.err);
 	await someMore();
 	await fleet.judge();
