@@ -200,7 +200,7 @@ class Attack {
 		};
 		this.ways.push(way);
 		this.#say(
-			`${aim.way} of ${ran.id}: exit ${way.code} after ${way.seconds.toFixed(1)} s${way.isReached ? "" : ", NOT AS IT SHOULD"}; killed ${this.killed} in all, now after ${way.killedAfter.join(", ") || "nothing"}, and fenced for ${Math.round(way.fencedAfterMs)} ms then; pauses ${way.pauses.join(" ")} ms; ${load.failed} requests failed`,
+			`${aim.way} of ${ran.id}: exit ${way.code} after ${way.seconds.toFixed(1)} s${way.isReached ? "" : `, NOT AS IT SHOULD: ${way.error}`}; killed ${this.killed} in all, now after ${way.killedAfter.join(", ") || "nothing"}, and fenced for ${Math.round(way.fencedAfterMs)} ms then; pauses ${way.pauses.join(" ")} ms; ${load.failed} requests failed`,
 		);
 		return ran.isReached ? ran.id : null;
 	}
