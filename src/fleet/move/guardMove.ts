@@ -40,6 +40,7 @@ export async function guardMove(
 	let seen = "";
 	let since = 0;
 	let wasOpen = false;
+	let runner: string | null = null;
 	for (;;) {
 		// Asked first: what the runner wrote before its end is read then.
 		const isAlone = isOrphaned();
@@ -48,6 +49,9 @@ export async function guardMove(
 			// Its runner may be about to open it again, as reverse does.
 			const isSettled = isSettledStep(record.step);
 			if (isSettled && (isAlone || wasOpen)) return false;
+			if (!isAlone) runner = record.holder;
+			// Somebody goes on with it, and lifts its fence.
+			if (runner !== null && record.holder !== runner) return false;
 			wasOpen ||= !isSettled;
 			const mayBeFenced =
 				record.step === "cutting over" || record.step === "lifting";

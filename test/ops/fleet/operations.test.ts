@@ -207,6 +207,18 @@ test("the guard of a move stays until its runner has opened it and is done, or h
 	isOrphaned = true;
 	assert.equal(await third.guarding, false);
 
+	isOrphaned = false;
+	const fourth = guard();
+	await sleep(300);
+	await operation.save({ step: "lifting" });
+	await using other = await Operation.takeOver(store, id, {
+		holderMs: 0,
+		lookMs: 0,
+	});
+	isOrphaned = true;
+	assert.equal(await fourth.guarding, false);
+	await other.requireHeld();
+
 	const gone = mock.method(store, "get", async () => null);
 	await assert.rejects(guard().guarding, { code: "NOT_FOUND" });
 	gone.mock.restore();
