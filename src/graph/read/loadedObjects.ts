@@ -1,3 +1,4 @@
+import DataLoader from "dataloader";
 import type { Moment } from "../../cache/localCache.ts";
 import type { Id } from "../../id/ids.ts";
 import type { KeyResult } from "../../storage/rows.ts";
@@ -33,9 +34,7 @@ export class LoadedObjects {
 	#changes = 0;
 	#moment: Moment = 0;
 	#missing: Set<Id> | null = null;
-	/** What is about to be loaded, for all reads of the tick. */
-	#wanted: Set<Id> | null = null;
-	#loading: Promise<void> | null = null;
+	#loader: DataLoader<Load, undefined> | null = null;
 
 	/** `written`: objects as a write of the request committed them. */
 	constructor(store: ReadStore, written: readonly Node[]) {
@@ -95,38 +94,26 @@ export class LoadedObjects {
 		return this.#byId === null;
 	}
 
-	/**
-	 * Loads what the attempt did not find. Undefined if that is nothing. Loads of one
-	 * tick are one call, with the trace of the first; the others report hits of the request.
-	 */
-	load(call: CallOptions | undefined): Promise<void> | undefined {
-		const missing = this.#missing;
-		if (missing === null) return undefined;
+	/** Loads what the attempt did not find. Undefined if that is nothing. */
+	load(call: CallOptions | undefined): Promise<undefined> | undefined {
+		if (this.#missing === null) return undefined;
+		const ids = [...this.#missing];
 		this.#missing = null;
-		if (this.#wanted !== null && this.#loading !== null) {
-			for (const id of missing) this.#wanted.add(id);
-			call?.trace?.cache("request", missing.size, 0);
-			return this.#loading;
-		}
-		this.#wanted = missing;
-		this.#loading = new Promise((resolve, reject) => {
-			// When all promises have settled that can.
-			queueMicrotask(() =>
-				process.nextTick(() => this.#loadWanted(call).then(resolve, reject)),
-			);
+		this.#loader ??= new DataLoader((loads) => this.#loadAll(loads), {
+			cache: false,
 		});
-		return this.#loading;
+		return this.#loader.load({ ids, call });
 	}
 
-	async #loadWanted(call: CallOptions | undefined): Promise<void> {
-		const ids = [...(this.#wanted ?? [])];
-		this.#wanted = null;
-		const objects = await this.#store.readObjects(ids, call);
-		const byId = this.#byId as Map<Id, KeyResult<CachedObject>>;
+	async #loadAll(loads: readonly Load[]): Promise<undefined[]> {
+		const ids = idsOf(loads);
+		const objects = await this.#store.readObjects(ids, mergedCall(loads));
 		for (let at = 0; at < ids.length; at++) {
 			const id = ids[at] as Id;
+			const byId = this.#byId as Map<Id, KeyResult<CachedObject>>;
 			if (!byId.has(id)) byId.set(id, objects[at] as KeyResult<CachedObject>);
 		}
+		return loads.map(() => undefined);
 	}
 
 	#isDecided(object: KeyResult<CachedObject>): boolean {
@@ -141,4 +128,26 @@ export class LoadedObjects {
 		}
 		this.#found = [];
 	}
+}
+
+interface Load {
+	readonly ids: readonly Id[];
+	readonly call: CallOptions | undefined;
+}
+
+/** Of all loads, each once. */
+function idsOf(loads: readonly Load[]): readonly Id[] {
+	const [first] = loads;
+	return first !== undefined && loads.length === 1
+		? first.ids
+		: [...new Set(loads.flatMap(({ ids }) => ids))];
+}
+
+/** Merged loads are one call. Its trace is that of the first load; the others report hits of the request. */
+function mergedCall(loads: readonly Load[]): CallOptions | undefined {
+	const [first, ...rest] = loads;
+	for (const { ids, call } of rest) {
+		call?.trace?.cache("request", ids.length, 0);
+	}
+	return first?.call;
 }
