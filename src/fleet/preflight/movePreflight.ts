@@ -2,6 +2,7 @@ import type { Environment } from "../../topology/secret.ts";
 import { binlogFaults } from "../ferry/movedTables.ts";
 import type { DatabaseKind } from "../map/databases.ts";
 import { accountFaults } from "../server/accountGrants.ts";
+import { fencedOf } from "../server/fences.ts";
 import { FleetServer, withoutOperator } from "../server/fleetServer.ts";
 import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { readVersion } from "./preflight.ts";
@@ -128,15 +129,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
 		return await accountFaults(server, [...databases, ...host]);
 	},
 	"fenced databases": async ({ from, databases }) => {
-		const rows = await from.primary.rows(
-			"fences",
-			"SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%' AND schema_name IN (?)",
-			[databases],
-		);
-		const [[name] = []] = rows;
-		return rows.length === 0
+		const fenced = await fencedOf(from.primary, databases);
+		const [name] = fenced;
+		return name === undefined
 			? null
-			: `${from.primary.name}: ${name}${rows.length > 1 ? ` and ${rows.length - 1} more are` : " is"} read-only, and this move did not make it so: ALTER DATABASE ${name} READ ONLY = 0.`;
+			: `${from.primary.name}: ${name}${fenced.length > 1 ? ` and ${fenced.length - 1} more are` : " is"} read-only, and this move did not make it so: ALTER DATABASE ${name} READ ONLY = 0.`;
 	},
 	"names in use": async ({ from, to, databases, others }) => {
 		const held = async (server: FleetServer, names: readonly string[]) => {

@@ -4,7 +4,7 @@ import type { FleetServer } from "./fleetServer.ts";
 const LIFT_MS = 10_000;
 
 /** Those of the databases that are fenced. */
-async function fencedOf(
+export async function fencedOf(
 	server: FleetServer,
 	databases: readonly string[],
 ): Promise<readonly string[]> {
