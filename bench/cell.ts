@@ -29,4 +29,6 @@ export interface Cell {
 	readonly residentMb: number;
 	/** The part of all cores that the host gave to others. */
 	readonly stolen: number;
+	/** What a section measures besides, by name. */
+	readonly figures?: Readonly<Record<string, number>>;
 }

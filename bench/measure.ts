@@ -32,15 +32,35 @@ export interface Measurement {
 	readonly most?: number;
 }
 
+export interface MeasuredLoad extends LoadResult {
+	readonly figures?: Cell["figures"];
+}
+
 /** Loads one server, and reads from the system what that took. */
-export async function measure(
+export function measure(world: World, measurement: Measurement): Promise<Cell> {
+	return measureLoad(world, measurement, (port) =>
+		sendLoad(world, port, measurement),
+	);
+}
+
+/** Whatever the load is. */
+export async function measureLoad(
 	world: World,
-	measurement: Measurement,
+	{
+		section,
+		round,
+		variant,
+		question,
+		connections,
+	}: Pick<
+		Measurement,
+		"section" | "round" | "variant" | "question" | "connections"
+	>,
+	send: (port: number) => Promise<MeasuredLoad>,
 ): Promise<Cell> {
-	const { section, round, variant, question, connections } = measurement;
 	const server = await world.serverOf(variant);
 	const before = snapshot(world, variant, server.pid);
-	const load = await sendLoad(world, server.port, measurement);
+	const load = await send(server.port);
 	await untilQuiet(server.pid);
 	const after = snapshot(world, variant, server.pid);
 	const per = (name: keyof Snapshot) =>
@@ -68,6 +88,7 @@ export async function measure(
 			(after.stolen - before.stolen) /
 			((after.at - before.at) / 1_000) /
 			availableParallelism(),
+		...(load.figures && { figures: load.figures }),
 	};
 }
 

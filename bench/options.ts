@@ -7,8 +7,11 @@ export const SECTION_NAMES = [
 	"hot",
 	"many",
 	"cold",
+	"misses",
 	"pages",
 	"writes",
+	"durable",
+	"hotBoard",
 	"mix",
 	"import",
 ] as const;

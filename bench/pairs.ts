@@ -34,6 +34,7 @@ const NAMES = [
 	"other",
 ] as const;
 type Name = (typeof NAMES)[number];
+const KEY_KINDS = ["hot", "zipf", "uniform"] as const;
 
 export const usage = `usage: npm run bench -- pairs [options]
 
@@ -49,7 +50,7 @@ export const usage = `usage: npm run bench -- pairs [options]
   --env KEY=VALUE    a setting of \`other\`; may be given several times
   --store NAME       ${Object.keys(STORES).join(" ")} (default executed)
   --questions NAMES  of ${QUERY_NAMES.join(" ")} (default q1,q3)
-  --keys KIND        hot: 30 keys, all in memory; zipf (default hot)
+  --keys KIND        hot: 30 keys, all in memory; zipf; uniform (default hot)
   --pairs N          windows of each server and question (default 40)
   --starts N         so many times all servers are started anew: processes of one program differ (default 4)
   --seconds N        of one window, about: all have the same number of requests (default 0.7)
@@ -85,7 +86,7 @@ export async function run(): Promise<number> {
 		values.store,
 		Object.keys(STORES) as StoreName[],
 	);
-	const [keys] = listOf("keys", values.keys, ["hot", "zipf"] as const);
+	const [keys] = listOf("keys", values.keys, KEY_KINDS);
 	if (!store || !keys || names.length < 2) {
 		throw new UsageError("--servers needs two names or more.");
 	}

@@ -11,6 +11,8 @@ export interface Pool {
 	readonly ids: readonly number[];
 	/** Which of them comes next. */
 	readonly order: Uint32Array;
+	/** Where all are asked for equally often. */
+	readonly uniform: Uint32Array;
 }
 
 export type Pools = Readonly<Record<QueryName, Pool>>;
@@ -37,6 +39,7 @@ export function poolsOf(graph: Graph, seed: number): Pools {
 	const pool = (list: readonly number[]) => ({
 		ids: list,
 		order: drawZipf(list.length, DRAWS, seed),
+		uniform: drawZipf(list.length, DRAWS, seed, 0),
 	});
 	return {
 		q1: pool(ids(graph.pins, 20_000, () => true)),

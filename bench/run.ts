@@ -7,7 +7,10 @@ import type { Progress } from "./progress.ts";
 import { writeResults } from "./report/writeResults.ts";
 import { describeMachine, type Results } from "./results.ts";
 import { coldRound } from "./sections/cold.ts";
+import { commitDurably } from "./sections/commits.ts";
+import { hotBoardRound } from "./sections/hotBoard.ts";
 import { measureImports } from "./sections/imports.ts";
+import { missesRound } from "./sections/misses.ts";
 import { mixRound } from "./sections/mix.ts";
 import { pagesRound } from "./sections/pages.ts";
 import { Reads } from "./sections/reads.ts";
@@ -38,8 +41,18 @@ const COLD_ROWS: readonly VariantName[] = [
 	"mercurius",
 	"postgraphile",
 ];
+/** A cache that misses has a server of its own, and no other section. */
+const MISS_ROWS: readonly VariantName[] = [
+	"missed",
+	"mysql",
+	"mercurius",
+	"postgraphile",
+	"byHand",
+];
 const PAGE_ROWS: readonly VariantName[] = ["known", "mysql", "mercurius"];
 const WRITE_ROWS: readonly VariantName[] = ["text", "sqlite", "drizzle"];
+const DURABLE_ROWS: readonly VariantName[] = ["text", "drizzle"];
+const HOT_BOARD_ROWS: readonly VariantName[] = ["known", "sqlite", "drizzle"];
 const MIX_ROWS: readonly VariantName[] = ["text", "drizzle"];
 
 /** Kept for each of the sections that empty the caches. */
@@ -145,7 +158,7 @@ async function measureAll(
 	};
 	const readRound = async (round: number, until?: () => boolean) => {
 		for (const [section, rows] of [
-			["reads", variants],
+			["reads", variants.filter((name) => name !== "missed")],
 			["hot", among(HOT_ROWS, variants)],
 		] as const) {
 			if (has(section) && rows.length > 0) {
@@ -184,7 +197,18 @@ async function measureAll(
 		many: () =>
 			each(reads.round("many", 0, among(MANY_ROWS, variants), signal)),
 		pages: () => each(pagesRound(world, 0, among(PAGE_ROWS, variants), signal)),
-		writes: () => each(writes.round(0, among(WRITE_ROWS, variants), signal)),
+		misses: () =>
+			each(missesRound(world, reads, 0, among(MISS_ROWS, variants), signal)),
+		writes: () =>
+			each(writes.round("writes", 0, among(WRITE_ROWS, variants), signal)),
+		durable: async () => {
+			await using _ = await commitDurably(world);
+			await each(
+				writes.round("durable", 0, among(DURABLE_ROWS, variants), signal),
+			);
+		},
+		hotBoard: () =>
+			each(hotBoardRound(world, 0, among(HOT_BOARD_ROWS, variants), signal)),
 		mix: () => each(mixRound(world, 0, among(MIX_ROWS, variants), signal)),
 	});
 	await readSizes();

@@ -38,6 +38,11 @@ export const VARIANTS = {
 		"executed",
 		"known",
 	),
+	missed: corkboard(
+		"memcached and Redis, no whole answers kept",
+		"missed",
+		"text",
+	),
 	uncached: corkboard("no in-process cache", "uncached", "text"),
 	mysql: corkboard("MySQL alone", "mysql", "text"),
 	sqlite: corkboard("embedded SQLite", "sqlite", "text"),
@@ -45,6 +50,7 @@ export const VARIANTS = {
 	postgraphile: peer("PostGraphile", "postgraphile"),
 	yoga: peer("Yoga + DataLoader", "yoga"),
 	drizzle: peer("Apollo + DataLoader + Drizzle", "drizzle"),
+	byHand: peer("node:http, by hand on one database", "byHand"),
 	canned: peer("node:http, canned bytes", "canned"),
 } as const satisfies Readonly<Record<string, Variant>>;
 export type VariantName = keyof typeof VARIANTS;

@@ -96,7 +96,13 @@ export async function measureFleet(
 		for await (const cell of reads.round("reads", round, variants, signal)) {
 			cells.push(cell);
 		}
-		for await (const cell of writes.round(round, [FROM_CACHES], signal, [16])) {
+		for await (const cell of writes.round(
+			"writes",
+			round,
+			[FROM_CACHES],
+			signal,
+			[16],
+		)) {
 			cells.push(cell);
 		}
 	}

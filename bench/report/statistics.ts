@@ -26,6 +26,18 @@ export function spreadOf(values: readonly number[]): Spread | null {
 	};
 }
 
+/** The least value that a share of all does not exceed; 0 of none. */
+export function percentilesOf(values: Iterable<number>): {
+	at(share: number): number;
+} {
+	const sorted = Float64Array.from(values).sort();
+	return {
+		at: (share) =>
+			sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ??
+			0,
+	};
+}
+
 /** Cells that may be compared: of one section, question and number of connections. */
 export function cellsOf(
 	cells: readonly Cell[],

@@ -25,6 +25,7 @@ const KEEPING: ReadonlySet<string> = new Set([
 ]);
 const KEEPING_WEIGHT = 3;
 
+export type Keys = "zipf" | "uniform" | "hot";
 type Load = Pick<Measurement, "set" | "requests" | "order" | "from">;
 
 /** The queries, as every variant asks them. */
@@ -119,7 +120,7 @@ export class Reads {
 	async loadOf(
 		variant: VariantName,
 		query: QueryName,
-		keys: "zipf" | "hot" = "zipf",
+		keys: Keys = "zipf",
 	): Promise<Load> {
 		const set = `${variant} ${query}`;
 		let requests = this.#requests.get(set);
@@ -127,11 +128,11 @@ export class Reads {
 			requests = await this.#spell(variant, query);
 			this.#requests.set(set, requests);
 		}
-		const { order, ids } = this.#world.pools[query];
+		const { order, uniform, ids } = this.#world.pools[query];
 		return {
 			set,
 			requests,
-			order: keys === "zipf" ? order : firstOf(HOT_KEYS, ids.length),
+			order: { zipf: order, uniform, hot: firstOf(HOT_KEYS, ids.length) }[keys],
 			from: this.#positions.get(set) ?? 0,
 		};
 	}
@@ -164,7 +165,7 @@ export function firstOf(wanted: number, size: number): Uint32Array {
 	return Uint32Array.from({ length: Math.min(wanted, size) }, (_, n) => n);
 }
 
-function rotated<T>(items: readonly T[], by: number): readonly T[] {
+export function rotated<T>(items: readonly T[], by: number): readonly T[] {
 	const at = by % items.length;
 	return [...items.slice(at), ...items.slice(0, at)];
 }

@@ -3,6 +3,7 @@ import { measure, sendLoad } from "../measure.ts";
 import type { VariantName } from "../variants.ts";
 import type { World } from "../world.ts";
 import { type Actor, ActorRequests, actorsOf, MUTATIONS } from "./actors.ts";
+import { countStatements } from "./commits.ts";
 import { firstOf } from "./reads.ts";
 
 const CONNECTIONS: readonly number[] = [1, 16];
@@ -24,6 +25,7 @@ export class Writes {
 	}
 
 	async *round(
+		section: "writes" | "durable",
 		round: number,
 		variants: readonly VariantName[],
 		signal: AbortSignal,
@@ -50,20 +52,16 @@ export class Writes {
 						seconds: this.#world.options.seconds,
 					});
 					const from = (this.#positions.get(set) ?? 0) + lead.requests;
+					await using statements = await countStatements(this.#world, variant);
 					const cell = await measure(this.#world, {
-						section: "writes",
-						round,
-						variant,
-						question,
-						set,
-						requests,
+						...{ section, round, variant, question, set, requests, from },
 						order: firstOf(requests.length, requests.length),
-						from,
 						connections,
 						seconds: this.#world.options.seconds,
 					});
+					const counted = await statements?.count(cell.requests);
 					this.#positions.set(set, from + cell.requests);
-					yield cell;
+					yield { ...cell, ...(counted && { figures: counted }) };
 				}
 			}
 		}

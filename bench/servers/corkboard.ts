@@ -15,12 +15,16 @@ const COMMAND_LIMIT_MS = 1_800_000;
 /** Signs the tokens of all servers of the benchmark, which only this machine reaches. */
 export const SECRET = "a benchmark on this machine alone needs no secret";
 
+const MISSED_MB = "8";
+
 /** Which layers a Corkboard has. */
 export const STORES = {
 	/** All of them: MySQL, memcached, Redis, and the cache in the process. */
 	layered: "MySQL, memcached, Redis, in-process cache",
 	/** Every request is executed. */
 	executed: "MySQL, memcached, Redis, in-process cache without whole answers",
+	/** A small part of what is asked for fits into the process. */
+	missed: "MySQL, memcached, Redis, in-process cache of 8 MB, no whole answers",
 	uncached: "MySQL, memcached, Redis",
 	mysql: "MySQL alone",
 	sqlite: "embedded SQLite",
@@ -86,9 +90,8 @@ function settingsOf(
 		...fleet,
 		CORKBOARD_MEMCACHED: memcached.address,
 		CORKBOARD_REDIS: redis.url,
-		...(store === "executed" || store === "uncached"
-			? { CORKBOARD_ANSWER_CACHE_MB: "0" }
-			: {}),
+		...(store === "layered" ? {} : { CORKBOARD_ANSWER_CACHE_MB: "0" }),
+		...(store === "missed" ? { CORKBOARD_CACHE_MB: MISSED_MB } : {}),
 		...(store === "uncached" ? { CORKBOARD_CACHE_MB: "0" } : {}),
 	};
 }

@@ -35,6 +35,7 @@ export const PEERS = {
 		flavor: "standard",
 		database: "mysql",
 	},
+	byHand: { title: "by hand", flavor: "standard", database: "mysql" },
 	canned: { title: "node:http, canned", flavor: "standard", database: "none" },
 } as const satisfies Readonly<Record<string, Peer>>;
 export type PeerName = keyof typeof PEERS;

@@ -55,6 +55,51 @@ describe("the benchmark", () => {
 		assert.match(read("cells.jsonl"), /^(?:\{.*\}\n){14}$/);
 	});
 
+	it("measures misses, commits on disk and a board that is read and written at once, on a fleet", async () => {
+		using folder = temporaryFolder();
+		const { stdout } = await promisify(execFile)(
+			process.execPath,
+			[
+				MAIN,
+				...["--only", "misses,durable,hotBoard,missed,text,known"],
+				...["--scale", "0.002", "--shards", "2", "--seconds", "0.3"],
+				...["--warm", "0", "--rounds", "1", "--out", folder.path, "--json"],
+			],
+			{ timeout: LIMIT_MS, maxBuffer: 1 << 26 },
+		);
+		const { cells, notes } = JSON.parse(stdout) as Results;
+		assert.deepEqual(notes, []);
+		assert.deepEqual(
+			cells.map(
+				({ section, variant, question }) => `${section} ${variant} ${question}`,
+			),
+			[
+				...["q1", "q2", "q3", "q4"].map((query) => `misses missed ${query}`),
+				...["createPin", "followUser", "likePin"].flatMap((kind) => [
+					`durable text ${kind}`,
+					`durable text ${kind}`,
+				]),
+				...["hotBoard known 0 writes/s", "hotBoard known 20 writes/s"],
+			],
+		);
+		for (const { errors, firstError, requests, p50, p99 } of cells) {
+			assert.equal(errors, 0, firstError);
+			assert.ok(requests > 0 && p50 > 0 && p50 <= p99);
+		}
+		const figure = (n: number, name: string) => cells.at(n)?.figures?.[name];
+		// createPin, one after the other and sixteen at a time.
+		const [alone = 0, together = 0] = [4, 5].map((n) =>
+			figure(n, "transactions a write"),
+		);
+		assert.ok(alone > 0.5 && together < alone, `${alone}, ${together}`);
+		assert.ok((figure(4, "statements a write") ?? 0) > 2);
+		assert.equal(figure(-1, "stale"), 0);
+		assert.equal(figure(-1, "writes"), 24);
+		assert.equal(figure(-2, "writes"), 0);
+		const report = readFileSync(join(folder.path, "report.md"), "utf8");
+		assert.match(report, /\| memcached hits a request \|/);
+	});
+
 	it("refuses names and options that it does not know, with its usage", async () => {
 		for (const args of [
 			["--only", "nobody"],
