@@ -6,12 +6,14 @@ import {
 	listOperations,
 	Operation,
 } from "../../fleet/operations/operations.ts";
+import { isProcess } from "../../fleet/operations/signOfLife.ts";
 import { proceed } from "../../fleet/resumeOperation.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import { command, option } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
 import { withTracedFleet } from "../fleetCommand.ts";
 import { startGuard } from "../move/startGuard.ts";
+import { integer } from "../values.ts";
 
 /** Between two looks. Milliseconds. */
 const LOOK_MS = 1_000;
@@ -24,15 +26,19 @@ export const { usage, run } = command({
 			"ID",
 			"only lift the fences of this move where the command that has started this ends; move starts it so",
 		),
+		runner: option(
+			integer(1, Number.MAX_SAFE_INTEGER, "PID"),
+			"of --guard: that command's process",
+		),
 	},
 	details:
 		"Run it on any machine with the operator's account. It begins nothing by itself.",
 	exitCodes: INTERRUPTED,
 	hasJson: false,
-	async run({ guard }, context) {
+	async run({ guard, runner }, context) {
 		const signal = context.interruptSignal();
 		return withTracedFleet(context, async (fleet) => {
-			if (guard !== undefined) {
+			if (guard !== undefined && runner !== undefined) {
 				let isOrphaned = false;
 				for (const event of ["end", "close"]) {
 					context.stdin.on(event, () => {
@@ -40,7 +46,10 @@ export const { usage, run } = command({
 					});
 				}
 				context.stdin.resume();
-				const options = { ...fleet, signal, isOrphaned: () => isOrphaned };
+				const options = {
+					...{ ...fleet, signal, isOrphaned: () => isOrphaned },
+					isRunner: (holder: string) => isProcess(holder, runner),
+				};
 				if (await guardMove(options, guard)) {
 					context.stdout(`lifted the fences of ${guard}`);
 				}

@@ -2,6 +2,7 @@ import type { MoveOptions } from "../../fleet/move/moveRun.ts";
 import { goOnWith } from "../../fleet/move/redirect.ts";
 import type { MoveResult } from "../../fleet/move/result.ts";
 import { takenOverBy } from "../../fleet/operations/operations.ts";
+import { isProcess } from "../../fleet/operations/signOfLife.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { type Guard, startGuard } from "./startGuard.ts";
 
@@ -52,7 +53,6 @@ export async function runGuarded(
 	}
 }
 
-/** Holders are named after their process. */
 function isOf(holder: string, { pid }: Guard): boolean {
-	return pid !== undefined && holder.includes(`/${pid}-`);
+	return pid !== undefined && isProcess(holder, pid);
 }

@@ -19,7 +19,10 @@ export function startGuard(
 ): Guard {
 	const guard = spawn(
 		process.execPath,
-		[...process.execArgv, LAUNCH, "operator", "--guard", id],
+		[
+			...[...process.execArgv, LAUNCH, "operator"],
+			...["--guard", id, "--runner", String(process.pid)],
+		],
 		{
 			env: { ...env },
 			stdio: ["pipe", "ignore", "ignore"],

@@ -18,7 +18,9 @@ const ALONE_MS = 600_000;
 
 export interface GuardOptions
 	extends Pick<MoveOptions, "store" | "environment" | "onStep"> {
-	/** Whether the process that runs the move is known to have ended. */
+	/** Whether the guarded process holds the operation under this name. */
+	readonly isRunner: (holder: string) => boolean;
+	/** Whether that process is known to have ended. */
 	readonly isOrphaned: () => boolean;
 	readonly signal: AbortSignal;
 }
@@ -35,12 +37,11 @@ export async function guardMove(
 	options: GuardOptions,
 	id: string,
 ): Promise<boolean> {
-	const { store, isOrphaned, signal } = options;
+	const { store, isRunner, isOrphaned, signal } = options;
 	let isAway = awayFor(ALONE_MS);
 	let seen = "";
 	let since = 0;
 	let wasOpen = false;
-	let runner: string | null = null;
 	for (;;) {
 		// Asked first: what the runner wrote before its end is read then.
 		const isAlone = isOrphaned();
@@ -49,12 +50,11 @@ export async function guardMove(
 			// Its runner may be about to open it again, as reverse does.
 			const isSettled = isSettledStep(record.step);
 			if (isSettled && (isAlone || wasOpen)) return false;
-			if (!isAlone) runner = record.holder;
-			// Somebody goes on with it, and lifts its fence.
-			if (runner !== null && record.holder !== runner) return false;
 			wasOpen ||= !isSettled;
+			// Where somebody else has it, such as a guard, that one lifts its fence.
 			const mayBeFenced =
-				record.step === "cutting over" || record.step === "lifting";
+				isRunner(record.holder) &&
+				(record.step === "cutting over" || record.step === "lifting");
 			if (revision !== seen) since = performance.now();
 			seen = revision;
 			const { maxPauseMs } = await readWishes(store, id);

@@ -92,15 +92,18 @@ export async function openRun(
 			};
 			return trace.part(name, attributes, body, partOptions);
 		},
-		requireRunning() {
-			if (!options.signal?.aborted) return;
-			throw new CorkboardError(
-				"UNAVAILABLE",
-				`Interrupted. Nothing of ${operation.record.id} is lost.`,
-			);
-		},
+		requireRunning: () => requireRunning(options, operation.record.id),
 		[Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
 	};
+}
+
+/** Throws UNAVAILABLE where whoever started it has interrupted it. */
+export function requireRunning({ signal }: MoveOptions, id: string): void {
+	if (!signal?.aborted) return;
+	throw new CorkboardError(
+		"UNAVAILABLE",
+		`Interrupted. Nothing of ${id} is lost.`,
+	);
 }
 
 /** Of the ferry that brings a wave over for the nth time. */

@@ -13,7 +13,7 @@ import {
 	requireRecord,
 } from "../operations/operations.ts";
 import type { LookOptions } from "../operations/signOfLife.ts";
-import type { MoveOptions } from "./moveRun.ts";
+import { type MoveOptions, requireRunning } from "./moveRun.ts";
 import { type MoveResult, moveResult } from "./result.ts";
 import { proceedMove } from "./runMove.ts";
 import { wish } from "./wishes.ts";
@@ -110,10 +110,15 @@ export async function resumeMove(
 	const { store } = options;
 	await requireMove(options, id);
 	await wish(store, id, () => ({ isPaused: false }));
-	await using operation = await Operation.tryTakeOver(store, id, options);
-	if (operation !== null) return await proceedMove(options, operation);
-	// Its runner goes on within a second.
-	return moveResult((await requireRecord(store, id)).record);
+	for (;;) {
+		await using operation = await Operation.tryTakeOver(store, id, options);
+		if (operation !== null) return await proceedMove(options, operation);
+		const { record } = await requireRecord(store, id);
+		// Its runner goes on within a second; the guard of one that has died does not.
+		if (record.step !== "lifting") return moveResult(record);
+		requireRunning(options, id);
+		await sleep(LOOK_MS);
+	}
 }
 
 /** Goes on with one that nobody runs any more; null: somebody does, or it is over. */

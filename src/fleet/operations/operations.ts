@@ -14,6 +14,7 @@ import { logged, recordPath } from "./recordText.ts";
 import {
 	firstBeat,
 	HOLDER_MS,
+	holderName,
 	type LookOptions,
 	lookAtHolder,
 	SignsOfLife,
@@ -349,10 +350,6 @@ export async function requireRecord(
 		throw new CorkboardError("NOT_FOUND", `There is no operation ${id}.`);
 	}
 	return { record: JSON.parse(found.text), revision: found.revision };
-}
-
-function holderName(): string {
-	return `${operator()}/${process.pid}-${randomBytes(3).toString("hex")}`;
 }
 
 function mayBeWritten(thrown: unknown): boolean {

@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { operator } from "../../topology/history.ts";
 import type { StoreChange, TopologyStore } from "../../topology/store.ts";
 
 /** How long the last sign of life of a holder has to be the same before somebody else may take its operation over. Milliseconds. */
@@ -21,6 +23,16 @@ export interface HolderLook {
 	readonly isHeld: boolean;
 	/** Of its last sign of life, which a take-over expects to be the same; null: it has left none. */
 	readonly revision: string | null;
+}
+
+/** `anna@ops1/4711-5be3a1`, of this process. */
+export function holderName(): string {
+	return `${operator()}/${process.pid}-${randomBytes(3).toString("hex")}`;
+}
+
+/** Whether a holder is the process of this id, on this machine. */
+export function isProcess(holder: string, pid: number): boolean {
+	return holder.startsWith(`${operator()}/${pid}-`);
 }
 
 export const beatPath = (id: string) => `heartbeats/${id}`;

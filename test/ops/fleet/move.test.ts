@@ -740,6 +740,7 @@ test("the guard of a runner that died lifts its fence also where the store and t
 		{
 			store: away,
 			environment: {},
+			isRunner: () => true,
 			isOrphaned: () => true,
 			signal: stopping.signal,
 		},

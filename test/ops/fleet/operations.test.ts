@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { mock, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { guardMove } from "../../../src/fleet/move/guardMove.ts";
+import { resumeMove } from "../../../src/fleet/move/redirect.ts";
 import {
 	listOperations,
 	Operation,
@@ -184,6 +185,7 @@ test("the guard of a move stays until its runner has opened it and is done, or h
 		let isOver = false;
 		const options = {
 			...{ store, environment: {} },
+			isRunner: (holder: string) => holder === operation.record.holder,
 			isOrphaned: () => isOrphaned,
 			signal: stopping.signal,
 		};
@@ -219,9 +221,37 @@ test("the guard of a move stays until its runner has opened it and is done, or h
 	assert.equal(await fourth.guarding, false);
 	await other.requireHeld();
 
+	// One that was begun for somebody who never had it, as by a second resume.
+	assert.equal(await guard().guarding, false);
+	await other.requireHeld();
+
 	const gone = mock.method(store, "get", async () => null);
 	await assert.rejects(guard().guarding, { code: "NOT_FOUND" });
 	gone.mock.restore();
+});
+
+test("a move that a guard lifts the fences of is resumed when it has", async () => {
+	const store = memoryStore();
+	const host = { name: "a:1", url: "mysql://a:1", replica: null };
+	await using guard = await Operation.begin(store, {
+		...{ ...ABOUT, kind: "move" },
+		move: {
+			...{ list: "shards", from: host, to: host, waves: [], goal: "move" },
+			...{ aim: "to", keepsWay: true, skipsRehearsal: false },
+		},
+	});
+	const { id } = guard.record;
+	await guard.save({ step: "lifting" });
+	let isOver = false;
+	const resuming = resumeMove({ store, environment: {} }, id);
+	void resuming.finally(() => {
+		isOver = true;
+	});
+	await sleep(1_500);
+	assert.equal(isOver, false, "it waits for the guard");
+	await guard.save({ step: "moving" });
+	assert.equal((await resuming).step, "moving");
+	await guard.requireHeld();
 });
 
 test("what is no id of an operation is refused in a sentence", async () => {
