@@ -287,13 +287,7 @@ export class Ferry implements AsyncDisposable {
 		await this.stop();
 	}
 
-	/** Takes away what it knows on the target; the rows stay. */
-	async forget(): Promise<void> {
-		await this.stop();
-		await this.#state.forget();
-	}
-
-	/** Takes away the databases that it made on the target, too: before a topology names them. */
+	/** Takes away what it knows on the target, and the databases that it made there: before a topology names them. */
 	async dropCopies(): Promise<void> {
 		await this.stop();
 		if (this.#options.from === null) await this.#state.dropDatabases();

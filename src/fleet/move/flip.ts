@@ -43,7 +43,7 @@ export async function flip(
 	await operation.requireHeld();
 	if (isFirst) await makeHostDatabase(run);
 	await using ferry = await openFerry(run, index, pace, looking.signal);
-	using reports = new Reports(run, index, ferry);
+	using _reports = reportsOf(run, index, ferry);
 	const progress = () => ferry.progress();
 	try {
 		if (isFirst) {
@@ -58,7 +58,7 @@ export async function flip(
 		const isFlipped = await run.part(
 			"stream",
 			index,
-			() => compareAndCutOver(run, index, ferry, looking, reports),
+			() => compareAndCutOver(run, index, ferry, looking),
 			{ rows: () => progress().streamed.rows },
 		);
 		if (isFlipped !== null) return isFlipped;
@@ -79,7 +79,6 @@ async function compareAndCutOver(
 	index: number,
 	ferry: Ferry,
 	looking: Looking,
-	reports: Reports,
 ): Promise<boolean | null> {
 	const { options, operation } = run;
 	const {
@@ -99,7 +98,7 @@ async function compareAndCutOver(
 		const waits =
 			forbidden(wishes, operation.record.id, flipped(run), new Date()) ??
 			(await notReady(run, index, ferry, wishes));
-		reports.waitsFor(waits);
+		run.report({ waitsFor: waits });
 		if (waits !== null) {
 			await sleep(lookMs);
 			continue;
@@ -112,7 +111,7 @@ async function compareAndCutOver(
 		);
 		if (result.isFlipped) return true;
 		nth += 1;
-		reports.waitsFor(`another try: ${result.why}`);
+		run.report({ waitsFor: `another try: ${result.why}` });
 		await sleep(againMs * 2 ** Math.min(nth - 1, 9));
 	}
 	return null;
@@ -138,7 +137,7 @@ export async function rehearse(
 	const wave = run.wave(index);
 	await run.operation.requireHeld();
 	await using ferry = await openFerry(run, index, pace, signal);
-	using _reports = new Reports(run, index, ferry);
+	using _reports = reportsOf(run, index, ferry);
 	await ferry.follow();
 	requireSame(run, await verified(run, index, ferry));
 	const { primary } = run.servers.at(wave.at);
@@ -263,30 +262,9 @@ function flipped({ facts }: MoveRun): number {
 		.length;
 }
 
-/** Says in signs of life how far a wave is, for `move status` and metrics. */
-class Reports implements Disposable {
-	readonly #write: () => void;
-	readonly #timer: NodeJS.Timeout;
-	#waitsFor: string | null = null;
-
-	constructor(run: MoveRun, index: number, ferry: Ferry) {
-		this.#write = () =>
-			run.operation.report(
-				JSON.stringify({
-					wave: index,
-					waitsFor: this.#waitsFor,
-					...ferry.progress(),
-				}),
-			);
-		this.#timer = setInterval(this.#write, LOOK_MS).unref();
-	}
-
-	waitsFor(what: string | null): void {
-		this.#waitsFor = what;
-		this.#write();
-	}
-
-	[Symbol.dispose](): void {
-		clearInterval(this.#timer);
-	}
+/** Says how far a wave is, until it is disposed of. */
+function reportsOf(run: MoveRun, index: number, ferry: Ferry): Disposable {
+	const report = () => run.report({ wave: index, ...ferry.progress() });
+	const timer = setInterval(report, LOOK_MS).unref();
+	return { [Symbol.dispose]: () => clearInterval(timer) };
 }

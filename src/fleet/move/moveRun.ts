@@ -3,6 +3,7 @@ import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import type { Traces } from "../../traces/openTraces.ts";
 import { type PartOptions, RunTrace } from "../../traces/runTrace.ts";
+import type { FerryProgress } from "../ferry/ferryOptions.ts";
 import { requireCurrent } from "../map/publish.ts";
 import {
 	type MoveFacts,
@@ -42,6 +43,8 @@ export interface MoveRun {
 	readonly facts: MoveFacts;
 	wave(index: number): Wave;
 	onStep(what: string): Promise<void>;
+	/** Says in signs of life how far it is, and whoever began it each new thing that it waits for. */
+	report(patch: Partial<Standing>): void;
 	/** Does a part of a wave, as a span. */
 	part<T>(
 		name: string,
@@ -52,6 +55,9 @@ export interface MoveRun {
 	/** Throws UNAVAILABLE where whoever started it has interrupted it. */
 	requireRunning(): void;
 }
+
+/** As `move status` reads it. */
+type Standing = FerryProgress & { wave: number; waitsFor: string | null };
 
 export async function openRun(
 	options: MoveOptions,
@@ -70,6 +76,10 @@ export async function openRun(
 		topology,
 		options.environment,
 	);
+	let report: Partial<Standing> & Pick<Standing, "waitsFor"> = {
+		waitsFor: null,
+	};
+	let said = "";
 	return {
 		...{ options, operation, servers },
 		get facts() {
@@ -81,8 +91,23 @@ export async function openRun(
 			throw new RangeError(`There is no wave ${index}.`);
 		},
 		async onStep(what) {
+			said = "";
 			trace.step(what);
 			await options.onStep?.(what, operation.record.id);
+		},
+		report(patch) {
+			report = { ...report, ...patch };
+			operation.report(JSON.stringify(report));
+			const { waitsFor, throttledBy } = report;
+			const line =
+				waitsFor === null
+					? `throttled by ${throttledBy ?? "rate"}`
+					: `waits for ${waitsFor}`;
+			// Its numbers are others each time.
+			const kind = line.replaceAll(/\d+/g, "");
+			if (kind === said || kind === "throttled by rate") return;
+			said = kind;
+			void options.onStep?.(line, operation.record.id);
 		},
 		part(name, index, body, partOptions) {
 			const { list, waves } = moveFactsIn(operation.record);

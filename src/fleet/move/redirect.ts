@@ -186,7 +186,7 @@ async function redirect(
 }
 
 async function leftBy(
-	{ store, ...look }: MoveOptions & LookOptions,
+	{ store, onStep, ...look }: MoveOptions & LookOptions,
 	id: string,
 ): Promise<Operation> {
 	const until = performance.now() + LEAVE_MS;
@@ -199,6 +199,7 @@ async function leftBy(
 				`Whoever runs ${id} did not leave it within ${LEAVE_MS / 1_000} s. It goes on as it was.`,
 			);
 		}
+		await onStep?.("waits for its runner to leave it", id);
 		await sleep(LOOK_MS);
 	}
 }

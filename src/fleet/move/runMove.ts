@@ -74,9 +74,11 @@ async function proceed(
 			const next = nextStep(run.wave(index), run.facts);
 			if (next === null) break;
 			run.requireRunning();
-			if (looking.now.isLeaving) return leave(run);
+			// Somebody waits for it, to do something else with it.
+			if (looking.now.isLeaving) return moveResult(operation.record);
 			if (next === "flip") {
-				if (!(await flip(run, index, pace, looking))) return leave(run);
+				if (!(await flip(run, index, pace, looking)))
+					return moveResult(operation.record);
 			} else if (next === "park") await parkWave(run, index, looking);
 			else if (next === "close")
 				await closeWave(run, index, pace, looking.signal);
@@ -85,11 +87,6 @@ async function proceed(
 	}
 	await settle(run);
 	return moveResult(operation.record);
-}
-
-/** Somebody waits for it, to do something else with it. */
-function leave(run: MoveRun): MoveResult {
-	return moveResult(run.operation.record);
 }
 
 /** Gives the former copy another name, once all processes serve the map without it. */
@@ -102,7 +99,10 @@ async function parkWave(
 	const wave = run.wave(index);
 	const former = servers.at(otherSide(wave.at));
 	const databases = databasesOf(facts.list, wave.range);
-	await run.part("watch", index, () => waitFor(run, looking.now.watchMs));
+	const { watchMs } = looking.now;
+	if (watchMs > 0) run.report({ waitsFor: `${watchMs / 1_000} s (--watch)` });
+	await run.part("watch", index, () => waitFor(run, watchMs));
+	run.report({ waitsFor: `all processes to serve version ${wave.version}` });
 	const agreement = await run.part("agree", index, () =>
 		agreed(
 			options.store,
@@ -118,6 +118,7 @@ async function parkWave(
 			`${agreement.missing.length} processes do not serve version ${wave.version} yet, such as ${first?.id}, so the former copies stay where they are, fenced. Go on when they do: corkboard operations resume ${operation.record.id}.`,
 		);
 	}
+	run.report({ waitsFor: null });
 	await run.onStep("agreed");
 	await operation.requireHeld();
 	await run.part("park", index, () => park(former.primary, databases));

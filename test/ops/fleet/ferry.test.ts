@@ -445,7 +445,7 @@ describe("a ferry", () => {
 			]),
 			await checksums(to, [name]),
 		);
-		await back.forget();
+		await back.dropCopies();
 		await ask(
 			from,
 			`RENAME TABLE ${tables.map((table) => `park_db00000.${table.name} TO ${name}.${table.name}`).join(", ")}`,
@@ -646,7 +646,7 @@ test("copies are held back by a rate, a pause and a replica, each of which can b
 	await waiting;
 	pace.pause();
 	const paused = pace.take(1, 0, signal);
-	assert.equal(pace.reason, "paused");
+	assert.equal(pace.reason, "move pause");
 	pace.resume();
 	await paused;
 	const replica = {};
