@@ -174,10 +174,11 @@ export async function openStore(
 			watch === null ? store.caches : listenerOf(store.caches, watch),
 			() => watch?.check(),
 		);
-		const beside = options.beside ?? [];
-		follow(store, topology, caches === null ? beside : [...beside, caches]);
 		followStops(store, topology);
 	}
+	// Who reads for long, as verify does, reads shards where they are.
+	const beside = options.beside ?? [];
+	follow(store, topology, caches === null ? beside : [...beside, caches]);
 	resources.use(outboxes);
 	return { store, admin: storage.admin, outboxes };
 }

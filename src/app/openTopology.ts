@@ -99,7 +99,7 @@ export async function openTopology(
 		}
 	}
 	const source = opened.use(
-		await openLastGood(store, { keptCopy: place.copy }),
+		await openLastGood(store, { keptCopy: place.copy, keeps: member !== null }),
 	);
 	// Beside the topology, which takes as long where the store does not answer.
 	await servers?.ready;

@@ -1,4 +1,7 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+	setImmediate as nextTurn,
+	setTimeout as sleep,
+} from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
@@ -72,6 +75,8 @@ export interface Walked {
 const AT_ONCE = 8;
 /** So many suspects are looked at together, or as many as the walk of one kind of rows found. */
 const SUSPECTS = 1_000;
+/** After tables are gone from a host, the map that says where they are was published some time ago. Milliseconds. */
+const NEWER_MS = 3_000;
 
 /** One pass over all rows. Repairs need this order: lookups before the objects that have the keys, edges before their counts. */
 export async function walkGraph(
@@ -91,6 +96,8 @@ class GraphWalk {
 	readonly #suspicions: Suspicions;
 	#pending: PendingEntries;
 	#changing = 0;
+	/** For a newer one than this was waited in vain. */
+	#latest: Store["storage"]["map"] | null = null;
 	#settling: Promise<void> = Promise.resolve();
 
 	constructor(store: Store, options: WalkOptions, pending: PendingEntries) {
@@ -176,17 +183,20 @@ class GraphWalk {
 		await Promise.all(Array.from({ length: AT_ONCE }, work));
 	}
 
-	/** Walks one table. If its host does not answer, the rest is walked all the same. */
+	/** Walks one table, again where it has moved meanwhile. If its host does not answer, the rest is walked all the same. */
 	async #walk<Row>(
 		what: keyof Checked,
 		place: string,
 		rows: () => AsyncIterable<readonly Row[]>,
 		check: (rows: readonly Row[]) => Promise<void>,
 	): Promise<void> {
+		const before = this.#store.storage.map;
+		let walked = 0;
 		if (this.#isAborted) return;
 		try {
 			for await (const some of rows()) {
 				await check(some);
+				walked += some.length;
 				this.#checked[what] += some.length;
 				this.#progress(0);
 				if (this.#suspicions.size >= SUSPECTS) await this.#settle();
@@ -195,8 +205,22 @@ class GraphWalk {
 			}
 		} catch (error) {
 			if (!(error instanceof CorkboardError)) throw error;
-			this.#options.unchecked.note(place, error);
+			if (error.details.kind === "moved" && (await this.#hasNewer(before))) {
+				this.#checked[what] -= walked;
+				await this.#walk(what, place, rows, check);
+			} else this.#options.unchecked.note(place, error);
 		}
+	}
+
+	/** Whether a newer map has come, or comes soon; of one where none came it is not waited for again. */
+	async #hasNewer(map: Store["storage"]["map"]): Promise<boolean> {
+		const { storage } = this.#store;
+		const until = performance.now() + NEWER_MS;
+		while (storage.map === map && this.#latest !== map) {
+			if (performance.now() > until) this.#latest = map;
+			else await sleep(100);
+		}
+		return storage.map !== map;
 	}
 
 	/** Notes which of the subjects have to be looked at again. */

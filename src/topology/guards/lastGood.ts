@@ -20,6 +20,8 @@ export interface LastGoodOptions {
 	 * copy is used where the store's is not, or is bad or missing, or the store does not answer.
 	 */
 	readonly keptCopy?: string | undefined;
+	/** Whether newer versions are kept there. */
+	readonly keeps?: boolean;
 	/** How often the store is read without a hint. Milliseconds. */
 	readonly pollMs?: number | undefined;
 }
@@ -213,8 +215,8 @@ export class LastGoodTopology implements ConfirmedTopology, AsyncDisposable {
 	}
 
 	async #keepCopy(): Promise<void> {
-		const { keptCopy } = this.#options;
-		if (keptCopy === undefined) return;
+		const { keptCopy, keeps = true } = this.#options;
+		if (keptCopy === undefined || !keeps) return;
 		const temporary = temporaryName(keptCopy);
 		try {
 			const text = `${JSON.stringify(this.#topology, null, "\t")}\n`;
