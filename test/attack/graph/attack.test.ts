@@ -30,6 +30,7 @@ describe("an attack", () => {
 		);
 		assert.ok(result.isComplete, lines.join("\n"));
 		assert.ok(result.faults >= 3, lines.join("\n"));
+		assert.ok(result.moves >= 1, lines.join("\n"));
 		assert.ok(result.statistics.acknowledged >= 20, lines.join("\n"));
 		assert.ok(result.statistics.reads >= 20, lines.join("\n"));
 	});
@@ -47,6 +48,7 @@ describe("an attack", () => {
 			"import",
 			"kill",
 			"links",
+			"move",
 			"pause",
 			"restart",
 			"topology",

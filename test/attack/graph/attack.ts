@@ -87,7 +87,12 @@ export async function attack(
 		{ length: clients },
 		(_, number) => new Actor(session as Session, number, seed),
 	);
-	const injector = new FaultInjector(session, actors, seededRandom(seed + 1));
+	const injector = new FaultInjector(
+		session,
+		actors,
+		seededRandom(seed + 1),
+		print,
+	);
 	using _watch = watchLag(timeline);
 	print("creating the first users");
 	await Promise.all(actors.map((actor) => actor.prepare()));
@@ -109,7 +114,7 @@ export async function attack(
 			});
 		}
 		print(
-			`${seconds().toFixed(0)} s: ${statistics.requests} requests, ${statistics.acknowledged} writes acknowledged, ${statistics.unknown} unknown, ${statistics.refused} refused, ${statistics.pages} pages, ${injector.count} faults, servers of at most ${Math.round(largestServerMb)} MB`,
+			`${seconds().toFixed(0)} s: ${statistics.requests} requests, ${statistics.acknowledged} writes acknowledged, ${statistics.unknown} unknown, ${statistics.refused} refused, ${statistics.pages} pages, ${injector.count} faults, ${injector.moves} moves, servers of at most ${Math.round(largestServerMb)} MB`,
 		);
 	}, PROGRESS_MS);
 	try {
@@ -134,7 +139,7 @@ export async function attack(
 		seed,
 		seconds: Math.round(seconds()),
 		isComplete,
-		faults: injector.count,
+		...{ faults: injector.count, moves: injector.moves },
 		statistics,
 		largestServerMb: Math.round(largestServerMb),
 		violations,

@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
+import type { TopologyStore } from "../../../src/topology/store.ts";
 import { reservePort } from "../../services/port.ts";
 import type { Server } from "../../services/server.ts";
 import { startServices } from "../../services/shared.ts";
@@ -42,6 +44,11 @@ export interface AttackFleet extends AsyncDisposable {
 	readonly services: Readonly<Record<ServiceName, Server>>;
 	/** URLs of the MySQL servers, past the links. */
 	readonly databases: readonly string[];
+	/** The settings of its processes, and its store. */
+	readonly env: Readonly<Record<string, string>>;
+	readonly store: TopologyStore;
+	/** URLs of the MySQL servers, as the map names them. */
+	readonly hosts: readonly string[];
 	/** Starts a server, and knows its process from then on. */
 	startServer(server: ApiServer): Promise<void>;
 	killServer(server: ApiServer): Promise<void>;
@@ -140,6 +147,7 @@ export async function startAttackFleet(options: {
 	const startServer = (server: ApiServer) =>
 		server.start((pid) => serverOf.set(pid, server.number));
 	await Promise.all(servers.map(startServer));
+	const store = stack.use(openFileStore(topologyFile));
 	const owned = stack.move();
 	return {
 		folder,
@@ -147,6 +155,9 @@ export async function startAttackFleet(options: {
 		links,
 		services,
 		databases: [mysql0.url, mysql1.url],
+		env: settings,
+		store,
+		hosts: ranges.map(({ primary }) => primary),
 		startServer,
 		async killServer(server) {
 			const { pid } = server;

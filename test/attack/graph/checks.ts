@@ -29,6 +29,7 @@ export interface Violation {
 		| "late"
 		| "process"
 		| "verify"
+		| "move"
 		| "import"
 		| "delivery";
 	readonly promised: string;

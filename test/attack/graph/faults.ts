@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../../src/demo/random.ts";
+import { moveBesideFaults, type PlannedMove } from "../move/besideFaults.ts";
 import type { Actor } from "./actors.ts";
 import type { ApiServer } from "./apiServer.ts";
 import { MEMCACHED, REDIS, type ServiceName } from "./attackFleet.ts";
@@ -16,19 +17,38 @@ const RECOVERY_MS = 500;
 /** How long a frozen server may keep others from the rows that it locked. Milliseconds. */
 const LOCKED_MS = 12_000;
 
+/** What goes on beside faults. */
+const BESIDE: ReadonlySet<Fault["kind"]> = new Set([
+	"verify",
+	"import",
+	"move",
+]);
+
+/** The map, and the hosts of a move. */
+type Busy = "map" | "hosts";
+
 /** Carries out a schedule, and keeps the timeline of it. */
 export class FaultInjector {
 	readonly #session: Session;
 	readonly #actors: readonly Actor[];
 	readonly #random: Random;
+	readonly #print: (line: string) => void;
 	readonly #running = new Set<Promise<void>>();
 	/** Servers and services that are being restarted, or are paused: one fault of this kind at a time. */
-	readonly #busy = new Set<number | ServiceName | "map">();
+	readonly #busy = new Set<number | ServiceName | Busy>();
 	count = 0;
+	/** Moves that were begun. */
+	moves = 0;
 	/** Files that were imported, perhaps in part. */
 	readonly imports: string[] = [];
 
-	constructor(session: Session, actors: readonly Actor[], random: Random) {
+	constructor(
+		session: Session,
+		actors: readonly Actor[],
+		random: Random,
+		print: (line: string) => void,
+	) {
+		this.#print = print;
 		this.#session = session;
 		this.#actors = actors;
 		this.#random = random;
@@ -59,7 +79,7 @@ export class FaultInjector {
 	async #inject(fault: Fault): Promise<void> {
 		const { fleet, timeline } = this.#session;
 		const what = describeFault(fault);
-		if (fault.kind !== "verify" && fault.kind !== "import") this.count++;
+		if (!BESIDE.has(fault.kind)) this.count++;
 		switch (fault.kind) {
 			case "links": {
 				const servers = fault.sides.filter((side) => side !== "all");
@@ -127,6 +147,8 @@ export class FaultInjector {
 				});
 				return;
 			case "topology": {
+				// Who edits the file by hand is no operation, and overwrites what one publishes.
+				if (this.#busy.has("hosts")) return;
 				await this.#alone("map", async () => {
 					const record = timeline.begin(what, "all");
 					const text = await fleet.nextTopology();
@@ -158,12 +180,35 @@ export class FaultInjector {
 					timeline.end(record);
 				});
 				return;
+			case "move":
+				await this.#alone("hosts", () => this.#move(fault, what));
+				return;
 			case "verify":
 				await this.#verify();
 				return;
 			case "import":
 				await this.#import();
 		}
+	}
+
+	/** Nobody notices a move, so it excuses nobody. */
+	async #move(planned: PlannedMove, what: string): Promise<void> {
+		const { fleet, timeline, report } = this.#session;
+		while (this.#busy.has("map")) await sleep(100);
+		let record: FaultRecord | null = null;
+		const { did, error } = await moveBesideFaults(fleet, planned, (which) => {
+			this.moves++;
+			record = timeline.begin(`${what}: ${which}`, [], { excuseMs: 0 });
+		});
+		if (record !== null) timeline.end(record);
+		this.#print(`moved ${did}`);
+		if (error === null) return;
+		report({
+			kind: "move",
+			promised: "a move ends, by itself or by move resume, also beside faults",
+			seen: `${did}\n${error}`,
+			objects: [],
+		});
 	}
 
 	/** `verify` beside the load: nothing it reports may be there. */
@@ -259,7 +304,7 @@ export class FaultInjector {
 	}
 
 	async #alone(
-		what: number | ServiceName | "map",
+		what: number | ServiceName | Busy,
 		work: () => Promise<void>,
 	): Promise<void> {
 		if (this.#busy.has(what)) return;

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import type { Random } from "../../../src/demo/random.ts";
+import { leftOfMoves } from "../move/besideFaults.ts";
 import type { ApiServer } from "./apiServer.ts";
 import type { CommandResult } from "./attackFleet.ts";
 import { LISTS, type ObjectKind, type Thing, type User } from "./model.ts";
@@ -29,6 +30,15 @@ export async function finish(
 	for (const server of fleet.servers) {
 		server.thaw();
 		if (server.pid === null) await fleet.startServer(server);
+	}
+	const left = await leftOfMoves(fleet);
+	if (left.length > 0) {
+		report({
+			kind: "move",
+			promised: "moves that are over leave nothing but shards on their hosts",
+			seen: left.join("\n"),
+			objects: [],
+		});
 	}
 	const rest = await untilDelivered(fleet.databases);
 	if (rest.length > 0) {

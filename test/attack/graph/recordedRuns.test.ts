@@ -26,6 +26,11 @@ const RUN = {
 		},
 		{ kind: "freeze", at: 2_000, ms: 500, server: 0, isBusy: true },
 		{ kind: "restart", at: 2_000, ms: 0, service: "memcached" },
+		{
+			...{ kind: "move", at: 2_500, ms: 0 },
+			...{ list: "shards", first: 1, count: 2, end: "reverse" },
+			kills: [{ afterStep: "fenced", ms: 20 }],
+		},
 		{ kind: "verify", at: 3_000, ms: 0 },
 	],
 };
@@ -85,8 +90,9 @@ describe("a recorded run", () => {
 			[withFault(1, { server: 2 }), /faults\[1\]: expected a server below 2/],
 			[withFault(1, { at: 500 }), /faults\[1\]: expected faults in the order/],
 			[withFault(2, { service: "disk" }), /faults\[2\]: expected a service/],
-			[withFault(3, { ms: undefined }), /faults\[3\]: expected numbers/],
-			[withFault(3, { kind: "rain" }), /faults\[3\]: unknown kind "rain"/],
+			[withFault(3, { list: "feeds" }), /faults\[3\]: expected a list, an end/],
+			[withFault(4, { ms: undefined }), /faults\[4\]: expected numbers/],
+			[withFault(4, { kind: "rain" }), /faults\[4\]: unknown kind "rain"/],
 		] as const) {
 			assert.throws(reading(run), { message });
 		}

@@ -84,6 +84,12 @@ function problemOfFault(fault: Fault, servers: number): string | null {
 			return [fault.objects, fault.lists].every((n) => n === 1 || n === 2)
 				? null
 				: "expected objects and lists of 1 or 2";
+		case "move":
+			return LISTS.has(fault.list) &&
+				ENDS.has(fault.end) &&
+				Array.isArray(fault.kills)
+				? null
+				: "expected a list, an end and kills";
 		case "topology":
 		case "verify":
 		case "import":
@@ -93,4 +99,6 @@ function problemOfFault(fault: Fault, servers: number): string | null {
 	}
 }
 
+const LISTS: ReadonlySet<string> = new Set(["shards", "lookups"]);
+const ENDS: ReadonlySet<string> = new Set(["complete", "reverse", "cancel"]);
 const DISTURBANCES: ReadonlySet<string> = new Set(["cut", "hold", "slow"]);

@@ -7,6 +7,8 @@ export interface AttackResult {
 	/** Whether the last comparison took place; not if a promise was broken, or somebody ended the run. */
 	readonly isComplete: boolean;
 	readonly faults: number;
+	/** Of shards, that were begun. */
+	readonly moves: number;
 	readonly statistics: Statistics;
 	readonly largestServerMb: number;
 	readonly violations: readonly (Violation & { readonly text: string })[];
@@ -70,8 +72,8 @@ export function describeViolation(
 export function summary(result: AttackResult): string {
 	const { statistics, violations, logs } = result;
 	const lines = [
-		`seed ${result.seed}: ${result.seconds} s, ${result.faults} faults, ${statistics.requests} requests, ${statistics.reads} reads, ${statistics.pages} pages, ${statistics.writes} writes (${statistics.acknowledged} acknowledged, ${statistics.unknown} of unknown outcome, ${statistics.refused} refused)`,
-		`slowest answer ${Math.round(statistics.slowest.ms)} ms; largest server ${result.largestServerMb} MB`,
+		`seed ${result.seed}: ${result.seconds} s, ${result.faults} faults, ${result.moves} moves of shards, ${statistics.requests} requests, ${statistics.reads} reads, ${statistics.pages} pages, ${statistics.writes} writes (${statistics.acknowledged} acknowledged, ${statistics.unknown} of unknown outcome, ${statistics.refused} refused)`,
+		`slowest answer ${Math.round(statistics.slowest.ms)} ms (${statistics.slowest.what}); largest server ${result.largestServerMb} MB`,
 		violations.length === 0
 			? `no promise was broken${result.isComplete ? "" : "; the run was interrupted, and the whole graph was not compared"}`
 			: `${violations.length} promises were broken: ${violations.map(({ kind }) => kind).join(", ")}`,

@@ -1,4 +1,5 @@
 import { type Random, seededRandom } from "../../../src/demo/random.ts";
+import type { PlannedMove } from "../move/besideFaults.ts";
 import { MEMCACHED, REDIS, SERVICES, type ServiceName } from "./attackFleet.ts";
 import type { Disturbance, Side } from "./links.ts";
 
@@ -25,6 +26,8 @@ export type Fault = { readonly at: number; readonly ms: number } & (
 			readonly objects: number;
 			readonly lists: number;
 	  }
+	/** Of shards to the other host, to an end there or back; `ms` is 0: it takes as long as it takes. */
+	| ({ readonly kind: "move" } & PlannedMove)
 	| { readonly kind: "verify" }
 	| { readonly kind: "import" }
 );
@@ -33,6 +36,17 @@ export type Fault = { readonly at: number; readonly ms: number } & (
 const QUIET_MS = 9_000;
 const QUIET_EVERY_MS = 40_000;
 const FIRST_MS = 1_000;
+/** After which a runner is killed: of a move, and of what ends it. */
+const COPY_STEPS = ["locked", "prepared", "copied", "verified", "ids raised"];
+const FLIP_STEPS = [
+	...["verified", "ids raised", "cutting over", "fenced", "caught up"],
+	...["ready", "published", "agreed", "renamed", "parked"],
+];
+const END_STEPS = {
+	complete: ["rehearsed", "closed"],
+	reverse: [...FLIP_STEPS, "rehearsed", "closed"],
+	cancel: ["cancelled"],
+} as const;
 
 /** What goes wrong when: the same for the same seed. */
 export function scheduleFaults(
@@ -68,9 +82,36 @@ export function scheduleFaults(
 			at = Math.max(at, ...faults.map((one) => one.at + one.ms));
 		}
 	}
-	return faults
+	return [...faults, ...scheduleMoves(seededRandom(seed + 3), totalMs)]
 		.filter((fault) => fault.at < totalMs)
 		.toSorted((a, b) => a.at - b.at);
+}
+
+/** One after another, also in quiet times: nobody may notice them. */
+function scheduleMoves(random: Random, totalMs: number): readonly Fault[] {
+	const moves: Fault[] = [];
+	let at = random.integer(2_000, 5_000);
+	while (at < totalMs) {
+		const end = random.pick([
+			"complete",
+			"reverse",
+			"reverse",
+			"cancel",
+		] as const);
+		const kill = (steps: readonly string[]) =>
+			random.chance(0.6)
+				? { afterStep: random.pick(steps), ms: random.integer(0, 200) }
+				: { afterStep: null, ms: random.integer(500, 6_000) };
+		const first = [...COPY_STEPS, ...(end === "cancel" ? [] : FLIP_STEPS)];
+		moves.push({
+			...{ kind: "move", at, ms: 0, end },
+			list: random.chance(0.75) ? "shards" : "lookups",
+			...{ first: random.integer(0, 3), count: random.integer(1, 2) },
+			kills: random.chance(0.5) ? [kill(first), kill(END_STEPS[end])] : [],
+		});
+		at += random.integer(6_000, 15_000);
+	}
+	return moves;
 }
 
 function draw(random: Random, at: number, servers: number): Fault {
@@ -234,6 +275,13 @@ export function describeFault(fault: Fault): string {
 				: "raise the topology's version";
 		case "caches":
 			return `caches set: ${fault.objects} memcached, ${fault.lists} Redis`;
+		case "move": {
+			const { list, first, count, end, kills } = fault;
+			const killed = kills.map(
+				({ afterStep, ms }) => `${ms} ms after ${afterStep ?? "its start"}`,
+			);
+			return `move ${list === "shards" ? (count > 1 ? "two shards" : "shard") : count > 1 ? "two lookups" : "lookup"} ${first} to the other host, then ${end}${killed.length === 0 ? "" : `; runners killed ${killed.join(" and ")}`}`;
+		}
 		case "verify":
 			return "verify beside the load";
 		case "import":

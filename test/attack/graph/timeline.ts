@@ -8,7 +8,7 @@ export interface FaultRecord {
 	readonly servers: "all" | ReadonlySet<number>;
 	readonly from: Time;
 	to: Time | null;
-	/** After so long it is no excuse for servers that it does not impair. Milliseconds. */
+	/** After so long it is no excuse for servers that it does not impair; 0: it is no fault. Milliseconds. */
 	readonly excuseMs: number;
 }
 
@@ -55,6 +55,7 @@ export class Timeline {
 	isQuiet(from: Time, to: Time, server?: number): boolean {
 		return !this.#faults.some(
 			(fault) =>
+				fault.excuseMs > 0 &&
 				fault.from <= to &&
 				(fault.to ?? Number.POSITIVE_INFINITY) >= from &&
 				(server === undefined || impairs(fault, server)),
@@ -64,7 +65,7 @@ export class Timeline {
 	/** Whether something that was wrong lately may keep this server from answering. */
 	hasExcuse(from: Time, to: Time, server: number, recoveryMs: number): boolean {
 		return this.#faults.some((fault) => {
-			if (fault.from > to) return false;
+			if (fault.from > to || fault.excuseMs === 0) return false;
 			const end = fault.to ?? Number.POSITIVE_INFINITY;
 			if (impairs(fault, server) || !Number.isFinite(fault.excuseMs)) {
 				return end + recoveryMs >= from;
@@ -111,7 +112,7 @@ export class Timeline {
 	): Time {
 		let since = after;
 		for (const fault of this.#faults.toSorted((a, b) => a.from - b.from)) {
-			if (!counts(fault)) continue;
+			if (fault.excuseMs === 0 || !counts(fault)) continue;
 			const to = fault.to ?? Number.POSITIVE_INFINITY;
 			if (to < since) continue;
 			if (fault.from - since >= ms) break;

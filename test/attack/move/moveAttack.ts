@@ -70,7 +70,7 @@ const FLIP_STEPS = [
 	...["ready", "published", "agreed", "renamed", "parked"],
 ];
 const LAST_STEPS = ["rehearsed", "closed"];
-const STEPS: Readonly<Record<Aim["way"], readonly string[]>> = {
+const STEPS: Readonly<Partial<Record<Aim["way"], readonly string[]>>> = {
 	move: [...FIRST_STEPS, ...FLIP_STEPS],
 	reverse: [...FLIP_STEPS, ...LAST_STEPS],
 	complete: LAST_STEPS,
@@ -210,7 +210,7 @@ class Attack {
 		const count = Math.min(KILLS_OF_A_COMMAND, kills - this.killed);
 		return Array.from({ length: count }, () => {
 			const isAfterStep = Math.random() < 0.5;
-			const steps = STEPS[way];
+			const steps = STEPS[way] ?? [];
 			const step = steps[Math.floor(Math.random() * steps.length)];
 			const most = isAfterStep
 				? AFTER_STEP_MS

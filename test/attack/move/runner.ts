@@ -29,7 +29,8 @@ export type Fault = (program: Program) => Promise<Happened | null>;
 
 /** What is to be reached, and by which command. */
 export interface Aim {
-	readonly way: "move" | "reverse" | "complete";
+	/** As the goal of the record is called then. */
+	readonly way: "move" | "reverse" | "complete" | "cancel";
 	readonly args: readonly string[];
 	/** Null: it makes one. */
 	readonly id: string | null;
@@ -52,11 +53,23 @@ export interface Ran {
 	readonly resumed: number;
 }
 
-/** So often a command that ended half-way is resumed, beside those that were killed. */
-const TRIES = 5;
+/** How long, and how often, a command that ended half-way is gone on with. */
+export interface Patience {
+	/** Beside those that were killed. */
+	readonly tries: number;
+	/** Before the next one. Milliseconds. */
+	readonly betweenMs: number;
+	/** Of all together, and of one that does not end. Milliseconds. */
+	readonly limitMs: number;
+}
+
+const PATIENCE: Patience = {
+	tries: 5,
+	betweenMs: 0,
+	limitMs: 6 * 3_600_000,
+};
 /** A store that was stopped is there again in time. */
 const STORE_TRIES = 30;
-const LIMIT_MS = 6 * 3_600_000;
 /** Before a command that was killed is resumed: its guard has that long. Milliseconds. */
 const ALONE_MS = 4_000;
 /** What a runner prints of its steps. */
@@ -72,14 +85,16 @@ export async function runToEnd(
 	{ env, store }: { readonly env: Environment; readonly store: TopologyStore },
 	aim: Aim,
 	faults: readonly Fault[] = [],
+	{ tries, betweenMs, limitMs }: Patience = PATIENCE,
 ): Promise<Ran> {
+	const until = performance.now() + limitMs;
 	const happened: (Happened & { readonly until: number })[] = [];
 	let { id, args: next } = aim;
 	for (let attempt = 0; ; attempt++) {
 		await using program = startProgram(next, {
 			env,
 			input: "",
-			limitMs: LIMIT_MS,
+			limitMs,
 		});
 		const [fault] = faults.slice(attempt);
 		const happening = fault?.(program) ?? Promise.resolve(null);
@@ -90,7 +105,10 @@ export async function runToEnd(
 		const isReached =
 			record?.step === aim.step &&
 			moveFactsIn(record).waves.every(({ at }) => at === aim.at);
-		const isLast = isReached || attempt === faults.length + TRIES;
+		const isLast =
+			isReached ||
+			attempt === faults.length + tries ||
+			performance.now() > until;
 		// Half of those that were killed go on at once, while the guard is at it.
 		const isKilled = ended.signal === "SIGKILL";
 		if (isKilled && Math.random() < 0.5) await sleep(ALONE_MS);
@@ -99,8 +117,12 @@ export async function runToEnd(
 			return { isReached, ended, id, record, happened, resumed: attempt };
 		}
 		// Where nothing was begun, the same is run again.
-		const isBegun = record !== null && !isSettledStep(record.step);
+		const isBegun =
+			record !== null &&
+			!isSettledStep(record.step) &&
+			moveFactsIn(record).goal === aim.way;
 		next = isBegun && id !== null ? ["move", "resume", id] : aim.args;
+		if (!isKilled) await sleep(betweenMs);
 	}
 }
 
