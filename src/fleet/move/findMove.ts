@@ -229,6 +229,7 @@ export function nextStep(
 ): "flip" | "park" | "close" | "cancel" | null {
 	if (state === "closed" || state === "cancelled") return null;
 	if (state === "flipped") return "park";
+	if (state === "dropping") return "close";
 	if (alone !== undefined) return at === alone ? "close" : "flip";
 	if (goal === "cancel") return state === "waiting" ? "cancel" : null;
 	if (state === "waiting") return goal === "move" ? "flip" : "cancel";

@@ -160,11 +160,19 @@ async function closeWave(
 	const side = otherSide(wave.at);
 	const former = servers.at(side).primary;
 	const databases = databasesOf(facts.list, wave.range);
-	if (!facts.skipsRehearsal) {
-		await run.part("rehearse", index, () => rehearse(run, index, pace, signal));
-		await run.onStep("rehearsed");
-	}
-	await operation.requireHeld();
+	if (wave.state !== "dropping") {
+		if (!facts.skipsRehearsal) {
+			await run.part("rehearse", index, () =>
+				rehearse(run, index, pace, signal),
+			);
+			await run.onStep("rehearsed");
+		}
+		// What is left of a copy that is half dropped cannot be rehearsed again.
+		await operation.save({
+			move: withWave(run.facts, index, { state: "dropping" }),
+		});
+		await run.onStep("dropping");
+	} else await operation.requireHeld();
 	await run.part("drop", index, () =>
 		dropParked(former, databases, (tookMs) =>
 			waitFor(run, Math.min(tookMs, MOST_PAUSE_MS)),

@@ -23,10 +23,18 @@ const wave = z.object({
 	 * - `waiting`: nothing is on the other side, or copies that nobody uses.
 	 * - `flipped`: the other side serves it; the former copy is fenced.
 	 * - `parked`: the former copy stands under other names, which is the way back.
+	 * - `dropping`: the way back was rehearsed, and the former copy may be half dropped.
 	 * - `closed`: the former copy was dropped.
 	 * - `cancelled`: it never went over, and its copies were dropped.
 	 */
-	state: z.enum(["waiting", "flipped", "parked", "closed", "cancelled"]),
+	state: z.enum([
+		"waiting",
+		"flipped",
+		"parked",
+		"dropping",
+		"closed",
+		"cancelled",
+	]),
 	/** Who serves it. */
 	at: z.enum(["from", "to"]),
 	/** How often it went over. */

@@ -69,7 +69,7 @@ const FLIP_STEPS = [
 	...["verified", "ids raised", "cutting over", "fenced", "caught up"],
 	...["ready", "published", "agreed", "renamed", "parked"],
 ];
-const LAST_STEPS = ["rehearsed", "closed"];
+const LAST_STEPS = ["rehearsed", "dropping", "closed"];
 const STEPS: Readonly<Partial<Record<Aim["way"], readonly string[]>>> = {
 	move: [...FIRST_STEPS, ...FLIP_STEPS],
 	reverse: [...FLIP_STEPS, ...LAST_STEPS],

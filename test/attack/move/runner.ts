@@ -77,7 +77,7 @@ const STEPS = [
 	...["locked", "prepared", "copied", "verified", "ids raised"],
 	...["cutting over", "fenced", "caught up", "ready", "published"],
 	...["agreed", "renamed", "parked", "lifting", "lifted"],
-	...["rehearsed", "closed", "cancelled", "way open", "over"],
+	...["rehearsed", "dropping", "closed", "cancelled", "way open", "over"],
 ];
 
 /** Runs a command, and goes on with it, until it has done what it is for. The nth fault comes while the nth command runs. */

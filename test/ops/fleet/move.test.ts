@@ -319,7 +319,7 @@ const STEPS = [
 
 test("a move whose runner ends after any step goes on from there, there and back, and loses nothing", async () => {
 	await using fleet = await startFleet();
-	const { options, store, someMore } = fleet;
+	const { options, store, target, someMore } = fleet;
 	const endsAfter = (step: string): MoveOptions => ({
 		...options,
 		onStep(done) {
@@ -358,8 +358,12 @@ test("a move whose runner ends after any step goes on from there, there and back
 		isFirst = false;
 		await someMore();
 	}
-	for (const step of ["rehearsed", "closed"]) {
+	for (const step of ["rehearsed", "dropping", "closed"]) {
 		await assert.rejects(resumeMove(endsAfter(step), id), RangeError, step);
+		// As if it had ended between two tables.
+		if (step === "dropping") {
+			await ask(target.primary, "DROP TABLE park_db00000.board_has_pins");
+		}
 	}
 	assert.equal((await resumeMove(options, id)).step, "rolled back");
 	await someMore();
