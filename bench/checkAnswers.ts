@@ -82,8 +82,17 @@ async function ask(
 		text: textOf(flavorOf(variant), query),
 		variables: { id },
 	};
+	return askOnce(port, spellRequest(question, way), variant);
+}
+
+/** Sends a spelled request, and answers the text. Throws where there are errors in it. */
+export async function askOnce(
+	port: number,
+	spelled: string,
+	server: string,
+): Promise<string> {
 	// As it goes over the wire, taken apart again for fetch.
-	const [head = "", body = ""] = spellRequest(question, way).split("\r\n\r\n");
+	const [head = "", body = ""] = spelled.split("\r\n\r\n");
 	const [start = "", ...lines] = head.split("\r\n");
 	const [method = "", path] = start.split(" ");
 	const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -100,14 +109,17 @@ async function ask(
 	const text = await response.text();
 	if (!response.ok || text.includes('"errors":')) {
 		throw new Error(
-			`${variant} answered ${query} with ${response.status}: ${text.slice(0, 1_000)}`,
+			`${server} answered ${response.status} to ${body.slice(0, 500)}: ${text.slice(0, 1_000)}`,
 		);
 	}
 	return text;
 }
 
 /** One shape for all: the peers have `likeCount`, and PostGraphile a row between an edge and its user. */
-function normalized(value: unknown, keyOf: (id: string) => string): unknown {
+export function normalized(
+	value: unknown,
+	keyOf: (id: string) => string,
+): unknown {
 	if (Array.isArray(value)) return value.map((item) => normalized(item, keyOf));
 	if (typeof value !== "object" || value === null) return value;
 	const fields = new Map(

@@ -111,7 +111,7 @@ export function sendLoad(
 	});
 }
 
-interface Snapshot {
+export interface Snapshot {
 	readonly server: number;
 	readonly databases: number;
 	readonly caches: number;
@@ -120,7 +120,7 @@ interface Snapshot {
 }
 
 /** Of the server, and of the databases and caches that it uses. */
-function snapshot(
+export function snapshot(
 	{ databases }: World,
 	variant: VariantName,
 	pid: number,

@@ -1,4 +1,4 @@
-/** Apollo Server with DataLoader and Drizzle on MySQL: what many teams would write. It also has the mutations of the write mix. */
+/** Apollo Server with DataLoader and Drizzle on MySQL: what many teams would write. */
 import { ApolloServer } from "@apollo/server";
 import { startStandaloneServer } from "@apollo/server/standalone";
 import {
@@ -24,11 +24,10 @@ import {
 	varchar,
 } from "drizzle-orm/mysql-core";
 import { drizzle } from "drizzle-orm/mysql2";
-import { jwtVerify } from "jose";
 import { createPool } from "mysql2/promise";
 import {
-	createLoaders,
 	type LoaderContext,
+	loaderContext,
 	loaderResolvers,
 } from "./loaders.ts";
 import {
@@ -41,6 +40,7 @@ import {
 } from "./relational.ts";
 import { typeDefs } from "./schema.ts";
 import { databaseUrl } from "./serving.ts";
+import { readViewer } from "./viewer.ts";
 
 const WINDOW_FROM = 20;
 const db = drizzle(
@@ -174,6 +174,48 @@ const database: Relational = {
 			return { rows: rows.slice(0, first), hasNextPage: rows.length > first };
 		});
 	},
+	async liked(user, ids) {
+		const rows = await db
+			.select({ id: likes.pin_id })
+			.from(likes)
+			.where(and(eq(likes.user_id, user), inArray(likes.pin_id, [...ids])));
+		return new Set(rows.map(({ id }) => id));
+	},
+	async followed(user, ids) {
+		const rows = await db
+			.select({ id: follows.followee_id })
+			.from(follows)
+			.where(
+				and(
+					eq(follows.follower_id, user),
+					inArray(follows.followee_id, [...ids]),
+				),
+			);
+		return new Set(rows.map(({ id }) => id));
+	},
+	async insertPin(pin) {
+		const [created] = await db.insert(pins).values(pin);
+		return created.insertId;
+	},
+	async setDetails(pin, details) {
+		await db.update(pins).set({ details }).where(eq(pins.id, pin));
+	},
+	deletePin: (pin) =>
+		db.transaction(async (transaction) => {
+			await transaction.delete(likes).where(eq(likes.pin_id, pin));
+			await transaction.delete(pins).where(eq(pins.id, pin));
+		}),
+	async like(like) {
+		await db.insert(likes).ignore().values(like);
+	},
+	async unlike({ pin_id, user_id }) {
+		await db
+			.delete(likes)
+			.where(and(eq(likes.pin_id, pin_id), eq(likes.user_id, user_id)));
+	},
+	async follow(follow) {
+		await db.insert(follows).ignore().values(follow);
+	},
 };
 
 /** The pages of several lists with the same arguments. */
@@ -234,191 +276,13 @@ async function pageRows(
 	return rows as unknown as Row[];
 }
 
-interface Context extends LoaderContext {
-	readonly viewer: number | null;
-}
-
-function viewerOf({ viewer }: Context): number {
-	if (viewer === null) throw new Error("Sign in first.");
-	return viewer;
-}
-
-let lastSequence = Date.now() * 1_000;
-
-type Input<T> = { readonly input: T };
-const mutations = {
-	async createPin(
-		_: unknown,
-		{ input }: Input<{ boardId: string; details: string; link?: string }>,
-		context: Context,
-	) {
-		const owner = viewerOf(context);
-		const board = await ownBoard(Number(input.boardId), owner);
-		const row = {
-			board_id: board,
-			owner_id: owner,
-			details: input.details,
-			link: input.link ?? null,
-			seq: ++lastSequence,
-		};
-		const [created] = await db.insert(pins).values(row);
-		return { pin: { id: created.insertId, ...row } };
-	},
-	async updatePin(
-		_: unknown,
-		{ input }: Input<{ pinId: string; details: string }>,
-		context: Context,
-	) {
-		const pin = await ownPin(Number(input.pinId), viewerOf(context));
-		await db
-			.update(pins)
-			.set({ details: input.details })
-			.where(eq(pins.id, pin.id));
-		return { pin: { ...pin, details: input.details } };
-	},
-	async deletePin(
-		_: unknown,
-		{ input }: Input<{ pinId: string }>,
-		context: Context,
-	) {
-		const pin = await ownPin(Number(input.pinId), viewerOf(context));
-		await db.transaction(async (transaction) => {
-			await transaction.delete(likes).where(eq(likes.pin_id, pin.id));
-			await transaction.delete(pins).where(eq(pins.id, pin.id));
-		});
-		return { deletedPinId: input.pinId };
-	},
-	async likePin(
-		_: unknown,
-		{ input }: Input<{ pinId: string }>,
-		context: Context,
-	) {
-		const pin = Number(input.pinId);
-		await db
-			.insert(likes)
-			.ignore()
-			.values({ pin_id: pin, user_id: viewerOf(context), seq: ++lastSequence });
-		return { pin: await context.loaders.rows.pins.load(pin) };
-	},
-	async unlikePin(
-		_: unknown,
-		{ input }: Input<{ pinId: string }>,
-		context: Context,
-	) {
-		const pin = Number(input.pinId);
-		await db
-			.delete(likes)
-			.where(and(eq(likes.pin_id, pin), eq(likes.user_id, viewerOf(context))));
-		return { pin: await context.loaders.rows.pins.load(pin) };
-	},
-	async followUser(
-		_: unknown,
-		{ input }: Input<{ userId: string }>,
-		context: Context,
-	) {
-		const followee = Number(input.userId);
-		await db
-			.insert(follows)
-			.ignore()
-			.values({
-				follower_id: viewerOf(context),
-				followee_id: followee,
-				seq: ++lastSequence,
-			});
-		return { user: await context.loaders.rows.users.load(followee) };
-	},
-};
-
-async function ownBoard(id: number, owner: number): Promise<number> {
-	const [board] = await db.select().from(boards).where(eq(boards.id, id));
-	if (board?.owner_id !== owner) throw new Error("Board not found.");
-	return id;
-}
-
-async function ownPin(id: number, owner: number) {
-	const [pin] = await db.select().from(pins).where(eq(pins.id, id));
-	if (pin?.owner_id !== owner) throw new Error("Pin not found.");
-	return pin;
-}
-
-const writable = /* GraphQL */ `
-	extend type Pin {
-		viewerLikes: Boolean
-	}
-	input CreatePinInput {
-		boardId: ID!
-		details: String!
-		link: String
-	}
-	input UpdatePinInput {
-		pinId: ID!
-		details: String!
-	}
-	input DeletePinInput {
-		pinId: ID!
-	}
-	input LikePinInput {
-		pinId: ID!
-	}
-	input UnlikePinInput {
-		pinId: ID!
-	}
-	input FollowUserInput {
-		userId: ID!
-	}
-	type PinPayload {
-		pin: Pin
-	}
-	type DeletePinPayload {
-		deletedPinId: ID
-	}
-	type FollowUserPayload {
-		user: User
-	}
-	type Mutation {
-		createPin(input: CreatePinInput!): PinPayload
-		updatePin(input: UpdatePinInput!): PinPayload
-		deletePin(input: DeletePinInput!): DeletePinPayload
-		likePin(input: LikePinInput!): PinPayload
-		unlikePin(input: UnlikePinInput!): PinPayload
-		followUser(input: FollowUserInput!): FollowUserPayload
-	}
-`;
-
-async function viewerLikes(
-	{ id }: Row,
-	_: unknown,
-	{ viewer }: Context,
-): Promise<boolean | null> {
-	if (viewer === null) return null;
-	const rows = await db
-		.select({ pin: likes.pin_id })
-		.from(likes)
-		.where(and(eq(likes.pin_id, id), eq(likes.user_id, viewer)));
-	return rows.length > 0;
-}
-
-const secret = Buffer.from(process.env.TOKEN_SECRET ?? "");
-
-async function readViewer(header: string | undefined): Promise<number | null> {
-	if (header === undefined) return null;
-	const { payload } = await jwtVerify(header.slice("Bearer ".length), secret);
-	return Number(payload.sub);
-}
-
-const server = new ApolloServer<Context>({
-	typeDefs: [typeDefs, writable],
-	resolvers: {
-		...loaderResolvers,
-		Pin: { ...loaderResolvers.Pin, viewerLikes },
-		Mutation: mutations,
-	} as never,
+const server = new ApolloServer<LoaderContext>({
+	typeDefs,
+	resolvers: loaderResolvers(database) as never,
 });
 const { url } = await startStandaloneServer(server, {
 	listen: { port: 0, host: "127.0.0.1" },
-	context: async ({ req }) => ({
-		loaders: createLoaders(database),
-		viewer: await readViewer(req.headers.authorization),
-	}),
+	context: async ({ req }) =>
+		loaderContext(database, await readViewer(req.headers.authorization)),
 });
 console.log(`listening on ${new URL(url).port}`);

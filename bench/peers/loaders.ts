@@ -9,18 +9,33 @@ import {
 	type Row,
 	type Table,
 } from "./relational.ts";
+import {
+	rootResolvers,
+	type ViewerContext,
+	viewerFollows,
+	viewerLikes,
+} from "./roots.ts";
 
 export interface Loaders {
 	readonly rows: Readonly<Record<Table, DataLoader<number, Row | null>>>;
 	readonly pages: Readonly<Record<PageName, DataLoader<PageKey, Page, string>>>;
 	readonly likeCount: DataLoader<number, number>;
+	readonly viewerLikes: DataLoader<number, boolean | null>;
+	readonly viewerFollows: DataLoader<number, boolean | null>;
 }
 
-export interface LoaderContext {
+export interface LoaderContext extends ViewerContext {
 	readonly loaders: Loaders;
 }
 
-export function createLoaders(database: Relational): Loaders {
+export function loaderContext(
+	database: Relational,
+	viewer: number | null,
+): LoaderContext {
+	return { viewer, loaders: createLoaders(database, viewer) };
+}
+
+function createLoaders(database: Relational, viewer: number | null): Loaders {
 	const rows = (table: Table) =>
 		new DataLoader<number, Row | null>((ids) => database.byIds(table, ids));
 	const pages = (name: PageName) =>
@@ -38,6 +53,10 @@ export function createLoaders(database: Relational): Loaders {
 			likedBy: pages("likedBy"),
 		},
 		likeCount: new DataLoader((pins) => database.likeCounts(pins)),
+		viewerLikes: new DataLoader((pins) => viewerLikes(database, viewer, pins)),
+		viewerFollows: new DataLoader((users) =>
+			viewerFollows(database, viewer, users),
+		),
 	};
 }
 
@@ -61,20 +80,36 @@ const page =
 	({ id }: Row, { first, after }: PageArguments, { loaders }: LoaderContext) =>
 		loaders.pages[name].load({ id, first, after: after ?? undefined });
 
-export const loaderResolvers = {
-	Query: { user: root("users"), board: root("boards"), pin: root("pins") },
-	User: {
-		boards: page("boardsOfUser"),
-		pins: page("pinsOfUser"),
-		following: page("following"),
-	},
-	Board: { owner: reference("users", "owner_id"), pins: page("pinsOfBoard") },
-	Pin: {
-		owner: reference("users", "owner_id"),
-		board: reference("boards", "board_id"),
-		likeCount: ({ id }: Row, _: unknown, { loaders }: LoaderContext) =>
-			loaders.likeCount.load(id),
-		likedBy: page("likedBy"),
-	},
-	...connectionResolvers,
-};
+export function loaderResolvers(database: Relational) {
+	const { Query, ...roots } = rootResolvers(database);
+	return {
+		...roots,
+		Query: {
+			...Query,
+			user: root("users"),
+			board: root("boards"),
+			pin: root("pins"),
+		},
+		User: {
+			boards: page("boardsOfUser"),
+			pins: page("pinsOfUser"),
+			following: page("following"),
+			viewerFollows: ({ id }: Row, _: unknown, { loaders }: LoaderContext) =>
+				loaders.viewerFollows.load(id),
+		},
+		Board: {
+			owner: reference("users", "owner_id"),
+			pins: page("pinsOfBoard"),
+		},
+		Pin: {
+			owner: reference("users", "owner_id"),
+			board: reference("boards", "board_id"),
+			viewerLikes: ({ id }: Row, _: unknown, { loaders }: LoaderContext) =>
+				loaders.viewerLikes.load(id),
+			likeCount: ({ id }: Row, _: unknown, { loaders }: LoaderContext) =>
+				loaders.likeCount.load(id),
+			likedBy: page("likedBy"),
+		},
+		...connectionResolvers,
+	};
+}

@@ -8,8 +8,19 @@ import {
 	type Row,
 	type Table,
 } from "./relational.ts";
+import {
+	rootResolvers,
+	type ViewerContext,
+	viewerFollows,
+	viewerLikes,
+} from "./roots.ts";
 import { typeDefs } from "./schema.ts";
 import { databaseUrl, reportPort } from "./serving.ts";
+import { readViewer } from "./viewer.ts";
+
+declare module "mercurius" {
+	interface MercuriusContext extends ViewerContext {}
+}
 
 interface LoaderQuery {
 	readonly obj: Row;
@@ -19,7 +30,9 @@ interface LoaderQuery {
 const database = openRelational(databaseUrl());
 
 /** Without the cache of the request: on these queries the keys of it cost more than it saves. */
-const loader = (load: (queries: LoaderQuery[]) => Promise<unknown[]>) => ({
+const loader = (
+	load: (queries: LoaderQuery[], context: ViewerContext) => Promise<unknown[]>,
+) => ({
 	loader: load,
 	opts: { cache: false },
 });
@@ -46,12 +59,22 @@ const root =
 	async (_: unknown, { id }: { id: string }) =>
 		(await database.byIds(table, [Number(id)]))[0];
 
+const { Query, ...roots } = rootResolvers(database);
 const app = fastify();
 app.register(mercurius, {
 	schema: typeDefs,
 	jit: 1,
+	context: async ({ headers }) => ({
+		viewer: await readViewer(headers.authorization),
+	}),
 	resolvers: {
-		Query: { user: root("users"), board: root("boards"), pin: root("pins") },
+		...roots,
+		Query: {
+			...Query,
+			user: root("users"),
+			board: root("boards"),
+			pin: root("pins"),
+		},
 		...connectionResolvers,
 	},
 	loaders: {
@@ -59,6 +82,13 @@ app.register(mercurius, {
 			boards: page("boardsOfUser"),
 			pins: page("pinsOfUser"),
 			following: page("following"),
+			viewerFollows: loader((queries, { viewer }) =>
+				viewerFollows(
+					database,
+					viewer,
+					queries.map(({ obj }) => obj.id),
+				),
+			),
 		},
 		Board: {
 			owner: reference("users", "owner_id"),
@@ -67,6 +97,13 @@ app.register(mercurius, {
 		Pin: {
 			owner: reference("users", "owner_id"),
 			board: reference("boards", "board_id"),
+			viewerLikes: loader((queries, { viewer }) =>
+				viewerLikes(
+					database,
+					viewer,
+					queries.map(({ obj }) => obj.id),
+				),
+			),
 			likeCount: loader((queries) =>
 				database.likeCounts(queries.map(({ obj }) => obj.id)),
 			),

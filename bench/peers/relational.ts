@@ -1,5 +1,10 @@
-/** The SQL that Mercurius and Yoga share: batches of rows by id, of pages, and of counts. */
-import { createPool, type Pool, type RowDataPacket } from "mysql2/promise";
+/** The SQL that Mercurius and Yoga share: batches of rows by id, of pages, and of counts, and single writes. */
+import {
+	createPool,
+	type Pool,
+	type ResultSetHeader,
+	type RowDataPacket,
+} from "mysql2/promise";
 
 export const CONNECTIONS = 20;
 /** From so many lists on, one statement with a window function is cheaper than a UNION of them. */
@@ -71,10 +76,45 @@ const PAGES = {
 
 export type PageName = keyof typeof PAGES;
 
+export interface NewPin {
+	readonly board_id: number;
+	readonly owner_id: number;
+	readonly details: string;
+	readonly link: string | null;
+	readonly seq: number;
+}
+
+export interface Like {
+	readonly pin_id: number;
+	readonly user_id: number;
+	readonly seq: number;
+}
+
+export interface Follow {
+	readonly follower_id: number;
+	readonly followee_id: number;
+	readonly seq: number;
+}
+
 export interface Relational {
 	byIds(table: Table, ids: readonly number[]): Promise<(Row | null)[]>;
 	pages(name: PageName, keys: readonly PageKey[]): Promise<Page[]>;
 	likeCounts(pins: readonly number[]): Promise<number[]>;
+	/** Those of the pins that the user likes. */
+	liked(user: number, pins: readonly number[]): Promise<ReadonlySet<number>>;
+	/** Those of the users whom the user follows. */
+	followed(
+		user: number,
+		users: readonly number[],
+	): Promise<ReadonlySet<number>>;
+	/** Answers the id. */
+	insertPin(pin: NewPin): Promise<number>;
+	setDetails(pin: number, details: string): Promise<void>;
+	/** With its likes. */
+	deletePin(pin: number): Promise<void>;
+	like(like: Like): Promise<void>;
+	unlike(like: Omit<Like, "seq">): Promise<void>;
+	follow(follow: Follow): Promise<void>;
 }
 
 export function openRelational(url: string): Relational {
@@ -83,7 +123,73 @@ export function openRelational(url: string): Relational {
 		byIds: (table, ids) => byIds(pool, table, ids),
 		pages: (name, keys) => pages(pool, PAGES[name], keys),
 		likeCounts: (pins) => likeCounts(pool, pins),
+		liked: (user, pins) =>
+			idsOf(
+				pool,
+				"SELECT pin_id AS id FROM likes WHERE user_id = ? AND pin_id IN (?)",
+				[user, [...new Set(pins)]],
+			),
+		followed: (user, users) =>
+			idsOf(
+				pool,
+				"SELECT followee_id AS id FROM follows WHERE follower_id = ? AND followee_id IN (?)",
+				[user, [...new Set(users)]],
+			),
+		insertPin: async (pin) =>
+			(await write(pool, "INSERT INTO pins SET ?", [pin])).insertId,
+		async setDetails(pin, details) {
+			await write(pool, "UPDATE pins SET details = ? WHERE id = ?", [
+				details,
+				pin,
+			]);
+		},
+		deletePin: (pin) => deletePin(pool, pin),
+		async like(like) {
+			await write(pool, "INSERT IGNORE INTO likes SET ?", [like]);
+		},
+		async unlike({ pin_id, user_id }) {
+			await write(pool, "DELETE FROM likes WHERE pin_id = ? AND user_id = ?", [
+				pin_id,
+				user_id,
+			]);
+		},
+		async follow(follow) {
+			await write(pool, "INSERT IGNORE INTO follows SET ?", [follow]);
+		},
 	};
+}
+
+async function write(
+	pool: Pool,
+	sql: string,
+	values: readonly unknown[],
+): Promise<ResultSetHeader> {
+	const [result] = await pool.query<ResultSetHeader>(sql, [...values]);
+	return result;
+}
+
+async function idsOf(
+	pool: Pool,
+	sql: string,
+	values: readonly unknown[],
+): Promise<ReadonlySet<number>> {
+	const rows = await query(pool, sql, values);
+	return new Set(rows.map(({ id }) => id as number));
+}
+
+async function deletePin(pool: Pool, pin: number): Promise<void> {
+	const connection = await pool.getConnection();
+	try {
+		await connection.beginTransaction();
+		await connection.query("DELETE FROM likes WHERE pin_id = ?", [pin]);
+		await connection.query("DELETE FROM pins WHERE id = ?", [pin]);
+		await connection.commit();
+	} catch (error) {
+		await connection.rollback();
+		throw error;
+	} finally {
+		connection.release();
+	}
 }
 
 async function query(

@@ -7,6 +7,10 @@ import { promisify } from "node:util";
 import { densityTable } from "../../bench/density/main.ts";
 import type { QueueResults } from "../../bench/queue/report.ts";
 import type { Results } from "../../bench/results.ts";
+import { shareOfCollector } from "../../bench/signed/garbage.ts";
+import type { SignedResults } from "../../bench/signed/main.ts";
+import { cpuTable } from "../../bench/signed/report.ts";
+import { Taken } from "../../bench/signed/taken.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const MAIN = join(import.meta.dirname, "../../bench/main.ts");
@@ -105,6 +109,7 @@ describe("the benchmark", () => {
 			["--only", "nobody"],
 			["feed", "--parts", "nobody"],
 			["queue", "--systems", "nobody"],
+			["signed", "--peers", "nobody"],
 		]) {
 			await assert.rejects(
 				promisify(execFile)(process.execPath, [MAIN, ...args], {
@@ -114,6 +119,107 @@ describe("the benchmark", () => {
 					code === 2 && /knows no nobody/.test(stderr) && /usage:/.test(stderr),
 			);
 		}
+	});
+});
+
+describe("the benchmark of signed-in viewers", () => {
+	it("measures reads beside writes, at half of the load too, garbage, and the shapes", async () => {
+		const { stdout } = await promisify(execFile)(
+			process.execPath,
+			[
+				MAIN,
+				"signed",
+				...["--peers", "none", "--scale", "0.005", "--viewers", "20"],
+				...["--writes", "0,50", "--readers", "signed", "--rounds", "1"],
+				...["--seconds", "0.3", "--warm", "0.4", "--seed", "77", "--json"],
+			],
+			{ timeout: LIMIT_MS, maxBuffer: 1 << 26 },
+		);
+		const { seed, blend, half, shapes, garbage } = JSON.parse(
+			stdout.slice(stdout.indexOf("\n{\n")),
+		) as SignedResults;
+		assert.equal(seed, 77);
+		const names = ["Corkboard, any document", "Corkboard, known documents"];
+		assert.deepEqual(
+			blend.map(({ row, title }) => `${row}: ${title}`),
+			["signed, 0 % writes", "signed, 50 % writes"].flatMap((row) =>
+				names.map((name) => `${row}: ${name}`),
+			),
+		);
+		assert.equal(shapes.length, 5 * names.length);
+		assert.equal(half.length, names.length);
+		for (const cell of [...blend, ...half, ...shapes]) {
+			assert.equal(cell.failed, 0, `${cell.row}: ${cell.firstError}`);
+			assert.ok(cell.perSecond > 0 && cell.cpu > 0 && cell.residentMb > 10);
+			assert.ok(cell.reads.p50 > 0 && cell.reads.p50 <= cell.reads.p99);
+		}
+		assert.deepEqual(
+			blend.map(({ writes }) => writes.p50 > 0 && writes.p50 <= writes.p99),
+			[false, false, true, true],
+		);
+		assert.deepEqual(Object.keys(garbage), names);
+		for (const { profiled, paused } of Object.values(garbage)) {
+			assert.ok(profiled < 1 && paused < 1);
+		}
+		assert.match(stdout, /^\| signed: two levels of follows \| \d/m);
+	});
+
+	it("compares with the best peer of each round", () => {
+		const cell = (round: number, title: string, cpu: number) => ({
+			...{ row: "signed", round, title, cpu, databaseCpu: 0, perSecond: 1 },
+			...{ reads: { p50: 1, p99: 1 }, writes: { p50: 0, p99: 0 } },
+			...{ residentMb: 1, failed: 0, firstError: null },
+		});
+		const cells = [
+			...[cell(0, "ours", 1), cell(0, "a", 3), cell(0, "b", 2)],
+			...[cell(1, "ours", 2), cell(1, "a", 3), cell(1, "b", 9)],
+		];
+		assert.equal(
+			cpuTable("ms", cells, [
+				{ title: "ours", isOurs: true },
+				{ title: "a", isOurs: false },
+				{ title: "b", isOurs: false },
+			]),
+			[
+				"| ms | ours | a | b | best peer ÷ ours |",
+				"| --- | ---: | ---: | ---: | ---: |",
+				"| signed | 1.500 [1.000–2.000] | 3.000 [3.000–3.000] | 5.500 [2.000–9.000] | 1.75 [1.50–2.00] |",
+			].join("\n"),
+		);
+	});
+
+	it("counts the collector's part of the time in which the main thread did something", () => {
+		const node = (id: number, functionName: string) => ({
+			...{ id, callFrame: { functionName } },
+		});
+		assert.equal(
+			shareOfCollector({
+				nodes: [
+					node(1, "(idle)"),
+					node(2, "(garbage collector)"),
+					node(3, "a"),
+				],
+				samples: [1, 2, 3, 1],
+				timeDeltas: [0, 50, 10, 30],
+			}),
+			0.25,
+		);
+	});
+
+	it("draws each like and each follow once, and none that is in the graph", () => {
+		const taken = new Taken({
+			...{ users: [], boards: [], pins: [] },
+			likes: [{ user: 0, pin: 4 }],
+			follows: [{ from: 0, to: 1 }],
+		});
+		assert.deepEqual(
+			[taken.like(1, 5), taken.like(2, 5), taken.like(2, 5)],
+			[false, true, false],
+		);
+		assert.deepEqual(
+			[taken.follow(1, 2), taken.follow(2, 1), taken.follow(3, 3)],
+			[false, true, false],
+		);
 	});
 });
 
