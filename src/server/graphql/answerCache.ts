@@ -15,6 +15,8 @@ export interface AnswerKey {
 	readonly request: string;
 	/** The same with the viewer. */
 	readonly own: string;
+	/** Whether an answer was kept for all viewers until something changed. */
+	hasEnded?: boolean;
 }
 
 /** The response to one request, as long as it stays true. */
@@ -57,7 +59,6 @@ const TRIES = 16;
  *
  * Viewers share an answer if none of them would get another one (`Reuse.isFor`).
  *
-
  * Only answers to requests that came before are kept: to record what an
  * operation reads has a cost, and most requests do not come twice.
  */
@@ -90,7 +91,9 @@ export class AnswerCache {
 
 	/** The answer, if it is still valid. */
 	get(key: AnswerKey, documents: Documents): KeptAnswer | null {
+		const before = this.#answers.size;
 		const shared = this.#find(key.request, documents);
+		key.hasEnded = this.#answers.size < before;
 		const kept =
 			shared?.reuse.isFor?.(key.viewer) === true
 				? shared
@@ -168,17 +171,13 @@ export function isUsable(
 	return isTrue(kept, documents) && kept.reuse.isFor?.(viewer) !== false;
 }
 
-function isTrue(kept: KeptAnswer, documents: Documents): boolean {
-	return isCurrent(kept, documents) && kept.reuse.isValid();
-}
-
-/** Whether the request still names the document. */
-function isCurrent(
-	{ revision, sha256, hasText }: KeptAnswer,
+/** Whether the request still names the document, and reads the same. */
+function isTrue(
+	{ revision, sha256, hasText, reuse }: KeptAnswer,
 	documents: Documents,
 ): boolean {
 	if (revision !== documents.revision) return false;
-	return hasText || documents.runnable(sha256) !== null;
+	return (hasText || documents.runnable(sha256) !== null) && reuse.isValid();
 }
 
 /** Cut from the text of a document, which V8 keeps for as long as the part. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { getOperationAST, type OperationDefinitionNode } from "graphql";
 import {
 	andThen,
@@ -34,6 +35,9 @@ import {
 	summarizeResponse,
 } from "./requestSteps.ts";
 
+/** Of a request, for another one that is the same. */
+const WAIT_MS = 50;
+
 export interface KnownDocumentsOptions extends StepOptions {
 	readonly answers: AnswerCache;
 }
@@ -52,6 +56,8 @@ interface Runnable extends KnownRequest {
  */
 export class KnownDocuments {
 	readonly #options: KnownDocumentsOptions;
+	/** By request, one of those whose kept answer has ended, until it has read again. */
+	readonly #running = new Map<string, Promise<void>>();
 
 	constructor(options: KnownDocumentsOptions) {
 		this.#options = options;
@@ -86,6 +92,15 @@ export class KnownDocuments {
 		const documents = this.#documentsOf(identity);
 		const found = this.#find(request, documents);
 		if (found === null) return null;
+		const running = key === null ? undefined : this.#running.get(key.request);
+		if (running !== undefined && !request.hasWaited) {
+			request.hasWaited = true;
+			request.answerKey = null;
+			// As if it came then: what was read is in the process, and the answer of the first is kept.
+			return running.then(() =>
+				andThen(this.reuse(request), (reply) => reply ?? this.run(request)),
+			);
+		}
 		let admitted: Admitted;
 		try {
 			admitted = admitRequest(
@@ -112,21 +127,22 @@ export class KnownDocuments {
 				key !== null &&
 				operation.operation === "query" &&
 				answers.isWorthKeeping(key),
-			viewer: admitted.viewer,
-			explain: admitted.explain,
-			costMeter: admitted.costMeter,
-			record: admitted.record,
+			...admitted,
 		});
+		if (key?.hasEnded && isPromise(result)) this.#lead(key.request, result);
+		const ran = { ...found, revision };
 		return andThen(result, (returned) =>
-			this.#respond(
-				request,
-				{ ...found, revision },
-				admitted,
-				returned,
-				documents,
-			),
+			this.#respond(request, ran, admitted, returned, documents),
 		);
 	};
+
+	/** What it reads may be on a host that is away: nobody waits for it long. */
+	#lead(request: string, result: Promise<unknown>): void {
+		const read = Promise.race([result, sleep(WAIT_MS)]).then(() => {
+			if (this.#running.get(request) === read) this.#running.delete(request);
+		});
+		this.#running.set(request, read);
+	}
 
 	/** Operators have documents of their own. */
 	#documentsOf({ isOperator }: Identity): Documents {
@@ -201,15 +217,7 @@ export class KnownDocuments {
 
 	#respond(
 		request: GraphqlRequest,
-		{
-			operation,
-			document,
-			operationName,
-			variables,
-			sha256,
-			hasText,
-			revision,
-		}: Runnable & Pick<KeptAnswer, "revision">,
+		found: Runnable & Pick<KeptAnswer, "revision">,
 		{ viewer, costMeter, record }: Admitted,
 		{ data, errors, extensions, reuse }: OperationResult,
 		ran: Documents,
@@ -217,6 +225,7 @@ export class KnownDocuments {
 		const { log, mode, dependsOnViewer, usesOf, httpStatus } = this.#options;
 		const { answers, documents } = this.#options;
 		const { message, isGet, answerKey: key } = request;
+		const { operation, sha256, hasText, revision } = found;
 		const exposesSchema = mode === "development" || ran !== documents;
 		const formatted =
 			errors.length === 0
@@ -233,12 +242,12 @@ export class KnownDocuments {
 			isPrivate: () =>
 				viewer !== null ||
 				message.headers.authorization !== undefined ||
-				dependsOnViewer({ document, operationName, variables }),
+				dependsOnViewer(found),
 		});
 		const { cacheScope } = summary;
 		const cost = costMeter.admitted;
 		const name = operation.name?.value ?? null;
-		const uses = cost === null ? null : usesOf({ document, operationName });
+		const uses = cost === null ? null : usesOf(found);
 		request.outcome = {
 			way: "short",
 			isText: hasText,
@@ -266,11 +275,7 @@ export class KnownDocuments {
 				operationName: name,
 				uses,
 				hasText,
-				dependsOnViewer: dependsOnViewer({
-					document,
-					operationName,
-					variables,
-				}),
+				dependsOnViewer: dependsOnViewer(found),
 				body,
 			});
 		}

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Id } from "../../../src/id/ids.ts";
 import {
 	createDocuments,
@@ -19,7 +20,9 @@ import {
 	GONE,
 	startToy,
 	type ToyExecute,
+	tokens,
 } from "../../helpers/toyServer.ts";
+import { until } from "../../helpers/until.ts";
 import { sha256 } from "../documents/serving.ts";
 
 const VALID: Reuse = {
@@ -165,6 +168,100 @@ suite("the cache of answers", () => {
 			return cache;
 		});
 		assert.ok(bytes < 10_000, `${bytes} bytes`);
+	});
+
+	describe("once a change has ended the answer", () => {
+		/** A toy whose answer names who asked and what was read, and has been kept; operations wait until they are released. */
+		async function startHeld() {
+			const held = { name: "before", runs: 0 };
+			let released = Promise.withResolvers<void>();
+			released.resolve();
+			const toy = await startToy({
+				execute: async ({ viewer, costMeter }) => {
+					assert.equal(await costMeter.admit(1), null);
+					const read = held.name;
+					held.runs++;
+					await released.promise;
+					return {
+						data: { hello: `${read} for ${viewer ?? "nobody"}` },
+						reuse: {
+							...VALID,
+							isValid: () => held.name === read,
+							isFor: (other) => other === viewer,
+						},
+					};
+				},
+				answerCacheBytes: 1_000_000,
+			});
+			const ask = async (token?: string) => {
+				const response = await toy.post(
+					{ query: "{ hello }" },
+					token === undefined ? {} : { authorization: `Bearer ${token}` },
+				);
+				const { data } = (await response.json()) as { data: { hello: string } };
+				return data.hello;
+			};
+			for (let n = 0; n < 3; n++) await ask();
+			assert.equal(held.runs, 2);
+			return {
+				...{ held, ask },
+				end(name: string) {
+					Object.assign(held, { name, runs: 0 });
+					released = Promise.withResolvers();
+				},
+				release: () => released.resolve(),
+				[Symbol.asyncDispose]: () => toy[Symbol.asyncDispose](),
+			};
+		}
+
+		test("one request reads it again, and those that come meanwhile get its answer", async () => {
+			await using world = await startHeld();
+			const { held, ask, end, release } = world;
+			// On a busy machine they may have waited as long as they do.
+			for (let tries = 1; ; tries++) {
+				const began = performance.now();
+				end(`after ${tries}`);
+				const all = [ask()];
+				await until("the first to read", () => held.runs === 1);
+				all.push(ask(), ask(), ask());
+				await sleep(10);
+				release();
+				const answers = new Set(await Promise.all(all));
+				assert.deepEqual([...answers], [`after ${tries} for nobody`]);
+				if (held.runs === 1) break;
+				const tookMs = performance.now() - began;
+				assert.ok(tookMs > 40 && tries < 20, `${held.runs} in ${tookMs} ms`);
+			}
+		});
+
+		test("those who came after another change get that one, and who may not share it an answer of their own", async () => {
+			await using world = await startHeld();
+			const { held, ask, end, release } = world;
+			end("after");
+			const first = ask();
+			await until("the first to read", () => held.runs === 1);
+			held.name = "later";
+			const others = [ask(), ask(await tokens.sign(ADA))];
+			await sleep(10);
+			release();
+			assert.equal(await first, "after for nobody");
+			assert.deepEqual(await Promise.all(others), [
+				"later for nobody",
+				`later for ${ADA}`,
+			]);
+		});
+
+		test("nobody waits long for one that takes long", async () => {
+			await using world = await startHeld();
+			const { held, ask, end, release } = world;
+			end("after");
+			const first = ask();
+			await until("the first to read", () => held.runs === 1);
+			const second = ask();
+			await until("the second to read by itself", () => held.runs === 2);
+			release();
+			assert.equal(await first, await second);
+		});
 	});
 
 	for (const change of ["write", "block"] as const)
