@@ -42,11 +42,12 @@ const FLIP_STEPS = [
 	...["verified", "ids raised", "cutting over", "fenced", "caught up"],
 	...["ready", "published", "agreed", "renamed", "parked"],
 ];
+const DROP_STEPS = ["rehearsed", "dropping", "closed"];
 const END_STEPS = {
-	complete: ["rehearsed", "closed"],
-	reverse: [...FLIP_STEPS, "rehearsed", "closed"],
+	complete: DROP_STEPS,
+	reverse: [...FLIP_STEPS, ...DROP_STEPS],
 	cancel: ["cancelled"],
-} as const;
+};
 
 /** What goes wrong when: the same for the same seed. */
 export function scheduleFaults(
