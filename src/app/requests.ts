@@ -22,6 +22,7 @@ import type { OperationResponse } from "../plan/answer.ts";
 import type { Planner } from "../plan/planner.ts";
 import type { Jobs } from "../queue/enqueue/jobs.ts";
 import type { Execute, Reuse } from "../server/graphql/operation.ts";
+import type { CallOptions } from "../trace.ts";
 import { andThen, type MaybePromise } from "../util/maybePromise.ts";
 import type { OwnModel } from "./model.ts";
 
@@ -45,6 +46,19 @@ export interface QueryOptions {
 	readonly variables?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Its getter is the class's: for one that an object has of its own, V8 makes the object a
+ * shape, which refers to it, and all of it stays until old garbage is collected.
+ */
+class ViewerContext {
+	declare readonly graph: View;
+
+	/** As of the view: what a resolver does for this viewer, it may not do for another one. */
+	get viewer(): Id | null {
+		return this.graph.viewer;
+	}
+}
+
 export function createRequests({
 	model,
 	schema,
@@ -65,21 +79,16 @@ export function createRequests({
 	const contextOf = (
 		graph: View,
 		recorded: RecordedReads | null,
-	): RequestContext => {
-		return {
+	): RequestContext =>
+		Object.assign(new ViewerContext(), {
 			graph,
 			feed: unrecordedFeed(feed, recorded),
-			writes: (call) =>
+			writes: (call?: CallOptions) =>
 				createWrites(store, (written) => graph.discardReads(written), call),
 			jobs,
-			// As of the view: what a resolver does for this viewer, it may not do for another one.
-			get viewer() {
-				return graph.viewer;
-			},
 			signToken: signToken ?? (async () => null),
 			now: () => new Date(),
-		};
-	};
+		});
 	const createContext = (viewer: Id | null) =>
 		contextOf(
 			new View(store, viewer, NO_READ_COUNTER, pageHooksOf(feed, null)),

@@ -24,11 +24,13 @@ import {
 import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { readMembers } from "../../src/topology/members.ts";
 import type { Topology } from "../../src/topology/types.ts";
-import { isCollected } from "../helpers/heldBytes.ts";
+import { isCollected, leftBytes } from "../helpers/heldBytes.ts";
 import { theModel } from "../helpers/model.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 import { startServices } from "../services/shared.ts";
+
+const HELD_ITEMS = 1_000;
 
 describe("Corkboard, embedded in another program,", () => {
 	test("answers queries and mutations without HTTP", async () => {
@@ -97,6 +99,37 @@ describe("Corkboard, embedded in another program,", () => {
 		assert.ok(reuse?.isValid());
 		assert.ok(await isCollected(costMeter));
 		assert.ok(reuse?.isValid());
+	});
+
+	test("leaves nothing of a request to the collector of old garbage", async () => {
+		using folder = temporaryFolder();
+		const config = readConfig({ CORKBOARD_DATA: folder.path });
+		await using corkboard = await openCorkboard(config);
+		const document = parse("{ interests(first: 5) { nodes { slug } } }");
+		const execute = async () => {
+			const costMeter = createCostMeter({
+				isReported: true,
+				budget: null,
+				budgetKey: () => "",
+			});
+			// What the request held, it would keep as well.
+			Object.assign(costMeter, { held: Array(HELD_ITEMS).fill(0.5) });
+			await corkboard.execute({
+				document,
+				operationName: undefined,
+				variables: {},
+				viewer: null,
+				deadline: { isOver: false, signal: new AbortController().signal },
+				source: "",
+				explain: false,
+				recordsReads: true,
+				record: null,
+				costMeter,
+			});
+		};
+		for (let n = 0; n < 100; n++) await execute();
+		const left = await leftBytes(600, execute);
+		assert.ok(left < 1_500, `${left} bytes`);
 	});
 
 	test("names every problem of a document that is not valid", async () => {

@@ -28,7 +28,6 @@ export function createReadCounter(
 	visibility: Visibility,
 ): ReadCounter {
 	const visible = new Set<Id>();
-	let others = 0;
 
 	function costOfHidden(id: Id): number {
 		const type = typeNameOf(model, id);
@@ -39,14 +38,15 @@ export function createReadCounter(
 					.reduce((sum, { objects }) => sum + objects, 1);
 	}
 
-	return {
+	const counter: ReadCounter & { total: number } = {
+		total: 0,
 		addEdges(count) {
-			others += count;
+			counter.total += count;
 		},
-
 		addObjects(ids, results, readDependency) {
 			const add = (node: Node): void => {
 				visible.add(node.id);
+				counter.total++;
 				const { parent, owner } = visibility.keysOf(node.type);
 				if (parent !== null) addById(node.data[parent] as Id);
 				if (owner !== null) addById(node.data[owner] as Id);
@@ -59,17 +59,14 @@ export function createReadCounter(
 			for (let at = 0; at < ids.length; at++) {
 				const result = results[at] ?? null;
 				if (result === null || !("data" in result)) {
-					others += costOfHidden(ids[at] as Id);
+					counter.total += costOfHidden(ids[at] as Id);
 				} else if (!visible.has(result.id)) {
 					add(result);
 				}
 			}
 		},
-
-		get total() {
-			return visible.size + others;
-		},
 	};
+	return counter;
 }
 
 /** For requests whose cost is neither reported nor limited. */

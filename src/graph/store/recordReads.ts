@@ -61,6 +61,11 @@ export function recordReads(
 	const { cursorOf, keepPage } = store;
 	const ofNone = { model, domain, cursors, moment, objectChanges };
 
+	const past = () => {
+		isWhole = false;
+		return store.storage;
+	};
+
 	/** A store whose reads are added to these. */
 	function recordedStore<Of extends ViewerRecord | null>(
 		into: Map<number, number>,
@@ -83,11 +88,7 @@ export function recordReads(
 			cursorOf,
 			keepPage,
 			viewerRecord,
-			// Whatever is read past the caches.
-			get storage() {
-				isWhole = false;
-				return store.storage;
-			},
+			storage: Object.assign(new NotedStorage(), { past }),
 			readObjects: (...query) =>
 				addAll(store.readObjects(...query), addInvalidated),
 			readHeads: (...query) =>
@@ -124,6 +125,18 @@ export function recordReads(
 			};
 		},
 	};
+}
+
+/** Whatever is read past the caches, noted. Its getter is the class's: one of its own would keep the request in memory (app/requests.ts). */
+class NotedStorage {
+	declare readonly past: () => ReadStore["storage"];
+
+	get map(): ReadStore["storage"]["map"] {
+		return this.past().map;
+	}
+
+	readonly read: ReadStore["storage"]["read"] = (kind, keys, call) =>
+		this.past().read(kind, keys, call);
 }
 
 function slotsIn(

@@ -32,29 +32,28 @@ export function createCostMeter(options: {
 	readonly budgetKey: () => string;
 }): CostMeter {
 	const { isReported, budget } = options;
-	let requested: number | null = null;
-	let actual = 0;
 	const budgetKey = budget === null ? "" : options.budgetKey();
-	return {
+	// Fields: getters of its own would keep the request in memory (src/app/requests.ts).
+	const meter: { -readonly [key in keyof CostMeter]: CostMeter[key] } = {
 		admit(cost) {
 			return andThen(budget?.take(budgetKey, cost) ?? null, (error) => {
-				if (error === null) requested = cost;
-				return error;
+				if (error !== null) return error;
+				meter.admitted = cost;
+				if (isReported) meter.cost = { requested: cost, actual: 0 };
+				return null;
 			});
 		},
 		isMetering: isReported || budget !== null,
 		recordReads(count) {
-			actual = count;
+			const requested = meter.admitted;
 			if (requested === null) return;
+			if (isReported) meter.cost = { requested, actual: count };
 			budget?.adjust(budgetKey, requested, count);
 		},
-		get admitted() {
-			return requested;
-		},
-		get cost() {
-			return isReported && requested !== null ? { requested, actual } : null;
-		},
+		admitted: null,
+		cost: null,
 	};
+	return meter;
 }
 
 /** Only by POST: caches may keep the response to a GET and serve it to others. */
