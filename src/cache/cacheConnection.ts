@@ -97,6 +97,8 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		return new Promise((resolve) => {
 			const end = (ok: boolean, result: T | null) => {
 				this.#running.delete(call);
+				// Former tables of the set refer to it until old garbage is collected.
+				call.late = null;
 				if (CACHE_CHANNELS.cacheCall.hasSubscribers) {
 					CACHE_CHANNELS.cacheCall.publish({
 						layer: this.#layer,
@@ -146,7 +148,7 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		let next = Number.POSITIVE_INFINITY;
 		this.#watchedUntil = next;
 		for (const call of this.#running) {
-			if (call.until <= now) call.late();
+			if (call.until <= now) call.late?.();
 			else next = Math.min(next, call.until);
 		}
 		if (next !== Number.POSITIVE_INFINITY) this.#watch(next, now);
@@ -215,7 +217,7 @@ interface RunningCall {
 	readonly since: number;
 	readonly until: number;
 	/** Ends it. */
-	readonly late: () => void;
+	late: (() => void) | null;
 }
 
 const SKIPPED = Promise.resolve(null);

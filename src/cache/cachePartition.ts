@@ -6,8 +6,6 @@ import type { CacheEntry } from "./cacheEntry.ts";
 /** Keys of one kind in a local cache, so that none is put together of several parts at each read. */
 export interface CachePartition<V extends CacheEntry> {
 	readonly entries: Map<string, V>;
-	/** By key, the read of it that runs. */
-	readonly running: Map<string, Batch<V>>;
 	/** Of its name; a key's hash continues it. */
 	readonly hash: number;
 }
@@ -22,26 +20,13 @@ export interface Keys<V extends CacheEntry> {
 /** A read that runs, of the missing ones among some keys. */
 export class Batch<V extends CacheEntry> implements CallOptions {
 	readonly call = new SharedCall<readonly (V | Error)[]>();
-	readonly keys: Keys<V>;
-	/** Indexes of keys. */
-	readonly missing: readonly number[];
-	readonly depth: number;
+	readonly wanted: Wanted<V, Error>;
 	/** How often the cache had detached all reads when this one began. */
 	readonly detached: number;
-	readonly trace: Trace | undefined;
 
-	constructor(
-		keys: Keys<V>,
-		missing: readonly number[],
-		depth: number,
-		detached: number,
-		trace: Trace | undefined,
-	) {
-		this.keys = keys;
-		this.missing = missing;
-		this.depth = depth;
+	constructor(wanted: Wanted<V, Error>, detached: number) {
+		this.wanted = wanted;
 		this.detached = detached;
-		this.trace = trace;
 	}
 
 	/** Most reads end in the shared caches, which do without a signal. */
@@ -49,11 +34,16 @@ export class Batch<V extends CacheEntry> implements CallOptions {
 		return this.call.signal;
 	}
 
-	/** Where in its results the value of a key is. */
+	get trace(): Trace | undefined {
+		return this.wanted.call?.trace;
+	}
+
+	/** Where in its results the value of a key is; -1 for one that it does not read. */
 	at(partition: CachePartition<V>, key: string): number {
-		const { names, partitionOf } = this.keys;
-		return this.missing.findIndex(
-			(index) => names[index] === key && partitionOf(index) === partition,
+		const { keys, missing } = this.wanted;
+		return missing.findIndex(
+			(index) =>
+				keys.names[index] === key && keys.partitionOf(index) === partition,
 		);
 	}
 }
@@ -68,6 +58,9 @@ export interface Joined<V extends CacheEntry> {
 /** What one reader asks for. */
 export interface Wanted<V extends CacheEntry, E> {
 	readonly keys: Keys<V>;
+	/** Indexes of those that are not there, and the slots of these. */
+	readonly missing: readonly number[];
+	readonly slots: readonly number[];
 	readonly load: Load<V | E>;
 	readonly depth: number;
 	readonly call: CallOptions | undefined;
@@ -92,7 +85,6 @@ export function newPartition<V extends CacheEntry>(
 ): CachePartition<V> {
 	return {
 		entries: new Map(),
-		running: new Map(),
 		hash: fnv1a(`${name} `),
 	};
 }

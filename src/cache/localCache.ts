@@ -38,6 +38,8 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
 	readonly #untilProven: (() => Promise<void>) | undefined;
+	/** Reads that run, by the slots of their keys; of several in one slot the latest. */
+	readonly #running = new Array<Batch<V> | null>(RUNNING_SLOTS).fill(null);
 	readonly #isKept: (value: V) => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	/** Rises where reads that run are detached whatever their keys. */
@@ -127,6 +129,7 @@ export class LocalCache<V extends CacheEntry> {
 		const { names, partitionOf } = keys;
 		const found = new Array<V | E | undefined>(names.length);
 		const missing: number[] = [];
+		const slots: number[] = [];
 		let joined: Joined<V>[] | null = null;
 		for (let index = 0; index < names.length; index++) {
 			const key = names[index] as string;
@@ -136,19 +139,23 @@ export class LocalCache<V extends CacheEntry> {
 				found[index] = value;
 				continue;
 			}
-			const running = partition.running.get(key);
-			if (
-				running !== undefined &&
-				running.depth >= depth &&
+			const slot = this.#versions.slotOf(partition, key);
+			const running = this.#running[slot % RUNNING_SLOTS] ?? null;
+			const at =
+				running !== null &&
+				running.wanted.depth >= depth &&
 				running.detached === this.#detached &&
 				!running.call.isAbandoned &&
 				moment !== OVERDUE &&
 				!this.#isBypassedKey?.(key)
-			) {
+					? running.at(partition, key)
+					: -1;
+			if (running !== null && at >= 0) {
 				joined ??= [];
-				joined.push({ index, batch: running, at: running.at(partition, key) });
+				joined.push({ index, batch: running, at });
 			} else {
 				missing.push(index);
+				slots.push(slot);
 			}
 		}
 		call?.trace?.cache(
@@ -158,39 +165,35 @@ export class LocalCache<V extends CacheEntry> {
 		);
 		const values = found as (V | E)[];
 		if (missing.length === 0 && joined === null) return values;
-		return this.#fillIn(values, missing, joined, { keys, load, depth, call });
+		const wanted = { keys, missing, slots, load, depth, call };
+		return this.#fillIn(values, joined, wanted);
 	}
 
 	async #fillIn<E extends Error>(
 		values: (V | E)[],
-		missing: readonly number[],
 		joined: readonly Joined<V>[] | null,
 		wanted: Wanted<V, E>,
 	): Promise<(V | E)[]> {
-		const { keys, load, depth, call } = wanted;
+		const { missing, slots, load, call } = wanted;
 		const signal = call?.signal;
 		signal?.throwIfAborted();
 		let own: Batch<V> | null = null;
 		if (missing.length > 0) {
 			// For this reader and all who join it.
 			const readAt = this.#now();
-			own = new Batch(keys, missing, depth, this.#detached, call?.trace);
+			own = new Batch(wanted, this.#detached);
 			const loading = load(missing, own);
-			for (const index of missing) {
-				const { running } = keys.partitionOf(index);
-				running.set(keys.names[index] as string, own);
-			}
+			for (const slot of slots) this.#running[slot % RUNNING_SLOTS] = own;
 			own.call.settleWith(this.#end(loading, own, readAt));
 		}
-		const batches = new Set(joined?.map(({ batch }) => batch));
+		const batches = new Set(own === null ? [] : [own]);
+		for (const { batch } of joined ?? []) batches.add(batch);
 		// All at once: what nobody waits for meanwhile could be given up.
-		const others = Array.from(batches, (batch) => batch.call.wait(signal));
-		const waits = own === null ? others : [own.call.wait(signal), ...others];
+		const waits = Array.from(batches, (batch) => batch.call.wait(signal));
 		const ended =
 			waits.length > 1 ? await Promise.all(waits) : [await waits[0]];
-		const loaded = own === null ? [] : ended.shift();
 		for (let at = 0; at < missing.length; at++) {
-			values[missing[at] as number] = loaded?.[at] as V | E;
+			values[missing[at] as number] = ended[0]?.[at] as V | E;
 		}
 		if (joined === null) return values;
 		const order = [...batches];
@@ -215,37 +218,35 @@ export class LocalCache<V extends CacheEntry> {
 		batch: Batch<V>,
 		readAt: number,
 	): Promise<readonly (V | Error)[]> {
-		const { keys, missing } = batch;
+		const { slots } = batch.wanted;
 		let values: readonly (V | Error)[] = [];
 		try {
 			values = await loading;
 			return values;
 		} finally {
 			const isStale = batch.detached !== this.#detached || this.#isOverdue();
-			for (let at = 0; at < missing.length; at++) {
-				const index = missing[at] as number;
-				const key = keys.names[index] as string;
-				const partition = keys.partitionOf(index);
-				const isOwn = partition.running.get(key) === batch;
-				if (isOwn) partition.running.delete(key);
+			for (let at = 0; at < slots.length; at++) {
+				const slot = slots[at] as number;
 				const value = values[at];
 				if (this.#kept.isNothing || value === undefined) continue;
 				if (value instanceof Error) continue;
-				if (isOwn && !isStale) this.#fill(partition, key, value, readAt);
+				const isOwn = this.#running[slot % RUNNING_SLOTS] === batch;
+				if (isOwn && !isStale) this.#fill(batch, at, value, readAt);
 				else this.#refused++;
+			}
+			for (const slot of slots) {
+				const at = slot % RUNNING_SLOTS;
+				if (this.#running[at] === batch) this.#running[at] = null;
 			}
 		}
 	}
 
-	#fill(
-		partition: CachePartition<V>,
-		key: string,
-		value: V,
-		readAt: number,
-	): void {
+	#fill({ wanted }: Batch<V>, at: number, value: V, readAt: number): void {
 		if (!this.#isKept(value)) return;
-		const slot = this.#versions.slotOf(partition, key);
-		const { entries } = partition;
+		const index = wanted.missing[at] as number;
+		const slot = wanted.slots[at] as number;
+		const key = wanted.keys.names[index] as string;
+		const { entries } = wanted.keys.partitionOf(index);
 		const former = entries.get(key);
 		if (former === undefined && !this.#kept.admits(slot)) return;
 		const channel = this.#channelOf(key);
@@ -266,9 +267,10 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
 	invalidate(partition: CachePartition<V>, key: string): void {
-		partition.running.delete(key);
+		const slot = this.#versions.slotOf(partition, key);
+		this.#running[slot % RUNNING_SLOTS] = null;
 		if (this.#kept.isNothing) return;
-		this.#versions.raise(this.#versions.slotOf(partition, key));
+		this.#versions.raise(slot);
 		const entry = partition.entries.get(key);
 		if (entry !== undefined) this.#kept.drop(entry);
 	}
@@ -353,11 +355,6 @@ export class LocalCache<V extends CacheEntry> {
 		return this.#kept.changes;
 	}
 
-	/** Bytes of all entries, approximately. */
-	get weight(): number {
-		return this.#kept.weight;
-	}
-
 	/** What it holds, and how often it was asked since it was opened. */
 	level(): Omit<LocalCacheLevel, "cache"> {
 		let entries = 0;
@@ -374,6 +371,12 @@ export class LocalCache<V extends CacheEntry> {
 		};
 	}
 }
+
+/**
+ * A table of fixed size. A map that keys come to and leave is copied again and again,
+ * and V8 links each copy to the next one: once one is old, what any of them refers to stays.
+ */
+const RUNNING_SLOTS = 1 << 15;
 
 /** When something is read: milliseconds on the cache's clock. */
 export type Moment = number;

@@ -6,6 +6,7 @@ import {
 } from "../../src/cache/entryAges.ts";
 import { ENTRY_BYTES } from "../../src/cache/keptEntries.ts";
 import type { CallOptions } from "../../src/trace.ts";
+import { leftBytes } from "../helpers/heldBytes.ts";
 import { TextCache } from "../helpers/textCache.ts";
 
 function open(maxWeight = 1_000_000) {
@@ -29,7 +30,7 @@ function open(maxWeight = 1_000_000) {
 		read: (...keys: string[]) =>
 			cache.readTexts(keys, async (missing) => {
 				const wanted = missing.map((at) => keys[at] as string);
-				loads.push(wanted);
+				if (maxWeight > 0) loads.push(wanted);
 				return wanted.map((key) => `value of ${key}`);
 			}),
 	};
@@ -62,6 +63,15 @@ describe("LocalCache", () => {
 			"value of c",
 		]);
 		assert.deepEqual(loads, [["b"], ["a", "c"]]);
+	});
+
+	it("leaves nothing of what it does not keep to the collector of old garbage", async () => {
+		const { read } = open(0);
+		const keys = (at: number) =>
+			Array.from({ length: 100 }, (_, n) => `key ${at * 100 + n}`);
+		for (let n = 0; n < 100; n++) await read(...keys(n));
+		const left = await leftBytes(400, (at) => read(...keys(at)));
+		assert.ok(left < 8_000, `${left} bytes`);
 	});
 
 	it("caches a value for at most ten seconds, counted from before its read", async () => {
@@ -379,7 +389,7 @@ describe("LocalCache", () => {
 		assert.equal(cache.text("a"), undefined);
 		cache.growText("b", 2 * ENTRY_BYTES);
 		assert.equal(cache.text("b"), undefined);
-		assert.equal(cache.weight, 0);
+		assert.equal(cache.level().bytes, 0);
 	});
 
 	it("caches nothing while it is bypassed, nor values whose read ran when the bypass began or ended", async () => {
