@@ -3,13 +3,16 @@ import type { CacheEntry } from "./cacheEntry.ts";
 
 /** The entries of a local cache, in the maps of its partitions, within a bound of bytes. */
 export class KeptEntries {
+	/** Bytes of all entries, approximately. */
+	weight = 0;
+	/** Rises with each entry that is added or dropped. */
+	changes = 0;
+	/** Entries that left for want of room. */
+	evictions = 0;
 	readonly #maxWeight: number;
 	readonly #recency = new RecencyList<CacheEntry>();
 	/** Slots of keys whose next value is kept without room too, each until another takes its place: about as many as there are entries. */
 	readonly #wanted: Uint32Array;
-	#weight = 0;
-	#changes = 0;
-	#evictions = 0;
 
 	/** With 0 nothing is kept. */
 	constructor(maxWeight: number) {
@@ -21,27 +24,12 @@ export class KeptEntries {
 		return this.#maxWeight === 0;
 	}
 
-	/** Bytes of all entries, approximately. */
-	get weight(): number {
-		return this.#weight;
-	}
-
-	/** Rises with each entry that is added or dropped. */
-	get changes(): number {
-		return this.#changes;
-	}
-
-	/** Entries that left for want of room. */
-	get evictions(): number {
-		return this.#evictions;
-	}
-
 	/**
 	 * Whether to keep a value that was missed. Where there is no room that is at its
 	 * second miss: most keys come once, and each would end an entry that is used.
 	 */
 	admits(slot: number): boolean {
-		if (this.#weight < this.#maxWeight * FULL) return true;
+		if (this.weight < this.#maxWeight * FULL) return true;
 		const at = slot % this.#wanted.length;
 		if (this.#wanted[at] === slot) return true;
 		this.#wanted[at] = slot;
@@ -55,10 +43,10 @@ export class KeptEntries {
 		value.key = key;
 		value.wasRead = false;
 		value.home = home;
-		this.#changes++;
+		this.changes++;
 		home.set(key, value);
 		this.#recency.add(value);
-		this.#weight += value.weight;
+		this.weight += value.weight;
 		this.#evict();
 	}
 
@@ -66,7 +54,7 @@ export class KeptEntries {
 	grow(entry: CacheEntry, bytes: number): void {
 		if (entry.home === null) return;
 		entry.weight += bytes;
-		this.#weight += bytes;
+		this.weight += bytes;
 		this.#evict();
 	}
 
@@ -79,9 +67,9 @@ export class KeptEntries {
 	#remove(entry: CacheEntry): void {
 		entry.home?.delete(entry.key);
 		entry.home = null;
-		this.#changes++;
+		this.changes++;
 		this.#recency.remove(entry);
-		this.#weight -= entry.weight;
+		this.weight -= entry.weight;
 		entry.weight -= ENTRY_BYTES;
 	}
 
@@ -98,7 +86,7 @@ export class KeptEntries {
 	 */
 	#evict(): void {
 		let passes = MAX_PASSES;
-		while (this.#weight > this.#maxWeight && this.#recency.oldest !== null) {
+		while (this.weight > this.#maxWeight && this.#recency.oldest !== null) {
 			const entry = this.#recency.oldest;
 			if (entry.wasRead && passes > 0) {
 				passes--;
@@ -106,7 +94,7 @@ export class KeptEntries {
 				this.#recency.renew(entry);
 			} else {
 				this.#remove(entry);
-				this.#evictions++;
+				this.evictions++;
 			}
 		}
 	}

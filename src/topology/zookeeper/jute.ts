@@ -49,10 +49,6 @@ export class JuteReader {
 		this.#bytes = bytes;
 	}
 
-	get isAtEnd(): boolean {
-		return this.#at >= this.#bytes.length;
-	}
-
 	int(): number {
 		const value = this.#bytes.readInt32BE(this.#at);
 		this.#at += 4;
