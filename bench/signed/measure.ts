@@ -11,7 +11,9 @@ const PATIENCE_MS = 20_000;
 /** Connections of an open loop. Fewer than Corkboard takes at once (bench/servers/corkboard.ts), so that it refuses none of them for their number. */
 const OPEN_CONNECTIONS = 200;
 
-/** Milliseconds. */
+const ANSWERED = OUTCOMES.indexOf("answered");
+
+/** Of what was answered. Milliseconds. */
 export interface Latency {
 	readonly p50: number;
 	readonly p99: number;
@@ -25,6 +27,8 @@ export interface Measured {
 	readonly reads: Latency;
 	readonly writes: Latency;
 	readonly residentMb: number;
+	/** 503 or 429: the client may come again. */
+	readonly refused: number;
 	readonly failed: number;
 	readonly firstError: string | null;
 }
@@ -69,6 +73,8 @@ export async function measureBlend(
 	if (result === undefined) throw new Error("The load has no result.");
 	const after = snapshot(world, system.variant, pid);
 	const count = Math.max(1, result.at.length);
+	const isRefused = (outcome: number) =>
+		OUTCOMES[outcome]?.startsWith("refused") === true;
 	return {
 		cpu: (after.server - before.server) / count,
 		databaseCpu: (after.databases - before.databases) / count,
@@ -76,21 +82,25 @@ export async function measureBlend(
 		reads: latencyOf(result, asked, false),
 		writes: latencyOf(result, asked, true),
 		residentMb: residentMb(pid),
-		failed: result.outcome.filter((outcome) => outcome > 0).length,
-		firstError:
-			result.firstError ??
-			OUTCOMES[result.outcome.find((outcome) => outcome > 0) ?? 0] ??
-			null,
+		refused: result.outcome.filter(isRefused).length,
+		failed: result.outcome.filter(
+			(outcome) => outcome !== ANSWERED && !isRefused(outcome),
+		).length,
+		firstError: result.firstError,
 	};
 }
 
 function latencyOf(
-	{ ms, request }: OpenResult,
+	{ ms, request, outcome }: OpenResult,
 	asked: readonly Asked[],
 	isWrite: boolean,
 ): Latency {
 	const sorted = ms
-		.filter((_, n) => asked[request[n] as number]?.isWrite === isWrite)
+		.filter(
+			(_, n) =>
+				outcome[n] === ANSWERED &&
+				asked[request[n] as number]?.isWrite === isWrite,
+		)
 		.toSorted();
 	const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
 	return { p50: at(0.5), p99: at(0.99) };

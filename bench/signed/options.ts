@@ -51,7 +51,7 @@ export const usage = `usage: npm run bench -- signed [options]
   --connections N    each with one request under way (default 32)
   --rounds N         (default 2)
   --seconds N        of one measurement (default 2.4)
-  --warm N           seconds of load on each Corkboard before; peers, which keep nothing, get a quarter (default 40)
+  --warm N           seconds of load on each Corkboard before; peers, which keep nothing, get a quarter (default 30)
   --root FOLDER      another checkout of Corkboard beside this one, with its packages; may be given several times
   --scale N          size of the graph, as of \`npm run bench\` (default 0.3)
   --seed N           of the graph and the requests (default: another one each time)
@@ -93,7 +93,7 @@ export function readSignedOptions(args: readonly string[]): SignedOptions {
 		connections: countOf("connections", values.connections, 32, 1),
 		rounds: countOf("rounds", values.rounds, 2, 1),
 		seconds: numberOf("seconds", values.seconds, 2.4, 0.1),
-		warm: numberOf("warm", values.warm, 40),
+		warm: numberOf("warm", values.warm, 30),
 		roots: values.root,
 		scale: numberOf("scale", values.scale, 0.3),
 		seed: countOf("seed", values.seed, randomInt(1, 1_000_000)),

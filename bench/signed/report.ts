@@ -81,7 +81,7 @@ export function latencyTable(heading: string, cells: readonly Cell[]): string {
 		[
 			...[heading, "server", "requests/s"],
 			...["reads p50 · p99, ms", "writes p50 · p99, ms"],
-			...["CPU of the database, ms", "resident, MB", "failed"],
+			...["CPU of the database, ms", "resident, MB", "refused · failed"],
 		],
 		rowsOf(cells).flatMap((row) => {
 			const of = cells.filter((cell) => cell.row === row);
@@ -99,7 +99,7 @@ export function latencyTable(heading: string, cells: readonly Cell[]): string {
 						: "",
 					median(({ databaseCpu }) => databaseCpu, 2),
 					median(({ residentMb }) => residentMb),
-					String(all.reduce((sum, { failed }) => sum + failed, 0)),
+					`${sum(all.map(({ refused }) => refused))} · ${sum(all.map(({ failed }) => failed))}`,
 				];
 			});
 		}),
@@ -123,6 +123,10 @@ export function garbageTable(
 			collections.toFixed(1),
 		]),
 	);
+}
+
+function sum(values: readonly number[]): number {
+	return values.reduce((total, value) => total + value, 0);
 }
 
 function rowsOf(cells: readonly Cell[]): readonly string[] {

@@ -193,7 +193,7 @@ export class Run {
 				});
 			}
 			const measured = await measureShape(world, contender, asked, {
-				seconds: options.seconds * SHAPE_TIME,
+				seconds: options.seconds * SHAPE_TIME * (round < 0 ? 0.5 : 1),
 				connections: options.connections,
 			});
 			const row = `${readers}: ${SHAPE_TITLES[name]}`;
@@ -235,7 +235,7 @@ export class Run {
 	): void {
 		const cell = { ...measured, title };
 		this.cells[part].push(cell);
-		const { row, round, cpu, perSecond, reads, writes, failed } = cell;
+		const { row, round, cpu, perSecond, reads, writes } = cell;
 		this.#of.progress.say(
 			[
 				`${part} ${round + 1}`.padEnd(9),
@@ -245,8 +245,9 @@ export class Run {
 				`${perSecond.toFixed(0)}/s`.padStart(7),
 				`reads ${reads.p50.toFixed(1)} · ${reads.p99.toFixed(0)}`,
 				`writes ${writes.p50.toFixed(1)} · ${writes.p99.toFixed(0)} ms`,
-				...(failed > 0
-					? [`${failed} failed: ${cell.firstError?.slice(0, 300)}`]
+				...(cell.refused > 0 ? [`${cell.refused} refused`] : []),
+				...(cell.failed > 0
+					? [`${cell.failed} failed: ${cell.firstError?.slice(0, 300)}`]
 					: []),
 			].join("  "),
 		);

@@ -110,6 +110,7 @@ export async function measureShape(
 		reads: { p50: result.p50, p99: result.p99 },
 		writes: { p50: 0, p99: 0 },
 		residentMb: residentMb(pid),
+		refused: 0,
 		failed: result.errors,
 		firstError: result.firstError,
 	};

@@ -168,7 +168,7 @@ describe("the benchmark of signed-in viewers", () => {
 		const cell = (round: number, title: string, cpu: number) => ({
 			...{ row: "signed", round, title, cpu, databaseCpu: 0, perSecond: 1 },
 			...{ reads: { p50: 1, p99: 1 }, writes: { p50: 0, p99: 0 } },
-			...{ residentMb: 1, failed: 0, firstError: null },
+			...{ residentMb: 1, refused: 0, failed: 0, firstError: null },
 		});
 		const cells = [
 			...[cell(0, "ours", 1), cell(0, "a", 3), cell(0, "b", 2)],
