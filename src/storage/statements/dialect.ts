@@ -132,30 +132,15 @@ export function insertsOf(
 	),
 ): readonly Write[] {
 	const { name, into, orElse = "" } = insert;
-	const textOf = (rows: string) =>
-		`INSERT INTO ${into} VALUES ${rows}${orElse && ` ${orElse}`}`;
-	if ("made" in insert && literal !== null) {
-		return chunks(insert.made, maxRows).map((some) => {
-			const { text, values } = madeRows({ literal }, some);
-			return { name, text: textOf(text), values };
-		});
-	}
-	const all = "made" in insert ? insert.made : insert.rows;
-	// As many rows make the same text.
-	let text = "";
-	let rows = 0;
-	return chunks<readonly StatementValue[]>(all, maxRows).map((some) => {
-		if (some.length !== rows) {
-			rows = some.length;
-			text = textOf(placeholders(some));
-		}
-		return { name, text, values: some.flat() as readonly StatementValue[] };
-	});
-}
-
-/** `(?, ?), (?, ?)` */
-function placeholders(rows: readonly (readonly StatementValue[])[]): string {
-	return rows.map((row) => `(${row.map(() => "?").join(", ")})`).join(", ");
+	const clauses =
+		"made" in insert
+			? chunks(insert.made, maxRows).map((some) => madeRows({ literal }, some))
+			: chunks(insert.rows, maxRows).map(valuesOf);
+	return clauses.map(({ text, values }) => ({
+		name,
+		text: `INSERT INTO ${into} VALUES ${text}${orElse && ` ${orElse}`}`,
+		values,
+	}));
 }
 
 /** Rows that the program made, spelled out if the database wants it: `(1, 2), (3, 4)`. */
@@ -174,7 +159,7 @@ export function madeRows(
 /** The rows of an INSERT, as parameters. */
 export function valuesOf(rows: readonly (readonly StatementValue[])[]): Clause {
 	return {
-		text: placeholders(rows),
+		text: rows.map((row) => `(${row.map(() => "?").join(", ")})`).join(", "),
 		values: rows.flat() as readonly StatementValue[],
 	};
 }
@@ -191,6 +176,7 @@ export function chunks<Item>(
 	items: readonly Item[],
 	size: number,
 ): readonly (readonly Item[])[] {
+	if (items.length > 0 && items.length <= size) return [items];
 	return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
 		items.slice(index * size, (index + 1) * size),
 	);

@@ -18,7 +18,7 @@ import {
 	edgesToPurge,
 } from "../transactionRules.ts";
 import { Batch, type Procedure } from "./batch.ts";
-import { chunks, type Dialect, valuesOf } from "./dialect.ts";
+import { type Dialect, insertsOf } from "./dialect.ts";
 import { deleteEdges, type MappedEdge, writeEdges } from "./edges.ts";
 import { type MappedRow, writeLists } from "./lists.ts";
 import {
@@ -252,19 +252,17 @@ class Work<P extends Place> {
 		const { outbox } = this.#dialect;
 		const { isShared } = outbox;
 		const { table } = outbox.of(entries.map(({ shard }) => shard.number));
-		for (const some of chunks(entries, this.#dialect.maxRows)) {
-			const { text, values } = valuesOf(
-				some.map(({ shard, entry }) => [
-					...[JSON.stringify(entry), this.#rows.now],
-					...(isShared ? [shard.number] : []),
-				]),
-			);
-			const columns = isShared ? "entry, ts, shard" : "entry, ts";
-			const write = {
-				name: "insert outbox",
-				text: `INSERT INTO ${table} (${columns}) VALUES ${text}`,
-				values,
-			};
+		const { maxRows } = this.#dialect;
+		const inserts = insertsOf(this.#dialect, {
+			name: "insert outbox",
+			into: `${table} (${isShared ? "entry, ts, shard" : "entry, ts"})`,
+			rows: entries.map(({ shard: { number }, entry }) => [
+				...[JSON.stringify(entry), this.#rows.now],
+				...(isShared ? [number] : []),
+			]),
+		});
+		for (const [nth, write] of inserts.entries()) {
+			const some = entries.slice(nth * maxRows, (nth + 1) * maxRows);
 			const [{ shard: first }] = some as [EntryToWrite<P>];
 			batch.write(first, write, ({ firstId }) => {
 				for (const [at, { one, shard }] of some.entries()) {
