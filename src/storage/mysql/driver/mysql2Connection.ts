@@ -119,9 +119,20 @@ export function openMysql2Connection(
 	return { driver: driver as unknown as Mysql2Connection, socket };
 }
 
-/** The statement with its values in place of the placeholders, as mysql2 would have it; but a long text is not searched for placeholders of no values. */
+/** The statement with its values in place of the placeholders. In single quotes only a quote and a backslash mean something: JSON is mostly sent as it is. */
 export function withValues(sql: string, values: readonly Value[]): string {
-	return values.length === 0
-		? sql
-		: mysql2().format(sql, values as Scalar[], true, TIME_ZONE);
+	if (values.length === 0) return sql;
+	const parts = sql.split("?");
+	const isList = (value: Value) => typeof value === "object" && value !== null;
+	if (parts.length !== values.length + 1 || values.some(isList)) {
+		return mysql2().format(sql, values as Scalar[], true, TIME_ZONE);
+	}
+	let text = parts[0] as string;
+	for (const [at, value] of values.entries()) {
+		if (typeof value === "string")
+			text += `'${value.replace(/['\\]/g, "\\$&")}'`;
+		else text += value === null ? "NULL" : value;
+		text += parts[at + 1];
+	}
+	return text;
 }

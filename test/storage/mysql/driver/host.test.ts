@@ -112,6 +112,30 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
 	}
 }
 
+test("MySQL host: texts reach the server as they are, alone and among other statements", async () => {
+	await using host = open();
+	const texts = [
+		"'",
+		"\\",
+		"\\'",
+		"''\\\\",
+		'{"a":"\\\\\\""}',
+		"?",
+		"$&",
+		"%_",
+	];
+	const values = [...texts, "\0\b\n\r\t\x1a", "é漢🙂", "", "' OR ''='"];
+	const echo: Sql = {
+		name: "echo",
+		text: `SELECT ${values.map((_, at) => `? AS c${at}`).join(", ")}, ? AS n, ? AS id`,
+		values: [...values, null, 2n ** 63n - 1n],
+	};
+	const expected = [[...values, null, `${2n ** 63n - 1n}`]];
+	assert.deepEqual(await host.rows(echo, asked()), expected);
+	const [echoed] = await host.runTogether([echo, ONE], asked());
+	assert.deepEqual(echoed, expected);
+});
+
 describe("MySQL host: a topology that names another primary", () => {
 	test("before COMMIT rolls the transaction back as readOnly, and sends no single write", async () => {
 		let reason: string | null | Promise<string | null> = null;
