@@ -42,6 +42,7 @@ export function isGroupable({
 export async function runTransactionGroup(
 	statements: MysqlTransaction,
 	model: Model,
+	seen: Set<string>,
 	transactions: readonly ShardTransaction<Shard>[],
 ): Promise<CommitDecision<GroupOutcomes | null>> {
 	const hooks = transactions.flatMap(
@@ -52,7 +53,10 @@ export async function runTransactionGroup(
 		began = performance.now();
 		await Promise.all(hooks.map((beforeCommit) => beforeCommit()));
 	};
-	const procedure = runTransactions({ dialect: MYSQL, model }, transactions);
+	const procedure = runTransactions(
+		{ dialect: MYSQL, model, seen },
+		transactions,
+	);
 	let step = procedure.next();
 	for (let isFirst = true; !step.done; isFirst = false) {
 		const sent = send(statements, step.value);
