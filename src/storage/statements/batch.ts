@@ -30,7 +30,7 @@ export class Batch<P extends Place> {
 
 	/** Together they ask for shards of one host. */
 	ask(place: P, ...questions: readonly Question[]): void {
-		if (questions.length > 0) this.steps.push({ place, questions });
+		this.steps.push({ place, questions });
 	}
 
 	write(

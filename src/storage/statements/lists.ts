@@ -4,13 +4,7 @@ import type { Place } from "../driver.ts";
 import { listName } from "../keys.ts";
 import type { ListKey, ListRow } from "../rows.ts";
 import type { Batch } from "./batch.ts";
-import {
-	anyOf,
-	type Dialect,
-	insertsOf,
-	type Select,
-	type Write,
-} from "./dialect.ts";
+import { type Dialect, insertsOf, type Select, type Write } from "./dialect.ts";
 
 const COLUMNS = "from_id, mapping, count, last_sequence, epoch";
 const KEY = ["from_id", "mapping"];
@@ -39,15 +33,16 @@ export function touchShard<P extends Place>(
 }
 
 /**
- * Locks rows of lists in key order that may be missing. Those are inserted with
- * zeros, so that there is something to lock; the INSERT takes the lock of a row
- * that exists, and changes nothing in it.
+ * Locks the lists' own rows in key order. Missing rows are inserted with zeros, so
+ * that there is something to lock; the INSERT takes the lock of a row that exists,
+ * and changes nothing in it.
  */
 export function lockLists<P extends Place>(
 	dialect: Dialect<P>,
 	place: P,
 	keys: readonly ListKey[],
 ): readonly Write[] {
+	if (dialect.forUpdate === "") return [];
 	return insertsOf(dialect, {
 		name: "lock lists",
 		into: `${dialect.table(place, "lists")} (${COLUMNS})`,
@@ -62,39 +57,36 @@ export function lockLists<P extends Place>(
 	});
 }
 
-/** Rows of lists that exist, locked from now on. The index is named because a table scan, cheaper for a small table, locks all rows it reads. */
-export function lockedLists<P extends Place>(
+/**
+ * Rows of lists of one mapping that exist, in the columns of edges: so a
+ * transaction reads both in one statement. The rows are locked already, and at
+ * READ COMMITTED a statement sees what was committed before it, so they are read
+ * without another lock. The index is named because a table scan would be cheaper
+ * for a small table.
+ */
+export function listsOf<P extends Place>(
 	dialect: Dialect<P>,
 	place: P,
-	keys: readonly ListKey[],
-): Select<ListRow & { readonly name: string }> {
+	{ name }: Mapping,
+	froms: readonly Id[],
+): Select<ListRow> {
 	const { id, number, literal } = dialect;
-	const mappings = Map.groupBy(keys, ({ mapping }) => mapping.name);
-	// Spelled out: not every server uses the index for pairs. Never a single row, which MySQL would lock before those of other shards.
-	const { text, values } = anyOf(
-		[...mappings].map(([name, some]) => {
-			const froms = some.map(({ from }) => from);
-			const isFrom = dialect.isOneOf("from_id", froms);
-			return {
-				text: `mapping IN (${literal?.(name) ?? "?"}, '') AND ${isFrom.text}`,
-				values: [...(literal === null ? [name] : []), ...isFrom.values],
-			};
-		}),
-	);
+	const { text, values } = dialect.isOneOf("from_id", froms);
 	return {
 		name: "lists",
 		columns: [
 			id("from_id"),
-			"mapping",
-			...["count", "last_sequence", "epoch"].map(number),
+			`${id("from_id")} AS to_id`,
+			`${number("last_sequence")} AS sequence`,
+			`${number("count")} AS state`,
+			`${number("epoch")} AS version`,
 		],
 		rest: `FROM ${dialect.table(place, "lists")} ${dialect.index("primary")}
-			WHERE ${text} ${dialect.forUpdate}`,
-		values,
+			WHERE mapping = ${literal?.(name) ?? "?"} AND ${text}`,
+		values: [...(literal === null ? [name] : []), ...values],
 		read: (rows) =>
-			rows.map(([id, mapping, count, lastSequence, epoch]) => ({
-				name: listName({ name: mapping as string }, id as Id),
-				from: id as Id,
+			rows.map(([from, , lastSequence, count, epoch]) => ({
+				from: from as Id,
 				count: Number(count),
 				lastSequence: Number(lastSequence),
 				epoch: Number(epoch),
@@ -122,8 +114,12 @@ export function writeLists<P extends Place>(
 	});
 }
 
+/** Without duplicates. */
 function inKeyOrder(keys: readonly ListKey[]): readonly ListKey[] {
-	return keys.toSorted((a, b) => {
+	const unique = new Map(
+		keys.map((key) => [listName(key.mapping, key.from), key]),
+	);
+	return [...unique.values()].sort((a, b) => {
 		const difference = BigInt(a.from) - BigInt(b.from);
 		if (difference !== 0n) return difference < 0n ? -1 : 1;
 		return a.mapping.name < b.mapping.name ? -1 : 1;

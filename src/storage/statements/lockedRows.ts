@@ -1,5 +1,5 @@
 import type { Id } from "../../id/ids.ts";
-import type { Model } from "../../model/types.ts";
+import type { Mapping, Model } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Place } from "../driver.ts";
 import { edgeName, listName } from "../keys.ts";
@@ -17,7 +17,7 @@ import { shardOfLocked } from "../transactionRules.ts";
 import { Batch, type Procedure, type Question, question } from "./batch.ts";
 import { chunks, type Dialect } from "./dialect.ts";
 import { edgesBetween, neighborOf } from "./edges.ts";
-import { lockedLists, lockLists, touchShard } from "./lists.ts";
+import { listsOf, lockLists, touchShard } from "./lists.ts";
 import { insertObjects, lockObjects } from "./objects.ts";
 
 /** A transaction and the shard that it changes, or both. */
@@ -32,21 +32,17 @@ export interface ShardTransaction<P extends Place> {
 export interface TransactionContext<P extends Place> {
 	readonly dialect: Dialect<P>;
 	readonly model: Model;
-	/** Lists that have a row, most likely. Absent where rows need no locks. */
-	readonly seen?: Set<string>;
 }
 
-/** What is locked and read on one shard. Lists and edges by name. */
+/** What is locked and read on one shard. */
 interface ShardKeys {
-	readonly lists: Map<string, ListKey>;
+	readonly lists: ListKey[];
 	readonly objects: Id[];
-	readonly edges: Map<string, EdgeKey>;
+	readonly edges: EdgeKey[];
 }
 
 /** Lists or edges of one statement. */
 const MAX_KEYS = 500;
-/** Lists that are remembered, some megabytes. */
-const MOST_SEEN = 30_000;
 
 /** What a database transaction locked and read, with what it changed since. */
 export class LockedRows<P extends Place> {
@@ -63,15 +59,13 @@ export class LockedRows<P extends Place> {
 	readonly #transactions: readonly ShardTransaction<P>[];
 	readonly #keys: ReadonlyMap<P, ShardKeys>;
 	#neighbors: readonly Neighbors[] = [];
-	readonly #seen: TransactionContext<P>["seen"];
 	/** Edges that have a row before the transaction. */
 	#existing: ReadonlySet<string> = new Set();
 
 	constructor(
-		{ dialect, model, seen }: TransactionContext<P>,
+		{ dialect, model }: TransactionContext<P>,
 		transactions: readonly ShardTransaction<P>[],
 	) {
-		this.#seen = seen;
 		this.#dialect = dialect;
 		this.#model = model;
 		this.#transactions = transactions;
@@ -84,57 +78,32 @@ export class LockedRows<P extends Place> {
 		return this.#existing.has(edge);
 	}
 
-	/** Locks and reads: lists first, then objects, in one order in all transactions, but lists that may have no row before the others. The clock is read under the locks. */
+	/** Locks and reads: lists first, then objects, in one order in all transactions. The clock is read under the locks. */
 	*lock(): Procedure<P, void> {
 		const dialect = this.#dialect;
+		const model = this.#model;
 		const batch = new Batch<P>();
-		const seen = this.#seen;
-		if (seen) this.#insertLists(batch, (name) => !seen.has(name));
-		this.#readLists(batch);
+		for (const [shard, { lists }] of this.#keys) {
+			batch.writeAll(shard, lockLists(dialect, shard, lists));
+		}
 		for (const [shard, { objects, lists }] of this.#keys) {
-			lockObjects(dialect, this.#model, batch, shard, objects, this.objects);
+			lockObjects(dialect, model, batch, shard, objects, this.objects);
 			const changesNothing =
-				lists.size + objects.length === 0 && !this.#creates(shard);
+				lists.length + objects.length === 0 && !this.#creates(shard);
 			if (changesNothing) touchShard(dialect, batch, shard);
 		}
-		this.#readEdges(batch);
+		this.#read(batch, true);
 		const now = Date.now() * 1_000;
 		for (const { shard, transaction } of this.#transactions) {
 			const { creates = [] } = transaction;
 			if (creates.length === 0) continue;
 			const created: Id[] = [];
 			this.created.set(transaction, created);
-			insertObjects(dialect, this.#model, batch, shard, creates, now, created);
+			insertObjects(dialect, model, batch, shard, creates, now, created);
 		}
 		yield batch;
-		if (seen) {
-			const again = new Batch<P>();
-			if (this.#insertLists(again, (name) => !this.lists.has(name))) {
-				this.#readLists(again);
-				this.#readEdges(again);
-				yield again;
-			}
-		}
-		for (const { lists } of this.#keys.values()) {
-			for (const [name, { from }] of lists) {
-				const none = { from, count: 0, lastSequence: 0, epoch: 0 };
-				if (seen && seen.size > MOST_SEEN) seen.clear();
-				if (this.lists.has(name)) seen?.add(name);
-				else this.lists.set(name, none);
-			}
-		}
 		this.now = Date.now() * 1_000;
 		yield* this.#readNeighbors();
-	}
-
-	/** Whether there are any. */
-	#insertLists(batch: Batch<P>, isWanted: (name: string) => boolean): boolean {
-		for (const [shard, { lists }] of this.#keys) {
-			const some = [...lists].filter(([name]) => isWanted(name));
-			const keys = some.map(([, list]) => list);
-			batch.writeAll(shard, lockLists(this.#dialect, shard, keys));
-		}
-		return batch.steps.length > 0;
 	}
 
 	#creates(shard: P): boolean {
@@ -146,7 +115,7 @@ export class LockedRows<P extends Place> {
 	/** Reads edges and neighbors again, after lists were renumbered. */
 	*readAgain(): Procedure<P, void> {
 		const batch = new Batch<P>();
-		this.#readEdges(batch);
+		this.#read(batch, false);
 		yield batch;
 		yield* this.#readNeighbors();
 	}
@@ -168,34 +137,53 @@ export class LockedRows<P extends Place> {
 		};
 	}
 
-	/** In one statement for all shards, in their order: so the rows are locked. */
-	#readLists(batch: Batch<P>): void {
-		const questions = [...this.#keys].flatMap(([shard, { lists }]) =>
-			chunks([...lists.values()], MAX_KEYS).map((some) =>
-				question(lockedLists(this.#dialect, shard, some), (rows) => {
-					for (const { name, ...row } of rows) this.lists.set(name, row);
-				}),
-			),
-		);
-		batch.ask(this.shards[0] as P, ...questions);
-	}
-
-	/** By a statement after that of the lists, so that it sees what was committed before these were locked. */
-	#readEdges(batch: Batch<P>): void {
-		this.edges.clear();
-		const questions: Question[] = [];
-		for (const [shard, { edges }] of this.#keys) {
-			const mappings = Map.groupBy(edges.values(), ({ mapping }) => mapping);
-			for (const [mapping, keys] of mappings) {
-				for (const some of chunks(keys, MAX_KEYS)) {
-					const select = edgesBetween(this.#dialect, shard, mapping, some);
-					const keep = (edge: Edge | null) =>
-						edge && this.edges.set(edgeName(mapping, edge), edge);
-					questions.push(question(select, (found) => found.forEach(keep)));
-				}
+	/** All edges, and with the locks the lists: together, because of each result a client reads its columns first, which takes longer than a row. */
+	#read(batch: Batch<P>, withLists: boolean): void {
+		const lists = new Map<string, readonly [P, ListKey]>();
+		const edges = new Map<string, readonly [P, EdgeKey]>();
+		for (const [shard, keys] of this.#keys) {
+			for (const key of withLists ? keys.lists : []) {
+				lists.set(listName(key.mapping, key.from), [shard, key]);
+			}
+			for (const key of keys.edges) {
+				edges.set(edgeName(key.mapping, key), [shard, key]);
 			}
 		}
-		batch.ask(this.shards[0] as P, ...questions);
+		this.edges.clear();
+		const ofLists = chunks([...lists.values()], MAX_KEYS);
+		const ofEdges = chunks([...edges.values()], MAX_KEYS);
+		const [[first] = []] = this.#keys;
+		for (let at = 0; at < Math.max(ofLists.length, ofEdges.length); at++) {
+			batch.ask(
+				first as P,
+				...byMapping(ofLists[at] ?? [], (shard, mapping, keys) =>
+					this.#askForLists(shard, mapping, keys),
+				),
+				...byMapping(ofEdges[at] ?? [], (shard, mapping, keys) =>
+					this.#askForEdges(shard, mapping, keys),
+				),
+			);
+		}
+	}
+
+	#askForLists(shard: P, mapping: Mapping, keys: readonly ListKey[]): Question {
+		for (const { from } of keys) {
+			const none = { from, count: 0, lastSequence: 0, epoch: 0 };
+			this.lists.set(listName(mapping, from), none);
+		}
+		const froms = keys.map(({ from }) => from);
+		return question(listsOf(this.#dialect, shard, mapping, froms), (rows) => {
+			for (const row of rows) this.lists.set(listName(mapping, row.from), row);
+		});
+	}
+
+	#askForEdges(shard: P, mapping: Mapping, keys: readonly EdgeKey[]): Question {
+		const select = edgesBetween(this.#dialect, shard, mapping, keys);
+		return question(select, (found) => {
+			for (const edge of found) {
+				if (edge !== null) this.edges.set(edgeName(mapping, edge), edge);
+			}
+		});
 	}
 
 	/** They depend on the edges that were read. A transaction with neighbors runs alone. */
@@ -238,6 +226,23 @@ export class LockedRows<P extends Place> {
 	}
 }
 
+function byMapping<P extends Place, Key extends ListKey>(
+	keys: readonly (readonly [P, Key])[],
+	ask: (shard: P, mapping: Mapping, keys: readonly Key[]) => Question,
+): readonly Question[] {
+	const shards = Map.groupBy(keys, ([shard]) => shard);
+	return [...shards].flatMap(([shard, own]) => {
+		const mappings = Map.groupBy(own, ([, { mapping }]) => mapping);
+		return [...mappings].map(([mapping, some]) =>
+			ask(
+				shard,
+				mapping,
+				some.map(([, key]) => key),
+			),
+		);
+	});
+}
+
 function keysByShard<P extends Place>(
 	transactions: readonly ShardTransaction<P>[],
 ): ReadonlyMap<P, ShardKeys> {
@@ -245,7 +250,7 @@ function keysByShard<P extends Place>(
 	const keysOf = (shard: P) => {
 		let own = keys.get(shard);
 		if (own === undefined) {
-			own = { lists: new Map(), objects: [], edges: new Map() };
+			own = { lists: [], objects: [], edges: [] };
 			keys.set(shard, own);
 		}
 		return own;
@@ -253,14 +258,11 @@ function keysByShard<P extends Place>(
 	for (const one of transactions) {
 		const { lists = [], objects = [], edges = [] } = one.transaction;
 		const { neighbors = [] } = one.transaction;
-		for (const list of lists) {
-			const name = listName(list.mapping, list.from);
-			keysOf(shardOf(one, list)).lists.set(name, list);
-		}
+		for (const list of lists) keysOf(shardOf(one, list)).lists.push(list);
 		// Also of a transaction that only creates objects.
 		keysOf(one.shard).objects.push(...objects);
 		for (const edge of [...edges, ...neighbors]) {
-			keysOf(shardOf(one, edge)).edges.set(edgeName(edge.mapping, edge), edge);
+			keysOf(shardOf(one, edge)).edges.push(edge);
 		}
 	}
 	return keys.size === 1

@@ -249,9 +249,10 @@ class Work<P extends Place> {
 		entries: readonly EntryToWrite<P>[],
 	): ReadonlyMap<Decided<P>, ReadonlyMap<P, OutboxKey>> {
 		const keys = new Map<Decided<P>, Map<P, OutboxKey>>();
-		const { outbox, maxRows } = this.#dialect;
+		const { outbox } = this.#dialect;
 		const { isShared } = outbox;
 		const { table } = outbox.of(entries.map(({ shard }) => shard.number));
+		const { maxRows } = this.#dialect;
 		const inserts = insertsOf(this.#dialect, {
 			name: "insert outbox",
 			into: `${table} (${isShared ? "entry, ts, shard" : "entry, ts"})`,

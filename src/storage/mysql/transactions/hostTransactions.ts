@@ -57,7 +57,6 @@ const LOCK_MS = 500;
 export class HostTransactions {
 	readonly #host: Host;
 	readonly #model: Model;
-	readonly #seen = new Set<string>();
 	readonly #waiting: Batcher<Waiting>;
 	/** By row, until when. On the clock of `performance.now()`. */
 	readonly #contended = new Map<string, number>();
@@ -169,8 +168,7 @@ export class HostTransactions {
 				isTriedOnce:
 					isShared || jobs.some(({ beside }) => beside !== undefined),
 			},
-			(statements) =>
-				runTransactionGroup(statements, this.#model, this.#seen, jobs),
+			(statements) => runTransactionGroup(statements, this.#model, jobs),
 		);
 		const ran = outcomes?.filter((outcome) => outcome !== null).length ?? 0;
 		for (const [at, { trace }] of jobs.entries()) {

@@ -42,7 +42,6 @@ export function isGroupable({
 export async function runTransactionGroup(
 	statements: MysqlTransaction,
 	model: Model,
-	seen: Set<string>,
 	transactions: readonly ShardTransaction<Shard>[],
 ): Promise<CommitDecision<GroupOutcomes | null>> {
 	const hooks = transactions.flatMap(
@@ -53,10 +52,7 @@ export async function runTransactionGroup(
 		began = performance.now();
 		await Promise.all(hooks.map((beforeCommit) => beforeCommit()));
 	};
-	const procedure = runTransactions(
-		{ dialect: MYSQL, model, seen },
-		transactions,
-	);
+	const procedure = runTransactions({ dialect: MYSQL, model }, transactions);
 	let step = procedure.next();
 	for (let isFirst = true; !step.done; isFirst = false) {
 		const sent = send(statements, step.value);
