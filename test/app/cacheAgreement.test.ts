@@ -154,8 +154,11 @@ describe("processes with different shared caches", () => {
 						part === "lists",
 				),
 			);
-			const text = await metrics.registry.metrics();
-			assert.match(text, /corkboard_cache_bypassed\{reason="lists"\} 1/);
+			await until("the metric", async () =>
+				/corkboard_cache_bypassed\{reason="lists"\} 1/.test(
+					await metrics.registry.metrics(),
+				),
+			);
 			await using store = openFileStore(join(folder.path, `${nth}.json`));
 			let problems: readonly string[] = [];
 			await until("the problem", async () => {
