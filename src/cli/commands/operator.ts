@@ -8,7 +8,7 @@ import {
 } from "../../fleet/operations/operations.ts";
 import { isProcess } from "../../fleet/operations/signOfLife.ts";
 import { proceed } from "../../fleet/resumeOperation.ts";
-import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
+import { codeOfInterrupt, INTERRUPTED, UsageError } from "../arguments.ts";
 import { command, option } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
 import { withTracedFleet } from "../fleetCommand.ts";
@@ -36,6 +36,9 @@ export const { usage, run } = command({
 	exitCodes: INTERRUPTED,
 	hasJson: false,
 	async run({ guard, runner }, context) {
+		if ((guard === undefined) !== (runner === undefined)) {
+			throw new UsageError("--guard and --runner belong together.");
+		}
 		const signal = context.interruptSignal();
 		return withTracedFleet(context, async (fleet) => {
 			if (guard !== undefined && runner !== undefined) {

@@ -269,6 +269,19 @@ test("what is no id of an operation is refused in a sentence", async () => {
 	});
 });
 
+test("operator with half of what a guard needs watches nothing", async () => {
+	for (const half of [
+		["--guard", "move-20261128-0000"],
+		["--runner", "1"],
+	]) {
+		const { code, err } = await command(["operator", ...half], {
+			env: { CORKBOARD_TOPOLOGY: "/nowhere/topology.json" },
+		});
+		assert.equal(code, 2);
+		assert.match(err, /--guard and --runner belong together/);
+	}
+});
+
 test("operator settles an operation although another cannot be completed", async () => {
 	using folder = temporaryFolder();
 	const file = join(folder.path, "topology.json");
