@@ -31,6 +31,7 @@ import { until } from "../helpers/until.ts";
 import { startServices } from "../services/shared.ts";
 
 const HELD_ITEMS = 1_000;
+const INTERESTS = parse("{ interests(first: 5) { nodes { slug } } }");
 
 describe("Corkboard, embedded in another program,", () => {
 	test("answers queries and mutations without HTTP", async () => {
@@ -72,26 +73,10 @@ describe("Corkboard, embedded in another program,", () => {
 		using folder = temporaryFolder();
 		const config = readConfig({ CORKBOARD_DATA: folder.path });
 		await using corkboard = await openCorkboard(config);
-		const document = parse("{ interests(first: 5) { nodes { slug } } }");
 		const execute = async () => {
-			const costMeter = createCostMeter({
-				isReported: true,
-				budget: null,
-				budgetKey: () => "",
-			});
-			const { reuse } = await corkboard.execute({
-				document,
-				operationName: undefined,
-				variables: {},
-				viewer: null,
-				deadline: { isOver: false, signal: new AbortController().signal },
-				source: "",
-				explain: false,
-				recordsReads: true,
-				record: null,
-				costMeter,
-			});
-			return { reuse, costMeter: new WeakRef(costMeter) };
+			const operation = recordedOperation();
+			const { reuse } = await corkboard.execute(operation);
+			return { reuse, costMeter: new WeakRef(operation.costMeter) };
 		};
 		// The first one fills the caches.
 		await execute();
@@ -105,27 +90,11 @@ describe("Corkboard, embedded in another program,", () => {
 		using folder = temporaryFolder();
 		const config = readConfig({ CORKBOARD_DATA: folder.path });
 		await using corkboard = await openCorkboard(config);
-		const document = parse("{ interests(first: 5) { nodes { slug } } }");
 		const execute = async () => {
-			const costMeter = createCostMeter({
-				isReported: true,
-				budget: null,
-				budgetKey: () => "",
-			});
+			const operation = recordedOperation();
 			// What the request held, it would keep as well.
-			Object.assign(costMeter, { held: Array(HELD_ITEMS).fill(0.5) });
-			await corkboard.execute({
-				document,
-				operationName: undefined,
-				variables: {},
-				viewer: null,
-				deadline: { isOver: false, signal: new AbortController().signal },
-				source: "",
-				explain: false,
-				recordsReads: true,
-				record: null,
-				costMeter,
-			});
+			Object.assign(operation.costMeter, { held: Array(HELD_ITEMS).fill(0.5) });
+			await corkboard.execute(operation);
 		};
 		for (let n = 0; n < 100; n++) await execute();
 		const left = await leftBytes(600, execute);
@@ -367,3 +336,23 @@ describe("the topology file at the start", () => {
 		await assert.rejects(file.open(), { code: "BAD_TOPOLOGY" });
 	});
 });
+
+/** A query whose reads are recorded, as for an answer that is kept. */
+function recordedOperation() {
+	return {
+		document: INTERESTS,
+		operationName: undefined,
+		variables: {},
+		viewer: null,
+		deadline: { isOver: false, signal: new AbortController().signal },
+		source: "",
+		explain: false,
+		recordsReads: true,
+		record: null,
+		costMeter: createCostMeter({
+			isReported: true,
+			budget: null,
+			budgetKey: () => "",
+		}),
+	};
+}
