@@ -15,6 +15,8 @@ export class CacheEntry implements Listed<CacheEntry> {
 	channel = 0;
 	/** When it is too old, on the cache's clock. Whole milliseconds. */
 	end = 0;
+	/** The sum of the versions of its slot and channel when it was read: it is current while that is the same. Null for a value that is not known to have been current. */
+	proof: number | null = null;
 	/** Bytes, approximately; while a cache keeps it, those of the entry included. */
 	weight: number;
 	/** Whether it was read since it was added, or since eviction passed over it. */

@@ -247,21 +247,24 @@ export class LocalCache<V extends CacheEntry> {
 		const slot = wanted.slots[at] as number;
 		const key = wanted.keys.names[index] as string;
 		const { entries } = wanted.keys.partitionOf(index);
-		const former = entries.get(key);
-		if (former === undefined && !this.#kept.admits(slot)) return;
 		const channel = this.#channelOf(key);
 		if (this.#bypassed.has(channel)) {
 			this.#refused++;
 			return;
 		}
-		if (former !== undefined) {
-			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
-			this.#kept.drop(former);
-		}
 		if (value.home !== null) this.#kept.drop(value);
 		value.slot = slot;
 		value.channel = channel;
 		value.end = Math.floor(readAt + this.#ages.at(value.slot, channel));
+		if (!this.#isBypassedKey?.(key)) {
+			value.proof = this.#versions.sumOf(slot, channel);
+		}
+		const former = entries.get(key);
+		if (former === undefined && !this.#kept.admits(slot)) return;
+		if (former !== undefined) {
+			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
+			this.#kept.drop(former);
+		}
 		this.#kept.add(entries, key, value);
 	}
 

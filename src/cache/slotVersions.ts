@@ -37,6 +37,11 @@ export class SlotVersions {
 		return this.#first + (fnv1a(key, hash) % SLOTS);
 	}
 
+	/** Of a slot and a channel together. Either only rises. */
+	sumOf(slot: number, channel: number): number {
+		return sumOfVersions(this.#table, slot, channel);
+	}
+
 	raise(slot: number): void {
 		this.#add(slot);
 		this.#add(CHANGES_SLOT);
@@ -51,4 +56,12 @@ export class SlotVersions {
 	#add(slot: number): void {
 		this.#table[slot] = ((this.#table[slot] as number) + 1) >>> 0;
 	}
+}
+
+export function sumOfVersions(
+	table: Uint32Array,
+	slot: number,
+	channel: number,
+): number {
+	return (table[slot] as number) + (table[CHANNEL_SLOTS + channel] as number);
 }

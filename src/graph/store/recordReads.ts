@@ -1,7 +1,15 @@
 import type { CacheEntry } from "../../cache/cacheEntry.ts";
-import { CHANGES_SLOT, CHANNEL_SLOTS } from "../../cache/slotVersions.ts";
+import {
+	CHANGES_SLOT,
+	CHANNEL_SLOTS,
+	sumOfVersions,
+} from "../../cache/slotVersions.ts";
 import type { KeyResult } from "../../storage/rows.ts";
-import type { MaybePromise } from "../../util/maybePromise.ts";
+import {
+	andThen,
+	isPromise,
+	type MaybePromise,
+} from "../../util/maybePromise.ts";
 import type {
 	ReadDependencies,
 	ReadStore,
@@ -40,19 +48,24 @@ export function recordReads(
 		else if (before !== version) isWhole = false;
 	}
 
-	/** What is returned at once was all in the process. Whatever is waited for began before it is known to be valid. */
+	/** What was waited for counts if its cache knows that it was current, and nothing has changed since. */
 	function addAll<Entry extends CacheEntry>(
 		entries: MaybePromise<readonly KeyResult<Entry>[]>,
 		addOne: (entry: Entry) => void,
 	): MaybePromise<readonly KeyResult<Entry>[]> {
-		if (entries instanceof Promise) isWhole = false;
-		else {
+		const wereMissing = isPromise(entries);
+		return andThen(entries, (entries) => {
 			for (const entry of entries) {
-				if (entry instanceof Error) isWhole = false;
-				else addOne(entry);
+				if (entry instanceof Error || (wereMissing && !isProven(entry))) {
+					isWhole = false;
+				} else addOne(entry);
 			}
-		}
-		return entries;
+			return entries;
+		});
+	}
+
+	function isProven({ proof, slot, channel }: CacheEntry): boolean {
+		return proof === sumOfVersions(versions, slot, channel);
 	}
 
 	// No answer depends on these. A member of `ReadStore` that is new does not

@@ -15,7 +15,10 @@ import {
 import { View } from "../../../src/graph/read/view.ts";
 import { hidesNone } from "../../../src/graph/read/viewerLists.ts";
 import type { CachedObject } from "../../../src/graph/store/cachedObject.ts";
-import { createStore } from "../../../src/graph/store/createStore.ts";
+import {
+	createStore,
+	type StoreOptions,
+} from "../../../src/graph/store/createStore.ts";
 import { recordReads } from "../../../src/graph/store/recordReads.ts";
 import type {
 	ReadDependencies,
@@ -26,6 +29,7 @@ import type {
 import type { Graph, PageArguments } from "../../../src/graph/types.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
 
@@ -41,6 +45,7 @@ describe("the recorded reads of a request", () => {
 	let bo: Id;
 	let other: Id;
 	let board: Id;
+	const pins: Id[] = [];
 	let pin: Id;
 	let store: Store;
 	let now: number;
@@ -62,6 +67,7 @@ describe("the recorded reads of a request", () => {
 				type: "Pin",
 				data: { board_id: board, user_id: ada },
 			});
+			pins.push(pin);
 		}
 	});
 	after(() => graph[Symbol.asyncDispose]());
@@ -71,7 +77,10 @@ describe("the recorded reads of a request", () => {
 		store = open();
 	});
 
-	function open(maxAgeMs = MAX_AGE_MS): Store {
+	function open(
+		maxAgeMs = MAX_AGE_MS,
+		more: Partial<Pick<StoreOptions, "cacheBytes" | "storage">> = {},
+	): Store {
 		return createStore({
 			model,
 			domain,
@@ -81,7 +90,29 @@ describe("the recorded reads of a request", () => {
 			maxAgeMs,
 			now: () => now,
 			isOverdue: () => isOverdue,
+			...more,
 		});
+	}
+
+	/** Its reads wait until they may go on: those of these keys. */
+	function heldStorage(
+		isHeld: (keys: readonly unknown[]) => boolean = () => true,
+	) {
+		const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+		const { promise: released, resolve: go } = Promise.withResolvers<void>();
+		const read = async (...[kind, keys, call]: Parameters<Storage["read"]>) => {
+			const read = graph.storage.read(kind, keys, call);
+			if (isHeld(keys)) {
+				await read;
+				begin();
+				await released;
+			}
+			return read;
+		};
+		const storage: Storage = Object.create(graph.storage, {
+			read: { value: read },
+		});
+		return { storage, begun, go };
 	}
 
 	function page(size: number, after?: string): PageArguments {
@@ -377,18 +408,82 @@ describe("the recorded reads of a request", () => {
 		});
 	}
 
-	it("are unknown of a request that missed an object, a list or a lookup", async () => {
-		assert.ok(username);
-		const misses: ((view: Graph) => unknown)[] = [
-			(view) => view.readObjects([other]),
-			(view) => view.readPages(graph.mapping("followUser"), [other], page(1)),
-			(view) => view.hasEdges(graph.mapping("likePin"), other, [pin]),
-			(view) => view.lookUp(username, ["other"]),
-		];
-		for (const read of misses) {
+	/** What nothing has read before. */
+	const MISSES: Readonly<Record<string, (view: Graph) => unknown>> = {
+		"an object": (view) => view.readObjects([other]),
+		"a list": (view) =>
+			view.readPages(graph.mapping("followUser"), [other], page(1)),
+		"an edge": (view) =>
+			view.hasEdges(graph.mapping("likePin"), other, [pin]),
+		"a lookup": (view) => {
+			assert.ok(username);
+			return view.lookUp(username, ["other"]);
+		},
+	};
+	const EVERYTHING: Readonly<Record<string, () => void>> = {
+		"is dropped": () => store.caches.invalidateAll(),
+		"was bypassed": () => {
+			store.caches.bypass(channels, true);
+			store.caches.bypass(channels, false);
+		},
+		"is on a shard that is bypassed": () =>
+			store.caches.bypassShards(
+				new Set([pin, ada, other].map((id) => unpackId(id).shard)),
+			),
+	};
+	for (const [what, read] of Object.entries(MISSES)) {
+		it(`are known of a request that missed ${what}, until it changes`, async () => {
 			const reads = store.recordReads() as RecordedReads;
 			await read(new View(reads.store, null));
-			assert.equal(reads.dependencies(), null);
+			const dependencies = reads.dependencies();
+			assert.ok(dependencies && store.isValid(dependencies));
+			store.caches.applyInvalidations([
+				`o ${other}`,
+				`h followUser ${other}`,
+				`h likePin ${other}`,
+				"l username other",
+			]);
+			assert.ok(!store.isValid(dependencies));
+		});
+
+		for (const [change, happens] of Object.entries(EVERYTHING)) {
+			it(`are of no use if ${what} was missing, and everything ${change} while it is read`, async () => {
+				const { storage, begun, go } = heldStorage();
+				store = open(MAX_AGE_MS, { storage });
+				const reads = store.recordReads() as RecordedReads;
+				const reading = read(new View(reads.store, null));
+				await begun;
+				happens();
+				go();
+				await reading;
+				const dependencies = reads.dependencies();
+				assert.ok(dependencies === null || !store.isValid(dependencies));
+			});
 		}
+	}
+
+	it("are known of a request that missed an object for which the process has no room", async () => {
+		store = open(MAX_AGE_MS, { cacheBytes: 4_000 });
+		await new View(store, null).readObjects(pins);
+		const reads = store.recordReads() as RecordedReads;
+		await new View(reads.store, null).readObjects([other]);
+		assert.equal(store.cachedObject(other), undefined);
+		const dependencies = reads.dependencies();
+		assert.ok(dependencies && store.isValid(dependencies));
+		store.invalidator.invalidateLocally({ objects: [other] });
+		assert.ok(!store.isValid(dependencies));
+	});
+
+	it("are of no use if an object that another request had read changed before the rest was there", async () => {
+		const { storage, begun, go } = heldStorage(({ length }) => length > 1);
+		store = open(MAX_AGE_MS, { storage });
+		const first = store.readObjects([bo]);
+		const reads = store.recordReads() as RecordedReads;
+		const all = reads.store.readObjects([bo, ada, other]);
+		await Promise.all([first, begun]);
+		store.invalidator.invalidateLocally({ objects: [bo] });
+		go();
+		await all;
+		assert.equal(reads.dependencies(), null);
 	});
 });
