@@ -91,7 +91,7 @@ export interface Store extends ReadStore {
 }
 
 /**
- * What an answer was read from: entries of the caches in the process. The answer
+ * What an answer was read from: values that the process may cache. The answer
  * is good for as long as none of them was invalidated, and as long as an entry
  * lives; where age alone bounds what is stale, until the first is too old.
  */
@@ -129,9 +129,9 @@ export interface RecordedReads {
 	/** What was read is good for so many more milliseconds, whatever the caches say; with 0, for this answer only. */
 	limitAge(ms: number): void;
 	/**
-	 * What was read so far; null if some of it was not in the process, or cannot be
-	 * invalidated: read past the caches, behind a head, or an error. The answer is
-	 * then not to be used again.
+	 * What was read so far; null if some of it cannot be invalidated (read past the
+	 * caches, behind a head, or an error), or may have been while it was read. The
+	 * answer is then not to be used again.
 	 */
 	dependencies(): ReadDependencies | null;
 }

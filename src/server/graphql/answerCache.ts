@@ -53,9 +53,9 @@ const TRIES = 16;
 
 /**
  * Whole answers of queries, by request, or by viewer and request. An answer is
- * used again if everything that it was read from would be read again from the
- * memory of this process, unchanged (`Reuse.isValid`): it is as fresh as an answer
- * that is executed. What it cost is charged each time.
+ * used again while the process might keep everything that it was read from, and
+ * nothing of it has changed (`Reuse.isValid`): it is as fresh as an answer that is
+ * executed. What it cost is charged each time.
  *
  * Viewers share an answer if none of them would get another one (`Reuse.isFor`).
  *
