@@ -1,7 +1,13 @@
 import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
-import { type Edge, type KeyResult, PRESENT } from "../../storage/rows.ts";
+import {
+	type Edge,
+	type KeyResult,
+	type Position,
+	PRESENT,
+} from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "../store/head.ts";
@@ -72,7 +78,8 @@ export type FoundEdge = Head | EpochPosition;
 
 /**
  * Edges of lists, each null if it is not present. The heads are read first: most lists are
- * short, and answer from memory the next time. What no head shows is read edge by edge.
+ * short, and answer from memory the next time. What no head shows is read edge by edge,
+ * and kept beside the head.
  */
 export function findEdges(
 	store: ReadStore,
@@ -86,33 +93,46 @@ export function findEdges(
 	return andThen(heads, (heads) => {
 		const byList = new Map(froms.map((from, at) => [from, heads[at]]));
 		const headOf = (end: EdgeEnds) => byList.get(end.from) as KeyResult<Head>;
-		const below = ends.filter((end) => {
-			const head = headOf(end);
-			return "leadsTo" in head && head.leadsTo(end.to) === undefined;
-		});
-		return andThen(readBelow(store, mapping, below, call), (edges) => {
+		const found = ends.map((end) => lookIn(headOf(end), end.to));
+		const unread = ends.filter((_, at) => found[at] === undefined);
+		if (unread.length === 0) return found as KeyResult<FoundEdge | null>[];
+		const keys = unread.map((end) => ({ mapping, ...end }));
+		return store.storage.read("edges", keys, call).then((edges) => {
 			let next = 0;
-			return ends.map((end): KeyResult<FoundEdge | null> => {
-				const head = headOf(end);
-				if (head instanceof CorkboardError) return head;
-				const isThere = head.leadsTo(end.to);
-				if (isThere !== undefined) return isThere ? head : null;
+			return ends.map((end, at): KeyResult<FoundEdge | null> => {
+				const known = found[at];
+				if (known !== undefined) return known;
 				const edge = edges[next++] ?? null;
-				if (edge === null || edge instanceof CorkboardError) return edge;
-				if (edge.state !== PRESENT) return null;
-				return { sequence: edge.sequence, to: end.to, epoch: head.epoch };
+				if (edge instanceof CorkboardError) return edge;
+				const head = headOf(end) as Head;
+				const position = positionOf(edge, end.to);
+				store.keepBelow(mapping, head, end.to, position);
+				return below(head, position);
 			});
 		});
 	});
 }
 
-function readBelow(
-	store: ReadStore,
-	mapping: Mapping,
-	ends: readonly EdgeEnds[],
-	call: CallOptions | undefined,
-): MaybePromise<readonly KeyResult<Edge | null>[]> {
-	if (ends.length === 0) return [];
-	const keys = ends.map((end) => ({ mapping, ...end }));
-	return store.storage.read("edges", keys, call);
+/** Undefined if the head, and what was read below it, do not say. */
+function lookIn(
+	head: KeyResult<Head>,
+	to: Id,
+): KeyResult<FoundEdge | null> | undefined {
+	if (head instanceof CorkboardError) return head;
+	const isThere = head.leadsTo(to);
+	if (isThere !== undefined) return isThere ? head : null;
+	const position = head.below(to);
+	return position === undefined ? undefined : below(head, position);
+}
+
+function positionOf(edge: Edge | null, to: Id): Position | null {
+	if (edge === null || edge.state !== PRESENT) return null;
+	return { sequence: edge.sequence, to };
+}
+
+function below(
+	{ epoch }: Head,
+	position: Position | null,
+): EpochPosition | null {
+	return position && { ...position, epoch };
 }

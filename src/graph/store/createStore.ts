@@ -90,6 +90,11 @@ export function createStore(options: StoreOptions): Store {
 		const now = moment();
 		return ageMs === null || now === OVERDUE ? firstEnd : now + ageMs;
 	};
+	/** What was read while the head was in the cache. If the list changed since, the head was dropped. */
+	const keepBeside = (mapping: Mapping, head: Head, keep: () => number) => {
+		if (heads.cached(mapping, head.from) !== head) return;
+		heads.local.grow(head, keep());
+	};
 	return {
 		model,
 		domain,
@@ -129,10 +134,10 @@ export function createStore(options: StoreOptions): Store {
 			return spelled[0] as string;
 		},
 		keepPage(mapping, head, key, page) {
-			// If the list changed since the page was asked for, the head was dropped.
-			if (heads.cached(mapping, head.from) !== head) return;
-			const bytes = head.keepPage(key, page);
-			heads.local.grow(head, bytes);
+			keepBeside(mapping, head, () => head.keepPage(key, page));
+		},
+		keepBelow(mapping, head, to, edge) {
+			keepBeside(mapping, head, () => head.keepBelow(to, edge));
 		},
 	};
 }

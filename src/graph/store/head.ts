@@ -35,6 +35,8 @@ export class Head extends CacheEntry {
 	#ids: ReadonlySet<Id> | null = null;
 	/** Edges behind these, by what was asked for. */
 	#pages: Map<string, Head> | null = null;
+	/** What was asked of edges below these, by where they lead: null where there is none. */
+	#below: Map<Id, Position | null> | null = null;
 	/** Whether a standby answered: cached nowhere. */
 	isStale = false;
 	/** Whether `shareId` was called for the edges of a page. */
@@ -157,6 +159,19 @@ export class Head extends CacheEntry {
 		return PAGE_BYTES + page.weight;
 	}
 
+	/** The edge below these that leads there, if it was read before: null if there is none, undefined if that is not known. */
+	below(to: Id): Position | null | undefined {
+		return this.#below?.get(to);
+	}
+
+	/** Returns how many bytes that takes. */
+	keepBelow(to: Id, edge: Position | null): number {
+		this.#below ??= new Map();
+		if (this.#below.size >= MAX_BELOW || this.#below.has(to)) return 0;
+		this.#below.set(to, edge);
+		return BELOW_BYTES;
+	}
+
 	#number(at: number, part: 0 | 1 | 2): number {
 		if (at < 0 || at >= this.size)
 			throw new RangeError(`No edge ${at} of ${this.size}.`);
@@ -226,6 +241,11 @@ export const DEEPEST_HEAD = 32;
 const MAX_PAGES = 256;
 /** Of a page's key and its place in a map. */
 const PAGE_BYTES = 200;
+
+/** Edges below one head that are kept beside it. */
+const MAX_BELOW = 1_024;
+/** Of an id, a position, and their place in a map. */
+const BELOW_BYTES = 150;
 
 /** A cursor, in bytes. */
 export const CURSOR_BYTES = 72;

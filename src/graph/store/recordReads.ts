@@ -71,7 +71,7 @@ export function recordReads(
 	// No answer depends on these. A member of `ReadStore` that is new does not
 	// compile without a place here or below.
 	const { model, domain, cursors, moment, objectChanges } = store;
-	const { cursorOf, keepPage } = store;
+	const { cursorOf, keepPage, keepBelow } = store;
 	const ofNone = { model, domain, cursors, moment, objectChanges };
 
 	const past = () => {
@@ -100,6 +100,7 @@ export function recordReads(
 			...ofNone,
 			cursorOf,
 			keepPage,
+			keepBelow,
 			viewerRecord,
 			storage: Object.assign(new NotedStorage(), { past }),
 			readObjects: (...query) =>

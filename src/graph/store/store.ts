@@ -9,6 +9,7 @@ import type {
 	ListKey,
 	ListLength,
 	LookupKey,
+	Position,
 } from "../../storage/rows.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
@@ -68,6 +69,8 @@ export interface ReadStore {
 	 * list was not invalidated meanwhile.
 	 */
 	keepPage(mapping: Mapping, head: Head, key: string, page: Head): void;
+	/** Keeps an edge below a head beside it, or that there is none, by the same rule. */
+	keepBelow(mapping: Mapping, head: Head, to: Id, edge: Position | null): void;
 }
 
 /** The shards and the caches in front of them, shared by all requests of a process. */

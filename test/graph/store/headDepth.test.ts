@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { findEdges } from "../../../src/graph/read/edges.ts";
 import { scanLists } from "../../../src/graph/read/scanLists.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import type { Head } from "../../../src/graph/store/head.ts";
@@ -23,8 +24,15 @@ describe("a head", () => {
 	let mapping: Mapping;
 	let long: Id;
 	let short: Id;
+	/** Below the deepest head of the long list. */
+	let deep: Id;
+	let moved: Id;
 	/** The limits of all scans that reached the shards. */
 	let limits: number[];
+	/** Where the edges lead that were read one by one. */
+	let asked: Id[];
+	/** Awaited by each such read before its result arrives. */
+	let heldEdges: Promise<void> | undefined;
 	let redis: ReturnType<typeof sharedHeads>;
 	/** Awaited by each scan before its result arrives. */
 	let held: (limit: number) => Promise<void> | undefined;
@@ -38,12 +46,16 @@ describe("a head", () => {
 		for (let n = 0; n < LONG; n++) {
 			const other = await user(`user_${n}`);
 			await graph.writes.setEdge(mapping, long, other, true);
+			if (n === 0) deep = other;
+			if (n === 1) moved = other;
 			if (n < SHORT) await graph.writes.setEdge(mapping, short, other, true);
 		}
 	});
 	after(() => graph[Symbol.asyncDispose]());
 	beforeEach(() => {
 		limits = [];
+		asked = [];
+		heldEdges = undefined;
 		redis = sharedHeads();
 		held = () => undefined;
 	});
@@ -71,6 +83,12 @@ describe("a head", () => {
 
 	function recording(storage: Storage): Storage {
 		const read = readsWith(storage, {
+			async edges(keys) {
+				asked.push(...keys.map(({ to }) => to));
+				const results = await storage.read("edges", keys);
+				await heldEdges;
+				return results;
+			},
 			async lists(scans) {
 				for (const { limit } of scans) limits.push(limit);
 				const results = await storage.read("lists", scans);
@@ -231,6 +249,53 @@ describe("a head", () => {
 			assert.equal(bytes(), before + page);
 			store.invalidator.invalidateLocally({ lists: [{ mapping, from: long }] });
 			assert.equal(bytes(), 0);
+		});
+	});
+
+	describe("with edges below it", () => {
+		const find = async (store: Store, to: Id) => {
+			const [found] = await findEdges(store, mapping, [{ from: long, to }]);
+			return found;
+		};
+		const change = (store: Store) =>
+			store.invalidator.invalidateLocally({ lists: [{ mapping, from: long }] });
+
+		it("keeps what was asked of them, absent ones too, until the list changes", async () => {
+			const store = process({ shares: false });
+			const there = await find(store, deep);
+			assert.ok(there && "to" in there && there.to === deep);
+			assert.equal(await find(store, short), null);
+			assert.deepEqual(await find(store, deep), there);
+			assert.equal(await find(store, short), null);
+			assert.deepEqual(asked, [deep, short]);
+			change(store);
+			assert.deepEqual(await find(store, deep), there);
+			assert.equal(await find(store, short), null);
+			assert.deepEqual(asked, [deep, short, deep, short]);
+		});
+
+		it("shows each change of one", async () => {
+			const { store } = graph;
+			for (const isThere of [true, false, true]) {
+				await graph.writes.setEdge(mapping, long, moved, isThere);
+				for (const _ of [1, 2]) {
+					assert.equal((await find(store, moved)) !== null, isThere);
+				}
+			}
+		});
+
+		it("keeps none whose read began before a change of the list and ended after it, also if the head was read again meanwhile", async () => {
+			const store = process({ shares: false });
+			await read(store, long, 32);
+			const { promise, resolve } = Promise.withResolvers<void>();
+			heldEdges = promise;
+			const late = find(store, deep);
+			change(store);
+			await read(store, long, 32);
+			resolve();
+			await late;
+			await find(store, deep);
+			assert.deepEqual(asked, [deep, deep]);
 		});
 	});
 
