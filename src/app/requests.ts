@@ -109,10 +109,9 @@ export function createRequests({
 		createContext,
 		execute({ viewer, explain, costMeter: meter, recordsReads, ...operation }) {
 			const recorded = recordsReads ? store.recordReads() : null;
-			const reads =
-				meter.isMetering || recorded !== null
-					? createReadCounter(model, domain.visibility)
-					: NO_READ_COUNTER;
+			const reads = meter.isMetering
+				? createReadCounter(model, domain.visibility)
+				: NO_READ_COUNTER;
 			const graph = new View(
 				recorded?.store ?? store,
 				viewer,

@@ -24,29 +24,15 @@ export function recordReads(
 	/** Until when an answer may be used whose objects and heads end then; each call says so for now. */
 	endOf: (firstEnd: number) => number,
 ): RecordedReads {
-	/** By slot, the version when it was read. */
-	const slots = new Map<number, number>();
-	/** The same of the viewer's lists. */
-	const viewerSlots = new Map<number, number>();
+	const own = new SlotList(versions);
+	/** Of the viewer's lists. */
+	const ofViewer = new SlotList(versions);
 	/** The first end of objects and heads, and of lookups. */
 	let end = Number.POSITIVE_INFINITY;
 	let lookupEnd = Number.POSITIVE_INFINITY;
 	/** As `limitAge` says. */
 	let ownEnd = Number.POSITIVE_INFINITY;
 	let isWhole = true;
-
-	function add(into: Map<number, number>, { slot, channel }: CacheEntry): void {
-		addSlot(into, CHANNEL_SLOTS + channel);
-		addSlot(into, slot);
-	}
-
-	function addSlot(into: Map<number, number>, slot: number): void {
-		const version = versions[slot] as number;
-		const before = into.get(slot);
-		if (before === undefined) into.set(slot, version);
-		// Something changed while the answer was made.
-		else if (before !== version) isWhole = false;
-	}
 
 	/** What was waited for counts if its cache knows that it was current, and nothing has changed since. */
 	function addAll<Entry extends CacheEntry>(
@@ -81,16 +67,16 @@ export function recordReads(
 
 	/** A store whose reads are added to these. */
 	function recordedStore<Of extends ViewerRecord | null>(
-		into: Map<number, number>,
+		into: SlotList,
 		viewerRecord: Of,
 	): ReadStore & { readonly viewerRecord: Of } {
 		const addInvalidated = (entry: CacheEntry) => {
 			end = Math.min(end, entry.end);
-			add(into, entry);
+			into.add(entry);
 		};
 		const addLookup = (entry: CacheEntry) => {
 			lookupEnd = Math.min(lookupEnd, entry.end);
-			add(into, entry);
+			into.add(entry);
 		};
 		const addCached = <Entry extends CacheEntry>(entry: Entry | undefined) => {
 			if (entry !== undefined) addInvalidated(entry);
@@ -118,12 +104,12 @@ export function recordReads(
 	}
 
 	const viewerRecord: ViewerRecord = {
-		store: recordedStore(viewerSlots, null),
+		store: recordedStore(ofViewer, null),
 		users: new Set(),
 		isPersonal: false,
 	};
 	return {
-		store: recordedStore(slots, viewerRecord),
+		store: recordedStore(own, viewerRecord),
 		limitAge(ms) {
 			if (ms <= 0) isWhole = false;
 			else ownEnd = Math.min(ownEnd, store.moment() + ms);
@@ -132,7 +118,7 @@ export function recordReads(
 			if (!isWhole) return null;
 			const { users, isPersonal } = viewerRecord;
 			return {
-				...slotsIn(isPersonal ? [slots, viewerSlots] : [slots]),
+				...joined(isPersonal ? [own, ofViewer] : [own]),
 				end: Math.min(endOf(end), lookupEnd, ownEnd),
 				currentAt: -1,
 				users: isPersonal ? null : users,
@@ -153,20 +139,49 @@ class NotedStorage {
 		this.past().read(kind, keys, call);
 }
 
-function slotsIn(
-	read: readonly ReadonlyMap<number, number>[],
-): Pick<ReadDependencies, "slots" | "sum"> {
-	const size = read.reduce((sum, { size }) => sum + size, 0);
-	const slots = new Uint32Array(size);
-	let count = 0;
-	let sum = 0;
-	for (const versions of read) {
-		versions.forEach((version, slot) => {
-			slots[count++] = slot;
-			sum += version;
-		});
+/** Of all lists, so that an entry knows in which it is. */
+let lists = 0;
+
+/**
+ * Slots of entries and of their channels, with the sum of their versions when they
+ * were read. If one was read at two versions, the sum is never right again.
+ */
+class SlotList {
+	readonly slots: number[] = [];
+	sum = 0;
+	readonly #versions: Uint32Array;
+	readonly #number = ++lists;
+	/** A bit for each channel that is there. */
+	#channels = 0;
+
+	constructor(versions: Uint32Array) {
+		this.#versions = versions;
 	}
-	return { slots, sum };
+
+	add(entry: CacheEntry): void {
+		// Another request may have noted it since: then it is here twice.
+		if (entry.listedIn === this.#number) return;
+		entry.listedIn = this.#number;
+		this.#addSlot(entry.slot);
+		const bit = 1 << entry.channel;
+		if ((this.#channels & bit) !== 0) return;
+		this.#channels |= bit;
+		this.#addSlot(CHANNEL_SLOTS + entry.channel);
+	}
+
+	#addSlot(slot: number): void {
+		this.slots.push(slot);
+		this.sum += this.#versions[slot] as number;
+	}
+}
+
+function joined(
+	lists: readonly SlotList[],
+): Pick<ReadDependencies, "slots" | "sum"> {
+	return {
+		slots: Uint32Array.from(lists.flatMap(({ slots }) => slots)),
+		sum: lists.reduce((all, { sum }) => all + sum, 0),
+	};
 }
 
 /**

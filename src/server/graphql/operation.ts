@@ -37,11 +37,11 @@ export interface ExecutedAnswer extends Answer {
 
 /** How an answer may be used again. */
 export interface Reuse {
-	/** Whether the operation would now read the same, all of it from the memory of this process. */
+	/** Whether nothing that the operation read has changed, as far as this process would know it. */
 	isValid(): boolean;
 	/** Whether another viewer would get the same answer; null: it is for its viewer alone. */
 	readonly isFor: ((viewer: Id | null) => boolean) | null;
-	/** The edges and objects that it read. */
+	/** The edges and objects that it read; 0 where nobody counts them. */
 	readonly reads: number;
 	/** What it takes to know whether it is valid. */
 	readonly bytes: number;
