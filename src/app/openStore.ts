@@ -71,7 +71,7 @@ export interface StoreOptions extends SharedCacheOptions {
 	readonly topology: TopologySource;
 	readonly cursors: CursorCodec;
 	readonly access: AccessMode;
-	/** Of the cache in the process, approximately (default 96 MB); 0: none. */
+	/** Of the cache in the process, approximately (default 64 MB); 0: none. */
 	readonly cacheBytes?: number;
 	/** Null: writes enqueue no jobs. */
 	readonly jobQueue?: JobQueue | null;

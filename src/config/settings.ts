@@ -96,12 +96,12 @@ const DATA = {
 	),
 	CORKBOARD_CACHE_MB: fixed(
 		integer(0, 65_536),
-		96,
+		64,
 		"size of the in-process cache, about: half for objects, three eighths for heads of lists, one eighth for lookups; 0: none ([memory](#memory))",
 	),
 	CORKBOARD_ANSWER_CACHE_MB: fixed(
 		integer(0, 65_536),
-		32,
+		64,
 		"size of the cache of whole [answers](../consistency/caches.md#answers-that-are-used-again), about; 0: none",
 	),
 } as const;
