@@ -104,10 +104,10 @@ describe("docs/reference/configuration.md", () => {
 		for (const name of Object.keys(SETTINGS)) {
 			assert.match(out, new RegExp(`^ {2}${name} `, "m"));
 		}
-		assert.match(out, /CORKBOARD_ANSWER_CACHE_MB +an integer .*; 32$/m);
+		assert.match(out, /CORKBOARD_ANSWER_CACHE_MB +an integer .*; 64$/m);
 		assert.match(
 			read("docs/reference/configuration.md"),
-			/ANSWER_CACHE_MB.* 32 \|$/m,
+			/ANSWER_CACHE_MB.* 64 \|$/m,
 		);
 	});
 });
