@@ -35,6 +35,8 @@ export interface Options {
 	readonly graph: string | null;
 	/** Another checkout of Corkboard to measure. */
 	readonly root: string | null;
+	/** Whether viewers who write are measured too, before the sections. */
+	readonly beginsWithSigned: boolean;
 	readonly sections: readonly SectionName[];
 	readonly variants: readonly VariantName[];
 	/** Texts that are known besides those of the queries. */
@@ -48,8 +50,10 @@ export interface Options {
 
 export const USAGE = `usage: npm run bench -- [options]
 
+  Without --quick and --only it begins with six minutes of \`npm run bench -- signed\`.
+
   --quick            90 seconds: a small graph, one round, the most important rows
-  --minutes N        end after about so long (default 10; with --quick 1.5)
+  --minutes N        end the rest after about so long (default 10; with --quick 1.5)
   --warm N           minutes of mixed load before the first round (default 1; 0.1)
   --seconds N        of one measurement (default 1.2; 0.5)
   --rounds N         most rounds (default: as many as fit)
@@ -104,6 +108,7 @@ export function readOptions(args: readonly string[]): Options {
 		hosts: 1,
 		graph: values.graph ?? null,
 		root: values.root ?? null,
+		beginsWithSigned: only.length === 0 && !quick,
 		sections:
 			sections.length > 0
 				? sections

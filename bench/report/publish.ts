@@ -9,8 +9,6 @@ import { cellsOf, overBestPeer } from "./statistics.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = "bench/results/performance.md";
 const README = "README.md";
-const BEGIN = "<!-- results of the benchmark -->";
-const END = "<!-- end of results -->";
 const CHART = "docs/images/performance.svg";
 
 const INTRODUCTION =
@@ -27,15 +25,21 @@ export function publish(folder: string): readonly string[] {
 	const page = `# Results of the benchmark\n\n${INTRODUCTION}\n${body}`;
 	writeFileSync(join(ROOT, PAGE), `${page.trimEnd()}\n`);
 	copyFileSync(join(folder, "cpu.svg"), join(ROOT, CHART));
+	return [PAGE, CHART, ...replaceResults("repeats", summary(results))];
+}
+
+/** Puts text in the place of that of an earlier run in the README, if it has one. */
+export function replaceResults(name: string, text: string): readonly string[] {
+	const begin = `<!-- results: ${name} -->`;
 	const readme = readFileSync(join(ROOT, README), "utf8");
-	const from = readme.indexOf(BEGIN);
-	const to = readme.indexOf(END);
-	if (from < 0 || to < from) return [PAGE, CHART];
+	const from = readme.indexOf(begin);
+	const to = readme.indexOf("<!-- end of results -->", from);
+	if (from < 0 || to < from) return [];
 	writeFileSync(
 		join(ROOT, README),
-		`${readme.slice(0, from + BEGIN.length)}\n${summary(results)}\n${readme.slice(to)}`,
+		`${readme.slice(0, from + begin.length)}\n\n${text.trim()}\n\n${readme.slice(to)}`,
 	);
-	return [PAGE, CHART, README];
+	return [README];
 }
 
 const SUMMARY: readonly (readonly [

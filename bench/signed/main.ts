@@ -3,6 +3,8 @@
  * and some of them write, beside peers, and what shapes take that no other bench
  * asks for. Servers take turns, so what else the machine does falls on all of them.
  */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { readOptions } from "../options.ts";
 import { Progress } from "../progress.ts";
 import { describeMachine } from "../results.ts";
@@ -12,12 +14,8 @@ import { checkAgreement } from "./agree.ts";
 import { Cursors } from "./cursors.ts";
 import { KNOWN } from "./documents.ts";
 import { readSignedOptions, usage } from "./options.ts";
-import {
-	cpuTable,
-	garbageTable,
-	latencyTable,
-	type SignedResults,
-} from "./report.ts";
+import { publish } from "./publish.ts";
+import { reportOf, type SignedResults } from "./report.ts";
 import { Run } from "./run.ts";
 import { contendersOf, startSystems, viewersOf } from "./systems.ts";
 
@@ -25,6 +23,11 @@ export { type SignedResults, usage };
 
 export async function run(args: readonly string[]): Promise<number> {
 	const options = readSignedOptions(args);
+	if (options.publish !== null) {
+		for (const file of publish(options.publish))
+			console.log(`written: ${file}`);
+		return 0;
+	}
 	const { parts, peers, seed } = options;
 	const progress = new Progress();
 	const { signal } = new AbortController();
@@ -66,19 +69,15 @@ export async function run(args: readonly string[]): Promise<number> {
 	if (parts.includes("garbage")) await running.garbage();
 	if (cursors !== null) await running.shapes(cursors);
 	const { cells, collected } = running;
-	if (cells.blend.length > 0) {
-		console.log(`\n${cpuTable("CPU a request, ms", cells.blend, contenders)}`);
-		console.log(`\n${latencyTable("closed loop", cells.blend)}`);
-	}
-	if (cells.half.length > 0) {
-		console.log(`\n${latencyTable("half of what it carries", cells.half)}`);
-	}
-	if (parts.includes("garbage")) console.log(`\n${garbageTable(collected)}`);
-	if (cells.shapes.length > 0) {
-		console.log(`\n${cpuTable("CPU a request, ms", cells.shapes, contenders)}`);
-		console.log(`\n${latencyTable("shapes", cells.shapes)}`);
-	}
-	const results: SignedResults = { seed, about, ...cells, garbage: collected };
-	if (options.json) console.log(JSON.stringify(results, null, "\t"));
+	const results: SignedResults = {
+		...{ seed, at: new Date().toISOString(), about },
+		contenders: contenders.map(({ title, isOurs }) => ({ title, isOurs })),
+		...cells,
+		garbage: collected,
+	};
+	console.log(`\n${reportOf(results)}`);
+	mkdirSync(dirname(options.out), { recursive: true });
+	writeFileSync(options.out, `${JSON.stringify(results, null, "\t")}\n`);
+	console.log(`\nResults: ${options.out}`);
 	return running.failed === 0 ? 0 : 1;
 }

@@ -32,7 +32,9 @@ export interface SignedOptions {
 	readonly scale: number;
 	readonly seed: number;
 	readonly shards: string;
-	readonly json: boolean;
+	readonly out: string;
+	/** Results to show in the documentation; nothing is measured then. */
+	readonly publish: string | null;
 }
 
 export const usage = `usage: npm run bench -- signed [options]
@@ -56,7 +58,8 @@ export const usage = `usage: npm run bench -- signed [options]
   --scale N          size of the graph, as of \`npm run bench\` (default 0.3)
   --seed N           of the graph and the requests (default: another one each time)
   --shards N         (default 32)
-  --json             print the results as JSON at the end`;
+  --out FILE         where the results go, as JSON (default data/bench/signed-<time>.json)
+  --publish FILE     make the results in FILE those of bench/results/signed.md and the README, and measure nothing`;
 
 export function readSignedOptions(args: readonly string[]): SignedOptions {
 	const { values } = parseArgs({
@@ -75,7 +78,8 @@ export function readSignedOptions(args: readonly string[]): SignedOptions {
 			scale: { type: "string" },
 			seed: { type: "string" },
 			shards: { type: "string", default: "32" },
-			json: { type: "boolean", default: false },
+			out: { type: "string" },
+			publish: { type: "string" },
 			help: { type: "boolean" },
 		},
 	});
@@ -98,7 +102,10 @@ export function readSignedOptions(args: readonly string[]): SignedOptions {
 		scale: numberOf("scale", values.scale, 0.3),
 		seed: countOf("seed", values.seed, randomInt(1, 1_000_000)),
 		shards: values.shards,
-		json: values.json,
+		out:
+			values.out ??
+			`data/bench/signed-${new Date().toISOString().slice(0, 19)}.json`,
+		publish: values.publish ?? null,
 	};
 }
 

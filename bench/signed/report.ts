@@ -15,11 +15,33 @@ export interface Cell extends Measured {
 
 export interface SignedResults {
 	readonly seed: number;
+	/** When it ended, in UTC. */
+	readonly at: string;
 	readonly about: string;
+	readonly contenders: readonly Column[];
 	readonly blend: readonly Cell[];
 	readonly half: readonly Cell[];
 	readonly shapes: readonly Cell[];
 	readonly garbage: Readonly<Record<string, Garbage>>;
+}
+
+/** Tables of the parts that were measured, and of no others. */
+export function reportOf({
+	blend,
+	half,
+	shapes,
+	garbage,
+	contenders,
+}: SignedResults): string {
+	const tables = [
+		blend.length > 0 && cpuTable("CPU a request, ms", blend, contenders),
+		blend.length > 0 && latencyTable("closed loop", blend),
+		half.length > 0 && latencyTable("half of what it carries", half),
+		Object.keys(garbage).length > 0 && garbageTable(garbage),
+		shapes.length > 0 && cpuTable("CPU a request, ms", shapes, contenders),
+		shapes.length > 0 && latencyTable("shapes", shapes),
+	];
+	return tables.filter((one) => one !== false).join("\n\n");
 }
 
 /** CPU by column, and for each of ours how many times as much the best peer takes, of each round. */
@@ -56,7 +78,7 @@ export function cpuTable(
 }
 
 /** Of each round, the least CPU of a peer over this one's. */
-function overBestPeer(
+export function overBestPeer(
 	cells: readonly Cell[],
 	title: string,
 	peers: readonly Column[],
@@ -129,11 +151,11 @@ function sum(values: readonly number[]): number {
 	return values.reduce((total, value) => total + value, 0);
 }
 
-function rowsOf(cells: readonly Cell[]): readonly string[] {
+export function rowsOf(cells: readonly Cell[]): readonly string[] {
 	return [...new Set(cells.map(({ row }) => row))];
 }
 
-function spread(values: readonly number[], digits = 3): string {
+export function spread(values: readonly number[], digits = 3): string {
 	const found = spreadOf(values);
 	if (found === null) return "";
 	const { median, least, most, count } = found;
@@ -143,7 +165,7 @@ function spread(values: readonly number[], digits = 3): string {
 		: `${text} [${least.toFixed(digits)}–${most.toFixed(digits)}]`;
 }
 
-function table(
+export function table(
 	head: readonly string[],
 	rows: readonly (readonly string[])[],
 ): string {

@@ -124,6 +124,8 @@ describe("the benchmark", () => {
 
 describe("the benchmark of signed-in viewers", () => {
 	it("measures reads beside writes, at half of the load too, garbage, and the shapes", async () => {
+		using folder = temporaryFolder();
+		const out = join(folder.path, "results", "signed.json");
 		const { stdout } = await promisify(execFile)(
 			process.execPath,
 			[
@@ -131,12 +133,12 @@ describe("the benchmark of signed-in viewers", () => {
 				"signed",
 				...["--peers", "none", "--scale", "0.005", "--viewers", "20"],
 				...["--writes", "0,50", "--readers", "signed", "--rounds", "1"],
-				...["--seconds", "0.3", "--warm", "0.4", "--seed", "77", "--json"],
+				...["--seconds", "0.3", "--warm", "0.4", "--seed", "77", "--out", out],
 			],
 			{ timeout: LIMIT_MS, maxBuffer: 1 << 26 },
 		);
 		const { seed, blend, half, shapes, garbage } = JSON.parse(
-			stdout.slice(stdout.indexOf("\n{\n")),
+			readFileSync(out, "utf8"),
 		) as SignedResults;
 		assert.equal(seed, 77);
 		const names = ["Corkboard, any document", "Corkboard, known documents"];
