@@ -208,6 +208,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				shutdown,
 				bodies,
 				trustProxy,
+				origins,
 				compression,
 				requestIdHeader,
 				rateLimit: options.rateLimit ?? null,

@@ -18,6 +18,7 @@ import {
 	parseJson,
 } from "../http/content/jsonBody.ts";
 import { isGraphqlRequest, negotiatedType } from "../http/content/mediaType.ts";
+import type { AllowedOrigins } from "../http/cors.ts";
 import { messageOf } from "../http/errorResponses.ts";
 import {
 	arrivalError,
@@ -32,6 +33,7 @@ import { type Admission, NO_PLACE } from "../limits/admission.ts";
 import { budgetKeyOf } from "../limits/budget.ts";
 import { RequestDeadline } from "../limits/deadline.ts";
 import { countRequest, type RateLimit } from "../limits/rateLimit.ts";
+import { QuickRefusal } from "./quickRefusal.ts";
 import {
 	errorReply,
 	GraphqlRequest,
@@ -51,6 +53,7 @@ export interface HandlerOptions
 	readonly shutdown: Shutdown;
 	readonly bodies: BodyReader;
 	readonly trustProxy: TrustProxy | null;
+	readonly origins: AllowedOrigins;
 	readonly compression: boolean;
 	readonly requestIdHeader: string | null;
 	readonly rateLimit: RateLimit | null;
@@ -82,11 +85,13 @@ export class GraphqlHandler implements FirstHandler {
 		maxWeight: MAX_HEADER_BYTES,
 		weigh: (key, header) => 2 * (key.length + header.length),
 	});
+	readonly #refusal: QuickRefusal;
 	readonly #mediaTypes = new Remembered(negotiatedType);
 	readonly #encodings = new Remembered(encodingFor);
 
 	constructor(options: HandlerOptions) {
 		this.#options = options;
+		this.#refusal = new QuickRefusal(options.origins);
 		this.#onArrival = [
 			(request) => this.#arrive(request),
 			(request) => this.#count(request),
@@ -111,13 +116,22 @@ export class GraphqlHandler implements FirstHandler {
 		return isGraphqlRequest(message);
 	}
 
+	get isBusy(): boolean {
+		const { admission, shutdown } = this.#options;
+		return admission.isBusy && !shutdown.isDraining;
+	}
+
+	refuses(message: IncomingMessage): string | null {
+		return this.#options.admission.isRefused(() => this.#keyOf(message))
+			? this.#refusal.of(message, this.#idOf(message))
+			: null;
+	}
+
 	handle(message: IncomingMessage, response: ServerResponse): void {
 		const { headers } = message;
-		const { compression, requestIdHeader } = this.#options;
+		const { compression } = this.#options;
 		const request = new GraphqlRequest(message, response, {
-			id: requestId(
-				requestIdHeader === null ? undefined : headers[requestIdHeader],
-			),
+			id: this.#idOf(message),
 			mediaType: this.#mediaTypes.get(headers.accept),
 			encoding:
 				compression && headers["x-no-compression"] === undefined
@@ -127,6 +141,11 @@ export class GraphqlHandler implements FirstHandler {
 		const reply = this.#take(request, this.#onArrival);
 		if (isPromise(reply)) reply.then((late) => this.#read(request, late));
 		else this.#read(request, reply);
+	}
+
+	#idOf({ headers }: IncomingMessage): string {
+		const { requestIdHeader: name } = this.#options;
+		return requestId(name === null ? undefined : headers[name]);
 	}
 
 	/** By a callback: a request that is answered from memory takes no promise. */

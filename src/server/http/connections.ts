@@ -100,6 +100,15 @@ export class Connections {
 		}
 	}
 
+	/** Whether nothing is answered on it, and what was has been taken by the client's system. */
+	isFree(socket: Socket): boolean {
+		const connection = this.#connections.get(socket);
+		const isBusy =
+			connection !== undefined &&
+			(connection.current !== null || connection.refused !== null);
+		return !isBusy && socket.writableLength === 0;
+	}
+
 	/** Whether a response is due to a request that has arrived in full. */
 	isResponding(socket: Socket): boolean {
 		const current = this.#connections.get(socket)?.current ?? null;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import Fastify, {
 	type FastifyBaseLogger,
 	type FastifyInstance,
@@ -58,6 +58,10 @@ export class Shutdown {
 /** Answers requests past Fastify. */
 export interface FirstHandler {
 	takes(message: IncomingMessage): boolean;
+	/** Whether it may refuse what comes now. */
+	readonly isBusy: boolean;
+	/** The whole response to a request that it takes and will not carry out; else null. */
+	refuses(message: IncomingMessage): string | null;
 	handle(message: IncomingMessage, response: ServerResponse): void;
 }
 
@@ -129,6 +133,7 @@ export function createHttpApp(options: {
 	app.removeAllContentTypeParsers();
 	const firsts: FirstHandler[] = [];
 	takeTurns(app, connections, limits.pipelined, firsts);
+	refuseFirst(app.server, connections, firsts);
 	registerArrival(app, shutdown, options.trustProxy);
 	registerCors(app, options.origins);
 	registerRejections(app, options.allowedMethods);
@@ -196,6 +201,54 @@ function takeTurns(
 			},
 		),
 	);
+}
+
+/** What Node has for each connection. Its types do not have it. */
+interface Parser {
+	/** Called at the end of the head of each request. */
+	onIncoming?: (message: IncomingMessage, keepsAlive: boolean) => number;
+	/** Gets the body; where it is null, nobody does. */
+	incoming: IncomingMessage | null;
+}
+
+/**
+ * Asks handlers what they refuse before Node makes a response of it, which costs
+ * as much again: under several times what a process carries that is most of its work.
+ */
+function refuseFirst(
+	server: Server,
+	connections: Connections,
+	firsts: readonly FirstHandler[],
+): void {
+	server.on("connection", (socket) => {
+		const { parser } = socket as unknown as { readonly parser?: Parser };
+		const onIncoming = parser?.onIncoming;
+		if (parser === undefined || typeof onIncoming !== "function") return;
+		parser.onIncoming = (message, keepsAlive) => {
+			const busy = firsts.find(({ isBusy }) => isBusy);
+			if (
+				busy !== undefined &&
+				isPlain(message, keepsAlive) &&
+				connections.isFree(socket) &&
+				busy.takes(message)
+			) {
+				const refusal = busy.refuses(message);
+				if (refusal !== null) {
+					parser.incoming = null;
+					socket.write(refusal, "latin1");
+					return 0;
+				}
+			}
+			return onIncoming(message, keepsAlive);
+		};
+	});
+}
+
+/** Whether the connection goes on after any response. A client that has not sent its body might leave it out after a refusal. */
+function isPlain(message: IncomingMessage, keepsAlive: boolean): boolean {
+	const { expect, upgrade } = message.headers;
+	const saysNothing = expect === undefined && upgrade === undefined;
+	return keepsAlive && message.httpVersionMinor > 0 && saysNothing;
 }
 
 /** The headers of every response, and what is rejected whatever its path. */

@@ -8,12 +8,13 @@ export const NO_PLACE = [
 
 /** A request that would wait longer for its start is refused at once. Milliseconds. */
 const MOST_WAIT_MS = 100;
-/** How long one turn of the event loop starts requests. Milliseconds. */
+/**
+ * How long one turn of the event loop starts requests, however long it took for
+ * others. Where a long turn starts only one, what waits after a pause of the
+ * process is refused although it could be carried out; where it starts the longer,
+ * the next one is longer yet. Milliseconds.
+ */
 const START_MS = 3;
-/** How long a turn may take, before only one request is started in it. Milliseconds. */
-const TURN_MS = 10;
-/** More refusals in one turn are made as the requests arrive, before their senders are identified: that takes less of it. */
-const LATE_REFUSALS = 10;
 /** Of the places that others leave, the part that one sender may take. */
 const SHARE = 7 / 8;
 /** So many may wait in any case: a few clients who wait for their answers are no overload. */
@@ -23,7 +24,7 @@ const PATIENCE_MS = 25;
 /** The time from one start to the next is that of about so many latest starts. */
 const LATEST_STARTS = 100;
 /** In a turn that took longer the process stood still: it counts as one of this length. Milliseconds. */
-const LONGEST_TURN_MS = 2 * TURN_MS;
+const LONGEST_TURN_MS = 20;
 
 /** A request that waits for its start. Exactly one of the two is called. */
 export interface Candidate {
@@ -68,8 +69,6 @@ export class Admission {
 	/** Whether `#turn` is to be called. */
 	#isCalled = false;
 	#started = 0;
-	/** Since the last turn. */
-	#lateRefusals = 0;
 	#startsUntil = 0;
 	/** When a turn first left requests waiting, and when the last one did; null where none waits. */
 	#waitingSince: number | null = null;
@@ -105,17 +104,22 @@ export class Admission {
 		return this.#waiting;
 	}
 
+	/** Whether it refuses some of the requests that arrive now. */
+	get isBusy(): boolean {
+		return this.#count >= this.limit || this.#isCrowded(1);
+	}
+
 	/**
 	 * Whether a request that arrives will not be carried out; counted as a refusal
-	 * then. `key` says who sent it, as far as that is known.
+	 * then. `key` says who sent it, as far as that is known before the request is
+	 * looked at, which makes most of what a refusal costs. Of a sender who has fewer
+	 * waiting than others have, it is looked at, and takes the place of another one.
 	 */
 	isRefused(key: () => string): boolean {
 		if (this.isFull()) return true;
-		if (this.#lateRefusals < LATE_REFUSALS || !this.#isCrowded(1)) return false;
+		if (!this.#isCrowded(1)) return false;
 		const own = this.#senders.get(key())?.waiting.length ?? 0;
-		if (this.#queue.some(({ waiting }) => waiting.length > own + 1)) {
-			return false;
-		}
+		if ((own + 1) * this.#queue.length < this.#waiting) return false;
 		this.#refusals.count("requests");
 		return true;
 	}
@@ -154,10 +158,7 @@ export class Admission {
 		if (sender.waiting.push(candidate) === 1) this.#queue.push(sender);
 		this.#waiting++;
 		this.#callTurn();
-		if (this.#isCrowded(0)) {
-			this.#lateRefusals++;
-			this.#refuseOne();
-		}
+		if (this.#isCrowded(0)) this.#refuseOne();
 	}
 
 	/**
@@ -193,10 +194,8 @@ export class Admission {
 	#beginTurn(): void {
 		const now = this.#now();
 		if (this.#waitingSince === null) this.#stoppedAt = now;
-		const others = now - this.#stoppedAt;
-		this.#startsUntil = now + Math.min(START_MS, TURN_MS - others);
+		this.#startsUntil = now + START_MS;
 		this.#started = 0;
-		this.#lateRefusals = 0;
 	}
 
 	#endTurn(): void {
