@@ -13,12 +13,15 @@ import { createWorld } from "../world.ts";
 import { MIXES, type MixName, viewersOf, WRITES } from "./mix.ts";
 import {
 	CONNECTIONS,
+	type Overload,
+	PATIENCE_MS,
+	startServer,
+} from "./offer.ts";
+import {
 	HOSTS,
 	LIGHT,
 	measureCarried,
-	type Overload,
 	PARTS,
-	PATIENCE_MS,
 	type Part,
 	RUNS,
 } from "./parts.ts";
@@ -36,6 +39,7 @@ export const usage = `usage: npm run bench -- overload [options]
                      restart  a server with an empty process cache, at 0.9 K
                      redis    Redis is killed under 0.6 K
                      limp     one MySQL host of ${HOSTS} stops, under 0.3 K
+                     late     one MySQL host of ${HOSTS} answers 2 s late, under 0.3 K
   --mix NAME         ${MIX_NAMES.join(" ")} (default usual)
   --seconds N        of one phase (default 15; with --quick 4)
   --scale N, --seed N, --shards N   as of \`npm run bench\` (scale: default 0.05; 0.01)
@@ -92,7 +96,7 @@ export async function run(args: readonly string[]): Promise<number> {
 		(text) => progress.say(text),
 		signal,
 	);
-	const overload: Overload = {
+	const given = {
 		world,
 		viewers: await viewersOf(world, VIEWERS),
 		mix: MIXES[mix],
@@ -106,12 +110,15 @@ export async function run(args: readonly string[]): Promise<number> {
 		),
 		progress,
 		results: {},
-		carried: 0,
 	};
 	console.log(
 		`${mix} mix, ${VIEWERS} viewers, ${CONNECTIONS} connections, clients that give up after ${PATIENCE_MS / 1_000} s; ${HOSTS} MySQL hosts with ${options.shards} shards; seed ${seed}; ${JSON.stringify(describeMachine(CAN_PIN))}`,
 	);
-	await measureCarried(overload);
+	progress.say("load");
+	await using server = await startServer(given);
+	const measured = { ...given, server };
+	const carried = await measureCarried(measured);
+	const overload: Overload = { ...measured, carried };
 	for (const part of parts) {
 		progress.say(part);
 		await RUNS[part](overload);

@@ -48,6 +48,8 @@ export interface OpenResult {
 	readonly outcome: Uint8Array;
 	/** Its index among the requests of its client. */
 	readonly request: Uint32Array;
+	/** After its time so late at most was one of a hundred sent, or given to clients that wait for a connection: what the sender itself adds. Milliseconds. */
+	readonly lateMs: number;
 	/** The first that was neither answered nor refused. */
 	readonly firstError: string | null;
 }

@@ -1,16 +1,22 @@
-import { reservePort } from "../../test/services/port.ts";
-import { fleetOf } from "../databases.ts";
-import type { Progress } from "../progress.ts";
-import { moveToOtherCores } from "../servers/cores.ts";
-import { startCorkboard } from "../servers/corkboard.ts";
-import type { ServerProcess } from "../servers/serverProcess.ts";
+import { writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TcpProxy } from "../../test/helpers/tcpProxy.ts";
+import { fleetOf, topologyOf } from "../databases.ts";
 import { cpuMs, residentMb } from "../usage.ts";
-import type { World } from "../world.ts";
-import type { Clients, OpenResult } from "./messages.ts";
-import { type Mix, requestsOf, type Viewer } from "./mix.ts";
-import { type Probed, Probes } from "./probes.ts";
-import { line, recovery, type Summary, summarize } from "./report.ts";
-import { sendOpenLoad } from "./sendOpenLoad.ts";
+import { requestsOf } from "./mix.ts";
+import {
+	CLOSED,
+	clients,
+	load,
+	MOST_REQUESTS,
+	type Overload,
+	offer,
+	type Running,
+	show,
+	showProbes,
+	startServer,
+} from "./offer.ts";
+import { recovery, summarize } from "./report.ts";
 
 export const PARTS = [
 	"load",
@@ -20,136 +26,21 @@ export const PARTS = [
 	"restart",
 	"redis",
 	"limp",
+	"late",
 ] as const;
 export type Part = (typeof PARTS)[number];
 export const HOSTS = 4;
-export const CONNECTIONS = 1_000;
-export const PATIENCE_MS = 5_000;
 export const LIGHT = 50;
-/** Requests that are spelled; then the same come again. */
-const MOST_REQUESTS = 30_000;
+/** Closed loops, of which the middle one is what a server carries. */
+const LOOPS = 5;
 
-export interface Overload {
-	readonly world: World;
-	readonly viewers: readonly Viewer[];
-	readonly mix: Mix;
-	readonly seconds: number;
-	readonly seed: number;
-	readonly env: Readonly<Record<string, string>>;
-	readonly progress: Progress;
-	readonly results: Record<string, unknown>;
-	/** What the server carries, as it was measured first. Requests a second. */
-	carried: number;
-}
-
-/** A server in production mode, with the settings that it has by default. */
-async function startServer(
-	{ world, env, seed, mix, viewers, seconds }: Overload,
-	{ isWarm = true }: { readonly isWarm?: boolean } = {},
-): Promise<ServerProcess & { readonly admin: string }> {
-	await using reserved = await reservePort();
-	const admin = `127.0.0.1:${reserved.port}`;
-	const server = await startCorkboard("layered", world.files, {
-		env: {
-			CORKBOARD_MAX_REQUESTS_IN_PROGRESS: "500",
-			CORKBOARD_ADMIN: admin,
-			...env,
-		},
-	});
-	if (isWarm) {
-		const requests = requestsOf(world, {
-			viewers,
-			mix,
-			count: MOST_REQUESTS,
-			seed: seed + 100,
-		});
-		await load(server, [
-			clients("warm", {
-				connections: 32,
-				requests,
-				phases: [{ seconds, rate: null }],
-			}),
-		]);
-	}
-	return { ...server, admin };
-}
-
-function clients(
-	name: string,
-	given: Pick<Clients, "phases" | "requests"> & Partial<Clients>,
-): Clients {
-	return {
-		name,
-		address: "127.0.0.1",
-		connections: CONNECTIONS,
-		seed: 7,
-		...given,
-	};
-}
-
-function load(
-	{ port }: { readonly port: number },
-	all: readonly Clients[],
-): Promise<readonly OpenResult[]> {
-	return sendOpenLoad(
-		{ port, patienceMs: PATIENCE_MS, clients: all },
-		moveToOtherCores,
-	);
-}
-
-/** Signed-in viewers at these rates, and probes beside them. */
-async function offer(
-	overload: Overload,
-	server: ServerProcess & { readonly admin: string },
-	phases: Clients["phases"],
-	seed: number,
-): Promise<{
-	readonly results: readonly OpenResult[];
-	readonly probed: readonly Probed[];
-}> {
-	const { world, viewers, mix } = overload;
-	const requests = requestsOf(world, {
-		viewers,
-		mix,
-		count: MOST_REQUESTS,
-		seed,
-	});
-	const url = `http://127.0.0.1:${server.port}`;
-	const probes = new Probes([
-		`${url}/health/live`,
-		`${url}/health/ready`,
-		`http://${server.admin}/metrics`,
-	]);
-	const results = await load(server, [
-		clients("viewers", { requests, phases }),
-	]);
-	return { results, probed: await probes.stop() };
-}
-
-function show(overload: Overload, name: string, summary: Summary): void {
-	overload.results[name] = summary;
-	console.log(line(name, summary));
-	if (summary.firstError !== null && summary.counts.failed > 0) {
-		console.log(`  ${summary.firstError.slice(0, 200)}`);
-	}
-}
-
-function showProbes(
-	overload: Overload,
-	name: string,
-	probed: readonly Probed[],
-): void {
-	overload.results[`${name} probes`] = probed;
-	console.log(
-		`  ${probed.map(({ path, asked, bad, ms }) => `${path} ${ms.toFixed(0)} ms at most${bad > 0 ? `, ${bad} of ${asked} bad` : ""}`).join("; ")}`,
-	);
-}
-
-/** The best of three closed loops. */
-export async function measureCarried(overload: Overload): Promise<void> {
-	const { world, viewers, mix, seed, seconds } = overload;
-	await using server = await startServer(overload);
-	for (let round = 0; round < 3; round++) {
+/** The middle one of closed loops. */
+export async function measureCarried(
+	overload: Omit<Overload, "carried">,
+): Promise<number> {
+	const { world, viewers, mix, seed, seconds, server } = overload;
+	const all: number[] = [];
+	for (let round = 0; round < LOOPS; round++) {
 		const requests = requestsOf(world, {
 			viewers,
 			mix,
@@ -159,23 +50,24 @@ export async function measureCarried(overload: Overload): Promise<void> {
 		const part = Math.max(3, seconds / 3);
 		const results = await load(server, [
 			clients("closed", {
-				connections: 48,
+				connections: CLOSED,
 				requests,
 				phases: [{ seconds: part, rate: null }],
 			}),
 		]);
 		const summary = summarize(results, 0, part);
 		show(overload, `closed loop ${round + 1}`, summary);
-		overload.carried = Math.max(overload.carried, summary.good);
+		all.push(summary.good);
 	}
-	overload.results.carried = overload.carried;
-	console.log(`K = ${overload.carried.toFixed(0)}/s`);
+	const carried = all.sort((a, b) => a - b)[(LOOPS - 1) / 2] as number;
+	overload.results.carried = carried;
+	console.log(`K = ${carried.toFixed(0)}/s`);
+	return carried;
 }
 
 async function loadPart(overload: Overload): Promise<void> {
-	const { carried, seconds, seed } = overload;
+	const { carried, seconds, seed, server } = overload;
 	for (const [n, times] of [0.5, 1, 2, 4].entries()) {
-		await using server = await startServer(overload);
 		const phases = [{ seconds, rate: carried * times }];
 		const { results, probed } = await offer(
 			overload,
@@ -332,28 +224,63 @@ export const RUNS: Readonly<
 	},
 
 	async limp(overload) {
-		const { world, carried, seconds, seed } = overload;
-		const [, , , last] = fleetOf(world.databases).hosts;
-		if (last === undefined) throw new Error("There are too few hosts.");
+		const { hosts } = fleetOf(overload.world.databases);
+		const last = hosts.at(-1) as (typeof hosts)[number];
 		await using server = await startServer(overload);
-		const phases = [{ seconds: seconds * 3, rate: carried * 0.3 }];
-		const offering = offer(overload, server, phases, seed + 70);
-		await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
-		last.pause();
-		await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
-		last.resume();
-		const { results, probed } = await offering;
-		show(overload, "limp, before", summarize(results, 1, seconds));
-		show(
-			overload,
-			"limp, stopped",
-			summarize(results, seconds + 1, seconds * 2),
+		await offerLimping(overload, server, "stopped", {
+			begin: () => last.pause(),
+			end: () => last.resume(),
+		});
+	},
+
+	async late(overload) {
+		const { files, options } = overload.world;
+		const fleet = fleetOf(overload.world.databases);
+		const last = fleet.hosts.at(-1) as (typeof fleet.hosts)[number];
+		await using proxy = await TcpProxy.to(last.port);
+		const primaries = fleet.hosts.map((host) =>
+			host === last
+				? host.url.replace(`:${host.port}`, `:${proxy.port}`)
+				: host.url,
 		);
-		show(
-			overload,
-			"limp, after",
-			summarize(results, seconds * 2 + 2, seconds * 3),
+		const topologyFile = `${fleet.topologyFile}.late.json`;
+		await writeFile(
+			topologyFile,
+			JSON.stringify(topologyOf(primaries, options.shards)),
+			{ mode: 0o600 },
 		);
-		showProbes(overload, "limp", probed);
+		await using server = await startServer(overload, {
+			files: { ...files, databases: { fleet: { ...fleet, topologyFile } } },
+		});
+		await offerLimping(overload, server, "late", {
+			begin: () => {
+				proxy.delayMs = 2_000;
+			},
+			end: () => {
+				proxy.delayMs = 0;
+			},
+		});
 	},
 };
+
+/** 0.3 K, before, while and after one host limps. */
+async function offerLimping(
+	overload: Overload,
+	server: Running,
+	how: string,
+	{ begin, end }: { readonly begin: () => void; readonly end: () => void },
+): Promise<void> {
+	const { carried, seconds, seed } = overload;
+	const phases = [{ seconds: seconds * 3, rate: carried * 0.3 }];
+	const offering = offer(overload, server, phases, seed + 70);
+	await sleep(seconds * 1_000);
+	begin();
+	await sleep(seconds * 1_000);
+	end();
+	const { results, probed } = await offering;
+	const of = (from: number, to: number) => summarize(results, from, to);
+	show(overload, `${how}: before`, of(1, seconds));
+	show(overload, `${how}: while`, of(seconds + 1, seconds * 2));
+	show(overload, `${how}: after`, of(seconds * 2 + 2, seconds * 3));
+	showProbes(overload, how, probed);
+}

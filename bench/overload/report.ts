@@ -76,7 +76,7 @@ export function recovery(
 }
 
 /** 0 of nothing. */
-function quantile(values: readonly number[], share: number): number {
+export function quantile(values: readonly number[], share: number): number {
 	const sorted = Float64Array.from(values).sort();
 	return (
 		sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

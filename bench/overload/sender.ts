@@ -13,6 +13,7 @@ import {
 	OUTCOMES,
 	type Outcome,
 } from "./messages.ts";
+import { quantile } from "./report.ts";
 
 const CHECK_MS = 20;
 const RECONNECT_MS = 10;
@@ -71,12 +72,15 @@ class Sending {
 	readonly #requests: readonly Buffer[];
 	readonly #idle: Connection[] = [];
 	readonly #busy = new Set<Connection>();
+	/** Of those that wait for a connection, from `#first` on. */
 	#queue: Asked[] = [];
+	#first = 0;
 	readonly #all: readonly Connection[];
 	readonly #at: number[] = [];
 	readonly #ms: number[] = [];
 	readonly #outcome: number[] = [];
 	readonly #indexes: number[] = [];
+	readonly #late: number[] = [];
 	#firstError: string | null = null;
 	#next = 0;
 	#began = 0;
@@ -113,7 +117,7 @@ class Sending {
 		const deadline = performance.now() + this.#patienceMs;
 		while (
 			performance.now() < deadline &&
-			(this.#busy.size > 0 || this.#queue.length > 0)
+			(this.#busy.size > 0 || this.#queue.length > this.#first)
 		) {
 			await sleep(CHECK_MS);
 		}
@@ -125,6 +129,7 @@ class Sending {
 			ms: Float64Array.from(this.#ms),
 			outcome: Uint8Array.from(this.#outcome),
 			request: Uint32Array.from(this.#indexes),
+			lateMs: quantile(this.#late, 0.99),
 			firstError: this.#firstError,
 		};
 	}
@@ -142,6 +147,7 @@ class Sending {
 		while (due < end) {
 			await sleep(due - performance.now());
 			for (const now = performance.now(); due <= now && due < end; ) {
+				this.#late.push(now - due);
 				this.#ask(due);
 				due += step();
 			}
@@ -165,9 +171,11 @@ class Sending {
 	#free(connection: Connection): void {
 		this.#busy.delete(connection);
 		connection.asked = null;
-		const next = this.#queue.shift();
-		if (next !== undefined) this.#send(connection, next);
-		else {
+		const next = this.#queue[this.#first];
+		if (next !== undefined) {
+			this.#first++;
+			this.#send(connection, next);
+		} else {
 			this.#idle.push(connection);
 			if (this.#isClosedLoop) this.#ask(performance.now());
 		}
@@ -223,9 +231,12 @@ class Sending {
 				this.#drop(connection, "late", "no response in time");
 			}
 		}
+		this.#queue = this.#queue.slice(this.#first);
 		const fresh = this.#queue.findIndex(({ at }) => at >= oldest);
-		const given = this.#queue.splice(0, fresh < 0 ? this.#queue.length : fresh);
-		for (const asked of given) this.#record(asked, "late", "never sent");
+		this.#first = fresh < 0 ? this.#queue.length : fresh;
+		for (const asked of this.#queue.slice(0, this.#first)) {
+			this.#record(asked, "late", "never sent");
+		}
 	}
 
 	#record({ at, index }: Asked, outcome: Outcome, why: string | null): void {
