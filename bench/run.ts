@@ -50,9 +50,19 @@ const MISS_ROWS: readonly VariantName[] = [
 	"byHand",
 ];
 const PAGE_ROWS: readonly VariantName[] = ["known", "mysql", "mercurius"];
-const WRITE_ROWS: readonly VariantName[] = ["text", "sqlite", "drizzle"];
-const DURABLE_ROWS: readonly VariantName[] = ["text", "drizzle"];
-const HOT_BOARD_ROWS: readonly VariantName[] = ["known", "sqlite", "drizzle"];
+const WRITE_ROWS: readonly VariantName[] = [
+	"text",
+	"sqlite",
+	"drizzle",
+	"mercurius",
+];
+const DURABLE_ROWS: readonly VariantName[] = ["text", "drizzle", "mercurius"];
+const HOT_BOARD_ROWS: readonly VariantName[] = [
+	"known",
+	"sqlite",
+	"drizzle",
+	"mercurius",
+];
 const MIX_ROWS: readonly VariantName[] = ["text", "drizzle"];
 
 /** Kept for each of the sections that empty the caches. */

@@ -7,7 +7,8 @@ import { countStatements } from "./commits.ts";
 import { firstOf } from "./reads.ts";
 
 const CONNECTIONS: readonly number[] = [1, 16];
-const PREPARED = 8_000;
+/** More than any server answers. A second. */
+const MOST_RATE = 4_000;
 
 const KINDS = ["createPin", "followUser", "likePin"] as const;
 type Kind = (typeof KINDS)[number];
@@ -16,8 +17,8 @@ type Kind = (typeof KINDS)[number];
 export class Writes {
 	readonly #world: World;
 	readonly #actors: readonly Actor[];
-	readonly #requests = new Map<string, readonly string[]>();
-	readonly #positions = new Map<string, number>();
+	/** How many of each were asked for. */
+	readonly #asked = new Map<string, number>();
 
 	constructor(world: World) {
 		this.#world = world;
@@ -36,43 +37,45 @@ export class Writes {
 				for (const variant of variants) {
 					signal.throwIfAborted();
 					const set = `${variant} ${question}`;
-					let requests = this.#requests.get(set);
-					if (requests === undefined) {
-						requests = await this.#spell(variant, question);
-						this.#requests.set(set, requests);
-					}
+					const asked = this.#asked.get(set) ?? 0;
+					const { seconds } = this.#world.options;
+					const requests = await this.#spell(
+						variant,
+						question,
+						asked,
+						Math.ceil(2 * seconds * MOST_RATE),
+					);
+					const order = firstOf(requests.length, requests.length);
+					const load = { set, requests, order, connections, seconds };
 					const { port } = await this.#world.serverOf(variant);
 					// A mutation is asked for in no other section: V8 compiles it now.
-					const lead = await sendLoad(this.#world, port, {
-						set,
-						requests,
-						order: firstOf(requests.length, requests.length),
-						from: this.#positions.get(set) ?? 0,
-						connections,
-						seconds: this.#world.options.seconds,
-					});
-					const from = (this.#positions.get(set) ?? 0) + lead.requests;
+					const lead = await sendLoad(this.#world, port, { ...load, from: 0 });
 					await using statements = await countStatements(this.#world, variant);
 					const cell = await measure(this.#world, {
-						...{ section, round, variant, question, set, requests, from },
-						order: firstOf(requests.length, requests.length),
-						connections,
-						seconds: this.#world.options.seconds,
+						...{ section, round, variant, question },
+						...{ ...load, from: lead.requests },
 					});
 					const counted = await statements?.count(cell.requests);
-					this.#positions.set(set, from + cell.requests);
+					this.#asked.set(set, asked + lead.requests + cell.requests);
 					yield { ...cell, ...(counted && { figures: counted }) };
 				}
 			}
 		}
 	}
 
-	async #spell(variant: VariantName, kind: Kind): Promise<readonly string[]> {
+	/** From the one of this number on. */
+	async #spell(
+		variant: VariantName,
+		kind: Kind,
+		from: number,
+		count: number,
+	): Promise<readonly string[]> {
 		const world = this.#world;
 		const actors = this.#actors;
 		const spelled = await ActorRequests.of(world, variant, actors);
 		const { users, pins } = world.graph;
-		return Array.from({ length: PREPARED }, (_, n) => {
+		return Array.from({ length: count }, (_, nth) => {
+			const n = from + nth;
 			const actor = actors[n % actors.length] as Actor;
 			// Each actor goes through all users and pins, from a place of their own.
 			const turn = Math.floor(n / actors.length);
