@@ -29,6 +29,8 @@ export const OUTBOX = tableIn(HOST_DATABASE, HOST_OUTBOX.name);
  */
 export const MYSQL: Dialect<Shard> = {
 	maxRows: 500,
+	// The server joins 61 at most. A row takes it 35 µs of CPU with 16, 40 with 32, and 70 by a statement of its own.
+	maxTables: 16,
 	literal: spelled,
 	forUpdate: "FOR UPDATE",
 	table: ({ database }, name) => tableIn(database, name),

@@ -14,6 +14,7 @@ import type { Parameter, SqliteConnection } from "./driver/sqliteConnection.ts";
  */
 export const SQLITE: Dialect<Place> = {
 	maxRows: 1,
+	maxTables: 1,
 	literal: null,
 	forUpdate: "",
 	table: (_, name) => quoted(name),

@@ -67,6 +67,8 @@ export interface OutboxPlace {
 export interface Dialect<P extends Place> extends Spelling {
 	/** Most rows or keys of one statement that writes. */
 	readonly maxRows: number;
+	/** Most rows of different tables that one UPDATE sets; 1 where it has one table. */
+	readonly maxTables: number;
 	/** What makes a SELECT lock its rows; empty where a transaction has the shard to itself. */
 	readonly forUpdate: string;
 	readonly outbox: OutboxPlace;
@@ -106,7 +108,10 @@ export interface Ends {
 
 /** The name of a statement for several, without duplicates: `edges likedBy, likePin`. */
 export function namesOf(names: Iterable<string>): string {
-	const verbs = Map.groupBy(new Set(names), (name) =>
+	const unique = new Set(names);
+	const [only = ""] = unique;
+	if (unique.size <= 1) return only;
+	const verbs = Map.groupBy(unique, (name) =>
 		name.slice(0, name.lastIndexOf(" ") + 1),
 	);
 	return [...verbs]

@@ -1,10 +1,18 @@
-import type { Id } from "../../id/ids.ts";
+import { compareIds, type Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import type { Place } from "../driver.ts";
 import { listName } from "../keys.ts";
 import type { ListKey, ListRow } from "../rows.ts";
 import type { Batch } from "./batch.ts";
-import { type Dialect, insertsOf, type Select, type Write } from "./dialect.ts";
+import {
+	chunks,
+	type Dialect,
+	insertsOf,
+	type MadeValue,
+	type Select,
+	type Write,
+} from "./dialect.ts";
+import { listColumns, listOf } from "./rows.ts";
 
 const COLUMNS = "from_id, mapping, count, last_sequence, epoch";
 const KEY = ["from_id", "mapping"];
@@ -33,7 +41,7 @@ export function touchShard<P extends Place>(
 }
 
 /**
- * Locks the lists' own rows in key order. Missing rows are inserted with zeros, so
+ * Locks the lists' own rows, which are given in key order. Missing rows are inserted with zeros, so
  * that there is something to lock; the INSERT takes the lock of a row that exists,
  * and changes nothing in it.
  */
@@ -46,7 +54,7 @@ export function lockLists<P extends Place>(
 	return insertsOf(dialect, {
 		name: "lock lists",
 		into: `${dialect.table(place, "lists")} (${COLUMNS})`,
-		made: inKeyOrder(keys).map(({ mapping, from }) => [
+		made: keys.map(({ mapping, from }) => [
 			BigInt(from),
 			mapping.name,
 			0,
@@ -94,6 +102,79 @@ export function listsOf<P extends Place>(
 	};
 }
 
+/** Locks and reads a row, if it exists. */
+export function lockedList<P extends Place>(
+	dialect: Dialect<P>,
+	place: P,
+	{ mapping, from }: ListKey,
+): Select<ListRow> {
+	const { literal } = dialect;
+	const key = [BigInt(from), mapping.name] as const;
+	const [one, name] = key.map((value) => literal?.(value) ?? "?");
+	return {
+		name: "lock lists",
+		columns: listColumns(dialect),
+		rest: `FROM ${dialect.table(place, "lists")} WHERE from_id = ${one} AND mapping = ${name} ${dialect.forUpdate}`,
+		values: literal === null ? key : [],
+		read: (rows) => rows.map(listOf),
+	};
+}
+
+/** Rows of one shard to write. */
+export type ShardRows<P extends Place> = readonly [P, readonly MappedRow[]];
+
+/** Fewer are written by INSERTs: an UPDATE of one table takes longer than these. */
+const LEAST_TOGETHER = 3;
+/** More rows of one shard are faster by one INSERT of all. */
+const MOST_OF_SHARD = 3;
+
+/** Writes rows of any shards of a host that are locked and exist, those of many shards by one statement. */
+export function setLists<P extends Place>(
+	dialect: Dialect<P>,
+	batch: Batch<P>,
+	shards: readonly ShardRows<P>[],
+): void {
+	const few = shards.filter(([, { length }]) => length <= MOST_OF_SHARD);
+	const rows = few.flatMap(([place, some]) =>
+		some.map((row) => ({ ...row, place })),
+	);
+	const areTogether = dialect.maxTables > 1 && rows.length >= LEAST_TOGETHER;
+	for (const [place, some] of shards) {
+		if (areTogether && some.length <= MOST_OF_SHARD) continue;
+		batch.writeAll(place, writeLists(dialect, place, some));
+	}
+	if (!areTogether) return;
+	for (const some of chunks(rows, dialect.maxTables)) {
+		const [{ place }] = some as [(typeof rows)[number]];
+		batch.write(place, updateOf(dialect, some));
+	}
+}
+
+function updateOf<P extends Place>(
+	dialect: Dialect<P>,
+	rows: readonly (MappedRow & { readonly place: P })[],
+): Write {
+	const spelled = (value: MadeValue) => dialect.literal?.(value);
+	const tables: string[] = [];
+	const sets: string[] = [];
+	const keys: string[] = [];
+	for (const [at, row] of rows.entries()) {
+		const { place, mapping, from, count, lastSequence, epoch } = row;
+		tables.push(`${dialect.table(place, "lists")} l${at}`);
+		sets.push(
+			`l${at}.count = ${spelled(count)}, l${at}.last_sequence = ${spelled(lastSequence)}, l${at}.epoch = ${spelled(epoch)}`,
+		);
+		keys.push(
+			`l${at}.from_id = ${spelled(BigInt(from))} AND l${at}.mapping = ${spelled(mapping.name)}`,
+		);
+	}
+	return {
+		name: "set list",
+		text: `UPDATE ${tables.join(", ")} SET ${sets.join(", ")} WHERE ${keys.join(" AND ")}`,
+		values: [],
+	};
+}
+
 /** Writes rows that are locked. */
 export function writeLists<P extends Place>(
 	dialect: Dialect<P>,
@@ -114,14 +195,14 @@ export function writeLists<P extends Place>(
 	});
 }
 
-/** Without duplicates. */
-function inKeyOrder(keys: readonly ListKey[]): readonly ListKey[] {
+/** Without duplicates, in the order in which all transactions lock them. */
+export function inKeyOrder(keys: readonly ListKey[]): readonly ListKey[] {
+	if (keys.length <= 1) return keys;
 	const unique = new Map(
 		keys.map((key) => [listName(key.mapping, key.from), key]),
 	);
-	return [...unique.values()].sort((a, b) => {
-		const difference = BigInt(a.from) - BigInt(b.from);
-		if (difference !== 0n) return difference < 0n ? -1 : 1;
-		return a.mapping.name < b.mapping.name ? -1 : 1;
-	});
+	return [...unique.values()].sort(
+		(a, b) =>
+			compareIds(a.from, b.from) || (a.mapping.name < b.mapping.name ? -1 : 1),
+	);
 }

@@ -20,7 +20,7 @@ import {
 import { Batch, type Procedure } from "./batch.ts";
 import { type Dialect, insertsOf } from "./dialect.ts";
 import { deleteEdges, type MappedEdge, writeEdges } from "./edges.ts";
-import { type MappedRow, writeLists } from "./lists.ts";
+import { type MappedRow, type ShardRows, setLists } from "./lists.ts";
 import {
 	LockedRows,
 	type ShardTransaction,
@@ -175,6 +175,7 @@ class Work<P extends Place> {
 			(result) => result !== null && "writes" in result,
 		);
 		let last = new Batch<P>();
+		let lists: ShardRows<P>[] = [];
 		const entries: EntryToWrite<P>[] = [];
 		for (const shard of this.#rows.shards) {
 			const some = decided.filter(
@@ -182,14 +183,17 @@ class Work<P extends Place> {
 			);
 			if (some.length === 0) continue;
 			this.#writeChanges(last, shard);
+			lists.push([shard, [...this.#changesOf(shard).lists.values()]]);
 			const recounts = some.flatMap((one) =>
 				(one.writes.recount ?? []).filter(
 					(list) => shardOf(one, list) === shard,
 				),
 			);
 			if (recounts.length > 0) {
+				setLists(this.#dialect, last, lists);
 				yield last;
 				last = new Batch();
+				lists = [];
 			}
 			for (const list of recounts) {
 				const row = this.#rows.lists.get(listName(list.mapping, list.from));
@@ -201,11 +205,13 @@ class Work<P extends Place> {
 				if (entry !== undefined) entries.push({ one, shard, entry });
 			}
 		}
+		setLists(this.#dialect, last, lists);
 		const keys = this.#insertEntries(last, entries);
 		return {
 			last,
-			outcomes: () =>
-				results.map((result): TransactionOutcome | null => {
+			outcomes: () => {
+				this.#rows.noteLists();
+				return results.map((result): TransactionOutcome | null => {
 					if (result === null || !("writes" in result)) return result;
 					const { shard, beside, writes } = result;
 					const own = keys.get(result);
@@ -214,7 +220,8 @@ class Work<P extends Place> {
 						outboxKey: own?.get(shard) ?? null,
 						...(beside && { besideKey: own?.get(beside) ?? null }),
 					};
-				}),
+				});
+			},
 			wrote: () => this.#written(),
 		};
 	}
@@ -230,7 +237,7 @@ class Work<P extends Place> {
 
 	#writeChanges(batch: Batch<P>, shard: P): void {
 		const dialect = this.#dialect;
-		const { objects, lists, edges } = this.#changesOf(shard);
+		const { objects, edges } = this.#changesOf(shard);
 		const edgesToWrite = [...edges].map(([name, edge]) => ({
 			...edge,
 			exists: this.#rows.hasRow(name),
@@ -239,7 +246,6 @@ class Work<P extends Place> {
 			...updateObjects(dialect, this.#model, shard, objects, this.#rows.now),
 			...writeEdges(dialect, shard, edgesToWrite),
 			...deleteEdges(dialect, shard, this.#purged),
-			...writeLists(dialect, shard, [...lists.values()]),
 		]);
 	}
 

@@ -4,12 +4,17 @@ import { Batcher } from "../../../util/batcher.ts";
 import type { Deadline } from "../../../util/deadline.ts";
 import { publishRetry } from "../../diagnostics.ts";
 import type { Transaction } from "../../rows.ts";
-import type { ShardTransaction } from "../../statements/lockedRows.ts";
+import { KnownLists } from "../../statements/knownLists.ts";
+import type {
+	ShardTransaction,
+	TransactionContext,
+} from "../../statements/lockedRows.ts";
 import type {
 	GroupOutcomes,
 	TransactionOutcome,
 } from "../../statements/transaction.ts";
 import { type FailureKind, StorageFailure } from "../../storageFailure.ts";
+import { MYSQL } from "../dialect.ts";
 import type { Host } from "../driver/host.ts";
 import { conflictReason, isOfOneDatabase } from "../driver/toStorageFailure.ts";
 import { mergeTraces } from "../mergeTraces.ts";
@@ -56,14 +61,14 @@ const LOCK_MS = 500;
  */
 export class HostTransactions {
 	readonly #host: Host;
-	readonly #model: Model;
+	readonly #context: TransactionContext<Shard>;
 	readonly #waiting: Batcher<Waiting>;
 	/** By row, until when. On the clock of `performance.now()`. */
 	readonly #contended = new Map<string, number>();
 
 	constructor(host: Host, model: Model, gatherMs: number) {
 		this.#host = host;
-		this.#model = model;
+		this.#context = { dialect: MYSQL, model, known: new KnownLists() };
 		this.#waiting = new Batcher({
 			send: (units) => this.#runTogether(units),
 			countOf: ({ length }) => Math.min(length, MOST_UNITS),
@@ -168,7 +173,7 @@ export class HostTransactions {
 				isTriedOnce:
 					isShared || jobs.some(({ beside }) => beside !== undefined),
 			},
-			(statements) => runTransactionGroup(statements, this.#model, jobs),
+			(statements) => runTransactionGroup(statements, this.#context, jobs),
 		);
 		const ran = outcomes?.filter((outcome) => outcome !== null).length ?? 0;
 		for (const [at, { trace }] of jobs.entries()) {

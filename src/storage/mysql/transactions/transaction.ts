@@ -1,12 +1,14 @@
-import type { Model } from "../../../model/types.ts";
 import type { Transaction } from "../../rows.ts";
 import type { Batch } from "../../statements/batch.ts";
-import type { ShardTransaction } from "../../statements/lockedRows.ts";
+import type {
+	ShardTransaction,
+	TransactionContext,
+} from "../../statements/lockedRows.ts";
 import {
 	type GroupOutcomes,
 	runTransactions,
 } from "../../statements/transaction.ts";
-import { MYSQL, statementsOf } from "../dialect.ts";
+import { statementsOf } from "../dialect.ts";
 import type {
 	CommitDecision,
 	MysqlTransaction,
@@ -41,7 +43,7 @@ export function isGroupable({
 /** Runs transactions of one host as one: each batch of statements is one round trip, the last one with COMMIT. */
 export async function runTransactionGroup(
 	statements: MysqlTransaction,
-	model: Model,
+	context: TransactionContext<Shard>,
 	transactions: readonly ShardTransaction<Shard>[],
 ): Promise<CommitDecision<GroupOutcomes | null>> {
 	const hooks = transactions.flatMap(
@@ -52,7 +54,7 @@ export async function runTransactionGroup(
 		began = performance.now();
 		await Promise.all(hooks.map((beforeCommit) => beforeCommit()));
 	};
-	const procedure = runTransactions({ dialect: MYSQL, model }, transactions);
+	const procedure = runTransactions(context, transactions);
 	let step = procedure.next();
 	for (let isFirst = true; !step.done; isFirst = false) {
 		const sent = send(statements, step.value);
