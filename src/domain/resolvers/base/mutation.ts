@@ -73,12 +73,18 @@ export function anonymousMutation<S extends InputShape>(
 	) => Promise<JsonObject>,
 ): BatchResolver<RequestContext> {
 	const { name, validateTogether = () => [] } = definition;
+	const shapes = new WeakMap<Model, S>();
+	const shapeOf = (model: Model): S => {
+		const shape = shapes.get(model) ?? definition.input(model);
+		shapes.set(model, shape);
+		return shape;
+	};
 	return rootField({
 		cost: (args) => definition.cost(given(args)),
 		maxObjects: () => definition.maxObjects ?? 1,
 		dependsOnViewer: true,
 		resolve(args, context, call) {
-			const shape = definition.input(context.graph.model);
+			const shape = shapeOf(context.graph.model);
 			const input = () => readInput(name, shape, given(args), validateTogether);
 			return apply(input, context, call);
 		},

@@ -21,8 +21,9 @@ const MAX_TOGETHER = 200;
 interface Job extends HostJob {
 	readonly rows: readonly string[];
 	readonly done: (result: TransactionOutcome) => void;
-	/** Ends the wait for its rows. */
-	readonly timer: NodeJS.Timeout;
+	/** Ends the wait for its rows; absent where it does not wait. */
+	timer: NodeJS.Timeout | undefined;
+	hasStarted: boolean;
 	/** Whether its time was up before its turn came. */
 	isOver: boolean;
 }
@@ -84,7 +85,14 @@ export class TransactionQueue {
 				rows,
 				limit: deadlineIn(this.#writeMs),
 				done,
-				timer: setTimeout(() => {
+				timer: undefined,
+				hasStarted: false,
+				isOver: false,
+			};
+			if (!this.#queue.add(job, rows, isGroupable(transaction))) {
+				done({ thrown: queueFailure(shard, "Too many transactions wait.") });
+			} else if (!job.hasStarted) {
+				job.timer = setTimeout(() => {
 					job.isOver = true;
 					done({
 						thrown: queueFailure(
@@ -92,12 +100,7 @@ export class TransactionQueue {
 							"The rows of the transaction did not come free in time.",
 						),
 					});
-				}, this.#writeMs),
-				isOver: false,
-			};
-			if (!this.#queue.add(job, rows, isGroupable(transaction))) {
-				clearTimeout(job.timer);
-				done({ thrown: queueFailure(shard, "Too many transactions wait.") });
+				}, this.#writeMs);
 			}
 		});
 		if ("thrown" in result) throw result.thrown;
@@ -117,7 +120,10 @@ export class TransactionQueue {
 	async #run(jobs: readonly Job[]): Promise<number> {
 		const first = jobs[0] as Job;
 		const live = jobs.filter(({ isOver }) => !isOver);
-		for (const { timer } of live) clearTimeout(timer);
+		for (const job of live) {
+			job.hasStarted = true;
+			clearTimeout(job.timer);
+		}
 		if (live.length === 0) return jobs.length;
 		let results: readonly TransactionOutcome[];
 		try {
