@@ -47,15 +47,17 @@ export function splitKeys(
 }
 
 /** As Redis puts it together (redisChannels.ts); `keys` are JSON. */
-const MESSAGE =
-	/^(?<run>[0-9a-f]{40}) (?<number>[0-9]{1,16}) (?<from>[\w-]+) (?<keys>.*)$/s;
+const MESSAGE = /^([0-9a-f]{40}) ([0-9]{1,16}) ([\w-]+) (.*)$/s;
 
-/** Null for anything that is not exactly such a message. */
-export function decodeMessage(text: string): InvalidationMessage | null {
-	if (text.length > MAX_LENGTH) return null;
-	const fields = MESSAGE.exec(text)?.groups;
-	if (fields === undefined) return null;
-	const { run = "", number, from = "", keys: json = "" } = fields;
+/** Null for anything that is not exactly such a message. The keys of one that `me` sent are not read. */
+export function decodeMessage(
+	text: string,
+	me?: string,
+): InvalidationMessage | null {
+	const fields = text.length > MAX_LENGTH ? null : MESSAGE.exec(text);
+	if (fields === null) return null;
+	const [, run = "", number, from = "", json = ""] = fields;
+	if (from === me) return { run, number: Number(number), from, keys: [] };
 	const keys = decodeKeys(parsed(json));
 	return keys === null || keys.length === 0
 		? null

@@ -220,7 +220,7 @@ export class InvalidationSubscriber implements Disposable {
 
 	#receive(from: Subscription, channel: number, text: string): void {
 		if (from !== this.#subscription) return;
-		const message = decodeMessage(text);
+		const message = decodeMessage(text, this.#options.me);
 		if (message === null) {
 			this.#ignoredMessages++;
 			this.#miss(new Set([channel]), "unreadable");
