@@ -106,7 +106,7 @@ export class Connections {
 		const isBusy =
 			connection !== undefined &&
 			(connection.current !== null || connection.refused !== null);
-		return !isBusy && socket.writableLength === 0;
+		return !isBusy && socket.writable && socket.writableLength === 0;
 	}
 
 	/** Whether a response is due to a request that has arrived in full. */

@@ -244,10 +244,13 @@ function refuseFirst(
 	});
 }
 
-/** Whether the connection goes on after any response. A client that has not sent its body might leave it out after a refusal. */
+/**
+ * Whether the connection goes on after it. A client that waits might then send no body,
+ * and Node gives the path and trailers of a chunked one that nobody gets to the next request.
+ */
 function isPlain(message: IncomingMessage, keepsAlive: boolean): boolean {
-	const { expect, upgrade } = message.headers;
-	const saysNothing = expect === undefined && upgrade === undefined;
+	const { expect, upgrade, "transfer-encoding": encoding } = message.headers;
+	const saysNothing = (expect ?? upgrade ?? encoding) === undefined;
 	return keepsAlive && message.httpVersionMinor > 0 && saysNothing;
 }
 
