@@ -63,7 +63,7 @@ export type AccessMode = "readWrite" | "readOnly";
 const TABLES_MS = 5_000;
 
 /** Of the cache in the process. Bytes, approximately. */
-const CACHE_BYTES = 96 * 1024 * 1024;
+const CACHE_BYTES = 64 * 1024 * 1024;
 
 export interface StoreOptions extends SharedCacheOptions {
 	readonly model: Model;
