@@ -10,7 +10,7 @@ import { monotonicMs } from "../util/monotonic.ts";
 /** An ack waits so long for others, or for a claim of its place to ride on. Milliseconds. */
 const GATHER_MS = 5;
 /** So many do not wait. */
-const MAX_GATHERED = 200;
+const MAX_GATHERED = 500;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
 

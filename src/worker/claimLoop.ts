@@ -39,6 +39,8 @@ const PROBING = { name: "probe", ms: 5_000 };
 
 /** Claims of different places at the same time. */
 const MAX_CLAIMS = 3;
+/** Jobs that a claim may take by itself. More are shared by the claims of several places, so that they run beside each other. */
+const SHARED_FROM = 50;
 
 export interface ClaimedTogether extends HeldClaims {
 	readonly jobs: readonly ClaimedJob[];
@@ -66,6 +68,8 @@ interface ClaimLoopOptions<Context> {
 	readonly wants: (reserved: number) => boolean;
 	/** How many more it has room for. */
 	readonly room: (reserved: number) => number;
+	/** How many jobs it has room for while it has none. */
+	readonly capacity: number;
 	readonly onClaimed: (
 		state: QueueState<Context>,
 		claimed: ClaimedTogether,
@@ -176,11 +180,11 @@ export class ClaimLoop<Context> {
 		if (isIdle && hints.isConnected) {
 			for (const { queue, shard } of due) hints.publish(queue, shard);
 		}
-		const { claimed } = await this.#claimFrom(due);
+		const found = await this.#claimFrom(due);
 		const { isConnected } = hints;
 		return afterProbe(
 			pace,
-			{ probedAt, claimed, due: due.length, nextMs, isConnected },
+			{ ...found, probedAt, due: due.length, nextMs, isConnected },
 			monotonicMs(),
 			limits,
 		);
@@ -265,9 +269,11 @@ export class ClaimLoop<Context> {
 		readonly rest: DueBucket | null;
 	}> {
 		const { queue, shard } = place;
-		const { queues, settings, acks, problems, room } = this.#options;
+		const { queues, settings, acks, problems, room, capacity } = this.#options;
 		const state = queues.get(queue) as QueueState<Context>;
-		const limit = Math.min(room(this.#reserved), state.mostJobs, MAX_JOBS);
+		const share = Math.max(SHARED_FROM, Math.ceil(capacity / MAX_CLAIMS));
+		const left = room(this.#reserved);
+		const limit = Math.min(left, share, state.mostJobs, MAX_JOBS);
 		if (limit === 0) return { taken: 0, rest: null };
 		const own = acks.take(place);
 		this.#reserved += limit;

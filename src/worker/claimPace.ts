@@ -106,6 +106,8 @@ export function afterProbe(
 	found: {
 		readonly probedAt: number;
 		readonly claimed: number;
+		/** Nothing was left where jobs were due. */
+		readonly isDrained: boolean;
 		/** Places where jobs were due. */
 		readonly due: number;
 		/** Until a job is due; null: none is known. */
@@ -113,11 +115,16 @@ export function afterProbe(
 		readonly isConnected: boolean;
 	},
 	now: number,
-	{ firstIdleMs, mostIdleMs, hintedIdleMs }: Limits,
+	{ firstIdleMs, mostIdleMs, hintedIdleMs, missedMs }: Limits,
 ): Pace {
-	const { probedAt, claimed, due, nextMs, isConnected } = found;
+	const { probedAt, claimed, isDrained, due, nextMs, isConnected } = found;
 	if (claimed > 0) {
-		return { ...pace, probedAt, idleMs: firstIdleMs, ...AT_ONCE };
+		// What comes now has hints: a probe for each few jobs costs as much as they do.
+		const probeAt =
+			isDrained && isConnected
+				? now + Math.min(missedMs, nextMs ?? missedMs)
+				: AT_ONCE.probeAt;
+		return { ...pace, probedAt, idleMs: firstIdleMs, probeAt };
 	}
 	const { idleMs } = pace;
 	const longest = isConnected ? hintedIdleMs : mostIdleMs;

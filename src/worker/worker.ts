@@ -97,6 +97,7 @@ export class Worker<Context> implements AsyncDisposable {
 			signal: this.#stopping.signal,
 			wants: (reserved) => this.#wants(reserved),
 			room: (reserved) => this.#room(reserved),
+			capacity: this.#room(0),
 			onClaimed: this.#add.bind(this),
 		});
 		this.#unsubscribe = options.hints.subscribe(
@@ -238,11 +239,12 @@ export class Worker<Context> implements AsyncDisposable {
 		}
 	}
 
-	/** Whether so few jobs wait here that more are to be claimed than claims under way may bring. */
+	/** Whether so few jobs wait here that more are to be claimed than claims under way may bring, and not few at a time. */
 	#wants(reserved: number): boolean {
 		const { size, capacity } = this.#buffer;
 		return (
-			size + reserved <= capacity / 2 &&
+			size <= capacity / 2 &&
+			this.#room(reserved) >= capacity / 2 &&
 			this.#held.size - this.#running.size < MAX_UNREPORTED
 		);
 	}

@@ -24,7 +24,13 @@ const SIGHT: Sight = {
 	hasHintedPlaces: false,
 	isConnected: true,
 };
-const NOTHING = { claimed: 0, due: 0, nextMs: null, isConnected: true };
+const NOTHING = {
+	claimed: 0,
+	isDrained: true,
+	due: 0,
+	nextMs: null,
+	isConnected: true,
+};
 const PROBE = { kind: "probe", isIdle: false, unlessFollowing: false };
 
 const step = (pace: typeof START, sight: Partial<Sight> = {}) =>
@@ -73,15 +79,27 @@ describe("the steps of a loop that claims jobs", () => {
 		assert.equal(afterProbe(START, found, 0, LIMITS).probeAt, 3);
 	});
 
-	it("are a probe at once after jobs were claimed, with short pauses again", () => {
-		const pace = afterProbe(
-			idle(4),
-			{ ...NOTHING, probedAt: 500, claimed: 1 },
-			500,
-			LIMITS,
-		);
-		assert.deepEqual(step(pace, { now: 500 }), PROBE);
-		assert.equal(pace.idleMs, LIMITS.firstIdleMs);
+	it("are a probe soon after jobs were claimed, with short pauses again", () => {
+		const after = (found: Partial<Parameters<typeof afterProbe>[1]>) =>
+			afterProbe(
+				idle(4),
+				{ ...NOTHING, probedAt: 500, claimed: 1, ...found },
+				500,
+				LIMITS,
+			);
+		assert.equal(after({}).idleMs, LIMITS.firstIdleMs);
+		assert.deepEqual(step(after({}), { now: 500 }), {
+			kind: "wait",
+			ms: LIMITS.missedMs,
+		});
+		assert.equal(after({ nextMs: 3 }).probeAt, 503);
+		assert.deepEqual(step(after({}), { now: 500, hasHintedPlaces: true }), {
+			kind: "claimHinted",
+		});
+		// More was there, or nobody says when more comes.
+		for (const found of [{ isDrained: false }, { isConnected: false }]) {
+			assert.deepEqual(step(after(found), { now: 500 }), PROBE);
+		}
 	});
 
 	it("claim at a place that was hinted without a probe, and look soon for what was passed over", () => {
