@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /**
  * The mod shard of a key: md5 of the key, modulo the number of mod shards
@@ -16,7 +16,7 @@ export function modShard(key: string, modShards: number): number {
 			`The number of mod shards must be from 1 to ${MAX_MOD_SHARDS}, got ${modShards}.`,
 		);
 	}
-	const digest = createHash("md5").update(key, "utf8").digest();
+	const digest = hash("md5", key, "buffer");
 	let rest = 0;
 	// Long division by 32-bit words: at most 2^16 times 2^32, which is exact in a double.
 	for (let offset = 0; offset < 16; offset += 4) {

@@ -71,7 +71,7 @@ export interface ImportReport {
  * round trip to every host, so larger batches are faster.
  */
 const LINES_PER_BATCH = 2_000;
-const LINES_PER_FLEET_BATCH = 6_000;
+const LINES_PER_FLEET_BATCH = 12_000;
 
 /** For imports that nobody watches: half a minute. */
 export const PATIENT_RETRIES_MS = [1_000, 2_000, 4_000, 8_000, 16_000] as const;
@@ -107,7 +107,23 @@ export async function importLines(
 	);
 	const total = new Totals();
 
-	const report = (status: ImportReport["status"]) => total.report(status);
+	/** Of the last batch; nothing is written after the lease. */
+	let delivery: Promise<void> = Promise.resolve();
+	await using written = new AsyncDisposableStack();
+	written.defer(() => delivery.catch(() => {}));
+	const repeat = async () => {
+		await delivery.catch(() => {});
+		// As an import that resumes this one: what was written is found.
+		run = await begin();
+		delivery = Promise.resolve();
+	};
+	const report = async (status: ImportReport["status"]) => {
+		await withRetries(options, async (isRepeated) => {
+			if (isRepeated) await repeat();
+			else await delivery;
+		});
+		return total.report(status);
+	};
 	const size = store.storage.map.hasSingleWriter
 		? LINES_PER_BATCH
 		: LINES_PER_FLEET_BATCH;
@@ -118,16 +134,19 @@ export async function importLines(
 			if (text === "") continue;
 			parsed.push(reader.read(text, total.lines + at + 1));
 		}
-		const written = await withRetries(options, async (isRepeated) => {
-			// As an import that resumes this one: what was written is found.
-			if (isRepeated) run = await begin();
-			return writeBatch(run, parsed);
+		const done = await withRetries(options, async (isRepeated) => {
+			if (isRepeated) await repeat();
+			return writeBatch(run, parsed, delivery);
 		});
-		if (written === "aborted") break;
-		total.add(batch.lines.length, written);
-		for (const { number, reason } of written.bad) onBadLine?.(number, reason);
-		if (strict && written.bad.length > 0) {
-			return { ...report("stopped"), lines: written.bad[0]?.number ?? 0 };
+		if (done === "aborted") break;
+		total.add(batch.lines.length, done);
+		delivery = done.delivery.then((pending) => {
+			total.pending += pending;
+		});
+		delivery.catch(() => {});
+		for (const { number, reason } of done.bad) onBadLine?.(number, reason);
+		if (strict && done.bad.length > 0) {
+			return { ...(await report("stopped")), lines: done.bad[0]?.number ?? 0 };
 		}
 		progress(total.lines, batch.bytes);
 		// SQLite calls block: without a turn of the event loop no timer and no
@@ -135,13 +154,12 @@ export async function importLines(
 		await nextTurn();
 	}
 	if (signal?.aborted) return report("aborted");
+	const finished = await report("finished");
 	await lease.assertHeld();
 	await run.numbering.close(total.lines);
 	// The caches may answer by now.
-	if (total.pending > 0) {
-		total.pending = (await deliverEntries(pipeline)).undelivered;
-	}
-	return report("finished");
+	if (total.pending === 0) return finished;
+	return { ...finished, pending: (await deliverEntries(pipeline)).undelivered };
 }
 
 /**
@@ -236,13 +254,12 @@ class Totals {
 	#bad = 0;
 
 	add(lines: number, batch: BatchReport): void {
-		const { objects, edges, existing, bad, pending } = batch;
+		const { objects, edges, existing, bad } = batch;
 		this.lines += lines;
 		addAll(this.#objects, objects);
 		addAll(this.#edges, edges);
 		this.#existing += existing;
 		this.#bad += bad.length;
-		this.pending += pending;
 	}
 
 	report(status: ImportReport["status"]): ImportReport {

@@ -19,10 +19,10 @@ export interface BatchReport {
 	/** Number of created edges, by edge name. */
 	readonly edges: ReadonlyMap<string, number>;
 	readonly existing: number;
-	/** Outbox entries that shared caches did not acknowledge. */
-	readonly pending: number;
 	/** In the order of the lines. */
 	readonly bad: readonly BadLine[];
+	/** Resolves when the edges of other shards are there too: with the outbox entries that shared caches did not acknowledge. */
+	readonly delivery: Promise<number>;
 }
 
 /**
@@ -30,10 +30,14 @@ export interface BatchReport {
  * ids; then edges; then the updates of other shards, together. If the process
  * dies, the next run first delivers what is left in the outbox
  * (docs/consistency.md, "7. Import").
+ *
+ * The updates are delivered while the next batch creates its objects. That one
+ * waits for them (`former`) before it looks for edges, which may be among them.
  */
 export async function writeBatch(
 	run: ImportRun,
 	lines: readonly Line[],
+	former: Promise<unknown>,
 ): Promise<BatchReport> {
 	const { store, pipeline } = run;
 	const existing = await readExistingData(store, lines, (line) =>
@@ -48,6 +52,7 @@ export async function writeBatch(
 		bad.push(...created.bad);
 		outbox.push(...created.entries);
 	}
+	await former;
 	const written = await writeEdges(run, plan.edges);
 	outbox.push(...written.entries);
 	bad.push(...written.bad);
@@ -64,6 +69,23 @@ export async function writeBatch(
 	const rows = valuesOrThrow(await insertLookups(pipeline, keys));
 	const conflict = keys.find(({ id }, at) => rows[at]?.id !== id);
 	if (conflict !== undefined) throw keyConflict(store, conflict);
+	const delivery = deliver(run, outbox);
+	// Whoever waits for it sees why.
+	delivery.catch(() => {});
+	return {
+		objects,
+		edges: written.edges,
+		existing: plan.existing + written.existing,
+		bad: bad.toSorted((a, b) => a.number - b.number),
+		delivery,
+	};
+}
+
+/** Applies the edge updates of entries, and deletes those entries. Returns how many caches did not acknowledge. */
+async function deliver(
+	{ pipeline }: ImportRun,
+	outbox: readonly BatchEntry[],
+): Promise<number> {
 	const unacknowledged = new Set<EdgeUpdate>();
 	await applyEdges(
 		pipeline,
@@ -81,13 +103,7 @@ export async function writeBatch(
 	if (delivered.length > 0) {
 		await pipeline.deleteOutboxEntries(delivered.map(({ row }) => row));
 	}
-	return {
-		objects,
-		edges: written.edges,
-		existing: plan.existing + written.existing,
-		pending: outbox.length - delivered.length,
-		bad: bad.toSorted((a, b) => a.number - b.number),
-	};
+	return outbox.length - delivered.length;
 }
 
 function keyConflict(store: Store, { key, id }: NaturalKey): CorkboardError {
