@@ -282,6 +282,35 @@ export function mysqlStatementsSuite(
 			}
 		});
 
+		for (const shard of [0, 2]) {
+			test(`known lists are read under their locks: of two shards, shard ${shard} is changed meanwhile`, async () => {
+				await using opened = await open();
+				const { storage } = opened;
+				const both = (n: number) =>
+					Promise.all(
+						[0, 2].map((shard) =>
+							toggle(storage, likePin, user(1, shard), pin(n), true),
+						),
+					);
+				await both(1);
+				await using other = await createConnection({ uri: server.url });
+				await other.query("START TRANSACTION");
+				await other.query(`UPDATE db0000${shard}.lists SET count = 7`);
+				const waiting = both(2);
+				await until("it to wait", async () => {
+					const [row] = await ask(
+						server,
+						"SELECT COUNT(*) AS n FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+					);
+					return Number(row?.n) > 0;
+				});
+				await other.query("COMMIT");
+				await waiting;
+				const { count } = await listOf(storage, likePin, user(1, shard));
+				assert.equal(count, 8);
+			});
+		}
+
 		test("changes that arrive during another change of the same list share one transaction", async () => {
 			await using opened = await open();
 			const { storage } = opened;

@@ -158,6 +158,32 @@ suite("a process with as many requests in progress as allowed", () => {
 		await Promise.all(full.running);
 	});
 
+	test("hands nothing of a refused request on to the next one of its connection", async () => {
+		await using full = await startHolding();
+		const { toy } = full;
+		using socket = await openSocket(toy.server.url);
+		const { length } = JSON.stringify({ query: "{ hello }" });
+		const chunked = postText("{ hello }")
+			.replace("/graphql", "/graphql?a=")
+			.replace(/content-length: \d+/, "transfer-encoding: chunked")
+			.replace(
+				/\r\n\r\n(.*)$/s,
+				`\r\n\r\n${length.toString(16)}\r\n$1\r\n0\r\nauthorization: Bearer none\r\n\r\n`,
+			);
+		socket.write(chunked);
+		await until("the first", () => socket.statuses().length === 1);
+		full.release();
+		await Promise.all(full.running);
+		socket.write(postText("{ hello }"));
+		await until(
+			"an operation, or an error",
+			() => full.held() === 1 || socket.statuses().length === 2,
+		);
+		full.release();
+		await until("its response", () => socket.statuses().length === 2);
+		assert.deepEqual(socket.statuses(), [503, 200]);
+	});
+
 	test("refuses with the headers of any other response", async () => {
 		await using full = await startHolding();
 		const { toy } = full;
