@@ -33,6 +33,8 @@ export function recordReads(
 	/** As `limitAge` says. */
 	let ownEnd = Number.POSITIVE_INFINITY;
 	let isWhole = true;
+	/** Reads that have not ended, or failed. */
+	let waits = 0;
 
 	/** What was waited for counts if its cache knows that it was current, and nothing has changed since. */
 	function addAll<Entry extends CacheEntry>(
@@ -40,7 +42,9 @@ export function recordReads(
 		addOne: (entry: Entry) => void,
 	): MaybePromise<readonly KeyResult<Entry>[]> {
 		const wereMissing = isPromise(entries);
+		if (wereMissing) waits++;
 		return andThen(entries, (entries) => {
+			if (wereMissing) waits--;
 			for (const entry of entries) {
 				if (entry instanceof Error || (wereMissing && !isProven(entry))) {
 					isWhole = false;
@@ -115,7 +119,7 @@ export function recordReads(
 			else ownEnd = Math.min(ownEnd, store.moment() + ms);
 		},
 		dependencies() {
-			if (!isWhole) return null;
+			if (!isWhole || waits > 0) return null;
 			const { users, isPersonal } = viewerRecord;
 			return {
 				...joined(isPersonal ? [own, ofViewer] : [own]),

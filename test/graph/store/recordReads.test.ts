@@ -478,6 +478,17 @@ describe("the recorded reads of a request", () => {
 		assert.ok(!store.isValid(dependencies));
 	});
 
+	it("are unknown while a read has not ended, and of a request whose read failed", async () => {
+		const { promise, reject } = Promise.withResolvers<never>();
+		const failing = { ...store, readObjects: () => promise };
+		const reads = recordReads(failing, new Uint32Array(2 ** 20), (end) => end);
+		const reading = reads.store.readObjects([other]);
+		assert.equal(reads.dependencies(), null);
+		reject(new Error("the host is away"));
+		await assert.rejects(async () => reading);
+		assert.equal(reads.dependencies(), null);
+	});
+
 	it("are of no use if an object that another request had read changed before the rest was there", async () => {
 		const { storage, begun, go } = heldStorage(({ length }) => length > 1);
 		store = open(MAX_AGE_MS, { storage });
