@@ -14,7 +14,11 @@ import type { Result, Row, WriteResult } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 import type { QueryOptions } from "./queryOptions.ts";
 import { TAKES_WRITES, takesWrites } from "./session.ts";
-import { isClientTimeout, READ_ONLY_MODE } from "./toStorageFailure.ts";
+import {
+	isClientTimeout,
+	READ_ONLY_MODE,
+	refusesWrites,
+} from "./toStorageFailure.ts";
 
 /** Asked before each write whether this process may write to the host still. */
 export interface HostWriteGuard extends Pick<WriteGuard, "begin" | "refusal"> {
@@ -178,7 +182,8 @@ export class CommitProtocol {
 	/**
 	 * Sends the last writes of a transaction and COMMIT, and returns the results of
 	 * the writes. If one of them fails, the server does not read COMMIT: nothing was
-	 * done. Any other failure leaves the outcome unknown.
+	 * done. Nor was it where COMMIT is refused because the server takes no writes.
+	 * Any other failure leaves the outcome unknown.
 	 */
 	async #commit(
 		connection: MysqlConnection,
@@ -201,7 +206,9 @@ export class CommitProtocol {
 				thrown instanceof StorageFailure &&
 				thrown.errno !== null &&
 				thrown.kind !== "connectionLost";
-			if (isAnswered && done < last.length) {
+			// A server that takes no writes any more rolls back what it refuses to commit.
+			const isRefused = done < last.length || refusesWrites(thrown);
+			if (isAnswered && isRefused) {
 				await this.rollBack(connection, options);
 				throw thrown;
 			}

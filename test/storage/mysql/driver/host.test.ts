@@ -927,6 +927,29 @@ describe("a host that stops answering", () => {
 	});
 });
 
+test("a COMMIT that a server refuses, which takes no writes since the last of them, did nothing: it is readOnly, no unknown outcome", async () => {
+	await using host = open();
+	const read = async () =>
+		(await ask(server, "SELECT n FROM t.rows WHERE id = 1"))[0];
+	const before = await read();
+	try {
+		const kind = await kindOf(
+			host.transaction(asked(), async ({ run }) => {
+				await run(ADD);
+				await ask(server, "SET GLOBAL super_read_only = ON");
+				return { commit: true, value: null };
+			}),
+		);
+		assert.equal(kind, "readOnly");
+	} finally {
+		await ask(
+			server,
+			"SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF",
+		);
+	}
+	assert.deepEqual(await read(), before);
+});
+
 test("a server that refuses writes makes its successor open its first connections", async () => {
 	await using host = open();
 	await using successor = open();
