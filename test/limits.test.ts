@@ -27,7 +27,7 @@ const LIMITS = {
 	// 300 more: moves are traced, one wave goes back by itself, and a primary that dies meanwhile is replaced. 50 more: verify reads shards that move where they are then, and a move prints what it waits for.
 	// 100 more: answers are kept whose data had to be read, and edges below a head.
 	// 150 more: a refusal is written before Node makes a response of its request.
-	// 230 more: the lists of many shards are locked by one statement and set by another, which halves what a write sends.
+	// 230 more: the lists of many shards are locked by one statement and set by another: a quarter to half fewer statements.
 	// 50 more: an import applies edges while its next batch creates objects, and claims of several shards share what a worker has room for.
 	"lines of src/": { limit: 112_900, goal: 80_000 },
 	// 50 more: the upgrade to one outbox a host loses no entry, and status counts what is left. They go with formerOutboxes.ts.
