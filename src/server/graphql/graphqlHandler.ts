@@ -101,8 +101,7 @@ export class GraphqlHandler implements FirstHandler {
 		this.#onRead = [
 			(request) => this.#enter(request),
 			(request) => this.#identify(request),
-			// While others wait, an answer that was kept takes its turn with them.
-			(request) => (options.admission.waiting > 0 ? null : reuse(request)),
+			(request) => (options.admission.looks() ? reuse(request) : null),
 		];
 		this.#onStart = [
 			reuse,

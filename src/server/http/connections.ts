@@ -30,7 +30,7 @@ const CROWDED = 0.9;
 /** A connection from its first request to its end. */
 interface Connection {
 	readonly socket: Socket;
-	/** Called when a response is done: starts the next request in the next turn of the event loop. Node parses all that it has read in one turn, so that a connection would else keep the others waiting. */
+	/** Called when a response is done: the connection is free, or starts the next request in the next turn of the event loop. Node parses all that it has read in one turn, so that a connection would else keep the others waiting. */
 	readonly next: () => void;
 	/** The response to the request that is being answered. */
 	current: ServerResponse | null;
@@ -135,7 +135,10 @@ export class Connections {
 	#open(socket: Socket): Connection {
 		const connection: Connection = {
 			socket,
-			next: () => setImmediate(startNext, connection),
+			next() {
+				if (connection.waiting.length === 0) connection.current = null;
+				else setImmediate(startNext, connection);
+			},
 			current: null,
 			waiting: [],
 			refused: null,

@@ -15,6 +15,11 @@ const MOST_WAIT_MS = 100;
  * the next one is longer yet. Milliseconds.
  */
 const START_MS = 3;
+/**
+ * While requests wait, a turn also answers for so long, as they arrive, those whose
+ * answers were kept: to refuse one of them costs about as much. Milliseconds.
+ */
+const LOOK_MS = 3;
 /** Of the places that others leave, the part that one sender may take. */
 const SHARE = 7 / 8;
 /** So many may wait in any case: a few clients who wait for their answers are no overload. */
@@ -45,10 +50,11 @@ interface Sender {
  *
  * A request first takes one of the `limit` places, from the last byte of its
  * body to the first of its response: neither a client that sends slowly nor one
- * that reads slowly takes one. What is known without work is answered then.
- * Everything else waits for its start. A turn of the event loop starts requests
- * for a few milliseconds, after it has gone on with what came back from caches
- * and databases, so that a turn stays short however many requests arrive.
+ * that reads slowly takes one. What is known without work is answered then; while
+ * others wait, for a few milliseconds of each turn of the event loop. Everything
+ * else waits for its start. A turn starts requests for a few milliseconds too,
+ * after it has gone on with what came back from caches and databases, so that a
+ * turn stays short however many requests arrive.
  *
  * While more arrive than are started, the senders take turns, and as many wait
  * as will be started within a tenth of a second, by the measured time from one
@@ -70,6 +76,8 @@ export class Admission {
 	#isCalled = false;
 	#started = 0;
 	#startsUntil = 0;
+	/** When the first request of this turn arrived while others waited; null until then. */
+	#arrivingSince: number | null = null;
 	/** When a turn first left requests waiting, and when the last one did; null where none waits. */
 	#waitingSince: number | null = null;
 	#stoppedAt = 0;
@@ -112,16 +120,25 @@ export class Admission {
 	/**
 	 * Whether a request that arrives will not be carried out; counted as a refusal
 	 * then. `key` says who sent it, as far as that is known before the request is
-	 * looked at, which makes most of what a refusal costs. Of a sender who has fewer
-	 * waiting than others have, it is looked at, and takes the place of another one.
+	 * looked at, which makes most of what a refusal costs. For some milliseconds of a
+	 * turn it is looked at, and so is one of a sender who has fewer waiting than others
+	 * have: it takes the place of another one.
 	 */
 	isRefused(key: () => string): boolean {
 		if (this.isFull()) return true;
-		if (!this.#isCrowded(1)) return false;
+		if (!this.#isCrowded(1) || this.looks()) return false;
 		const own = this.#senders.get(key())?.waiting.length ?? 0;
 		if ((own + 1) * this.#queue.length < this.#waiting) return false;
 		this.#refusals.count("requests");
 		return true;
+	}
+
+	/** Whether a request that arrives now is answered before its start, if its answer was kept. */
+	looks(): boolean {
+		if (this.#waiting === 0) return true;
+		const now = this.#now();
+		this.#arrivingSince ??= now;
+		return now - this.#arrivingSince < LOOK_MS;
 	}
 
 	/** Whether there is no place; counted as a refusal then. */
@@ -169,6 +186,7 @@ export class Admission {
 	 */
 	readonly #turn = (): void => {
 		this.#isCalled = false;
+		this.#arrivingSince = null;
 		this.#beginTurn();
 		this.#startNext();
 	};

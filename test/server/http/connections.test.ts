@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyBaseLogger } from "fastify";
+import {
+	type ConnectionLimits,
+	Connections,
+} from "../../../src/server/http/connections.ts";
+import { Refusals } from "../../../src/server/http/refusals.ts";
 import { openSocket, postText } from "../../helpers/rawSocket.ts";
 import {
 	ADA,
@@ -31,6 +40,35 @@ function holding() {
 function overloads({ lines }: Toy) {
 	return lines.filter(({ msg }) => msg === "overload");
 }
+
+test("a connection is free as soon as its response is done, unless others wait on it", () => {
+	const limits = { pipelined: 3 } as ConnectionLimits;
+	const log = { warn() {} } as unknown as FastifyBaseLogger;
+	const connections = new Connections(limits, new Refusals(log));
+	const socket = new Socket();
+	const send = () => {
+		const response = new EventEmitter();
+		const started = { response, is: false };
+		connections.admit(
+			socket,
+			response as ServerResponse,
+			() => {
+				started.is = true;
+			},
+			() => assert.fail("refused"),
+		);
+		return started;
+	};
+	const first = send();
+	assert.ok(first.is && !connections.isFree(socket));
+	first.response.emit("close");
+	assert.ok(connections.isFree(socket));
+	const [second, third] = [send(), send()];
+	second.response.emit("close");
+	assert.ok(!connections.isFree(socket), "it is the third one's");
+	assert.ok(!third.is, "in the next turn");
+	socket.destroy();
+});
 
 suite("pipelined requests", () => {
 	test("are carried out one after the other, and answered in order", async () => {

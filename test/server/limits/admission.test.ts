@@ -435,7 +435,7 @@ suite("the admission of requests", () => {
 	});
 
 	test("refuses as it arrives what would only take the place of another of its sender", () => {
-		const { send, turn, admission } = openAdmission();
+		const { send, turn, pass, admission } = openAdmission();
 		const isRefused = (key: string) => admission.isRefused(() => key);
 		assert.equal(isRefused("flood"), false);
 		for (let n = 0; n < 100; n++) {
@@ -444,12 +444,33 @@ suite("the admission of requests", () => {
 		}
 		// As many wait as may.
 		for (let n = 0; n < 6; n++) send("flood", 1);
+		assert.equal(isRefused("flood"), false, "first it is looked at");
+		pass(3);
 		assert.equal(isRefused("flood"), true);
 		assert.equal(isRefused("another"), false);
 		send("another", 1);
 		assert.equal(isRefused("another"), false);
 		for (let n = 0; n < 4; n++) turn();
 		assert.equal(isRefused("flood"), false, "they were started");
+	});
+
+	test("looks at what arrives in the first 3 ms of each turn, and at all where nothing waits", () => {
+		const { send, turn, pass, admission } = openAdmission();
+		assert.equal(admission.looks(), true);
+		pass(10);
+		assert.equal(admission.looks(), true);
+		for (let n = 0; n < 10; n++) send("anybody", 1);
+		for (let n = 0; n < 3; n++) {
+			assert.equal(admission.looks(), true);
+			pass(2.9);
+			assert.equal(admission.looks(), true);
+			pass(0.1);
+			assert.equal(admission.looks(), false);
+			turn();
+		}
+		turn();
+		assert.equal(admission.waiting, 0);
+		assert.equal(admission.looks(), true);
 	});
 
 	test("lets senders take turns, and refuses the one with most that wait", () => {
