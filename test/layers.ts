@@ -80,7 +80,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	server: [
 		["diagnostics.ts"],
 		["auth", "http", "log.ts"],
-		["limits", "requests"],
+		["admin", "limits", "requests"],
 		["documents"],
 		["graphql"],
 		["graphiql"],

@@ -121,11 +121,13 @@ export async function offer(
 		seed,
 	});
 	const url = `http://127.0.0.1:${server.port}`;
-	const probes = new Probes([
-		`${url}/health/live`,
-		`${url}/health/ready`,
-		`http://${server.admin}/metrics`,
-	]);
+	const admin = `http://${server.admin}`;
+	const probes = new Probes({
+		"/health/live": `${url}/health/live`,
+		"admin /health/live": `${admin}/health/live`,
+		"admin /health/ready": `${admin}/health/ready`,
+		"admin /metrics": `${admin}/metrics`,
+	});
 	const results = await load(server, [
 		clients("viewers", { requests, phases }),
 	]);
@@ -155,6 +157,6 @@ export function showProbes(
 ): void {
 	overload.results[`${name} probes`] = probed;
 	console.log(
-		`  ${probed.map(({ path, asked, bad, ms }) => `${path} ${ms.toFixed(0)} ms at most${bad > 0 ? `, ${bad} of ${asked} bad` : ""}`).join("; ")}`,
+		`  ${probed.map(({ name, asked, bad, ms }) => `${name} ${ms.toFixed(0)} ms at most${bad > 0 ? `, ${bad} of ${asked} bad` : ""}`).join("; ")}`,
 	);
 }

@@ -5,7 +5,7 @@ const LIMIT_MS = 3_000;
 
 /** What somebody sees who asks for health and metrics all the time. */
 export interface Probed {
-	readonly path: string;
+	readonly name: string;
 	readonly asked: number;
 	/** Responses that were not 200. */
 	readonly bad: number;
@@ -18,8 +18,11 @@ export class Probes {
 	readonly #running: Promise<Probed>[];
 	#isOver = false;
 
-	constructor(urls: readonly string[]) {
-		this.#running = urls.map((url) => this.#run(new URL(url)));
+	/** URLs by the name that they are shown with. */
+	constructor(urls: Readonly<Record<string, string>>) {
+		this.#running = Object.entries(urls).map(([name, url]) =>
+			this.#run(name, new URL(url)),
+		);
 	}
 
 	stop(): Promise<readonly Probed[]> {
@@ -27,7 +30,7 @@ export class Probes {
 		return Promise.all(this.#running);
 	}
 
-	async #run(url: URL): Promise<Probed> {
+	async #run(name: string, url: URL): Promise<Probed> {
 		let asked = 0;
 		let bad = 0;
 		let most = 0;
@@ -39,7 +42,7 @@ export class Probes {
 			most = Math.max(most, performance.now() - began);
 			await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
 		}
-		return { path: url.pathname, asked, bad, ms: most };
+		return { name, asked, bad, ms: most };
 	}
 }
 

@@ -72,6 +72,7 @@ export async function startCorkboardServer(
 	const resources = opened.move();
 	return {
 		url: server.url,
+		readiness: server.readiness,
 		leave: server.leave,
 		close: server.close,
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),

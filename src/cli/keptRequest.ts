@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import { printExplain } from "../plan/explain/printExplain.ts";
-import { REQUESTS_PATH } from "../server/http/adminServer.ts";
+import { REQUESTS_PATH } from "../server/admin/adminServer.ts";
 import type { KeptRequest } from "../server/requests/keptRequests.ts";
 import { formatMilliseconds, plural } from "../util/format.ts";
 

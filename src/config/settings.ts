@@ -211,7 +211,7 @@ const HTTP = {
 const OPERATORS = {
 	CORKBOARD_ADMIN: optional(
 		address,
-		"`host:port` on which operators read [metrics](metrics.md#metrics); it asks for no token: keep it off the public network",
+		"`host:port` on which operators read [metrics](metrics.md#metrics) and probes [health](../how-to/install.md#health); it asks for no token: keep it off the public network",
 		"none",
 	),
 	CORKBOARD_USAGE_DAYS: fixed(

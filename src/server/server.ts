@@ -29,7 +29,12 @@ import type { StepOptions } from "./graphql/requestSteps.ts";
 import { ResponseSender } from "./graphql/responseSender.ts";
 import { clientAddress, trustedProxies } from "./http/address.ts";
 import { allowedOrigins } from "./http/cors.ts";
-import { type HealthChecks, registerHealth } from "./http/health.ts";
+import {
+	type HealthChecks,
+	type Readiness,
+	readinessOf,
+	registerHealth,
+} from "./http/health.ts";
 import {
 	createHttpApp,
 	type HttpApp,
@@ -122,6 +127,8 @@ const HTTP_MAX_AGE_S = 10;
 export interface Server extends AsyncDisposable {
 	/** Without a path: `http://127.0.0.1:4000`. */
 	readonly url: string;
+	/** What it says on `/health/ready`. */
+	readiness(): Promise<Readiness>;
 	/** Say that it is not ready, and serve all requests as before. */
 	leave(): void;
 	/** Stop accepting requests, wait for running ones, then cut off the rest. A second call waits for the first. */
@@ -239,6 +246,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 	};
 	return {
 		url: urlOf(app),
+		readiness: () => readinessOf(http, options.health),
 		leave: () => http.shutdown.leave(),
 		close,
 		[Symbol.asyncDispose]: close,

@@ -19,6 +19,7 @@ import { openSocket, postText } from "../helpers/rawSocket.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
+import { reservePort } from "../services/port.ts";
 
 /** No answer takes nearly as long (ms), even on busy cores. */
 const LIMIT_MS = 60_000;
@@ -253,17 +254,32 @@ describe("a server that ends", () => {
 	after(() => folder[Symbol.dispose]());
 
 	it("says for a while that it is not ready, and serves new connections as before; a second signal ends that", async () => {
+		await using reserved = await reservePort();
+		await reserved[Symbol.asyncDispose]();
+		const admin = `127.0.0.1:${reserved.port}`;
 		await using server = await serve({
 			CORKBOARD_DATA: folder.path,
 			CORKBOARD_SHUTDOWN_DELAY: "300",
+			CORKBOARD_ADMIN: admin,
 		});
 		const statusOf = async (path: string) =>
 			(await fetch(`${server.url}${path}`)).status;
+		const adminSays = async (path: string) =>
+			(await fetch(`http://${admin}${path}`)).json();
 		assert.equal(await statusOf("/health/ready"), 200);
+		await until(
+			"the same on its admin address",
+			async () => (await adminSays("/health/ready")).status === "ready",
+		);
+		assert.deepEqual(await adminSays("/health/live"), { status: "live" });
 		server.send("SIGTERM");
 		await until(
 			"a server that is not ready",
 			async () => (await statusOf("/health/ready")) === 503,
+		);
+		await until(
+			"the same on its admin address",
+			async () => (await adminSays("/health/ready")).status === "draining",
 		);
 		// The signal has arrived by now, however busy the machine is.
 		const arrivedAt = performance.now();

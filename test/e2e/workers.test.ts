@@ -219,6 +219,16 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		assert.ok(Number(cpu) > 0);
 	});
 
+	it("is live and ready on the admin address, where a worker is", async () => {
+		for (const status of ["live", "ready"]) {
+			const response = await fetch(
+				`http://127.0.0.1:${admin}/health/${status}`,
+			);
+			assert.equal(response.status, 200);
+			assert.deepEqual(await response.json(), { status });
+		}
+	});
+
 	it("answers requests in both workers, and each soon reads what the other writes", async () => {
 		const board = await made(ada, "createBoard", { name: "b" }, "board");
 		const seats = await seatsAt(listening());

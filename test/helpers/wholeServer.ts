@@ -43,12 +43,13 @@ export async function startWhole(
 		format: "json",
 		destination: { write: (line) => lines.push(JSON.parse(line)) },
 	});
-	stack.use(await openAdmin(config, log));
+	const admin = stack.use(await openAdmin(config, log));
 	if (config.slowMs !== null) stack.use(logSlowRequests(log, config.slowMs));
 	const traces = stack.use(await openConfiguredTraces(config));
 	const server = stack.use(
 		await startCorkboardServer(corkboard, { log, traces }),
 	);
+	admin?.readyAs(server.readiness);
 	const resources = stack.move();
 	return {
 		url: server.url,

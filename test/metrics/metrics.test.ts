@@ -22,7 +22,7 @@ import { openWorkersMetrics } from "../../src/metrics/workers.ts";
 import { PLAN_CHANNELS } from "../../src/plan/diagnostics.ts";
 import { QUEUE_CHANNELS, QUEUE_LEVELS } from "../../src/queue/diagnostics.ts";
 import { SERVER_CHANNELS } from "../../src/server/diagnostics.ts";
-import { findInWorkers } from "../../src/server/requests/requestsOfWorkers.ts";
+import { findInWorkers } from "../../src/server/requests/questionsToWorkers.ts";
 import {
 	POOL_LEVELS,
 	STORAGE_CHANNELS,

@@ -60,7 +60,7 @@ suite("a server that is asked for several times what it carries", () => {
 		const { good: carried, firstError } = summarize(closed, 0, 2);
 		assert.ok(carried > 5, `${carried} a second: ${firstError}`);
 		const base = carried / 4;
-		const probes = new Probes([`${served.url}/health/live`]);
+		const probes = new Probes({ live: `${served.url}/health/live` });
 		const results = await load(300, [
 			{ seconds: SPIKE_SECONDS, rate: carried * 4 },
 			{ seconds: QUIET_SECONDS, rate: base },

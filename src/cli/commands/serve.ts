@@ -73,7 +73,7 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 	using _slow =
 		config.slowMs === null ? null : logSlowRequests(log, config.slowMs);
 	// Before the topology is opened, whose version it reports.
-	await using _admin = await openAdmin(config, log);
+	await using admin = await openAdmin(config, log);
 	// After the server: what its last requests did is sent.
 	await using traces = await openConfiguredTraces(config);
 	await using corkboard = await context.open(config, "readWrite", "serve");
@@ -99,6 +99,7 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 		traces,
 		...shown,
 	});
+	admin?.readyAs(server.readiness);
 	// It is no line of JSON.
 	const isRead = config.log.format === "text";
 	if (config.mode === "development" && isRead && !isWorker()) {

@@ -30,7 +30,7 @@ export const { usage, run } = command({
 		const interruption = context.interruptSignal();
 		const log = createLog(config.log);
 		using _events = logEvents(log);
-		await using _admin = await openAdmin(config, log);
+		await using admin = await openAdmin(config, log);
 		await using corkboard = await openForCommand(
 			context,
 			config,
@@ -38,6 +38,7 @@ export const { usage, run } = command({
 			"worker",
 		);
 		await using worker = await corkboard.startWorker({ queues, concurrency });
+		admin?.readyAs(async () => (interruption.aborted ? "draining" : "ready"));
 		log.info({ queues: worker.queues, concurrency }, "running jobs");
 		if (!interruption.aborted) await once(interruption, "abort");
 		log.info(

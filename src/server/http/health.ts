@@ -9,6 +9,9 @@ export interface HealthChecks {
 	report(): Promise<HealthReport>;
 }
 
+/** What `/health/ready` says. */
+export type Readiness = "ready" | "not ready" | "draining";
+
 /** The body of `/health/ready?verbose`. */
 export interface HealthReport {
 	readonly topologyVersion: number;
@@ -43,6 +46,15 @@ export interface CacheHealth {
 	readonly host: string;
 	readonly state: "up" | "down";
 	readonly error?: string;
+}
+
+export async function readinessOf(
+	{ shutdown }: Pick<HttpApp, "shutdown">,
+	checks: Pick<HealthChecks, "isReady">,
+): Promise<Readiness> {
+	if (shutdown.isLeaving) return "draining";
+	const isReady = await checks.isReady().catch(() => false);
+	return isReady ? "ready" : "not ready";
 }
 
 /**
@@ -81,16 +93,10 @@ export function registerHealth(
 	http.app.get<{ Querystring: { verbose?: unknown } }>(
 		"/health/ready",
 		async (request, reply) => {
-			const isReady =
-				!http.shutdown.isLeaving && (await checks.isReady().catch(() => false));
-			const status = http.shutdown.isLeaving
-				? "draining"
-				: isReady
-					? "ready"
-					: "not ready";
+			const status = await readinessOf(http, checks);
 			const isVerbose =
 				request.query.verbose !== undefined && (await maySeeHosts(request));
-			return sendStatus(reply, isReady ? 200 : 503, {
+			return sendStatus(reply, status === "ready" ? 200 : 503, {
 				status,
 				...(isVerbose
 					? {

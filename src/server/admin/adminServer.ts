@@ -3,16 +3,29 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CorkboardError } from "../../errors.ts";
 
-/** What an operator asks a process over the admin address. */
-export interface AdminPages {
-	/** For Prometheus. Rejects where it takes too long. */
-	metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
-	/** What a request did, as JSON, by an id that its answer or its trace has; null if it is not kept. */
-	findRequest(id: string): Promise<string | null>;
+export const METRICS_PATH = "/metrics";
+export const LIVE_PATH = "/health/live";
+export const READY_PATH = "/health/ready";
+/** Of a request that is kept, without its id. */
+export const REQUESTS_PATH = "/requests/";
+
+const PATHS: readonly string[] = [METRICS_PATH, LIVE_PATH, READY_PATH];
+
+export interface AdminAddress {
+	readonly host: string;
+	readonly port: number;
 }
 
-/** The path of a request that is kept, without its id. */
-export const REQUESTS_PATH = "/requests/";
+export interface AdminAnswer {
+	readonly status: number;
+	readonly contentType: string;
+	readonly text: string;
+	/** Seconds, of an answer that was given before. */
+	readonly age?: number;
+}
+
+/** Answers one of the paths above. Never rejects. */
+export type AnswerAdmin = (path: string) => Promise<AdminAnswer>;
 
 export interface AdminServer extends AsyncDisposable {
 	/** Without a path: `http://127.0.0.1:9464`. */
@@ -31,32 +44,20 @@ const LIMITS = {
  * nothing here asks for a token. Throws IN_USE where the port is taken.
  */
 export async function startAdminServer(
-	{ host, port }: { readonly host: string; readonly port: number },
-	pages: AdminPages,
+	{ host, port }: AdminAddress,
+	answer: AnswerAdmin,
 ): Promise<AdminServer> {
 	const server = createServer(LIMITS, ({ method, url = "" }, response) => {
-		const path = url.split("?", 1)[0];
+		const path = url.split("?", 1)[0] as string;
 		if (method !== "GET" && method !== "HEAD") {
-			send(response, 405, "text/plain", "Only GET is accepted.\n");
-		} else if (path === "/metrics") {
-			pages.metrics().then(
-				({ contentType, text }) => send(response, 200, contentType, text),
-				(error) => send(response, 503, "text/plain", `${error.message}\n`),
-			);
-		} else if (path?.startsWith(REQUESTS_PATH)) {
-			findRequest(pages, path.slice(REQUESTS_PATH.length)).then(
-				(text) =>
-					text === null
-						? send(response, 404, "text/plain", "Not kept.\n")
-						: send(response, 200, "application/json", text),
-				(error) => send(response, 503, "text/plain", `${error.message}\n`),
-			);
+			send(response, plainText(405, "Only GET is accepted."));
+		} else if (PATHS.includes(path) || path.startsWith(REQUESTS_PATH)) {
+			void answer(path).then((found) => send(response, found));
 		} else {
+			const paths = PATHS.join(", ");
 			send(
 				response,
-				404,
-				"text/plain",
-				`There are /metrics and ${REQUESTS_PATH}ID.\n`,
+				plainText(404, `There are ${paths} and ${REQUESTS_PATH}ID.`),
 			);
 		}
 	});
@@ -87,30 +88,19 @@ export async function startAdminServer(
 	};
 }
 
-/** An id may have characters that a URL encodes: a proxy's has, such as `Root=1-67891233-abcdef`. */
-async function findRequest(
-	pages: AdminPages,
-	encoded: string,
-): Promise<string | null> {
-	let id: string;
-	try {
-		id = decodeURIComponent(encoded);
-	} catch {
-		return null;
-	}
-	return pages.findRequest(id);
+export function plainText(status: number, sentence: string): AdminAnswer {
+	return { status, contentType: "text/plain", text: `${sentence}\n` };
 }
 
 function send(
 	response: ServerResponse,
-	status: number,
-	contentType: string,
-	text: string,
+	{ status, contentType, text, age }: AdminAnswer,
 ): void {
 	response.writeHead(status, {
 		"content-type": contentType,
 		"content-length": Buffer.byteLength(text),
 		"cache-control": "no-store",
+		...(age !== undefined && { age: String(age) }),
 	});
 	response.end(text);
 }

@@ -1,0 +1,39 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { CorkboardError } from "../../errors.ts";
+import {
+	type AdminAnswer,
+	type AnswerAdmin,
+	startAdminServer,
+} from "./adminServer.ts";
+import { keepAnswers } from "./keepAnswers.ts";
+import type {
+	AdminThreadReport,
+	AdminThreadStart,
+	MainAnswer,
+} from "./startAdminThread.ts";
+
+const port = parentPort as NonNullable<typeof parentPort>;
+const { address, limits } = workerData as AdminThreadStart;
+const send = (report: AdminThreadReport) => port.postMessage(report);
+
+/** Questions that the main thread has not answered, by number. */
+const waiting = new Map<number, (answer: AdminAnswer) => void>();
+let questions = 0;
+const askMain: AnswerAdmin = (path) =>
+	new Promise((resolve) => {
+		const number = ++questions;
+		waiting.set(number, resolve);
+		send({ kind: "question", number, path });
+	});
+port.on("message", ({ number, answer }: MainAnswer) => {
+	waiting.get(number)?.(answer);
+	waiting.delete(number);
+});
+
+try {
+	const server = await startAdminServer(address, keepAnswers(askMain, limits));
+	send({ kind: "serving", url: server.url });
+} catch (error) {
+	if (!(error instanceof CorkboardError)) throw error;
+	send({ kind: "failed", code: error.code, message: error.message });
+}

@@ -1,0 +1,118 @@
+import { deadlineIn, withDeadline } from "../../util/deadline.ts";
+import {
+	type AdminAnswer,
+	type AnswerAdmin,
+	LIVE_PATH,
+	METRICS_PATH,
+	plainText,
+	READY_PATH,
+} from "./adminServer.ts";
+
+/** Milliseconds. */
+export interface AnswerLimits {
+	/** How long an answer of now is waited for where there is one of before. */
+	readonly patienceMs: number;
+	/** How long an answer is waited for where there is none. */
+	readonly deadlineMs: number;
+	/** By path. */
+	readonly kept: Readonly<Record<string, KeptLimits>>;
+}
+
+export interface KeptLimits {
+	/** An older answer is not given. */
+	readonly oldestMs: number;
+	/** How often it is asked for besides; null: once, at the start. */
+	readonly everyMs: number | null;
+}
+
+export const ANSWER_LIMITS: AnswerLimits = {
+	// Half of the tenth of a second within which they are to be answered.
+	patienceMs: 50,
+	// Less than the five seconds that Prometheus and our own commands wait.
+	deadlineMs: 3_000,
+	kept: {
+		// A thread that has stood still for ten seconds serves nobody any more.
+		[LIVE_PATH]: { oldestMs: 10_000, everyMs: 1_000 },
+		// It reads a row of each host: twice in the age that it may have.
+		[READY_PATH]: { oldestMs: 10_000, everyMs: 5_000 },
+		// The longest that a scrape is usually apart. Some of them are of the time
+		// since they were last asked for: who scrapes has to get all answers.
+		[METRICS_PATH]: { oldestMs: 60_000, everyMs: null },
+	},
+};
+
+/**
+ * Asks another thread, and answers with its last answer where that thread is
+ * late. The late one is the last of the next time. Never rejects, as `ask` does
+ * not.
+ */
+export function keepAnswers(
+	ask: AnswerAdmin,
+	{ patienceMs, deadlineMs, kept }: AnswerLimits = ANSWER_LIMITS,
+): AnswerAdmin {
+	const keepers = new Map(
+		Object.entries(kept).map(([path, limits]) => [
+			path,
+			keepAnswer(() => ask(path), { ...limits, deadlineMs }),
+		]),
+	);
+	return async (path) => {
+		const keeper = keepers.get(path);
+		const asked = keeper?.ask() ?? ask(path);
+		const early =
+			keeper && ((await within(patienceMs, asked)) ?? keeper.last());
+		return (
+			early ??
+			(await within(deadlineMs, asked)) ??
+			plainText(
+				503,
+				`The process is busy, or stands still: no answer in ${deadlineMs} ms.`,
+			)
+		);
+	};
+}
+
+function keepAnswer(
+	askNow: () => Promise<AdminAnswer>,
+	{
+		oldestMs,
+		everyMs,
+		deadlineMs,
+	}: KeptLimits & Pick<AnswerLimits, "deadlineMs">,
+) {
+	let last: { readonly answer: AdminAnswer; readonly at: number } | null = null;
+	let asked: Promise<AdminAnswer> | null = null;
+	let askedAt = 0;
+	/** One question at a time: a thread that is late has enough to do. One whose answer nobody waits for any more may be lost. */
+	const ask = (): Promise<AdminAnswer> => {
+		const now = performance.now();
+		if (asked !== null && now - askedAt < deadlineMs) return asked;
+		const asking = askNow().then((answer) => {
+			last = { answer, at: performance.now() };
+			if (asked === asking) asked = null;
+			return answer;
+		});
+		askedAt = now;
+		asked = asking;
+		return asking;
+	};
+	void ask();
+	if (everyMs !== null) setInterval(ask, everyMs).unref();
+	return {
+		ask,
+		last(): AdminAnswer | null {
+			if (last === null) return null;
+			const ageMs = performance.now() - last.at;
+			if (ageMs > oldestMs) return null;
+			return { ...last.answer, age: Math.floor(ageMs / 1_000) };
+		},
+	};
+}
+
+/** Null where it does not come in time. */
+function within(
+	ms: number,
+	asked: Promise<AdminAnswer>,
+): Promise<AdminAnswer | null> {
+	return withDeadline(asked, deadlineIn(ms)).catch(() => null);
+}

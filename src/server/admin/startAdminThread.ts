@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker as Thread } from "node:worker_threads";
+import { CorkboardError, type ErrorCode } from "../../errors.ts";
+import type {
+	AdminAddress,
+	AdminAnswer,
+	AdminServer,
+	AnswerAdmin,
+} from "./adminServer.ts";
+import { ANSWER_LIMITS, type AnswerLimits } from "./keepAnswers.ts";
+
+/** What the thread starts with. */
+export interface AdminThreadStart {
+	readonly address: AdminAddress;
+	readonly limits: AnswerLimits;
+}
+
+/** Thread to main thread. */
+export type AdminThreadReport =
+	| { readonly kind: "serving"; readonly url: string }
+	| {
+			readonly kind: "failed";
+			readonly code: ErrorCode;
+			readonly message: string;
+	  }
+	| {
+			readonly kind: "question";
+			readonly number: number;
+			readonly path: string;
+	  };
+
+/** Main thread to thread. */
+export interface MainAnswer {
+	/** Of the question. */
+	readonly number: number;
+	readonly answer: AdminAnswer;
+}
+
+/** A thread that ended is begun anew after this. Milliseconds. */
+const AGAIN_MS = 1_000;
+
+/**
+ * `startAdminServer` in a thread of its own, which asks this one for its
+ * answers: requests keep this one busy for half a second at a time, and who
+ * asks for its health takes it for dead meanwhile. A thread that ends is begun
+ * anew; what ended it goes to `onEnd`.
+ */
+export async function startAdminThread(
+	address: AdminAddress,
+	answer: AnswerAdmin,
+	{
+		limits = ANSWER_LIMITS,
+		onEnd,
+	}: {
+		readonly limits?: AnswerLimits;
+		readonly onEnd: (error: unknown) => void;
+	},
+): Promise<AdminServer> {
+	let isStopping = false;
+	let thread: Thread | null = null;
+
+	async function begin(at: AdminAddress): Promise<string> {
+		const begun = beginThread({ address: at, limits }, answer);
+		thread = begun.thread;
+		const url = await begun.url;
+		// A port that was free has a number now.
+		const bound = { ...at, port: at.port || Number(new URL(url).port) };
+		void begun.ended.then((error) => beginAgain(bound, error));
+		return url;
+	}
+
+	/** Never rejects. */
+	async function beginAgain(at: AdminAddress, error: unknown): Promise<void> {
+		if (isStopping) return;
+		onEnd(error);
+		await sleep(AGAIN_MS, undefined, { ref: false });
+		if (isStopping) return;
+		await begin(at).catch((failed) => beginAgain(at, failed));
+	}
+
+	const url = await begin(address);
+	return {
+		url,
+		async [Symbol.asyncDispose]() {
+			isStopping = true;
+			await thread?.terminate();
+		},
+	};
+}
+
+function beginThread(start: AdminThreadStart, answer: AnswerAdmin) {
+	const thread = new Thread(new URL("./adminThread.mjs", import.meta.url), {
+		workerData: start,
+		// It keeps next to nothing. Without a limit it would be that of the main thread.
+		resourceLimits: { maxYoungGenerationSizeMb: 4 },
+	});
+	const serving = Promise.withResolvers<string>();
+	const ended = Promise.withResolvers<unknown>();
+	thread.on("message", async (report: AdminThreadReport) => {
+		if (report.kind === "question") {
+			const { number, path } = report;
+			const answered: MainAnswer = { number, answer: await answer(path) };
+			thread.postMessage(answered);
+		} else if (report.kind === "serving") {
+			thread.unref();
+			serving.resolve(report.url);
+		} else {
+			serving.reject(new CorkboardError(report.code, report.message));
+			void thread.terminate();
+		}
+	});
+	thread.on("error", ended.resolve);
+	thread.once("exit", (code) => {
+		ended.resolve(new Error(`The thread ended with exit code ${code}.`));
+	});
+	void ended.promise.then(serving.reject);
+	return { thread, url: serving.promise, ended: ended.promise };
+}
