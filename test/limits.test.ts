@@ -78,8 +78,8 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
 	"examples/pinboard/src": 71,
 	// One file for each command: balance, salvage and those of moves came with moving shards.
 	"src/cli/commands": 68,
-	// Small functions that know of nothing: a list by nature.
-	"src/util": 24,
+	// Small functions that know of nothing: a list by nature. The last was copied in three places.
+	"src/util": 25,
 	"test/attack/graph": 24,
 	"test/differential": 21,
 	"test/e2e": 33,

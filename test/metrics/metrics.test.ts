@@ -69,7 +69,7 @@ test("metrics count what clients and shards did, and the documentation names eac
 	const { registry } = metrics;
 
 	const query = "query One { interests(first: 1) { nodes { slug } } }";
-	for (let n = 0; n < 4; n++) await server.ask({ query });
+	for (let n = 0; n < 5; n++) await server.ask({ query });
 	await server.ask({ query: "query Bad { nothing }" });
 	await server.ask({
 		query: 'query Missing { node(id: "1") { id } }',
@@ -108,7 +108,7 @@ test("metrics count what clients and shards did, and the documentation names eac
 	const executed =
 		requests("long", 200) + requests("short", 200) + requests("reused", 200);
 	// A document that is not valid has no operation.
-	assert.equal(executed, 8);
+	assert.equal(executed, 9);
 	assert.ok(requests("short", 200) + requests("reused", 200) >= 2);
 	assert.equal(
 		lineOf(text, 'corkboard_errors_total{code="GRAPHQL_VALIDATION_FAILED"}'),
@@ -177,7 +177,7 @@ test("metrics count what clients and shards did, and the documentation names eac
 
 	const lines = server.lines.filter(({ msg }) => msg === "request completed");
 	assert.deepEqual(
-		lines.map(({ operation, codes }) => [operation, codes]).slice(3, 5),
+		lines.map(({ operation, codes }) => [operation, codes]).slice(4, 6),
 		[
 			["One", undefined],
 			[undefined, ["GRAPHQL_VALIDATION_FAILED"]],

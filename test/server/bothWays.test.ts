@@ -437,8 +437,9 @@ for (const [where, { documents, options, isThorough }] of Object.entries(
 				let count = 0;
 				const statuses = new Set<string>();
 				for (const [at, parameters] of Object.values(OPERATIONS).entries()) {
-					// The first time it may be unknown.
-					await pair.compare({ method, parameters, headers: PREFLIGHT });
+					// The first two times it may be unknown.
+					for (let n = 0; n < 2; n++)
+						await pair.compare({ method, parameters, headers: PREFLIGHT });
 					for (const [index, [name, some]] of Object.entries(
 						headers,
 					).entries()) {
@@ -516,11 +517,12 @@ function linesOf({ lines }: Toy) {
 suite("both ways", () => {
 	test("count a request towards the rate limit once, whichever answers it", async () => {
 		await using pair = await startPair(() => ({
-			rateLimit: createRateLimit({ requests: 6, perMs: 600_000_000 }, null),
+			rateLimit: createRateLimit({ requests: 7, perMs: 600_000_000 }, null),
 		}));
 		const parameters = HELLO_YOU;
 		const statuses: string[] = [];
 		for (const sent of [
+			{ method: "POST", parameters },
 			{ method: "POST", parameters },
 			{ method: "POST", parameters },
 			{ method: "GET", parameters, headers: PREFLIGHT },
@@ -536,6 +538,7 @@ suite("both ways", () => {
 			"200",
 			"200",
 			"200",
+			"200",
 			"400",
 			"200",
 			"401",
@@ -548,26 +551,26 @@ suite("both ways", () => {
 	test("charge a budget, and refuse when it is empty", async () => {
 		await using pair = await startPair(() => ({
 			execute: executeAndReport,
-			budget: createBudget({ points: 60, perMs: 600_000_000 }, null),
+			budget: createBudget({ points: 67, perMs: 600_000_000 }, null),
 			answerCacheBytes: 1_000_000,
 		}));
 		const statuses: string[] = [];
-		for (let n = 0; n < 10; n++) {
+		for (let n = 0; n < 11; n++) {
 			const { status } = await pair.compare({
 				method: "POST",
 				parameters: { query: "{ hello }" },
 				// What was kept is charged as what runs.
-				...(n === 1 && { headers: { "corkboard-cost": "1" } }),
+				...(n === 2 && { headers: { "corkboard-cost": "1" } }),
 			});
 			statuses.push(status.slice(0, 3));
 		}
 		assert.deepEqual(statuses, [
-			...Array.from({ length: 8 }, () => "200"),
+			...Array.from({ length: 9 }, () => "200"),
 			"429",
 			"429",
 		]);
 		const { requests } = await reportOf(pair.short);
-		assert.deepEqual(requests, { short: 9, reused: 4, long: 1 });
+		assert.deepEqual(requests, { short: 9, reused: 4, long: 2 });
 	});
 
 	test("ask once who sent a request, known or refused", async () => {
@@ -590,15 +593,15 @@ suite("both ways", () => {
 			return { status, asked };
 		};
 		const ada = await tokens.sign(ADA);
-		// The first time, the document is unknown.
-		for (let n = 0; n < 3; n++) {
+		// The first two times, the document is unknown.
+		for (let n = 0; n < 4; n++) {
 			assert.deepEqual(await ask(ada), { status: 200, asked: 1 });
 		}
 		for (const refused of ["forged", await tokens.sign(GONE)]) {
 			assert.deepEqual(await ask(refused), { status: 401, asked: 1 });
 		}
 		const { requests } = await reportOf(toy);
-		assert.deepEqual(requests, { short: 2, reused: 0, long: 3 });
+		assert.deepEqual(requests, { short: 2, reused: 0, long: 4 });
 	});
 
 	test("end an operation at its deadline", async () => {
@@ -606,7 +609,7 @@ suite("both ways", () => {
 			limits: { executionMs: 60 },
 		}));
 		for (const query of ["{ slow(ms: 60000) }", "{ stuck }"]) {
-			for (let n = 0; n < 2; n++) {
+			for (let n = 0; n < 3; n++) {
 				await pair.compare({ method: "POST", parameters: { query } });
 			}
 		}
@@ -625,7 +628,7 @@ suite("both ways", () => {
 			parameters: HELLO_YOU,
 			headers: { accept: "application/graphql-response+json" },
 		} as const;
-		await pair.compare(sent);
+		for (let n = 0; n < 2; n++) await pair.compare(sent);
 		const { status, headers } = await pair.compare(sent);
 		assert.equal(await pair.taken(), 1);
 		assert.equal(status, "503 Service Unavailable");
@@ -642,7 +645,7 @@ suite("both ways", () => {
 			},
 		}));
 		const quick = { method: "POST", parameters: HELLO_YOU } as const;
-		for (let n = 0; n < 2; n++) await pair.compare(quick);
+		for (let n = 0; n < 3; n++) await pair.compare(quick);
 		running = 0;
 		const slow = [pair.short, pair.long].map((toy) =>
 			toy.post({ query: "{ slow(ms: 1500) }" }),
@@ -667,7 +670,7 @@ suite("both ways", () => {
 			const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 			const parameters = { query: "{ slow(ms: 700) }" };
 			const slow = { method: "POST", parameters } as const;
-			await send(toy, agent, slow);
+			for (let n = 0; n < 2; n++) await send(toy, agent, slow);
 			running = 0;
 			const answer = send(toy, agent, slow);
 			await until("it runs", () => running === 1);

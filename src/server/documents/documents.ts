@@ -1,5 +1,6 @@
 import type { DocumentNode } from "graphql";
 import { BoundedMap } from "../../util/boundedMap.ts";
+import { SeenTexts } from "../../util/seenTexts.ts";
 import { SERVER_CHANNELS, type UnknownDocument } from "../diagnostics.ts";
 import { type CheckedDocument, sha256Of } from "./checkDocumentFile.ts";
 import type { DocumentIndex } from "./documentFiles.ts";
@@ -43,7 +44,7 @@ export interface Documents {
 	/** A document of a file, by the id that its client's build gave it. */
 	byId(id: string): CheckedDocument | null;
 	bySha256(sha256: string): CheckedDocument | null;
-	/** A document that can run without a wait, by the hash of its text: it is of a file, or its text is registered, and it was found valid before. */
+	/** A document that can run without a wait, by the hash of its text: it is of a file, or its text is registered, and it was found valid twice. */
 	runnable(sha256: string): RunnableDocument | null;
 	/** The same by its text, which need not be registered. */
 	runnableByText(text: string): RunnableDocument | null;
@@ -57,7 +58,7 @@ export interface Documents {
 	readonly unknownCount: number;
 	/** Apollo's cache of texts by hash: of files, and registered by clients (APQ). */
 	readonly texts: ApolloCache<string>;
-	/** Apollo's cache of parsed and valid documents; those of files are there from the start. */
+	/** Apollo's cache of parsed and valid documents: those of files from the start, others from their second time on. Most texts that come once never come again. */
 	readonly parsed: ApolloCache<DocumentNode>;
 }
 
@@ -88,6 +89,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
 		maxWeight: MAX_PARSED_CHARACTERS,
 		weigh: ({ loc }) => (loc?.source.body.length ?? MAX_TEXT) + 100,
 	});
+	const seen = new SeenTexts();
 	/** Hashes of texts that ran, as a hash takes ten times as long as to find the text. */
 	const hashes = new BoundedMap<HashedText>({
 		maxWeight: MAX_PARSED_CHARACTERS,
@@ -189,7 +191,8 @@ export function createDocuments(options: DocumentsOptions): Documents {
 				return bySha256(sha256)?.document ?? parsed.get(sha256);
 			},
 			async set(key, document) {
-				parsed.set(hashIn(key), document);
+				const sha256 = hashIn(key);
+				if (seen.add(sha256)) parsed.set(sha256, document);
 			},
 			delete: async (key) => parsed.delete(hashIn(key)),
 		},

@@ -2,7 +2,7 @@ import type { LocalCacheLevel } from "../../cache/diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { SchemaUses } from "../../plan/diagnostics.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
-import { fnv1a } from "../../util/fnv1a.ts";
+import { SeenTexts } from "../../util/seenTexts.ts";
 import type { Documents } from "../documents/documents.ts";
 import { COMPRESSED_BYTES } from "../http/content/compression.ts";
 import { type Body, keptBody } from "./body.ts";
@@ -46,8 +46,6 @@ const MAX_REQUEST = 4_096;
 const ENTRY_BYTES = 600;
 /** How much shorter JSON of objects of one type gets, at least. */
 const COMPRESSION = 3;
-/** Requests of which it is known that they came once. */
-const SEEN = 65_536;
 /** Of requests whose last answers were one viewer's alone, so seldom one is tried again: who may see what changes. */
 const TRIES = 16;
 
@@ -64,9 +62,9 @@ const TRIES = 16;
  */
 export class AnswerCache {
 	readonly #answers: BoundedMap<KeptAnswer>;
-	readonly #seen = new Uint32Array(SEEN);
+	readonly #seen = new SeenTexts();
 	/** Requests whose last answer was one viewer's alone. */
-	readonly #personal = new Uint32Array(SEEN);
+	readonly #personal = new SeenTexts();
 	#tries = 0;
 	readonly #isOff: boolean;
 	#hits = 0;
@@ -125,18 +123,17 @@ export class AnswerCache {
 
 	/** Whether to keep the answer that is about to be computed. */
 	isWorthKeeping({ request, own }: AnswerKey): boolean {
-		const isRepeated = noteIn(this.#seen, request);
-		if (noteIn(this.#seen, own)) return true;
+		const isRepeated = this.#seen.add(request);
+		if (this.#seen.add(own)) return true;
 		return isRepeated && this.#isWorthSharing(request);
 	}
 
 	#isWorthSharing(request: string): boolean {
-		const hash = fnv1a(request) >>> 0;
-		if (this.#personal[hash % SEEN] !== hash) return true;
+		if (!this.#personal.has(request)) return true;
 		this.#tries = (this.#tries + 1) % TRIES;
 		if (this.#tries > 0) return false;
 		// Until the next answer that is one viewer's alone.
-		this.#personal[hash % SEEN] = 0;
+		this.#personal.delete(request);
 		return true;
 	}
 
@@ -144,22 +141,13 @@ export class AnswerCache {
 		if (answer.body.length > MAX_BODY) return;
 		const { operationName, reuse } = answer;
 		const isPersonal = reuse.isFor === null;
-		if (isPersonal) noteIn(this.#personal, key.request);
+		if (isPersonal) this.#personal.add(key.request);
 		this.#answers.set(isPersonal ? key.own : key.request, {
 			...answer,
 			operationName: operationName && copyOf(operationName),
 			body: keptBody(answer.body),
 		});
 	}
-}
-
-/** Whether the text was noted before, and no other one in its place since. */
-function noteIn(table: Uint32Array, text: string): boolean {
-	const hash = fnv1a(text) >>> 0;
-	const slot = hash % SEEN;
-	if (table[slot] === hash) return true;
-	table[slot] = hash;
-	return false;
 }
 
 /** Whether the answer is still the viewer's. */

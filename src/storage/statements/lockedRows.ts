@@ -1,6 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
+import type { SeenTexts } from "../../util/seenTexts.ts";
 import type { Place } from "../driver.ts";
 import { edgeName, listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
@@ -17,7 +18,6 @@ import { shardOfLocked } from "../transactionRules.ts";
 import { Batch, type Procedure, type Question, question } from "./batch.ts";
 import { chunks, type Dialect } from "./dialect.ts";
 import { edgesBetween, neighborOf } from "./edges.ts";
-import type { KnownLists } from "./knownLists.ts";
 import {
 	inKeyOrder,
 	listsOf,
@@ -39,8 +39,13 @@ export interface ShardTransaction<P extends Place> {
 export interface TransactionContext<P extends Place> {
 	readonly dialect: Dialect<P>;
 	readonly model: Model;
-	/** Absent where lists need no lock of their own. */
-	readonly known?: KnownLists;
+	/**
+	 * Names of lists that had a row when this process last locked them: such a row is
+	 * locked and read without an INSERT. It may be wrong, after a loss or by two names
+	 * of one hash: then a transaction takes one round trip more. Absent where lists need
+	 * no lock of their own.
+	 */
+	readonly known?: SeenTexts;
 }
 
 /** What is locked and read on one shard. */
@@ -68,7 +73,7 @@ export class LockedRows<P extends Place> {
 	now = 0;
 	readonly #dialect: Dialect<P>;
 	readonly #model: Model;
-	readonly #known: KnownLists | undefined;
+	readonly #known: SeenTexts | undefined;
 	readonly #transactions: readonly ShardTransaction<P>[];
 	readonly #keys: ReadonlyMap<P, ShardKeys>;
 	#neighbors: readonly Neighbors[] = [];

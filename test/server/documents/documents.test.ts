@@ -5,6 +5,8 @@ import {
 	createDocuments,
 	type SharedTexts,
 } from "../../../src/server/documents/documents.ts";
+import { isCollected } from "../../helpers/heldBytes.ts";
+import { executeToy, startToy } from "../../helpers/toyServer.ts";
 import { sha256 } from "./serving.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -111,7 +113,9 @@ test("parsed documents of no file take at most 1 Mi characters of text: the leas
 	const count = (1024 * 1024) / MAX_TEXT;
 	const texts = Array.from({ length: count }, (_, n) => textOf(n, MAX_TEXT));
 	for (const text of texts) {
-		await documents.parsed.set(sha256(text), parse(text));
+		for (let n = 0; n < 2; n++) {
+			await documents.parsed.set(sha256(text), parse(text));
+		}
 	}
 	const kept = await Promise.all(
 		texts.map(
@@ -122,4 +126,59 @@ test("parsed documents of no file take at most 1 Mi characters of text: the leas
 		kept,
 		texts.map((_, n) => n > 0),
 	);
+});
+
+suite("a document of no file", () => {
+	test("that comes once leaves nothing in memory, whether or not its text is registered", async () => {
+		const parsed: WeakRef<object>[] = [];
+		const documents = storing();
+		await using toy = await startToy({
+			documents,
+			execute(operation) {
+				parsed.push(new WeakRef(operation.document));
+				return executeToy(operation);
+			},
+		});
+		const once = "query Once { hello }";
+		await (await toy.post({ query: once })).text();
+		const registered = "query Registered { hello }";
+		const sha256Hash = sha256(registered);
+		const extensions = { persistedQuery: { version: 1, sha256Hash } };
+		await (await toy.post({ query: registered, extensions })).text();
+		assert.equal(parsed.length, 2);
+		for (const ref of parsed) assert.ok(await isCollected(ref));
+		assert.equal(documents.runnableByText(once), null);
+		assert.equal(await documents.texts.get(sha256Hash), registered);
+	});
+
+	test("that came twice is known, by its text and by its hash", async () => {
+		const documents = storing();
+		const text = "{ hello }";
+		const hash = sha256(text);
+		await documents.texts.set(`apq:${hash}`, text);
+		await documents.parsed.set(`schema:${hash}`, parse(text));
+		assert.equal(documents.runnable(hash), null);
+		assert.equal(documents.runnableByText(text), null);
+		const document = parse(text);
+		await documents.parsed.set(`schema:${hash}`, document);
+		assert.equal(documents.runnable(hash)?.document, document);
+		assert.equal(documents.runnableByText(text)?.document, document);
+	});
+
+	test("that comes twice at once is known to the third request, as one that comes twice in turn", async () => {
+		const documents = storing();
+		await using toy = await startToy({ documents });
+		const ask = async (query: string) => {
+			const response = await toy.post({ query });
+			assert.deepEqual(await response.json(), { data: { hello: "Hello you" } });
+		};
+		await Promise.all([ask("query A { hello }"), ask("query A { hello }")]);
+		await ask("query B { hello }");
+		assert.equal(documents.runnableByText("query B { hello }"), null);
+		await ask("query B { hello }");
+		for (const name of ["A", "B"]) await ask(`query ${name} { hello }`);
+		const response = await fetch(`${toy.server.url}/health/ready?verbose`);
+		const { requests } = (await response.json()) as { requests: object };
+		assert.deepEqual(requests, { short: 2, reused: 0, long: 4 });
+	});
 });

@@ -77,13 +77,13 @@ suite("/health/ready?verbose", () => {
 			200,
 			{ status: "ready", ...REPORT, requests: NONE, inProgress: IDLE },
 		]);
-		for (let n = 0; n < 3; n++) await server.post({ query: "{ hello }" });
+		for (let n = 0; n < 4; n++) await server.post({ query: "{ hello }" });
 		assert.deepEqual(await server.get("ready?verbose"), [
 			200,
 			{
 				status: "ready",
 				...REPORT,
-				requests: { ...NONE, short: 2, long: 1 },
+				requests: { ...NONE, short: 2, long: 2 },
 				inProgress: IDLE,
 			},
 		]);

@@ -2,9 +2,9 @@ import type { Model } from "../../../model/types.ts";
 import type { RetryReason, WriteTrace } from "../../../trace.ts";
 import { Batcher } from "../../../util/batcher.ts";
 import type { Deadline } from "../../../util/deadline.ts";
+import { SeenTexts } from "../../../util/seenTexts.ts";
 import { publishRetry } from "../../diagnostics.ts";
 import type { Transaction } from "../../rows.ts";
-import { KnownLists } from "../../statements/knownLists.ts";
 import type {
 	ShardTransaction,
 	TransactionContext,
@@ -45,6 +45,8 @@ const MOST_RUNNING = 4;
 /** How long transactions of a row for whose lock another process was waited for run by themselves. Milliseconds. */
 const CONTENDED_MS = 10_000;
 const MOST_CONTENDED = 10_000;
+/** That are known to have a row. */
+const KNOWN_LISTS = 32_768;
 /** A transaction that took longer alone has waited for a lock, most likely. Milliseconds. */
 const LOCK_MS = 500;
 
@@ -68,7 +70,8 @@ export class HostTransactions {
 
 	constructor(host: Host, model: Model, gatherMs: number) {
 		this.#host = host;
-		this.#context = { dialect: MYSQL, model, known: new KnownLists() };
+		const known = new SeenTexts(KNOWN_LISTS);
+		this.#context = { dialect: MYSQL, model, known };
 		this.#waiting = new Batcher({
 			send: (units) => this.#runTogether(units),
 			countOf: ({ length }) => Math.min(length, MOST_UNITS),
