@@ -1,9 +1,4 @@
-import {
-	type DocumentNode,
-	type GraphQLError,
-	type GraphQLSchema,
-	getOperationAST,
-} from "graphql";
+import type { DocumentNode, GraphQLError, GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";
@@ -35,7 +30,6 @@ import { requestError } from "./errors.ts";
 import { executePlan } from "./execute/executePlan.ts";
 import { ExplainRecorder } from "./explain/explainRecorder.ts";
 import type { ExplainOptions } from "./explain/explainRuns.ts";
-import type { Plan } from "./plan.ts";
 
 export interface PlannerOptions<Context> {
 	/** The schema clients see. Its scalars can serialize. */
@@ -97,20 +91,11 @@ export function createPlanner<Context extends object>(
 	const costOf = createCostMemo(visibility.dependenciesOf, options.lookCosts);
 	const plans = new PlanCache(options, { maxPlans: options.maxPlans });
 
-	/** Of the last operation that ran: a server asks right afterwards whether it depends on the viewer. */
-	let last: {
-		readonly document: DocumentNode;
-		readonly variables: Operation["variables"];
-		readonly plan: Plan;
-	} | null = null;
-
 	function answer(request: OperationRequest<Context>): MaybePromise<Answer> {
 		const { context, deadline, admit, explain, record = null } = request;
 		try {
 			const bound = plans.bind(request);
 			if (isErrors(bound)) return { data: null, errors: bound };
-			const { document, variables } = request;
-			last = { document, variables, plan: bound.plan };
 			const cost = costOf(bound);
 			const countsRetries =
 				bound.plan.serial && PLAN_CHANNELS.mutationRetry.hasSubscribers;
@@ -175,20 +160,8 @@ export function createPlanner<Context extends object>(
 
 		prepare: (document) => plans.prepare(document),
 		usesOf: (operation) => plans.usesOf(operation),
+		dependsOnViewer: (operation) => plans.dependsOnViewer(operation),
 		level: () => plans.level(),
-
-		dependsOnViewer(operation) {
-			const { document, operationName, variables } = operation;
-			if (
-				last?.document === document &&
-				last.variables === variables &&
-				last.plan.operation === getOperationAST(document, operationName)
-			) {
-				return last.plan.dependsOnViewer;
-			}
-			const bound = plans.bind(operation);
-			return isErrors(bound) || bound.plan.dependsOnViewer;
-		},
 	};
 }
 

@@ -6,6 +6,7 @@ import { getFragments } from "../../src/plan/compile/collectFields.ts";
 import { compilePlan } from "../../src/plan/compile/compilePlan.ts";
 import { PlanCache } from "../../src/plan/compile/planCache.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
+import { isCollected } from "../helpers/heldBytes.ts";
 import {
 	errorsOf,
 	model,
@@ -33,11 +34,12 @@ function plans(maxPlans: number) {
 }
 
 describe("compiled plans", () => {
-	test("are reused for the same document", () => {
+	test("are kept from the second time on, and reused for the same document", () => {
 		const planOf = plans(10);
 		const document = valid(
 			"query ($n: Int) { users(first: $n) { totalCount } }",
 		);
+		assert.notEqual(planOf(document, { n: 1 }), planOf(document, { n: 1 }));
 		assert.equal(planOf(document, { n: 1 }), planOf(document, { n: 2 }));
 	});
 
@@ -46,6 +48,7 @@ describe("compiled plans", () => {
 		const document = valid(
 			"query ($a: Boolean!, $b: Boolean!, $id: ID!) { user(id: $id) { id @skip(if: $a) ...F } } fragment F on User { name @include(if: $b) }",
 		);
+		planOf(document, { a: true, b: true, id: "1" });
 		const compiled = [true, false].flatMap((a) =>
 			[true, false].flatMap((b) =>
 				["1", "2"].map((id) => planOf(document, { a, b, id })),
@@ -76,12 +79,55 @@ describe("compiled plans", () => {
 			document: valid(query),
 		}));
 		assert.ok(a && b && c);
+		for (const { document } of [a, b, c]) planOf(document);
 		const first = planOf(a.document);
 		const second = planOf(b.document);
 		assert.equal(planOf(a.document), first);
 		planOf(c.document);
 		assert.equal(planOf(a.document), first);
 		assert.notEqual(planOf(b.document), second);
+	});
+
+	test("of documents that ran once keep nothing in memory, also where it was asked whether they depend on the viewer", async () => {
+		const { planner, execute } = planning();
+		const query = "query ($yes: Boolean!) { echo @include(if: $yes) }";
+		const ran = await Promise.all(
+			[true, false].map(async (yes) => {
+				const document = valid(query);
+				await execute(document, { yes });
+				const variables = { yes };
+				assert.equal(planner.dependsOnViewer({ document, variables }), false);
+				return new WeakRef(document);
+			}),
+		);
+		assert.deepEqual(planner.level().plans, 0);
+		assert.equal(planner.level().misses, 2);
+		for (const ref of ran) assert.ok(await isCollected(ref));
+	});
+
+	test("say whether they depend on the viewer, for the values of their conditions", () => {
+		const isPrivateList = () => true;
+		const cache = new PlanCache(
+			{ ...context, visibility: { ...visibility, isPrivateList } },
+			{ maxPlans: 10 },
+		);
+		const document = valid(
+			"query ($yes: Boolean = true) { user(id: 1) { name followers(first: 1) @include(if: $yes) { totalCount } } }",
+		);
+		for (const prepares of [false, true]) {
+			if (prepares) cache.prepare(document);
+			for (const variables of [{ yes: true }, { yes: false }, {}]) {
+				for (let n = 0; n < 3; n++) {
+					const expected = variables.yes !== false;
+					assert.equal(
+						cache.dependsOnViewer({ document, variables }),
+						expected,
+					);
+				}
+			}
+		}
+		assert.ok(cache.dependsOnViewer({ document, operationName: "No" }));
+		assert.ok(cache.dependsOnViewer({ document, variables: { yes: 1 } }));
 	});
 
 	test("have one step for each batch read, below the step whose result it needs", () => {

@@ -146,7 +146,9 @@ describe("a prepared document", () => {
 		}
 		// Without preparation, the next plan evicts it from a cache of one.
 		const unprepared = valid(query);
+		planOf(unprepared, true);
 		const plan = planOf(unprepared, true);
+		assert.equal(planOf(unprepared, true), plan);
 		planOf(other, true);
 		assert.notEqual(planOf(unprepared, true), plan);
 	});

@@ -41,6 +41,8 @@ interface PreparedOperation {
 	variables: readonly VariableDefinition[] | null;
 	/** Set when it is first asked for. */
 	uses: SchemaUses | null;
+	/** Of its last plan; null before the first. The plan itself may be large, and would stay as long as the document. */
+	last: { readonly values: string; readonly dependsOnViewer: boolean } | null;
 	/** Plans from `PlanCache.prepare`, by the values of the conditions. They are kept as long as the document. */
 	readonly preparedPlans: Map<string, Plan>;
 }
@@ -50,7 +52,9 @@ const MAX_CONDITIONS = 4;
 
 /**
  * An LRU cache of compiled plans. It identifies a document by its object: the
- * document cache in front returns the same object for the same text.
+ * document cache in front returns the same object for the same text, once it
+ * keeps it. So the first plan of an operation is not kept: it would keep a
+ * document in memory that may never come again.
  */
 export class PlanCache {
 	readonly #context: CompileContext;
@@ -118,6 +122,18 @@ export class PlanCache {
 		return operation.uses;
 	}
 
+	/** Whether any resolver's result depends on the viewer. Of an operation that has just run this compiles nothing. */
+	dependsOnViewer(request: Operation): boolean {
+		const operation = this.#prepareOperation(request);
+		if (operation instanceof GraphQLError) return true;
+		const { conditions, last } = operation;
+		if (last?.values === conditionKey(conditions, request.variables ?? {})) {
+			return last.dependsOnViewer;
+		}
+		const bound = this.bind(request);
+		return !("plan" in bound) || bound.plan.dependsOnViewer;
+	}
+
 	/** The operation's plan with its variables, or the request errors. */
 	bind(request: Operation): BoundPlan | readonly GraphQLError[] {
 		const operation = this.#prepareOperation(request);
@@ -165,6 +181,7 @@ export class PlanCache {
 			conditions: conditionVariables(operation.selectionSet, fragments),
 			variables: null,
 			uses: null,
+			last: null,
 			preparedPlans: new Map(),
 		};
 		operations.set(operationName, preparedOperation);
@@ -173,25 +190,23 @@ export class PlanCache {
 
 	#getPlan(
 		document: DocumentNode,
-		preparedOperation: PreparedOperation,
+		operation: PreparedOperation,
 		variables: Readonly<Record<string, unknown>>,
 	): Plan {
-		const { number, conditions, preparedPlans } = preparedOperation;
+		const { number, conditions, preparedPlans, last } = operation;
 		const values = conditionKey(conditions, variables);
-		const preparedPlan = preparedPlans.get(values);
-		if (preparedPlan !== undefined) {
+		let plan =
+			preparedPlans.get(values) ?? this.#plans.get(`${number}${values}`);
+		if (plan !== undefined) {
 			this.#hits++;
-			return preparedPlan;
+		} else {
+			this.#misses++;
+			plan = this.#compile(document, operation, variables);
+			if (last !== null) this.#plans.set(`${number}${values}`, plan);
 		}
-		const key = `${number}${values}`;
-		const cached = this.#plans.get(key);
-		if (cached !== undefined) {
-			this.#hits++;
-			return cached;
+		if (last?.values !== values) {
+			operation.last = { values, dependsOnViewer: plan.dependsOnViewer };
 		}
-		this.#misses++;
-		const plan = this.#compile(document, preparedOperation, variables);
-		this.#plans.set(key, plan);
 		return plan;
 	}
 
