@@ -33,11 +33,11 @@ export const ANSWER_LIMITS: AnswerLimits = {
 	kept: {
 		// A thread that has stood still for ten seconds serves nobody any more.
 		[LIVE_PATH]: { oldestMs: 10_000, everyMs: 1_000 },
-		// It reads a row of each host: twice in the age that it may have.
-		[READY_PATH]: { oldestMs: 10_000, everyMs: 5_000 },
-		// The longest that a scrape is usually apart. Some of them are of the time
-		// since they were last asked for: who scrapes has to get all answers.
-		[METRICS_PATH]: { oldestMs: 60_000, everyMs: null },
+		// It reads a row of each host. One that leaves says so for five seconds.
+		[READY_PATH]: { oldestMs: 10_000, everyMs: 2_000 },
+		// Twice what scrapes are usually apart. Some of them are of the time since they
+		// were last asked for, so that nobody else may ask.
+		[METRICS_PATH]: { oldestMs: 120_000, everyMs: null },
 	},
 };
 

@@ -89,15 +89,16 @@ export class AnswerCache {
 
 	/** The answer, if it is still valid. */
 	get(key: AnswerKey, documents: Documents): KeptAnswer | null {
+		const isFirst = key.hasEnded === undefined;
 		const before = this.#answers.size;
 		const shared = this.#find(key.request, documents);
-		key.hasEnded = this.#answers.size < before;
+		key.hasEnded = key.hasEnded === true || this.#answers.size < before;
 		const kept =
 			shared?.reuse.isFor?.(key.viewer) === true
 				? shared
 				: this.#find(key.own, documents);
-		if (kept === null) this.#misses++;
-		else this.#hits++;
+		if (kept !== null) this.#hits++;
+		else if (isFirst) this.#misses++;
 		return kept;
 	}
 

@@ -101,7 +101,10 @@ export class GraphqlHandler implements FirstHandler {
 		this.#onRead = [
 			(request) => this.#enter(request),
 			(request) => this.#identify(request),
-			(request) => (options.admission.looks() ? reuse(request) : null),
+			(request) => {
+				request.looksAgain = options.admission.waiting > 0;
+				return options.admission.looks() ? reuse(request) : null;
+			},
 		];
 		this.#onStart = [
 			reuse,

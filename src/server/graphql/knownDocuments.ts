@@ -72,9 +72,10 @@ export class KnownDocuments {
 			return null;
 		}
 		// Before its start, and found nothing.
-		if (request.answerKey !== null) return null;
+		if (request.answerKey !== null && !request.looksAgain) return null;
 		if (this.#documentsOf(identity) !== documents) return null;
-		const key = answers.keyOf(identity.viewer, isGet, text);
+		const key =
+			request.answerKey ?? answers.keyOf(identity.viewer, isGet, text);
 		request.answerKey = key;
 		const kept = key === null ? null : answers.get(key, documents);
 		return kept === null || (kept.hasText && !passesCsrfCheck(request))

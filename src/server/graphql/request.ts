@@ -41,6 +41,8 @@ export class GraphqlRequest {
 	sender: Sender | null = null;
 	/** Under which its answer may be kept; null for not at all. */
 	answerKey: AnswerKey | null = null;
+	/** Whether others waited when it arrived: until its start, its answer may be kept for one of them. */
+	looksAgain = false;
 	/** Whether it has waited for another one that is the same. */
 	hasWaited = false;
 	/** Whether it has a place among those in progress. */

@@ -78,7 +78,7 @@ export class Connections {
 		refuse: () => void,
 	): void {
 		// It may have ended while something else was awaited. Nothing would take it out of the map again.
-		if (socket.destroyed) return;
+		if (socket.destroyed || socket.writableEnded) return;
 		const connection = this.#connections.get(socket) ?? this.#open(socket);
 		if (connection.current === null) {
 			connection.current = response;

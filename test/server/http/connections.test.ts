@@ -41,7 +41,7 @@ function overloads({ lines }: Toy) {
 	return lines.filter(({ msg }) => msg === "overload");
 }
 
-test("a connection is free as soon as its response is done, unless others wait on it", () => {
+test("a connection is free as soon as its response is done, unless others wait on it", async () => {
 	const limits = { pipelined: 3 } as ConnectionLimits;
 	const log = { warn() {} } as unknown as FastifyBaseLogger;
 	const connections = new Connections(limits, new Refusals(log));
@@ -67,6 +67,8 @@ test("a connection is free as soon as its response is done, unless others wait o
 	second.response.emit("close");
 	assert.ok(!connections.isFree(socket), "it is the third one's");
 	assert.ok(!third.is, "in the next turn");
+	await new Promise((resolve) => setImmediate(resolve));
+	assert.ok(third.is);
 	socket.destroy();
 });
 
