@@ -102,8 +102,12 @@ export class GraphqlHandler implements FirstHandler {
 			(request) => this.#enter(request),
 			(request) => this.#identify(request),
 			(request) => {
-				request.looksAgain = options.admission.waiting > 0;
-				return options.admission.looks() ? reuse(request) : null;
+				const { admission } = options;
+				request.looksAgain = admission.waiting > 0;
+				if (!admission.looks()) return null;
+				const reply = reuse(request);
+				if (reply === null) admission.miss();
+				return reply;
 			},
 		];
 		this.#onStart = [

@@ -20,6 +20,8 @@ const START_MS = 3;
  * answers were kept: to refuse one of them costs about as much. Milliseconds.
  */
 const LOOK_MS = 3;
+/** So many that were not kept end that in a turn: where few are, a look costs more than it brings. */
+const MOST_MISSED = 16;
 /** Of the places that others leave, the part that one sender may take. */
 const SHARE = 7 / 8;
 /** So many may wait in any case: a few clients who wait for their answers are no overload. */
@@ -78,6 +80,8 @@ export class Admission {
 	#startsUntil = 0;
 	/** When the first request of this turn arrived while others waited; null until then. */
 	#arrivingSince: number | null = null;
+	/** Of those that this turn looked at, how many were not kept. */
+	#missed = 0;
 	/** When a turn first left requests waiting, and when the last one did; null where none waits. */
 	#waitingSince: number | null = null;
 	#stoppedAt = 0;
@@ -138,7 +142,12 @@ export class Admission {
 		if (this.#waiting === 0) return true;
 		const now = this.#now();
 		this.#arrivingSince ??= now;
-		return now - this.#arrivingSince < LOOK_MS;
+		return this.#missed < MOST_MISSED && now - this.#arrivingSince < LOOK_MS;
+	}
+
+	/** Says that the answer to a request that was looked at was not kept. */
+	miss(): void {
+		this.#missed++;
 	}
 
 	/** Whether there is no place; counted as a refusal then. */
@@ -187,6 +196,7 @@ export class Admission {
 	readonly #turn = (): void => {
 		this.#isCalled = false;
 		this.#arrivingSince = null;
+		this.#missed = 0;
 		this.#beginTurn();
 		this.#startNext();
 	};

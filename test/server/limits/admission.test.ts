@@ -473,6 +473,18 @@ suite("the admission of requests", () => {
 		assert.equal(admission.looks(), true);
 	});
 
+	test("looks at no more in a turn in which 16 were not kept", () => {
+		const { send, turn, admission } = openAdmission();
+		for (let n = 0; n < 10; n++) send("anybody", 1);
+		for (let n = 0; n < 16; n++) {
+			assert.equal(admission.looks(), true);
+			admission.miss();
+		}
+		assert.equal(admission.looks(), false);
+		turn();
+		assert.equal(admission.looks(), true);
+	});
+
 	test("lets senders take turns, and refuses the one with most that wait", () => {
 		const { send, turn, started, refused } = openAdmission();
 		let sent = 0;
