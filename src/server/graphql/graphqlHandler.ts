@@ -106,7 +106,7 @@ export class GraphqlHandler implements FirstHandler {
 				request.looksAgain = admission.waiting > 0;
 				if (!admission.looks()) return null;
 				const reply = reuse(request);
-				if (reply === null) admission.miss();
+				admission.looked(reply !== null);
 				return reply;
 			},
 		];

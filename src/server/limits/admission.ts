@@ -20,8 +20,8 @@ const START_MS = 3;
  * answers were kept: to refuse one of them costs about as much. Milliseconds.
  */
 const LOOK_MS = 3;
-/** So many that were not kept end that in a turn: where few are, a look costs more than it brings. */
-const MOST_MISSED = 16;
+/** So many more that were not kept than were end that in a turn: a look in vain costs as much as a refusal. */
+const MOST_MISSED = 4;
 /** Of the places that others leave, the part that one sender may take. */
 const SHARE = 7 / 8;
 /** So many may wait in any case: a few clients who wait for their answers are no overload. */
@@ -80,7 +80,7 @@ export class Admission {
 	#startsUntil = 0;
 	/** When the first request of this turn arrived while others waited; null until then. */
 	#arrivingSince: number | null = null;
-	/** Of those that this turn looked at, how many were not kept. */
+	/** Of those that this turn looked at, how many more were not kept than were. */
 	#missed = 0;
 	/** When a turn first left requests waiting, and when the last one did; null where none waits. */
 	#waitingSince: number | null = null;
@@ -145,9 +145,9 @@ export class Admission {
 		return this.#missed < MOST_MISSED && now - this.#arrivingSince < LOOK_MS;
 	}
 
-	/** Says that the answer to a request that was looked at was not kept. */
-	miss(): void {
-		this.#missed++;
+	/** Whether the answer to a request that was looked at was kept. */
+	looked(isKept: boolean): void {
+		this.#missed += isKept ? -1 : 1;
 	}
 
 	/** Whether there is no place; counted as a refusal then. */
