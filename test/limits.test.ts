@@ -30,15 +30,15 @@ const LIMITS = {
 	// 230 more: the lists of many shards are locked by one statement and set by another: a quarter to half fewer statements.
 	// 50 more: an import applies edges while its next batch creates objects, and claims of several shards share what a worker has room for.
 	// 20 more: while others wait, an answer that was kept is sent as its request arrives.
-	// 400 more: health and metrics from a thread of their own.
-	"lines of src/": { limit: 113_320, goal: 80_000 },
+	// 420 more: health and metrics from a thread of their own.
+	"lines of src/": { limit: 113_340, goal: 80_000 },
 	// 50 more: the upgrade to one outbox a host loses no entry, and status counts what is left. They go with formerOutboxes.ts.
 	// 100 for what is said above. Caches in the shard map: several servers for each kind, chosen by key; 300 more for names that a key which comes back does not share.
 	// The same 150.
 	// 220 for what is said of statements. 10 more: a refused COMMIT did nothing.
 	// The same 20.
-	// 370 more: health and metrics from a thread of their own.
-	"lines of the engine": { limit: 53_300, goal: 39_000 },
+	// 390 more: health and metrics from a thread of their own.
+	"lines of the engine": { limit: 53_320, goal: 39_000 },
 	// 400 more: processes agree on the servers of their shared caches, also after the store has lost what they agreed on. 50 more: MySQL's settings are compared with what the tables of a host need.
 	// Moving shards, with salvage and balance, is new. 400 more: one command takes a fleet over to other caches. 700 more: the nine commands of moves. 80 more: the guard of a move waits for a store or a host that is away, and its runner goes on after it. 350 for what is said above.
 	// The same 50.

@@ -24,8 +24,11 @@ export interface AdminAnswer {
 	readonly age?: number;
 }
 
-/** Answers one of the paths above. Never rejects. */
-export type AnswerAdmin = (path: string) => Promise<AdminAnswer>;
+/** Answers one of the paths above; with `isFresh` by no answer that was given before. Never rejects. */
+export type AnswerAdmin = (
+	path: string,
+	isFresh?: boolean,
+) => Promise<AdminAnswer>;
 
 export interface AdminServer extends AsyncDisposable {
 	/** Without a path: `http://127.0.0.1:9464`. */
@@ -47,12 +50,14 @@ export async function startAdminServer(
 	{ host, port }: AdminAddress,
 	answer: AnswerAdmin,
 ): Promise<AdminServer> {
-	const server = createServer(LIMITS, ({ method, url = "" }, response) => {
+	const server = createServer(LIMITS, (request, response) => {
+		const { method, url = "", headers } = request;
 		const path = url.split("?", 1)[0] as string;
 		if (method !== "GET" && method !== "HEAD") {
 			send(response, plainText(405, "Only GET is accepted."));
 		} else if (PATHS.includes(path) || path.startsWith(REQUESTS_PATH)) {
-			void answer(path).then((found) => send(response, found));
+			const isFresh = headers["cache-control"] === "no-cache";
+			void answer(path, isFresh).then((found) => send(response, found));
 		} else {
 			const paths = PATHS.join(", ");
 			send(

@@ -56,14 +56,15 @@ export function keepAnswers(
 			keepAnswer(() => ask(path), { ...limits, deadlineMs }),
 		]),
 	);
-	return async (path) => {
+	return async (path, isFresh = false) => {
 		const keeper = keepers.get(path);
 		const asked = keeper?.ask() ?? ask(path);
 		const early =
-			keeper && ((await within(patienceMs, asked)) ?? keeper.last());
+			keeper &&
+			!isFresh &&
+			((await within(patienceMs, asked)) ?? keeper.last());
 		return (
-			early ??
-			(await within(deadlineMs, asked)) ??
+			(early || (await within(deadlineMs, asked))) ??
 			plainText(
 				503,
 				`The process is busy, or stands still: no answer in ${deadlineMs} ms.`,

@@ -274,6 +274,9 @@ suite("kept answers", () => {
 		questions[1]?.(page("2"));
 		await setImmediate();
 		assert.deepEqual(await answer("/a"), { ...page("2"), age: 0 });
+		const fresh = answer("/a", true);
+		questions[2]?.(page("3"));
+		assert.deepEqual(await fresh, page("3"));
 	});
 
 	test("ask again where a question was lost", async () => {
