@@ -12,7 +12,6 @@ import { commandsPage } from "./commandsPage.ts";
 import { configurationPage } from "./configurationPage.ts";
 import { theModel } from "./helpers/model.ts";
 import { command } from "./helpers/runCommand.ts";
-import { linesOf } from "./limits.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -129,7 +128,8 @@ describe("docs/architecture.md", () => {
 		assert.ok(rows.length > 5);
 		let sum = 0;
 		for (const [, file, lines] of rows) {
-			const counted = linesOf(`src/storage/sqlite/${file}`);
+			const text = read(`src/storage/sqlite/${file}`);
+			const counted = text.split("\n").length - 1;
 			const isRight = Math.abs(Number(lines) - counted) <= 10 + counted / 20;
 			assert.ok(isRight, `${file} has ${counted} lines, not ${lines}`);
 			sum += counted;

@@ -5,7 +5,6 @@
  *
  *     npm test -- PATTERN …  files whose path holds one of the patterns, and nothing else
  *     npm test -- quick      format, lint, types, and every test that is soon done
- *     npm test -- --accept   and take this run's files and number of tests as what is expected
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,19 +14,14 @@ import { delimiter, join } from "node:path";
 import { compileArtifacts } from "./examples/artifacts.ts";
 import { type FileResult, runFile } from "./runner/file.ts";
 import { stopGroup } from "./runner/leftovers.ts";
-import {
-	manifestFaults,
-	readManifest,
-	testFiles,
-	writeManifest,
-} from "./runner/manifest.ts";
+import { slowestFiles, testFiles } from "./runner/manifest.ts";
 import {
 	matchFiles,
 	type RunOptions,
 	readRunOptions,
 	USAGE,
 } from "./runner/options.ts";
-import { slowestFirst, slowestOf } from "./runner/order.ts";
+import { slowestFirst } from "./runner/order.ts";
 import { makeRunFolder } from "./runner/runFolder.ts";
 import { idleCoresOf, runInSlots } from "./runner/schedule.ts";
 import { needsPair, needsServers } from "./runner/servers.ts";
@@ -52,7 +46,7 @@ const LOOK_MS = 500;
 /** CI stops a run after 90 minutes and would print no result. */
 const WHOLE_LIMIT_MS = 4_800_000;
 
-const { patterns, isQuick, accept } = optionsOrExit();
+const { patterns, isQuick } = optionsOrExit();
 const whole = patterns.length === 0 && !isQuick;
 
 const stop = new AbortController();
@@ -143,7 +137,6 @@ async function runOne(file: string): Promise<void> {
 		signal: stop.signal,
 		onProgress: () => watchdog.progress(),
 	});
-	tests += result.passed;
 	seconds.set(file, result.seconds);
 	report(result);
 }
@@ -160,10 +153,7 @@ function report(result: FileResult): void {
 
 /** Without pairs of servers, and without what takes long or has to run alone. */
 function quickFiles(): readonly string[] {
-	const left = new Set([
-		...readManifest(ROOT).slowest,
-		...Object.keys(WALL_CLOCK),
-	]);
+	const left = new Set([...slowestFiles(ROOT), ...Object.keys(WALL_CLOCK)]);
 	return found.filter((file) => !left.has(file) && !needsPair(ROOT, file));
 }
 
@@ -171,7 +161,6 @@ const found = testFiles(ROOT);
 const { chosen: matching, unmatched } = matchFiles(found, patterns);
 // A mistyped pattern is reported at once, not after the files of the others.
 const chosen = isQuick ? quickFiles() : unmatched.length > 0 ? [] : matching;
-let tests = 0;
 const seconds = new Map<string, number>();
 const folder = makeRunFolder();
 // Node keeps what it compiled here: hundreds of processes load the same modules.
@@ -200,7 +189,7 @@ try {
 					() => check("tsc", "-p", "examples/pinboard"),
 				]
 			: [];
-	const files = slowestFirst(chosen, readManifest(ROOT).slowest);
+	const files = slowestFirst(chosen, slowestFiles(ROOT));
 	const alone = files.filter((file) => file in WALL_CLOCK);
 	const others = files.filter((file) => !(file in WALL_CLOCK));
 	const cores = availableParallelism();
@@ -228,17 +217,6 @@ try {
 if (stop.signal.aborted) fail("the run", [String(stop.signal.reason)]);
 for (const pattern of unmatched) {
 	fail("the run", [`expected a test file like ${pattern} but found none`]);
-}
-if (accept && whole && failed === 0) {
-	writeManifest(ROOT, {
-		minimum: tests,
-		files: found,
-		slowest: slowestOf(seconds),
-	});
-}
-if (whole) {
-	const faults = manifestFaults(readManifest(ROOT), found, tests);
-	if (faults.length > 0) fail("the run", faults);
 }
 if (whole || isQuick) {
 	const took = [...seconds].toSorted(([, a], [, b]) => b - a).slice(0, 10);

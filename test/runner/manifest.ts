@@ -1,16 +1,5 @@
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-
-/** What has to be there for a green run to mean anything: node's own runner is content with nothing. */
-export interface Manifest {
-	/** Fewer tests than this is a failure. */
-	readonly minimum: number;
-	readonly files: readonly string[];
-	/** Of these, those to start first. */
-	readonly slowest: readonly string[];
-}
-
-const MANIFEST = "test/manifest.json";
 
 export function testFiles(root: string): readonly string[] {
 	return globSync("test/**/*.test.ts", { cwd: root })
@@ -18,34 +7,8 @@ export function testFiles(root: string): readonly string[] {
 		.sort();
 }
 
-export function readManifest(root: string): Manifest {
-	return JSON.parse(readFileSync(join(root, MANIFEST), "utf8")) as Manifest;
-}
-
-export function writeManifest(root: string, manifest: Manifest): void {
-	const text = JSON.stringify(manifest, null, "\t");
-	writeFileSync(join(root, MANIFEST), `${text}\n`);
-}
-
-/** How the files found differ from those listed, and the tests that ran from those expected. */
-export function manifestFaults(
-	manifest: Manifest,
-	found: readonly string[],
-	ran: number,
-): readonly string[] {
-	const missing = manifest.files.filter((file) => !found.includes(file));
-	const unlisted = found.filter((file) => !manifest.files.includes(file));
-	return [
-		...missing.map((file) => `${file} is in ${MANIFEST} but missing`),
-		...(unlisted.length > 0
-			? [
-					`not in ${MANIFEST}, so add to its "files", and their tests to its "minimum" (npm test -- --accept does both): ${unlisted.join(" ")}`,
-				]
-			: []),
-		...(ran < manifest.minimum
-			? [
-					`expected at least ${manifest.minimum} tests (${MANIFEST}) but got: ${ran}`,
-				]
-			: []),
-	];
+/** The files to start first: started last, a slow file would run alone, on one core. */
+export function slowestFiles(root: string): readonly string[] {
+	const text = readFileSync(join(root, "test/manifest.json"), "utf8");
+	return (JSON.parse(text) as { readonly slowest: readonly string[] }).slowest;
 }

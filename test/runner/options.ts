@@ -8,7 +8,6 @@ then those that are judged by the clock, one at a time (test/runner/wallClock.ts
   PATTERN     files whose path holds one of the patterns, and nothing else
   quick       instead of patterns: format, lint, types, and every test that starts no pair of servers,
               takes less than ten seconds and is not judged by the clock
-  --accept    take this run's files and number of tests as what is expected
   --help      print this
 
 It exits with 0 if everything passed, with 1 if something failed, with 2 if it was called wrongly.`;
@@ -18,7 +17,6 @@ export interface RunOptions {
 	readonly patterns: readonly string[];
 	/** Only the tests that are soon done. */
 	readonly isQuick: boolean;
-	readonly accept: boolean;
 }
 
 /** Throws a sentence for a command line that is not valid; null if help is wanted. */
@@ -27,7 +25,6 @@ export function readRunOptions(args: readonly string[]): RunOptions | null {
 		args: [...args],
 		allowPositionals: true,
 		options: {
-			accept: { type: "boolean", default: false },
 			help: { type: "boolean", short: "h", default: false },
 		},
 	});
@@ -37,13 +34,9 @@ export function readRunOptions(args: readonly string[]): RunOptions | null {
 	if (isQuick && positionals.length > 1) {
 		throw new Error("quick takes no patterns beside it.");
 	}
-	if (values.accept && positionals.length > 0) {
-		throw new Error("--accept takes no patterns: it is about all files.");
-	}
 	return {
 		patterns: isQuick ? [] : positionals,
 		isQuick,
-		accept: values.accept,
 	};
 }
 
