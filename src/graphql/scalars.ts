@@ -1,5 +1,6 @@
 import {
 	GraphQLError,
+	GraphQLID,
 	type GraphQLScalarType,
 	type GraphQLSchema,
 	GraphQLString,
@@ -39,7 +40,24 @@ export function applyScalars(schema: GraphQLSchema): GraphQLSchema {
 	for (const each of Object.values(schema.getTypeMap())) {
 		if (isScalarType(each) && isTextScalar(each)) applyText(each);
 	}
+	// graphql-js has one ID for all schemas.
+	GraphQLID.parseValue = parseIdValue;
 	return schema;
+}
+
+/**
+ * An id in the variables of a request, as text. `JSON.parse` rounds numbers above
+ * 2^53, and the rounded number is the id of another object. A number in a document
+ * is not rounded: its digits are in the text.
+ */
+function parseIdValue(given: unknown): string {
+	if (typeof given === "string") return given;
+	if (Number.isSafeInteger(given)) return String(given);
+	throw new GraphQLError(
+		typeof given === "number"
+			? "ID must be a string: a number in JSON has exact digits only up to 9007199254740991. Send the id in quotes."
+			: `ID must be a string, got ${quoted(given)}.`,
+	);
 }
 
 /** A scalar that is text: what the text may be is for the validators of the fields to say. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { SignJWT } from "jose";
 import { packId } from "../../src/id/ids.ts";
-import { type Client, client } from "../helpers/client.ts";
+import { type Answer, type Client, client } from "../helpers/client.ts";
 import { type Served, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -13,6 +13,7 @@ describe("over HTTP, errors", () => {
 	let server: Served;
 	let visitor: Client;
 	let ada: Client;
+	let adasToken: string;
 	let ben: Client;
 	const ids = {
 		ada: "",
@@ -39,7 +40,8 @@ describe("over HTTP, errors", () => {
 		};
 		const owner = await join("ada_made_up", "ada@example.com");
 		ids.ada = owner.user.id;
-		ada = client(server.url, owner.token);
+		adasToken = owner.token;
+		ada = client(server.url, adasToken);
 		ben = client(
 			server.url,
 			(await join("ben_made_up", "ben@example.com")).token,
@@ -312,6 +314,70 @@ describe("over HTTP, errors", () => {
 				mutation,
 			);
 		}
+	});
+
+	it("an id that JSON has rounded is BAD_USER_INPUT, by every way a value comes, and says to send text", async () => {
+		const { url } = server;
+		// As a client with a BIGINT column writes it; JSON.parse makes 9007199254740992 of it.
+		const exact = "9007199254740993";
+		const headers = {
+			"content-type": "application/json",
+			"apollo-require-preflight": "1",
+			authorization: `Bearer ${adasToken}`,
+		};
+		const post = (query: string, variables: string) =>
+			fetch(`${url}/graphql`, {
+				method: "POST",
+				headers,
+				body: `{"query":${JSON.stringify(query)},"variables":${variables}}`,
+			});
+		const pin = "query ($i: ID!) { pin(id: $i) { id } }";
+		const requests: (() => Promise<Response>)[] = [
+			() => post(pin, `{"i":${exact}}`),
+			// A document that the server knows takes another way.
+			() => post(pin, `{"i":${exact}}`),
+			() => post(pin, `{"i":1${"0".repeat(21)}}`),
+			() => post(pin, '{"i":4.5}'),
+			() =>
+				fetch(
+					`${url}/graphql?${new URLSearchParams({ query: pin, variables: `{"i":${exact}}` })}`,
+					{ headers },
+				),
+			() =>
+				post(
+					"query ($i: [ID!]!) { nodes(ids: $i) { id } }",
+					`{"i":["1",${exact}]}`,
+				),
+			() =>
+				post(
+					"query ($by: UserByInput!) { user(by: $by) { id } }",
+					`{"by":{"id":${exact}}}`,
+				),
+			() =>
+				post(
+					"mutation ($i: ID!) { deletePin(input: {pinId: $i}) { deletedPinId } }",
+					`{"i":${exact}}`,
+				),
+			() =>
+				post(
+					"mutation ($i: UpdateBoardInput!) { updateBoard(input: $i) { board { id } } }",
+					`{"i":{"boardId":${exact},"secret":true}}`,
+				),
+		];
+		for (const [nth, request] of requests.entries()) {
+			const { errors, data } = (await (await request()).json()) as Answer;
+			assert.equal(errors?.length, 1, String(nth));
+			assert.equal(errors?.[0]?.extensions.code, "BAD_USER_INPUT");
+			assert.match(errors?.[0]?.message ?? "", /Send the id in quotes\./);
+			assert.equal(data, undefined);
+		}
+		// The digits of a document are as they were written.
+		assert.deepEqual(
+			await ada.data(
+				`query ($i: ID! = ${ids.pin}) { a: pin(id: $i) { id } b: pin(id: ${ids.pin}) { id } }`,
+			),
+			{ a: { id: ids.pin }, b: { id: ids.pin } },
+		);
 	});
 
 	it("a refused input names each wrong field once, with a sentence for people, and CONFLICT a field only if one was given", async () => {

@@ -109,6 +109,35 @@ describe("applyScalars", () => {
 		);
 	});
 
+	it("lets ID take strings and exact integers, and no number that JSON may have rounded", () => {
+		applyScalars(schema);
+		const type = schema.getType("ID");
+		assert.ok(isScalarType(type));
+		for (const [given, id] of [
+			["9011597301252097", "9011597301252097"],
+			["", ""],
+			[12, "12"],
+			[-1, "-1"],
+			[2 ** 53 - 1, "9007199254740991"],
+		]) {
+			assert.equal(type.parseValue(given), id);
+		}
+		for (const given of [2 ** 53, -(2 ** 53), 1e21, 4.5, Number.NaN]) {
+			assert.throws(
+				() => type.parseValue(given),
+				/^ID must be a string: .* Send the id in quotes\.$/,
+			);
+		}
+		for (const given of [true, {}, [1]]) {
+			assert.throws(() => type.parseValue(given), /ID must be a string, got/);
+		}
+		// The digits of a literal are never a JavaScript number.
+		assert.equal(
+			type.parseLiteral(parseValue("9007199254740993")),
+			"9007199254740993",
+		);
+	});
+
 	it("refuses a schema without DateTime", () => {
 		assert.throws(
 			() => applyScalars(buildSchema("type Query { a: Int }")),
