@@ -142,11 +142,11 @@ async function runOne(file: string): Promise<void> {
 }
 
 function report(result: FileResult): void {
-	const { file, failures, seeds, output, seconds } = result;
+	const { file, failures, seeds, output, seconds, cpuSeconds } = result;
 	passed += result.passed;
 	if (failures.length > 0) fail(file, failures, output);
 	console.log(
-		`${failures.length === 0 ? "✓" : "✗"} ${file}  ${result.passed} in ${seconds.toFixed(1)} s`,
+		`${failures.length === 0 ? "✓" : "✗"} ${file}  ${result.passed} in ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of CPU`,
 	);
 	for (const line of seeds) console.log(indented(line.slice(0, 500)));
 }

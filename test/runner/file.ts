@@ -18,6 +18,8 @@ export interface FileResult {
 	/** What the file printed, or the end of it. */
 	readonly output: string;
 	readonly seconds: number;
+	/** Used by its process and all that this started. */
+	readonly cpuSeconds: number;
 }
 
 const REPORTER = join(import.meta.dirname, "reporter.ts");
@@ -93,6 +95,7 @@ export async function runFile(
 		seeds: output().match(/^.*\bseed\b.*$/gim) ?? [],
 		output: output(),
 		seconds: (performance.now() - started) / 1_000,
+		cpuSeconds: events.find((report) => report.kind === "end")?.cpuSeconds ?? 0,
 	};
 }
 
