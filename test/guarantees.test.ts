@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { isSlow } from "./runner/testFiles.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -21,6 +22,7 @@ describe("a page of promises", () => {
 			for (const { promise, heldBy } of own) {
 				const [, file, title] = /^`(test\/\S+\.ts)` "(.*)"$/.exec(heldBy) ?? [];
 				assert.ok(file && title, `${page}: ${promise}: ${heldBy}`);
+				assert.ok(!isSlow(file), `${page}: npm test leaves out ${file}`);
 				assert.ok(
 					read(file).includes(title),
 					`${page}: ${file} has no test with: ${title}`,

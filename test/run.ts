@@ -1,10 +1,8 @@
 /**
- * `npm test`: format and lint, types, and every test file, one more at once than
- * there are cores, or up to twice as many while cores are idle; those that are
- * judged by the clock come last, alone. Its last line is `N passed, N failed`.
- *
- *     npm test -- PATTERN …  files whose path holds one of the patterns, and nothing else
- *     npm test -- quick      format, lint, types, and every test that is soon done
+ * `npm test`: format and lint, types, and every test file but the slow ones, one
+ * more at once than there are cores, or up to twice as many while cores are idle;
+ * those that are judged by the clock come last, alone. Its last line is `N passed,
+ * N failed`. `--help` shows the other forms.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,17 +12,16 @@ import { delimiter, join } from "node:path";
 import { compileArtifacts } from "./examples/artifacts.ts";
 import { type FileResult, runFile } from "./runner/file.ts";
 import { stopGroup } from "./runner/leftovers.ts";
-import { slowestFiles, testFiles } from "./runner/manifest.ts";
 import {
 	matchFiles,
 	type RunOptions,
 	readRunOptions,
 	USAGE,
 } from "./runner/options.ts";
-import { slowestFirst } from "./runner/order.ts";
 import { makeRunFolder } from "./runner/runFolder.ts";
 import { idleCoresOf, runInSlots } from "./runner/schedule.ts";
-import { needsPair, needsServers } from "./runner/servers.ts";
+import { needsServers } from "./runner/servers.ts";
+import { keepTimes, slowestFirst, testFiles } from "./runner/testFiles.ts";
 import { WALL_CLOCK } from "./runner/wallClock.ts";
 import { Watchdog } from "./runner/watchdog.ts";
 import { describeProgram, findProgram } from "./services/program.ts";
@@ -46,8 +43,9 @@ const LOOK_MS = 500;
 /** CI stops a run after 90 minutes and would print no result. */
 const WHOLE_LIMIT_MS = 4_800_000;
 
-const { patterns, isQuick } = optionsOrExit();
-const whole = patterns.length === 0 && !isQuick;
+const options = optionsOrExit();
+const { part, patterns, isQuick } = options;
+const isWhole = patterns.length === 0 && !isQuick;
 
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) {
@@ -138,6 +136,7 @@ async function runOne(file: string): Promise<void> {
 		onProgress: () => watchdog.progress(),
 	});
 	seconds.set(file, result.seconds);
+	cpuSeconds += result.cpuSeconds;
 	report(result);
 }
 
@@ -151,17 +150,15 @@ function report(result: FileResult): void {
 	for (const line of seeds) console.log(indented(line.slice(0, 500)));
 }
 
-/** Without pairs of servers, and without what takes long or has to run alone. */
-function quickFiles(): readonly string[] {
-	const left = new Set([...slowestFiles(ROOT), ...Object.keys(WALL_CLOCK)]);
-	return found.filter((file) => !left.has(file) && !needsPair(ROOT, file));
-}
-
-const found = testFiles(ROOT);
-const { chosen: matching, unmatched } = matchFiles(found, patterns);
-// A mistyped pattern is reported at once, not after the files of the others.
-const chosen = isQuick ? quickFiles() : unmatched.length > 0 ? [] : matching;
+const { chosen: matching, unmatched } = matchFiles(testFiles(ROOT), options);
+const chosen = isQuick
+	? matching.filter((file) => !needsServers(ROOT, file))
+	: // A mistyped pattern is reported at once, not after the files of the others.
+		unmatched.length > 0
+		? []
+		: matching;
 const seconds = new Map<string, number>();
+let cpuSeconds = 0;
 const folder = makeRunFolder();
 // Node keeps what it compiled here: hundreds of processes load the same modules.
 process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
@@ -182,14 +179,14 @@ try {
 		}
 	}
 	const checks =
-		whole || isQuick
+		(isWhole && part !== "rest") || isQuick
 			? [
 					() => check("biome", "ci", "."),
 					() => check("tsc"),
 					() => check("tsc", "-p", "examples/pinboard"),
 				]
 			: [];
-	const files = slowestFirst(chosen, slowestFiles(ROOT));
+	const files = slowestFirst(ROOT, chosen);
 	const alone = files.filter((file) => file in WALL_CLOCK);
 	const others = files.filter((file) => !(file in WALL_CLOCK));
 	const cores = availableParallelism();
@@ -218,10 +215,14 @@ if (stop.signal.aborted) fail("the run", [String(stop.signal.reason)]);
 for (const pattern of unmatched) {
 	fail("the run", [`expected a test file like ${pattern} but found none`]);
 }
-if (whole || isQuick) {
+keepTimes(ROOT, seconds);
+if (isWhole || isQuick) {
 	const took = [...seconds].toSorted(([, a], [, b]) => b - a).slice(0, 10);
 	const lines = took.map(([file, s]) => `  ${s.toFixed(1)} s  ${file}`);
 	console.log(`the slowest:\n${lines.join("\n")}`);
+	console.log(
+		`${Math.round(performance.now() / 1_000)} s, ${Math.round(cpuSeconds)} s of CPU`,
+	);
 }
 if (details.length > 0) console.log(`\n${details.join("\n\n")}\n`);
 console.log(`${passed} passed, ${failed} failed`);

@@ -83,6 +83,21 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		]);
 	});
 
+	test("fails a suite without tests, as a loop over nothing makes it", async () => {
+		const result = await run(
+			`import { describe } from "node:test"; describe("outer", () => { describe("none", () => {}); test("a", () => {}); });`,
+		);
+		assert.equal(result.passed, 1);
+		assert.deepEqual(result.failures, ["outer › none: is empty"]);
+	});
+
+	test("fails a file with a test that does not run", async () => {
+		const result = await run(
+			`function uncalled() {\n\ttest("left out", () => {});\n}\ntest("a", () => {});`,
+		);
+		assert.deepEqual(result.failures, ["left out: did not run"]);
+	});
+
 	test("fails on an unhandled rejection during the tests and after them", async () => {
 		const during = await run(
 			`test("a", () => { setTimeout(() => Promise.reject(new Error("late")), 10); }); test("b", () => new Promise((done) => setTimeout(done, 100)));`,
@@ -128,8 +143,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 	test("ends and reports processes left running, also those in their own process group", async () => {
 		const result = await run(
 			`import { spawn } from "node:child_process";
-			for (const detached of [false, true]) spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "left-behind"], { detached, stdio: "ignore" }).unref();
-			test("a", () => {});`,
+			for (const detached of [false, true]) spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "left-behind"], { detached, stdio: "ignore" }).unref(); test("a", () => {});`,
 		);
 		assert.equal(result.failures.length, 2);
 		for (const failure of result.failures) {

@@ -85,9 +85,13 @@ export async function runFile(
 		if (report.kind === "late") failures.push(report.message);
 	}
 	if (ended === "exited") {
-		failures.push(...quietFaults(child, events, tests.length, failures.length));
+		const text = readFileSync(join(options.root, file), "utf8");
+		failures.push(
+			...quietFaults(child, events, tests.length, failures.length),
+			...onlyIn(text),
+		);
+		if (failures.length === 0) failures.push(...missingIn(text, events));
 	}
-	failures.push(...onlyIn(join(options.root, file)));
 	return {
 		file,
 		passed: tests.filter(({ outcome }) => outcome === "passed").length,
@@ -116,14 +120,31 @@ function quietFaults(
 }
 
 /** With `only`, node does not report the other tests at all: only the source shows it. */
-function onlyIn(path: string): readonly string[] {
-	const lines = readFileSync(path, "utf8").split("\n");
-	return lines.flatMap((line, n) =>
-		/\b(?:test|it|describe|suite)\.only\(|\bonly: ?true\b/.test(line)
-			? [`line ${n + 1} runs one test only: ${line.trim()}`]
-			: [],
-	);
+function onlyIn(text: string): readonly string[] {
+	return text
+		.split("\n")
+		.flatMap((line, n) =>
+			/\b(?:test|it|describe|suite)\.only\(|\bonly: ?true\b/.test(line)
+				? [`line ${n + 1} runs one test only: ${line.trim()}`]
+				: [],
+		);
 }
+
+/** Tests that the file has by their titles, and that did not run: behind a condition, in a function that nobody calls. */
+function missingIn(text: string, events: readonly Report[]): readonly string[] {
+	const ran = new Set(
+		events.flatMap((event) =>
+			event.kind === "test" ? [event.path.at(-1)] : [],
+		),
+	);
+	return [...text.matchAll(TITLE)].flatMap(([, literal = ""]) => {
+		const title = JSON.parse(literal) as string;
+		return ran.has(title) ? [] : [`${title}: did not run`];
+	});
+}
+
+/** A title without a template, at the start of a statement. */
+const TITLE = /^\t*(?:await )?(?:test|it)\(\s*("(?:[^"\\\n]|\\.)*")/gm;
 
 /** Waits for the end of the process, or stops it. Returns which. */
 async function end(

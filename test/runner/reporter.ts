@@ -7,7 +7,7 @@ export type Report =
 			readonly kind: "test";
 			/** Its own name and those of the suites and tests around it, outermost first. */
 			readonly path: readonly string[];
-			readonly outcome: "passed" | "failed" | "skipped" | "todo";
+			readonly outcome: "passed" | "failed" | "skipped" | "todo" | "empty";
 			/** What failed, with its stack; empty if nothing did. */
 			readonly error: string;
 	  }
@@ -38,8 +38,15 @@ export default async function* report(
 	events: AsyncIterable<Event>,
 ): AsyncGenerator<string> {
 	const around: string[] = [];
+	/** By nesting: whether the suite that runs there had a test. */
+	const isFilled: boolean[] = [];
 	for await (const { type, data } of events) {
-		const line = reportOf(type, data, around);
+		const { nesting = 0 } = data;
+		if (type === "test:start") isFilled[nesting] = false;
+		const line = reportOf(type, data, around, isFilled[nesting] ?? false);
+		if (type === "test:pass" || type === "test:fail") {
+			isFilled[nesting - 1] = true;
+		}
 		if (line) yield `${JSON.stringify(line)}\n`;
 	}
 }
@@ -48,6 +55,7 @@ function reportOf(
 	type: string,
 	data: Event["data"],
 	around: string[],
+	isFilled: boolean,
 ): Report | undefined {
 	const { name = "", nesting = 0, message = "" } = data;
 	if (type === "test:start") around.splice(nesting, around.length, name);
@@ -61,13 +69,16 @@ function reportOf(
 	if (type !== "test:pass" && !failed) return undefined;
 	const error = failed ? errorText(data.details?.error) : "";
 	// A suite that failed for no other reason than its tests has said so already.
-	if (data.details?.type === "suite" && !data.skip && !data.todo) {
+	const isSuite = data.details?.type === "suite" && !data.skip && !data.todo;
+	// A loop over files or cases that finds none makes a suite without tests, which passes.
+	const isEmpty = isSuite && !failed && !isFilled;
+	if (isSuite && !isEmpty) {
 		if (!failed || /subtests? failed/.test(error)) return undefined;
 	}
 	return {
 		kind: "test",
 		path: [...around.slice(0, nesting), name],
-		outcome: outcome(data, failed),
+		outcome: isEmpty ? "empty" : outcome(data, failed),
 		error,
 	};
 }
