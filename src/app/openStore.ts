@@ -65,7 +65,7 @@ const TABLES_MS = 5_000;
 /** Of the cache in the process. Bytes, approximately. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-export interface StoreOptions extends SharedCacheOptions {
+export interface OpenStoreOptions extends SharedCacheOptions {
 	readonly model: Model;
 	readonly domain: Domain;
 	readonly topology: TopologySource;
@@ -93,7 +93,7 @@ export interface StoreHooks extends CacheHooks {
 
 /** The shards of a topology with the caches in front of them. `resources` closes them. */
 export async function openStore(
-	options: StoreOptions,
+	options: OpenStoreOptions,
 	resources: AsyncDisposableStack,
 ): Promise<{
 	readonly store: Store;
@@ -216,7 +216,7 @@ interface FollowingStorage {
 }
 
 async function openStorage(
-	{ model, topology: source, access, hooks = {} }: StoreOptions,
+	{ model, topology: source, access, hooks = {} }: OpenStoreOptions,
 	resources: AsyncDisposableStack,
 ): Promise<FollowingStorage> {
 	const { topology } = source;

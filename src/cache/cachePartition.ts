@@ -18,7 +18,7 @@ export interface Keys<V extends CacheEntry> {
 }
 
 /** A read that runs, of the missing ones among some keys. */
-export class Batch<V extends CacheEntry> implements CallOptions {
+export class SharedRead<V extends CacheEntry> implements CallOptions {
 	readonly call = new SharedCall<readonly (V | Error)[]>();
 	readonly wanted: Wanted<V, Error>;
 	/** How often the cache had detached all reads when this one began. */
@@ -51,7 +51,7 @@ export class Batch<V extends CacheEntry> implements CallOptions {
 /** A key that is being read for others: where it is in what they read. */
 export interface Joined<V extends CacheEntry> {
 	readonly index: number;
-	readonly batch: Batch<V>;
+	readonly batch: SharedRead<V>;
 	readonly at: number;
 }
 

@@ -1,7 +1,6 @@
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
 import {
-	Batch,
 	type CachePartition,
 	type Joined,
 	type Keys,
@@ -9,6 +8,7 @@ import {
 	type LocalCacheOptions,
 	newPartition,
 	type ReadOptions,
+	SharedRead,
 	type Wanted,
 } from "./cachePartition.ts";
 import type { LocalCacheLevel } from "./diagnostics.ts";
@@ -39,7 +39,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #isOverdue: () => boolean;
 	readonly #untilProven: (() => Promise<void>) | undefined;
 	/** Reads that run, by the slots of their keys; of several in one slot the latest. */
-	readonly #running = new Array<Batch<V> | null>(RUNNING_SLOTS).fill(null);
+	readonly #running = new Array<SharedRead<V> | null>(RUNNING_SLOTS).fill(null);
 	readonly #isKept: (value: V) => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	/** Rises where reads that run are detached whatever their keys. */
@@ -177,11 +177,11 @@ export class LocalCache<V extends CacheEntry> {
 		const { missing, slots, load, call } = wanted;
 		const signal = call?.signal;
 		signal?.throwIfAborted();
-		let own: Batch<V> | null = null;
+		let own: SharedRead<V> | null = null;
 		if (missing.length > 0) {
 			// For this reader and all who join it.
 			const readAt = this.#now();
-			own = new Batch(wanted, this.#detached);
+			own = new SharedRead(wanted, this.#detached);
 			const loading = load(missing, own);
 			for (const slot of slots) this.#running[slot % RUNNING_SLOTS] = own;
 			own.call.settleWith(this.#end(loading, own, readAt));
@@ -215,7 +215,7 @@ export class LocalCache<V extends CacheEntry> {
 	/** Keeps what was read, unless it was invalidated meanwhile. */
 	async #end(
 		loading: Promise<readonly (V | Error)[]>,
-		batch: Batch<V>,
+		batch: SharedRead<V>,
 		readAt: number,
 	): Promise<readonly (V | Error)[]> {
 		const { slots } = batch.wanted;
@@ -241,7 +241,7 @@ export class LocalCache<V extends CacheEntry> {
 		}
 	}
 
-	#fill({ wanted }: Batch<V>, at: number, value: V, readAt: number): void {
+	#fill({ wanted }: SharedRead<V>, at: number, value: V, readAt: number): void {
 		if (!this.#isKept(value)) return;
 		const index = wanted.missing[at] as number;
 		const slot = wanted.slots[at] as number;

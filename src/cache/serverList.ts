@@ -27,7 +27,7 @@ export interface ServerList {
 }
 
 /** Where a key is. */
-export interface Place {
+export interface KeyServer {
 	readonly id: string;
 	/** Since which version of the map, or an earlier one. Part of the key's name: what the server had of it before that may be old. */
 	readonly since: number;
@@ -110,12 +110,12 @@ function listOfMap(of: CacheServers, part: CachePart): ServerList {
 }
 
 /** The place of a key by its hash, or of a list by its shard; null: there are no servers. */
-export type Placing = (hash: number) => Place | null;
+export type Placing = (hash: number) => KeyServer | null;
 
 export function placingOf(list: ServerList): Placing {
 	const { servers, changed } = list;
 	if (changed !== null) return byRendezvous(list);
-	const places = servers.map(({ id }): Place => ({ id, since: 0 }));
+	const places = servers.map(({ id }): KeyServer => ({ id, since: 0 }));
 	// It must not change: processes of earlier versions share the servers.
 	return (hash) => places[mixed(hash) % places.length] ?? null;
 }
@@ -134,7 +134,7 @@ function byRendezvous({ servers, changed }: ServerList): Placing {
 			isPresent: present.has(id),
 			since: changed?.[id] ?? 0,
 			/** Few, and the same one each time. */
-			places: new Map<number, Place>(),
+			places: new Map<number, KeyServer>(),
 			id,
 		}));
 	return (hash) => {

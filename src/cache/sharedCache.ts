@@ -3,7 +3,7 @@ import { reportFills, type SharedCacheLevel } from "./diagnostics.ts";
 import { type Gate, OPEN_GATE } from "./gate.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
 import {
-	type Place,
+	type KeyServer,
 	type Placing,
 	placingOf,
 	type ServerList,
@@ -246,7 +246,7 @@ function placedHosts(options: SharedCacheOptions) {
 	}
 
 	/** Where a key is deleted, or read: while it moves that is two places, or none. */
-	function placesOf(key: string, isRead: boolean): readonly Place[] {
+	function placesOf(key: string, isRead: boolean): readonly KeyServer[] {
 		const hash = hashOf(key);
 		const [now, next = now] = placings.map((placing) => placing(hash));
 		const places = [now, next].filter((place) => place != null);

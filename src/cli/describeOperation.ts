@@ -1,7 +1,7 @@
 import type { Agreement } from "../fleet/map/barrier.ts";
 import type { ReplicaResult } from "../fleet/operations/addReplica.ts";
 import type { Loss } from "../fleet/operations/loss.ts";
-import { describeLoss } from "../fleet/operations/promoteDead.ts";
+import { describeLostTransactions } from "../fleet/operations/promoteDead.ts";
 import type { PromotionResult } from "../fleet/operations/promotion.ts";
 import type { OperationResult } from "../fleet/resumeOperation.ts";
 import { compact } from "../util/compact.ts";
@@ -63,7 +63,7 @@ export function describePromotion({
 		isFollowing && `${from} follows ${to}, and takes no writes`,
 		...(loss !== null
 			? compact([
-					!isAcceptance && describeLoss(loss, { from, to }),
+					!isAcceptance && describeLostTransactions(loss, { from, to }),
 					...describeWrites(loss),
 					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then${isAcceptance ? "." : `; and corkboard replica add NEW --of ${to}.`}`,
 				])

@@ -13,7 +13,7 @@ import {
 	requireRecord,
 } from "../fleet/operations/operations.ts";
 import {
-	describeLoss,
+	describeLostTransactions,
 	type Evidence,
 } from "../fleet/operations/promoteDead.ts";
 import type { PromoteOptions } from "../fleet/operations/promotion.ts";
@@ -287,7 +287,10 @@ export function lossAccepter(
 		if (isAccepted) return true;
 		if (!context.isTerminal) return false;
 		for (const line of describeWrites(loss)) context.stderr(line);
-		return confirm(context, `${describeLoss(loss, hosts)} Give this up?`);
+		return confirm(
+			context,
+			`${describeLostTransactions(loss, hosts)} Give this up?`,
+		);
 	};
 }
 

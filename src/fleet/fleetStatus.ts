@@ -12,7 +12,7 @@ import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import {
-	describeLoss,
+	describeRecordedLoss,
 	type RecordedLoss,
 	readLosses,
 } from "../topology/guards/losses.ts";
@@ -140,7 +140,7 @@ export async function fleetStatus(
 		// The record outlives the host's place in the map: nobody writes there then.
 		...losses
 			.filter(({ host: lost }) => hosts.some(({ host }) => host === lost))
-			.map(describeLoss),
+			.map(describeRecordedLoss),
 		...hostProblems(hosts),
 		...tableProblems(
 			hosts,

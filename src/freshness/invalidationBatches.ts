@@ -2,7 +2,7 @@ import type { SharedCache } from "../cache/sharedCache.ts";
 
 type Send = (keys: readonly string[]) => Promise<boolean>;
 
-interface Batch {
+interface KeyBatch {
 	readonly keys: Set<string>;
 	readonly acknowledged: Promise<boolean>;
 }
@@ -16,7 +16,7 @@ interface Batch {
 export class InvalidationBatches {
 	readonly #cache: SharedCache;
 	readonly #send: Send;
-	readonly #batches = new Map<string, Batch>();
+	readonly #batches = new Map<string, KeyBatch>();
 
 	constructor(cache: SharedCache, send: Send) {
 		this.#cache = cache;

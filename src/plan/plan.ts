@@ -22,7 +22,7 @@ export interface Plan {
 	/** Whether root fields execute one after another, as in a mutation. */
 	readonly serial: boolean;
 	/** In document order. */
-	readonly steps: readonly Step[];
+	readonly steps: readonly PlanStep[];
 	/** Scans and calls whose arguments contain a variable: the cost of the plan depends on these. */
 	readonly variableSteps: readonly PlannedField[];
 	/** Whether a resolver's result or a private list depends on the viewer. The visibility of objects always does, and does not count here. */
@@ -30,7 +30,7 @@ export interface Plan {
 }
 
 /** One batch read for all parents of a level: the unit of cost and of explain. */
-export interface Step {
+export interface PlanStep {
 	/** Unique in its plan. */
 	readonly number: number;
 	readonly kind: "scan" | "fetch" | "call";
@@ -110,9 +110,9 @@ export type Access =
 	| {
 			readonly kind: "call";
 			readonly resolver: BatchResolver<unknown>;
-			readonly step: Step;
+			readonly step: PlanStep;
 			/** The mapping whose edges are the results, and the fetch of their objects; absent for other results. */
-			readonly edges?: { readonly mapping: Mapping; readonly fetch: Step };
+			readonly edges?: { readonly mapping: Mapping; readonly fetch: PlanStep };
 	  }
 	/** `__schema` and `__type`: graphql-js executes a document of that field alone. */
 	| { readonly kind: "introspection"; readonly document: DocumentNode };
@@ -124,9 +124,9 @@ export interface ScanAccess {
 	readonly globalListId: Id | null;
 	/** The fields of the page that the operation selects. */
 	readonly pageFields: PageFields;
-	readonly step: Step;
+	readonly step: PlanStep;
 	/** The fetch of the page's objects; null if no edge is needed. */
-	readonly fetch: Step | null;
+	readonly fetch: PlanStep | null;
 }
 
 /** How CompleteValue turns a value into a result (spec §6.4.3). */
@@ -153,7 +153,7 @@ export interface ObjectShape {
 	/** The only selection, if the field's type is concrete. */
 	readonly only: Selection | null;
 	/** For objects of the graph, whose values are ids or nodes; null for records. */
-	readonly fetch: Step | null;
+	readonly fetch: PlanStep | null;
 }
 
 /** The shape inside all lists. */

@@ -34,22 +34,22 @@ export interface JobStore extends AsyncDisposable {
 	 * those that are not there.
 	 */
 	enqueue(
-		at: Place,
+		at: ShardOfQueue,
 		jobs: readonly NewJob[],
 		options?: { readonly isRepeat?: boolean },
 	): Promise<readonly Enqueued[]>;
 
 	/**
-	 * What a worker says of its jobs, then claims for it, in one commit. Every
-	 * word is a compare-and-set on the token of the claim; a word that is said
-	 * again is `done` again. A claim whose COMMIT got no answer is looked up, and
-	 * what was claimed is returned.
+	 * Applies a worker's acks, then claims jobs for it, in one commit. Every ack
+	 * is a compare-and-set on the token of the claim; a repeated ack is `done`
+	 * again. If the COMMIT got no answer, the claim is looked up, and what was
+	 * claimed is returned.
 	 */
-	turn(at: Place, turn: Turn): Promise<Turned>;
+	ackAndClaim(at: ShardOfQueue, turn: AcksAndClaim): Promise<AckedAndClaimed>;
 
 	/** Makes claims end `claimMs` from now; returns those that are still held, in their order. */
 	renew(
-		at: Place,
+		at: ShardOfQueue,
 		claims: readonly Held[],
 		claimMs: number,
 	): Promise<readonly Held[]>;
@@ -59,7 +59,7 @@ export interface JobStore extends AsyncDisposable {
 	 * `delayMs(attempts)`, or failed if no attempt is left. Looks in the bucket of
 	 * an hour, or in all without one.
 	 */
-	expire(at: Place, options: ExpireOptions): Promise<Expired>;
+	expire(at: ShardOfQueue, options: ExpireOptions): Promise<Expired>;
 
 	/**
 	 * Whether there are claims whose time is over, which `expire` would end; one
@@ -76,16 +76,16 @@ export interface JobStore extends AsyncDisposable {
 
 	/** Jobs by their ids; null for those that are not there. The buckets are hints. */
 	find(
-		at: Place,
+		at: ShardOfQueue,
 		jobs: readonly JobKey[],
 		options?: { readonly body?: boolean },
 	): Promise<readonly (Job | null)[]>;
 
 	/** Jobs of one state and priority in order of (at, id). */
-	scan(at: Place, scan: JobScan): Promise<ScannedJobs>;
+	scan(at: ShardOfQueue, scan: JobScan): Promise<ScannedJobs>;
 
 	/** How many jobs there are, at most `cap`: it counts no further. */
-	count(at: Place, of: CountedJobs, cap: number): Promise<number>;
+	count(at: ShardOfQueue, of: CountedJobs, cap: number): Promise<number>;
 
 	/** All queues of these shards, by name, in the order of the shards; one statement per host. */
 	queuesOn(
@@ -99,10 +99,14 @@ export interface JobStore extends AsyncDisposable {
  */
 export interface JobAdmin {
 	/** Changes jobs that nobody has claimed; returns how many it changed. Repeating it is harmless. */
-	change(at: Place, jobs: readonly JobKey[], to: JobChange): Promise<number>;
+	change(
+		at: ShardOfQueue,
+		jobs: readonly JobKey[],
+		to: JobChange,
+	): Promise<number>;
 
 	/** Bytes of the files of a queue, or an estimate where the server's user may not see them; null where finding out would take too long. */
-	diskBytes(at: Place): Promise<number | null>;
+	diskBytes(at: ShardOfQueue): Promise<number | null>;
 
 	/** All queues of a shard, by name. */
 	queues(shard: number): Promise<readonly QueueRow[]>;
@@ -111,7 +115,7 @@ export interface JobAdmin {
 	put(shard: number, queue: QueueRow): Promise<void>;
 
 	/** Deletes a queue with all its jobs. It can be repeated. */
-	drop(at: Place): Promise<void>;
+	drop(at: ShardOfQueue): Promise<void>;
 
 	/** Creates the databases and tables that hold the queues' settings. */
 	createTables(): Promise<void>;
@@ -130,7 +134,7 @@ export const MAX_KEY_BYTES = 200;
 export const MAX_STATUS = 5_000;
 
 /** The jobs of one queue on one shard. */
-export interface Place {
+export interface ShardOfQueue {
 	readonly queue: string;
 	readonly shard: number;
 }
@@ -177,19 +181,19 @@ export interface NewJob extends JobKey {
  */
 export type Enqueued = "added" | "there" | { readonly mergedInto: LocalId };
 
-/** A claim that a worker has: its words are accepted while nobody else has changed the job. */
+/** A claim that a worker holds. Its acks are accepted while nobody else has changed the job. */
 export interface Held extends JobKey {
 	/** The token of the claim. */
 	readonly claim: number;
 }
 
-/** Words of a worker, and what it claims. */
-export interface Turn {
+/** What a worker acknowledges, and what it claims. */
+export interface AcksAndClaim {
 	readonly acks?: readonly Ack[];
 	readonly claim?: ClaimRange;
 }
 
-export interface Turned {
+export interface AckedAndClaimed {
 	/** In the order of `acks`. */
 	readonly acked: readonly Acked[];
 	/** In order of (due, id). */
@@ -278,7 +282,7 @@ export interface ExpireOptions {
 
 /** Jobs in the buckets from the first to the last, or in all without them. A store without partitions looks at all buckets. */
 export interface ExpiryRange {
-	readonly at: Place;
+	readonly at: ShardOfQueue;
 	readonly buckets?: readonly [number, number];
 }
 
@@ -290,7 +294,7 @@ export interface Expired {
 
 /** Pending jobs of one priority in the buckets from the first to the last. A store without partitions looks at all buckets. */
 export interface DueRange {
-	readonly at: Place;
+	readonly at: ShardOfQueue;
 	readonly buckets: readonly [number, number];
 	readonly priority: Priority;
 	readonly floor: number;

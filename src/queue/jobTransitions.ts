@@ -34,7 +34,7 @@ export type JobHead = Pick<
 >;
 
 /** What a step writes. */
-export interface Step {
+export interface JobTransition {
 	readonly state: number;
 	readonly bucket: number;
 	readonly at: number;
@@ -65,7 +65,7 @@ export function claimedOf(
 	};
 }
 
-/** The answer to a worker's word, or null where it is to be done. */
+/** The answer to an ack, or null if the ack is to be applied. */
 export function answerTo(job: JobHead | null, ack: Ack): Acked | null {
 	if (job === null) return "absent";
 	if (job.claim !== ack.claim) return "lost";
@@ -73,7 +73,7 @@ export function answerTo(job: JobHead | null, ack: Ack): Acked | null {
 	return ENDS[ack.kind].includes(job.state) ? "done" : "lost";
 }
 
-/** In which states a job is that a word was done to before. */
+/** The states of a job to which an ack was applied before. */
 const ENDS: Readonly<Record<Ack["kind"], readonly number[]>> = {
 	succeed: [STATE.succeeded],
 	fail: [STATE.pending, STATE.failed],
@@ -88,7 +88,7 @@ export function afterAck(
 	job: JobHead & { readonly at: number },
 	ack: Ack,
 	now: number,
-): Step {
+): JobTransition {
 	const { attempts } = job;
 	const allowed = ack.allowed ?? job.allowed;
 	const ended = { ...kept(job), allowed, at: now };
@@ -114,8 +114,12 @@ export function afterAck(
 	}
 }
 
-/** What becomes of a running job whose claim was not renewed. The token is gone: no word of its worker is accepted. */
-export function afterExpiry(job: JobHead, delayMs: number, now: number): Step {
+/** What becomes of a running job whose claim was not renewed. The token is gone: no ack of its worker is accepted. */
+export function afterExpiry(
+	job: JobHead,
+	delayMs: number,
+	now: number,
+): JobTransition {
 	const ended = { ...kept(job), claim: 0, at: now };
 	return job.attempts < job.allowed
 		? { ...ended, ...pending(job, delayMs, now) }
@@ -127,7 +131,7 @@ export function afterChange(
 	job: JobHead,
 	change: Exclude<JobChange, { readonly kind: "remove" }>,
 	now: number,
-): Step | null {
+): JobTransition | null {
 	const at = Math.max(change.due, now);
 	const bucket = nextBucketOf(job, at, now);
 	if (change.kind === "reschedule") {

@@ -1,5 +1,5 @@
 import { CorkboardError } from "../errors.ts";
-import type { JobStore, Place, QueueRow } from "./jobStore.ts";
+import type { JobStore, QueueRow, ShardOfQueue } from "./jobStore.ts";
 import { isStopped, limitOfShard, type ShardLimit } from "./rateLimit.ts";
 import {
 	checkedSettings,
@@ -44,7 +44,7 @@ export class LiveSettings implements AsyncDisposable {
 	}
 
 	/** Null for a queue that does not exist, or that is being deleted. */
-	of(queue: string): QueueSettings | null {
+	settingsOf(queue: string): QueueSettings | null {
 		const row = this.#newest.get(queue);
 		if (row === undefined || isDropping(row)) return null;
 		let settings = this.#settings.get(row);
@@ -56,7 +56,7 @@ export class LiveSettings implements AsyncDisposable {
 	}
 
 	/** What operators have set, and no defaults; empty for a queue that does not exist. */
-	set(queue: string): Partial<QueueSettings> {
+	overridesOf(queue: string): Partial<QueueSettings> {
 		const row = this.#newest.get(queue);
 		if (row === undefined) return {};
 		return knownSettings(checkedSettings(row.settings));
@@ -64,18 +64,20 @@ export class LiveSettings implements AsyncDisposable {
 
 	/** The names of all queues. */
 	get queues(): readonly string[] {
-		return [...this.#newest.keys()].filter((name) => this.of(name) !== null);
+		return [...this.#newest.keys()].filter(
+			(name) => this.settingsOf(name) !== null,
+		);
 	}
 
 	/** Whether no job of the queue may start until that is changed. */
 	isStopped(queue: string): boolean {
-		const settings = this.of(queue);
+		const settings = this.settingsOf(queue);
 		return settings === null || isStopped(settings);
 	}
 
 	/** For `ClaimRange`: what the shard may start of the queue; null: as much as it likes. */
-	limit({ queue, shard }: Place): ShardLimit | null {
-		const settings = this.of(queue);
+	limit({ queue, shard }: ShardOfQueue): ShardLimit | null {
+		const settings = this.settingsOf(queue);
 		if (settings === null) return null;
 		const { shards } = this.#store;
 		return limitOfShard(settings, shards.length, shards.indexOf(shard));

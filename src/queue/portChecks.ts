@@ -12,8 +12,8 @@ import {
 	MAX_JOBS,
 	MAX_KEY_BYTES,
 	type NewJob,
-	type Place,
 	PRIORITIES,
+	type ShardOfQueue,
 	STATE,
 } from "./jobStore.ts";
 
@@ -25,7 +25,7 @@ import {
 /** Of one state of a job: what fits MySQL's SMALLINT UNSIGNED. */
 const MAX_ALLOWED = 65_535;
 
-export function checkPlace({ queue, shard }: Place): void {
+export function checkPlace({ queue, shard }: ShardOfQueue): void {
 	checkQueueName(queue);
 	checkInteger("shard", shard, 0);
 }
@@ -139,7 +139,7 @@ export function unknownQueueShard(shard: number): CorkboardError {
 	);
 }
 
-export function unknownQueue({ queue, shard }: Place): CorkboardError {
+export function unknownQueue({ queue, shard }: ShardOfQueue): CorkboardError {
 	return new CorkboardError(
 		"NOT_FOUND",
 		`There is no queue ${queue} on queue shard ${shard}.`,

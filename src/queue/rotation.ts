@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../errors.ts";
 import { HOUR_US, MADE_HOURS } from "./bucket.ts";
 import { QUEUE_CHANNELS } from "./diagnostics.ts";
-import type { JobStore, Place } from "./jobStore.ts";
+import type { JobStore, ShardOfQueue } from "./jobStore.ts";
 import type { LiveSettings } from "./liveSettings.ts";
 import {
 	isRefused,
@@ -127,7 +127,7 @@ export function decide(
 /** What a round would do now, span by span; nothing is changed. */
 export async function planRotation(
 	store: RotationStore & Pick<JobStore, "now">,
-	at: Place,
+	at: ShardOfQueue,
 	settings: RotationSettings,
 ): Promise<readonly DecidedSpan[]> {
 	const now = await store.now(at.shard);
@@ -142,7 +142,7 @@ export async function planRotation(
  */
 export async function rotate(
 	store: RotationStore & Pick<JobStore, "now">,
-	at: Place,
+	at: ShardOfQueue,
 	settings: RotationSettings,
 	options: {
 		/** False to do only what needs no change of the jobs' table. */
@@ -214,7 +214,7 @@ export async function rotate(
  */
 export async function rotateIfDue(
 	store: RotationStore & Pick<JobStore, "now" | "hostOf">,
-	at: Place,
+	at: ShardOfQueue,
 	settings: RotationSettings,
 ): Promise<RotationReport | null> {
 	const round = await store.takeRound(at, ROUND_MS);
@@ -251,7 +251,7 @@ function afterChanges(round: Round, refused: string | null): Round {
 
 function publishRound(
 	store: Pick<JobStore, "hostOf">,
-	at: Place,
+	at: ShardOfQueue,
 	began: number,
 	report: RotationReport | null,
 	{ now, refusedSince }: Round,
@@ -285,7 +285,7 @@ export async function rotateQueues(
 	await Promise.all(
 		store.shards.map(async (shard) => {
 			for (const queue of settings.queues) {
-				const own = settings.of(queue);
+				const own = settings.settingsOf(queue);
 				if (own === null) continue;
 				if (signal.aborted) return;
 				try {

@@ -1,4 +1,4 @@
-import type { Place } from "./jobStore.ts";
+import type { ShardOfQueue } from "./jobStore.ts";
 
 /**
  * Gives back the disk of finished jobs: the part of the job store that rotation
@@ -13,29 +13,34 @@ export interface RotationStore {
 	 * it: rounds of one queue and shard are at least `everyMs` apart. Null if it is
 	 * not due. What happens twice all the same is harmless.
 	 */
-	takeRound(at: Place, everyMs: number): Promise<Round | null>;
+	takeRound(at: ShardOfQueue, everyMs: number): Promise<Round | null>;
 
 	/** Stores how a round ended, for the next one. */
-	endRound(at: Place, round: Round): Promise<void>;
+	endRound(at: ShardOfQueue, round: Round): Promise<void>;
 
 	/** The spans of the past, oldest first, and those that are swapped out. */
-	spans(at: Place, keep: Keep): Promise<readonly Span[]>;
+	spans(at: ShardOfQueue, keep: Keep): Promise<readonly Span[]>;
 
 	/** Makes spans for so many hours from now where they are missing; returns how many it made. */
-	ahead(at: Place, hours: number): Promise<Made>;
+	ahead(at: ShardOfQueue, hours: number): Promise<Made>;
 
 	/**
 	 * Moves at most `limit` jobs that are to be kept, and are not running, out of a
 	 * span: pending ones to the bucket of their time, finished ones to one that is
 	 * given back when they need not be kept any more. Returns how many it moved.
 	 */
-	moveOn(at: Place, span: Span, keep: Keep, limit: number): Promise<number>;
+	moveOn(
+		at: ShardOfQueue,
+		span: Span,
+		keep: Keep,
+		limit: number,
+	): Promise<number>;
 
 	/** Gives back the disk of a span. Jobs in it that are to be kept are stored again first. */
-	giveBack(at: Place, span: Span, keep: Keep): Promise<GivenBack>;
+	giveBack(at: ShardOfQueue, span: Span, keep: Keep): Promise<GivenBack>;
 
 	/** Removes some of the spans of the past that are empty; returns how many. Small each, they add up. */
-	dropEmpty(at: Place): Promise<Made>;
+	dropEmpty(at: ShardOfQueue): Promise<Made>;
 }
 
 /** Finished jobs are kept if they ended after these moments. Microseconds since 1970. */

@@ -1,5 +1,7 @@
 import type { MaybePromise } from "../util/maybePromise.ts";
 import type {
+	AckedAndClaimed,
+	AcksAndClaim,
 	CountedJobs,
 	Enqueued,
 	Expired,
@@ -10,10 +12,8 @@ import type {
 	JobKey,
 	JobScan,
 	NewJob,
-	Place,
 	ScannedJobs,
-	Turn,
-	Turned,
+	ShardOfQueue,
 } from "./jobStore.ts";
 import type { QueueStore } from "./openedJobStore.ts";
 import {
@@ -35,7 +35,7 @@ export interface JobVerbs<Call> {
 		jobs: readonly NewJob[],
 		isRepeat: boolean,
 	): MaybePromise<readonly Enqueued[]>;
-	turn(call: Call, turn: Turn): MaybePromise<Turned>;
+	turn(call: Call, turn: AcksAndClaim): MaybePromise<AckedAndClaimed>;
 	renew(
 		call: Call,
 		claims: readonly Held[],
@@ -68,14 +68,14 @@ export abstract class StoredJobs<Call>
 
 	/** Throws what callers of the port expect. */
 	protected abstract on<Given extends readonly unknown[], T>(
-		at: Place,
+		at: ShardOfQueue,
 		kind: "read" | "write",
 		verb: (call: Call, ...given: Given) => MaybePromise<T>,
 		...given: Given
 	): Promise<T>;
 
 	async enqueue(
-		at: Place,
+		at: ShardOfQueue,
 		jobs: readonly NewJob[],
 		{ isRepeat = false }: { readonly isRepeat?: boolean } = {},
 	): Promise<readonly Enqueued[]> {
@@ -83,14 +83,17 @@ export abstract class StoredJobs<Call>
 		return this.on(at, "write", this.#verbs.enqueue, jobs, isRepeat);
 	}
 
-	async turn(at: Place, turn: Turn): Promise<Turned> {
+	async ackAndClaim(
+		at: ShardOfQueue,
+		turn: AcksAndClaim,
+	): Promise<AckedAndClaimed> {
 		checkAcks(turn.acks ?? []);
 		if (turn.claim !== undefined) checkClaim(turn.claim);
 		return this.on(at, "write", this.#verbs.turn, turn);
 	}
 
 	async renew(
-		at: Place,
+		at: ShardOfQueue,
 		claims: readonly Held[],
 		claimMs: number,
 	): Promise<readonly Held[]> {
@@ -99,13 +102,13 @@ export abstract class StoredJobs<Call>
 		return this.on(at, "write", this.#verbs.renew, claims, claimMs);
 	}
 
-	async expire(at: Place, options: ExpireOptions): Promise<Expired> {
+	async expire(at: ShardOfQueue, options: ExpireOptions): Promise<Expired> {
 		checkExpire(options);
 		return this.on(at, "write", this.#verbs.expire, options);
 	}
 
 	async find(
-		at: Place,
+		at: ShardOfQueue,
 		jobs: readonly JobKey[],
 		{ body = false }: { readonly body?: boolean } = {},
 	): Promise<readonly (Job | null)[]> {
@@ -113,13 +116,13 @@ export abstract class StoredJobs<Call>
 		return this.on(at, "read", this.#verbs.find, jobs, body);
 	}
 
-	async scan(at: Place, scan: JobScan): Promise<ScannedJobs> {
+	async scan(at: ShardOfQueue, scan: JobScan): Promise<ScannedJobs> {
 		checkScan(scan);
 		return this.on(at, "read", this.#verbs.scan, scan);
 	}
 
 	async change(
-		at: Place,
+		at: ShardOfQueue,
 		jobs: readonly JobKey[],
 		to: JobChange,
 	): Promise<number> {
@@ -127,7 +130,7 @@ export abstract class StoredJobs<Call>
 		return this.on(at, "write", this.#verbs.change, jobs, to);
 	}
 
-	async count(at: Place, of: CountedJobs, cap: number): Promise<number> {
+	async count(at: ShardOfQueue, of: CountedJobs, cap: number): Promise<number> {
 		checkCounted(of);
 		checkInteger("cap", cap, 1);
 		return this.on(at, "read", this.#verbs.count, of, cap);

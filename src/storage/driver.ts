@@ -22,25 +22,25 @@ import type {
 } from "./storage.ts";
 
 /** Where a shard or mod shard is. One statement can read all shards of a host. */
-export interface Place {
+export interface ShardLocation {
 	readonly number: number;
 	readonly host: { readonly name: string };
 }
 
-export interface Places<P extends Place> {
+export interface ShardLocations<P extends ShardLocation> {
 	/** Feed databases too, by their numbers in storage. */
 	readonly shards: ReadonlyMap<number, P>;
 	readonly modShards: ReadonlyMap<number, P>;
 }
 
 /** A key and its shard. */
-export interface KeyAt<Key, P extends Place> {
+export interface KeyAt<Key, P extends ShardLocation> {
 	readonly key: Key;
 	readonly shard: P;
 }
 
 /** Reads keys of one host, all in one call. */
-export interface HostRead<K extends ReadKind, P extends Place> {
+export interface HostRead<K extends ReadKind, P extends ShardLocation> {
 	/** Most keys of one call. */
 	readonly maxKeys: number;
 	readonly read: (
@@ -55,8 +55,8 @@ export interface HostRead<K extends ReadKind, P extends Place> {
  * hosts, checks what it is called with and puts the results together. A failure
  * of a shard is thrown as a StorageFailure.
  */
-export interface Driver<P extends Place> extends AsyncDisposable {
-	readonly places: Places<P>;
+export interface Driver<P extends ShardLocation> extends AsyncDisposable {
+	readonly places: ShardLocations<P>;
 	readonly readOnly: boolean;
 	readonly hasSingleWriter: boolean;
 	readonly admin: StorageAdmin;

@@ -2,12 +2,12 @@ import { unpackId } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
 import { openShards, weightOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import type { Driver, Place } from "./driver.ts";
+import type { Driver, ShardLocation } from "./driver.ts";
 import { isFeedShard, shardOfLists } from "./feedShards.ts";
 import type { StorageMap } from "./storage.ts";
 
 /** The map of a version of a topology, whose shards a driver has. */
-export function mapOf<P extends Place>(
+export function mapOf<P extends ShardLocation>(
 	topology: Topology,
 	driver: Driver<P>,
 ): StorageMap {

@@ -1,12 +1,12 @@
 import { CorkboardError } from "../errors.ts";
 import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
-import type { KeyAt, Place } from "./driver.ts";
+import type { KeyAt, ShardLocation } from "./driver.ts";
 import type { KeyResult } from "./rows.ts";
 import { StorageFailure, toStorageError } from "./storageFailure.ts";
 
 /** How keys are read from their hosts. */
-export interface ReadAtHosts<P extends Place, Key, A> {
+export interface ReadAtHosts<P extends ShardLocation, Key, A> {
 	readonly placeOf: (key: Key) => P | undefined;
 	/** The result of a key on no shard. */
 	readonly absent: (key: Key) => A;
@@ -24,14 +24,14 @@ export interface ReadAtHosts<P extends Place, Key, A> {
  * Reads keys from their hosts, in calls of a bounded size side by side. The
  * failure of a call is the result of its own keys only.
  */
-export async function readByHost<P extends Place, Key, A>(
+export async function readByHost<P extends ShardLocation, Key, A>(
 	keys: readonly Key[],
 	options: ReadAtHosts<P, Key, A>,
 	call?: CallOptions,
 ): Promise<readonly KeyResult<A>[]> {
 	const { placeOf, absent, maxKeys, read } = options;
 	const results = new Array<KeyResult<A>>(keys.length);
-	const batches = new Map<P["host"], Batch<Key, P>[]>();
+	const batches = new Map<P["host"], HostKeys<Key, P>[]>();
 	for (const [index, key] of keys.entries()) {
 		const shard = placeOf(key);
 		if (shard === undefined) {
@@ -62,7 +62,7 @@ export async function readByHost<P extends Place, Key, A>(
 		}
 	}
 	for (const [number, ended] of (await Promise.allSettled(calls)).entries()) {
-		const { some, at } = all[number] as Batch<Key, P>;
+		const { some, at } = all[number] as HostKeys<Key, P>;
 		for (const [one, index] of at.entries()) {
 			results[index] =
 				ended.status === "fulfilled"
@@ -74,13 +74,13 @@ export async function readByHost<P extends Place, Key, A>(
 }
 
 /** Throws what is no failure of a shard. */
-function errorOf(thrown: unknown, { number }: Place): CorkboardError {
+function errorOf(thrown: unknown, { number }: ShardLocation): CorkboardError {
 	if (thrown instanceof StorageFailure) return toStorageError(thrown, number);
 	if (thrown instanceof CorkboardError) return thrown;
 	throw thrown;
 }
 
-interface Batch<Key, P extends Place> {
+interface HostKeys<Key, P extends ShardLocation> {
 	readonly host: P["host"];
 	readonly some: KeyAt<Key, P>[];
 	readonly at: number[];

@@ -4,7 +4,7 @@ import type { Mapping, Model } from "../model/types.ts";
 import type { Topology } from "../topology/types.ts";
 import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
-import type { Driver, Place, Places } from "./driver.ts";
+import type { Driver, ShardLocation, ShardLocations } from "./driver.ts";
 import { mapOf } from "./mapOf.ts";
 import { modShard } from "./modShard.ts";
 import { lastOf, oldestFirst } from "./order.ts";
@@ -95,12 +95,12 @@ const RULES: { readonly [K in ReadKind]: ReadRule<K> } = {
  * The storage of one version of a topology, for every database: it groups keys
  * by host, asks the driver, and puts results and errors back by key.
  */
-export class Router<P extends Place> implements OpenedStorage {
+export class Router<P extends ShardLocation> implements OpenedStorage {
 	readonly map: StorageMap;
 	readonly admin: StorageAdmin;
 	readonly #driver: Driver<P>;
 	readonly #model: Model;
-	readonly #places: Places<P>;
+	readonly #places: ShardLocations<P>;
 	#closing: Promise<void> | null = null;
 
 	constructor(model: Model, topology: Topology, driver: Driver<P>) {
@@ -324,7 +324,7 @@ export class Router<P extends Place> implements OpenedStorage {
 /** Reads batch after batch until one is not full, and lets the event loop serve others after each. */
 async function* walk<Row>(
 	verb: string,
-	place: Place,
+	place: ShardLocation,
 	next: (last: Row | null) => MaybePromise<readonly Row[]>,
 ): AsyncGenerator<readonly Row[]> {
 	let last: Row | null = null;

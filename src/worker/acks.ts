@@ -3,7 +3,7 @@ import {
 	type Ack,
 	type JobStore,
 	MAX_JOBS,
-	type Place,
+	type ShardOfQueue,
 } from "../queue/jobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 
@@ -43,7 +43,7 @@ export class Acks {
 	}
 
 	/** Never rejects. */
-	send(place: Place, ack: Ack, until: () => number): Promise<AckResult> {
+	send(place: ShardOfQueue, ack: Ack, until: () => number): Promise<AckResult> {
 		const { promise, resolve } = Promise.withResolvers<AckResult>();
 		const acks = this.#of(place);
 		acks.waiting.push({ ack, until, resolve });
@@ -53,7 +53,7 @@ export class Acks {
 	}
 
 	/** Takes what waits for this place, to send it with a claim. Call `settle` or `fail` with it afterwards. */
-	take(place: Place): readonly PendingAck[] {
+	take(place: ShardOfQueue): readonly PendingAck[] {
 		const acks = this.#of(place);
 		const taken = acks.waiting.splice(0, MAX_JOBS);
 		if (acks.waiting.length === 0) {
@@ -70,7 +70,7 @@ export class Acks {
 	}
 
 	/** They are sent again, but for those whose claim has ended. */
-	fail(place: Place, sent: readonly PendingAck[], error: unknown): void {
+	fail(place: ShardOfQueue, sent: readonly PendingAck[], error: unknown): void {
 		const now = monotonicMs();
 		const isTemporary =
 			error instanceof CorkboardError && error.code === "UNAVAILABLE";
@@ -95,7 +95,7 @@ export class Acks {
 		await Promise.all(this.#running);
 	}
 
-	#of(place: Place): PlaceAcks {
+	#of(place: ShardOfQueue): PlaceAcks {
 		const key = `${place.queue} ${place.shard}`;
 		let acks = this.#places.get(key);
 		if (acks === undefined) {
@@ -124,7 +124,7 @@ export class Acks {
 		const sent = acks.waiting.splice(0, MAX_JOBS);
 		if (acks.waiting.length > 0) this.#flushIn(acks, 0);
 		try {
-			const { acked } = await this.#store.turn(acks.place, {
+			const { acked } = await this.#store.ackAndClaim(acks.place, {
 				acks: sent.map(({ ack }) => ack),
 			});
 			acks.failures = 0;
@@ -136,7 +136,7 @@ export class Acks {
 }
 
 interface PlaceAcks {
-	readonly place: Place;
+	readonly place: ShardOfQueue;
 	waiting: PendingAck[];
 	/** In a row. */
 	failures: number;

@@ -12,8 +12,8 @@ import {
 	type ClaimedJob,
 	type JobStore,
 	MAX_JOBS,
-	type Place,
 	type Priority,
+	type ShardOfQueue,
 } from "../queue/jobStore.ts";
 import type { LiveSettings } from "../queue/liveSettings.ts";
 import { monotonicMs } from "../util/monotonic.ts";
@@ -23,11 +23,11 @@ import {
 	afterHinted,
 	afterProbe,
 	afterWait,
-	nextStep,
+	type ClaimAction,
+	nextAction,
 	type Pace,
-	type Sight,
-	type Step,
 	startingPace,
+	type WorkerState,
 } from "./claimPace.ts";
 import type { HeldClaims } from "./heldJobs.ts";
 import type { WorkerLimits } from "./limits.ts";
@@ -47,7 +47,7 @@ export interface ClaimedTogether extends HeldClaims {
 }
 
 interface HintedJobs {
-	readonly place: Place;
+	readonly place: ShardOfQueue;
 	readonly priority: Priority;
 }
 
@@ -105,7 +105,7 @@ export class ClaimLoop<Context> {
 	}
 
 	/** A job may be due at a place. With its priority it is claimed there without a probe. */
-	hint(place: Place, priority: Priority | null): void {
+	hint(place: ShardOfQueue, priority: Priority | null): void {
 		if (priority === null) this.#isHinted = true;
 		else {
 			const { queue, shard } = place;
@@ -120,11 +120,11 @@ export class ClaimLoop<Context> {
 		const { signal, limits } = this.#options;
 		let pace = startingPace(limits);
 		while (!signal.aborted) {
-			pace = await this.#take(nextStep(pace, this.#sight, limits), pace);
+			pace = await this.#take(nextAction(pace, this.#sight, limits), pace);
 		}
 	}
 
-	get #sight(): Sight {
+	get #sight(): WorkerState {
 		return {
 			now: monotonicMs(),
 			wants: this.wants,
@@ -135,7 +135,7 @@ export class ClaimLoop<Context> {
 	}
 
 	/** Takes a step, and returns the pace after it. */
-	async #take(step: Step, pace: Pace): Promise<Pace> {
+	async #take(step: ClaimAction, pace: Pace): Promise<Pace> {
 		const { wake, limits } = this.#options;
 		switch (step.kind) {
 			case "rest":
@@ -153,7 +153,7 @@ export class ClaimLoop<Context> {
 	}
 
 	async #probeAndClaim(
-		{ isIdle, unlessFollowing }: Step & { readonly kind: "probe" },
+		{ isIdle, unlessFollowing }: ClaimAction & { readonly kind: "probe" },
 		pace: Pace,
 	): Promise<Pace> {
 		const { store, settings, hints, queues, limits, problems } = this.#options;
@@ -282,7 +282,7 @@ export class ClaimLoop<Context> {
 			const { claimMs } = state;
 			const { bucket, priority, oldestAt } = place;
 			const range = { bucket, priority, floor: oldestAt, limit, claimMs };
-			const { claimed, acked, waitMs } = await this.#options.store.turn(
+			const { claimed, acked, waitMs } = await this.#options.store.ackAndClaim(
 				{ queue, shard },
 				{
 					acks: own.map(({ ack }) => ack),
@@ -321,12 +321,16 @@ export class ClaimLoop<Context> {
 	}
 }
 
-function publishClaim({ queue, shard }: Place, jobs: number, ms: number): void {
+function publishClaim(
+	{ queue, shard }: ShardOfQueue,
+	jobs: number,
+	ms: number,
+): void {
 	if (!QUEUE_CHANNELS.jobsClaimed.hasSubscribers) return;
 	QUEUE_CHANNELS.jobsClaimed.publish({ queue, shard, jobs, ms });
 }
 
-function nameOfPlace({ queue, shard }: Place): string {
+function nameOfPlace({ queue, shard }: ShardOfQueue): string {
 	return `${queue} ${shard}`;
 }
 

@@ -17,7 +17,7 @@ export interface Pace {
 }
 
 /** What a claim loop sees when it decides. */
-export interface Sight {
+export interface WorkerState {
 	readonly now: number;
 	/** Whether the worker has room for jobs. */
 	readonly wants: boolean;
@@ -29,7 +29,7 @@ export interface Sight {
 	readonly isConnected: boolean;
 }
 
-export type Step =
+export type ClaimAction =
 	/** Until something wakes the worker. */
 	| { readonly kind: "rest" }
 	| { readonly kind: "wait"; readonly ms: number }
@@ -51,11 +51,11 @@ export function startingPace({ firstIdleMs }: Limits): Pace {
 	};
 }
 
-export function nextStep(
+export function nextAction(
 	{ idleMs, probedAt, probeAt }: Pace,
-	{ now, wants, isHinted, hasHintedPlaces, isConnected }: Sight,
+	{ now, wants, isHinted, hasHintedPlaces, isConnected }: WorkerState,
 	{ mostIdleMs, followingMs }: Limits,
-): Step {
+): ClaimAction {
 	if (!wants) return { kind: "rest" };
 	if (probeAt > now && !isHinted) {
 		return hasHintedPlaces

@@ -1,8 +1,8 @@
-import type { Held, Place } from "../queue/jobStore.ts";
+import type { Held, ShardOfQueue } from "../queue/jobStore.ts";
 
 /** Claims of one place, made together. */
 export interface HeldClaims {
-	readonly place: Place;
+	readonly place: ShardOfQueue;
 	readonly jobs: readonly Held[];
 	readonly claimMs: number;
 	/** When they were made, in milliseconds of `monotonicMs`. */

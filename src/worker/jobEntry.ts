@@ -1,5 +1,5 @@
 import { formatJobId } from "../queue/jobId.ts";
-import type { ClaimedJob, Place } from "../queue/jobStore.ts";
+import type { ClaimedJob, ShardOfQueue } from "../queue/jobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import type { AckResult } from "./acks.ts";
 import { type JobOutcome, WORKER_CHANNELS } from "./diagnostics.ts";
@@ -11,7 +11,7 @@ import { Abortion } from "./runJob.ts";
 /** A claimed job in this process. */
 export interface Entry<Context> {
 	readonly state: QueueState<Context>;
-	readonly place: Place;
+	readonly place: ShardOfQueue;
 	readonly job: ClaimedJob;
 	readonly priority: number;
 	readonly startBy: number;

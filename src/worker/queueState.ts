@@ -20,12 +20,13 @@ export class QueueState<Context> {
 
 	/** What an operator has set for the queue, or else what its kind says. */
 	get claimMs(): number {
-		const { claimMs } = this.#settings.set(this.kind.queue);
+		const { claimMs } = this.#settings.overridesOf(this.kind.queue);
 		return claimMs ?? this.kind.claimMs;
 	}
 
 	get backoff(): Backoff {
-		const settings = this.#settings.of(this.kind.queue) ?? DEFAULT_SETTINGS;
+		const settings =
+			this.#settings.settingsOf(this.kind.queue) ?? DEFAULT_SETTINGS;
 		return {
 			firstMs: settings.backoffFirstMs,
 			factor: settings.backoffFactor,

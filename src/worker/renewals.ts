@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker as Thread } from "node:worker_threads";
-import type { Held, Place } from "../queue/jobStore.ts";
+import type { Held, ShardOfQueue } from "../queue/jobStore.ts";
 import type { JobStoreSource } from "../queue/openedJobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { WORKER_CHANNELS } from "./diagnostics.ts";
@@ -25,12 +25,12 @@ export type RenewalReport =
 	| { readonly kind: "ready" }
 	| {
 			readonly kind: "lost";
-			readonly place: Place;
+			readonly place: ShardOfQueue;
 			readonly jobs: readonly Held[];
 	  }
 	| {
 			readonly kind: "renewed";
-			readonly place: Place;
+			readonly place: ShardOfQueue;
 			readonly jobs: readonly Held[];
 			readonly at: number;
 	  }
@@ -46,9 +46,9 @@ export interface RenewalStart {
 
 export interface RenewalEvents {
 	/** The claims have ended: others may have them. */
-	onLost(place: Place, jobs: readonly Held[]): void;
+	onLost(place: ShardOfQueue, jobs: readonly Held[]): void;
 	/** They were renewed at this moment (`monotonicMs`). */
-	onRenewed(place: Place, jobs: readonly Held[], at: number): void;
+	onRenewed(place: ShardOfQueue, jobs: readonly Held[], at: number): void;
 }
 
 /** A thread that ended by an error is begun anew after this. Milliseconds. */
@@ -185,7 +185,7 @@ export class Renewals implements AsyncDisposable {
 		if (report.kind === "problem") publish(report.message);
 	}
 
-	#lose(place: Place, jobs: readonly Held[]): void {
+	#lose(place: ShardOfQueue, jobs: readonly Held[]): void {
 		if (jobs.length === 0) return;
 		this.#held.drop(jobs);
 		this.#events.onLost(place, jobs);

@@ -6,7 +6,12 @@ import {
 	type StartedJob,
 } from "../queue/job.ts";
 import { formatJobId } from "../queue/jobId.ts";
-import type { Ack, ClaimedJob, JobUpdate, Place } from "../queue/jobStore.ts";
+import type {
+	Ack,
+	ClaimedJob,
+	JobUpdate,
+	ShardOfQueue,
+} from "../queue/jobStore.ts";
 import { type Backoff, retryDelayMs } from "./queueState.ts";
 
 /** The reason of a job's signal when its worker stops. */
@@ -44,7 +49,7 @@ export async function runJob<Context>(
 	kind: AnyJob<Context>,
 	claimed: ClaimedJob,
 	options: {
-		readonly place: Place;
+		readonly place: ShardOfQueue;
 		readonly context: Context;
 		readonly abortion: Abortion;
 		readonly backoff: Backoff;

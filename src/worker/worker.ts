@@ -326,7 +326,7 @@ export class Worker<Context> implements AsyncDisposable {
 
 	async #checkpoint(entry: Entry<Context>, update: JobUpdate): Promise<void> {
 		const { local, bucket, claim } = entry.job;
-		const { acked } = await this.#store.turn(entry.place, {
+		const { acked } = await this.#store.ackAndClaim(entry.place, {
 			acks: [{ kind: "checkpoint", local, bucket, claim, ...update }],
 		});
 		if (acked[0] === "done") return;

@@ -91,13 +91,13 @@ async function storeFailedJob(): Promise<string> {
 	await store.enqueue(at, [
 		{ ...job, priority: 1, due: now, allowed: 1, createdAt: now },
 	]);
-	const { claimed } = await store.turn(at, {
+	const { claimed } = await store.ackAndClaim(at, {
 		claim: {
 			...{ bucket: job.bucket, priority: 1, floor: 0, limit: 1 },
 			...{ claim: newClaim(), claimMs: 60_000 },
 		},
 	});
-	await store.turn(at, {
+	await store.ackAndClaim(at, {
 		acks: claimed.map((one) => ({
 			...one,
 			kind: "giveUp" as const,

@@ -1,4 +1,8 @@
-import type { JobAdmin, JobStore, Place } from "../../src/queue/jobStore.ts";
+import type {
+	JobAdmin,
+	JobStore,
+	ShardOfQueue,
+} from "../../src/queue/jobStore.ts";
 import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
 import type { Server } from "../services/server.ts";
 import { ask } from "./mysqlStorage.ts";
@@ -7,7 +11,7 @@ import { ask } from "./mysqlStorage.ts";
 export interface OpenJobs {
 	readonly store: JobStore & JobAdmin;
 	/** Deletes all jobs of a queue. */
-	empty(at: Place): Promise<void>;
+	empty(at: ShardOfQueue): Promise<void>;
 	/** Further stores on the same shards, as other processes have them; the store itself where only one process may write. */
 	another(): Promise<JobStore & JobAdmin>;
 }

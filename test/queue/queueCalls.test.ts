@@ -330,12 +330,12 @@ describe("a queue", () => {
 		assert.deepEqual([...change.failures.keys()], [0]);
 		down.clear();
 		await settings.refresh();
-		assert.equal(settings.of(QUEUE)?.maxJobsPerSecond, 4);
+		assert.equal(settings.settingsOf(QUEUE)?.maxJobsPerSecond, 4);
 		assert.deepEqual((await calls.queues()).queues[0]?.olderOn, [0]);
 		assert.equal(settings.limit({ queue: QUEUE, shard: 0 })?.perSecond, 2);
 		down.add(1);
 		await settings.refresh();
-		assert.equal(settings.of(QUEUE)?.maxJobsPerSecond, 4);
+		assert.equal(settings.settingsOf(QUEUE)?.maxJobsPerSecond, 4);
 		down.clear();
 		const next = await calls.changeSettings(QUEUE, ["burst=3"]);
 		assert.deepEqual(next.failures.size, 0);
@@ -365,7 +365,7 @@ describe("a queue", () => {
 			});
 		});
 		await settings.refresh();
-		assert.equal(settings.of(QUEUE), null);
+		assert.equal(settings.settingsOf(QUEUE), null);
 		assert.ok(settings.isStopped(QUEUE));
 		assert.equal((await calls.queues()).queues[0]?.state, "deleting");
 		await assert.rejects(calls.createQueue(QUEUE), { code: "CONFLICT" });

@@ -152,7 +152,7 @@ test("an SQLite shard whose jobs have finished is no larger than 1.5 times what 
 		for (let done = 0; done < jobs; done += MAX_JOBS) {
 			await store.enqueue(at, Array.from({ length: MAX_JOBS }, make));
 			if (!isDone) continue;
-			const { claimed } = await store.turn(at, {
+			const { claimed } = await store.ackAndClaim(at, {
 				claim: {
 					bucket: bucketOf(now, now),
 					priority: 1,
@@ -163,7 +163,7 @@ test("an SQLite shard whose jobs have finished is no larger than 1.5 times what 
 				},
 			});
 			const acks = claimed.map((job) => ({ ...job, kind: "succeed" as const }));
-			await store.turn(at, { acks });
+			await store.ackAndClaim(at, { acks });
 		}
 	};
 	await run(3_000, true);

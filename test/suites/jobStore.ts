@@ -11,8 +11,8 @@ import {
 	type JobStore,
 	MAX_STATUS,
 	type NewJob,
-	type Place,
 	type Priority,
+	type ShardOfQueue,
 } from "../../src/queue/jobStore.ts";
 import {
 	STORAGE_CHANNELS,
@@ -23,7 +23,7 @@ import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { until } from "../helpers/until.ts";
 
 const QUEUE = "work";
-const AT: Place = { queue: QUEUE, shard: 0 };
+const AT: ShardOfQueue = { queue: QUEUE, shard: 0 };
 const SECOND_US = 1_000_000;
 
 /** The behavior of a job store. Every backend runs it. */
@@ -166,7 +166,7 @@ export function jobStoreSuite(
 					{ queue: QUEUE, shard: 7 },
 				]) {
 					await assert.rejects(store.enqueue(at, [job]), { code: "NOT_FOUND" });
-					await assert.rejects(store.turn(at, { claim: jobs.range() }), {
+					await assert.rejects(store.ackAndClaim(at, { claim: jobs.range() }), {
 						code: "NOT_FOUND",
 					});
 					const [answer] = await store.due([
@@ -241,7 +241,7 @@ export function jobStoreSuite(
 			test("shares a commit with the words for jobs that are done", async () => {
 				await store.enqueue(AT, await jobs.makeMany(2));
 				const [first] = await jobs.claim({ limit: 1 });
-				const { acked, claimed } = await store.turn(AT, {
+				const { acked, claimed } = await store.ackAndClaim(AT, {
 					acks: [{ ...held(first), kind: "succeed" }],
 					claim: jobs.range({ bucket: held(first).bucket }),
 				});
@@ -258,7 +258,7 @@ export function jobStoreSuite(
 				await store.enqueue(AT, some);
 				const bucket = some[8]?.bucket as number;
 				const turn = () =>
-					store.turn(AT, { claim: jobs.range({ bucket, limits }) });
+					store.ackAndClaim(AT, { claim: jobs.range({ bucket, limits }) });
 				const first = await turn();
 				assert.equal(first.claimed.length, 3);
 				const second = await turn();
@@ -803,7 +803,7 @@ async function crowd(stores: readonly JobStore[], seed: number): Promise<void> {
 				claim: newClaim(),
 				claimMs: 60_000,
 			};
-			const { acked, claimed } = await store.turn(AT, { acks, claim });
+			const { acked, claimed } = await store.ackAndClaim(AT, { acks, claim });
 			for (const [at, ack] of acks.entries()) {
 				assert.equal(acked[at], "done");
 				if (ack.kind === "succeed") ended.add(ack.local);
@@ -905,12 +905,12 @@ function jobsOf(store: JobStore) {
 				const limit = (more.limit ?? 100) - claimed.length;
 				if (limit === 0) break;
 				const claim = range({ ...more, bucket, limit });
-				claimed.push(...(await store.turn(AT, { claim })).claimed);
+				claimed.push(...(await store.ackAndClaim(AT, { claim })).claimed);
 			}
 			return claimed;
 		},
 		async say(acks: readonly Ack[]) {
-			return (await store.turn(AT, { acks })).acked;
+			return (await store.ackAndClaim(AT, { acks })).acked;
 		},
 		async stateOf(job: ClaimedJob | undefined) {
 			const [found] = await store.find(AT, [job as ClaimedJob]);

@@ -6,7 +6,7 @@ import type {
 	Ack,
 	ClaimRange,
 	NewJob,
-	Place,
+	ShardOfQueue,
 } from "../../src/queue/jobStore.ts";
 import type { JobRow } from "../../src/queue/jobTransitions.ts";
 import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
@@ -28,7 +28,7 @@ import { ask } from "../helpers/mysqlStorage.ts";
 import { until } from "../helpers/until.ts";
 import type { Server } from "../services/server.ts";
 
-const AT: Place = { queue: "plans", shard: 0 };
+const AT: ShardOfQueue = { queue: "plans", shard: 0 };
 
 /** What MySQL and MariaDB do with the statements of the job store, and when a link breaks. */
 export function mysqlJobsSuite(name: string, server: Server): void {
@@ -59,7 +59,7 @@ export function mysqlJobsSuite(name: string, server: Server): void {
 				if (jobs > 0) {
 					await store.enqueue(AT, some);
 					const claim = rangeOf(some);
-					await store.turn(AT, { claim });
+					await store.ackAndClaim(AT, { claim });
 					await ask(server, "ANALYZE TABLE queue00000.jobs_plans");
 				}
 				for (const [title, sql, key] of statementsOn(some, now)) {
@@ -84,9 +84,11 @@ export function mysqlJobsSuite(name: string, server: Server): void {
 				await opened.empty(AT);
 				await store.enqueue(AT, jobs);
 				const before = await binlogSize(server);
-				const { claimed } = await store.turn(AT, { claim: rangeOf(some) });
+				const { claimed } = await store.ackAndClaim(AT, {
+					claim: rangeOf(some),
+				});
 				assert.equal(claimed.length, 20);
-				await store.turn(AT, {
+				await store.ackAndClaim(AT, {
 					acks: claimed.map((job): Ack => ({ ...held(job), kind: "succeed" })),
 				});
 				const written = (await binlogSize(server)) - before;
@@ -145,14 +147,14 @@ export function mysqlJobsSuite(name: string, server: Server): void {
 			});
 			const [one, two] = some.slice(0, 2) as [NewJob, NewJob];
 			await store.enqueue(AT, [one, two]);
-			const first = await store.turn(AT, {
+			const first = await store.ackAndClaim(AT, {
 				claim: { ...rangeOf(some), limit: 1 },
 			});
 			const [job] = first.claimed;
 			assert.ok(job);
 			await far.now(0);
 			proxy.silentAfter = "COMMIT";
-			const turning = far.turn(AT, {
+			const turning = far.ackAndClaim(AT, {
 				acks: [{ ...held(job), kind: "succeed" }],
 				claim: rangeOf(some),
 			});
@@ -168,7 +170,9 @@ export function mysqlJobsSuite(name: string, server: Server): void {
 				[[two.local, 1]],
 			);
 			const ack: Ack = { ...held(claimed[0]), kind: "succeed" };
-			assert.deepEqual((await store.turn(AT, { acks: [ack] })).acked, ["done"]);
+			assert.deepEqual((await store.ackAndClaim(AT, { acks: [ack] })).acked, [
+				"done",
+			]);
 		});
 
 		test("a job whose enqueue is repeated while the first try is under way is stored once", async () => {

@@ -190,7 +190,7 @@ export function queueRotationSuite(name: string, server: Server): void {
 			await world.fill(bucket - 2, { pending: 1 });
 			await world.fill(bucket, { pending: 3 });
 			const claim = newClaim();
-			const { claimed } = await store.turn(AT, {
+			const { claimed } = await store.ackAndClaim(AT, {
 				claim: {
 					bucket,
 					priority: 1,
@@ -211,7 +211,7 @@ export function queueRotationSuite(name: string, server: Server): void {
 			assert.equal((await world.outTables()).length, 1);
 			const [first, second, third] = claimed;
 			if (!first || !second || !third) throw new TypeError("three jobs");
-			const { acked } = await store.turn(AT, {
+			const { acked } = await store.ackAndClaim(AT, {
 				acks: [
 					{ ...first, kind: "succeed" },
 					{ ...second, kind: "release", delayMs: 0 },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
-	type Place,
+	type KeyServer,
 	placingOf,
 	serverLists,
 	spread,
@@ -28,14 +28,14 @@ const caches = (...numbers: readonly number[]): CacheServers => ({
 });
 const KEYS = Array.from({ length: 4_096 }, (_, key) => key);
 
-function placesIn(servers: FleetCaches): readonly Place[] {
+function placesIn(servers: FleetCaches): readonly KeyServer[] {
 	const [list] = serverLists(servers, NONE, "lists");
 	assert.ok(list);
 	const placing = placingOf(list);
-	return KEYS.map((key) => placing(key) as Place);
+	return KEYS.map((key) => placing(key) as KeyServer);
 }
 
-const nameOf = ({ id, since }: Place) => `${id} ${since}`;
+const nameOf = ({ id, since }: KeyServer) => `${id} ${since}`;
 
 describe("the servers of a list", () => {
 	it("have about as many keys each, and each server that joins takes only its share", () => {
@@ -45,7 +45,8 @@ describe("the servers of a list", () => {
 			assert.ok(Math.abs(group.length - 1_024) < 120, `${group.length}`);
 		}
 		const moved = KEYS.filter(
-			(key) => nameOf(three[key] as Place) !== nameOf(four[key] as Place),
+			(key) =>
+				nameOf(three[key] as KeyServer) !== nameOf(four[key] as KeyServer),
 		);
 		assert.ok(Math.abs(moved.length - 1_024) < 120, `${moved.length}`);
 		assert.ok(moved.every((key) => four[key]?.id === urls(4)[0]));

@@ -5,9 +5,9 @@ import {
 	afterHinted,
 	afterProbe,
 	afterWait,
-	nextStep,
-	type Sight,
+	nextAction,
 	startingPace,
+	type WorkerState,
 } from "../../src/worker/claimPace.ts";
 
 const LIMITS = {
@@ -17,7 +17,7 @@ const LIMITS = {
 	followingMs: 5_000,
 	missedMs: 50,
 };
-const SIGHT: Sight = {
+const SIGHT: WorkerState = {
 	now: 0,
 	wants: true,
 	isHinted: false,
@@ -33,8 +33,8 @@ const NOTHING = {
 };
 const PROBE = { kind: "probe", isIdle: false, unlessFollowing: false };
 
-const step = (pace: typeof START, sight: Partial<Sight> = {}) =>
-	nextStep(pace, { ...SIGHT, ...sight }, LIMITS);
+const step = (pace: typeof START, sight: Partial<WorkerState> = {}) =>
+	nextAction(pace, { ...SIGHT, ...sight }, LIMITS);
 const START = startingPace(LIMITS);
 
 /** The pace after so many probes that found nothing, each at its time. */

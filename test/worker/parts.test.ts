@@ -200,11 +200,11 @@ describe("what became of a job", () => {
 describe("a claim", () => {
 	test("is the worker's also where the shard does not answer after it", async () => {
 		const store = awayExcept({
-			turn: async () => ({ acked: [], claimed: [CLAIMED] }),
+			ackAndClaim: async () => ({ acked: [], claimed: [CLAIMED] }),
 		});
 		const probe = new DueProbe(store);
 		const place = { ...due(0), priority: 2 as const, bucket: 1, oldestAt: 0 };
-		const { claimed } = await store.turn(PLACE, {});
+		const { claimed } = await store.ackAndClaim(PLACE, {});
 		probe.claimed(place, claimed, 60_000);
 		assert.deepEqual(claimed, [CLAIMED]);
 	});

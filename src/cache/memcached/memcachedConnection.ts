@@ -102,7 +102,7 @@ export interface MemcachedAddress {
  */
 export class MemcachedConnection extends Server implements ClientConnection {
 	readonly #lost: (error: unknown) => void;
-	readonly #batches: Batch[] = [];
+	readonly #batches: PendingResponses[] = [];
 	/** The start of a response whose rest was not received yet. */
 	#received: Buffer | undefined;
 	#failure: Error | undefined;
@@ -173,7 +173,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 
 	#send(
 		commands: readonly string[],
-		expected: Pick<Batch, "least" | "most" | "line">,
+		expected: Pick<PendingResponses, "least" | "most" | "line">,
 	): Promise<readonly Response[]> {
 		if (this.#failure) return Promise.reject(this.#failure);
 		const { promise, resolve, reject } =
@@ -250,7 +250,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 	}
 }
 
-interface Batch {
+interface PendingResponses {
 	/** How many responses come before that to `mn`. */
 	readonly least: number;
 	readonly most: number;

@@ -94,16 +94,16 @@ async function explainId(
 }
 
 /** A database beside that of the object, and its host without its password. */
-interface Place {
+interface DatabaseLocation {
 	readonly database: string;
 	readonly host: string;
 }
 
 interface PlacesOfFeed {
 	/** Null where the lists are with the object. */
-	readonly feedLists: Place | null;
+	readonly feedLists: DatabaseLocation | null;
 	/** Null where there are no pools. */
-	readonly pool: Place | null;
+	readonly pool: DatabaseLocation | null;
 }
 
 const NO_PLACES: PlacesOfFeed = { feedLists: null, pool: null };
@@ -129,13 +129,16 @@ function placesOfFeed(user: Id, topology: Topology): PlacesOfFeed {
 	};
 }
 
-function placeOn(database: string, host: string | null): Place | null {
+function placeOn(
+	database: string,
+	host: string | null,
+): DatabaseLocation | null {
 	return host === null ? null : { database, host };
 }
 
 function placeRow(
 	name: string,
-	place: Place | null,
+	place: DatabaseLocation | null,
 ): readonly (readonly [string, string])[] {
 	return place === null ? [] : [[name, `${place.database} on ${place.host}`]];
 }

@@ -2,7 +2,7 @@ import type { PromotionHosts } from "../../fleet/map/promotionHosts.ts";
 import { checkPromotion, promote } from "../../fleet/operations/promote.ts";
 import {
 	checkDeadPromotion,
-	describeLoss,
+	describeLostTransactions,
 	promoteDead,
 } from "../../fleet/operations/promoteDead.ts";
 import { UsageError } from "../arguments.ts";
@@ -114,7 +114,7 @@ async function runDead(
 				lines: [
 					`${from} → ${to}: ${describeHosts(hosts)}`,
 					...reasons,
-					...(loss === null ? [] : [describeLoss(loss, hosts)]),
+					...(loss === null ? [] : [describeLostTransactions(loss, hosts)]),
 				],
 				...{ faults, sound: ["it can be promoted"] },
 				question: `Promote ${to}, and give ${from} up? It is not attached again as it is.`,

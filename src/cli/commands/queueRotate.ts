@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { findQueue, listQueues } from "../../queue/admin/queueAdmin.ts";
-import type { Place } from "../../queue/jobStore.ts";
+import type { ShardOfQueue } from "../../queue/jobStore.ts";
 import {
 	planRotation,
 	type RotationReport,
@@ -76,7 +76,7 @@ export const { usage, run } = command({
 });
 
 interface Row
-	extends Place,
+	extends ShardOfQueue,
 		Pick<RotationReport, "spans" | "bytes" | "moved" | "refused"> {}
 
 function printed(rows: readonly Row[], isDryRun: boolean): readonly string[] {

@@ -36,7 +36,7 @@ import {
  * - `rolling back`: the topology names the old primary, and will; its fence may be lifted.
  * - `done`, `rolled back`: over.
  */
-export type Step =
+export type OperationStep =
 	| "locked"
 	| "fencing"
 	| "cloning"
@@ -69,7 +69,7 @@ export interface OperationRecord {
 	/** Names of the hosts, `host:port`: the primary that was, and the one that is to be; or a primary and its replica. */
 	readonly from: string;
 	readonly to: string;
-	readonly step: Step;
+	readonly step: OperationStep;
 	/** Who runs it. Somebody who takes it over writes another. */
 	readonly holder: string;
 	/** The version that was published; null before. */
@@ -310,7 +310,7 @@ async function saveRecord(
 }
 
 /** Whether nobody has to run it: it is over, or stands where it may stand for days. */
-export function isSettledStep(step: Step): boolean {
+export function isSettledStep(step: OperationStep): boolean {
 	return step === "done" || step === "rolled back" || step === "way open";
 }
 

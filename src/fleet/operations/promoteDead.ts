@@ -212,7 +212,7 @@ function replacing(options: DeadOptions): Way {
 			const loss = await measureLoss(asking, hosts.from, next, executed);
 			// Processes that ended meanwhile have forgotten.
 			if ((operation.record.loss?.transactions ?? 0) <= loss.transactions) {
-				await operation.save({ loss }, describeLoss(loss, hosts));
+				await operation.save({ loss }, describeLostTransactions(loss, hosts));
 			}
 			return `${hosts.from} ${isFenced ? "takes no writes" : "does not answer"}, and is named by no topology`;
 		},
@@ -252,10 +252,10 @@ async function takePlace(
 		await rollBack("the loss was not accepted");
 		throw new CorkboardError(
 			"CONFLICT",
-			`${describeLoss(loss, hosts)} It was not accepted, so nothing has changed: ${from} is the primary still. To give this up: --accept-loss.`,
+			`${describeLostTransactions(loss, hosts)} It was not accepted, so nothing has changed: ${from} is the primary still. To give this up: --accept-loss.`,
 		);
 	}
-	await operation.save({ loss }, describeLoss(loss, hosts));
+	await operation.save({ loss }, describeLostTransactions(loss, hosts));
 	await onStep("accepted");
 	await operation.requireHeld();
 	await next.stopFollowing();
@@ -301,7 +301,7 @@ async function untilApplied(server: FleetServer, ms: number): Promise<void> {
 }
 
 /** What is lost, in a sentence. */
-export function describeLoss(
+export function describeLostTransactions(
 	loss: Loss,
 	{ from, to }: Pick<PromotionHosts, "from" | "to">,
 ): string {

@@ -19,7 +19,7 @@ import { OutboxDeletions } from "./outboxDeletions.ts";
 import { areCurrent, recordReads } from "./recordReads.ts";
 import type { Store } from "./store.ts";
 
-export interface StoreOptions {
+export interface GraphStoreOptions {
 	readonly model: Model;
 	readonly domain: Domain;
 	readonly storage: Storage;
@@ -41,7 +41,7 @@ export interface StoreOptions {
 	readonly untilProven?: () => Promise<void>;
 }
 
-export function createStore(options: StoreOptions): Store {
+export function createStore(options: GraphStoreOptions): Store {
 	const { model, domain, storage, cursors, cacheBytes, shared } = options;
 	const { now, isOverdue, untilProven, maxAgeMs = MAX_AGE_MS } = options;
 	const outboxDeletions = new OutboxDeletions(storage);

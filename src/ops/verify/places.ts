@@ -5,7 +5,7 @@ import { type Edge, PRESENT } from "../../storage/rows.ts";
 import type { StorageMap } from "../../storage/storage.ts";
 
 /** Where a row is, as an operator finds it: the shard's database and the table, and the row's key there. */
-export interface Place {
+export interface RowLocation {
 	readonly table: string;
 	readonly row: string;
 }
@@ -25,7 +25,7 @@ export function outboxOf(
 		: `corkboard.outbox of ${hostOf(shard)}`;
 }
 
-export function placeOfObject(model: Model, id: Id): Place {
+export function placeOfObject(model: Model, id: Id): RowLocation {
 	const { shard, type, local } = unpackId(id);
 	const table = model.objectsByNumber.get(type)?.table ?? `type ${type}`;
 	return {
@@ -38,7 +38,7 @@ export function placeOfEdge(
 	{ table }: Mapping,
 	{ from, to }: Pick<Edge, "from" | "to">,
 	shard = unpackId(from).shard,
-): Place {
+): RowLocation {
 	return {
 		table: `${databaseOfShard(shard)}.${table}`,
 		row: `from_id ${from}, to_id ${to}`,
@@ -49,7 +49,7 @@ export function placeOfList(
 	{ name }: Mapping,
 	from: Id,
 	shard = unpackId(from).shard,
-): Place {
+): RowLocation {
 	return {
 		table: `${databaseOfShard(shard)}.lists`,
 		row: `from_id ${from}, mapping ${name}`,

@@ -33,9 +33,9 @@ import {
 	namedShape,
 	type Plan,
 	type PlannedField,
+	type PlanStep,
 	type Selection,
 	type Shape,
-	type Step,
 } from "../plan.ts";
 import { collectFields, type Fragments } from "./collectFields.ts";
 import { payloadEdges } from "./payloadEdges.ts";
@@ -66,9 +66,9 @@ export interface CompileContext {
 interface Enclosing {
 	readonly path: string;
 	/** The step that yields the objects with the selection; null at the root. */
-	readonly step: Step | null;
+	readonly step: PlanStep | null;
 	/** Inside a page: the fetch of its objects. */
-	readonly pageFetch: Step | null;
+	readonly pageFetch: PlanStep | null;
 }
 
 /**
@@ -105,8 +105,8 @@ interface PlanSource {
 class PlanCompiler {
 	readonly #context: CompileContext;
 	readonly #source: PlanSource;
-	readonly #steps: Step[] = [];
-	readonly #unused = new Set<Step>();
+	readonly #steps: PlanStep[] = [];
+	readonly #unused = new Set<PlanStep>();
 	readonly #variableSteps: PlannedField[] = [];
 	#fields = 0;
 	#dependsOnViewer = false;
@@ -257,7 +257,7 @@ class PlanCompiler {
 		source: FieldSource,
 		type: GraphQLOutputType,
 		nodes: readonly FieldNode[],
-		position: Pick<Step, "path" | "field">,
+		position: Pick<PlanStep, "path" | "field">,
 		enclosing: Enclosing,
 	): Below {
 		const named = getNamedType(type);
@@ -267,7 +267,7 @@ class PlanCompiler {
 			: this.#context.schema.getPossibleTypes(named);
 		const isInPage = source.kind === "page" || source.kind === "edge";
 		const parent = enclosing.step?.number ?? null;
-		let fetch: Step | null = null;
+		let fetch: PlanStep | null = null;
 		let pageFetch = isInPage ? enclosing.pageFetch : null;
 		if (source.kind === "mapping" || source.kind === "payloadEdge") {
 			// Added before its subselections, to keep steps in document order.
@@ -312,7 +312,7 @@ class PlanCompiler {
 		return this.#context.model.mappings.get(mapping) as Mapping;
 	}
 
-	#addStep(step: Omit<Step, "number">): Step {
+	#addStep(step: Omit<PlanStep, "number">): PlanStep {
 		const added = { number: this.#steps.length, ...step };
 		this.#steps.push(added);
 		return added;
@@ -321,9 +321,9 @@ class PlanCompiler {
 	/** Null for a field that reads its value from its parent. */
 	#addOwnStep(
 		source: FieldSource,
-		position: Pick<Step, "path" | "field">,
-		above: Step | null,
-	): Step | null {
+		position: Pick<PlanStep, "path" | "field">,
+		above: PlanStep | null,
+	): PlanStep | null {
 		const { kind } = source;
 		if (kind !== "mapping" && kind !== "resolver" && kind !== "payloadEdge") {
 			return null;
@@ -341,8 +341,8 @@ class PlanCompiler {
 		source: FieldSource,
 		{ name, coordinate }: Pick<PlannedField, "name" | "coordinate">,
 		shape: Shape,
-		step: Step | null,
-		pageFetch: Step | null,
+		step: PlanStep | null,
+		pageFetch: PlanStep | null,
 	): Access {
 		if (source.kind === "mapping") {
 			const mapping = this.#mappingOf(source);
@@ -361,7 +361,7 @@ class PlanCompiler {
 						? globalListId(this.#context.model, mapping)
 						: null,
 				pageFields,
-				step: step as Step,
+				step: step as PlanStep,
 				fetch: needsFetch ? pageFetch : null,
 			};
 		}
@@ -370,15 +370,15 @@ class PlanCompiler {
 				coordinate,
 			) as BatchResolver<unknown>;
 			this.#dependsOnViewer ||= resolver.dependsOnViewer;
-			return { kind: "call", resolver, step: step as Step };
+			return { kind: "call", resolver, step: step as PlanStep };
 		}
 		if (source.kind === "payloadEdge") {
 			const mapping = this.#mappingOf(source);
 			return {
 				kind: "call",
 				resolver: payloadEdges(mapping, source),
-				step: step as Step,
-				edges: { mapping, fetch: pageFetch as Step },
+				step: step as PlanStep,
+				edges: { mapping, fetch: pageFetch as PlanStep },
 			};
 		}
 		return { kind: "value", of: valueReader(source, name) };

@@ -9,9 +9,9 @@ import {
 	namedShape,
 	type Plan,
 	type PlannedField,
+	type PlanStep,
 	type ScanAccess,
 	type Selection,
-	type Step,
 } from "../plan.ts";
 
 /**
@@ -232,7 +232,7 @@ class CostSum {
 		return cost;
 	}
 
-	#charge(step: Step, cost: number): number {
+	#charge(step: PlanStep, cost: number): number {
 		this.#steps.set(step.number, cost);
 		if (cost > 0) {
 			this.#fields.set(

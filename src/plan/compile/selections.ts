@@ -5,7 +5,7 @@ import {
 	isNonNullType,
 	isObjectType,
 } from "graphql";
-import type { PlannedField, Selection, Shape, Step } from "../plan.ts";
+import type { PlannedField, PlanStep, Selection, Shape } from "../plan.ts";
 import { scalarFormat } from "../scalarFormat.ts";
 
 export const EMPTY_SELECTION: Selection = {
@@ -47,9 +47,9 @@ export function repeatedTexts(fields: readonly PlannedField[]): PlannedField[] {
 /** What is selected below a field. */
 export interface Below {
 	readonly selections: ReadonlyMap<string, Selection>;
-	readonly fetch: Step | null;
+	readonly fetch: PlanStep | null;
 	/** For a field inside a page: the fetch of its objects. */
-	readonly pageFetch: Step | null;
+	readonly pageFetch: PlanStep | null;
 }
 
 export const LEAF: Below = {

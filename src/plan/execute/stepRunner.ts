@@ -4,12 +4,12 @@ import type { Id } from "../../id/ids.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { OperationDeadline } from "../../util/deadline.ts";
 import { isPromise, type MaybePromise } from "../../util/maybePromise.ts";
-import type { Step } from "../plan.ts";
+import type { PlanStep } from "../plan.ts";
 
 export interface Tracer {
 	/** Called at the start of each step. `parents` are ids for a scan or a fetch, objects for a call. */
 	start(
-		step: Step,
+		step: PlanStep,
 		parents: readonly unknown[],
 		deadline: OperationDeadline | undefined,
 	): StepTrace;
@@ -76,7 +76,7 @@ export class StepRunner implements Disposable {
 
 	/** Starts a step. If its results are in memory, it ends before this returns. */
 	run(
-		step: Step,
+		step: PlanStep,
 		parents: readonly (Id | Node | null)[],
 		stepRun: StepRun,
 	): void {
@@ -100,7 +100,7 @@ export class StepRunner implements Disposable {
 	}
 
 	#wait(
-		step: Step,
+		step: PlanStep,
 		parents: readonly unknown[],
 		stepRun: StepRun,
 		started: Promise<readonly unknown[]>,
@@ -182,7 +182,7 @@ class UntracedCall implements CallOptions {
 }
 
 function end(
-	step: Step,
+	step: PlanStep,
 	parents: readonly unknown[],
 	stepRun: StepRun,
 	results: readonly unknown[],
@@ -210,7 +210,7 @@ function deadlineExceeded(): CorkboardError {
 }
 
 function wrongLength(
-	{ kind, target }: Step,
+	{ kind, target }: PlanStep,
 	parents: readonly unknown[],
 	results: readonly unknown[],
 ): CorkboardError {

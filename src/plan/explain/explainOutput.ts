@@ -4,7 +4,7 @@ import type {
 	Statement,
 	WriteDescription,
 } from "../../trace.ts";
-import type { Step } from "../plan.ts";
+import type { PlanStep } from "../plan.ts";
 
 /**
  * What an operation did, step by step: plain data, sent to clients as
@@ -30,7 +30,7 @@ export interface ExplainOutput {
 
 export interface ExplainStep {
 	/** A write is not a step of the plan: a mutation's `call` causes it. */
-	readonly kind: Step["kind"] | "write";
+	readonly kind: PlanStep["kind"] | "write";
 	/** The response path, without list indexes. */
 	readonly path: string;
 	/** The schema coordinate: `Type.field`. */

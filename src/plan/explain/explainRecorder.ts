@@ -3,7 +3,7 @@ import type { OperationDeadline } from "../../util/deadline.ts";
 import type { BoundPlan } from "../boundPlan.ts";
 import type { OperationRecord } from "../diagnostics.ts";
 import type { Tracer } from "../execute/stepRunner.ts";
-import type { Step } from "../plan.ts";
+import type { PlanStep } from "../plan.ts";
 import type { ExplainOutput } from "./explainOutput.ts";
 import {
 	type CostAndLimit,
@@ -75,7 +75,7 @@ export class ExplainRecorder implements Tracer, StepRecorder, OperationRecord {
 	}
 
 	start(
-		step: Step,
+		step: PlanStep,
 		parents: readonly unknown[],
 		deadline: OperationDeadline | undefined,
 	): StepRecord {

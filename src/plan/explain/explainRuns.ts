@@ -1,7 +1,7 @@
 import type { PageEdge } from "../../graph/types.ts";
 import type { CacheLayer, Statement } from "../../trace.ts";
 import type { Cost } from "../compile/cost.ts";
-import type { Step } from "../plan.ts";
+import type { PlanStep } from "../plan.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
 import type {
 	ExplainOutput,
@@ -41,7 +41,7 @@ interface StepSum {
 
 /** What the runs of steps, and the writes that they caused, add up to. */
 export function explainRuns(
-	steps: readonly Step[],
+	steps: readonly PlanStep[],
 	name: string,
 	runs: readonly StepRecord[],
 	writes: Writes,
@@ -56,7 +56,7 @@ export function explainRuns(
 }
 
 class RunSums {
-	readonly #steps: readonly Step[];
+	readonly #steps: readonly PlanStep[];
 	readonly #writes: Writes;
 	readonly #start: number;
 	readonly #options: ExplainOptions & CostAndLimit;
@@ -68,7 +68,7 @@ class RunSums {
 	readonly #texts = new Map<string, number>();
 
 	constructor(
-		steps: readonly Step[],
+		steps: readonly PlanStep[],
 		writes: Writes,
 		start: number,
 		options: ExplainOptions & CostAndLimit,
@@ -104,7 +104,7 @@ class RunSums {
 		};
 	}
 
-	#sumOf({ number }: Step): StepSum {
+	#sumOf({ number }: PlanStep): StepSum {
 		return this.#sums.get(number) as StepSum;
 	}
 
@@ -192,7 +192,10 @@ class RunSums {
 		return number;
 	}
 
-	#explainWriteStep({ path, field }: Step, record: WriteRecord): ExplainStep {
+	#explainWriteStep(
+		{ path, field }: PlanStep,
+		record: WriteRecord,
+	): ExplainStep {
 		const { description, runs, startedAt, endedAt } = record;
 		return {
 			kind: "write",
@@ -215,7 +218,7 @@ class RunSums {
 		};
 	}
 
-	#explainStep(step: Step): ExplainStep {
+	#explainStep(step: PlanStep): ExplainStep {
 		const { kind, path, field, target, withPage } = step;
 		const record = this.#sumOf(step);
 		const { runs, parents, results, startedAt, endedAt } = record;

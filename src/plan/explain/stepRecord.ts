@@ -11,7 +11,7 @@ import type {
 } from "../../trace.ts";
 import type { OperationDeadline } from "../../util/deadline.ts";
 import type { StepTrace } from "../execute/stepRunner.ts";
-import type { Step } from "../plan.ts";
+import type { PlanStep } from "../plan.ts";
 
 /** What caches said to one step. */
 export interface CacheAnswers {
@@ -60,7 +60,7 @@ const NO_DETAILS: Readonly<StepDetails> = new StepDetails();
  * small object.
  */
 export class StepRecord implements StepTrace, Trace {
-	readonly step: Step;
+	readonly step: PlanStep;
 	readonly parents: readonly unknown[];
 	/** One for each parent; null while it runs, or where it failed for all. */
 	results: readonly unknown[] | null = null;
@@ -72,7 +72,7 @@ export class StepRecord implements StepTrace, Trace {
 
 	constructor(
 		recorder: StepRecorder,
-		step: Step,
+		step: PlanStep,
 		parents: readonly unknown[],
 		deadline: OperationDeadline | undefined,
 	) {
@@ -210,7 +210,7 @@ export class StepRecord implements StepTrace, Trace {
 /** Of one span: an operation may reach thousands. */
 const MAX_SHARDS = 20;
 
-function attributesOf({ kind, path, field, target }: Step): SpanAttributes {
+function attributesOf({ kind, path, field, target }: PlanStep): SpanAttributes {
 	return {
 		"graphql.field.path": path,
 		"graphql.field.coordinate": field,

@@ -4,8 +4,8 @@ import {
 	type CountedJobs,
 	type JobAdmin,
 	type JobStore,
-	type Place,
 	PRIORITIES,
+	type ShardOfQueue,
 } from "../jobStore.ts";
 
 /** Of one state and shard, a count stops there. */
@@ -106,7 +106,7 @@ export async function countJobs(
 
 async function countOnShard(
 	store: JobStore & JobAdmin,
-	at: Place,
+	at: ShardOfQueue,
 	of: CountedJobs,
 ): Promise<Count> {
 	const jobs = await store.count(at, of, COUNT_CAP + 1);
@@ -135,7 +135,7 @@ const NO_JOBS: QueueStats = {
 
 async function statsOfShard(
 	store: JobStore & JobAdmin,
-	at: Place,
+	at: ShardOfQueue,
 ): Promise<QueueStats> {
 	const now = await store.now(at.shard);
 	const count = (of: CountedJobs) => countOnShard(store, at, of);
@@ -177,7 +177,7 @@ async function statsOfShard(
 /** Milliseconds; null where nothing is due. Throws what the shard failed with. */
 export async function oldestDue(
 	store: Pick<JobStore, "due">,
-	at: Place,
+	at: ShardOfQueue,
 	now: number,
 ): Promise<number | null> {
 	const found = await store.due(

@@ -47,7 +47,7 @@ export async function* claimBatches(
 	} = {},
 ): AsyncGenerator<ClaimedBatch, void> {
 	// A queue that was created a moment ago.
-	if (settings.of(queue) === null) await settings.refresh();
+	if (settings.settingsOf(queue) === null) await settings.refresh();
 	let idleMs = FIRST_IDLE_MS;
 	let isHinted = false;
 	let wake = () => {};

@@ -1,4 +1,4 @@
-import type { Place, Priority } from "../jobStore.ts";
+import type { Priority, ShardOfQueue } from "../jobStore.ts";
 
 /** A floor is a second behind the claims: rows that others had locked are free again by then. */
 const BEHIND_US = 1_000_000;
@@ -32,7 +32,12 @@ export class ClaimFloors {
 	readonly #floors = new Map<string, Floor>();
 
 	/** The floor of the next claim; 0 to look from the beginning. Times in microseconds. */
-	floor(at: Place, bucket: number, priority: Priority, now: number): number {
+	floor(
+		at: ShardOfQueue,
+		bucket: number,
+		priority: Priority,
+		now: number,
+	): number {
 		const floor = this.#floors.get(keyOf(at, bucket, priority));
 		if (floor === undefined) return 0;
 		if (now - floor.fullAt >= FULL_US) {
@@ -49,7 +54,7 @@ export class ClaimFloors {
 
 	/** A claim has taken jobs up to the one that was due at `dueAt`. */
 	claimed(
-		at: Place,
+		at: ShardOfQueue,
 		bucket: number,
 		priority: Priority,
 		dueAt: number,
@@ -82,7 +87,7 @@ export class ClaimFloors {
 }
 
 function keyOf(
-	{ queue, shard }: Place,
+	{ queue, shard }: ShardOfQueue,
 	bucket: number,
 	priority: Priority,
 ): string {

@@ -9,9 +9,9 @@ import {
 	type Due,
 	type JobStore,
 	MAX_JOBS,
-	type Place,
 	PRIORITIES,
 	type Priority,
+	type ShardOfQueue,
 } from "../jobStore.ts";
 import type { LiveSettings } from "../liveSettings.ts";
 
@@ -81,7 +81,7 @@ export async function claimJobs(
 			`coverage must be above 0 and at most 1, got ${coverage}.`,
 		);
 	}
-	const own = settings.of(queue);
+	const own = settings.settingsOf(queue);
 	if (own === null) {
 		throw new CorkboardError("NOT_FOUND", `There is no queue ${queue}.`);
 	}
@@ -153,13 +153,13 @@ class Acks {
 /** Null where the shard did not answer: its acks say so, and other shards are asked. */
 async function turn(
 	store: JobStore,
-	at: Place,
+	at: ShardOfQueue,
 	acks: Acks,
-	claim: NonNullable<Parameters<JobStore["turn"]>[1]["claim"]> | null,
+	claim: NonNullable<Parameters<JobStore["ackAndClaim"]>[1]["claim"]> | null,
 ) {
 	const own = acks.take(at.shard);
 	try {
-		const turned = await store.turn(at, {
+		const turned = await store.ackAndClaim(at, {
 			acks: own.map(({ ack }) => ack),
 			...(claim !== null && { claim }),
 		});
@@ -175,7 +175,7 @@ async function turn(
 }
 
 interface DuePlace {
-	readonly at: Place;
+	readonly at: ShardOfQueue;
 	readonly priority: Priority;
 	readonly bucket: number;
 	readonly due: number;
@@ -264,7 +264,7 @@ function chosenShards(
 }
 
 function onShard(
-	{ queue, shard }: Place,
+	{ queue, shard }: ShardOfQueue,
 	job: Omit<ClaimedOnShard, "id" | "shard">,
 ): ClaimedOnShard {
 	const { local, bucket, claim, priority, attempts, allowed } = job;

@@ -4,9 +4,9 @@ import {
 	type ClaimedJob,
 	type DueRange,
 	type JobStore,
-	type Place,
 	PRIORITIES,
 	type Priority,
+	type ShardOfQueue,
 } from "../jobStore.ts";
 import { ClaimFloors } from "./claimFloors.ts";
 import type { DuePlace } from "./shardChoice.ts";
@@ -100,7 +100,7 @@ export class DueProbe {
 	}
 
 	/** Where a job of this priority may be that was enqueued a moment ago. */
-	async recent(at: Place, priority: Priority): Promise<DueBucket> {
+	async recent(at: ShardOfQueue, priority: Priority): Promise<DueBucket> {
 		const now = await this.#store.now(at.shard);
 		const bucket = hourOf(now);
 		const oldestAt = this.#floors.floor(at, bucket, priority, now);
@@ -139,7 +139,7 @@ export class DueProbe {
 	}
 
 	#ranges(
-		at: Place,
+		at: ShardOfQueue,
 		priority: Priority,
 		now: number,
 	): readonly (DueRange & { readonly past?: Past })[] {
@@ -170,7 +170,11 @@ export class DueProbe {
 		];
 	}
 
-	#pastOf({ queue, shard }: Place, priority: Priority, end: number): Past {
+	#pastOf(
+		{ queue, shard }: ShardOfQueue,
+		priority: Priority,
+		end: number,
+	): Past {
 		const key = `${queue} ${shard} ${priority}`;
 		const known = this.#past.get(key);
 		if (known?.end === end) return known;

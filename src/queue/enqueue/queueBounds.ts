@@ -20,7 +20,7 @@ export class QueueBounds {
 	 * producers together may go beyond `maxPending` by what they enqueue in that time.
 	 */
 	async check(queue: string, bodies: readonly string[]): Promise<void> {
-		const settings = this.#settings.of(queue);
+		const settings = this.#settings.settingsOf(queue);
 		// The store refuses jobs of a queue that does not exist.
 		if (settings === null) return;
 		const { maxBody, maxPending } = settings;
@@ -46,7 +46,7 @@ export class QueueBounds {
 
 	/** How often a job is started at most, where an operator has set that. */
 	attempts(queue: string): number | undefined {
-		return this.#settings.set(queue).attempts;
+		return this.#settings.overridesOf(queue).attempts;
 	}
 
 	/** So many jobs were added. */

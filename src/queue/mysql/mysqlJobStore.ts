@@ -12,8 +12,8 @@ import type {
 	Due,
 	DueRange,
 	ExpiryRange,
-	Place,
 	QueueRow,
+	ShardOfQueue,
 } from "../jobStore.ts";
 import type { JobStoreSource, OpenedJobStore } from "../openedJobStore.ts";
 import {
@@ -61,7 +61,7 @@ import {
 } from "./rotation/rotation.ts";
 import type { QueueDatabase } from "./rotation/rotationSession.ts";
 import { endRound, takeRound } from "./rotation/rounds.ts";
-import { renewWithSwappedOut, turnWithSwappedOut } from "./swappedOut.ts";
+import { ackAndClaimSwappedOut, renewSwappedOut } from "./swappedOut.ts";
 import { changeJobs, expireClaims } from "./upkeep.ts";
 
 export interface MysqlJobLimits extends HostLimits {
@@ -105,8 +105,8 @@ const CLOCKS = new WeakMap<Host, HostClock>();
 
 const VERBS: JobVerbs<QueueCall> = {
 	enqueue: enqueueJobs,
-	turn: turnWithSwappedOut,
-	renew: renewWithSwappedOut,
+	turn: ackAndClaimSwappedOut,
+	renew: renewSwappedOut,
 	expire: expireClaims,
 	find: findJobs,
 	scan: scanQueue,
@@ -195,7 +195,7 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 		return await readRanges(call.all, ranges, DUE, this.#limits.readMs);
 	}
 
-	diskBytes(at: Place): Promise<number> {
+	diskBytes(at: ShardOfQueue): Promise<number> {
 		const deadline = deadlineIn(this.#limits.readMs);
 		return this.#rotate(at, (queue) => bytesOfQueue(queue, deadline));
 	}
@@ -239,7 +239,7 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 		});
 	}
 
-	async drop(at: Place): Promise<void> {
+	async drop(at: ShardOfQueue): Promise<void> {
 		await this.on(at, "write", async ({ shard: one, options }) => {
 			const { database, host } = one;
 			const { queue } = at;
@@ -267,33 +267,38 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 		return this.#databases.missingTables(["queues", "rotations"]);
 	}
 
-	takeRound(at: Place, everyMs: number): Promise<Round | null> {
+	takeRound(at: ShardOfQueue, everyMs: number): Promise<Round | null> {
 		return this.#rotate(at, (queue) => takeRound(queue, everyMs));
 	}
 
-	endRound(at: Place, round: Round): Promise<void> {
+	endRound(at: ShardOfQueue, round: Round): Promise<void> {
 		return this.#rotate(at, (queue) => endRound(queue, round));
 	}
 
-	spans(at: Place, keep: Keep): Promise<readonly Span[]> {
+	spans(at: ShardOfQueue, keep: Keep): Promise<readonly Span[]> {
 		return this.#rotate(at, (queue) => spans(queue, keep));
 	}
 
-	ahead(at: Place, hours: number): Promise<Made> {
+	ahead(at: ShardOfQueue, hours: number): Promise<Made> {
 		checkInteger("hours", hours, 1);
 		return this.#rotate(at, (queue) => ahead(queue, hours));
 	}
 
-	moveOn(at: Place, span: Span, keep: Keep, limit: number): Promise<number> {
+	moveOn(
+		at: ShardOfQueue,
+		span: Span,
+		keep: Keep,
+		limit: number,
+	): Promise<number> {
 		checkInteger("limit", limit, 1);
 		return this.#rotate(at, (queue) => moveOn(queue, span, keep, limit));
 	}
 
-	giveBack(at: Place, span: Span, keep: Keep): Promise<GivenBack> {
+	giveBack(at: ShardOfQueue, span: Span, keep: Keep): Promise<GivenBack> {
 		return this.#rotate(at, (queue) => giveBack(queue, span, keep));
 	}
 
-	dropEmpty(at: Place): Promise<Made> {
+	dropEmpty(at: ShardOfQueue): Promise<Made> {
 		return this.#rotate(at, dropEmpty);
 	}
 
@@ -302,7 +307,7 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 	}
 
 	#rotate<T>(
-		at: Place,
+		at: ShardOfQueue,
 		body: (queue: QueueDatabase) => Promise<T>,
 	): Promise<T> {
 		return this.on(at, "write", ({ shard: { host, database } }) =>
@@ -311,7 +316,7 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 	}
 
 	protected async on<Given extends readonly unknown[], T>(
-		at: Place,
+		at: ShardOfQueue,
 		kind: "read" | "write",
 		verb: (call: QueueCall, ...given: Given) => MaybePromise<T>,
 		...given: Given

@@ -7,7 +7,7 @@ import type { QueryOptions } from "../../storage/mysql/driver/queryOptions.ts";
 import type { Shard } from "../../storage/mysql/shards.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import { deadlineIn } from "../../util/deadline.ts";
-import type { Place } from "../jobStore.ts";
+import type { ShardOfQueue } from "../jobStore.ts";
 import { unknownQueue } from "../portChecks.ts";
 import type { HostClock } from "./hostClock.ts";
 import { type QueueTables, tablesOf } from "./statements.ts";
@@ -27,7 +27,7 @@ export interface QueueShard extends Shard {
 
 /** One call of the port, on one queue and shard. */
 export interface QueueCall {
-	readonly at: Place;
+	readonly at: ShardOfQueue;
 	readonly shard: QueueShard;
 	readonly tables: QueueTables;
 	readonly options: QueryOptions;
@@ -35,7 +35,11 @@ export interface QueueCall {
 	readonly again: () => QueueCall;
 }
 
-export function queueCall(at: Place, shard: QueueShard, ms: number): QueueCall {
+export function queueCall(
+	at: ShardOfQueue,
+	shard: QueueShard,
+	ms: number,
+): QueueCall {
 	return {
 		at,
 		shard,
@@ -64,7 +68,7 @@ export function transact<T>(
 }
 
 /** Anything but a failure of the database stays as it is. */
-export function toQueueError(thrown: unknown, at: Place): unknown {
+export function toQueueError(thrown: unknown, at: ShardOfQueue): unknown {
 	return isNoTable(thrown)
 		? unknownQueue(at)
 		: toShardError(thrown, "queue", at.shard);

@@ -14,9 +14,9 @@ import type {
 	Job,
 	JobKey,
 	JobScan,
-	Place,
 	QueueRow,
 	ScannedJobs,
+	ShardOfQueue,
 } from "../jobStore.ts";
 import { unknownQueueShard } from "../portChecks.ts";
 import { parseSettings } from "../settings.ts";
@@ -123,7 +123,10 @@ export const HAS_EXPIRED: RangeRead<ExpiryRange, boolean> = {
 };
 
 /** The queues of whole shards. One whose tables have not been created has none. */
-export const QUEUES: RangeRead<{ readonly at: Place }, readonly QueueRow[]> = {
+export const QUEUES: RangeRead<
+	{ readonly at: ShardOfQueue },
+	readonly QueueRow[]
+> = {
 	name: "queues",
 	fragment: (_, { database }, part) => ({
 		text: `SELECT ${part} AS part, name, settings, version FROM ${queuesTable(database)}`,
@@ -141,7 +144,10 @@ export const QUEUES: RangeRead<{ readonly at: Place }, readonly QueueRow[]> = {
 };
 
 /** One statement for each host, unless a queue does not exist: then one for each range, so that only its own fail. */
-export async function readRanges<Range extends { readonly at: Place }, Answer>(
+export async function readRanges<
+	Range extends { readonly at: ShardOfQueue },
+	Answer,
+>(
 	shards: Shards,
 	ranges: readonly Range[],
 	{ name, fragment, answer, noTable }: RangeRead<Range, Answer>,
@@ -182,7 +188,7 @@ export async function readRanges<Range extends { readonly at: Place }, Answer>(
 
 function failed(
 	thrown: unknown,
-	{ at }: { readonly at: Place },
+	{ at }: { readonly at: ShardOfQueue },
 ): CorkboardError {
 	const error = toQueueError(thrown, at);
 	if (error instanceof CorkboardError) return error;

@@ -9,7 +9,7 @@ import {
 	type NewJob,
 	STATE,
 } from "../jobStore.ts";
-import type { JobRow, Step } from "../jobTransitions.ts";
+import type { JobRow, JobTransition } from "../jobTransitions.ts";
 import { jobsTable, keysTable, queuesTable } from "./ddl.ts";
 import { HEAD, literal, literals } from "./rows.ts";
 
@@ -226,7 +226,7 @@ function heldIn(claims: readonly Held[]): string {
 export function writeStep(
 	{ jobs: table, keys }: QueueTables,
 	row: JobRow,
-	step: Step,
+	step: JobTransition,
 	{ status, body }: { readonly status?: string; readonly body?: string },
 ): Sql {
 	const sets = [

@@ -1,7 +1,7 @@
-import type { Held, Turn, Turned } from "../jobStore.ts";
+import type { AckedAndClaimed, AcksAndClaim, Held } from "../jobStore.ts";
+import { ackAndClaim } from "./ackAndClaim.ts";
 import type { QueueCall } from "./queueCall.ts";
 import { bringBack } from "./rotation/rotation.ts";
-import { takeTurn } from "./turn.ts";
 import { renewAll } from "./upkeep.ts";
 
 /*
@@ -11,17 +11,17 @@ import { renewAll } from "./upkeep.ts";
  * running jobs return to their own bucket.
  */
 
-export async function turnWithSwappedOut(
+export async function ackAndClaimSwappedOut(
 	call: QueueCall,
-	turn: Turn,
-): Promise<Turned> {
-	const turned = await takeTurn(call, turn);
+	turn: AcksAndClaim,
+): Promise<AckedAndClaimed> {
+	const turned = await ackAndClaim(call, turn);
 	const acks = (turn.acks ?? []).filter(
 		(_, index) => turned.acked[index] === "absent",
 	);
 	if (acks.length === 0) return turned;
 	await bringBackFor(call);
-	const again = [...(await takeTurn(call, { acks })).acked];
+	const again = [...(await ackAndClaim(call, { acks })).acked];
 	return {
 		...turned,
 		acked: turned.acked.map((answer) =>
@@ -30,7 +30,7 @@ export async function turnWithSwappedOut(
 	};
 }
 
-export async function renewWithSwappedOut(
+export async function renewSwappedOut(
 	call: QueueCall,
 	claims: readonly Held[],
 	claimMs: number,

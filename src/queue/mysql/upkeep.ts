@@ -14,8 +14,9 @@ import {
 	afterChange,
 	afterExpiry,
 	type JobRow,
-	type Step,
+	type JobTransition,
 } from "../jobTransitions.ts";
+import { firstsOf } from "./acks.ts";
 import { type QueueCall, transact } from "./queueCall.ts";
 import { byBucket, byClaim, localOf, rowOf } from "./rows.ts";
 import {
@@ -30,7 +31,6 @@ import {
 	stillHeld,
 	writeStep,
 } from "./statements.ts";
-import { firstsOf } from "./words.ts";
 
 /** A statement for each bucket and token, which commits by itself: renewals hold no locks while they wait for others. */
 export async function renewAll(
@@ -129,7 +129,7 @@ export function changeJobs(
 	});
 }
 
-/** By their hints, then those that were not there wherever they are. What another has locked is being claimed, or a worker's word is: it is passed over. */
+/** Reads jobs by their hints, then those that were not there wherever they are. A locked job is being claimed or acknowledged: it is skipped. */
 async function lockJobs(
 	statements: MysqlTransaction,
 	tables: QueueTables,
@@ -152,7 +152,7 @@ async function lockJobs(
 
 function* stepsOf(
 	tables: QueueTables,
-	steps: readonly { readonly row: JobRow; readonly step: Step }[],
+	steps: readonly { readonly row: JobRow; readonly step: JobTransition }[],
 ): Generator<Sql> {
 	const keyed = steps.flatMap(({ row, step }) =>
 		row.key !== null && step.state === STATE.pending

@@ -4,6 +4,8 @@ import type { LocalId } from "../jobId.ts";
 import {
 	type Ack,
 	type Acked,
+	type AckedAndClaimed,
+	type AcksAndClaim,
 	type ClaimedJob,
 	type ClaimRange,
 	type CountedJobs,
@@ -19,8 +21,6 @@ import {
 	type NewJob,
 	type ScannedJobs,
 	STATE,
-	type Turn,
-	type Turned,
 } from "../jobStore.ts";
 import {
 	afterAck,
@@ -29,7 +29,7 @@ import {
 	answerTo,
 	claimedOf,
 	type JobRow,
-	type Step,
+	type JobTransition,
 	withStatus,
 } from "../jobTransitions.ts";
 import { allow, type RateBucket, take } from "../rateLimit.ts";
@@ -78,7 +78,10 @@ function enqueueJobs(
 	});
 }
 
-function takeTurn(call: FileCall, { acks = [], claim }: Turn): Turned {
+function takeTurn(
+	call: FileCall,
+	{ acks = [], claim }: AcksAndClaim,
+): AckedAndClaimed {
 	const acked = sayAll(call, acks);
 	return claim === undefined
 		? { acked, claimed: [] }
@@ -108,7 +111,7 @@ function sayAll(call: FileCall, acks: readonly Ack[]): readonly Acked[] {
 function claimWithinLimits(
 	call: FileCall,
 	range: ClaimRange,
-): Omit<Turned, "acked"> {
+): Omit<AckedAndClaimed, "acked"> {
 	const { connection, queue, now } = call;
 	const { limits = null, limit: wanted } = range;
 	if (limits === null) {
@@ -266,7 +269,7 @@ function read(
 function write(
 	call: FileCall,
 	row: FullRow,
-	step: Step,
+	step: JobTransition,
 	{ status, body }: { readonly status?: string; readonly body?: string },
 ): void {
 	const { connection, statements } = call;
@@ -288,7 +291,7 @@ function write(
 function keyAfter(
 	{ connection, statements: { keyHolder } }: FileCall,
 	{ key, local }: FullRow,
-	{ state }: Step,
+	{ state }: JobTransition,
 ): string | null {
 	if (key === null || state !== STATE.pending) return key;
 	const [holder] = connection.rows<{ local: LocalId }>(keyHolder, [key]);

@@ -4,7 +4,7 @@ import type {
 } from "../../storage/sqlite/driver/sqliteConnection.ts";
 import { hourOf } from "../bucket.ts";
 import { QUEUE_CHANNELS } from "../diagnostics.ts";
-import { type Place, PRIORITIES, STATE } from "../jobStore.ts";
+import { PRIORITIES, type ShardOfQueue, STATE } from "../jobStore.ts";
 import type { GivenBack, Keep, RotationStep, Span } from "../rotationStore.ts";
 
 /*
@@ -90,7 +90,7 @@ export function bytesOfQueue(
 export function giveBack(
 	connection: SqliteConnection,
 	host: string,
-	at: Place,
+	at: ShardOfQueue,
 	keep: Keep,
 ): GivenBack {
 	let deleted = 0;
@@ -174,7 +174,7 @@ function freeBytes(connection: SqliteConnection): number {
 	return (row?.free ?? 0) * (row?.size ?? 0);
 }
 
-function report(host: string, at: Place, step: RotationStep): void {
+function report(host: string, at: ShardOfQueue, step: RotationStep): void {
 	if (!QUEUE_CHANNELS.queueRotation.hasSubscribers) return;
 	QUEUE_CHANNELS.queueRotation.publish({
 		kind: "step",

@@ -8,8 +8,8 @@ import type {
 	Due,
 	DueRange,
 	ExpiryRange,
-	Place,
 	QueueRow,
+	ShardOfQueue,
 } from "../jobStore.ts";
 import type { JobStoreSource, OpenedJobStore } from "../openedJobStore.ts";
 import {
@@ -111,7 +111,7 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		);
 	}
 
-	async diskBytes(at: Place): Promise<number | null> {
+	async diskBytes(at: ShardOfQueue): Promise<number | null> {
 		return this.#read(at, ({ connection }) =>
 			bytesOfQueue(connection, at.queue),
 		);
@@ -151,7 +151,7 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		);
 	}
 
-	async drop({ queue, shard }: Place): Promise<void> {
+	async drop({ queue, shard }: ShardOfQueue): Promise<void> {
 		checkPlace({ queue, shard });
 		onFile(this.#file(shard), ({ writer }) =>
 			writer.transaction(() => {
@@ -181,7 +181,7 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	}
 
 	/** In memory: no other process rotates. */
-	async takeRound(at: Place, everyMs: number): Promise<Round | null> {
+	async takeRound(at: ShardOfQueue, everyMs: number): Promise<Round | null> {
 		const now = this.#now();
 		const key = `${at.queue} ${at.shard}`;
 		if (now < (this.#nextRounds.get(key) ?? 0)) return null;
@@ -192,7 +192,7 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	/** Nothing is refused. */
 	async endRound(): Promise<void> {}
 
-	async spans(at: Place, keep: Keep): Promise<readonly Span[]> {
+	async spans(at: ShardOfQueue, keep: Keep): Promise<readonly Span[]> {
 		return this.#read(at, ({ connection }) =>
 			listSpans(connection, at.queue, keep),
 		);
@@ -206,7 +206,7 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		return 0;
 	}
 
-	async giveBack(at: Place, _: Span, keep: Keep): Promise<GivenBack> {
+	async giveBack(at: ShardOfQueue, _: Span, keep: Keep): Promise<GivenBack> {
 		return this.#onFile(at, ({ writer, location }) =>
 			giveBack(writer, location.host, at, keep),
 		);
@@ -227,7 +227,7 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	}
 
 	protected async on<Given extends readonly unknown[], T>(
-		at: Place,
+		at: ShardOfQueue,
 		kind: "read" | "write",
 		verb: (call: FileCall, ...given: Given) => MaybePromise<T>,
 		...given: Given
@@ -238,13 +238,13 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		);
 	}
 
-	#read<T>(at: Place, body: (call: FileCall) => T): T {
+	#read<T>(at: ShardOfQueue, body: (call: FileCall) => T): T {
 		return this.#onFile(at, ({ reader }, callOn) => body(callOn(reader)));
 	}
 
 	/** SQLite has no number for a table that does not exist. */
 	#onFile<T>(
-		at: Place,
+		at: ShardOfQueue,
 		body: (
 			file: ShardFile,
 			callOn: (connection: SqliteConnection) => FileCall,

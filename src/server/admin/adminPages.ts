@@ -1,7 +1,7 @@
 import type { Readiness } from "../http/health.ts";
 import {
-	type AdminAnswer,
-	type AnswerAdmin,
+	type AdminResponse,
+	type AskAdmin,
 	LIVE_PATH,
 	METRICS_PATH,
 	plainText,
@@ -19,7 +19,7 @@ export interface AdminPages {
 }
 
 /** Answers in the thread whose pages they are. */
-export function answerFrom(pages: AdminPages): AnswerAdmin {
+export function answerFrom(pages: AdminPages): AskAdmin {
 	return async (path) => {
 		try {
 			return await pageAt(path, pages);
@@ -29,7 +29,7 @@ export function answerFrom(pages: AdminPages): AnswerAdmin {
 	};
 }
 
-async function pageAt(path: string, pages: AdminPages): Promise<AdminAnswer> {
+async function pageAt(path: string, pages: AdminPages): Promise<AdminResponse> {
 	if (path === METRICS_PATH) return { status: 200, ...(await pages.metrics()) };
 	if (path === LIVE_PATH) return json(200, '{"status":"live"}');
 	if (path === READY_PATH) {
@@ -50,6 +50,6 @@ function decoded(text: string): string | null {
 	}
 }
 
-function json(status: number, text: string): AdminAnswer {
+function json(status: number, text: string): AdminResponse {
 	return { status, contentType: "application/json", text };
 }

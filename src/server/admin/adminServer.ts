@@ -16,7 +16,7 @@ export interface AdminAddress {
 	readonly port: number;
 }
 
-export interface AdminAnswer {
+export interface AdminResponse {
 	readonly status: number;
 	readonly contentType: string;
 	readonly text: string;
@@ -25,10 +25,10 @@ export interface AdminAnswer {
 }
 
 /** Answers one of the paths above; with `isFresh` by no answer that was given before. Never rejects. */
-export type AnswerAdmin = (
+export type AskAdmin = (
 	path: string,
 	isFresh?: boolean,
-) => Promise<AdminAnswer>;
+) => Promise<AdminResponse>;
 
 export interface AdminServer extends AsyncDisposable {
 	/** Without a path: `http://127.0.0.1:9464`. */
@@ -48,7 +48,7 @@ const LIMITS = {
  */
 export async function startAdminServer(
 	{ host, port }: AdminAddress,
-	answer: AnswerAdmin,
+	answer: AskAdmin,
 ): Promise<AdminServer> {
 	const server = createServer(LIMITS, (request, response) => {
 		const { method, url = "", headers } = request;
@@ -93,13 +93,13 @@ export async function startAdminServer(
 	};
 }
 
-export function plainText(status: number, sentence: string): AdminAnswer {
+export function plainText(status: number, sentence: string): AdminResponse {
 	return { status, contentType: "text/plain", text: `${sentence}\n` };
 }
 
 function send(
 	response: ServerResponse,
-	{ status, contentType, text, age }: AdminAnswer,
+	{ status, contentType, text, age }: AdminResponse,
 ): void {
 	response.writeHead(status, {
 		"content-type": contentType,

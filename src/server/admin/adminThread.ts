@@ -1,11 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { CorkboardError } from "../../errors.ts";
 import {
-	type AdminAnswer,
-	type AnswerAdmin,
+	type AdminResponse,
+	type AskAdmin,
 	startAdminServer,
 } from "./adminServer.ts";
-import { keepAnswers } from "./keepAnswers.ts";
+import { keepAdminResponses } from "./keepAdminResponses.ts";
 import type {
 	AdminThreadReport,
 	AdminThreadStart,
@@ -17,9 +17,9 @@ const { address, limits } = workerData as AdminThreadStart;
 const send = (report: AdminThreadReport) => port.postMessage(report);
 
 /** Questions that the main thread has not answered, by number. */
-const waiting = new Map<number, (answer: AdminAnswer) => void>();
+const waiting = new Map<number, (answer: AdminResponse) => void>();
 let questions = 0;
-const askMain: AnswerAdmin = (path) =>
+const askMain: AskAdmin = (path) =>
 	new Promise((resolve) => {
 		const number = ++questions;
 		waiting.set(number, resolve);
@@ -31,7 +31,10 @@ port.on("message", ({ number, answer }: MainAnswer) => {
 });
 
 try {
-	const server = await startAdminServer(address, keepAnswers(askMain, limits));
+	const server = await startAdminServer(
+		address,
+		keepAdminResponses(askMain, limits),
+	);
 	send({ kind: "serving", url: server.url });
 } catch (error) {
 	if (!(error instanceof CorkboardError)) throw error;

@@ -3,16 +3,19 @@ import { Worker as Thread } from "node:worker_threads";
 import { CorkboardError, type ErrorCode } from "../../errors.ts";
 import type {
 	AdminAddress,
-	AdminAnswer,
+	AdminResponse,
 	AdminServer,
-	AnswerAdmin,
+	AskAdmin,
 } from "./adminServer.ts";
-import { ANSWER_LIMITS, type AnswerLimits } from "./keepAnswers.ts";
+import {
+	ADMIN_RESPONSE_LIMITS,
+	type AdminResponseLimits,
+} from "./keepAdminResponses.ts";
 
 /** What the thread starts with. */
 export interface AdminThreadStart {
 	readonly address: AdminAddress;
-	readonly limits: AnswerLimits;
+	readonly limits: AdminResponseLimits;
 }
 
 /** Thread to main thread. */
@@ -33,7 +36,7 @@ export type AdminThreadReport =
 export interface MainAnswer {
 	/** Of the question. */
 	readonly number: number;
-	readonly answer: AdminAnswer;
+	readonly answer: AdminResponse;
 }
 
 /** A thread that ended is begun anew after this. Milliseconds. */
@@ -47,12 +50,12 @@ const AGAIN_MS = 1_000;
  */
 export async function startAdminThread(
 	address: AdminAddress,
-	answer: AnswerAdmin,
+	answer: AskAdmin,
 	{
-		limits = ANSWER_LIMITS,
+		limits = ADMIN_RESPONSE_LIMITS,
 		onEnd,
 	}: {
-		readonly limits?: AnswerLimits;
+		readonly limits?: AdminResponseLimits;
 		readonly onEnd: (error: unknown) => void;
 	},
 ): Promise<AdminServer> {
@@ -88,7 +91,7 @@ export async function startAdminThread(
 	};
 }
 
-function beginThread(start: AdminThreadStart, answer: AnswerAdmin) {
+function beginThread(start: AdminThreadStart, answer: AskAdmin) {
 	const thread = new Thread(new URL("./adminThread.mjs", import.meta.url), {
 		workerData: start,
 		// It keeps next to nothing. Without a limit it would be that of the main thread.

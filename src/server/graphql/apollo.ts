@@ -13,7 +13,7 @@ import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
 import { toClientError } from "../http/clientError.ts";
 import { documentLimits, MAX_TOKENS } from "../limits/documentLimits.ts";
 import { noIntrospection } from "../limits/noIntrospection.ts";
-import type { Execute, RequestContext } from "./operation.ts";
+import type { Execute, OperationContext } from "./operation.ts";
 import {
 	operationError,
 	responseText,
@@ -42,9 +42,9 @@ export interface ApolloOptions
  */
 export function createApollo(
 	options: ApolloOptions,
-): ApolloServer<RequestContext> {
+): ApolloServer<OperationContext> {
 	const { schema, documents, exposesSchema, log } = options;
-	return new ApolloServer<RequestContext>({
+	return new ApolloServer<OperationContext>({
 		gateway: gatewayTo(schema, options.execute),
 		nodeEnv: "production",
 		// False would add a rule with a message for whoever configures Apollo: ours is below.
@@ -83,7 +83,7 @@ export function createApollo(
 function gatewayTo(
 	schema: GraphQLSchema,
 	execute: Execute,
-): ApolloServerOptionsWithGateway<RequestContext>["gateway"] {
+): ApolloServerOptionsWithGateway<OperationContext>["gateway"] {
 	return {
 		onSchemaLoadOrUpdate(listener) {
 			listener({ apiSchema: schema, coreSupergraphSdl: "" });
@@ -99,7 +99,7 @@ function gatewayTo(
 					);
 					if (error !== null) return { errors: [error] };
 					const { viewer, deadline, explain, costMeter, record } =
-						context as RequestContext;
+						context as OperationContext;
 					const result = await runOperation(execute, {
 						document,
 						operationName: request.operationName,

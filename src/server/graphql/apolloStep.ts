@@ -13,7 +13,7 @@ import { statusOf } from "../http/status.ts";
 import type { RequestDeadline } from "../limits/deadline.ts";
 import { createApollo } from "./apollo.ts";
 import { newBody } from "./body.ts";
-import type { RequestContext } from "./operation.ts";
+import type { OperationContext } from "./operation.ts";
 import { type GraphqlRequest, type Reply, refusal } from "./request.ts";
 import {
 	type Admitted,
@@ -25,7 +25,7 @@ import {
 /** An Apollo Server, and the documents that it runs. */
 interface Runner {
 	readonly documents: Documents;
-	readonly apollo: ApolloServer<RequestContext>;
+	readonly apollo: ApolloServer<OperationContext>;
 }
 
 /**
@@ -131,7 +131,7 @@ function contextOf(
 	body: unknown,
 	summary: ResponseSummary,
 	options: StepOptions,
-): RequestContext {
+): OperationContext {
 	summary.passedCsrfCheck = true;
 	let admitted: Admitted;
 	try {

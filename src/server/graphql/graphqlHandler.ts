@@ -38,8 +38,8 @@ import {
 	errorReply,
 	GraphqlRequest,
 	type Reply,
+	type RequestStep,
 	refusal,
-	type Step,
 } from "./request.ts";
 import { identifySender, type StepOptions } from "./requestSteps.ts";
 import type { ResponseSender } from "./responseSender.ts";
@@ -61,11 +61,11 @@ export interface HandlerOptions
 	readonly executionMs: number;
 	readonly sender: ResponseSender;
 	/** Answers with an answer that was kept, before the body is parsed. */
-	readonly reuse: Step | null;
+	readonly reuse: RequestStep | null;
 	/** Runs a known document. */
-	readonly runKnown: Step | null;
+	readonly runKnown: RequestStep | null;
 	/** Replies to every request that is left. */
-	readonly runByApollo: Step;
+	readonly runByApollo: RequestStep;
 }
 
 /**
@@ -75,11 +75,11 @@ export interface HandlerOptions
  */
 export class GraphqlHandler implements FirstHandler {
 	readonly #options: HandlerOptions;
-	readonly #onArrival: readonly Step[];
+	readonly #onArrival: readonly RequestStep[];
 	/** Once the body is there: what takes hardly any work. */
-	readonly #onRead: readonly Step[];
+	readonly #onRead: readonly RequestStep[];
 	/** Once it is started. */
-	readonly #onStart: readonly Step[];
+	readonly #onStart: readonly RequestStep[];
 	/** Keys of viewers, by the header that they sent. */
 	readonly #senders = new BoundedMap<string>({
 		maxWeight: MAX_HEADER_BYTES,
@@ -225,12 +225,12 @@ export class GraphqlHandler implements FirstHandler {
 	/** The reply of the first step that has one; of those once it is started, the last has. Neither throws nor rejects. */
 	#take(
 		request: GraphqlRequest,
-		steps: readonly Step[],
+		steps: readonly RequestStep[],
 		from = 0,
 	): MaybePromise<Reply | null> {
 		try {
 			for (let at = from; at < steps.length; at++) {
-				const reply = (steps[at] as Step)(request);
+				const reply = (steps[at] as RequestStep)(request);
 				if (isPromise(reply)) {
 					return reply.then(
 						(late) => late ?? this.#take(request, steps, at + 1),

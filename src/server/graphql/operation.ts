@@ -57,7 +57,7 @@ export type UsesOf = (
 	operation: Pick<Operation, "document" | "operationName">,
 ) => SchemaUses | null;
 
-export interface RequestContext
+export interface OperationContext
 	extends BaseContext,
 		Pick<
 			Operation,

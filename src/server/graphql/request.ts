@@ -88,7 +88,9 @@ export interface Reply {
 }
 
 /** Ends a request with a reply, or leaves it to the next step. */
-export type Step = (request: GraphqlRequest) => MaybePromise<Reply | null>;
+export type RequestStep = (
+	request: GraphqlRequest,
+) => MaybePromise<Reply | null>;
 
 /** The reply to a request that no GraphQL server handles; message and status default to those of the code. */
 export function refusal(

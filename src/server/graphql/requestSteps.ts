@@ -30,7 +30,7 @@ import type {
 	Execute,
 	ExecutedAnswer,
 	Operation,
-	RequestContext,
+	OperationContext,
 	UsesOf,
 } from "./operation.ts";
 
@@ -104,7 +104,7 @@ export function admitRequest(
 }
 
 export type Admitted = Pick<
-	RequestContext,
+	OperationContext,
 	"viewer" | "explain" | "costMeter" | "record"
 >;
 

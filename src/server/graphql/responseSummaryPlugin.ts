@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
-import type { RequestContext } from "./operation.ts";
+import type { OperationContext } from "./operation.ts";
 import {
 	countUnknownDocument,
 	measuredDocument,
@@ -16,7 +16,7 @@ export function responseSummaryPlugin({
 }: Pick<
 	StepOptions,
 	"documents" | "dependsOnViewer" | "usesOf"
->): ApolloServerPlugin<RequestContext> {
+>): ApolloServerPlugin<OperationContext> {
 	return {
 		async requestDidStart() {
 			let sha256: string | null = null;

@@ -1,5 +1,9 @@
 import type { Id } from "../../id/ids.ts";
-import { type Batch, type Question, question } from "../statements/batch.ts";
+import {
+	type BatchedSelect,
+	batchedSelect,
+	type StatementBatch,
+} from "../statements/batch.ts";
 import {
 	type Dialect,
 	type MadeValue,
@@ -116,7 +120,7 @@ export function spelledList(values: Iterable<number | Id>): string {
 }
 
 /** The SELECTs as one statement, and what gives each its rows, by a number in the last column. One alone needs none. */
-function together(questions: readonly Question[]): {
+function together(questions: readonly BatchedSelect[]): {
 	readonly sql: Sql;
 	readonly use: (rows: readonly Row[]) => void;
 } {
@@ -150,7 +154,7 @@ export function sqlOf({ values, ...write }: Write): Sql {
 }
 
 /** The statements of a batch, and what uses the result of each. */
-export function statementsOf({ steps }: Batch<Shard>): readonly {
+export function statementsOf({ steps }: StatementBatch<Shard>): readonly {
 	readonly sql: Sql;
 	readonly use: (result: Result) => void;
 	readonly reads: boolean;
@@ -199,7 +203,7 @@ export async function selectAll<Result>(
 	const results = selects.map((): readonly Result[] => []);
 	const { sql, use } = together(
 		selects.map((select, part) =>
-			question(select, (some) => {
+			batchedSelect(select, (some) => {
 				results[part] = some;
 			}),
 		),
@@ -211,7 +215,7 @@ export async function selectAll<Result>(
 /** Executes statements that need no transaction: each commits by itself. */
 export async function runEach(
 	host: Host,
-	batch: Batch<Shard>,
+	batch: StatementBatch<Shard>,
 	options: QueryOptions,
 ): Promise<void> {
 	for (const { sql, use, reads } of statementsOf(batch)) {

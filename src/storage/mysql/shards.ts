@@ -1,20 +1,20 @@
 import { CorkboardError } from "../../errors.ts";
 import { shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
-import type { KeyAt, Place, Places } from "../driver.ts";
+import type { KeyAt, ShardLocation, ShardLocations } from "../driver.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
 import { databaseOf } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
 import type { HostLease } from "./sharedHosts.ts";
 
 /** One shard or mod shard: a database on a host. */
-export interface Shard extends Place {
+export interface Shard extends ShardLocation {
 	readonly number: number;
 	readonly database: string;
 	readonly host: Host;
 }
 
-export interface ShardMap extends Places<Shard> {
+export interface ShardMap extends ShardLocations<Shard> {
 	readonly hosts: readonly Host[];
 }
 
@@ -55,7 +55,7 @@ export function numbered(
 	});
 }
 
-export function byNumber<One extends Place>(
+export function byNumber<One extends ShardLocation>(
 	places: readonly One[],
 ): ReadonlyMap<number, One> {
 	return new Map(

@@ -1,6 +1,6 @@
 import type { StatementTrace } from "../../trace.ts";
-import type { Place } from "../driver.ts";
-import type { Batch, Question } from "../statements/batch.ts";
+import type { ShardLocation } from "../driver.ts";
+import type { BatchedSelect, StatementBatch } from "../statements/batch.ts";
 import type { Dialect, Select } from "../statements/dialect.ts";
 import { quoted } from "./ddl.ts";
 import type { Parameter, SqliteConnection } from "./driver/sqliteConnection.ts";
@@ -12,7 +12,7 @@ import type { Parameter, SqliteConnection } from "./driver/sqliteConnection.ts";
  * REAL: SQLite gives a damaged one beyond 2^53 as what it is, where as INTEGER
  * the whole statement would fail.
  */
-export const SQLITE: Dialect<Place> = {
+export const SQLITE: Dialect<ShardLocation> = {
 	maxRows: 1,
 	maxTables: 1,
 	literal: null,
@@ -66,7 +66,7 @@ export function selectFrom<Result>(
 
 function rowsOf(
 	connection: SqliteConnection,
-	{ name, columns, rest, values }: Omit<Question, "use">,
+	{ name, columns, rest, values }: Omit<BatchedSelect, "use">,
 	trace?: StatementTrace,
 ): readonly (readonly unknown[])[] {
 	const rows = connection.rows<Readonly<Record<string, unknown>>>(
@@ -80,7 +80,7 @@ function rowsOf(
 /** Executes the statements of a batch in the transaction that is open. */
 export function execute(
 	connection: SqliteConnection,
-	{ steps }: Batch<Place>,
+	{ steps }: StatementBatch<ShardLocation>,
 ): void {
 	for (const step of steps) {
 		if ("write" in step) {

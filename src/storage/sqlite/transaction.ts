@@ -1,6 +1,6 @@
 import type { Model } from "../../model/types.ts";
 import type { StatementTrace } from "../../trace.ts";
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import type { Transaction, TransactionResult } from "../rows.ts";
 import { runNow } from "../statements/batch.ts";
 import { runTransactions } from "../statements/transaction.ts";
@@ -15,7 +15,7 @@ import type { SqliteConnection } from "./driver/sqliteConnection.ts";
 export function transact<T>(
 	connection: SqliteConnection,
 	model: Model,
-	shard: Place,
+	shard: ShardLocation,
 	transaction: Transaction<T>,
 	trace?: StatementTrace,
 ): TransactionResult<T> {

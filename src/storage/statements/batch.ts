@@ -1,4 +1,4 @@
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import type { Select, Write } from "./dialect.ts";
 
 /** What a database says of a statement that writes. */
@@ -9,14 +9,16 @@ export interface Written {
 }
 
 /** A SELECT, and what becomes of its rows. */
-export interface Question extends Omit<Select<unknown>, "read"> {
+export interface BatchedSelect extends Omit<Select<unknown>, "read"> {
 	readonly use: (rows: readonly (readonly unknown[])[]) => void;
 }
 
-export type Step<P extends Place> = { readonly place: P } & (
+export type BatchedStatement<P extends ShardLocation> = {
+	readonly place: P;
+} & (
 	| {
 			/** With the same columns: where that is faster, they are one statement. */
-			readonly questions: readonly Question[];
+			readonly questions: readonly BatchedSelect[];
 	  }
 	| { readonly write: Write; readonly use: (written: Written) => void }
 );
@@ -25,11 +27,11 @@ export type Step<P extends Place> = { readonly place: P } & (
  * Statements that need no result of each other, and what becomes of their
  * results: they are executed in order, in one round trip where there are any.
  */
-export class Batch<P extends Place> {
-	readonly steps: Step<P>[] = [];
+export class StatementBatch<P extends ShardLocation> {
+	readonly steps: BatchedStatement<P>[] = [];
 
 	/** Together they ask for shards of one host. */
-	ask(place: P, ...questions: readonly Question[]): void {
+	ask(place: P, ...questions: readonly BatchedSelect[]): void {
 		this.steps.push({ place, questions });
 	}
 
@@ -46,10 +48,10 @@ export class Batch<P extends Place> {
 	}
 }
 
-export function question<Result>(
+export function batchedSelect<Result>(
 	{ read, ...select }: Select<Result>,
 	use: (results: readonly Result[]) => void,
-): Question {
+): BatchedSelect {
 	return { ...select, use: (rows) => use(read(rows)) };
 }
 
@@ -57,16 +59,16 @@ export function question<Result>(
  * What is done on a database, written once for all: each batch that it yields
  * is executed before it goes on, and its statements' results are used then.
  */
-export type Procedure<P extends Place, Result> = Generator<
-	Batch<P>,
+export type Procedure<P extends ShardLocation, Result> = Generator<
+	StatementBatch<P>,
 	Result,
 	void
 >;
 
 /** Runs all of it at once, for a database that answers within the tick. */
-export function runNow<P extends Place, Result>(
+export function runNow<P extends ShardLocation, Result>(
 	procedure: Procedure<P, Result>,
-	execute: (batch: Batch<P>) => void,
+	execute: (batch: StatementBatch<P>) => void,
 ): Result {
 	for (;;) {
 		const { done, value } = procedure.next();
@@ -75,9 +77,9 @@ export function runNow<P extends Place, Result>(
 	}
 }
 
-export async function run<P extends Place, Result>(
+export async function run<P extends ShardLocation, Result>(
 	procedure: Procedure<P, Result>,
-	execute: (batch: Batch<P>) => Promise<void>,
+	execute: (batch: StatementBatch<P>) => Promise<void>,
 ): Promise<Result> {
 	for (;;) {
 		const { done, value } = procedure.next();

@@ -1,5 +1,5 @@
 import type { Id } from "../../id/ids.ts";
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 
 /** What a statement is given for a `?`. Ids are bigints. */
 export type StatementValue =
@@ -64,7 +64,7 @@ export interface OutboxPlace {
 }
 
 /** What one database writes otherwise than the others. */
-export interface Dialect<P extends Place> extends Spelling {
+export interface Dialect<P extends ShardLocation> extends Spelling {
 	/** Most rows or keys of one statement that writes. */
 	readonly maxRows: number;
 	/** Most rows of different tables that one UPDATE sets; 1 where it has one table. */
@@ -124,7 +124,7 @@ export function namesOf(names: Iterable<string>): string {
 
 /** INSERTs of rows, as many to a statement as the database wants. Values are spelled out if the program made them all and the database wants it. */
 export function insertsOf(
-	{ maxRows, literal }: Pick<Dialect<Place>, "maxRows" | "literal">,
+	{ maxRows, literal }: Pick<Dialect<ShardLocation>, "maxRows" | "literal">,
 	insert: {
 		readonly name: string;
 		/** The table and its columns. */

@@ -1,5 +1,5 @@
 import type { Mapping } from "../../model/types.ts";
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import { edgeName } from "../keys.ts";
 import {
 	type Edge,
@@ -24,7 +24,7 @@ const COLUMNS = "from_id, to_id, sequence, state, version";
 export type MappedEdge = Edge & { readonly mapping: Mapping };
 
 /** Edges of one mapping by their ends. */
-export function edgesBetween<P extends Place>(
+export function edgesBetween<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	mapping: Mapping,
@@ -49,7 +49,7 @@ export function edgesBetween<P extends Place>(
 }
 
 /** The nearest present edge above or below one, if there is one. */
-export function neighborOf<P extends Place>(
+export function neighborOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	mapping: Mapping,
@@ -70,7 +70,7 @@ export function neighborOf<P extends Place>(
 }
 
 /** Present edges of a list from a position upward, lowest first. */
-export function presentEdgesFrom<P extends Place>(
+export function presentEdgesFrom<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	{ mapping, from }: ListKey,
@@ -90,7 +90,7 @@ export function presentEdgesFrom<P extends Place>(
 }
 
 /** Counts a list's present edges. The highest sequence includes removed edges. */
-export function countEdges<P extends Place>(
+export function countEdges<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	{ mapping, from }: ListKey,
@@ -117,7 +117,7 @@ export interface EdgeToWrite extends MappedEdge {
 }
 
 /** Writes edges of locked lists. New ones get a plain INSERT: with the clause for existing rows, MySQL would lock the gap beside it, where another list's edges go. */
-export function writeEdges<P extends Place>(
+export function writeEdges<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	edges: readonly EdgeToWrite[],
@@ -147,7 +147,7 @@ export function writeEdges<P extends Place>(
 	});
 }
 
-function updateEdge<P extends Place>(
+function updateEdge<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	{ mapping, from, to, sequence, state, version }: EdgeToWrite,
@@ -165,7 +165,7 @@ function updateEdge<P extends Place>(
 }
 
 /** Deletes edges of locked lists, as they were read: by their whole primary key. */
-export function deleteEdges<P extends Place>(
+export function deleteEdges<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	edges: readonly MappedEdge[],

@@ -1,9 +1,9 @@
 import { compareIds, type Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import { listName } from "../keys.ts";
 import type { ListKey, ListRow } from "../rows.ts";
-import type { Batch } from "./batch.ts";
+import type { StatementBatch } from "./batch.ts";
 import {
 	chunks,
 	type Dialect,
@@ -25,9 +25,9 @@ export type MappedRow = ListRow & { readonly mapping: Mapping };
  * outbox of the host where it would refuse one that changes the shard: because the
  * database takes no writes, or is not there any more.
  */
-export function touchShard<P extends Place>(
+export function touchShard<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	batch: Batch<P>,
+	batch: StatementBatch<P>,
 	place: P,
 ): void {
 	if (!dialect.outbox.isShared) return;
@@ -45,7 +45,7 @@ export function touchShard<P extends Place>(
  * that there is something to lock; the INSERT takes the lock of a row that exists,
  * and changes nothing in it.
  */
-export function lockLists<P extends Place>(
+export function lockLists<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	keys: readonly ListKey[],
@@ -72,7 +72,7 @@ export function lockLists<P extends Place>(
  * without another lock. The index is named because a table scan would be cheaper
  * for a small table.
  */
-export function listsOf<P extends Place>(
+export function listsOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	{ name }: Mapping,
@@ -103,7 +103,7 @@ export function listsOf<P extends Place>(
 }
 
 /** Locks and reads a row, if it exists. */
-export function lockedList<P extends Place>(
+export function lockedList<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	{ mapping, from }: ListKey,
@@ -121,7 +121,10 @@ export function lockedList<P extends Place>(
 }
 
 /** Rows of one shard to write. */
-export type ShardRows<P extends Place> = readonly [P, readonly MappedRow[]];
+export type ShardRows<P extends ShardLocation> = readonly [
+	P,
+	readonly MappedRow[],
+];
 
 /** Fewer are written by INSERTs: an UPDATE of one table takes longer than these. */
 const LEAST_TOGETHER = 3;
@@ -129,9 +132,9 @@ const LEAST_TOGETHER = 3;
 const MOST_OF_SHARD = 3;
 
 /** Writes rows of any shards of a host that are locked and exist, those of many shards by one statement. */
-export function setLists<P extends Place>(
+export function setLists<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	batch: Batch<P>,
+	batch: StatementBatch<P>,
 	shards: readonly ShardRows<P>[],
 ): void {
 	const few = shards.filter(([, { length }]) => length <= MOST_OF_SHARD);
@@ -150,7 +153,7 @@ export function setLists<P extends Place>(
 	}
 }
 
-function updateOf<P extends Place>(
+function updateOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	rows: readonly (MappedRow & { readonly place: P })[],
 ): Write {
@@ -176,7 +179,7 @@ function updateOf<P extends Place>(
 }
 
 /** Writes rows that are locked. */
-export function writeLists<P extends Place>(
+export function writeLists<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	rows: readonly MappedRow[],

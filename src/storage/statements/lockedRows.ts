@@ -2,7 +2,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { SeenTexts } from "../../util/seenTexts.ts";
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import { edgeName, listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
 import type {
@@ -15,7 +15,12 @@ import type {
 	TransactionReads,
 } from "../rows.ts";
 import { shardOfLocked } from "../transactionRules.ts";
-import { Batch, type Procedure, type Question, question } from "./batch.ts";
+import {
+	type BatchedSelect,
+	batchedSelect,
+	type Procedure,
+	StatementBatch,
+} from "./batch.ts";
 import { chunks, type Dialect } from "./dialect.ts";
 import { edgesBetween, neighborOf } from "./edges.ts";
 import {
@@ -28,7 +33,7 @@ import {
 import { insertObjects, lockObjects } from "./objects.ts";
 
 /** A transaction and the shard that it changes, or both. */
-export interface ShardTransaction<P extends Place> {
+export interface ShardTransaction<P extends ShardLocation> {
 	readonly shard: P;
 	/** The transaction's `beside`, on the same host. */
 	readonly beside?: P;
@@ -36,7 +41,7 @@ export interface ShardTransaction<P extends Place> {
 }
 
 /** What a transaction is written for. */
-export interface TransactionContext<P extends Place> {
+export interface TransactionContext<P extends ShardLocation> {
 	readonly dialect: Dialect<P>;
 	readonly model: Model;
 	/**
@@ -62,7 +67,7 @@ const FEW_LISTS = 4;
 const NO_SHARDS: ReadonlySet<never> = new Set<never>();
 
 /** What a database transaction locked and read, with what it changed since. */
-export class LockedRows<P extends Place> {
+export class LockedRows<P extends ShardLocation> {
 	readonly lists = new Map<string, ListRow>();
 	readonly objects = new Map<Id, JsonObject>();
 	readonly edges = new Map<string, Edge>();
@@ -101,7 +106,7 @@ export class LockedRows<P extends Place> {
 	*lock(): Procedure<P, void> {
 		const dialect = this.#dialect;
 		const model = this.#model;
-		const batch = new Batch<P>();
+		const batch = new StatementBatch<P>();
 		const inserted = this.#lockLists(batch);
 		for (const [shard, { objects, lists }] of this.#keys) {
 			lockObjects(dialect, model, batch, shard, objects, this.objects);
@@ -134,11 +139,11 @@ export class LockedRows<P extends Place> {
 	 * known to have rows, lock and read them by one statement. Returns the others,
 	 * whose lists are to be read.
 	 */
-	#lockLists(batch: Batch<P>): ReadonlySet<P> {
+	#lockLists(batch: StatementBatch<P>): ReadonlySet<P> {
 		const dialect = this.#dialect;
 		const inserted = new Set<P>();
 		let first: P | null = null;
-		let questions: Question[] = [];
+		let questions: BatchedSelect[] = [];
 		const ask = () => {
 			if (first !== null) batch.ask(first, ...questions);
 			first = null;
@@ -153,7 +158,7 @@ export class LockedRows<P extends Place> {
 					const name = listName(key.mapping, key.from);
 					const select = lockedList(dialect, shard, key);
 					questions.push(
-						question(select, ([row]) => {
+						batchedSelect(select, ([row]) => {
 							if (row !== undefined) this.lists.set(name, row);
 						}),
 					);
@@ -179,7 +184,7 @@ export class LockedRows<P extends Place> {
 
 	/** Of lists that were known to have a row, and have none: what was read of their edges was not locked. */
 	*#insertMissing(): Procedure<P, void> {
-		const batch = new Batch<P>();
+		const batch = new StatementBatch<P>();
 		const inserted = new Set<P>();
 		for (const [shard, { lists }] of this.#keys) {
 			const missing = lists.filter(
@@ -203,7 +208,7 @@ export class LockedRows<P extends Place> {
 
 	/** Reads edges and neighbors again, after lists were renumbered. */
 	*readAgain(): Procedure<P, void> {
-		const batch = new Batch<P>();
+		const batch = new StatementBatch<P>();
 		this.#read(batch, NO_SHARDS);
 		yield batch;
 		yield* this.#readNeighbors();
@@ -227,7 +232,7 @@ export class LockedRows<P extends Place> {
 	}
 
 	/** All edges, and lists of some shards: together, because of each result a client reads its columns first, which takes longer than a row. */
-	#read(batch: Batch<P>, withLists: ReadonlySet<P>): void {
+	#read(batch: StatementBatch<P>, withLists: ReadonlySet<P>): void {
 		const lists = new Map<string, readonly [P, ListKey]>();
 		const edges = new Map<string, readonly [P, EdgeKey]>();
 		for (const [shard, keys] of this.#keys) {
@@ -255,20 +260,32 @@ export class LockedRows<P extends Place> {
 		}
 	}
 
-	#askForLists(shard: P, mapping: Mapping, keys: readonly ListKey[]): Question {
+	#askForLists(
+		shard: P,
+		mapping: Mapping,
+		keys: readonly ListKey[],
+	): BatchedSelect {
 		for (const { from } of keys) {
 			const none = { from, count: 0, lastSequence: 0, epoch: 0 };
 			this.lists.set(listName(mapping, from), none);
 		}
 		const froms = keys.map(({ from }) => from);
-		return question(listsOf(this.#dialect, shard, mapping, froms), (rows) => {
-			for (const row of rows) this.lists.set(listName(mapping, row.from), row);
-		});
+		return batchedSelect(
+			listsOf(this.#dialect, shard, mapping, froms),
+			(rows) => {
+				for (const row of rows)
+					this.lists.set(listName(mapping, row.from), row);
+			},
+		);
 	}
 
-	#askForEdges(shard: P, mapping: Mapping, keys: readonly EdgeKey[]): Question {
+	#askForEdges(
+		shard: P,
+		mapping: Mapping,
+		keys: readonly EdgeKey[],
+	): BatchedSelect {
 		const select = edgesBetween(this.#dialect, shard, mapping, keys);
-		return question(select, (found) => {
+		return batchedSelect(select, (found) => {
 			for (const edge of found) {
 				if (edge !== null) this.edges.set(edgeName(mapping, edge), edge);
 			}
@@ -282,7 +299,7 @@ export class LockedRows<P extends Place> {
 		const keys = only?.transaction.neighbors ?? [];
 		if (only === undefined || keys.length === 0) return;
 		const { shard } = only;
-		const questions: Question[] = [];
+		const questions: BatchedSelect[] = [];
 		const found = keys.map((key) => {
 			const edge = this.edges.get(edgeName(key.mapping, key)) ?? null;
 			const beside: { above: Edge | null; below: Edge | null } = {
@@ -291,7 +308,7 @@ export class LockedRows<P extends Place> {
 			};
 			for (const side of edge === null ? [] : (["above", "below"] as const)) {
 				questions.push(
-					question(
+					batchedSelect(
 						neighborOf(this.#dialect, shard, key.mapping, edge as Edge, side),
 						([one = null]) => {
 							beside[side] = one;
@@ -302,7 +319,7 @@ export class LockedRows<P extends Place> {
 			return { key, edge, beside };
 		});
 		if (questions.length > 0) {
-			const batch = new Batch<P>();
+			const batch = new StatementBatch<P>();
 			batch.ask(shard, ...questions);
 			yield batch;
 		}
@@ -315,10 +332,10 @@ export class LockedRows<P extends Place> {
 	}
 }
 
-function byMapping<P extends Place, Key extends ListKey>(
+function byMapping<P extends ShardLocation, Key extends ListKey>(
 	keys: readonly (readonly [P, Key])[],
-	ask: (shard: P, mapping: Mapping, keys: readonly Key[]) => Question,
-): readonly Question[] {
+	ask: (shard: P, mapping: Mapping, keys: readonly Key[]) => BatchedSelect,
+): readonly BatchedSelect[] {
 	const shards = Map.groupBy(keys, ([shard]) => shard);
 	return [...shards].flatMap(([shard, own]) => {
 		const mappings = Map.groupBy(own, ([, { mapping }]) => mapping);
@@ -332,7 +349,7 @@ function byMapping<P extends Place, Key extends ListKey>(
 	});
 }
 
-function keysByShard<P extends Place>(
+function keysByShard<P extends ShardLocation>(
 	transactions: readonly ShardTransaction<P>[],
 ): ReadonlyMap<P, ShardKeys> {
 	const keys = new Map<P, ShardKeys>();
@@ -360,7 +377,7 @@ function keysByShard<P extends Place>(
 }
 
 /** The shard that has a list of the transaction. */
-export function shardOf<P extends Place>(
+export function shardOf<P extends ShardLocation>(
 	{ shard, beside, transaction }: ShardTransaction<P>,
 	list: ListKey,
 ): P {

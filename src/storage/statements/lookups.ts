@@ -1,7 +1,7 @@
 import type { Model } from "../../model/types.ts";
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import type { LookupChange, LookupKey, LookupRow } from "../rows.ts";
-import { Batch, type Procedure, question } from "./batch.ts";
+import { batchedSelect, type Procedure, StatementBatch } from "./batch.ts";
 import {
 	anyOf,
 	chunks,
@@ -18,7 +18,7 @@ import { READS } from "./reads.ts";
  * token of its own. Changes of one key take effect in order: the first change of
  * every key, then the second, and so on.
  */
-export function* changeLookups<P extends Place>(
+export function* changeLookups<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
 	place: P,
@@ -34,7 +34,7 @@ export function* changeLookups<P extends Place>(
 	});
 	for (const some of rounds.values()) {
 		let affected = 0;
-		const batch = new Batch<P>();
+		const batch = new StatementBatch<P>();
 		for (const write of writesOf(dialect, place, some)) {
 			batch.write(place, write, (written) => {
 				affected += written.affected;
@@ -47,7 +47,7 @@ export function* changeLookups<P extends Place>(
 		}
 		if (affected === some.length) continue;
 		// The rows say whose the keys are.
-		const read = new Batch<P>();
+		const read = new StatementBatch<P>();
 		for (const keys of chunks(some, MAX_KEYS)) {
 			const [first, ...others] = keys as [LookupChange];
 			const select = READS.lookups.select(dialect, model, place, [
@@ -56,7 +56,7 @@ export function* changeLookups<P extends Place>(
 			]);
 			read.ask(
 				place,
-				question(select, (found) => {
+				batchedSelect(select, (found) => {
 					for (const [at, change] of keys.entries()) {
 						rows.set(change, found[at] ?? null);
 					}
@@ -78,7 +78,7 @@ function nameOf({ name, key }: LookupKey): string {
  * Of changes no two of which have the same key. One statement inserts many rows
  * or deletes many, in key order, so that two processes do not deadlock.
  */
-function writesOf<P extends Place>(
+function writesOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	changes: readonly LookupChange[],

@@ -1,11 +1,11 @@
 import { type Id, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import type { NewObject } from "../rows.ts";
 import { newObjectId, parseStoredObject } from "../storedObject.ts";
-import type { Batch } from "./batch.ts";
-import { question } from "./batch.ts";
+import type { StatementBatch } from "./batch.ts";
+import { batchedSelect } from "./batch.ts";
 import { type Dialect, insertsOf, type Select, type Write } from "./dialect.ts";
 
 /** Most rows of one INSERT, and about how many characters of data: servers accept packets of 16 MB. */
@@ -13,7 +13,7 @@ const INSERT_ROWS = 500;
 const INSERT_LENGTH = 1_000_000;
 
 /** The stored texts of objects of one type. */
-export function objectTexts<P extends Place>(
+export function objectTexts<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	table: string,
@@ -36,10 +36,10 @@ export function objectTexts<P extends Place>(
 }
 
 /** Locks objects of one shard in the order of their ids. Those that exist go into `found`. */
-export function lockObjects<P extends Place>(
+export function lockObjects<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
-	batch: Batch<P>,
+	batch: StatementBatch<P>,
 	place: P,
 	ids: readonly Id[],
 	found: Map<Id, JsonObject>,
@@ -60,7 +60,7 @@ export function lockObjects<P extends Place>(
 		};
 		batch.ask(
 			place,
-			question(locked, (rows) => {
+			batchedSelect(locked, (rows) => {
 				for (const [local, data] of rows) {
 					const id = packId({
 						shard: place.number,
@@ -75,10 +75,10 @@ export function lockObjects<P extends Place>(
 }
 
 /** The ids go into `ids`, in the order of the objects. */
-export function insertObjects<P extends Place>(
+export function insertObjects<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
-	batch: Batch<P>,
+	batch: StatementBatch<P>,
 	place: P,
 	objects: readonly NewObject[],
 	now: number,
@@ -122,7 +122,7 @@ export function insertObjects<P extends Place>(
 }
 
 /** Updates objects that exist. */
-export function updateObjects<P extends Place>(
+export function updateObjects<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
 	place: P,

@@ -1,4 +1,4 @@
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import type { OutboxReport } from "../hostReport.ts";
 import { entryName } from "../keys.ts";
 import type {
@@ -15,7 +15,7 @@ import type { Dialect, Select } from "./dialect.ts";
 import { entryColumns, entryOf } from "./rows.ts";
 
 /** Entries of one outbox by their keys. */
-export function entriesOf<P extends Place>(
+export function entriesOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	keys: readonly OutboxKey[],
 ): Select<StoredEntry | null> {
@@ -47,7 +47,7 @@ export function entriesOf<P extends Place>(
 }
 
 /** The index alone answers. Its columns are those of `dueEntries`, so that both are one statement. */
-export function untakenEntries<P extends Place>(
+export function untakenEntries<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	shards: readonly number[],
 	{ after, limit }: NonNullable<OutboxLook["untaken"]>,
@@ -70,7 +70,7 @@ export function untakenEntries<P extends Place>(
 }
 
 /** As `SeenEntries.next`. Its columns are those of the others, so that all are one statement. */
-export function nextEntry<P extends Place>(
+export function nextEntry<P extends ShardLocation>(
 	dialect: Dialect<P>,
 ): Select<number> | null {
 	const { next } = dialect.outbox;
@@ -87,7 +87,7 @@ export function nextEntry<P extends Place>(
 }
 
 /** Ties are in the order of the commits, which is that of local ids: the clock may have stepped back between them. */
-export function dueEntries<P extends Place>(
+export function dueEntries<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	shards: readonly number[],
 	{ olderThanMs, includeDelayed = false, limit, after }: DueEntries,
@@ -111,7 +111,7 @@ export function dueEntries<P extends Place>(
 }
 
 /** Old entries have small ids. */
-export function sizeOf<P extends Place>(
+export function sizeOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	{ outbox, limit }: OutboxSizeQuery,
 ): Select<OutboxSize> {

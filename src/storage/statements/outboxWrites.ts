@@ -1,4 +1,4 @@
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import { storedError } from "../order.ts";
 import type { FailedDelivery, OutboxKey, OutboxPosition } from "../rows.ts";
 import {
@@ -14,7 +14,7 @@ import {
 export const ENTRIES = 500;
 
 /** Entries of one outbox: of any shards that have it, here and below. */
-export function deleteEntries<P extends Place>(
+export function deleteEntries<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	keys: readonly OutboxKey[],
 ): readonly Write[] {
@@ -29,7 +29,7 @@ export function deleteEntries<P extends Place>(
 }
 
 /** By primary key, so that all processes lock rows in one order. */
-export function takeEntries<P extends Place>(
+export function takeEntries<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	entries: readonly OutboxPosition[],
 	until: number,
@@ -47,7 +47,7 @@ export function takeEntries<P extends Place>(
 }
 
 /** Those of the entries that were taken until then. */
-export function takenEntries<P extends Place>(
+export function takenEntries<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	entries: readonly OutboxPosition[],
 	until: number,
@@ -67,7 +67,7 @@ export function takenEntries<P extends Place>(
 }
 
 /** A repeat changes nothing: the entries are not taken until then any more. */
-export function postponeEntries<P extends Place>(
+export function postponeEntries<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	failures: readonly FailedDelivery[],
 ): readonly Write[] {
@@ -115,7 +115,7 @@ export function postponeEntries<P extends Place>(
 }
 
 /** The table, and whether a row is one of these. A local id by itself may be that of another shard, where a key is of another host. */
-function entriesOf<P extends Place>(
+function entriesOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	keys: readonly OutboxKey[],
 ): Clause & { readonly table: string; readonly shard: string } {

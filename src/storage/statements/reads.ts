@@ -1,6 +1,6 @@
 import { type Id, rowIds, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
-import type { KeyAt, Place } from "../driver.ts";
+import type { KeyAt, ShardLocation } from "../driver.ts";
 import { ownerOf } from "../portCall.ts";
 import { PRESENT } from "../rows.ts";
 import type { ReadKey, ReadKind, ReadResult } from "../storage.ts";
@@ -19,7 +19,7 @@ export type CommonKind = Exclude<
 interface CommonRead<K extends CommonKind> {
 	/** The table of a key, null for none: one SELECT has all keys of a table. Absent: each key has its own SELECT. */
 	readonly tableOf?: (model: Model, key: ReadKey<K>) => string | null;
-	readonly select: <P extends Place>(
+	readonly select: <P extends ShardLocation>(
 		dialect: Dialect<P>,
 		model: Model,
 		place: P,
@@ -159,7 +159,7 @@ function tableOfObject(model: Model, id: Id): string | null {
 }
 
 /** The SELECTs for keys of one host, and which keys each is for. */
-export function selectsOf<K extends CommonKind, P extends Place>(
+export function selectsOf<K extends CommonKind, P extends ShardLocation>(
 	kind: K,
 	dialect: Dialect<P>,
 	model: Model,

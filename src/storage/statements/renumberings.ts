@@ -1,4 +1,4 @@
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import {
 	FIRST_EDGES,
 	isShifted,
@@ -15,7 +15,7 @@ import type {
 	Renumbering,
 	Shift,
 } from "../rows.ts";
-import { Batch, type Procedure, question } from "./batch.ts";
+import { batchedSelect, type Procedure, StatementBatch } from "./batch.ts";
 import type { Dialect, Select, Write } from "./dialect.ts";
 import { countEdges, presentEdgesFrom, writeEdges } from "./edges.ts";
 import { writeLists } from "./lists.ts";
@@ -25,7 +25,7 @@ import { writeLists } from "./lists.ts";
  * Versions stay, so that pending outbox entries from before the renumbering
  * still apply.
  */
-export function* renumberList<P extends Place>(
+export function* renumberList<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	{ mapping, from, at }: EdgePosition,
@@ -35,10 +35,10 @@ export function* renumberList<P extends Place>(
 	let edges: readonly Edge[] = [];
 	function* read(limit: number | null): Procedure<P, void> {
 		const select = presentEdgesFrom(dialect, place, list, at, limit);
-		const batch = new Batch<P>();
+		const batch = new StatementBatch<P>();
 		batch.ask(
 			place,
-			question(select, (found) => {
+			batchedSelect(select, (found) => {
 				edges = found;
 			}),
 		);
@@ -65,7 +65,7 @@ export function* renumberList<P extends Place>(
 		lastSequence: Math.max(row.lastSequence, shifted.at(-1)?.sequence ?? 0),
 		epoch,
 	};
-	const batch = new Batch<P>();
+	const batch = new StatementBatch<P>();
 	batch.writeAll(place, [
 		...writeEdges(dialect, place, shifted),
 		...writeLists(dialect, place, [{ ...next, mapping }]),
@@ -88,7 +88,7 @@ export function* renumberList<P extends Place>(
 }
 
 /** Counts a locked list's edges and updates its row. */
-export function* recountList<P extends Place>(
+export function* recountList<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	list: ListKey,
@@ -97,23 +97,23 @@ export function* recountList<P extends Place>(
 	const { mapping } = list;
 	let counted = { count: 0, last: 0 };
 	let newestEpoch = 0;
-	const read = new Batch<P>();
+	const read = new StatementBatch<P>();
 	read.ask(
 		place,
-		question(countEdges(dialect, place, list), ([found = counted]) => {
+		batchedSelect(countEdges(dialect, place, list), ([found = counted]) => {
 			counted = found;
 		}),
 	);
 	read.ask(
 		place,
-		question(newestRenumbering(dialect, place, list), ([newest = 0]) => {
+		batchedSelect(newestRenumbering(dialect, place, list), ([newest = 0]) => {
 			newestEpoch = newest;
 		}),
 	);
 	yield read;
 	const next = recounted(row, { ...counted, newestEpoch });
 	const { epoch } = next;
-	const batch = new Batch<P>();
+	const batch = new StatementBatch<P>();
 	batch.writeAll(place, writeLists(dialect, place, [{ ...next, mapping }]));
 	if (epoch !== newestEpoch) {
 		batch.write(
@@ -124,7 +124,7 @@ export function* recountList<P extends Place>(
 	yield batch;
 }
 
-function newestRenumbering<P extends Place>(
+function newestRenumbering<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	{ mapping, from }: ListKey,
@@ -139,7 +139,7 @@ function newestRenumbering<P extends Place>(
 	};
 }
 
-function addRenumbering<P extends Place>(
+function addRenumbering<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	place: P,
 	{ mapping, from }: ListKey,

@@ -1,5 +1,5 @@
 import type { Id } from "../../id/ids.ts";
-import type { KeyAt, Place } from "../driver.ts";
+import type { KeyAt, ShardLocation } from "../driver.ts";
 import { listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
 import {
@@ -44,14 +44,14 @@ export function scanColumns(
 }
 
 /** A scan, and its number in the statement. */
-export interface NumberedScan<P extends Place> {
+export interface NumberedScan<P extends ShardLocation> {
 	readonly part: number;
 	readonly scan: Scan;
 	readonly shard: P;
 }
 
 /** A part for each scan, and one for each shard with the lists that were scanned or of which only the count is wanted. */
-export function partsOf<P extends Place>(
+export function partsOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	scans: readonly NumberedScan<P>[],
 ): readonly Clause[] {
@@ -69,7 +69,7 @@ export function partsOf<P extends Place>(
 	];
 }
 
-function listsOf<P extends Place>(
+function listsOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	shard: P,
 	scans: readonly Scan[],
@@ -103,7 +103,7 @@ function listsOf<P extends Place>(
 	};
 }
 
-function edgesOf<P extends Place>(
+function edgesOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	{ part, scan, shard }: NumberedScan<P>,
 ): Clause {
@@ -135,7 +135,7 @@ function bound(at: Position | undefined, under: "<" | ">"): Clause {
 }
 
 /** The results of scans, from all rows of their statement. */
-export function resultsOf<P extends Place>(
+export function resultsOf<P extends ShardLocation>(
 	scans: readonly KeyAt<Scan, P>[],
 	rows: readonly (readonly unknown[])[],
 ): readonly ScanResult[] {

@@ -1,7 +1,7 @@
 import type { Model } from "../../model/types.ts";
 import type { CallOptions, StatementTrace } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import type { Driver, HostRead, KeyAt, Place } from "../driver.ts";
+import type { Driver, HostRead, KeyAt, ShardLocation } from "../driver.ts";
 import type {
 	FailedDelivery,
 	KeyResult,
@@ -42,7 +42,7 @@ import { type CommonKind, selectsOf } from "./reads.ts";
 import { WALKS } from "./walks.ts";
 
 /** The part of a driver that every database does by the same statements. `Options`: what a statement is sent with. */
-export abstract class SqlDriver<P extends Place, Options> {
+export abstract class SqlDriver<P extends ShardLocation, Options> {
 	protected readonly model: Model;
 	protected readonly dialect: Dialect<P>;
 

@@ -1,7 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import { edgeName, listName } from "../keys.ts";
 import { highestFirst } from "../renumbering.ts";
 import type {
@@ -17,7 +17,7 @@ import {
 	computeListChanges,
 	edgesToPurge,
 } from "../transactionRules.ts";
-import { Batch, type Procedure } from "./batch.ts";
+import { type Procedure, StatementBatch } from "./batch.ts";
 import { type Dialect, insertsOf } from "./dialect.ts";
 import { deleteEdges, type MappedEdge, writeEdges } from "./edges.ts";
 import { type MappedRow, type ShardRows, setLists } from "./lists.ts";
@@ -47,12 +47,12 @@ interface Thrown {
 export type GroupOutcomes = readonly (TransactionOutcome | null)[];
 
 /** How the database transaction of a group ends. */
-export type GroupDecision<P extends Place> =
+export type GroupDecision<P extends ShardLocation> =
 	/** It is rolled back. Null: one that creates objects threw, and each has to run by itself. */
 	| { readonly rolledBack: GroupOutcomes | null }
 	| {
 			/** What is written right before COMMIT. */
-			readonly last: Batch<P>;
+			readonly last: StatementBatch<P>;
 			/** Known after `last`. */
 			readonly outcomes: () => GroupOutcomes;
 			/** Names of the objects and edges that are written. */
@@ -67,7 +67,7 @@ export type GroupDecision<P extends Place> =
  * not disturb the others. One that renumbers or recounts runs alone, and after it
  * nothing of its shard. The first batch locks.
  */
-export function* runTransactions<P extends Place>(
+export function* runTransactions<P extends ShardLocation>(
 	context: TransactionContext<P>,
 	transactions: readonly ShardTransaction<P>[],
 ): Procedure<P, GroupDecision<P>> {
@@ -96,11 +96,11 @@ export function* runTransactions<P extends Place>(
 	return yield* work.finish(results);
 }
 
-interface Decided<P extends Place> extends ShardTransaction<P> {
+interface Decided<P extends ShardLocation> extends ShardTransaction<P> {
 	readonly writes: TransactionWrites<unknown>;
 }
 
-interface EntryToWrite<P extends Place> {
+interface EntryToWrite<P extends ShardLocation> {
 	readonly one: Decided<P>;
 	readonly shard: P;
 	readonly entry: JsonObject;
@@ -114,7 +114,7 @@ interface ShardChanges {
 }
 
 /** One database transaction: what was read under its locks, as changed so far, and what is to be written. */
-class Work<P extends Place> {
+class Work<P extends ShardLocation> {
 	readonly #dialect: Dialect<P>;
 	readonly #model: Model;
 	readonly #rows: LockedRows<P>;
@@ -174,7 +174,7 @@ class Work<P extends Place> {
 		const decided = results.filter(
 			(result) => result !== null && "writes" in result,
 		);
-		let last = new Batch<P>();
+		let last = new StatementBatch<P>();
 		let lists: ShardRows<P>[] = [];
 		const entries: EntryToWrite<P>[] = [];
 		for (const shard of this.#rows.shards) {
@@ -192,7 +192,7 @@ class Work<P extends Place> {
 			if (recounts.length > 0) {
 				setLists(this.#dialect, last, lists);
 				yield last;
-				last = new Batch();
+				last = new StatementBatch();
 				lists = [];
 			}
 			for (const list of recounts) {
@@ -235,7 +235,7 @@ class Work<P extends Place> {
 		return names;
 	}
 
-	#writeChanges(batch: Batch<P>, shard: P): void {
+	#writeChanges(batch: StatementBatch<P>, shard: P): void {
 		const dialect = this.#dialect;
 		const { objects, edges } = this.#changesOf(shard);
 		const edgesToWrite = [...edges].map(([name, edge]) => ({
@@ -251,7 +251,7 @@ class Work<P extends Place> {
 
 	/** Of all shards at once. The database gives the rows of one INSERT consecutive ids: the keys are known then. */
 	#insertEntries(
-		batch: Batch<P>,
+		batch: StatementBatch<P>,
 		entries: readonly EntryToWrite<P>[],
 	): ReadonlyMap<Decided<P>, ReadonlyMap<P, OutboxKey>> {
 		const keys = new Map<Decided<P>, Map<P, OutboxKey>>();

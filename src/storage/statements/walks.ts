@@ -1,6 +1,6 @@
 import { MAX_LOCAL, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
-import type { Place } from "../driver.ts";
+import type { ShardLocation } from "../driver.ts";
 import type { WalkKind, WalkOf, WalkRow } from "../storage.ts";
 import type { Dialect, Select } from "./dialect.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./rows.ts";
 
 /** The SELECT of the next rows of a table, in the order of a key: after `last`, or from the beginning. */
-type Walk<K extends WalkKind> = <P extends Place>(
+type Walk<K extends WalkKind> = <P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
 	place: P,

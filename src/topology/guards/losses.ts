@@ -105,7 +105,11 @@ export async function acceptance(
 }
 
 /** What is wrong, and what to do about it. */
-export function describeLoss({ host, server, missing }: RecordedLoss): string {
+export function describeRecordedLoss({
+	host,
+	server,
+	missing,
+}: RecordedLoss): string {
 	const what =
 		missing === null
 			? "has no GTIDs, so that nobody knows what it lacks of what the server before acknowledged"

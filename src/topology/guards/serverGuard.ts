@@ -3,7 +3,7 @@ import { askMembers } from "../asks.ts";
 import { TOPOLOGY_CHANNELS } from "../diagnostics.ts";
 import type { TopologyStore } from "../store.ts";
 import {
-	describeLoss,
+	describeRecordedLoss,
 	type RecordedLoss,
 	readAccepted,
 	readLosses,
@@ -104,7 +104,7 @@ export class ServerGuard implements Disposable {
 	refusal(host: string): string | null | Promise<string | null> {
 		const checking = this.#known.get(host)?.checking ?? null;
 		const loss = this.#lossOf(host);
-		if (loss !== null) return describeLoss(loss);
+		if (loss !== null) return describeRecordedLoss(loss);
 		return checking === null ? null : this.#wait(host, checking);
 	}
 
@@ -122,7 +122,7 @@ export class ServerGuard implements Disposable {
 		]);
 		stop.abort();
 		const loss = this.#lossOf(host);
-		if (loss !== null) return describeLoss(loss);
+		if (loss !== null) return describeRecordedLoss(loss);
 		return this.#known.get(host)?.checking
 			? `${host} leads to another server, which is still compared with what was acknowledged.`
 			: null;
@@ -229,7 +229,7 @@ export class ServerGuard implements Disposable {
 				...(loss !== null && {
 					server: loss.server,
 					missing: loss.missing,
-					reason: describeLoss(loss),
+					reason: describeRecordedLoss(loss),
 				}),
 			});
 		}

@@ -17,7 +17,7 @@ import { hidesNone } from "../../../src/graph/read/viewerLists.ts";
 import type { CachedObject } from "../../../src/graph/store/cachedObject.ts";
 import {
 	createStore,
-	type StoreOptions,
+	type GraphStoreOptions,
 } from "../../../src/graph/store/createStore.ts";
 import { recordReads } from "../../../src/graph/store/recordReads.ts";
 import type {
@@ -79,7 +79,7 @@ describe("the recorded reads of a request", () => {
 
 	function open(
 		maxAgeMs = MAX_AGE_MS,
-		more: Partial<Pick<StoreOptions, "cacheBytes" | "storage">> = {},
+		more: Partial<Pick<GraphStoreOptions, "cacheBytes" | "storage">> = {},
 	): Store {
 		return createStore({
 			model,

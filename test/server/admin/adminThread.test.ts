@@ -8,14 +8,14 @@ import {
 	answerFrom,
 } from "../../../src/server/admin/adminPages.ts";
 import type {
-	AdminAnswer,
-	AnswerAdmin,
+	AdminResponse,
+	AskAdmin,
 } from "../../../src/server/admin/adminServer.ts";
 import {
-	ANSWER_LIMITS,
-	type AnswerLimits,
-	keepAnswers,
-} from "../../../src/server/admin/keepAnswers.ts";
+	ADMIN_RESPONSE_LIMITS,
+	type AdminResponseLimits,
+	keepAdminResponses,
+} from "../../../src/server/admin/keepAdminResponses.ts";
 import { startAdminThread } from "../../../src/server/admin/startAdminThread.ts";
 import type { Readiness } from "../../../src/server/http/health.ts";
 import { until } from "../../helpers/until.ts";
@@ -33,12 +33,12 @@ const PAGES: AdminPages = {
 
 /** However busy the machine is. */
 const PATIENT = {
-	...ANSWER_LIMITS,
+	...ADMIN_RESPONSE_LIMITS,
 	patienceMs: STILL_MS,
 	deadlineMs: STILL_MS,
 };
 
-function start(pages: Partial<AdminPages>, limits?: AnswerLimits) {
+function start(pages: Partial<AdminPages>, limits?: AdminResponseLimits) {
 	return startAdminThread(ANY_PORT, answerFrom({ ...PAGES, ...pages }), {
 		...(limits && { limits }),
 		onEnd: assert.ifError,
@@ -128,7 +128,7 @@ suite("the admin address of a process whose main thread stands still", () => {
 	test("keeps no request: who asks for one learns that nobody answers", async () => {
 		await using server = await start(
 			{},
-			{ ...ANSWER_LIMITS, deadlineMs: 1_000 },
+			{ ...ADMIN_RESPONSE_LIMITS, deadlineMs: 1_000 },
 		);
 		const { before, still } = await askStandingStill([
 			`${server.url}/requests/known`,
@@ -228,7 +228,7 @@ suite("the admin address", () => {
 				// It has no length, which ends the thread.
 				(isBroken
 					? { status: 200 }
-					: await answerFrom(PAGES)("/metrics")) as AdminAnswer,
+					: await answerFrom(PAGES)("/metrics")) as AdminResponse,
 			{ onEnd: (error) => errors.push(error) },
 		);
 		await assert.rejects(fetch(`${server.url}/metrics`));
@@ -245,20 +245,20 @@ suite("the admin address", () => {
 });
 
 suite("kept answers", () => {
-	const page = (text: string): AdminAnswer => ({
+	const page = (text: string): AdminResponse => ({
 		status: 200,
 		contentType: "text/plain",
 		text,
 	});
-	const LIMITS: AnswerLimits = {
+	const LIMITS: AdminResponseLimits = {
 		patienceMs: 5,
 		deadlineMs: 30_000,
 		kept: { "/a": { oldestMs: 30_000, everyMs: null } },
 	};
 
 	test("take a late answer for the next time, and ask one question at a time", async () => {
-		const questions: ((answer: AdminAnswer) => void)[] = [];
-		const answer: AnswerAdmin = keepAnswers(
+		const questions: ((answer: AdminResponse) => void)[] = [];
+		const answer: AskAdmin = keepAdminResponses(
 			() => new Promise((resolve) => questions.push(resolve)),
 			LIMITS,
 		);
@@ -281,7 +281,7 @@ suite("kept answers", () => {
 
 	test("ask again where a question was lost", async () => {
 		let questions = 0;
-		const answer = keepAnswers(
+		const answer = keepAdminResponses(
 			async () =>
 				++questions === 1 ? new Promise<never>(() => {}) : page(`${questions}`),
 			{ ...LIMITS, deadlineMs: 20 },

@@ -18,7 +18,7 @@ import {
 /**
  * Moves jobs that are to be kept, in one transaction: of a span those that
  * nobody is running, of an out table all. Returns how many it moved. Their
- * locks keep a worker's word of a job in the out table waiting until the job is
+ * locks keep a worker's ack of a job in the out table waiting until the job is
  * where the worker looks for it again.
  */
 export async function moveJobs(

@@ -1,7 +1,7 @@
 import type { Host, MysqlSession } from "../../../storage/mysql/driver/host.ts";
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
 import { QUEUE_CHANNELS } from "../../diagnostics.ts";
-import type { Place } from "../../jobStore.ts";
+import type { ShardOfQueue } from "../../jobStore.ts";
 import type { Refused, RotationStep } from "../../rotationStore.ts";
 import { type RotatedQueue, rotatedQueue } from "./rotationSql.ts";
 
@@ -15,7 +15,7 @@ export const DDL_WAIT_S = 1;
 export interface QueueDatabase {
 	readonly host: Host;
 	readonly database: string;
-	readonly at: Place;
+	readonly at: ShardOfQueue;
 }
 
 /** Runs with the queue's named lock, which no two sessions have. */

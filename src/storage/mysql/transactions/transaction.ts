@@ -1,5 +1,5 @@
 import type { Transaction } from "../../rows.ts";
-import type { Batch } from "../../statements/batch.ts";
+import type { StatementBatch } from "../../statements/batch.ts";
 import type {
 	ShardTransaction,
 	TransactionContext,
@@ -89,7 +89,7 @@ export async function runTransactionGroup(
 
 async function send(
 	transaction: MysqlTransaction,
-	batch: Batch<Shard>,
+	batch: StatementBatch<Shard>,
 ): Promise<void> {
 	const statements = statementsOf(batch);
 	if (statements.length === 0) return;

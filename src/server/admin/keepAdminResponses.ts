@@ -1,7 +1,7 @@
 import { deadlineIn, withDeadline } from "../../util/deadline.ts";
 import {
-	type AdminAnswer,
-	type AnswerAdmin,
+	type AdminResponse,
+	type AskAdmin,
 	LIVE_PATH,
 	METRICS_PATH,
 	plainText,
@@ -9,7 +9,7 @@ import {
 } from "./adminServer.ts";
 
 /** Milliseconds. */
-export interface AnswerLimits {
+export interface AdminResponseLimits {
 	/** How long an answer of now is waited for where there is one of before. */
 	readonly patienceMs: number;
 	/** How long an answer is waited for where there is none. */
@@ -25,7 +25,7 @@ export interface KeptLimits {
 	readonly everyMs: number | null;
 }
 
-export const ANSWER_LIMITS: AnswerLimits = {
+export const ADMIN_RESPONSE_LIMITS: AdminResponseLimits = {
 	// The rest of a tenth of a second is for a thread that gets no core at once.
 	patienceMs: 40,
 	// Less than the five seconds that Prometheus and our own commands wait.
@@ -46,14 +46,14 @@ export const ANSWER_LIMITS: AnswerLimits = {
  * late. The late one is the last of the next time. Never rejects, as `ask` does
  * not.
  */
-export function keepAnswers(
-	ask: AnswerAdmin,
-	{ patienceMs, deadlineMs, kept }: AnswerLimits = ANSWER_LIMITS,
-): AnswerAdmin {
+export function keepAdminResponses(
+	ask: AskAdmin,
+	{ patienceMs, deadlineMs, kept }: AdminResponseLimits = ADMIN_RESPONSE_LIMITS,
+): AskAdmin {
 	const keepers = new Map(
 		Object.entries(kept).map(([path, limits]) => [
 			path,
-			keepAnswer(() => ask(path), { ...limits, deadlineMs }),
+			keepAdminResponse(() => ask(path), { ...limits, deadlineMs }),
 		]),
 	);
 	return async (path, isFresh = false) => {
@@ -73,19 +73,20 @@ export function keepAnswers(
 	};
 }
 
-function keepAnswer(
-	askNow: () => Promise<AdminAnswer>,
+function keepAdminResponse(
+	askNow: () => Promise<AdminResponse>,
 	{
 		oldestMs,
 		everyMs,
 		deadlineMs,
-	}: KeptLimits & Pick<AnswerLimits, "deadlineMs">,
+	}: KeptLimits & Pick<AdminResponseLimits, "deadlineMs">,
 ) {
-	let last: { readonly answer: AdminAnswer; readonly at: number } | null = null;
-	let asked: Promise<AdminAnswer> | null = null;
+	let last: { readonly answer: AdminResponse; readonly at: number } | null =
+		null;
+	let asked: Promise<AdminResponse> | null = null;
 	let askedAt = 0;
 	/** One question at a time: a thread that is late has enough to do. One whose answer nobody waits for any more may be lost. */
-	const ask = (): Promise<AdminAnswer> => {
+	const ask = (): Promise<AdminResponse> => {
 		const now = performance.now();
 		if (asked !== null && now - askedAt < deadlineMs) return asked;
 		const asking = askNow().then((answer) => {
@@ -101,7 +102,7 @@ function keepAnswer(
 	if (everyMs !== null) setInterval(ask, everyMs).unref();
 	return {
 		ask,
-		last(): AdminAnswer | null {
+		last(): AdminResponse | null {
 			if (last === null) return null;
 			const ageMs = performance.now() - last.at;
 			if (ageMs > oldestMs) return null;
@@ -113,7 +114,7 @@ function keepAnswer(
 /** Null where it does not come in time. */
 function within(
 	ms: number,
-	asked: Promise<AdminAnswer>,
-): Promise<AdminAnswer | null> {
+	asked: Promise<AdminResponse>,
+): Promise<AdminResponse | null> {
 	return withDeadline(asked, deadlineIn(ms)).catch(() => null);
 }

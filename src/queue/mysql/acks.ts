@@ -10,7 +10,7 @@ import {
 	afterAck,
 	answerTo,
 	type JobRow,
-	type Step,
+	type JobTransition,
 	withStatus,
 } from "../jobTransitions.ts";
 import { byBucket, rowOf } from "./rows.ts";
@@ -21,13 +21,13 @@ import {
 	writeStep,
 } from "./statements.ts";
 
-/** Words of workers, and what is to be written for them. */
-export interface Words {
+/** Acks of workers, with the statements that write them. */
+export interface PreparedAcks {
 	/** Whether the lock of the queue has to be held. */
 	readonly needsQueue: boolean;
 	readonly writes: readonly Sql[];
-	/** Given the results of the writes: the answers, in the order of the words. */
-	answers(
+	/** Runs what is left, given the results of the writes. Returns an answer for each ack, in their order. */
+	complete(
 		statements: MysqlTransaction,
 		results: readonly Result[],
 	): Promise<readonly Acked[]>;
@@ -35,20 +35,23 @@ export interface Words {
 
 type Locked = JobRow & { readonly status: string };
 
-interface Word {
+interface PreparedAck {
 	readonly ack: Ack;
 	readonly answer: Acked;
 	/** Null where nothing is to be written. */
-	readonly change: { readonly job: Locked; readonly step: Step } | null;
+	readonly change: {
+		readonly job: Locked;
+		readonly step: JobTransition;
+	} | null;
 }
 
-/** Reads and locks the jobs of the words, in order of bucket and id. */
-export async function readWords(
+/** Reads and locks the jobs of the acks, in order of bucket and id. */
+export async function prepareAcks(
 	statements: MysqlTransaction,
 	tables: QueueTables,
 	acks: readonly Ack[],
 	now: number,
-): Promise<Words> {
+): Promise<PreparedAcks> {
 	const rows = await statements.together(
 		byBucket(acks).map(([bucket, some]) =>
 			jobsById(tables, some, { bucket, locked: true }),
@@ -61,7 +64,7 @@ export async function readWords(
 		}),
 	);
 	const elsewhere = await readElsewhere(statements, tables, acks, found);
-	const words = acks.map((ack): Word => {
+	const prepared = acks.map((ack): PreparedAck => {
 		const job = found.get(ack.local);
 		if (job === undefined) {
 			const moved = elsewhere.get(ack.local) ?? null;
@@ -73,7 +76,7 @@ export async function readWords(
 			: { ack, answer, change: null };
 	});
 	const keyed = firstsOf(
-		words.flatMap(({ change }) =>
+		prepared.flatMap(({ change }) =>
 			change?.job.key != null && change.step.state === STATE.pending
 				? [{ local: change.job.local, key: change.job.key }]
 				: [],
@@ -83,11 +86,11 @@ export async function readWords(
 		needsQueue: keyed.length > 0,
 		writes: [
 			...(keyed.length > 0 ? [insertKeys(tables, keyed)] : []),
-			...words.flatMap(({ ack, change }) =>
-				change === null ? [] : [writeWord(tables, ack, change)],
+			...prepared.flatMap(({ ack, change }) =>
+				change === null ? [] : [writeAck(tables, ack, change)],
 			),
 		],
-		answers: async () => words.map(({ answer }) => answer),
+		complete: async () => prepared.map(({ answer }) => answer),
 	};
 }
 
@@ -107,10 +110,10 @@ async function readElsewhere(
 	return new Map(rows.map(rowOf).map((job) => [job.local, job]));
 }
 
-function writeWord(
+function writeAck(
 	tables: QueueTables,
 	{ body, status }: Ack,
-	{ job, step }: { readonly job: Locked; readonly step: Step },
+	{ job, step }: { readonly job: Locked; readonly step: JobTransition },
 ): Sql {
 	return writeStep(tables, job, step, {
 		...(body !== undefined && { body }),
@@ -118,7 +121,7 @@ function writeWord(
 	});
 }
 
-/** Of several jobs that had one key, one gets it back. */
+/** If several jobs had one key, one of them gets it back. */
 export function firstsOf<Keyed extends { readonly key: string }>(
 	keyed: readonly Keyed[],
 ): readonly Keyed[] {

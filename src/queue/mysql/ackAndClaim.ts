@@ -8,9 +8,16 @@ import type {
 } from "../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
-import type { Ack, Acked, ClaimRange, Turn, Turned } from "../jobStore.ts";
+import type {
+	Ack,
+	Acked,
+	AckedAndClaimed,
+	AcksAndClaim,
+	ClaimRange,
+} from "../jobStore.ts";
 import { answerTo, claimedOf, type JobRow } from "../jobTransitions.ts";
 import { type Allowance, allow, type RateBucket, take } from "../rateLimit.ts";
+import { type PreparedAcks, prepareAcks } from "./acks.ts";
 import { type QueueCall, transact } from "./queueCall.ts";
 import { byClaim, rowOf } from "./rows.ts";
 import {
@@ -26,11 +33,10 @@ import {
 	succeedJobs,
 	writeRate,
 } from "./statements.ts";
-import { readWords, type Words } from "./words.ts";
 
 /**
- * Words and claims in one transaction: the words are written and jobs to claim are
- * locked in one round trip, then they are begun, and COMMIT, in a second. Words
+ * Acks and claims in one transaction: the acks are written and jobs to claim are
+ * locked in one round trip; they are begun, with COMMIT, in a second. Acks
  * that need the job's row first take one more.
  *
  * There are no deadlocks, because everything that may wait for a lock comes
@@ -39,7 +45,10 @@ import { readWords, type Words } from "./words.ts";
  * looked at too, which is a job that runs.) What comes before is locked in one
  * order: the queue, jobs by bucket and id, keys.
  */
-export async function takeTurn(call: QueueCall, turn: Turn): Promise<Turned> {
+export async function ackAndClaim(
+	call: QueueCall,
+	turn: AcksAndClaim,
+): Promise<AckedAndClaimed> {
 	const { acks = [], claim } = turn;
 	if (acks.length === 0 && claim === undefined) {
 		return { acked: [], claimed: [] };
@@ -79,17 +88,17 @@ async function turnOnce(
 	statements: MysqlTransaction,
 	tables: QueueTables,
 	{ acks, claim, isLocked, now, until }: Wanted,
-): Promise<CommitDecision<Turned | null>> {
+): Promise<CommitDecision<AckedAndClaimed | null>> {
 	const isLimited = claim?.limits != null;
 	const lock =
 		isLimited || isLocked ? await statements.rows(lockQueue(tables)) : [];
 	const allowance = isLimited
 		? await allowed(statements, tables, claim, lock, now)
 		: null;
-	const words = acks.every(isPlainSuccess)
+	const prepared = acks.every(isPlainSuccess)
 		? successes(tables, acks, now)
-		: await readWords(statements, tables, acks, now);
-	if (words.needsQueue && !isLimited && !isLocked) {
+		: await prepareAcks(statements, tables, acks, now);
+	if (prepared.needsQueue && !isLimited && !isLocked) {
 		return { value: null, commit: false };
 	}
 	const range =
@@ -97,10 +106,10 @@ async function turnOnce(
 			? null
 			: { ...claim, limit: allowance?.jobs ?? claim.limit };
 	const results = await statements.together([
-		...words.writes,
+		...prepared.writes,
 		...(range === null ? [] : [claimable(tables, range, now)]),
 	]);
-	const acked = await words.answers(statements, results);
+	const acked = await prepared.complete(statements, results);
 	const found = range === null ? [] : (results.at(-1) as readonly Row[]);
 	const taken = await withFreeKeys(statements, tables, found);
 	const heads = taken.map(({ head }) => head);
@@ -113,14 +122,14 @@ async function turnOnce(
 	if (allowance !== null) {
 		last.push(writeRate(tables, take(allowance.bucket, heads.length)));
 	}
-	const turned: Turned = {
+	const turned: AckedAndClaimed = {
 		acked,
 		claimed: taken.map(({ head, body }) =>
 			claimedOf(head, body, claim as ClaimRange, until),
 		),
 		...(allowance !== null && { waitMs: allowance.waitMs }),
 	};
-	if (words.writes.length + last.length === 0) {
+	if (prepared.writes.length + last.length === 0) {
 		return { value: turned, commit: false };
 	}
 	return { last, valueOf: () => turned, commit: true };
@@ -140,12 +149,12 @@ function successes(
 	tables: QueueTables,
 	acks: readonly Ack[],
 	now: number,
-): Words {
+): PreparedAcks {
 	const groups = byClaim(acks);
 	return {
 		needsQueue: false,
 		writes: groups.map((some) => succeedJobs(tables, some, now)),
-		async answers(statements, results) {
+		async complete(statements, results) {
 			const doubtful = groups.flatMap((some, index) => {
 				const { affectedRows } = results[index] as WriteResult;
 				return affectedRows === some.length ? [] : some;
@@ -217,14 +226,14 @@ async function countRunning(
 	return Number(running);
 }
 
-/** After a COMMIT without an answer: words are said again, and claims are looked up. When they were due is not known any more. */
+/** After a COMMIT without an answer: acks are repeated, and claims are looked up. When the claimed jobs were due is no longer known. */
 async function resolveTurn(
 	call: QueueCall,
-	{ acks = [], claim }: Turn,
+	{ acks = [], claim }: AcksAndClaim,
 	until: number,
-): Promise<Turned> {
+): Promise<AckedAndClaimed> {
 	const { tables } = call;
-	const { acked } = await takeTurn(call, { acks });
+	const { acked } = await ackAndClaim(call, { acks });
 	if (claim === undefined) return { acked, claimed: [] };
 	const rows = await transact(call, async (statements) => ({
 		value: await statements.rows(claimedBy(tables, claim, until)),
