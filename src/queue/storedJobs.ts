@@ -35,7 +35,7 @@ export interface JobVerbs<Call> {
 		jobs: readonly NewJob[],
 		isRepeat: boolean,
 	): MaybePromise<readonly Enqueued[]>;
-	turn(call: Call, turn: AcksAndClaim): MaybePromise<AckedAndClaimed>;
+	ackAndClaim(call: Call, turn: AcksAndClaim): MaybePromise<AckedAndClaimed>;
 	renew(
 		call: Call,
 		claims: readonly Held[],
@@ -89,7 +89,7 @@ export abstract class StoredJobs<Call>
 	): Promise<AckedAndClaimed> {
 		checkAcks(turn.acks ?? []);
 		if (turn.claim !== undefined) checkClaim(turn.claim);
-		return this.on(at, "write", this.#verbs.turn, turn);
+		return this.on(at, "write", this.#verbs.ackAndClaim, turn);
 	}
 
 	async renew(

@@ -102,7 +102,7 @@ export async function claimJobs(
 				: await duePlaces(store, queue, shards);
 		for (const { at, priority, bucket } of due) {
 			if (claimed.length === limit) break;
-			const turned = await turn(store, at, acks, {
+			const turned = await ackAndClaim(store, at, acks, {
 				bucket,
 				priority,
 				floor: 0,
@@ -118,7 +118,7 @@ export async function claimJobs(
 		}
 	}
 	for (const shard of acks.shardsLeft()) {
-		await turn(store, { queue, shard }, acks, null);
+		await ackAndClaim(store, { queue, shard }, acks, null);
 	}
 	return { claimed, acked: acks.answers, waitMs };
 }
@@ -151,7 +151,7 @@ class Acks {
 }
 
 /** Null where the shard did not answer: its acks say so, and other shards are asked. */
-async function turn(
+async function ackAndClaim(
 	store: JobStore,
 	at: ShardOfQueue,
 	acks: Acks,

@@ -61,7 +61,7 @@ export async function ackAndClaim(
 			const turned = await transact(call, (statements, now) => {
 				until = now + (claim?.claimMs ?? 0) * 1_000;
 				const wanted = { acks, claim, isLocked, now, until };
-				return turnOnce(statements, call.tables, wanted);
+				return ackAndClaimOnce(statements, call.tables, wanted);
 			});
 			if (turned !== null) return turned;
 		}
@@ -69,7 +69,7 @@ export async function ackAndClaim(
 		const isUnknown =
 			thrown instanceof StorageFailure && thrown.kind === "unknownOutcome";
 		if (!isUnknown) throw thrown;
-		return await resolveTurn(call.again(), turn, until);
+		return await resolveUnknownCommit(call.again(), turn, until);
 	}
 }
 
@@ -84,7 +84,7 @@ interface Wanted {
 }
 
 /** Null, to be rolled back, where it needs the lock of the queue and has not got it. */
-async function turnOnce(
+async function ackAndClaimOnce(
 	statements: MysqlTransaction,
 	tables: QueueTables,
 	{ acks, claim, isLocked, now, until }: Wanted,
@@ -227,7 +227,7 @@ async function countRunning(
 }
 
 /** After a COMMIT without an answer: acks are repeated, and claims are looked up. When the claimed jobs were due is no longer known. */
-async function resolveTurn(
+async function resolveUnknownCommit(
 	call: QueueCall,
 	{ acks = [], claim }: AcksAndClaim,
 	until: number,

@@ -105,7 +105,7 @@ const CLOCKS = new WeakMap<Host, HostClock>();
 
 const VERBS: JobVerbs<QueueCall> = {
 	enqueue: enqueueJobs,
-	turn: ackAndClaimSwappedOut,
+	ackAndClaim: ackAndClaimSwappedOut,
 	renew: renewSwappedOut,
 	expire: expireClaims,
 	find: findJobs,

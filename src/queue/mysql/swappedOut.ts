@@ -13,18 +13,18 @@ import { renewAll } from "./upkeep.ts";
 
 export async function ackAndClaimSwappedOut(
 	call: QueueCall,
-	turn: AcksAndClaim,
+	wanted: AcksAndClaim,
 ): Promise<AckedAndClaimed> {
-	const turned = await ackAndClaim(call, turn);
-	const acks = (turn.acks ?? []).filter(
-		(_, index) => turned.acked[index] === "absent",
+	const outcome = await ackAndClaim(call, wanted);
+	const acks = (wanted.acks ?? []).filter(
+		(_, index) => outcome.acked[index] === "absent",
 	);
-	if (acks.length === 0) return turned;
+	if (acks.length === 0) return outcome;
 	await bringBackFor(call);
 	const again = [...(await ackAndClaim(call, { acks })).acked];
 	return {
-		...turned,
-		acked: turned.acked.map((answer) =>
+		...outcome,
+		acked: outcome.acked.map((answer) =>
 			answer === "absent" ? (again.shift() ?? answer) : answer,
 		),
 	};

@@ -78,7 +78,7 @@ function enqueueJobs(
 	});
 }
 
-function takeTurn(
+function ackAndClaim(
 	call: FileCall,
 	{ acks = [], claim }: AcksAndClaim,
 ): AckedAndClaimed {
@@ -304,7 +304,7 @@ function jobOf(row: FullRow): Job {
 
 export const VERBS: JobVerbs<FileCall> = {
 	enqueue: enqueueJobs,
-	turn: takeTurn,
+	ackAndClaim: ackAndClaim,
 	renew: renewClaims,
 	expire: expireClaims,
 	find: findJobs,
