@@ -15,6 +15,8 @@ import { storeToChange } from "./topologyOperations.ts";
 export interface FleetCheck {
 	/** A sentence for each; those of the status first. */
 	readonly faults: readonly string[];
+	/** What does not stop an operation, and may make it take longer. */
+	readonly notes: readonly string[];
 	/** What could not be looked at, and why. */
 	readonly unchecked: readonly string[];
 	readonly status: FleetStatus;
@@ -49,6 +51,7 @@ export async function checkFleet(
 			...servers.faults,
 			...settingProblems(status.hosts),
 		],
+		notes: servers.notes,
 		unchecked: compact([
 			isLost &&
 				"The store of the topology does not answer, so members and operations are not known.",

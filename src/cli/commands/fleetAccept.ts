@@ -21,7 +21,7 @@ export const { usage, run } = command({
 	async run({ host, ...given }, context) {
 		return withFleet(context, async (fleet) => {
 			const found = await checkAcceptance(fleet, host);
-			const { faults, hosts, loss, server, recorded } = found;
+			const { faults, notes, hosts, loss, server, recorded } = found;
 			const { from } = hosts;
 			const reasons = [describeAcceptance(found), ...describeWrites(loss)];
 			return operateAsChecked(
@@ -29,8 +29,9 @@ export const { usage, run } = command({
 				fleet,
 				given,
 				{
-					value: { host: from, server, stopped: recorded, faults, loss },
-					...{ faults, reasons, lines: reasons, sound: ["it can be accepted"] },
+					value: { host: from, server, stopped: recorded, faults, notes, loss },
+					...{ faults, reasons, sound: ["it can be accepted"] },
+					lines: [...reasons, ...notes],
 					question: `Give this up, and write to ${from} again?`,
 				},
 				(onStep) => acceptLoss({ ...fleet, onStep }, host),

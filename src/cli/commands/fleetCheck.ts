@@ -30,13 +30,14 @@ export const { usage, run } = command({
 		// Loaded on demand: the help does not need it.
 		const { checkFleet } = await import("../../fleet/fleetCheck.ts");
 		const checked = await checkFleet(config, context.env);
-		const { faults, unchecked, status } = checked;
+		const { faults, notes, unchecked, status } = checked;
 		const { topology, hosts, members } = status;
 		const code = faults.length > 0 ? 1 : unchecked.length > 0 ? 3 : 0;
 		return {
 			value: {
 				healthy: code === 0,
 				faults,
+				notes,
 				unchecked,
 				version: topology.version,
 				hosts: hosts.length,
@@ -49,7 +50,12 @@ export const { usage, run } = command({
 	},
 });
 
-function printed({ faults, unchecked, status }: FleetCheck): readonly string[] {
+function printed({
+	faults,
+	notes,
+	unchecked,
+	status,
+}: FleetCheck): readonly string[] {
 	const { topology, hosts, members } = status;
 	const looked = `${plural(hosts.length, "MySQL server")}, ${
 		members === null
@@ -59,6 +65,7 @@ function printed({ faults, unchecked, status }: FleetCheck): readonly string[] {
 	return [
 		`${faults.length === 0 ? "no fault" : plural(faults.length, "fault")}: ${looked}`,
 		...faults.flatMap(indented),
+		...(notes.length > 0 ? ["to know", ...notes.flatMap(indented)] : []),
 		...(unchecked.length > 0
 			? [`not looked at: ${unchecked.length}`, ...unchecked.flatMap(indented)]
 			: []),

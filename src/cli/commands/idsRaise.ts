@@ -47,7 +47,7 @@ export const { usage, run } = command({
 });
 
 function describe(
-	{ host, by, tables }: RaisedIds,
+	{ host, by, tables, notes }: RaisedIds,
 	isDryRun: boolean,
 ): readonly string[] {
 	const more = tables.length - SHOWN_TABLES;
@@ -60,5 +60,6 @@ function describe(
 					`  ${table}: the next ${isDryRun ? "would be" : "is"} ${formatNumber(after)}, ${isDryRun ? "is" : "was"} ${formatNumber(before)}`,
 			),
 		...(more > 0 ? [`  and ${more} more`] : []),
+		...notes,
 	];
 }

@@ -69,15 +69,16 @@ async function runLive(
 			...fleet,
 			...present({ maxLagMs: maxLag, maxPauseMs: maxPause }),
 		};
-		const { hosts, faults, lagMs } = await checkPromotion(options, host);
+		const { hosts, faults, notes, lagMs } = await checkPromotion(options, host);
 		const { from, to, fromUrl: _, toUrl: __, ...numbers } = hosts;
 		return operateAsChecked(
 			context,
 			fleet,
 			given,
 			{
-				value: { from, to, ...numbers, faults },
-				...{ faults, lines: [`${from} → ${to}: ${describeHosts(hosts)}`] },
+				value: { from, to, ...numbers, faults, notes },
+				faults,
+				lines: [`${from} → ${to}: ${describeHosts(hosts)}`, ...notes],
 				sound: [
 					`it can be promoted: the replica had everything within ${Math.round(lagMs)} ms`,
 				],
@@ -95,7 +96,7 @@ async function runDead(
 	const { host } = given;
 	return withFleet(context, async (fleet) => {
 		const options = { ...fleet, force: given.force };
-		const { hosts, evidence, faults, loss } = await checkDeadPromotion(
+		const { hosts, evidence, faults, notes, loss } = await checkDeadPromotion(
 			options,
 			host,
 		);
@@ -110,11 +111,12 @@ async function runDead(
 			fleet,
 			given,
 			{
-				value: { from, to, ...numbers, faults, evidence, loss },
+				value: { from, to, ...numbers, faults, notes, evidence, loss },
 				lines: [
 					`${from} → ${to}: ${describeHosts(hosts)}`,
 					...reasons,
 					...(loss === null ? [] : [describeLostTransactions(loss, hosts)]),
+					...notes,
 				],
 				...{ faults, sound: ["it can be promoted"] },
 				question: `Promote ${to}, and give ${from} up? It is not attached again as it is.`,

@@ -47,7 +47,7 @@ export async function readMovedTables(
 	databases: readonly string[],
 ): Promise<MovedTables> {
 	if (databases.length === 0) return { tables: [], faults: [] };
-	const [found, columns, keys] = await Promise.all([
+	const [found, columns, keys, bound] = await Promise.all([
 		server.freshRows(
 			"tables",
 			`SELECT table_schema, table_name, table_type, engine, table_rows,
@@ -72,11 +72,20 @@ export async function readMovedTables(
 				ORDER BY table_schema, table_name, index_name, seq_in_index`,
 			[databases],
 		),
+		server.rows(
+			"triggers and foreign keys",
+			`SELECT event_object_schema, event_object_table, 'TRIGGER', trigger_name
+				FROM information_schema.triggers WHERE event_object_schema IN (?)
+				UNION ALL SELECT constraint_schema, table_name, 'FOREIGN KEY', constraint_name
+				FROM information_schema.referential_constraints WHERE constraint_schema IN (?)
+				ORDER BY 1, 2, 4`,
+			[databases, databases],
+		),
 	]);
 	const nameOf = ([schema, name]: readonly unknown[]) => `${schema}.${name}`;
 	const columnsOf = Map.groupBy(columns, nameOf);
 	const keysOf = Map.groupBy(keys, nameOf);
-	const faults: string[] = [];
+	const faults = bound.map((row) => boundFault(server.name, row));
 	const withTables = new Set(found.map(([schema]) => String(schema)));
 	for (const database of databases) {
 		if (withTables.has(database)) continue;
@@ -92,10 +101,12 @@ export async function readMovedTables(
 			return [];
 		}
 		const own = (columnsOf.get(full) ?? []).map(columnOf);
-		for (const { name, type, kind } of own) {
+		for (const { name, type, kind, isComputed } of own) {
 			if (kind !== null) continue;
 			faults.push(
-				`${server.name}: ${full}.${name} is ${type}: columns of this type cannot be moved.`,
+				isComputed
+					? `${server.name}: ${full}.${name} is computed from other columns, which cannot be moved: ALTER TABLE ${full} DROP COLUMN ${name}, and add it again on the other host. An index on the expression can be moved.`
+					: `${server.name}: ${full}.${name} is ${type}: columns of this type cannot be moved.`,
 			);
 		}
 		const { order, identity } = keysOfTable(keysOf.get(full) ?? []);
@@ -120,6 +131,16 @@ export async function readMovedTables(
 	return { tables, faults };
 }
 
+/** Rows are moved under other names of their database, which neither follows; and a trigger would run twice. */
+function boundFault(
+	server: string,
+	[schema, table, kind, name]: readonly unknown[],
+): string {
+	return kind === "TRIGGER"
+		? `${server}: ${schema}.${table} has the trigger ${name}, which cannot be moved: DROP TRIGGER ${schema}.${name}, and create it again on the other host.`
+		: `${server}: ${schema}.${table} has the foreign key ${name}, which cannot be moved: ALTER TABLE ${schema}.${table} DROP FOREIGN KEY ${name}.`;
+}
+
 function columnOf([
 	,
 	,
@@ -130,13 +151,16 @@ function columnOf([
 	extra,
 ]: readonly unknown[]): Omit<BinlogColumn, "kind"> & {
 	readonly kind: ColumnKind | null;
+	readonly isComputed: boolean;
 } {
 	const kind = KINDS[String(dataType)] ?? null;
+	// What the server computes is not in every row image.
+	const isComputed = /\bGENERATED\b/.test(`${extra}`);
 	const isOther =
-		(kind === "text" && !/^(utf8mb4|utf8mb3|ascii)$/.test(`${characterSet}`)) ||
-		// What the server computes is not in every row image.
-		/\bGENERATED\b/.test(`${extra}`);
+		isComputed ||
+		(kind === "text" && !/^(utf8mb4|utf8mb3|ascii)$/.test(`${characterSet}`));
 	return {
+		isComputed,
 		name: String(name),
 		type: String(type),
 		kind: isOther ? null : kind,

@@ -1,3 +1,4 @@
+import { compact } from "../../util/compact.ts";
 import { OPS_DATABASE } from "../ferry/ferryState.ts";
 import { readMovedTables } from "../ferry/movedTables.ts";
 import type { DatabaseKind } from "../map/databases.ts";
@@ -5,6 +6,7 @@ import { nameOf } from "../map/mapRanges.ts";
 import { requireCurrent } from "../map/publish.ts";
 import { isSettledStep, listOperations } from "../operations/operations.ts";
 import { type MoveFault, moveFaults } from "../preflight/movePreflight.ts";
+import { tryRaising } from "../server/raiseLocalIds.ts";
 import {
 	type AskedMove,
 	databaseKind,
@@ -74,7 +76,10 @@ export async function planMove(
 			...{ kind, databases, seconds, environment },
 			others: [...databases.map(parkedName), OPS_DATABASE],
 		})),
-		...sizes.faults.map((fault) => ({ check: "tables", fault })),
+		...[...sizes.faults, ...sizes.trial.faults].map((fault) => ({
+			check: "tables",
+			fault,
+		})),
 	];
 	const byDatabase = Map.groupBy(sizes.tables, ({ database }) => database);
 	const bytesOf = (database: string) =>
@@ -95,21 +100,26 @@ export async function planMove(
 		}),
 		...{ rows, bytes, seconds, largest, faults },
 		needsBytes: bytes * DISK_TIMES,
-		notes:
-			from.replica !== null && to.replica === null
-				? [
-						`${to.name} has no replica: these ${list} would have none. Pass --replica, or add one: corkboard replica add HOST --of ${to.name}.`,
-					]
-				: [],
+		notes: compact([
+			from.replica !== null &&
+				to.replica === null &&
+				`${to.name} has no replica: these ${list} would have none. Pass --replica, or add one: corkboard replica add HOST --of ${to.name}.`,
+			...sizes.trial.notes,
+		]),
 	};
 }
 
 async function sizesOf(servers: MoveServers, databases: readonly string[]) {
 	const { primary } = servers.from;
 	// A fault of its own says that it does not answer.
-	if ((await primary.silence(5_000)) !== null)
-		return { tables: [], faults: [] };
-	return readMovedTables(primary, databases);
+	if ((await primary.silence(5_000)) !== null) {
+		return { tables: [], faults: [], trial: { faults: [], notes: [] } };
+	}
+	return {
+		...(await readMovedTables(primary, databases)),
+		// The copies on the other primary have what these have.
+		trial: await tryRaising(primary, databases),
+	};
 }
 
 /** Operations that hold one of the hosts. */

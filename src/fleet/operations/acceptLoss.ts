@@ -17,7 +17,8 @@ import {
 } from "../map/promotionHosts.ts";
 import { requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
-import { raiseLocalIds, readCounters } from "../server/localIds.ts";
+import { readCounters } from "../server/localIds.ts";
+import { raiseLocalIds, tryRaising } from "../server/raiseLocalIds.ts";
 import { type Loss, measureLoss, whoKnows } from "./loss.ts";
 import { type Operation, runOperation } from "./operations.ts";
 import type { DeadOptions } from "./promoteDead.ts";
@@ -37,6 +38,8 @@ interface Found {
 	readonly loss: Loss;
 	/** Everything against it. */
 	readonly faults: readonly string[];
+	/** What does not stop it, and may take longer than expected. */
+	readonly notes: readonly string[];
 }
 
 /** What is lost behind a name, and everything against accepting it. Changes nothing. Throws UNAVAILABLE where the server does not answer. */
@@ -129,6 +132,9 @@ async function look(
 	const loss = hasGtids
 		? await wholeLoss({ store, askMs }, from, server, recorded)
 		: NOT_KNOWN;
+	const trial = takesWrites
+		? await tryRaising(server, databasesOf(hosts))
+		: { faults: [], notes: [] };
 	const faults = compact([
 		!takesWrites &&
 			`${from} leads to ${id}, which takes no writes. Accept the failover when it does.`,
@@ -138,8 +144,9 @@ async function look(
 		recorded === null &&
 			loss.transactions === 0 &&
 			`${from} lacks nothing that anybody knows of, and no process has stopped writing to it: there is nothing to accept.`,
+		...trial.faults,
 	]);
-	return { hosts, server: id, recorded, loss, faults };
+	return { hosts, server: id, recorded, loss, faults, notes: trial.notes };
 }
 
 const NOT_KNOWN: Loss = {

@@ -2,7 +2,8 @@ import { exchangeHosts } from "../map/edits.ts";
 import { databasesOf, type PromotionHosts } from "../map/promotionHosts.ts";
 import { preflight } from "../preflight/preflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";
-import { raiseLocalIds, readCounters } from "../server/localIds.ts";
+import { readCounters } from "../server/localIds.ts";
+import { raiseLocalIds } from "../server/raiseLocalIds.ts";
 import type { Operation } from "./operations.ts";
 import {
 	beginPromotion,
@@ -25,6 +26,7 @@ export async function checkPromotion(
 ): Promise<{
 	readonly hosts: PromotionHosts;
 	readonly faults: readonly string[];
+	readonly notes: readonly string[];
 	readonly lagMs: number;
 }> {
 	const { store, environment, maxLagMs = MAX_LAG_MS } = options;

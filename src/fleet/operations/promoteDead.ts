@@ -7,7 +7,8 @@ import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
 import { readVersion } from "../preflight/preflight.ts";
 import { liftFences } from "../server/fences.ts";
 import { FleetServer, type ReplicaState } from "../server/fleetServer.ts";
-import { raiseLocalIds, readCounters } from "../server/localIds.ts";
+import { readCounters } from "../server/localIds.ts";
+import { raiseLocalIds, tryRaising } from "../server/raiseLocalIds.ts";
 import { type Loss, measureLoss, whoKnows } from "./loss.ts";
 import type { Operation } from "./operations.ts";
 import {
@@ -73,6 +74,8 @@ export async function checkDeadPromotion(
 	readonly hosts: PromotionHosts;
 	readonly evidence: Evidence;
 	readonly faults: readonly string[];
+	/** What does not stop it, and may take longer than expected. */
+	readonly notes: readonly string[];
 	/** Null where the replica does not answer. */
 	readonly loss: Loss | null;
 }> {
@@ -96,7 +99,7 @@ export async function checkDeadPromotion(
 	};
 	const faults: string[] = [];
 	const unsound = {
-		...{ hosts, faults, loss: null },
+		...{ hosts, faults, notes: [], loss: null },
 		evidence: { ...seen, replica: null },
 	};
 	const unreachable = await next.silence(ANSWER_MS);
@@ -128,9 +131,11 @@ export async function checkDeadPromotion(
 	const evidence = { ...seen, replica };
 	faults.push(...replicaFaults(hosts, replica));
 	if (!force) faults.push(...signsOfLife(hosts, evidence));
+	const trial = await tryRaising(next, databasesOf(hosts));
+	faults.push(...trial.faults);
 	const executed = silence === null ? await old.executed() : "";
 	const loss = await measureLoss({ store, askMs }, hosts.from, next, executed);
-	return { hosts, evidence, faults, loss };
+	return { hosts, evidence, faults, notes: trial.notes, loss };
 }
 
 function replicaFaults(

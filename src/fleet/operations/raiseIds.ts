@@ -8,7 +8,8 @@ import { nameOf } from "../map/mapRanges.ts";
 import { withHost } from "../map/replicaHosts.ts";
 import { grantFaults } from "../preflight/operatorGrants.ts";
 import { FleetServer } from "../server/fleetServer.ts";
-import { highestIds, raiseLocalIds, readCounters } from "../server/localIds.ts";
+import { highestIds, readCounters } from "../server/localIds.ts";
+import { raiseLocalIds, tryRaising } from "../server/raiseLocalIds.ts";
 
 export interface RaiseOptions {
 	readonly topology: Topology;
@@ -29,6 +30,8 @@ export interface RaisedIds {
 	readonly host: string;
 	readonly by: number;
 	readonly tables: readonly RaisedTable[];
+	/** Of a dry run: which tables have to be altered. */
+	readonly notes: readonly string[];
 }
 
 export interface RaisedTable {
@@ -83,6 +86,12 @@ export async function raiseIds(options: RaiseOptions): Promise<RaisedIds> {
 			`${server.name} takes no writes: read_only is on. Raise the local ids on a primary, before it gets replicas.`,
 		);
 	}
+	const trial = isDryRun
+		? await tryRaising(server, databases)
+		: { faults: [], notes: [] };
+	if (trial.faults.length > 0) {
+		throw new CorkboardError("CONFLICT", trial.faults.join("\n"));
+	}
 	if (!isDryRun) {
 		await raiseLocalIds(server, free, by);
 		await requireRaised(server, databases, tables);
@@ -90,6 +99,7 @@ export async function raiseIds(options: RaiseOptions): Promise<RaisedIds> {
 	return {
 		host: server.name,
 		by,
+		notes: trial.notes,
 		tables: tables.toSorted((a, b) => (a.table < b.table ? -1 : 1)),
 	};
 }

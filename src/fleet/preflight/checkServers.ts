@@ -19,6 +19,7 @@ import {
 	withoutOperator,
 } from "../server/fleetServer.ts";
 import { counterFaults } from "../server/localIds.ts";
+import { tryRaising } from "../server/raiseLocalIds.ts";
 import { type ClockOffset, clockFaults, readClock } from "./clocks.ts";
 import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { compareVersions } from "./preflight.ts";
@@ -28,6 +29,8 @@ import { FLEET_SETTINGS, settingFaults } from "./serverSettings.ts";
 export interface ServerCheck {
 	/** A sentence for each fault. */
 	readonly faults: readonly string[];
+	/** What does not stop an operation, and may make it take longer. */
+	readonly notes: readonly string[];
 	/** What could not be looked at, and why. */
 	readonly unchecked: readonly string[];
 }
@@ -129,14 +132,19 @@ export async function checkServers(
 ): Promise<ServerCheck> {
 	const looks = new Looks(environment, facts);
 	await Promise.all(pairsOf(topology).map((pair) => looks.checkPair(pair)));
-	const { faults, unchecked, clocks } = looks;
+	const { faults, notes, unchecked, clocks } = looks;
 	faults.push(...clockFaults(clocks), ...replicaFaults(topology));
-	return { faults: faults.toSorted(), unchecked: unchecked.toSorted() };
+	return {
+		faults: faults.toSorted(),
+		notes: notes.toSorted(),
+		unchecked: unchecked.toSorted(),
+	};
 }
 
 /** What is found at the servers of a fleet, which are compared with each other. */
 class Looks {
 	readonly faults: string[] = [];
+	readonly notes: string[] = [];
 	readonly unchecked: string[] = [];
 	readonly clocks: ClockOffset[] = [];
 	readonly #environment: Environment;
@@ -199,6 +207,11 @@ class Looks {
 				this.faults.push(...[(await faults(checked)) ?? []].flat()),
 			);
 		}
+		await this.#attempt(server, "raising local ids", async () => {
+			const trial = await tryRaising(server, databases);
+			this.faults.push(...trial.faults);
+			this.notes.push(...trial.notes);
+		});
 		await this.#attempt(server, "clock", async () =>
 			this.clocks.push(await readClock(server, now)),
 		);

@@ -40,8 +40,8 @@ export const OPERATOR_TABLE_GRANTS: readonly {
 	readonly on: readonly string[];
 }[] = [
 	{
-		why: "promotion: comparing tables, and raising local ids.",
-		privileges: "SELECT, INSERT",
+		why: "promotion: comparing tables, and raising local ids: by a row or, where a table refuses that for what was added to it, by altering the table. Checks try it on temporary copies.",
+		privileges: "SELECT, INSERT, CREATE, ALTER, CREATE TEMPORARY TABLES",
 		on: [
 			"`db_____`.*",
 			"`mod_____`.*",
@@ -110,12 +110,21 @@ const SUPER = [
 	"CONNECTION_ADMIN",
 ];
 
+/** What raising the local ids of a database takes. */
+const RAISING = [
+	"SELECT",
+	"INSERT",
+	"CREATE",
+	"ALTER",
+	"CREATE TEMPORARY TABLES",
+];
+
 /** A sentence where the account lacks a right that a command needs on a server; asked before the command changes anything. */
 export async function grantFaults(
 	server: FleetServer,
 	needed: readonly string[],
 	databases: readonly string[] = [],
-	onDatabases: readonly string[] = ["SELECT", "INSERT"],
+	onDatabases: readonly string[] = RAISING,
 ): Promise<readonly string[]> {
 	const all = [...(await missingPrivileges(server, needed))];
 	const missing = await missingOnDatabases(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FleetServer } from "../server/fleetServer.ts";
+import { tryRaising } from "../server/raiseLocalIds.ts";
 import { grantFaults, NEEDED_GRANTS } from "./operatorGrants.ts";
 import { PROMOTION_SETTINGS, settingFaults } from "./serverSettings.ts";
 
@@ -25,19 +26,25 @@ export async function preflight(
 	old: FleetServer,
 	candidate: FleetServer,
 	{ maxLagMs, databases }: PreflightLimits,
-): Promise<{ readonly faults: readonly string[]; readonly lagMs: number }> {
+): Promise<{
+	readonly faults: readonly string[];
+	/** What does not stop it, and may take longer than expected. */
+	readonly notes: readonly string[];
+	readonly lagMs: number;
+}> {
 	const faults: string[] = [];
+	const unsound = { faults, notes: [], lagMs: Number.POSITIVE_INFINITY };
 	for (const server of [old, candidate]) {
 		faults.push(...(await readVersion(server)).faults);
 	}
-	if (faults.length > 0) return { faults, lagMs: Number.POSITIVE_INFINITY };
+	if (faults.length > 0) return unsound;
 	for (const server of [old, candidate]) {
 		faults.push(
 			...(await grantFaults(server, NEEDED_GRANTS.promote, databases)),
 		);
 	}
 	// Without them the rest cannot be asked.
-	if (faults.length > 0) return { faults, lagMs: Number.POSITIVE_INFINITY };
+	if (faults.length > 0) return unsound;
 	for (const server of [old, candidate]) {
 		faults.push(...(await settingFaults(server, PROMOTION_SETTINGS)));
 	}
@@ -53,7 +60,7 @@ export async function preflight(
 	const state = await connectedReplica(candidate, maxLagMs);
 	if (state === null) {
 		faults.push(`${candidate.name} follows no other server.`);
-		return { faults, lagMs: Number.POSITIVE_INFINITY };
+		return unsound;
 	}
 	if (state.sourceUuid !== String(uuid)) {
 		faults.push(`${candidate.name} follows another server than ${old.name}.`);
@@ -70,6 +77,8 @@ export async function preflight(
 		);
 	}
 	faults.push(...(await differentTables(old, candidate, databases)));
+	const trial = await tryRaising(candidate, databases);
+	faults.push(...trial.faults);
 	const open = await longTransactions(old, maxLagMs);
 	if (open > 0) {
 		faults.push(
@@ -84,7 +93,7 @@ export async function preflight(
 			`${candidate.name} is more than ${maxLagMs} ms behind ${old.name}: writes would wait as long.`,
 		);
 	}
-	return { faults, lagMs };
+	return { faults, notes: trial.notes, lagMs };
 }
 
 /**

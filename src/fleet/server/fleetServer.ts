@@ -12,7 +12,11 @@ import type {
 	MysqlTransaction,
 } from "../../storage/mysql/driver/commitProtocol.ts";
 import type { ServerIdentity } from "../../storage/mysql/driver/currentServer.ts";
-import { Host, type HostLimits } from "../../storage/mysql/driver/host.ts";
+import {
+	Host,
+	type HostLimits,
+	type MysqlSession,
+} from "../../storage/mysql/driver/host.ts";
 import type { Value } from "../../storage/mysql/driver/mysql2Connection.ts";
 import { addressOf } from "../../storage/mysql/serverAddress.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
@@ -111,16 +115,37 @@ export class FleetServer implements AsyncDisposable {
 		);
 	}
 
-	/** Some statements, of which none is committed: their effect on counters stays. */
-	async runAndRollBack(name: string, texts: readonly string[]): Promise<void> {
-		await this.#translated(() =>
+	/** Some statements, of which none is committed: their effect on counters stays. Returns of each why the server refused it; null: it did not. */
+	async tryAndRollBack(
+		name: string,
+		texts: readonly string[],
+	): Promise<readonly (StorageFailure | null)[]> {
+		return this.#translated(() =>
 			this.#host.transaction(options(), async (statements) => {
+				const refusals: (StorageFailure | null)[] = [];
 				for (const text of texts) {
-					await statements.run({ name, text, values: [] });
+					try {
+						await statements.run({ name, text, values: [] });
+						refusals.push(null);
+					} catch (thrown) {
+						// The server undoes the statement, and the transaction goes on.
+						if (!isRefused(thrown)) throw thrown;
+						refusals.push(thrown);
+					}
 				}
-				return { value: null, commit: false };
+				return { value: refusals, commit: false };
 			}),
 		);
+	}
+
+	/** `body` has a session of its own, with what belongs to one, such as temporary tables. */
+	async session<T>(body: (session: MysqlSession) => Promise<T>): Promise<T> {
+		return this.#translated(() => this.#host.session(options(), body));
+	}
+
+	async isMariadb(): Promise<boolean> {
+		const [version] = await this.row("version", "SELECT VERSION()");
+		return /mariadb/i.test(String(version));
 	}
 
 	/** `body` may be called again, after a deadlock or on a dead connection. */
@@ -357,6 +382,14 @@ function asOperator(
 	url.password = "";
 	url.searchParams.delete("password-file");
 	return [url.href, { ...environment, [ACCOUNT_FILE]: file }];
+}
+
+/** Whether the server understood a statement and refused it, by a rule of its table or for another reason that lies in the statement. */
+export function isRefused(thrown: unknown): thrown is StorageFailure {
+	return (
+		thrown instanceof StorageFailure &&
+		(thrown.kind === "constraint" || thrown.kind === "failed")
+	);
 }
 
 function options(ms = STATEMENT_MS) {

@@ -1,9 +1,7 @@
 import { MAX_LOCAL } from "../../id/ids.ts";
 import type { FleetServer } from "./fleetServer.ts";
 
-/** How far the counters of a promoted server are raised. 36 bits of local ids hold 68,719 such jumps. */
-const JUMP = 1_000_000;
-/** Tables of one transaction, or of one statement. */
+/** Tables of one statement. */
 const TABLES = 100;
 
 export interface Counter {
@@ -119,45 +117,4 @@ export async function counterFaults(
 			? []
 			: [`${server.name}: ${names[0]} ${what}${more}.`];
 	}
-}
-
-/**
- * Raises the counters of these tables by so much, by default a million: a row that far on is inserted
- * and rolled back, which is durable and five times faster than ALTER TABLE.
- * Ids that the old primary gave out and this server never saw are not given out again.
- */
-export async function raiseLocalIds(
-	server: FleetServer,
-	counters: Iterable<Counter>,
-	by = JUMP,
-): Promise<number> {
-	const all = [...counters];
-	for (let at = 0; at < all.length; at += TABLES) {
-		const some = all.slice(at, at + TABLES);
-		const texts = await Promise.all(
-			some.map((each) => insertFar(server, each, by)),
-		);
-		await server.runAndRollBack("raise ids", texts);
-	}
-	return all.length;
-}
-
-async function insertFar(
-	server: FleetServer,
-	{ schema, table, column, next }: Counter,
-	by: number,
-): Promise<string> {
-	const columns = await server.rows(
-		"columns",
-		`SELECT column_name, data_type FROM information_schema.columns
-			WHERE table_schema = ? AND table_name = ? AND column_name <> ?
-				AND is_nullable = 'NO' AND column_default IS NULL AND extra = ''`,
-		[schema, table, column],
-	);
-	const names = columns.map(([name]) => `\`${name}\``);
-	const values = columns.map(([, type]) =>
-		/int|decimal|float|double/.test(String(type)) ? "0" : "''",
-	);
-	const id = (next ?? 1n) + BigInt(by) - 1n;
-	return `INSERT INTO \`${schema}\`.\`${table}\` (${[`\`${column}\``, ...names].join(", ")}) VALUES (${[String(id), ...values].join(", ")})`;
 }

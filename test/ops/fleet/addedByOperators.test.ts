@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openCorkboard } from "../../../src/app/openCorkboard.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import { ask } from "../../helpers/mysqlStorage.ts";
+import { runProgram } from "../../helpers/program.ts";
+import { command } from "../../helpers/runCommand.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { caughtUp, startMysql, startMysqlPair } from "../../services/mysql.ts";
+import type { Server } from "../../services/server.ts";
+
+/** What operators add to plain tables for their reports, each to a table of its own. */
+const ADDED = {
+	/** Refuses what is no JSON. */
+	boards:
+		"ADD KEY by_title ((CAST(JSON_UNQUOTE(JSON_EXTRACT(data, '$.title')) AS CHAR(40))))",
+	/** Refuses every document without a text. */
+	comments:
+		"ADD words VARCHAR(500) AS (JSON_UNQUOTE(JSON_EXTRACT(data, '$.text'))) STORED NOT NULL",
+	pins: "ADD CONSTRAINT has_title CHECK (JSON_EXTRACT(data, '$.title') IS NOT NULL)",
+} as const;
+
+/** The next local id that a server would give. */
+async function nextIds(
+	server: Server,
+): Promise<Readonly<Record<string, number>>> {
+	const rows = await ask(
+		server,
+		"SET SESSION information_schema_stats_expiry = 0",
+		`SELECT table_name AS name, auto_increment AS next FROM information_schema.tables
+			WHERE table_schema = 'db00000' AND table_name IN ('boards', 'comments', 'pins', 'users')`,
+	);
+	return Object.fromEntries(
+		rows.map(({ name, next }) => [String(name), Number(next ?? 1)]),
+	);
+}
+
+test("what operators add to tables stops neither ids raise nor a move nor promote --dead, and checks say beforehand which table and index take another way, or cannot move", async () => {
+	await using stack = new AsyncDisposableStack();
+	const [pair, other] = await Promise.all([startMysqlPair(), startMysql()]);
+	stack.use(pair);
+	stack.defer(() => other.stop());
+	using folder = temporaryFolder();
+	const file = join(folder.path, "topology.json");
+	const { primary, replica } = pair;
+	const hosts = { primary: primary.url, replica: replica.url };
+	writeFileSync(
+		file,
+		JSON.stringify({
+			version: 1,
+			shards: [{ range: [0, 1], ...hosts, open: true }],
+			lookups: [{ range: [0, 0], ...hosts }],
+		}),
+	);
+	const env = {
+		CORKBOARD_TOPOLOGY: file,
+		CORKBOARD_SECRET: "of the test of additions, of 32 bytes or more",
+	};
+	{
+		await using corkboard = await openCorkboard(readConfig(env), "readWrite");
+		await corkboard.admin.createTables();
+	}
+	for (const [table, added] of Object.entries(ADDED)) {
+		await ask(primary, `ALTER TABLE db00000.${table} ${added}`);
+	}
+	await ask(primary, `ALTER TABLE db00001.boards ${ADDED.boards}`);
+	await caughtUp(pair);
+	const run = (...args: readonly string[]) => command(args, { env });
+	const { address } = primary;
+	/** What `{}` is refused by; the index takes it. */
+	const takesAnotherWay =
+		/ALTER TABLE raises them.*db00000\.comments \(column words\): .*db00000\.pins \(constraint has_title\): /s;
+
+	const dry = await run("ids", "raise", address, "--by", "500", "--dry-run");
+	assert.equal(dry.code, 0, dry.err);
+	assert.match(dry.out + dry.err, takesAnotherWay);
+	assert.doesNotMatch(dry.out + dry.err, /by_title/);
+	const before = await nextIds(primary);
+	const raised = await run("ids", "raise", address, "--by", "500");
+	assert.equal(raised.code, 0, raised.err);
+	const after = await nextIds(primary);
+	for (const [table, next] of Object.entries(before)) {
+		assert.equal(after[table], next + 500, table);
+	}
+
+	const checked = await run("fleet", "check", "--json");
+	const { notes } = JSON.parse(checked.out) as {
+		readonly notes: readonly string[];
+	};
+	assert.match(notes.join("\n"), takesAnotherWay);
+	assert.ok(notes.some((note) => note.startsWith(replica.address)));
+
+	// What cannot be moved is said before it is; a functional index can.
+	const moving = [
+		"--to",
+		other.url,
+		"--max-pause",
+		"60s",
+		"--max-lag",
+		"60s",
+		"--watch",
+		"0s",
+	];
+	await ask(
+		primary,
+		"CREATE TRIGGER db00001.noted BEFORE INSERT ON db00001.pins FOR EACH ROW SET NEW.data = NEW.data",
+	);
+	const refused = await run("move", "0-1", ...moving, "--dry-run");
+	assert.equal(refused.code, 1);
+	assert.match(
+		refused.out,
+		/db00000\.comments\.words is computed from other columns.*DROP COLUMN words/,
+	);
+	assert.match(
+		refused.out,
+		/db00001\.pins has the trigger noted.*DROP TRIGGER db00001\.noted/,
+	);
+	await ask(primary, "DROP TRIGGER db00001.noted");
+	const moved = await run("move", "1", ...moving, "--yes");
+	assert.equal(moved.code, 0, moved.err);
+	const [id = ""] = /move-\d+-\w+/.exec(moved.err) ?? [];
+	// In a process of its own: the guard of the first may still be there, and would guard this one too.
+	const back = await runProgram(["move", "reverse", id], { env });
+	assert.equal(back.code, 0, back.err);
+
+	await caughtUp(pair);
+	const dead = ["promote", address, "--dead", "--force"];
+	const tried = await run(...dead, "--dry-run");
+	assert.equal(tried.code, 0, tried.err);
+	assert.match(tried.out, takesAnotherWay);
+	const promoted = await run(...dead, "--yes", "--accept-loss");
+	assert.equal(promoted.code, 0, promoted.err);
+	for (const [table, next] of Object.entries(await nextIds(replica))) {
+		assert.ok(next >= 1_000_000, `${table} ${next}`);
+	}
+});
