@@ -6,6 +6,10 @@ await runNamedProgram("bench", {
 		about: "Corkboard beside its peers, on one graph",
 		load: () => import("./comparison.ts"),
 	},
+	sessions: {
+		about: "people with an app, whose requests follow from each other",
+		load: () => import("./sessions/main.ts"),
+	},
 	guard: {
 		about: "what one request takes; a test refuses more",
 		load: () => import("./guard/main.ts"),

@@ -10,11 +10,15 @@ export interface ReadResponse {
 	readonly length: number;
 	/** The beginning of a body with errors. */
 	readonly errors: string | null;
+	/** Null if bodies are not kept. */
+	readonly body: string | null;
 }
 
 /** Finds the end of each response; one at a time is under way. */
 export class ResponseReader {
 	readonly #onResponse: (response: ReadResponse) => void;
+	/** Null if bodies are not kept. */
+	readonly #bodies: Buffer[] | null;
 	#head: Buffer = Buffer.alloc(0);
 	#headText = "";
 	#status = 0;
@@ -24,8 +28,12 @@ export class ResponseReader {
 	#errors: string | null = null;
 	#tail: Buffer = Buffer.alloc(0);
 
-	constructor(onResponse: (response: ReadResponse) => void) {
+	constructor(
+		onResponse: (response: ReadResponse) => void,
+		keepsBodies = false,
+	) {
 		this.#onResponse = onResponse;
+		this.#bodies = keepsBodies ? [] : null;
 	}
 
 	add(chunk: Buffer): void {
@@ -49,6 +57,7 @@ export class ResponseReader {
 			body = all.subarray(end + 4);
 		}
 		this.#length += body.length;
+		this.#bodies?.push(body);
 		if (this.#status !== 200 || body.includes(ERRORS)) {
 			this.#errors = body.toString().slice(0, 1_000);
 		}
@@ -60,6 +69,7 @@ export class ResponseReader {
 			this.#left -= body.length;
 			if (this.#left > 0) return;
 		}
+		const isChunked = this.#left === Number.POSITIVE_INFINITY;
 		this.#left = -1;
 		this.#head = Buffer.alloc(0);
 		this.#onResponse({
@@ -67,6 +77,25 @@ export class ResponseReader {
 			head: this.#headText,
 			length: this.#length,
 			errors: this.#errors,
+			body: this.#takeBody(isChunked),
 		});
+	}
+
+	#takeBody(isChunked: boolean): string | null {
+		if (this.#bodies === null) return null;
+		const whole = Buffer.concat(this.#bodies.splice(0));
+		return (isChunked ? unchunked(whole) : whole).toString();
+	}
+}
+
+/** A body without the lines that give the lengths of its chunks. */
+function unchunked(body: Buffer): Buffer {
+	const chunks: Buffer[] = [];
+	for (let at = 0; ; ) {
+		const end = body.indexOf("\r\n", at);
+		const length = Number.parseInt(body.toString("latin1", at, end), 16);
+		if (end < 0 || !(length > 0)) return Buffer.concat(chunks);
+		chunks.push(body.subarray(end + 2, end + 2 + length));
+		at = end + 2 + length + 2;
 	}
 }

@@ -33,6 +33,7 @@ import {
 import {
 	CONNECTIONS,
 	decodeCursor,
+	NO_COUNTS,
 	type PageKey,
 	type PageName,
 	type Relational,
@@ -156,6 +157,19 @@ const database: Relational = {
 			.groupBy(likes.pin_id);
 		const counts = new Map(rows.map((row) => [row.pin, row.number]));
 		return ids.map((id) => counts.get(id) ?? 0);
+	},
+	async userCounts(ids) {
+		const rows = await db
+			.select({
+				id: users.id,
+				followers: db.$count(follows, eq(follows.followee_id, users.id)),
+				following: db.$count(follows, eq(follows.follower_id, users.id)),
+				pins: db.$count(pins, eq(pins.owner_id, users.id)),
+			})
+			.from(users)
+			.where(inArray(users.id, [...ids]));
+		const counts = new Map(rows.map((row) => [row.id, row]));
+		return ids.map((id) => counts.get(id) ?? NO_COUNTS);
 	},
 	async pages(name, keys) {
 		const groups = Map.groupBy(keys, ({ first, after }) => `${first} ${after}`);

@@ -8,6 +8,7 @@ import {
 	type Relational,
 	type Row,
 	type Table,
+	type UserCounts,
 } from "./relational.ts";
 import {
 	rootResolvers,
@@ -20,6 +21,7 @@ export interface Loaders {
 	readonly rows: Readonly<Record<Table, DataLoader<number, Row | null>>>;
 	readonly pages: Readonly<Record<PageName, DataLoader<PageKey, Page, string>>>;
 	readonly likeCount: DataLoader<number, number>;
+	readonly userCounts: DataLoader<number, UserCounts>;
 	readonly viewerLikes: DataLoader<number, boolean | null>;
 	readonly viewerFollows: DataLoader<number, boolean | null>;
 }
@@ -53,6 +55,7 @@ function createLoaders(database: Relational, viewer: number | null): Loaders {
 			likedBy: pages("likedBy"),
 		},
 		likeCount: new DataLoader((pins) => database.likeCounts(pins)),
+		userCounts: new DataLoader((users) => database.userCounts(users)),
 		viewerLikes: new DataLoader((pins) => viewerLikes(database, viewer, pins)),
 		viewerFollows: new DataLoader((users) =>
 			viewerFollows(database, viewer, users),
@@ -94,6 +97,8 @@ export function loaderResolvers(database: Relational) {
 			boards: page("boardsOfUser"),
 			pins: page("pinsOfUser"),
 			following: page("following"),
+			counts: ({ id }: Row, _: unknown, { loaders }: LoaderContext) =>
+				loaders.userCounts.load(id),
 			viewerFollows: ({ id }: Row, _: unknown, { loaders }: LoaderContext) =>
 				loaders.viewerFollows.load(id),
 		},

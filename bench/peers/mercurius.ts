@@ -82,6 +82,9 @@ app.register(mercurius, {
 			boards: page("boardsOfUser"),
 			pins: page("pinsOfUser"),
 			following: page("following"),
+			counts: loader((queries) =>
+				database.userCounts(queries.map(({ obj }) => obj.id)),
+			),
 			viewerFollows: loader((queries, { viewer }) =>
 				viewerFollows(
 					database,

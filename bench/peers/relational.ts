@@ -96,10 +96,23 @@ export interface Follow {
 	readonly seq: number;
 }
 
+export interface UserCounts {
+	readonly followers: number;
+	readonly following: number;
+	readonly pins: number;
+}
+
+export const NO_COUNTS: UserCounts = { followers: 0, following: 0, pins: 0 };
+
+/** Columns with the numbers of what a user has; `u` is the table of users. */
+const USER_COUNTS =
+	"(SELECT COUNT(*) FROM follows WHERE followee_id = u.id) AS followers, (SELECT COUNT(*) FROM follows WHERE follower_id = u.id) AS following, (SELECT COUNT(*) FROM pins WHERE owner_id = u.id) AS pins";
+
 export interface Relational {
 	byIds(table: Table, ids: readonly number[]): Promise<(Row | null)[]>;
 	pages(name: PageName, keys: readonly PageKey[]): Promise<Page[]>;
 	likeCounts(pins: readonly number[]): Promise<number[]>;
+	userCounts(users: readonly number[]): Promise<UserCounts[]>;
 	/** Those of the pins that the user likes. */
 	liked(user: number, pins: readonly number[]): Promise<ReadonlySet<number>>;
 	/** Those of the users whom the user follows. */
@@ -123,6 +136,7 @@ export function openRelational(url: string): Relational {
 		byIds: (table, ids) => byIds(pool, table, ids),
 		pages: (name, keys) => pages(pool, PAGES[name], keys),
 		likeCounts: (pins) => likeCounts(pool, pins),
+		userCounts: (users) => userCounts(pool, users),
 		liked: (user, pins) =>
 			idsOf(
 				pool,
@@ -224,6 +238,21 @@ async function likeCounts(
 	);
 	const counts = new Map(rows.map((row) => [row.pin_id, row.number]));
 	return pins.map((pin) => counts.get(pin) ?? 0);
+}
+
+async function userCounts(
+	pool: Pool,
+	users: readonly number[],
+): Promise<UserCounts[]> {
+	const rows = await query(
+		pool,
+		`SELECT u.id, ${USER_COUNTS} FROM users u WHERE u.id IN (?)`,
+		[[...new Set(users)]],
+	);
+	const counts = new Map(
+		rows.map((row) => [row.id, row as unknown as UserCounts]),
+	);
+	return users.map((user) => counts.get(user) ?? NO_COUNTS);
 }
 
 /** One statement for all lists with the same arguments. */

@@ -12,7 +12,13 @@ const KINDS: Readonly<Record<string, { table: Table; type: string }>> = {
 	p: { table: "pins", type: "Pin" },
 };
 
-let lastSequence = Date.now() * 1_000;
+let lastSequence = 0;
+
+/** A later write has the higher one, also among the servers of one database. */
+function nextSequence(): number {
+	lastSequence = Math.max(lastSequence + 1, Date.now() * 1_000);
+	return lastSequence;
+}
 
 export async function viewerLikes(
 	database: Relational,
@@ -90,7 +96,7 @@ export function rootResolvers(database: Relational) {
 					owner_id: viewerOf(context),
 					details: input.details,
 					link: input.link ?? null,
-					seq: ++lastSequence,
+					seq: nextSequence(),
 				};
 				return { pin: { id: await database.insertPin(row), ...row } };
 			},
@@ -119,7 +125,7 @@ export function rootResolvers(database: Relational) {
 			) {
 				const pin = Number(input.pinId);
 				const like = { pin_id: pin, user_id: viewerOf(context) };
-				await database.like({ ...like, seq: ++lastSequence });
+				await database.like({ ...like, seq: nextSequence() });
 				return { pin: await rowOf("pins", pin) };
 			},
 			async unlikePin(
@@ -140,7 +146,7 @@ export function rootResolvers(database: Relational) {
 				await database.follow({
 					follower_id: viewerOf(context),
 					followee_id: user,
-					seq: ++lastSequence,
+					seq: nextSequence(),
 				});
 				return { user: await rowOf("users", user) };
 			},

@@ -19,9 +19,15 @@ export const typeDefs = /* GraphQL */ `
 		username: String!
 		bio: String
 		viewerFollows: Boolean
+		counts: Counts!
 		boards(first: Int!, after: String): BoardConnection!
 		pins(first: Int!, after: String): PinConnection!
 		following(first: Int!, after: String): UserConnection!
+	}
+	type Counts {
+		followers: Int!
+		following: Int!
+		pins: Int!
 	}
 	type Board implements Node {
 		id: ID!

@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import { UsageError } from "../../tools/namedProgram.ts";
+
+/** What people do. Shares are from 0 to 1; those of one step leave the rest to a visit of another profile. */
+export interface Habits {
+	/** Of the people, those who are signed in. */
+	readonly signedIn: number;
+	/** Requests of a session. */
+	readonly least: number;
+	readonly most: number;
+	/** Of the visits of somebody who follows anybody, those that go to one of these; the others go to people by in-degree. */
+	readonly toFollowees: number;
+	/** The person at rank n of in-degree is visited 1 / n^zipf as often as the first. */
+	readonly zipf: number;
+	/** Further pages of a board, at most. */
+	readonly morePages: number;
+	readonly onProfile: {
+		/** The next boards of the profile. */
+		readonly boards: number;
+		readonly board: number;
+		readonly follow: number;
+	};
+	readonly onBoard: { readonly page: number; readonly pin: number };
+	readonly onPin: {
+		readonly like: number;
+		readonly save: number;
+		/** Another pin of the page from which this one was opened. */
+		readonly pin: number;
+		/** The next page of that board. */
+		readonly page: number;
+		/** The profile of the owner or of somebody who likes the pin. */
+		readonly person: number;
+	};
+	/** Of what was written, what is read again at once. */
+	readonly readsOwn: number;
+}
+
+/** Mostly looking, now and then a like. */
+const USUAL: Habits = {
+	signedIn: 0.85,
+	least: 5,
+	most: 30,
+	toFollowees: 0.5,
+	zipf: 0.9,
+	morePages: 4,
+	onProfile: { boards: 0.12, board: 0.76, follow: 0.03 },
+	onBoard: { page: 0.4, pin: 0.5 },
+	onPin: {
+		like: 0.18,
+		save: 0.045,
+		pin: 0.28,
+		page: 0.13,
+		person: 0.15,
+	},
+	readsOwn: 0.5,
+};
+
+/** `usual`, or a JSON file with those that differ from it. */
+export function readHabits(name: string): Habits {
+	if (name === "usual") return USUAL;
+	let given: Partial<Habits>;
+	try {
+		given = JSON.parse(readFileSync(name, "utf8")) as Partial<Habits>;
+	} catch (error) {
+		throw new UsageError(
+			`--habits must be "usual" or a JSON file: ${(error as Error).message}`,
+		);
+	}
+	const strange = Object.keys(given).filter((key) => !(key in USUAL));
+	if (strange.length > 0) {
+		throw new UsageError(
+			`${name} has ${strange.join(", ")}; habits are ${Object.keys(USUAL).join(", ")}.`,
+		);
+	}
+	return {
+		...{ ...USUAL, ...given },
+		onProfile: { ...USUAL.onProfile, ...given.onProfile },
+		onBoard: { ...USUAL.onBoard, ...given.onBoard },
+		onPin: { ...USUAL.onPin, ...given.onPin },
+	};
+}
