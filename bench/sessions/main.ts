@@ -4,12 +4,13 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { createInterface } from "node:readline";
 import type { Graph } from "../graph/generate.ts";
 import { readOptions } from "../options.ts";
 import { Progress } from "../progress.ts";
 import { describeMachine } from "../results.ts";
 import { CAN_PIN } from "../servers/cores.ts";
-import { createWorld } from "../world.ts";
+import { createWorld, type World } from "../world.ts";
 import { checkAgreement } from "./agree.ts";
 import { Crowds } from "./crowds.ts";
 import { KNOWN } from "./documents.ts";
@@ -49,11 +50,30 @@ export async function run(args: readonly string[]): Promise<number> {
 			{ graph },
 		),
 	);
+	const about = describe(options, graph, world.lines);
+	console.log(about);
+	if (!options.waits) return measure(world, options, about, progress);
+	let failed = 0;
+	say("ready: each line on stdin is one measurement");
+	for await (const _ of createInterface({ input: process.stdin })) {
+		failed = Math.max(failed, await measure(world, options, about, progress));
+		say("ready");
+	}
+	return failed;
+}
+
+/** Starts the servers, and returns the exit code. */
+async function measure(
+	world: World,
+	options: SessionOptions,
+	about: string,
+	progress: Progress,
+): Promise<number> {
+	const say = (text: string) => progress.say(text);
+	await using stack = new AsyncDisposableStack();
 	const systems = await startSystems(world, options, say, stack);
 	const contenders = contendersOf(systems, options.ways);
 	const crowds = stack.use(await Crowds.start(world, systems, options));
-	const about = describe(options, graph, world.lines);
-	console.log(about);
 	const compared = await checkAgreement(world, contenders, crowds.people);
 	say(`${compared} pairs of answers are equal`);
 	const running = new Run({ world, contenders, crowds, options, progress });
@@ -61,7 +81,7 @@ export async function run(args: readonly string[]): Promise<number> {
 	await running.closed();
 	await running.open();
 	const results: SessionResults = {
-		...{ seed, at: new Date().toISOString(), about },
+		...{ seed: options.seed, at: new Date().toISOString(), about },
 		contenders: contenders.map(({ title, isOurs }) => ({ title, isOurs })),
 		cells: running.cells,
 	};

@@ -44,6 +44,8 @@ export interface SessionOptions {
 	/** Settings of every Corkboard. */
 	readonly env: Readonly<Record<string, string>>;
 	readonly inspect: boolean;
+	/** Measures at each line of stdin, with servers started anew, until it ends. */
+	readonly waits: boolean;
 	readonly seed: number;
 	readonly shards: string;
 	readonly out: string;
@@ -76,6 +78,8 @@ export const usage = `usage: npm run bench -- sessions [options]
   --root FOLDER      another checkout of Corkboard beside this one, with its packages; may be given several times
   --env KEY=VALUE    a setting of every Corkboard; may be given several times
   --inspect          gives every Corkboard an inspector, and prints its port
+  --wait             measures once for each line on stdin, with servers that are started then: when the machine is quiet,
+                     or a change was made, without a new import
   --seed N           of cut, text and draws (default: another one each time)
   --shards N         (default 32)
   --quick            a small graph, one short round
@@ -104,6 +108,7 @@ export function readSessionOptions(args: readonly string[]): SessionOptions {
 			root: { type: "string", multiple: true, default: [] },
 			env: { type: "string", multiple: true, default: [] },
 			inspect: { type: "boolean", default: false },
+			wait: { type: "boolean", default: false },
 			seed: { type: "string" },
 			shards: { type: "string", default: "32" },
 			quick: { type: "boolean", default: false },
@@ -145,6 +150,7 @@ export function readSessionOptions(args: readonly string[]): SessionOptions {
 			}),
 		),
 		inspect: values.inspect,
+		waits: values.wait,
 		seed,
 		shards: values.shards,
 		out:
