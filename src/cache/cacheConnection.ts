@@ -42,6 +42,9 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 	readonly #deadlineMs: number;
 	readonly #open: (events: ConnectionEvents) => C;
 	readonly #onUp: () => void;
+	readonly #isRefusal: (error: unknown) => error is Error;
+	/** When each kind of refusal was reported, by verb and first word. */
+	readonly #refused = new Map<string, number>();
 	readonly #breaker: Breaker;
 	/** Connections whose failure the breaker already counts. */
 	readonly #failed = new WeakSet<C>();
@@ -63,16 +66,19 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		readonly open: (events: ConnectionEvents) => C;
 		/** A call succeeded after others had failed. */
 		readonly onUp?: () => void;
+		/** Whether the host answered, and refuses this call alone: the connection is good. */
+		readonly isRefusal?: (error: unknown) => error is Error;
 	}) {
 		this.host = options.host;
 		this.#layer = options.layer;
 		this.#deadlineMs = options.deadlineMs;
 		this.#open = options.open;
 		this.#onUp = options.onUp ?? (() => {});
+		this.#isRefusal = options.isRefusal ?? isNoRefusal;
 		this.#breaker = new Breaker(undefined, options.longestPauseMs);
 	}
 
-	/** The result of `run`; null if the host is skipped, failed or was late. */
+	/** The result of `run`; null if the host is skipped, failed, refused or was late. */
 	call<T>(
 		verb: CacheCall["verb"],
 		keys: number,
@@ -114,7 +120,10 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 			const fail = (error: unknown) => {
 				// It was late.
 				if (!this.#running.has(call)) return;
-				this.#drop(connection, error);
+				if (this.#isRefusal(error)) {
+					this.#answered(connection);
+					this.#reportRefusal(verb, error);
+				} else this.#drop(connection, error);
 				end(false, null);
 			};
 			const call: RunningCall = {
@@ -126,10 +135,7 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 			this.#watch(call.until, since);
 			run(connection).then((result) => {
 				if (!this.#running.has(call)) return;
-				if (!this.#failed.has(connection) && this.#breaker.succeeded()) {
-					this.#report("up");
-					this.#onUp();
-				}
+				this.#answered(connection);
 				end(true, result);
 			}, fail);
 		});
@@ -193,6 +199,12 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		return connection;
 	}
 
+	#answered(connection: C): void {
+		if (this.#failed.has(connection) || !this.#breaker.succeeded()) return;
+		this.#report("up");
+		this.#onUp();
+	}
+
 	/** All calls that run on the connection count as one failure. */
 	#drop(connection: C, error: unknown): void {
 		if (this.#disposed || this.#failed.has(connection)) return;
@@ -200,6 +212,19 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		if (this.#connection === connection) this.#connection = undefined;
 		if (this.#breaker.failed()) this.#report("down", error);
 		connection.close(error);
+	}
+
+	/** Once for each kind: it may be refused with each request. */
+	#reportRefusal(verb: CacheCall["verb"], error: Error): void {
+		const [word] = error.message.split(" ", 1);
+		const kind = `${verb} ${word}`;
+		const now = performance.now();
+		const last = this.#refused.get(kind) ?? Number.NEGATIVE_INFINITY;
+		if (now - last < REPEAT_REFUSAL_MS) return;
+		this.#refused.set(kind, now);
+		CACHE_CHANNELS.cacheRefusal.publish({
+			...{ layer: this.#layer, host: this.host, verb, error },
+		});
 	}
 
 	#report(state: CacheHost["state"], error?: unknown): void {
@@ -221,6 +246,13 @@ interface RunningCall {
 }
 
 const SKIPPED = Promise.resolve(null);
+
+function isNoRefusal(_: unknown): _ is Error {
+	return false;
+}
+
+/** After ten minutes a refusal is said again. */
+const REPEAT_REFUSAL_MS = 600_000;
 
 /** While a host hangs, callers above this do without the cache. */
 const MAX_RUNNING = 256;

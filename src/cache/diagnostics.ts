@@ -10,6 +10,8 @@ export const CACHE_CHANNELS = {
 	sharedFill: channelOf<SharedFill>("corkboard.sharedFill"),
 	/** A host of a shared cache failed or recovered. */
 	cacheHost: channelOf<CacheHost>("corkboard.cacheHost"),
+	/** A host refused a call, and answers others. */
+	cacheRefusal: channelOf<CacheRefusal>("corkboard.cacheRefusal"),
 };
 
 /** The caches in the process. */
@@ -47,7 +49,7 @@ export interface LocalCacheLevel {
 export interface CacheCall {
 	readonly layer: CacheLayer;
 	readonly host: string;
-	/** `lease` follows a `get` that missed. */
+	/** `lease` follows a `get` that missed; `try` finds out whether the host takes writes. */
 	readonly verb:
 		| "get"
 		| "lease"
@@ -58,6 +60,7 @@ export interface CacheCall {
 		| "ask"
 		| "take"
 		| "count"
+		| "try"
 		| "stats";
 	readonly keys: number;
 	readonly ms: number;
@@ -86,8 +89,16 @@ export interface SharedFill {
 export interface CacheHost {
 	readonly layer: CacheLayer;
 	readonly host: string;
-	readonly state: "down" | "up";
+	/** `unread`: it answers, and is not read, because it refuses writes or does not show them. */
+	readonly state: "down" | "unread" | "up";
 	readonly error?: unknown;
+}
+
+export interface CacheRefusal {
+	readonly layer: CacheLayer;
+	readonly host: string;
+	readonly verb: CacheCall["verb"];
+	readonly error: Error;
 }
 
 /** Reports what became of keys that were sent to a shared cache; `refused` is null where it did not answer. */

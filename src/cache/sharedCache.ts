@@ -1,5 +1,9 @@
 import { fnv1a } from "../util/fnv1a.ts";
-import { reportFills, type SharedCacheLevel } from "./diagnostics.ts";
+import {
+	CACHE_CHANNELS,
+	reportFills,
+	type SharedCacheLevel,
+} from "./diagnostics.ts";
 import { type Gate, OPEN_GATE } from "./gate.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
 import {
@@ -9,6 +13,7 @@ import {
 	type ServerList,
 	type ServerRef,
 } from "./serverList.ts";
+import { WriteProof, type WriteTrial } from "./writeProof.ts";
 
 /**
  * A cache that several processes share. It holds data that does not depend on
@@ -106,6 +111,8 @@ export interface CacheServer extends Disposable {
 	/** Deletes the keys, whatever is there. A probe may be sent to a server that was down. */
 	delete(keys: readonly string[], isProbe: boolean): Promise<boolean>;
 	level(): Promise<SharedCacheLevel | null>;
+	/** Writes a key of its own, reads it, deletes it and reads it again. What is read after the call, over the same connection, is behind it. */
+	tryWrite(): Promise<WriteTrial>;
 }
 
 export interface SharedCacheOptions {
@@ -114,6 +121,8 @@ export interface SharedCacheOptions {
 	/** It begins to connect with its first call, and calls `onUp` when a call succeeded after others had failed. */
 	readonly open: (server: ServerRef, onUp: () => void) => CacheServer;
 	readonly gateOf?: ((server: ServerRef) => Gate) | undefined;
+	/** Milliseconds (default: `performance.now`). */
+	readonly now?: (() => number) | undefined;
 	/** By what a key is placed (default: all of it). */
 	readonly hashOf?: (key: string) => number;
 	/** A key that the servers reject is never cached, so there is nothing to delete either. */
@@ -210,6 +219,7 @@ interface Host {
 	readonly server: CacheServer;
 	readonly deletes: PendingDeletes;
 	readonly gate: Gate;
+	readonly proof: WriteProof;
 }
 
 /** What is asked of one host. */
@@ -291,17 +301,25 @@ function placedHosts(options: SharedCacheOptions) {
 
 function openHost(
 	ref: ServerRef,
-	{
-		open,
-		gateOf,
-	}: Pick<Parameters<typeof openSharedCache>[0], "open" | "gateOf">,
+	{ layer, open, gateOf, now = () => performance.now() }: SharedCacheOptions,
 ): Host {
 	const server = open(ref, () => deletes.retry());
 	const deletes = new PendingDeletes({
 		maxAgeMs: server.maxAgeMs,
 		send: (keys, isProbe) => server.delete(keys, isProbe),
 	});
-	return { server, deletes, gate: gateOf?.(ref) ?? OPEN_GATE };
+	const { host } = server;
+	const proof = new WriteProof({
+		now,
+		tryWrite: () => server.tryWrite(),
+		onChange: (refusal) =>
+			CACHE_CHANNELS.cacheHost.publish(
+				refusal === null
+					? { layer, host, state: "up" }
+					: { layer, host, state: "unread", error: refusal },
+			),
+	});
+	return { server, deletes, proof, gate: gateOf?.(ref) ?? OPEN_GATE };
 }
 
 function close({ deletes, server }: Host): void {
@@ -317,15 +335,23 @@ function nameIn({ gate: { term } }: Host, since: number, key: string): string {
 	return `${key.slice(0, at)}${own}${key.slice(at)}`;
 }
 
-/** Null also where the others came to agree on another host meanwhile. */
+/** Null also where the host does not take writes, or the others came to agree on another host meanwhile. */
 async function readHost(
-	{ server, gate }: Host,
+	{ server, gate, proof }: Host,
 	names: readonly string[],
 ): Promise<readonly GetOrLeaseResult[] | null> {
 	if (!gate.mayRead()) return null;
+	// A trial is sent before the read.
+	const isProven = proof.ask();
+	if (isProven === false) return null;
 	const found = await server.getOrLease(names);
+	if (isProven !== true && !(await isProven)) return null;
 	return gate.mayRead() ? found : null;
 }
+
+/** Of a trial that showed this. */
+export const READ_ELSEWHERE =
+	"It does not show what was just written there: reads go to another server than writes, as through a proxy that reads from replicas. Connect to the master itself.";
 
 /** memcached's limit is 1 MiB for value, key and item header together. */
 const MAX_VALUE_BYTES = 1_000_000;

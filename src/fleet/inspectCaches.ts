@@ -23,14 +23,20 @@ export interface CacheReport {
 	readonly error: string | null;
 	/** Whether the error is that nothing came in time. */
 	readonly isSilent: boolean;
+	/** Whether it answers, and refuses writes or does not show them. */
+	readonly isUnread: boolean;
 }
 
 /** Which hosts of the shared caches do not answer, and why: a sentence for each. */
 export function cacheProblems(
 	reports: readonly CacheReport[],
 ): readonly string[] {
-	return reports.flatMap(({ layer, host, error }) =>
-		error === null ? [] : [`${layer} ${host} does not answer: ${error}`],
+	return reports.flatMap(({ layer, host, error, isUnread }) =>
+		error === null
+			? []
+			: [
+					`${layer} ${host} ${isUnread ? "is not read" : "does not answer"}: ${error}`,
+				],
 	);
 }
 
@@ -44,12 +50,18 @@ export async function inspectCaches(
 	const deadlineMs = Math.max(1, until - performance.now());
 	const errors = new Map<
 		string,
-		Pick<CacheReport, "isSilent"> & { readonly error: string }
+		Pick<CacheReport, "isSilent" | "isUnread"> & { readonly error: string }
 	>();
-	using _ = listen(CACHE_CHANNELS.cacheHost, ({ layer, host, error }) => {
-		const reason = error instanceof Error ? error.message : String(error);
-		errors.set(`${layer} ${host}`, { error: reason, isSilent: isLate(error) });
-	});
+	using _ = listen(
+		CACHE_CHANNELS.cacheHost,
+		({ layer, host, state, error }) => {
+			const reason = error instanceof Error ? error.message : String(error);
+			errors.set(`${layer} ${host}`, {
+				...{ error: reason, isSilent: isLate(error) },
+				isUnread: state === "unread",
+			});
+		},
+	);
 	const asked = cacheHosts(caches, settings);
 	await Promise.all(
 		asked.map(async ({ layer, server }) => {
@@ -69,6 +81,8 @@ export async function inspectCaches(
 	return asked.map(({ layer, server: { name: host } }) => ({
 		layer,
 		host,
-		...(errors.get(`${layer} ${host}`) ?? { error: null, isSilent: false }),
+		...(errors.get(`${layer} ${host}`) ?? {
+			...{ error: null, isSilent: false, isUnread: false },
+		}),
 	}));
 }

@@ -44,8 +44,10 @@ export function createHealthChecks(corkboard: {
 	const listening = listen(
 		CACHE_CHANNELS.cacheHost,
 		({ layer, host, state, error }) => {
-			const name = nameOf({ layer, host });
-			known.set(name, { layer, host, state, ...errorOf(error) });
+			known.set(nameOf({ layer, host }), {
+				...{ layer, host, ...errorOf(error) },
+				state: state === "up" ? "up" : "down",
+			});
 		},
 	);
 	const caches = () =>

@@ -53,7 +53,12 @@ export function logEvents(log: Log): Disposable {
 		listen(CACHE_CHANNELS.cacheHost, ({ layer, host, state, error }) => {
 			const fields = { layer, host, reason: reasonOf(error) };
 			if (state === "down") log.warn(fields, "cache host down");
+			else if (state === "unread") log.warn(fields, "cache host not read");
 			else log.info(fields, "cache host up");
+		}),
+		listen(CACHE_CHANNELS.cacheRefusal, ({ layer, host, verb, error }) => {
+			const fields = { layer, host, verb, reason: reasonOf(error) };
+			log.warn(fields, "cache call refused");
 		}),
 		...databaseEvents(log, failures),
 		listen(STORAGE_CHANNELS.standby, ({ event, host, standby, reason }) => {

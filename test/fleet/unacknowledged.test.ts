@@ -5,6 +5,7 @@ import type { Store } from "../../src/graph/store/store.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
+import { ask } from "../services/ask.ts";
 import {
 	type Fleet,
 	openProcess,
@@ -135,6 +136,43 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 			SOON_MS,
 		);
 		assert.equal(await object.read(writer.process, id), "new");
+	});
+
+	it("is read by the others while Redis answers reads and refuses writes, also by one that keeps nothing", async () => {
+		await using writer = await open();
+		await using reader = await open();
+		await using stranger = await open({ channel: false, cacheBytes: 0 });
+		const id = await cachedSubject(
+			head,
+			...[writer, reader, stranger].map(({ process }) => process),
+		);
+		const refuse = (count: number) =>
+			ask(
+				fleet.redis,
+				`CONFIG SET min-replicas-to-write ${count}`,
+				/^\+OK\r\n$/,
+			);
+		await refuse(1);
+		try {
+			await head.write(writer.process, id);
+			assert.equal(await head.read(writer.process, id), "new");
+			for (const { process } of [reader, stranger]) {
+				await until(
+					"the others to read the change",
+					async () => (await head.read(process, id)) === "new",
+					SOON_MS,
+				);
+			}
+		} finally {
+			await refuse(0);
+		}
+		// The old value is deleted there before anybody reads it again.
+		const end = performance.now() + 3_000;
+		while (performance.now() < end) {
+			for (const { process } of [writer, reader, stranger]) {
+				assert.equal(await head.read(process, id), "new");
+			}
+		}
 	});
 
 	it("is read by a process that is cut off from memcached too, and skips the old value there when it is back", async () => {

@@ -24,6 +24,8 @@ export type Manner =
 /** As much of a memcached as a batch of reads needs: every key has the value `KEY of N`, N being the connection's number. */
 export class FakeMemcached implements AsyncDisposable {
 	manner: Manner = "whole";
+	/** It answers reads, as a proxy that reaches no server to delete from. */
+	refusesDeletes = false;
 	/** How many there were. */
 	connections = 0;
 	/** The commands it received, in order. */
@@ -79,11 +81,28 @@ export class FakeMemcached implements AsyncDisposable {
 		socket.on("close", () => this.#sockets.delete(socket));
 		let received = "";
 		let answers: string[] = [];
+		let isTrial = false;
+		let isWritten = false;
 		socket.on("data", (bytes) => {
 			const lines = (received + bytes.toString("latin1")).split("\r\n");
 			received = lines.pop() ?? "";
 			for (const line of lines) {
 				const [command = "", name = ""] = line.split(" ");
+				// Whether it takes writes is asked beside what a test does.
+				if (name.includes(".trial.")) {
+					isTrial = true;
+					answers.push(this.#trial(command, isWritten));
+					isWritten = command === "ms" || (isWritten && command === "mg");
+					continue;
+				}
+				if (isTrial) {
+					if (command === "mn") {
+						socket.write(`${answers.join("")}MN\r\n`);
+						answers = [];
+						isTrial = false;
+					}
+					continue;
+				}
 				this.commands.push(command);
 				if (command === "mg") {
 					// Without what the cache puts before it.
@@ -95,6 +114,13 @@ export class FakeMemcached implements AsyncDisposable {
 				answers = [];
 			}
 		});
+	}
+
+	#trial(command: string, isWritten: boolean): string {
+		if (command === "md" && this.refusesDeletes) {
+			return "SERVER_ERROR proxy write to backend failed\r\n";
+		}
+		return command === "mg" && !isWritten ? "EN\r\n" : "HD\r\n";
 	}
 
 	async #send(socket: Socket, bytes: Buffer): Promise<void> {

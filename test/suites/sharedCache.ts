@@ -421,7 +421,10 @@ export function sharedCacheTests({
 			},
 		);
 		assert.deepEqual(
-			calls.map(({ verb, keys, ok }) => ({ verb, keys, ok })),
+			calls
+				// Asked ahead of the first read, and once a second.
+				.filter(({ verb }) => verb !== "try")
+				.map(({ verb, keys, ok }) => ({ verb, keys, ok })),
 			(leasesAtOnce
 				? ["get", "set", "get"]
 				: ["get", "lease", "set", "get"]

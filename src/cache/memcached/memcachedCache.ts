@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { CorkboardError } from "../../errors.ts";
 import { cacheServerName } from "../../topology/caches.ts";
@@ -16,7 +16,9 @@ import {
 	inBatches,
 	openSharedCache,
 	type PlacedCache,
+	READ_ELSEWHERE,
 } from "../sharedCache.ts";
+import type { WriteTrial } from "../writeProof.ts";
 import {
 	type MemcachedAddress,
 	MemcachedConnection,
@@ -58,6 +60,8 @@ export function openMemcachedCache(options: {
 	/** Those of the map, or what it is becoming, in the place of `hosts`. */
 	readonly lists?: readonly ServerList[];
 	readonly gateOf?: (server: ServerRef) => Gate;
+	/** Milliseconds, for proofs that a server takes writes. */
+	readonly now?: () => number;
 	/** The address to connect to for a host: tests put a link between. The keys belong to the host. */
 	readonly connectTo?: (host: string) => string;
 	/** For each batch, connecting included. */
@@ -66,7 +70,7 @@ export function openMemcachedCache(options: {
 	readonly leaseSeconds?: number;
 	readonly tombstoneSeconds?: number;
 }): PlacedCache {
-	const { hosts = [], gateOf } = options;
+	const { hosts = [], gateOf, now } = options;
 	const settings = { memcached: hosts, redis: null };
 	const lists = options.lists ?? serverLists(undefined, settings, "objects");
 	if (hosts.length === 0 && options.lists === undefined) {
@@ -86,7 +90,7 @@ export function openMemcachedCache(options: {
 	return openSharedCache({
 		layer: "memcached",
 		isValidKey: (key) => isValidKey(key, MAX_KEY_BYTES - ROOM_BYTES),
-		...{ lists, gateOf },
+		...{ lists, gateOf, now },
 		open({ name, url, part }, onUp) {
 			const prefix = `c1.${part === null ? "m" : memcachedIdentity(hosts)}.`;
 			const at = options.connectTo?.(name);
@@ -122,6 +126,7 @@ class MemcachedServer implements CacheServer {
 	readonly #prefix: string;
 	readonly #link: CacheConnection<MemcachedConnection>;
 	/** What ends a command, its flags included. */
+	readonly #process = randomBytes(TOKEN_BYTES).toString("base64url");
 	readonly #get: string;
 	readonly #set: string;
 	readonly #tombstone: string;
@@ -224,6 +229,26 @@ class MemcachedServer implements CacheServer {
 		);
 	}
 
+	async tryWrite(): Promise<WriteTrial> {
+		const key = `${this.#prefix}trial.${this.#process}`;
+		const responses = await this.#link.call("try", 1, (open) =>
+			open.tryAll([
+				`ms ${key} 0 F${KIND.TOMBSTONE} T${TRIAL_KEY_SECONDS}\r\n\r\n`,
+				`mg ${key} f\r\n`,
+				`md ${key}\r\n`,
+				`mg ${key} f\r\n`,
+			]),
+		);
+		if (responses === null) return null;
+		const [taken, read, deleted, left] = responses;
+		if (deleted !== STORED && deleted !== NOT_FOUND) {
+			return new Error(`memcached refuses a delete: ${deleted}`);
+		}
+		// One that has no room for the key deletes all the same.
+		const isShown = taken !== STORED || read?.startsWith("HD") === true;
+		return isShown && left === MISS ? true : new Error(READ_ELSEWHERE);
+	}
+
 	/** Null also if memcached does not say it, as a proxy in front of several. */
 	async level(): Promise<SharedCacheLevel | null> {
 		const stats = await this.#link.call("stats", 0, (open) => open.stats(), {
@@ -248,6 +273,12 @@ class MemcachedServer implements CacheServer {
 
 /** The flags of what the cache sets. An item that a read created has none. */
 const KIND = { VALUE: 1, TOMBSTONE: 3 } as const;
+
+/** The responses to a command that was done, and to a read of an absent key. */
+const STORED = "HD";
+const MISS = "EN";
+const TRIAL_KEY_SECONDS = 1;
+const TOKEN_BYTES = 12;
 
 /** The response to a delete of an absent key, from some versions also to a quiet one. */
 const NOT_FOUND = "NF";

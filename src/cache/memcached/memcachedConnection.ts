@@ -155,6 +155,13 @@ export class MemcachedConnection extends Server implements ClientConnection {
 		return this.#send(commands, { least: 0, most, line: REFUSAL });
 	}
 
+	/** For each command its line: that it is done, or why not. */
+	async tryAll(commands: readonly string[]): Promise<readonly string[]> {
+		const count = commands.length;
+		const expected = { least: count, most: count, line: OUTCOME };
+		return (await this.#send(commands, expected)).map(String);
+	}
+
 	/** What memcached says of itself, by name. */
 	async stats(): Promise<ReadonlyMap<string, string>> {
 		const most = Number.POSITIVE_INFINITY;
@@ -263,6 +270,8 @@ interface PendingResponses {
 
 /** The item has another number, there is none, it was not stored, or there is no room. */
 const REFUSAL = /^(?:EX|NF|NS|SERVER_ERROR .*)$/;
+/** The same, and what was done or found. */
+const OUTCOME = /^(?:HD.*|EN|EX|NF|NS|(?:SERVER|CLIENT)_ERROR .*)$/;
 const STATISTIC = /^(?:STAT .*|END)$/;
 
 const CONNECT_LIMIT_S = 60;

@@ -15,12 +15,15 @@ import {
 	inBatches,
 	openSharedCache,
 	type PlacedCache,
+	READ_ELSEWHERE,
 } from "../sharedCache.ts";
+import type { WriteTrial } from "../writeProof.ts";
 import type { RedisCommands } from "./redisConnection.ts";
 import type {
 	CommandConnection,
 	RedisConnections,
 } from "./redisConnections.ts";
+import { isRefusal } from "./redisErrors.ts";
 import { DONE, evaluate, FILL, LEASE, TOMBSTONE } from "./redisScripts.ts";
 import type { RedisServers } from "./redisServers.ts";
 
@@ -61,7 +64,8 @@ import type { RedisServers } from "./redisServers.ts";
  *
  * Run Redis with `maxmemory-policy allkeys-lru`. With `noeviction` a full Redis
  * refuses writes: no lease is given, fills are dropped and tombstones are not
- * acknowledged; hits and `delete` still work.
+ * acknowledged; hits and `delete` still work. A Redis that refuses `delete` as well,
+ * or shows others what it deleted, is not read (writeProof.ts).
  */
 export function openRedisCache(
 	options: {
@@ -69,9 +73,11 @@ export function openRedisCache(
 		/** Those of the map, or what it is becoming (default: the one). */
 		readonly lists?: readonly ServerList[];
 		readonly gateOf?: (server: ServerRef) => Gate;
+		/** Milliseconds, for proofs that a server takes writes. */
+		readonly now?: () => number;
 	} & Partial<Limits>,
 ): PlacedCache {
-	const { redis, gateOf } = options;
+	const { redis, gateOf, now } = options;
 	const limits: Limits = {
 		deadlineMs: 100,
 		ttlMs: 3_600_000,
@@ -82,7 +88,7 @@ export function openRedisCache(
 	return openSharedCache({
 		layer: "redis",
 		lists: options.lists ?? redis.lists,
-		gateOf,
+		...{ gateOf, now },
 		hashOf: shardOfListKey,
 		open: ({ id }, onUp) => new RedisServer(redis.at(id), limits, onUp),
 	});
@@ -224,6 +230,27 @@ class RedisServer implements CacheServer {
 		return replies !== null;
 	}
 
+	tryWrite(): Promise<WriteTrial> {
+		const mark = this.#newMark("L");
+		const key = `trial.${this.#process}`;
+		return this.#call("try", [key], async (client, [name = ""]) => {
+			try {
+				// In this order, and one round trip.
+				const [taken, [read], , [left]] = await Promise.all([
+					evaluate(client, LEASE, [name], [String(TRIAL_KEY_MS), mark]),
+					client.mget([name]),
+					client.del([name]),
+					client.mget([name]),
+				]);
+				const isShown = taken === null || read === mark;
+				return isShown && left === null ? true : new Error(READ_ELSEWHERE);
+			} catch (error) {
+				if (isRefusal(error)) return error;
+				throw error;
+			}
+		});
+	}
+
 	async level(): Promise<SharedCacheLevel | null> {
 		const info = await this.#commands.call(
 			"stats",
@@ -240,7 +267,7 @@ class RedisServer implements CacheServer {
 
 	/** Runs a command with the names that the keys have on the server it goes to. */
 	#call<T>(
-		verb: "get" | "tombstone" | "delete",
+		verb: "get" | "tombstone" | "delete" | "try",
 		keys: readonly string[],
 		run: (client: RedisCommands, names: string[]) => Promise<T>,
 		options: { readonly isProbe?: boolean } = {},
@@ -295,6 +322,9 @@ class Hit {
 		return { key: this.#key, token };
 	}
 }
+
+/** Longer than a trial takes: what is left of one that failed ends by itself. */
+const TRIAL_KEY_MS = 1_000;
 
 /** Of the deadline: with less of it left, absent keys are not leased. The host would be taken for down, though it had no time to answer. */
 const SHARE_TO_LEASE = 0.2;

@@ -3,6 +3,7 @@ import { CorkboardError } from "../../errors.ts";
 import { loadWhenUsed } from "../../util/loadWhenUsed.ts";
 import { writeOncePerTurn } from "../../util/writeOncePerTurn.ts";
 import type { ClientConnection } from "../cacheConnection.ts";
+import { isRefusal } from "./redisErrors.ts";
 import type { RedisAddress } from "./redisUrl.ts";
 
 const ioredis = loadWhenUsed<typeof import("ioredis")>("ioredis");
@@ -145,12 +146,37 @@ function inCluster(host: string): CorkboardError {
 	);
 }
 
+/** Runs commands in one pipeline; the first error of one of them is that of all. */
+export async function runAll(
+	client: RedisCommands,
+	commands: (string | number)[][],
+): Promise<readonly unknown[]> {
+	const replies = await client.pipeline(commands).exec();
+	if (replies === null) throw new Error("Redis closed the connection.");
+	for (const [error] of replies) if (error !== null) throw error;
+	return replies.map(([, reply]) => reply);
+}
+
+/** It says which server answers, so nothing works without it, and a user who may not run it gets no further. */
+async function infoOf(client: RedisCommands): Promise<string> {
+	try {
+		return await client.info();
+	} catch (error) {
+		if (!isRefusal(error)) throw error;
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`Redis refuses INFO: ${error.message} Allow it, as docs/how-to/managed.md says.`,
+			{ cause: error },
+		);
+	}
+}
+
 async function identify(
 	client: Connecting & RedisCommands,
 	host: string,
 ): Promise<string> {
 	await client.connect();
-	const info = await client.info();
+	const info = await infoOf(client);
 	if (/^redis_mode:cluster\r?$/m.test(info)) throw inCluster(host);
 	const runId = /^run_id:([0-9a-f]{40})\r?$/m.exec(info)?.[1];
 	const role = /^role:(\w+)\r?$/m.exec(info)?.[1];

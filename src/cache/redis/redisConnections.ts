@@ -12,6 +12,7 @@ import {
 	RedisConnection,
 	type RedisSubscription,
 } from "./redisConnection.ts";
+import { isRefusal, meaningOf } from "./redisErrors.ts";
 import { type RedisAddress, redisAddress } from "./redisUrl.ts";
 
 /**
@@ -107,6 +108,7 @@ export class RedisConnections {
 			...options,
 			layer: "redis",
 			host: this.host,
+			isRefusal,
 			open: (events) => this.#join(events),
 		});
 	}
@@ -150,7 +152,8 @@ export class RedisConnections {
 					: run(connection.knownRunId),
 			close: (failure) => {
 				users.delete(user);
-				if (isReadOnly(failure)) this.#leave(connection, failure);
+				// It was a master when the connection was opened.
+				if (meaningOf(failure) === "demoted") this.#leave(connection, failure);
 				if (this.#current !== current) return;
 				if (failure === undefined && users.size > 0) return;
 				this.#retire(current);
@@ -225,11 +228,6 @@ export class RedisConnections {
 
 /** How long a start waits for Redis to say what it is. Milliseconds. */
 const START_MS = 500;
-
-/** Of a server that was a master when the connection was opened. */
-function isReadOnly(error: unknown): boolean {
-	return error instanceof Error && /^READONLY |-READONLY /.test(error.message);
-}
 
 /** The command connection as one of its users holds it. */
 export interface CommandConnection extends ClientConnection {

@@ -1,4 +1,5 @@
 import type { RedisCommands } from "./redisConnection.ts";
+import { meaningOf } from "./redisErrors.ts";
 
 /** The reply of a script that has nothing to say. */
 export const DONE = "OK";
@@ -36,7 +37,7 @@ for at, key in ipairs(KEYS) do
 end
 return refused`;
 
-/** The reply of a script; null if the server has no memory for what it writes. Any other error fails the connection. */
+/** The reply of a script; null if the server has no memory for what it writes. */
 export async function evaluate(
 	client: RedisCommands,
 	script: string,
@@ -46,11 +47,7 @@ export async function evaluate(
 	try {
 		return await client.eval(script, keys.length, ...keys, ...values);
 	} catch (error) {
-		if (isOutOfMemory(error)) return null;
+		if (meaningOf(error) === "full") return null;
 		throw error;
 	}
-}
-
-function isOutOfMemory(error: unknown): boolean {
-	return error instanceof Error && /^OOM |-OOM /.test(error.message);
 }

@@ -1,3 +1,4 @@
+import { runAll } from "./redisConnection.ts";
 import { CommandsByName, type RedisByName } from "./redisServers.ts";
 
 /**
@@ -22,12 +23,11 @@ export function openRedisTexts(options: {
 			return values?.[0] ?? null;
 		},
 		async set(key, text, ttlMs) {
-			await commands.of(key).call("set", 1, ({ client, withRunId }) =>
-				// In a pipeline an error of this one command, such as OOM, does not fail the connection.
-				withRunId(() =>
-					client.pipeline([["set", key, text, "PX", ttlMs]]).exec(),
-				),
-			);
+			await commands
+				.of(key)
+				.call("set", 1, ({ client, withRunId }) =>
+					withRunId(() => runAll(client, [["set", key, text, "PX", ttlMs]])),
+				);
 		},
 		async [Symbol.asyncDispose]() {
 			commands[Symbol.dispose]();
