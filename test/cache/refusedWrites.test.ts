@@ -192,7 +192,7 @@ describe("a memcached that answers reads", () => {
 		});
 	});
 
-	test("is read as long as it does what it is told", async () => {
+	test("is read as long as its deletes are done", async () => {
 		await using server = await startMemcached();
 		const clock = new Clock();
 		await using cache = openMemcachedCache({
