@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Random } from "../../src/demo/random.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { verbOf } from "./storageWith.ts";
@@ -59,6 +60,8 @@ export interface World {
 export interface Bounds {
 	/** How often an actor may be interrupted while it could go on. What breaks a protocol needs few; the orders rise with each. */
 	readonly interruptions?: number;
+	/** Draws so many orders at random instead of following all. */
+	readonly sample?: { readonly orders: number; readonly random: Random };
 }
 
 export interface Explored {
@@ -154,7 +157,7 @@ export class Interleavings {
 		});
 	}
 
-	/** Every order, within the bounds. Throws `Broken` at the first that breaks a promise. */
+	/** Every order, or a sample, within the bounds. Throws `Broken` at the first that breaks a promise. */
 	async explore(
 		open: () => Promise<World>,
 		bounds: Bounds = {},
@@ -162,9 +165,13 @@ export class Interleavings {
 		const visited = new Set<string>();
 		const prefixes: (readonly number[])[] = [[]];
 		const ends = new Set<string>();
-		for (;;) {
+		const { sample } = bounds;
+		for (let orders = 0; ; orders++) {
+			if (sample) drawLast(prefixes, sample.random);
 			const prefix = prefixes.pop();
-			if (prefix === undefined) return { states: visited.size, ends };
+			if (prefix === undefined || orders === sample?.orders) {
+				return { states: visited.size, ends };
+			}
 			const end = await this.#run(
 				await open(),
 				prefix,
@@ -371,6 +378,14 @@ export class Interleavings {
 
 function nameOf(outcome: Outcome): string {
 	return outcome instanceof CorkboardError ? outcome.code : outcome;
+}
+
+/** Exchanges the last with one drawn at random. */
+function drawLast<T>(items: T[], random: Random): void {
+	if (items.length === 0) return;
+	const last = items.length - 1;
+	const drawn = random.integer(0, last);
+	[items[drawn], items[last]] = [items[last] as T, items[drawn] as T];
 }
 
 /** The choices up to a step: those given, then the first each time. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { seededRandom } from "../../../src/demo/random.ts";
 import type {
 	Transaction,
 	TransactionWrites,
@@ -12,7 +13,12 @@ import {
 	Interleavings,
 } from "../../helpers/interleavings.ts";
 import { BegunWrites, openWorld, type Story } from "../../helpers/keyWorld.ts";
+import { IS_SLOW_RUN, printedSeed } from "../../helpers/slowRun.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+
+/** How many orders of each story are drawn; keyInterleavings.slow.test.ts follows all. */
+const ORDERS = 100;
+const random = IS_SLOW_RUN ? null : seededRandom(printedSeed());
 
 /**
  * Natural keys under every interleaving of the storage calls of two or three
@@ -154,7 +160,9 @@ async function explore(
 	});
 	return await interleavings.explore(
 		() => openWorld(graph, begun, story),
-		bounds,
+		random === null
+			? bounds
+			: { ...bounds, sample: { orders: ORDERS, random } },
 	);
 }
 

@@ -1,0 +1,2 @@
+// Every order, not a sample.
+import "./keyInterleavings.test.ts";
