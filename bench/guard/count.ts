@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "../../test/helpers/temporaryFolder.ts";
-import { startServices } from "../../test/services/shared.ts";
+import { startServices } from "../../test/services/startServices.ts";
 import { topologyOf } from "../databases.ts";
 import { answerOf } from "../load/answerOf.ts";
 import { sendLoad } from "../load/sender.ts";

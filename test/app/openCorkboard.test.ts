@@ -28,7 +28,7 @@ import { isCollected, leftBytes } from "../helpers/heldBytes.ts";
 import { theModel } from "../helpers/model.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
-import { startServices } from "../services/shared.ts";
+import { startServices } from "../services/startServices.ts";
 
 const HELD_ITEMS = 1_000;
 const INTERESTS = parse("{ interests(first: 5) { nodes { slug } } }");

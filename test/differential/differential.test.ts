@@ -9,6 +9,7 @@ import { type Id, parseId, unpackId } from "../../src/id/ids.ts";
 import type { Position } from "../../src/storage/rows.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { theModel } from "../helpers/model.ts";
+import { IS_SLOW_RUN } from "../helpers/slowRun.ts";
 import { difference } from "./compare.ts";
 import {
 	describeMismatch,
@@ -23,9 +24,9 @@ import { createOracle } from "./oracle.ts";
 import { readWholeList } from "./readWholeList.ts";
 import { World } from "./world.ts";
 
-const QUERIES = 2_800;
-const QUERIES_WHILE_DOWN = 300;
-const MUTATIONS_AND_QUERIES = 500;
+const QUERIES = IS_SLOW_RUN ? 2_800 : 700;
+const QUERIES_WHILE_DOWN = IS_SLOW_RUN ? 300 : 150;
+const MUTATIONS_AND_QUERIES = IS_SLOW_RUN ? 500 : 300;
 /** Operations within which a wrong executor must be detected. */
 const DETECTED_WITHIN = 300;
 /** A run ends after this number of mismatches. */
@@ -157,7 +158,10 @@ describe("random valid operations", () => {
 		} finally {
 			stopped.mock.restore();
 		}
-		assert.ok(changed > 80, `${changed} mutations succeeded`);
+		assert.ok(
+			changed > MUTATIONS_AND_QUERIES * 0.16,
+			`${changed} mutations succeeded`,
+		);
 		assert.deepEqual(
 			await allEdges(ours.store.storage),
 			await allEdges(theirs.store.storage),

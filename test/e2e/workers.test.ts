@@ -19,7 +19,7 @@ import { reservePort } from "../services/port.ts";
 import { queryPrometheus, startPrometheus } from "../services/prometheus.ts";
 import { redisClients } from "../services/redisClients.ts";
 import type { Server } from "../services/server.ts";
-import { type OwnServices, startServices } from "../services/shared.ts";
+import { type OwnServices, startServices } from "../services/startServices.ts";
 
 /** A connection that is kept, and so one worker's: the primary hands out connections, not requests. */
 interface Seat {

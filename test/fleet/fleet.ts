@@ -30,7 +30,7 @@ import type { JsonObject } from "../../src/util/json.ts";
 import { theModel } from "../helpers/model.ts";
 import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import type { Server } from "../services/server.ts";
-import { startServices } from "../services/shared.ts";
+import { startServices } from "../services/startServices.ts";
 import { Pauses } from "./pauses.ts";
 
 /** Real servers, and the addresses by which a process finds them; these go to other processes as JSON. */

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { assertGone, isAlive } from "./gone.ts";
 
-const SERVICES = join(import.meta.dirname, "shared.ts");
+const SERVICES = join(import.meta.dirname, "startServices.ts");
 
 /** A process that starts one server of each kind, prints their addresses, and then runs the given code. */
 async function startOwner(then: string) {

@@ -20,7 +20,6 @@ import {
 	type ReloadableStorageLimits,
 } from "../../src/storage/versions/reloadableStorage.ts";
 import type { Topology } from "../../src/topology/types.ts";
-import { sqliteForSuite } from "../helpers/sqliteStorage.ts";
 import { MODEL, pin, topologyOn, user } from "../helpers/storageModel.ts";
 import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import { collect, create, good } from "../helpers/storing.ts";
@@ -28,25 +27,6 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
-import { storageSuite } from "../suites/storage.ts";
-
-const suite = await sqliteForSuite();
-
-storageSuite("a version of SQLite", async (options) => {
-	const opened = await suite(options);
-	const storage = await createReloadableStorage(
-		async () => opened.storage,
-		topologyOn("sqlite:there"),
-	);
-	return {
-		storage,
-		change: opened.change,
-		async [Symbol.asyncDispose]() {
-			await storage[Symbol.asyncDispose]();
-			await opened[Symbol.asyncDispose]();
-		},
-	};
-});
 
 const READ_ONLY = new CorkboardError("UNAVAILABLE", "no writes", {
 	details: { kind: "readOnly" },

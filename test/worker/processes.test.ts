@@ -18,7 +18,7 @@ import { trial as slow } from "../attack/queue/trialJobs.ts";
 import { startProgram } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
-import { startServices } from "../services/shared.ts";
+import { startServices } from "../services/startServices.ts";
 import type { ChildOptions } from "./child.ts";
 import { type Report, trial } from "./trialKind.ts";
 

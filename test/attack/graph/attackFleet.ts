@@ -6,7 +6,7 @@ import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import type { TopologyStore } from "../../../src/topology/store.ts";
 import { reservePort } from "../../services/port.ts";
 import type { Server } from "../../services/server.ts";
-import { startServices } from "../../services/shared.ts";
+import { startServices } from "../../services/startServices.ts";
 import { ApiServer } from "./apiServer.ts";
 import { Link } from "./links.ts";
 

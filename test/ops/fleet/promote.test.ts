@@ -35,6 +35,7 @@ import type { Topology } from "../../../src/topology/types.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { runProgram, startProgram } from "../../helpers/program.ts";
 import { command } from "../../helpers/runCommand.ts";
+import { IS_SLOW_RUN } from "../../helpers/slowRun.ts";
 import { MODEL, topologyOn } from "../../helpers/storageModel.ts";
 import { good } from "../../helpers/storing.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
@@ -299,7 +300,7 @@ async function checksCounters(
 	}
 }
 
-/** The steps after which the command is killed; CORKBOARD_PROMOTE_STEPS=all: after each. */
+/** The steps after which the command is killed; promote.slow.test.ts kills it after each. */
 const STEPS = [
 	"locked",
 	"fencing",
@@ -310,8 +311,7 @@ const STEPS = [
 	"agreed",
 	"reattached",
 ];
-const KILLED_AFTER =
-	process.env.CORKBOARD_PROMOTE_STEPS === "all" ? STEPS : ["writable"];
+const KILLED_AFTER = IS_SLOW_RUN ? STEPS : ["writable"];
 const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
 const PATIENT = ["--max-lag", "1m", "--max-pause", "1m"];
 

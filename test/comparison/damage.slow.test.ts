@@ -1,0 +1,2 @@
+// Every kind of list.
+import "./damage.test.ts";

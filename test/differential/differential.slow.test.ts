@@ -1,0 +1,2 @@
+// Four times as many operations.
+import "./differential.test.ts";

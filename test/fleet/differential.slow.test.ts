@@ -1,0 +1,2 @@
+// Three times as many operations.
+import "./differential.test.ts";

@@ -1,0 +1,2 @@
+// With the suites of statements, faults and frozen servers.
+import "./mariadb.test.ts";
