@@ -203,6 +203,13 @@ describe("the import check", () => {
 		}
 	});
 
+	test("lets a slow file import the one that it is named after", () => {
+		assert.deepEqual(
+			violationsBeside("test/e2e/a.slow.test.ts", 'import "./a.test.ts";'),
+			[],
+		);
+	});
+
 	test("takes imports that go down, stay in the folder, or are Node's own", () => {
 		const source = [
 			'import { join } from "node:path";',

@@ -220,7 +220,11 @@ export function violationsBeside(
 	const violations = importsOf(withoutComments(source)).flatMap((specifier) => {
 		if (!specifier.startsWith(".")) return [];
 		const target = posix.join(posix.dirname(path), specifier);
-		if (/\.test\.ts$/.test(target)) {
+		// A slow file runs the one that it is named after, with all cases.
+		if (
+			target.endsWith(".test.ts") &&
+			target !== path.replace(".slow.test.ts", ".test.ts")
+		) {
 			return [`imports ${specifier}: nobody imports a test`];
 		}
 		const isAllowed =
