@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
 import {
@@ -13,6 +13,7 @@ import {
 	printLock,
 } from "../model/lock/lock.ts";
 import { changeText, MODEL, type TopologyStore } from "../topology/store.ts";
+import { readTextFileSync } from "../util/textFile.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
 
 /** Of what differs, so much is named. */
@@ -69,7 +70,7 @@ export async function publishModel(store: TopologyStore): Promise<boolean> {
 function ownLock(): Lock {
 	const file = join(SCHEMA_FOLDER, "model.lock.json");
 	return existsSync(file)
-		? parseLock(readFileSync(file, "utf8"))
+		? parseLock(readTextFileSync(file))
 		: compareLock(EMPTY_LOCK, loadOwnModel().model).next;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createDomain } from "../domain/domain.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
@@ -7,6 +7,7 @@ import type { Domain } from "../graph/domain.ts";
 import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
+import { readTextFileSync } from "../util/textFile.ts";
 
 /** The SDL that comes with the program. */
 export const SCHEMA_FOLDER = join(import.meta.dirname, "../../schema");
@@ -38,7 +39,7 @@ export function lockProblems(): readonly string[] {
 	if (!existsSync(file))
 		return [`${file} is missing. Create it with npm run update.`];
 	const { additions, breaks } = compareLock(
-		parseLock(readFileSync(file, "utf8")),
+		parseLock(readTextFileSync(file)),
 		loadOwnModel().model,
 	);
 	return [

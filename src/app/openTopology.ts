@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import { CacheAgreement } from "../freshness/cacheAgreement.ts";
@@ -20,6 +19,7 @@ import {
 } from "../topology/store.ts";
 import type { Topology } from "../topology/types.ts";
 import { openZookeeperStore } from "../topology/zookeeper/zookeeperStore.ts";
+import { readTextFileSync } from "../util/textFile.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -180,7 +180,7 @@ export function openTopologyStore(
 
 function readAuth(file: string): string {
 	try {
-		return readFileSync(file, "utf8").trim();
+		return readTextFileSync(file).trim();
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_CONFIG",

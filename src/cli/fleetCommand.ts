@@ -28,6 +28,7 @@ import type { Usage } from "./arguments.ts";
 import { option, type Result } from "./command.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeOperation, describeWrites } from "./describeOperation.ts";
+import { terminalText } from "./terminalText.ts";
 import { duration } from "./values.ts";
 
 interface Fleet extends Pick<PromoteOptions, "store" | "environment"> {
@@ -271,7 +272,9 @@ async function confirm(
 		output: process.stderr,
 	});
 	try {
-		return /^y(es)?$/i.test(await reader.question(`${question} [y/N] `));
+		return /^y(es)?$/i.test(
+			await reader.question(terminalText(`${question} [y/N] `)),
+		);
 	} finally {
 		reader.close();
 	}

@@ -2,6 +2,7 @@ import cluster from "node:cluster";
 import { readFileSync } from "node:fs";
 import { CorkboardError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
+import { reasonOf } from "../util/reasonOf.ts";
 import {
 	columns,
 	HELP_COLUMNS,
@@ -13,6 +14,7 @@ import {
 } from "./arguments.ts";
 import type { Command, Usages } from "./command.ts";
 import { type CommandContext, processContext } from "./commandContext.ts";
+import { terminalText } from "./terminalText.ts";
 
 /** By name. A name of two words belongs to the group that its first word names. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -96,8 +98,9 @@ export async function start(): Promise<void> {
 /** Runs one command line. Returns its exit code: 0, 1 for an error, 2 for a command line that is not valid; docs/reference/commands.md lists those of single commands. */
 export async function main(
 	args: readonly string[],
-	context: CommandContext,
+	given: CommandContext,
 ): Promise<number> {
+	const context = withSafeOutput(given);
 	try {
 		const [name, rest] = commandIn(args);
 		if (name === "version") {
@@ -111,15 +114,24 @@ export async function main(
 		const load = COMMANDS[name];
 		if (!load) throw new Error(`no command ${name}`);
 		const command = await load();
-		const given = parseArguments(name, command.usage, rest);
-		if (given === "help") {
+		const parsed = parseArguments(name, command.usage, rest);
+		if (parsed === "help") {
 			context.stdout(help(name, command.usage));
 			return 0;
 		}
-		return await command.run(given, context, loadUsages);
+		return await command.run(parsed, context, loadUsages);
 	} catch (error) {
 		return reportFailure(error, context);
 	}
+}
+
+/** Commands print what others wrote: names, error messages, lines of files. None of it may steer the terminal. */
+function withSafeOutput(context: CommandContext): CommandContext {
+	return {
+		...context,
+		stdout: (text) => context.stdout(terminalText(text)),
+		stderr: (text) => context.stderr(terminalText(text)),
+	};
 }
 
 /** The command, or `version`, or `help` with the group that it is about. */
@@ -231,7 +243,7 @@ function reportFailure(error: unknown, context: CommandContext): number {
 	const cause = error instanceof CorkboardError ? error.cause : undefined;
 	const shown = cause ?? error;
 	context.stderr(
-		`corkboard: unexpected error: ${shown instanceof Error ? (shown.stack ?? shown.message) : String(shown)}`,
+		`corkboard: unexpected error: ${(shown instanceof Error ? shown.stack : undefined) ?? reasonOf(shown)}`,
 	);
 	return 1;
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { link, mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
 import { temporaryName } from "../util/temporaryName.ts";
+import { readTextFile, whyUnread } from "../util/textFile.ts";
 import { SECRET_BYTES } from "./config.ts";
 
 /**
@@ -42,10 +43,13 @@ export async function embeddedSecret(folder: string): Promise<Uint8Array> {
 async function readSecret(file: string): Promise<Uint8Array | undefined> {
 	let text: string;
 	try {
-		text = (await readFile(file, "utf8")).trim();
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-		throw error;
+		text = (await readTextFile(file)).trim();
+	} catch (cause) {
+		const why = whyUnread(cause);
+		if (why === "ENOENT") return undefined;
+		throw new CorkboardError("BAD_CONFIG", `Cannot read ${file}: ${why}.`, {
+			cause,
+		});
 	}
 	if (Buffer.byteLength(text) < SECRET_BYTES) {
 		throw new CorkboardError(

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
+import { namedReasonOf, reasonOf } from "../util/reasonOf.ts";
 import type { Ranker, RankerCall, RankerMessage } from "./ranker.ts";
 
 /** The functions of a ranker that the program calls. */
@@ -26,7 +27,7 @@ try {
 		send({ kind: "ready", functions });
 	}
 } catch (error) {
-	send({ kind: "unusable", message: String((error as Error).message) });
+	send({ kind: "unusable", message: reasonOf(error) });
 }
 
 async function answer(
@@ -40,6 +41,6 @@ async function answer(
 				: await ranker.arrange?.(...call.arguments);
 		send({ kind: "answer", number, result });
 	} catch (error) {
-		send({ kind: "answer", number, error: String(error) });
+		send({ kind: "answer", number, error: namedReasonOf(error) });
 	}
 }

@@ -8,6 +8,7 @@ import { listen } from "../diagnostics.ts";
 import type { FleetCaches } from "../topology/types.ts";
 import type { CacheLayer } from "../trace.ts";
 import { type Deadline, deadlineIn } from "../util/deadline.ts";
+import { reasonOf } from "../util/reasonOf.ts";
 
 /** Time for all hosts, connecting included. Milliseconds. */
 const LIMIT_MS = 2_000;
@@ -55,7 +56,7 @@ export async function inspectCaches(
 	using _ = listen(
 		CACHE_CHANNELS.cacheHost,
 		({ layer, host, state, error }) => {
-			const reason = error instanceof Error ? error.message : String(error);
+			const reason = reasonOf(error);
 			errors.set(`${layer} ${host}`, {
 				...{ error: reason, isSilent: isLate(error) },
 				isUnread: state === "unread",

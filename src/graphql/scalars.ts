@@ -7,12 +7,9 @@ import {
 	isScalarType,
 	Kind,
 } from "graphql";
+import { DATE_TIME_EXAMPLE, isDateTime } from "../model/dateTime.ts";
 import { isTextScalar, TEXT_FORMAT } from "../model/typeChecks.ts";
 import { quoted } from "../util/quoted.ts";
-
-/** `2026-01-31T12:00:00.000Z`, as `toISOString` writes it. Stored values have this form and are not parsed again. */
-const CANONICAL =
-	/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** RFC 3339 §5.6 without leap seconds, which JavaScript dates cannot hold. */
 const RFC_3339 =
@@ -78,7 +75,8 @@ function applyText(type: GraphQLScalarType): void {
 
 /** A date from the server, a `Date` or text, as clients get it. */
 export function serializeDateTime(date: unknown): string {
-	if (typeof date === "string" && CANONICAL.test(date)) return date;
+	// Stored values have this form and are not parsed again.
+	if (typeof date === "string" && isDateTime(date)) return date;
 	return canonical(date instanceof Date ? printed(date) : date);
 }
 
@@ -92,10 +90,10 @@ function canonical(given: unknown): string {
 	if (parts && isDay(Number(parts[1]), Number(parts[2]), Number(parts[3]))) {
 		const text = printed(new Date(parts[0].toUpperCase()));
 		// An offset can move the first or last day out of the years 0 to 9999.
-		if (CANONICAL.test(text)) return text;
+		if (isDateTime(text)) return text;
 	}
 	throw new GraphQLError(
-		`DateTime must be an RFC 3339 date and time, such as 2026-01-31T12:00:00.000Z, got ${quoted(given)}.`,
+		`DateTime must be an RFC 3339 date and time, such as ${DATE_TIME_EXAMPLE}, got ${quoted(given)}.`,
 	);
 }
 

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type GraphQLSchema, getNamedType } from "graphql";
 import { CorkboardError } from "../errors.ts";
+import { readTextFileSync, whyUnread } from "../util/textFile.ts";
 import { type PageTypes, readConnection } from "./connections.ts";
 import {
 	type DeclaredField,
@@ -56,10 +57,22 @@ export function loadModel(
 	return readModel(
 		names.map((name) => {
 			const path = join(directory, name);
-			return { path, text: readFileSync(path, "utf8") };
+			return { path, text: readSdl(path) };
 		}),
 		options,
 	);
+}
+
+function readSdl(path: string): string {
+	try {
+		return readTextFileSync(path);
+	} catch (cause) {
+		throw new CorkboardError(
+			"BAD_MODEL",
+			`Cannot read ${path}: ${whyUnread(cause)}.`,
+			{ cause },
+		);
+	}
 }
 
 /**

@@ -9,6 +9,8 @@ import {
 	isSpecifiedScalarType,
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
+import { quoted } from "../util/quoted.ts";
+import { DATE_TIME_EXAMPLE, isDateTime } from "./dateTime.ts";
 
 /** Whether an object may have fields that its type does not: in input it may not; in stored data one may be left of a field that the SDL had. */
 export type UnknownFields = "refused" | "ignored";
@@ -47,7 +49,7 @@ export function typeProblem(
 				.filter(
 					(key) => unknownFields === "refused" && !Object.hasOwn(fields, key),
 				)
-				.map((key) => `must be ${type}, which has no field ${key}`),
+				.map((key) => `must be ${type}, which has no field ${quoted(key)}`),
 			...Object.values(fields).map((field) =>
 				typeProblem(field.type, given[field.name] ?? null, unknownFields),
 			),
@@ -63,15 +65,12 @@ function isScalar(name: string, value: JsonValue): boolean {
 		case "Int":
 			return Number.isInteger(value) && value === ((value as number) | 0);
 		case "Float":
-			return typeof value === "number";
+			// JSON spells 1e999, which JavaScript reads as Infinity.
+			return Number.isFinite(value);
 		case "Boolean":
 			return typeof value === "boolean";
 		case "DateTime":
-			return (
-				typeof value === "string" &&
-				!Number.isNaN(Date.parse(value)) &&
-				new Date(value).toISOString() === value
-			);
+			return typeof value === "string" && isDateTime(value);
 		default:
 			// ID, String and custom scalars, which are text in JSON.
 			return typeof value === "string";
@@ -91,7 +90,11 @@ export function isTextScalar(type: GraphQLNamedType): boolean {
 }
 
 function expected(type: GraphQLOutputType, value: JsonValue): string {
-	return `must be ${type}, got ${JSON.stringify(value)}`;
+	const example =
+		String(type).replace("!", "") === "DateTime"
+			? `, such as ${DATE_TIME_EXAMPLE}`
+			: "";
+	return `must be ${type}${example}, got ${quoted(value)}`;
 }
 
 function first(problems: readonly (string | null)[]): string | null {

@@ -9,6 +9,7 @@ import { modShard } from "../storage/modShard.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
 import { deadlineIn, withDeadline } from "../util/deadline.ts";
+import { reasonOf } from "../util/reasonOf.ts";
 import type {
 	CacheHealth,
 	HealthChecks,
@@ -155,5 +156,7 @@ function nameOf({ layer, host }: { layer: string; host: string }): string {
 }
 
 function errorOf(error: unknown): { readonly error?: string } {
-	return error instanceof Error ? { error: error.message } : {};
+	return error === null || error === undefined
+		? {}
+		: { error: reasonOf(error) };
 }

@@ -8,6 +8,7 @@ import { POOL_LEVELS, STORAGE_CHANNELS } from "../storage/diagnostics.ts";
 import { CREATE_TABLES, NAMED_TABLES } from "../storage/hostReport.ts";
 import { TOPOLOGY_CHANNELS } from "../topology/diagnostics.ts";
 import { TRACE_CHANNELS } from "../traces/diagnostics.ts";
+import { reasonOf } from "../util/reasonOf.ts";
 import { sureSeconds } from "../util/sureSeconds.ts";
 import { WORKER_CHANNELS } from "../worker/diagnostics.ts";
 import type { createLog } from "./log.ts";
@@ -23,7 +24,7 @@ export function logEvents(log: Log): Disposable {
 	let spansLost = 0;
 	const listeners = [
 		listen(TOPOLOGY_CHANNELS.topology, ({ path, state, version, error }) => {
-			const fields = { path, version, reason: reasonOf(error) };
+			const fields = { path, version, reason: reasonIn(error) };
 			if (state === "loaded") log.info(fields, "topology loaded");
 			else if (state === "rejected") log.error(fields, "topology rejected");
 			else if (state === "unreachable")
@@ -43,15 +44,15 @@ export function logEvents(log: Log): Disposable {
 							tables: missing.slice(0, NAMED_TABLES),
 							create: CREATE_TABLES,
 						}
-					: { reason: reasonOf(error) };
+					: { reason: reasonIn(error) };
 			log.error({ ...held, ...fields }, "shards held");
 		}),
 		listen(WORKER_CHANNELS.jobEnded, ({ id, outcome, error }) => {
 			if (outcome !== "failed") return;
-			log.error({ job: id, reason: reasonOf(error) }, "job failed");
+			log.error({ job: id, reason: reasonIn(error) }, "job failed");
 		}),
 		listen(CACHE_CHANNELS.cacheHost, ({ layer, host, state, error }) => {
-			const fields = { layer, host, reason: reasonOf(error) };
+			const fields = { layer, host, reason: reasonIn(error) };
 			if (state === "down") log.warn(fields, "cache host down");
 			else if (state === "unread") log.warn(fields, "cache host not read");
 			else log.info(fields, "cache host up");
@@ -78,7 +79,7 @@ export function logEvents(log: Log): Disposable {
 			spansLost += spans;
 			if (!failures.isDue("spans")) return;
 			log.warn(
-				{ spans: spansLost, reason: reasonOf(error) },
+				{ spans: spansLost, reason: reasonIn(error) },
 				"traces not exported",
 			);
 			spansLost = 0;
@@ -93,7 +94,7 @@ export function logEvents(log: Log): Disposable {
 					log.info({ delivered }, "outbox entries delivered");
 					return;
 				}
-				const reason = reasonOf(error);
+				const reason = reasonIn(error);
 				if (!failures.isDue(`${reason}`)) return;
 				const fields = { delivered, undelivered, reason };
 				log.warn(fields, "outbox entries not delivered");
@@ -103,10 +104,7 @@ export function logEvents(log: Log): Disposable {
 			if (kind !== "renewals") return;
 			if (error === null) log.info("claims renewed again");
 			else if (failures.isDue("renewals")) {
-				log.error(
-					{ reason: reasonOf(error) ?? String(error) },
-					"claims not renewed",
-				);
+				log.error({ reason: reasonIn(error) }, "claims not renewed");
 			}
 		}),
 		listen(QUEUE_CHANNELS.queueRotation, (did) => {
@@ -115,7 +113,7 @@ export function logEvents(log: Log): Disposable {
 			const place = { queue, shard, host };
 			if (error !== undefined) {
 				if (!failures.isDue(`rotation ${queue} ${shard}`)) return;
-				log.warn({ ...place, reason: reasonOf(error) }, "rotation failed");
+				log.warn({ ...place, reason: reasonIn(error) }, "rotation failed");
 			} else if (refused !== null && refusedForMs >= REFUSED_WARNING_MS) {
 				const hours = Math.floor(refusedForMs / 3_600_000);
 				log.warn({ ...place, hours, reason: refused }, "rotation refused");
@@ -133,7 +131,7 @@ function databaseEvents(log: Log, failures: Repeated) {
 	const wrongClocks = new Set<string>();
 	return [
 		listen(TOPOLOGY_CHANNELS.databaseHost, ({ host, state, error }) => {
-			const fields = { host, reason: reasonOf(error) };
+			const fields = { host, reason: reasonIn(error) };
 			if (state === "down") log.error(fields, "database host down");
 			else if (state === "up") log.info({ host }, "database host up");
 			else if (!hasConnections(host)) {
@@ -190,8 +188,8 @@ const REPEAT_MS = 60_000;
 const MAX_LINES = 100;
 
 /** The message only: a stack of our code does not help an operator. */
-function reasonOf(error: unknown): string | undefined {
-	return error instanceof Error ? error.message : undefined;
+function reasonIn(error: unknown): string | undefined {
+	return error === null || error === undefined ? undefined : reasonOf(error);
 }
 
 /** Whether a topology in use has the host. */

@@ -1,12 +1,13 @@
-import { readFileSync } from "node:fs";
 import { CorkboardError } from "../errors.ts";
+import { reasonOf } from "../util/reasonOf.ts";
+import { readTextFileSync } from "../util/textFile.ts";
 import { checkTopology } from "./check.ts";
 import type { Topology } from "./types.ts";
 
 /** Reads and checks the topology in a JSON file. Throws BAD_TOPOLOGY with the file's path before every problem. */
 export function readTopology(path: string): Topology {
 	return prefixErrorsWithPath(path, () =>
-		checkTopology(parse(readFileSync(path, "utf8"))),
+		checkTopology(parse(readTextFileSync(path))),
 	);
 }
 
@@ -20,7 +21,7 @@ export function prefixErrorsWithPath<T>(path: string, body: () => T): T {
 	try {
 		return body();
 	} catch (thrown) {
-		const reason = thrown instanceof Error ? thrown.message : String(thrown);
+		const reason = reasonOf(thrown);
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
 			reason

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { CorkboardError } from "../errors.ts";
+import { readTextFileSync } from "../util/textFile.ts";
 
 /** A password of a host URL: itself, or where it is. What a URL names is looked up when it is used, and kept nowhere. */
 export type Secret =
@@ -62,7 +62,7 @@ export function readSecret(
 function readSecretFile(file: string, host: string): string {
 	let text: string;
 	try {
-		text = readFileSync(file, "utf8");
+		text = readTextFileSync(file);
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
@@ -91,7 +91,7 @@ function readAccount(
 	}
 	let account: unknown;
 	try {
-		account = JSON.parse(readFileSync(file, "utf8"));
+		account = JSON.parse(readTextFileSync(file));
 	} catch (cause) {
 		// The message of a JSON error may quote the password.
 		const isJson = cause instanceof SyntaxError;

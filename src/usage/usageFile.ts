@@ -8,6 +8,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
+import { reasonOf } from "../util/reasonOf.ts";
 import {
 	lastDays,
 	OTHER,
@@ -261,8 +262,4 @@ function countIn(value: unknown): number {
 
 function pathOf(folder: string, day: string): string {
 	return join(folder, `${day}.json`);
-}
-
-function reasonOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
 }

@@ -10,6 +10,8 @@ export function nearest(
 	let best: string | undefined;
 	let bestDistance = Math.floor(word.length / 3) + 1;
 	for (const candidate of candidates) {
+		// The distance is at least the difference of the lengths. A megabyte of text is compared with nothing.
+		if (Math.abs(word.length - candidate.length) > bestDistance) continue;
 		const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
 		if (distance <= bestDistance && (!best || distance < bestDistance)) {
 			best = candidate;

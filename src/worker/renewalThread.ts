@@ -3,6 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type Held, MAX_JOBS } from "../queue/jobStore.ts";
 import { openJobStoreOf } from "../queue/openJobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
+import { reasonOf } from "../util/reasonOf.ts";
 import { HeldJobs, keyOf, type RenewalBatch } from "./heldJobs.ts";
 import type {
 	RenewalCommand,
@@ -102,7 +103,7 @@ async function renew({ place, jobs, claimMs }: RenewalBatch): Promise<void> {
 		hasProblem = true;
 		report({
 			kind: "problem",
-			message: error instanceof Error ? error.message : String(error),
+			message: reasonOf(error),
 		});
 		lose(place, held.overdue(jobs, monotonicMs()));
 	}

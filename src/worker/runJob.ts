@@ -12,6 +12,7 @@ import type {
 	JobUpdate,
 	ShardOfQueue,
 } from "../queue/jobStore.ts";
+import { asError, namedReasonOf } from "../util/reasonOf.ts";
 import { type Backoff, retryDelayMs } from "./queueState.ts";
 
 /** The reason of a job's signal when its worker stops. */
@@ -101,8 +102,8 @@ export async function runJob<Context>(
 		return abortion.reason instanceof ClaimLost
 			? { kind: "lost" }
 			: { kind: "succeed" };
-	} catch (error) {
-		return outcomeOf(error, abortion, claimed, backoff);
+	} catch (thrown) {
+		return outcomeOf(asError(thrown), abortion, claimed, backoff);
 	} finally {
 		isOver = true;
 		clearTimeout(tooLong);
@@ -144,14 +145,10 @@ export function ackOf(
 
 function statusOf(error: unknown, attempt: number): string | null {
 	if (error === undefined) return null;
-	const text =
-		error instanceof Error
-			? error.message === ""
-				? error.name
-				: `${error.name}: ${error.message}`
-			: String(error);
 	// A line of the status: without ends of lines and control characters.
-	const line = text.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_MESSAGE);
+	const line = namedReasonOf(error)
+		.replaceAll(/\p{Cc}+/gu, " ")
+		.slice(0, MAX_MESSAGE);
 	return `attempt ${attempt}: ${line}`;
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { COMMANDS } from "../../src/cli/main.ts";
+import { terminalText } from "../../src/cli/terminalText.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { command } from "../helpers/runCommand.ts";
 
@@ -35,6 +36,20 @@ describe("a command line", () => {
 			assert.equal(code, 2);
 			assert.match(err, expected);
 		}
+	});
+
+	test("writes no control character of others to the terminal", async () => {
+		const { code, err } = await command([
+			"documents",
+			"check",
+			"\x1b[2J\r\x9b",
+		]);
+		assert.equal(code, 1);
+		assert.equal(
+			err,
+			"corkboard: \\u001b[2J\\u000d\\u009b: cannot be read: ENOENT\n",
+		);
+		assert.equal(terminalText("a\r\n\tb\u202e👩‍👧"), "a\r\n\tb\\u202e👩‍👧");
 	});
 
 	test("does not treat a property of Object.prototype as a command or option", async () => {

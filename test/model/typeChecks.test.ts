@@ -29,7 +29,7 @@ suite("stored fields", () => {
 			["DateTime", '"2026-01-31"', 'DateTime, got "2026-01-31"'],
 			["Image", "3", "Image, got 3"],
 			["Image", '{alt: "x"}', "String!, got null"],
-			["Image", '{url: "x", z: 1}', "Image, which has no field z"],
+			["Image", '{url: "x", z: 1}', 'Image, which has no field "z"'],
 		] as const) {
 			assert.deepEqual(
 				problemsOf([[BEFORE, `width: ${type} @stored(default: ${value})`]]),

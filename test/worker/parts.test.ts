@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { parse as parseQuery } from "node:querystring";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -19,7 +20,7 @@ import {
 import { HeldJobs } from "../../src/worker/heldJobs.ts";
 import { JobBuffer } from "../../src/worker/jobBuffer.ts";
 import { retryDelayMs } from "../../src/worker/queueState.ts";
-import { Abortion, runJob } from "../../src/worker/runJob.ts";
+import { Abortion, ackOf, runJob } from "../../src/worker/runJob.ts";
 import { ShardProblems } from "../../src/worker/shardProblems.ts";
 
 const SHARDS = [0, 1, 2, 3];
@@ -178,6 +179,36 @@ describe("a handler that ignores its signal", () => {
 			() => null,
 		);
 		assert.deepEqual(await Promise.race([outcome, late]), { kind: "lost" });
+	});
+});
+
+describe("a handler that throws what is no Error", () => {
+	test("has failed, with a status that shows it, like any other", async () => {
+		const thrown = [
+			Object.create(null),
+			parseQuery("code=7"),
+			Symbol("s"),
+			undefined,
+			Object.assign(new Error("m"), { message: Object.create(null) }),
+		];
+		for (const each of thrown) {
+			const throwing = job({
+				queue: "throwing",
+				body: z.object({}),
+				run: async () => {
+					throw each;
+				},
+			});
+			const outcome = await runJob(throwing, CLAIMED, {
+				place: PLACE,
+				context: undefined,
+				abortion: new Abortion(),
+				backoff: { firstMs: 1, factor: 1, mostMs: 1, jitter: 0 },
+				checkpoint: async () => {},
+			});
+			assert.ok(outcome.kind === "fail");
+			assert.match(String(ackOf(outcome, CLAIMED).status), /^attempt \d+: ./);
+		}
 	});
 });
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { CorkboardError } from "../../errors.ts";
 import { cacheServerName } from "../../topology/caches.ts";
+import { readTextFileSync } from "../../util/textFile.ts";
 import { CacheConnection } from "../cacheConnection.ts";
 import type { SharedCacheLevel } from "../diagnostics.ts";
 import type { Gate } from "../gate.ts";
@@ -311,7 +311,7 @@ function memcachedAddress(text: string): MemcachedAddress {
 	return {
 		...parseAddress(cacheServerName("objects", text)),
 		login: () =>
-			`${user} ${file === null ? decodeURIComponent(url.password) : readFileSync(file, "utf8").trim()}`,
+			`${user} ${file === null ? decodeURIComponent(url.password) : readTextFileSync(file).trim()}`,
 	};
 }
 

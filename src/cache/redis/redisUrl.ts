@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { CorkboardError } from "../../errors.ts";
 import { cacheServerName, cacheUrlFault } from "../../topology/caches.ts";
+import { readTextFileSync } from "../../util/textFile.ts";
 
 /** How to connect to a Redis. */
 export interface RedisAddress {
@@ -56,7 +56,7 @@ const PASSWORD_FILE = "password-file";
 
 function passwordIn(file: string, host: string): string {
 	try {
-		return readFileSync(file, "utf8").trim();
+		return readTextFileSync(file).trim();
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
@@ -68,7 +68,7 @@ function passwordIn(file: string, host: string): string {
 
 function certificatesIn(file: string, host: string): string {
 	try {
-		return readFileSync(file, "utf8");
+		return readTextFileSync(file);
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_CONFIG",

@@ -1,13 +1,16 @@
-import { readFile } from "node:fs/promises";
-import { text as textOf } from "node:stream/consumers";
 import { readConfig } from "../../config/config.ts";
 import { findActiveUser } from "../../domain/findUser.ts";
 import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
 import { printExplain } from "../../plan/explain/printExplain.ts";
+import {
+	readTextFile,
+	readTextStream,
+	whyUnread,
+} from "../../util/textFile.ts";
 import { UsageError } from "../arguments.ts";
 import { command, option, optional } from "../command.ts";
-import { openForCommand } from "../commandContext.ts";
+import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { printKeptRequest, readKeptRequest } from "../keptRequest.ts";
 
 export const { usage, run } = command({
@@ -37,9 +40,8 @@ export const { usage, run } = command({
 			);
 		}
 		const config = readConfig(context.env);
-		const source =
-			file === "-" ? await textOf(context.stdin) : await content(file);
-		const values = await readVariables(variables);
+		const source = await content(file, context);
+		const values = await readVariables(variables, context);
 		await using corkboard = await openForCommand(context, config, "readOnly");
 		const document = readQuery(corkboard.schema, source, file);
 		const viewer =
@@ -66,9 +68,12 @@ export const { usage, run } = command({
 
 async function readVariables(
 	given: string | undefined,
+	context: CommandContext,
 ): Promise<Readonly<Record<string, unknown>>> {
 	if (given === undefined) return {};
-	const json = given.startsWith("@") ? await content(given.slice(1)) : given;
+	const json = given.startsWith("@")
+		? await content(given.slice(1), context)
+		: given;
 	let variables: unknown;
 	try {
 		variables = JSON.parse(json);
@@ -87,13 +92,19 @@ async function readVariables(
 	return variables as Readonly<Record<string, unknown>>;
 }
 
-async function content(file: string): Promise<string> {
+/** Of a file, or of standard input for `-`. */
+async function content(
+	file: string,
+	{ stdin }: Pick<CommandContext, "stdin">,
+): Promise<string> {
 	try {
-		return await readFile(file, "utf8");
+		return file === "-"
+			? await readTextStream(stdin, "standard input")
+			: await readTextFile(file);
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_DATA",
-			`Cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}.`,
+			`Cannot read ${file}: ${whyUnread(cause)}.`,
 			{ cause },
 		);
 	}

@@ -8,6 +8,7 @@ import {
 } from "../../fleet/operations/operations.ts";
 import { isProcess } from "../../fleet/operations/signOfLife.ts";
 import { proceed } from "../../fleet/resumeOperation.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import { codeOfInterrupt, INTERRUPTED, UsageError } from "../arguments.ts";
 import { command, option } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
@@ -66,7 +67,7 @@ export const { usage, run } = command({
 					await body();
 				} catch (thrown) {
 					// The store or a server is away, or somebody else was faster: the next look shows it.
-					context.stderr((thrown as Error).message);
+					context.stderr(reasonOf(thrown));
 				}
 			};
 			const settle = async (opened: string) => {

@@ -1,4 +1,3 @@
-import { text as textOf } from "node:stream/consumers";
 import { loadOwnModel } from "../../app/model.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { type Config, readConfig } from "../../config/config.ts";
@@ -42,12 +41,11 @@ export const { usage, run } = command({
 			throw new UsageError("Only one of OLD and NEW can be -.");
 		}
 		const config = readConfig(context.env, { secret: "unneeded" });
-		const stdin = () => textOf(context.stdin);
-		const old = await readSchema(given.old, stdin);
+		const old = await readSchema(given.old, context.stdin);
 		const next =
 			given.next === undefined
 				? loadOwnModel().schema
-				: await readSchema(given.next, stdin);
+				: await readSchema(given.next, context.stdin);
 		const { days, problem } = await usageOf(config);
 		const kept = Math.max(1, config.usageDays);
 		const unusedDays =

@@ -1,3 +1,5 @@
+import { terminalText } from "../terminalText.ts";
+
 /** A terminal that shows one page at a time, as `less` does. Disposing of it gives back what was on it. */
 export interface Terminal extends Disposable {
 	size(): { readonly columns: number; readonly rows: number };
@@ -45,7 +47,9 @@ export function openTerminal(
 			rows: output.rows || DEFAULT_SIZE.rows,
 		}),
 		show(lines) {
-			const text = lines.map((line) => line + CLEAR_LINE).join("\r\n");
+			const text = lines
+				.map((line) => terminalText(line) + CLEAR_LINE)
+				.join("\r\n");
 			output.write(`${HOME}${text}${CLEAR_BELOW}`);
 		},
 		[Symbol.dispose]() {

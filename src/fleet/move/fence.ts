@@ -1,3 +1,4 @@
+import { reasonOf } from "../../util/reasonOf.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 
 /**
@@ -41,7 +42,7 @@ export async function fence(
 	const failed = done.find((each) => each.status === "rejected");
 	return failed === undefined
 		? null
-		: `not all databases were fenced within ${Math.round(ms)} ms, for open transactions or a busy server: ${(failed.reason as Error).message}`;
+		: `not all databases were fenced within ${Math.round(ms)} ms, for open transactions or a busy server: ${reasonOf(failed.reason)}`;
 }
 
 /** A client's transaction that would hold a fence up. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { askMembers } from "../../topology/asks.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import { replaceHost } from "../map/edits.ts";
 import { databasesOf, type PromotionHosts } from "../map/promotionHosts.ts";
 import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
@@ -125,7 +126,7 @@ export async function checkDeadPromotion(
 	try {
 		await next.received();
 	} catch (thrown) {
-		faults.push(`${(thrown as Error).message}: corkboard grants --operator.`);
+		faults.push(`${reasonOf(thrown)}: corkboard grants --operator.`);
 	}
 	const replica = await next.replica();
 	const evidence = { ...seen, replica };

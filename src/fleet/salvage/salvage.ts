@@ -8,6 +8,7 @@ import {
 	verify,
 } from "../../ops/verify/verify.ts";
 import type { Environment } from "../../topology/secret.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import type { Conflict, Outcome } from "./conflicts.ts";
 import type { SalvageSource } from "./findSalvage.ts";
@@ -146,9 +147,7 @@ async function deliver(
 		const some = entries.slice(first, first + ENTRIES);
 		const { failures } = await deliverEntries(writer, some);
 		for (const [{ shard, local }, error] of failures) {
-			failed.push(
-				`entry ${local} of shard ${shard}: ${error instanceof Error ? error.message : String(error)}`,
-			);
+			failed.push(`entry ${local} of shard ${shard}: ${reasonOf(error)}`);
 		}
 	}
 	return failed;

@@ -22,6 +22,7 @@ import { addressOf } from "../../storage/mysql/serverAddress.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import { ACCOUNT_FILE, type Environment } from "../../topology/secret.ts";
 import { deadlineIn } from "../../util/deadline.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 
 /** Of one statement, of which some wait for a replica. Milliseconds. */
 const STATEMENT_MS = 30_000;
@@ -273,7 +274,7 @@ export class FleetServer implements AsyncDisposable {
 			await this.rows("answer", "SELECT 1", [], ms);
 			return null;
 		} catch (thrown) {
-			return (thrown as Error).message;
+			return reasonOf(thrown);
 		}
 	}
 

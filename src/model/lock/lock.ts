@@ -1,4 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import type { Lookup, Mapping, Model, ObjectType } from "../types.ts";
 
 /**
@@ -64,7 +65,7 @@ export function parseLock(text: string): Lock {
 	} catch (thrown) {
 		throw new CorkboardError(
 			"BAD_MODEL",
-			`The lock file is not JSON: ${String(thrown)}`,
+			`The lock file is not JSON: ${reasonOf(thrown)}`,
 			{ cause: thrown },
 		);
 	}

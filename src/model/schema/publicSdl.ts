@@ -1,5 +1,6 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import {
 	buildASTSchema,
 	concatAST,
@@ -9,6 +10,12 @@ import {
 	Source,
 } from "graphql";
 import { CorkboardError } from "../../errors.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
+import {
+	readTextFile,
+	readTextStream,
+	whyUnread,
+} from "../../util/textFile.ts";
 import { publicDocument } from "../publicSchema.ts";
 import type { SdlFile } from "../sdl.ts";
 
@@ -28,7 +35,7 @@ export function readPublicSdl(
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_DATA",
-			`${source} is no schema: ${whereOf(cause)}${cause instanceof Error ? cause.message : cause}`,
+			`${source} is no schema: ${whereOf(cause)}${reasonOf(cause)}`,
 			{ cause },
 		);
 	}
@@ -47,23 +54,25 @@ function whereOf(cause: unknown): string {
 
 /**
  * The schema that clients see, of an SDL file, a folder such as `schema/`, or
- * `-` for what `stdin` returns. Throws BAD_DATA.
+ * `-` for standard input. Throws BAD_DATA.
  */
 export async function readSchema(
 	path: string,
-	stdin: () => Promise<string>,
+	stdin: Readable,
 ): Promise<GraphQLSchema> {
 	return readPublicSdl(path, await filesOf(path, stdin));
 }
 
 async function filesOf(
 	path: string,
-	stdin: () => Promise<string>,
+	stdin: Readable,
 ): Promise<readonly SdlFile[]> {
-	if (path === "-") return [{ path, text: await stdin() }];
 	try {
+		if (path === "-") {
+			return [{ path, text: await readTextStream(stdin, "standard input") }];
+		}
 		if (!(await stat(path)).isDirectory()) {
-			return [{ path, text: await readFile(path, "utf8") }];
+			return [{ path, text: await readTextFile(path) }];
 		}
 		const names = await readdir(path);
 		return await Promise.all(
@@ -72,13 +81,13 @@ async function filesOf(
 				.toSorted()
 				.map(async (name) => {
 					const file = join(path, name);
-					return { path: file, text: await readFile(file, "utf8") };
+					return { path: file, text: await readTextFile(file) };
 				}),
 		);
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_DATA",
-			`Cannot read ${path}: ${(cause as NodeJS.ErrnoException).code}.`,
+			`Cannot read ${path}: ${whyUnread(cause)}.`,
 			{ cause },
 		);
 	}

@@ -131,7 +131,7 @@ export async function importLines(
 		await lease.assertHeld();
 		const parsed: Line[] = [];
 		for (const [at, text] of batch.lines.entries()) {
-			if (text === "") continue;
+			if (typeof text === "string" && text.trim() === "") continue;
 			parsed.push(reader.read(text, total.lines + at + 1));
 		}
 		const done = await withRetries(options, async (isRepeated) => {

@@ -4,7 +4,7 @@ import type { FieldReader, FieldReaders } from "../../model/fieldReaders.ts";
 import type { Mapping, ObjectType, Reference } from "../../model/types.ts";
 import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
-import { MAX_LINE, type RawLine } from "./readBatches.ts";
+import type { RawLine } from "./readBatches.ts";
 
 /** One line, parsed (format: docs/how-to/import-and-verify.md, "Import"). */
 export type Line = ObjectLine | EdgeLine | BadLine;
@@ -41,6 +41,9 @@ export interface BadLine {
 
 /** Characters of an import key. Keys are stored in lookup rows. */
 const MAX_KEY = 200;
+
+/** Of lists and objects in each other. No field of a schema comes near it. */
+const MAX_DEPTH = 100;
 
 interface StoredFieldReader {
 	/** In the stored JSON. */
@@ -98,12 +101,7 @@ export function createLineReader(
 
 	function readObject(line: LineObject, number: number): ObjectLine {
 		rejectUnknownMembers(line, ["type", "key", "fields"]);
-		const fields = types.get(String(line.type));
-		if (fields === undefined) {
-			throw new LineError(
-				`Unknown type ${excerpt(line.type)}.${didYouMean(String(line.type), types.keys())}`,
-			);
-		}
+		const fields = found(types, line, "type", [...types.keys()]);
 		const key = readKey(line, "key");
 		const given = line.fields ?? {};
 		if (!isRecord(given)) {
@@ -148,12 +146,7 @@ export function createLineReader(
 
 	function readEdge(line: LineObject, number: number): EdgeLine {
 		rejectUnknownMembers(line, ["edge", "from", "to"]);
-		const mapping = model.mappings.get(String(line.edge));
-		if (mapping === undefined) {
-			throw new LineError(
-				`Unknown edge ${excerpt(line.edge)}.${didYouMean(String(line.edge), edges)} Edges: ${edges.join(", ")}.`,
-			);
-		}
+		const mapping = found(model.mappings, line, "edge", edges);
 		const problem = mappingProblem(mapping);
 		if (problem !== null) throw new LineError(problem);
 		const [from, to] = [readKey(line, "from"), readKey(line, "to")];
@@ -169,14 +162,17 @@ export function createLineReader(
 type LineObject = { readonly [key: string]: JsonValue };
 
 function parse(text: RawLine): LineObject {
-	if (text === null) {
-		throw new LineError(`The line is longer than ${MAX_LINE} characters.`);
-	}
+	if (typeof text !== "string") throw new LineError(text.problem);
 	let line: JsonValue;
 	try {
 		line = JSON.parse(text) as JsonValue;
 	} catch (thrown) {
 		throw new LineError(`Not JSON: ${(thrown as Error).message}`);
+	}
+	if (isDeeperThan(MAX_DEPTH, line)) {
+		throw new LineError(
+			`The line has lists or objects in more than ${MAX_DEPTH} levels.`,
+		);
 	}
 	if (!isRecord(line)) {
 		throw new LineError(
@@ -184,6 +180,33 @@ function parse(text: RawLine): LineObject {
 		);
 	}
 	return line;
+}
+
+/** JSON.parse takes any depth, but what is written as functions that call themselves would run out of stack. */
+function isDeeperThan(levels: number, value: JsonValue): boolean {
+	if (typeof value !== "object" || value === null) return false;
+	return (
+		levels === 0 ||
+		Object.values(value).some((part) => isDeeperThan(levels - 1, part))
+	);
+}
+
+/** What the line's `type` or `edge` names. */
+function found<T>(
+	named: ReadonlyMap<string, T>,
+	line: LineObject,
+	member: "type" | "edge",
+	names: readonly string[],
+): T {
+	const name = line[member];
+	if (typeof name !== "string") {
+		throw new LineError(`${member} must be a name, got ${excerpt(name)}.`);
+	}
+	const value = named.get(name);
+	if (value !== undefined) return value;
+	throw new LineError(
+		`Unknown ${member} ${excerpt(name)}.${didYouMean(name, names)} The ${member}s are ${names.join(", ")}.`,
+	);
 }
 
 /** Why a line must not give edges of a mapping; null if it may. */

@@ -1,7 +1,15 @@
+import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
+import { CorkboardError } from "../../errors.ts";
+import { BYTE_ORDER_MARK } from "../../util/textFile.ts";
+import { formatProblem, HEAD_BYTES } from "./fileFormat.ts";
 
-/** A line's text; null for a line that is too long. */
-export type RawLine = string | null;
+/** A line's text, or what is wrong with its bytes. */
+export type RawLine = string | UnreadLine;
+
+export interface UnreadLine {
+	readonly problem: string;
+}
 
 export interface RawBatch {
 	readonly lines: readonly RawLine[];
@@ -12,10 +20,24 @@ export interface RawBatch {
 /** Characters, as in the body of a request. Bounds the memory, and no object is nearly as long. */
 export const MAX_LINE = 1_000_000;
 
+/** UTF-8 has at most three bytes for a UTF-16 code unit. */
+const MAX_BYTES = 3 * MAX_LINE;
+
+export const TOO_LONG: UnreadLine = {
+	problem: `The line is longer than ${MAX_LINE} characters.`,
+};
+
+/** Its bytes must not become U+FFFD: keys that differ in such bytes alone would be one key. */
+export const NOT_UTF_8: UnreadLine = {
+	problem:
+		"The line is not UTF-8. Convert the file, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE > utf8.ndjson",
+};
+
 /**
  * The lines of the source, `size` at a time. Reads only as far as needed. When
  * the signal is aborted, reading stops, also a read that waits, and lines that
- * do not make a whole batch are dropped.
+ * do not make a whole batch are dropped. Throws BAD_DATA for bytes that are not
+ * lines of JSON at all.
  */
 export async function* readBatches(
 	source: AsyncIterable<string> | Readable,
@@ -65,51 +87,91 @@ export async function* readBatches(
 	}
 }
 
-/** Splits bytes into lines, at LF or CRLF. Keeps an incomplete line, up to MAX_LINE. */
+const LINE_FEED = 0x0a;
+
+/** Splits bytes into lines, at LF or CRLF. Keeps an incomplete line, up to MAX_BYTES. */
 class LineSplitter {
-	readonly #decoder = new TextDecoder();
 	bytes = 0;
-	#partial = "";
-	#isTooLong = false;
+	/** The first bytes, until there are enough to recognize a format by; then null. */
+	#head: Buffer | null = Buffer.alloc(0);
+	/** The incomplete line. */
+	#partial: Buffer[] = [];
+	#partialBytes = 0;
 
 	split(chunk: string | Uint8Array): readonly RawLine[] {
-		if (typeof chunk === "string") this.bytes += Buffer.byteLength(chunk);
-		else this.bytes += chunk.length;
-		return this.#complete(
-			typeof chunk === "string"
-				? chunk
-				: this.#decoder.decode(chunk, { stream: true }),
-		);
+		const bytes = Buffer.from(chunk as Uint8Array);
+		this.bytes += bytes.length;
+		if (this.#head === null) return this.#complete(bytes);
+		const head = Buffer.concat([this.#head, bytes]);
+		this.#head = head;
+		const isEnough = head.length >= HEAD_BYTES || head.includes(LINE_FEED);
+		return isEnough ? this.#begin(head) : [];
 	}
 
 	rest(): readonly RawLine[] {
-		const lines = this.#complete(this.#decoder.decode());
-		return this.#partial === "" && !this.#isTooLong
-			? lines
-			: [...lines, this.#end("")];
+		const lines = this.#head === null ? [] : this.#begin(this.#head);
+		return this.#partialBytes === 0 ? lines : [...lines, ...this.#end()];
 	}
 
-	#complete(text: string): readonly RawLine[] {
-		const parts = text.split("\n");
-		const last = parts.pop() as string;
-		const lines = parts.map((part) => this.#end(part));
-		this.#begin(last);
+	#begin(head: Buffer): readonly RawLine[] {
+		this.#head = null;
+		const problem = formatProblem(head);
+		if (problem !== null) throw new CorkboardError("BAD_DATA", problem);
+		return this.#complete(head);
+	}
+
+	#complete(bytes: Buffer): readonly RawLine[] {
+		const last = bytes.lastIndexOf(LINE_FEED);
+		if (last === -1) {
+			this.#keep(bytes);
+			return [];
+		}
+		const first = bytes.indexOf(LINE_FEED);
+		this.#keep(bytes.subarray(0, first));
+		const lines = this.#end();
+		if (last > first) {
+			for (const line of linesIn(bytes.subarray(first + 1, last))) {
+				lines.push(line);
+			}
+		}
+		this.#keep(bytes.subarray(last + 1));
 		return lines;
 	}
 
-	#begin(text: string): void {
-		if (!this.#isTooLong) this.#partial += text;
-		if (this.#partial.length > MAX_LINE) {
-			this.#isTooLong = true;
-			this.#partial = "";
-		}
+	#keep(bytes: Buffer): void {
+		this.#partialBytes += bytes.length;
+		if (this.#partialBytes > MAX_BYTES) this.#partial = [];
+		else if (bytes.length > 0) this.#partial.push(bytes);
 	}
 
-	#end(text: string): RawLine {
-		const line = this.#isTooLong ? null : this.#partial + text;
-		this.#isTooLong = false;
-		this.#partial = "";
-		if (line === null || line.length > MAX_LINE) return null;
-		return line.endsWith("\r") ? line.slice(0, -1) : line;
+	#end(): RawLine[] {
+		const isTooLong = this.#partialBytes > MAX_BYTES;
+		const lines = isTooLong
+			? [TOO_LONG]
+			: linesIn(Buffer.concat(this.#partial));
+		this.#partial = [];
+		this.#partialBytes = 0;
+		return lines;
 	}
+}
+
+/** The lines of bytes that end where a line ends. Decodes them together, unless one of them is not UTF-8. */
+function linesIn(bytes: Buffer): RawLine[] {
+	if (isUtf8(bytes)) return bytes.toString("utf8").split("\n").map(lineOf);
+	const lines: RawLine[] = [];
+	for (let start = 0; start <= bytes.length; ) {
+		const found = bytes.indexOf(LINE_FEED, start);
+		const end = found === -1 ? bytes.length : found;
+		const line = bytes.subarray(start, end);
+		lines.push(isUtf8(line) ? lineOf(line.toString("utf8")) : NOT_UTF_8);
+		start = end + 1;
+	}
+	return lines;
+}
+
+/** Files that were joined may have a byte order mark on any line. */
+function lineOf(text: string): RawLine {
+	const start = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
+	const end = text.endsWith("\r") ? text.length - 1 : text.length;
+	return end - start > MAX_LINE ? TOO_LONG : text.slice(start, end);
 }

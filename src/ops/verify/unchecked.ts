@@ -1,4 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 
 /** A database that could not be read in whole or in part. */
 export interface UncheckedPlace {
@@ -17,7 +18,7 @@ export class Unchecked {
 	note(place: string, error: unknown): void {
 		const { times, reason } = this.#places.get(place) ?? {
 			times: 0,
-			reason: reasonOf(error),
+			reason: reasonAt(error),
 		};
 		this.#places.set(place, { place, reason, times: times + 1 });
 	}
@@ -30,10 +31,10 @@ export class Unchecked {
 }
 
 /** What a host says of a table that it does not have is no silence, and has another cure. */
-function reasonOf(error: unknown): string {
+function reasonAt(error: unknown): string {
 	if (error instanceof CorkboardError && error.details.kind === "moved") {
 		const { host, reason } = error.details;
 		return `${host} has no table: ${reason}`;
 	}
-	return error instanceof Error ? error.message : String(error);
+	return reasonOf(error);
 }

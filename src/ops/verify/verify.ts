@@ -3,6 +3,7 @@ import { renamePatienceOf } from "../../graph/outbox/outboxWorker.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import { type Damage, DamageReport, type DamageSummary } from "./damage.ts";
 import { Unchecked, type UncheckedPlace } from "./unchecked.ts";
 import {
@@ -137,7 +138,7 @@ async function repairDamage(
 		progress.repaired++;
 	} catch (thrown) {
 		if (progress.failures.length >= MAX_FAILED_REPAIRS) return;
-		const reason = thrown instanceof Error ? thrown.message : String(thrown);
+		const reason = reasonOf(thrown);
 		progress.failures.push(`${description}: ${reason}`);
 	}
 }

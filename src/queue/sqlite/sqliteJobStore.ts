@@ -4,6 +4,7 @@ import type { ShardFile } from "../../storage/sqlite/driver/shardFile.ts";
 import type { SqliteConnection } from "../../storage/sqlite/driver/sqliteConnection.ts";
 import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import type {
 	Due,
 	DueRange,
@@ -260,7 +261,7 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 			try {
 				return body(file, callOn);
 			} catch (thrown) {
-				const isNoTable = /no such (?:table|index)/.test(String(thrown));
+				const isNoTable = /no such (?:table|index)/.test(reasonOf(thrown));
 				throw isNoTable ? unknownQueue(at) : thrown;
 			}
 		});

@@ -1,3 +1,4 @@
+import { reasonOf } from "../../util/reasonOf.ts";
 import type { Readiness } from "../http/health.ts";
 import {
 	type AdminResponse,
@@ -24,7 +25,7 @@ export function answerFrom(pages: AdminPages): AskAdmin {
 		try {
 			return await pageAt(path, pages);
 		} catch (error) {
-			return plainText(503, (error as Error).message);
+			return plainText(503, reasonOf(error));
 		}
 	};
 }

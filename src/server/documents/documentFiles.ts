@@ -1,7 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
+import { readTextFile, whyUnread } from "../../util/textFile.ts";
 import { watchFiles } from "../../util/watchFiles.ts";
 import {
 	type CheckedDocument,
@@ -142,7 +144,7 @@ export class DocumentFiles implements AsyncDisposable {
 				}
 			} catch (thrown) {
 				// A missing file has no text: the error stands for it.
-				const rejected = text || String(thrown);
+				const rejected = text || reasonOf(thrown);
 				if (rejected !== file.rejected) {
 					file.rejected = rejected;
 					file.isLogged = false;
@@ -156,7 +158,7 @@ export class DocumentFiles implements AsyncDisposable {
 						problems:
 							thrown instanceof CorkboardError
 								? thrown.message.split("\n")
-								: [String(thrown)],
+								: [reasonOf(thrown)],
 					},
 					"document file rejected",
 				);
@@ -251,12 +253,12 @@ async function readText(path: string): Promise<string> {
 				`${path}: has ${size} bytes; the limit is ${MAX_FILE_BYTES}`,
 			]);
 		}
-		return await readFile(path, "utf8");
+		return await readTextFile(path);
 	} catch (cause) {
 		if (cause instanceof CorkboardError) throw cause;
 		throw new CorkboardError(
 			"BAD_DATA",
-			`${path}: cannot be read: ${(cause as NodeJS.ErrnoException).code}`,
+			`${path}: cannot be read: ${whyUnread(cause)}`,
 			{ cause },
 		);
 	}

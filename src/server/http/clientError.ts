@@ -9,6 +9,7 @@ import {
 	type ErrorCode,
 	isClientCode,
 } from "../../errors.ts";
+import { asError } from "../../util/reasonOf.ts";
 
 /** Seconds, with each 503. */
 export const RETRY_AFTER = "1";
@@ -113,8 +114,7 @@ export function requestError(thrown: unknown): GraphQLError {
 }
 
 function wrap(thrown: unknown): GraphQLError {
-	const originalError =
-		thrown instanceof Error ? thrown : new Error(String(thrown));
+	const originalError = asError(thrown);
 	return new GraphQLError(originalError.message, { originalError });
 }
 

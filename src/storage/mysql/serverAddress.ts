@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { CorkboardError } from "../../errors.ts";
 import {
 	parseHostUrl,
@@ -10,6 +9,7 @@ import {
 	readSecret,
 	type Secret,
 } from "../../topology/secret.ts";
+import { readTextFileSync } from "../../util/textFile.ts";
 import type { ServerAddress } from "./driver/mysql2Connection.ts";
 
 /** Throws BAD_TOPOLOGY where it names no MySQL server, or a password or certificate that cannot be read. */
@@ -56,7 +56,7 @@ function sslOf({ mode, ca }: Tls, name: string): ServerAddress["ssl"] {
 
 function certificatesIn(file: string, name: string): string {
 	try {
-		return readFileSync(file, "utf8");
+		return readTextFileSync(file);
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openShards } from "../../topology/ranges.ts";
 import type { Topology } from "../../topology/types.ts";
+import { namedReasonOf } from "../../util/reasonOf.ts";
 import { STORAGE_CHANNELS } from "../diagnostics.ts";
 
 /** Open shards of one range, and what was found there last. */
@@ -114,7 +115,11 @@ export class OpenShards implements Disposable {
 	#report(range: Watched, error: unknown): void {
 		const { shards, missing } = range;
 		const isHeld = this.#held.has(shards[0] as number);
-		const now = !isHeld ? "" : missing === null ? String(error) : "missing";
+		const now = !isHeld
+			? ""
+			: missing === null
+				? namedReasonOf(error)
+				: "missing";
 		if (now === range.reported) return;
 		range.reported = now;
 		STORAGE_CHANNELS.heldShards.publish({

@@ -11,6 +11,7 @@ import {
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CorkboardError } from "../../errors.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import { TEMPORARY } from "../../util/temporaryName.ts";
 import type { Announcement, StoredText } from "../store.ts";
 
@@ -136,7 +137,7 @@ export function hashed(text: string): StoredText {
 }
 
 export function unavailable(name: string, cause: unknown): CorkboardError {
-	const reason = cause instanceof Error ? cause.message : String(cause);
+	const reason = reasonOf(cause);
 	return new CorkboardError(
 		"UNAVAILABLE",
 		`The topology store ${name} does not answer: ${reason}`,

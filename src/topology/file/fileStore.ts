@@ -6,7 +6,6 @@ import {
 	existsSync,
 	fsyncSync,
 	openSync,
-	readFileSync,
 	renameSync,
 	rmSync,
 	writeSync,
@@ -16,7 +15,9 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import { temporaryName } from "../../util/temporaryName.ts";
+import { NotUtf8Error, readTextFileSync } from "../../util/textFile.ts";
 import { watchFiles } from "../../util/watchFiles.ts";
 import {
 	type Announcement,
@@ -191,10 +192,12 @@ class FileStore implements TopologyStore {
 
 	#readTopology(): StoredText | null {
 		try {
-			const text = readFileSync(this.name, "utf8");
-			return hashed(text);
+			return hashed(readTextFileSync(this.name));
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+			if (error instanceof NotUtf8Error) {
+				throw new CorkboardError("BAD_TOPOLOGY", error.message);
+			}
 			throw unavailable(this.name, error);
 		}
 	}
@@ -313,7 +316,7 @@ function notWritable(
 	folder: string,
 	cause: unknown,
 ): CorkboardError {
-	const reason = cause instanceof Error ? cause.message : String(cause);
+	const reason = reasonOf(cause);
 	return new CorkboardError(
 		"BAD_CONFIG",
 		`The topology store ${name} can be read, not written: ${reason}. This process needs to write the file and ${folder}. A file that is mounted read-only, as from a ConfigMap, is changed where it comes from.`,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { CorkboardError } from "../../errors.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import { temporaryName } from "../../util/temporaryName.ts";
 import { checkTopologyChange } from "../checkChange.ts";
 import {
@@ -302,7 +303,7 @@ function stateOf({ code }: CorkboardError): TopologyEvent["state"] {
 
 function inPath(path: string, thrown: unknown): CorkboardError {
 	if (thrown instanceof CorkboardError) return thrown;
-	const reason = thrown instanceof Error ? thrown.message : String(thrown);
+	const reason = reasonOf(thrown);
 	return new CorkboardError("BAD_TOPOLOGY", `${path}: ${reason}`, {
 		cause: thrown,
 	});

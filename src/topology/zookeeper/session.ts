@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { createConnection, type Socket } from "node:net";
+import { reasonOf } from "../../util/reasonOf.ts";
 import { JuteReader } from "./jute.ts";
 import {
 	type Body,
@@ -175,7 +176,7 @@ export class ZookeeperSession implements AsyncDisposable {
 			try {
 				this.#receive(bytes, () => clearTimeout(opening));
 			} catch (error) {
-				fail(error instanceof Error ? error.message : String(error));
+				fail(reasonOf(error));
 			}
 		});
 	}

@@ -38,5 +38,7 @@ suite("a request error", () => {
 		assert.equal(statusOf(new CorkboardError("BAD_CONFIG")), 500);
 		assert.equal(statusOf(new Error("secret")), 500);
 		assert.equal(statusOf("secret"), 500);
+		assert.equal(statusOf(Object.create(null)), 500);
+		assert.equal(statusOf(Symbol("secret")), 500);
 	});
 });

@@ -1,3 +1,4 @@
+import { reasonOf } from "../../../util/reasonOf.ts";
 import { type FailureKind, StorageFailure } from "../../storageFailure.ts";
 
 /** ER_LOCK_DEADLOCK */
@@ -111,7 +112,7 @@ function asDriverError(thrown: unknown): {
 	readonly errno?: number;
 	readonly sqlState?: string;
 } {
-	if (!(thrown instanceof Error)) return { message: String(thrown) };
+	if (!(thrown instanceof Error)) return { message: reasonOf(thrown) };
 	const { message } = thrown;
 	const { errno, sqlState } = thrown as {
 		readonly errno?: unknown;

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CorkboardError } from "../../../errors.ts";
+import { reasonOf } from "../../../util/reasonOf.ts";
 
 const LOCK = "lock.sqlite";
 const OWNER = "owner.pid";
@@ -46,7 +47,7 @@ export function lockFolder(folder: string): Disposable {
 
 /** As on a root file system that is read-only. */
 function notWritable(folder: string, cause: unknown): CorkboardError {
-	const reason = cause instanceof Error ? cause.message : String(cause);
+	const reason = reasonOf(cause);
 	return new CorkboardError(
 		"BAD_CONFIG",
 		`The data folder ${folder} cannot be written: ${reason}. Set CORKBOARD_DATA to a folder that this process may write, such as a mounted volume.`,
