@@ -18,6 +18,7 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=graphiql /app/build build
 COPY package.json package-lock.json ./
+COPY pins pins
 COPY schema schema
 COPY src src
 COPY deploy/secret.mjs deploy/secret.mjs

@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createConnection } from "mysql2/promise";
-import { loadOwnModel } from "../src/app/model.ts";
+import pinsApp from "../pins/app.ts";
+import { readApp } from "../src/app/readApp.ts";
 import { leastSettings } from "../src/storage/mysql/driver/serverLimits.ts";
 import {
 	MOD_SHARD_TABLES,
@@ -103,7 +104,7 @@ export async function startDatabases(options: {
 
 /** As docs/how-to/install.md says for so many shards. */
 async function startForShards(shards: number): Promise<Server> {
-	const { model } = loadOwnModel();
+	const { model } = readApp(pinsApp);
 	const tables = shards * (shardTables(model).length + MOD_SHARD_TABLES.length);
 	const { table_open_cache: open, ...settings } = leastSettings(tables, {
 		instances: CACHE_INSTANCES,

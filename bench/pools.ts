@@ -1,4 +1,4 @@
-import { seededRandom } from "../src/demo/random.ts";
+import { seededRandom } from "../src/util/random.ts";
 import type { Graph } from "./graph/generate.ts";
 import type { QueryName } from "./queries.ts";
 

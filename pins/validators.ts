@@ -1,4 +1,4 @@
-import { parseId } from "../id/ids.ts";
+import { parseId } from "../src/id/ids.ts";
 import {
 	boolean,
 	type FieldPolicies,
@@ -8,7 +8,7 @@ import {
 	text,
 	type Validator,
 	webAddress,
-} from "../model/validation.ts";
+} from "../src/model/validation.ts";
 
 /** Maximum lengths, in code points. */
 const MAX_NAME = 100;

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { it } from "node:test";
 import { parse } from "graphql";
-import { createDomain } from "../src/domain/domain.ts";
-import { edgeMutation } from "../src/domain/resolvers/base/edgeMutation.ts";
-import { resolvers } from "../src/domain/resolvers/resolvers.ts";
+import pinsApp from "../pins/app.ts";
+import { resolvers } from "../pins/resolvers/resolvers.ts";
+import { createDomain } from "../src/app/readApp.ts";
 import { View } from "../src/graph/read/view.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
 import { createWrites } from "../src/graph/write/createWrites.ts";
@@ -15,6 +15,7 @@ import { applyScalars } from "../src/graphql/scalars.ts";
 import { createCursorCodec } from "../src/id/cursorCodec.ts";
 import { readModel } from "../src/model/read.ts";
 import { createPlanner } from "../src/plan/planner.ts";
+import { edgeMutation } from "../src/resolvers/edgeMutation.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
 import { embeddedTopology } from "../src/topology/parseTopology.ts";
 import { theModel } from "./helpers/model.ts";
@@ -74,7 +75,7 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 			resolverFields: new Set(all.keys()),
 		});
 		applyScalars(schema);
-		const domain = createDomain(model);
+		const domain = createDomain(model, pinsApp);
 		await using storage = await openSqliteStorage({ model, topology });
 		await storage.admin.createTables();
 		const store = createStore({
@@ -114,6 +115,7 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 			}`),
 			context: {
 				graph,
+				fields: domain.fields,
 				writes: (call) =>
 					createWrites(store, (written) => graph.discardReads(written), call),
 				viewer: user,

@@ -8,18 +8,15 @@ import { withoutComments } from "./helpers/withoutComments.ts";
 const SRC = join(import.meta.dirname, "../src");
 
 /** Folders about Corkboard's own schema: another SDL brings its own. */
-const DOMAIN_FOLDERS = ["domain/", "feed/", "demo/"];
+const DOMAIN_FOLDERS = ["feed/"];
 
 /** Files of the program around the engine that may name what the SDL declares, and why. */
 const PROGRAM_FILES: Readonly<Record<string, string>> = {
-	"cli/banner.ts": "suggests a first query of the demo graph",
-	"cli/commands/account.ts": "is the command that closes and links accounts",
 	"cli/commands/feedExplain.ts": "is the command that explains home feeds",
 	"cli/commands/feedStats.ts": "is the command that counts what waits for them",
 	"cli/commands/import.ts": "shows import lines in its help",
 	"config/feedSettings.ts": "says of home feeds what their settings do",
 	"metrics/feedMetrics.ts": "says of home feeds what their metrics count",
-	"app/prepareDemo.ts": "imports the demo graph and signs its user in",
 };
 
 /** Names of the SDL that mean something else in the engine, and what. */

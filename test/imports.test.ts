@@ -29,9 +29,12 @@ test("imports in src/ go down the layers only", () => {
 
 /** What is not installed in a folder of its own, by its path. */
 const all = new Map(
-	globSync("{src,test,tools,bench,deploy,examples}/**/*.{ts,tsx,mts,js,mjs}", {
-		cwd: ROOT,
-	})
+	globSync(
+		"{src,pins,test,tools,bench,deploy,examples}/**/*.{ts,tsx,mts,js,mjs}",
+		{
+			cwd: ROOT,
+		},
+	)
 		// Of this file, the imports that are shown as refused.
 		.filter(
 			(file) =>
@@ -186,12 +189,12 @@ describe("the import check", () => {
 			[
 				"bench/a.ts",
 				'import { b } from "../test/suites/b.ts";',
-				"imports ../test/suites/b.ts: bench/ imports bench, tools, test/services, test/helpers and src/",
+				"imports ../test/suites/b.ts: bench/ imports bench, tools, test/services, test/helpers, pins and src/",
 			],
 			[
 				"test/helpers/a.ts",
 				'import { b } from "../../bench/b.ts";',
-				"imports ../../bench/b.ts: test/helpers/ imports test/services, test/helpers and src/",
+				"imports ../../bench/b.ts: test/helpers/ imports test/services, test/helpers, pins and src/",
 			],
 			[
 				"test/e2e/a.test.ts",

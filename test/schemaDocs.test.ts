@@ -15,9 +15,10 @@ import { after, before, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { parse } from "graphql";
-import { createDomain } from "../src/domain/domain.ts";
-import { resolvers } from "../src/domain/resolvers/resolvers.ts";
-import { visibilityPolicy } from "../src/domain/visibility.ts";
+import pinsApp from "../pins/app.ts";
+import { resolvers } from "../pins/resolvers/resolvers.ts";
+import { visibilityPolicy } from "../pins/visibility.ts";
+import { createDomain } from "../src/app/readApp.ts";
 import { View } from "../src/graph/read/view.ts";
 import { createVisibility } from "../src/graph/read/visibilityPolicy.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
@@ -46,7 +47,7 @@ import { theModel } from "./helpers/model.ts";
 import { COPIES, type Copies, update } from "./update.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const RESOLVERS = join(ROOT, "src/domain/resolvers");
+const RESOLVERS = join(ROOT, "pins/resolvers");
 const page = readFileSync(join(ROOT, "docs/how-to/schema.md"), "utf8");
 
 function blocks(language: string): string[] {
@@ -86,7 +87,7 @@ describe("docs/how-to/schema.md", () => {
 		writeFileSync(join(folder, "package.json"), '{"type": "module"}');
 		file = join(folder, "stickers.ts");
 		const code = readFileSync(
-			join(EXAMPLE, "src/domain/resolvers/stickers.ts"),
+			join(EXAMPLE, "pins/resolvers/stickers.ts"),
 			"utf8",
 		);
 		writeFileSync(
@@ -240,7 +241,7 @@ describe("docs/how-to/schema.md", () => {
 			});
 			await storage.admin.createTables();
 		}
-		const domain = createDomain(model);
+		const domain = createDomain(model, pinsApp);
 		await using storage = await openSqliteStorage({ model, topology });
 		await storage.admin.createTables();
 		const store = createStore({
@@ -280,6 +281,7 @@ describe("docs/how-to/schema.md", () => {
 				document: parse(document),
 				context: {
 					graph,
+					fields: domain.fields,
 					writes: (call) =>
 						createWrites(store, (written) => graph.discardReads(written), call),
 					viewer: user,

@@ -8,7 +8,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSchema, findBreakingChanges } from "graphql";
 import { dashboardFiles } from "../deploy/grafana/dashboards.ts";
-import { loadOwnModel, SCHEMA_FOLDER } from "../src/app/model.ts";
+import pinsApp from "../pins/app.ts";
+import { lockFileOf, readApp } from "../src/app/readApp.ts";
 import { CorkboardError } from "../src/errors.ts";
 import { compareLock, parseLock, printLock } from "../src/model/lock/lock.ts";
 import { printPublicSchema } from "../src/model/publicSchema.ts";
@@ -25,7 +26,7 @@ export interface Copies {
 
 /** Paths of the checked-in copies. */
 export const COPIES: Copies = {
-	lock: join(SCHEMA_FOLDER, "model.lock.json"),
+	lock: lockFileOf(pinsApp),
 	model: join(import.meta.dirname, "golden/model.txt"),
 	publicSchema: join(import.meta.dirname, "golden/public.graphql"),
 };
@@ -85,7 +86,7 @@ if (import.meta.main) {
 
 function updated(): Updated {
 	try {
-		return update(loadOwnModel(), COPIES);
+		return update(readApp(pinsApp), COPIES);
 	} catch (error) {
 		// The author of the SDL needs the file and the line, not where they were noticed.
 		if (error instanceof CorkboardError && error.code === "BAD_MODEL") {

@@ -9,7 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
-import { loadOwnModel } from "../../src/app/model.ts";
+import pinsApp from "../../pins/app.ts";
+import { readApp } from "../../src/app/readApp.ts";
 import { leastSettings } from "../../src/storage/mysql/driver/serverLimits.ts";
 import {
 	MOD_SHARD_TABLES,
@@ -217,7 +218,7 @@ async function startFleet(
 
 /** As docs/how-to/install.md says, as far as this machine allows. */
 function mysqlArgs(shards: number, openFiles: number): readonly string[] {
-	const { model } = loadOwnModel();
+	const { model } = readApp(pinsApp);
 	const tables = shards * (shardTables(model).length + MOD_SHARD_TABLES.length);
 	const least = leastSettings(tables, { instances: 1, connections: 500 });
 	return [

@@ -1,4 +1,5 @@
-import { loadOwnModel } from "../../src/app/model.ts";
+import pinsApp from "../../pins/app.ts";
+import { readApp } from "../../src/app/readApp.ts";
 import { openMysqlPools } from "../../src/feed/pools/mysqlPools.ts";
 import type { PoolEntry } from "../../src/feed/pools/pools.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
@@ -30,7 +31,7 @@ export async function measureBytes(
 	await pools.createTables();
 	{
 		await using storage = await openMysqlStorage({
-			model: loadOwnModel().model,
+			model: readApp(pinsApp).model,
 			topology: {
 				version: 1,
 				shards: [{ ...range, open: true }],

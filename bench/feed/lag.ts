@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -46,7 +47,7 @@ export async function measureLag(
 	options: Options,
 	progress: Progress,
 ): Promise<readonly Measurement[]> {
-	await using corkboard = await openCorkboard(readConfig(fleet.env));
+	await using corkboard = await openCorkboard(pinsApp, readConfig(fleet.env));
 	const { feed, queues } = corkboard;
 	if (feed === null || queues === null) throw new Error("There are no pools.");
 	await visitAll(feed.parts.pools, fleet.graph.users);

@@ -1,3 +1,4 @@
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { feedUser } from "../../src/feed/jobs/feedUser.ts";
@@ -97,7 +98,7 @@ export async function fillPools(
 	fleet: FeedFleet,
 	lookers: readonly number[],
 ): Promise<void> {
-	await using corkboard = await openCorkboard(readConfig(fleet.env));
+	await using corkboard = await openCorkboard(pinsApp, readConfig(fleet.env));
 	const { feed, queues } = corkboard;
 	if (feed === null || queues === null) throw new Error("There are no pools.");
 	const users = lookers.map((user) => fleet.graph.users[user] as Id);

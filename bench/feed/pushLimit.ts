@@ -1,3 +1,4 @@
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { FEED_CHANNELS, type FeedPushed } from "../../src/feed/diagnostics.ts";
@@ -23,6 +24,7 @@ export async function measurePushLimit(
 	for (const [round, limit] of options.limits.entries()) {
 		await clearPulled(fleet);
 		await using corkboard = await openCorkboard(
+			pinsApp,
 			readConfig({ ...fleet.env, CORKBOARD_FEED_PUSH_LIMIT: String(limit) }),
 		);
 		const { feed, queues } = corkboard;
@@ -90,7 +92,7 @@ export async function measurePushLimit(
 
 /** Before a process reads which producers are pulled. */
 async function clearPulled({ env }: FeedFleet): Promise<void> {
-	await using corkboard = await openCorkboard(readConfig(env));
+	await using corkboard = await openCorkboard(pinsApp, readConfig(env));
 	const pools = corkboard.feed?.parts.pools;
 	for (const { producer } of (await pools?.pulled()) ?? []) {
 		await pools?.putPulled(producer, { since: null, pushedSince: 0 });

@@ -1,4 +1,5 @@
 import { createConnection } from "mysql2/promise";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -44,7 +45,7 @@ export async function measureReaders(
 	};
 	await fillPools(fleet, lookers);
 	{
-		await using corkboard = await openCorkboard(readConfig(fleet.env));
+		await using corkboard = await openCorkboard(pinsApp, readConfig(fleet.env));
 		const read = async (user: number) => {
 			const { errors } = await corkboard.query(HOME_PAGE, {
 				viewer: graph.users[user] as Id,

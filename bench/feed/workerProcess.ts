@@ -1,3 +1,4 @@
+import pinsApp from "../../pins/app.ts";
 /** A worker of the queue, as `corkboard worker` is one, which reports to its parent how long each page of followers took. */
 
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
@@ -19,7 +20,7 @@ FEED_CHANNELS.feedPushed.subscribe((pushed: FeedPushed) => {
 	rows += pushed.rows;
 });
 {
-	await using corkboard = await openCorkboard(readConfig(process.env));
+	await using corkboard = await openCorkboard(pinsApp, readConfig(process.env));
 	await using _worker = await corkboard.startWorker({
 		queues: null,
 		concurrency: Number(process.env.JOBS),

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../src/demo/random.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
 
 /** A graph as both stores load it: index 0 is the first row, and lists are in the order of their edges. */
 export interface Graph {

@@ -1,3 +1,4 @@
+import pinsApp from "../../pins/app.ts";
 /**
  * The server under guard, as a process of its own that counts what its requests
  * take. It runs without V8's optimizing compilers: they leave allocations out,
@@ -68,7 +69,7 @@ const promiseHook = createHook({
 });
 
 const config = readConfig(process.env);
-const corkboard = await openCorkboard(config);
+const corkboard = await openCorkboard(pinsApp, config);
 await corkboard.admin.createTables();
 const imported = await importLines(corkboard.store, lines(), {
 	fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),

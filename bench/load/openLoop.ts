@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import type { Outcome } from "../overload/messages.ts";
 import { type ReadResponse, ResponseReader } from "./responseReader.ts";
 

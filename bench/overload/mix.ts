@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../src/demo/random.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
 import { drawZipf } from "../pools.ts";
 import { QUERY_NAMES, type QueryName, textOf } from "../queries.ts";
 import { signToken, spellRequest } from "../requests.ts";

@@ -9,6 +9,7 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { ARCHIVE_QUEUE } from "../../src/graph/write/archiveJobs.ts";
@@ -82,7 +83,7 @@ async function measure(hasQueue: boolean): Promise<Row> {
 	);
 	const init = await command(["init"], { env, open: openCorkboard });
 	if (init.code !== 0) throw new Error(init.err);
-	const corkboard = opened.use(await openCorkboard(readConfig(env)));
+	const corkboard = opened.use(await openCorkboard(pinsApp, readConfig(env)));
 	if (hasQueue) {
 		opened.use(await corkboard.startWorker({ queues: null, concurrency: 4 }));
 	}

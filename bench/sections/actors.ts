@@ -1,4 +1,4 @@
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import { signToken, spellRequest } from "../requests.ts";
 import type { VariantName } from "../variants.ts";
 import type { World } from "../world.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import type { Cell } from "../cell.ts";
 import { type MeasuredLoad, measureLoad } from "../measure.ts";
 import type { OpenResult } from "../overload/messages.ts";

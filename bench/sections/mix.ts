@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../src/demo/random.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
 import type { Cell } from "../cell.ts";
 import { measure, sendLoad } from "../measure.ts";
 import { drawZipf } from "../pools.ts";

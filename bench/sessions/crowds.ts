@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import { answerOf } from "../load/answerOf.ts";
 import { signToken } from "../requests.ts";
 import { moveToOtherCores } from "../servers/cores.ts";

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
-import { type Random, seededRandom } from "../../src/demo/random.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
 import { UsageError } from "../../tools/namedProgram.ts";
 import type { Graph } from "../graph/generate.ts";
 

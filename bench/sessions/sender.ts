@@ -1,5 +1,5 @@
 /** People with apps, as a process of its own: sends what they ask for, and looks at the answers. */
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import {
 	type Ended,
 	OpenLoop,

@@ -1,4 +1,4 @@
-import type { Random } from "../../src/demo/random.ts";
+import type { Random } from "../../src/util/random.ts";
 import type {
 	Answers,
 	Board,

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../src/demo/random.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
 import { drawZipf } from "../pools.ts";
 import { QUERY_NAMES, type QueryName } from "../queries.ts";
 import type { World } from "../world.ts";

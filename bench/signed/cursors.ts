@@ -1,4 +1,4 @@
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import { askOnce } from "../checkAnswers.ts";
 import { textOf } from "../queries.ts";
 import { spellRequest } from "../requests.ts";

@@ -1,4 +1,4 @@
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import { snapshot } from "../measure.ts";
 import { drawZipf } from "../pools.ts";
 import type { QueryName } from "../queries.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../util/json.ts";
+import type { JsonObject } from "../../src/util/json.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
 import { DEMO_USERNAME, makePeople, type Person } from "./people.ts";
-import { type Random, seededRandom } from "./random.ts";
 import { REMARKS } from "./remarks.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";
 

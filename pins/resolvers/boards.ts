@@ -1,36 +1,40 @@
-import type { RequestContext } from "../../graphql/context.ts";
-import { optional, required } from "../../graphql/input/readInput.ts";
-import { id, idempotencyKey } from "../../graphql/input/validators.ts";
-import type { Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutations } from "./base/edgeMutation.ts";
-import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
-import { idempotency, mutation } from "./base/mutation.ts";
-import { positionInput, requireOnList } from "./base/position.ts";
-import { bothOrFirstError } from "./base/requireVisible.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { optional, required } from "../../src/graphql/input/readInput.ts";
+import { id, idempotencyKey } from "../../src/graphql/input/validators.ts";
+import type { Resolvers } from "../../src/plan/batchResolver.ts";
+import { edgeMutations } from "../../src/resolvers/edgeMutation.ts";
+import {
+	fieldsToCreate,
+	fieldsToUpdate,
+} from "../../src/resolvers/fieldInputs.ts";
+import { idempotency, mutation } from "../../src/resolvers/mutation.ts";
+import { positionInput, requireOnList } from "../../src/resolvers/position.ts";
+import { bothOrFirstError } from "../../src/resolvers/requireVisible.ts";
 import {
 	mappingOf,
 	newStoredJson,
 	storedValue,
 	updatedStoredJson,
-} from "./base/storedJson.ts";
-import { viewerMembership } from "./base/viewerMembership.ts";
+} from "../../src/resolvers/storedJson.ts";
+import { viewerMembership } from "../../src/resolvers/viewerMembership.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 const createBoard = mutation(
 	{
 		name: "createBoard",
-		input: (model) => ({
-			...fieldsToCreate(model, "Board"),
+		input: (types) => ({
+			...fieldsToCreate(types, "Board"),
 			idempotencyKey: optional(idempotencyKey),
 		}),
 		cost: () => 0,
 	},
-	async (input, { graph, writes, viewer, now }) => {
+	async (input, context) => {
+		const { writes, viewer, now } = context;
 		const { idempotencyKey: _, ...fields } = input;
 		return {
 			board: await writes.create({
 				type: "Board",
-				data: newStoredJson(graph.model, "Board", {
+				data: newStoredJson(context, "Board", {
 					...fields,
 					createdAt: now.toISOString(),
 					owner: viewer,
@@ -45,9 +49,9 @@ const createBoard = mutation(
 const updateBoard = mutation(
 	{
 		name: "updateBoard",
-		input: (model) => ({
+		input: (types) => ({
 			boardId: required(id),
-			...fieldsToUpdate(model, "Board"),
+			...fieldsToUpdate(types, "Board"),
 		}),
 		cost: () => 1,
 	},

@@ -1,11 +1,14 @@
-import { CorkboardError } from "../../errors.ts";
-import type { RequestContext } from "../../graphql/context.ts";
-import { required } from "../../graphql/input/readInput.ts";
-import { id } from "../../graphql/input/validators.ts";
-import type { Resolvers } from "../../plan/batchResolver.ts";
-import { mutation, ownId } from "./base/mutation.ts";
-import { bothOrFirstError, requireVisible } from "./base/requireVisible.ts";
-import { mappingOf, storedValue } from "./base/storedJson.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { required } from "../../src/graphql/input/readInput.ts";
+import { id } from "../../src/graphql/input/validators.ts";
+import type { Resolvers } from "../../src/plan/batchResolver.ts";
+import { mutation, ownId } from "../../src/resolvers/mutation.ts";
+import {
+	bothOrFirstError,
+	requireVisible,
+} from "../../src/resolvers/requireVisible.ts";
+import { mappingOf, storedValue } from "../../src/resolvers/storedJson.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 const input = () => ({ boardId: required(id), userId: required(id) });

@@ -1,23 +1,23 @@
-import type { RequestContext } from "../../graphql/context.ts";
-import { optional, required } from "../../graphql/input/readInput.ts";
-import { id, idempotencyKey } from "../../graphql/input/validators.ts";
-import type { Resolvers } from "../../plan/batchResolver.ts";
-import { fieldsToCreate } from "./base/fieldInputs.ts";
-import { idempotency, mutation } from "./base/mutation.ts";
-import { requireVisible } from "./base/requireVisible.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { optional, required } from "../../src/graphql/input/readInput.ts";
+import { id, idempotencyKey } from "../../src/graphql/input/validators.ts";
+import type { Resolvers } from "../../src/plan/batchResolver.ts";
+import { fieldsToCreate } from "../../src/resolvers/fieldInputs.ts";
+import { idempotency, mutation } from "../../src/resolvers/mutation.ts";
+import { requireVisible } from "../../src/resolvers/requireVisible.ts";
 import {
 	newStoredJson,
 	storedValue,
 	updatedStoredJson,
-} from "./base/storedJson.ts";
+} from "../../src/resolvers/storedJson.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 const addComment = mutation(
 	{
 		name: "addComment",
-		input: (model) => ({
+		input: (types) => ({
 			pinId: required(id),
-			...fieldsToCreate(model, "Comment"),
+			...fieldsToCreate(types, "Comment"),
 			idempotencyKey: optional(idempotencyKey),
 		}),
 		cost: () => 1,
@@ -28,7 +28,7 @@ const addComment = mutation(
 		return {
 			comment: await context.writes.create({
 				type: "Comment",
-				data: newStoredJson(context.graph.model, "Comment", {
+				data: newStoredJson(context, "Comment", {
 					...fields,
 					createdAt: context.now.toISOString(),
 					author: context.viewer,
@@ -45,9 +45,9 @@ const addComment = mutation(
 const updateComment = mutation(
 	{
 		name: "updateComment",
-		input: (model) => ({
+		input: (types) => ({
 			commentId: required(id),
-			...fieldsToCreate(model, "Comment"),
+			...fieldsToCreate(types, "Comment"),
 		}),
 		cost: () => 1,
 	},

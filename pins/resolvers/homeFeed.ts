@@ -1,15 +1,15 @@
-import { CorkboardError } from "../../errors.ts";
-import { type FeedOfRequest, LOOK_COST } from "../../feed/homeFeeds.ts";
-import type { Source } from "../../feed/sources.ts";
-import type { Node } from "../../graph/types.ts";
-import type { RequestContext } from "../../graphql/context.ts";
-import { required } from "../../graphql/input/readInput.ts";
-import { id } from "../../graphql/input/validators.ts";
-import type { Id } from "../../id/ids.ts";
-import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { mutation } from "./base/mutation.ts";
-import { requireVisible } from "./base/requireVisible.ts";
-import { referenceOf } from "./base/storedJson.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import { type FeedOfRequest, LOOK_COST } from "../../src/feed/homeFeeds.ts";
+import type { Source } from "../../src/feed/sources.ts";
+import type { Node } from "../../src/graph/types.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { required } from "../../src/graphql/input/readInput.ts";
+import { id } from "../../src/graphql/input/validators.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
+import { mutation } from "../../src/resolvers/mutation.ts";
+import { requireVisible } from "../../src/resolvers/requireVisible.ts";
+import { referenceOf } from "../../src/resolvers/storedJson.ts";
 
 /** A count above this is this. */
 const MAX_WAITING = 99;

@@ -1,9 +1,13 @@
-import { CorkboardError } from "../../errors.ts";
-import type { NewObject } from "../../graph/types.ts";
-import type { Id } from "../../id/ids.ts";
-import { MAX_PAGE_SIZE } from "../../plan/pageArguments.ts";
-import type { MutationContext } from "./base/mutation.ts";
-import { lookupOf, mappingOf, newStoredJson } from "./base/storedJson.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import type { NewObject } from "../../src/graph/types.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { MAX_PAGE_SIZE } from "../../src/plan/pageArguments.ts";
+import type { MutationContext } from "../../src/resolvers/mutation.ts";
+import {
+	lookupOf,
+	mappingOf,
+	newStoredJson,
+} from "../../src/resolvers/storedJson.ts";
 
 /** The most edges and objects that `fileUnder` reads besides lookups. */
 export const FILE_UNDER_COST = 2 * MAX_PAGE_SIZE;
@@ -55,8 +59,9 @@ const EDGES = {
  */
 export async function interestLinks(
 	slugs: readonly string[],
-	{ graph, call }: MutationContext,
+	context: MutationContext,
 ): Promise<NonNullable<NewObject["links"]>> {
+	const { graph, call } = context;
 	if (slugs.length === 0) return [];
 	const { model } = graph;
 	const ids = await graph.lookUp(lookupOf(model, "slug"), slugs, call);
@@ -65,7 +70,10 @@ export async function interestLinks(
 		const id = ids[at] ?? null;
 		if (id instanceof CorkboardError) throw id;
 		if (id !== null) return { mapping, to: id };
-		const data = newStoredJson(model, "Interest", { slug, name: nameOf(slug) });
+		const data = newStoredJson(context, "Interest", {
+			slug,
+			name: nameOf(slug),
+		});
 		return { mapping, to: { type: "Interest", data } };
 	});
 }

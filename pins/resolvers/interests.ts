@@ -1,12 +1,12 @@
-import type { RequestContext } from "../../graphql/context.ts";
-import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { coerceFirst } from "../../plan/pageArguments.ts";
-import { andThen } from "../../util/maybePromise.ts";
-import { edgeMutations } from "./base/edgeMutation.ts";
-import { nodesOf } from "./base/nodesOf.ts";
-import { rootField, sizeOfList } from "./base/rootField.ts";
-import { mappingOf } from "./base/storedJson.ts";
-import { viewerMembership } from "./base/viewerMembership.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
+import { coerceFirst } from "../../src/plan/pageArguments.ts";
+import { edgeMutations } from "../../src/resolvers/edgeMutation.ts";
+import { nodesOf } from "../../src/resolvers/nodesOf.ts";
+import { rootField, sizeOfList } from "../../src/resolvers/rootField.ts";
+import { mappingOf } from "../../src/resolvers/storedJson.ts";
+import { viewerMembership } from "../../src/resolvers/viewerMembership.ts";
+import { andThen } from "../../src/util/maybePromise.ts";
 
 /**
  * By followers first: what people chose. Where few follow anything yet, the

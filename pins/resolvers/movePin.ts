@@ -1,14 +1,21 @@
-import { optional, required } from "../../graphql/input/readInput.ts";
-import { id } from "../../graphql/input/validators.ts";
-import type { JsonObject } from "../../util/json.ts";
-import { mutation } from "./base/mutation.ts";
-import { isGiven, positionInput, requireOnList } from "./base/position.ts";
-import { bothOrFirstError, requireVisible } from "./base/requireVisible.ts";
+import { optional, required } from "../../src/graphql/input/readInput.ts";
+import { id } from "../../src/graphql/input/validators.ts";
+import { mutation } from "../../src/resolvers/mutation.ts";
+import {
+	isGiven,
+	positionInput,
+	requireOnList,
+} from "../../src/resolvers/position.ts";
+import {
+	bothOrFirstError,
+	requireVisible,
+} from "../../src/resolvers/requireVisible.ts";
 import {
 	mappingOf,
 	referenceOf,
 	updatedStoredJson,
-} from "./base/storedJson.ts";
+} from "../../src/resolvers/storedJson.ts";
+import type { JsonObject } from "../../src/util/json.ts";
 import { requireRight, requireRightOn } from "./permissions.ts";
 import { sectionOf } from "./sections.ts";
 

@@ -1,13 +1,13 @@
-import { CorkboardError } from "../../errors.ts";
-import type { Graph, Node } from "../../graph/types.ts";
-import type { RequestContext } from "../../graphql/context.ts";
-import type { InputId } from "../../graphql/input/validators.ts";
-import type { Id } from "../../id/ids.ts";
-import type { BatchResolver } from "../../plan/batchResolver.ts";
-import type { CallOptions } from "../../trace.ts";
-import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import { requireVisible } from "./base/requireVisible.ts";
-import { mappingOf, referenceOf } from "./base/storedJson.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import type { Graph, Node } from "../../src/graph/types.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import type { InputId } from "../../src/graphql/input/validators.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { BatchResolver } from "../../src/plan/batchResolver.ts";
+import { requireVisible } from "../../src/resolvers/requireVisible.ts";
+import { mappingOf, referenceOf } from "../../src/resolvers/storedJson.ts";
+import type { CallOptions } from "../../src/trace.ts";
+import { andThen, type MaybePromise } from "../../src/util/maybePromise.ts";
 
 /** Who may do something with an object that they see. */
 interface Rule {

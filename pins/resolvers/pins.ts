@@ -1,20 +1,26 @@
-import type { RequestContext } from "../../graphql/context.ts";
-import { optional, required } from "../../graphql/input/readInput.ts";
-import { id, idempotencyKey } from "../../graphql/input/validators.ts";
-import type { Resolvers } from "../../plan/batchResolver.ts";
-import { fieldPolicies, slugs } from "../validators.ts";
-import { edgeMutations } from "./base/edgeMutation.ts";
-import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
-import { idempotency, mutation } from "./base/mutation.ts";
-import { isGiven } from "./base/position.ts";
-import { bothOrFirstError, requireVisible } from "./base/requireVisible.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { optional, required } from "../../src/graphql/input/readInput.ts";
+import { id, idempotencyKey } from "../../src/graphql/input/validators.ts";
+import type { Resolvers } from "../../src/plan/batchResolver.ts";
+import { edgeMutations } from "../../src/resolvers/edgeMutation.ts";
+import {
+	fieldsToCreate,
+	fieldsToUpdate,
+} from "../../src/resolvers/fieldInputs.ts";
+import { idempotency, mutation } from "../../src/resolvers/mutation.ts";
+import { isGiven } from "../../src/resolvers/position.ts";
+import {
+	bothOrFirstError,
+	requireVisible,
+} from "../../src/resolvers/requireVisible.ts";
 import {
 	newStoredJson,
 	referenceOf,
 	storedFields,
 	updatedStoredJson,
-} from "./base/storedJson.ts";
-import { viewerMembership } from "./base/viewerMembership.ts";
+} from "../../src/resolvers/storedJson.ts";
+import { viewerMembership } from "../../src/resolvers/viewerMembership.ts";
+import { fieldPolicies, slugs } from "../validators.ts";
 import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
 import { movePin } from "./movePin.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
@@ -24,10 +30,10 @@ import { viewerHasSaved, viewerSaves } from "./viewerSaves.ts";
 const createPin = mutation(
 	{
 		name: "createPin",
-		input: (model) => ({
+		input: (types) => ({
 			boardId: required(id),
 			sectionId: optional(id),
-			...fieldsToCreate(model, "Pin"),
+			...fieldsToCreate(types, "Pin"),
 			interests: optional(slugs),
 			idempotencyKey: optional(idempotencyKey),
 		}),
@@ -49,7 +55,7 @@ const createPin = mutation(
 		const section = await sectionOf("createPin", context, board, sectionId);
 		const pin = await context.writes.create({
 			type: "Pin",
-			data: newStoredJson(context.graph.model, "Pin", {
+			data: newStoredJson(context, "Pin", {
 				...fields,
 				createdAt: context.now.toISOString(),
 				board: board.id,
@@ -92,7 +98,7 @@ const repin = mutation(
 		return {
 			pin: await context.writes.create({
 				type: "Pin",
-				data: newStoredJson(model, "Pin", {
+				data: newStoredJson(context, "Pin", {
 					...copied,
 					// A blank text counts as null, and null as not given.
 					title: input.title ?? copied.title,
@@ -116,9 +122,9 @@ const repin = mutation(
 const updatePin = mutation(
 	{
 		name: "updatePin",
-		input: (model) => ({
+		input: (types) => ({
 			pinId: required(id),
-			...fieldsToUpdate(model, "Pin"),
+			...fieldsToUpdate(types, "Pin"),
 			interests: optional(slugs),
 		}),
 		cost: ({ interests }) =>

@@ -1,15 +1,19 @@
-import { CorkboardError } from "../../errors.ts";
-import { edgesByPrefix } from "../../graph/read/findByPrefix.ts";
-import type { RequestContext } from "../../graphql/context.ts";
-import { id } from "../../graphql/input/validators.ts";
-import type { Id } from "../../id/ids.ts";
-import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { coerceFirst } from "../../plan/pageArguments.ts";
-import { andThen, isPromise } from "../../util/maybePromise.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import { edgesByPrefix } from "../../src/graph/read/findByPrefix.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { id } from "../../src/graphql/input/validators.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
+import { coerceFirst } from "../../src/plan/pageArguments.ts";
+import { nodesOf } from "../../src/resolvers/nodesOf.ts";
+import {
+	type Arguments,
+	rootField,
+	sizeOfList,
+} from "../../src/resolvers/rootField.ts";
+import { lookupOf, mappingOf } from "../../src/resolvers/storedJson.ts";
+import { andThen, isPromise } from "../../src/util/maybePromise.ts";
 import { isSlug, isUsername } from "../validators.ts";
-import { nodesOf } from "./base/nodesOf.ts";
-import { type Arguments, rootField, sizeOfList } from "./base/rootField.ts";
-import { lookupOf, mappingOf } from "./base/storedJson.ts";
 
 const MAX_NODES = 100;
 

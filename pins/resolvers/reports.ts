@@ -1,12 +1,12 @@
-import type { RequestContext } from "../../graphql/context.ts";
-import { optional, required } from "../../graphql/input/readInput.ts";
-import { id } from "../../graphql/input/validators.ts";
-import type { Validator } from "../../model/validation.ts";
-import type { Resolvers } from "../../plan/batchResolver.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { optional, required } from "../../src/graphql/input/readInput.ts";
+import { id } from "../../src/graphql/input/validators.ts";
+import type { Validator } from "../../src/model/validation.ts";
+import type { Resolvers } from "../../src/plan/batchResolver.ts";
+import { mutation } from "../../src/resolvers/mutation.ts";
+import { requireVisible } from "../../src/resolvers/requireVisible.ts";
+import { newStoredJson } from "../../src/resolvers/storedJson.ts";
 import { fieldPolicies } from "../validators.ts";
-import { mutation } from "./base/mutation.ts";
-import { requireVisible } from "./base/requireVisible.ts";
-import { newStoredJson } from "./base/storedJson.ts";
 
 /** GraphQL has checked that it is a value of the enum. */
 const reason: Validator<string> = (given) => ({ value: String(given) });
@@ -23,11 +23,11 @@ const report = mutation(
 		cost: () => 1,
 	},
 	async ({ subjectId, ...fields }, context) => {
-		const { graph, viewer, now } = context;
+		const { viewer, now } = context;
 		const subject = await requireVisible(context, null, subjectId);
 		await context.writes.create({
 			type: "Report",
-			data: newStoredJson(graph.model, "Report", {
+			data: newStoredJson(context, "Report", {
 				...fields,
 				subjectId: subject.id,
 				createdAt: now.toISOString(),

@@ -1,5 +1,5 @@
-import type { RequestContext } from "../../graphql/context.ts";
-import type { Resolvers } from "../../plan/batchResolver.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import type { Resolvers } from "../../src/plan/batchResolver.ts";
 import { boardResolvers } from "./boards.ts";
 import { collaboratorResolvers } from "./collaborators.ts";
 import { commentResolvers } from "./comments.ts";

@@ -1,28 +1,31 @@
-import type { Node } from "../../graph/types.ts";
-import type { RequestContext } from "../../graphql/context.ts";
-import { optional, required } from "../../graphql/input/readInput.ts";
+import type { Node } from "../../src/graph/types.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { optional, required } from "../../src/graphql/input/readInput.ts";
 import {
 	type InputId,
 	id,
 	idempotencyKey,
-} from "../../graphql/input/validators.ts";
-import type { Id } from "../../id/ids.ts";
-import type { Resolvers } from "../../plan/batchResolver.ts";
-import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
+} from "../../src/graphql/input/validators.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { Resolvers } from "../../src/plan/batchResolver.ts";
+import {
+	fieldsToCreate,
+	fieldsToUpdate,
+} from "../../src/resolvers/fieldInputs.ts";
 import {
 	idempotency,
 	invalidField,
 	type MutationContext,
 	mutation,
-} from "./base/mutation.ts";
-import { positionInput, requireOnList } from "./base/position.ts";
-import { requireVisible } from "./base/requireVisible.ts";
+} from "../../src/resolvers/mutation.ts";
+import { positionInput, requireOnList } from "../../src/resolvers/position.ts";
+import { requireVisible } from "../../src/resolvers/requireVisible.ts";
 import {
 	mappingOf,
 	newStoredJson,
 	referenceOf,
 	updatedStoredJson,
-} from "./base/storedJson.ts";
+} from "../../src/resolvers/storedJson.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 /** The section, its board, and whether the board is shared with the viewer. */
@@ -31,9 +34,9 @@ const SECTION_COST = 3;
 const createSection = mutation(
 	{
 		name: "createSection",
-		input: (model) => ({
+		input: (types) => ({
 			boardId: required(id),
-			...fieldsToCreate(model, "Section"),
+			...fieldsToCreate(types, "Section"),
 			idempotencyKey: optional(idempotencyKey),
 		}),
 		cost: () => 2,
@@ -44,7 +47,7 @@ const createSection = mutation(
 		return {
 			section: await context.writes.create({
 				type: "Section",
-				data: newStoredJson(context.graph.model, "Section", {
+				data: newStoredJson(context, "Section", {
 					...fields,
 					createdAt: context.now.toISOString(),
 					board: board.id,
@@ -59,9 +62,9 @@ const createSection = mutation(
 const updateSection = mutation(
 	{
 		name: "updateSection",
-		input: (model) => ({
+		input: (types) => ({
 			sectionId: required(id),
-			...fieldsToUpdate(model, "Section"),
+			...fieldsToUpdate(types, "Section"),
 		}),
 		cost: () => SECTION_COST,
 	},

@@ -1,18 +1,25 @@
-import { CorkboardError, type FieldProblem } from "../../errors.ts";
-import type { RequestContext } from "../../graphql/context.ts";
-import { optional, required } from "../../graphql/input/readInput.ts";
-import { id, idempotencyKey } from "../../graphql/input/validators.ts";
-import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutations } from "./base/edgeMutation.ts";
-import { fieldsToCreate, fieldsToUpdate } from "./base/fieldInputs.ts";
-import { anonymousMutation, idempotency, mutation } from "./base/mutation.ts";
-import { requireVisible } from "./base/requireVisible.ts";
+import { CorkboardError, type FieldProblem } from "../../src/errors.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { optional, required } from "../../src/graphql/input/readInput.ts";
+import { id, idempotencyKey } from "../../src/graphql/input/validators.ts";
+import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
+import { edgeMutations } from "../../src/resolvers/edgeMutation.ts";
+import {
+	fieldsToCreate,
+	fieldsToUpdate,
+} from "../../src/resolvers/fieldInputs.ts";
+import {
+	anonymousMutation,
+	idempotency,
+	mutation,
+} from "../../src/resolvers/mutation.ts";
+import { requireVisible } from "../../src/resolvers/requireVisible.ts";
 import {
 	newStoredJson,
 	storedValue,
 	updatedStoredJson,
-} from "./base/storedJson.ts";
-import { viewerMembership } from "./base/viewerMembership.ts";
+} from "../../src/resolvers/storedJson.ts";
+import { viewerMembership } from "../../src/resolvers/viewerMembership.ts";
 
 /**
  * How long a repeated createUser is answered with a token again. It needs only
@@ -24,8 +31,8 @@ const REPEATED_TOKEN_MS = 10 * 60_000;
 const createUser = anonymousMutation(
 	{
 		name: "createUser",
-		input: (model) => ({
-			...fieldsToCreate(model, "User"),
+		input: (types) => ({
+			...fieldsToCreate(types, "User"),
 			idempotencyKey: optional(idempotencyKey),
 		}),
 		cost: () => 1,
@@ -39,7 +46,7 @@ const createUser = anonymousMutation(
 			input,
 			context.writes(call).create({
 				type: "User",
-				data: newStoredJson(graph.model, "User", {
+				data: newStoredJson(context, "User", {
 					...fields,
 					createdAt: now.toISOString(),
 				}),
@@ -59,7 +66,7 @@ const createUser = anonymousMutation(
 const updateUser = mutation(
 	{
 		name: "updateUser",
-		input: (model) => fieldsToUpdate(model, "User"),
+		input: (types) => fieldsToUpdate(types, "User"),
 		cost: () => 0,
 	},
 	async (input, { graph, writes, viewer }) => {

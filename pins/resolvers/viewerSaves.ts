@@ -1,11 +1,11 @@
-import { CorkboardError } from "../../errors.ts";
-import type { Graph, Node } from "../../graph/types.ts";
-import type { RequestContext } from "../../graphql/context.ts";
-import type { BatchResolver } from "../../plan/batchResolver.ts";
-import type { CallOptions } from "../../trace.ts";
-import { andThen } from "../../util/maybePromise.ts";
-import { nodesOf } from "./base/nodesOf.ts";
-import { mappingOf, storedValue } from "./base/storedJson.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import type { Graph, Node } from "../../src/graph/types.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import type { BatchResolver } from "../../src/plan/batchResolver.ts";
+import { nodesOf } from "../../src/resolvers/nodesOf.ts";
+import { mappingOf, storedValue } from "../../src/resolvers/storedJson.ts";
+import type { CallOptions } from "../../src/trace.ts";
+import { andThen } from "../../src/util/maybePromise.ts";
 
 /** The most saves of one pin that are shown. */
 const MAX_SAVES = 10;

@@ -1,17 +1,17 @@
-import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createPlanner } from "../plan/planner.ts";
 import type { DocumentRules } from "../server/documents/checkDocumentFile.ts";
-import { loadOwnModel } from "./model.ts";
+import type { App } from "./defineApp.ts";
+import { readApp } from "./readApp.ts";
 
 /** What a server holds documents against, where no store is open. */
-export function documentRules(maxCost: number): DocumentRules {
-	const { model, schema, domain } = loadOwnModel();
+export function documentRules(app: App, maxCost: number): DocumentRules {
+	const { model, schema, domain } = readApp(app);
 	applyScalars(schema);
 	const planner = createPlanner({
 		schema,
 		model,
-		resolvers,
+		resolvers: app.resolvers,
 		maxCost,
 		maxPlans: 1,
 		visibility: domain.visibility,

@@ -5,10 +5,11 @@ import type { Store } from "../graph/store/store.ts";
 import type { Node } from "../graph/types.ts";
 import { type Id, parseId } from "../id/ids.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
-import { IDENTITY } from "./identity.ts";
+import type { App } from "./defineApp.ts";
 
 /** Where users are looked for: a Corkboard. */
 interface Users {
+	readonly app: Pick<App, "identity">;
 	readonly store: Store;
 	isUser(id: Id): MaybePromise<boolean>;
 }
@@ -18,12 +19,12 @@ export async function findUser(
 	corkboard: Users,
 	nameOrId: string,
 ): Promise<Id> {
-	const named = await findUserByUsername(corkboard, nameOrId);
+	const named = await findUserByName(corkboard, nameOrId);
 	if (named !== null) return named;
 	const id = parseId(nameOrId);
 	if (id !== "malformed" && id !== "reserved" && (await exists(corkboard, id)))
 		return id;
-	throw userNotFound(nameOrId);
+	throw userNotFound(corkboard, nameOrId);
 }
 
 /** As `findUser`, for a user who may sign in: throws NOT_FOUND if the account is closed. */
@@ -32,39 +33,37 @@ export async function findActiveUser(
 	nameOrId: string,
 ): Promise<Id> {
 	const id = await findUser(corkboard, nameOrId);
-	if (!(await corkboard.isUser(id))) throw userNotFound(nameOrId);
+	if (!(await corkboard.isUser(id))) throw userNotFound(corkboard, nameOrId);
 	return id;
 }
 
-/** Null if nobody has this username; closed accounts keep theirs. */
-export async function findUserByUsername(
-	corkboard: Pick<Users, "store">,
-	username: string,
+/** Null if nobody has this name; closed accounts keep theirs. */
+export async function findUserByName(
+	{ app, store }: Pick<Users, "app" | "store">,
+	name: string,
 ): Promise<Id | null> {
-	const user = await userByKey(corkboard.store, IDENTITY.nameLookup, username);
+	const user = await userByKey(store, app.identity.nameLookup, name);
 	return user !== null && isActive(user) ? user.id : null;
 }
 
-async function exists({ store }: Users, id: Id): Promise<boolean> {
+async function exists({ app, store }: Users, id: Id): Promise<boolean> {
 	const [object] = await store.readObjects([id]);
 	if (object instanceof Error) throw object;
 	const node = object?.node ?? null;
-	return node?.type === IDENTITY.type && isActive(node);
+	return node?.type === app.identity.type && isActive(node);
 }
 
-function userNotFound(nameOrId: string): CorkboardError {
+function userNotFound({ app }: Users, nameOrId: string): CorkboardError {
 	return new CorkboardError(
 		"NOT_FOUND",
-		`${IDENTITY.type} ${JSON.stringify(nameOrId)} not found.`,
+		`${app.identity.type} ${JSON.stringify(nameOrId)} not found.`,
 	);
 }
-
-type NamedLookup = (typeof IDENTITY)["nameLookup" | "accountLookup"];
 
 /** The user that holds a natural key, also if the account is closed; null if nobody does. */
 export async function userByKey(
 	store: Store,
-	name: NamedLookup,
+	name: string,
 	key: string,
 ): Promise<Node | null> {
 	const lookup = store.model.lookups.get(name);

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
 import {
 	compareLocks,
@@ -14,7 +13,7 @@ import {
 } from "../model/lock/lock.ts";
 import { changeText, MODEL, type TopologyStore } from "../topology/store.ts";
 import { readTextFileSync } from "../util/textFile.ts";
-import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
+import { type AppModel, lockFileOf } from "./readApp.ts";
 
 /** Of what differs, so much is named. */
 const NAMED = 8;
@@ -27,11 +26,12 @@ export interface FleetModel extends LockDifference {
 
 /** Compares this program's model with the fleet's. Throws UNAVAILABLE, and BAD_MODEL where what is stored is no lock file. */
 export async function compareWithFleet(
+	own: OwnLock,
 	store: Pick<TopologyStore, "get">,
 ): Promise<FleetModel> {
 	const found = await store.get(MODEL);
 	const fleet = found === null ? null : parseLock(found.text);
-	return { ...compareLocks(ownLock(), fleet), isStored: found !== null };
+	return { ...compareLocks(ownLock(own), fleet), isStored: found !== null };
 }
 
 /** Throws BAD_MODEL where the program would misread what the fleet stores. */
@@ -55,10 +55,13 @@ export function olderModel({ unknown }: LockDifference): string | null {
  * Stores this program's lock file as the fleet's, with what that has and ours
  * lacks. Returns whether it has changed. Throws BAD_MODEL at a contradiction, and UNAVAILABLE.
  */
-export async function publishModel(store: TopologyStore): Promise<boolean> {
+export async function publishModel(
+	own: OwnLock,
+	store: TopologyStore,
+): Promise<boolean> {
 	return changeText(store, MODEL, (text) => {
 		const difference = compareLocks(
-			ownLock(),
+			ownLock(own),
 			text === null ? null : parseLock(text),
 		);
 		requireNoContradiction(difference);
@@ -66,12 +69,14 @@ export async function publishModel(store: TopologyStore): Promise<boolean> {
 	});
 }
 
-/** The lock file that comes with the program. Without one, as while a model is being made: what the model stores. */
-function ownLock(): Lock {
-	const file = join(SCHEMA_FOLDER, "model.lock.json");
+type OwnLock = Pick<AppModel, "app" | "model">;
+
+/** The lock file of the app. Without one, as while a model is being made: what the model stores. */
+function ownLock({ app, model }: OwnLock): Lock {
+	const file = lockFileOf(app);
 	return existsSync(file)
 		? parseLock(readTextFileSync(file))
-		: compareLock(EMPTY_LOCK, loadOwnModel().model).next;
+		: compareLock(EMPTY_LOCK, model).next;
 }
 
 /** The first of them. */

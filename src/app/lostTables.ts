@@ -11,17 +11,19 @@ import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import { dataFoldersOf } from "../topology/ranges.ts";
 import type { ReadableStore } from "../topology/store.ts";
 import type { Topology } from "../topology/types.ts";
-import { loadOwnModel } from "./model.ts";
+import type { App } from "./defineApp.ts";
 import { lockDataFolders } from "./openStore.ts";
 import { openTopology, openTopologyStore } from "./openTopology.ts";
+import { readApp } from "./readApp.ts";
 
 /** Makes lost tables again, and nothing else. Returns which. */
 export async function recreateLostTables(
+	app: App,
 	config: Config,
 ): Promise<readonly string[]> {
 	await using opened = new AsyncDisposableStack();
 	const { topology } = opened.use(await openTopology(config));
-	const { model } = loadOwnModel();
+	const { model } = readApp(app);
 	const folders = dataFoldersOf(topology);
 	const { store: place } = config;
 	if (folders.size > 0) {

@@ -1,9 +1,6 @@
 import { RedisServers } from "../cache/redis/redisServers.ts";
 import type { Config } from "../config/config.ts";
 import { embeddedSecret } from "../config/embeddedSecret.ts";
-import type { JobContext } from "../domain/jobContext.ts";
-import { JOB_QUEUES, jobKindsOf } from "../domain/jobKinds.ts";
-import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../errors.ts";
 import { feedEvents } from "../feed/events.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
@@ -34,18 +31,23 @@ import type { Storage, StorageAdmin } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
 import type { WorkerLimits } from "../worker/limits.ts";
 import { Worker } from "../worker/worker.ts";
+import type { App } from "./defineApp.ts";
 import {
 	compareWithFleet,
 	olderModel,
 	requireNoContradiction,
 } from "./fleetModel.ts";
-import { loadOwnModel, modelFingerprint, type OwnModel } from "./model.ts";
+import type { JobContext } from "./jobContext.ts";
+import { jobKindsOf, jobQueuesOf } from "./jobKinds.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
 import { openTopology, type TopologySource } from "./openTopology.ts";
+import { type AppModel, modelFingerprint, readApp } from "./readApp.ts";
 import { createRequests, type Requests } from "./requests.ts";
 
 /** Everything but HTTP, opened from the settings. */
 export interface Corkboard extends AsyncDisposable, Requests {
+	/** What it serves. */
+	readonly app: App;
 	readonly config: Config;
 	readonly model: Model;
 	/** What clients see. */
@@ -89,27 +91,32 @@ const MAX_PLANS = 1_000;
 const TOKEN_LIFETIME_S = 30 * 24 * 3_600;
 
 /**
- * Opens Corkboard in this process, in eight steps: the model, the map, the keys,
+ * Opens an app in this process, in eight steps: the model, the map, the keys,
  * Redis, queues and pools, the graph, the feed, and how requests run.
  * `startCorkboardServer` serves it over HTTP; `query` needs no HTTP.
  *
- *     await using corkboard = await openCorkboard(readConfig(process.env));
- *     const { data } = await corkboard.query("{ interests(first: 5) { nodes { name } } }");
+ *     await using corkboard = await openCorkboard(app, readConfig(process.env));
+ *     const { data } = await corkboard.query("{ viewer { id } }");
  *
  * Disposing of it ends all connections and timers. Throws BAD_CONFIG,
  * BAD_TOPOLOGY, BAD_DATA, IN_USE or UNAVAILABLE, and then leaves nothing open.
  */
 export async function openCorkboard(
+	app: App,
 	config: Config,
 	access: AccessMode = "readWrite",
 	/** What it is for the rest of the fleet: `serve`, `worker`, or a command. */
 	role = "embedded",
 ): Promise<Corkboard> {
 	await using opened = new AsyncDisposableStack();
-	const opening: Opening = { config, access, opened };
-	const { model, schema, domain } = loadOwnModel();
+	const opening: Opening = { app, config, access, opened };
+	const { model, schema, domain } = readApp(app);
 	applyScalars(schema);
-	const { topology, modelProblem } = await openMap(opening, model, role);
+	const { topology, modelProblem } = await openMap(
+		opening,
+		{ app, model },
+		role,
+	);
 	const { tokens, cursors } = await openKeys(config);
 	const redis = await openRedis(config, topology.topology);
 	const { queues, pools } = await openQueuesAndPools(opening, topology, redis);
@@ -132,15 +139,21 @@ export async function openCorkboard(
 		// Its first pass runs in the background: readers are right without it.
 		opened.use(new OutboxWorker(new WritePipeline(store), outboxes));
 	}
-	const planner = openPlanner(config, { model, schema, domain }, feed, opened);
+	const planner = openPlanner(
+		config,
+		{ app, model, schema, domain },
+		feed,
+		opened,
+	);
 	const requests = createRequests({
-		...{ model, schema, domain, store, planner, feed, jobs },
+		...{ app, model, schema, domain, store, planner, feed, jobs },
 		signToken: tokens.signs ? tokens.sign : null,
 	});
 	const ended = new AbortController();
 	opened.defer(() => ended.abort());
 	const resources = opened.move();
 	return {
+		app,
 		config,
 		model,
 		schema,
@@ -157,7 +170,7 @@ export async function openCorkboard(
 		...requests,
 		startWorker: (options) =>
 			startWorker(options, {
-				...{ queues, schema, store, ended: ended.signal },
+				...{ app, queues, schema, store, ended: ended.signal },
 				query: requests.query,
 				work: home?.work ?? null,
 			}),
@@ -167,6 +180,7 @@ export async function openCorkboard(
 
 /** What each step is opened with. */
 interface Opening {
+	readonly app: App;
 	readonly config: Config;
 	readonly access: AccessMode;
 	/** Closes what was opened, the last first. */
@@ -176,16 +190,16 @@ interface Opening {
 /** The map and, for who writes, its folders and its place in the fleet. */
 async function openMap(
 	{ config, access, opened }: Opening,
-	model: Model,
+	own: Pick<AppModel, "app" | "model">,
 	role: string,
 ) {
 	const isWriting = access === "readWrite";
-	const identity = { role, model: modelFingerprint(model) };
+	const identity = { role, model: modelFingerprint(own.model) };
 	const topology = opened.use(
 		await openTopology(config, isWriting ? identity : null),
 	);
 	lockDataFolders(topology.topology, access, opened);
-	const modelProblem = isWriting ? await checkFleetModel(topology) : null;
+	const modelProblem = isWriting ? await checkFleetModel(own, topology) : null;
 	return { topology, modelProblem };
 }
 
@@ -211,7 +225,7 @@ async function openKeys(config: Config) {
 
 /** The queues and pools, of who writes. */
 async function openQueuesAndPools(
-	{ config, access, opened }: Opening,
+	{ app, config, access, opened }: Opening,
 	source: TopologySource,
 	redis: RedisServers | null,
 ) {
@@ -219,7 +233,7 @@ async function openQueuesAndPools(
 	const { topology, writeGuard } = source;
 	const following = { writeGuard, onRetired: () => source.oldestChanged() };
 	const queues = await openJobs(
-		{ topology, redis, queues: JOB_QUEUES, ...following },
+		{ topology, redis, queues: jobQueuesOf(app), ...following },
 		opened,
 	);
 	const pools = await openPools(topology, config.feed.isOn, following);
@@ -238,12 +252,12 @@ function createTokens({ identity }: Config, secret: Uint8Array): AccessTokens {
 /** `opened` ends the report of its level. */
 function openPlanner(
 	{ maxCost }: Config,
-	{ model, schema, domain }: OwnModel,
+	{ app, model, schema, domain }: AppModel,
 	feed: HomeFeeds | null,
 	opened: AsyncDisposableStack,
 ): Planner<RequestContext> {
 	const planner = createPlanner<RequestContext>({
-		...{ schema, model, resolvers, maxCost },
+		...{ schema, model, resolvers: app.resolvers, maxCost },
 		maxPlans: MAX_PLANS,
 		visibility: domain.visibility,
 		...(feed && { lookCosts: LOOK_COSTS }),
@@ -255,20 +269,21 @@ function openPlanner(
 async function startWorker(
 	{ queues: names, ...options }: WorkerStart,
 	{
+		app,
 		queues,
 		schema,
 		store,
 		query,
 		work,
 		ended,
-	}: Pick<Corkboard, "queues" | "schema" | "store" | "query"> & {
+	}: Pick<Corkboard, "app" | "queues" | "schema" | "store" | "query"> & {
 		readonly work: FeedWork | null;
 		/** Ends what nobody waits for. */
 		readonly ended: AbortSignal;
 	},
 ): Promise<Worker<JobContext>> {
 	if (queues === null) throw noQueues();
-	const kinds = jobKindsOf(names);
+	const kinds = jobKindsOf(app, names);
 	const { jobs } = queues;
 	if (kinds.includes(purgeEdges)) {
 		// The queue may not answer yet: nobody waits for it.
@@ -290,13 +305,13 @@ async function startWorker(
 }
 
 /** What an older program has to say at its start. Throws BAD_MODEL where it would misread what is stored. */
-async function checkFleetModel({
-	store,
-	problem,
-}: TopologySource): Promise<string | null> {
+async function checkFleetModel(
+	own: Pick<AppModel, "app" | "model">,
+	{ store, problem }: TopologySource,
+): Promise<string | null> {
 	if (store === null || problem?.code === "UNAVAILABLE") return null;
 	try {
-		const difference = await compareWithFleet(store);
+		const difference = await compareWithFleet(own, store);
 		requireNoContradiction(difference);
 		return olderModel(difference);
 	} catch (error) {

@@ -1,5 +1,3 @@
-import { userByKey } from "../domain/findUser.ts";
-import { IDENTITY } from "../domain/identity.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
 import { pageHooksOf, unrecordedFeed } from "../feed/openHomeFeeds.ts";
 import {
@@ -24,7 +22,8 @@ import type { Jobs } from "../queue/enqueue/jobs.ts";
 import type { Execute, Reuse } from "../server/graphql/operation.ts";
 import type { CallOptions } from "../trace.ts";
 import { andThen, type MaybePromise } from "../util/maybePromise.ts";
-import type { OwnModel } from "./model.ts";
+import { userByKey } from "./findUser.ts";
+import type { AppModel } from "./readApp.ts";
 
 /** How requests of clients run, over HTTP or without. */
 export interface Requests {
@@ -60,6 +59,7 @@ class ViewerContext {
 }
 
 export function createRequests({
+	app: { identity },
 	model,
 	schema,
 	domain,
@@ -68,7 +68,7 @@ export function createRequests({
 	feed,
 	jobs,
 	signToken,
-}: OwnModel & {
+}: AppModel & {
 	readonly store: Store;
 	readonly planner: Planner<RequestContext>;
 	readonly feed: HomeFeeds | null;
@@ -82,6 +82,7 @@ export function createRequests({
 	): RequestContext =>
 		Object.assign(new ViewerContext(), {
 			graph,
+			fields: domain.fields,
 			feed: unrecordedFeed(feed, recorded),
 			writes: (call?: CallOptions) =>
 				createWrites(store, (written) => graph.discardReads(written), call),
@@ -133,7 +134,7 @@ export function createRequests({
 		},
 		isUser(id) {
 			const isActive = (user: Node | null) =>
-				user?.type === IDENTITY.type && domain.visibility.isVisible(user, id);
+				user?.type === identity.type && domain.visibility.isVisible(user, id);
 			const cached = store.cachedObject(id);
 			if (cached !== undefined) return isActive(cached.node);
 			return andThen(store.readObjects([id]), ([user]) => {
@@ -142,7 +143,9 @@ export function createRequests({
 			});
 		},
 		async userOfAccount(account) {
-			const user = await userByKey(store, IDENTITY.accountLookup, account);
+			const { accountLookup } = identity;
+			if (accountLookup === undefined) return null;
+			const user = await userByKey(store, accountLookup, account);
 			return user?.id ?? null;
 		},
 	};

@@ -10,8 +10,10 @@ export function banner(server: {
 	readonly demo?: Demo;
 	/** Whether it runs persisted documents only. */
 	readonly strict: boolean;
+	/** To try. It contains no single quotes. */
+	readonly firstQuery: string;
 }): string {
-	const { url, folder, demo, strict } = server;
+	const { url, folder, demo, strict, firstQuery } = server;
 	const address = `${url}/graphql`;
 	return [
 		"",
@@ -23,9 +25,7 @@ export function banner(server: {
 				: ["  Try:"]),
 		"",
 		// No document of ours is among those of a client.
-		strict
-			? `  curl -s ${url}/health/ready`
-			: `  ${curl(address, demo ? shortQuery(demo.username) : ANY_QUERY)}`,
+		strict ? `  curl -s ${url}/health/ready` : `  ${curl(address, firstQuery)}`,
 		"",
 		...(demo
 			? [
@@ -41,13 +41,7 @@ export function banner(server: {
 	].join("\n");
 }
 
-const ANY_QUERY = "{ interests(first: 5) { nodes { slug name } } }";
-
-function shortQuery(username: string): string {
-	return `{ user(by: {username: "${username}"}) { name boards(first: 2) { nodes { name pins(first: 2) { nodes { details } } } } } }`;
-}
-
-/** One line for a POSIX shell. The queries contain no single quotes. */
+/** One line for a POSIX shell. */
 function curl(address: string, query: string): string {
 	return `curl -s ${address} -H 'content-type: application/json' -d '${JSON.stringify({ query })}'`;
 }

@@ -1,10 +1,12 @@
 import type { Readable } from "node:stream";
+import type { App } from "../app/defineApp.ts";
 import type { Corkboard } from "../app/openCorkboard.ts";
 import type { AccessMode } from "../app/openStore.ts";
+import type { AppModel } from "../app/readApp.ts";
 import type { Config } from "../config/config.ts";
 
-/** What a command uses of its process. Tests pass something else. */
-export interface CommandContext {
+/** What the command line uses of its process. Tests pass something else. */
+export interface ProcessContext {
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly stdin: Readable;
 	/** Whether stderr is a terminal, where a progress line can be overwritten. */
@@ -22,14 +24,49 @@ export interface CommandContext {
 	interruptSignal(): AbortSignal;
 	/** The process ends in so many milliseconds, with the exit code 0, also if something still runs in it then. */
 	exitWithin(ms: number): void;
-	/** Opens the program with these settings. */
+	/** Opens an app with these settings. */
+	open(
+		app: App,
+		config: Config,
+		access: AccessMode,
+		role?: string,
+	): Promise<Corkboard>;
+}
+
+/** What a command uses. */
+export interface CommandContext extends Omit<ProcessContext, "open"> {
+	/** The app of this command line, read once. Throws BAD_CONFIG or BAD_MODEL. */
+	app(): Promise<AppModel>;
+	/** Opens that app with these settings. */
 	open(config: Config, access: AccessMode, role?: string): Promise<Corkboard>;
+}
+
+/** For commands about an app: the one in `folder`, or that of `CORKBOARD_APP`, or users, boards and pins. */
+export function withApp(
+	process: ProcessContext,
+	folder: string | undefined,
+): CommandContext {
+	let reading: Promise<AppModel> | undefined;
+	const app = () => (reading ??= read(folder ?? process.env.CORKBOARD_APP));
+	return {
+		...process,
+		app,
+		open: async (config, access, role) =>
+			process.open((await app()).app, config, access, role),
+	};
+}
+
+async function read(folder: string | undefined): Promise<AppModel> {
+	// Loaded on demand, as what an app imports.
+	const { findApp } = await import("../app/findApp.ts");
+	const { readApp } = await import("../app/readApp.ts");
+	return readApp(await findApp(folder));
 }
 
 /** npm forwards the SIGINT that the terminal sent to this process too. Within this time it is the same one. Milliseconds. */
 const SAME_INTERRUPT_MS = 1_000;
 
-export function processContext(): CommandContext {
+export function processContext(): ProcessContext {
 	let interruption: AbortSignal | undefined;
 	// The reader of the output has ended (`| head`), so the command can end too.
 	for (const stream of [process.stdout, process.stderr]) {
@@ -49,8 +86,9 @@ export function processContext(): CommandContext {
 		exitWithin: (ms) =>
 			void setTimeout(() => process.exit(process.exitCode ?? 0), ms).unref(),
 		// Loaded on demand: `id` and `--help` start faster without the server's packages.
-		open: async (config, access, role) =>
+		open: async (app, config, access, role) =>
 			(await import("../app/openCorkboard.ts")).openCorkboard(
+				app,
 				config,
 				access,
 				role,

@@ -27,7 +27,7 @@ if (majorOf(process.versions.node) < required) {
 } else {
 	import("node:module")
 		.then((module) =>
-			stripTypesOfPackages(module, new URL("../", import.meta.url)),
+			stripTypesOfPackages(module, new URL("../../", import.meta.url)),
 		)
 		.then(() => import("./main.ts"))
 		.then((main) => main.start());

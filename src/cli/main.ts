@@ -13,7 +13,11 @@ import {
 	wrap,
 } from "./arguments.ts";
 import type { Command, Usages } from "./command.ts";
-import { type CommandContext, processContext } from "./commandContext.ts";
+import {
+	type ProcessContext,
+	processContext,
+	withApp,
+} from "./commandContext.ts";
 import { terminalText } from "./terminalText.ts";
 
 /** By name. A name of two words belongs to the group that its first word names. */
@@ -97,11 +101,13 @@ export async function start(): Promise<void> {
 
 /** Runs one command line. Returns its exit code: 0, 1 for an error, 2 for a command line that is not valid; docs/reference/commands.md lists those of single commands. */
 export async function main(
-	args: readonly string[],
-	given: CommandContext,
+	line: readonly string[],
+	given: ProcessContext,
 ): Promise<number> {
-	const context = withSafeOutput(given);
+	const process = withSafeOutput(given);
 	try {
+		const { folder, args } = takeApp(line);
+		const context = withApp(process, folder);
 		const [name, rest] = commandIn(args);
 		if (name === "version") {
 			context.stdout(version());
@@ -121,17 +127,32 @@ export async function main(
 		}
 		return await command.run(parsed, context, loadUsages);
 	} catch (error) {
-		return reportFailure(error, context);
+		return reportFailure(error, process);
 	}
 }
 
 /** Commands print what others wrote: names, error messages, lines of files. None of it may steer the terminal. */
-function withSafeOutput(context: CommandContext): CommandContext {
+function withSafeOutput(context: ProcessContext): ProcessContext {
 	return {
 		...context,
 		stdout: (text) => context.stdout(terminalText(text)),
 		stderr: (text) => context.stderr(terminalText(text)),
 	};
+}
+
+/** Every command takes `--app DIR`, anywhere. */
+function takeApp(given: readonly string[]): {
+	readonly folder: string | undefined;
+	readonly args: readonly string[];
+} {
+	const at = given.findIndex((arg) => /^--app(?:=|$)/.test(arg));
+	if (at === -1) return { folder: undefined, args: given };
+	const inline = given[at]?.startsWith("--app=");
+	const folder = inline ? given[at]?.slice("--app=".length) : given[at + 1];
+	if (!folder || (!inline && folder.startsWith("--"))) {
+		throw new UsageError("Missing value: --app DIR.");
+	}
+	return { folder, args: given.toSpliced(at, inline ? 1 : 2) };
 }
 
 /** The command, or `version`, or `help` with the group that it is about. */
@@ -215,7 +236,7 @@ async function overview(group: string | undefined): Promise<string> {
 		...columns(rows, HELP_COLUMNS),
 		"",
 		...wrap(
-			"COMMAND --help describes one command. --version prints the version. Settings come from the environment: see docs/reference/configuration.md.",
+			"COMMAND --help describes one command. --app DIR, or CORKBOARD_APP, names the folder of an app; without it commands are about users, boards and pins. --version prints the version. Settings come from the environment: see docs/reference/configuration.md.",
 		),
 	].join("\n");
 }
@@ -225,7 +246,7 @@ function version(): string {
 	return JSON.parse(readFileSync(file, "utf8")).version;
 }
 
-function reportFailure(error: unknown, context: CommandContext): number {
+function reportFailure(error: unknown, context: ProcessContext): number {
 	if (error instanceof UsageError) {
 		context.stderr(`corkboard: ${error.message}`);
 		return 2;

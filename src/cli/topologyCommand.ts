@@ -41,11 +41,12 @@ export async function publishForCommand(
 	}: { readonly dryRun: boolean; readonly unchecked?: boolean },
 	publishing: Publishing,
 ): Promise<Result> {
+	const { model } = await context.app();
 	await using store = openStoreForCommand(context);
 	const { before, topology, isNew } = await publishAsked(
 		store,
 		{ ...publishing, isDryRun: dryRun },
-		{ isUnchecked: unchecked, report: (line) => context.stderr(line) },
+		{ model, isUnchecked: unchecked, report: (line) => context.stderr(line) },
 	);
 	const { version } = topology;
 	const agreement =

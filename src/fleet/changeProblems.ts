@@ -1,4 +1,5 @@
 import { openPoolsOf } from "../feed/pools/openPools.ts";
+import type { Model } from "../model/types.ts";
 import { openJobStoreOf } from "../queue/openJobStore.ts";
 import {
 	CREATE_TABLES,
@@ -35,6 +36,7 @@ const NOTHING = { missing: [], failure: null };
  * it serves nobody, and `init` is what asks next. Embedded folders are not asked.
  */
 export async function changeProblems(
+	model: Model,
 	before: Topology | null,
 	next: Topology,
 ): Promise<ChangeProblems> {
@@ -48,7 +50,7 @@ export async function changeProblems(
 		// Whole, because mod shards are found by their number among all.
 		db.length + mod.length + feed.length === 0
 			? []
-			: inspectTopology(next).then(({ reports }) => reports),
+			: inspectTopology(model, next).then(({ reports }) => reports),
 		queues.length === 0
 			? NOTHING
 			: askTables(openJobStoreOf({ queues }, { readOnly: true })),

@@ -1,10 +1,10 @@
 import { compareWithFleet, requireNoContradiction } from "../app/fleetModel.ts";
 import { readMadeTables } from "../app/lostTables.ts";
-import { loadOwnModel, modelFingerprint } from "../app/model.ts";
 import type { Corkboard } from "../app/openCorkboard.ts";
 import { openQueues } from "../app/openQueues.ts";
 import type { AccessMode } from "../app/openStore.ts";
 import { openTopologyStore } from "../app/openTopology.ts";
+import { type AppModel, modelFingerprint } from "../app/readApp.ts";
 import type { Config } from "../config/config.ts";
 import { openPoolsOf } from "../feed/pools/openPools.ts";
 import { lostTables } from "../ops/madeTables.ts";
@@ -29,10 +29,11 @@ export interface TableCheck {
 
 /** Compares the model with the fleet's, and with the tables of every shard, queue and pool. Changes nothing. Throws BAD_MODEL at a contradiction, UNAVAILABLE where a host does not answer. */
 export async function checkTables(
+	own: AppModel,
 	config: Config,
 	open: (config: Config, access: AccessMode) => Promise<Corkboard>,
 ): Promise<TableCheck> {
-	const fleet = await compareFleet(config);
+	const fleet = await compareFleet(own, config);
 	await using corkboard = await open(config, "readOnly");
 	const { admin, storage, topology } = corkboard;
 	const missingOfGraph = await admin.missingTables();
@@ -50,16 +51,17 @@ export async function checkTables(
 	return { ...fleet, missing, lost, shards: shards.length, modShards };
 }
 
-async function compareFleet({
-	store: place,
-}: Config): Promise<Pick<TableCheck, "additions" | "unknown" | "others">> {
+async function compareFleet(
+	app: AppModel,
+	{ store: place }: Config,
+): Promise<Pick<TableCheck, "additions" | "unknown" | "others">> {
 	if (place.kind === "embedded") {
 		return { additions: [], unknown: [], others: [] };
 	}
 	await using store = openTopologyStore(place);
-	const difference = await compareWithFleet(store);
+	const difference = await compareWithFleet(app, store);
 	requireNoContradiction(difference);
-	const own = modelFingerprint(loadOwnModel().model);
+	const own = modelFingerprint(app.model);
 	const members = await readMembers(store);
 	return {
 		// A fleet whose model nobody has stored says nothing of what is new.

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import type { Model } from "../model/types.ts";
 import { settingProblems } from "../storage/hostReport.ts";
 import type { Environment } from "../topology/secret.ts";
 import type { TopologyStore } from "../topology/store.ts";
@@ -27,11 +28,12 @@ const AGREEMENT_MS = 5_000;
 
 /** Looks at all servers, processes and operations of a fleet, and changes nothing. Throws BAD_CONFIG for an embedded folder. */
 export async function checkFleet(
+	model: Model,
 	config: Config,
 	environment: Environment,
 ): Promise<FleetCheck> {
 	await using store = storeToChange(config);
-	const status = await fleetStatus(config);
+	const status = await fleetStatus(model, config);
 	const { topology } = status;
 	const isLost = topology.store === "down";
 	const moves = isLost ? [] : await listOperations(store);

@@ -1,7 +1,7 @@
 import { readMadeTables } from "../app/lostTables.ts";
-import { loadOwnModel } from "../app/model.ts";
 import { openTopology, type TopologySource } from "../app/openTopology.ts";
 import type { Config } from "../config/config.ts";
+import type { Model } from "../model/types.ts";
 import { lostOf, type MadeTables } from "../ops/madeTables.ts";
 import {
 	type HostReport,
@@ -98,6 +98,7 @@ export const MAX_OUTBOX_AGE_SECONDS = 30;
 
 /** Asks all hosts and caches at once. Needs no secret and changes nothing. */
 export async function fleetStatus(
+	model: Model,
 	config: Config,
 	limits: Partial<StatusLimits> = {},
 ): Promise<FleetStatus> {
@@ -114,7 +115,7 @@ export async function fleetStatus(
 		operations,
 		losses,
 	] = await Promise.all([
-		inspectTopology(topology, deadline),
+		inspectTopology(model, topology, deadline),
 		inspectCaches(config, topology.caches, deadline),
 		tablesBeside(topology, deadline),
 		membersOf(source, deadline),
@@ -283,6 +284,7 @@ async function madeTablesOf(
 
 /** Asks every host of a topology, replicas too. Embedded folders without data have none. */
 export async function inspectTopology(
+	model: Model,
 	topology: Topology,
 	deadline?: Deadline,
 ): Promise<{
@@ -290,7 +292,6 @@ export async function inspectTopology(
 	/** All that the model asks for, as `db00003.pins`. */
 	readonly tables: readonly string[];
 }> {
-	const { model } = loadOwnModel();
 	const folders = dataFoldersOf(topology);
 	const options = { model, topology, readOnly: true };
 	if (folders.size === 0) {

@@ -1,9 +1,9 @@
 import { documentRules } from "../app/documentRules.ts";
 import { readMadeTables } from "../app/lostTables.ts";
-import { loadOwnModel, lockProblems } from "../app/model.ts";
 import type { Corkboard } from "../app/openCorkboard.ts";
 import type { AccessMode } from "../app/openStore.ts";
 import { readConfiguredTopology } from "../app/openTopology.ts";
+import { type AppModel, lockProblems } from "../app/readApp.ts";
 import type { Config } from "../config/config.ts";
 import { lostOf } from "../ops/madeTables.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
@@ -28,17 +28,18 @@ export interface CheckReport {
 
 /** Checks that settings, schema, lock file, persisted documents, topology and the tables of every shard agree, and that every host answers. Creates and serves nothing. */
 export async function runChecks(
+	own: AppModel,
 	config: Config,
 	open: (config: Config, access: AccessMode) => Promise<Corkboard>,
 ): Promise<CheckReport> {
-	const { model } = loadOwnModel();
+	const { app, model } = own;
 	const topology = await readConfiguredTopology(config);
 	const documents = await checkDocumentFiles(
 		config.persistedDocuments.files,
-		documentRules(config.maxCost),
+		documentRules(app, config.maxCost),
 	);
 	const problems = [
-		...lockProblems(),
+		...lockProblems(own),
 		...documents.problems,
 		...cacheProblems(await inspectCaches(config, topology.caches)),
 	];

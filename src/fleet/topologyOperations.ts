@@ -1,7 +1,7 @@
-import { loadOwnModel } from "../app/model.ts";
 import { openTopologyStore } from "../app/openTopology.ts";
 import type { Config } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
+import type { Model } from "../model/types.ts";
 import { createTables, recordInStore } from "../ops/madeTables.ts";
 import { CREATE_TABLES, hostProblems } from "../storage/hostReport.ts";
 import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
@@ -39,13 +39,17 @@ export function storeToChange({ store }: Config): TopologyStore {
 export async function publishAsked(
 	store: TopologyStore,
 	publishing: Publishing,
-	{ isUnchecked, report }: Asking,
+	{ model, isUnchecked, report }: Asking,
 ): Promise<Published> {
 	const rehearsed = await publish(store, { ...publishing, isDryRun: true });
 	if (!rehearsed.isNew) return rehearsed;
 	if (!isUnchecked) {
 		const { before, topology } = rehearsed;
-		const { problems, toCreate } = await changeProblems(before, topology);
+		const { problems, toCreate } = await changeProblems(
+			model,
+			before,
+			topology,
+		);
 		if (problems.length > 0) {
 			throw new CorkboardError(
 				"BAD_DATA",
@@ -63,6 +67,8 @@ export async function publishAsked(
 }
 
 export interface Asking {
+	/** Says which tables the hosts are to have. */
+	readonly model: Model;
 	/** Whether the hosts are not asked. */
 	readonly isUnchecked: boolean;
 	/** One line of progress. */
@@ -93,7 +99,7 @@ export async function openRange(
 	store: TopologyStore,
 	opening: Opening,
 ): Promise<Topology> {
-	const { range, hosts, without = [], report } = opening;
+	const { model, range, hosts, without = [], report } = opening;
 	const { agreementMs = AGREEMENT_MS } = opening;
 	const why = whyOf(opening);
 	if (hosts === null) {
@@ -104,7 +110,7 @@ export async function openRange(
 			why: `${why}, closed`,
 		};
 		const next = await publish(store, { ...adding, isDryRun: true });
-		await prepareHosts(store, next.topology, hosts, report);
+		await prepareHosts(model, store, next.topology, hosts, report);
 		const { topology, isNew } = await publish(store, adding);
 		if (isNew) report(`version ${topology.version} has the shards, closed`);
 	}
@@ -130,7 +136,7 @@ export async function checkOpening(
 	store: TopologyStore,
 	opening: Omit<Opening, "without" | "agreementMs">,
 ): Promise<void> {
-	const { hosts, report } = opening;
+	const { model, hosts, report } = opening;
 	const { topology } = await publishAsked(
 		store,
 		{
@@ -139,10 +145,10 @@ export async function checkOpening(
 			isDryRun: true,
 		},
 		// New ones are looked at below, before they have tables.
-		{ report, isUnchecked: opening.isUnchecked || hosts !== null },
+		{ model, report, isUnchecked: opening.isUnchecked || hosts !== null },
 	);
 	if (hosts === null) return;
-	await using _ = await inspectHosts(topology, hosts, true, report);
+	await using _ = await inspectHosts(model, topology, hosts, true, report);
 }
 
 function whyOf({ range, weight }: Pick<Opening, "range" | "weight">): string {
@@ -178,12 +184,19 @@ type Hosts = NonNullable<Opening["hosts"]>;
 
 /** Looks at the hosts and makes the tables. */
 async function prepareHosts(
+	model: Model,
 	store: TopologyStore,
 	topology: Topology,
 	hosts: Hosts,
 	report: (line: string) => void,
 ): Promise<void> {
-	await using storage = await inspectHosts(topology, hosts, false, report);
+	await using storage = await inspectHosts(
+		model,
+		topology,
+		hosts,
+		false,
+		report,
+	);
 	await createTables(storage.admin, recordInStore(store), {
 		mayBeNew: true,
 		isPart: true,
@@ -193,12 +206,12 @@ async function prepareHosts(
 
 /** The storage of the hosts; throws BAD_DATA where something is wrong with them. */
 async function inspectHosts(
+	model: Model,
 	topology: Topology,
 	{ primary, replica }: Hosts,
 	readOnly: boolean,
 	report: (line: string) => void,
 ): Promise<Awaited<ReturnType<typeof openMysqlStorage>>> {
-	const { model } = loadOwnModel();
 	const names = [primary, ...(replica === undefined ? [] : [replica])].map(
 		(url) => {
 			const parsed = parseHostUrl(url);

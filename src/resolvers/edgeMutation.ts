@@ -1,8 +1,9 @@
-import type { RequestContext } from "../../../graphql/context.ts";
-import { required } from "../../../graphql/input/readInput.ts";
-import { id } from "../../../graphql/input/validators.ts";
-import type { BatchResolver } from "../../../plan/batchResolver.ts";
-import { mutation, ownId } from "./mutation.ts";
+import { typeNameOf } from "../graph/store/store.ts";
+import type { RequestContext } from "../graphql/context.ts";
+import { required } from "../graphql/input/readInput.ts";
+import { id } from "../graphql/input/validators.ts";
+import type { BatchResolver } from "../plan/batchResolver.ts";
+import { type MutationContext, mutation, ownId } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 import { mappingOf } from "./storedJson.ts";
 
@@ -32,7 +33,11 @@ export function edgeMutation(edge: {
 		},
 		async (input, context) => {
 			const given = input[argument] ?? "reserved";
-			if (edge.to === "User" && edge.present && given === context.viewer) {
+			if (
+				edge.present &&
+				given === context.viewer &&
+				isViewerOf(context, edge.to)
+			) {
 				throw ownId(edge.name, argument);
 			}
 			const node = await requireVisible(context, edge.to, given);
@@ -46,4 +51,9 @@ export function edgeMutation(edge: {
 			return { [field]: node.id, viewer: context.viewer };
 		},
 	);
+}
+
+/** Whether viewers are of this type. */
+function isViewerOf({ graph, viewer }: MutationContext, type: string): boolean {
+	return typeNameOf(graph.model, viewer) === type;
 }

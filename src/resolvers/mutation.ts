@@ -1,24 +1,26 @@
-import { CorkboardError } from "../../../errors.ts";
-import type { FeedOfRequest } from "../../../feed/homeFeeds.ts";
-import type { Graph, Writes } from "../../../graph/types.ts";
-import type { RequestContext } from "../../../graphql/context.ts";
+import { CorkboardError } from "../errors.ts";
+import type { FeedOfRequest } from "../feed/homeFeeds.ts";
+import type { Graph, Writes } from "../graph/types.ts";
+import type { RequestContext } from "../graphql/context.ts";
 import {
 	type Input,
 	type InputShape,
 	readInput,
 	requestContent,
-} from "../../../graphql/input/readInput.ts";
-import type { Id } from "../../../id/ids.ts";
-import type { Model } from "../../../model/types.ts";
-import type { ValidationProblem } from "../../../model/validation.ts";
-import type { BatchResolver } from "../../../plan/batchResolver.ts";
-import type { CallOptions } from "../../../trace.ts";
-import type { JsonObject, JsonValue } from "../../../util/json.ts";
+} from "../graphql/input/readInput.ts";
+import type { Id } from "../id/ids.ts";
+import type { Model } from "../model/types.ts";
+import type { FieldPolicies, ValidationProblem } from "../model/validation.ts";
+import type { BatchResolver } from "../plan/batchResolver.ts";
+import type { CallOptions } from "../trace.ts";
+import type { JsonObject, JsonValue } from "../util/json.ts";
+import type { InputTypes } from "./fieldInputs.ts";
 import { type Arguments, rootField } from "./rootField.ts";
 
 /** What a mutation that needs a viewer works with. */
 export interface MutationContext {
 	readonly graph: Graph;
+	readonly fields: FieldPolicies;
 	readonly writes: Writes;
 	readonly feed: FeedOfRequest | null;
 	readonly viewer: Id;
@@ -29,7 +31,7 @@ export interface MutationContext {
 interface MutationDefinition<S extends InputShape> {
 	/** The field's name in the SDL. Errors begin with it, idempotency keys are scoped by it. */
 	readonly name: string;
-	readonly input: (model: Model) => S;
+	readonly input: (types: InputTypes) => S;
 	/** Problems of fields that depend on each other. */
 	validateTogether?(
 		given: Readonly<Record<string, unknown>>,
@@ -54,6 +56,7 @@ export function mutation<S extends InputShape>(
 		}
 		return apply(input(), {
 			graph: context.graph,
+			fields: context.fields,
 			writes: context.writes(call),
 			feed: context.feed ?? null,
 			viewer: context.viewer,
@@ -74,8 +77,8 @@ export function anonymousMutation<S extends InputShape>(
 ): BatchResolver<RequestContext> {
 	const { name, validateTogether = () => [] } = definition;
 	const shapes = new WeakMap<Model, S>();
-	const shapeOf = (model: Model): S => {
-		const shape = shapes.get(model) ?? definition.input(model);
+	const shapeOf = ({ graph: { model }, fields }: RequestContext): S => {
+		const shape = shapes.get(model) ?? definition.input({ model, fields });
 		shapes.set(model, shape);
 		return shape;
 	};
@@ -84,7 +87,7 @@ export function anonymousMutation<S extends InputShape>(
 		maxObjects: () => definition.maxObjects ?? 1,
 		dependsOnViewer: true,
 		resolve(args, context, call) {
-			const shape = shapeOf(context.graph.model);
+			const shape = shapeOf(context);
 			const input = () => readInput(name, shape, given(args), validateTogether);
 			return apply(input, context, call);
 		},

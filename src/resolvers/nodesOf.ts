@@ -1,6 +1,6 @@
-import type { CorkboardError } from "../../../errors.ts";
-import type { Node } from "../../../graph/types.ts";
-import type { Id } from "../../../id/ids.ts";
+import type { CorkboardError } from "../errors.ts";
+import type { Node } from "../graph/types.ts";
+import type { Id } from "../id/ids.ts";
 
 /** The value of a type whose only field is `nodes`: ids, of which the plan fetches the objects, which were read a moment ago. */
 export function nodesOf(objects: readonly (Node | CorkboardError)[]): {

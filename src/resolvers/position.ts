@@ -1,12 +1,12 @@
-import type { Node } from "../../../graph/types.ts";
-import { optional } from "../../../graphql/input/readInput.ts";
-import { type InputId, id } from "../../../graphql/input/validators.ts";
-import type { ValidationProblem } from "../../../model/validation.ts";
+import type { Node } from "../graph/types.ts";
+import { optional } from "../graphql/input/readInput.ts";
+import { type InputId, id } from "../graphql/input/validators.ts";
+import type { ValidationProblem } from "../model/validation.ts";
 import { invalidField, type MutationContext } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 
 /** A position that a client asks for, beside an object of a type, by two fields of an input: `beforePinId`, `afterPinId`. */
-export function positionInput(type: "Pin" | "Section" | "Board") {
+export function positionInput(type: string) {
 	const before = `before${type}Id`;
 	const after = `after${type}Id`;
 	const isAsked = (given: Readonly<Record<string, unknown>>) =>

@@ -1,6 +1,6 @@
-import { CorkboardError } from "../../../errors.ts";
-import type { Node } from "../../../graph/types.ts";
-import type { InputId } from "../../../graphql/input/validators.ts";
+import { CorkboardError } from "../errors.ts";
+import type { Node } from "../graph/types.ts";
+import type { InputId } from "../graphql/input/validators.ts";
 import type { MutationContext } from "./mutation.ts";
 
 /** The object that a mutation names. NOT_FOUND unless it is of that type, or of any type for null, and the viewer may see it. */

@@ -1,12 +1,9 @@
-import { asCorkboardError } from "../../../errors.ts";
-import type { RequestContext } from "../../../graphql/context.ts";
-import type { BatchResolver } from "../../../plan/batchResolver.ts";
-import {
-	DEFAULT_PAGE_SIZE,
-	MAX_PAGE_SIZE,
-} from "../../../plan/pageArguments.ts";
-import type { CallOptions } from "../../../trace.ts";
-import { isPromise } from "../../../util/maybePromise.ts";
+import { asCorkboardError } from "../errors.ts";
+import type { RequestContext } from "../graphql/context.ts";
+import type { BatchResolver } from "../plan/batchResolver.ts";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../plan/pageArguments.ts";
+import type { CallOptions } from "../trace.ts";
+import { isPromise } from "../util/maybePromise.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 

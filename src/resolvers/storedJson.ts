@@ -1,24 +1,26 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Node } from "../../../graph/types.ts";
-import { type Id, parseStoredId } from "../../../id/ids.ts";
-import type { Lookup, Mapping, Model } from "../../../model/types.ts";
-import type { FieldPolicies } from "../../../model/validation.ts";
-import type { JsonObject, JsonValue } from "../../../util/json.ts";
-import { fieldPolicies } from "../../validators.ts";
+import type { Node } from "../graph/types.ts";
+import type { RequestContext } from "../graphql/context.ts";
+import { type Id, parseStoredId } from "../id/ids.ts";
+import type { Lookup, Mapping, Model } from "../model/types.ts";
+import type { JsonObject, JsonValue } from "../util/json.ts";
 
 /** Values by field of the SDL. Null and undefined both mean that the stored JSON lacks the key. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
+
+type NewObjectContext = {
+	readonly graph: Pick<RequestContext["graph"], "model">;
+} & Pick<RequestContext, "fields">;
 
 /**
  * The JSON to store for a new object. A field without a value gets that of its
  * policy's `defaultFrom`, or the default of the SDL where it is non-null.
  */
 export function newStoredJson(
-	model: Model,
+	{ graph: { model }, fields: policies }: NewObjectContext,
 	type: string,
 	fields: Fields,
 ): JsonObject {
-	const policies: FieldPolicies = fieldPolicies;
 	const defaults = new Map(
 		model.objects
 			.get(type)

@@ -1,7 +1,7 @@
-import type { Node } from "../../../graph/types.ts";
-import type { RequestContext } from "../../../graphql/context.ts";
-import type { Id } from "../../../id/ids.ts";
-import type { BatchResolver } from "../../../plan/batchResolver.ts";
+import type { Node } from "../graph/types.ts";
+import type { RequestContext } from "../graphql/context.ts";
+import type { Id } from "../id/ids.ts";
+import type { BatchResolver } from "../plan/batchResolver.ts";
 import { mappingOf } from "./storedJson.ts";
 
 /**

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
  * itself. An older Node parses this file, so its syntax is that of Node 12.
  *
  * @param {typeof import("node:module")} module
- * @param {URL} root the folder src
+ * @param {URL} root of the package, or a folder of it
  */
 export function stripTypesOfPackages(module, root) {
 	const { registerHooks, stripTypeScriptTypes } = module;

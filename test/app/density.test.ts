@@ -3,11 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { checkFleet } from "../../src/fleet/fleetCheck.ts";
 import { fleetStatus } from "../../src/fleet/fleetStatus.ts";
 import { reportMissingTables } from "../../src/server/reportMissingTables.ts";
+import { theModel } from "../helpers/model.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -76,7 +78,7 @@ async function askedOf(shards: number): Promise<Record<string, Asked>> {
 	await using opened = new AsyncDisposableStack();
 	asked.start = await askedDuring(async () => {
 		const corkboard = opened.use(
-			await openCorkboard(config, "readWrite", "serve"),
+			await openCorkboard(pinsApp, config, "readWrite", "serve"),
 		);
 		let isReported = false;
 		opened.use(
@@ -91,8 +93,10 @@ async function askedOf(shards: number): Promise<Record<string, Asked>> {
 	await sleep(IDLE_MS / 3);
 	asked.idle = await askedDuring(() => sleep(IDLE_MS));
 	await opened.disposeAsync();
-	asked.status = await askedDuring(() => fleetStatus(config));
-	asked["fleet check"] = await askedDuring(() => checkFleet(config, env));
+	asked.status = await askedDuring(() => fleetStatus(theModel().model, config));
+	asked["fleet check"] = await askedDuring(() =>
+		checkFleet(theModel().model, config, env),
+	);
 	return asked;
 }
 

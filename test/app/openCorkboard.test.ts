@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "graphql";
 import { createConnection } from "mysql2/promise";
+import pinsApp from "../../pins/app.ts";
+import { jobQueuesOf } from "../../src/app/jobKinds.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
-import { JOB_QUEUES } from "../../src/domain/jobKinds.ts";
 import type { CorkboardError } from "../../src/errors.ts";
 import { packId } from "../../src/id/ids.ts";
 import { recount } from "../../src/ops/jobs/recount.ts";
@@ -37,7 +38,7 @@ describe("Corkboard, embedded in another program,", () => {
 	test("answers queries and mutations without HTTP", async () => {
 		using folder = temporaryFolder();
 		const config = readConfig({ CORKBOARD_DATA: folder.path });
-		await using corkboard = await openCorkboard(config);
+		await using corkboard = await openCorkboard(pinsApp, config);
 
 		const created = await corkboard.query(
 			`mutation ($input: CreateUserInput!) {
@@ -59,7 +60,7 @@ describe("Corkboard, embedded in another program,", () => {
 			CORKBOARD_DATA: folder.path,
 			CORKBOARD_LOG: "silent",
 		});
-		await using corkboard = await openCorkboard(config);
+		await using corkboard = await openCorkboard(pinsApp, config);
 		await using server = await startCorkboardServer(corkboard);
 		const response = await fetch(`${server.url}/graphql`, {
 			method: "POST",
@@ -72,7 +73,7 @@ describe("Corkboard, embedded in another program,", () => {
 	test("keeps of an answer that may be used again nothing but what it depends on", async () => {
 		using folder = temporaryFolder();
 		const config = readConfig({ CORKBOARD_DATA: folder.path });
-		await using corkboard = await openCorkboard(config);
+		await using corkboard = await openCorkboard(pinsApp, config);
 		const execute = async () => {
 			const operation = recordedOperation();
 			const { reuse } = await corkboard.execute(operation);
@@ -89,7 +90,7 @@ describe("Corkboard, embedded in another program,", () => {
 	test("leaves nothing of a request to the collector of old garbage", async () => {
 		using folder = temporaryFolder();
 		const config = readConfig({ CORKBOARD_DATA: folder.path });
-		await using corkboard = await openCorkboard(config);
+		await using corkboard = await openCorkboard(pinsApp, config);
 		const execute = async () => {
 			const operation = recordedOperation();
 			// What the request held, it would keep as well.
@@ -104,7 +105,7 @@ describe("Corkboard, embedded in another program,", () => {
 	test("names every problem of a document that is not valid", async () => {
 		using folder = temporaryFolder();
 		const config = readConfig({ CORKBOARD_DATA: folder.path });
-		await using corkboard = await openCorkboard(config);
+		await using corkboard = await openCorkboard(pinsApp, config);
 		await assert.rejects(async () => corkboard.query("{ nothing }"), {
 			code: "BAD_USER_INPUT",
 			message: /Cannot query field "nothing" on type "Query"/,
@@ -129,7 +130,7 @@ describe("the queues of a topology", () => {
 			CORKBOARD_TOPOLOGY: path,
 			CORKBOARD_SECRET: "0123456789abcdef0123456789abcdef",
 		});
-		await using corkboard = await openCorkboard(config);
+		await using corkboard = await openCorkboard(pinsApp, config);
 		assert.ok(corkboard.queues?.settings.queues.includes("archive"));
 	});
 
@@ -165,7 +166,7 @@ describe("the queues of a topology", () => {
 		await until("the other host to answer", async () => {
 			try {
 				await queues.store.createTables();
-				await createQueues(queues.store, JOB_QUEUES);
+				await createQueues(queues.store, jobQueuesOf(pinsApp));
 				await queues.settings.refresh();
 				({ id } = await queues.jobs.enqueue(recount, { shard: 0 }));
 				return true;
@@ -201,7 +202,7 @@ describe("the barrier that an edit of the topology waits for", () => {
 			const { pools } = feed.parts;
 			await pools.createTables();
 			await queues.store.createTables();
-			await createQueues(queues.store, JOB_QUEUES);
+			await createQueues(queues.store, jobQueuesOf(pinsApp));
 			await queues.settings.refresh();
 			const user = packId({ shard: 0, type: 3, local: 2 ** 30 + 1 });
 			await pools.noteVisit(user, { visitedAt: 1 });
@@ -295,7 +296,7 @@ async function topologyTest(): Promise<TopologyTest> {
 			writeFileSync(`${path}.new`, text);
 			renameSync(`${path}.new`, path);
 		},
-		open: () => openCorkboard(config),
+		open: () => openCorkboard(pinsApp, config),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }

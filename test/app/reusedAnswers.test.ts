@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { seededRandom } from "../../src/demo/random.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { createLog } from "../../src/server/log.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import { client } from "../helpers/client.ts";
 import { type Member, made, mutate } from "../helpers/member.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -30,7 +31,7 @@ async function startServers() {
 		CORKBOARD_DATA: folder.path,
 		CORKBOARD_DEMO: "off",
 	});
-	const corkboard = opened.use(await openCorkboard(config));
+	const corkboard = opened.use(await openCorkboard(pinsApp, config));
 	const log = createLog({
 		level: "error",
 		format: "json",

@@ -11,7 +11,7 @@ import { readHabits } from "../../bench/sessions/habits.ts";
 import type { Person } from "../../bench/sessions/messages.ts";
 import { peopleGraph } from "../../bench/sessions/peopleGraph.ts";
 import { type Ask, Session } from "../../bench/sessions/session.ts";
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 
 const PINS = 60;
 const PAGE = 25;

@@ -437,7 +437,7 @@ describe("the package", () => {
 		// As after `npm link` and after `npm install` of the packed files.
 		const packed = join(folder.path, "node_modules/corkboard");
 		mkdirSync(packed, { recursive: true });
-		for (const entry of ["src", "schema", "package.json"]) {
+		for (const entry of ["src", "pins", "schema", "package.json"]) {
 			execFileSync("cp", ["-r", join(ROOT, entry), packed]);
 		}
 		symlinkSync(join(ROOT, "node_modules"), join(packed, "node_modules"));
@@ -466,6 +466,7 @@ describe("the package", () => {
 			"package.json",
 			"src/cli/launch.mjs",
 			"src/cli/node.sh",
+			"pins/app.ts",
 			"schema/query.graphql",
 			"schema/model.lock.json",
 			"docs/reference/commands.md",
@@ -476,7 +477,15 @@ describe("the package", () => {
 		const folders = new Set(paths.map((path) => String(path.split("/")[0])));
 		assert.deepEqual(
 			[...folders].filter((name) => name !== "build").toSorted(),
-			["CHANGELOG.md", "README.md", "docs", "package.json", "schema", "src"],
+			[
+				"CHANGELOG.md",
+				"README.md",
+				"docs",
+				"package.json",
+				"pins",
+				"schema",
+				"src",
+			],
 		);
 	});
 });

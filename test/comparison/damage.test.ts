@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import { type Ask, folderAsk } from "../../tools/compare/ask.ts";
 import { compare } from "../../tools/compare/compare.ts";
 import type { Page } from "../../tools/compare/documents.ts";

@@ -1,4 +1,4 @@
-import { seededRandom } from "../../src/demo/random.ts";
+import { seededRandom } from "../../src/util/random.ts";
 
 const USERS = 160;
 const IMAGES = 240;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createFieldReaders } from "../../src/model/fieldReaders.ts";
@@ -48,7 +49,7 @@ export async function importedGraph(seed: number): Promise<Imported> {
 export function openFolder(folder: string): Promise<Corkboard> {
 	mkdirSync(folder, { recursive: true });
 	const config = readConfig({ CORKBOARD_DATA: folder, CORKBOARD_DEMO: "off" });
-	return openCorkboard(config, "readWrite");
+	return openCorkboard(pinsApp, config, "readWrite");
 }
 
 async function* inTurn(lines: readonly string[]): AsyncGenerator<string> {

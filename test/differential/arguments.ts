@@ -1,5 +1,5 @@
-import type { Random } from "../../src/demo/random.ts";
 import type { JsonValue } from "../../src/util/json.ts";
+import type { Random } from "../../src/util/random.ts";
 import type { Draft, Position } from "./draft.ts";
 import type { GraphSamples } from "./graphSamples.ts";
 

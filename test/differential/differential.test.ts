@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, before, describe, it, mock } from "node:test";
-import { type Random, seededRandom } from "../../src/demo/random.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { Head } from "../../src/graph/store/head.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { type Id, parseId, unpackId } from "../../src/id/ids.ts";
 import type { Position } from "../../src/storage/rows.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
 import { theModel } from "../helpers/model.ts";
 import { IS_SLOW_RUN } from "../helpers/slowRun.ts";
 import { difference } from "./compare.ts";

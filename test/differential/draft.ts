@@ -1,5 +1,5 @@
-import type { Random } from "../../src/demo/random.ts";
 import type { JsonValue } from "../../src/util/json.ts";
+import type { Random } from "../../src/util/random.ts";
 import { literal } from "./literal.ts";
 
 /** Position of a selection set in the response. */

@@ -8,7 +8,7 @@ import {
 	isObjectType,
 	parse,
 } from "graphql";
-import type { Random } from "../../src/demo/random.ts";
+import type { Random } from "../../src/util/random.ts";
 import { pageArguments } from "./arguments.ts";
 import { Draft, type Position } from "./draft.ts";
 import type { GraphSamples } from "./graphSamples.ts";

@@ -1,5 +1,5 @@
-import { demoGraph } from "../../src/demo/graph.ts";
-import { seededRandom } from "../../src/demo/random.ts";
+import { demoGraph } from "../../pins/demo/graph.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import type { Change, Line } from "./memory.ts";
 
 /** The graph under test: imported lines, then changes. Always the same. */

@@ -1,6 +1,6 @@
-import type { Random } from "../../src/demo/random.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { JsonObject, JsonValue } from "../../src/util/json.ts";
+import type { Random } from "../../src/util/random.ts";
 import type { Draft } from "./draft.ts";
 import type { GraphSamples } from "./graphSamples.ts";
 import { randomId } from "./objects.ts";

@@ -1,5 +1,5 @@
 import { type ExecutionResult, validate } from "graphql";
-import type { Random } from "../../src/demo/random.ts";
+import type { Random } from "../../src/util/random.ts";
 import { difference } from "./compare.ts";
 import { generate } from "./generate.ts";
 import type { GraphSamples } from "./graphSamples.ts";

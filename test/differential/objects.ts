@@ -1,6 +1,6 @@
 import { type GraphQLField, getNamedType, isInputObjectType } from "graphql";
-import type { Random } from "../../src/demo/random.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
+import type { Random } from "../../src/util/random.ts";
 import { argumentList } from "./arguments.ts";
 import type { Draft, Position } from "./draft.ts";
 import type { GraphSamples } from "./graphSamples.ts";

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { DEMO_USERNAME } from "../../src/demo/people.ts";
-import { seededRandom } from "../../src/demo/random.ts";
-import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
+import { DEMO_USERNAME } from "../../pins/demo/people.ts";
+import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { View } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
@@ -26,6 +25,7 @@ import type { EdgeKey, Scan } from "../../src/storage/rows.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
 import type { OpenedStorage, Storage } from "../../src/storage/storage.ts";
 import { embeddedTopology } from "../../src/topology/parseTopology.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import { theModel } from "../helpers/model.ts";
 import { readsWith, storageWith } from "../helpers/storageWith.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -304,6 +304,7 @@ function contextOf(store: Store, { viewer }: Operation): RequestContext {
 	const graph = new View(store, viewer);
 	return {
 		graph,
+		fields: domain.fields,
 		writes: (call) =>
 			createWrites(store, (written) => graph.discardReads(written), call),
 		viewer,

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join as pathOf } from "node:path";
 import { test } from "node:test";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -95,7 +96,9 @@ test("a restore of the databases that fleet check names has the jobs that waited
 
 	async function serve(given: Readonly<Record<string, string>>) {
 		await using opened = new AsyncDisposableStack();
-		const corkboard = opened.use(await openCorkboard(readConfig(given)));
+		const corkboard = opened.use(
+			await openCorkboard(pinsApp, readConfig(given)),
+		);
 		const log = createLog({
 			level: "silent",
 			format: "json",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
+import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { packId, unpackId } from "../../src/id/ids.ts";
@@ -30,7 +31,7 @@ describe("a board page with its pins and their owners", () => {
 		folder = mkdtempSync(join(tmpdir(), "corkboard-calls-"));
 		const config = readConfig({ CORKBOARD_DATA: folder });
 		{
-			await using writer = await openCorkboard(config, "readWrite");
+			await using writer = await openCorkboard(pinsApp, config, "readWrite");
 			const writes = writer.createContext(null).writes();
 			const user = (username: string) =>
 				writes.create({ type: "User", data: { username } });
@@ -50,7 +51,7 @@ describe("a board page with its pins and their owners", () => {
 			ids = { board, viewer: owner as string };
 		}
 		// Opened again, so that its caches are empty.
-		corkboard = await openCorkboard(config, "readWrite");
+		corkboard = await openCorkboard(pinsApp, config, "readWrite");
 	});
 	after(async () => {
 		await corkboard[Symbol.asyncDispose]();
@@ -95,7 +96,11 @@ describe("a board page with its pins and their owners", () => {
 
 	it("takes as many calls for 3 pins as for 25", async () => {
 		const calls = async (first: number) => {
-			await using fresh = await openCorkboard(corkboard.config, "readOnly");
+			await using fresh = await openCorkboard(
+				pinsApp,
+				corkboard.config,
+				"readOnly",
+			);
 			return callsOf(() =>
 				fresh.planner.execute({
 					document: parse(PAGE),

@@ -20,6 +20,7 @@ describe("a program whose SDL was edited", () => {
 	before(() => {
 		for (const name of [
 			"src",
+			"pins",
 			"schema",
 			"deploy/grafana",
 			"docs",

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import pinsApp from "../../pins/app.ts";
 import { banner } from "../../src/cli/banner.ts";
 import { type Served, serve } from "../helpers/program.ts";
 import { command, runHere } from "../helpers/runCommand.ts";
@@ -21,6 +22,8 @@ const MAKE =
 const DEEP =
 	"query Deep($n: Int) { interests(first: $n) { nodes { pins(first: $n) { nodes { comments(first: $n) { nodes { text } } } } } } }";
 const FILE = { user: USER, mine: MINE, make: MAKE };
+
+const FIRST_QUERY = pinsApp.firstQuery ?? "";
 
 describe("documents check", () => {
 	it("prints the worst-case cost of each operation, highest first, and exits with 0", async () => {
@@ -151,11 +154,17 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 			graphiql: false,
 			folder: null,
 			strict: true,
+			firstQuery: FIRST_QUERY,
 		});
 		const [, url = ""] = /^ {2}curl -s (\S+)$/m.exec(text) ?? [];
 		assert.equal((await fetch(url)).status, 200);
 		assert.doesNotMatch(text, /graphql' |-d /);
-		const open = { url: server.url, graphiql: false, folder: null };
+		const open = {
+			url: server.url,
+			graphiql: false,
+			folder: null,
+			firstQuery: FIRST_QUERY,
+		};
 		const [, body = ""] =
 			/-d '(.*)'$/m.exec(banner({ ...open, strict: false })) ?? [];
 		// What it printed before.

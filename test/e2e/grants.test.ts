@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -151,7 +152,11 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		const imported = await corkboard("import", lines);
 		assert.equal(imported.code, 0, imported.err);
 		{
-			await using opened = await openCorkboard(readConfig(ENV), "readWrite");
+			await using opened = await openCorkboard(
+				pinsApp,
+				readConfig(ENV),
+				"readWrite",
+			);
 			const log = createLog({
 				level: "trace",
 				format: "json",
@@ -180,7 +185,11 @@ describe("a MySQL user with the privileges that grants prints", () => {
 	});
 
 	test("may have a new password in its file without a restart", async () => {
-		await using opened = await openCorkboard(readConfig(ENV), "readOnly");
+		await using opened = await openCorkboard(
+			pinsApp,
+			readConfig(ENV),
+			"readOnly",
+		);
 		await ask(
 			mysql,
 			`ALTER USER least@'%' IDENTIFIED BY ${sql(NEXT_SECRET)} RETAIN CURRENT PASSWORD`,
@@ -289,7 +298,11 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 		writeFileSync(lines, LINES.map((line) => JSON.stringify(line)).join("\n"));
 		await run("import", lines);
 		{
-			await using opened = await openCorkboard(readConfig(env), "readWrite");
+			await using opened = await openCorkboard(
+				pinsApp,
+				readConfig(env),
+				"readWrite",
+			);
 			const log = createLog({
 				level: "error",
 				format: "json",

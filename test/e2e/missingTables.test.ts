@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { readConfig } from "../../src/config/config.ts";
 import { fleetStatus } from "../../src/fleet/fleetStatus.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
+import { theModel } from "../helpers/model.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { serve } from "../helpers/program.ts";
 import { command, runHere } from "../helpers/runCommand.ts";
@@ -200,7 +201,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 		CORKBOARD_REDIS: `redis://127.0.0.1:${mysql.port}`,
 	});
 	const { result, ownMs } = await timed(() =>
-		fleetStatus(config, { askMs: 500 }),
+		fleetStatus(theModel().model, config, { askMs: 500 }),
 	);
 	assert.ok(ownMs < 1_500, `${ownMs} ms`);
 	assert.deepEqual(

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -137,7 +138,7 @@ suite("a request whose reads others wait for", () => {
 	async function serveHere() {
 		await using opened = new AsyncDisposableStack();
 		const config = readConfig({ ...env, PORT: "0" });
-		const corkboard = opened.use(await openCorkboard(config));
+		const corkboard = opened.use(await openCorkboard(pinsApp, config));
 		const log = createLog({
 			level: "silent",
 			format: "json",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { fleetStatus } from "../../src/fleet/fleetStatus.ts";
@@ -10,6 +11,7 @@ import { createLog } from "../../src/server/log.ts";
 import { logEvents } from "../../src/server/logEvents.ts";
 import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { readMembers } from "../../src/topology/members.ts";
+import { theModel } from "../helpers/model.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { command } from "../helpers/runCommand.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
@@ -80,7 +82,10 @@ describe("the status of a fleet", () => {
 			CORKBOARD_SECRET: SECRET,
 		});
 		// The hosts have less than the store takes.
-		const status = await fleetStatus(config, { storeMs: 4_000, askMs: 3_500 });
+		const status = await fleetStatus(theModel().model, config, {
+			storeMs: 4_000,
+			askMs: 3_500,
+		});
 		assert.equal(status.topology.store, "down");
 		assert.deepEqual(
 			status.hosts.map(({ error }) => error),
@@ -158,6 +163,7 @@ describe("the status of a fleet", () => {
 			{
 				await using _store = store;
 				await using _server = await openCorkboard(
+					pinsApp,
 					readConfig(env),
 					"readWrite",
 					"serve",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { PIN_QUEUE, USER_QUEUE } from "../../src/feed/jobBodies.ts";
@@ -360,6 +361,7 @@ describe("CORKBOARD_FEED=off", () => {
 		using folder = temporaryFolder();
 		const open = (feed: "on" | "off") =>
 			openCorkboard(
+				pinsApp,
 				readConfig({
 					CORKBOARD_DATA: folder.path,
 					CORKBOARD_DEMO: "off",

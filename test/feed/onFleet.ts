@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join as pathOf } from "node:path";
 import { test } from "node:test";
+import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -55,7 +56,7 @@ export function feedOnFleet(graph: Server, feeds: Server): void {
 		const init = await command(["init"], { env, open: openCorkboard });
 		assert.equal(init.code, 0, init.err);
 
-		const corkboard = stack.use(await openCorkboard(readConfig(env)));
+		const corkboard = stack.use(await openCorkboard(pinsApp, readConfig(env)));
 		const log = createLog({
 			level: "silent",
 			format: "json",

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
+import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
@@ -68,7 +69,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			CORKBOARD_REDIS: fleet.redis.url,
 			CORKBOARD_SECRET: "of the tests of calls, 32 bytes or more",
 		});
-		await using writer = await openCorkboard(config, "readWrite");
+		await using writer = await openCorkboard(pinsApp, config, "readWrite");
 		const writes = writer.createContext(null).writes();
 		const users = await Promise.all(
 			Array.from({ length: PINS }, (_, n) =>
@@ -130,7 +131,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 	}
 
 	/** A process without a local cache. */
-	const open = () => openCorkboard(config, "readOnly");
+	const open = () => openCorkboard(pinsApp, config, "readOnly");
 
 	it("takes at most one statement per host and level uncached; one batch per memcached host and one Redis command from shared caches; nothing from the process", async () => {
 		await using corkboard = await open();
@@ -171,7 +172,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			assert.ok(batches.length <= ofObjects.length, host);
 		}
 
-		await using serving = await openCorkboard(config, "readWrite");
+		await using serving = await openCorkboard(pinsApp, config, "readWrite");
 		await until("the local cache to hold the page", async () => {
 			const { levels, cached } = await page(serving);
 			return levels.length + cached.length === 0;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
-import { seededRandom } from "../../src/demo/random.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
+import { seededRandom } from "../../src/util/random.ts";
 import {
 	describeMismatch,
 	judge,

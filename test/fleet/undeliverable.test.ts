@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import {
@@ -122,7 +123,7 @@ describe("outbox entries for a host that does not answer", () => {
 		});
 		const startMs = async () => {
 			const startedAt = performance.now();
-			const corkboard = await openCorkboard(config);
+			const corkboard = await openCorkboard(pinsApp, config);
 			const ms = performance.now() - startedAt;
 			await corkboard[Symbol.asyncDispose]();
 			return ms;

@@ -4,7 +4,6 @@ import type {
 	RedisConnections,
 	SubscriptionConnection,
 } from "../../src/cache/redis/redisConnections.ts";
-import { seededRandom } from "../../src/demo/random.ts";
 import {
 	channelName,
 	type InvalidationMessage,
@@ -13,6 +12,7 @@ import { InvalidationPublisher } from "../../src/freshness/channel/invalidationP
 import { InvalidationSubscriber } from "../../src/freshness/channel/invalidationSubscriber.ts";
 import type { Numbers } from "../../src/freshness/channel/redisChannels.ts";
 import { channelOfKey } from "../../src/freshness/publishedKeys.ts";
+import { seededRandom } from "../../src/util/random.ts";
 
 const RUNS = ["a", "b"].map((letter) => letter.repeat(40));
 const CHANNEL = channelOfKey("l 0") as number;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { seededRandom } from "../../src/demo/random.ts";
 import {
 	followOutbox,
 	type OutboxProof,
 } from "../../src/freshness/outboxProof.ts";
+import { seededRandom } from "../../src/util/random.ts";
 
 /** A transaction that has its entry's id. */
 interface Write {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "graphql";
-import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
+import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import { theModel } from "../helpers/model.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
+import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { CorkboardError, type FieldProblem } from "../../src/errors.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { applyEdges } from "../../src/graph/outbox/parts/edgeUpdates.ts";
@@ -16,6 +16,7 @@ import { listObjects } from "../../src/ops/listObjects.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
 import { PRESENT } from "../../src/storage/rows.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";
+import { theModel } from "../helpers/model.ts";
 
 /** The payload of a mutation by this viewer, or the code of its error. Each is a request of its own. */
 async function mutate(
@@ -35,6 +36,7 @@ async function mutate(
 		args: { input },
 		context: {
 			graph,
+			fields: theModel().domain.fields,
 			writes: (call) =>
 				createWrites(at.store, () => graph.discardReads(), call),
 			viewer,
@@ -567,6 +569,7 @@ describe("users by the beginning of a name", () => {
 			args: { startsWith, first },
 			context: {
 				graph: new View(at.store, viewer),
+				fields: theModel().domain.fields,
 				writes: () => assert.fail("a query writes nothing"),
 				viewer,
 				signToken: async () => "",

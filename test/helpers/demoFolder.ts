@@ -1,5 +1,6 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import pinsApp from "../../pins/app.ts";
 import { makeOnce } from "./makeOnce.ts";
 
 /**
@@ -22,7 +23,7 @@ async function importDemo(folder: string): Promise<void> {
 	const { prepareDemo } = await import("../../src/app/prepareDemo.ts");
 	const { readConfig } = await import("../../src/config/config.ts");
 	const config = readConfig({ CORKBOARD_DATA: folder, CORKBOARD_DEMO: "on" });
-	await using corkboard = await openCorkboard(config, "readWrite");
+	await using corkboard = await openCorkboard(pinsApp, config, "readWrite");
 	const { signal } = new AbortController();
 	const demo = await prepareDemo(corkboard, folder, { signal });
 	if (demo === undefined) throw new Error("expected a demo user");

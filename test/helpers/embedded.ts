@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { OwnModel } from "../../src/app/model.ts";
+import type { AppModel } from "../../src/app/readApp.ts";
 import { View } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { JobQueue } from "../../src/graph/store/jobQueue.ts";
@@ -37,7 +37,7 @@ export async function openEmbedded(
 		readonly folder?: string;
 		readonly cacheBytes?: number;
 		/** The program's own if absent. */
-		readonly model?: Pick<OwnModel, "model" | "domain">;
+		readonly model?: Pick<AppModel, "model" | "domain">;
 		/** Where writes enqueue jobs; none if absent. */
 		readonly jobQueue?: JobQueue;
 		/** Wraps the storage that the store uses. */

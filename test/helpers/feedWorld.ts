@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { FEED_MAPPING } from "../../src/feed/generator.ts";
@@ -54,6 +55,7 @@ export async function openFeedWorld(
 	const folder = opened.use(temporaryFolder());
 	const corkboard = opened.use(
 		await openCorkboard(
+			pinsApp,
 			readConfig({
 				CORKBOARD_DATA: folder.path,
 				CORKBOARD_DEMO: "off",

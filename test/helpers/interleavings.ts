@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Random } from "../../src/demo/random.ts";
+import type { Random } from "../../src/util/random.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { verbOf } from "./storageWith.ts";

@@ -1,14 +1,15 @@
-import { loadOwnModel, type OwnModel } from "../../src/app/model.ts";
+import pinsApp from "../../pins/app.ts";
+import { type AppModel, readApp } from "../../src/app/readApp.ts";
 import {
 	createFieldReaders,
 	type FieldReaders,
 } from "../../src/model/fieldReaders.ts";
 
-let read: OwnModel | undefined;
+let read: AppModel | undefined;
 
 /** The model of `schema/` and its domain, as the program itself reads them. */
-export function theModel(): OwnModel {
-	read ??= loadOwnModel();
+export function theModel(): AppModel {
+	read ??= readApp(pinsApp);
 	return read;
 }
 

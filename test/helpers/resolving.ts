@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
+import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { CorkboardError, type ErrorCode } from "../../src/errors.ts";
 import type { FeedOfRequest } from "../../src/feed/homeFeeds.ts";
 import type { Node } from "../../src/graph/types.ts";
@@ -8,7 +8,7 @@ import type { Id } from "../../src/id/ids.ts";
 import { MemoryGraph } from "./memoryGraph.ts";
 import { theModel } from "./model.ts";
 
-export const { model, schema } = theModel();
+export const { model, schema, domain } = theModel();
 
 export const NOW = "2026-11-21T12:00:00.000Z";
 
@@ -127,6 +127,7 @@ export class Resolving {
 		assert.ok(resolver, `no resolver for ${field}`);
 		const context: RequestContext = {
 			graph: this.graph,
+			fields: domain.fields,
 			writes: () => this.graph,
 			viewer: this.graph.viewer,
 			feed: NO_PINS,

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
-import type { CommandContext } from "../../src/cli/commandContext.ts";
+import type { ProcessContext } from "../../src/cli/commandContext.ts";
 import { main } from "../../src/cli/main.ts";
 
 export interface Ran {
@@ -12,7 +12,7 @@ export interface Ran {
 /** One command line, in this process. What it asks for that is not given here is an error. */
 export async function command(
 	args: readonly string[],
-	given: Partial<CommandContext> = {},
+	given: Partial<ProcessContext> = {},
 ): Promise<Ran> {
 	let out = "";
 	let err = "";

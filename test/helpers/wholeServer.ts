@@ -1,3 +1,4 @@
+import pinsApp from "../../pins/app.ts";
 import { openAdmin } from "../../src/app/openAdmin.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
@@ -36,7 +37,9 @@ export async function startWhole(
 		}),
 		...env,
 	});
-	const corkboard = stack.use(await openCorkboard(config, "readWrite"));
+	const corkboard = stack.use(
+		await openCorkboard(pinsApp, config, "readWrite"),
+	);
 	const lines: Record<string, unknown>[] = [];
 	const log = createLog({
 		level: "info",

@@ -10,13 +10,14 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { buildSchema, findBreakingChanges, parse, visit } from "graphql";
-import { loadOwnModel } from "../../src/app/model.ts";
+import pinsApp from "../../pins/app.ts";
+import { readApp } from "../../src/app/readApp.ts";
 import { printPublicSchema } from "../../src/model/publicSchema.ts";
 import { printModel } from "../../src/model/schema/print.ts";
 import { COPIES, type Copies, update } from "../update.ts";
 import { readSmall } from "./smallModel.ts";
 
-const own = loadOwnModel();
+const own = readApp(pinsApp);
 
 suite("golden files", () => {
 	test("the printed model equals test/golden/model.txt (if not: npm run update)", () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { loadOwnModel } from "../../src/app/model.ts";
+import pinsApp from "../../pins/app.ts";
+import { readApp } from "../../src/app/readApp.ts";
 import { compareLocks } from "../../src/model/lock/compareLocks.ts";
 import {
 	compareLock,
@@ -60,7 +61,7 @@ function afterChange(
 suite("schema/model.lock.json", () => {
 	const comparison = compareLock(
 		parseLock(readFileSync(COPIES.lock, "utf8")),
-		loadOwnModel().model,
+		readApp(pinsApp).model,
 	);
 
 	test("accepts the SDL", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { loadOwnModel } from "../../src/app/model.ts";
+import pinsApp from "../../pins/app.ts";
+import { readApp } from "../../src/app/readApp.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import { globalListId, normalizeKey } from "../../src/model/types.ts";
 import { readSmall } from "./smallModel.ts";
@@ -234,7 +235,7 @@ suite("the model", () => {
 	});
 
 	test("of schema/ has the published type numbers", () => {
-		const own = loadOwnModel().model;
+		const own = readApp(pinsApp).model;
 		assert.deepEqual(
 			[...own.objects.values()]
 				.map(({ name, number }) => `${name} ${number}`)

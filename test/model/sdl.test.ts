@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { SCHEMA_FOLDER } from "../../src/app/model.ts";
+import pinsApp from "../../pins/app.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { loadModel, readModel } from "../../src/model/read.ts";
 import { problemsOf, RESOLVED, readSmall } from "./smallModel.ts";
 
 const DIRECTIVES = readFileSync(
-	join(SCHEMA_FOLDER, "directives.graphql"),
+	join(pinsApp.schema, "directives.graphql"),
 	"utf8",
 );
 

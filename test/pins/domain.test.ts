@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createDomain } from "../../src/domain/domain.ts";
-import { visibilityPolicy } from "../../src/domain/visibility.ts";
+import pinsApp from "../../pins/app.ts";
+import { visibilityPolicy } from "../../pins/visibility.ts";
+import { createDomain } from "../../src/app/readApp.ts";
 import { createVisibility } from "../../src/graph/read/visibilityPolicy.ts";
 import { createPlacement } from "../../src/graph/write/placement.ts";
 import { packId } from "../../src/id/ids.ts";
@@ -12,7 +13,7 @@ const { model } = theModel();
 
 describe("the domain", () => {
 	it("stores an object on the shard of the object that it is colocated with", () => {
-		const { placement } = createDomain(model);
+		const { placement } = createDomain(model, pinsApp);
 		const shards = { openShards: [1], modShards: 4 };
 		const owner = packId({ shard: 3, type: 3, local: 7 });
 		assert.equal(placement.shardFor("Board", { user_id: owner }, shards), 3);
@@ -20,7 +21,7 @@ describe("the domain", () => {
 	});
 
 	it("draws open shards in proportion to their weights", () => {
-		const { placement } = createDomain(model);
+		const { placement } = createDomain(model, pinsApp);
 		const shards = {
 			openShards: [1, 2, 3],
 			modShards: 4,
@@ -38,7 +39,7 @@ describe("the domain", () => {
 	});
 
 	it("stores an interest on the mod shard of its slug", () => {
-		const { placement } = createDomain(model);
+		const { placement } = createDomain(model, pinsApp);
 		const shardOf = (slug: string) =>
 			placement.shardFor(
 				"Interest",
@@ -75,7 +76,7 @@ describe("the visibility policy", () => {
 					model.objects.get(type)?.stored.find((one) => one.field === field)
 						?.key,
 			);
-			const owner = createDomain(model).visibility.keysOf(type).owner;
+			const owner = createDomain(model, pinsApp).visibility.keysOf(type).owner;
 			assert.deepEqual(
 				[...read].filter((key) => key !== owner).toSorted(),
 				keys.toSorted(),

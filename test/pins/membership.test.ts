@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { parse } from "graphql";
+import pinsApp from "../../pins/app.ts";
+import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { importAll } from "../helpers/importing.ts";
@@ -168,6 +169,7 @@ describe("what a client is said that it may do", () => {
 
 	before(async () => {
 		corkboard = await openCorkboard(
+			pinsApp,
 			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
 			"readWrite",
 		);

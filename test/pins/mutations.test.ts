@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isObjectType } from "graphql";
-import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
+import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { absentId } from "../helpers/memoryGraph.ts";
 import { model, Resolving, schema } from "../helpers/resolving.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
+import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { absentId } from "../helpers/memoryGraph.ts";

@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { requestContent } from "../../src/graphql/input/readInput.ts";
 import {
 	mappingOf,
 	newStoredJson,
 	updatedStoredJson,
-} from "../../src/domain/resolvers/base/storedJson.ts";
-import { requestContent } from "../../src/graphql/input/readInput.ts";
-import { model } from "../helpers/resolving.ts";
+} from "../../src/resolvers/storedJson.ts";
+import { domain, model } from "../helpers/resolving.ts";
+
+const context = { graph: { model }, fields: domain.fields };
 
 describe("the stored JSON", () => {
 	it("uses the model's keys and leaves out absent values", () => {
 		assert.deepEqual(
-			newStoredJson(model, "Pin", {
+			newStoredJson(context, "Pin", {
 				details: "A loaf",
 				link: null,
 				image: undefined,
@@ -55,7 +57,7 @@ describe("the stored JSON", () => {
 
 	it("throws for a name that the model does not have", () => {
 		assert.throws(
-			() => newStoredJson(model, "Pin", { shade: "red" }),
+			() => newStoredJson(context, "Pin", { shade: "red" }),
 			/The model has no stored field Pin\.shade\./,
 		);
 		assert.throws(

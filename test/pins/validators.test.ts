@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { email, image, slugs, username } from "../../src/domain/validators.ts";
+import { email, image, slugs, username } from "../../pins/validators.ts";
 import { boolean, text, webAddress } from "../../src/model/validation.ts";
 import { quoted } from "../../src/util/quoted.ts";
 import { assertValid, problemsOf } from "../helpers/validating.ts";

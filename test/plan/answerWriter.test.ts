@@ -11,11 +11,11 @@ import {
 	parse,
 	validate,
 } from "graphql";
-import { type Random, seededRandom } from "../../src/demo/random.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Model } from "../../src/model/types.ts";
 import type { BatchResolver } from "../../src/plan/batchResolver.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
 import { difference } from "../differential/compare.ts";
 import { ListGraph } from "../helpers/listGraph.ts";
 

@@ -8,6 +8,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import {
@@ -61,7 +62,7 @@ describe("where nothing can be written", () => {
 			CORKBOARD_DATA: join(file, "data"),
 			CORKBOARD_DEMO: "off",
 		});
-		await assert.rejects(openCorkboard(config), {
+		await assert.rejects(openCorkboard(pinsApp, config), {
 			code: "BAD_CONFIG",
 			message: /data folder .* cannot be written: .*CORKBOARD_DATA/,
 		});

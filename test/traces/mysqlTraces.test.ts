@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
+import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -50,7 +51,7 @@ describe("traces on MySQL", () => {
 			OTEL_BSP_SCHEDULE_DELAY: "20",
 		});
 		traces = stack.use((await openConfiguredTraces(config)) as Traces);
-		corkboard = stack.use(await openCorkboard(config));
+		corkboard = stack.use(await openCorkboard(pinsApp, config));
 		const log = createLog({
 			level: "error",
 			format: "json",

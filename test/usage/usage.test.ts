@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, describe, test } from "node:test";
 import { Kind, parse, print, visit } from "graphql";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -39,7 +40,11 @@ async function serving(
 	const listener = (message: RequestCompleted) => void completed.push(message);
 	SERVER_CHANNELS.request.subscribe(listener);
 	try {
-		await using corkboard = await openCorkboard(readConfig(env), "readWrite");
+		await using corkboard = await openCorkboard(
+			pinsApp,
+			readConfig(env),
+			"readWrite",
+		);
 		await using server = await startCorkboardServer(corkboard, { log });
 		await run(async (query, client, variables = {}) => {
 			const response = await fetch(`${server.url}/graphql`, {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { readQuery } from "../../src/graphql/document.ts";
@@ -53,7 +54,7 @@ export async function folderAsk(
 		throw new Error(`expected a data folder but got: ${folder}`);
 	}
 	const config = readConfig({ CORKBOARD_DATA: folder, CORKBOARD_DEMO: "off" });
-	const corkboard = await openCorkboard(config, "readOnly");
+	const corkboard = await openCorkboard(pinsApp, config, "readOnly");
 	const documents = new Map<string, ReturnType<typeof readQuery>>();
 	return {
 		async ask(query, variables) {

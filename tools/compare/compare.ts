@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../src/demo/random.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
 import { type Ask, inBatches, inParallel } from "./ask.ts";
 import { COMPARISONS, NAMES_AT_ONCE, namesQuery } from "./documents.ts";
 import type { Expectation, ExpectedPin, ExpectedUser } from "./expected.ts";

@@ -1,15 +1,16 @@
+import type { Identity } from "../../app/defineApp.ts";
+import { findUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config/config.ts";
-import { findUser } from "../../domain/findUser.ts";
-import {
-	type Fields,
-	updatedStoredJson,
-} from "../../domain/resolvers/base/storedJson.ts";
-import { MAX_ACCOUNT } from "../../domain/validators.ts";
 import { CorkboardError } from "../../errors.ts";
+import type { Model } from "../../model/types.ts";
+import { type Fields, updatedStoredJson } from "../../resolvers/storedJson.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, flag, option } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 import type { Kind } from "../values.ts";
+
+/** The longest subject in OpenID Connect Core 1.0, §2. */
+const MAX_ACCOUNT = 255;
 
 const ACCOUNT: Kind<string> = {
 	name: "ACCOUNT",
@@ -28,33 +29,35 @@ export const { usage, run } = command({
 			"remove the link: external tokens no longer sign this user in",
 		),
 		close: flag(
-			"hide the user with everything the user owns, and refuse the user's tokens, as deactivateUser does",
+			"hide the user with everything the user owns, and refuse the user's tokens",
 		),
 		reopen: flag("undo --close"),
 	},
 	details:
-		"USER is a username or an id; closed accounts are found too. Stop the server of an embedded data folder first.",
+		"USER is the name of a user, or an id; closed accounts are found too. Stop the server of an embedded data folder first.",
 	hasJson: false,
 	async run({ user: name, ...given }, context) {
-		const changes = changesOf(given);
+		requireChange(given);
 		await using corkboard = await openForCommand(
 			context,
 			readConfig(context.env),
 			"readWrite",
 		);
+		const { app, model } = corkboard;
+		const changes = changesOf(given, app.identity, model);
 		const user = await findUser(corkboard, name);
 		try {
 			await corkboard
 				.createContext(null)
 				.writes()
 				.modify(user, (data) =>
-					updatedStoredJson(corkboard.model, "User", data, changes),
+					updatedStoredJson(model, app.identity.type, data, changes),
 				);
 		} catch (thrown) {
 			if (thrown instanceof CorkboardError && thrown.code === "CONFLICT") {
 				throw new CorkboardError(
 					"CONFLICT",
-					`Account ${JSON.stringify(changes.account)} is linked to another user.`,
+					`Account ${JSON.stringify(given.link)} is linked to another user.`,
 					{ cause: thrown },
 				);
 			}
@@ -64,18 +67,15 @@ export const { usage, run } = command({
 	},
 });
 
-/** Throws UsageError where nothing would change, or a thing and its opposite. */
-function changesOf({
-	link,
-	unlink,
-	close,
-	reopen,
-}: {
+interface Wanted {
 	readonly link: string | undefined;
 	readonly unlink: boolean;
 	readonly close: boolean;
 	readonly reopen: boolean;
-}): Fields {
+}
+
+/** Throws UsageError where nothing would change, or a thing and its opposite. */
+function requireChange({ link, unlink, close, reopen }: Wanted): void {
 	if ((link !== undefined && unlink) || (close && reopen)) {
 		throw new UsageError(
 			"Give --link or --unlink, not both, and --close or --reopen, not both.",
@@ -86,10 +86,36 @@ function changesOf({
 			"Missing option: --link ACCOUNT, --unlink, --close or --reopen.",
 		);
 	}
+}
+
+/** Throws BAD_CONFIG where the app has no accounts of other issuers, or none that can be closed. */
+function changesOf(
+	{ link, unlink, close, reopen }: Wanted,
+	{ accountLookup = "", closedField }: Identity,
+	model: Model,
+): Fields {
+	const account = model.lookups.get(accountLookup)?.field;
+	const [isLinking, isClosing] = [
+		link !== undefined || unlink,
+		close || reopen,
+	];
+	if (isLinking && account === undefined) {
+		throw notInApp("--link and --unlink", "accountLookup");
+	}
+	if (isClosing && closedField === undefined) {
+		throw notInApp("--close and --reopen", "closedField");
+	}
 	return {
-		...(link !== undefined && { account: link }),
-		...(unlink && { account: null }),
-		...(close && { deactivatedAt: new Date().toISOString() }),
-		...(reopen && { deactivatedAt: null }),
+		...(isLinking && { [account as string]: link ?? null }),
+		...(isClosing && {
+			[closedField as string]: close ? new Date().toISOString() : null,
+		}),
 	};
+}
+
+function notInApp(options: string, name: string): CorkboardError {
+	return new CorkboardError(
+		"BAD_CONFIG",
+		`${options} need identity.${name} in the app, which has none.`,
+	);
 }

@@ -20,7 +20,7 @@ export const { usage, run } = command({
 		const { maxCost } = readConfig(context.env, { secret: "unneeded" });
 		const { files, problems } = await checkDocumentFiles(
 			paths,
-			documentRules(maxCost),
+			documentRules((await context.app()).app, maxCost),
 		);
 		const lines = files.flatMap(({ path, operations }) => [
 			`${path}: ${plural(operations.length, "operation")}`,

@@ -1,5 +1,5 @@
+import { findActiveUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config/config.ts";
-import { findActiveUser } from "../../domain/findUser.ts";
 import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
 import { printExplain } from "../../plan/explain/printExplain.ts";

@@ -1,4 +1,4 @@
-import { findUser } from "../../domain/findUser.ts";
+import { findUser } from "../../app/findUser.ts";
 import { CorkboardError } from "../../errors.ts";
 import {
 	type ExplainedPin,

@@ -1,4 +1,4 @@
-import { findUser } from "../../domain/findUser.ts";
+import { findUser } from "../../app/findUser.ts";
 import { ACTIVE_MS } from "../../feed/generator.ts";
 import { enqueueUserWork } from "../../feed/jobs/feedUser.ts";
 import type { PoolAdmin, Pools } from "../../feed/pools/pools.ts";

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { loadOwnModel } from "../../app/model.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import type { AccessMode } from "../../app/openStore.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
@@ -49,7 +48,7 @@ async function explainId(
 		);
 	}
 	const { shard, type, local } = unpackId(id);
-	const { model } = loadOwnModel();
+	const { model } = await context.app();
 	const object = model.objectsByNumber.get(type) ?? null;
 	const config = readConfig(context.env, { secret: "unneeded" });
 	const topology = await readConfiguredTopology(config);

@@ -1,10 +1,10 @@
 import { named, publishModel } from "../../app/fleetModel.ts";
+import { jobQueuesOf } from "../../app/jobKinds.ts";
 import { recreateLostTables } from "../../app/lostTables.ts";
-import { lockProblems } from "../../app/model.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { openTopologyStore } from "../../app/openTopology.ts";
+import { type AppModel, lockProblems } from "../../app/readApp.ts";
 import { type Config, readConfig } from "../../config/config.ts";
-import { JOB_QUEUES } from "../../domain/jobKinds.ts";
 import { CorkboardError } from "../../errors.ts";
 import { openPoolsOf } from "../../feed/pools/openPools.ts";
 import { checkTables } from "../../fleet/checkTables.ts";
@@ -35,14 +35,15 @@ export const { usage, run } = command({
 	async run({ check: isCheck, lost: isLost }, context) {
 		const config = readConfig(context.env);
 		if (isCheck) return check(config, context);
-		requireLocked();
-		const lost = isLost ? await recreateLostTables(config) : [];
+		const own = await context.app();
+		requireLocked(own);
+		const lost = isLost ? await recreateLostTables(own.app, config) : [];
 		await using corkboard = await openForCommand(context, config, "readWrite");
 		const { shards, modShards } = corkboard.storage.map;
 		await createGraphTables(config, corkboard, context);
 		const queueShards = await createQueueTables(corkboard);
 		const poolShards = await createPoolTables(corkboard);
-		await storeModel(config);
+		await storeModel(own, config);
 		const outboxes = await formerOutboxes(config, corkboard);
 		// docs/reference/commands-json.md describes this shape: scripts rely on it.
 		const made = {
@@ -63,8 +64,8 @@ export const { usage, run } = command({
 });
 
 /** Tables whose names and numbers the lock file lacks might get others in the next version. Throws BAD_MODEL. */
-function requireLocked(): void {
-	const problems = lockProblems();
+function requireLocked(own: AppModel): void {
+	const problems = lockProblems(own);
 	if (problems.length === 0) return;
 	throw new CorkboardError("BAD_MODEL", problems.join("\n"));
 }
@@ -126,12 +127,15 @@ function described(
 }
 
 /** Last, so that no server takes tables for made that are not. */
-async function storeModel({ store: place }: Config): Promise<void> {
+async function storeModel(
+	own: AppModel,
+	{ store: place }: Config,
+): Promise<void> {
 	if (place.kind === "embedded") return;
 	await using store = openTopologyStore(place);
 	// Beside a file that this process may only read, nobody stores anything.
 	if (!store.hasMembers) return;
-	await publishModel(store);
+	await publishModel(own, store);
 }
 
 /** An earlier version had one in the database of each shard. They go with its last process. */
@@ -159,7 +163,7 @@ async function formerOutboxes(
 }
 
 async function check(config: Config, context: CommandContext): Promise<Result> {
-	const checked = await checkTables(config, context.open);
+	const checked = await checkTables(await context.app(), config, context.open);
 	const { additions, missing, lost, unknown, others, shards, modShards } =
 		checked;
 	const lines = compact([
@@ -191,11 +195,12 @@ async function createPoolTables({
 
 /** Returns of how many shards. */
 async function createQueueTables({
+	app,
 	queues,
-}: Pick<Corkboard, "queues">): Promise<number> {
+}: Pick<Corkboard, "app" | "queues">): Promise<number> {
 	if (queues === null) return 0;
 	const { store } = queues;
 	await store.createTables();
-	await createQueues(store, JOB_QUEUES);
+	await createQueues(store, jobQueuesOf(app));
 	return store.shards.length;
 }

@@ -1,4 +1,3 @@
-import { loadOwnModel } from "../../app/model.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
@@ -44,7 +43,7 @@ export const { usage, run } = command({
 		const old = await readSchema(given.old, context.stdin);
 		const next =
 			given.next === undefined
-				? loadOwnModel().schema
+				? (await context.app()).schema
 				: await readSchema(given.next, context.stdin);
 		const { days, problem } = await usageOf(config);
 		const kept = Math.max(1, config.usageDays);

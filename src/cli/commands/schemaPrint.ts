@@ -1,4 +1,3 @@
-import { loadOwnModel } from "../../app/model.ts";
 import { printPublicSchema } from "../../model/publicSchema.ts";
 import { describeModel, printModel } from "../../model/schema/print.ts";
 import { UsageError } from "../arguments.ts";
@@ -9,11 +8,11 @@ export const { usage, run } = command({
 	options: {
 		public: flag("print the SDL that clients see"),
 	},
-	async run({ public: isPublic, json }) {
+	async run({ public: isPublic, json }, context) {
 		if (isPublic && json) {
 			throw new UsageError("Give --public, which prints SDL, or --json.");
 		}
-		const { model, schema } = loadOwnModel();
+		const { model, schema } = await context.app();
 		const printed = isPublic ? printPublicSchema(schema) : printModel(model);
 		return { value: describeModel(model), lines: [printed.trimEnd()] };
 	},

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
+import type { App } from "../../app/defineApp.ts";
 import { openAdmin, openAdminOfWorkers } from "../../app/openAdmin.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { openTopology } from "../../app/openTopology.ts";
@@ -109,6 +110,7 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 				graphiql: config.graphiql === "everyone",
 				folder: store.kind === "embedded" ? store.folder : null,
 				strict: config.persistedDocuments.mode === "strict",
+				firstQuery: firstQueryOf(corkboard.app, demo !== undefined),
 				...shown,
 			}),
 		);
@@ -140,6 +142,12 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 	return 0;
 }
 
+/** What the banner shows: a query of the demo graph, or one that finds something in any graph. */
+function firstQueryOf({ demo, firstQuery }: App, hasDemo: boolean): string {
+	const query = hasDemo ? demo?.firstQuery : firstQuery;
+	return query ?? "{ __typename }";
+}
+
 /** From the end of the shutdown delay to that of a process that runs jobs, whatever their handlers do. */
 const WORKER_END_MS = 30_000;
 /** From there to SIGKILL. */
@@ -165,7 +173,7 @@ const HEAP_GROWING_PERCENT = 100;
 
 async function check(config: Config, context: CommandContext): Promise<Result> {
 	const { problems, warnings, types, topologyVersion, shards } =
-		await runChecks(config, context.open);
+		await runChecks(await context.app(), config, context.open);
 	if (problems.length > 0) {
 		throw new CorkboardError("BAD_DATA", problems.join("\n"));
 	}

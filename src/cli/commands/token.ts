@@ -1,5 +1,5 @@
+import { findActiveUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config/config.ts";
-import { findActiveUser } from "../../domain/findUser.ts";
 import { argument, command } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 

@@ -38,7 +38,7 @@ export const { usage, run } = command({
 			old === undefined || next === undefined
 				? await configured(context)
 				: checkedChange(old, next);
-		const problems = offline ? null : await problemsOfHosts(topology);
+		const problems = offline ? null : await problemsOfHosts(context, topology);
 		return {
 			value: describeTopology(topology, file, follows, problems),
 			lines: compact([
@@ -108,6 +108,7 @@ function describeChange({ file, version, isSame }: Follows): string {
 
 /** Null where there is nothing to ask yet: an embedded folder is made at the first start. */
 async function problemsOfHosts(
+	context: CommandContext,
 	topology: Topology,
 ): Promise<readonly string[] | null> {
 	// Loaded on demand: a file alone is checked faster without it.
@@ -115,7 +116,8 @@ async function problemsOfHosts(
 	const { tablesBeside, withTablesBeside } = await import(
 		"../../fleet/tablesBeside.ts"
 	);
-	const graph = await inspectTopology(topology);
+	const { model } = await context.app();
+	const graph = await inspectTopology(model, topology);
 	const { reports, problems } = withTablesBeside(
 		graph.reports,
 		topology,

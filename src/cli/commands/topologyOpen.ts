@@ -39,7 +39,9 @@ export const { usage, run } = command({
 			primary === undefined ? null : { primary, ...present({ replica }) };
 		await using store = openStoreForCommand(context);
 		const steps: string[] = [];
+		const { model } = await context.app();
 		const opening = {
+			model,
 			range: shards,
 			...{ hosts, isUnchecked: given.unchecked },
 			...present({ weight }),

@@ -1,3 +1,4 @@
+import type { App } from "../../app/defineApp.ts";
 import { documentRules } from "../../app/documentRules.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import {
@@ -25,10 +26,11 @@ export const { usage, run } = command({
 	exitCodes: USAGE_EXIT_CODES,
 	async run(given, context) {
 		const config = readConfig(context.env, { secret: "unneeded" });
+		const { app } = await context.app();
 		const counted = await countUsage(given, config);
 		const { report, period, unusedDays } = counted;
 		const { documents } = report;
-		const inFiles = await documentsInFiles(config);
+		const inFiles = await documentsInFiles(app, config);
 		const keys = new Set([
 			...documents.keys(),
 			...(unusedDays === null ? [] : inFiles.keys()),
@@ -59,15 +61,15 @@ const NEVER: Omit<Use, "lastDay"> & { readonly lastDay: null } = {
 };
 
 /** The files that each document of the settings' files is in, by its key. Throws BAD_DATA. */
-async function documentsInFiles({
-	persistedDocuments,
-	maxCost,
-}: Config): Promise<ReadonlyMap<string, readonly string[]>> {
+async function documentsInFiles(
+	app: App,
+	{ persistedDocuments, maxCost }: Config,
+): Promise<ReadonlyMap<string, readonly string[]>> {
 	const found = new Map<string, string[]>();
 	if (persistedDocuments.files.length === 0) return found;
 	const { files, problems } = await checkDocumentFiles(
 		persistedDocuments.files,
-		documentRules(maxCost),
+		documentRules(app, maxCost),
 	);
 	if (problems.length > 0) throw badDataError(problems);
 	for (const { path, documents } of files) {

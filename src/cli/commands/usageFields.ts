@@ -1,4 +1,3 @@
-import { loadOwnModel } from "../../app/model.ts";
 import { readConfig } from "../../config/config.ts";
 import { outputFields } from "../../model/schema/outputFields.ts";
 import type { Use } from "../../usage/usageReport.ts";
@@ -24,7 +23,7 @@ export const { usage, run } = command({
 		const counted = await countUsage(given, config);
 		const { report, period, unusedDays } = counted;
 		const { coordinates } = report;
-		const rows = outputFields(loadOwnModel().schema)
+		const rows = outputFields((await context.app()).schema)
 			.map(({ coordinate, ofInterfaces, isDeprecated }) => {
 				const uses = [coordinate, ...ofInterfaces].flatMap(
 					(name) => coordinates.get(name) ?? [],

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Random, seededRandom } from "../../../src/demo/random.ts";
+import { type Random, seededRandom } from "../../../src/util/random.ts";
 import type { Board, Comment, Pin, User } from "./model.ts";
 import {
 	readNodes,

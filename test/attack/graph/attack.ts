@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seededRandom } from "../../../src/demo/random.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 import { Actor } from "./actors.ts";
 import { type AttackFleet, startAttackFleet } from "./attackFleet.ts";
 import type { Violation } from "./checks.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Random } from "../../../src/demo/random.ts";
+import type { Random } from "../../../src/util/random.ts";
 import { moveBesideFaults, type PlannedMove } from "../move/besideFaults.ts";
 import type { Actor } from "./actors.ts";
 import type { ApiServer } from "./apiServer.ts";

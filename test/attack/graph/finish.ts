@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
-import type { Random } from "../../../src/demo/random.ts";
+import type { Random } from "../../../src/util/random.ts";
 import { leftOfMoves } from "../move/besideFaults.ts";
 import type { ApiServer } from "./apiServer.ts";
 import type { CommandResult } from "./attackFleet.ts";

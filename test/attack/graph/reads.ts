@@ -1,4 +1,4 @@
-import type { Random } from "../../../src/demo/random.ts";
+import type { Random } from "../../../src/util/random.ts";
 import type { ApiServer } from "./apiServer.ts";
 import { checkAsked, checkPages, hasError, type Page } from "./checks.ts";
 import {

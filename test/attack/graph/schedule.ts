@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../../src/demo/random.ts";
+import { type Random, seededRandom } from "../../../src/util/random.ts";
 import type { PlannedMove } from "../move/besideFaults.ts";
 import { MEMCACHED, REDIS, SERVICES, type ServiceName } from "./attackFleet.ts";
 import type { Disturbance, Side } from "./links.ts";

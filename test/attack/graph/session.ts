@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Random } from "../../../src/demo/random.ts";
+import type { Random } from "../../../src/util/random.ts";
 import { type ApiServer, NotSent, type Reply } from "./apiServer.ts";
 import type { AttackFleet } from "./attackFleet.ts";
 import {

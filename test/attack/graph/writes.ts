@@ -1,4 +1,4 @@
-import type { Random } from "../../../src/demo/random.ts";
+import type { Random } from "../../../src/util/random.ts";
 import type { ApiServer } from "./apiServer.ts";
 import { objectsOf } from "./checks.ts";
 import type { Board, Comment, Pin, Thing, User } from "./model.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { seededRandom } from "../../../src/demo/random.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { until } from "../../helpers/until.ts";
 import { caughtUp } from "../../services/mysql.ts";

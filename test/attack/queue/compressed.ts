@@ -68,6 +68,6 @@ registerHooks({
 
 // After the hooks, which statically imported files would precede.
 const { trial, watchProcess } = await import("./trialJobs.ts");
-const { jobs } = await import("../../../src/domain/jobs.ts");
+const { jobs } = await import("../../../pins/jobs.ts");
 (jobs as unknown[]).push(trial);
 if (isMainThread) await watchProcess();

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import pinsApp from "../../../pins/app.ts";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import { type Random, seededRandom } from "../../../src/demo/random.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
+import { type Random, seededRandom } from "../../../src/util/random.ts";
 import type { AskedJob } from "./evidence.ts";
 import { type TrialBody, trial } from "./trialJobs.ts";
 
@@ -40,7 +41,9 @@ export class Producers {
 		seed: number,
 		resources: AsyncDisposableStack,
 	): Promise<Producers> {
-		const corkboard = resources.use(await openCorkboard(readConfig(env)));
+		const corkboard = resources.use(
+			await openCorkboard(pinsApp, readConfig(env)),
+		);
 		const users: Id[] = [];
 		for (let lane = 0; lane < LANES; lane++) {
 			const data = { username: `lane_${lane}` };

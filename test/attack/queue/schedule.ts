@@ -1,4 +1,4 @@
-import { seededRandom } from "../../../src/demo/random.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 
 export const WORKERS = 3;
 export const SUBJECTS = [

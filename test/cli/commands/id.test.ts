@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { loadOwnModel } from "../../../src/app/model.ts";
+import pinsApp from "../../../pins/app.ts";
+import { readApp } from "../../../src/app/readApp.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
@@ -50,7 +51,7 @@ describe("corkboard id", () => {
 		);
 		const { out } = await command(["id", "241294492511762325"], {
 			env: { CORKBOARD_TOPOLOGY: file },
-			open: async ({ secret, redis }) => {
+			open: async (_app, { secret, redis }) => {
 				assert.ok(secret !== null && redis === null);
 				throw new CorkboardError("UNAVAILABLE", "db1:3306 does not answer.");
 			},
@@ -79,7 +80,7 @@ describe("corkboard id", () => {
 			}),
 		);
 		const describe = async (type: string, shard: number) => {
-			const number = loadOwnModel().model.objects.get(type)?.number;
+			const number = readApp(pinsApp).model.objects.get(type)?.number;
 			assert.ok(number !== undefined);
 			const id = String((BigInt(shard) << 46n) | (BigInt(number) << 36n) | 1n);
 			const given = {

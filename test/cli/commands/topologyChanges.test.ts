@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import pinsApp from "../../../pins/app.ts";
 import {
 	compareWithFleet,
 	olderModel,
@@ -16,6 +17,7 @@ import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { openLastGood } from "../../../src/topology/guards/lastGood.ts";
 import { Membership, readMembers } from "../../../src/topology/members.ts";
 import { memoryStore, storedTexts } from "../../helpers/memoryStore.ts";
+import { theModel } from "../../helpers/model.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
@@ -218,9 +220,9 @@ describe("the model in the store", () => {
 			assert.ok(found);
 			return { ...found, lock: parseLock(found.text) };
 		};
-		assert.equal(await publishModel(store), true);
-		assert.equal(await publishModel(store), false);
-		const same = await compareWithFleet(store);
+		assert.equal(await publishModel(theModel(), store), true);
+		assert.equal(await publishModel(theModel(), store), false);
+		const same = await compareWithFleet(theModel(), store);
 		assert.deepEqual([same.additions, olderModel(same)], [[], null]);
 		const { lock, revision } = await stored();
 		const [name = "", type] = Object.entries(lock.types)[0] ?? [];
@@ -236,22 +238,24 @@ describe("the model in the store", () => {
 			store.write([{ path: "model", revision: at, text }]);
 		await put(printLock(newer), revision);
 		assert.match(
-			olderModel(await compareWithFleet(store)) ?? "",
+			olderModel(await compareWithFleet(theModel(), store)) ?? "",
 			/^The fleet's tables were made for a newer model: this program does not know the type Future\./,
 		);
-		assert.equal(await publishModel(store), false);
+		assert.equal(await publishModel(theModel(), store), false);
 		assert.deepEqual((await stored()).lock, newer);
 		const other = {
 			...lock,
 			types: { ...lock.types, [name]: { ...type, number: 998 } },
 		};
 		await put(printLock(other), (await stored()).revision);
-		const difference = await compareWithFleet(store);
+		const difference = await compareWithFleet(theModel(), store);
 		assert.throws(() => requireNoContradiction(difference), {
 			code: "BAD_MODEL",
 			message: new RegExp(`the number of the type ${name} is 998 in the fleet`),
 		});
-		await assert.rejects(publishModel(store), { code: "BAD_MODEL" });
+		await assert.rejects(publishModel(theModel(), store), {
+			code: "BAD_MODEL",
+		});
 
 		using at = fleet(map(1));
 		await using file = openFileStore(at.file);
@@ -261,7 +265,7 @@ describe("the model in the store", () => {
 			CORKBOARD_TOPOLOGY: at.file,
 			CORKBOARD_SECRET: "of the tests of the model, 32 bytes or more",
 		});
-		await assert.rejects(openCorkboard(config), { code: "BAD_MODEL" });
+		await assert.rejects(openCorkboard(pinsApp, config), { code: "BAD_MODEL" });
 	});
 });
 

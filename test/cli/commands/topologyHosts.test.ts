@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import pinsApp from "../../../pins/app.ts";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { answerAsks } from "../../../src/topology/asks.ts";
@@ -32,7 +33,11 @@ async function fleet() {
 		CORKBOARD_SECRET: "of the tests of hosts, of 32 bytes or more",
 	};
 	{
-		await using corkboard = await openCorkboard(readConfig(env), "readWrite");
+		await using corkboard = await openCorkboard(
+			pinsApp,
+			readConfig(env),
+			"readWrite",
+		);
 		await corkboard.admin.createTables();
 	}
 	const owned = stack.move();

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { SCHEMA_FOLDER } from "../../../src/app/model.ts";
-import { createDomain } from "../../../src/domain/domain.ts";
-import { resolvers } from "../../../src/domain/resolvers/resolvers.ts";
-import { visibilityPolicy } from "../../../src/domain/visibility.ts";
+import pinsApp from "../../../pins/app.ts";
+import { resolvers } from "../../../pins/resolvers/resolvers.ts";
+import { visibilityPolicy } from "../../../pins/visibility.ts";
+import { createDomain } from "../../../src/app/readApp.ts";
 import { View } from "../../../src/graph/read/view.ts";
 import { createVisibility } from "../../../src/graph/read/visibilityPolicy.ts";
 import type { Store } from "../../../src/graph/store/store.ts";
@@ -25,11 +25,11 @@ extend type User {
 
 /** The program's model and policy, with mutes beside the blocks: one field of the SDL, one line of the policy. */
 function withMutes() {
-	const files = readdirSync(SCHEMA_FOLDER)
+	const files = readdirSync(pinsApp.schema)
 		.filter((name) => name.endsWith(".graphql"))
 		.map((name) => ({
 			path: name,
-			text: readFileSync(join(SCHEMA_FOLDER, name), "utf8"),
+			text: readFileSync(join(pinsApp.schema, name), "utf8"),
 		}));
 	const { model } = readModel(
 		[...files, { path: "mutes.graphql", text: MUTES }],
@@ -39,7 +39,7 @@ function withMutes() {
 		...visibilityPolicy,
 		hides: { ...visibilityPolicy.hides, muteUser: "belongings" },
 	});
-	return { model, domain: { ...createDomain(model), visibility } };
+	return { model, domain: { ...createDomain(model, pinsApp), visibility } };
 }
 
 describe("a second relation that hides, declared beside the blocks", () => {

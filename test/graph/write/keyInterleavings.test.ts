@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { seededRandom } from "../../../src/demo/random.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 import type {
 	Transaction,
 	TransactionWrites,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resolvers } from "../../../src/domain/resolvers/resolvers.ts";
+import { resolvers } from "../../../pins/resolvers/resolvers.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import { deliver } from "../../../src/graph/outbox/deliver.ts";
 import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
@@ -72,6 +72,7 @@ async function changePin(
 			args: { input },
 			context: {
 				graph: view,
+				fields: graph.store.domain.fields,
 				writes: (call) =>
 					createWrites(graph.store, () => view.discardReads(), call),
 				viewer,

@@ -1,3 +1,4 @@
+import pinsApp from "../../../pins/app.ts";
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -59,7 +60,7 @@ test("what operators add to tables stops neither ids raise nor a move nor promot
 		CORKBOARD_SECRET: "of the test of additions, of 32 bytes or more",
 	};
 	{
-		await using corkboard = await openCorkboard(readConfig(env), "readWrite");
+		await using corkboard = await openCorkboard(pinsApp, readConfig(env), "readWrite");
 		await corkboard.admin.createTables();
 	}
 	for (const [table, added] of Object.entries(ADDED)) {

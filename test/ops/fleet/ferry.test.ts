@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { seededRandom } from "../../../src/demo/random.ts";
 import { Ferry } from "../../../src/fleet/ferry/ferry.ts";
 import type { FerryOptions } from "../../../src/fleet/ferry/ferryOptions.ts";
 import {
@@ -11,6 +10,7 @@ import {
 } from "../../../src/fleet/ferry/movedOutbox.ts";
 import { Pace } from "../../../src/fleet/ferry/pace.ts";
 import { FleetServer } from "../../../src/fleet/server/fleetServer.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 import { ask, openMysql } from "../../helpers/mysqlStorage.ts";
 import { startProgram } from "../../helpers/program.ts";
 import { until } from "../../helpers/until.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import pinsApp from "../../../pins/app.ts";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../../src/config/config.ts";
@@ -53,6 +54,7 @@ test("a replica takes the place of a primary that stands still: what was acknowl
 		PORT: "0",
 	};
 	await using corkboard = await openCorkboard(
+		pinsApp,
 		readConfig(env),
 		"readWrite",
 		"serve",

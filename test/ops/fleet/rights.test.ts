@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import pinsApp from "../../../pins/app.ts";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import {
@@ -40,7 +41,11 @@ test("a command on a fleet says before it begins which rights it lacks, on which
 		CORKBOARD_SECRET: "of the test of rights, of 32 bytes or more",
 	};
 	{
-		await using corkboard = await openCorkboard(readConfig(env), "readWrite");
+		await using corkboard = await openCorkboard(
+			pinsApp,
+			readConfig(env),
+			"readWrite",
+		);
 		await corkboard.admin.createTables();
 	}
 	await ask(

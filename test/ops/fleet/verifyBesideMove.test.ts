@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mock, test } from "node:test";
+import pinsApp from "../../../pins/app.ts";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { planMove } from "../../../src/fleet/move/planMove.ts";
@@ -48,7 +49,11 @@ test("verify reads a shard that moves meanwhile where it is then, and finds noth
 		CORKBOARD_SECRET: "of this test alone, of 32 bytes or more",
 	};
 	{
-		await using writer = await openCorkboard(readConfig(env), "readWrite");
+		await using writer = await openCorkboard(
+			pinsApp,
+			readConfig(env),
+			"readWrite",
+		);
 		await writer.admin.createTables();
 	}
 	const imported = await runHere(["import", "-"], {
@@ -73,7 +78,9 @@ test("verify reads a shard that moves meanwhile where it is then, and finds noth
 		await completeMove(options, operation, { skipsRehearsal: false });
 	};
 
-	const reader = stack.use(await openCorkboard(readConfig(env), "readOnly"));
+	const reader = stack.use(
+		await openCorkboard(pinsApp, readConfig(env), "readOnly"),
+	);
 	const before = await verify(reader.store);
 	assert.ok(before.clean && before.checked.edges >= 2 * USERS);
 	const { storage } = reader.store;

@@ -1,3 +1,4 @@
+import pinsApp from "../../../pins/app.ts";
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
@@ -7,7 +8,7 @@ import {
 	openCorkboard,
 } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import { seededRandom } from "../../../src/demo/random.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
@@ -81,7 +82,7 @@ describe("an import, whatever its lines are", () => {
 	let corkboard: Corkboard;
 	before(async () => {
 		corkboard = await openCorkboard(
-			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
+			pinsApp, readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
 			"readWrite",
 		);
 		await corkboard.admin.createTables();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { parse } from "graphql";
+import pinsApp from "../../../pins/app.ts";
 import {
 	type Corkboard,
 	openCorkboard,
@@ -184,6 +185,7 @@ describe("what a mutation takes and what an import takes", () => {
 	let lines = 0;
 	before(async () => {
 		corkboard = await openCorkboard(
+			pinsApp,
 			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
 			"readWrite",
 		);

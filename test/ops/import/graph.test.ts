@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type DemoLine, demoGraph } from "../../../src/demo/graph.ts";
+import { type DemoLine, demoGraph } from "../../../pins/demo/graph.ts";
 import type { View } from "../../../src/graph/read/view.ts";
 import { prefixListId } from "../../../src/graph/store/derivedLists.ts";
 import type { Node, PageEdge } from "../../../src/graph/types.ts";

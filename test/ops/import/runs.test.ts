@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, it } from "node:test";
-import { demoGraph } from "../../../src/demo/graph.ts";
+import { demoGraph } from "../../../pins/demo/graph.ts";
 import type { CorkboardError } from "../../../src/errors.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { acquireImportLease } from "../../../src/ops/import/importLease.ts";

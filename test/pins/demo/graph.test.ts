@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse, validate } from "graphql";
-import { loadOwnModel } from "../../src/app/model.ts";
-import { type DemoLine, demoGraph } from "../../src/demo/graph.ts";
-import { DEMO_USERNAME } from "../../src/demo/people.ts";
-import { DEMO_QUERY } from "../../src/demo/query.ts";
+import pinsApp from "../../../pins/app.ts";
+import { type DemoLine, demoGraph } from "../../../pins/demo/graph.ts";
+import { DEMO_USERNAME } from "../../../pins/demo/people.ts";
+import { DEMO_QUERY } from "../../../pins/demo/query.ts";
+import { readApp } from "../../../src/app/readApp.ts";
 
 type ObjectLine = Extract<DemoLine, { readonly key: string }>;
 type EdgeLine = Extract<DemoLine, { readonly edge: string }>;
@@ -54,7 +55,7 @@ describe("the demo graph", () => {
 	});
 
 	test("has only fields and edges of the schema", () => {
-		const { model } = loadOwnModel();
+		const { model } = readApp(pinsApp);
 		for (const { type, fields } of objects) {
 			const object = model.objects.get(type);
 			const known = new Set([
@@ -168,6 +169,6 @@ describe("the demo graph", () => {
 	});
 
 	test("has a first query that is valid", () => {
-		assert.deepEqual(validate(loadOwnModel().schema, parse(DEMO_QUERY)), []);
+		assert.deepEqual(validate(readApp(pinsApp).schema, parse(DEMO_QUERY)), []);
 	});
 });

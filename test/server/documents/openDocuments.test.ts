@@ -3,10 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DocumentNode } from "graphql";
-import { loadOwnModel } from "../../../src/app/model.ts";
+import pinsApp from "../../../pins/app.ts";
+import { resolvers } from "../../../pins/resolvers/resolvers.ts";
 import type { Corkboard } from "../../../src/app/openCorkboard.ts";
+import { readApp } from "../../../src/app/readApp.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import { resolvers } from "../../../src/domain/resolvers/resolvers.ts";
 import { applyScalars } from "../../../src/graphql/scalars.ts";
 import { createPlanner } from "../../../src/plan/planner.ts";
 import { openDocuments } from "../../../src/server/documents/openDocuments.ts";
@@ -25,7 +26,7 @@ test("the documents a server knows are parsed, valid and planned when it opens t
 		CORKBOARD_DOCUMENTS: "strict",
 		CORKBOARD_DOCUMENT_FILES: file,
 	});
-	const { model, schema, domain } = loadOwnModel();
+	const { model, schema, domain } = readApp(pinsApp);
 	applyScalars(schema);
 	const planner: Corkboard["planner"] = createPlanner({
 		schema,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import pinsApp from "../../../../pins/app.ts";
 import { openCorkboard } from "../../../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../../../src/config/config.ts";
@@ -59,6 +60,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 		CORKBOARD_LOG: "fatal",
 	};
 	await using corkboard = await openCorkboard(
+		pinsApp,
 		readConfig(env),
 		"readWrite",
 		"serve",

@@ -1,13 +1,13 @@
-import { CorkboardError } from "../../errors.ts";
-import type { Node } from "../../graph/types.ts";
-import type { RequestContext } from "../../graphql/context.ts";
-import { required } from "../../graphql/input/readInput.ts";
-import { id } from "../../graphql/input/validators.ts";
-import { text } from "../../model/validation.ts";
-import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutation } from "./base/edgeMutation.ts";
-import { mutation } from "./base/mutation.ts";
-import { mappingOf, newStoredJson } from "./base/storedJson.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import type { Node } from "../../src/graph/types.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { required } from "../../src/graphql/input/readInput.ts";
+import { id } from "../../src/graphql/input/validators.ts";
+import { text } from "../../src/model/validation.ts";
+import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
+import { edgeMutation } from "../../src/resolvers/edgeMutation.ts";
+import { mutation } from "../../src/resolvers/mutation.ts";
+import { mappingOf, newStoredJson } from "../../src/resolvers/storedJson.ts";
 import { requireRight } from "./permissions.ts";
 
 const ONLY_EDGES = {

@@ -1,0 +1,74 @@
+import type { VisibilityPolicy } from "../graph/read/visibilityPolicy.ts";
+import type { PlacementPolicy } from "../graph/write/placement.ts";
+import type { RequestContext } from "../graphql/context.ts";
+import type { Id } from "../id/ids.ts";
+import type { FieldPolicies } from "../model/validation.ts";
+import type { Resolvers } from "../plan/batchResolver.ts";
+import type { AnyJob } from "../queue/job.ts";
+import type { JobContext } from "./jobContext.ts";
+
+/** A graph of its own: what it stores, who may see and change what, and what else its program does. */
+export interface App {
+	/** The absolute path of the folder with the SDL, and with its lock file, `model.lock.json`. */
+	readonly schema: string;
+	/** By `Type.field`. Every other field follows from the SDL. */
+	readonly resolvers: Resolvers<RequestContext>;
+	readonly policies: Policies;
+	readonly identity: Identity;
+	/** Its kinds of jobs, one for each queue. */
+	readonly jobs?: readonly AnyJob<JobContext>[];
+	/** A query that everybody may try first. */
+	readonly firstQuery?: string;
+	/** What an empty data folder starts with. */
+	readonly demo?: AppDemo;
+}
+
+/** What the engine cannot read from the SDL. */
+export interface Policies {
+	/** Who may see what. A type without an entry is visible to everyone. */
+	readonly visibility?: VisibilityPolicy;
+	/** Where a new object is stored. A type without an entry: on any open shard. */
+	readonly placement?: PlacementPolicy;
+	/** What a stored field may hold, by type and field. */
+	readonly fields?: FieldPolicies;
+	/** The stored field that holds when an object was created; an import sets it where a line lacks it. */
+	readonly createdAtField?: string;
+}
+
+/** Which objects may be viewers, and the lookups that find them. */
+export interface Identity {
+	/** The type that viewers are of. */
+	readonly type: string;
+	/** The lookup that finds a user by the name it chose. */
+	readonly nameLookup: string;
+	/** The lookup that finds a user by its subject at another token issuer. Without it no other issuer can sign a user in. */
+	readonly accountLookup?: string;
+	/** The stored field that says since when an account is closed. Without it none can be. */
+	readonly closedField?: string;
+}
+
+/** A graph to look around in. */
+export interface AppDemo {
+	/** Lines of an import. */
+	graph(): Iterable<object>;
+	/** The user that GraphiQL signs in, by its name. */
+	readonly viewer: string;
+	/** What that user may try first in a shell. */
+	readonly firstQuery: string;
+	/** GraphiQL's first tabs. */
+	examples(asking: {
+		readonly query: JobContext["query"];
+		readonly viewer: Id;
+	}): Promise<readonly Example[]>;
+}
+
+/** A document to try, with its variables. The name of its operation is the tab's title. */
+export interface Example {
+	readonly query: string;
+	readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** An app as its file exports it. */
+export function defineApp(app: App): App {
+	return app;
+}

@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CorkboardError } from "../errors.ts";
+import type { App } from "./defineApp.ts";
+
+/** The app that comes with the program: users, boards and pins. */
+const OWN_APP = join(import.meta.dirname, "../../pins");
+
+/**
+ * The app in a folder: what its `app.ts`, or `app.js`, exports as default.
+ * Throws BAD_CONFIG where there is none, and BAD_MODEL where it cannot be loaded.
+ */
+export async function findApp(folder: string | undefined): Promise<App> {
+	const place = resolve(folder ?? OWN_APP);
+	const file = ["app.ts", "app.js"]
+		.map((name) => join(place, name))
+		.find((each) => existsSync(each));
+	if (file === undefined) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`${place} has no app: expected a file app.ts there that exports what defineApp returns as default.`,
+		);
+	}
+	const found = (await load(file)).default;
+	if (isApp(found)) return found;
+	throw new CorkboardError(
+		"BAD_MODEL",
+		`${file} exports no app: write export default defineApp({ schema, resolvers, policies, identity }).`,
+	);
+}
+
+async function load(file: string): Promise<{ readonly default?: unknown }> {
+	try {
+		return await import(pathToFileURL(file).href);
+	} catch (cause) {
+		throw new CorkboardError("BAD_MODEL", problemOf(file, cause), { cause });
+	}
+}
+
+/** One sentence with the file and the line at fault. */
+function problemOf(file: string, thrown: unknown): string {
+	const { stack = "", message = String(thrown) } =
+		thrown instanceof Error ? thrown : {};
+	const at =
+		/^(?:file:\/\/)?(\/[^\n:]+:\d+)/.exec(stack)?.[1] ??
+		/\((?:file:\/\/)?(\/[^\n:()]+:\d+)/.exec(stack)?.[1] ??
+		/ at (?:file:\/\/)?(\/[^\n:()]+:\d+)/.exec(stack)?.[1] ??
+		file;
+	return `${decodeURI(at)}: ${message.split("\n")[0]?.trim()}`;
+}
+
+function isApp(found: unknown): found is App {
+	return (
+		typeof found === "object" &&
+		found !== null &&
+		"schema" in found &&
+		typeof found.schema === "string" &&
+		"resolvers" in found &&
+		found.resolvers instanceof Map &&
+		"policies" in found &&
+		"identity" in found
+	);
+}

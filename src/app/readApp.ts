@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { CorkboardError } from "../errors.ts";
+import type { Domain } from "../graph/domain.ts";
+import { createVisibility } from "../graph/read/visibilityPolicy.ts";
+import { createPlacement } from "../graph/write/placement.ts";
+import { checkFieldPolicies } from "../model/fieldReaders.ts";
+import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
+import { loadModel, type ModelAndSchema } from "../model/read.ts";
+import type { Model } from "../model/types.ts";
+import { readTextFileSync } from "../util/textFile.ts";
+import type { App, Identity } from "./defineApp.ts";
+
+/** An app, its model and the rules that go with that. */
+export interface AppModel extends ModelAndSchema {
+	readonly app: App;
+	readonly domain: Domain;
+}
+
+/** Reads the SDL of an app, and holds its resolvers and policies against it. Opens nothing. Throws BAD_MODEL. */
+export function readApp(app: App): AppModel {
+	const { model, schema } = loadModel(app.schema, {
+		resolverFields: new Set(app.resolvers.keys()),
+	});
+	checkIdentity(model, app.identity);
+	return { app, model, schema, domain: createDomain(model, app) };
+}
+
+/** What is particular to an app, bound to its model. Throws BAD_MODEL for a policy that names what the model does not have. */
+export function createDomain(
+	model: Model,
+	{ policies }: Pick<App, "policies">,
+): Domain {
+	const { visibility, placement, fields = {}, createdAtField } = policies;
+	checkFieldPolicies(model, fields);
+	return {
+		visibility: createVisibility(
+			model,
+			visibility ?? { types: {}, privateLists: [] },
+		),
+		placement: createPlacement(model, placement ?? {}),
+		fields,
+		createdAtField: createdAtField ?? null,
+	};
+}
+
+function checkIdentity(
+	model: Model,
+	{ type, nameLookup, accountLookup, closedField }: Identity,
+): void {
+	const object = model.objects.get(type);
+	const names = new Set(object?.lookups.map(({ name }) => name));
+	const missing =
+		object === undefined
+			? `the type ${type}`
+			: !names.has(nameLookup)
+				? `the lookup ${nameLookup} of ${type}`
+				: accountLookup !== undefined && !names.has(accountLookup)
+					? `the lookup ${accountLookup} of ${type}`
+					: closedField !== undefined &&
+							!object.stored.some(({ field }) => field === closedField)
+						? `the stored field ${type}.${closedField}`
+						: null;
+	if (missing === null) return;
+	throw new CorkboardError(
+		"BAD_MODEL",
+		`The app's identity names ${missing}, which the schema does not have.`,
+	);
+}
+
+/** What a model stores, in 12 hexadecimal digits: processes of a fleet whose models differ have different ones. */
+export function modelFingerprint(model: Model): string {
+	const { next } = compareLock(EMPTY_LOCK, model);
+	return createHash("sha256")
+		.update(JSON.stringify(next))
+		.digest("hex")
+		.slice(0, 12);
+}
+
+/** The file that fixes what an app's model has stored since it was first served. */
+export function lockFileOf({ schema }: App): string {
+	return join(schema, "model.lock.json");
+}
+
+/** What the lock file lacks of an app's model, and where they contradict each other: a sentence for each. */
+export function lockProblems({
+	app,
+	model,
+}: Pick<AppModel, "app" | "model">): readonly string[] {
+	const file = lockFileOf(app);
+	if (!existsSync(file))
+		return [`${file} is missing. Create it with npm run update.`];
+	const { additions, breaks } = compareLock(
+		parseLock(readTextFileSync(file)),
+		model,
+	);
+	return [
+		...breaks,
+		...additions.map(
+			(addition) =>
+				`${addition}: not in the lock file. Add it with npm run update.`,
+		),
+	];
+}
