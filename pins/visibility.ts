@@ -6,7 +6,7 @@ import type { VisibilityPolicy } from "../src/graph/read/visibilityPolicy.ts";
  * - A closed account is invisible, with everything that belongs to it.
  * - A secret board, and everything on it, is visible to its owner and its
  *   collaborators alone. The same users may pin on any board
- *   (src/domain/resolvers/permissions.ts).
+ *   (pins/resolvers/permissions.ts).
  * - A section is visible with its board, a pin with its board and its owner; a comment with its pin and
  *   its author.
  * - A report is visible to operators, by a command, and to nobody in the API.

@@ -25,7 +25,7 @@ interface Rule {
 /**
  * Who may change what. Mutations ask it, and so do the fields that say so
  * beforehand (`viewerCanUpdate`). Who may see what is decided before that
- * (src/domain/visibility.ts).
+ * (pins/visibility.ts).
  */
 const RULES = {
 	Board: {

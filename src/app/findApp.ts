@@ -1,18 +1,24 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CorkboardError } from "../errors.ts";
 import type { App } from "./defineApp.ts";
 
-/** The app that comes with the program: users, boards and pins. */
-const OWN_APP = join(import.meta.dirname, "../../pins");
+/** The folder of the app that comes with the program. */
+function ownApp(): string {
+	const root = join(import.meta.dirname, "../..");
+	const { config } = JSON.parse(
+		readFileSync(join(root, "package.json"), "utf8"),
+	);
+	return join(root, config.app);
+}
 
 /**
  * The app in a folder: what its `app.ts`, or `app.js`, exports as default.
  * Throws BAD_CONFIG where there is none, and BAD_MODEL where it cannot be loaded.
  */
 export async function findApp(folder: string | undefined): Promise<App> {
-	const place = resolve(folder ?? OWN_APP);
+	const place = folder === undefined ? ownApp() : resolve(folder);
 	const file = ["app.ts", "app.js"]
 		.map((name) => join(place, name))
 		.find((each) => existsSync(each));

@@ -41,7 +41,7 @@ export interface CommandContext extends Omit<ProcessContext, "open"> {
 	open(config: Config, access: AccessMode, role?: string): Promise<Corkboard>;
 }
 
-/** For commands about an app: the one in `folder`, or that of `CORKBOARD_APP`, or users, boards and pins. */
+/** For commands about an app: the one in `folder`, or that of `CORKBOARD_APP`, or the one that comes with the program. */
 export function withApp(
 	process: ProcessContext,
 	folder: string | undefined,

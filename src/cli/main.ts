@@ -236,7 +236,7 @@ async function overview(group: string | undefined): Promise<string> {
 		...columns(rows, HELP_COLUMNS),
 		"",
 		...wrap(
-			"COMMAND --help describes one command. --app DIR, or CORKBOARD_APP, names the folder of an app; without it commands are about users, boards and pins. --version prints the version. Settings come from the environment: see docs/reference/configuration.md.",
+			"COMMAND --help describes one command. --app DIR, or CORKBOARD_APP, names the folder of an app; without it they are about the app that comes with the program. --version prints the version. Settings come from the environment: see docs/reference/configuration.md.",
 		),
 	].join("\n");
 }

@@ -46,6 +46,11 @@ const ADDRESS = {
 } as const;
 
 const DATA = {
+	CORKBOARD_APP: optional(
+		path,
+		"folder of the app, whose `app.ts` exports what `defineApp` returns ([your own graph](../how-to/schema.md)); `--app DIR` takes precedence",
+		"the app that comes with the program",
+	),
 	CORKBOARD_TOPOLOGY: derived(
 		text(
 			"the path of a file, or servers of ZooKeeper as in zk://host:2181,host:2181/corkboard",

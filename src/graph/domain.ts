@@ -6,8 +6,8 @@ import type { Node } from "./types.ts";
 
 /**
  * What the engine cannot read from the SDL: who may see an object and where a
- * new one is stored. `src/domain/` holds the values for the SDL in `schema/`;
- * another SDL brings its own. Bound to one model.
+ * new one is stored. Made from the policies of an app (src/app/readApp.ts), and
+ * bound to its model.
  */
 export interface Domain {
 	readonly visibility: Visibility;

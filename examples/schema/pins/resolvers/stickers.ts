@@ -44,7 +44,7 @@ const createSticker = mutation(
 		const board = await requireRight(context, "Board", "update", input.boardId);
 		const sticker = await context.writes.create({
 			type: "Sticker",
-			data: newStoredJson(context.graph.model, "Sticker", {
+			data: newStoredJson(context, "Sticker", {
 				code: input.code,
 				board: board.id,
 			}),

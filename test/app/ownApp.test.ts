@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import pinsApp from "../../pins/app.ts";
+import { command, runHere } from "../helpers/runCommand.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const DEFINE_APP = join(import.meta.dirname, "../../src/app/defineApp.ts");
+
+const DIRECTIVES = "directives.graphql";
+
+describe("an app of somebody's own", () => {
+	const folder = temporaryFolder();
+	let at = -1;
+	after(() => folder[Symbol.dispose]());
+	before(() => {
+		writeFileSync(join(folder.path, "package.json"), '{"type": "module"}');
+	});
+
+	/** A folder with an app; returns its path. */
+	function made(
+		name: string,
+		{ app = APP, sdl = SDL }: { readonly app?: string; readonly sdl?: string },
+	): string {
+		const path = join(folder.path, name);
+		mkdirSync(join(path, "schema"), { recursive: true });
+		writeFileSync(join(path, "app.ts"), app);
+		writeFileSync(join(path, "schema/songs.graphql"), sdl);
+		writeFileSync(
+			join(path, "schema", DIRECTIVES),
+			readFileSync(join(pinsApp.schema, DIRECTIVES), "utf8"),
+		);
+		return path;
+	}
+
+	it("is found by --app, before or after the command, and by CORKBOARD_APP", async () => {
+		const path = made("songs", {});
+		for (const [args, env] of [
+			[["--app", path, "schema", "print"], {}],
+			[["schema", "print", `--app=${path}`], {}],
+			[["schema", "print"], { CORKBOARD_APP: path }],
+		] as const) {
+			const { code, out, err } = await command(args, { env });
+			assert.equal(code, 0, err);
+			assert.match(out, /songs/);
+			assert.doesNotMatch(out, /pins/);
+		}
+	});
+
+	it("imports, lists and verifies with nothing of users, boards and pins", async () => {
+		const path = made("stored", {});
+		const env = {
+			CORKBOARD_APP: path,
+			CORKBOARD_DATA: join(path, "data"),
+		};
+		const imported = await runHere(["import", "-"], {
+			env,
+			input: [
+				'{"type":"Artist","key":"a","fields":{"handle":"ada"}}',
+				'{"type":"Song","key":"s","fields":{"title":"One","artist":"a"}}',
+				'{"type":"Song","key":"t","fields":{"title":"Two","artist":"a","hidden":true}}',
+			].join("\n"),
+		});
+		assert.equal(imported.code, 0, imported.err);
+		assert.match(imported.out, /3 objects and 0 edges created/);
+		const verified = await runHere(["verify"], { env });
+		assert.equal(verified.code, 0, verified.out);
+		const token = await runHere(["token", "ada"], { env });
+		assert.equal(token.code, 0, token.err);
+		const file = join(path, "songs.query");
+		writeFileSync(
+			file,
+			'{ artist(handle: "ada") { songs(first: 9) { totalCount nodes { title } } } }',
+		);
+		const asked = await runHere(["explain", file, "--as", "ada"], { env });
+		assert.equal(asked.code, 0, asked.err);
+	});
+
+	for (const [what, files, problem] of [
+		[
+			"a folder without one",
+			null,
+			/no app: expected a file app\.ts there that exports what defineApp returns/,
+		],
+		[
+			"one that does not compile",
+			{ app: "export default defineApp({\n  schema: ,\n});\n" },
+			/bad-1\/app\.ts:2: /,
+		],
+		[
+			"one that imports what is not there",
+			{ app: 'import { b } from "./b.ts";\nexport default b;\n' },
+			/bad-2\/app\.ts: Cannot find module '.*\/bad-2\/b\.ts'/,
+		],
+		[
+			"one that throws",
+			{ app: "const a = 1;\nthrow new Error('no luck');\n" },
+			/bad-3\/app\.ts:2: no luck$/m,
+		],
+		[
+			"one that exports nothing",
+			{ app: "export const app = 1;\n" },
+			/bad-4\/app\.ts exports no app: write export default defineApp/,
+		],
+	] as const) {
+		it(`is refused in a sentence: ${what}`, async () => {
+			at += 1;
+			const path =
+				files === null
+					? join(folder.path, "nothing")
+					: made(`bad-${at}`, files as { app?: string });
+			const { code, err } = await command(["schema", "print", "--app", path]);
+			assert.equal(code, 1);
+			assert.match(err, problem);
+			assert.doesNotMatch(err, /^ +at /m);
+		});
+	}
+
+	it("is refused with the lines of its SDL: a resolver without a field, a mapping without a table, two types with one number, an identity that is not there", async () => {
+		for (const [name, change, problem] of [
+			[
+				"resolver",
+				{ app: APP.replace('"Query.artist"', '"Artist.shoes"') },
+				/songs\.graphql:\d+: there is a resolver for Artist\.shoes, which is not a field/,
+			],
+			[
+				"table",
+				{ sdl: SDL.replace(', table: "artist_has_songs"', "") },
+				/songs\.graphql:\d+: .*table/,
+			],
+			[
+				"number",
+				{ sdl: SDL.replace("type: 2", "type: 1") },
+				/songs\.graphql:\d+: the type number 1 of Song is already that of Artist/,
+			],
+			[
+				"identity",
+				{ app: APP.replace('nameLookup: "handle"', 'nameLookup: "name"') },
+				/identity names the lookup name of Artist, which the schema does not have/,
+			],
+		] as const) {
+			const path = made(name, change);
+			const { code, err } = await command(["serve", "--check"], {
+				env: { CORKBOARD_APP: path, CORKBOARD_DATA: join(path, "data") },
+			});
+			assert.equal(code, 1, name);
+			assert.match(err, problem);
+		}
+	});
+});
+
+const SDL = `
+type Query {
+  node(id: ID!): Node
+  artist(handle: String!): Artist
+}
+interface Node { id: ID! }
+scalar DateTime
+type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+
+type Artist implements Node @object(type: 1, table: "artists") {
+  id: ID!
+  handle: String! @stored(default: "") @lookup(name: "handle", fold: CASE)
+  songs(first: Int, after: String, last: Int, before: String): SongConnection
+    @mapping(name: "ownSong", table: "artist_has_songs", inverse: "artist")
+}
+
+type Song implements Node @object(type: 2, table: "songs") {
+  id: ID!
+  title: String! @stored(default: "")
+  hidden: Boolean! @stored(default: false)
+  artist: Artist @reference(key: "artist_id")
+}
+type SongConnection { edges: [SongEdge] nodes: [Song] pageInfo: PageInfo! totalCount: Int }
+type SongEdge { node: Song cursor: String! }
+`;
+
+const APP = `
+import { join } from "node:path";
+import { defineApp } from ${JSON.stringify(DEFINE_APP)};
+
+const byHandle = {
+	cost: () => 0,
+	dependsOnViewer: false,
+	resolve: ({ args, context: { graph }, call }) =>
+		graph.lookUp(graph.model.lookups.get("handle"), [args.handle], call),
+};
+const node = {
+	cost: () => 0,
+	dependsOnViewer: false,
+	resolve: ({ args }) => [args.id],
+};
+
+export default defineApp({
+	schema: join(import.meta.dirname, "schema"),
+	resolvers: new Map([["Query.artist", byHandle], ["Query.node", node]]),
+	policies: {
+		visibility: {
+			types: { Song: { owner: "artist", decidedBy: ["hidden"], isVisible: ({ data }) => data.hidden !== true } },
+			privateLists: [],
+		},
+	},
+	identity: { type: "Artist", nameLookup: "handle" },
+});
+`;
