@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Random } from "../../src/util/random.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import type { Random } from "../../src/util/random.ts";
 import { verbOf } from "./storageWith.ts";
 
 /**

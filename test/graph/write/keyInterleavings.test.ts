@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { seededRandom } from "../../../src/util/random.ts";
 import type {
 	Transaction,
 	TransactionWrites,
 } from "../../../src/storage/rows.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import {
 	type Bounds,

@@ -1,8 +1,8 @@
-import pinsApp from "../../../pins/app.ts";
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import pinsApp from "../../../pins/app.ts";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
@@ -60,7 +60,11 @@ test("what operators add to tables stops neither ids raise nor a move nor promot
 		CORKBOARD_SECRET: "of the test of additions, of 32 bytes or more",
 	};
 	{
-		await using corkboard = await openCorkboard(pinsApp, readConfig(env), "readWrite");
+		await using corkboard = await openCorkboard(
+			pinsApp,
+			readConfig(env),
+			"readWrite",
+		);
 		await corkboard.admin.createTables();
 	}
 	for (const [table, added] of Object.entries(ADDED)) {

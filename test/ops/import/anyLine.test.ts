@@ -1,18 +1,18 @@
-import pinsApp from "../../../pins/app.ts";
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { getNamedType, isLeafType, isObjectType, parse } from "graphql";
+import pinsApp from "../../../pins/app.ts";
 import {
 	type Corkboard,
 	openCorkboard,
 } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import { seededRandom } from "../../../src/util/random.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 import { idOf } from "../../helpers/importedGraph.ts";
 import { importAll } from "../../helpers/importing.ts";
 import { theFieldReaders } from "../../helpers/model.ts";
@@ -82,7 +82,8 @@ describe("an import, whatever its lines are", () => {
 	let corkboard: Corkboard;
 	before(async () => {
 		corkboard = await openCorkboard(
-			pinsApp, readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
+			pinsApp,
+			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
 			"readWrite",
 		);
 		await corkboard.admin.createTables();
