@@ -5,11 +5,11 @@ import { readConfig } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 import type { PromotionHosts } from "../fleet/map/promotionHosts.ts";
 import type { Loss } from "../fleet/operations/loss.ts";
+import type { OperationRecord } from "../fleet/operations/operationRecord.ts";
 import {
 	isOver,
 	isSettledStep,
 	isTakenOver,
-	type OperationRecord,
 	requireRecord,
 } from "../fleet/operations/operations.ts";
 import {

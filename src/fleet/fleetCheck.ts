@@ -7,7 +7,7 @@ import { compact } from "../util/compact.ts";
 import { type FleetStatus, fleetStatus } from "./fleetStatus.ts";
 import { agreed } from "./map/barrier.ts";
 import { fencedBy } from "./move/findMove.ts";
-import { listOperations } from "./operations/operations.ts";
+import { readOperations } from "./operations/operations.ts";
 import { checkServers } from "./preflight/checkServers.ts";
 import { processConnections } from "./processConnections.ts";
 import { storeToChange } from "./topologyOperations.ts";
@@ -36,10 +36,13 @@ export async function checkFleet(
 	const status = await fleetStatus(model, config);
 	const { topology } = status;
 	const isLost = topology.store === "down";
-	const moves = isLost ? [] : await listOperations(store);
+	const { records, unknown } = isLost
+		? { records: [], unknown: [] }
+		: await readOperations(store);
 	const [servers, members] = await Promise.all([
 		checkServers(status.map, environment, {
-			fencedByMoves: new Set(moves.flatMap(fencedBy)),
+			fencedByMoves: new Set(records.flatMap(fencedBy)),
+			ofUnknown: new Set(unknown.flatMap(({ hosts }) => hosts)),
 			processes: Math.max(1, status.members?.length ?? 1),
 			connections: processConnections(status.map),
 		}),

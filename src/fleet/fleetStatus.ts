@@ -32,10 +32,13 @@ import {
 	inspectCaches,
 } from "./inspectCaches.ts";
 import {
+	describeUnknown,
+	type OperationRecord,
+} from "./operations/operationRecord.ts";
+import {
 	isOver,
 	isSettledStep,
-	listOperations,
-	type OperationRecord,
+	readOperations,
 } from "./operations/operations.ts";
 import { HOLDER_MS, isHeld } from "./operations/signOfLife.ts";
 import { clockFaults } from "./preflight/clocks.ts";
@@ -72,7 +75,11 @@ export interface FleetStatus {
 
 /** An operation that has begun and not ended: its servers are locked, and may be fenced. */
 export interface OpenOperation
-	extends Pick<OperationRecord, "id" | "step" | "from" | "to"> {
+	extends Pick<OperationRecord, "id" | "from" | "to"> {
+	/** An `OperationStep`, or what a record that this program does not know says; empty: nothing. */
+	readonly step: string;
+	/** Why this program does not know its record, and leaves it alone; null: it does. */
+	readonly unknown: string | null;
 	/** Whether somebody runs it. */
 	readonly isHeld: boolean;
 }
@@ -216,14 +223,24 @@ async function openOperations(
 ): Promise<readonly OpenOperation[]> {
 	if (store === null || problem?.code === "UNAVAILABLE") return [];
 	const look = async () => {
-		const records = await listOperations(store);
-		return Promise.all(
-			records
+		const { records, unknown } = await readOperations(store);
+		const open = [
+			...records
 				.filter((record) => !isOver(record))
-				.map(async ({ id, step, from, to }) => ({
-					...{ id, step, from, to },
-					isHeld: await isHeld(store, id),
+				.map(({ id, step, from, to }) => ({
+					...{ id, step, from, to, unknown: null },
 				})),
+			...unknown
+				.filter((record) => !isOver(record))
+				.map(({ id, step, hosts: [from = "", to = ""], reason }) => ({
+					...{ id, step: step ?? "", from, to, unknown: reason },
+				})),
+		];
+		return Promise.all(
+			open.map(async (each) => ({
+				...each,
+				isHeld: await isHeld(store, each.id),
+			})),
 		);
 	};
 	return withDeadline(look(), deadline).catch(() => []);
@@ -261,7 +278,8 @@ function wrongClock({ id, clock }: Member): readonly string[] {
 			];
 }
 
-function abandoned({ id, step, from, isHeld }: OpenOperation) {
+function abandoned({ id, step, from, isHeld, unknown }: OpenOperation) {
+	if (unknown !== null) return [describeUnknown({ id, reason: unknown })];
 	return isHeld || isSettledStep(step)
 		? []
 		: [

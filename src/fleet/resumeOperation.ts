@@ -11,11 +11,8 @@ import {
 	type ReplicaResult,
 	replicaResult,
 } from "./operations/addReplica.ts";
-import {
-	isTakenOver,
-	Operation,
-	type OperationRecord,
-} from "./operations/operations.ts";
+import type { OperationRecord } from "./operations/operationRecord.ts";
+import { isTakenOver, Operation } from "./operations/operations.ts";
 import { proceedPromotion } from "./operations/promote.ts";
 import { type DeadOptions, resumeDead } from "./operations/promoteDead.ts";
 import {

@@ -52,7 +52,7 @@ export class MoveWatch implements AsyncDisposable {
 	readonly #stop = new AbortController();
 	readonly #level: Disposable;
 	readonly #looking: Promise<void>;
-	/** Moves that are over stay so. */
+	/** Moves that are over stay so, and other operations no moves. */
 	readonly #over = new Set<string>();
 	readonly #looks = new Map<string, Look>();
 	#seen: readonly SeenMove[] = [];
@@ -85,7 +85,7 @@ export class MoveWatch implements AsyncDisposable {
 		const names = await this.#store.list("operations");
 		const seen: SeenMove[] = [];
 		for (const id of names) {
-			if (!id.startsWith("move-") || this.#over.has(id)) continue;
+			if (this.#over.has(id)) continue;
 			const move = await this.#readMove(id);
 			if (move !== null) seen.push(move);
 		}
@@ -95,7 +95,7 @@ export class MoveWatch implements AsyncDisposable {
 	async #readMove(id: string): Promise<SeenMove | null> {
 		const record = objectIn((await this.#store.get(`operations/${id}`))?.text);
 		const step = textOf(record.step);
-		if (OVER.includes(step)) {
+		if (record.kind !== "move" || OVER.includes(step)) {
 			this.#over.add(id);
 			this.#looks.delete(id);
 			return null;

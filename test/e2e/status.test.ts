@@ -99,10 +99,10 @@ describe("the status of a fleet", () => {
 		const id = "promote-20261123023500-2a3b";
 		const record = { id, kind: "promote", from: "a:3306", to: "b:3306" };
 		const text = JSON.stringify({
-			...record,
+			...{ ...record, format: 1 },
 			by: "somebody",
 			began: "2026-11-23T02:35:00.000Z",
-			step: "fenced",
+			step: "fencing",
 			holder: "somebody/1-abcdef",
 			version: null,
 			loss: null,
@@ -113,11 +113,14 @@ describe("the status of a fleet", () => {
 		assert.equal(code, 1);
 		assert.match(
 			out,
-			/promote-\S+ stands at "fenced" and nobody runs it, so a:3306 is locked .*operations resume/,
+			/promote-\S+ stands at "fencing" and nobody runs it, so a:3306 is locked .*operations resume/,
 		);
 		const json = await command(["status", "--json"], { env });
 		assert.deepEqual(JSON.parse(json.out).operations, [
-			{ id, step: "fenced", from: "a:3306", to: "b:3306", isHeld: false },
+			{
+				...{ id, step: "fencing", from: "a:3306", to: "b:3306" },
+				...{ unknown: null, isHeld: false },
+			},
 		]);
 	});
 

@@ -3,10 +3,14 @@ import {
 	moveFactsIn,
 } from "../../fleet/operations/moveFacts.ts";
 import {
+	describeUnknown,
+	type OperationRecord,
+	type UnknownRecord,
+} from "../../fleet/operations/operationRecord.ts";
+import {
 	isOver,
 	isSettledStep,
-	listOperations,
-	type OperationRecord,
+	readOperations,
 } from "../../fleet/operations/operations.ts";
 import { isHeld } from "../../fleet/operations/signOfLife.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
@@ -22,21 +26,31 @@ export const { usage, run } = command({
 	},
 	async run({ all }, context) {
 		return withFleet(context, async ({ store }) => {
-			const known = await listOperations(store);
-			const rows = await Promise.all(
-				known
-					.filter((record) => all || !isOver(record))
-					.map(async (record) => ({
-						...withoutAccounts(record),
-						isHeld: !isOver(record) && (await isHeld(store, record.id)),
-					})),
+			const { records, unknown } = await readOperations(store);
+			const isShown = (record: OperationRecord | UnknownRecord) =>
+				all || !isOver(record);
+			const withHolder = async <R extends OperationRecord | UnknownRecord>(
+				record: R,
+			) => ({
+				...record,
+				isHeld: !isOver(record) && (await isHeld(store, record.id)),
+			});
+			const [rows, others] = await Promise.all([
+				Promise.all(
+					records.filter(isShown).map(withoutAccounts).map(withHolder),
+				),
+				Promise.all(unknown.filter(isShown).map(withHolder)),
+			]);
+			const isLeft = [...rows, ...others].some(
+				({ step, isHeld }) => !isSettledStep(step ?? "") && !isHeld,
 			);
 			return {
-				value: rows,
-				lines: printed(rows),
-				code: rows.some((row) => !isSettledStep(row.step) && !row.isHeld)
-					? 1
-					: 0,
+				value: [...rows, ...others],
+				lines: [
+					...(others.length > 0 && rows.length === 0 ? [] : printed(rows)),
+					...others.map(describeUnknown),
+				],
+				code: isLeft ? 1 : 0,
 			};
 		});
 	},

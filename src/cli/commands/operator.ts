@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { guardMove } from "../../fleet/move/guardMove.ts";
 import { fenceReturned } from "../../fleet/operations/fenceReturned.ts";
+import { describeUnknown } from "../../fleet/operations/operationRecord.ts";
 import {
+	isOver,
 	isSettledStep,
-	listOperations,
 	Operation,
+	readOperations,
 } from "../../fleet/operations/operations.ts";
 import { isProcess } from "../../fleet/operations/signOfLife.ts";
 import { proceed } from "../../fleet/resumeOperation.ts";
@@ -84,9 +86,15 @@ export const { usage, run } = command({
 			};
 			/** By id: a copy takes hours, and writes wait for a promotion meanwhile. */
 			const running = new Map<string, Promise<void>>();
+			const said = new Set<string>();
 			while (!signal.aborted) {
 				await unlessAway(async () => {
-					const records = await listOperations(fleet.store);
+					const { records, unknown } = await readOperations(fleet.store);
+					for (const record of unknown) {
+						if (isOver(record) || said.has(record.id)) continue;
+						said.add(record.id);
+						context.stderr(describeUnknown(record));
+					}
 					for (const record of records) {
 						const { id } = record;
 						if (isSettledStep(record.step) || running.has(id)) continue;

@@ -47,7 +47,7 @@ export async function readMovedTables(
 	databases: readonly string[],
 ): Promise<MovedTables> {
 	if (databases.length === 0) return { tables: [], faults: [] };
-	const [found, columns, keys, bound] = await Promise.all([
+	const [found, columns, keys] = await Promise.all([
 		server.freshRows(
 			"tables",
 			`SELECT table_schema, table_name, table_type, engine, table_rows,
@@ -72,20 +72,11 @@ export async function readMovedTables(
 				ORDER BY table_schema, table_name, index_name, seq_in_index`,
 			[databases],
 		),
-		server.rows(
-			"triggers and foreign keys",
-			`SELECT event_object_schema, event_object_table, 'TRIGGER', trigger_name
-				FROM information_schema.triggers WHERE event_object_schema IN (?)
-				UNION ALL SELECT constraint_schema, table_name, 'FOREIGN KEY', constraint_name
-				FROM information_schema.referential_constraints WHERE constraint_schema IN (?)
-				ORDER BY 1, 2, 4`,
-			[databases, databases],
-		),
 	]);
 	const nameOf = ([schema, name]: readonly unknown[]) => `${schema}.${name}`;
 	const columnsOf = Map.groupBy(columns, nameOf);
 	const keysOf = Map.groupBy(keys, nameOf);
-	const faults = bound.map((row) => boundFault(server.name, row));
+	const faults: string[] = [];
 	const withTables = new Set(found.map(([schema]) => String(schema)));
 	for (const database of databases) {
 		if (withTables.has(database)) continue;
@@ -131,14 +122,29 @@ export async function readMovedTables(
 	return { tables, faults };
 }
 
-/** Rows are moved under other names of their database, which neither follows; and a trigger would run twice. */
-function boundFault(
-	server: string,
-	[schema, table, kind, name]: readonly unknown[],
-): string {
-	return kind === "TRIGGER"
-		? `${server}: ${schema}.${table} has the trigger ${name}, which cannot be moved: DROP TRIGGER ${schema}.${name}, and create it again on the other host.`
-		: `${server}: ${schema}.${table} has the foreign key ${name}, which cannot be moved: ALTER TABLE ${schema}.${table} DROP FOREIGN KEY ${name}.`;
+/**
+ * A sentence for each trigger and foreign key of some databases. A former copy is
+ * renamed into another database, which MySQL refuses for a table with a trigger; and
+ * what a foreign key refers to may not be copied yet.
+ */
+export async function bindingFaults(
+	server: FleetServer,
+	databases: readonly string[],
+): Promise<readonly string[]> {
+	const rows = await server.rows(
+		"triggers and foreign keys",
+		`SELECT event_object_schema, event_object_table, 'TRIGGER', trigger_name
+			FROM information_schema.triggers WHERE event_object_schema IN (?)
+			UNION ALL SELECT constraint_schema, table_name, 'FOREIGN KEY', constraint_name
+			FROM information_schema.referential_constraints WHERE constraint_schema IN (?)
+			ORDER BY 1, 2, 4`,
+		[databases, databases],
+	);
+	return rows.map(([schema, table, kind, name]) =>
+		kind === "TRIGGER"
+			? `${server.name}: ${schema}.${table} has the trigger ${name}, which cannot be moved: DROP TRIGGER ${schema}.${name}, and create it again on the other host.`
+			: `${server.name}: ${schema}.${table} has the foreign key ${name}, which cannot be moved: ALTER TABLE ${schema}.${table} DROP FOREIGN KEY ${name}.`,
+	);
 }
 
 function columnOf([

@@ -12,10 +12,8 @@ import {
 	moveFactsIn,
 	type Wave,
 } from "../operations/moveFacts.ts";
-import {
-	isSettledStep,
-	type OperationRecord,
-} from "../operations/operations.ts";
+import type { OperationRecord } from "../operations/operationRecord.ts";
+import { isSettledStep } from "../operations/operations.ts";
 
 export type MovedList = (typeof MOVED_LISTS)[number];
 

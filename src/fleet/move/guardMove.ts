@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
+import { isUnknownRecord } from "../operations/operationRecord.ts";
 import {
 	isSettledStep,
 	isTakenOver,
@@ -63,6 +64,8 @@ export async function guardMove(
 			if (mayBeFenced && (isAlone || isLate)) return await liftFor(options, id);
 			if (isAlone) return false;
 		} catch (thrown) {
+			// A later version runs it, and guards it.
+			if (isUnknownRecord(thrown)) return false;
 			// A runner that was late may have been faster, with a sign of life too.
 			const isOvertaken =
 				thrown instanceof CorkboardError && thrown.code === "CONFLICT";

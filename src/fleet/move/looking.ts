@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CorkboardError } from "../../errors.ts";
 import type { Pace } from "../ferry/pace.ts";
-import {
-	type OperationRecord,
-	requireRecord,
-	takenOver,
-} from "../operations/operations.ts";
+import { isUnknownRecord } from "../operations/operationRecord.ts";
+import { requireRecord, takenOver } from "../operations/operations.ts";
 import type { MoveRun } from "./moveRun.ts";
 import { readWishes, type Wishes } from "./wishes.ts";
 
@@ -63,16 +60,17 @@ export class Looking implements AsyncDisposable {
 			try {
 				const { id, holder } = this.#run.operation.record;
 				const { record } = await requireRecord(store, id);
-				if (record.holder !== holder) this.#lose(record);
+				if (record.holder !== holder) this.#lose(takenOver(id, record.holder));
 				this.#follow(await readWishes(store, id));
-			} catch {
+			} catch (thrown) {
 				// Where the store does not answer, the next look may.
+				if (isUnknownRecord(thrown)) this.#lose(thrown as CorkboardError);
 			}
 		}
 	}
 
-	#lose(record: OperationRecord): void {
-		this.#lost = takenOver(record.id, JSON.stringify(record));
+	#lose(lost: CorkboardError): void {
+		this.#lost = lost;
 		this.#leaving.abort(this.#lost);
 	}
 

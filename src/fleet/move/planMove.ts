@@ -1,10 +1,15 @@
 import { compact } from "../../util/compact.ts";
 import { OPS_DATABASE } from "../ferry/ferryState.ts";
-import { readMovedTables } from "../ferry/movedTables.ts";
+import { bindingFaults, readMovedTables } from "../ferry/movedTables.ts";
 import type { DatabaseKind } from "../map/databases.ts";
 import { nameOf } from "../map/mapRanges.ts";
 import { requireCurrent } from "../map/publish.ts";
-import { isSettledStep, listOperations } from "../operations/operations.ts";
+import { unknownRecordError } from "../operations/operationRecord.ts";
+import {
+	isOver,
+	isSettledStep,
+	readOperations,
+} from "../operations/operations.ts";
 import { type MoveFault, moveFaults } from "../preflight/movePreflight.ts";
 import { tryRaising } from "../server/raiseLocalIds.ts";
 import {
@@ -115,8 +120,10 @@ async function sizesOf(servers: MoveServers, databases: readonly string[]) {
 	if ((await primary.silence(5_000)) !== null) {
 		return { tables: [], faults: [], trial: { faults: [], notes: [] } };
 	}
+	const { tables, faults } = await readMovedTables(primary, databases);
 	return {
-		...(await readMovedTables(primary, databases)),
+		tables,
+		faults: [...faults, ...(await bindingFaults(primary, databases))],
 		// The copies on the other primary have what these have.
 		trial: await tryRaising(primary, databases),
 	};
@@ -132,8 +139,8 @@ async function runningOperations(
 			replica === null ? [name] : [name, nameOf(replica)],
 		),
 	);
-	const all = await listOperations(store);
-	return all
+	const { records, unknown } = await readOperations(store);
+	const known = records
 		.filter(({ step }) => !isSettledStep(step))
 		.filter(({ from, to, alsoLocks = [] }) =>
 			[from, to, ...alsoLocks].some((host) => names.has(host)),
@@ -142,6 +149,14 @@ async function runningOperations(
 			check: "other operations",
 			fault: `${id} has one of the hosts, at ${step}. Let it end, or go on with it: corkboard operations resume ${id}.`,
 		}));
+	const others = unknown
+		.filter((record) => !isOver(record))
+		.filter(({ hosts }) => hosts.some((host) => names.has(host)))
+		.map((record) => ({
+			check: "other operations",
+			fault: unknownRecordError(record).message,
+		}));
+	return [...known, ...others];
 }
 
 function sum(numbers: readonly number[]): number {

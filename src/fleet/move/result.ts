@@ -1,5 +1,5 @@
 import { moveFactsIn, type Wave } from "../operations/moveFacts.ts";
-import type { OperationRecord } from "../operations/operations.ts";
+import type { OperationRecord } from "../operations/operationRecord.ts";
 
 /** How a move stands, as its record says. */
 export interface MoveResult {

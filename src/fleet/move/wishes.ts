@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CorkboardError } from "../../errors.ts";
 import {
 	changeText,
 	type StoreChange,
@@ -35,7 +36,16 @@ export async function readWishes(
 	id: string,
 ): Promise<Wishes> {
 	const found = await store.get(pathOf(id));
-	return found === null ? DEFAULT_WISHES : wishes.parse(JSON.parse(found.text));
+	return found === null ? DEFAULT_WISHES : wishesIn(id, found.text);
+}
+
+function wishesIn(id: string, text: string): Wishes {
+	const parsed = wishes.safeParse(JSON.parse(text));
+	if (parsed.success) return parsed.data;
+	throw new CorkboardError(
+		"CONFLICT",
+		`What was asked of ${id} is not what this version of corkboard knows: ${z.prettifyError(parsed.error)}`,
+	);
 }
 
 /** Those that a move begins with, to be written with its record. */
@@ -51,7 +61,7 @@ export async function wish(
 ): Promise<Wishes> {
 	let next = DEFAULT_WISHES;
 	await changeText(store, pathOf(id), (text) => {
-		const now = text === null ? DEFAULT_WISHES : wishes.parse(JSON.parse(text));
+		const now = text === null ? DEFAULT_WISHES : wishesIn(id, text);
 		next = { ...now, ...change(now) };
 		return JSON.stringify(next);
 	});

@@ -11,11 +11,8 @@ import {
 import { type ClonePlan, clonePreflight } from "../preflight/clonePreflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { type CloneOptions, cloneServer, stopClone } from "./cloneServer.ts";
-import {
-	type Operation,
-	type OperationRecord,
-	runOperation,
-} from "./operations.ts";
+import type { OperationRecord } from "./operationRecord.ts";
+import { type Operation, runOperation } from "./operations.ts";
 import type { PromoteOptions } from "./promotion.ts";
 import { publishMap } from "./publishMap.ts";
 

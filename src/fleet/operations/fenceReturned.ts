@@ -3,7 +3,7 @@ import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import { findPromoted, namesHost } from "../map/promotionHosts.ts";
 import { FleetServer } from "../server/fleetServer.ts";
-import type { OperationRecord } from "./operations.ts";
+import type { OperationRecord } from "./operationRecord.ts";
 
 /** How long a server may take to answer that most likely does not. Milliseconds. */
 const TRY_MS = 1_500;

@@ -1,6 +1,14 @@
 import { CorkboardError } from "../../errors.ts";
 import type { StoreChange, TopologyStore } from "../../topology/store.ts";
-import { logged, recordPath } from "./recordText.ts";
+import {
+	isKnown,
+	logged,
+	type OperationRecord,
+	parseRecord,
+	recordPath,
+	type UnknownRecord,
+	unknownRecordError,
+} from "./operationRecord.ts";
 import { beatPath } from "./signOfLife.ts";
 
 /** An operation, and the hosts that nobody else may change meanwhile. */
@@ -8,7 +16,7 @@ interface Locking {
 	readonly id: string;
 	readonly from: string;
 	readonly to: string;
-	readonly alsoLocks?: readonly string[];
+	readonly alsoLocks?: readonly string[] | undefined;
 }
 
 const lockPath = (host: string) =>
@@ -33,33 +41,44 @@ export async function locksPastMoves(
 	store: Pick<TopologyStore, "get">,
 	record: Locking & { readonly holder: string },
 ): Promise<readonly StoreChange[]> {
-	const moves = new Set<string>();
+	const moves = new Map<string, FoundMove>();
 	const changes: StoreChange[] = [];
 	for (const host of hostsOf(record)) {
 		const path = lockPath(host);
 		const lock = await store.get(path);
-		const isOfMove = lock?.text.startsWith("move-") === true;
-		if (isOfMove) moves.add(lock.text);
-		const revision = isOfMove ? lock.revision : null;
+		const move = lock && (await readMove(store, lock.text));
+		if (move !== null) moves.set(lock?.text ?? "", move);
+		const revision = move === null ? null : (lock?.revision ?? null);
 		changes.push({ path, revision, text: record.id });
 	}
-	for (const id of moves) {
-		const [move, beat] = await Promise.all([
-			store.get(recordPath(id)),
-			store.get(beatPath(id)),
-		]);
-		if (move !== null) {
-			const taken = { ...JSON.parse(move.text), holder: record.holder };
-			const line = `${record.id} has taken its hosts; afterwards: corkboard move resume ${id}`;
-			const text = JSON.stringify(logged(taken, line));
-			changes.push({ path: recordPath(id), revision: move.revision, text });
-		}
-		if (beat !== null) {
-			const { revision } = beat;
-			changes.push({ path: beatPath(id), revision, text: null });
-		}
+	for (const [id, move] of moves) {
+		const taken = { ...move.record, holder: record.holder };
+		const line = `${record.id} has taken its hosts; afterwards: corkboard move resume ${id}`;
+		const text = JSON.stringify(logged(taken, line));
+		changes.push({ path: recordPath(id), revision: move.revision, text });
+		const beat = await store.get(beatPath(id));
+		if (beat === null) continue;
+		const { revision } = beat;
+		changes.push({ path: beatPath(id), revision, text: null });
 	}
 	return changes;
+}
+
+interface FoundMove {
+	readonly record: OperationRecord;
+	readonly revision: string;
+}
+
+/** Null: the operation is none, or is not known. */
+async function readMove(
+	store: Pick<TopologyStore, "get">,
+	id: string,
+): Promise<FoundMove | null> {
+	const found = await store.get(recordPath(id));
+	const record = found && parseRecord(id, found.text);
+	return found && record && isKnown(record) && record.kind === "move"
+		? { record, revision: found.revision }
+		: null;
 }
 
 /** Those that give them free. */
@@ -87,7 +106,9 @@ export async function lockedAgain(
 		const path = lockPath(host);
 		const lock = await store.get(path);
 		if (lock === null) changes.push({ path, revision: null, text: record.id });
-		else if (lock.text !== record.id) throw lockedError(host, lock.text);
+		else if (lock.text !== record.id) {
+			throw await lockedError(store, host, lock.text);
+		}
 	}
 	return changes;
 }
@@ -103,7 +124,7 @@ export async function lockedBy(
 	}
 	for (const host of hostsOf(record)) {
 		const lock = await store.get(lockPath(host));
-		if (lock !== null) return lockedError(host, lock.text, thrown);
+		if (lock !== null) return lockedError(store, host, lock.text, thrown);
 	}
 	return thrown;
 }
@@ -112,16 +133,29 @@ function hostsOf({ from, to, alsoLocks = [] }: Locking): readonly string[] {
 	return [...new Set([from, to, ...alsoLocks])];
 }
 
-function lockedError(
+async function lockedError(
+	store: Pick<TopologyStore, "get">,
 	host: string,
 	by: string,
 	cause?: unknown,
-): CorkboardError {
+): Promise<CorkboardError> {
+	const text = (await store.get(recordPath(by)))?.text;
+	const record = text === undefined ? null : parseRecord(by, text);
 	return new CorkboardError(
 		"CONFLICT",
-		by.startsWith("move-")
-			? `${host} is locked by ${by}. Wait for its end (corkboard move status ${by}), or give up what has not gone over: corkboard move cancel ${by}.`
-			: `${host} is locked by ${by}. Resume or abort that: corkboard operations list.`,
+		`${host} is locked by ${by}. ${adviceOn(record, by)}`,
 		{ cause },
 	);
+}
+
+function adviceOn(
+	record: OperationRecord | UnknownRecord | null,
+	id: string,
+): string {
+	if (record !== null && !isKnown(record)) {
+		return unknownRecordError(record).message;
+	}
+	return record?.kind === "move"
+		? `Wait for its end (corkboard move status ${id}), or give up what has not gone over: corkboard move cancel ${id}.`
+		: "Resume or abort that: corkboard operations list.";
 }

@@ -55,7 +55,8 @@ const wave = z.object({
 	late: z.array(z.string()),
 });
 
-const facts = z.object({
+/** As the record of a move has them. */
+export const facts = z.object({
 	list: z.enum(MOVED_LISTS),
 	from: host,
 	to: host,

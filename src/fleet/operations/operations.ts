@@ -9,8 +9,16 @@ import {
 	locksPastMoves,
 	unlocked,
 } from "./hostLocks.ts";
-import type { Loss } from "./loss.ts";
-import { logged, recordPath } from "./recordText.ts";
+import {
+	isKnown,
+	logged,
+	NEW_RECORD,
+	type OperationRecord,
+	parseRecord,
+	recordPath,
+	type UnknownRecord,
+	unknownRecordError,
+} from "./operationRecord.ts";
 import {
 	firstBeat,
 	HOLDER_MS,
@@ -19,70 +27,6 @@ import {
 	lookAtHolder,
 	SignsOfLife,
 } from "./signOfLife.ts";
-
-/**
- * How far an operation is. Each step is written before what it names is done, so
- * that whoever takes over knows what may have been done:
- *
- * - `locked`: nothing was changed.
- * - `fencing`: the old primary may take no writes, and the replica may be a primary already.
- * - `cloning`: the new replica may have lost what it held, or hold a copy.
- * - `following`: it holds a copy, and may follow the primary.
- * - `moving`: shards are copied; no database is fenced.
- * - `cutting over`: databases of the running wave may be fenced where they are served.
- * - `lifting`: they are served where they were, and their fences are about to be lifted.
- * - `way open`: all waves of a move are where they are to be, and can go back. Nobody runs it, and it locks nothing.
- * - `published`: the topology names the new hosts. There is no way back from here.
- * - `rolling back`: the topology names the old primary, and will; its fence may be lifted.
- * - `done`, `rolled back`: over.
- */
-export type OperationStep =
-	| "locked"
-	| "fencing"
-	| "cloning"
-	| "following"
-	| "moving"
-	| "cutting over"
-	| "lifting"
-	| "way open"
-	| "published"
-	| "rolling back"
-	| "done"
-	| "rolled back";
-
-export type OperationKind =
-	| "promote"
-	| "promote --dead"
-	| "fleet accept"
-	| "replica add"
-	| "replica remove"
-	| "move";
-
-/** What is known of one run of a command that changes the fleet, at `operations/ID`. */
-export interface OperationRecord {
-	readonly id: string;
-	readonly kind: OperationKind;
-	/** `anna@ops1` */
-	readonly by: string;
-	/** ISO 8601, in UTC. */
-	readonly began: string;
-	/** Names of the hosts, `host:port`: the primary that was, and the one that is to be; or a primary and its replica. */
-	readonly from: string;
-	readonly to: string;
-	readonly step: OperationStep;
-	/** Who runs it. Somebody who takes it over writes another. */
-	readonly holder: string;
-	/** The version that was published; null before. */
-	readonly version: number | null;
-	/** Of a promotion of a dead primary's replica: what it costs; null before that is known. */
-	readonly loss: Loss | null;
-	/** Of a move, as `moveFacts.ts` reads it. */
-	readonly move?: unknown;
-	/** Further hosts that it locks: replicas. */
-	readonly alsoLocks?: readonly string[];
-	/** What happened, oldest first, as sentences. */
-	readonly log: readonly string[];
-}
 
 type RecordPatch = Partial<
 	Pick<OperationRecord, "step" | "version" | "loss" | "move">
@@ -128,13 +72,10 @@ export class Operation implements AsyncDisposable {
 		const record: OperationRecord = {
 			id,
 			...about,
+			...NEW_RECORD,
 			by: operator(),
 			began: now.toISOString(),
-			step: "locked",
 			holder: holderName(),
-			version: null,
-			loss: null,
-			log: [],
 		};
 		const text = JSON.stringify(record);
 		for (let tries = 1; ; tries++) {
@@ -158,7 +99,7 @@ export class Operation implements AsyncDisposable {
 			}
 		}
 		const found = await store.get(recordPath(id));
-		if (found?.text !== text) throw takenOver(id, found?.text);
+		if (found?.text !== text) throw takenOver(id, holderIn(id, found?.text));
 		return new Operation(store, record, found.revision);
 	}
 
@@ -227,7 +168,8 @@ export class Operation implements AsyncDisposable {
 	async requireHeld(): Promise<void> {
 		const { id } = this.#record;
 		const found = await this.#store.get(recordPath(id));
-		if (found?.revision !== this.#revision) throw takenOver(id, found?.text);
+		if (found?.revision !== this.#revision)
+			throw takenOver(id, holderIn(id, found?.text));
 	}
 
 	/** What the next signs of life say of how far it is; for people. */
@@ -306,34 +248,53 @@ async function saveRecord(
 	if (found?.text === text) return found.revision;
 	throw found?.revision === before && failure !== null
 		? failure
-		: takenOver(id, found?.text);
+		: takenOver(id, holderIn(id, found?.text));
 }
 
 /** Whether nobody has to run it: it is over, or stands where it may stand for days. */
-export function isSettledStep(step: OperationStep): boolean {
+export function isSettledStep(step: string): boolean {
 	return step === "done" || step === "rolled back" || step === "way open";
 }
 
-export function isOver({ step }: OperationRecord): boolean {
+/** Also of one that this program does not know. */
+export function isOver({
+	step,
+}: Pick<OperationRecord | UnknownRecord, "step">): boolean {
 	return step === "done" || step === "rolled back";
 }
 
-/** All that are known, oldest first. */
+export interface Operations {
+	/** Oldest first. */
+	readonly records: readonly OperationRecord[];
+	/** Those that this program does not know. */
+	readonly unknown: readonly UnknownRecord[];
+}
+
+export async function readOperations(
+	store: Pick<TopologyStore, "get" | "list">,
+): Promise<Operations> {
+	const ids = await store.list("operations");
+	const found = await Promise.all(
+		ids.map(async (id) => {
+			const text = (await store.get(recordPath(id)))?.text;
+			return text === undefined ? [] : [parseRecord(id, text)];
+		}),
+	);
+	const all = found.flat();
+	return {
+		records: all.filter(isKnown).sort((a, b) => (a.began < b.began ? -1 : 1)),
+		unknown: all.flatMap((each) => (isKnown(each) ? [] : [each])),
+	};
+}
+
+/** All that this program knows, oldest first. */
 export async function listOperations(
 	store: Pick<TopologyStore, "get" | "list">,
 ): Promise<readonly OperationRecord[]> {
-	const ids = await store.list("operations");
-	const records = await Promise.all(
-		ids.map(async (id) => (await store.get(recordPath(id)))?.text),
-	);
-	return records
-		.flatMap((text) =>
-			text === undefined ? [] : [JSON.parse(text) as OperationRecord],
-		)
-		.sort((a, b) => (a.began < b.began ? -1 : 1));
+	return (await readOperations(store)).records;
 }
 
-/** Throws NOT_FOUND, also for what cannot be an id. */
+/** Throws NOT_FOUND, also for what cannot be an id; and CONFLICT for a record that this program does not know. */
 export async function requireRecord(
 	store: Pick<TopologyStore, "get">,
 	id: string,
@@ -349,7 +310,9 @@ export async function requireRecord(
 	if (found === null) {
 		throw new CorkboardError("NOT_FOUND", `There is no operation ${id}.`);
 	}
-	return { record: JSON.parse(found.text), revision: found.revision };
+	const record = parseRecord(id, found.text);
+	if (!isKnown(record)) throw unknownRecordError(record);
+	return { record, revision: found.revision };
 }
 
 function mayBeWritten(thrown: unknown): boolean {
@@ -368,20 +331,22 @@ function isConflictAt(thrown: unknown, path: string): boolean {
 	);
 }
 
-/** `text`: the record as it is now; undefined: there is none. */
-export function takenOver(
-	id: string,
-	text: string | undefined,
-): CorkboardError {
-	const record =
-		text === undefined ? null : (JSON.parse(text) as OperationRecord);
+/** `holder`: who has it now; null: the record was removed. */
+export function takenOver(id: string, holder: string | null): CorkboardError {
 	return new CorkboardError(
 		"CONFLICT",
-		record === null
+		holder === null
 			? `The record of ${id} was removed from the store.`
-			: `${record.holder} has taken ${id} over.`,
-		{ details: { takenOver: record?.holder ?? null } },
+			: `${holder} has taken ${id} over.`,
+		{ details: { takenOver: holder } },
 	);
+}
+
+/** `text`: the record as it is now; undefined: there is none. */
+function holderIn(id: string, text: string | undefined): string | null {
+	return text === undefined
+		? null
+		: (parseRecord(id, text).holder ?? "somebody else");
 }
 
 /** To whom an operation was lost; null: to nobody, or nobody knows. */

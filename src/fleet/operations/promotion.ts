@@ -11,12 +11,8 @@ import {
 import { existing, publish, requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import type { Loss } from "./loss.ts";
-import {
-	type Operation,
-	type OperationKind,
-	type OperationRecord,
-	runOperation,
-} from "./operations.ts";
+import type { OperationKind, OperationRecord } from "./operationRecord.ts";
+import { type Operation, runOperation } from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
 import { rollBack, type UndoOptions, undone } from "./rollBack.ts";
 

@@ -3,7 +3,7 @@ import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import type { LaterPrimary } from "../map/edits.ts";
 import { FleetServer, withoutOperator } from "../server/fleetServer.ts";
-import { listOperations } from "./operations.ts";
+import { readOperations } from "./operations.ts";
 
 export interface UnwrittenOptions {
 	readonly store: TopologyStore;
@@ -77,10 +77,11 @@ async function reasonOf(
 	if (member !== null) {
 		return `${name} does not answer, and the process ${member.id} has reached it, so it may have taken writes.`;
 	}
-	const operations = await listOperations(store);
-	const [known] = operations.filter(
-		({ from, to }) => from === name || to === name,
-	);
+	const { records, unknown } = await readOperations(store);
+	const [known] = [
+		...records.map(({ id, from, to }) => ({ id, hosts: [from, to] })),
+		...unknown,
+	].filter(({ hosts }) => hosts.includes(name));
 	if (known !== undefined) {
 		return `${name} does not answer, and ${known.id} knows it as a server of the fleet, so it may have taken writes.`;
 	}

@@ -58,6 +58,8 @@ export interface FleetFacts {
 	readonly now?: () => number;
 	/** Databases that a move may have fenced, each after the name of its server: `db001a:3306 db00256`. */
 	readonly fencedByMoves?: ReadonlySet<string>;
+	/** Servers, by `host:port`, of operations whose records are not known: those may have fenced anything there. */
+	readonly ofUnknown?: ReadonlySet<string>;
 }
 
 /** Connections beside those of processes: of replication, commands, exporters and people. */
@@ -79,6 +81,7 @@ interface Checked extends Required<Pick<FleetFacts, "processes">> {
 	/** Most connections of one process to it; undefined where that is not known. */
 	readonly connections: number | undefined;
 	readonly fencedByMoves: ReadonlySet<string>;
+	readonly ofUnknown: ReadonlySet<string>;
 }
 
 interface Check {
@@ -195,12 +198,13 @@ class Looks {
 			connections,
 			now = Date.now,
 			fencedByMoves = new Set<string>(),
+			ofUnknown = new Set<string>(),
 		} = this.#facts;
 		const checked: Checked = {
 			...{ server, url, databases, processes },
 			environment: this.#environment,
 			connections: connections?.get(server.name),
-			fencedByMoves,
+			...{ fencedByMoves, ofUnknown },
 		};
 		for (const { what, faults } of CHECKS) {
 			await this.#attempt(server, what, async () =>
@@ -287,7 +291,9 @@ async function connectionFaults({
 async function fenceFaults({
 	server,
 	fencedByMoves,
+	ofUnknown,
 }: Checked): Promise<string | null> {
+	if (ofUnknown.has(server.name)) return null;
 	const all = await server.rows(
 		"read-only databases",
 		`SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%' AND schema_name REGEXP '${OUR_DATABASES}' ORDER BY 1`,

@@ -11,10 +11,10 @@ import { namesHost } from "../map/promotionHosts.ts";
 import { requireCurrent } from "../map/publish.ts";
 import { withHost } from "../map/replicaHosts.ts";
 import {
-	isOver,
-	listOperations,
 	type OperationRecord,
-} from "../operations/operations.ts";
+	unknownRecordError,
+} from "../operations/operationRecord.ts";
+import { isOver, readOperations } from "../operations/operations.ts";
 import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 
@@ -56,7 +56,7 @@ export async function findSalvage(
 	given: string,
 ): Promise<SalvageSource> {
 	const { topology } = await requireCurrent(options.store);
-	const records = await listOperations(options.store);
+	const { records, unknown } = await readOperations(options.store);
 	const { id, from: host, to } = givenUp(records, given);
 	if (namesHost(topology, host)) {
 		throw new CorkboardError(
@@ -72,6 +72,11 @@ export async function findSalvage(
 			(record) =>
 				`${host} is locked by ${record.id}. Resume or abort that: corkboard operations list.`,
 		);
+	faults.push(
+		...unknown
+			.filter((record) => !isOver(record) && record.hosts.includes(host))
+			.map((record) => unknownRecordError(record).message),
+	);
 	const [url, successorUrl] = [host, successor].map((name) =>
 		urlOf(topology, name),
 	) as [string, string];

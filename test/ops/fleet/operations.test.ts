@@ -23,6 +23,12 @@ import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
 
 const ABOUT = { kind: "promote", from: "a:1", to: "b:1" } as const;
+const HOST = { name: "a:1", url: "mysql://a:1", replica: null };
+/** What the record of a move has. */
+const MOVE = {
+	...{ list: "shards", from: HOST, to: HOST, waves: [], goal: "move" },
+	...{ aim: "to", keepsWay: true, skipsRehearsal: false },
+};
 /** A look that ends before the next sign of life. */
 const SHORT = { holderMs: 60, lookMs: 20 };
 
@@ -99,6 +105,7 @@ test("a promotion of a dead primary takes its hosts from a move, which goes on a
 	const [from, to] = ["a:1", "b:1"];
 	await using move = await Operation.begin(store, {
 		...{ kind: "move", from, to: "c:1", alsoLocks: [to, "d:1"] },
+		move: MOVE,
 	});
 	const { id } = move.record;
 	await assert.rejects(Operation.begin(store, { kind: "promote", from, to }), {
@@ -175,6 +182,7 @@ test("the guard of a move stays until its runner has opened it and is done, or h
 	await using operation = await Operation.begin(store, {
 		...ABOUT,
 		kind: "move",
+		move: MOVE,
 	});
 	const { id } = operation.record;
 	// As before `move reverse`.
@@ -232,13 +240,8 @@ test("the guard of a move stays until its runner has opened it and is done, or h
 
 test("a move that a guard lifts the fences of is resumed when it has", async () => {
 	const store = memoryStore();
-	const host = { name: "a:1", url: "mysql://a:1", replica: null };
 	await using guard = await Operation.begin(store, {
-		...{ ...ABOUT, kind: "move" },
-		move: {
-			...{ list: "shards", from: host, to: host, waves: [], goal: "move" },
-			...{ aim: "to", keepsWay: true, skipsRehearsal: false },
-		},
+		...{ ...ABOUT, kind: "move", move: MOVE },
 	});
 	const { id } = guard.record;
 	await guard.save({ step: "lifting" });
@@ -268,6 +271,74 @@ test("what is no id of an operation is refused in a sentence", async () => {
 		message: "There is no operation nothing.",
 	});
 });
+
+/** Records that a later version, or a hand, may have written. */
+const UNKNOWN: readonly (readonly [
+	what: string,
+	patch: Readonly<Record<string, unknown>>,
+	reason: RegExp,
+])[] = [
+	["of a later format", { format: 2 }, /format 2, of a later version/],
+	["of another kind", { kind: "split shard" }, /the kind "split shard"/],
+	["with another step", { step: "merging" }, /step: /],
+	["without hosts", { from: undefined }, /from: /],
+	["of a move without facts", { kind: "move" }, /move: /],
+	["with the loss of another shape", { loss: { gtids: 3 } }, /loss\.gtids: /],
+	["under another id", { id: "promote-1" }, /another id than its own/],
+];
+
+for (const [what, patch, reason] of UNKNOWN) {
+	test(`a record ${what} is left alone by whoever could change it, and said`, async () => {
+		using folder = temporaryFolder();
+		const file = join(folder.path, "topology.json");
+		const range = [0, 0];
+		const primary = "mysql://u:p@127.0.0.1:1";
+		const shards = [{ range, primary, open: true }];
+		const lookups = [{ range, primary }];
+		writeFileSync(file, JSON.stringify({ version: 1, shards, lookups }));
+		await using store = openFileStore(file);
+		let id = "";
+		{
+			// Its holder has left, so that an operator would go on with it.
+			await using operation = await Operation.begin(store, ABOUT);
+			({ id } = operation.record);
+		}
+		const path = `operations/${id}`;
+		const found = await store.get(path);
+		const text = JSON.stringify({ ...JSON.parse(found?.text ?? ""), ...patch });
+		await store.write([{ path, revision: found?.revision ?? null, text }]);
+
+		const refused = { code: "CONFLICT", message: reason };
+		await assert.rejects(requireRecord(store, id), refused);
+		await assert.rejects(Operation.takeOver(store, id, SHORT), refused);
+		// It keeps its hosts, also from a promotion of a dead primary.
+		for (const kind of ["replica remove", "promote --dead"] as const) {
+			await assert.rejects(Operation.begin(store, { ...ABOUT, kind }), {
+				code: "CONFLICT",
+				message:
+					/is locked by .* does not know .*Use the version that began it/,
+			});
+		}
+		const env = { CORKBOARD_TOPOLOGY: file };
+		const listed = await command(["operations", "list"], { env });
+		assert.equal(listed.code, 1);
+		assert.match(listed.out, reason);
+		assert.doesNotMatch(listed.out, /no operation is under way/);
+		const ending = new AbortController();
+		let said = "";
+		const operator = command(["operator"], {
+			...{ env, interruptSignal: () => ending.signal },
+			stderr: (line) => {
+				said += `${line}\n`;
+			},
+		});
+		await until("it is said", () => reason.test(said));
+		ending.abort("SIGINT");
+		await operator;
+		assert.equal(said.match(new RegExp(reason, "g"))?.length, 1);
+		assert.equal((await store.get(path))?.text, text);
+	});
+}
 
 test("operator with half of what a guard needs watches nothing", async () => {
 	for (const half of [

@@ -1,0 +1,234 @@
+import { z } from "zod";
+import { CorkboardError } from "../../errors.ts";
+import type { Loss } from "./loss.ts";
+import { facts } from "./moveFacts.ts";
+
+/**
+ * Raised by a program that stores what an earlier one would misunderstand. An earlier
+ * one leaves such a record alone, with the hosts that it locks.
+ */
+const FORMAT = 1;
+
+const step = z.enum([
+	"locked",
+	"fencing",
+	"cloning",
+	"following",
+	"moving",
+	"cutting over",
+	"lifting",
+	"way open",
+	"published",
+	"rolling back",
+	"done",
+	"rolled back",
+]);
+
+/**
+ * How far an operation is. Each step is written before what it names is done, so
+ * that whoever takes over knows what may have been done:
+ *
+ * - `locked`: nothing was changed.
+ * - `fencing`: the old primary may take no writes, and the replica may be a primary already.
+ * - `cloning`: the new replica may have lost what it held, or hold a copy.
+ * - `following`: it holds a copy, and may follow the primary.
+ * - `moving`: shards are copied; no database is fenced.
+ * - `cutting over`: databases of the running wave may be fenced where they are served.
+ * - `lifting`: they are served where they were, and their fences are about to be lifted.
+ * - `way open`: all waves of a move are where they are to be, and can go back. Nobody runs it, and it locks nothing.
+ * - `published`: the topology names the new hosts. There is no way back from here.
+ * - `rolling back`: the topology names the old primary, and will; its fence may be lifted.
+ * - `done`, `rolled back`: over.
+ */
+export type OperationStep = z.infer<typeof step>;
+
+const kind = z.enum([
+	"promote",
+	"promote --dead",
+	"fleet accept",
+	"replica add",
+	"replica remove",
+	"move",
+]);
+export type OperationKind = z.infer<typeof kind>;
+
+/** What is known of one run of a command that changes the fleet, at `operations/ID`. */
+export interface OperationRecord {
+	readonly format: typeof FORMAT;
+	readonly id: string;
+	readonly kind: OperationKind;
+	/** `anna@ops1` */
+	readonly by: string;
+	/** ISO 8601, in UTC. */
+	readonly began: string;
+	/** Names of the hosts, `host:port`: the primary that was, and the one that is to be; or a primary and its replica. */
+	readonly from: string;
+	readonly to: string;
+	readonly step: OperationStep;
+	/** Who runs it. Somebody who takes it over writes another. */
+	readonly holder: string;
+	/** The version that was published; null before. */
+	readonly version: number | null;
+	/** Of a promotion of a dead primary's replica: what it costs; null before that is known. */
+	readonly loss: Loss | null;
+	/** Of a move, as `moveFacts.ts` reads it. */
+	readonly move?: unknown;
+	/** Further hosts that it locks: replicas. */
+	readonly alsoLocks?: readonly string[] | undefined;
+	/** What happened, oldest first, as sentences. */
+	readonly log: readonly string[];
+}
+
+const loss = z.object({
+	gtids: z.string(),
+	transactions: z.number(),
+	writes: z.array(
+		z.object({
+			gtid: z.string(),
+			at: z.number(),
+			wrote: z.array(z.string()),
+			process: z.string(),
+		}),
+	),
+	answered: z.number(),
+	silent: z.array(z.string()),
+});
+
+const common = {
+	format: z.literal(FORMAT),
+	id: z.string(),
+	by: z.string(),
+	began: z.string(),
+	from: z.string(),
+	to: z.string(),
+	step,
+	holder: z.string(),
+	version: z.int().nullable(),
+	loss: loss.nullable(),
+	alsoLocks: z.array(z.string()).optional(),
+	log: z.array(z.string()),
+};
+
+const record = z.discriminatedUnion("kind", [
+	z.object({ ...common, kind: kind.exclude(["move"]) }),
+	z.object({ ...common, kind: z.literal("move"), move: facts }),
+]);
+
+/** A record that this program does not know, and leaves alone. */
+export interface UnknownRecord {
+	readonly id: string;
+	/** Why it is not known. */
+	readonly reason: string;
+	/** The rest as far as the text says. */
+	readonly kind: string | null;
+	readonly step: string | null;
+	readonly holder: string | null;
+	readonly hosts: readonly string[];
+}
+
+export const recordPath = (id: string) => `operations/${id}`;
+
+/** Never throws: what it does not know is an `UnknownRecord`. */
+export function parseRecord(
+	id: string,
+	text: string,
+): OperationRecord | UnknownRecord {
+	let found: unknown = null;
+	try {
+		found = JSON.parse(text);
+	} catch {
+		// Not an object then.
+	}
+	const parsed = record.safeParse(found);
+	if (parsed.success && parsed.data.id === id) return parsed.data;
+	const given = described.parse(found);
+	const { from = null, to = null, alsoLocks = [], format } = given;
+	return {
+		id,
+		reason:
+			typeof format === "number" && format > FORMAT
+				? `format ${format}, of a later version of corkboard`
+				: reasonOf(parsed.error, given.kind),
+		kind: given.kind ?? null,
+		step: given.step ?? null,
+		holder: given.holder ?? null,
+		hosts: [from, to, ...alsoLocks].filter((host) => host !== null),
+	};
+}
+
+/** What of any record may be what it is in ours. */
+const described = z
+	.object({
+		format: z.unknown(),
+		kind: z.string().optional().catch(undefined),
+		step: z.string().optional().catch(undefined),
+		holder: z.string().optional().catch(undefined),
+		from: z.string().optional().catch(undefined),
+		to: z.string().optional().catch(undefined),
+		alsoLocks: z.array(z.string()).optional().catch(undefined),
+	})
+	.catch({ format: null });
+
+function reasonOf(
+	error: z.ZodError | undefined,
+	given: string | undefined,
+): string {
+	if (given !== undefined && !kind.safeParse(given).success) {
+		return `the kind ${JSON.stringify(given)}`;
+	}
+	const [issue] = error?.issues ?? [];
+	if (issue === undefined) return "another id than its own";
+	const at = issue.path.join(".");
+	return `${at === "" ? "its text" : at}: ${issue.message}`;
+}
+
+export function isKnown(
+	found: OperationRecord | UnknownRecord,
+): found is OperationRecord {
+	return !("reason" in found);
+}
+
+/** CONFLICT, for whoever would have to change it. */
+export function unknownRecordError({
+	id,
+	reason,
+}: UnknownRecord): CorkboardError {
+	return new CorkboardError(
+		"CONFLICT",
+		`${describeUnknown({ id, reason })} Use the version that began it: there, corkboard operations list says what to do.`,
+		{ details: { unknownRecord: id } },
+	);
+}
+
+export function isUnknownRecord(thrown: unknown): boolean {
+	return thrown instanceof CorkboardError && "unknownRecord" in thrown.details;
+}
+
+export function describeUnknown({
+	id,
+	reason,
+}: Pick<UnknownRecord, "id" | "reason">): string {
+	return `${id} has a record that this version of corkboard does not know (${reason}), so it is left alone.`;
+}
+
+/** Of the lines of a record. */
+const LOGGED = 200;
+
+/** The record with one more line of what happened. */
+export function logged(
+	record: OperationRecord,
+	line: string | null,
+): OperationRecord {
+	if (line === null) return record;
+	const log = [...record.log, `${new Date().toISOString()} ${line}`];
+	return { ...record, log: log.slice(-LOGGED) };
+}
+
+/** What a new record begins with. */
+export const NEW_RECORD = {
+	format: FORMAT,
+	step: "locked",
+	version: null,
+	loss: null,
+	log: [],
+} as const satisfies Partial<OperationRecord>;
