@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { moveFactsIn } from "../../../src/fleet/operations/moveFacts.ts";
 import type { OperationRecord } from "../../../src/fleet/operations/operationRecord.ts";
-import { isOver, isSettledStep, listOperations } from "../../../src/fleet/operations/operations.ts";
+import {
+	isOver,
+	isSettledStep,
+	listOperations,
+} from "../../../src/fleet/operations/operations.ts";
 import type { TopologyStore } from "../../../src/topology/store.ts";
 import {
 	type Ended,
