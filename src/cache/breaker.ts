@@ -8,12 +8,17 @@
  * One failure opens it, so that a host that is slow or down costs one bounded
  * wait. A false alarm costs a tenth of a second without the cache. Half-open,
  * one call goes through and the others are refused until it ends.
+ *
+ * The pause is short again only after it was closed for as long as the longest
+ * one. So a host that is late with some calls and not with others does not go down
+ * and up, with a new connection each time, ten times a second.
  */
 export class Breaker {
 	readonly #now: () => number;
 	/** When the next call may go through; undefined while closed, Infinity while half-open. */
 	#until: number | undefined;
 	#pause = FIRST_PAUSE_MS;
+	#closedAt = Number.NEGATIVE_INFINITY;
 	readonly #longestPauseMs: number;
 
 	constructor(
@@ -35,16 +40,20 @@ export class Breaker {
 
 	/** Returns whether this closed it. */
 	succeeded(): boolean {
-		const closed = this.#until !== undefined;
+		if (this.#until === undefined) return false;
 		this.#until = undefined;
-		this.#pause = FIRST_PAUSE_MS;
-		return closed;
+		this.#closedAt = this.#now();
+		return true;
 	}
 
 	/** Returns whether this opened it from closed. */
 	failed(): boolean {
 		const opened = this.#until === undefined;
-		this.#until = this.#now() + this.#pause;
+		const now = this.#now();
+		if (opened && now - this.#closedAt >= this.#longestPauseMs) {
+			this.#pause = FIRST_PAUSE_MS;
+		}
+		this.#until = now + this.#pause;
 		this.#pause = Math.min(this.#pause * 2, this.#longestPauseMs);
 		return opened;
 	}

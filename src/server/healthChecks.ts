@@ -18,7 +18,7 @@ import type {
 } from "./http/health.ts";
 
 /** What a host gets to answer. Milliseconds. */
-const PROBE_MS = 2_000;
+const PROBE_MS = 5_000;
 
 /** Shards and mod shards of one host. */
 interface HostShards {

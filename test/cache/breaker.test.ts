@@ -61,7 +61,7 @@ describe("Breaker", () => {
 		assert.equal(breaker.enter(), true);
 	});
 
-	test("doubles its pause after each failed attempt up to a limit, and starts over after a success", () => {
+	test("doubles its pause after each failed attempt up to a limit, and starts over after it was closed for as long", () => {
 		const { breaker, pass } = open();
 		const pauses: number[] = [];
 		breaker.enter();
@@ -78,9 +78,20 @@ describe("Breaker", () => {
 		assert.deepEqual(pauses, [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
 		assert.equal(pauses.at(-1), LONGEST_PAUSE_MS);
 
+		// A host that is late with every other call stays away for long.
 		pass(LONGEST_PAUSE_MS);
 		breaker.enter();
 		breaker.succeeded();
+		pass(LONGEST_PAUSE_MS - 1);
+		breaker.enter();
+		breaker.failed();
+		pass(LONGEST_PAUSE_MS - 1);
+		assert.equal(breaker.enter(), false);
+
+		pass(1);
+		breaker.enter();
+		breaker.succeeded();
+		pass(LONGEST_PAUSE_MS);
 		breaker.enter();
 		breaker.failed();
 		pass(FIRST_PAUSE_MS);

@@ -38,8 +38,8 @@ const AGAIN_MS = 50;
 export const MYSQL_POOL_LIMITS: MysqlPoolLimits = {
 	connections: 6,
 	maxWaiting: 1_000,
-	connectMs: 1_000,
-	readMs: 2_000,
+	connectMs: 4_000,
+	readMs: 4_000,
 	writeMs: 5_000,
 	movingMs: 2_000,
 	silenceMs: 8_000,

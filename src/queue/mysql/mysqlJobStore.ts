@@ -72,8 +72,8 @@ export interface MysqlJobLimits extends HostLimits {
 export const MYSQL_JOB_LIMITS: MysqlJobLimits = {
 	connections: 6,
 	maxWaiting: 1_000,
-	connectMs: 1_000,
-	readMs: 2_000,
+	connectMs: 4_000,
+	readMs: 4_000,
 	writeMs: 5_000,
 	silenceMs: 8_000,
 	// With both images of each claim and ack, a job of 2 KB wrote 10.4 instead of 2.3 KB (measured).

@@ -73,13 +73,16 @@ export interface MysqlLimits extends HostLimits {
 export const MYSQL_LIMITS: MysqlLimits = {
 	connections: 10,
 	maxWaiting: 1_000,
-	connectMs: 1_000,
-	readMs: 2_000,
+	connectMs: 4_000,
+	readMs: 10_000,
 	writeMs: 5_000,
 	silenceMs: 8_000,
 	maxQueued: 10_000,
 	gatherMs: 10,
 };
+
+/** How long a host that is not known to be slow has for the answer to a read. Milliseconds. */
+export const ANSWER_MS = 4_000;
 
 export interface MysqlOptions {
 	readonly model: Model;
@@ -132,7 +135,8 @@ class MysqlDriver
 	) {
 		super(model, MYSQL);
 		this.readOnly = readOnly;
-		this.#limits = { ...MYSQL_LIMITS, ...limits };
+		const answerMs = limits?.readMs ?? ANSWER_MS;
+		this.#limits = { ...MYSQL_LIMITS, answerMs, ...limits };
 		const shared =
 			hosts ?? new SharedHosts(this.#limits, readOnly, environment);
 		const { map, lease } = shared.lease((lease) => {

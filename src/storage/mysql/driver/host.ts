@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StatementTrace } from "../../../trace.ts";
-import { deadlineIn } from "../../../util/deadline.ts";
+import { earlierOf } from "../../../util/deadline.ts";
 import { publishRetry, type WriteRetry } from "../../diagnostics.ts";
 import {
 	type CommitDecision,
@@ -37,9 +37,12 @@ export interface HostLimits {
 	/** For reads and single writes; as many again for transactions. */
 	readonly connections: number;
 	readonly maxWaiting: number;
+	/** How long nothing may come from the server while a connection is opened. */
 	readonly connectMs: number;
 	/** The server stops a read after this long. */
 	readonly readMs: number;
+	/** How long a read waits for its answer, or twice as long as the host took of late (default: `readMs`). */
+	readonly answerMs?: number;
 	/**
 	 * The server ends a transaction, and frees its locks, when its client has
 	 * sent nothing and taken nothing for this long: the process may be frozen, or
@@ -93,6 +96,7 @@ export class Host implements AsyncDisposable {
 	readonly #transactions: Pool;
 	readonly #sessionOptions: PoolOptions;
 	readonly #health: HostHealth;
+	readonly #answerMs: number;
 	readonly #server: CurrentServer;
 	readonly #guard: HostWriteGuard | null;
 	readonly #protocol: CommitProtocol;
@@ -119,7 +123,7 @@ export class Host implements AsyncDisposable {
 		this.#protocol = new CommitProtocol(address.name, guard);
 		this.#server = new CurrentServer(this.name, {
 			closeIdle: () => this.#closeIdle(),
-			openSession: () => this.#singles.openOne(connectMs),
+			openSession: () => this.#singles.openOne(),
 			onWriter: (found, before) =>
 				guard?.found?.({
 					host: this.name,
@@ -128,6 +132,12 @@ export class Host implements AsyncDisposable {
 					isLossless: address.isLossless,
 					lacks: (set, besides) => lackedGtids(this, found, set, besides),
 				}),
+		});
+		this.#answerMs = limits.answerMs ?? readMs;
+		this.#health = new HostHealth(address.name, async () => {
+			// Connections from before the host went down prove nothing.
+			this.#closeIdle();
+			this.#singles.release(await this.#singles.acquire({ until: Number.POSITIVE_INFINITY }));
 		});
 		const options = {
 			address,
@@ -138,6 +148,7 @@ export class Host implements AsyncDisposable {
 			leanBinlog,
 			size: connections,
 			server: this.#server,
+			pace: this.#health.pace,
 		};
 		this.#singles = new Pool({
 			...options,
@@ -153,12 +164,6 @@ export class Host implements AsyncDisposable {
 			maxIdleMs: Math.min(MAX_IDLE_MS, silenceMs * IDLE_SHARE),
 		};
 		this.#transactions = new Pool(this.#sessionOptions);
-		this.#health = new HostHealth(address.name, async () => {
-			// Connections from before the host went down prove nothing.
-			this.#closeIdle();
-			const deadline = deadlineIn(connectMs);
-			this.#singles.release(await this.#singles.acquire(deadline));
-		});
 	}
 
 	/** Which server the name leads to; null before the first session. */
@@ -184,11 +189,21 @@ export class Host implements AsyncDisposable {
 			? await this.#lent(
 					this.#transactions,
 					(connection, sent, options) =>
-						this.#protocol.endUnwritten(connection, sent, options),
+						this.#protocol.endUnwritten(
+							connection,
+							sent,
+							this.#answering(options),
+						),
 					listOf(sql),
 					options,
 				)
-			: await this.#lent(this.#singles, exchange, listOf(sql), options);
+			: await this.#lent(
+					this.#singles,
+					(connection, sent, options) =>
+						exchange(connection, sent, this.#answering(options)),
+					listOf(sql),
+					options,
+				);
 		return rows as readonly Row[];
 	}
 
@@ -279,6 +294,13 @@ export class Host implements AsyncDisposable {
 		this.#health.left();
 	}
 
+	/** From when a read is sent: what it waited before, for a connection, counts for its deadline alone. */
+	#answering(options: QueryOptions): QueryOptions {
+		if (options.isPatient) return options;
+		const ms = this.#health.pace.patience(this.#answerMs);
+		return { ...options, deadline: earlierOf(options.deadline, ms) };
+	}
+
 	#closeIdle(): void {
 		this.#singles.closeIdle();
 		this.#transactions.closeIdle();
@@ -363,6 +385,7 @@ export class Host implements AsyncDisposable {
 		this.#health.failed(
 			thrown,
 			pools.some(({ hasConnection }) => hasConnection),
+			calledAt,
 		);
 		reportFailure(thrown);
 		if (refusesWrites(thrown)) this.successor?.warm();

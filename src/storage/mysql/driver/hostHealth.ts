@@ -3,16 +3,20 @@ import {
 	TOPOLOGY_CHANNELS,
 } from "../../../topology/diagnostics.ts";
 import { StorageFailure } from "../../storageFailure.ts";
+import { HostPace } from "./hostPace.ts";
 
 /** Failures in a row, with no answer between them, after which a host counts as down. */
 const FAILURES = 3;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
+/** At once: a host that is slow answers the first of them when others are on their way. */
+const MOST_PROBES = 5;
 
 /**
  * Whether a host answers. Once it does not, calls fail at once instead of each
  * waiting for its whole limit, and only this asks the host again, until it
- * answers. A host that is slow, or says no, answers.
+ * answers. A host that is slow, or says no, answers: a call that was given up is no
+ * failure where something came from the host meanwhile, on any connection.
  */
 export class HostHealth implements Disposable {
 	readonly #host: string;
@@ -22,9 +26,17 @@ export class HostHealth implements Disposable {
 	#pause = FIRST_PAUSE_MS;
 	#timer: NodeJS.Timeout | null = null;
 	#closed = false;
+	#probes = 0;
+	/** Of all connections to the host. */
+	readonly pace: HostPace;
 
 	/** `probe` rejects if the host does not answer. */
-	constructor(host: string, probe: () => Promise<void>) {
+	constructor(
+		host: string,
+		probe: () => Promise<void>,
+		now?: () => number,
+	) {
+		this.pace = new HostPace(() => this.answered(), now);
 		this.#host = host;
 		this.#probe = probe;
 	}
@@ -43,13 +55,15 @@ export class HostHealth implements Disposable {
 		this.#failures = 0;
 		if (!this.#isDown) return;
 		this.#isDown = false;
+		if (this.#timer !== null) clearTimeout(this.#timer);
 		this.#pause = FIRST_PAUSE_MS;
 		this.#report("up");
 	}
 
-	/** `hasConnection`: whether a connection to the host is open still. */
-	failed(thrown: unknown, hasConnection: boolean): void {
+	/** `hasConnection`: whether a connection to the host is open still. `since`: when the call began, by `performance.now()`. */
+	failed(thrown: unknown, hasConnection: boolean, since: number): void {
 		if (!isSilence(thrown) && (hasConnection || !isFull(thrown))) return;
+		if (isLate(thrown) && this.pace.hasSpokenSince(since)) return;
 		this.#failures++;
 		if (this.#isDown || this.#failures < FAILURES || this.#closed) return;
 		this.#isDown = true;
@@ -68,15 +82,23 @@ export class HostHealth implements Disposable {
 	}
 
 	#probeLater(): void {
-		this.#timer = setTimeout(async () => {
-			try {
-				await this.#probe();
-				this.answered();
-			} catch {
-				if (this.#isDown && !this.#closed) this.#probeLater();
-			}
+		this.#timer = setTimeout(() => {
+			if (this.#probes < MOST_PROBES) void this.#probeOnce();
+			this.#probeLater();
 		}, this.#pause).unref();
 		this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS);
+	}
+
+	async #probeOnce(): Promise<void> {
+		this.#probes++;
+		try {
+			await this.#probe();
+			this.answered();
+		} catch {
+			// The next one finds out.
+		} finally {
+			this.#probes--;
+		}
 	}
 
 	#report(state: DatabaseHost["state"], error?: unknown): void {
@@ -95,6 +117,13 @@ function isFull(thrown: unknown): boolean {
 		thrown.kind === "poolExhausted" &&
 		thrown.errno !== null
 	);
+}
+
+/** Whether no answer came in time, as of a host that is slow or silent. */
+function isLate(thrown: StorageFailure | unknown): boolean {
+	if (!(thrown instanceof StorageFailure)) return false;
+	if (thrown.kind === "unknownOutcome") return isLate(thrown.cause);
+	return thrown.kind === "timeout";
 }
 
 /** Whether the host said nothing: an error of the server is an answer, and a full pool is ours. */

@@ -1,10 +1,7 @@
 import type { Socket } from "node:net";
-import {
-	type Deadline,
-	earlierOf,
-	withDeadline,
-} from "../../../util/deadline.ts";
+import { type Deadline, withDeadline } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
+import type { HostPace } from "./hostPace.ts";
 import {
 	type Mysql2Connection,
 	openMysql2Connection,
@@ -16,7 +13,11 @@ import {
 	type WriteResult,
 	withValues,
 } from "./mysql2Connection.ts";
-import { isOfOneDatabase, toStorageFailure } from "./toStorageFailure.ts";
+import {
+	isFromServer,
+	isOfOneDatabase,
+	toStorageFailure,
+} from "./toStorageFailure.ts";
 
 /** One SQL statement with placeholders for all values. */
 export interface Sql {
@@ -52,10 +53,17 @@ export class MysqlConnection {
 	readonly host: string;
 	readonly #driver: Mysql2Connection;
 	readonly #socket: Socket;
+	readonly #pace: HostPace | null;
 	#lost = false;
 	#running = false;
 
-	private constructor(host: string, driver: Mysql2Connection, socket: Socket) {
+	private constructor(
+		host: string,
+		driver: Mysql2Connection,
+		socket: Socket,
+		pace: HostPace | null,
+	) {
+		this.#pace = pace;
 		this.id = driver.threadId ?? 0;
 		this.host = host;
 		this.#driver = driver;
@@ -64,29 +72,35 @@ export class MysqlConnection {
 
 	static async open(
 		address: ServerAddress,
+		/** How long nothing may come from the server while it is opened. */
 		connectMs: number,
 		deadline: Deadline,
 		/** Whether `together` may be called. */
 		multipleStatements = false,
+		pace: HostPace | null = null,
 	): Promise<MysqlConnection> {
 		const { driver, socket } = openMysql2Connection(
 			address,
 			multipleStatements,
 		);
+		const silent = () => timeoutFailure(address.name, CONNECT);
+		let stop = () => {};
 		const connected = new Promise<void>((resolve, reject) => {
 			driver.on("connect", () => resolve());
 			// It stays for the life of the connection: an error without a listener ends the process.
 			driver.on("error", reject);
+			stop = whileHeard(socket, connectMs, pace, () => reject(silent()));
 		});
 		try {
-			await withDeadline(connected, earlierOf(deadline, connectMs), () =>
-				timeoutFailure(address.name, CONNECT),
-			);
+			await withDeadline(connected, deadline, silent);
+			pace?.heard();
 		} catch (thrown) {
 			socket.destroy();
 			throw wrap(thrown, deadline, address.name, CONNECT);
+		} finally {
+			stop();
 		}
-		const connection = new MysqlConnection(address.name, driver, socket);
+		const connection = new MysqlConnection(address.name, driver, socket, pace);
 		driver.on("error", () => connection.destroy());
 		socket.on("close", () => connection.destroy());
 		socket.on("end", () => connection.destroy());
@@ -127,6 +141,7 @@ export class MysqlConnection {
 			: { text: joined(statements), values: [] };
 		const name = () => statements.map(({ name }) => name).join("; ");
 		this.#running = true;
+		const began = performance.now();
 		const { promise, resolve, reject } = Promise.withResolvers<
 			Result | readonly Result[]
 		>();
@@ -135,6 +150,9 @@ export class MysqlConnection {
 				{ sql: text, values, rowsAsArray: true },
 				(error, response) => {
 					this.#running = false;
+					if (!error || isFromServer(error)) {
+						this.#pace?.answered(performance.now() - began);
+					}
 					if (error) reject(error);
 					else resolve(response);
 				},
@@ -174,6 +192,38 @@ export class MysqlConnection {
 }
 
 const CLOSE_MS = 1_000;
+
+/**
+ * Calls `onSilence` once nothing came for so long. A connection takes several round
+ * trips to open, so a server that is slow is heard before it has opened one.
+ * Returns what ends this.
+ */
+function whileHeard(
+	socket: Socket,
+	ms: number,
+	pace: HostPace | null,
+	onSilence: () => void,
+): () => void {
+	let bytes = 0;
+	let hasEnded = false;
+	let timer: NodeJS.Timeout;
+	const look = () => {
+		if (hasEnded) return;
+		if (socket.bytesRead <= bytes) return onSilence();
+		bytes = socket.bytesRead;
+		pace?.heard();
+		wait();
+	};
+	// After a busy stretch the sockets are read first: see util/deadline.ts.
+	const wait = () => {
+		timer = setTimeout(() => setImmediate(look), ms);
+	};
+	wait();
+	return () => {
+		hasEnded = true;
+		clearTimeout(timer);
+	};
+}
 
 function timeoutFailure(host: string, statement: string): StorageFailure {
 	return new StorageFailure("timeout", "No answer in time.", {

@@ -1,7 +1,6 @@
 import {
 	type Deadline,
 	deadlineIn,
-	earlierOf,
 	withDeadline,
 } from "../../../util/deadline.ts";
 import {
@@ -11,6 +10,7 @@ import {
 } from "../../diagnostics.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { CurrentServer } from "./currentServer.ts";
+import type { HostPace } from "./hostPace.ts";
 import type { ServerAddress } from "./mysql2Connection.ts";
 import { MysqlConnection } from "./mysqlConnection.ts";
 import { QueryCanceller } from "./queryCanceller.ts";
@@ -25,6 +25,7 @@ export interface PoolOptions {
 	readonly size: number;
 	/** Most callers that wait for a connection. The next one fails at once. */
 	readonly maxWaiting: number;
+	/** How long nothing may come from the server while a connection is opened. */
 	readonly connectMs: number;
 	/** The server stops a statement after this long. */
 	readonly statementMs: number;
@@ -38,9 +39,12 @@ export interface PoolOptions {
 	readonly lifetimeMs: number;
 	/** That its sessions find, and those of the host's other pools. */
 	readonly server: CurrentServer;
+	readonly pace: HostPace;
 }
 
 const ACQUIRE = "acquire";
+/** Round trips of an opening, more or less: each of them may take `connectMs`. */
+const OPENING_STEPS = 5;
 /** While others are open. */
 const OPENED_AT_ONCE = 2;
 
@@ -68,6 +72,8 @@ export class Pool implements AsyncDisposable {
 	readonly #lent = new Set<MysqlConnection>();
 	readonly #waiting = new Set<Waiting>();
 	#opening = 0;
+	/** Ends openings that nobody needs any more. */
+	readonly #end = new AbortController();
 	#closed = false;
 	/** Runs while connections are idle. */
 	#idleTimer: NodeJS.Timeout | null = null;
@@ -89,7 +95,7 @@ export class Pool implements AsyncDisposable {
 		const idle = this.#takeIdle();
 		if (idle !== null) return idle;
 		if (this.#size < this.#options.size && !this.#isGrowing) {
-			return this.#open(deadline);
+			return this.#lend(this.#open(), deadline);
 		}
 		if (this.#waiting.size >= this.#options.maxWaiting) {
 			throw this.#exhausted("Too many callers wait for a connection");
@@ -114,6 +120,31 @@ export class Pool implements AsyncDisposable {
 				);
 			}
 		}
+	}
+
+	/** A connection that is opened. It goes on where its caller gives up: a slow server would never get one opened else. */
+	async #lend(
+		opening: Promise<MysqlConnection>,
+		deadline: Deadline,
+	): Promise<MysqlConnection> {
+		let given = false;
+		try {
+			const connection = await withDeadline(opening, deadline, () =>
+				this.#late(),
+			);
+			given = true;
+			return connection;
+		} finally {
+			if (!given) this.#keep(opening);
+		}
+	}
+
+	/** Nobody waits for it. */
+	#keep(opening: Promise<MysqlConnection>): void {
+		opening.then(
+			(connection) => this.release(connection),
+			() => {},
+		);
 	}
 
 	/** To the caller that waits longest, unless the connection is unusable. */
@@ -146,6 +177,7 @@ export class Pool implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#closed = true;
+		this.#end.abort(this.#closedError());
 		this.#reported[Symbol.dispose]();
 		if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
 		this.closeIdle();
@@ -164,12 +196,9 @@ export class Pool implements AsyncDisposable {
 	}
 
 	/** Opens one in the background, to ask which server the name leads to. */
-	openOne(connectMs: number): void {
+	openOne(): void {
 		if (this.#closed || this.#size >= this.#options.size) return;
-		this.#open(deadlineIn(connectMs)).then(
-			(connection) => this.release(connection),
-			() => {},
-		);
+		this.#keep(this.#open());
 	}
 
 	/** Opens connections in the background, until there are so many. */
@@ -177,10 +206,7 @@ export class Pool implements AsyncDisposable {
 		if (this.#closed) return;
 		const most = Math.min(count, this.#options.size);
 		for (let size = this.#size; size < most; size++) {
-			this.#open(deadlineIn(this.#options.connectMs)).then(
-				(connection) => this.release(connection),
-				() => {},
-			);
+			this.#keep(this.#open());
 		}
 	}
 
@@ -251,8 +277,10 @@ export class Pool implements AsyncDisposable {
 		this.#idleTimer = setTimeout(closeOld, Math.max(1, Math.ceil(ms))).unref();
 	}
 
-	async #open(deadline: Deadline): Promise<MysqlConnection> {
+	async #open(): Promise<MysqlConnection> {
 		this.#opening += 1;
+		const { connectMs } = this.#options;
+		const deadline = deadlineIn(connectMs * OPENING_STEPS, this.#end.signal);
 		let connection: MysqlConnection | null = null;
 		try {
 			// Once more where a newer session has found another server meanwhile.
@@ -273,20 +301,22 @@ export class Pool implements AsyncDisposable {
 
 	/** Null where the session is on an older server than the newest. */
 	async #openSession(deadline: Deadline): Promise<MysqlConnection | null> {
-		const { address, connectMs, purpose, server, lifetimeMs } = this.#options;
+		const { address, connectMs, purpose, server, lifetimeMs, pace } =
+			this.#options;
 		const session = server.begin();
 		const connection = await MysqlConnection.open(
 			address,
 			connectMs,
 			deadline,
 			purpose === "transaction",
+			pace,
 		);
 		try {
 			const prepared = await prepareSession(
 				connection,
 				address.name,
 				this.#options,
-				earlierOf(deadline, connectMs),
+				deadline,
 			);
 			const generation = server.found(session, prepared.server);
 			if (generation === null) {
@@ -311,7 +341,7 @@ export class Pool implements AsyncDisposable {
 		if (this.#closed || this.#size >= this.#options.size) return false;
 		const next = this.#next();
 		if (next === null) return false;
-		const opening = this.#open(next.deadline);
+		const opening = this.#open();
 		opening.catch(() => {});
 		next.give(opening);
 		return true;
@@ -336,6 +366,13 @@ export class Pool implements AsyncDisposable {
 			`${name} leads to two servers at once.`,
 			{ host: name, statement: ACQUIRE },
 		);
+	}
+
+	#late(): StorageFailure {
+		return new StorageFailure("timeout", "No connection in time.", {
+			host: this.#options.address.name,
+			statement: "connect",
+		});
 	}
 
 	#exhausted(problem: string): StorageFailure {

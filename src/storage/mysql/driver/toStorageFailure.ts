@@ -39,7 +39,6 @@ export function toStorageFailure(
 	statement: string,
 ): StorageFailure {
 	const { errno, sqlState, message } = asDriverError(thrown);
-	// Errors of the system have no SQL state; those of the server do.
 	if (errno === undefined || sqlState === undefined) {
 		return new StorageFailure("connectionLost", message, {
 			host,
@@ -51,6 +50,12 @@ export function toStorageFailure(
 		statement,
 		errno,
 	});
+}
+
+/** Errors of the system have no SQL state; those of the server do. */
+export function isFromServer(thrown: unknown): boolean {
+	const { errno, sqlState } = asDriverError(thrown);
+	return errno !== undefined && sqlState !== undefined;
 }
 
 function kindOf(errno: number, sqlState: string, message: string): FailureKind {

@@ -20,6 +20,7 @@ import {
 	Host,
 	type HostLimits,
 } from "../../../../src/storage/mysql/driver/host.ts";
+import { HostHealth } from "../../../../src/storage/mysql/driver/hostHealth.ts";
 import type { Sql } from "../../../../src/storage/mysql/driver/mysqlConnection.ts";
 import { toStorageFailure } from "../../../../src/storage/mysql/driver/toStorageFailure.ts";
 import { addressOf } from "../../../../src/storage/mysql/serverAddress.ts";
@@ -35,6 +36,7 @@ import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { BreakableProxy } from "../../../helpers/breakableProxy.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
 import { publishedDuring } from "../../../helpers/publishedDuring.ts";
+import { TcpProxy } from "../../../helpers/tcpProxy.ts";
 import { assertAtOnce, timed } from "../../../helpers/timing.ts";
 import { until } from "../../../helpers/until.ts";
 import { startMysql } from "../../../services/mysql.ts";
@@ -855,6 +857,85 @@ describe("MySQL host: required server settings", () => {
 		await using host = open({ readOnly: true });
 		assert.equal(await kindOf(host.run(ADD, asked())), "readOnly");
 		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+	});
+});
+
+describe("a host that is slow", () => {
+	test("gives a process that has just started its first connection, however long its round trips add up", async () => {
+		await using proxy = await TcpProxy.to(server.port);
+		proxy.delayMs = 600;
+		// It takes four round trips to open one.
+		await using host = open({ port: proxy.port, limits: { connectMs: 1_500 } });
+		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+	});
+
+	test("is not down: it makes reads slow, and its limit follows what was measured", async () => {
+		await using proxy = await TcpProxy.to(server.port);
+		const states = await publishedDuring<DatabaseHost>(
+			TOPOLOGY_CHANNELS.databaseHost,
+			async () => {
+				await using host = open({
+					port: proxy.port,
+					limits: { connectMs: 1_000, readMs: 10_000, answerMs: 400 },
+				});
+				await host.rows(ONE, asked());
+				proxy.delayMs = 800;
+				await eventually(
+					async () => (await kindOf(host.rows(ONE, asked()))) === "none",
+				);
+				for (let reads = 0; reads < 3; reads++) {
+					assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+				}
+			},
+		);
+		// Where it was silent for three calls, it was up again with its first answer.
+		assert.notEqual(states.at(-1)?.state, "down");
+	});
+
+	test("opens a connection that its caller did not wait for, and lends it to the next", async () => {
+		await using proxy = await TcpProxy.to(server.port);
+		await using host = open({ port: proxy.port, limits: { connections: 1 } });
+		proxy.hold();
+		assert.equal(await kindOf(host.rows(ONE, asked(50))), "timeout");
+		proxy.release();
+		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+	});
+
+	test("fails calls that are late and says something meanwhile: only silence makes it down", () => {
+		let now = 0;
+		using health = new HostHealth(
+			"slow",
+			async () => {
+				throw new Error("no probe is sent");
+			},
+			() => now,
+		);
+		const late = new StorageFailure("timeout", "No answer in time.", {
+			host: "slow",
+			statement: "one",
+		});
+		for (let calls = 0; calls < 20; calls++) {
+			const since = now;
+			now += 4_000;
+			if (calls % 2 === 0) health.pace.heard();
+			else health.pace.answered(3_000);
+			now += 1_000;
+			health.failed(late, true, since);
+			health.check();
+		}
+		assert.equal(health.pace.patience(4_000), 6_000);
+		for (let calls = 0; calls < 3; calls++) {
+			health.check();
+			now += 1_000;
+			health.failed(late, true, now - 500);
+		}
+		assert.throws(() => health.check(), { kind: "hostDown" });
+		// An answer on a connection that is open still counts as much as a probe.
+		health.pace.answered(5_000);
+		health.check();
+		assert.equal(health.pace.patience(4_000), 10_000);
+		now += 60_000;
+		assert.equal(health.pace.patience(4_000), 4_000);
 	});
 });
 
