@@ -3,10 +3,12 @@ import { CACHE_CHANNELS } from "../cache/diagnostics.ts";
 import { openMemcachedCache } from "../cache/memcached/memcachedCache.ts";
 import { openRedisCache } from "../cache/redis/redisCache.ts";
 import { RedisConnections } from "../cache/redis/redisConnections.ts";
+import { missingRules } from "../cache/redis/redisRights.ts";
 import { type CacheSettings, cacheHosts } from "../cache/serverList.ts";
 import { listen } from "../diagnostics.ts";
 import type { FleetCaches } from "../topology/types.ts";
 import type { CacheLayer } from "../trace.ts";
+import { compact } from "../util/compact.ts";
 import { type Deadline, deadlineIn } from "../util/deadline.ts";
 import { reasonOf } from "../util/reasonOf.ts";
 
@@ -26,18 +28,21 @@ export interface CacheReport {
 	readonly isSilent: boolean;
 	/** Whether it answers, and refuses writes or does not show them. */
 	readonly isUnread: boolean;
+	/** Rules that its ACL lacks. */
+	readonly missing: readonly string[];
 }
 
 /** Which hosts of the shared caches do not answer, and why: a sentence for each. */
 export function cacheProblems(
 	reports: readonly CacheReport[],
 ): readonly string[] {
-	return reports.flatMap(({ layer, host, error, isUnread }) =>
-		error === null
-			? []
-			: [
-					`${layer} ${host} ${isUnread ? "is not read" : "does not answer"}: ${error}`,
-				],
+	return reports.flatMap(({ layer, host, error, isUnread, missing }) =>
+		compact([
+			error !== null &&
+				`${layer} ${host} ${isUnread ? "is not read" : "does not answer"}: ${error}`,
+			missing.length > 0 &&
+				`${layer} ${host} does not allow its user ${missing.join(" ")}: corkboard grants --redis prints all that it needs.`,
+		]),
 	);
 }
 
@@ -63,6 +68,7 @@ export async function inspectCaches(
 			});
 		},
 	);
+	const missing = new Map<string, readonly string[]>();
 	const asked = cacheHosts(caches, settings);
 	await Promise.all(
 		asked.map(async ({ layer, server }) => {
@@ -77,6 +83,9 @@ export async function inspectCaches(
 							deadlineMs,
 						});
 			await cache.getOrLease([KEY]);
+			if (layer === "redis") {
+				missing.set(server.name, await missingAt(server.url, deadlineMs));
+			}
 		}),
 	);
 	return asked.map(({ layer, server: { name: host } }) => ({
@@ -85,5 +94,18 @@ export async function inspectCaches(
 		...(errors.get(`${layer} ${host}`) ?? {
 			...{ error: null, isSilent: false, isUnread: false },
 		}),
+		missing: missing.get(host) ?? [],
 	}));
+}
+
+/** Nothing of one that does not answer. */
+async function missingAt(
+	url: string,
+	deadlineMs: number,
+): Promise<readonly string[]> {
+	using commands = new RedisConnections(url).forCommands({ deadlineMs });
+	const missing = await commands.call("stats", 0, ({ client, withRunId }) =>
+		withRunId(() => missingRules(client)),
+	);
+	return missing ?? [];
 }

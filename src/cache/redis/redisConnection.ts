@@ -10,6 +10,7 @@ const ioredis = loadWhenUsed<typeof import("ioredis")>("ioredis");
 
 /** What is asked of a Redis over a connection for commands. */
 export interface RedisCommands {
+	call(command: string, args: string[]): Promise<unknown>;
 	info(): Promise<string>;
 	mget(keys: string[]): Promise<(string | null)[]>;
 	del(keys: string[]): Promise<number>;
@@ -165,7 +166,7 @@ async function infoOf(client: RedisCommands): Promise<string> {
 		if (!isRefusal(error)) throw error;
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			`Redis refuses INFO: ${error.message} Allow it, as docs/how-to/managed.md says.`,
+			`Redis refuses INFO: ${error.message} Give its user the rights that \`corkboard grants --redis\` prints.`,
 			{ cause: error },
 		);
 	}

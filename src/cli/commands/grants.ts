@@ -1,3 +1,4 @@
+import { aclRules, CHANNELS, KEYS } from "../../cache/redis/redisRights.ts";
 import {
 	OPERATOR_PRIVILEGES,
 	OPERATOR_TABLE_GRANTS,
@@ -48,12 +49,14 @@ const QUEUE_PRIVILEGES = ACCOUNT_PRIVILEGES.queue.join(", ");
 const POOL_PRIVILEGES = ACCOUNT_PRIVILEGES.pool.join(", ");
 
 export const { usage, run } = command({
-	summary: "Prints the least privileges that Corkboard's MySQL user needs.",
+	summary:
+		"Prints the least privileges that Corkboard's user needs in MySQL, or in Redis.",
 	options: {
 		user: option("USER", "name of the user (default corkboard)", "corkboard"),
 		operator: flag(
 			"those of the operator's account instead, which changes the fleet",
 		),
+		redis: flag("those of the user of Redis instead, as its ACL has them"),
 		from: option(
 			"HOST",
 			"from where it may connect, as MySQL writes it (default %)",
@@ -71,7 +74,11 @@ export const { usage, run } = command({
 		"them for each database.",
 	].join("\n"),
 	hasJson: false,
-	async run({ user, operator, from, product }) {
+	async run({ user, operator, redis, from, product }) {
+		if (redis && operator) {
+			throw new UsageError("--redis and --operator do not go together.");
+		}
+		if (redis) return { lines: redisGrants(user) };
 		const account = `${quoted(user)}@${quoted(from)}`;
 		if (!operator) return { lines: serverGrants(account, product) };
 		if (product !== "mysql") {
@@ -80,6 +87,16 @@ export const { usage, run } = command({
 		return { lines: operatorGrants(account) };
 	},
 });
+
+/** One command, and what its keys and channels are. */
+function redisGrants(user: string): readonly string[] {
+	return [
+		...[...KEYS, ...CHANNELS].map(({ pattern, of }) => `# ${pattern}: ${of}`),
+		`ACL SETUSER ${user} on '>PASSWORD' ${aclRules()
+			.map((rule) => (/[[*&|]/.test(rule) ? `'${rule}'` : rule))
+			.join(" ")}`,
+	];
+}
 
 /** Statements for the account of servers, workers and commands. */
 function serverGrants(

@@ -52,6 +52,8 @@ export const { usage, run } = command({
 					});
 				}
 				context.stdin.resume();
+				// What it says goes to its runner, whose end it outlives.
+				process.stderr.on("error", () => {});
 				const options = {
 					...{ ...fleet, signal, isOrphaned: () => isOrphaned },
 					isRunner: (holder: string) => isProcess(holder, runner),

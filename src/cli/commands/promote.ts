@@ -89,6 +89,9 @@ async function runLive(
 	});
 }
 
+/** How long what was found counts. Milliseconds. */
+const CHECKED_MS = 30_000;
+
 async function runDead(
 	given: GivenToPromote,
 	context: CommandContext,
@@ -96,10 +99,9 @@ async function runDead(
 	const { host } = given;
 	return withFleet(context, async (fleet) => {
 		const options = { ...fleet, force: given.force };
-		const { hosts, evidence, faults, notes, loss } = await checkDeadPromotion(
-			options,
-			host,
-		);
+		const checked = await checkDeadPromotion(options, host);
+		const checkedAt = performance.now();
+		const { hosts, evidence, faults, notes, loss } = checked;
 		const { from, to, fromUrl: _, toUrl: __, ...numbers } = hosts;
 		const reasons = describeEvidence(hosts, evidence);
 		if (faults.length === 0 && !given.dryRun) {
@@ -121,7 +123,15 @@ async function runDead(
 				...{ faults, sound: ["it can be promoted"] },
 				question: `Promote ${to}, and give ${from} up? It is not attached again as it is.`,
 			},
-			(onStep) => promoteDead({ ...options, onStep, acceptLoss }, host),
+			(onStep) => {
+				// Whoever took long to confirm it may have a host that is back.
+				const isNew = performance.now() - checkedAt < CHECKED_MS;
+				return promoteDead(
+					{ ...options, onStep, acceptLoss },
+					host,
+					isNew ? checked : undefined,
+				);
+			},
 		);
 	});
 }

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import type { CommandContext } from "../commandContext.ts";
 
 const LAUNCH = join(import.meta.dirname, "../launch.mjs");
@@ -14,7 +16,7 @@ export interface Guard extends Disposable {
 
 /** A process that lifts the fences of a move when this one is gone: it reads from this one, and learns of its end by the end of that. */
 export function startGuard(
-	{ env }: Pick<CommandContext, "env">,
+	{ env, stderr }: Pick<CommandContext, "env" | "stderr">,
 	id: string,
 ): Guard {
 	const guard = spawn(
@@ -25,15 +27,30 @@ export function startGuard(
 		],
 		{
 			env: { ...env },
-			stdio: ["pipe", "ignore", "ignore"],
+			stdio: ["pipe", "ignore", "pipe"],
 			// What interrupts this process is not meant for it.
 			detached: true,
 		},
 	);
 	const { promise, resolve } = Promise.withResolvers<void>();
-	guard.on("error", () => resolve());
-	guard.on("exit", () => resolve());
+	let isNeeded = true;
+	const failed = (why: string) => {
+		if (isNeeded) {
+			stderr(
+				`the guard of ${id} has failed (${why}): if this command dies while writes wait, run corkboard operator to lift their fences`,
+			);
+		}
+		resolve();
+	};
+	guard.on("error", ({ message }) => failed(message));
+	guard.on("exit", (code, signal) => {
+		if (code === 0) resolve();
+		else failed(signal ?? `exit code ${code}`);
+	});
 	guard.stdin.on("error", () => {});
+	createInterface(guard.stderr).on("line", (line) => stderr(`guard: ${line}`));
+	// Only whoever waits for its end is kept by it.
+	(guard.stderr as Socket).unref();
 	guard.unref();
 	return {
 		pid: guard.pid,
@@ -42,6 +59,7 @@ export function startGuard(
 			return promise;
 		},
 		[Symbol.dispose]() {
+			isNeeded = false;
 			guard.stdin.destroy();
 		},
 	};

@@ -67,11 +67,8 @@ const ANSWER_MS = 10_000;
 const TRY_MS = 1_500;
 const LOOK_MS = 250;
 
-/** What `promote --dead` would do, what it would cost now, and everything against it. Changes nothing. */
-export async function checkDeadPromotion(
-	options: DeadOptions,
-	host: string,
-): Promise<{
+/** What was found of a host before a replica takes its place. */
+export interface DeadCheck {
 	readonly hosts: PromotionHosts;
 	readonly evidence: Evidence;
 	readonly faults: readonly string[];
@@ -79,7 +76,13 @@ export async function checkDeadPromotion(
 	readonly notes: readonly string[];
 	/** Null where the replica does not answer. */
 	readonly loss: Loss | null;
-}> {
+}
+
+/** What `promote --dead` would do, what it would cost now, and everything against it. Changes nothing. */
+export async function checkDeadPromotion(
+	options: DeadOptions,
+	host: string,
+): Promise<DeadCheck> {
 	const { store, environment, askMs = ASK_MS, force = false } = options;
 	const { tryMs = TRY_MS } = options;
 	const hosts = await findHosts(store, replacing(options), host);
@@ -182,12 +185,17 @@ async function silenceOf(
 	return silence;
 }
 
-/** Throws CONFLICT with everything against it; nothing has changed then. */
+/**
+ * Throws CONFLICT with everything against it; nothing has changed then. `checked` is
+ * what was found a moment ago: to look again at a host whose packets vanish takes
+ * seconds of an outage, and the loss is measured again before anybody writes.
+ */
 export async function promoteDead(
 	options: DeadOptions,
 	host: string,
+	checked?: DeadCheck,
 ): Promise<PromotionResult> {
-	const checked = await checkDeadPromotion(options, host);
+	checked ??= await checkDeadPromotion(options, host);
 	return beginPromotion(options, replacing(options), checked);
 }
 
@@ -210,17 +218,18 @@ function replacing(options: DeadOptions): Way {
 		async settle({ operation, hosts, old, next, onStep }) {
 			const { store, askMs = ASK_MS, tryMs } = options;
 			// It may be back by now, and nobody may write to it.
-			const isFenced = await fenceIfReached(old, tryMs);
+			const unfenced = await fenceIfReached(old, tryMs);
 			await onStep("looked again");
 			// Until all processes served the new version, some may have reached it still.
-			const executed = isFenced ? await old.executed().catch(() => "") : "";
+			const executed =
+				unfenced === null ? await old.executed().catch(() => "") : "";
 			const asking = { store, askMs };
 			const loss = await measureLoss(asking, hosts.from, next, executed);
 			// Processes that ended meanwhile have forgotten.
 			if ((operation.record.loss?.transactions ?? 0) <= loss.transactions) {
 				await operation.save({ loss }, describeLostTransactions(loss, hosts));
 			}
-			return `${hosts.from} ${isFenced ? "takes no writes" : "does not answer"}, and is named by no topology`;
+			return `${hosts.from} ${unfenced === null ? "takes no writes" : `was not fenced (${unfenced})`}, and is named by no topology`;
 		},
 	};
 }
@@ -237,7 +246,10 @@ async function takePlace(
 	}
 	await onStep("fencing");
 	await operation.requireHeld();
-	const isFenced = await fenceIfReached(old, options.tryMs);
+	const unfenced = await fenceIfReached(old, options.tryMs);
+	if (unfenced !== null) {
+		await operation.save({}, `${from} was not fenced: ${unfenced}`);
+	}
 	await onStep("fenced");
 	if ((await next.replica()) !== null) {
 		await next.run("stop receiver", "STOP REPLICA IO_THREAD");
@@ -245,7 +257,7 @@ async function takePlace(
 	await onStep("receiver stopped");
 	await untilApplied(next, maxApplyMs);
 	await onStep("applied");
-	const executed = isFenced ? await old.executed() : "";
+	const executed = unfenced === null ? await old.executed() : "";
 	const loss = await measureLoss({ store, askMs }, from, next, executed);
 	const before = operation.record.loss;
 	// Whoever accepted a loss did not accept a greater one.
@@ -275,16 +287,19 @@ async function takePlace(
 	return [];
 }
 
-/** Whether it took the fence: where it answers, it is not dead enough to be trusted. */
+/**
+ * Null once it took the fence: where it answers, it is not dead enough to be trusted.
+ * Else why not: that it does not answer, or what it said.
+ */
 async function fenceIfReached(
 	server: FleetServer,
 	ms = TRY_MS,
-): Promise<boolean> {
+): Promise<string | null> {
 	try {
 		await server.fence(ms);
-		return true;
-	} catch {
-		return false;
+		return null;
+	} catch (thrown) {
+		return (thrown as Error).message;
 	}
 }
 

@@ -103,7 +103,14 @@ test("a replica takes the place of a primary that stands still: what was acknowl
 		const [row] = await ask(replica, "SELECT @@super_read_only AS fenced");
 		return row?.fenced === 1;
 	};
-	await assert.rejects(promoteDead(dead, address), {
+	// What was found a moment ago is not looked for again.
+	const checked = await checkDeadPromotion(dead, address);
+	const faulty = { ...checked, faults: ["found before"] };
+	await assert.rejects(promoteDead(dead, address, faulty), {
+		code: "CONFLICT",
+		message: /found before/,
+	});
+	await assert.rejects(promoteDead(dead, address, checked), {
 		code: "CONFLICT",
 		message:
 			/acknowledged \d+ transactions that .* lacks, as 1 processes know.*It was not accepted, so nothing has changed/s,

@@ -137,7 +137,9 @@ export class Host implements AsyncDisposable {
 		this.#health = new HostHealth(address.name, async () => {
 			// Connections from before the host went down prove nothing.
 			this.#closeIdle();
-			this.#singles.release(await this.#singles.acquire({ until: Number.POSITIVE_INFINITY }));
+			this.#singles.release(
+				await this.#singles.acquire({ until: Number.POSITIVE_INFINITY }),
+			);
 		});
 		const options = {
 			address,

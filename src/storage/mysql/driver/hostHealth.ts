@@ -31,11 +31,7 @@ export class HostHealth implements Disposable {
 	readonly pace: HostPace;
 
 	/** `probe` rejects if the host does not answer. */
-	constructor(
-		host: string,
-		probe: () => Promise<void>,
-		now?: () => number,
-	) {
+	constructor(host: string, probe: () => Promise<void>, now?: () => number) {
 		this.pace = new HostPace(() => this.answered(), now);
 		this.#host = host;
 		this.#probe = probe;
