@@ -39,7 +39,7 @@ describe("a user of Redis with exactly the rights that are printed", () => {
 
 	async function missing(): Promise<readonly string[] | null> {
 		using commands = new RedisConnections(url).forCommands({ deadlineMs });
-		return commands.call("stats", 0, ({ client, withRunId }) =>
+		return await commands.call("stats", 0, ({ client, withRunId }) =>
 			withRunId(() => missingRules(client)),
 		);
 	}
