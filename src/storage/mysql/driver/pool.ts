@@ -107,7 +107,10 @@ export class Pool implements AsyncDisposable {
 		let given: MysqlConnection | null = null;
 		try {
 			given = await withDeadline(promise, deadline, () =>
-				this.#exhausted("No free connection before the deadline"),
+				// Where none is in use, the server has opened none: that is its silence.
+				this.#lent.size === 0
+					? this.#late()
+					: this.#exhausted("No free connection before the deadline"),
 			);
 			return given;
 		} finally {
