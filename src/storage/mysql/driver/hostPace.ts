@@ -6,7 +6,7 @@
 export class HostPace {
 	readonly #now: () => number;
 	readonly #onAnswer: () => void;
-	#heardAt = Number.NEGATIVE_INFINITY;
+	#receivedAt = Number.NEGATIVE_INFINITY;
 	#slowestMs = 0;
 	#slowestAt = Number.NEGATIVE_INFINITY;
 
@@ -20,14 +20,14 @@ export class HostPace {
 	}
 
 	/** Bytes came from the host. */
-	heard(): void {
-		this.#heardAt = this.#now();
+	received(): void {
+		this.#receivedAt = this.#now();
 	}
 
 	/** A statement was answered after so many milliseconds, with an error or without. */
 	answered(ms: number): void {
 		const now = this.#now();
-		this.#heardAt = now;
+		this.#receivedAt = now;
 		if (ms >= this.#slowestMs || now - this.#slowestAt > REMEMBERED_MS) {
 			this.#slowestMs = ms;
 			this.#slowestAt = now;
@@ -37,7 +37,7 @@ export class HostPace {
 
 	/** Whether something came from the host since then, by `performance.now()`. */
 	hasSpokenSince(at: number): boolean {
-		return this.#heardAt >= at;
+		return this.#receivedAt >= at;
 	}
 
 	/** How long to wait for one answer: at least so long, and twice as long as the slowest answer took of late. */

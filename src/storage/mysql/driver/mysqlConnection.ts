@@ -89,11 +89,11 @@ export class MysqlConnection {
 			driver.on("connect", () => resolve());
 			// It stays for the life of the connection: an error without a listener ends the process.
 			driver.on("error", reject);
-			stop = whileHeard(socket, connectMs, pace, () => reject(silent()));
+			stop = whileReceiving(socket, connectMs, pace, () => reject(silent()));
 		});
 		try {
 			await withDeadline(connected, deadline, silent);
-			pace?.heard();
+			pace?.received();
 		} catch (thrown) {
 			socket.destroy();
 			throw wrap(thrown, deadline, address.name, CONNECT);
@@ -195,10 +195,10 @@ const CLOSE_MS = 1_000;
 
 /**
  * Calls `onSilence` once nothing came for so long. A connection takes several round
- * trips to open, so a server that is slow is heard before it has opened one.
+ * trips to open, so a server that is slow answers something before it has opened one.
  * Returns what ends this.
  */
-function whileHeard(
+function whileReceiving(
 	socket: Socket,
 	ms: number,
 	pace: HostPace | null,
@@ -211,7 +211,7 @@ function whileHeard(
 		if (hasEnded) return;
 		if (socket.bytesRead <= bytes) return onSilence();
 		bytes = socket.bytesRead;
-		pace?.heard();
+		pace?.received();
 		wait();
 	};
 	// After a busy stretch the sockets are read first: see util/deadline.ts.

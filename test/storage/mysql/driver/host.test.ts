@@ -917,7 +917,7 @@ describe("a host that is slow", () => {
 		for (let calls = 0; calls < 20; calls++) {
 			const since = now;
 			now += 4_000;
-			if (calls % 2 === 0) health.pace.heard();
+			if (calls % 2 === 0) health.pace.received();
 			else health.pace.answered(3_000);
 			now += 1_000;
 			health.failed(late, true, since);
