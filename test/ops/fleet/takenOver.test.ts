@@ -16,7 +16,7 @@ import { startProgram } from "../../helpers/program.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
-import { startMysqlPair } from "../../services/mysql.ts";
+import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 
 const STOPS_ITSELF = join(import.meta.dirname, "stopsItself.ts");
 
@@ -36,6 +36,8 @@ test("nobody takes over a promotion of a dead primary's replica that runs; one t
 	);
 	const [row] = await ask(primary, "SELECT @@server_uuid AS uuid");
 	const gtids = `${row?.uuid}:900001-900003`;
+	// A receiver that is about to connect to a primary that hangs cannot be stopped in time.
+	await caughtUp(pair);
 	primary.pause();
 	await using store = openFileStore(file);
 	// A process to which it acknowledged three transactions that nobody has.

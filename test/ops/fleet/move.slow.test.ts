@@ -1,0 +1,2 @@
+// The runner ends after each of its steps.
+import "./move.test.ts";
