@@ -1,8 +1,7 @@
 /**
  * `npm test`: format and lint, types, and every test file but the slow ones, one
- * more at once than there are cores, or up to twice as many while cores are idle;
- * those that are judged by the clock come last, alone. Its last line is `N passed,
- * N failed`. `--help` shows the other forms.
+ * more at once than there are cores, or up to twice as many while cores are idle.
+ * Its last line is `N passed, N failed`. `--help` shows the other forms.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +21,6 @@ import { makeRunFolder } from "./runner/runFolder.ts";
 import { idleCoresOf, runInSlots } from "./runner/schedule.ts";
 import { needsServers } from "./runner/servers.ts";
 import { keepTimes, slowestFirst, testFiles } from "./runner/testFiles.ts";
-import { WALL_CLOCK } from "./runner/wallClock.ts";
 import { Watchdog } from "./runner/watchdog.ts";
 import { describeProgram, findProgram } from "./services/program.ts";
 
@@ -187,11 +185,9 @@ try {
 				]
 			: [];
 	const files = slowestFirst(ROOT, chosen);
-	const alone = files.filter((file) => file in WALL_CLOCK);
-	const others = files.filter((file) => !(file in WALL_CLOCK));
 	const cores = availableParallelism();
 	await runInSlots(
-		[...checks, ...others.map((file) => () => runOne(file))],
+		[...checks, ...files.map((file) => () => runOne(file))],
 		{
 			// Most files wait for servers and deadlines half of their time.
 			least: cores + 1,
@@ -202,9 +198,6 @@ try {
 		(job) => job(),
 		stop.signal,
 	);
-	for (const file of alone) {
-		if (!stop.signal.aborted) await runOne(file);
-	}
 } finally {
 	clearTimeout(limit);
 	watchdog[Symbol.dispose]();

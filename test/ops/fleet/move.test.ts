@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { mock, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
-import { seededRandom } from "../../../src/demo/random.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import { guardMove } from "../../../src/fleet/move/guardMove.ts";
 import type { MoveOptions } from "../../../src/fleet/move/moveRun.ts";
@@ -32,6 +31,7 @@ import { checkTopology } from "../../../src/topology/check.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { readCurrent } from "../../../src/topology/history.ts";
 import type { Topology } from "../../../src/topology/types.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import {
 	childrenOf,
