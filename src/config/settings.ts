@@ -169,7 +169,7 @@ const LIMITS = {
 	CORKBOARD_MAX_REQUESTS_IN_PROGRESS: fixed(
 		integer(1, 1_000_000),
 		500,
-		"the most GraphQL requests in progress in one process ([limits](limits.md#load))",
+		"the most GraphQL requests that run at once in one process; four times as many may wait ([limits](limits.md#load))",
 	),
 	CORKBOARD_TRUST_PROXY: fixed(
 		proxies,

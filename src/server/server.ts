@@ -162,7 +162,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 	});
 	const { app } = http;
 	const admission = new Admission(
-		options.maxRequestsInProgress ?? Number.POSITIVE_INFINITY,
+		{
+			limit: options.maxRequestsInProgress ?? Number.POSITIVE_INFINITY,
+			deadlineMs: limits.executionMs,
+		},
 		http.refusals,
 	);
 	const ways: Ways = { short: 0, reused: 0, long: 0 };

@@ -6,13 +6,21 @@ export const NO_PLACE = [
 	"The server has as many requests in progress as it may. Retry in 1 s.",
 ] as const;
 
-/** A request that would wait longer for its start is refused at once. Milliseconds. */
+/** In an overload, a request that would wait longer for its start is refused at once. Milliseconds. */
 const MOST_WAIT_MS = 100;
+/**
+ * It is an overload when requests have waited for so long without a moment in which
+ * none did. Until then a queue may be what came in a pause of the process, of which
+ * nothing is refused: an idle process works it off. Milliseconds.
+ */
+const OVERLOAD_AFTER_MS = 1_000;
+/** So many times the limit may wait for their starts: what waits takes little beside what runs. */
+const WAITING_PLACES = 4;
 /**
  * How long one turn of the event loop starts requests, however long it took for
  * others. Where a long turn starts only one, what waits after a pause of the
- * process is refused although it could be carried out; where it starts the longer,
- * the next one is longer yet. Milliseconds.
+ * process is worked off too slowly; where it starts the longer, the next one is
+ * longer yet. Milliseconds.
  */
 const START_MS = 3;
 /**
@@ -26,8 +34,6 @@ const MOST_MISSED = 4;
 const SHARE = 7 / 8;
 /** So many may wait in any case: a few clients who wait for their answers are no overload. */
 const LEAST_WAITING = 32;
-/** Requests wait for so long before one is refused: what comes at once, after a pause, is carried out. Milliseconds. */
-const PATIENCE_MS = 25;
 /** The time from one start to the next is that of about so many latest starts. */
 const LATEST_STARTS = 100;
 /** In a turn that took longer the process stood still: it counts as one of this length. Milliseconds. */
@@ -50,21 +56,25 @@ interface Sender {
 /**
  * Decides which requests a process carries out, and when each is started.
  *
- * A request first takes one of the `limit` places, from the last byte of its
- * body to the first of its response: neither a client that sends slowly nor one
- * that reads slowly takes one. What is known without work is answered then; while
+ * A request takes a place from the last byte of its body to the first of its
+ * response: neither a client that sends slowly nor one that reads slowly takes one.
+ * At most `limit` of them run, and more wait for their start. What is known without work is answered then; while
  * others wait, for a few milliseconds of each turn of the event loop. Everything
  * else waits for its start. A turn starts requests for a few milliseconds too,
  * after it has gone on with what came back from caches and databases, so that a
  * turn stays short however many requests arrive.
  *
- * While more arrive than are started, the senders take turns, and as many wait
- * as will be started within a tenth of a second, by the measured time from one
- * start to the next. One more is refused at once: the newest of the sender who
- * has most waiting.
+ * While more arrive than are started, the senders take turns. Whether that is an
+ * overload, only time shows: what came in a pause of the process waits as well,
+ * and is worked off. So for a second without an empty queue nothing is refused
+ * but what would wait beyond its deadline, by the measured time from one start to
+ * the next. After that as many wait as will be started within a tenth of a second,
+ * and more are refused at once: the newest of the sender who has most waiting.
  */
 export class Admission {
 	readonly limit: number;
+	/** Of a request, waiting and running. Milliseconds. */
+	readonly #deadlineMs: number;
 	readonly #refusals: Refusals;
 	readonly #now: () => number;
 	readonly #inNextTurn: (call: () => void) => void;
@@ -90,7 +100,10 @@ export class Admission {
 	#latestMs = 0;
 
 	constructor(
-		limit: number,
+		{
+			limit,
+			deadlineMs,
+		}: { readonly limit: number; readonly deadlineMs: number },
 		refusals: Refusals,
 		/** In milliseconds. */
 		now: () => number = () => performance.now(),
@@ -100,6 +113,7 @@ export class Admission {
 			queueMicrotask(() => process.nextTick(call)),
 	) {
 		this.limit = limit;
+		this.#deadlineMs = deadlineMs;
 		this.#refusals = refusals;
 		this.#now = now;
 		this.#inNextTurn = inNextTurn;
@@ -118,7 +132,18 @@ export class Admission {
 
 	/** Whether it refuses some of the requests that arrive now. */
 	get isBusy(): boolean {
-		return this.#count >= this.limit || this.#isCrowded(1);
+		return !this.#hasPlace || this.#isCrowded(1);
+	}
+
+	get #running(): number {
+		return this.#count - this.#waiting;
+	}
+
+	/** For a request that arrives. */
+	get #hasPlace(): boolean {
+		return (
+			this.#running < this.limit && this.#waiting < WAITING_PLACES * this.limit
+		);
 	}
 
 	/**
@@ -152,7 +177,7 @@ export class Admission {
 
 	/** Whether there is no place; counted as a refusal then. */
 	isFull(): boolean {
-		if (this.#count < this.limit) return false;
+		if (this.#hasPlace) return false;
 		this.#refusals.count("requests");
 		return true;
 	}
@@ -174,9 +199,9 @@ export class Admission {
 	/** Starts a request that has a place when it is its sender's turn, or refuses it. */
 	awaitStart(key: string, candidate: Candidate): void {
 		const sender = this.#senderOf(key);
-		const others = this.#count - 1 - sender.running - sender.waiting.length;
-		const own = Math.ceil((this.limit - others) * SHARE);
-		if (sender.running + sender.waiting.length >= own) {
+		const own = sender.waiting.length;
+		const others = this.#waiting - own;
+		if (own >= shareOf(WAITING_PLACES * this.limit - others)) {
 			this.#forget(sender);
 			this.#refuse(candidate);
 			return;
@@ -184,7 +209,7 @@ export class Admission {
 		if (sender.waiting.push(candidate) === 1) this.#queue.push(sender);
 		this.#waiting++;
 		this.#callTurn();
-		if (this.#isCrowded(0)) this.#refuseOne();
+		this.#refuseBeyond();
 	}
 
 	/**
@@ -208,7 +233,7 @@ export class Admission {
 			(this.#started === 0 || this.#now() < this.#startsUntil)
 		) {
 			this.#started++;
-			this.#takeNext().start();
+			this.#endWait();
 			this.#afterPromises(this.#startNext);
 		} else this.#endTurn();
 	};
@@ -242,28 +267,41 @@ export class Admission {
 			this.#latestMs /= 2;
 		}
 		this.#stoppedAt = now;
+		// Also of what came before it was known that this is an overload.
+		this.#refuseBeyond();
 		this.#callTurn();
 	}
 
 	/** Whether the last one that waits, with so many more, would be started too late. */
 	#isCrowded(more: number): boolean {
-		return (
-			this.#waitingSince !== null &&
-			this.#waiting + more > LEAST_WAITING &&
-			(this.#waiting + more) * this.#latestMs >
-				MOST_WAIT_MS * this.#latestStarts &&
-			this.#now() - this.#waitingSince > PATIENCE_MS
-		);
+		const waiting = this.#waiting + more;
+		if (this.#waitingSince === null || waiting <= LEAST_WAITING) return false;
+		const waitMs = (waiting * this.#latestMs) / this.#latestStarts;
+		if (this.#now() - this.#waitingSince > OVERLOAD_AFTER_MS) {
+			return waitMs > MOST_WAIT_MS;
+		}
+		// Of a few starts the time says little.
+		return this.#latestStarts >= LEAST_WAITING && waitMs > this.#deadlineMs;
 	}
 
-	/** The first of the sender whose turn it is. */
-	#takeNext(): Candidate {
+	#refuseBeyond(): void {
+		while (this.#isCrowded(0)) this.#refuseOne();
+	}
+
+	/** Starts the first of the sender whose turn it is, if it may run. */
+	#endWait(): void {
 		const sender = this.#queue.shift() as Sender;
 		const candidate = sender.waiting.shift() as Candidate;
 		if (sender.waiting.length > 0) this.#queue.push(sender);
-		sender.running++;
+		const others = this.#running - sender.running;
 		this.#waiting--;
-		return candidate;
+		if (sender.running >= shareOf(this.limit - others)) {
+			this.#refuse(candidate);
+			this.#forget(sender);
+			return;
+		}
+		sender.running++;
+		candidate.start();
 	}
 
 	/** Of several with as many, the one that came last. */
@@ -297,4 +335,8 @@ export class Admission {
 	#forget({ key, running, waiting }: Sender): void {
 		if (running === 0 && waiting.length === 0) this.#senders.delete(key);
 	}
+}
+
+function shareOf(places: number): number {
+	return Math.ceil(places * SHARE);
 }

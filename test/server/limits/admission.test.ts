@@ -245,7 +245,7 @@ function openAdmission(limit = Number.POSITIVE_INFINITY) {
 	const ticks: (() => void)[] = [];
 	const log = { warn() {} } as unknown as FastifyBaseLogger;
 	const admission = new Admission(
-		limit,
+		{ limit, deadlineMs: 10_000 },
 		new Refusals(log),
 		() => now,
 		(call) => calls.push(call),
@@ -257,6 +257,7 @@ function openAdmission(limit = Number.POSITIVE_INFINITY) {
 		admission,
 		started,
 		refused,
+		time: () => now,
 		pass(ms: number) {
 			now += ms;
 		},
@@ -323,7 +324,10 @@ suite("the admission of requests", () => {
 	test("starts each with what the one before it had to wait for that can be done", async () => {
 		const order: string[] = [];
 		const log = { warn() {} } as unknown as FastifyBaseLogger;
-		const admission = new Admission(3, new Refusals(log));
+		const admission = new Admission(
+			{ limit: 3, deadlineMs: 10_000 },
+			new Refusals(log),
+		);
 		const all = [1, 2, 3].map((n) => {
 			const { promise, resolve } = Promise.withResolvers<void>();
 			admission.enter();
@@ -371,18 +375,89 @@ suite("the admission of requests", () => {
 		assert.deepEqual(refused, []);
 	});
 
-	test("refuses at once what would wait longer than a tenth of a second", () => {
-		const { send, turn, started, refused, admission } = openAdmission();
-		// Twice as many as it can start.
+	/** Requests whose start takes a millisecond come at a share of what can be started, while the process is stopped now and then. */
+	function offer(
+		share: number,
+		{
+			seconds,
+			pauseMs = 0,
+			everyMs = Number.POSITIVE_INFINITY,
+			limit = 500,
+		}: {
+			readonly seconds: number;
+			readonly pauseMs?: number;
+			readonly everyMs?: number;
+			readonly limit?: number;
+		},
+	) {
+		const opened = openAdmission(limit);
+		const { admission, send, turn, pass, end, started, refused } = opened;
+		const begun = opened.time();
+		let due = begun;
+		let pause = begun + everyMs;
 		let most = 0;
-		for (let n = 0; n < 400; n++) {
-			for (let each = 0; each < 6; each++) send("anybody", 1);
+		let ended = 0;
+		/** By second. */
+		const refusals: number[] = [];
+		let before = 0;
+		while (opened.time() < begun + seconds * 1_000) {
+			if (opened.time() >= pause) {
+				pass(pauseMs);
+				pause += everyMs;
+			}
+			for (; due <= opened.time(); due += 1 / share) {
+				if (!admission.isFull()) send(`${Math.floor(due) % 100}`, 1);
+				else refused.push("full");
+			}
 			turn();
-			if (n > 100) most = Math.max(most, admission.waiting);
+			if (started.length === ended) pass(0.5);
+			for (; ended < started.length; ended++) end(started[ended] as string);
+			const second = Math.floor((opened.time() - begun) / 1_000);
+			refusals[second] = (refusals[second] ?? 0) + refused.length - before;
+			before = refused.length;
+			if (second > 1) most = Math.max(most, admission.waiting);
 		}
-		assert.ok(started.length >= 1_200, `${started.length} were started`);
-		assert.ok(most > 80 && most <= 106, `${most} waited`);
-		assert.ok(refused.length > 1_000);
+		return { refusals, most, started: started.length };
+	}
+
+	test("refuses nothing below what it carries, though the process is stopped for half a second now and then", () => {
+		for (const share of [0.5, 0.7]) {
+			const { refusals, started } = offer(share, {
+				...{ seconds: 100, pauseMs: 500, everyMs: 20_000 },
+			});
+			assert.equal(Math.max(...refusals), 0, `at ${share}`);
+			assert.ok(started > share * 99_000);
+		}
+	});
+
+	test("lets what comes wait for a second without an empty queue, and then refuses what would wait longer than a tenth of one", () => {
+		for (const share of [2, 4]) {
+			const { refusals, most, started } = offer(share, {
+				...{ seconds: 10, limit: 10_000 },
+			});
+			const [first, second, ...later] = refusals;
+			assert.equal(first, 0);
+			// With those that had come in the first.
+			assert.ok((second as number) > (share - 1) * 1_800, `${second}`);
+			for (const each of later.slice(0, -1)) {
+				assert.ok(Math.abs(each - (share - 1) * 1_000) < 50, `${each}`);
+			}
+			assert.ok(most > 80 && most <= 110, `${most} waited`);
+			assert.ok(started > 9_900);
+		}
+	});
+
+	test("refuses at once what would wait beyond its deadline", () => {
+		const { send, turn, refused, admission } = openAdmission();
+		for (let n = 0; n < 40; n++) {
+			send("anybody", 20);
+			turn();
+			send("anybody", 20);
+		}
+		assert.deepEqual(refused, []);
+		for (let n = 0; n < 600; n++) send("anybody", 20);
+		assert.ok(admission.waiting <= 500, `${admission.waiting} wait`);
+		assert.ok(refused.length > 100);
 	});
 
 	test("counts the time that others take into what it can start", () => {
@@ -421,7 +496,7 @@ suite("the admission of requests", () => {
 
 	test("refuses the latest of senders who have as many that wait", () => {
 		const { send, turn, refused } = openAdmission();
-		for (let n = 0; n < 100; n++) {
+		for (let n = 0; n < 500; n++) {
 			for (let each = 0; each < 6; each++) {
 				const before = refused.length;
 				send(`${n} ${each}`, 1);
@@ -438,7 +513,7 @@ suite("the admission of requests", () => {
 		const { send, turn, pass, admission } = openAdmission();
 		const isRefused = (key: string) => admission.isRefused(() => key);
 		assert.equal(isRefused("flood"), false);
-		for (let n = 0; n < 100; n++) {
+		for (let n = 0; n < 500; n++) {
 			for (let each = 0; each < 6; each++) send("flood", 1);
 			turn();
 		}
@@ -513,6 +588,7 @@ suite("the admission of requests", () => {
 		turn();
 		assert.equal(started.at(-1), "another");
 		send("flood", 0);
+		turn();
 		assert.equal(refused.length, 10);
 		end("flood");
 		end("flood");
