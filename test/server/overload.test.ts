@@ -9,7 +9,8 @@ import { postText } from "../helpers/rawSocket.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { reservePort } from "../services/port.ts";
 
-const SPIKE_SECONDS = 2;
+/** The first of them may be what came in a pause: of that nothing is refused. */
+const SPIKE_SECONDS = 4;
 const QUIET_SECONDS = 6;
 
 /** No two are the same, so that none gets the answer of another. */
