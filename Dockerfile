@@ -26,13 +26,13 @@ COPY deploy/secret.mjs deploy/secret.mjs
 # files of a fleet's member. A volume mounted there takes over the owner.
 RUN mkdir -p data /var/lib/corkboard \
 	&& chown node:node data /var/lib/corkboard
-USER node
+# The user `node`, by its number: where a container must not run as root, Kubernetes refuses a name.
+USER 1000:1000
 ENV HOST=0.0.0.0
-# As src/cli/node.sh.
-ENV NODE_OPTIONS="--max-semi-space-size=32 --v8-pool-size=1"
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s --retries=3 \
 	CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Variables that are already set take precedence over those in the file.
-ENTRYPOINT ["node", "--env-file-if-exists=/var/lib/corkboard/secret.env", "src/cli/launch.mjs"]
+# node.sh adds V8's options to those of NODE_OPTIONS, which somebody may set, and becomes node itself.
+ENTRYPOINT ["/bin/sh", "src/cli/node.sh", "--env-file-if-exists=/var/lib/corkboard/secret.env", "src/cli/launch.mjs"]
 CMD ["serve"]

@@ -178,6 +178,18 @@ export function openTopologyStore(
 	});
 }
 
+/** What is off because nothing can be written beside the file of the map; null: nothing is. */
+export async function protectionsOff({
+	store: place,
+}: Config): Promise<string | null> {
+	if (place.kind === "embedded" || place.location.scheme !== "file")
+		return null;
+	await using store = openTopologyStore(place);
+	return store.hasMembers
+		? null
+		: "Nothing can be written beside the file of the map, so processes cannot announce themselves: nobody compares their caches and models, nobody knows which tables were created once, and after a failover that lost writes each stops by itself.";
+}
+
 function readAuth(file: string): string {
 	try {
 		return readTextFileSync(file).trim();

@@ -14,6 +14,8 @@ export interface TopologyStore extends AsyncDisposable {
 	readonly name: string;
 	/** Whether processes can be announced here. False where nothing can be written beside the topology file. */
 	readonly hasMembers: boolean;
+	/** How much later than here a change may arrive at other machines, as by a file that kubelet mounts. Milliseconds; absent: at once. */
+	readonly arrivesMs?: number;
 	/** The text of a path as of the newest completed write; null where there is none. Throws UNAVAILABLE. */
 	get(path: string): Promise<StoredText | null>;
 	/** The names directly below a path, sorted; none where there is no such path. Throws UNAVAILABLE. */

@@ -214,11 +214,11 @@ describe("docker-compose.yml", () => {
 	});
 
 	test("generates the secret where the image reads it, in a volume of the API", () => {
-		const [program, flag, launcher] = listOf(image, "ENTRYPOINT");
+		const [shell, script, flag, launcher] = listOf(image, "ENTRYPOINT");
 		const { entrypoint = [], volumes } = serviceOf(compose, "secret");
 		const file = entrypoint[2] as string;
 		assert.deepEqual(entrypoint, ["node", "deploy/secret.mjs", file]);
-		assert.equal(program, "node");
+		assert.deepEqual([shell, script], ["/bin/sh", "src/cli/node.sh"]);
 		assert.equal(flag, `--env-file-if-exists=${file}`);
 		assert.equal(launcher, "src/cli/launch.mjs");
 		assert.deepEqual(volumes, api.volumes);

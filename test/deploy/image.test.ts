@@ -70,17 +70,11 @@ function imageFolder() {
 
 /** As the image's ENTRYPOINT starts it, in its folder. */
 function start(folder: string, args: readonly string[], env = {}) {
-	const [program, ...first] = listOf(image, "ENTRYPOINT");
-	assert.equal(program, "node");
-	return startProgram([...first, ...args], {
-		env,
-		command: [
-			"/bin/sh",
-			"-c",
-			'cd "$0" && exec "$@"',
-			folder,
-			process.execPath,
-		],
+	const entry = listOf(image, "ENTRYPOINT");
+	assert.deepEqual(entry.slice(0, 2), ["/bin/sh", "src/cli/node.sh"]);
+	return startProgram([...entry.slice(1), ...args], {
+		env: { PATH: dirname(process.execPath), ...env },
+		command: ["/bin/sh", "-c", 'cd "$0" && exec "$@"', folder, "/bin/sh"],
 	});
 }
 
@@ -131,7 +125,10 @@ describe("the Dockerfile", () => {
 	});
 
 	test("does not run as root, and serves by default", () => {
-		assert.equal(image.findLast(({ name }) => name === "USER")?.text, "node");
+		assert.equal(
+			image.findLast(({ name }) => name === "USER")?.text,
+			"1000:1000",
+		);
 		assert.deepEqual(listOf(image, "CMD"), ["serve"]);
 	});
 

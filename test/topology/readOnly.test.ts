@@ -8,9 +8,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
+import { agreed } from "../../src/fleet/map/barrier.ts";
 import {
 	TOPOLOGY_CHANNELS,
 	type TopologyEvent,
@@ -28,6 +30,44 @@ function text(version: number): string {
 		lookups: [{ range: [0, 3], primary: "mysql://a@a:3306" }],
 	});
 }
+
+test("a map that kubelet mounts arrives elsewhere up to two minutes later, which waiting by time allows for; another one at once", async () => {
+	using folder = temporaryFolder();
+	const plain = join(folder.path, "plain.json");
+	writeFileSync(plain, text(1));
+	// As kubelet lays a ConfigMap out.
+	mkdirSync(join(folder.path, "..2026_11_28"));
+	writeFileSync(join(folder.path, "..2026_11_28/topology.json"), text(1));
+	symlinkSync("..2026_11_28", join(folder.path, "..data"));
+	const mounted = join(folder.path, "topology.json");
+	symlinkSync("..data/topology.json", mounted);
+	for (const [file, expected] of [
+		[plain, 0],
+		[mounted, 120_000],
+	] as const) {
+		await using store = openFileStore(file);
+		assert.equal(store.arrivesMs, expected);
+		assert.match((await store.get("topology"))?.text ?? "", /"version":1/);
+	}
+	const waiting = new AbortController();
+	const store = {
+		...{ hasMembers: false, arrivesMs: 60_000 },
+		get: async () => null,
+		list: async () => [],
+		watch: () => ({ [Symbol.dispose]() {} }),
+	};
+	const waited = agreed(store, 2, 0, {
+		...{ byTimeMs: 1, signal: waiting.signal },
+	});
+	const early = await Promise.race([waited, sleep(50, "it waits")]);
+	assert.equal(early, "it waits");
+	waiting.abort();
+	await assert.rejects(waited, { name: "AbortError" });
+	assert.equal(
+		(await agreed({ ...store, arrivesMs: 0 }, 2, 0, { byTimeMs: 1 })).by,
+		"time",
+	);
+});
 
 describe("where nothing can be written", () => {
 	// The superuser of a container may write whatever the modes of files say, so paths lead where nobody can write.

@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import type { App } from "../../app/defineApp.ts";
 import { openAdmin, openAdminOfWorkers } from "../../app/openAdmin.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
-import { openTopology } from "../../app/openTopology.ts";
+import { openTopology, protectionsOff } from "../../app/openTopology.ts";
 import { prepareDemo } from "../../app/prepareDemo.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
 import { cacheHosts } from "../../cache/serverList.ts";
@@ -83,6 +83,8 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 	if (corkboard.modelProblem !== null) {
 		log.warn({ reason: corkboard.modelProblem }, "model is not the newest");
 	}
+	const off = await protectionsOff(config);
+	if (off !== null) log.warn({ reason: off }, "protections are off");
 	const { caches } = corkboard.topology;
 	if (caches !== undefined && cacheHosts(undefined, config).length > 0) {
 		log.warn({}, "caches of the settings are not used");

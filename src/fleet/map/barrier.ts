@@ -33,7 +33,10 @@ const BY_TIME_MS = 32_000;
  * store has no members, it waits for as long as a process takes at most.
  */
 export async function agreed(
-	store: Pick<TopologyStore, "get" | "list" | "watch" | "hasMembers">,
+	store: Pick<
+		TopologyStore,
+		"get" | "list" | "watch" | "hasMembers" | "arrivesMs"
+	>,
 	version: number,
 	ms: number,
 	{ without = [], byTimeMs = BY_TIME_MS, signal }: BarrierOptions = {},
@@ -41,7 +44,9 @@ export async function agreed(
 	const began = performance.now();
 	const elapsed = () => performance.now() - began;
 	if (!store.hasMembers) {
-		await sleep(byTimeMs, undefined, { ...(signal && { signal }) });
+		// An operation that does not wait by time need not wait for this either.
+		const ms = byTimeMs === 0 ? 0 : byTimeMs + (store.arrivesMs ?? 0);
+		await sleep(ms, undefined, { ...(signal && { signal }) });
 		return { by: "time", agreed: [], missing: [], ms: elapsed() };
 	}
 	let hinted: () => void = () => {};

@@ -6,6 +6,7 @@ import {
 	existsSync,
 	fsyncSync,
 	openSync,
+	readlinkSync,
 	renameSync,
 	rmSync,
 	writeSync,
@@ -38,6 +39,8 @@ export interface FileStoreOptions {
 }
 
 const POLL_MS = 1_000;
+/** kubelet syncs a ConfigMap each minute, from what it read up to a minute before. */
+const KUBELET_MS = 120_000;
 /** From a new topology to its hint: it is renamed into place as a whole, and a reader looks twice at a bad one. */
 const HINT_MS = 2;
 const RENEW_MS = 1_000;
@@ -81,6 +84,14 @@ class FileStore implements TopologyStore {
 			join(this.#folder, "live"),
 			renewMs,
 		);
+	}
+
+	get arrivesMs(): number {
+		try {
+			return readlinkSync(this.name).startsWith("..data/") ? KUBELET_MS : 0;
+		} catch {
+			return 0;
+		}
 	}
 
 	get hasMembers(): boolean {
