@@ -8,6 +8,7 @@ import { createStoredTypes } from "../../src/model/storedTypes.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
 import { importAll } from "../helpers/importing.ts";
 import { theModel } from "../helpers/model.ts";
+import { untilWritten } from "../helpers/untilWritten.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 import { makeUser } from "./subjects.ts";
 
@@ -84,7 +85,7 @@ describe("verify on MySQL", () => {
 		const load = likers.map(async (liker, n) => {
 			const { writes: own } = processes[n % 2] as Process;
 			for (let like = true; !isOver; like = !like) {
-				await own.setEdge(likePin, liker, pin, like);
+				await untilWritten(() => own.setEdge(likePin, liker, pin, like));
 				writes++;
 			}
 		});
