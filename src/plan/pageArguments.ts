@@ -56,8 +56,9 @@ function coerceSize(name: string, given: unknown): number | null {
 	return given;
 }
 
+/** An empty cursor is none: Apollo Client shows the null cursors of an empty list as "". */
 function coerceCursor(name: string, given: unknown): string | null {
-	if (given === undefined || given === null) return null;
+	if (given === undefined || given === null || given === "") return null;
 	if (typeof given !== "string") {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",

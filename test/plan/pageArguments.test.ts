@@ -38,10 +38,11 @@ describe("connection arguments", () => {
 			{ last: 3, after: "a" },
 			{ last: 3, after: "a" },
 		],
+		["an empty cursor is none", { after: "", before: "" }, { first: 20 }],
 		[
-			"an empty cursor is passed on, for the graph to reject",
-			{ after: "" },
-			{ first: 20, after: "" },
+			"an empty cursor is none, before which the last of the list are",
+			{ last: 3, before: "" },
+			{ last: 3 },
 		],
 	];
 	for (const [name, given, expected] of accepted) {
