@@ -21,7 +21,8 @@ export interface Identity {
 const ANONYMOUS: Identity = { viewer: null, isOperator: false };
 
 /**
- * The identity in a request's Authorization header; without one, anonymous. An
+ * The identity in a request's Authorization header; without one, or with an empty
+ * one, anonymous. An
  * invalid header rejects the whole request (UNAUTHENTICATED): treated as
  * anonymous, a client with an expired token would see an empty graph. Whether
  * the user is active is read for every request, also with a cached token.
@@ -33,7 +34,7 @@ export function identify(
 	users: Users,
 	operators: Pick<Operators, "ids"> = NO_OPERATORS,
 ): MaybePromise<Identity> {
-	if (authorization === undefined) return ANONYMOUS;
+	if (authorization === undefined || isEmpty(authorization)) return ANONYMOUS;
 	const token = /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
 	if (token === undefined) {
 		throw unauthenticated("The Authorization header must be: Bearer TOKEN.");
@@ -49,6 +50,11 @@ export function identify(
 			throw unauthenticated("The token names no active user.");
 		}),
 	);
+}
+
+/** What clients send that have no token and set the header all the same. A scheme without a token is not empty. */
+function isEmpty(authorization: string): boolean {
+	return authorization.trim() === "";
 }
 
 /** The active user that this subject of a token names, by id or by account. */
