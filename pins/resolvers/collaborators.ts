@@ -1,9 +1,14 @@
 import { CorkboardError } from "../../src/errors.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import { required } from "../../src/graphql/input/readInput.ts";
-import { id } from "../../src/graphql/input/validators.ts";
+import { type InputId, id } from "../../src/graphql/input/validators.ts";
 import type { Resolvers } from "../../src/plan/batchResolver.ts";
-import { mutation, ownId } from "../../src/resolvers/mutation.ts";
+import { requireVisibleOrEdge } from "../../src/resolvers/edgeMutation.ts";
+import {
+	type MutationContext,
+	mutation,
+	ownId,
+} from "../../src/resolvers/mutation.ts";
 import {
 	bothOrFirstError,
 	requireVisible,
@@ -29,31 +34,56 @@ const addCollaborator = mutation(
 	},
 );
 
+/** Either side may end it whatever hides the other from it: a collaboration is as much the user's as it is the owner's. */
 const removeCollaborator = mutation(
-	{ name: "removeCollaborator", input, cost: () => 2, maxObjects: 2 },
+	// The board, the user, and the edge between them if one is hidden.
+	{ name: "removeCollaborator", input, cost: () => 3, maxObjects: 2 },
 	async ({ boardId, userId }, context) => {
 		const { graph, viewer } = context;
-		const [board, user] = await bothOrFirstError(
-			requireVisible(context, "Board", boardId),
-			requireVisible(context, "User", userId),
-		);
-		if (![user.id, storedValue(graph.model, board, "owner")].includes(viewer)) {
-			throw new CorkboardError(
-				"FORBIDDEN",
-				"Only the board's owner and the collaborators themselves may end a collaboration.",
-			);
-		}
 		const mapping = mappingOf(graph.model, "collaborate");
-		await context.writes.setEdge(mapping, board.id, user.id, false);
+		const ends =
+			userId === viewer
+				? await ownCollaboration(context, boardId)
+				: await collaborationOnOwnBoard(context, boardId, userId);
+		await context.writes.setEdge(mapping, ends.board, ends.user, false);
 		return {
-			board: board.id,
-			user: user.id,
-			removedBoardId: board.id,
-			removedUserId: user.id,
+			...ends,
+			removedBoardId: ends.board,
+			removedUserId: ends.user,
 			viewer,
 		};
 	},
 );
+
+async function ownCollaboration(context: MutationContext, boardId: InputId) {
+	const { graph, viewer } = context;
+	const mapping = mappingOf(graph.model, "collaborate.inverse");
+	return {
+		board: await requireVisibleOrEdge(context, mapping, viewer, boardId),
+		user: viewer,
+	};
+}
+
+async function collaborationOnOwnBoard(
+	context: MutationContext,
+	boardId: InputId,
+	userId: InputId,
+) {
+	const { graph, viewer } = context;
+	const board = await requireVisible(context, "Board", boardId);
+	if (storedValue(graph.model, board, "owner") !== viewer) {
+		await requireVisible(context, "User", userId);
+		throw new CorkboardError(
+			"FORBIDDEN",
+			"Only the board's owner and the collaborators themselves may end a collaboration.",
+		);
+	}
+	const mapping = mappingOf(graph.model, "collaborate");
+	return {
+		board: board.id,
+		user: await requireVisibleOrEdge(context, mapping, board.id, userId),
+	};
+}
 
 export const collaboratorResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.addCollaborator", addCollaborator],

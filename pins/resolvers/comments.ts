@@ -71,7 +71,8 @@ const deleteComment = mutation(
 	{
 		name: "deleteComment",
 		input: () => ({ commentId: required(id) }),
-		cost: () => 1,
+		// The comment, its pin, and the pin's board.
+		cost: () => 3,
 		maxObjects: 0,
 	},
 	async (input, context) => {

@@ -4,20 +4,23 @@ import type { RequestContext } from "../../src/graphql/context.ts";
 import type { InputId } from "../../src/graphql/input/validators.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { BatchResolver } from "../../src/plan/batchResolver.ts";
-import { requireVisible } from "../../src/resolvers/requireVisible.ts";
+import { findVisible, notFound } from "../../src/resolvers/requireVisible.ts";
 import { mappingOf, referenceOf } from "../../src/resolvers/storedJson.ts";
 import type { CallOptions } from "../../src/trace.ts";
 import { andThen, type MaybePromise } from "../../src/util/maybePromise.ts";
 
-/** Who may do something with an object that they see. */
+/** Who may do something with an object. */
 interface Rule {
-	/** References of the object: the users they lead to may. */
-	readonly users?: readonly string[];
-	/** The board that the object is or that it is on: its owner may, or its owner and its collaborators. */
-	readonly board?: {
-		readonly at: "itself" | "board";
-		readonly who: "owner" | "owner and collaborators";
-	};
+	/** Paths of references that lead from the object to users who may: `owner`, `board.owner`. */
+	readonly users: readonly string[];
+	/** The board whose collaborators may too: the object, or its board. */
+	readonly collaboratorsOf?: "itself" | "board";
+	/**
+	 * Whether it may also be done to an object that the viewer does not see, by those
+	 * whom its stored references lead to: what is one's own, and what others left on
+	 * it, may be removed whatever came between two people.
+	 */
+	readonly evenIfHidden?: boolean;
 	/** The message for everyone else. */
 	readonly refusal: string;
 }
@@ -25,7 +28,8 @@ interface Rule {
 /**
  * Who may change what. Mutations ask it, and so do the fields that say so
  * beforehand (`viewerCanUpdate`). Who may see what is decided before that
- * (pins/visibility.ts).
+ * (pins/visibility.ts). docs/guarantees.md has what follows from both for two
+ * people, as a table.
  */
 const RULES = {
 	Board: {
@@ -35,20 +39,24 @@ const RULES = {
 		},
 		delete: {
 			users: ["owner"],
+			evenIfHidden: true,
 			refusal: "Only its owner may change or delete this board.",
 		},
 		pin: {
-			board: { at: "itself", who: "owner and collaborators" },
+			users: ["owner"],
+			collaboratorsOf: "itself",
 			refusal: "Only its owner and its collaborators may pin on this board.",
 		},
 	},
 	Section: {
 		update: {
-			board: { at: "board", who: "owner and collaborators" },
+			users: ["board.owner"],
+			collaboratorsOf: "board",
 			refusal: "Only its owner and its collaborators may pin on this board.",
 		},
 		delete: {
-			board: { at: "board", who: "owner and collaborators" },
+			users: ["board.owner"],
+			collaboratorsOf: "board",
 			refusal: "Only its owner and its collaborators may pin on this board.",
 		},
 	},
@@ -58,14 +66,13 @@ const RULES = {
 			refusal: "Only its owner may change this pin.",
 		},
 		delete: {
-			users: ["owner"],
-			board: { at: "board", who: "owner" },
+			users: ["owner", "board.owner"],
+			evenIfHidden: true,
 			refusal: "Only its owner and the owner of its board may delete this pin.",
 		},
 		/** To another place on its board. */
 		arrange: {
-			users: ["owner"],
-			board: { at: "board", who: "owner" },
+			users: ["owner", "board.owner"],
 			refusal: "Only its owner and the owner of its board may move this pin.",
 		},
 		/** To another board. */
@@ -75,13 +82,16 @@ const RULES = {
 		},
 	},
 	Comment: {
+		/** Not where it is hidden: a blocked person could write on under the pin. */
 		update: {
 			users: ["author"],
-			refusal: "Only its author may change or delete this comment.",
+			refusal: "Only its author may change this comment.",
 		},
 		delete: {
-			users: ["author"],
-			refusal: "Only its author may change or delete this comment.",
+			users: ["author", "pin.owner", "pin.board.owner"],
+			evenIfHidden: true,
+			refusal:
+				"Only its author and the owners of its pin and board may delete this comment.",
 		},
 	},
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Rule>>>>;
@@ -95,16 +105,36 @@ interface Asking {
 	readonly call: CallOptions;
 }
 
-/** An object that the viewer may do this with. NOT_FOUND unless the viewer sees it and it is of that type, FORBIDDEN unless it may. */
+/**
+ * An object that the viewer may do this with. NOT_FOUND unless the viewer sees it
+ * and it is of that type, FORBIDDEN unless it may. Where the rule holds for hidden
+ * objects, one that the viewer does not see and may not remove is NOT_FOUND, like
+ * an id that names nothing.
+ */
 export async function requireRight<Type extends Ruled>(
 	asking: Asking,
 	type: Type,
 	right: Right<Type>,
 	id: InputId,
 ): Promise<Node> {
-	const node = await requireVisible(asking, type, id);
-	await requireRightOn(asking, type, right, node);
-	return node;
+	const rule = RULES[type][right] as Rule;
+	const node = await findVisible(asking, type, id);
+	if (node !== null) {
+		await requireRightOn(asking, type, right, node);
+		return node;
+	}
+	if (rule.evenIfHidden && id !== "reserved") {
+		const { graph, call } = asking;
+		const stored: Reads = (ids) => graph.readStored(ids, call);
+		const [hidden = null] = await stored([id]);
+		if (hidden instanceof CorkboardError) throw hidden;
+		if (hidden?.type === type) {
+			const [may] = await viewerMay(asking, rule, [hidden], stored);
+			if (may instanceof CorkboardError) throw may;
+			if (may === true) return hidden;
+		}
+	}
+	throw notFound(type);
 }
 
 /** The same for an object that the viewer sees. */
@@ -127,7 +157,7 @@ export function viewerCan<Type extends Ruled>(
 ): BatchResolver<RequestContext> {
 	const rule = RULES[type][right] as Rule;
 	// An object that is visible has been read with its board.
-	const edges = rule.board?.who === "owner and collaborators" ? 1 : 0;
+	const edges = rule.collaboratorsOf === undefined ? 0 : 1;
 	return {
 		cost: () => edges,
 		maxObjects: () => 0,
@@ -141,50 +171,76 @@ export function viewerCan<Type extends Ruled>(
 }
 
 type Answers = readonly (boolean | CorkboardError)[];
+type Reads = Graph["readObjects"];
 
-/** One answer for each object. Boards are read together, and so is with whom they are shared. */
+/** One answer for each object. The objects of a path are read together, and so is with whom boards are shared. */
 function viewerMay(
-	{ graph, viewer, call }: Asking,
-	{ users = [], board }: Rule,
+	asking: Asking,
+	{ users, collaboratorsOf }: Rule,
 	nodes: readonly Node[],
+	read: Reads = (ids) => asking.graph.readObjects(ids, asking.call),
 ): MaybePromise<Answers> {
-	const { model } = graph;
-	const leadsToViewer = (node: Node, reference: string) =>
-		referenceOf(model, node, reference) === viewer;
-	const answers: (boolean | CorkboardError)[] = nodes.map((node) =>
-		users.some((reference) => leadsToViewer(node, reference)),
-	);
-	const open = [...nodes.keys()].filter((at) => answers[at] !== true);
-	if (board === undefined || open.length === 0) return answers;
-	const boards = open.map((at): Id | null => {
-		const node = nodes[at] as Node;
-		return board.at === "itself" ? node.id : referenceOf(model, node, "board");
-	});
-	const read =
-		board.at === "itself"
-			? open.map((at) => nodes[at] as Node)
-			: graph.readObjects(
-					boards.filter((id) => id !== null),
-					call,
-				);
-	return andThen(read, (found) => {
-		const mapping = mappingOf(model, "collaborate.inverse");
-		const others: number[] = [];
-		let next = 0;
-		for (const [nth, at] of open.entries()) {
-			if (boards[nth] === null) continue;
-			const one = found[next++] ?? null;
-			if (one instanceof CorkboardError) answers[at] = one;
-			else if (one !== null && leadsToViewer(one, "owner")) answers[at] = true;
-			else if (one !== null) others.push(nth);
-		}
-		if (board.who === "owner" || others.length === 0) return answers;
-		const ids = others.map((nth) => boards[nth] as Id);
-		return andThen(graph.hasEdges(mapping, viewer, ids, call), (shared) => {
-			for (const [nth, other] of others.entries()) {
-				answers[open[other] as number] = shared[nth] ?? false;
+	const { graph, viewer, call } = asking;
+	const answers: (boolean | CorkboardError)[] = nodes.map(() => false);
+	/** Asks about those whom nothing has allowed it yet. */
+	const ask = (
+		question: (open: readonly Node[]) => MaybePromise<Answers>,
+	): MaybePromise<void> => {
+		const open = [...nodes.keys()].filter((at) => answers[at] !== true);
+		if (open.length === 0) return;
+		return andThen(question(open.map((at) => nodes[at] as Node)), (found) => {
+			for (const [nth, at] of open.entries()) {
+				if (found[nth] !== false) answers[at] = found[nth] ?? false;
 			}
-			return answers;
+		});
+	};
+	const questions = users.map(
+		(path) => (open: readonly Node[]) =>
+			leadsToViewer(asking, path.split("."), open, read),
+	);
+	if (collaboratorsOf !== undefined) {
+		questions.push((open) => {
+			const mapping = mappingOf(graph.model, "collaborate.inverse");
+			const boards = open.map((node) =>
+				collaboratorsOf === "itself"
+					? node.id
+					: referenceOf(graph.model, node, "board"),
+			);
+			const known = boards.filter((id) => id !== null);
+			return andThen(graph.hasEdges(mapping, viewer, known, call), (shared) => {
+				let next = 0;
+				return boards.map((id) => id !== null && (shared[next++] ?? false));
+			});
+		});
+	}
+	const asked = questions.reduce<MaybePromise<void>>(
+		(before, question) => andThen(before, () => ask(question)),
+		undefined,
+	);
+	return andThen(asked, () => answers);
+}
+
+/** Whether the references of a path lead from each object to the viewer. */
+function leadsToViewer(
+	asking: Asking,
+	[reference = "", ...rest]: readonly string[],
+	nodes: readonly Node[],
+	read: Reads,
+): MaybePromise<Answers> {
+	const { graph, viewer } = asking;
+	const ids = nodes.map((node) => referenceOf(graph.model, node, reference));
+	if (rest.length === 0) return ids.map((id) => id === viewer);
+	const known = ids.filter((id) => id !== null);
+	return andThen(read(known), (found) => {
+		const there = found.filter((one) => one !== null && "data" in one);
+		const led = leadsToViewer(asking, rest, there, read);
+		return andThen(led, (answers) => {
+			let [next, nextThere] = [0, 0];
+			return ids.map((id) => {
+				const one = id === null ? null : (found[next++] ?? null);
+				if (one === null || one instanceof CorkboardError) return one ?? false;
+				return answers[nextThere++] ?? false;
+			});
 		});
 	});
 }

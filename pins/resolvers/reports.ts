@@ -4,7 +4,7 @@ import { id } from "../../src/graphql/input/validators.ts";
 import type { Validator } from "../../src/model/validation.ts";
 import type { Resolvers } from "../../src/plan/batchResolver.ts";
 import { mutation } from "../../src/resolvers/mutation.ts";
-import { requireVisible } from "../../src/resolvers/requireVisible.ts";
+import { requireVisibleOrPublic } from "../../src/resolvers/requireVisible.ts";
 import { newStoredJson } from "../../src/resolvers/storedJson.ts";
 import { fieldPolicies } from "../validators.ts";
 
@@ -24,7 +24,7 @@ const report = mutation(
 	},
 	async ({ subjectId, ...fields }, context) => {
 		const { viewer, now } = context;
-		const subject = await requireVisible(context, null, subjectId);
+		const subject = await requireVisibleOrPublic(context, null, subjectId);
 		await context.writes.create({
 			type: "Report",
 			data: newStoredJson(context, "Report", {
@@ -39,7 +39,7 @@ const report = mutation(
 				request: { subjectId: subject.id },
 			},
 		});
-		return { subject: subject.id };
+		return { subject: subject.id, subjectId: subject.id };
 	},
 );
 

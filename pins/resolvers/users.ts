@@ -131,7 +131,9 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.createUser", createUser],
 	["Mutation.updateUser", updateUser],
 	...edgeMutations("followUser", "unfollowUser", "User"),
-	...edgeMutations("blockUser", "unblockUser", "User"),
+	...edgeMutations("blockUser", "unblockUser", "User", {
+		publicIdField: "blockedUserId",
+	}),
 	["Mutation.deactivateUser", deactivateUser],
 	["User.email", email],
 	["User.isViewer", isViewer],

@@ -7,8 +7,8 @@ import type { MaybePromise } from "../util/maybePromise.ts";
 
 /**
  * The graph as one viewer sees it, for one request. An object that the viewer may
- * not see is null, like one that does not exist; there is no other path to an
- * object. Each read takes many keys and returns one result for each, in order; an
+ * not see is null, like one that does not exist; `readStored` and `readPublic` are
+ * the only other paths to an object, and both are for decisions. Each read takes many keys and returns one result for each, in order; an
  * error concerns its own key only. What is in memory is returned at once; reads
  * started in one tick that miss something share their storage calls.
  */
@@ -18,6 +18,21 @@ export interface Graph {
 
 	/** Objects the viewer may see. */
 	readObjects(
+		ids: readonly Id[],
+		call?: CallOptions,
+	): MaybePromise<readonly (Node | null | CorkboardError)[]>;
+
+	/**
+	 * Active objects as stored, whoever may see them: to decide what the viewer may
+	 * remove without seeing it. Nothing but their ids may reach an answer.
+	 */
+	readStored(
+		ids: readonly Id[],
+		call?: CallOptions,
+	): MaybePromise<readonly (Node | null | CorkboardError)[]>;
+
+	/** Objects as a visitor sees them who is not signed in. */
+	readPublic(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): MaybePromise<readonly (Node | null | CorkboardError)[]>;

@@ -1,23 +1,61 @@
 import { CorkboardError } from "../errors.ts";
-import type { Node } from "../graph/types.ts";
+import type { Graph, Node } from "../graph/types.ts";
 import type { InputId } from "../graphql/input/validators.ts";
+import type { Id } from "../id/ids.ts";
 import type { MutationContext } from "./mutation.ts";
+
+type Asking = Pick<MutationContext, "graph" | "call">;
 
 /** The object that a mutation names. NOT_FOUND unless it is of that type, or of any type for null, and the viewer may see it. */
 export async function requireVisible(
-	context: Pick<MutationContext, "graph" | "call">,
+	context: Asking,
 	type: string | null,
 	id: InputId,
 ): Promise<Node> {
-	const [node] =
-		id === "reserved"
-			? [null]
-			: await context.graph.readObjects([id], context.call);
-	if (node instanceof CorkboardError) throw node;
-	if (!node || (type !== null && node.type !== type)) {
-		throw new CorkboardError("NOT_FOUND", `${type ?? "Object"} not found.`);
-	}
+	const node = await findVisible(context, type, id);
+	if (node === null) throw notFound(type);
 	return node;
+}
+
+/** The same, with null for what is not found. */
+export async function findVisible(
+	{ graph, call }: Asking,
+	type: string | null,
+	id: InputId,
+): Promise<Node | null> {
+	return find(id, type, (ids) => graph.readObjects(ids, call));
+}
+
+/**
+ * The same for what the viewer, or a visitor who is not signed in, may see. A block
+ * hides two people from each other, and neither loses the right to report the other
+ * or to block in turn. It reveals nothing: a blocked user can log out and see the same.
+ */
+export async function requireVisibleOrPublic(
+	context: Asking,
+	type: string | null,
+	id: InputId,
+): Promise<Node> {
+	const { graph, call } = context;
+	const node =
+		(await findVisible(context, type, id)) ??
+		(await find(id, type, (ids) => graph.readPublic(ids, call)));
+	if (node === null) throw notFound(type);
+	return node;
+}
+
+async function find(
+	id: InputId,
+	type: string | null,
+	read: (ids: readonly Id[]) => ReturnType<Graph["readObjects"]>,
+): Promise<Node | null> {
+	const [node = null] = id === "reserved" ? [] : await read([id]);
+	if (node instanceof CorkboardError) throw node;
+	return node !== null && (type === null || node.type === type) ? node : null;
+}
+
+export function notFound(type: string | null): CorkboardError {
+	return new CorkboardError("NOT_FOUND", `${type ?? "Object"} not found.`);
 }
 
 /**

@@ -316,7 +316,7 @@ describe("mutations on embedded shards", () => {
 		);
 		assert.deepEqual(await listed(at, "commentPin", pinId), [comment]);
 		assert.deepEqual(
-			await mutate(at, ada, "deleteComment", { commentId: comment }),
+			await mutate(at, ada, "updateComment", { commentId: comment, text: "x" }),
 			{
 				error: "FORBIDDEN",
 			},
@@ -344,9 +344,16 @@ describe("a report", () => {
 			mutate(at, who, "report", { subjectId, reason, text });
 		assert.deepEqual(await report(ben, board, "SPAM", " An ad "), {
 			subject: board,
+			subjectId: board,
 		});
-		assert.deepEqual(await report(ben, board, "HATE"), { subject: board });
-		assert.deepEqual(await report(ada, ben, "OTHER"), { subject: ben });
+		assert.deepEqual(await report(ben, board, "HATE"), {
+			subject: board,
+			subjectId: board,
+		});
+		assert.deepEqual(await report(ada, ben, "OTHER"), {
+			subject: ben,
+			subjectId: ben,
+		});
 		await deliverPending(new WritePipeline(at.store), 0);
 		const listOf = async (store: Store, count: number) => {
 			const all: Readonly<Record<string, unknown>>[] = [];

@@ -72,6 +72,15 @@ export class ListGraph implements Graph {
 		);
 	}
 
+	/** No query reads by these. */
+	readStored(): never {
+		throw new Error("nothing is read as stored");
+	}
+
+	readPublic(): never {
+		throw new Error("nothing is read as a visitor sees it");
+	}
+
 	findByPrefix(): Node[] {
 		return [];
 	}

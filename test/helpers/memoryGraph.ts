@@ -84,10 +84,28 @@ export class MemoryGraph implements Graph, Writes {
 		ids: readonly Id[],
 	): Promise<(Node | null | CorkboardError)[]> {
 		this.calls.push(`objects ${ids.join()}`);
+		return this.#read(ids, (node) => this.#visible(node));
+	}
+
+	async readStored(
+		ids: readonly Id[],
+	): Promise<(Node | null | CorkboardError)[]> {
+		this.calls.push(`stored ${ids.join()}`);
+		return this.#read(ids, () => true);
+	}
+
+	async readPublic(
+		ids: readonly Id[],
+	): Promise<(Node | null | CorkboardError)[]> {
+		this.calls.push(`public ${ids.join()}`);
+		return this.#read(ids, (node) => this.#visible(node, null));
+	}
+
+	#read(ids: readonly Id[], isShown: (node: Node) => boolean | undefined) {
 		return ids.map((id) => {
 			if (this.down.has(id)) return unavailable();
 			const node = this.#objects.get(id);
-			return node && this.#visible(node) ? node : null;
+			return node && isShown(node) ? node : null;
 		});
 	}
 
@@ -278,9 +296,8 @@ export class MemoryGraph implements Graph, Writes {
 		});
 	}
 
-	#visible(node: Node): boolean {
+	#visible(node: Node, viewer = this.viewer): boolean {
 		const { board_id, pin_id, secret, user_id } = node.data;
-		const { viewer } = this;
 		if (
 			secret === true &&
 			user_id !== viewer &&
@@ -290,7 +307,7 @@ export class MemoryGraph implements Graph, Writes {
 		}
 		return [board_id, pin_id].every((id) => {
 			const within = this.#objects.get(id as Id);
-			return id === undefined || (within && this.#visible(within));
+			return id === undefined || (within && this.#visible(within, viewer));
 		});
 	}
 

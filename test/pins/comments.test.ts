@@ -84,13 +84,26 @@ describe("updateComment", () => {
 });
 
 describe("deleteComment", () => {
+	it("deletes a comment for the owners of its pin and of the pin's board, and nobody else but its author", async () => {
+		const at = new Resolving();
+		const cyd = at.graph.add("User", { username: "cyd_made_up" });
+		const pinId = at.pin(cyd, at.board(at.ben));
+		const dan = at.graph.add("User", { username: "dan_made_up" });
+		for (const viewer of [cyd, at.ben]) {
+			const { comment } = await at
+				.as(at.ada)
+				.change("addComment", { pinId, text: "Nice" });
+			const input = { commentId: comment };
+			await at.as(dan).refused("FORBIDDEN", "deleteComment", input);
+			await at.as(viewer).change("deleteComment", input);
+			assert.equal(at.graph.data(comment as Id), undefined);
+		}
+	});
+
 	it("deletes the viewer's comment on anyone's pin", async () => {
 		const at = new Resolving();
 		const pinId = at.pin(at.ben, at.board(at.ben));
 		const { comment } = await at.change("addComment", { pinId, text: "Nice" });
-		await at
-			.as(at.ben)
-			.refused("FORBIDDEN", "deleteComment", { commentId: comment });
 		assert.deepEqual(
 			await at.as(at.ada).change("deleteComment", { commentId: comment }),
 			{ deletedCommentId: comment, pin: pinId },

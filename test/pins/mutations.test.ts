@@ -41,8 +41,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
 	updatePin: "Only its owner may change this pin.",
 	movePin: "Only its owner and the owner of its board may move this pin.",
 	deletePin: "Only its owner and the owner of its board may delete this pin.",
-	deleteComment: "Only its author may change or delete this comment.",
-	updateComment: "Only its author may change or delete this comment.",
+	deleteComment:
+		"Only its author and the owners of its pin and board may delete this comment.",
+	updateComment: "Only its author may change this comment.",
 };
 
 /** Another user's board with a pin and a comment, and the other required input of each mutation. */
@@ -168,12 +169,15 @@ describe("a mutation that names an object", () => {
 					}),
 					refusal,
 				);
-				assert.deepEqual(at.graph.calls, [
-					`objects ${targets[type]}`,
-					...(/owner of its board/.test(refusal)
-						? [`objects ${targets.Board}`]
-						: []),
-				]);
+				const owners = /owner of its board/.test(refusal)
+					? [targets.Board]
+					: /owners of its pin and board/.test(refusal)
+						? [targets.Pin, targets.Pin, targets.Board]
+						: [];
+				assert.deepEqual(
+					at.graph.calls,
+					[targets[type], ...owners].map((id) => `objects ${id}`),
+				);
 			});
 		}
 	}
@@ -222,6 +226,7 @@ describe("likes and follows", () => {
 			] as const) {
 				assert.deepEqual(await at.change(mutation, { [argument]: id }), {
 					[type.toLowerCase()]: id,
+					...(!present && { [`removed${type}Id`]: id }),
 					viewer: at.ada,
 				});
 				assert.equal(at.graph.hasEdge(mapping, at.ada, id), present);
@@ -237,6 +242,7 @@ describe("likes and follows", () => {
 		const at = new Resolving();
 		assert.deepEqual(await at.change("unfollowUser", { userId: at.ada }), {
 			user: at.ada,
+			removedUserId: at.ada,
 			viewer: at.ada,
 		});
 	});

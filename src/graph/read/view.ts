@@ -84,6 +84,26 @@ export class View implements Graph {
 		});
 	}
 
+	readStored(
+		ids: readonly Id[],
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<Node | null>[]> {
+		return andThen(this.#objects.readStored(ids, call), (objects) =>
+			objects.map((object) =>
+				object instanceof CorkboardError ? object : object.facts && object.node,
+			),
+		);
+	}
+
+	readPublic(
+		ids: readonly Id[],
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<Node | null>[]> {
+		return this.#viewer === null
+			? this.readObjects(ids, call)
+			: new VisibleObjects(this.#store, null).read(ids, call);
+	}
+
 	readPages(
 		mapping: Mapping,
 		froms: readonly Id[],
