@@ -48,7 +48,8 @@ suite("a server that is asked for several times what it carries", () => {
 	): Promise<readonly OpenResult[]> =>
 		sendOpenLoad({
 			port: Number(new URL(served.url).port),
-			patienceMs: 5_000,
+			// Nobody waits nearly so long on a quiet machine.
+			patienceMs: 30_000,
 			clients: [
 				{
 					name: "clients",
@@ -79,7 +80,8 @@ suite("a server that is asked for several times what it carries", () => {
 		const closed = await load(16, [{ seconds: 2, rate: null }]);
 		const { good: carried, firstError } = summarize(closed, 0, 2);
 		assert.ok(carried > 5, `${carried} a second: ${firstError}`);
-		const base = carried / 4;
+		// What the server carries may have halved meanwhile, because others use its core.
+		const base = carried / 8;
 		const probes = new Probes({
 			live: `${served.url}/health/live`,
 			"admin live": `http://${admin}/health/live`,
