@@ -243,10 +243,14 @@ async function openQueuesAndPools(
 
 /** How the tokens of clients are read, and made where Corkboard signs them itself. */
 function createTokens({ identity }: Config, secret: Uint8Array): AccessTokens {
-	const { jwks, claims, operators } = identity;
+	const { jwks, jwksMaxAgeMs, claims, operators } = identity;
 	return jwks === null
 		? createAccessTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
-		: createJwksAccessTokens(jwks, claims, operators.claims);
+		: createJwksAccessTokens(
+				{ url: jwks, maxAgeMs: jwksMaxAgeMs },
+				claims,
+				operators.claims,
+			);
 }
 
 /** `opened` ends the report of its level. */

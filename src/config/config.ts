@@ -333,7 +333,12 @@ function identityOf({ value, problems }: Settings) {
 			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE: the issuer signs tokens for other services too.",
 		);
 	}
-	return { jwks, claims, operators: value("CORKBOARD_OPERATORS") };
+	return {
+		jwks,
+		jwksMaxAgeMs: value("CORKBOARD_JWKS_MAX_AGE") * 60_000,
+		claims,
+		operators: value("CORKBOARD_OPERATORS"),
+	};
 }
 
 /** Settings of the home feed. */

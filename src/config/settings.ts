@@ -122,6 +122,11 @@ const IDENTITY = {
 		"URL of the public keys of another token issuer ([identity](../guarantees.md#identity)). It needs the next two",
 		"none",
 	),
+	CORKBOARD_JWKS_MAX_AGE: fixed(
+		integer(10, 43_200),
+		1_440,
+		"minutes for which keys that were fetched there are used while they cannot be fetched again; then new tokens get 503. A key that is withdrawn meanwhile counts as long",
+	),
 	CORKBOARD_ISSUER: optional(
 		text("the issuer of tokens"),
 		"required value of a token's `iss`",

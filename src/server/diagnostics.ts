@@ -6,6 +6,8 @@ export const SERVER_CHANNELS = {
 	request: channelOf<RequestCompleted>("corkboard.request"),
 	/** A document ran that no document file contains. */
 	unknownDocument: channelOf<UnknownDocument>("corkboard.unknownDocument"),
+	/** A token was refused, or the keys of its issuer could not be fetched. */
+	token: channelOf<TokenProblem>("corkboard.token"),
 };
 
 export interface RequestCompleted {
@@ -43,6 +45,19 @@ export interface RequestCompleted {
 	readonly errorIds: readonly string[];
 	/** What was recorded while it ran; null where nothing was. */
 	readonly record: RequestRecord | null;
+}
+
+export interface TokenProblem {
+	/**
+	 * - `refused`: it is not valid.
+	 * - `keysUnknown`: its key cannot be fetched, so that nobody knows.
+	 * - `keysKept`: the keys cannot be fetched again; those that are known are used.
+	 */
+	readonly kind: "refused" | "keysUnknown" | "keysKept";
+	/** The kind of reason. There are not many. */
+	readonly code: string;
+	/** Has nothing of the token. */
+	readonly reason: string;
 }
 
 export interface UnknownDocument {

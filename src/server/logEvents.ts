@@ -11,6 +11,7 @@ import { TRACE_CHANNELS } from "../traces/diagnostics.ts";
 import { reasonOf } from "../util/reasonOf.ts";
 import { sureSeconds } from "../util/sureSeconds.ts";
 import { WORKER_CHANNELS } from "../worker/diagnostics.ts";
+import { SERVER_CHANNELS } from "./diagnostics.ts";
 import type { createLog } from "./log.ts";
 
 type Log = ReturnType<typeof createLog>;
@@ -50,6 +51,14 @@ export function logEvents(log: Log): Disposable {
 		listen(WORKER_CHANNELS.jobEnded, ({ id, outcome, error }) => {
 			if (outcome !== "failed") return;
 			log.error({ job: id, reason: reasonIn(error) }, "job failed");
+		}),
+		listen(SERVER_CHANNELS.token, ({ kind, code, reason }) => {
+			if (!failures.isDue(`token ${kind} ${code}`)) return;
+			if (kind === "refused") log.info({ code, reason }, "token refused");
+			else {
+				const used = kind === "keysKept";
+				log.warn({ code, reason, used }, "keys of tokens not fetched");
+			}
 		}),
 		listen(CACHE_CHANNELS.cacheHost, ({ layer, host, state, error }) => {
 			const fields = { layer, host, reason: reasonIn(error) };

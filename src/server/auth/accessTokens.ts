@@ -3,8 +3,11 @@ import {
 	createRemoteJWKSet,
 	customFetch,
 	errors,
+	type FlattenedJWSInput,
+	type JWSHeaderParameters,
 	type JWTPayload,
 	type JWTVerifyOptions,
+	jwksCache,
 	jwtVerify,
 	SignJWT,
 } from "jose";
@@ -12,6 +15,8 @@ import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
+import { SERVER_CHANNELS, type TokenProblem } from "../diagnostics.ts";
 import { hasOperatorClaim, type OperatorClaim } from "./operators.ts";
 
 /** JSON Web Tokens (RFC 7519) that identify the sender of a request. */
@@ -45,6 +50,10 @@ const PLAIN: ExpectedClaims = { issuer: null, audience: null, subject: "sub" };
 const SECRET_BYTES = 32;
 /** Allowed difference between clocks. */
 const SKEW_S = 30;
+/** So old, the keys of an issuer are fetched again. */
+const REFRESH_MS = 600_000;
+/** So soon after a fetch, neither an unknown key nor a failure begins another. */
+const COOLDOWN_MS = 30_000;
 /** Most valid tokens in the cache. */
 const MAX_VERIFIED = 10_000;
 /** Characters of a subject in OpenID Connect (Core 1.0, §2). */
@@ -87,23 +96,48 @@ export function createAccessTokens(
 	};
 }
 
+export interface JwksOptions {
+	readonly url: string;
+	/** How long keys that are known are used while they cannot be fetched again. Milliseconds. */
+	readonly maxAgeMs: number;
+}
+
 /**
  * Tokens of another service, whose public keys (JWKS) are at a URL. Keys are
  * fetched at first use, every ten minutes, and for an unknown key at once, but
- * at most every 30 s. HS256 is rejected: a public key must not serve as its
- * secret.
+ * at most every 30 s. If the service is away, known keys are used on. HS256 is
+ * rejected: a public key must not serve as its secret.
  */
 export function createJwksAccessTokens(
-	url: string,
+	{ url, maxAgeMs }: JwksOptions,
 	claims: ExpectedClaims,
 	operatorClaims: readonly OperatorClaim[] = [],
 ): AccessTokens {
-	const keys = createRemoteJWKSet(new URL(url), {
+	/** `uat` is when keys were fetched last. */
+	const fetched: { uat?: number } = {};
+	const remote = createRemoteJWKSet(new URL(url), {
 		timeoutDuration: 3_000,
-		cooldownDuration: 30_000,
-		cacheMaxAge: 600_000,
+		cooldownDuration: COOLDOWN_MS,
+		cacheMaxAge: maxAgeMs,
 		[customFetch]: fetchKeys,
+		[jwksCache]: fetched as Record<string, never>,
 	});
+	let triedAt = Number.NEGATIVE_INFINITY;
+	const keys = async (
+		header: JWSHeaderParameters,
+		token: FlattenedJWSInput,
+	) => {
+		const now = Date.now();
+		const isOld = now - (fetched.uat ?? now) >= REFRESH_MS;
+		// Without keys, or with keys that are too old, it fetches them itself.
+		if (isOld && remote.fresh && now - triedAt >= COOLDOWN_MS) {
+			triedAt = now;
+			await remote.reload().catch((cause) => {
+				report("keysKept", "The keys of tokens cannot be fetched.", cause);
+			});
+		}
+		return remote(header, token);
+	};
 	const options = optionsOf(["RS256", "ES256", "EdDSA"], claims);
 	return {
 		signs: false,
@@ -121,14 +155,18 @@ export function createJwksAccessTokens(
 	};
 }
 
-/** `fetch`, with UNAVAILABLE for its failures. It throws TypeErrors, as jose does for unusable keys. */
+/** `fetch`, with an error of its own for its failures. It throws TypeErrors, as jose does for unusable keys. */
 async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
 	try {
 		return await fetch(url, options);
 	} catch (cause) {
-		throw unavailable(cause);
+		throw new KeysNotFetched("The keys of tokens cannot be fetched.", {
+			cause,
+		});
 	}
 }
+
+class KeysNotFetched extends Error {}
 
 /** jose accepts tokens without `exp` by default. */
 function optionsOf(
@@ -203,6 +241,7 @@ function cachedVerify(
 function verificationError(cause: unknown): CorkboardError {
 	if (cause instanceof CorkboardError) return cause;
 	if (
+		cause instanceof KeysNotFetched ||
 		cause instanceof errors.JWKSInvalid ||
 		(cause instanceof errors.JOSEError && cause.code === "ERR_JOSE_GENERIC")
 	) {
@@ -217,16 +256,43 @@ function verificationError(cause: unknown): CorkboardError {
 }
 
 function unavailable(cause: unknown): CorkboardError {
-	return new CorkboardError(
-		"UNAVAILABLE",
-		"Tokens cannot be verified at the moment. Try again.",
-		{ cause },
-	);
+	const message = "Tokens cannot be verified at the moment. Try again.";
+	report("keysUnknown", message, cause);
+	return new CorkboardError("UNAVAILABLE", message, { cause });
+}
+
+/** For the log. What a token says is not in the messages of jose's errors, and their causes may have it. */
+function report(
+	kind: TokenProblem["kind"],
+	message: string,
+	thrown: unknown,
+): void {
+	// `fetch failed` says nothing: its cause does.
+	const cause = thrown instanceof KeysNotFetched ? causeOf(thrown) : thrown;
+	const { code } = (cause ?? {}) as { readonly code?: unknown };
+	SERVER_CHANNELS.token.publish({
+		kind,
+		code: typeof code === "string" ? code : "TOKEN",
+		reason:
+			cause === undefined
+				? message
+				: `${message} ${reasonOf(cause)}`.slice(0, MAX_REASON),
+	});
+}
+
+const MAX_REASON = 300;
+
+/** The innermost. */
+function causeOf({ cause }: Error): unknown {
+	return cause instanceof Error && cause.cause !== undefined
+		? cause.cause
+		: cause;
 }
 
 export function unauthenticated(
 	message: string,
 	cause?: unknown,
 ): CorkboardError {
+	report("refused", message, cause);
 	return new CorkboardError("UNAUTHENTICATED", message, { cause });
 }

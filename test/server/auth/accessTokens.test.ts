@@ -13,6 +13,7 @@ import {
 	type JWK,
 	SignJWT,
 } from "jose";
+import { listen } from "../../../src/diagnostics.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import {
@@ -21,6 +22,10 @@ import {
 	createJwksAccessTokens,
 } from "../../../src/server/auth/accessTokens.ts";
 import { identify } from "../../../src/server/auth/identity.ts";
+import {
+	SERVER_CHANNELS,
+	type TokenProblem,
+} from "../../../src/server/diagnostics.ts";
 import { BoundedMap } from "../../../src/util/boundedMap.ts";
 import { ADA, GONE } from "../../helpers/toyServer.ts";
 
@@ -43,6 +48,19 @@ async function pairOf(alg: string, kid: string): Promise<Pair> {
 }
 
 /** Somebody else who signs tokens. */
+const DAY_MS = 86_400_000;
+
+async function problemsDuring(
+	body: () => Promise<void>,
+): Promise<readonly TokenProblem[]> {
+	const problems: TokenProblem[] = [];
+	using _ = listen(SERVER_CHANNELS.token, (problem) => {
+		problems.push(problem);
+	});
+	await body();
+	return problems;
+}
+
 async function startIssuer(pairs: readonly Pair[]) {
 	const jwkOf = async ({ publicKey, kid, alg }: Pair): Promise<JWK> => ({
 		...(await exportJWK(publicKey)),
@@ -112,7 +130,10 @@ describe("tokens of another service", () => {
 			ed: await pairOf("EdDSA", "ed"),
 		};
 		issuer = await startIssuer(Object.values(pairs));
-		tokens = createJwksAccessTokens(issuer.url, CLAIMS);
+		tokens = createJwksAccessTokens(
+			{ url: issuer.url, maxAgeMs: DAY_MS },
+			CLAIMS,
+		);
 	});
 	after(() => issuer[Symbol.asyncDispose]());
 
@@ -176,7 +197,10 @@ describe("tokens of another service", () => {
 
 	it("fetch the keys again for an unknown key, but not repeatedly", async () => {
 		await using rotating = await startIssuer([pairs.rsa]);
-		const verifier = createJwksAccessTokens(rotating.url, CLAIMS);
+		const verifier = createJwksAccessTokens(
+			{ url: rotating.url, maxAgeMs: DAY_MS },
+			CLAIMS,
+		);
 		await verifier.verify(await signed(pairs.rsa));
 		assert.equal(rotating.state.asked, 1);
 		await rotating.rotate([pairs.ec]);
@@ -186,14 +210,20 @@ describe("tokens of another service", () => {
 			isCode("UNAUTHENTICATED"),
 		);
 		assert.equal(rotating.state.asked, 1);
-		const later = createJwksAccessTokens(rotating.url, CLAIMS);
+		const later = createJwksAccessTokens(
+			{ url: rotating.url, maxAgeMs: DAY_MS },
+			CLAIMS,
+		);
 		assert.equal((await later.verify(await signed(pairs.ec))).subject, ADA);
 	});
 
 	it("are checked against keys of the last ten minutes", async (t) => {
 		t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
 		await using issuer = await startIssuer([pairs.rsa]);
-		const verifier = createJwksAccessTokens(issuer.url, CLAIMS);
+		const verifier = createJwksAccessTokens(
+			{ url: issuer.url, maxAgeMs: DAY_MS },
+			CLAIMS,
+		);
 		const another = async (jti: string) =>
 			verifier.verify(await signed(pairs.rsa, { jti }));
 		await another("first");
@@ -209,6 +239,63 @@ describe("tokens of another service", () => {
 		await assert.rejects(another("fourth"), isCode("UNAUTHENTICATED"));
 	});
 
+	it("are checked against known keys while their issuer is away, for as long as the setting says", async (t) => {
+		t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
+		await using issuer = await startIssuer([pairs.rsa]);
+		const verifier = createJwksAccessTokens(
+			{ url: issuer.url, maxAgeMs: 3_600_000 },
+			CLAIMS,
+		);
+		const another = async (jti: string) =>
+			verifier.verify(await signed(pairs.rsa, { jti }));
+		await another("first");
+		issuer.state.status = 500;
+		t.mock.timers.tick(600_000);
+		const problems = await problemsDuring(async () => {
+			assert.equal((await another("second")).subject, ADA);
+			// It is not asked for each token.
+			assert.equal((await another("third")).subject, ADA);
+		});
+		assert.equal(issuer.state.asked, 2);
+		assert.deepEqual(
+			problems.map(({ kind }) => kind),
+			["keysKept"],
+		);
+		// Whether a token of a key that is not known is good, nobody can say.
+		await assert.rejects(
+			async () => verifier.verify(await signed(pairs.ec)),
+			isCode("UNAVAILABLE"),
+		);
+		t.mock.timers.tick(3_000_000);
+		await assert.rejects(another("fourth"), isCode("UNAVAILABLE"));
+		issuer.state.status = 200;
+		assert.equal((await another("fifth")).subject, ADA);
+	});
+
+	it("are refused with a reason for the log, which has nothing of the token", async () => {
+		const away = await startIssuer([]);
+		await away[Symbol.asyncDispose]();
+		const nowhere = createJwksAccessTokens(
+			{ url: away.url, maxAgeMs: DAY_MS },
+			CLAIMS,
+		);
+		const wrong = await signed(pairs.rsa, { aud: "another" });
+		const problems = await problemsDuring(async () => {
+			for (const verifier of [tokens, nowhere]) {
+				await assert.rejects(async () => verifier.verify(wrong));
+			}
+		});
+		assert.deepEqual(
+			problems.map(({ kind, code }) => `${kind} ${code}`),
+			["refused ERR_JWT_CLAIM_VALIDATION_FAILED", "keysUnknown ECONNREFUSED"],
+		);
+		const text = JSON.stringify(problems);
+		assert.match(text, /\\"aud\\"/);
+		for (const part of [...wrong.split("."), "another"]) {
+			assert.equal(text.includes(part), false);
+		}
+	});
+
 	it("are rejected for good where their key is unusable", async () => {
 		await using issuer = await startIssuer([]);
 		const short = generateKeyPairSync("rsa", { modulusLength: 1_024 });
@@ -221,7 +308,10 @@ describe("tokens of another service", () => {
 			},
 			{ ...ec, x: ec.y ?? "", kid: "nowhere", alg: "ES256" },
 		]);
-		const verifier = createJwksAccessTokens(issuer.url, CLAIMS);
+		const verifier = createJwksAccessTokens(
+			{ url: issuer.url, maxAgeMs: DAY_MS },
+			CLAIMS,
+		);
 		const [, payload = ""] = (await signed(pairs.rsa)).split(".");
 		const header = base64url.encode('{"alg":"RS256","kid":"short"}');
 		const text = `${header}.${payload}`;
@@ -240,7 +330,10 @@ describe("tokens of another service", () => {
 	it("are UNAVAILABLE, not invalid, where the keys cannot be fetched", async () => {
 		await using broken = await startIssuer([pairs.rsa]);
 		broken.state.status = 500;
-		const verifier = createJwksAccessTokens(broken.url, CLAIMS);
+		const verifier = createJwksAccessTokens(
+			{ url: broken.url, maxAgeMs: DAY_MS },
+			CLAIMS,
+		);
 		const token = await signed(pairs.rsa);
 		await assert.rejects(
 			async () => verifier.verify(token),
@@ -248,7 +341,10 @@ describe("tokens of another service", () => {
 		);
 		broken.state.status = 200;
 		assert.equal((await verifier.verify(token)).subject, ADA);
-		const nowhere = createJwksAccessTokens("http://127.0.0.1:1/keys", CLAIMS);
+		const nowhere = createJwksAccessTokens(
+			{ url: "http://127.0.0.1:1/keys", maxAgeMs: DAY_MS },
+			CLAIMS,
+		);
 		await assert.rejects(
 			async () => nowhere.verify(token),
 			isCode("UNAVAILABLE"),
