@@ -357,6 +357,8 @@ export type JobChange =
 			readonly kind: "retry";
 			readonly due: number;
 			readonly moreAttempts: number;
+			/** Whether it may be running: its worker's claim ends. */
+			readonly running?: boolean;
 	  }
 	| { readonly kind: "reschedule"; readonly due: number }
 	| { readonly kind: "remove" };

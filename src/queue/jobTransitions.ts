@@ -19,6 +19,8 @@ import {
  *                retry                  │
  *                  └── failed ◀── giveUp, fail or expiry without
  *
+ * A retry that says so takes a running job from its worker too.
+ *
  * A store reads a job under its lock, asks what becomes of it, and writes that.
  */
 
@@ -137,12 +139,14 @@ export function afterChange(
 	if (change.kind === "reschedule") {
 		return job.state === STATE.pending ? { ...kept(job), bucket, at } : null;
 	}
-	if (job.state !== STATE.failed) return null;
+	const isFreed = change.running === true && job.state === STATE.running;
+	if (job.state !== STATE.failed && !isFreed) return null;
 	const allowed = Math.min(
 		MAX_ALLOWED,
 		Math.max(job.allowed, job.attempts) + change.moreAttempts,
 	);
-	return { ...kept(job), state: STATE.pending, bucket, at, allowed };
+	// Without its token a worker that still runs it reports nothing.
+	return { ...kept(job), claim: 0, state: STATE.pending, bucket, at, allowed };
 }
 
 const MAX_ALLOWED = 65_535;

@@ -1,6 +1,51 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { newLocalId } from "../../src/queue/jobId.ts";
 import { openSqliteJobStore } from "../../src/queue/sqlite/sqliteJobStore.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { jobStoreSuite } from "../suites/jobStore.ts";
+
+describe("a job of a worker that died while the clock was hours ahead", () => {
+	it("is free as soon as the folder has another owner", async () => {
+		using folder = temporaryFolder();
+		const at = { queue: "work", shard: 0 };
+		const queues = [
+			{ range: [0, 0] as const, primary: `sqlite:${folder.path}` },
+		];
+		const local = newLocalId();
+		const hourUs = 3_600_000_000;
+		const claim = {
+			...{ priority: 2 as const, bucket: 0, floor: 0, limit: 1 },
+			...{ claim: 7, claimMs: 60_000 },
+		};
+		{
+			await using ahead = openSqliteJobStore({
+				queues,
+				now: () => Date.now() * 1_000 + 5 * hourUs,
+			});
+			await ahead.createTables();
+			await ahead.put(0, { name: "work", settings: {}, version: 1 });
+			await ahead.enqueue(at, [
+				{
+					...{ local, bucket: 0, priority: 2, due: 0, allowed: 3 },
+					...{ createdAt: 0, key: null, body: "{}" },
+				},
+			]);
+			const { claimed } = await ahead.ackAndClaim(at, { claim });
+			assert.equal(claimed.length, 1);
+			// It is not free while its worker may live.
+			assert.deepEqual(await ahead.hasExpired([{ at }]), [false]);
+		}
+		await using store = openSqliteJobStore({ queues });
+		assert.deepEqual(await store.hasExpired([{ at }]), [true]);
+		await store.expire(at, { limit: 10, delayMs: () => 0 });
+		const [job] = await store.find(at, [{ local, bucket: 0 }]);
+		assert.equal(job?.state, "pending");
+		const { claimed } = await store.ackAndClaim(at, { claim });
+		assert.equal(claimed.length, 1);
+		assert.deepEqual(await store.hasExpired([{ at }]), [false]);
+	});
+});
 
 jobStoreSuite("SQLite", async () => {
 	const folder = temporaryFolder();

@@ -571,6 +571,23 @@ export function jobStoreSuite(
 		});
 
 		describe("operators", () => {
+			test("frees a running job whatever its claim says, and its worker reports nothing more of it", async () => {
+				await store.enqueue(AT, [await jobs.make({ allowed: 1 })]);
+				const [first] = await jobs.claim({ claimMs: 86_400_000 });
+				const retry = { kind: "retry", due: 0, moreAttempts: 1 } as const;
+				const some = [first as ClaimedJob];
+				assert.equal(await store.change(AT, some, retry), 0);
+				const freed = { ...retry, running: true };
+				assert.equal(await store.change(AT, some, freed), 1);
+				assert.deepEqual(
+					await jobs.say([{ ...held(first), kind: "succeed" }]),
+					["lost"],
+				);
+				const [second] = await jobs.claim();
+				assert.equal(second?.local, first?.local);
+				assert.equal(second?.attempts, 2);
+			});
+
 			test("retry failed jobs, reschedule pending ones, and remove any but running ones", async () => {
 				await store.enqueue(AT, await jobs.makeMany(4, { allowed: 1 }));
 				const [a, b, c] = await jobs.claim({ limit: 3 });

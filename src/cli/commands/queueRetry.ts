@@ -1,5 +1,7 @@
 import { retryFailed } from "../../queue/admin/changeJobs.ts";
-import { argument, command, DRY_RUN_FLAG, option } from "../command.ts";
+import { parseJobId } from "../../queue/jobId.ts";
+import { UsageError } from "../arguments.ts";
+import { argument, command, DRY_RUN_FLAG, flag, option } from "../command.ts";
 import { changeTarget, LIMIT } from "../queue/queueChange.ts";
 import { MATCHING, PRIORITY } from "../queue/queueCommand.ts";
 import { duration, integer, present } from "../values.ts";
@@ -20,21 +22,29 @@ export const { usage, run } = command({
 			"when they are due, from now, such as 10m (default: at once)",
 			0,
 		),
+		running: flag(
+			"with an ID: also a job that is running; what its worker does of it from then on does not count",
+		),
 		limit: LIMIT,
 		dryRun: DRY_RUN_FLAG,
 	},
 	details:
-		"Look at why they failed first: queue scan QUEUE --state failed. A retried job keeps its id, its attempts so far and its status. It can be run again: what was retried has not failed any more.",
+		"Look at why they failed first: queue scan QUEUE --state failed. A retried job keeps its id, its attempts so far and its status. It can be run again: what was retried has not failed any more. A job of a worker that has gone is free once its claim ends; --running frees it at once.",
 	async run(given, context) {
 		const { target, priority, matching, attempts, in: dueInMs } = given;
+		const { running } = given;
+		if (running && parseJobId(target) === null) {
+			throw new UsageError("--running is for one job: give its ID.");
+		}
 		return changeTarget(context, given, {
 			verb: "retried",
 			choices: { priority, matching },
-			states: ["failed"],
+			states: running ? ["failed", "running"] : ["failed"],
 			change: async (store, shard) => ({
 				kind: "retry",
 				due: (await store.now(shard)) + dueInMs * 1_000,
 				moreAttempts: attempts,
+				running,
 			}),
 			changeAll: (store, options) =>
 				retryFailed(store, target, {

@@ -114,6 +114,6 @@ async function findOne(
 	if (states.includes(job.state)) return job;
 	throw new CorkboardError(
 		"CONFLICT",
-		`Job ${text} is ${job.state}. This is for jobs that are ${states.join(" or ")}.`,
+		`Job ${text} is ${job.state}. This is for jobs that are ${states.join(" or ")}.${job.state === "running" ? ` If its worker has gone: queue retry ${text} --running.` : ""}`,
 	);
 }

@@ -59,9 +59,13 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	readonly #statements = new Map<string, QueueStatements>();
 	readonly #now: () => number;
 	readonly #nextRounds = new Map<string, number>();
+	readonly #readOnly: boolean;
+	/** Queues on shards, whose claims of former owners of the folder have ended. */
+	readonly #taken = new Set<string>();
 
 	constructor({ queues, readOnly = false, now }: SqliteJobOptions) {
 		super(VERBS);
+		this.#readOnly = readOnly;
 		this.#files = mapShardFiles(queues, "queue", readOnly);
 		this.shards = [...this.#files.keys()];
 		this.openShards = this.shards.filter((shard) =>
@@ -88,13 +92,16 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		ranges: readonly ExpiryRange[],
 	): Promise<readonly (boolean | CorkboardError)[]> {
 		return ranges.map(({ at }) =>
-			orCorkboardError(() =>
-				this.#read(
+			orCorkboardError(() => {
+				if (!this.#readOnly && !this.#isTaken(at)) {
+					this.#write(at, () => {});
+				}
+				return this.#read(
 					at,
 					({ connection, statements: { expired }, now }) =>
 						connection.rows(expired, [now, 1]).length > 0,
-				),
-			),
+				);
+			}),
 		);
 	}
 
@@ -234,9 +241,23 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		...given: Given
 	): Promise<T> {
 		if (kind === "read") return this.#read(at, (call) => verb(call, ...given));
-		return this.#onFile(at, ({ writer }, callOn) =>
-			writer.transaction(() => verb(callOn(writer), ...given)),
-		);
+		return this.#write(at, (call) => verb(call, ...given));
+	}
+
+	#write<T>(at: ShardOfQueue, body: (call: FileCall) => T): T {
+		return this.#onFile(at, ({ writer }, callOn) => {
+			const done = writer.transaction(() => {
+				const call = callOn(writer);
+				if (!this.#isTaken(at)) endFormerClaims(call);
+				return body(call);
+			});
+			this.#taken.add(keyOf(at));
+			return done;
+		});
+	}
+
+	#isTaken(at: ShardOfQueue): boolean {
+		return this.#taken.has(keyOf(at));
 	}
 
 	#read<T>(at: ShardOfQueue, body: (call: FileCall) => T): T {
@@ -275,6 +296,18 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		}
 		return statements;
 	}
+}
+
+function keyOf({ queue, shard }: ShardOfQueue): string {
+	return `${queue} ${shard}`;
+}
+
+/**
+ * The folder has one owner, so whoever claimed a job before has gone. Its claim
+ * may end hours from now by this machine's clock, if that was ahead then.
+ */
+function endFormerClaims({ connection, statements, now }: FileCall): void {
+	connection.run(statements.endClaims, [now]);
 }
 
 interface StoredQueue {

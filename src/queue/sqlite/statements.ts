@@ -17,6 +17,7 @@ export interface QueueStatements {
 	readonly due: Sql;
 	readonly scan: Sql;
 	readonly scanBodies: Sql;
+	readonly endClaims: Sql;
 	readonly remove: Sql;
 	readonly count: Sql;
 }
@@ -83,6 +84,12 @@ export function statementsOf(queue: string): QueueStatements {
 			name: "expired claims",
 			text: `SELECT ${HEAD} FROM ${index}
 				WHERE state = 1 AND priority IN (1, 2, 3) AND at < ? LIMIT ?`,
+		},
+		endClaims: {
+			name: "end claims",
+			text: `UPDATE ${table} SET at = ?1 - 1
+				WHERE local_id IN (SELECT local_id FROM ${index}
+					WHERE state = 1 AND priority IN (1, 2, 3) AND at >= ?1)`,
 		},
 		due: {
 			name: "due",
