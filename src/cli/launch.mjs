@@ -4,6 +4,9 @@
 // (`engines`) and which one runs it (the packages `node-linux-*`).
 import { readFileSync } from "node:fs";
 import { stripTypesOfPackages } from "../util/stripTypesOfPackages.mjs";
+import { obeyFirstSignals } from "./firstSignals.mjs";
+
+obeyFirstSignals(process);
 
 const { engines, optionalDependencies } = JSON.parse(
 	readFileSync(new URL("../../package.json", import.meta.url), "utf8"),

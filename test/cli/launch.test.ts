@@ -22,6 +22,26 @@ describe("the launcher", () => {
 		assert.equal(stderr, "");
 	});
 
+	test("obeys a signal as the first process of a container, before the command listens", async () => {
+		const disguise = join(folder, "first.cjs");
+		writeFileSync(
+			disguise,
+			`Object.defineProperty(process, "pid", { value: 1 });
+			process.on("newListener", (name) => {
+				if (name === "SIGTERM") setImmediate(() => console.log("listening"));
+			});`,
+		);
+		// It waits for its standard input, and has no use for signals.
+		const child = spawn(
+			process.execPath,
+			["--require", disguise, LAUNCH, "schema", "diff", "-"],
+			{ stdio: ["pipe", "pipe", "inherit"] },
+		);
+		await once(child.stdout, "data");
+		child.kill("SIGTERM");
+		assert.deepEqual(await once(child, "close"), [143, null]);
+	});
+
 	test("refuses an older Node with exit code 1, and says how to get Node 24", async () => {
 		// What an older Node would see: the version is all that is looked at.
 		const disguise = join(folder, "disguise.cjs");

@@ -20,6 +20,7 @@ import {
 	reportSmallSettings,
 } from "../../server/reportMissingTables.ts";
 import { logSlowRequests } from "../../server/requests/slowRequests.ts";
+import { watchDescriptors } from "../../server/watchDescriptors.ts";
 import { dataFoldersOf } from "../../topology/ranges.ts";
 import { openConfiguredTraces } from "../../traces/openConfiguredTraces.ts";
 import { banner } from "../banner.ts";
@@ -71,6 +72,7 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 	const interruption = context.interruptSignal();
 	const log = createLog(config.log);
 	using _events = logEvents(log);
+	using _descriptors = watchDescriptors(log);
 	using _slow =
 		config.slowMs === null ? null : logSlowRequests(log, config.slowMs);
 	// Before the topology is opened, whose version it reports.

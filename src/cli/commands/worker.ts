@@ -3,6 +3,7 @@ import { openAdmin } from "../../app/openAdmin.ts";
 import { readConfig } from "../../config/config.ts";
 import { createLog } from "../../server/log.ts";
 import { logEvents } from "../../server/logEvents.ts";
+import { watchDescriptors } from "../../server/watchDescriptors.ts";
 import { command, option } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 import { integer, list, present } from "../values.ts";
@@ -30,6 +31,7 @@ export const { usage, run } = command({
 		const interruption = context.interruptSignal();
 		const log = createLog(config.log);
 		using _events = logEvents(log);
+		using _descriptors = watchDescriptors(log);
 		await using admin = await openAdmin(config, log);
 		await using corkboard = await openForCommand(
 			context,
