@@ -8,12 +8,14 @@ export function banner(server: {
 	/** The embedded data folder; null with a topology. */
 	readonly folder: string | null;
 	readonly demo?: Demo;
+	/** Whether the demo user's token is shown, or only how to get it. */
+	readonly showsToken: boolean;
 	/** Whether it runs persisted documents only. */
 	readonly strict: boolean;
 	/** To try. It contains no single quotes. */
 	readonly firstQuery: string;
 }): string {
-	const { url, folder, demo, strict, firstQuery } = server;
+	const { url, folder, demo, strict, showsToken, firstQuery } = server;
 	const address = `${url}/graphql`;
 	return [
 		"",
@@ -30,7 +32,7 @@ export function banner(server: {
 		...(demo
 			? [
 					`Demo user  ${demo.username}`,
-					`Token      ${demo.token}`,
+					`Token      ${showsToken ? demo.token : `npm run -s corkboard -- token ${demo.username}`}`,
 					"  Send `Authorization: Bearer TOKEN` to be the demo user. GraphiQL sends it already.",
 				]
 			: []),

@@ -11,6 +11,8 @@ export interface ProcessContext {
 	readonly stdin: Readable;
 	/** Whether stderr is a terminal, where a progress line can be overwritten. */
 	readonly isTerminal: boolean;
+	/** Whether stdout is one: what is secret is printed nowhere else, as it may be kept there. */
+	readonly isOutputTerminal: boolean;
 	/** Prints lines of the command's output. */
 	stdout(text: string): void;
 	/** Prints lines that are not output: progress, warnings, errors. */
@@ -79,6 +81,7 @@ export function processContext(): ProcessContext {
 		env: process.env,
 		stdin: process.stdin,
 		isTerminal: process.stderr.isTTY === true,
+		isOutputTerminal: process.stdout.isTTY === true,
 		stdout: (text) => void process.stdout.write(`${text}\n`),
 		stderr: (text) => void process.stderr.write(`${text}\n`),
 		stderrRaw: (text) => void process.stderr.write(text),

@@ -1,5 +1,6 @@
 import { fillWithDemo } from "../helpers/demoFolder.ts";
 import { type Environment, type Served, serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 export interface DemoServer extends AsyncDisposable {
@@ -20,7 +21,11 @@ export async function serveDemo(env: Environment = {}): Promise<DemoServer> {
 			CORKBOARD_DEMO: "on",
 			...env,
 		});
-		const [, token = ""] = await program.printed("out", /^Token +(\S+)$/m);
+		await program.printed("out", /^Demo user +marigold_01$/m);
+		const { out } = await runHere(["token", "marigold_01"], {
+			env: { CORKBOARD_DATA: folder.path },
+		});
+		const token = out.trim();
 		return {
 			url: `${program.url}/graphql`,
 			token,

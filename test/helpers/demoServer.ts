@@ -26,6 +26,7 @@ export async function serveDemo(
 			...env,
 		},
 		open: openCorkboard,
+		isOutputTerminal: true,
 		interruptSignal: () => stopping.signal,
 		stdout: welcomed.resolve,
 	});

@@ -20,6 +20,7 @@ export async function command(
 		env: {},
 		stdin: Readable.from([]),
 		isTerminal: false,
+		isOutputTerminal: false,
 		stdout: (text) => {
 			out += `${text}\n`;
 		},

@@ -97,7 +97,7 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 			? await demoOf(corkboard, store.folder, noting(config, log, context))
 			: undefined;
 	if (interruption.aborted) return 0;
-	// The banner and GraphiQL show the demo user's token: for development only.
+	// GraphiQL shows the demo user's token, and the banner on a terminal: for development only.
 	const shown = demo && config.mode === "development" ? { demo } : {};
 	await using server = await startCorkboardServer(corkboard, {
 		log,
@@ -115,6 +115,7 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 				folder: store.kind === "embedded" ? store.folder : null,
 				strict: config.persistedDocuments.mode === "strict",
 				firstQuery: firstQueryOf(corkboard.app, demo !== undefined),
+				showsToken: context.isOutputTerminal,
 				...shown,
 			}),
 		);
