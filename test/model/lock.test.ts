@@ -442,7 +442,7 @@ suite("the lock", () => {
 	test("parseLock refuses text that is not a lock file", () => {
 		assert.throws(() => parseLock("{"), {
 			code: "BAD_MODEL",
-			message: /^The lock file is not JSON: SyntaxError/,
+			message: /^The lock file is not JSON: Expected property name/,
 		});
 		for (const text of [
 			"null",
