@@ -40,6 +40,7 @@ describe("readConfig", () => {
 			graphiql: "everyone",
 			identity: {
 				jwks: null,
+				jwksMaxAgeMs: 86_400_000,
 				claims: { issuer: null, audience: null, subject: "sub" },
 				operators: { ids: new Set(), claims: [] },
 			},
@@ -94,6 +95,7 @@ describe("readConfig", () => {
 				graphiql: "nobody",
 				identity: {
 					jwks: null,
+					jwksMaxAgeMs: 86_400_000,
 					claims: { issuer: null, audience: null, subject: "sub" },
 					operators: { ids: new Set(), claims: [] },
 				},
@@ -129,6 +131,7 @@ describe("readConfig", () => {
 				CORKBOARD_SECRET: SECRET,
 				CORKBOARD_GRAPHIQL: "on",
 				CORKBOARD_JWKS: "https://id.example.com/keys",
+				CORKBOARD_JWKS_MAX_AGE: "60",
 				CORKBOARD_ISSUER: "https://id.example.com",
 				CORKBOARD_AUDIENCE: "corkboard",
 				CORKBOARD_SUBJECT_CLAIM: "user_id",
@@ -200,6 +203,7 @@ describe("readConfig", () => {
 				graphiql: "everyone",
 				identity: {
 					jwks: "https://id.example.com/keys",
+					jwksMaxAgeMs: 3_600_000,
 					claims: {
 						issuer: "https://id.example.com",
 						audience: "corkboard",
