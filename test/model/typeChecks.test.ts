@@ -25,8 +25,16 @@ suite("stored fields", () => {
 			["[Int]", '[1, "x"]', 'Int, got "x"'],
 			["[Int!]", "[null]", "Int!, got null"],
 			["Mood", "MAD", 'Mood, got "MAD"'],
-			["DateTime", '"soon"', 'DateTime, such as 2026-01-31T12:00:00.000Z, got "soon"'],
-			["DateTime", '"2026-01-31"', 'DateTime, such as 2026-01-31T12:00:00.000Z, got "2026-01-31"'],
+			[
+				"DateTime",
+				'"soon"',
+				'DateTime, such as 2026-01-31T12:00:00.000Z, got "soon"',
+			],
+			[
+				"DateTime",
+				'"2026-01-31"',
+				'DateTime, such as 2026-01-31T12:00:00.000Z, got "2026-01-31"',
+			],
 			["Image", "3", "Image, got 3"],
 			["Image", '{alt: "x"}', "String!, got null"],
 			["Image", '{url: "x", z: 1}', 'Image, which has no field "z"'],
