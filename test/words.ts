@@ -24,10 +24,6 @@ export const RETIRED: Readonly<Record<string, string>> = {
 	...words("mend mends mended mending", "repair"),
 };
 
-/** Names that existing tables and settings had: an upgrade has to name them. */
-const FORMER_NAMES =
-	/\bRENAME COLUMN (?:debt|nonce)\b|\b(?:debt|nonce) (?:MEDIUMTEXT|VARBINARY|TEXT)\b|\bCORKBOARD_MAX_PRICE\b/g;
-
 export interface RetiredUse {
 	readonly line: number;
 	readonly word: string;
@@ -37,7 +33,7 @@ export interface RetiredUse {
 /** Where a text uses retired terms. Lines count from 1. */
 export function retiredUses(text: string): readonly RetiredUse[] {
 	return text.split("\n").flatMap((line, index) =>
-		wordsOf(line.replaceAll(FORMER_NAMES, "")).flatMap((word) => {
+		wordsOf(line).flatMap((word) => {
 			const instead = Object.hasOwn(RETIRED, word) ? RETIRED[word] : undefined;
 			return instead === undefined ? [] : [{ line: index + 1, word, instead }];
 		}),

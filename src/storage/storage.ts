@@ -225,22 +225,12 @@ export interface StorageAdmin {
 	/** All tables of all shards and mod shards, as `db00003.pins`, whether they are there or not. */
 	tables(): readonly string[];
 
-	/**
-	 * Create missing tables on every shard, and bring tables of earlier versions up
-	 * to date: their rows stay. Repeating it changes nothing.
-	 */
+	/** Creates missing tables on every shard. Repeating it changes nothing. */
 	createTables(
 		progress?: (done: number, total: number) => void,
 		/** The first local id of tables that are created, by `db00003.pins` (default: 1). */
 		firstIds?: ReadonlyMap<string, number>,
 	): Promise<void>;
-
-	/**
-	 * How many outboxes of an earlier version are in the databases of shards.
-	 * `drop`: they are dropped, and what they hold is kept. A process of that
-	 * version can no longer write then.
-	 */
-	formerOutboxes(drop: boolean): Promise<number>;
 }
 
 /** Storage as it was opened. */

@@ -27,8 +27,6 @@ export interface Member {
 	readonly since: number;
 	/** Fingerprint of the lock file of its model. */
 	readonly model: string;
-	/** Whether it finds the entries of shards in the outbox of their host: not a process of an earlier version. */
-	readonly hasHostOutboxes: boolean;
 	/** Whole seconds that its clock is before (negative: behind) those of most database hosts; 0 where they may agree. */
 	readonly clock: number;
 	/** The servers of shared caches that it speaks to. */
@@ -86,7 +84,6 @@ export class Membership implements AsyncDisposable {
 			since: this.#since,
 			model,
 			clock: this.#clock,
-			outboxes: "host",
 			caches: this.#caches,
 		});
 		if (text === this.#said) return;
@@ -122,7 +119,7 @@ export async function readMembers(
 
 /** Somebody who cannot be understood counts as one who serves nothing yet. */
 function memberOf(id: string, text: string): Member {
-	let said: Partial<Member & { outboxes: string }> = {};
+	let said: Partial<Member> = {};
 	try {
 		said = JSON.parse(text);
 	} catch {
@@ -142,7 +139,6 @@ function memberOf(id: string, text: string): Member {
 		since: number(said.since),
 		model: String(said.model ?? ""),
 		clock: number(said.clock),
-		hasHostOutboxes: said.outboxes === "host",
 		caches: Object.fromEntries(
 			Object.entries(said.caches ?? {}).map(([part, servers]) => [
 				part,

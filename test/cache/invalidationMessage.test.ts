@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
-	decodeFormer,
 	decodeMessage,
 	splitKeys,
 } from "../../src/freshness/channel/invalidationMessage.ts";
@@ -61,28 +60,4 @@ describe("an invalidation message", () => {
 			assert.equal(decodeMessage(text), null);
 		});
 	}
-});
-
-describe("a message of a program before this protocol", () => {
-	const former = (from: string, keys: unknown) =>
-		JSON.stringify({ v: 2, from, series: 3, base: 7, number: 9, keys });
-
-	test("names keys, or none where it is a heartbeat", () => {
-		assert.deepEqual(decodeFormer(former("a-b", ["o 1", "h m 2"])), [
-			"o 1",
-			"h m 2",
-		]);
-		assert.equal(decodeFormer(former("a-b", "all")), "all");
-		assert.deepEqual(decodeFormer(former("a-b", [])), []);
-	});
-
-	test("names nothing if it is one of ours, which comes on its own channel", () => {
-		assert.deepEqual(decodeFormer(former("me.4.17", ["o 1"])), []);
-	});
-
-	test("names everything where it cannot be read", () => {
-		for (const text of ["", "null", "{", "[]", former("a-b", { o: 1 })]) {
-			assert.equal(decodeFormer(text), "all", text);
-		}
-	});
 });

@@ -3,7 +3,6 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
 	channelName,
-	FORMER_CHANNEL,
 	NUMBERS_KEY,
 } from "../../src/freshness/channel/invalidationMessage.ts";
 import { ASK_MS } from "../../src/freshness/channel/invalidationSubscriber.ts";
@@ -192,70 +191,8 @@ describe("a process that caches for minutes", () => {
 	}
 });
 
-/** One that runs the version before this one, during an upgrade. */
-describe("a process beside programs before this protocol", () => {
-	let server: Server;
-	before(async () => {
-		server = await startRedis();
-	});
-	after(() => server.stop());
-
-	const say = (text: string) =>
-		ask(server, `PUBLISH ${FORMER_CHANNEL} '${text}'`, /\r\n$/);
-
-	it("drops what they publish, all that they do not name one by one, and nothing for their heartbeats", async () => {
-		await using reader = openProcess(server.port, "reader");
-		await reader.restored();
-		for (const key of [A, B]) await reader.read("old", key);
-		const before = '"v":2,"from":"f-1","series":0,"base":0';
-		await say(`{${before},"number":1,"keys":[],"sentAt":7}`);
-		await say(`{${before},"number":1,"keys":["${A}"]}`);
-		await until("the key", () => reader.events.includes(`keys ${A}`));
-		assert.equal(await reader.read("new"), "new");
-		assert.equal(await reader.read("new", B), "old");
-		await say(`{${before},"number":2,"keys":"all"}`);
-		await until("the message", () => reader.events.at(-1) === "missed");
-		assert.equal(await reader.read("new", B), "new");
-		assert.equal(reader.events.length, 4);
-	});
-
-	it("publishes to them what it changed, each message as the first one of a publisher, and only while one listens", async () => {
-		await using writer = openProcess(server.port, "writer");
-		await using other = openProcess(server.port, "other");
-		await Promise.all([writer.restored(), other.restored()]);
-		const former = ask(
-			server,
-			`SUBSCRIBE ${FORMER_CHANNEL}`,
-			/"keys":\["l b"\]\}\r\n/,
-		);
-		await until("it to listen", async () =>
-			/\r\n:1\r\n$/.test(
-				await ask(server, `PUBSUB NUMSUB ${FORMER_CHANNEL}`, /:\d\r\n$/),
-			),
-		);
-		assert.equal(await writer.channel.publish([A]), true);
-		assert.equal(await writer.channel.publish([B]), true);
-		const texts = (await former).match(/\{"v":2.*\}/g) ?? [];
-		const messages = texts.map((text) => JSON.parse(text));
-		assert.deepEqual(
-			messages.map(({ from: _, ...rest }) => rest),
-			[A, B].map((key) => ({
-				...{ v: 2, series: 0, base: 0, number: 1, keys: [key] },
-			})),
-		);
-		assert.notEqual(messages[0].from, messages[1].from);
-		await until("both keys", () => other.events.length === 4);
-		await sleep(ASK_MS);
-		assert.deepEqual(other.events.slice(2), [`keys ${A}`, `keys ${B}`]);
-		assert.deepEqual(writer.events, ["lost", "restored"]);
-		const before = await published(server);
-		assert.equal(await writer.channel.publish([A]), true);
-		assert.equal((await published(server)) - before, 1);
-	});
-});
-
 /** How many PUBLISH a Redis has carried out. */
-async function published(server: Server): Promise<number> {
+async function _published(server: Server): Promise<number> {
 	const text = await ask(server, "INFO commandstats", /cmdstat_eval[\s\S]*\n$/);
 	return Number(/cmdstat_publish:calls=(\d+)/.exec(text)?.[1] ?? 0);
 }

@@ -19,7 +19,7 @@ import {
 	pin,
 	user,
 } from "../helpers/storageModel.ts";
-import { codes, collect, create, listOf, toggle } from "../helpers/storing.ts";
+import { codes, create, listOf, toggle } from "../helpers/storing.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
@@ -355,180 +355,20 @@ export function mysqlFaultsSuite(
 				(await shapes(() => storage.admin.createTables())).map(
 					(shape) => shape.split(":")[0],
 				),
-				["tables", "columns", "rollback"],
+				["tables"],
 				"only reads where nothing is missing",
 			);
 		});
 
-		test("createTables upgrades tables of an earlier version and keeps their rows", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			// Written through the storage, so that the tables are emptied before the next test.
-			for (const shard of [1, 3]) await create(storage, shard, "Pin", {});
-			await ask(
-				server,
-				`CREATE TABLE db00001.outbox (
-					local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
-					debt MEDIUMTEXT NOT NULL,
-					ts BIGINT UNSIGNED NOT NULL
-				) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
-				"INSERT INTO db00001.outbox VALUES (7, '{\"n\":7}', 1), (8, '{\"n\":8}', 2)",
-				"DROP TABLE mod00003.lookups",
-				`CREATE TABLE mod00003.lookups (
-					name VARBINARY(100) NOT NULL,
-					\`key\` VARBINARY(2900) NOT NULL,
-					id BIGINT UNSIGNED NOT NULL,
-					nonce VARBINARY(255) NOT NULL,
-					PRIMARY KEY (name, \`key\`)
-				) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
-				"INSERT INTO mod00003.lookups VALUES ('username', 'ada', 5, 'kept')",
-			);
-			assert.deepEqual((await storage.admin.missingTables()).toSorted(), [
-				"db00001.outbox.attempts",
-				"db00001.outbox.entry",
-				"db00001.outbox.last_error",
-				"db00001.outbox.next_attempt_at",
-				"mod00003.lookups.token",
-			]);
-			await storage.admin.createTables();
-			await storage.admin.createTables();
-			assert.deepEqual(await storage.admin.missingTables(), []);
-			const rest = { attempts: 0, nextAttemptAt: 0, lastError: null };
-			const rows = [
-				{ shard: 1, local: 1, entry: { n: 7 }, writtenAt: 1, ...rest },
-				{ shard: 1, local: 2, entry: { n: 8 }, writtenAt: 2, ...rest },
-			];
-			assert.deepEqual(await collect(storage.walk("outbox", 1)), rows);
-			assert.deepEqual(
-				await storage.pendingEntries({ olderThanMs: 0, limit: 9 }),
-				rows,
-			);
-			assert.deepEqual(await collect(storage.walk("lookups", 3)), [
-				{ name: "username", key: "ada", id: "5", token: "kept" },
-			]);
-			const made = async (table: string) => {
-				const [row] = await ask(server, `SHOW CREATE TABLE ${table}`);
-				return String(row?.["Create Table"]).replace(/ AUTO_INCREMENT=\d+/, "");
-			};
-			assert.equal(
-				await made("mod00003.lookups"),
-				await made("mod00002.lookups"),
-			);
-			assert.equal(await storage.admin.formerOutboxes(true), 1);
-		});
-
-		test("entries that an earlier version left in the databases of shards are read, and kept when their tables are dropped", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const former = (shard: number) =>
-				`CREATE TABLE db0000${shard}.outbox (
-					local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
-					entry MEDIUMTEXT NOT NULL,
-					ts BIGINT UNSIGNED NOT NULL,
-					attempts INT UNSIGNED NOT NULL DEFAULT 0,
-					next_attempt_at BIGINT UNSIGNED NOT NULL DEFAULT 0,
-					last_error VARCHAR(255),
-					KEY due (next_attempt_at, local_id)
-				) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
-			const write = (shard: number, n: number, ts = n) =>
-				`INSERT INTO db0000${shard}.outbox (entry, ts) VALUES ('{"n":${n}}', ${ts})`;
-			const now = Date.now() * 1_000;
-			const insert = [write(1, 1), write(1, 2), write(3, 3), write(3, 4, now)];
-			// Old processes have not learned of one that nobody took.
-			insert.push(write(3, 7, now - 5_000_000));
-			await ask(server, former(1), former(2), former(3), ...insert);
-			assert.deepEqual(await storage.admin.missingTables(), []);
-			const ns = async (of: Storage, olderThanMs = 0) =>
-				(await of.pendingEntries({ olderThanMs, limit: 9 })).map(
-					({ shard, entry }) => [shard, entry?.n],
-				);
-			await using reader = await openMysql(server.url, { readOnly: true });
-			await assert.rejects(
-				collect(reader.walk("outbox", 1)),
-				{ code: "UNAVAILABLE" },
-				"who may not move them does not take the rest for all",
-			);
-			const old = [
-				[1, 1],
-				[1, 2],
-				[3, 3],
-			];
-			// Several processes at once.
-			await using other = await openMysql(server.url);
-			for (const found of await Promise.all([ns(storage), ns(other)])) {
-				assert.deepEqual(found, old, "young ones are their writer's");
-			}
-			// A process of that version goes on writing.
-			await ask(server, write(2, 5));
-			assert.deepEqual(await ns(storage, 5_000), [...old, [2, 5]]);
-			await ask(server, write(2, 6, now));
-			const [before] = await storage.admin.inspectHosts();
-			assert.equal(before?.outbox?.pending, 7, "status counts what is left");
-			// Another run was interrupted, and init of an old program ran then. The clock of a writer was ahead.
-			await ask(
-				server,
-				"RENAME TABLE db00002.outbox TO db00002.outbox_former",
-				former(2),
-				write(2, 8),
-				write(1, 9, now + 3_600_000_000),
-			);
-			assert.equal(await storage.admin.formerOutboxes(false), 4);
-			assert.equal(await storage.admin.formerOutboxes(true), 4);
-			assert.equal(await storage.admin.formerOutboxes(true), 0);
-			const all = [...old, [2, 5], [2, 6], [2, 8], [3, 4], [3, 7]];
-			assert.deepEqual((await ns(storage)).toSorted(), all.toSorted());
-			const [ahead] = await ask(
-				server,
-				`SELECT COUNT(*) AS count FROM corkboard.outbox WHERE shard = 1 AND ts > ${now}`,
-			);
-			assert.equal(Number(ahead?.count), 1);
-			assert.deepEqual(await storage.admin.missingTables(), []);
-			await assert.rejects(ask(server, write(1, 7)), { errno: 1146 });
-		});
-
-		test("tables that init closes and drops one by one fail no look at the outbox", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const tables = [1, 2, 3].map((shard) => `db0000${shard}.outbox`);
-			for (const table of tables) {
-				await ask(server, `CREATE TABLE ${table} LIKE corkboard.outbox`);
-			}
-			const look = async () => {
-				const walks = [1, 2, 3].map((shard) =>
-					collect(storage.walk("outbox", shard)),
-				);
-				return (await Promise.all(walks)).flat();
-			};
-			assert.deepEqual(await look(), []);
-			await ask(server, "RENAME TABLE db00001.outbox TO db00001.outbox_former");
-			assert.deepEqual(await look(), []);
-			await ask(server, "DROP TABLE db00001.outbox_former");
-			assert.deepEqual(await look(), []);
-			await ask(
-				server,
-				"DROP TABLE db00002.outbox",
-				"DROP TABLE db00003.outbox",
-			);
-			const looks = await Promise.all([look(), look()]);
-			assert.deepEqual(looks, [[], []]);
-		});
-
-		test("the outbox of a host is missing for each shard, and lost once it was made, also beside former ones", async () => {
+		test("the outbox of a host is missing for each shard, and lost once it was made", async () => {
 			await using opened = await open();
 			const { admin } = opened.storage;
-			await ask(
-				server,
-				"CREATE TABLE db00001.outbox LIKE corkboard.outbox",
-				"RENAME TABLE corkboard.outbox TO corkboard.away",
-			);
+			await ask(server, "RENAME TABLE corkboard.outbox TO corkboard.away");
 			try {
 				const missing = await admin.missingTables([1, 3]);
 				const ofHost = `corkboard.outbox of ${server.address}`;
 				const names = ["db00001.corkboard.outbox", "db00003.corkboard.outbox"];
-				assert.deepEqual(
-					missing.toSorted(),
-					[ofHost, ...names, "db00001.outbox.shard"].toSorted(),
-				);
+				assert.deepEqual(missing.toSorted(), [ofHost, ...names].toSorted());
 				const wanted = admin.tables();
 				const lost = (made: readonly string[]) =>
 					lostTables(
@@ -541,19 +381,13 @@ export function mysqlFaultsSuite(
 					lostSentence(names, missing),
 					new RegExp(`^1 table was made once and is lost: ${ofHost}\\. `),
 				);
-				const former = [0, 1, 2, 3].map((shard) => `db0000${shard}.outbox`);
-				assert.deepEqual(lost(former), [], "the host's was never made");
 				assert.deepEqual(
 					lostTables({ wanted, missing }, null, false),
 					["db00003.corkboard.outbox"],
 					"without a record, where none of an earlier version is",
 				);
 			} finally {
-				await ask(
-					server,
-					"RENAME TABLE corkboard.away TO corkboard.outbox",
-					"DROP TABLE db00001.outbox",
-				);
+				await ask(server, "RENAME TABLE corkboard.away TO corkboard.outbox");
 			}
 		});
 

@@ -12,7 +12,6 @@ import { oneOf } from "../values.ts";
 const PARTS: readonly {
 	readonly comment: string;
 	readonly privileges: string;
-	readonly databases?: readonly string[];
 }[] = [
 	{
 		comment:
@@ -21,14 +20,8 @@ const PARTS: readonly {
 	},
 	{
 		comment:
-			"init, besides: databases, tables and columns that are missing. Another user than that of the servers may have both.",
-		privileges: "CREATE, ALTER",
-	},
-	{
-		comment:
-			"init, once: the outboxes that an earlier version had in each shard.",
-		privileges: "DROP",
-		databases: ["`db_____`.*", "`feed_____`.*"],
+			"init, besides: databases and tables that are missing. Another user than that of the servers may have both.",
+		privileges: "CREATE",
 	},
 ];
 
@@ -105,9 +98,9 @@ function serverGrants(
 ): readonly string[] {
 	return [
 		`-- The user itself, once: CREATE USER ${account} IDENTIFIED BY '…';`,
-		...PARTS.flatMap(({ comment, privileges, databases = DATABASES }) => [
+		...PARTS.flatMap(({ comment, privileges }) => [
 			`-- ${comment}`,
-			...databases.map(
+			...DATABASES.map(
 				(databases) => `GRANT ${privileges} ON ${databases} TO ${account};`,
 			),
 		]),

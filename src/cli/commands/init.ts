@@ -15,7 +15,6 @@ import {
 } from "../../ops/madeTables.ts";
 import { createQueues } from "../../queue/openJobs.ts";
 import { NAMED_TABLES } from "../../storage/hostReport.ts";
-import { readMembers } from "../../topology/members.ts";
 import { compact } from "../../util/compact.ts";
 import { plural } from "../../util/format.ts";
 import { command, flag, type Result } from "../command.ts";
@@ -44,7 +43,6 @@ export const { usage, run } = command({
 		const queueShards = await createQueueTables(corkboard);
 		const poolShards = await createPoolTables(corkboard);
 		await storeModel(own, config);
-		const outboxes = await formerOutboxes(config, corkboard);
 		// docs/reference/commands-json.md describes this shape: scripts rely on it.
 		const made = {
 			shards: shards.length,
@@ -55,10 +53,7 @@ export const { usage, run } = command({
 		};
 		return {
 			value: made,
-			lines: [
-				...described(made, config.store.kind === "topology"),
-				...outboxes,
-			],
+			lines: described(made, config.store.kind === "topology"),
 		};
 	},
 });
@@ -136,30 +131,6 @@ async function storeModel(
 	// Beside a file that this process may only read, nobody stores anything.
 	if (!store.hasMembers) return;
 	await publishModel(own, store);
-}
-
-/** An earlier version had one in the database of each shard. They go with its last process. */
-async function formerOutboxes(
-	{ store: place }: Config,
-	{ admin }: Corkboard,
-): Promise<readonly string[]> {
-	if (place.kind === "embedded") return [];
-	const count = await admin.formerOutboxes(false);
-	if (count === 0) return [];
-	await using store = openTopologyStore(place);
-	const former = store.hasMembers
-		? (await readMembers(store)).filter(({ hasHostOutboxes: is }) => !is)
-		: null;
-	const outboxes = `${plural(count, "outbox", "outboxes")} of an earlier version`;
-	if (former?.length === 0) {
-		await admin.formerOutboxes(true);
-		return [`dropped: ${outboxes}`];
-	}
-	const until =
-		former === null
-			? "because nobody announces itself beside this topology: when no process of that version runs, let init write there"
-			: `because processes of it serve (${former.map(({ id }) => id).join(", ")}): when none does, run init again`;
-	return [`kept: ${outboxes}, ${until}`];
 }
 
 async function check(config: Config, context: CommandContext): Promise<Result> {

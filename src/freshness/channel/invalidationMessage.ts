@@ -64,27 +64,6 @@ export function decodeMessage(
 		: { run, number: Number(number), from, keys };
 }
 
-/**
- * Programs before this protocol publish to each other on one channel, with
- * numbers of their own. While some of them run, during an upgrade, both kinds
- * receive each other's messages: these receive what we publish there too, as messages of
- * publishers that they do not know and of whom it is the first one; we receive
- * theirs beside ours, over the same connection. The version after this one can
- * do without it.
- */
-export const FORMER_CHANNEL = "corkboard.changed.2";
-/** A pattern, because Redis does not count who subscribes to one. */
-export const FORMER_PATTERN = "corkboard.changed.[2]";
-
-/** The keys of such a message; none for a heartbeat, and for one of ours, which arrives on its own channel too. */
-export function decodeFormer(text: string): InvalidationMessage["keys"] {
-	const message = parsed(text);
-	if (typeof message !== "object" || message === null) return "all";
-	const { from, keys } = message as Record<string, unknown>;
-	if (typeof from === "string" && from.includes(".")) return [];
-	return decodeKeys(keys) ?? "all";
-}
-
 /** Null if it is no JSON. */
 function parsed(text: string): unknown {
 	try {

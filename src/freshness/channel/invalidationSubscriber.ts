@@ -2,15 +2,12 @@ import type {
 	RedisConnections,
 	SubscriptionConnection,
 } from "../../cache/redis/redisConnections.ts";
-import { ALL_CHANNELS } from "../../cache/slotVersions.ts";
 import { listening } from "../../util/listening.ts";
 import { FRESHNESS_CHANNELS, type Invalidation } from "../diagnostics.ts";
 import {
 	channelName,
 	channelOfName,
-	decodeFormer,
 	decodeMessage,
-	FORMER_PATTERN,
 	type InvalidationMessage,
 } from "./invalidationMessage.ts";
 import type { Numbers } from "./redisChannels.ts";
@@ -118,11 +115,9 @@ export class InvalidationSubscriber implements Disposable {
 		client.on("message", (name, text) =>
 			this.#receive(fresh, channelOfName(name), text),
 		);
-		client.on("pmessage", (_, __, text) => this.#receiveFormer(fresh, text));
 		const names = Array.from(this.#options.channels, channelName);
 		connection.runId
 			.then(async () => {
-				await client.psubscribe(FORMER_PATTERN);
 				await client.subscribe(...names);
 				fresh.isComplete = true;
 				await this.#ask();
@@ -236,14 +231,6 @@ export class InvalidationSubscriber implements Disposable {
 		if (!follows) this.#miss(new Set([channel]), "gap");
 		else if (keys === "all" && !isOwn) this.#miss(new Set([channel]), "all");
 		if (!isOwn) this.#apply(keys);
-	}
-
-	/** Of a program before this protocol. */
-	#receiveFormer(from: Subscription, text: string): void {
-		if (from !== this.#subscription) return;
-		const keys = decodeFormer(text);
-		if (keys === "all") this.#miss(ALL_CHANNELS, "all");
-		if (keys.length > 0) this.#apply(keys);
 	}
 
 	/** What another process published. */

@@ -2,7 +2,6 @@ import { randomBytes, randomInt } from "node:crypto";
 import type { CacheConnection } from "../../cache/cacheConnection.ts";
 import type { CommandConnection } from "../../cache/redis/redisConnections.ts";
 import {
-	FORMER_CHANNEL,
 	type InvalidationMessage,
 	NAME_PREFIX,
 	NUMBERS_KEY,
@@ -104,7 +103,6 @@ const WRITE = "redis.call('HDEL', KEYS[1], '')";
  * process; a channel and keys for each message.
  */
 const PUBLISH = `${WRITE}
-local former = redis.call('PUBSUB', 'NUMSUB', '${FORMER_CHANNEL}')[2]
 for at = 4, #ARGV, 2 do
 	local channel, keys = ARGV[at], ARGV[at + 1]
 	local number = redis.call('HINCRBY', KEYS[1], channel, 1)
@@ -114,9 +112,6 @@ for at = 4, #ARGV, 2 do
 	end
 	number = string.format('%.0f', number)
 	redis.call('PUBLISH', '${NAME_PREFIX}' .. channel, ARGV[2] .. ' ' .. number .. ' ' .. ARGV[3] .. ' ' .. keys)
-	if former > 0 then
-		redis.call('PUBLISH', '${FORMER_CHANNEL}', '{"v":2,"from":"' .. ARGV[3] .. '.' .. channel .. '.' .. number .. '","series":0,"base":0,"number":1,"keys":' .. keys .. '}')
-	end
 end
 return 1`;
 

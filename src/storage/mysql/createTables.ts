@@ -4,14 +4,7 @@ import { parseHostUrl } from "../../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
 import { FEED_SHARDS, isFeedShard } from "../feedShards.ts";
-import {
-	type Lack,
-	lackOf,
-	MOD_SHARD_TABLES,
-	OUTBOX,
-	shardTables,
-	UPGRADES,
-} from "../statements/tables.ts";
+import { MOD_SHARD_TABLES, OUTBOX, shardTables } from "../statements/tables.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import {
 	createDatabase,
@@ -19,7 +12,6 @@ import {
 	HOST_DATABASE,
 	HOST_OUTBOX,
 	type MysqlTable,
-	upgradeTable,
 } from "./ddl.ts";
 import type { Host } from "./driver/host.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
@@ -44,14 +36,14 @@ interface Wanted {
 }
 
 /**
- * Creates missing tables and upgrades older ones: all hosts side by side, some
- * shards of each at once. It can be stopped anywhere and run again.
+ * Creates missing tables: all hosts side by side, some shards of each at once.
+ * It can be stopped anywhere and run again.
  */
 export async function createTables(
 	model: Model,
 	{ shards, modShards, hosts }: ShardMap,
 	progress?: (done: number, total: number) => void,
-	/** Of tables with local ids, by `database.table`. */
+	/** First ids of tables with local ids, by `database.table`. */
 	firstIds: ReadonlyMap<string, number> = new Map(),
 ): Promise<void> {
 	const wanted = tablesOfShards(model, shards, modShards);
@@ -91,12 +83,12 @@ export function tableNames(
 	];
 }
 
-/** By shard, so that a host's outbox that is lost is no new one, whatever the host is called; and not by the name of a former outbox, which says nothing of the host's. */
+/** Names the outbox by shard: a host's outbox that was lost is not taken for a new one, whatever the host is called. */
 function outboxOf({ database }: Pick<Shard, "database">): string {
 	return `${database}.${HOST_DATABASE}.${OUTBOX.name}`;
 }
 
-/** Of shards whose outbox is not on the host, and of new ones. A former outbox is named too, as one that lacks a column. */
+/** The outboxes of shards that are new, or whose host has none. */
 function withoutOutbox(
 	wanted: readonly Wanted[],
 	existing: ReadonlySet<string>,
@@ -107,11 +99,9 @@ function withoutOutbox(
 	);
 	return wanted
 		.flatMap(({ outboxes = [] }) => outboxes)
-		.flatMap((name) => {
+		.filter((name) => {
 			const [database = ""] = name.split(".");
-			if (isThere && databases.has(database)) return [];
-			const former = `${database}.${OUTBOX.name}`;
-			return existing.has(former) ? [name, `${former}.shard`] : [name];
+			return !isThere || !databases.has(database);
 		});
 }
 
@@ -139,7 +129,7 @@ export function tablesByHost(
 	return counts;
 }
 
-/** What `createTables` would create or change. */
+/** What `createTables` would create. */
 export async function missingTables(
 	model: Model,
 	{ shards, modShards, hosts }: ShardMap,
@@ -154,7 +144,7 @@ export async function missingTables(
 				const existing = await readExisting(host, here, deadline);
 				return [
 					...here.flatMap((wanted) =>
-						lackIn(wanted, existing).names.map((name) => {
+						missingIn(wanted, existing).map(({ name }) => {
 							const { database } = wanted.shard;
 							const of = database === HOST_DATABASE ? ` of ${host.name}` : "";
 							return `${database}.${name}${of}`;
@@ -170,13 +160,11 @@ export async function missingTables(
 	}
 }
 
-function lackIn(
+function missingIn(
 	{ shard: { database }, tables }: Wanted,
 	existing: ReadonlySet<string>,
-): Lack<MysqlTable> {
-	const exists = (name: string) => existing.has(`${database}.${name}`);
-	// One that an earlier version made gets its columns, to be read.
-	return lackOf(exists(OUTBOX.name) ? [...tables, OUTBOX] : tables, exists);
+): readonly MysqlTable[] {
+	return tables.filter(({ name }) => !existing.has(`${database}.${name}`));
 }
 
 function tablesOfShards(
@@ -240,12 +228,8 @@ async function hasAll(
 		const databases = some.map(({ shard }) => shard.database);
 		return {
 			text: `SELECT table_name, COUNT(*) FROM information_schema.tables
-				WHERE table_schema IN (?) GROUP BY table_name
-				UNION ALL SELECT CONCAT(table_name, '.', column_name), COUNT(*)
-				FROM information_schema.columns
-				WHERE table_schema IN (?) AND table_name IN (?)
-				GROUP BY table_name, column_name`,
-			values: [databases, databases, upgradedTables()],
+				WHERE table_schema IN (?) GROUP BY table_name`,
+			values: [databases],
 		};
 	});
 	const parts = await Promise.all(
@@ -260,46 +244,25 @@ async function hasAll(
 		const counts = new Map(
 			parts[at]?.map(([name, count]) => [String(name), Number(count)]),
 		);
-		return [
-			...tables.map(({ name }) => name),
-			...UPGRADES.filter(({ table }) =>
-				tables.some(({ name }) => name === table),
-			).map(({ table, column }) => `${table}.${column}`),
-		].every((name) => counts.get(name) === some.length);
+		return tables.every(({ name }) => counts.get(name) === some.length);
 	});
 }
 
-function upgradedTables(): readonly string[] {
-	return [...new Set(UPGRADES.map(({ table }) => table))];
-}
-
-/** Tables as `database.table`, and those columns that an upgrade may add as `database.table.column`. */
+/** The tables that exist, as `database.table`. */
 async function readExisting(
 	host: Host,
 	wanted: readonly Wanted[],
 	deadline?: Deadline,
 ): Promise<ReadonlySet<string>> {
 	const databases = wanted.map(({ shard }) => shard.database);
-	const rows = await host.transaction(
+	const rows = await host.rows(
+		{
+			name: "tables",
+			text: `SELECT table_schema, table_name FROM information_schema.tables
+				WHERE table_schema IN (?)`,
+			values: [databases],
+		},
 		queryOptionsFor(wanted[0], deadline),
-		async ({ rows }) => ({
-			value: [
-				...(await rows({
-					name: "tables",
-					text: `SELECT table_schema, table_name FROM information_schema.tables
-						WHERE table_schema IN (?)`,
-					values: [databases],
-				})),
-				...(await rows({
-					name: "columns",
-					text: `SELECT table_schema, table_name, column_name
-						FROM information_schema.columns
-						WHERE table_schema IN (?) AND table_name IN (?)`,
-					values: [databases, upgradedTables()],
-				})),
-			],
-			commit: false,
-		}),
 	);
 	return new Set(rows.map((names) => names.join(".")));
 }
@@ -310,7 +273,7 @@ async function createOnShard(
 	firstIds: ReadonlyMap<string, number>,
 ): Promise<void> {
 	const { host, database } = wanted.shard;
-	const { tables, upgrades } = lackIn(wanted, existing);
+	const tables = missingIn(wanted, existing);
 	const statements: Sql[] = [];
 	const add = (name: string, text: string) =>
 		statements.push({ name, text, values: [] });
@@ -319,9 +282,6 @@ async function createOnShard(
 		const names = [`${database}.${table.name}`, ...(wanted.outboxes ?? [])];
 		const firstId = Math.max(...names.map((name) => firstIds.get(name) ?? 1));
 		add(`create ${table.name}`, createTable(database, table, firstId));
-	}
-	for (const [table, some] of Map.groupBy(upgrades, ({ table }) => table)) {
-		add(`upgrade ${table}`, upgradeTable(database, table, some));
 	}
 	// The server commits after each: what failed is repeated alone.
 	for (const statement of statements) {

@@ -3,14 +3,12 @@ import {
 	columnLines,
 	OUTBOX,
 	type Table,
-	type TableUpgrade,
-	upgradeClause,
 } from "../statements/tables.ts";
 
 /** Longest lookup key, in bytes: InnoDB allows 3,072 with the name. */
 const MAX_LOOKUP_KEY = 2_900;
 
-/** Of MySQL and MariaDB. Names and keys are VARBINARY, compared byte by byte. */
+/** Column types of MySQL and MariaDB. Names and keys are VARBINARY, compared byte by byte. */
 const TYPES: Readonly<Record<ColumnType, string>> = {
 	localId: "BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY",
 	shard: "INT UNSIGNED NOT NULL",
@@ -26,19 +24,6 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
 	dueTime: "BIGINT UNSIGNED NOT NULL DEFAULT 0",
 	error: "VARCHAR(255)",
 };
-
-/** All upgrades of one table in one statement, which the server does whole or not at all. */
-export function upgradeTable(
-	database: string,
-	table: string,
-	upgrades: readonly TableUpgrade[],
-): string {
-	const clauses = upgrades.flatMap((upgrade) => [
-		upgradeClause(upgrade, TYPES),
-		...(upgrade.index ? [`ADD ${keyOf(upgrade.index)}`] : []),
-	]);
-	return `ALTER TABLE ${tableIn(database, table)} ${clauses.join(", ")}`;
-}
 
 export function createDatabase(database: string): string {
 	return `CREATE DATABASE IF NOT EXISTS ${quoted(database)}

@@ -16,7 +16,6 @@ import { MYSQL, selectAll } from "./dialect.ts";
 import { Host, type HostLimits } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
 import { readSettings } from "./driver/serverLimits.ts";
-import { formerSizes } from "./formerOutboxes.ts";
 import { addressOf } from "./serverAddress.ts";
 import type { Shard, ShardMap } from "./shards.ts";
 
@@ -223,11 +222,8 @@ async function readOutbox(
 	if (first === undefined) return outboxReport([]);
 	const outbox = { host: host.name, shards: [first, ...others] } as const;
 	const select = sizeOf(MYSQL, { outbox, limit: OUTBOX_COUNTED });
-	const [[sizes = []], former] = await Promise.all([
-		selectAll(host, [select], optionsBy(deadline)),
-		formerSizes(host, shards, optionsBy(deadline)),
-	]);
-	return outboxReport([...sizes, ...former]);
+	const [sizes = []] = await selectAll(host, [select], optionsBy(deadline));
+	return outboxReport(sizes);
 }
 
 /** Columns of SHOW REPLICA STATUS by position: their names differ by version, their order does not. */

@@ -28,7 +28,6 @@ import type { Host, HostLimits } from "./driver/host.ts";
 import type { WriteResult } from "./driver/mysql2Connection.ts";
 import type { QueryOptions } from "./driver/queryOptions.ts";
 import { reportTableCaches } from "./driver/serverLimits.ts";
-import { formerOutboxes, moveFormerEntries } from "./formerOutboxes.ts";
 import { inspectHosts, settingsOfHosts } from "./inspectHosts.ts";
 import { MergedReads } from "./mergedReads.ts";
 import { scanLists } from "./scan.ts";
@@ -189,14 +188,6 @@ class MysqlDriver
 		);
 	}
 
-	protected override beforeEntries(
-		host: Host,
-		shards: readonly number[],
-		options: QueryOptions,
-	): Promise<void> {
-		return moveFormerEntries(host, shards, this.readOnly, options);
-	}
-
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#tableCaches[Symbol.dispose]();
 		await this.#standbys[Symbol.asyncDispose]();
@@ -286,16 +277,6 @@ class MysqlDriver
 					if (this.readOnly) throw readOnlyError(host.name);
 				}
 				await createTables(model, places, progress, firstIds);
-			},
-			async formerOutboxes(drop) {
-				const hosts = Map.groupBy(places.shards.values(), ({ host }) => host);
-				const found = await Promise.all(
-					[...hosts].map(([host, some]) => {
-						const numbers = new Set(some.map(({ number }) => number));
-						return formerOutboxes(host, numbers, drop);
-					}),
-				);
-				return found.reduce((sum, count) => sum + count, 0);
 			},
 		};
 	}

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { type Lack, lackOf, type Table } from "../statements/tables.ts";
-import { createTable, DUE_INDEX, upgradeTable } from "./ddl.ts";
+import type { Table } from "../statements/tables.ts";
+import { createTable, DUE_INDEX } from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
-/** Creates the file's missing tables and upgrades older ones, in one transaction. */
+/** Creates the file's missing tables, in one transaction. */
 export function createTables(
 	file: ShardFile,
 	tables: readonly Table[],
@@ -12,9 +12,7 @@ export function createTables(
 	firstIds: ReadonlyMap<string, number> = new Map(),
 ): void {
 	file.create((connection) => {
-		const lack = lackIn(connection, tables);
-		for (const upgrade of lack.upgrades) connection.run(upgradeTable(upgrade));
-		for (const table of lack.tables) {
+		for (const table of missingIn(connection, tables)) {
 			connection.run(createTable(table));
 			const firstId = firstIds.get(`${databaseOf(file)}.${table.name}`);
 			if (firstId !== undefined && table.primaryKey === undefined) {
@@ -27,15 +25,15 @@ export function createTables(
 	});
 }
 
-/** What `createTables` would create or change in a file, as `db00003.pins`. */
+/** What `createTables` would create in a file, as `db00003.pins`. */
 export function missingTables(
 	file: ShardFile,
 	tables: readonly Table[],
 ): readonly string[] {
-	const { names } = existsSync(file.location.path)
-		? lackIn(file.reader, tables)
-		: lackOf(tables, () => false);
-	return names.map((name) => `${databaseOf(file)}.${name}`);
+	const missing = existsSync(file.location.path)
+		? missingIn(file.reader, tables)
+		: tables;
+	return namesIn(file, missing);
 }
 
 /** The tables of a file, as `db00003.pins`. */
@@ -46,27 +44,25 @@ export function namesIn(
 	return tables.map(({ name }) => `${databaseOf(file)}.${name}`);
 }
 
-function lackIn(
+function missingIn(
 	connection: SqliteConnection,
 	tables: readonly Table[],
-): Lack<Table> {
+): readonly Table[] {
 	const existing = new Set(
 		connection
-			.rows<{ readonly name: string; readonly column: string }>(COLUMNS, [])
-			.flatMap(({ name, column }) => [name, `${name}.${column}`]),
+			.rows<{ readonly name: string }>(TABLES, [])
+			.map(({ name }) => name),
 	);
-	return lackOf(tables, (name) => existing.has(name));
+	return tables.filter(({ name }) => !existing.has(name));
 }
 
 function databaseOf({ location: { host } }: ShardFile): string {
 	return host.slice(0, -".sqlite".length);
 }
 
-const COLUMNS: Sql = {
+const TABLES: Sql = {
 	name: "tables",
-	text: `SELECT tables.name AS name, columns.name AS "column"
-		FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
-		WHERE tables.type = 'table'`,
+	text: "SELECT name FROM sqlite_master WHERE type = 'table'",
 };
 
 /** SQLite goes on after this one. */

@@ -3,8 +3,6 @@ import {
 	columnLines,
 	OUTBOX,
 	type Table,
-	type TableUpgrade,
-	upgradeClause,
 } from "../statements/tables.ts";
 import type { Sql } from "./driver/sqliteConnection.ts";
 
@@ -33,14 +31,6 @@ export const DUE_INDEX: Sql = {
 /** A table's name in a statement. It comes from the model, never from a request. */
 export function quoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`;
-}
-
-export function upgradeTable(upgrade: TableUpgrade): Sql {
-	const { table } = upgrade;
-	return {
-		name: `upgrade ${table}`,
-		text: `ALTER TABLE ${quoted(table)} ${upgradeClause(upgrade, TYPES)}`,
-	};
 }
 
 export function createTable(table: Table): Sql {

@@ -201,7 +201,6 @@ class SqliteDriver
 			settings: async () => [],
 			missingTables: missing,
 			tables: () => all.flatMap(({ host, tables }) => namesIn(host, tables)),
-			formerOutboxes: async () => 0,
 			async createTables(progress, firstIds) {
 				startCall("createTables", all.length);
 				for (const [at, { host, tables }] of all.entries()) {

@@ -78,13 +78,6 @@ export abstract class SqlDriver<P extends ShardLocation, Options> {
 		options: Options,
 	): MaybePromise<readonly number[]>;
 
-	/** Called before entries of these shards are read. */
-	protected beforeEntries(
-		_host: P["host"],
-		_shards: readonly number[],
-		_options: Options,
-	): MaybePromise<void> {}
-
 	/** All kinds that databases read alike, with the most keys of one call. */
 	protected commonReads(
 		maxKeys: (kind: CommonKind | "entries") => number,
@@ -124,10 +117,7 @@ export abstract class SqlDriver<P extends ShardLocation, Options> {
 		return this.readBy<K>(1, {
 			read: (host, some, options) => {
 				const [{ key }] = some as [KeyAt<ReadKey<K>, P>];
-				const { shards } = key.outbox;
-				return andThen(this.beforeEntries(host, shards, options), () =>
-					read(host, key, options),
-				);
+				return read(host, key, options);
 			},
 		});
 	}
@@ -226,14 +216,8 @@ export abstract class SqlDriver<P extends ShardLocation, Options> {
 	): MaybePromise<readonly WalkRow<K>[]> {
 		const { dialect, model } = this;
 		const options = this.optionsOf(place);
-		const before =
-			kind === "outbox"
-				? this.beforeEntries(place.host, of as WalkOf<"outbox">, options)
-				: undefined;
-		return andThen(before, () => {
-			const select = WALKS[kind](dialect, model, place, of, last, limit);
-			return this.#selectOne(place.host, select, options);
-		});
+		const select = WALKS[kind](dialect, model, place, of, last, limit);
+		return this.#selectOne(place.host, select, options);
 	}
 
 	/**

@@ -142,7 +142,6 @@ export class TopologyVersion extends Version<OpenedStorage> {
 			missingTables: use(admin.missingTables),
 			tables: admin.tables,
 			createTables: use(admin.createTables),
-			formerOutboxes: use(admin.formerOutboxes),
 		};
 		const open =
 			tablesMs === null

@@ -35,7 +35,6 @@ import {
 } from "../../helpers/storageModel.ts";
 import {
 	codes,
-	collect,
 	create,
 	good,
 	listOf,
@@ -259,55 +258,6 @@ test("a SQLite transaction publishes all its statements, including BEGIN and COM
 			"commit",
 		].map((name) => `db00000.sqlite ${name}`),
 	);
-});
-
-test("createTables upgrades SQLite tables of an earlier version and keeps their rows", async () => {
-	using folder = temporaryFolder();
-	await using storage = await openIn(folder.path);
-	await storage.admin.createTables();
-	{
-		using file = new DatabaseSync(join(folder.path, "db00001.sqlite"));
-		file.exec(`DROP TABLE outbox;
-			CREATE TABLE outbox (
-				local_id INTEGER PRIMARY KEY AUTOINCREMENT,
-				debt TEXT NOT NULL,
-				ts INTEGER NOT NULL
-			) STRICT;
-			INSERT INTO outbox VALUES (7, '{"n":7}', 1), (8, '{"n":8}', 2)`);
-		using mod = new DatabaseSync(join(folder.path, "mod00003.sqlite"));
-		mod.exec(`DROP TABLE lookups;
-			CREATE TABLE lookups (
-				name TEXT NOT NULL,
-				key TEXT NOT NULL,
-				id INTEGER NOT NULL,
-				nonce TEXT NOT NULL,
-				PRIMARY KEY (name, key)
-			) STRICT, WITHOUT ROWID;
-			INSERT INTO lookups VALUES ('username', 'ada', 5, 'kept')`);
-	}
-	assert.deepEqual((await storage.admin.missingTables()).toSorted(), [
-		"db00001.outbox.attempts",
-		"db00001.outbox.entry",
-		"db00001.outbox.last_error",
-		"db00001.outbox.next_attempt_at",
-		"mod00003.lookups.token",
-	]);
-	await storage.admin.createTables();
-	await storage.admin.createTables();
-	assert.deepEqual(await storage.admin.missingTables(), []);
-	const rest = { attempts: 0, nextAttemptAt: 0, lastError: null };
-	const rows = [
-		{ shard: 1, local: 7, entry: { n: 7 }, writtenAt: 1, ...rest },
-		{ shard: 1, local: 8, entry: { n: 8 }, writtenAt: 2, ...rest },
-	];
-	assert.deepEqual(await collect(storage.walk("outbox", 1)), rows);
-	assert.deepEqual(
-		await storage.pendingEntries({ olderThanMs: 0, limit: 9 }),
-		rows,
-	);
-	assert.deepEqual(await collect(storage.walk("lookups", 3)), [
-		{ name: "username", key: "ada", id: "5", token: "kept" },
-	]);
 });
 
 test("recount corrects the count and last sequence of a SQLite list from its edges", async () => {
