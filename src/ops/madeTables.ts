@@ -23,7 +23,7 @@ export interface MadeTables {
 export interface TablesRecord {
 	/** Whether anything can be remembered. */
 	readonly isKept: boolean;
-	/** Null: nothing is remembered, as of a fleet that an earlier version made. */
+	/** Null: there is no record. */
 	read(): Promise<MadeTables | null>;
 	add(tables: readonly string[], lost?: readonly string[]): Promise<void>;
 }
@@ -104,11 +104,8 @@ export function lostTables(
 	const present = wanted.filter((name) => !absent.has(name));
 	const inUse = new Set(present.map((name) => databaseOf(name)));
 	const elsewhere = new Set(present.map(kindAndTable));
-	const lacking = new Set(missing);
 	return [...absent].filter(
 		(name) =>
-			// Where an earlier version had it, it has yet to be made.
-			!lacking.has(`${databaseOf(name)}.outbox.shard`) &&
 			elsewhere.has(kindAndTable(name)) &&
 			(inUse.has(databaseOf(name)) || !mayBeNew),
 	);

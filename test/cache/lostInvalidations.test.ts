@@ -191,8 +191,3 @@ describe("a process that caches for minutes", () => {
 	}
 });
 
-/** How many PUBLISH a Redis has carried out. */
-async function _published(server: Server): Promise<number> {
-	const text = await ask(server, "INFO commandstats", /cmdstat_eval[\s\S]*\n$/);
-	return Number(/cmdstat_publish:calls=(\d+)/.exec(text)?.[1] ?? 0);
-}
