@@ -190,4 +190,3 @@ describe("a process that caches for minutes", () => {
 		});
 	}
 });
-
