@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { UsageError } from "../../tools/namedProgram.ts";
 
-/** What people do. Shares are from 0 to 1; those of one step leave the rest to a visit of another profile. */
+/** What people do next is drawn by these weights, among what they can do then. A visit is one of another profile. */
 export interface Habits {
 	/** Of the people, those who are signed in. */
 	readonly signedIn: number;
@@ -19,8 +19,14 @@ export interface Habits {
 		readonly boards: number;
 		readonly board: number;
 		readonly follow: number;
+		readonly visit: number;
 	};
-	readonly onBoard: { readonly page: number; readonly pin: number };
+	readonly onBoard: {
+		/** The next page. */
+		readonly page: number;
+		readonly pin: number;
+		readonly visit: number;
+	};
 	readonly onPin: {
 		readonly like: number;
 		readonly save: number;
@@ -30,6 +36,7 @@ export interface Habits {
 		readonly page: number;
 		/** The profile of the owner or of somebody who likes the pin. */
 		readonly person: number;
+		readonly visit: number;
 	};
 	/** Of what was written, what is read again at once. */
 	readonly readsOwn: number;
@@ -43,14 +50,11 @@ const USUAL: Habits = {
 	toFollowees: 0.5,
 	zipf: 0.9,
 	morePages: 4,
-	onProfile: { boards: 0.12, board: 0.76, follow: 0.03 },
-	onBoard: { page: 0.4, pin: 0.5 },
+	onProfile: { boards: 0.24, board: 0.64, follow: 0.07, visit: 0.08 },
+	onBoard: { page: 3, pin: 0.45, visit: 0.15 },
 	onPin: {
-		like: 0.18,
-		save: 0.045,
-		pin: 0.28,
-		page: 0.13,
-		person: 0.15,
+		...{ like: 0.19, save: 0.045 },
+		...{ pin: 0.32, page: 0.6, person: 0.15, visit: 0.25 },
 	},
 	readsOwn: 0.5,
 };

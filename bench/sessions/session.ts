@@ -12,6 +12,9 @@ import type { Checks, Expectations } from "./expectations.ts";
 import type { Habits } from "./habits.ts";
 import type { Person } from "./messages.ts";
 
+/** Characters of a new pin's text. */
+const MOST_DETAILS = 400;
+
 /** One request before it is spelled for a server. */
 export interface Ask {
 	readonly kind: Kind;
@@ -112,69 +115,92 @@ export class Session {
 	}
 
 	#onProfile({ profile, boards }: Extract<Place, { at: "profile" }>): Ask {
-		const { habits, random, person } = this.#of;
-		const shares = habits.onProfile;
-		const draw = drawer(random);
-		if (draw(shares.boards) && boards.next !== null) {
-			return askFor("boards", profile.id, boards.next);
-		}
+		const { random, person, habits } = this.#of;
+		const weights = habits.onProfile;
 		const canFollow =
 			person.token !== null &&
 			!profile.viewerFollows &&
 			profile.id !== person.user;
-		if (draw(shares.follow) && canFollow) {
-			return askFor("followUser", profile.id);
-		}
-		if (draw(shares.board) && boards.items.length > 0) {
-			return askFor("board", random.pick(boards.items).id);
-		}
-		return this.#visit();
+		return this.#choose([
+			[
+				weights.boards,
+				boards.next !== null && askFor("boards", profile.id, boards.next),
+			],
+			[
+				weights.board,
+				boards.items.length > 0 &&
+					askFor("board", random.pick(boards.items).id),
+			],
+			[weights.follow, canFollow && askFor("followUser", profile.id)],
+			[weights.visit, this.#visit()],
+		]);
 	}
 
 	#onBoard(place: Extract<Place, { at: "board" }>): Ask {
-		const { habits, random } = this.#of;
-		const draw = drawer(random);
-		const further = this.#further(place);
-		if (draw(habits.onBoard.page) && further !== null) return further;
-		if (draw(habits.onBoard.pin) && place.pins.items.length > 0) {
-			return askFor("pin", random.pick(place.pins.items).id);
-		}
-		return this.#visit();
+		const { random, habits } = this.#of;
+		const weights = habits.onBoard;
+		const { items } = place.pins;
+		return this.#choose([
+			[weights.page, this.#further(place)],
+			[weights.pin, items.length > 0 && askFor("pin", random.pick(items).id)],
+			[weights.visit, this.#visit()],
+		]);
 	}
 
 	#onPin({ pin, from }: Extract<Place, { at: "pin" }>): Ask {
-		const { habits, random, person } = this.#of;
-		const shares = habits.onPin;
-		const draw = drawer(random);
-		if (draw(shares.like) && person.token !== null && !pin.viewerLikes) {
-			return askFor("likePin", pin.id);
-		}
-		const [board] = person.boards;
-		if (draw(shares.save) && person.token !== null && board !== undefined) {
-			return {
-				...askFor("createPin", random.pick(person.boards)),
-				details: `Saved ${pin.details}`.slice(0, 400),
-			};
-		}
-		if (draw(shares.pin) && from !== null && from.pins.items.length > 0) {
-			return askFor("pin", random.pick(from.pins.items).id);
-		}
-		const further = from === null ? null : this.#further(from);
-		if (draw(shares.page) && further !== null) {
-			this.#place = from;
-			return further;
-		}
-		if (draw(shares.person)) {
-			return askFor("profile", random.pick([pin.owner, ...pin.likers]).id);
-		}
-		return this.#visit();
+		const { random, person, habits } = this.#of;
+		const weights = habits.onPin;
+		const isSignedIn = person.token !== null;
+		const others = from?.pins.items ?? [];
+		const ask = this.#choose([
+			[
+				weights.like,
+				isSignedIn && !pin.viewerLikes && askFor("likePin", pin.id),
+			],
+			[
+				weights.save,
+				isSignedIn &&
+					person.boards.length > 0 && {
+						...askFor("createPin", random.pick(person.boards)),
+						details: `Saved ${pin.details}`.slice(0, MOST_DETAILS),
+					},
+			],
+			[weights.pin, others.length > 0 && askFor("pin", random.pick(others).id)],
+			[weights.page, from !== null && this.#further(from)],
+			[
+				weights.person,
+				askFor("profile", random.pick([pin.owner, ...pin.likers]).id),
+			],
+			[weights.visit, this.#visit()],
+		]);
+		// Back on the board.
+		if (ask.kind === "boardPage") this.#place = from;
+		return ask;
+	}
+
+	/** One of what can be asked, by weight. */
+	#choose(asks: readonly (readonly [weight: number, ask: Ask | false])[]): Ask {
+		const possible = asks.filter(([, ask]) => ask !== false);
+		const total = possible.reduce((sum, [weight]) => sum + weight, 0);
+		let left = this.#of.random.fraction() * total;
+		const chosen = possible.find(([weight]) => {
+			left -= weight;
+			return left < 0;
+		});
+		return (chosen?.[1] || null) ?? this.#visit();
 	}
 
 	/** The next page of a board that is scrolled. */
-	#further({ board, pins, pages }: Extract<Place, { at: "board" }>) {
-		return pins.next !== null && pages <= this.#of.habits.morePages
-			? askFor("boardPage", board, pins.next)
-			: null;
+	#further({
+		board,
+		pins,
+		pages,
+	}: Extract<Place, { at: "board" }>): Ask | false {
+		return (
+			pins.next !== null &&
+			pages <= this.#of.habits.morePages &&
+			askFor("boardPage", board, pins.next)
+		);
 	}
 
 	#visit(): Ask {
@@ -262,13 +288,4 @@ export class Session {
 
 function askFor(kind: Kind, id: string, after: string | null = null): Ask {
 	return { kind, id, after, details: null };
-}
-
-/** True for these shares of one draw, one after the other. */
-function drawer(random: Random): (share: number) => boolean {
-	let left = random.fraction();
-	return (share) => {
-		left -= share;
-		return left < 0 && left >= -share;
-	};
 }
