@@ -50,14 +50,6 @@ export class KeptEntries {
 		this.#evict();
 	}
 
-	/** An entry takes more memory than when it was added. */
-	grow(entry: CacheEntry, bytes: number): void {
-		if (entry.home === null) return;
-		entry.weight += bytes;
-		this.weight += bytes;
-		this.#evict();
-	}
-
 	/** Because it changed, or is too old: what comes in its place is kept at once. */
 	drop(entry: CacheEntry): void {
 		this.#wanted[entry.slot % this.#wanted.length] = entry.slot;

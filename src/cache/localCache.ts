@@ -348,11 +348,6 @@ export class LocalCache<V extends CacheEntry> {
 		this.#detachAll(channels);
 	}
 
-	/** A value that is kept here takes more memory than when it was read. */
-	grow(entry: V, bytes: number): void {
-		this.#kept.grow(entry, bytes);
-	}
-
 	/** Rises with each entry that is added or dropped. */
 	get changes(): number {
 		return this.#kept.changes;

@@ -381,17 +381,6 @@ describe("LocalCache", () => {
 		);
 	});
 
-	it("counts what an entry grows by", async () => {
-		const { cache, read } = open(3 * (ENTRY_BYTES + 10));
-		await read("a");
-		await read("b");
-		cache.growText("b", 2 * ENTRY_BYTES);
-		assert.equal(cache.text("a"), undefined);
-		cache.growText("b", 2 * ENTRY_BYTES);
-		assert.equal(cache.text("b"), undefined);
-		assert.equal(cache.level().bytes, 0);
-	});
-
 	it("caches nothing while it is bypassed, nor values whose read ran when the bypass began or ended", async () => {
 		const { cache, read, loads } = open();
 		await read("a");

@@ -52,11 +52,6 @@ export class TextCache extends LocalCache<Text> {
 		return read.map((value) => (value instanceof Error ? value : value.text));
 	}
 
-	growText(key: string, bytes: number): void {
-		const entry = this.get(this.#texts, key);
-		if (entry) this.grow(entry, bytes);
-	}
-
 	invalidateText(key: string): void {
 		this.invalidate(this.#texts, key);
 	}

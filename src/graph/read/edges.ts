@@ -5,12 +5,12 @@ import { listName } from "../../storage/keys.ts";
 import {
 	type Edge,
 	type KeyResult,
-	type Position,
+	type ListKey,
 	PRESENT,
 } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import { DEEPEST_HEAD, Head } from "../store/head.ts";
+import { DEEPEST_HEAD, Head, USUAL_DEPTH } from "../store/head.ts";
 import type { ReadStore } from "../store/store.ts";
 import type { EdgeEnds, PageEdge } from "../types.ts";
 import { type ListReader, type ListSources, readMore } from "./listReader.ts";
@@ -77,9 +77,9 @@ export async function readEdges(
 export type FoundEdge = Head | EpochPosition;
 
 /**
- * Edges of lists, each null if it is not present. The heads are read first: most lists are
- * short, and answer from memory the next time. What no head shows is read edge by edge,
- * and kept beside the head.
+ * Edges of lists, each null if it is not present. They are looked for in heads, which
+ * are read whole where they do not say it. Only lists longer than any head are asked
+ * edge by edge.
  */
 export function findEdges(
 	store: ReadStore,
@@ -88,51 +88,96 @@ export function findEdges(
 	call?: CallOptions,
 ): MaybePromise<readonly KeyResult<FoundEdge | null>[]> {
 	const froms = [...new Set(ends.map(({ from }) => from))];
-	const lists = froms.map((from) => ({ mapping, from }));
-	const heads = store.readHeads(lists, DEEPEST_HEAD, call);
-	return andThen(heads, (heads) => {
+	const read = store.readHeads(listsOf(mapping, froms), USUAL_DEPTH, call);
+	return andThen(read, (heads) => {
 		const byList = new Map(froms.map((from, at) => [from, heads[at]]));
-		const headOf = (end: EdgeEnds) => byList.get(end.from) as KeyResult<Head>;
-		const found = ends.map((end) => lookIn(headOf(end), end.to));
-		const unread = ends.filter((_, at) => found[at] === undefined);
-		if (unread.length === 0) return found as KeyResult<FoundEdge | null>[];
-		const keys = unread.map((end) => ({ mapping, ...end }));
-		return store.storage.read("edges", keys, call).then((edges) => {
-			let next = 0;
-			return ends.map((end, at): KeyResult<FoundEdge | null> => {
-				const known = found[at];
-				if (known !== undefined) return known;
-				const edge = edges[next++] ?? null;
-				if (edge instanceof CorkboardError) return edge;
-				const head = headOf(end) as Head;
-				const position = positionOf(edge, end.to);
-				store.keepBelow(mapping, head, end.to, position);
-				return below(head, position);
+		const find = () =>
+			ends.map(({ from, to }) =>
+				lookIn(byList.get(from) as KeyResult<Head>, to),
+			);
+		const found = find();
+		const unsaid = froms.filter((from) =>
+			ends.some((end, at) => end.from === from && found[at] === undefined),
+		);
+		if (unsaid.length === 0) return found as KeyResult<FoundEdge | null>[];
+		const whole = readWhole(
+			store,
+			listsOf(mapping, unsaid),
+			unsaid.map((from) => byList.get(from) as Head),
+			call,
+		);
+		return andThen(whole, (heads) => {
+			for (const [at, from] of unsaid.entries()) byList.set(from, heads[at]);
+			const found = find();
+			const unread = ends.filter((_, at) => found[at] === undefined);
+			if (unread.length === 0) return found as KeyResult<FoundEdge | null>[];
+			const keys = unread.map((end) => ({ mapping, ...end }));
+			return store.storage.read("edges", keys, call).then((edges) => {
+				let next = 0;
+				return ends.map((end, at): KeyResult<FoundEdge | null> => {
+					const known = found[at];
+					if (known !== undefined) return known;
+					const edge = edges[next++] ?? null;
+					if (edge instanceof CorkboardError) return edge;
+					return positionOf(edge, byList.get(end.from) as Head);
+				});
 			});
 		});
 	});
 }
 
-/** Undefined if the head, and what was read below it, do not say. */
+/** Heads that are whole, where a head can be: they say of every id whether their list leads to it. */
+export function readWholeHeads(
+	store: ReadStore,
+	lists: readonly ListKey[],
+	call?: CallOptions,
+): MaybePromise<readonly KeyResult<Head>[]> {
+	return andThen(store.readHeads(lists, USUAL_DEPTH, call), (heads) =>
+		readWhole(store, lists, heads, call),
+	);
+}
+
+/** The same of lists whose heads were read, at any depth. Most are short, and whole already. */
+function readWhole(
+	store: ReadStore,
+	lists: readonly ListKey[],
+	heads: readonly KeyResult<Head>[],
+	call: CallOptions | undefined,
+): MaybePromise<readonly KeyResult<Head>[]> {
+	const cut: number[] = [];
+	let depth = 0;
+	for (const [at, head] of heads.entries()) {
+		if (head instanceof CorkboardError || head.complete) continue;
+		if (head.count >= DEEPEST_HEAD) continue;
+		cut.push(at);
+		depth = Math.max(depth, head.count + 1);
+	}
+	if (cut.length === 0) return heads;
+	const cutLists = cut.map((at) => lists[at] as ListKey);
+	return andThen(store.readHeads(cutLists, depth, call), (whole) => {
+		const all = [...heads];
+		for (const [nth, at] of cut.entries()) {
+			all[at] = whole[nth] as KeyResult<Head>;
+		}
+		return all;
+	});
+}
+
+function listsOf(mapping: Mapping, froms: readonly Id[]): readonly ListKey[] {
+	return froms.map((from) => ({ mapping, from }));
+}
+
+/** Undefined if the head does not say. */
 function lookIn(
 	head: KeyResult<Head>,
 	to: Id,
 ): KeyResult<FoundEdge | null> | undefined {
 	if (head instanceof CorkboardError) return head;
 	const isThere = head.leadsTo(to);
-	if (isThere !== undefined) return isThere ? head : null;
-	const position = head.below(to);
-	return position === undefined ? undefined : below(head, position);
+	return isThere === undefined ? undefined : isThere ? head : null;
 }
 
-function positionOf(edge: Edge | null, to: Id): Position | null {
+function positionOf(edge: Edge | null, { epoch }: Head): EpochPosition | null {
 	if (edge === null || edge.state !== PRESENT) return null;
-	return { sequence: edge.sequence, to };
-}
-
-function below(
-	{ epoch }: Head,
-	position: Position | null,
-): EpochPosition | null {
-	return position && { ...position, epoch };
+	return { sequence: edge.sequence, to: edge.to, epoch };
 }

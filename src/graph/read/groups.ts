@@ -5,7 +5,7 @@ import { sequenceOfGroup } from "../../storage/order.ts";
 import type { KeyResult } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import { DEEPEST_HEAD } from "../store/head.ts";
+import { USUAL_DEPTH } from "../store/head.ts";
 import type { Node } from "../types.ts";
 import type { ListSources } from "./listReader.ts";
 import { scanInOneEpoch } from "./scanInOneEpoch.ts";
@@ -67,7 +67,7 @@ function readIds(
 ): MaybePromise<readonly Ids[]> {
 	const list = { mapping, from };
 	// Most lists are short, and answer from memory from now on.
-	return andThen(store.readHeads([list], DEEPEST_HEAD, call), ([head]) => {
+	return andThen(store.readHeads([list], USUAL_DEPTH, call), ([head]) => {
 		if (head === undefined || head instanceof CorkboardError) {
 			return groups.map(() => head ?? []);
 		}

@@ -42,8 +42,8 @@ export class LoadedObjects {
 		const { visibility } = store.domain;
 		for (const node of written) {
 			this.#byId ??= new Map();
-			const object = new CachedObject(node, visibility.factsOf(node), "");
-			this.#byId.set(node.id, object);
+			const facts = visibility.factsOf(node);
+			this.#byId.set(node.id, CachedObject.unstored({ node, facts }));
 		}
 	}
 

@@ -3,7 +3,7 @@ import { isDescending } from "../../storage/order.ts";
 import type { KeyResult, Position, Scan } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
-import { DEEPEST_HEAD, Head } from "../store/head.ts";
+import { DEEPEST_PAGE, type Head } from "../store/head.ts";
 import type { ReadStore } from "../store/store.ts";
 
 /** A position of a list, and the epoch of the list in which it was read. */
@@ -34,13 +34,15 @@ export function isOfEpoch(
 	);
 }
 
+function isOlder({ after, before }: EpochScan, epoch: number): boolean {
+	return (after?.epoch ?? 0) <= epoch && (before?.epoch ?? 0) <= epoch;
+}
+
 /**
  * Scans lists: from a cached head where it reaches far enough and is of the
- * epoch of the bounds, from a page that is kept beside it, else from the shards.
- * A scan from the beginning of a list reads and caches its head, one that
- * continues from within a head reads a deeper one, and one behind it is kept
- * beside it. Only `scanInOneEpoch` calls this: a result from a shard may be of
- * another epoch than the bounds.
+ * epoch of the bounds, else from one that is read, deep enough, or from the shards
+ * where that would be too deep. Only `scanInOneEpoch` calls this: a result from a
+ * shard may be of another epoch than the bounds.
  */
 export function scanLists(
 	store: ReadStore,
@@ -48,52 +50,29 @@ export function scanLists(
 	call: CallOptions | undefined,
 ): MaybePromise<readonly KeyResult<ScannedEdges>[]> {
 	const results = new Array<KeyResult<ScannedEdges> | undefined>(scans.length);
-	const fromHead: number[] = [];
-	const fromShard: number[] = [];
-	let behind: Map<number, Head> | null = null;
-	let depth = 0;
+	const missing = new Missing();
 	const moment = store.moment();
 	for (const [index, scan] of scans.entries()) {
 		const head = store.cachedHead(scan.mapping, scan.from, moment);
-		results[index] = head && (scanHead(head, scan) ?? keptPage(head, scan));
-		if (results[index] !== undefined) {
-			call?.trace?.cache("process", 1, 0);
-			continue;
-		}
-		const needed = startsAtHead(scan)
-			? scan.limit
-			: head && depthFor(head, scan);
-		if (needed === undefined) {
-			fromShard.push(index);
-			if (head !== undefined) {
-				behind ??= new Map();
-				behind.set(index, head);
-			}
-		} else {
-			fromHead.push(index);
-			depth = Math.max(depth, needed);
-		}
+		const result = head && scanHead(head, scan);
+		results[index] = result;
+		if (result === undefined) missing.add(index, depthFor(head, scan));
+		else call?.trace?.cache("process", 1, 0);
 	}
-	return fromHead.length + fromShard.length === 0
+	return missing.isEmpty
 		? (results as KeyResult<ScannedEdges>[])
-		: scanMissing(
-				store,
-				scans,
-				results,
-				{ fromHead, fromShard, behind, depth },
-				call,
-			);
+		: scanMissing(store, scans, results, missing, call);
 }
 
 async function scanMissing(
 	store: ReadStore,
 	scans: readonly EpochScan[],
 	results: (KeyResult<ScannedEdges> | undefined)[],
-	{ fromHead, fromShard, behind, depth }: Missing,
+	{ fromHead, fromShard, depth }: Missing,
 	call: CallOptions | undefined,
+	wasDeepened = false,
 ): Promise<readonly KeyResult<ScannedEdges>[]> {
 	const scanOf = (index: number) => scans[index] as EpochScan;
-	const pageOf = (index: number) => ({ ...scanOf(index), mayBeStale: true });
 	const [heads, scanned] = await Promise.all([
 		fromHead.length === 0
 			? []
@@ -107,9 +86,16 @@ async function scanMissing(
 				),
 		fromShard.length === 0
 			? []
-			: store.storage.read("lists", fromShard.map(pageOf), call),
+			: store.storage.read(
+					"lists",
+					fromShard.map((index) => ({ ...scanOf(index), mayBeStale: true })),
+					call,
+				),
 	]);
-	const beyond: number[] = [];
+	for (const [at, index] of fromShard.entries()) {
+		results[index] = scanned[at] as KeyResult<ScannedEdges>;
+	}
+	const missing = new Missing();
 	for (const [at, index] of fromHead.entries()) {
 		const head = heads[at] as KeyResult<Head>;
 		const scan = scanOf(index);
@@ -119,47 +105,54 @@ async function scanMissing(
 		else if (!head.isStale || startsAtHead(scan)) {
 			results[index] = scanHead(head, scan);
 		}
-		// Or the list has changed since the head was read that the depth was taken from.
-		if (results[index] === undefined) beyond.push(index);
+		if (results[index] !== undefined) continue;
+		const isLast = wasDeepened || (head as Head).isStale;
+		missing.add(index, isLast ? undefined : depthFor(head as Head, scan));
 	}
-	for (const [at, index] of fromShard.entries()) {
-		const result = scanned[at] as KeyResult<ScannedEdges>;
-		results[index] = result;
-		const head = behind?.get(index);
-		if (head !== undefined) keepPage(store, head, scanOf(index), result);
-	}
-	if (beyond.length > 0) {
-		const rest = await store.storage.read("lists", beyond.map(pageOf), call);
-		for (const [at, index] of beyond.entries()) {
-			results[index] = rest[at] as KeyResult<ScannedEdges>;
+	return missing.isEmpty
+		? (results as KeyResult<ScannedEdges>[])
+		: scanMissing(store, scans, results, missing, call, true);
+}
+
+/** Scans that no cached head answers, by their indexes. */
+class Missing {
+	readonly fromHead: number[] = [];
+	readonly fromShard: number[] = [];
+	/** Of the heads to read. */
+	depth = 0;
+
+	/** `depth`: of the head that is read for the scan; undefined for one from the shard. */
+	add(index: number, depth: number | undefined): void {
+		if (depth === undefined) this.fromShard.push(index);
+		else {
+			this.fromHead.push(index);
+			this.depth = Math.max(this.depth, depth);
 		}
 	}
-	return results as KeyResult<ScannedEdges>[];
-}
 
-/** Indexes of scans that the cached heads do not answer. */
-interface Missing {
-	readonly fromHead: readonly number[];
-	readonly fromShard: readonly number[];
-	/** The heads in the process of lists that are read from the shard. */
-	readonly behind: ReadonlyMap<number, Head> | null;
-	/** Of the heads to read. */
-	readonly depth: number;
-}
-
-/** How deep a head has to be for a scan that one does not reach; undefined if too deep to be cached, or unknown. */
-function depthFor(head: Head, scan: EpochScan): number | undefined {
-	if (head.isDeepest || !isOfEpoch(scan, head.epoch)) return undefined;
-	const { after, mapping, limit } = scan;
-	if (scan.backward) {
-		return head.count < DEEPEST_HEAD ? DEEPEST_HEAD : undefined;
+	get isEmpty(): boolean {
+		return this.fromHead.length + this.fromShard.length === 0;
 	}
-	const descending = isDescending(mapping);
-	if (after === undefined || head.size === 0) return undefined;
-	const start = indexAfter(head, after, descending);
-	if (start === head.size && !isEqual(head, start - 1, after)) return undefined;
-	const depth = start + limit;
-	return depth <= DEEPEST_HEAD ? depth : undefined;
+}
+
+/** How deep a head has to be for a scan that this one does not answer, or any if there is none; undefined if too deep. */
+function depthFor(head: Head | undefined, scan: EpochScan): number | undefined {
+	if (startsAtHead(scan)) return scan.limit;
+	const { after, before, backward, limit } = scan;
+	if (head === undefined) {
+		// It is mostly the second page.
+		const isSecond = after !== undefined && before === undefined && !backward;
+		return isSecond && limit * 2 <= DEEPEST_PAGE ? limit * 2 : undefined;
+	}
+	if (head.complete || !isOfEpoch(scan, head.epoch)) return undefined;
+	const whole = head.count < DEEPEST_PAGE ? head.count + 1 : undefined;
+	if (backward || after === undefined) return whole;
+	const start = indexAfter(head, after, isDescending(scan.mapping));
+	// The position is further down, nobody knows where.
+	if (start === head.size && !(start > 0 && isEqual(head, start - 1, after))) {
+		return whole;
+	}
+	return start + limit <= DEEPEST_PAGE ? start + limit : whole;
 }
 
 function startsAtHead(scan: EpochScan): boolean {
@@ -169,11 +162,15 @@ function startsAtHead(scan: EpochScan): boolean {
 }
 
 /**
- * The result of the scan; undefined if the head does not reach far enough. A head
+ * The result of the scan, without edges if the list was renumbered since its bounds
+ * were read; undefined if the head does not reach far enough. A head
  * begins where its list does, so it has all edges before each of its own.
  */
 function scanHead(head: Head, scan: EpochScan): ScannedEdges | undefined {
-	if (!isOfEpoch(scan, head.epoch)) return undefined;
+	if (!isOfEpoch(scan, head.epoch)) {
+		// The epoch is all that the next scan needs, if it is not an old one.
+		return isOlder(scan, head.epoch) ? { edges: [], list: head } : undefined;
+	}
 	const { after, before, backward, limit } = scan;
 	const descending = isDescending(scan.mapping);
 	let start = after === undefined ? 0 : indexAfter(head, after, descending);
@@ -193,51 +190,29 @@ function scanHead(head: Head, scan: EpochScan): ScannedEdges | undefined {
 	return { edges, list: head };
 }
 
-/** What the same scan has read before, if that was kept. */
-function keptPage(head: Head, scan: EpochScan): ScannedEdges | undefined {
-	const page = head.page(pageKey(scan));
-	return page && { edges: page.slice(), list: page };
-}
-
-function keepPage(
-	store: ReadStore,
-	head: Head,
-	scan: EpochScan,
-	result: KeyResult<ScannedEdges>,
-): void {
-	if (result instanceof CorkboardError) return;
-	const { edges, list, isStale } = result;
-	if (isStale) return;
-	// Of another epoch, it is not what was asked for.
-	if (!isOfEpoch(scan, list.epoch) || list.epoch !== head.epoch) return;
-	const { count, epoch } = list;
-	const { from } = head;
-	const page = Head.of({ from, count, epoch, complete: false }, edges);
-	store.keepPage(scan.mapping, head, pageKey(scan), page);
-}
-
-function pageKey({ after, before, backward, limit }: EpochScan): string {
-	return `${boundKey(after)} ${boundKey(before)} ${backward ? -limit : limit}`;
-}
-
-function boundKey(bound: EpochPosition | undefined): string {
-	return bound === undefined
-		? ""
-		: `${bound.sequence}.${bound.to}.${bound.epoch}`;
-}
-
 /** The index of the first edge after the bound. */
 function indexAfter(head: Head, bound: Position, descending: boolean): number {
-	let at = 0;
-	while (at < head.size && isUpTo(head.compare(at, bound), descending)) at++;
-	return at;
+	return firstIndex(head, (at) => !isUpTo(head.compare(at, bound), descending));
 }
 
 /** The index of the first edge at the bound or after it. */
 function indexFrom(head: Head, bound: Position, descending: boolean): number {
-	let at = 0;
-	while (at < head.size && isBefore(head.compare(at, bound), descending)) at++;
-	return at;
+	return firstIndex(
+		head,
+		(at) => !isBefore(head.compare(at, bound), descending),
+	);
+}
+
+/** The index of the first edge for which something is true, as it is for all after it; the size if for none. */
+function firstIndex(head: Head, isTrue: (at: number) => boolean): number {
+	let low = 0;
+	let high = head.size;
+	while (low < high) {
+		const middle = (low + high) >>> 1;
+		if (isTrue(middle)) high = middle;
+		else low = middle + 1;
+	}
+	return low;
 }
 
 function isEqual(head: Head, at: number, bound: Position): boolean {

@@ -89,9 +89,10 @@ export class View implements Graph {
 		call?: CallOptions,
 	): MaybePromise<readonly KeyResult<Node | null>[]> {
 		return andThen(this.#objects.readStored(ids, call), (objects) =>
-			objects.map((object) =>
-				object instanceof CorkboardError ? object : object.facts && object.node,
-			),
+			objects.map((object) => {
+				if (object instanceof CorkboardError) return object;
+				return object.read?.facts ? object.node : null;
+			}),
 		);
 	}
 

@@ -10,12 +10,13 @@ import {
 } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, type Head } from "../store/head.ts";
 import type { ReadStore } from "../store/store.ts";
+import { readWholeHeads } from "./edges.ts";
 
 /**
  * Lists of the viewer that decide what it sees: whom it blocks, what is shared
- * with it. Each is read once a request. They are heads of
- * lists like any other, so mostly cached in the process. Objects that are not on
- * a head shorter than its list are read edge by edge, once a level of the plan.
+ * with it. Each is read once a request, whole, as the head of a list like any
+ * other, so mostly cached in the process. Objects that are not on the head of a list
+ * longer than any head are read edge by edge, once a level of the plan.
  */
 export class ViewerLists {
 	readonly #store: ReadStore;
@@ -99,7 +100,9 @@ export class ViewerLists {
 
 	#cachedList(mapping: Mapping): KeyResult<ViewerList> | undefined {
 		const head = this.#store.cachedHead(mapping, this.#viewer as Id);
-		if (head?.isDeepest) this.#set(mapping, head);
+		if (head && (head.complete || head.count >= DEEPEST_HEAD)) {
+			this.#set(mapping, head);
+		}
 		return this.#lists.get(mapping);
 	}
 
@@ -109,7 +112,7 @@ export class ViewerLists {
 	): MaybePromise<void> {
 		const from = this.#viewer as Id;
 		const lists = mappings.map((mapping) => ({ mapping, from }));
-		const heads = this.#store.readHeads(lists, DEEPEST_HEAD, call);
+		const heads = readWholeHeads(this.#store, lists, call);
 		return andThen(heads, (heads) => {
 			for (const [at, mapping] of mappings.entries()) {
 				this.#set(mapping, heads[at] as KeyResult<Head>);
@@ -146,9 +149,8 @@ export function hidesNone(
 	for (const { mapping } of domain.visibility.hides) {
 		const list = cachedHead(mapping, viewer);
 		if (!list?.complete) return false;
-		for (let at = 0; at < list.size; at++) {
-			if (users.has(list.to(at))) return false;
-		}
+		if (list.size === 0) continue;
+		for (const user of users) if (list.has(user)) return false;
 	}
 	return true;
 }

@@ -92,8 +92,9 @@ export class VisibilityDecider {
 		return verdict;
 	}
 
-	#apply({ node, facts }: CachedObject): Verdict {
-		if (node === null || facts === null) return false;
+	#apply({ read }: CachedObject): Verdict {
+		if (read === null || read.facts === null) return false;
+		const { node, facts } = read;
 		const { isVisible, sharedBy, parent, owner } = facts;
 		let verdict: Verdict = true;
 		const record = this.#record;

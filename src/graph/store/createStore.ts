@@ -8,7 +8,7 @@ import type { Mapping, Model } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Domain } from "../domain.ts";
-import { CURSOR_BYTES, type Head } from "./head.ts";
+import type { Head } from "./head.ts";
 import { createHeadCache } from "./headCache.ts";
 import { JobDeliveries } from "./jobDeliveries.ts";
 import type { JobQueue, WriteEvents } from "./jobQueue.ts";
@@ -90,11 +90,6 @@ export function createStore(options: GraphStoreOptions): Store {
 		const now = moment();
 		return ageMs === null || now === OVERDUE ? firstEnd : now + ageMs;
 	};
-	/** What was read while the head was in the cache. If the list changed since, the head was dropped. */
-	const keepBeside = (mapping: Mapping, head: Head, keep: () => number) => {
-		if (heads.cached(mapping, head.from) !== head) return;
-		heads.local.grow(head, keep());
-	};
 	return {
 		model,
 		domain,
@@ -130,14 +125,7 @@ export function createStore(options: GraphStoreOptions): Store {
 			const kept = head.cursor(at);
 			if (kept !== undefined) return kept;
 			const spelled = spellCursors(cursors, mapping, head, at, end);
-			heads.local.grow(head, spelled.length * CURSOR_BYTES);
 			return spelled[0] as string;
-		},
-		keepPage(mapping, head, key, page) {
-			keepBeside(mapping, head, () => head.keepPage(key, page));
-		},
-		keepBelow(mapping, head, to, edge) {
-			keepBeside(mapping, head, () => head.keepBelow(to, edge));
 		},
 	};
 }

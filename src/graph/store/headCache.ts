@@ -14,17 +14,18 @@ import type { KeyResult, ListKey, ScanResult } from "../../storage/rows.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
-import { DEEPEST_HEAD, Head } from "./head.ts";
+import { DEEPEST_HEAD, Head, USUAL_DEPTH } from "./head.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
 
 /**
  * How many edges are read for a head: none where only the count is wanted, a few
- * of each of many lists, half a page, or those of a default page, one more to
- * decide whether another page follows, and some that may be hidden. A list read
- * at one depth is replaced when a deeper one is wanted. Deeper heads than the
- * last are not worth their space in Redis.
+ * of each of many lists, half a page, `USUAL_DEPTH`, and more for pages behind that
+ * and for lists that are wanted whole. A list read at one depth is replaced when a
+ * deeper one is wanted.
  */
-const HEAD_DEPTHS: readonly number[] = [0, 4, 12, DEEPEST_HEAD];
+const HEAD_DEPTHS: readonly number[] = [
+	...[0, 4, 12, USUAL_DEPTH, 64, 128, 256, 512, 1_024, DEEPEST_HEAD],
+];
 
 /** Heads of lists, by mapping and owner: the cache in the process, in front of Redis, in front of the shards. */
 export function createHeadCache(

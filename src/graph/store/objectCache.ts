@@ -15,8 +15,7 @@ import { parseStoredObject } from "../../storage/storedObject.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Visibility } from "../domain.ts";
-import type { Node } from "../types.ts";
-import { CachedObject } from "./cachedObject.ts";
+import { CachedObject, type ReadObject } from "./cachedObject.ts";
 import { typeNameOf } from "./store.ts";
 
 /**
@@ -36,17 +35,24 @@ export function createObjectCache(
 	const { model, visibility, storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
 	const local = new LocalCache<CachedObject>({
-		isKept: ({ node }) => node !== null,
+		isKept: ({ exists }) => exists,
 		channelOf: channelOfId,
 		...limits,
 	});
 	const partition = local.partition("");
 	const partitionOf = () => partition;
+	const parse = (id: Id, text: string): ReadObject => {
+		const data = parseStoredObject(id, text);
+		const node = { id, type: typeNameOf(model, id) as string, data };
+		return { node, facts: visibility.factsOf(node) };
+	};
 	const toCached = (id: Id, text: string | null): KeyResult<CachedObject> => {
-		if (text === null) return new CachedObject(null, null, "");
-		const node = parseNode(model, id, text);
-		if (node instanceof CorkboardError) return node;
-		return new CachedObject(node, visibility.factsOf(node), text);
+		if (text === null) return CachedObject.absent(id);
+		try {
+			return CachedObject.stored(id, text, parse);
+		} catch (thrown) {
+			return asCorkboardError(thrown);
+		}
 	};
 
 	async function readShared(
@@ -109,14 +115,4 @@ export function createObjectCache(
 				{ call },
 			),
 	};
-}
-
-function parseNode(model: Model, id: Id, text: string): KeyResult<Node> {
-	try {
-		const data = parseStoredObject(id, text);
-		const type = typeNameOf(model, id) as string;
-		return { id, type, data };
-	} catch (thrown) {
-		return asCorkboardError(thrown);
-	}
 }

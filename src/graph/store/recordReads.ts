@@ -61,8 +61,8 @@ export function recordReads(
 	// No answer depends on these. A member of `ReadStore` that is new does not
 	// compile without a place here or below.
 	const { model, domain, cursors, moment, objectChanges } = store;
-	const { cursorOf, keepPage, keepBelow } = store;
-	const ofNone = { model, domain, cursors, moment, objectChanges };
+	const { cursorOf } = store;
+	const ofNone = { model, domain, cursors, moment, objectChanges, cursorOf };
 
 	const past = () => {
 		isWhole = false;
@@ -88,9 +88,6 @@ export function recordReads(
 		};
 		return {
 			...ofNone,
-			cursorOf,
-			keepPage,
-			keepBelow,
 			viewerRecord,
 			storage: Object.assign(new NotedStorage(), { past }),
 			readObjects: (...query) =>

@@ -9,7 +9,6 @@ import type {
 	ListKey,
 	ListLength,
 	LookupKey,
-	Position,
 } from "../../storage/rows.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
@@ -62,15 +61,6 @@ export interface ReadStore {
 	readonly viewerRecord: ViewerRecord | null;
 	/** The cursor of an edge of the list. It is kept beside a cached head. If it is not kept yet, those of the edges before `end` are spelled with it. */
 	cursorOf(mapping: Mapping, head: Head, at: number, end?: number): string;
-
-	/**
-	 * Keeps edges behind a head beside it, until the list changes. The head is the
-	 * one that was cached in the process before they were read: if it still is, the
-	 * list was not invalidated meanwhile.
-	 */
-	keepPage(mapping: Mapping, head: Head, key: string, page: Head): void;
-	/** Keeps an edge below a head beside it, or that there is none, by the same rule. */
-	keepBelow(mapping: Mapping, head: Head, to: Id, edge: Position | null): void;
 }
 
 /** The shards and the caches in front of them, shared by all requests of a process. */

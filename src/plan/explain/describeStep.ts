@@ -24,7 +24,7 @@ export interface Surplus {
 }
 
 const AHEAD =
-	"One edge more than a page decides whether another page follows, and a list is read and cached 4, 12 or 32 edges deep.";
+	"One edge more than a page decides whether another page follows, and a list is read and cached 4, 12, 32 edges deep, or deeper.";
 const HIDDEN =
 	"The edges lead to objects that the viewer may not see. The page was filled up with the edges after them.";
 const DECIDING =

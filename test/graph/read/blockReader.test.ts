@@ -55,7 +55,7 @@ describe("block lists longer than a head", () => {
 		return storageWith(storage, { read });
 	}
 
-	it("hide every user who blocks the viewer, and read single edges once a level", async () => {
+	it("hide every user who blocks the viewer, and read their lists whole", async () => {
 		const view = new View(graph.cold(), viewer);
 		const calls = await callsOf(async () => {
 			assert.deepEqual(
@@ -64,9 +64,10 @@ describe("block lists longer than a head", () => {
 			);
 		});
 		const [oldest] = blockers as [Id];
-		assert.deepEqual(calls.slice(0, 2), ["scanLists 2", `readObjects ${MANY}`]);
-		assert.match(calls[2] ?? "", /^readEdges \d+$/);
-		assert.equal(calls.length, 3);
+		assert.deepEqual(calls.toSorted(), [
+			`readObjects ${MANY}`,
+			...["scanLists 2", "scanLists 2"],
+		]);
 		// And what was asked is known.
 		assert.deepEqual(await callsOf(() => view.readObjects([oldest])), []);
 	});

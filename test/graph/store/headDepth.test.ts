@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { findEdges } from "../../../src/graph/read/edges.ts";
 import { scanLists } from "../../../src/graph/read/scanLists.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
-import type { Head } from "../../../src/graph/store/head.ts";
+import { DEEPEST_HEAD } from "../../../src/graph/store/head.ts";
 import type { Store } from "../../../src/graph/store/store.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
@@ -14,6 +14,7 @@ import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
 import { sharedHeads } from "../../helpers/pagingWorld.ts";
 import { readsWith, storageWith } from "../../helpers/storageWith.ts";
+import { setEdges } from "../../helpers/storing.ts";
 
 const LONG = 40;
 const SHORT = 7;
@@ -27,12 +28,15 @@ describe("a head", () => {
 	/** Below the deepest head of the long list. */
 	let deep: Id;
 	let moved: Id;
+	/** Of more edges than pages are kept of, and than are kept at all. */
+	let longer: Id;
+	let longest: Id;
+	/** At the end of the longest. */
+	let lowest: Id;
 	/** The limits of all scans that reached the shards. */
 	let limits: number[];
 	/** Where the edges lead that were read one by one. */
 	let asked: Id[];
-	/** Awaited by each such read before its result arrives. */
-	let heldEdges: Promise<void> | undefined;
 	let redis: ReturnType<typeof sharedHeads>;
 	/** Awaited by each scan before its result arrives. */
 	let held: (limit: number) => Promise<void> | undefined;
@@ -50,12 +54,24 @@ describe("a head", () => {
 			if (n === 1) moved = other;
 			if (n < SHORT) await graph.writes.setEdge(mapping, short, other, true);
 		}
+		[longer, longest] = await Promise.all([user("longer"), user("longest")]);
+		for (const [list, edges] of [
+			[longer, 310],
+			[longest, DEEPEST_HEAD + 1],
+		] as const) {
+			const first = BigInt(list) + 100n;
+			const all = Array.from({ length: edges }, (_, at) => ({
+				to: String(first + BigInt(at)) as Id,
+				sequence: at + 1,
+			}));
+			await setEdges(graph.storage, mapping, list, all);
+			if (list === longest) lowest = all[0]?.to as Id;
+		}
 	});
 	after(() => graph[Symbol.asyncDispose]());
 	beforeEach(() => {
 		limits = [];
 		asked = [];
-		heldEdges = undefined;
 		redis = sharedHeads();
 		held = () => undefined;
 	});
@@ -85,9 +101,7 @@ describe("a head", () => {
 		const read = readsWith(storage, {
 			async edges(keys) {
 				asked.push(...keys.map(({ to }) => to));
-				const results = await storage.read("edges", keys);
-				await heldEdges;
-				return results;
+				return storage.read("edges", keys);
 			},
 			async lists(scans) {
 				for (const { limit } of scans) limits.push(limit);
@@ -109,12 +123,14 @@ describe("a head", () => {
 		return (await read(store, from, depth)).size;
 	}
 
-	it("is read as deep as needed: 0, 4, 12 or 32 edges, or what was asked beyond", async () => {
-		for (const depth of [0, 1, 4, 5, 12, 13, 32, 33]) {
+	it("is read as deep as needed: 0, 4, 12, 32, 64 edges and so on, or what was asked beyond", async () => {
+		for (const depth of [0, 1, 4, 5, 12, 13, 32, 33, 65, 2_048, 2_049]) {
 			redis = sharedHeads();
-			assert.ok((await depthOf(process(), long, depth)) >= depth);
+			const found = await depthOf(process(), long, depth);
+			assert.ok(found >= Math.min(depth, LONG));
 		}
-		assert.deepEqual(limits, [0, 4, 4, 12, 12, 32, 32, 33]);
+		const expected = [0, 4, 4, 12, 12, 32, 32, 64, 128, 2_048, 2_049];
+		assert.deepEqual(limits, expected);
 	});
 
 	it("is enough for a shallower read, in Redis and in the process", async () => {
@@ -164,7 +180,7 @@ describe("a head", () => {
 		assert.deepEqual(limits, [12]);
 	});
 
-	it("grows with a scan that continues within it, and the shard is scanned beyond the deepest", async () => {
+	it("grows with a scan that continues within it, and behind it", async () => {
 		const store = process();
 		const head = await read(store, long, 32);
 		const edges = head.slice();
@@ -196,63 +212,84 @@ describe("a head", () => {
 		assert.deepEqual(await next(edges[5], 6), expected.slice(6, 12));
 		assert.deepEqual(limits, [4, 12]);
 		assert.equal((await next(edges[30], 5)).length, 5);
-		assert.deepEqual(limits, [4, 12, 5]);
+		assert.deepEqual(limits, [4, 12, 64]);
 	});
 
 	describe("with pages behind it", () => {
 		/** The next edges after those of the head. */
-		async function pageOf(store: Store, head: Head) {
-			const after = { ...head.position(head.size - 1), epoch: head.epoch };
-			const scan = { mapping, from: long, backward: false, after, limit: 5 };
+		async function pageOf(store: Store, { from, ...head }: After) {
+			const after = { ...head.position, epoch: head.epoch };
+			const scan = { mapping, from, backward: false, after, limit: 5 };
 			const [result] = await scanLists(store, [scan], undefined);
 			assert.ok(result && "edges" in result);
 			return result.edges.map(({ to }) => to);
 		}
 
-		it("keeps them until the list changes", async () => {
-			const store = process({ shares: false });
-			const head = await read(store, long, 32);
-			const page = await pageOf(store, head);
+		interface After {
+			readonly from: Id;
+			readonly epoch: number;
+			readonly position: Position;
+		}
+
+		async function endOf(store: Store, from: Id, depth: number) {
+			const head = await read(store, from, depth);
+			const position = head.position(depth - 1);
+			return { from, epoch: head.epoch, position };
+		}
+
+		const change = (store: Store, from: Id) =>
+			store.invalidator.invalidateLocally({ lists: [{ mapping, from }] });
+
+		it("becomes a deeper one, in Redis too, until the list changes", async () => {
+			const store = process();
+			const end = await endOf(store, long, 32);
+			const page = await pageOf(store, end);
 			assert.equal(page.length, 5);
-			assert.deepEqual(await pageOf(store, head), page);
-			assert.deepEqual(limits, [32, 5]);
-			store.invalidator.invalidateLocally({ lists: [{ mapping, from: long }] });
-			assert.deepEqual(await pageOf(store, head), page);
-			assert.deepEqual(limits, [32, 5, 5]);
+			assert.deepEqual(await pageOf(store, end), page);
+			assert.deepEqual(await pageOf(process(), end), page);
+			assert.deepEqual(limits, [32, 64]);
+			const alone = process({ shares: false });
+			await pageOf(alone, end);
+			change(alone, long);
+			await pageOf(alone, end);
+			assert.deepEqual(limits.slice(2).length, 4);
 		});
 
-		it("keeps none whose read began before a change of the list and ended after it, also if the head was read again meanwhile", async () => {
+		it("is not kept if its read began before a change of the list and ended after it", async () => {
 			const store = process({ shares: false });
-			const head = await read(store, long, 32);
+			const end = await endOf(store, long, 32);
 			const { promise, resolve } = Promise.withResolvers<void>();
-			held = (limit) => (limit === 5 ? promise : undefined);
-			const late = pageOf(store, head);
-			store.invalidator.invalidateLocally({ lists: [{ mapping, from: long }] });
+			held = (limit) => (limit === 64 ? promise : undefined);
+			const late = pageOf(store, end);
+			change(store, long);
 			await read(store, long, 32);
 			resolve();
 			await late;
-			await pageOf(store, head);
-			assert.deepEqual(limits, [32, 5, 32, 5]);
+			assert.equal((await read(store, long, 32)).size, 32);
+			await pageOf(store, end);
+			assert.deepEqual(limits, [32, 64, 32, 64]);
 		});
 
-		it("counts what they take", async () => {
-			const store = process({ shares: false });
-			const bytes = () =>
-				store.caches.levels().find(({ cache }) => cache === "heads")?.bytes ??
-				0;
-			const head = await read(store, long, 32);
-			const before = bytes();
-			await pageOf(store, head);
-			const page = bytes() - before;
-			assert.ok(page > 5 * 24, `${page} bytes`);
-			await pageOf(store, head);
-			assert.equal(bytes(), before + page);
-			store.invalidator.invalidateLocally({ lists: [{ mapping, from: long }] });
-			assert.equal(bytes(), 0);
+		it("is read whole if the position is nobody knows how far behind it, and past the caches if it is too far", async () => {
+			const end = await endOf(process(), long, 35);
+			limits = [];
+			redis = sharedHeads();
+			const store = process();
+			await read(store, long, 4);
+			assert.equal((await pageOf(store, end)).length, 5);
+			assert.deepEqual(limits, [4, 64]);
+			limits = [];
+			const ends = await endOf(process(), longer, 300);
+			limits = [];
+			redis = sharedHeads();
+			const other = process();
+			assert.equal((await pageOf(other, ends)).length, 5);
+			assert.equal((await pageOf(other, ends)).length, 5);
+			assert.deepEqual(limits, [12, 5, 5]);
 		});
 	});
 
-	describe("with edges below it", () => {
+	describe("that does not say whether an edge is there", () => {
 		const find = async (store: Store, to: Id) => {
 			const [found] = await findEdges(store, mapping, [{ from: long, to }]);
 			return found;
@@ -260,18 +297,22 @@ describe("a head", () => {
 		const change = (store: Store) =>
 			store.invalidator.invalidateLocally({ lists: [{ mapping, from: long }] });
 
-		it("keeps what was asked of them, absent ones too, until the list changes", async () => {
-			const store = process({ shares: false });
+		it("becomes a whole one, which answers from then on, in Redis too, until the list changes", async () => {
+			const store = process();
 			const there = await find(store, deep);
-			assert.ok(there && "to" in there && there.to === deep);
+			assert.ok(there && "positionOf" in there && there.positionOf(deep));
 			assert.equal(await find(store, short), null);
-			assert.deepEqual(await find(store, deep), there);
-			assert.equal(await find(store, short), null);
-			assert.deepEqual(asked, [deep, short]);
-			change(store);
-			assert.deepEqual(await find(store, deep), there);
-			assert.equal(await find(store, short), null);
-			assert.deepEqual(asked, [deep, short, deep, short]);
+			assert.deepEqual(limits, [32, 64]);
+			const other = process();
+			assert.ok(await find(other, deep));
+			assert.equal(await find(other, short), null);
+			assert.deepEqual(limits, [32, 64]);
+			redis = sharedHeads();
+			const alone = process();
+			change(alone);
+			assert.ok(await find(alone, deep));
+			assert.deepEqual(limits, [32, 64, 32, 64]);
+			assert.deepEqual(asked, []);
 		});
 
 		it("shows each change of one", async () => {
@@ -284,18 +325,26 @@ describe("a head", () => {
 			}
 		});
 
-		it("keeps none whose read began before a change of the list and ended after it, also if the head was read again meanwhile", async () => {
+		it("is not kept whole if its read began before a change of the list and ended after it", async () => {
 			const store = process({ shares: false });
 			await read(store, long, 32);
 			const { promise, resolve } = Promise.withResolvers<void>();
-			heldEdges = promise;
+			held = (limit) => (limit === 64 ? promise : undefined);
 			const late = find(store, deep);
 			change(store);
 			await read(store, long, 32);
 			resolve();
 			await late;
-			await find(store, deep);
-			assert.deepEqual(asked, [deep, deep]);
+			assert.equal((await read(store, long, 32)).complete, false);
+		});
+
+		it("is asked edge by edge if the list is longer than any", async () => {
+			const ends = [lowest, short].map((to) => ({ from: longest, to }));
+			const [there, absent] = await findEdges(process(), mapping, ends);
+			assert.ok(there && "sequence" in there && there.sequence === 1);
+			assert.equal(absent, null);
+			assert.deepEqual(asked, [lowest, short]);
+			assert.deepEqual(limits, [32]);
 		});
 	});
 
@@ -308,6 +357,6 @@ describe("a head", () => {
 			assert.ok(result && "edges" in result);
 			assert.equal(result.edges.length, 2);
 		}
-		assert.deepEqual(limits, [4, 32]);
+		assert.deepEqual(limits, [4, 12]);
 	});
 });

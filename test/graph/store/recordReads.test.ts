@@ -156,7 +156,7 @@ describe("the recorded reads of a request", () => {
 			.map(([name]) => name)
 			.filter((name) => name !== "storage");
 		assert.deepEqual(same.toSorted(), [
-			...["cursorOf", "cursors", "domain", "keepBelow", "keepPage", "model"],
+			...["cursorOf", "cursors", "domain", "model"],
 			...["moment", "objectChanges"],
 		]);
 		assert.deepEqual(
