@@ -259,6 +259,15 @@ function codeOf(result: OperationResult): number {
 	return (agreement?.missing.length ?? 0) > 0 ? HALF_WAY : 0;
 }
 
+/** Whether to go on, by `--yes` or on the terminal. Throws BAD_CONFIG without either. */
+export async function isConfirmed(
+	context: CommandContext,
+	{ yes }: { readonly yes: boolean },
+	question: string,
+): Promise<boolean> {
+	return yes || (await confirm(context, question));
+}
+
 /** Asks on the terminal; without one, only `--yes` says yes. */
 async function confirm(
 	context: CommandContext,

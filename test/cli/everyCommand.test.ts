@@ -158,10 +158,55 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"queue show": [FAILED_JOB],
 	"queue scan": ["madeUp", "--state", "failed"],
 	"queue retry": ["madeUp"],
-	"queue remove": ["madeUp", "--state", "pending"],
+	"queue remove": ["madeUp", "--state", "pending", "--yes"],
 	"queue rotate": ["madeUp"],
 	"queue drain": ["0"],
 	"queue drop": ["sendMail", "--confirm", "sendMail"],
+};
+
+/** They cannot be undone, or stop writes. */
+const ASKING: readonly string[] = [
+	...["promote", "fleet accept", "salvage", "operations abort"],
+	...["replica add", "replica remove"],
+	...["move", "move reverse", "move complete", "move cancel"],
+	...["queue remove", "queue drop"],
+];
+
+/** They stop writes, or cannot be undone, and do not ask. */
+const NOT_ASKING: Readonly<Record<string, string>> = {
+	"move cut-over": "it is the answer that `move --cut-over ask` waits for",
+	"operations resume":
+		"it goes on with what was confirmed, and cannot be begun by mistake",
+	operator: "it is the same, without a person",
+	"ids raise":
+		"it takes nothing but ids, of which there are 68,719 times as many",
+};
+
+/** They change nothing that others see. */
+const READING: readonly string[] = [
+	...["status", "top", "explain", "id", "list", "grants", "token"],
+	...["schema print", "schema diff", "usage fields", "usage documents"],
+	...["documents check", "completion", "fleet check", "fleet balance"],
+	...["topology check", "topology show", "topology diff", "topology history"],
+	...["topology wait", "caches show", "feed explain", "feed stats"],
+	...["queue list", "queue stats", "queue show", "queue scan", "queue drain"],
+	...["move status", "operations list"],
+];
+
+/** They change something, and cannot be tried. */
+const WITHOUT_DRY_RUN: Readonly<Record<string, string>> = {
+	worker: "it serves",
+	operator: "it serves",
+	import: "it creates what is not there, and changes nothing else",
+	verify: "without --repair it only looks",
+	account: "it changes one user, and undoes it",
+	"queue create":
+		"queue drop undoes it, and a queue that is there stays as it is",
+	"move pause": "move resume undoes it",
+	"move resume": "move pause undoes it",
+	"move set": "it can be set again",
+	"move cut-over": "move --cut-over ask is what waits for it",
+	"operations resume": "operations list says where it is, and it only goes on",
 };
 
 /** Commands that print no table, and what they print. */
@@ -258,6 +303,43 @@ describe("every command", () => {
 			assert.ok(shown, `docs/reference/commands.json has no JSON of ${name}`);
 			assertSameShape(JSON.parse(out), shown, name);
 		}
+	});
+
+	test("that cannot be undone or stops writes asks, and what changes a fleet or a queue can be tried dry, or it says why not", async () => {
+		const known = [...ASKING, ...Object.keys(NOT_ASKING)];
+		for (const name of NAMES) {
+			const { options } = await usageOf(name);
+			const has = (option: string) => Object.hasOwn(options, option);
+			assert.equal(
+				has("yes") || has("confirm"),
+				ASKING.includes(name),
+				`${name}: does it ask? Name it in ASKING if it does`,
+			);
+			const isTried = has("dry-run") || has("check");
+			const isRead = READING.includes(name);
+			assert.equal(
+				isTried,
+				!isRead && !Object.hasOwn(WITHOUT_DRY_RUN, name),
+				`${name}: can it be tried? Else name it in READING or WITHOUT_DRY_RUN`,
+			);
+		}
+		for (const name of [
+			...known,
+			...READING,
+			...Object.keys(WITHOUT_DRY_RUN),
+		]) {
+			assert.ok(NAMES.includes(name), name);
+		}
+		// Without a terminal only --yes says yes.
+		const refused = await run([
+			"queue",
+			"remove",
+			"madeUp",
+			"--state",
+			"failed",
+		]);
+		assert.equal(refused.code, 1);
+		assert.match(refused.err, /deletes jobs of madeUp for good.*Pass --yes/);
 	});
 
 	test("belongs to a group that has a help of its own, if its name has two words", async () => {

@@ -166,7 +166,7 @@ describe("corkboard queue, as processes", () => {
 		const dry = await run("remove", "rolls", "--state", "failed", "--dry-run");
 		assert.deepEqual([dry.found, dry.changed], [3, 0]);
 		assert.equal(
-			(await run("remove", "rolls", "--state", "failed")).changed,
+			(await run("remove", "rolls", "--state", "failed", "--yes")).changed,
 			3,
 		);
 		const { queues } = await run("stats", "rolls");

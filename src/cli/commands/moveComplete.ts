@@ -1,7 +1,7 @@
 import { completeMove } from "../../fleet/move/redirect.ts";
 import { argument, command, flag } from "../command.ts";
 import { FLEET_CODES } from "../fleetCommand.ts";
-import { runOnMove } from "../move/moveCommand.ts";
+import { REDIRECTING, redirectMove } from "../move/moveCommand.ts";
 
 export const { usage, run } = command({
 	summary:
@@ -9,11 +9,16 @@ export const { usage, run } = command({
 	arguments: { id: argument("ID") },
 	options: {
 		noRehearsal: flag("drop them without having shown that the way back works"),
+		...REDIRECTING,
 	},
 	details: "After that there is no way back but another move.",
 	exitCodes: FLEET_CODES,
-	run: ({ id, noRehearsal, json }, context) =>
-		runOnMove(context, id, json, (options) =>
-			completeMove(options, id, { skipsRehearsal: noRehearsal }),
+	run: ({ noRehearsal, ...given }, context) =>
+		redirectMove(
+			context,
+			given,
+			`The former copies are ${noRehearsal ? "" : "compared and "}dropped. After that there is no way back but another move.`,
+			(options) =>
+				completeMove(options, given.id, { skipsRehearsal: noRehearsal }),
 		),
 });

@@ -2,7 +2,7 @@ import { reverseMove, reverseWave } from "../../fleet/move/redirect.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, flag, option } from "../command.ts";
 import { FLEET_CODES } from "../fleetCommand.ts";
-import { runOnMove } from "../move/moveCommand.ts";
+import { REDIRECTING, redirectMove } from "../move/moveCommand.ts";
 import { integer } from "../values.ts";
 
 export const { usage, run } = command({
@@ -15,16 +15,22 @@ export const { usage, run } = command({
 			integer(1, 65_536, "N"),
 			"only this one, counted from 1: it goes back for good, and the others keep their way back",
 		),
+		...REDIRECTING,
 	},
 	exitCodes: FLEET_CODES,
-	async run({ id, keep, wave, json }, context) {
+	async run({ keep, wave, ...given }, context) {
 		if (keep && wave !== undefined) {
 			throw new UsageError("--keep is of all waves: leave it or --wave out.");
 		}
-		return runOnMove(context, id, json, (options) =>
-			wave === undefined
-				? reverseMove(options, id, { keepsWay: keep })
-				: reverseWave(options, id, wave),
+		const { id } = given;
+		return redirectMove(
+			context,
+			given,
+			`${wave === undefined ? "All waves go" : `Wave ${wave} goes`} back to where ${wave === undefined ? "they were" : "it was"}${keep ? "" : ", and the copies are dropped"}. Writes to each wave wait for a moment.`,
+			(options) =>
+				wave === undefined
+					? reverseMove(options, id, { keepsWay: keep })
+					: reverseWave(options, id, wave),
 		);
 	},
 });

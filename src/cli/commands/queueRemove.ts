@@ -1,7 +1,8 @@
 import { removeJobs } from "../../queue/admin/changeJobs.ts";
 import { parseJobId } from "../../queue/jobId.ts";
 import { UsageError } from "../arguments.ts";
-import { argument, command, DRY_RUN_FLAG, option } from "../command.ts";
+import { argument, command, DRY_RUN_FLAG, option, YES } from "../command.ts";
+import { isConfirmed } from "../fleetCommand.ts";
 import { changeTarget, LIMIT } from "../queue/queueChange.ts";
 import { MATCHING, PRIORITY } from "../queue/queueCommand.ts";
 import { oneOf, present } from "../values.ts";
@@ -22,6 +23,7 @@ export const { usage, run } = command({
 		matching: MATCHING,
 		limit: LIMIT,
 		dryRun: DRY_RUN_FLAG,
+		yes: YES,
 	},
 	details:
 		"Run it with --dry-run first: it prints the ids. Jobs that are running stay: a worker has them. Finished jobs need not be removed: their disk is given back by itself.",
@@ -29,6 +31,10 @@ export const { usage, run } = command({
 		const { target, state, priority, matching } = given;
 		if (state === undefined && parseJobId(target) === null) {
 			throw new UsageError(`Missing --state: ${STATES.join(", ")}.`);
+		}
+		const question = `This deletes jobs of ${target} for good; --dry-run prints their ids.`;
+		if (!given.dryRun && !(await isConfirmed(context, given, question))) {
+			return 1;
 		}
 		return changeTarget(context, given, {
 			verb: "removed",

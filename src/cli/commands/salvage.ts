@@ -8,9 +8,16 @@ import { createStoredTypes } from "../../model/storedTypes.ts";
 import { compact } from "../../util/compact.ts";
 import { formatNumber, plural } from "../../util/format.ts";
 import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
-import { argument, command, flag, option, type Result } from "../command.ts";
+import {
+	argument,
+	command,
+	flag,
+	option,
+	type Result,
+	YES,
+} from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
-import { withFleet } from "../fleetCommand.ts";
+import { isConfirmed, withFleet } from "../fleetCommand.ts";
 import { createProgressLine } from "../progress.ts";
 
 /** It was brought back, but not all of it. */
@@ -29,6 +36,7 @@ export const { usage, run } = command({
 			"FILE",
 			"where to write what was changed on both sides, as lines of JSON (default conflicts-HOST.ndjson)",
 		),
+		yes: YES,
 		noVerify: flag("do not verify and repair the shards afterwards"),
 	},
 	details:
@@ -47,6 +55,10 @@ export const { usage, run } = command({
 		);
 		if (source.faults.length > 0) {
 			throw new CorkboardError("CONFLICT", source.faults.join("\n"));
+		}
+		const question = `${source.host} is fenced, and what ${source.successor} lacks of it is written there.`;
+		if (!given.dryRun && !(await isConfirmed(context, given, question))) {
+			return 1;
 		}
 		const signal = context.interruptSignal();
 		await using corkboard = await openForCommand(

@@ -7,9 +7,15 @@ import { MOVED_LISTS } from "../../fleet/operations/moveFacts.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
 import { compact } from "../../util/compact.ts";
 import { UsageError } from "../arguments.ts";
-import { option, type Result } from "../command.ts";
+import { DRY_RUN_FLAG, option, type Result, YES } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { ended, orHalfWay, withTracedFleet } from "../fleetCommand.ts";
+import {
+	ended,
+	isConfirmed,
+	orHalfWay,
+	withFleet,
+	withTracedFleet,
+} from "../fleetCommand.ts";
 import { table } from "../table.ts";
 import {
 	duration,
@@ -110,6 +116,32 @@ export function wishesOf({
 		...(cutOver !== undefined && { cutOver }),
 		...(killBlockers !== undefined && { killsBlockers: killBlockers === "on" }),
 	};
+}
+
+/** What each command takes that asks before it changes the direction of a move. */
+export const REDIRECTING = { dryRun: DRY_RUN_FLAG, yes: YES };
+
+/** Looks whether a move can be taken another way, asks, and does it. */
+export async function redirectMove(
+	context: CommandContext,
+	given: {
+		readonly id: string;
+		readonly dryRun: boolean;
+		readonly yes: boolean;
+		readonly json: boolean;
+	},
+	question: string,
+	run: (options: MoveOptions) => Promise<MoveResult>,
+): Promise<Result | number> {
+	const { id, dryRun, json } = given;
+	const now = await withFleet(context, (fleet) =>
+		run({ ...fleet, isDryRun: true }),
+	);
+	if (dryRun) {
+		return { value: now, lines: [`${id}: it can be done: ${question}`] };
+	}
+	if (!(await isConfirmed(context, given, question))) return 1;
+	return runOnMove(context, id, json, run);
 }
 
 /** Runs what goes on with a move, from another state than its runner had. */

@@ -30,6 +30,8 @@ export interface MoveOptions {
 	readonly onStep?: (what: string, id: string) => void | Promise<void>;
 	/** Null, or absent: it is not traced. */
 	readonly traces?: Pick<Traces, "begin"> | null;
+	/** Whether it is only looked whether what is asked can be done. */
+	readonly isDryRun?: boolean;
 	/** Leaves the operation half-way, at a point from which it can be resumed. */
 	readonly signal?: AbortSignal;
 }

@@ -175,6 +175,7 @@ async function redirect(
 	const { store } = options;
 	const { record } = await requireMove(options, id);
 	change(moveFactsIn(record), id);
+	if (options.isDryRun) return moveResult(record);
 	await wish(store, id, () => ({ isLeaving: true }));
 	await using operation = await leftBy(options, id);
 	const move = { ...moveFactsIn(operation.record) };

@@ -57,7 +57,10 @@ export async function salvageDead({
 	readonly conflicts: string;
 }): Promise<Salvaged> {
 	const load = new OpenLoad({ ...options, clients, writers });
-	const args = ["salvage", host, "--conflicts", conflicts, "--json"];
+	const args = [
+		...["salvage", host, "--conflicts", conflicts],
+		...["--yes", "--json"],
+	];
 	const ended: Ended[] = [];
 	try {
 		await using killed = startProgram(args, { env });

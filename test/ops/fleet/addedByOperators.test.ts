@@ -127,7 +127,7 @@ test("what operators add to tables stops neither ids raise nor a move nor promot
 	assert.equal(moved.code, 0, moved.err);
 	const [id = ""] = /move-\d+-\w+/.exec(moved.err) ?? [];
 	// In a process of its own: the guard of the first may still be there, and would guard this one too.
-	const back = await runProgram(["move", "reverse", id], { env });
+	const back = await runProgram(["move", "reverse", id, "--yes"], { env });
 	assert.equal(back.code, 0, back.err);
 
 	await caughtUp(pair);

@@ -655,7 +655,7 @@ test("the command says what it would do and what refuses it, and another lifts i
 	assert.equal(listed.code, 0);
 	await someMore();
 	await wish(store, id, () => ({ maxPauseMs: 10 }));
-	const reversing = command(["move", "reverse", id], { env });
+	const reversing = command(["move", "reverse", id, "--yes"], { env });
 	await until("it says that tables take longer to come back", async () => {
 		const { value } = await run("move", "status", id);
 		return /^to rename \d+ tables back takes about \d+ ms, more than --max-pause/.test(

@@ -92,7 +92,14 @@ test("a command on a fleet says before it begins which rights it lacks, on which
 	assert.equal(refused.code, 3, refused.out);
 	assert.match(refused.err, /take writes: Access denied/);
 	assert.match(refused.err, new RegExp(`operations abort ${second} --leave`));
-	const ended = await run("operations", "abort", second, "--leave", "--json");
+	const ended = await run(
+		"operations",
+		"abort",
+		second,
+		"--leave",
+		"--yes",
+		"--json",
+	);
 	assert.equal(ended.code, 0, ended.err);
 	const { version, left } = JSON.parse(ended.out);
 	assert.equal(version, null);
@@ -115,7 +122,7 @@ test("a command on a fleet says before it begins which rights it lacks, on which
 	const published = await run("operations", "abort", third);
 	assert.equal(published.code, 3);
 	assert.match(published.err, /Complete it: .*--leave/);
-	const done = await run("operations", "abort", third, "--leave");
+	const done = await run("operations", "abort", third, "--leave", "--yes");
 	assert.equal(done.code, 0, done.err);
 	assert.match(done.out, /is over\. Left to you:\n.*has to take writes/);
 	const open = await run("operations", "list");

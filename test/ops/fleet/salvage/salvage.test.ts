@@ -178,7 +178,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	const salvage = async (...more: readonly string[]) => {
 		const ran = await run(
 			...["salvage", primary.address, "--conflicts", conflicts],
-			...["--json", ...more],
+			...["--yes", "--json", ...more],
 		);
 		assert.ok([0, 3].includes(ran.code), ran.err);
 		return { ...JSON.parse(ran.out), code: ran.code, err: ran.err };
