@@ -37,9 +37,10 @@ describe("the launcher", () => {
 			["--require", disguise, LAUNCH, "schema", "diff", "-"],
 			{ stdio: ["pipe", "pipe", "inherit"] },
 		);
-		await once(child.stdout, "data");
+		const ended = once(child, "close");
+		await Promise.race([once(child.stdout, "data"), ended]);
 		child.kill("SIGTERM");
-		assert.deepEqual(await once(child, "close"), [143, null]);
+		assert.deepEqual(await ended, [143, null]);
 	});
 
 	test("refuses an older Node with exit code 1, and says how to get Node 24", async () => {
