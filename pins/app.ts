@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { defineApp } from "../src/app/defineApp.ts";
+import { defineApp } from "corkboard";
 import { demo } from "./demo/demo.ts";
 import { jobs } from "./jobs.ts";
 import { placementPolicy } from "./placement.ts";

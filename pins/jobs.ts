@@ -1,5 +1,4 @@
-import type { JobContext } from "../src/app/jobContext.ts";
-import type { AnyJob } from "../src/queue/job.ts";
+import type { AnyJob, JobContext } from "corkboard";
 
 /** The kinds of jobs of this app, one for each queue. */
 export const jobs: readonly AnyJob<JobContext>[] = [];

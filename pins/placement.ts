@@ -1,4 +1,4 @@
-import type { PlacementPolicy } from "../src/graph/write/placement.ts";
+import type { PlacementPolicy } from "corkboard";
 
 /**
  * A board is created on its user's shard, a section or a pin on its board's,

@@ -1,14 +1,14 @@
-import { parseId } from "../src/id/ids.ts";
 import {
 	boolean,
 	type FieldPolicies,
 	invalid,
 	mustBe,
 	optionalPart,
+	parseId,
 	text,
 	type Validator,
 	webAddress,
-} from "../src/model/validation.ts";
+} from "corkboard";
 
 /** Maximum lengths, in code points. */
 const MAX_NAME = 100;

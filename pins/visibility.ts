@@ -1,4 +1,4 @@
-import type { VisibilityPolicy } from "../src/graph/read/visibilityPolicy.ts";
+import type { VisibilityPolicy } from "corkboard";
 
 /**
  * Who may see what:

@@ -7,6 +7,7 @@ import {
 	readdirSync,
 	readFileSync,
 	rmSync,
+	symlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -85,6 +86,9 @@ describe("docs/how-to/schema.md", () => {
 		folder = mkdtempSync(join(tmpdir(), "corkboard-schema-docs-"));
 		// What lies above the temporary folder must not decide what kind of module this is.
 		writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+		// As npm links a package in a folder.
+		mkdirSync(join(folder, "node_modules"));
+		symlinkSync(ROOT, join(folder, "node_modules/corkboard"));
 		file = join(folder, "stickers.ts");
 		const code = readFileSync(
 			join(EXAMPLE, "pins/resolvers/stickers.ts"),

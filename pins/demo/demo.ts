@@ -1,4 +1,4 @@
-import type { AppDemo } from "../../src/app/defineApp.ts";
+import type { AppDemo } from "corkboard";
 import { demoExamples, SOME_PINS } from "./examples.ts";
 import { demoGraph } from "./graph.ts";
 import { DEMO_USERNAME } from "./people.ts";

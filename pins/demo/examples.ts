@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { compact } from "../../src/util/compact.ts";
+import { compact } from "corkboard";
 import { DEMO_USERNAME } from "./people.ts";
 import { DEMO_QUERY } from "./query.ts";
 

@@ -1,5 +1,4 @@
-import type { JsonObject } from "../../src/util/json.ts";
-import { type Random, seededRandom } from "../../src/util/random.ts";
+import { type JsonObject, type Random, seededRandom } from "corkboard";
 import { DEMO_USERNAME, makePeople, type Person } from "./people.ts";
 import { REMARKS } from "./remarks.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../src/util/random.ts";
+import type { Random } from "corkboard";
 import { ASIDES } from "./remarks.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";
 

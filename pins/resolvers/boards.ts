@@ -1,22 +1,24 @@
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { optional, required } from "../../src/graphql/input/readInput.ts";
-import { id, idempotencyKey } from "../../src/graphql/input/validators.ts";
-import type { Resolvers } from "../../src/plan/batchResolver.ts";
-import { edgeMutations } from "../../src/resolvers/edgeMutation.ts";
 import {
+	bothOrFirstError,
+	edgeMutations,
 	fieldsToCreate,
 	fieldsToUpdate,
-} from "../../src/resolvers/fieldInputs.ts";
-import { idempotency, mutation } from "../../src/resolvers/mutation.ts";
-import { positionInput, requireOnList } from "../../src/resolvers/position.ts";
-import { bothOrFirstError } from "../../src/resolvers/requireVisible.ts";
-import {
+	id,
+	idempotency,
+	idempotencyKey,
 	mappingOf,
+	mutation,
 	newStoredJson,
+	optional,
+	positionInput,
+	type RequestContext,
+	type Resolvers,
+	required,
+	requireOnList,
 	storedValue,
 	updatedStoredJson,
-} from "../../src/resolvers/storedJson.ts";
-import { viewerMembership } from "../../src/resolvers/viewerMembership.ts";
+	viewerMembership,
+} from "corkboard";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 const createBoard = mutation(

@@ -1,19 +1,19 @@
-import { CorkboardError } from "../../src/errors.ts";
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { required } from "../../src/graphql/input/readInput.ts";
-import { type InputId, id } from "../../src/graphql/input/validators.ts";
-import type { Resolvers } from "../../src/plan/batchResolver.ts";
-import { requireVisibleOrEdge } from "../../src/resolvers/edgeMutation.ts";
-import {
-	type MutationContext,
-	mutation,
-	ownId,
-} from "../../src/resolvers/mutation.ts";
 import {
 	bothOrFirstError,
+	CorkboardError,
+	type InputId,
+	id,
+	type MutationContext,
+	mappingOf,
+	mutation,
+	ownId,
+	type RequestContext,
+	type Resolvers,
+	required,
 	requireVisible,
-} from "../../src/resolvers/requireVisible.ts";
-import { mappingOf, storedValue } from "../../src/resolvers/storedJson.ts";
+	requireVisibleOrEdge,
+	storedValue,
+} from "corkboard";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 const input = () => ({ boardId: required(id), userId: required(id) });

@@ -1,15 +1,18 @@
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { optional, required } from "../../src/graphql/input/readInput.ts";
-import { id, idempotencyKey } from "../../src/graphql/input/validators.ts";
-import type { Resolvers } from "../../src/plan/batchResolver.ts";
-import { fieldsToCreate } from "../../src/resolvers/fieldInputs.ts";
-import { idempotency, mutation } from "../../src/resolvers/mutation.ts";
-import { requireVisible } from "../../src/resolvers/requireVisible.ts";
 import {
+	fieldsToCreate,
+	id,
+	idempotency,
+	idempotencyKey,
+	mutation,
 	newStoredJson,
+	optional,
+	type RequestContext,
+	type Resolvers,
+	required,
+	requireVisible,
 	storedValue,
 	updatedStoredJson,
-} from "../../src/resolvers/storedJson.ts";
+} from "corkboard";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 const addComment = mutation(

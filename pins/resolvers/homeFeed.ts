@@ -1,15 +1,19 @@
-import { CorkboardError } from "../../src/errors.ts";
-import { type FeedOfRequest, LOOK_COST } from "../../src/feed/homeFeeds.ts";
-import type { Source } from "../../src/feed/sources.ts";
-import type { Node } from "../../src/graph/types.ts";
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { required } from "../../src/graphql/input/readInput.ts";
-import { id } from "../../src/graphql/input/validators.ts";
-import type { Id } from "../../src/id/ids.ts";
-import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
-import { mutation } from "../../src/resolvers/mutation.ts";
-import { requireVisible } from "../../src/resolvers/requireVisible.ts";
-import { referenceOf } from "../../src/resolvers/storedJson.ts";
+import {
+	type BatchResolver,
+	CorkboardError,
+	type FeedOfRequest,
+	type Id,
+	id,
+	LOOK_COST,
+	mutation,
+	type Node,
+	type RequestContext,
+	type Resolvers,
+	referenceOf,
+	required,
+	requireVisible,
+	type Source,
+} from "corkboard";
 
 /** A count above this is this. */
 const MAX_WAITING = 99;

@@ -1,13 +1,13 @@
-import { CorkboardError } from "../../src/errors.ts";
-import type { NewObject } from "../../src/graph/types.ts";
-import type { Id } from "../../src/id/ids.ts";
-import { MAX_PAGE_SIZE } from "../../src/plan/pageArguments.ts";
-import type { MutationContext } from "../../src/resolvers/mutation.ts";
 import {
+	CorkboardError,
+	type Id,
 	lookupOf,
+	MAX_PAGE_SIZE,
+	type MutationContext,
 	mappingOf,
+	type NewObject,
 	newStoredJson,
-} from "../../src/resolvers/storedJson.ts";
+} from "corkboard";
 
 /** The most edges and objects that `fileUnder` reads besides lookups. */
 export const FILE_UNDER_COST = 2 * MAX_PAGE_SIZE;

@@ -1,12 +1,16 @@
-import type { RequestContext } from "../../src/graphql/context.ts";
-import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
-import { coerceFirst } from "../../src/plan/pageArguments.ts";
-import { edgeMutations } from "../../src/resolvers/edgeMutation.ts";
-import { nodesOf } from "../../src/resolvers/nodesOf.ts";
-import { rootField, sizeOfList } from "../../src/resolvers/rootField.ts";
-import { mappingOf } from "../../src/resolvers/storedJson.ts";
-import { viewerMembership } from "../../src/resolvers/viewerMembership.ts";
-import { andThen } from "../../src/util/maybePromise.ts";
+import {
+	andThen,
+	type BatchResolver,
+	coerceFirst,
+	edgeMutations,
+	mappingOf,
+	nodesOf,
+	type RequestContext,
+	type Resolvers,
+	rootField,
+	sizeOfList,
+	viewerMembership,
+} from "corkboard";
 
 /**
  * By followers first: what people chose. Where few follow anything yet, the

@@ -1,21 +1,18 @@
-import { optional, required } from "../../src/graphql/input/readInput.ts";
-import { id } from "../../src/graphql/input/validators.ts";
-import { mutation } from "../../src/resolvers/mutation.ts";
-import {
-	isGiven,
-	positionInput,
-	requireOnList,
-} from "../../src/resolvers/position.ts";
 import {
 	bothOrFirstError,
-	requireVisible,
-} from "../../src/resolvers/requireVisible.ts";
-import {
+	id,
+	isGiven,
+	type JsonObject,
 	mappingOf,
+	mutation,
+	optional,
+	positionInput,
 	referenceOf,
+	required,
+	requireOnList,
+	requireVisible,
 	updatedStoredJson,
-} from "../../src/resolvers/storedJson.ts";
-import type { JsonObject } from "../../src/util/json.ts";
+} from "corkboard";
 import { requireRight, requireRightOn } from "./permissions.ts";
 import { sectionOf } from "./sections.ts";
 

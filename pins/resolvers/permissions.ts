@@ -1,13 +1,19 @@
-import { CorkboardError } from "../../src/errors.ts";
-import type { Graph, Node } from "../../src/graph/types.ts";
-import type { RequestContext } from "../../src/graphql/context.ts";
-import type { InputId } from "../../src/graphql/input/validators.ts";
-import type { Id } from "../../src/id/ids.ts";
-import type { BatchResolver } from "../../src/plan/batchResolver.ts";
-import { findVisible, notFound } from "../../src/resolvers/requireVisible.ts";
-import { mappingOf, referenceOf } from "../../src/resolvers/storedJson.ts";
-import type { CallOptions } from "../../src/trace.ts";
-import { andThen, type MaybePromise } from "../../src/util/maybePromise.ts";
+import {
+	andThen,
+	type BatchResolver,
+	type CallOptions,
+	CorkboardError,
+	findVisible,
+	type Graph,
+	type Id,
+	type InputId,
+	type MaybePromise,
+	mappingOf,
+	type Node,
+	notFound,
+	type RequestContext,
+	referenceOf,
+} from "corkboard";
 
 /** Who may do something with an object. */
 interface Rule {

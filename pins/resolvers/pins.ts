@@ -1,25 +1,24 @@
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { optional, required } from "../../src/graphql/input/readInput.ts";
-import { id, idempotencyKey } from "../../src/graphql/input/validators.ts";
-import type { Resolvers } from "../../src/plan/batchResolver.ts";
-import { edgeMutations } from "../../src/resolvers/edgeMutation.ts";
-import {
-	fieldsToCreate,
-	fieldsToUpdate,
-} from "../../src/resolvers/fieldInputs.ts";
-import { idempotency, mutation } from "../../src/resolvers/mutation.ts";
-import { isGiven } from "../../src/resolvers/position.ts";
 import {
 	bothOrFirstError,
-	requireVisible,
-} from "../../src/resolvers/requireVisible.ts";
-import {
+	edgeMutations,
+	fieldsToCreate,
+	fieldsToUpdate,
+	id,
+	idempotency,
+	idempotencyKey,
+	isGiven,
+	mutation,
 	newStoredJson,
+	optional,
+	type RequestContext,
+	type Resolvers,
 	referenceOf,
+	required,
+	requireVisible,
 	storedFields,
 	updatedStoredJson,
-} from "../../src/resolvers/storedJson.ts";
-import { viewerMembership } from "../../src/resolvers/viewerMembership.ts";
+	viewerMembership,
+} from "corkboard";
 import { fieldPolicies, slugs } from "../validators.ts";
 import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
 import { movePin } from "./movePin.ts";

@@ -1,43 +1,23 @@
-import { CorkboardError } from "../../src/errors.ts";
-import { edgesByPrefix } from "../../src/graph/read/findByPrefix.ts";
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { id } from "../../src/graphql/input/validators.ts";
-import type { Id } from "../../src/id/ids.ts";
-import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
-import { coerceFirst } from "../../src/plan/pageArguments.ts";
-import { nodesOf } from "../../src/resolvers/nodesOf.ts";
 import {
 	type Arguments,
+	andThen,
+	type BatchResolver,
+	byId,
+	byIdOrKey,
+	CorkboardError,
+	coerceFirst,
+	edgesByPrefix,
+	isPromise,
+	lookupOf,
+	mappingOf,
+	nodeResolvers,
+	nodesOf,
+	type RequestContext,
+	type Resolvers,
 	rootField,
 	sizeOfList,
-} from "../../src/resolvers/rootField.ts";
-import { lookupOf, mappingOf } from "../../src/resolvers/storedJson.ts";
-import { andThen, isPromise } from "../../src/util/maybePromise.ts";
+} from "corkboard";
 import { isSlug, isUsername } from "../validators.ts";
-
-const MAX_NODES = 100;
-
-const nodes: BatchResolver<RequestContext> = rootField({
-	cost: () => 0,
-	// `resolve` refuses a longer list with a better error than its cost would.
-	maxObjects: ({ ids }) => Math.min(listOf(ids).length, MAX_NODES),
-	dependsOnViewer: false,
-	resolve({ ids }) {
-		const given = listOf(ids);
-		if (given.length > MAX_NODES) {
-			throw badInput(
-				`nodes: ids must have at most ${MAX_NODES} items, got ${given.length}.`,
-			);
-		}
-		return given.map((one, index) => readId("nodes", `ids[${index}]`, one));
-	},
-});
-
-const viewer: BatchResolver<RequestContext> = rootField({
-	cost: () => 0,
-	dependsOnViewer: true,
-	resolve: (_, context) => context.viewer,
-});
 
 const startOf = ({ startsWith }: Arguments) =>
 	typeof startsWith === "string" ? startsWith : "";
@@ -95,9 +75,7 @@ const users: BatchResolver<RequestContext> = rootField({
  * ids: the plan fetches what the viewer may see and leaves the rest null.
  */
 export const queryResolvers: Resolvers<RequestContext> = new Map([
-	["Query.node", byId("node")],
-	["Query.nodes", nodes],
-	["Query.viewer", viewer],
+	...nodeResolvers(),
 	["Query.user", byIdOrKey("user", "username", isUsername)],
 	["Query.users", users],
 	["Query.board", byId("board")],
@@ -105,55 +83,3 @@ export const queryResolvers: Resolvers<RequestContext> = new Map([
 	["Query.comment", byId("comment")],
 	["Query.interest", byIdOrKey("interest", "slug", isSlug)],
 ]);
-
-function byId(field: string): BatchResolver<RequestContext> {
-	return rootField({
-		cost: () => 0,
-		dependsOnViewer: false,
-		resolve: (args) => readId(field, "id", args.id),
-	});
-}
-
-/** By an id or a natural key. The key is named as its lookup. A key that no object can have is not looked up. */
-function byIdOrKey(
-	field: string,
-	name: string,
-	isPossible: (key: string) => boolean,
-): BatchResolver<RequestContext> {
-	return rootField({
-		cost: () => 0,
-		dependsOnViewer: false,
-		resolve(args, { graph }, call) {
-			// `@oneOf`: it has one field, which is not null.
-			const by = args.by as Readonly<Record<string, unknown>>;
-			if (by.id !== undefined) return readId(field, "by.id", by.id);
-			const key = by[name];
-			if (typeof key !== "string" || !isPossible(key)) return null;
-			return andThen(
-				graph.lookUp(lookupOf(graph.model, name), [key], call),
-				([found]) => found ?? null,
-			);
-		},
-	});
-}
-
-/** Null for an id that is well formed but cannot name an object. */
-function readId(field: string, argument: string, given: unknown): Id | null {
-	const result = id(given);
-	if ("problems" in result) {
-		const messages = result.problems.map(({ message }) => message).join("; ");
-		throw badInput(`${field}: ${argument} ${messages}.`);
-	}
-	return result.value === "reserved" ? null : result.value;
-}
-
-function listOf(given: unknown): readonly unknown[] {
-	if (!Array.isArray(given)) {
-		throw new TypeError("The ids of nodes are not a list.");
-	}
-	return given;
-}
-
-function badInput(message: string): CorkboardError {
-	return new CorkboardError("BAD_USER_INPUT", message);
-}

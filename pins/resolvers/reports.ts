@@ -1,11 +1,14 @@
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { optional, required } from "../../src/graphql/input/readInput.ts";
-import { id } from "../../src/graphql/input/validators.ts";
-import type { Validator } from "../../src/model/validation.ts";
-import type { Resolvers } from "../../src/plan/batchResolver.ts";
-import { mutation } from "../../src/resolvers/mutation.ts";
-import { requireVisibleOrPublic } from "../../src/resolvers/requireVisible.ts";
-import { newStoredJson } from "../../src/resolvers/storedJson.ts";
+import {
+	id,
+	mutation,
+	newStoredJson,
+	optional,
+	type RequestContext,
+	type Resolvers,
+	required,
+	requireVisibleOrPublic,
+	type Validator,
+} from "corkboard";
 import { fieldPolicies } from "../validators.ts";
 
 /** GraphQL has checked that it is a value of the enum. */

@@ -1,5 +1,4 @@
-import type { RequestContext } from "../../src/graphql/context.ts";
-import type { Resolvers } from "../../src/plan/batchResolver.ts";
+import type { RequestContext, Resolvers } from "corkboard";
 import { boardResolvers } from "./boards.ts";
 import { collaboratorResolvers } from "./collaborators.ts";
 import { commentResolvers } from "./comments.ts";

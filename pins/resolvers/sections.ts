@@ -1,31 +1,27 @@
-import type { Node } from "../../src/graph/types.ts";
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { optional, required } from "../../src/graphql/input/readInput.ts";
-import {
-	type InputId,
-	id,
-	idempotencyKey,
-} from "../../src/graphql/input/validators.ts";
-import type { Id } from "../../src/id/ids.ts";
-import type { Resolvers } from "../../src/plan/batchResolver.ts";
 import {
 	fieldsToCreate,
 	fieldsToUpdate,
-} from "../../src/resolvers/fieldInputs.ts";
-import {
+	type Id,
+	type InputId,
+	id,
 	idempotency,
+	idempotencyKey,
 	invalidField,
 	type MutationContext,
-	mutation,
-} from "../../src/resolvers/mutation.ts";
-import { positionInput, requireOnList } from "../../src/resolvers/position.ts";
-import { requireVisible } from "../../src/resolvers/requireVisible.ts";
-import {
 	mappingOf,
+	mutation,
+	type Node,
 	newStoredJson,
+	optional,
+	positionInput,
+	type RequestContext,
+	type Resolvers,
 	referenceOf,
+	required,
+	requireOnList,
+	requireVisible,
 	updatedStoredJson,
-} from "../../src/resolvers/storedJson.ts";
+} from "corkboard";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 /** The section, its board, and whether the board is shared with the viewer. */

@@ -1,25 +1,25 @@
-import { CorkboardError, type FieldProblem } from "../../src/errors.ts";
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { optional, required } from "../../src/graphql/input/readInput.ts";
-import { id, idempotencyKey } from "../../src/graphql/input/validators.ts";
-import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
-import { edgeMutations } from "../../src/resolvers/edgeMutation.ts";
-import {
-	fieldsToCreate,
-	fieldsToUpdate,
-} from "../../src/resolvers/fieldInputs.ts";
 import {
 	anonymousMutation,
+	type BatchResolver,
+	CorkboardError,
+	edgeMutations,
+	type FieldProblem,
+	fieldsToCreate,
+	fieldsToUpdate,
+	id,
 	idempotency,
+	idempotencyKey,
 	mutation,
-} from "../../src/resolvers/mutation.ts";
-import { requireVisible } from "../../src/resolvers/requireVisible.ts";
-import {
 	newStoredJson,
+	optional,
+	type RequestContext,
+	type Resolvers,
+	required,
+	requireVisible,
 	storedValue,
 	updatedStoredJson,
-} from "../../src/resolvers/storedJson.ts";
-import { viewerMembership } from "../../src/resolvers/viewerMembership.ts";
+	viewerMembership,
+} from "corkboard";
 
 /**
  * How long a repeated createUser is answered with a token again. It needs only

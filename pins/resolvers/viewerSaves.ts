@@ -1,11 +1,15 @@
-import { CorkboardError } from "../../src/errors.ts";
-import type { Graph, Node } from "../../src/graph/types.ts";
-import type { RequestContext } from "../../src/graphql/context.ts";
-import type { BatchResolver } from "../../src/plan/batchResolver.ts";
-import { nodesOf } from "../../src/resolvers/nodesOf.ts";
-import { mappingOf, storedValue } from "../../src/resolvers/storedJson.ts";
-import type { CallOptions } from "../../src/trace.ts";
-import { andThen } from "../../src/util/maybePromise.ts";
+import {
+	andThen,
+	type BatchResolver,
+	type CallOptions,
+	CorkboardError,
+	type Graph,
+	mappingOf,
+	type Node,
+	nodesOf,
+	type RequestContext,
+	storedValue,
+} from "corkboard";
 
 /** The most saves of one pin that are shown. */
 const MAX_SAVES = 10;

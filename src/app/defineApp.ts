@@ -68,6 +68,11 @@ export interface Example {
 	readonly variables?: Readonly<Record<string, unknown>>;
 }
 
+/** Policies that are written by themselves. */
+export function policy(policies: Policies): Policies {
+	return policies;
+}
+
 /** An app as its file exports it. */
 export function defineApp(app: App): App {
 	return app;

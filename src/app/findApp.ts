@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { registerHooks } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CorkboardError } from "../errors.ts";
@@ -11,6 +12,26 @@ function ownApp(): string {
 		readFileSync(join(root, "package.json"), "utf8"),
 	);
 	return join(root, config.app);
+}
+
+/** What an app imports of the engine is this engine, wherever the app is. */
+const ENGINE: ReadonlyMap<string, string> = new Map([
+	["corkboard", new URL("../corkboard.ts", import.meta.url).href],
+	["corkboard/embed", new URL("../embed.ts", import.meta.url).href],
+]);
+let isHooked = false;
+
+function resolveEngine(): void {
+	if (isHooked) return;
+	isHooked = true;
+	registerHooks({
+		resolve(specifier, context, next) {
+			const url = ENGINE.get(specifier);
+			return url === undefined
+				? next(specifier, context)
+				: { url, shortCircuit: true };
+		},
+	});
 }
 
 /**
@@ -28,6 +49,7 @@ export async function findApp(folder: string | undefined): Promise<App> {
 			`${place} has no app: expected a file app.ts there that exports what defineApp returns as default.`,
 		);
 	}
+	resolveEngine();
 	const found = (await load(file)).default;
 	if (isApp(found)) return found;
 	throw new CorkboardError(

@@ -1,6 +1,7 @@
 import type { FieldProblem } from "../errors.ts";
 import type { JsonValue } from "../util/json.ts";
 import { quoted } from "../util/quoted.ts";
+import { DATE_TIME_EXAMPLE, isDateTime } from "./dateTime.ts";
 
 /**
  * Checks a value that a client or an import gave for a field. The result is the
@@ -66,6 +67,33 @@ export const boolean: Validator<boolean> = (given) =>
 	typeof given === "boolean"
 		? { value: given }
 		: mustBe("true or false", given);
+
+/** A time with its zone. It is stored in UTC, with milliseconds. */
+export const dateTime: Validator<string> = (given) =>
+	typeof given === "string" && isDateTime(given)
+		? { value: new Date(given).toISOString() }
+		: mustBe(`a time, such as ${DATE_TIME_EXAMPLE}`, given);
+
+/** A whole number between two others, both included. */
+export function integer(least: number, most: number): Validator<number> {
+	return (given) =>
+		typeof given === "number" &&
+		Number.isInteger(given) &&
+		given >= least &&
+		given <= most
+			? { value: given }
+			: mustBe(`a whole number from ${least} to ${most}`, given);
+}
+
+/** One of these words, such as the values of an enum. */
+export function oneOf<const T extends string>(
+	...words: readonly T[]
+): Validator<T> {
+	return (given) =>
+		words.includes(given as T)
+			? { value: given as T }
+			: mustBe(`one of ${words.join(", ")}`, given);
+}
 
 export const webAddress: Validator<string> = (given) => {
 	const result = text(MAX_URL)(given);

@@ -6,8 +6,6 @@ import pinsApp from "../../pins/app.ts";
 import { command, runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
-const DEFINE_APP = join(import.meta.dirname, "../../src/app/defineApp.ts");
-
 const DIRECTIVES = "directives.graphql";
 
 describe("an app of somebody's own", () => {
@@ -71,7 +69,7 @@ describe("an app of somebody's own", () => {
 		const file = join(path, "songs.query");
 		writeFileSync(
 			file,
-			'{ artist(handle: "ada") { songs(first: 9) { totalCount nodes { title } } } }',
+			'{ artist(by: {handle: "ada"}) { songs(first: 9) { totalCount nodes { title } } } }',
 		);
 		const asked = await runHere(["explain", file, "--as", "ada"], { env });
 		assert.equal(asked.code, 0, asked.err);
@@ -153,8 +151,11 @@ describe("an app of somebody's own", () => {
 const SDL = `
 type Query {
   node(id: ID!): Node
-  artist(handle: String!): Artist
+  nodes(ids: [ID!]!): [Node]!
+  viewer: Artist
+  artist(by: ArtistBy!): Artist
 }
+input ArtistBy @oneOf { id: ID handle: String }
 interface Node { id: ID! }
 scalar DateTime
 type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
@@ -178,23 +179,11 @@ type SongEdge { node: Song cursor: String! }
 
 const APP = `
 import { join } from "node:path";
-import { defineApp } from ${JSON.stringify(DEFINE_APP)};
-
-const byHandle = {
-	cost: () => 0,
-	dependsOnViewer: false,
-	resolve: ({ args, context: { graph }, call }) =>
-		graph.lookUp(graph.model.lookups.get("handle"), [args.handle], call),
-};
-const node = {
-	cost: () => 0,
-	dependsOnViewer: false,
-	resolve: ({ args }) => [args.id],
-};
+import { byIdOrKey, defineApp, nodeResolvers } from "corkboard";
 
 export default defineApp({
 	schema: join(import.meta.dirname, "schema"),
-	resolvers: new Map([["Query.artist", byHandle], ["Query.node", node]]),
+	resolvers: new Map([["Query.artist", byIdOrKey("artist", "handle")], ...nodeResolvers()]),
 	policies: {
 		visibility: {
 			types: { Song: { owner: "artist", decidedBy: ["hidden"], isVisible: ({ data }) => data.hidden !== true } },

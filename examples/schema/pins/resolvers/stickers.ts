@@ -1,13 +1,17 @@
-import { CorkboardError } from "../../src/errors.ts";
-import type { Node } from "../../src/graph/types.ts";
-import type { RequestContext } from "../../src/graphql/context.ts";
-import { required } from "../../src/graphql/input/readInput.ts";
-import { id } from "../../src/graphql/input/validators.ts";
-import { text } from "../../src/model/validation.ts";
-import type { BatchResolver, Resolvers } from "../../src/plan/batchResolver.ts";
-import { edgeMutation } from "../../src/resolvers/edgeMutation.ts";
-import { mutation } from "../../src/resolvers/mutation.ts";
-import { mappingOf, newStoredJson } from "../../src/resolvers/storedJson.ts";
+import {
+	type BatchResolver,
+	CorkboardError,
+	edgeMutation,
+	id,
+	mappingOf,
+	mutation,
+	type Node,
+	newStoredJson,
+	type RequestContext,
+	type Resolvers,
+	required,
+	text,
+} from "corkboard";
 import { requireRight } from "./permissions.ts";
 
 const ONLY_EDGES = {

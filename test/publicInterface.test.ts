@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** What apps rely on. A name leaves this list only with a successor and a line in the changelog. */
+const PROMISED: Readonly<Record<string, string>> = {
+	"src/corkboard.ts": `
+		AnyJob App AppDemo Arguments BatchResolver CallOptions CorkboardError Example
+		FeedOfRequest FieldPolicies FieldProblem GiveUp Graph Id Identity InputId JobContext
+		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise MutationContext NewObject Node
+		PlacementPolicy Policies Random RequestContext Resolvers Source Validator VisibilityPolicy
+		andThen anonymousMutation boolean bothOrFirstError byId byIdOrKey coerceFirst compact
+		dateTime defineApp edgeMutation edgeMutations edgesByPrefix fieldsToCreate fieldsToUpdate
+		findVisible id idempotency idempotencyKey integer invalid invalidField isGiven isPromise
+		job lookupOf mappingOf mustBe mutation newStoredJson nodeResolvers nodesOf notFound oneOf
+		optional optionalNonNull optionalPart ownId parseId policy positionInput referenceOf
+		requireOnList requireVisible requireVisibleOrEdge requireVisibleOrPublic required resolver
+		rootField seededRandom sizeOfList storedFields storedValue text updatedStoredJson
+		viewerMembership webAddress
+	`,
+	"src/embed.ts":
+		"Config Corkboard openCorkboard readConfig startCorkboardServer",
+};
+
+test("what is exported to apps is what is promised", () => {
+	for (const [file, list] of Object.entries(PROMISED)) {
+		const source = readFileSync(join(ROOT, file), "utf8");
+		const exported = [
+			...source.matchAll(/^export (?:type )?\{([^}]*)\} from/gm),
+		].flatMap(([, names = ""]) =>
+			names
+				.split(",")
+				.map((name) => name.trim().replace(/^type /, ""))
+				.filter((name) => name !== ""),
+		);
+		assert.deepEqual(
+			exported.toSorted(),
+			list.trim().split(/\s+/).toSorted(),
+			file,
+		);
+	}
+});
+
+test("package.json exports these files, and nothing else of src/", () => {
+	const { exports: exported } = JSON.parse(
+		readFileSync(join(ROOT, "package.json"), "utf8"),
+	);
+	assert.deepEqual(
+		Object.values(exported).filter((path) => path !== "./package.json"),
+		Object.keys(PROMISED).map((path) => `./${path}`),
+	);
+});
