@@ -65,7 +65,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["answer.ts"],
 		["planner.ts"],
 	],
-	model: [["."], ["lock", "schema"]],
+	model: [["expand"], ["."], ["lock", "schema"]],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
 	ops: [["."], ["import", "verify"], ["jobs"]],
 	fleet: [

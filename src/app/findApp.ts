@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CorkboardError } from "../errors.ts";
 import type { App } from "./defineApp.ts";
@@ -68,14 +68,32 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
 
 /** One sentence with the file and the line at fault. */
 function problemOf(file: string, thrown: unknown): string {
-	const { stack = "", message = String(thrown) } =
-		thrown instanceof Error ? thrown : {};
-	const at =
-		/^(?:file:\/\/)?(\/[^\n:]+:\d+)/.exec(stack)?.[1] ??
-		/\((?:file:\/\/)?(\/[^\n:()]+:\d+)/.exec(stack)?.[1] ??
-		/ at (?:file:\/\/)?(\/[^\n:()]+:\d+)/.exec(stack)?.[1] ??
-		file;
-	return `${decodeURI(at)}: ${message.split("\n")[0]?.trim()}`;
+	const { stack = "", message } =
+		thrown instanceof Error ? thrown : { message: String(thrown) };
+	const first = message.split("\n")[0]?.trim();
+	return `${importOf(message) ?? placeIn(stack) ?? file}: ${first}`;
+}
+
+/** Where a module is imported that is not there. */
+function importOf(message: string): string | undefined {
+	const [, missing = "", importer] =
+		/^Cannot find (?:module|package) '([^']+)' imported from (\S+)/.exec(message) ??
+		[];
+	if (importer === undefined) return undefined;
+	const lines = readFileSync(importer, "utf8").split("\n");
+	const line = lines.findIndex((each) => each.includes(basename(missing)));
+	return line === -1 ? importer : `${importer}:${line + 1}`;
+}
+
+/** The first place of a stack that is not in the engine. */
+function placeIn(stack: string): string | undefined {
+	const engine = join(import.meta.dirname, "../");
+	for (const [, place = ""] of stack.matchAll(
+		/(?:^|[ (])(?:file:\/\/)?(\/[^\n:()]+:\d+)/gm,
+	)) {
+		if (!decodeURI(place).startsWith(engine)) return decodeURI(place);
+	}
+	return undefined;
 }
 
 function isApp(found: unknown): found is App {

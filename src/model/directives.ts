@@ -22,7 +22,7 @@ import type { Lookup, MappingOrder } from "./types.ts";
 const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
 	object: "(type: Int!, table: String!) on OBJECT",
 	mapping:
-		"(name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST, groupBy: String, place: GRAPH|FEEDS = GRAPH) on FIELD_DEFINITION",
+		"(name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST, groupBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION",
 	reference: "(key: String!) on FIELD_DEFINITION",
 	lookup: "(name: String!, fold: CASE|NONE = NONE) on FIELD_DEFINITION",
 	stored: "(key: String, default: StoredValue) on FIELD_DEFINITION",

@@ -15,6 +15,7 @@ import {
 // Not in graphql's index. `buildASTSchema` checks SDL too, but throws all errors
 // joined into one message, without their locations.
 import { validateSDL } from "graphql/validation/validate.js";
+import { expandPages } from "./expand/expandPages.ts";
 import { type Problems, tryOrAddProblem } from "./problems.ts";
 
 export interface SdlFile {
@@ -44,7 +45,7 @@ export function parseSdl(
 	);
 	const documents = parsed.filter((document) => document !== null);
 	if (documents.length < files.length) return null;
-	const document = concatAST(documents);
+	const document = expandPages(concatAST(documents));
 	for (const error of validateSDL(document)) problems.addError(error);
 	const unknown = undefinedTypes(document);
 	const schema = buildASTSchema(

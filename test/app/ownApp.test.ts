@@ -89,7 +89,7 @@ describe("an app of somebody's own", () => {
 		[
 			"one that imports what is not there",
 			{ app: 'import { b } from "./b.ts";\nexport default b;\n' },
-			/bad-2\/app\.ts: Cannot find module '.*\/bad-2\/b\.ts'/,
+			/bad-2\/app\.ts:1: Cannot find module '.*\/bad-2\/b\.ts'/,
 		],
 		[
 			"one that throws",
@@ -173,7 +173,7 @@ type Song implements Node @object(type: 2, table: "songs") {
   hidden: Boolean! @stored(default: false)
   artist: Artist @reference(key: "artist_id")
 }
-type SongConnection { edges: [SongEdge] nodes: [Song] pageInfo: PageInfo! totalCount: Int }
+type SongConnection { edges: [SongEdge!]! nodes: [Song]! pageInfo: PageInfo! totalCount: Int }
 type SongEdge { node: Song cursor: String! }
 `;
 

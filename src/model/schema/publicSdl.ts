@@ -16,6 +16,7 @@ import {
 	readTextStream,
 	whyUnread,
 } from "../../util/textFile.ts";
+import { expandPages } from "../expand/expandPages.ts";
 import { publicDocument } from "../publicSchema.ts";
 import type { SdlFile } from "../sdl.ts";
 
@@ -28,7 +29,7 @@ export function readPublicSdl(
 		const documents = files.map(({ path, text }) =>
 			parse(new Source(text, path)),
 		);
-		const schema = buildASTSchema(publicDocument(concatAST(documents)), {
+		const schema = buildASTSchema(publicDocument(expandPages(concatAST(documents))), {
 			assumeValidSDL: true,
 		});
 		if (schema.getQueryType()) return schema;
