@@ -77,8 +77,9 @@ function problemOf(file: string, thrown: unknown): string {
 /** Where a module is imported that is not there. */
 function importOf(message: string): string | undefined {
 	const [, missing = "", importer] =
-		/^Cannot find (?:module|package) '([^']+)' imported from (\S+)/.exec(message) ??
-		[];
+		/^Cannot find (?:module|package) '([^']+)' imported from (\S+)/.exec(
+			message,
+		) ?? [];
 	if (importer === undefined) return undefined;
 	const lines = readFileSync(importer, "utf8").split("\n");
 	const line = lines.findIndex((each) => each.includes(basename(missing)));

@@ -7,8 +7,8 @@ import {
 	Kind,
 	type ListTypeNode,
 	type Location,
-	type NameNode,
 	type NamedTypeNode,
+	type NameNode,
 	type ObjectTypeDefinitionNode,
 	parseType,
 	type StringValueNode,
@@ -70,7 +70,9 @@ function expandField(
 	field: FieldDefinitionNode,
 	wanted: Map<string, Page>,
 ): FieldDefinitionNode {
-	const mapping = field.directives?.find(({ name }) => name.value === "mapping");
+	const mapping = field.directives?.find(
+		({ name }) => name.value === "mapping",
+	);
 	if (mapping === undefined) return field;
 	const { type } = field;
 	const node = listed(type);
@@ -87,7 +89,9 @@ function expandField(
 		arguments:
 			(field.arguments?.length ?? 0) > 0
 				? (field.arguments ?? [])
-				: PAGE_ARGUMENTS.map(([name, of, text]) => argument(name, of, text, loc)),
+				: PAGE_ARGUMENTS.map(([name, of, text]) =>
+						argument(name, of, text, loc),
+					),
 	};
 }
 
@@ -141,7 +145,11 @@ function connectionOf({ prefix, node, loc }: Page): ObjectTypeDefinitionNode {
 function edgeOf({ prefix, node, loc }: Page): ObjectTypeDefinitionNode {
 	const one = words(node);
 	return object(`${prefix}Edge`, `An edge to ${article(one)} in a list.`, loc, [
-		["node", node, `The ${one}; null, with an error, if its host does not answer.`],
+		[
+			"node",
+			node,
+			`The ${one}; null, with an error, if its host does not answer.`,
+		],
 		["cursor", "String!", "The cursor of this edge, for `after` and `before`."],
 	]);
 }
@@ -229,15 +237,15 @@ export function textArgument(
 	directive: ConstDirectiveNode,
 	name: string,
 ): string | null {
-	const value = directive.arguments?.find((each) => each.name.value === name)?.value;
+	const value = directive.arguments?.find(
+		(each) => each.name.value === name,
+	)?.value;
 	return value?.kind === Kind.STRING ? value.value : null;
 }
 
 /** `shopping list` of `ShoppingList`. */
 export function words(name: string): string {
-	return name
-		.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, " ")
-		.toLowerCase();
+	return name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, " ").toLowerCase();
 }
 
 export function article(noun: string): string {

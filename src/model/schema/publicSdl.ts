@@ -29,9 +29,12 @@ export function readPublicSdl(
 		const documents = files.map(({ path, text }) =>
 			parse(new Source(text, path)),
 		);
-		const schema = buildASTSchema(publicDocument(expandPages(concatAST(documents))), {
-			assumeValidSDL: true,
-		});
+		const schema = buildASTSchema(
+			publicDocument(expandPages(concatAST(documents))),
+			{
+				assumeValidSDL: true,
+			},
+		);
 		if (schema.getQueryType()) return schema;
 	} catch (cause) {
 		throw new CorkboardError(
