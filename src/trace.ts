@@ -9,7 +9,7 @@ export interface Statement {
 	readonly joined?: true;
 	/** From the call to the first statement: for a connection. Milliseconds; absent where nothing was waited for. */
 	readonly waitedMs?: number;
-	/** Of so many requests, if it is of several. Its rows are those of all. */
+	/** How many requests the call serves, if several. Its rows are those of all. */
 	readonly requests?: number;
 	/** `shard` is a mod shard. */
 	readonly onModShard?: true;
@@ -53,7 +53,7 @@ export interface Span {
  * passes one for each step; without one nothing is recorded.
  */
 export interface Trace {
-	/** Of the step. Absent or null where the request is not sampled. */
+	/** The span of the step. Absent or null if the request is not sampled. */
 	readonly span?: Span | null;
 	/** Whether statements are not described: only explain shows their texts. What happens is the same. */
 	readonly isBrief?: boolean;

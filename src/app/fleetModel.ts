@@ -15,7 +15,7 @@ import { changeText, MODEL, type TopologyStore } from "../topology/store.ts";
 import { readTextFileSync } from "../util/textFile.ts";
 import { type AppModel, lockFileOf } from "./readApp.ts";
 
-/** Of what differs, so much is named. */
+/** How many differences are named. */
 const NAMED = 8;
 
 /** What the program's lock file and the fleet's, as `init` left it, do not have in common. */

@@ -45,7 +45,7 @@ export async function recreateLostTables(
 export async function readMadeTables(
 	{ store: place }: Pick<Config, "store">,
 	topology: Topology,
-	/** Of the topology (default: opened for this). */
+	/** The topology store (default: opened for this). */
 	store?: ReadableStore,
 ): Promise<MadeTables | null> {
 	const folders = dataFoldersOf(topology);

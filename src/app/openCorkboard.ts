@@ -85,7 +85,7 @@ export interface WorkerStart {
 	readonly limits?: Partial<WorkerLimits>;
 }
 
-/** Of the plan cache. */
+/** The size of the plan cache. */
 const MAX_PLANS = 1_000;
 /** Lifetime of the tokens that `createUser` and `token` issue. Seconds. */
 const TOKEN_LIFETIME_S = 30 * 24 * 3_600;

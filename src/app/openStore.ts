@@ -62,7 +62,7 @@ export type AccessMode = "readWrite" | "readOnly";
 /** Between two looks for the tables of shards that were opened without them. Milliseconds. */
 const TABLES_MS = 5_000;
 
-/** Of the cache in the process. Bytes, approximately. */
+/** The default size of the cache in the process. Bytes, approximately. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 export interface OpenStoreOptions extends SharedCacheOptions {
@@ -71,7 +71,7 @@ export interface OpenStoreOptions extends SharedCacheOptions {
 	readonly topology: TopologySource;
 	readonly cursors: CursorCodec;
 	readonly access: AccessMode;
-	/** Of the cache in the process, approximately (default 64 MB); 0: none. */
+	/** The size of the cache in the process, approximately (default 64 MB); 0: none. */
 	readonly cacheBytes?: number;
 	/** Null: writes enqueue no jobs. */
 	readonly jobQueue?: JobQueue | null;

@@ -151,7 +151,7 @@ export function createRequests({
 	};
 }
 
-/** Of an id and its place in a set. */
+/** What an id and its place in a set take. Bytes. */
 const USER_BYTES = 80;
 
 /** By itself, so that it keeps nothing else of the request in memory. */

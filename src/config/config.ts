@@ -24,7 +24,7 @@ export interface Config {
 	readonly redis: string | null;
 	/** Size of the cache in the process, about; 0: none. */
 	readonly cacheBytes: number;
-	/** Of whole answers that a process keeps to use again. */
+	/** How much a process keeps of whole responses, to send them again. */
 	readonly answerCacheBytes: number;
 	/** The HS256 secret; null: the embedded folder's own (`embeddedSecret`). */
 	readonly secret: Uint8Array | null;
@@ -58,7 +58,7 @@ export interface Config {
 	/** Days that usage is kept; 0: it is not counted. */
 	readonly usageDays: number;
 	readonly worker: WorkerConfig;
-	/** Of a file that ranks pins for home feeds; null: the default. */
+	/** The path of a file that ranks pins for home feeds; null: the default. */
 	readonly ranker: string | null;
 	/** What adds waiting pins to a home feed: reading it, or only the mutation. */
 	readonly feedFreshen: "query" | "mutation";

@@ -22,7 +22,7 @@ export function tracesOf({
 	if (isOff || (endpoint === null && (base ?? exporter) === undefined))
 		return null;
 
-	// Of these, one value alone is supported.
+	// Only one value of these is supported.
 	valueOr("OTEL_TRACES_EXPORTER", "otlp");
 	value("OTEL_EXPORTER_OTLP_PROTOCOL");
 	value("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL");

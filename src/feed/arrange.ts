@@ -32,7 +32,7 @@ export interface Arrangement {
 	readonly drop: readonly Id[];
 }
 
-/** Of ten pins, so many are to come from these sources. */
+/** How many of ten pins come from these sources. */
 export const RATES: readonly {
 	readonly sources: readonly Source[];
 	readonly rate: number;

@@ -81,7 +81,7 @@ const SHOWN_LIMIT = 50;
 const LEAST_SHOWN = 10;
 /** A user who did not look for so long gets no pins pushed. */
 export const ACTIVE_MS = 14 * 86_400_000;
-/** Of those whom a returning user follows, so many of each kind are read. */
+/** How many of each kind that a returning user follows are read. */
 const MAX_PULLED = 200;
 /** Pins read of all of them together, about. */
 const PULLED_PINS = 400;
@@ -191,7 +191,7 @@ function limitsFor(size: number): Record<Source, number> {
 	return limits;
 }
 
-/** Of each source the best, as many as its limit: to decide on one takes two edges and an object. */
+/** The best of each source, as many as its limit: to decide on one takes two edges and an object. */
 function bestOf(
 	rows: readonly PoolRow[],
 	limits: Readonly<Record<Source, number>>,
@@ -319,7 +319,7 @@ async function decide(
 	return { eligible, leftOut };
 }
 
-/** Of many origins, in calls of the size that the port allows. */
+/** The entries of many origins, in calls of the size that the port allows. */
 async function findAll(
 	pools: FeedParts["pools"],
 	user: Id,

@@ -18,7 +18,7 @@ import type { PoolStore } from "./pools/pools.ts";
 import { BoundedRanker } from "./ranker.ts";
 import { settleFeed } from "./settle.ts";
 
-/** Of the settings. */
+/** The part of the settings that home feeds need. */
 export interface FeedSettings {
 	readonly ranker: string | null;
 	/** What adds to a feed: each query of it, or only a mutation. */

@@ -12,11 +12,11 @@ export interface ScoreParts {
 	readonly quality: number;
 	/** The receiver's, in doublings, 0 where nothing is known. */
 	readonly affinity?: number;
-	/** Of the pin. Milliseconds since 1970. */
+	/** When the pin was made. Milliseconds since 1970. */
 	readonly createdAt: number;
 	/** Milliseconds; null: newer is not better. */
 	readonly halfLifeMs: number | null;
-	/** Of the source, in doublings (default 0). */
+	/** The weight of the source, in doublings (default 0). */
 	readonly weight?: number;
 }
 

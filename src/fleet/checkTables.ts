@@ -19,7 +19,7 @@ export interface TableCheck {
 	readonly unknown: readonly string[];
 	/** Tables and columns, as `db00000.pins`. */
 	readonly missing: readonly string[];
-	/** Of these, the tables that were made once. */
+	/** Those of the missing tables that were made once. */
 	readonly lost: readonly string[];
 	/** Ids of the processes that serve with another model. */
 	readonly others: readonly string[];

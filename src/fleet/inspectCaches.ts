@@ -49,7 +49,7 @@ export function cacheProblems(
 /** Asks every host of the shared caches, all at once. */
 export async function inspectCaches(
 	settings: CacheSettings,
-	/** Of the map. */
+	/** The caches that the map names. */
 	caches: FleetCaches | undefined,
 	{ until }: Deadline = deadlineIn(LIMIT_MS),
 ): Promise<readonly CacheReport[]> {

@@ -50,7 +50,7 @@ export class CacheAgreement implements Disposable {
 	readonly #store: TopologyStore;
 	readonly #member: Membership;
 	#spokenTo: () => SpokenTo = () => ({});
-	/** Of the map whose caches are in use. */
+	/** The version of the map whose caches are in use. */
 	#version: () => number = () => Number.POSITIVE_INFINITY;
 	#oldest = 0;
 	#onChange: (part: string) => void = () => {};
@@ -115,7 +115,7 @@ export class CacheAgreement implements Disposable {
 		return this.#isKnown && this.#version() >= this.#oldest;
 	}
 
-	/** Of a server; null: one that cannot be distinguished from another. */
+	/** The gate of a server; null: of one that cannot be distinguished from another. */
 	gate(part: string | null): Gate {
 		const agreement = this;
 		const isAgreed = () =>

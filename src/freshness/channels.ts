@@ -8,12 +8,12 @@ import { fnv1a } from "../util/fnv1a.ts";
  * neighboring shards are on different channels, so that a small fleet has many too.
  */
 
-/** Of storage, those of feeds included. */
+/** The channel of a shard, as storage numbers them: feed databases too. */
 export function channelOfShard(shard: number): number {
 	return shard % CHANNELS;
 }
 
-/** Of an object, or of a list by its owner. */
+/** The channel of an object, or of a list by its owner. */
 export function channelOfId(id: string): number {
 	return channelOfShard(shardOf(id as Id));
 }

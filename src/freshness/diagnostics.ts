@@ -37,7 +37,7 @@ export interface UnreadOutboxes {
 }
 
 export interface CacheAgreementEvent {
-	/** Of the settings `objects` or `lists`, of the map `lists HOST`. */
+	/** `objects` or `lists` of the settings, `lists HOST` of the map. */
 	readonly part: string;
 	readonly differs: boolean;
 	/** The `run_id` of a Redis, or the hash of a list of memcached hosts. */

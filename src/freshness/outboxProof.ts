@@ -32,8 +32,8 @@ export interface ProofStep {
 const MOST_NEWS = 1_000;
 
 /**
- * Of the first look: transactions may be in progress that have any id before the
- * next. No entry has this one, so the second look drops everything too.
+ * The position of the first look: transactions may be in progress that have any id
+ * before the next. No entry has this one, so the second look drops everything too.
  */
 const UNKNOWN: ReadonlySet<number> = new Set([0]);
 

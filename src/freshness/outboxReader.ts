@@ -6,7 +6,7 @@ const INTERVAL_MS = 1_000;
 const JITTER = 0.2;
 /** The same while somebody learns from there alone what others change. */
 const HURRIED_MS = 400;
-/** Of these looks, the others take part in one of so many. */
+/** The others take part in one of so many of these looks. */
 const HURRIED_LOOKS = 3;
 
 /** Somebody who wants to know what is in outboxes. */

@@ -12,7 +12,7 @@ import { areWritesUnpublished } from "./unpublishedWrites.ts";
 const PATIENCE_MS = 3_000;
 /** A shard whose outbox was not read for so long is bypassed. Milliseconds. */
 export const UNREAD_MS = 5_000;
-/** Of a channel that is lost, one that is not proven for so long. It takes two looks. Milliseconds. */
+/** A lost channel counts as unproven after so long. It takes two looks. Milliseconds. */
 export const UNPROVEN_MS = 4_000;
 /** What was checked so long ago is checked again before anything is used. Milliseconds. */
 const CHECKED_MS = 1_000;

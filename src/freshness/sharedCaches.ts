@@ -32,7 +32,7 @@ export function sharedObjectKey(shared: SharedCaches, id: Id): string {
 
 export function sharedListKey(
 	shared: SharedCaches,
-	/** Of the mapping. */
+	/** The name of the mapping. */
 	name: string,
 	from: Id,
 ): string {

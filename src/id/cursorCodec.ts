@@ -35,7 +35,7 @@ export interface CursorCodec {
 const VERSION = 3;
 const TAG = 12;
 const POSITION = 20;
-/** Of AES; a position takes two. */
+/** The block size of AES; a position takes two blocks. */
 const BLOCK = 16;
 const LENGTH = 1 + TAG + POSITION;
 /** 33 bytes in base64url. */
@@ -178,7 +178,7 @@ function createMac(key: Buffer): (text: string) => Buffer {
 	};
 }
 
-/** Of SHA-256, in bytes. Keys are shorter. */
+/** The block size of SHA-256, in bytes. Keys are shorter. */
 const HASH_BLOCK = 64;
 
 function derive(secret: Uint8Array, purpose: string, length: number): Buffer {

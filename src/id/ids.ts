@@ -23,7 +23,7 @@ export const MAX_SHARD = 2 ** 16 - 1;
 export const MAX_TYPE = 2 ** 10 - 1;
 export const MAX_LOCAL = 2 ** 36 - 1;
 
-/** Of an id, in the lower of two halves that are read one after the other. */
+/** Digits in the lower half of an id. The two halves are read one after the other. */
 const LOW_DIGITS = 10;
 const ZERO = 48;
 const CANONICAL = /^(?:0|[1-9][0-9]{0,19})$/;
@@ -77,7 +77,7 @@ function topOf(id: Id): number {
 	return high * 9_765_625 + Math.floor(lowOf(id) / 2 ** 10);
 }
 
-/** Of the lower half. */
+/** The lower half of an id, as a number. */
 function lowOf(id: Id): number {
 	let low = 0;
 	const { length } = id;

@@ -102,7 +102,7 @@ export function databaseMetrics(registry: Registry): Feeds {
 }
 
 function clockMetrics(registry: Registry): Feeds {
-	/** Of each host's newest connection. */
+	/** The clock difference on each host's newest connection. */
 	const differences = new Map<string, number>();
 	new Values(registry, "gauge", {
 		name: "corkboard_database_clock_difference_seconds",

@@ -73,7 +73,7 @@ function watchFullCollections(): void {
 	collections.observe({ entryTypes: ["gc"] });
 }
 
-/** Of the process, so one for all servers in it: prom-client's observers of garbage and event loop cannot be stopped. */
+/** The registry of the process, one for all servers in it: prom-client's observers of garbage and event loop cannot be stopped. */
 let defaults: Registry | null = null;
 
 function collectDefaults(): Registry {

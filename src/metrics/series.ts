@@ -9,7 +9,7 @@ import type { MaybePromise } from "../util/maybePromise.ts";
  */
 
 /**
- * Of one metric. What is beyond shares one series, whose labels are all
+ * The most series of one metric. What is beyond shares one series, whose labels are all
  * `other`: so whatever labels come from, a scrape has an end.
  */
 export const MAX_SERIES = 1_000;
@@ -108,7 +108,7 @@ class Family<Cell extends { readonly labels: Labels }> {
 
 export const OTHER = "other";
 
-/** Of one series of a counter or gauge. */
+/** One series of a counter or gauge. */
 export interface Value {
 	readonly labels: Labels;
 	value: number;
@@ -171,7 +171,7 @@ export class Values<Label extends string = never> {
 	}
 }
 
-/** Of one series of a histogram. */
+/** One series of a histogram. */
 export class Distribution {
 	readonly labels: Labels;
 	readonly #bounds: readonly number[];

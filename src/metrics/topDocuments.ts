@@ -2,7 +2,7 @@
 const REVIEW_MS = 60_000;
 /** Operations without labels of their own that are counted, to find those that are frequent. */
 const MAX_CANDIDATES = 1_000;
-/** Of an operation's name, which the client chooses. */
+/** Characters kept of an operation's name, which the client chooses. */
 const NAME_LENGTH = 100;
 /** A label changes its operation only for one that is so many times as frequent: two that are alike would take turns. */
 const MORE_FREQUENT = 2;

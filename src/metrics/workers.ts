@@ -11,7 +11,7 @@ interface Question {
 
 interface Answer {
 	readonly kind: "corkboard metrics";
-	/** Of the question. */
+	/** The number of the question. */
 	readonly number: number;
 	readonly metrics: Counted;
 }
@@ -73,7 +73,7 @@ export function openWorkersMetrics(
 	/** By worker. */
 	const last = new Map<number, Counted>();
 	const pending = new Map<number, Map<number, (metrics: Counted) => void>>();
-	/** Of workers that have ended. */
+	/** What workers that have ended counted. */
 	let ended: Counted = [];
 	/** What they sent before may be read after their end, and would count once more. */
 	const gone = new Set<number>();

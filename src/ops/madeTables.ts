@@ -121,7 +121,7 @@ export interface TablesOf {
 export interface Creation {
 	/** Whether a database without any table may be a new one, of which nothing is remembered. */
 	readonly mayBeNew: boolean;
-	/** Of a part of a fleet, a record is continued, not begun: it would say that the rest was never made. */
+	/** Whether only a part of the fleet is recorded. Then the record is continued, not begun: a new one would say that the rest was never made. */
 	readonly isPart?: boolean;
 	readonly progress?: (done: number, total: number) => void;
 }

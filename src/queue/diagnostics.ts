@@ -54,7 +54,7 @@ export interface QueueRotationStep {
 	readonly queue: string;
 	readonly shard: number;
 	readonly host: string;
-	/** Of `ROTATION_STEPS`. */
+	/** One of `ROTATION_STEPS`. */
 	readonly step: string;
 	/** False if the server refused it, because others kept using the table. */
 	readonly isDone: boolean;
@@ -68,11 +68,11 @@ export interface QueueRotationRound {
 	readonly shard: number;
 	readonly host: string;
 	readonly ms: number;
-	/** Of files that are gone. */
+	/** The size of files that are gone. */
 	readonly bytes: number;
 	/** Jobs that were moved to a later span, or had to be taken out of one that was being given back. */
 	readonly moved: number;
-	/** Of spans of the past that are kept for jobs which are too many to move. */
+	/** The size of past spans that are kept because their jobs are too many to move. */
 	readonly heldBytes: number;
 	/** Why the table could not be changed; null if it was, or nothing was tried. */
 	readonly refused: string | null;

@@ -86,7 +86,7 @@ export interface JobOptions<Schema extends BodySchema, Context> {
 	/** Bodies are input: a zod schema of an object checks each when it is enqueued, and again when it is run. */
 	readonly body: Schema;
 	/**
-	 * Of the body, default 1. Raise it when an older worker must not run a new
+	 * The version of the body, default 1. Raise it when an older worker must not run a new
 	 * body: it then leaves the job to a newer one.
 	 */
 	readonly version?: number;

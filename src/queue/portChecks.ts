@@ -22,7 +22,7 @@ import {
  * part of SQL, so nothing else may get that far.
  */
 
-/** Of one state of a job: what fits MySQL's SMALLINT UNSIGNED. */
+/** The largest number of attempts: what fits MySQL's SMALLINT UNSIGNED. */
 const MAX_ALLOWED = 65_535;
 
 export function checkPlace({ queue, shard }: ShardOfQueue): void {

@@ -18,7 +18,7 @@ export interface ShardLimit {
 	readonly maxRunning: number | null;
 }
 
-/** Of a queue's row. */
+/** The token bucket in a queue's row. */
 export interface RateBucket {
 	readonly tokens: number;
 	/** Microseconds, by the shard's clock. */

@@ -60,7 +60,7 @@ export interface DecidedSpan extends Span {
 /** What a round did. */
 export interface RotationReport {
 	readonly spans: readonly DecidedSpan[];
-	/** Of files that are gone. */
+	/** The size of files that are gone. */
 	readonly bytes: number;
 	readonly moved: number;
 	readonly heldBytes: number;

@@ -66,7 +66,7 @@ export interface Span {
 	readonly bucket: number;
 	/** Its jobs are in a table of their own, which nobody but rotation writes: the process that swapped it out was ended. */
 	readonly isSwappedOut: boolean;
-	/** Of its files. */
+	/** The size of files. */
 	readonly bytes: number;
 	/** All of its jobs, by the server's own estimate. */
 	readonly rows: number;

@@ -8,13 +8,13 @@ import { isQueueName } from "./jobId.ts";
 export interface QueueSettings {
 	/** No job of the queue starts. Jobs are accepted, and running ones end. */
 	readonly paused: boolean;
-	/** Of all shards together; null: no limit; 0: none starts. */
+	/** The limit of all shards together; null: no limit; 0: none starts. */
 	readonly maxJobsPerSecond: number | null;
 	/** With `maxJobsPerSecond`: how many a shard may start at once after a time without any. */
 	readonly burst: number;
-	/** Of all shards together, at least one each; null: no limit. */
+	/** The limit of all shards together, at least one each; null: no limit. */
 	readonly maxRunning: number | null;
-	/** Of all shards together. A full queue refuses further jobs with QUEUE_FULL. */
+	/** The limit of all shards together. A full queue refuses further jobs with QUEUE_FULL. */
 	readonly maxPending: number;
 	/** Bytes. */
 	readonly maxBody: number;

@@ -20,7 +20,7 @@ export function edgeMutations(
 	mapping: string,
 	remove: string,
 	to: string,
-	/** Of the mutation that adds. */
+	/** Options of the mutation that adds. */
 	options: { readonly publicIdField?: string } = {},
 ) {
 	return [mapping, remove].map((name) => {

@@ -13,7 +13,7 @@ export function positionInput(type: string) {
 		isGiven(given[before]) || isGiven(given[after]);
 	return {
 		fields: { [before]: optional(id), [after]: optional(id) },
-		/** Of the neighbor. */
+		/** The cost of the neighbor. */
 		cost: (given: Readonly<Record<string, unknown>>) =>
 			isAsked(given) ? 1 : 0,
 		problems: (

@@ -23,13 +23,13 @@ export interface RequestCompleted {
 	readonly type: "query" | "mutation" | "subscription" | null;
 	/** The operation's name; null where it has none. */
 	readonly operation: string | null;
-	/** Of the document's text, if the server knows it: 64 hex digits. */
+	/** The hash of the document's text, if the server knows it: 64 hex digits. */
 	readonly sha256: string | null;
 	/** What the operation uses of the schema; null where it did not run. */
 	readonly uses: SchemaUses | null;
 	/** The name that the client gives itself; `unknown` without a valid one. */
 	readonly client: string;
-	/** Of HTTP. */
+	/** The status of the HTTP response. */
 	readonly status: number;
 	/** `extensions.code` of each error. */
 	readonly codes: readonly string[];
@@ -61,7 +61,7 @@ export interface TokenProblem {
 }
 
 export interface UnknownDocument {
-	/** Of its text: 64 hex digits. */
+	/** The hash of its text: 64 hex digits. */
 	readonly sha256: string;
 	readonly operationName: string | null;
 }

@@ -179,7 +179,7 @@ function databaseEvents(log: Log, failures: Repeated) {
 	];
 }
 
-/** Of the same lines, one a minute: a host that is away for hours would fill the log. */
+/** Lets one of several equal lines pass each minute: a host that is away for hours would fill the log. */
 class Repeated {
 	readonly #loggedAt = new Map<string, number>();
 

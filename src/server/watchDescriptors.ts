@@ -34,7 +34,7 @@ export function watchDescriptors(
 	return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Of this process; null where the system does not say, as on macOS. */
+/** The descriptors of this process; null if the system does not say, as on macOS. */
 function descriptorsOfProcess(): DescriptorOptions | null {
 	try {
 		const limits = readFileSync("/proc/self/limits", "utf8");

@@ -86,7 +86,7 @@ export interface PoolWait {
 
 export interface DatabaseFailure {
 	readonly host: string;
-	/** Of `StorageFailure`. */
+	/** The kind of the `StorageFailure`. */
 	readonly kind: string;
 }
 

@@ -17,16 +17,16 @@ export interface HostReport {
 	readonly isSilent: boolean;
 	/** How far its clock is before (negative: behind) that of this process, in milliseconds: between these two. */
 	readonly clock: { readonly least: number; readonly most: number } | null;
-	/** Of a round trip. Milliseconds. */
+	/** The time of a round trip. Milliseconds. */
 	readonly ms: number | null;
-	/** Of the product. */
+	/** The version of the database server. */
 	readonly version: string | null;
 	readonly isReadOnly: boolean | null;
 	/** Which server the name leads to, as it calls itself: MySQL's `server_uuid`. */
 	readonly server: string | null;
-	/** Of a replica. */
+	/** How a replica replicates; null for a primary. */
 	readonly replication: Replication | null;
-	/** Of a primary. */
+	/** The outbox of a primary. */
 	readonly outbox: OutboxReport | null;
 	/** Tables and columns that its shards lack. */
 	readonly missingTables: readonly string[] | null;
@@ -52,14 +52,14 @@ export interface Replication {
 export interface OutboxReport {
 	/** Entries that wait for delivery, counted up to `OUTBOX_COUNTED`. */
 	readonly pending: number;
-	/** Of the oldest. */
+	/** The age of the oldest entry. */
 	readonly oldestSeconds: number;
 }
 
-/** Of the entries of an outbox: a backlog may have millions. */
+/** Most entries of an outbox that are counted: a backlog may have millions. */
 export const OUTBOX_COUNTED = 10_000;
 
-/** Of missing tables that are named; all are counted. */
+/** Most missing tables that are named; all are counted. */
 export const NAMED_TABLES = 20;
 export const CREATE_TABLES = "npm run -s corkboard -- init";
 

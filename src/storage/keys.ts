@@ -17,7 +17,7 @@ export function edgeName(
 	return `${mapping.name} ${from} ${to}`;
 }
 
-/** Of a normalized natural key. */
+/** The name of a normalized natural key in a map. */
 export function lookupName({
 	name,
 	key,
@@ -33,7 +33,7 @@ export function keyOfName(name: string): string {
 	return name.slice(name.indexOf(" ") + 1);
 }
 
-/** Of an outbox entry. */
+/** The name of an outbox entry in a map. */
 export function entryName({
 	shard,
 	local,

@@ -57,7 +57,7 @@ export interface ListRow {
 
 export interface LongestKey {
 	readonly mapping: Mapping;
-	/** Of the owners. */
+	/** The shard of the owners. */
 	readonly shard: number;
 	readonly limit: number;
 }

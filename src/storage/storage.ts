@@ -212,7 +212,7 @@ export interface StorageAdmin {
 	/** Every host as it answers now, replicas too, in time (without a deadline: within some seconds). `hostProblems` says what is wrong. */
 	inspectHosts(deadline?: Deadline): Promise<readonly HostReport[]>;
 
-	/** Of every primary that says, what it is set for: `settingProblems` says what is too small. */
+	/** What every primary that answers is set for: `settingProblems` says what is too small. */
 	settings(): Promise<readonly Pick<HostReport, "host" | "settings">[]>;
 
 	/**

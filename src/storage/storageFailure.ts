@@ -52,7 +52,7 @@ export class StorageFailure extends Error {
 			readonly host: string;
 			readonly statement: string;
 			readonly errno?: number;
-			/** Of an unknown outcome. Never an error of a driver, which may hold a connection. */
+			/** The cause of an unknown outcome. Never an error of a driver, which may hold a connection. */
 			readonly cause?: unknown;
 		},
 	) {

@@ -5,7 +5,7 @@ export type TopologyLocation =
 			readonly scheme: "zk";
 			/** `host:port` of each server. */
 			readonly servers: readonly string[];
-			/** Of the node below which everything is: `/corkboard`. */
+			/** The path of the node below which everything is: `/corkboard`. */
 			readonly path: string;
 			/** Path of a file with `user:password`, which connections are authenticated with; null: none. */
 			readonly authFile: string | null;

@@ -173,7 +173,7 @@ class OwnClock implements Disposable {
 	}
 }
 
-/** Of two in the middle, the one that is nearer to 0. */
+/** The median; if two values are in the middle, the one nearer to 0. */
 function medianOf(values: readonly number[]): number {
 	const sorted = values.toSorted((a, b) => a - b);
 	const low = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;

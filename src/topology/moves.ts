@@ -24,7 +24,7 @@ export interface SeenMove {
 	readonly wayOpenMs: number | null;
 	/** For how long it has waited for the same thing, as far as this process knows; 0: it waits for nothing. Milliseconds. */
 	readonly waitingMs: number;
-	/** Of the wave that is worked on; null: not known. */
+	/** The lag of the wave that is being copied; null: not known. */
 	readonly lagMs: number | null;
 	readonly copiedRows: number | null;
 	readonly differences: number | null;
@@ -39,7 +39,7 @@ const OVER = ["done", "rolled back"];
 type Store = Pick<TopologyStore, "get" | "list">;
 
 interface Look {
-	/** Of the last sign of life; null: there was none. */
+	/** The revision of the last sign of life; null: there was none. */
 	readonly revision: string | null;
 	/** What it waits for, and since when. */
 	readonly waitsFor: string | null;

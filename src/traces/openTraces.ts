@@ -179,7 +179,7 @@ class ReportingExporter implements SpanExporter {
 	}
 }
 
-/** Of ExportResultCode. */
+/** Values of ExportResultCode. */
 const SUCCESS = 0;
 const FAILED = 1;
 

@@ -3,7 +3,7 @@ import { TraceIdRatioBasedSampler } from "@opentelemetry/sdk-trace";
 import type { RemoteParent } from "./traceparent.ts";
 
 export interface SamplerOptions {
-	/** Of requests that nobody has decided about: 0 to 1. */
+	/** The part of requests to sample if nobody has decided about them: 0 to 1. */
 	readonly ratio: number;
 	/** Whether a client's decision holds. */
 	readonly followsParent: boolean;

@@ -38,7 +38,7 @@ function openStore(
 /** The days that are kept, oldest first. Throws BAD_CONFIG where usage is not kept, and what reading it throws. */
 export async function readUsage(
 	config: Config,
-	/** Of the map. */
+	/** The caches that the map names. */
 	caches: FleetCaches | undefined,
 ): Promise<readonly UsageDay[]> {
 	const problem = whyNoUsage(config, caches);

@@ -15,7 +15,7 @@ export interface ChangeImpact extends SchemaChange {
 	 * - `dangerous`, `safe`: as the change is.
 	 */
 	readonly effect: "breaking" | "unknown" | "unused" | "dangerous" | "safe";
-	/** Of all days that are kept; null if never. */
+	/** The last day of use, among all days that are kept; null if never. */
 	readonly lastDay: string | null;
 	readonly requests: number;
 	readonly clients: readonly NamedCount[];
@@ -25,7 +25,7 @@ export interface ChangeImpact extends SchemaChange {
 /** What each change does to those who use the old schema. */
 export function impactOf(
 	changes: readonly SchemaChange[],
-	/** Of all days that are kept; null where nothing is known. */
+	/** Use on all days that are kept; null if nothing is known. */
 	usage: UsageReport | null,
 	period: {
 		/** The first day that counts as recent. */

@@ -33,7 +33,7 @@ const MAX_DAYS = 3;
 /** At the end, to store what is left. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 100;
-/** Of documents, or of coordinates, in one batch. */
+/** Documents, or coordinates, in one batch. */
 const BATCH = 500;
 
 /** What one client ran since counts were taken. */

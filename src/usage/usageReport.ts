@@ -11,7 +11,7 @@ export interface NamedCount extends UseCount {
 }
 
 export interface DocumentCount extends UseCount {
-	/** Of its text; null for documents that are counted together. */
+	/** The hash of its text; null for documents that are counted together. */
 	readonly sha256: string | null;
 	readonly operation: string | null;
 }

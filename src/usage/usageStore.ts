@@ -31,7 +31,7 @@ const MAX_NAME = 100;
 
 /** Counts to be added to a day. */
 export interface UsageBatch {
-	/** Of its recorder: a batch that was added before, whose acknowledgment was lost, is not added again. */
+	/** The batch's number at its recorder: a batch that was added before, whose acknowledgment was lost, is not added again. */
 	readonly number: number;
 	readonly day: string;
 	/** When it was made. ISO 8601. */
@@ -54,7 +54,7 @@ export interface UsageBatch {
 export interface UsageLimits {
 	/** Pairs of a client with a document or coordinate. A new pair beyond counts for the client `OTHER`. */
 	readonly entries: number;
-	/** Of the keys and coordinates of all documents. A new document beyond counts as `OTHER`. */
+	/** Most bytes of the keys and coordinates of all documents. A new document beyond counts as `OTHER`. */
 	readonly documentBytes: number;
 }
 

@@ -34,7 +34,7 @@ export class BoundedMap<V> {
 		return this.#entries.size;
 	}
 
-	/** Of all entries, in the unit of `weigh`. */
+	/** The weight of all entries, in the unit of `weigh`. */
 	get weight(): number {
 		return this.#weight;
 	}

@@ -34,7 +34,7 @@ import type { WorkerLimits } from "./limits.ts";
 import type { QueueState } from "./queueState.ts";
 import type { ShardProblems } from "./shardProblems.ts";
 
-/** Of the process that probes for all while they are idle; it asks again every `hintedIdleMs`. */
+/** The lease of the process that probes for all while they are idle; it asks again every `hintedIdleMs`. */
 const PROBING = { name: "probe", ms: 5_000 };
 
 /** Claims of different places at the same time. */

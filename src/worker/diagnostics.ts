@@ -26,7 +26,7 @@ export interface JobEnded {
 	readonly waitMs: number;
 	/** Null where it was not started. */
 	readonly runMs: number | null;
-	/** Of `retried` and `failed`. */
+	/** The error of `retried` and `failed`. */
 	readonly error: unknown;
 }
 

@@ -74,7 +74,7 @@ export class HeldJobs {
 		}
 	}
 
-	/** Of these jobs, those whose claim is over unless a renewal arrives that was not answered. */
+	/** Those of the jobs whose claim is over unless a renewal arrives that was not answered. */
 	overdue(jobs: readonly Held[], now: number): readonly Held[] {
 		return jobs.filter((one) => {
 			const job = this.#jobs.get(keyOf(one));
@@ -92,7 +92,7 @@ export class HeldJobs {
 	}
 }
 
-/** Of a claim. */
+/** The key of a claim. */
 export function keyOf({ local, claim }: Pick<Held, "local" | "claim">): string {
 	return `${local} ${claim}`;
 }

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from "../queue/settings.ts";
 
 /** How much a new body counts for the mean. */
 const WEIGHT = 0.05;
-/** Of one claim. */
+/** The largest claim. */
 const MAX_CLAIM_BYTES = 1024 * 1024;
 
 /** What a worker knows of one of its queues. */

@@ -35,7 +35,7 @@ export type Outcome =
 	  }
 	| { readonly kind: "lost" };
 
-/** Of an error, in a job's status. */
+/** Characters of an error that a job's status keeps. */
 const MAX_MESSAGE = 500;
 /** A handler whose signal has aborted is left alone after this, unless the worker stops, which has times of its own. Milliseconds. */
 const ABORT_MS = 3_000;

@@ -6,7 +6,7 @@ import { HALF_LIFE_MS, SCORE_UNIT, scoreOf } from "../scores.ts";
 import { followedBy, type NewestOptions, newestOf } from "./newest.ts";
 import type { PulledProducers } from "./pulledProducers.ts";
 
-/** Of whom or what a user follows, so many of each kind are looked at, and so many are read. */
+/** How many of each kind that a user follows are looked at, and how many are read. */
 const FOLLOWED = 200;
 const READ = 40;
 /** Newest pins of each; their lists are in caches for everybody who follows them. */

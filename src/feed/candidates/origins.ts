@@ -3,7 +3,7 @@ import type { Store } from "../../graph/store/store.ts";
 import type { Node } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
 
-/** Of a chain of repins. A picture that was passed on more often may be shown twice. */
+/** The longest chain of repins that is followed. A picture that was passed on more often may be shown twice. */
 const MAX_STEPS = 8;
 
 /**

@@ -91,7 +91,7 @@ function producersOf({ data }: Node): readonly Producer[] {
 
 interface FollowerPage {
 	readonly followers: readonly Id[];
-	/** Of the whole list. */
+	/** The length of the whole list. */
 	readonly count: number;
 	/** Absent: the page is the last. */
 	readonly next?: Position;

@@ -6,7 +6,7 @@ import type { PushedPin, Receiver } from "./pools.ts";
 const RUNNING = 2;
 /** A push to so many receivers of a shard is a statement of its own, which has the pin once: merging gains nothing there. */
 const LARGE = 64;
-/** Of one transaction: its locks are held for as long as it takes. */
+/** Most rows of one transaction: its locks are held for as long as it takes. */
 const MAX_ROWS = 1_000;
 
 /** One pin for receivers of one pool shard. */

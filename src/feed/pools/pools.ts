@@ -128,9 +128,9 @@ export function poolShardOf(user: Id, count: number): number {
 	return unpackId(user).shard % count;
 }
 
-/** Of a push: a page of followers. */
+/** Most receivers of a push: a page of followers. */
 export const MAX_RECEIVERS = 2_000;
-/** Of the other calls. */
+/** Most entries of the other calls. */
 export const MAX_ENTRIES = 1_000;
 /** Producers in memory of each process. */
 export const MAX_PULLED = 100_000;
@@ -211,7 +211,7 @@ export interface PulledProducer {
 export interface PoolShardStats {
 	readonly shard: number;
 	readonly host: string;
-	/** Of all pools, in any state. */
+	/** The rows of all pools, in any state. */
 	readonly rows: number;
 	/** Users with a visit on record. */
 	readonly users: number;

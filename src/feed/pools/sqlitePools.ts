@@ -194,7 +194,7 @@ function rowsOf({ reader }: ShardFile, sql: PoolSql): readonly PoolValues[] {
 		.map((row) => Object.values(row));
 }
 
-/** Of a file, 0 where there is none. Bytes. */
+/** The size of a file, 0 if there is none. Bytes. */
 function sizeOf(path: string): number {
 	return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

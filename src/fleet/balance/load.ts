@@ -15,14 +15,14 @@ export interface LoadedRange {
 	readonly kind: MovableKind;
 	readonly host: string;
 	readonly first: number;
-	/** Of each shard, from the first on. */
+	/** The load of each shard, from the first on. */
 	readonly loads: readonly Load[];
 }
 
 export interface LoadedHost {
 	/** Whether all that it is the primary of has a replica. */
 	readonly hasReplica: boolean;
-	/** Of queue shards. */
+	/** The load of queue shards, which stay where they are. */
 	readonly fixed: Load;
 }
 
@@ -43,7 +43,7 @@ export interface PlannedMove extends Load {
 
 export interface MovePlan {
 	readonly moves: readonly PlannedMove[];
-	/** Of each primary, by `host:port`. */
+	/** The load of each primary, by `host:port`. */
 	readonly before: ReadonlyMap<string, Load>;
 	readonly after: ReadonlyMap<string, Load>;
 }

@@ -28,7 +28,7 @@ export interface CopyOptions {
 	readonly onRows: (rows: number) => void;
 }
 
-/** Of one statement. */
+/** Most and fewest rows of one statement. */
 const MOST_ROWS = 2_000;
 const LEAST_ROWS = 20;
 const BYTES = 2_000_000;

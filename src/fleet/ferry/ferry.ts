@@ -52,7 +52,7 @@ export class Ferry implements AsyncDisposable {
 	#tablesCopied = 0;
 	#rowsCopied = 0;
 	#lagMs: number | null = null;
-	/** Of the rows of this step. */
+	/** Counts the rows of this step. */
 	readonly #meter = new Meter();
 
 	private constructor(

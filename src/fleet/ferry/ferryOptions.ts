@@ -56,7 +56,7 @@ export interface FerryProgress {
 	/** Rows that changed since they were compared. */
 	readonly pendingKeys: number;
 	readonly differences: number;
-	/** Of the step; null: it cannot be said. */
+	/** How long the step will take; null: it cannot be said. */
 	readonly secondsLeft: number | null;
 	/** See `Pace.reason`. */
 	readonly throttledBy: string | null;

@@ -26,7 +26,7 @@ export class Verification {
 	#turn: Promise<void> = Promise.resolve();
 	/** Tables of which a change has to be compared again. */
 	readonly #begun = new Set<MovedTable>();
-	/** Of this pass over all of them. */
+	/** What this pass has compared so far. */
 	tables = 0;
 	rows = 0;
 

@@ -23,7 +23,7 @@ export interface AskedMove {
 	readonly range: Shards;
 	/** A primary as the map names it; or of a new host its `host:port` or its URL. */
 	readonly to: string;
-	/** Of a new host. */
+	/** The replica of a new host. */
 	readonly replica?: string | undefined;
 	/** How many go over together. */
 	readonly wave: number;

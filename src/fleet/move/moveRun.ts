@@ -24,7 +24,7 @@ export interface MoveOptions {
 	readonly lookMs?: number;
 	/** Before the second try of a cut-over; each further one waits twice as long. Milliseconds. */
 	readonly againMs?: number;
-	/** Of the tries of one cut-over. */
+	/** How often one cut-over is tried. */
 	readonly maxTries?: number;
 	/** Called with each step that is done, of the operation of this id. */
 	readonly onStep?: (what: string, id: string) => void | Promise<void>;
@@ -133,7 +133,7 @@ export function requireRunning({ signal }: MoveOptions, id: string): void {
 	);
 }
 
-/** Of the ferry that brings a wave over for the nth time. */
+/** The name of the ferry that moves a wave for the nth time. */
 export function ferryName(run: MoveRun, index: number, flips: number): string {
 	return `${run.operation.record.id}/${index}/${flips}`;
 }

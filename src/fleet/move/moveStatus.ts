@@ -35,7 +35,7 @@ export interface MoveStatus extends MoveResult {
 	readonly isHeld: boolean;
 	readonly holder: string;
 	readonly wishes: Wishes;
-	/** Of the wave that is worked on; null: nobody says. */
+	/** The report of the wave in progress; null: nobody says. */
 	readonly running: MoveReport | null;
 	/** How many waves can go back, and how much binary log there is for that, in seconds; null: it is kept for ever, or not known. */
 	readonly wayBack: { readonly waves: number; readonly seconds: number | null };

@@ -31,7 +31,7 @@ const DISK_TIMES = 2;
 
 export interface PlannedWave {
 	readonly range: readonly [number, number];
-	/** Of the source, as it estimates them. */
+	/** What the source has, as it estimates it. */
 	readonly rows: number;
 	readonly bytes: number;
 }
@@ -44,7 +44,7 @@ export interface MovePlan {
 	readonly bytes: number;
 	/** How much disk the target needs: MySQL does not say how much is free. */
 	readonly needsBytes: number;
-	/** Of the copy and its verification, at the measured rate or the given one. */
+	/** How long copy and verification take, at the measured rate or the given one. */
 	readonly seconds: number;
 	/** The largest database. */
 	readonly largest: {

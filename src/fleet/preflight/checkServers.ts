@@ -42,7 +42,7 @@ const LEAST_VERSION = "8.0.22";
 interface Pair {
 	readonly primary: string;
 	readonly replica: string | null;
-	/** Of which it is the primary, by name. */
+	/** The databases of which it is the primary, by name. */
 	readonly databases: readonly string[];
 	/** Pools may have none. */
 	readonly needsReplica: boolean;
@@ -102,7 +102,7 @@ const CHECKS: readonly Check[] = [
 	{ what: "read-only databases", faults: fenceFaults },
 	{
 		what: "privileges",
-		// Of the operator's account: without one, the account of the URL only looks.
+		// Rights of the operator's account. Without one, the account of the URL only looks.
 		faults: async ({ server, databases, environment }) =>
 			hasOperator(environment)
 				? grantFaults(server, NEEDED_GRANTS["replica add"], databases)

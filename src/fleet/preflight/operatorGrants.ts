@@ -85,20 +85,20 @@ const REPLICATING = [
 	"RELOAD",
 ] as const;
 export const NEEDED_GRANTS = {
-	/** Of both servers: they change places, and one follows the other with this account. */
+	/** On both servers: they change places, and one follows the other with this account. */
 	promote: [...REPLICATING, "REPLICATION SLAVE", "PROCESS"],
-	/** Of the replica; where the primary answers, it is only fenced. */
+	/** On the replica; the primary is only fenced, if it answers. */
 	"promote --dead": REPLICATING,
 	fence: ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"],
 	"replica add": OPERATOR_PRIVILEGES.flatMap(({ privileges }) => privileges),
-	/** Of both primaries: the binary log, transactions in the way, and fences. */
+	/** On both primaries: the binary log, transactions in the way, and fences. */
 	move: [
 		"REPLICATION SLAVE",
 		"REPLICATION CLIENT",
 		"PROCESS",
 		"CONNECTION_ADMIN",
 	],
-	/** Of the replica, where it answers. */
+	/** On the replica, if it answers. */
 	"replica remove": REPLICATING,
 } as const;
 

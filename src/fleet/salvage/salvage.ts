@@ -19,7 +19,7 @@ import { type SalvageOptions, salvageObjects } from "./salvageObjects.ts";
 
 /** Entries that are delivered at once. */
 const ENTRIES = 200;
-/** Of failures that are reported. */
+/** Most failures that are reported. */
 const MOST_FAILURES = 20;
 
 export interface SalvageRun extends SalvageOptions {

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../util/json.ts";
 import type { Conflict, Decision, Outcome } from "./conflicts.ts";
 import type { LostObject } from "./lostRows.ts";
 
-/** Of one transaction. */
+/** Objects of one transaction. */
 const OBJECTS = 100;
 
 export interface SalvageOptions {

@@ -93,7 +93,7 @@ export function describeMissing(missing: readonly MissingPrivilege[]): string {
 		.join("; ");
 }
 
-/** Of several patterns that match, MySQL takes the most specific alone, beside what is granted on all databases. */
+/** If several patterns match, MySQL takes the most specific alone, beside what is granted on all databases. */
 function grantsOn(
 	database: string,
 	grants: readonly Grant[],

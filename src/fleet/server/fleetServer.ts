@@ -24,7 +24,7 @@ import { ACCOUNT_FILE, type Environment } from "../../topology/secret.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
 
-/** Of one statement, of which some wait for a replica. Milliseconds. */
+/** The limit of one statement, some of which wait for a replica. Milliseconds. */
 const STATEMENT_MS = 30_000;
 /** A server of some terabytes. Milliseconds. */
 const CLONE_MS = 7 * 86_400_000;

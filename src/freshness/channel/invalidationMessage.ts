@@ -13,7 +13,7 @@ export interface InvalidationMessage {
 export const MAX_KEY_LENGTH = 500;
 export const MAX_KEYS_PER_MESSAGE = 100;
 const MAX_LENGTH = 64 * 1024;
-/** Of a message, without its keys. */
+/** The longest message without its keys. */
 const MAX_FRAME_LENGTH = 300;
 
 const NAME = "corkboard.changed.3";

@@ -275,7 +275,7 @@ interface Subscription {
 	readonly connection: SubscriptionConnection;
 	/** Whether Redis has begun to send the messages of all channels. */
 	isComplete: boolean;
-	/** Of the last message, by channel. */
+	/** The number of the last message, by channel. */
 	readonly numbers: Map<number, number>;
 	/** When the question of its newest proof was asked, or it was opened. */
 	provenAt: number;

@@ -107,7 +107,7 @@ export async function importLines(
 	);
 	const total = new Totals();
 
-	/** Of the last batch; nothing is written after the lease. */
+	/** The delivery of the last batch; nothing is written after the lease. */
 	let delivery: Promise<void> = Promise.resolve();
 	await using written = new AsyncDisposableStack();
 	written.defer(() => delivery.catch(() => {}));

@@ -42,7 +42,7 @@ export interface BadLine {
 /** Characters of an import key. Keys are stored in lookup rows. */
 const MAX_KEY = 200;
 
-/** Of lists and objects in each other. No field of a schema comes near it. */
+/** The deepest nesting of lists and objects. No field of a schema comes near it. */
 const MAX_DEPTH = 100;
 
 interface StoredFieldReader {

@@ -21,7 +21,7 @@ const CHECKPOINT_EVERY = 100;
 const EVERY_MS = 24 * 3_600_000;
 /** It reads objects, not only edges, so each day it does so on other shards. */
 const UNLISTED_EVERY_DAYS = 7;
-/** Of the first plan: a worker that starts has other things to do. */
+/** When the first plan is made: a worker that starts has other things to do. */
 const FIRST_MS = 10 * 60_000;
 const SPREAD_MS = 3_600_000;
 const PLAN_KEY = "plan";

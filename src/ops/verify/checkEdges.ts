@@ -163,7 +163,7 @@ async function checkSources(
 		}
 		if (inverse === null || back === UNREAD) return [];
 		if (back === null) {
-			// Of a pair the inverse is purged first.
+			// The purge deletes the inverse of a pair first.
 			if (isOldRemoved(edge)) return [];
 			const description = describeEdge(mapping, edge);
 			return [{ ...damage, kind: "inverse missing", description }];

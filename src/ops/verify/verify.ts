@@ -47,7 +47,7 @@ export interface VerifyReport extends Omit<Walked, "isAborted"> {
 /** A repair may reveal further damage: an object that becomes active is missing from its lists. */
 const ROUNDS = 3;
 const PROGRESS_MS = 500;
-/** Of failed repairs that are reported. */
+/** Most failed repairs that are reported. */
 const MAX_FAILED_REPAIRS = 20;
 
 /**

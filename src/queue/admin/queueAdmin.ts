@@ -20,7 +20,7 @@ import {
 /** A queue as its shards know it together. */
 export interface QueueOnShards {
 	readonly name: string;
-	/** Of the newest copy. */
+	/** What the newest copy says. */
 	readonly settings: QueueSettings;
 	/** Those that differ from the defaults. */
 	readonly set: Readonly<Record<string, unknown>>;

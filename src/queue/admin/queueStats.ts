@@ -8,7 +8,7 @@ import {
 	type ShardOfQueue,
 } from "../jobStore.ts";
 
-/** Of one state and shard, a count stops there. */
+/** A count of one state on one shard stops there. */
 const COUNT_CAP = 100_000;
 
 /** A number of jobs: exact, or at least so many. */

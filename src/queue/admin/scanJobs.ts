@@ -42,7 +42,7 @@ export async function scanJobs(
 	filter: JobFilter,
 	page: {
 		readonly limit: number;
-		/** Of the page before. Throws BAD_USER_INPUT for any other text. */
+		/** The cursor of the page before. Throws BAD_USER_INPUT for any other text. */
 		readonly after?: string;
 		readonly body?: boolean;
 	},

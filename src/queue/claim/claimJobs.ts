@@ -233,7 +233,7 @@ async function dueNow(
 	);
 }
 
-/** Of the shards that answer. */
+/** The clocks of the shards that answer. */
 async function clocksOf(
 	store: JobStore,
 	shards: readonly number[],

@@ -99,7 +99,7 @@ export class ShardChoice {
 		const key = `${queue} ${shards.join()}`;
 		let ranks = this.#ranks.get(key);
 		if (ranks === undefined) {
-			// Of a topology that is no longer in use.
+			// Ranks of a topology that is no longer in use.
 			if (this.#ranks.size >= MAX_RANKS) this.#ranks.clear();
 			ranks = new Map(
 				rendezvousOrder(`${this.#worker} ${queue}`, shards).map(

@@ -8,7 +8,7 @@ const LONGEST_WAIT_MS = 100;
 /** Calls with more jobs, or more characters in a body, are large enough to go alone. */
 const MOST_JOBS = 100;
 const MOST_LENGTH = 100_000;
-/** Of all bodies together. */
+/** The longest all bodies may be together. */
 const TOTAL_LENGTH = 1_000_000;
 
 interface Body {

@@ -12,7 +12,7 @@ import { unknownQueue } from "../portChecks.ts";
 import type { HostClock } from "./hostClock.ts";
 import { type QueueTables, tablesOf } from "./statements.ts";
 
-/** Of a process that stood still since, no COMMIT is sent: rows must not come later than their bucket says. Milliseconds. */
+/** No COMMIT is sent later than this after the start, if the process was paused: rows must not come later than their bucket says. Milliseconds. */
 const COMMIT_MS = 5_000;
 
 /** ER_NO_SUCH_TABLE, ER_BAD_DB_ERROR, and MySQL's ER_UNKNOWN_TABLE */

@@ -171,7 +171,7 @@ export function claimedBy(
 	};
 }
 
-/** Of one bucket and token. */
+/** Acknowledges jobs of one bucket and token. */
 export function succeedJobs(
 	{ jobs: table }: QueueTables,
 	acks: readonly Ack[],
@@ -185,7 +185,7 @@ export function succeedJobs(
 	};
 }
 
-/** Of one bucket and token. */
+/** Renews claims of one bucket and token. */
 export function renewClaims(
 	{ jobs: table }: QueueTables,
 	claims: readonly Held[],

@@ -6,7 +6,7 @@ import { CorkboardError } from "../../errors.ts";
 export const METRICS_PATH = "/metrics";
 export const LIVE_PATH = "/health/live";
 export const READY_PATH = "/health/ready";
-/** Of a request that is kept, without its id. */
+/** The path of a kept request, without its id. */
 export const REQUESTS_PATH = "/requests/";
 
 const PATHS: readonly string[] = [METRICS_PATH, LIVE_PATH, READY_PATH];

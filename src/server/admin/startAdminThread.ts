@@ -34,7 +34,7 @@ export type AdminThreadReport =
 
 /** Main thread to thread. */
 export interface MainAnswer {
-	/** Of the question. */
+	/** The number of the question. */
 	readonly number: number;
 	readonly answer: AdminResponse;
 }

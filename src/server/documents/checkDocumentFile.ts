@@ -19,7 +19,7 @@ import { type FileDocument, parseDocumentFile } from "./parseDocumentFile.ts";
 
 /** A document that parses, is valid and never costs more than the limit. */
 export interface CheckedDocument extends FileDocument {
-	/** Of the text, as 64 hex digits. */
+	/** The hash of the text, as 64 hex digits. */
 	readonly sha256: string;
 	/** Its nodes have locations for errors, but no tokens. */
 	readonly document: DocumentNode;
@@ -27,7 +27,7 @@ export interface CheckedDocument extends FileDocument {
 
 export interface CheckedFile {
 	readonly documents: readonly CheckedDocument[];
-	/** Of the documents that were looked at and are good. */
+	/** The worst-case costs of the valid documents. */
 	readonly operations: readonly WorstCaseCost[];
 	/** The hash of each id's text, valid or not. */
 	readonly sha256ById: ReadonlyMap<string, string>;

@@ -78,7 +78,7 @@ interface ReadFile extends CheckedFile {
 export interface CheckedFiles {
 	/** The readable ones. */
 	readonly files: readonly ReadFile[];
-	/** Of each file, and between files. A server starts only without any. */
+	/** Problems of each file, and between files. A server starts only if there are none. */
 	readonly problems: readonly string[];
 }
 
@@ -220,7 +220,7 @@ function conflictsOf(
 	);
 }
 
-/** Of files without conflicts. */
+/** The documents of files without conflicts. */
 function indexOf(files: readonly Pick<File, "documents">[]): DocumentIndex {
 	const byId = new Map<string, CheckedDocument>();
 	const bySha256 = new Map<string, CheckedDocument>();

@@ -33,7 +33,7 @@ export interface DocumentsOptions {
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 const MAX_TEXT = 64 * 1024;
 const TTL_MS = 24 * 60 * 60 * 1_000;
-/** Of parsed documents of no file. An AST takes about 40 bytes for each character. */
+/** Characters of the parsed documents that are in no file. An AST takes about 40 bytes for each character. */
 const MAX_PARSED_CHARACTERS = 1024 * 1024;
 /** Unknown documents that are logged, each once; further ones are only counted. */
 const MAX_LOGGED = 1_000;

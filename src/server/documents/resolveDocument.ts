@@ -48,9 +48,9 @@ export async function resolveDocument(
 /** What a request says. */
 export interface SentParameters {
 	readonly isGet: boolean;
-	/** Of a POST, parsed. */
+	/** The body of a POST, parsed. */
 	readonly body: unknown;
-	/** Of a GET. */
+	/** The query string of a GET. */
 	readonly search: string;
 }
 

@@ -11,7 +11,7 @@ export const INPUTS = "inputs.json";
 
 /** GraphiQL bundled into scripts, workers and a style sheet. */
 export interface GraphiqlAssets {
-	/** Of the inputs, as hex digits: the name of this version in URLs and of its folder. */
+	/** The hash of the inputs, as hex digits: the name of this version in URLs and of its folder. */
 	readonly hash: string;
 	readonly folder: string;
 }

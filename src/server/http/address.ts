@@ -35,7 +35,7 @@ export function clientAddress(
 	return lastNormalized;
 }
 
-/** Of the previous call: a connection brings many requests. */
+/** The address of the previous call: a connection brings many requests. */
 let lastAddress: string | null = null;
 let lastNormalized = "";
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Of a request that names no client, or not in a valid way. */
+/** The name of a client that gives none, or no valid one. */
 export const UNKNOWN_CLIENT = "unknown";
 
 /** Letters and what names of apps hold; no control characters, which would forge lines. */

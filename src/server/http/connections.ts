@@ -11,7 +11,7 @@ export interface ConnectionLimits {
 	readonly connections: number;
 	/** From the first byte of a response until the client's system has taken the last. */
 	readonly sendMs: number;
-	/** Of all responses together that clients have not taken yet. Above it, the clients that do not take theirs are disconnected before `sendMs`. */
+	/** Most bytes of all responses that clients have not read yet. Above it, clients that do not read theirs are disconnected before `sendMs`. */
 	readonly unreadBytes: number;
 	/** Between two checks of the connections. */
 	readonly checkMs: number;

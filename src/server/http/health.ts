@@ -68,7 +68,7 @@ export function registerHealth(
 	options: {
 		readonly checks: HealthChecks;
 		readonly ways: Ways;
-		/** Of GraphQL requests: those in progress, those of them that wait for their start, and how many there may be. */
+		/** GraphQL requests: those in progress, those of them that wait for their start, and how many there may be. */
 		readonly admission: {
 			readonly count: number;
 			readonly waiting: number;

@@ -72,7 +72,7 @@ export interface HttpLimits extends ConnectionLimits {
 	readonly idleSocketMs: number;
 	/** Between two requests. Longer than a proxy keeps its connections, so that the proxy closes first. */
 	readonly keepAliveMs: number;
-	/** Of all bodies that are arriving, together, beyond the first 16 KB of each. */
+	/** Most bytes of all bodies that are arriving, beyond the first 16 KB of each. */
 	readonly bodyBytes: number;
 }
 

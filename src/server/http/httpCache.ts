@@ -18,7 +18,7 @@ export function cacheControlOf(
 	return maxAge === 0 ? "public, no-cache" : `public, max-age=${maxAge}`;
 }
 
-/** Of such a response. It is weak, because compression changes the bytes of the same response. */
+/** The ETag of such a response. It is weak, because compression changes the bytes of the same response. */
 export function etagOf(body: string | Uint8Array): string {
 	return `W/"${hash("sha256", body, "base64url").slice(0, TAG_CHARACTERS)}"`;
 }

@@ -24,7 +24,7 @@ export interface RequestOutcome
 	readonly codes: readonly ErrorCode[];
 }
 
-/** Of a request in which no operation was found. */
+/** The outcome of a request in which no operation was found. */
 export const NO_OPERATION: RequestOutcome = {
 	way: "long",
 	isText: null,
@@ -86,7 +86,7 @@ export function logRequest(
 	SERVER_CHANNELS.request.publish(completed);
 }
 
-/** Of an operation's name, which the client chooses. */
+/** Characters kept of an operation's name, which the client chooses. */
 const NAME_LENGTH = 100;
 
 /** A response may have a thousand errors. */

@@ -52,7 +52,7 @@ export function endRequestSpan(
 	});
 }
 
-/** Of an operation's name, which the client chooses. */
+/** Characters kept of an operation's name, which the client chooses. */
 const NAME_LENGTH = 100;
 
 /** A client's mistake is no failure of the server. */

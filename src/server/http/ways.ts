@@ -2,7 +2,7 @@
 export interface Ways {
 	/** Known documents, past Fastify and Apollo. */
 	short: number;
-	/** Of these, those answered with an answer that was kept. */
+	/** Requests that got a kept response. */
 	reused: number;
 	/** All others. */
 	long: number;

@@ -2,7 +2,7 @@ import type { ExplainStep } from "../../plan/explain/explainOutput.ts";
 import type { RecordedOperation } from "../../plan/explain/explainRecorder.ts";
 import type { RequestCompleted } from "../diagnostics.ts";
 
-/** Of one event: an operation may have hundreds of steps. */
+/** Most steps of one event: an operation may have hundreds. */
 const MAX_STEPS = 30;
 const MAX_HOSTS = 20;
 const MAX_STATEMENTS = 5;

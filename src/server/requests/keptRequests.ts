@@ -6,9 +6,9 @@ import { BoundedMap } from "../../util/boundedMap.ts";
 import { type RequestCompleted, SERVER_CHANNELS } from "../diagnostics.ts";
 import { describeRequest } from "./describeRequest.ts";
 
-/** Of all: characters of JSON, or bytes that a record keeps in use. */
+/** The size of all kept requests: characters of JSON, or bytes that a record keeps in use. */
 const MAX_WEIGHT = 4_194_304;
-/** Of the JSON of one; of a larger one the plan is left out. */
+/** The largest JSON of one request; the plan is left out of a larger one. */
 const MAX_ONE = 524_288;
 /** A record that keeps more in use than this is written down at once: as JSON most are a few thousand characters. */
 const MAX_HELD = 65_536;
@@ -69,7 +69,7 @@ export function keepRequests(slowMs: number | null): KeptRequests {
 }
 
 const MAX_OTHER_IDS = 5_000;
-/** Of one request. */
+/** Most error ids of one request. */
 const MAX_ERROR_IDS = 100;
 
 function isOwnFailure(code: string): boolean {

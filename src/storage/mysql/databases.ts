@@ -83,7 +83,7 @@ export class Databases<Known extends Database, Range extends HostRange>
 		);
 	}
 
-	/** Of the version in use, by number. */
+	/** All databases of the version in use, by number. */
 	get all(): ReadonlyMap<number, Known> {
 		return this.#versions.current.all;
 	}

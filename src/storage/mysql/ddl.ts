@@ -51,7 +51,7 @@ export type MysqlTable =
 export function createTable(
 	database: string,
 	table: MysqlTable,
-	/** Of a table with local ids. */
+	/** The first id of a table with local ids. */
 	firstId = 1,
 ): string {
 	const { name } = table;

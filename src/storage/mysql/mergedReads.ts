@@ -15,7 +15,7 @@ const RUNNING = 4;
 /** But not longer than this: what runs may be slow. Milliseconds. */
 const LONGEST_WAIT_MS = 10;
 
-/** Of one merged statement, so that nobody waits long for the rows of others. */
+/** Most rows of one merged statement, so that nobody waits long for the rows of others. */
 const MAX_ROWS = 2_000;
 
 export interface ReadKind<Key, Result> {
@@ -43,7 +43,7 @@ export interface ReadKind<Key, Result> {
  */
 export class MergedReads<Key, Result> {
 	readonly #lanes = new Map<Host, Lane<Key, Result>>();
-	/** Of reads that decide a write. */
+	/** Lanes of reads that decide a write. */
 	readonly #decisive = new Map<Host, Lane<Key, Result>>();
 	readonly #kind: ReadKind<Key, Result>;
 

@@ -8,7 +8,7 @@ import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 export function createTables(
 	file: ShardFile,
 	tables: readonly Table[],
-	/** Of tables with local ids, by `db00003.pins`. */
+	/** First ids of tables with local ids, by `db00003.pins`. */
 	firstIds: ReadonlyMap<string, number> = new Map(),
 ): void {
 	file.create((connection) => {

@@ -182,7 +182,7 @@ export class LockedRows<P extends ShardLocation> {
 		);
 	}
 
-	/** Of lists that were known to have a row, and have none: what was read of their edges was not locked. */
+	/** Inserts rows of lists that were taken to have one and have none: what was read of their edges was not locked. */
 	*#insertMissing(): Procedure<P, void> {
 		const batch = new StatementBatch<P>();
 		const inserted = new Set<P>();

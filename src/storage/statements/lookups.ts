@@ -75,7 +75,7 @@ function nameOf({ name, key }: LookupKey): string {
 }
 
 /**
- * Of changes no two of which have the same key. One statement inserts many rows
+ * Applies changes, no two of which have the same key. One statement inserts many rows
  * or deletes many, in key order, so that two processes do not deadlock.
  */
 function writesOf<P extends ShardLocation>(

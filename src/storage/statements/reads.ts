@@ -23,7 +23,7 @@ interface CommonRead<K extends CommonKind> {
 		dialect: Dialect<P>,
 		model: Model,
 		place: P,
-		/** Of one table; one key, without `tableOf`. */
+		/** Keys of one table; one key, without `tableOf`. */
 		keys: readonly [ReadKey<K>, ...ReadKey<K>[]],
 	) => Select<ReadResult<K>>;
 }

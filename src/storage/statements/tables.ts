@@ -12,7 +12,7 @@ export type ColumnType =
 	| "state"
 	/** Text, not a JSON type, which would reorder keys and rewrite numbers. */
 	| "json"
-	/** Of the model. */
+	/** A name of the model. */
 	| "modelName"
 	/** Compared byte by byte: natural keys are normalized by us, not by a collation. */
 	| "key"

@@ -249,7 +249,7 @@ class Work<P extends ShardLocation> {
 		]);
 	}
 
-	/** Of all shards at once. The database gives the rows of one INSERT consecutive ids: the keys are known then. */
+	/** Inserts the entries of all shards at once. The database gives the rows of one INSERT consecutive ids: the keys are known then. */
 	#insertEntries(
 		batch: StatementBatch<P>,
 		entries: readonly EntryToWrite<P>[],

@@ -47,7 +47,7 @@ interface Node extends StoredText {
 
 const SESSION_MS = 8_000;
 const WAIT_MS = 5_000;
-/** Of one call, over all its tries. */
+/** The limit of one call, over all its tries. */
 const CALL_MS = 10_000;
 /** The text of a node that is there because of others below it. */
 const FOLDER = Buffer.of(0);
@@ -292,7 +292,7 @@ class ZookeeperStore implements TopologyStore {
 			this.#makeParents(path);
 			await create().catch(async (error) => {
 				if (codeOf(error) !== CODE.nodeExists) throw error;
-				// Of a former session of ours, which will end and take it along.
+				// The node of a former session of ours, which will end and take it along.
 				await this.#session.send(OP.delete, deleteBody(at, ANY_VERSION));
 				await create();
 			});

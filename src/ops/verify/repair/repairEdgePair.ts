@@ -80,7 +80,7 @@ function wantedEdge(
 	const nextVersion = Math.max(0, ...versions.filter(isStoredNumber)) + 1;
 	const isRemoved = isSound && sound.every(({ state }) => state === REMOVED);
 	if (!canExist && !isRemoved) {
-		// Of a removed edge it is when it was removed.
+		// The sequence of a removed edge is the time of its removal.
 		const sequence = Date.now() * 1_000;
 		return { state: REMOVED, version: nextVersion, sequence };
 	}

@@ -84,7 +84,7 @@ export function spans(
 	);
 }
 
-/** Of the partitions, the tables swapped out, and the keys. */
+/** The size of the partitions, of the tables swapped out, and of the keys. */
 export function bytesOfQueue(
 	database: QueueDatabase,
 	deadline: Deadline,

@@ -122,7 +122,7 @@ async function readFileSizes(
 	}
 }
 
-/** Of all files of the queue, or the server's estimate where the user may not ask for files. */
+/** The size of all files of the queue, or the server's estimate if the user may not read file sizes. */
 export async function readBytes(
 	session: MysqlSession,
 	tables: RotatedQueue,

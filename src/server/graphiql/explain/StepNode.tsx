@@ -20,7 +20,7 @@ import { StepDetails } from "./StepDetails.tsx";
 /** In an operation over the limit, steps with more than this part of the cost are highlighted. */
 const HIGH_COST = 0.2;
 
-/** Of the whole operation. */
+/** Totals of the whole operation. */
 export interface OperationTotal {
 	/** The length of a full time bar. */
 	readonly ms: number;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { HttpError } from "../httpError.ts";
 import type { Refusals } from "../refusals.ts";
 
-/** Of one body. */
+/** The largest body. */
 export const BODY_BYTES = 1_000_000;
 
 /** The part of each body that does not count towards the limit of all: as much as nearly every GraphQL request needs, so that a few senders of large bodies do not keep out the small ones. */
@@ -17,9 +17,9 @@ const CHUNKS = 4_096;
 const CHUNK_BYTES = 64;
 
 export interface BodyLimits {
-	/** Of one body. */
+	/** The largest body. */
 	readonly bodyBytes: number;
-	/** Of all bodies that are being read, without their first 16 KB. */
+	/** Most bytes of all bodies that are being read, without their first 16 KB. */
 	readonly maxBytes: number;
 	readonly refusals: Refusals;
 }
@@ -29,7 +29,7 @@ type Done = (error: Error | null, body: Buffer) => void;
 /** Reads the bodies of requests into memory, with limits on each and on all together. */
 export class BodyReader {
 	readonly #limits: BodyLimits;
-	/** Of all bodies, as `maxBytes`. */
+	/** Bytes of all bodies that are being read, as in `maxBytes`. */
 	#held = 0;
 
 	constructor(limits: BodyLimits) {

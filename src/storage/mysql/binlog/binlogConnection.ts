@@ -392,6 +392,6 @@ function failureOf(thrown: unknown): unknown {
 	}
 	const isPassing = errno === undefined || errno < 0 || PASSING.has(errno);
 	if (code !== undefined && isPassing) return new BinlogLost(message);
-	// Of the package: an event that it cannot read.
+	// The package throws for an event that it cannot read.
 	return conflict(message);
 }

@@ -25,7 +25,7 @@ export function refusalOf(
 		: `The tables of ${concerned} were changed meanwhile: ${shown}.`;
 }
 
-/** Of a statement in a message. */
+/** Characters of a statement that a message shows. */
 const SHOWN = 200;
 
 function withoutComments(query: string): string {

@@ -8,9 +8,9 @@ import { TOPOLOGY_CHANNELS } from "../../../topology/diagnostics.ts";
 import { STORAGE_CHANNELS } from "../../diagnostics.ts";
 import { GtidSet } from "./gtidSet.ts";
 
-/** Of each host the last writes are remembered by name. */
+/** The last writes of each host, which are remembered by name. */
 const REMEMBERED = 10_000;
-/** Of an answer: a store takes a megabyte. */
+/** Characters of names in an answer: a store takes a megabyte. */
 const NAMED = 2_000;
 /** A host that acknowledged something this recently is reached. Milliseconds. */
 const REACHED_MS = 1_000;

@@ -73,12 +73,12 @@ export interface MysqlSession {
 	run(sql: Sql): Promise<WriteResult>;
 }
 
-/** Of each kind, before a server gets its first requests. */
+/** Connections of each kind that are open before a server gets its first requests. */
 const WARM_CONNECTIONS = 2;
 
 /** Connections idle for longer are replaced: a firewall or proxy may have dropped them. */
 const MAX_IDLE_MS = 60_000;
-/** Of the time after which the server ends a silent connection: the part for which the pool keeps it. */
+/** The pool keeps a silent connection for this share of the time after which the server ends it. */
 const IDLE_SHARE = 5 / 8;
 
 /** After a deadlock or a lock wait timeout. */

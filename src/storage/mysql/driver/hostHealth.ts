@@ -27,7 +27,7 @@ export class HostHealth implements Disposable {
 	#timer: NodeJS.Timeout | null = null;
 	#closed = false;
 	#probes = 0;
-	/** Of all connections to the host. */
+	/** The pace of all connections to the host. */
 	readonly pace: HostPace;
 
 	/** `probe` rejects if the host does not answer. */

@@ -36,12 +36,12 @@ export interface WriteResult {
 	readonly insertId: number | string;
 	/** What the server says that the statement changed of the session. */
 	readonly stateChanges?: {
-		/** Of transactions that it committed, where the session tracks them. */
+		/** GTIDs of transactions that it committed, if the session tracks them. */
 		readonly gtids: readonly string[];
 	};
 }
 
-/** Of one statement. */
+/** The result of one statement. */
 export type Result = readonly Row[] | WriteResult;
 
 /** The part of mysql2 that is used. */
@@ -55,7 +55,7 @@ export interface Mysql2Connection {
 		},
 		done: (error: unknown, response: Result | readonly Result[]) => void,
 	): {
-		/** Of each row of a SELECT, and of each write. */
+		/** Emitted for each row of a SELECT, and for each write. */
 		on(event: "result", listener: () => void): unknown;
 	};
 	on(event: "error" | "connect", listener: (thrown: unknown) => void): void;

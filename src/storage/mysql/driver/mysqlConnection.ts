@@ -41,13 +41,13 @@ export class MysqlConnection {
 	server = "";
 	/** Whether the server took writes then. */
 	takesWrites = true;
-	/** Of `CurrentServer`, when the session was prepared. */
+	/** The generation of `CurrentServer` when the session was prepared. */
 	generation = 0;
 	/** From then on it is not lent again. On the clock of `performance.now()`. */
 	lendUntil = Number.POSITIVE_INFINITY;
 	/** How long the present user of the connection waited for it. Milliseconds; 0 once it is reported. */
 	waitedMs = 0;
-	/** Of the last transaction that the server acknowledged on this connection; null once it is noted. */
+	/** The GTID of the last transaction that the server acknowledged on this connection; null once it is noted. */
 	gtid: string | null = null;
 	/** Its name, as statements and errors have it. */
 	readonly host: string;

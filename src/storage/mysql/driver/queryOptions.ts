@@ -23,6 +23,6 @@ export interface QueryOptions {
 	readonly onSent?: (() => void) | undefined;
 	/** How many rows to report; one each if absent. */
 	readonly countRows?: (rows: readonly Row[]) => number;
-	/** Of how many requests the statements are; one if absent. */
+	/** How many requests the statements serve; one if absent. */
 	readonly requests?: number;
 }

@@ -33,7 +33,7 @@ export function startRoundTrip(
 	});
 }
 
-/** Of one span. A transaction has a handful. */
+/** Most names of one span. A transaction has a handful. */
 const MAX_NAMES = 8;
 
 /** The statement as it is sent. The comment is behind it: what the server counts by the beginning of the text stays together. */

@@ -57,7 +57,7 @@ export class LateCalls {
 		return standbyCalls >= CALLS && standbyLate >= PRIMARY_SHARE * standbyCalls;
 	}
 
-	/** Of the last second, or of longer where that has too few of these calls. */
+	/** Sums the last second, or longer if that has too few of these calls. */
 	#sum(now: number, enough: "calls" | "standbyCalls") {
 		const newest = Math.floor(now / SLICE_MS);
 		const sum = { calls: 0, late: 0, standbyCalls: 0, standbyLate: 0 };

@@ -10,7 +10,7 @@ export class Latencies {
 	readonly #sliceMs: number;
 	readonly #slices: { from: number; count: number; readonly by: Uint32Array }[];
 
-	/** Of how long. Milliseconds. */
+	/** `windowMs` is how long a latency counts. */
 	constructor(windowMs: number) {
 		this.#sliceMs = windowMs / SLICES;
 		this.#slices = Array.from({ length: SLICES }, () => ({

@@ -67,7 +67,7 @@ export interface SpeculationOptions {
 	readonly isFit: () => boolean;
 	/** A small read of the primary, for when there are too few calls to see whether it is well again. */
 	readonly probe: Attempt<unknown>;
-	/** Of a call. Milliseconds. */
+	/** The deadline of a call. Milliseconds. */
 	readonly deadlineMs: number;
 	readonly onEvent?: (event: SpeculationEvent, reason?: string) => void;
 }
@@ -83,7 +83,7 @@ const ROOM = 1.5;
 const LEAST_DELAY_MS = 10;
 const DELAY_EVERY_MS = 1_000;
 
-/** Of hedges: one for each hundred calls, and a store of so many. */
+/** Hedges allowed: one for each hundred calls, and a store of so many. */
 const TOKENS_A_CALL = 0.01;
 const MOST_TOKENS = 100;
 
@@ -562,7 +562,7 @@ export class Speculation {
 		if (!this.#isSwitched || this.#isClosed) return;
 		this.#stopProbes = this.#options.after(PROBE_EVERY_MS, () => {
 			const now = this.#options.now();
-			// Of calls there are none, or too few.
+			// There are no calls, or too few.
 			if (now - this.#probedAt >= PROBE_EVERY_MS * 0.9) {
 				this.#probe(this.#options.probe, now);
 			}

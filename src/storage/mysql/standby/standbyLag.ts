@@ -43,12 +43,12 @@ export class StandbyLag {
 		if (this.#beat === null || beat > this.#beat) this.#beat = beat;
 	}
 
-	/** Of the standby now; null while it is not known. */
+	/** How far the standby is behind now; null while that is not known. */
 	lagMs(now: number): number | null {
 		return this.#beat === null ? null : this.lagOf(this.#beat, now);
 	}
 
-	/** Of an answer with that beat; null while that is not known. */
+	/** How far behind an answer with that beat is; null while that is not known. */
 	lagOf(beat: number, now: number): number | null {
 		if (this.#clock === null || beat <= 0) return null;
 		const { us, at } = this.#clock;

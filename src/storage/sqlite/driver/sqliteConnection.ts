@@ -86,7 +86,7 @@ export class SqliteConnection implements Disposable {
 	/** By text; as many as the model makes statements. */
 	readonly #statements = new Map<string, StatementSync>();
 	#lost = false;
-	/** Of the transaction under way. */
+	/** The trace of the transaction under way. */
 	#trace: StatementTrace | undefined;
 
 	constructor(location: ShardFileLocation, mode: OpenMode) {
@@ -276,7 +276,7 @@ function primaryOf(code: number): number {
 	return code & 0xff;
 }
 
-/** Of other failures nobody is informed: the file is in this process's own hands. */
+/** Reports a full disk. Other failures are not reported: the file is in this process's own hands. */
 function reportFullDisk(failure: unknown): void {
 	if (!(failure instanceof StorageFailure)) return;
 	const { host, kind } = failure;
