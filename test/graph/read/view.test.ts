@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
 import { View } from "../../../src/graph/read/view.ts";
+import { hidesNone } from "../../../src/graph/read/viewerLists.ts";
 import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId, unpackId } from "../../../src/id/ids.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
@@ -340,6 +341,41 @@ describe("the view of one viewer", () => {
 		assert.deepEqual(await callsOf(() => view.readObjects([ada])), []);
 		const next = new View(store, bo);
 		assert.deepEqual(await callsOf(() => next.readObjects(pins)), []);
+	});
+
+	it("reads the long block lists of a viewer once, and keeps them for later requests", async () => {
+		const block = graph.mapping("blockUser");
+		const create = (username: string) =>
+			graph.writes.create({ type: "User", data: { username } });
+		const many = await create("blocks_many");
+		// More than a page has, in both directions.
+		const others: Id[] = [];
+		for (let n = 0; n < 40; n++) {
+			const other = await create(`one_of_many_${n}`);
+			others.push(other);
+			await graph.writes.setEdge(block, many, other, true);
+			await graph.writes.setEdge(block, other, many, true);
+		}
+		const [first] = others as [Id];
+		const ofFirst = await graph.writes.create({
+			type: "Board",
+			data: { name: "hidden by a block", user_id: first },
+		});
+		const store = graph.cold();
+		const read = async () => {
+			const view = new View(store, many);
+			const seen = await view.readObjects([...pins, ofFirst]);
+			assert.deepEqual(
+				seen.map((node) => node !== null),
+				[...pins.map(() => true), false],
+			);
+		};
+		const cold = await callsOf(read);
+		assert.ok(!cold.some((call) => /^readEdges/.test(call)), cold.join());
+		assert.deepEqual(await callsOf(read), []);
+		// A kept answer is for this viewer too, if it shows none of those.
+		assert.equal(hidesNone(store, many, new Set([ada, bo])), true);
+		assert.equal(hidesNone(store, many, new Set([ada, first])), false);
 	});
 
 	it("reads the membership of many objects at once, and from memory the second time", async () => {
