@@ -3,8 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import pinsApp from "../../pins/app.ts";
+import { findApp } from "../../src/app/findApp.ts";
+import { findUserByName } from "../../src/app/findUser.ts";
+import { openCorkboard } from "../../src/app/openCorkboard.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { command, runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const RECIPES = join(import.meta.dirname, "../../examples/recipes");
 
 const DIRECTIVES = "directives.graphql";
 
@@ -73,6 +79,61 @@ describe("an app of somebody's own", () => {
 		);
 		const asked = await runHere(["explain", file, "--as", "ada"], { env });
 		assert.equal(asked.code, 0, asked.err);
+	});
+
+	it("is served in examples/recipes with secret cookbooks and favorites, and nothing of ours", async () => {
+		const data = join(folder.path, "recipes");
+		const env = { CORKBOARD_APP: RECIPES, CORKBOARD_DATA: data };
+		const imported = await runHere(["import", "-"], {
+			env,
+			input: [
+				'{"type":"Cook","key":"ada","fields":{"handle":"ada"}}',
+				'{"type":"Cook","key":"bo","fields":{"handle":"bo"}}',
+				'{"type":"Cookbook","key":"open","fields":{"name":"Bread","owner":"ada"}}',
+				'{"type":"Cookbook","key":"secret","fields":{"name":"Family","owner":"ada","secret":true}}',
+				'{"type":"Recipe","key":"loaf","fields":{"title":"Loaf","cook":"ada","cookbook":"open"}}',
+				'{"type":"Recipe","key":"cake","fields":{"title":"Cake","cook":"ada","cookbook":"secret"}}',
+				'{"edge":"favoriteRecipe","from":"bo","to":"loaf"}',
+			].join("\n"),
+		});
+		assert.equal(imported.code, 0, imported.err);
+		const app = await findApp(RECIPES);
+		{
+			await using corkboard = await openCorkboard(app, readConfig(env));
+			const { query } = corkboard;
+			const bo = await findUserByName(corkboard, "bo");
+			const ada = await findUserByName(corkboard, "ada");
+			const ask =
+				'{ cook(by: {handle: "ada"}) { recipes { nodes { title favoredBy { totalCount } viewerFavors } } cookbooks { nodes { name } } } }';
+			const loaf = (viewerFavors: boolean) => ({
+				title: "Loaf",
+				favoredBy: { totalCount: 1 },
+				viewerFavors,
+			});
+			assert.deepEqual((await query(ask, { viewer: bo })).data, {
+				cook: {
+					recipes: { nodes: [loaf(true)] },
+					cookbooks: { nodes: [{ name: "Bread" }] },
+				},
+			});
+			const { data: own } = await query(ask, { viewer: ada });
+			assert.match(JSON.stringify(own), /Cake.*Family/);
+			const { data: made } = await query(
+				'mutation { createCookbook(input: {name: "Soup", secret: true}) { cookbook { name secret } } }',
+				{ viewer: bo },
+			);
+			assert.deepEqual(made, {
+				createCookbook: { cookbook: { name: "Soup", secret: true } },
+			});
+		}
+		const verified = await runHere(["verify"], { env });
+		assert.equal(verified.code, 0, verified.out);
+		const printed = await command(["schema", "print", "--public"], { env });
+		assert.match(
+			printed.out,
+			/"""A page of recipes\."""\ntype RecipeConnection/,
+		);
+		assert.doesNotMatch(printed.out, /\bPin/);
 	});
 
 	for (const [what, files, problem] of [

@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import {
+	boolean,
+	byIdOrKey,
+	dateTime,
+	defineApp,
+	edgeMutations,
+	fieldsToCreate,
+	mutation,
+	newStoredJson,
+	nodeResolvers,
+	policy,
+	text,
+	viewerMembership,
+} from "corkboard";
+
+const createCookbook = mutation(
+	{
+		name: "createCookbook",
+		input: (types) => fieldsToCreate(types, "Cookbook"),
+		cost: () => 0,
+	},
+	async (input, context) => ({
+		cookbook: await context.writes.create({
+			type: "Cookbook",
+			data: newStoredJson(context, "Cookbook", {
+				...input,
+				owner: context.viewer,
+			}),
+		}),
+		viewer: context.viewer,
+	}),
+);
+
+/** Cooks, their recipes and cookbooks, and what they like best. */
+export default defineApp({
+	schema: join(import.meta.dirname, "schema"),
+	resolvers: new Map([
+		...nodeResolvers(),
+		["Query.cook", byIdOrKey("cook", "handle")],
+		["Mutation.createCookbook", createCookbook],
+		...edgeMutations("favoriteRecipe", "unfavoriteRecipe", "Recipe"),
+		["Recipe.viewerFavors", viewerMembership("favoriteRecipe")],
+	]),
+	policies: policy({
+		visibility: {
+			types: {
+				Recipe: { owner: "cook", parent: "cookbook" },
+				Cookbook: {
+					owner: "owner",
+					decidedBy: ["secret"],
+					isVisible: ({ data }, viewer) =>
+						(data.secret ?? false) === false ||
+						(viewer !== null && data.cook_id === viewer),
+				},
+			},
+			privateLists: [],
+		},
+		placement: {
+			Recipe: { colocateWith: "cookbook" },
+			Cookbook: { colocateWith: "owner" },
+		},
+		fields: {
+			Cook: { handle: { validate: text(30) } },
+			Recipe: {
+				title: { validate: text(100) },
+				createdAt: { validate: dateTime, operatorOnly: true },
+			},
+			Cookbook: {
+				name: { validate: text(100) },
+				secret: { validate: boolean },
+			},
+		},
+	}),
+	identity: { type: "Cook", nameLookup: "handle" },
+	firstQuery:
+		'{ cook(by: {handle: "ada"}) { recipes(first: 5) { nodes { title } } } }',
+});
