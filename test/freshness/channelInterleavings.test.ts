@@ -83,7 +83,6 @@ class FakeRedis implements Pick<RedisConnections, "forSubscription"> {
 						this.#receive = (name, text) => listener(name, text, "");
 					}
 				},
-				psubscribe: async () => {},
 				subscribe: async () => {
 					await this.subscribing;
 					this.#isSubscribed = true;

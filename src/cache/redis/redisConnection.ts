@@ -29,16 +29,11 @@ export interface RedisCommands {
 export interface RedisSubscription {
 	subscribe(...channels: string[]): Promise<unknown>;
 	unsubscribe(channel: string): Promise<unknown>;
-	psubscribe(pattern: string): Promise<unknown>;
 	/** The answer comes behind all messages before it. */
 	ping(): Promise<unknown>;
 	on(
 		event: "message",
 		listener: (channel: string, message: string) => void,
-	): unknown;
-	on(
-		event: "pmessage",
-		listener: (pattern: string, channel: string, message: string) => void,
 	): unknown;
 }
 

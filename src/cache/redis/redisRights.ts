@@ -25,8 +25,6 @@ export const CHANNELS: readonly {
 	readonly of: string;
 }[] = [
 	{ pattern: "corkboard.changed.*", of: "invalidations" },
-	// Who subscribes to a pattern needs it literally.
-	{ pattern: "corkboard.changed.[2]", of: "those of earlier versions" },
 	{ pattern: "corkboard.jobs.*", of: "hints of jobs" },
 ];
 
@@ -35,8 +33,7 @@ export const COMMANDS: readonly string[] = [
 	...["get", "set", "mget", "del", "getrange", "pexpire"],
 	...["hget", "hset", "hsetnx", "hmget", "hgetall", "hdel", "hlen"],
 	...["hexists", "hincrby"],
-	...["publish", "pubsub|numsub"],
-	...["subscribe", "unsubscribe", "psubscribe"],
+	...["publish", "pubsub|numsub", "subscribe", "unsubscribe"],
 ];
 
 /** The rules of the user, as ACL SETUSER takes them. */
@@ -82,7 +79,6 @@ export async function missingRules(redis: Asking): Promise<readonly string[]> {
 	}
 	if (missing.includes("+publish")) return missing;
 	for (const { pattern } of CHANNELS) {
-		if (!pattern.endsWith("*")) continue;
 		const channel = pattern.replace(/\*$/, name);
 		const refused = await refusal("publish", channel, "");
 		if (refused !== null) missing.push(`&${pattern}`);
