@@ -14,6 +14,8 @@ const MOST_WAIT_MS = 100;
  * nothing is refused: an idle process works it off. Milliseconds.
  */
 const OVERLOAD_AFTER_MS = 1_000;
+/** Whether a queue gets shorter is looked at so often: what is worked off needs no refusals, however long it takes. Milliseconds. */
+const LOOK_AT_QUEUE_MS = 250;
 /** So many times the limit may wait for their starts: what waits takes little beside what runs. */
 const WAITING_PLACES = 4;
 /**
@@ -66,8 +68,8 @@ interface Sender {
  *
  * While more arrive than are started, the senders take turns. Whether that is an
  * overload, only time shows: what came in a pause of the process waits as well,
- * and is worked off. So for a second without an empty queue nothing is refused
- * but what would wait beyond its deadline, by the measured time from one start to
+ * and is worked off. So for a second without an empty queue, and for as long as the
+ * queue gets shorter by itself, nothing is refused but what would wait beyond its deadline, by the measured time from one start to
  * the next. After that as many wait as will be started within a tenth of a second,
  * and more are refused at once: the newest of the sender who has most waiting.
  */
@@ -95,6 +97,11 @@ export class Admission {
 	/** When a turn first left requests waiting, and when the last one did; null where none waits. */
 	#waitingSince: number | null = null;
 	#stoppedAt = 0;
+	/** When it was last looked whether the queue gets shorter, how many waited, and whether any was refused since. */
+	#lookedAt = 0;
+	#waitedThen = 0;
+	#hasRefused = false;
+	#isWorkedOff = false;
 	/** Since then, of the latest starts: their number, and the time from one to the next, together. */
 	#latestStarts = 0;
 	#latestMs = 0;
@@ -158,6 +165,7 @@ export class Admission {
 		if (!this.#isCrowded(1) || this.looks()) return false;
 		const own = this.#senders.get(key())?.waiting.length ?? 0;
 		if ((own + 1) * this.#queue.length < this.#waiting) return false;
+		this.#hasRefused = true;
 		this.#refusals.count("requests");
 		return true;
 	}
@@ -259,7 +267,14 @@ export class Admission {
 			return;
 		}
 		const now = this.#now();
-		this.#waitingSince ??= now;
+		if (this.#waitingSince === null) {
+			this.#waitingSince = now;
+			this.#isWorkedOff = false;
+			this.#lookAtQueue(now);
+		} else if (now - this.#lookedAt > LOOK_AT_QUEUE_MS) {
+			this.#isWorkedOff = !this.#hasRefused && this.#waiting < this.#waitedThen;
+			this.#lookAtQueue(now);
+		}
 		this.#latestStarts += this.#started;
 		this.#latestMs += Math.min(now - this.#stoppedAt, LONGEST_TURN_MS);
 		if (this.#latestStarts > LATEST_STARTS) {
@@ -272,12 +287,21 @@ export class Admission {
 		this.#callTurn();
 	}
 
+	#lookAtQueue(now: number): void {
+		this.#lookedAt = now;
+		this.#waitedThen = this.#waiting;
+		this.#hasRefused = false;
+	}
+
 	/** Whether the last one that waits, with so many more, would be started too late. */
 	#isCrowded(more: number): boolean {
 		const waiting = this.#waiting + more;
 		if (this.#waitingSince === null || waiting <= LEAST_WAITING) return false;
 		const waitMs = (waiting * this.#latestMs) / this.#latestStarts;
-		if (this.#now() - this.#waitingSince > OVERLOAD_AFTER_MS) {
+		if (
+			!this.#isWorkedOff &&
+			this.#now() - this.#waitingSince > OVERLOAD_AFTER_MS
+		) {
 			return waitMs > MOST_WAIT_MS;
 		}
 		// Of a few starts the time says little.
@@ -319,6 +343,7 @@ export class Admission {
 	}
 
 	#refuse(candidate: Candidate): void {
+		this.#hasRefused = true;
 		this.#refusals.count("requests");
 		candidate.refuse();
 	}

@@ -430,6 +430,18 @@ suite("the admission of requests", () => {
 		}
 	});
 
+	test("refuses nothing of a queue that it works off, also if that takes longer than a second", () => {
+		for (const [share, pauseMs] of [
+			[0.8, 700],
+			[0.9, 400],
+		] as const) {
+			const { refusals } = offer(share, {
+				...{ seconds: 60, pauseMs, everyMs: 20_000, limit: 1_000 },
+			});
+			assert.equal(Math.max(...refusals), 0, `at ${share}`);
+		}
+	});
+
 	test("lets what comes wait for a second without an empty queue, and then refuses what would wait longer than a tenth of one", () => {
 		for (const share of [2, 4]) {
 			const { refusals, most, started } = offer(share, {
