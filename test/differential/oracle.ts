@@ -381,7 +381,8 @@ function sizeOf({ first, last, after, before }: Args): {
 	readonly size: number;
 	readonly backward: boolean;
 } {
-	const given = (value: unknown) => value !== undefined && value !== null;
+	const given = (value: unknown) =>
+		value !== undefined && value !== null && value !== "";
 	const sizes = [first, last].filter(given).map(Number);
 	if (sizes.length > 1 || sizes.some((size) => size < 0 || size > 100)) {
 		throw badInput("first or last");
@@ -391,14 +392,14 @@ function sizeOf({ first, last, after, before }: Args): {
 	return { size: sizes[0] ?? 20, backward };
 }
 
-/** The index of a cursor's edge; null without a cursor. */
+/** The index of a cursor's edge; null without a cursor, or for an empty one. */
 function indexOfCursor(
 	learned: Learned,
 	name: string,
 	edges: readonly Edge[],
 	cursor: unknown,
 ): number | null {
-	if (cursor === undefined || cursor === null) return null;
+	if (cursor === undefined || cursor === null || cursor === "") return null;
 	const edge = learned.edgeOf(String(cursor));
 	if (edge?.list !== name) throw badInput("a cursor of this list");
 	return edges.findIndex(({ to }) => to.id === edge.to);

@@ -154,7 +154,7 @@ function pageOf(model: Model, name: string): Resolve {
 	};
 }
 
-/** Null means absent, sizes out of range are errors, and `before` alone selects the 20 edges before it. */
+/** Null and an empty cursor mean absent, sizes out of range are errors, and `before` alone selects the 20 edges before it. */
 function pageArguments(
 	{ first, last, after, before }: Record<string, unknown>,
 	fields: PageFields,
@@ -167,14 +167,16 @@ function pageArguments(
 	if (typeof first === "number" && typeof last === "number") {
 		throw new CorkboardError("BAD_USER_INPUT", "first and last");
 	}
+	const isCursor = (given: unknown) =>
+		typeof given === "string" && given !== "";
 	const bounds = {
-		...(typeof after === "string" && { after }),
-		...(typeof before === "string" && { before }),
+		...(isCursor(after) && { after: after as string }),
+		...(isCursor(before) && { before: before as string }),
 		fields,
 	};
 	if (typeof first === "number") return { first, ...bounds };
 	if (typeof last === "number") return { last, ...bounds };
-	return typeof before === "string" && typeof after !== "string"
+	return isCursor(before) && !isCursor(after)
 		? { last: 20, ...bounds }
 		: { first: 20, ...bounds };
 }

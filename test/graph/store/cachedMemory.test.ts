@@ -22,13 +22,30 @@ function headAt(at: number): Head {
 }
 
 describe("the head of a list", () => {
-	it("does not keep the text that it was decoded from", () => {
-		const made = heldBytes(1_000, headAt);
-		const decoded = heldBytes(1_000, (at) => {
+	it("weighs at least what it takes, made or decoded, once its ids are let go of", () => {
+		const decoded = (at: number) => {
 			const text = received(encodeHead(headAt(at)));
 			return decodeHead(text, idAt(at)) as Head;
-		});
-		assert.ok(decoded < made * 1.5, `${decoded} bytes, made: ${made}`);
+		};
+		for (const make of [headAt, decoded]) {
+			const bytes = heldBytes(1_000, (at) => {
+				const head = make(at);
+				head.slice();
+				Head.letGo(head);
+				return head;
+			});
+			const { weight } = make(0);
+			assert.ok(bytes <= weight + ENTRY_BYTES, `${bytes} bytes`);
+		}
+	});
+
+	it("has the same ids after they were let go of", () => {
+		const head = headAt(1);
+		const edges = head.slice();
+		Head.letGo(head);
+		assert.deepEqual(head.slice(), edges);
+		assert.equal(head.leadsTo(edges[31]?.to as Id), true);
+		assert.equal(head.leadsTo(idAt(0)), undefined);
 	});
 
 	it("has the ids that it was made of, the longest too, and those of no other head", () => {
