@@ -41,7 +41,12 @@ import type { JobContext } from "./jobContext.ts";
 import { jobKindsOf, jobQueuesOf } from "./jobKinds.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
 import { openTopology, type TopologySource } from "./openTopology.ts";
-import { type AppModel, modelFingerprint, readApp } from "./readApp.ts";
+import {
+	type AppModel,
+	modelFingerprint,
+	readApp,
+	requireLockKept,
+} from "./readApp.ts";
 import { createRequests, type Requests } from "./requests.ts";
 
 /** Everything but HTTP, opened from the settings. */
@@ -111,6 +116,7 @@ export async function openCorkboard(
 	await using opened = new AsyncDisposableStack();
 	const opening: Opening = { app, config, access, opened };
 	const { model, schema, domain } = readApp(app);
+	requireLockKept({ app, model });
 	applyScalars(schema);
 	const { topology, modelProblem } = await openMap(
 		opening,

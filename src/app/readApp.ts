@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
 import type { Domain } from "../graph/domain.ts";
@@ -102,4 +102,55 @@ export function lockProblems({
 				`${addition}: not in the lock file. Add it with npm run update.`,
 		),
 	];
+}
+
+/**
+ * Throws BAD_MODEL where an app contradicts its lock file: it would misread what is
+ * stored. Each sentence has the file and the line. What the lock lacks is for `init` to refuse.
+ */
+export function requireLockKept({
+	app,
+	model,
+}: Pick<AppModel, "app" | "model">): void {
+	const lock = lockFileOf(app);
+	if (!existsSync(lock)) return;
+	const { breaks } = compareLock(parseLock(readTextFileSync(lock)), model);
+	if (breaks.length === 0) return;
+	const files = readdirSync(app.schema)
+		.filter((name) => name.endsWith(".graphql"))
+		.toSorted()
+		.map((name) => join(app.schema, name));
+	throw new CorkboardError(
+		"BAD_MODEL",
+		breaks.map((each) => `${placeOf(each, files, lock)}: ${each}`).join("\n"),
+	);
+}
+
+/** Where the SDL, or else the lock file, has what a sentence is about. */
+function placeOf(
+	sentence: string,
+	files: readonly string[],
+	lock: string,
+): string {
+	const [, kind, name = ""] =
+		/\b(type|mapping|lookup) (\S+)/.exec(sentence) ??
+		/\b(key) \S+ of (\S+)/.exec(sentence) ??
+		[];
+	const isOf = (line: string) =>
+		kind === "mapping" || kind === "lookup"
+			? line.includes(`name: "${name}"`)
+			: line.startsWith(`type ${name} `);
+	for (const file of files) {
+		const at = lineOf(file, isOf);
+		if (at !== null) return `${file}:${at}`;
+	}
+	return `${lock}:${lineOf(lock, (line) => line.includes(`"${name}"`)) ?? 1}`;
+}
+
+function lineOf(
+	file: string,
+	isMeant: (line: string) => boolean,
+): number | null {
+	const at = readTextFileSync(file).split("\n").findIndex(isMeant);
+	return at === -1 ? null : at + 1;
 }

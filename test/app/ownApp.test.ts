@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import pinsApp from "../../pins/app.ts";
@@ -79,6 +79,37 @@ describe("an app of somebody's own", () => {
 		);
 		const asked = await runHere(["explain", file, "--as", "ada"], { env });
 		assert.equal(asked.code, 0, asked.err);
+	});
+
+	it("is refused with a file and a line before anything is opened, where it changed against its lock file", async () => {
+		const path = made("locked", {});
+		const data = join(path, "data");
+		const lock = {
+			types: {
+				Artist: { number: 1, table: "artists", keys: { handle: "String" } },
+				Song: {
+					number: 7,
+					table: "songs",
+					keys: {
+						title: "String",
+						hidden: "Boolean",
+						artist_id: "id of Artist",
+					},
+				},
+			},
+			mappings: {},
+			lookups: {},
+		};
+		writeFileSync(join(path, "schema/model.lock.json"), JSON.stringify(lock));
+		const { code, err } = await runHere(["list", "songs"], {
+			env: { CORKBOARD_APP: path, CORKBOARD_DATA: data },
+		});
+		assert.equal(code, 1);
+		assert.match(
+			err,
+			/schema\/songs\.graphql:\d+: the number of the type Song must stay 7, got 2$/m,
+		);
+		assert.ok(!existsSync(data));
 	});
 
 	it("is served in examples/recipes with secret cookbooks and favorites, and nothing of ours", async () => {
