@@ -18,7 +18,7 @@ import { SOURCE_NAMES, type Source } from "./sources.ts";
 
 /**
  * What the generator would add to a home feed now, and why it would not add the
- * rest. Nothing is written: a look at the feed uses it (./freshen.ts), and the command that
+ * rest. Nothing is written: a look at the feed uses it (./homeFeeds.ts), and the command that
  * explains a feed.
  */
 export interface ChosenPins {
