@@ -21,7 +21,7 @@ export const visibilityPolicy: VisibilityPolicy = {
 	types: {
 		User: {
 			decidedBy: ["deactivatedAt"],
-			// `account --reopen` brings everything back until then.
+			// `accounts reopen` brings everything back until then.
 			closed: { since: "deactivatedAt", keptDays: 30 },
 			isVisible: ({ data }) => (data.deactivated_at ?? null) === null,
 		},

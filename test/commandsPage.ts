@@ -15,24 +15,24 @@ const MORE: Readonly<Record<string, string>> = {
 		"[from an error to its cause](../how-to/fleet-status.md#from-an-error-to-its-cause)",
 	"schema diff":
 		"[remove a field](../how-to/persisted-documents.md#remove-a-field-or-a-document)",
-	"topology rollback":
+	"map rollback":
 		"[a wrong map](../how-to/shard-map.md#a-wrong-map-is-published)",
-	"topology open": "[open new shards](../how-to/shard-map.md#open-new-shards)",
-	"fleet check":
+	"shards open": "[open new shards](../how-to/shard-map.md#open-new-shards)",
+	"hosts check":
 		"[ready for an operation](../how-to/fleet-status.md#is-the-fleet-ready-for-an-operation), [what to back up](../how-to/recovery.md#how-do-i-back-up-and-restore)",
-	"fleet balance": "[what to move](../how-to/move-shards.md#what-to-move)",
-	move: "[move shards](../how-to/move-shards.md)",
-	"fleet accept":
+	"shards balance": "[what to move](../how-to/move-shards.md#what-to-move)",
+	"shards move": "[move shards](../how-to/move-shards.md)",
+	"hosts accept-loss":
 		"[a failover that lost writes](../how-to/recovery.md#a-failover-lost-writes)",
 	salvage:
 		"[the old primary is back](../how-to/recovery.md#when-the-old-primary-is-back)",
-	"ids raise": "[restore a host](../how-to/recovery.md#restore-a-host)",
+	"hosts raise-ids": "[restore a host](../how-to/recovery.md#restore-a-host)",
 	promote:
 		"[promote](../how-to/replicas.md#promote-a-replica), [a dead primary](../how-to/recovery.md#when-a-primary-dies)",
-	"replica add": "[add a replica](../how-to/replicas.md#add-a-replica)",
-	"queue list": "[operate queues](../how-to/queue.md)",
-	"queue rotate": "[rotation](../how-to/queue.md#rotation)",
-	"feed explain": "[home feed](../feed.md#for-operators)",
+	"replicas add": "[add a replica](../how-to/replicas.md#add-a-replica)",
+	"queues list": "[operate queues](../how-to/queue.md)",
+	"queues rotate": "[rotation](../how-to/queue.md#rotation)",
+	"feeds explain": "[home feed](../feed.md#for-operators)",
 };
 
 /** docs/reference/commands.md, from what the commands declare. */

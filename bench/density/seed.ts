@@ -39,7 +39,7 @@ import { cpuMsOfAll, residentMb } from "../usage.ts";
 
 export const usage = `usage: npm run bench -- seed [options]
 
-A fleet of 4,096 shards on two MySQL hosts: tables, start, single look-ups, idle processes, status, fleet check,
+A fleet of 4,096 shards on two MySQL hosts: tables, start, single look-ups, idle processes, status, hosts check,
 verify, and one planned promotion while it is read. Most of its time goes into 150,000 tables and those of the replica.
 
   --shards N     an even number (default 4096)
@@ -135,7 +135,7 @@ export async function run(args: readonly string[]): Promise<number> {
 	note("slowest look-up, ms", Math.max(...alone.times));
 
 	await timed("status", () => command("status").catch(String));
-	await timed("fleet check", () => command("fleet", "check").catch(String));
+	await timed("hosts check", () => command("hosts", "check").catch(String));
 	await timed("verify", () => command("verify"));
 
 	const reading = readUntil(ports, names);
@@ -144,7 +144,7 @@ export async function run(args: readonly string[]): Promise<number> {
 			process.execPath,
 			[
 				join(import.meta.dirname, "../../src/cli/launch.mjs"),
-				...["promote", pair.primary.address, "--yes"],
+				...["hosts", "promote", pair.primary.address, "--yes"],
 			],
 			{
 				env: { PATH: process.env.PATH, ...environmentOf(STORE, files) },

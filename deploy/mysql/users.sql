@@ -6,7 +6,7 @@
 SET SESSION sql_log_bin = 0;
 
 -- The API: the databases of shards (db00000), mod shards (mod00000), feeds (feed00000) and queue shards (queue00000), and no other but corkboard,
--- who uses tables of jobs, and how far a replica is behind: what `corkboard grants` prints.
+-- who uses tables of jobs, and how far a replica is behind: what `corkboard grants show` prints.
 CREATE USER corkboard_api@'%' IDENTIFIED BY 'corkboard';
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO corkboard_api@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO corkboard_api@'%';

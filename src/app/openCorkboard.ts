@@ -92,7 +92,7 @@ export interface WorkerStart {
 
 /** The size of the plan cache. */
 const MAX_PLANS = 1_000;
-/** Lifetime of the tokens that `createUser` and `token` issue. Seconds. */
+/** Lifetime of the tokens that `createUser` and `tokens create` issue. Seconds. */
 const TOKEN_LIFETIME_S = 30 * 24 * 3_600;
 
 /**

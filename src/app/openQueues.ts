@@ -40,7 +40,7 @@ export async function openQueues(
 	if (isMissing && access === "readOnly") {
 		throw new CorkboardError(
 			"BAD_DATA",
-			"The data folder has no queue yet. Run queue create, or start the server.",
+			"The data folder has no queue yet. Run queues create, or start the server.",
 		);
 	}
 	const resources = opened.move();

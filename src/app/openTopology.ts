@@ -228,7 +228,7 @@ export async function readConfiguredTopology({
 	if (found === null) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
-			`${place.name}: expected a topology but got: nothing. Put one there with topology publish.`,
+			`${place.name}: expected a topology but got: nothing. Put one there with map publish.`,
 		);
 	}
 	return parseTopology(place.name, found.text);

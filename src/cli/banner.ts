@@ -32,7 +32,7 @@ export function banner(server: {
 		...(demo
 			? [
 					`Demo user  ${demo.username}`,
-					`Token      ${showsToken ? demo.token : `npm run -s corkboard -- token ${demo.username}`}`,
+					`Token      ${showsToken ? demo.token : `npm run -s corkboard -- tokens create ${demo.username}`}`,
 					"  Send `Authorization: Bearer TOKEN` to be the demo user. GraphiQL sends it already.",
 				]
 			: []),

@@ -23,7 +23,7 @@ export function describeMove({
 		late.length > 0 &&
 			`${late.length} late transactions on the former copy, of processes that had stood still: ${late.join(", ")}`,
 		step === "way open" &&
-			`the way back is open: corkboard move reverse ${operation}; or drop the former copies: corkboard move complete ${operation}`,
+			`the way back is open: corkboard moves reverse ${operation}; or drop the former copies: corkboard moves complete ${operation}`,
 	]);
 }
 

@@ -65,7 +65,7 @@ export function describePromotion({
 			? compact([
 					!isAcceptance && describeLostTransactions(loss, { from, to }),
 					...describeWrites(loss),
-					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then${isAcceptance ? "." : `; and corkboard replica add NEW --of ${to}.`}`,
+					`Next: corkboard verify --repair, because edges, counts and lookups may disagree until then${isAcceptance ? "." : `; and corkboard replicas add NEW --of ${to}.`}`,
 				])
 			: []),
 	]);

@@ -4,7 +4,7 @@ import { openFeedReader } from "../feed/openHomeFeeds.ts";
 import type { FeedParts } from "../feed/parts.ts";
 import { type CommandContext, openForCommand } from "./commandContext.ts";
 
-/** What the commands of the group `feed` have in common. */
+/** What the commands about feeds have in common. */
 
 export interface FeedOfCommand {
 	readonly corkboard: Corkboard;

@@ -29,7 +29,7 @@ export interface ChangeProblems {
 const NOTHING = { missing: [], failure: null };
 
 /**
- * Asks the hosts that a map names for what it changes, as `topology check` asks
+ * Asks the hosts that a map names for what it changes, as `map check` asks
  * all: whether they serve, and whether what was elsewhere before is there. A range
  * that stays where it is, or is closed, is not asked, so that a host that is away
  * hinders no change of others. Nothing is asked for the first map of a fleet:

@@ -41,7 +41,7 @@ export function cacheProblems(
 			error !== null &&
 				`${layer} ${host} ${isUnread ? "is not read" : "does not answer"}: ${error}`,
 			missing.length > 0 &&
-				`${layer} ${host} does not allow its user ${missing.join(" ")}: corkboard grants --redis prints all that it needs.`,
+				`${layer} ${host} does not allow its user ${missing.join(" ")}: corkboard grants show --redis prints all that it needs.`,
 		]),
 	);
 }

@@ -46,7 +46,7 @@ export async function proceed(
 			return proceedPromotion(options, operation);
 		case "promote --dead":
 			return resumeDead(options, operation);
-		case "fleet accept":
+		case "accept loss":
 			return proceedAcceptance(options, operation);
 		case "replica add":
 			return proceedAdd(options, operation);
@@ -120,7 +120,7 @@ async function undoKind(
 		case "replica add":
 			await abortAdd(options, operation);
 			return [];
-		case "fleet accept":
+		case "accept loss":
 			await operation.end("rolled back", "local ids may have been raised");
 			return [];
 		case "replica remove":
@@ -137,14 +137,14 @@ async function undoKind(
 
 /** What is still to be done after the publication, or was not seen to be done. */
 function remainsOf({ kind, from, to, version }: OperationRecord): string {
-	const served = `Whether all processes serve version ${version}: corkboard topology wait ${version}.`;
+	const served = `Whether all processes serve version ${version}: corkboard map wait ${version}.`;
 	switch (kind) {
 		case "promote":
 			return `${to} has to take writes (super_read_only), and ${from} to follow it. ${served}`;
 		case "promote --dead":
 			return `${from} may take writes when it is back. ${served}`;
 		case "replica add":
-		case "fleet accept":
+		case "accept loss":
 			return served;
 		case "replica remove":
 			return `${to} may go on following ${from}. ${served}`;

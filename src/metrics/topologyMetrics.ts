@@ -98,7 +98,7 @@ function moveMetrics(registry: Registry): void {
 	);
 	gauge(
 		"waiting_seconds",
-		"For how long a move has waited for the same thing; move status says for what.",
+		"For how long a move has waited for the same thing; moves show says for what.",
 		({ waitingMs }) => seconds(waitingMs),
 	);
 	gauge(

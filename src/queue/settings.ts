@@ -174,7 +174,7 @@ export function applySettings(
 	return next;
 }
 
-/** As `queue set` takes it: `24h`, `none`, `0.5`. */
+/** As `queues set` takes it: `24h`, `none`, `0.5`. */
 export function printSetting(
 	name: SettingName,
 	settings: QueueSettings,

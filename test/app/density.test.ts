@@ -94,13 +94,13 @@ async function askedOf(shards: number): Promise<Record<string, Asked>> {
 	asked.idle = await askedDuring(() => sleep(IDLE_MS));
 	await opened.disposeAsync();
 	asked.status = await askedDuring(() => fleetStatus(theModel().model, config));
-	asked["fleet check"] = await askedDuring(() =>
+	asked["hosts check"] = await askedDuring(() =>
 		checkFleet(theModel().model, config, env),
 	);
 	return asked;
 }
 
-it("a process at its start and when idle, status and fleet check ask a host as much with 512 shards as with 8", async () => {
+it("a process at its start and when idle, status and hosts check ask a host as much with 512 shards as with 8", async () => {
 	const few = await askedOf(FEW);
 	const many = await askedOf(MANY);
 	// Three a second, whatever the number of shards.

@@ -70,7 +70,7 @@ describe("an app of somebody's own", () => {
 		assert.match(imported.out, /3 objects and 0 edges created/);
 		const verified = await runHere(["verify"], { env });
 		assert.equal(verified.code, 0, verified.out);
-		const token = await runHere(["token", "ada"], { env });
+		const token = await runHere(["tokens", "create", "ada"], { env });
 		assert.equal(token.code, 0, token.err);
 		const file = join(path, "songs.query");
 		writeFileSync(

@@ -110,7 +110,7 @@ async function storeFailedJob(): Promise<string> {
 /** Exit codes of those that do not end with 0. */
 const CODES: Readonly<Record<string, number>> = {
 	"schema diff": 1,
-	"queue drain": 3,
+	"queues drain": 3,
 };
 
 /** Arguments with which each command prints the JSON that docs/reference/commands.json shows, in the order in which they run. */
@@ -120,17 +120,18 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	status: [],
 	verify: [],
 	explain: [QUERY],
-	id: ["241294492511762325"],
+	"objects show": ["241294492511762325"],
+	"accounts show": ["ada_made_up"],
 	"schema print": [],
 	"schema diff": [SDL, NEXT_SDL, "--unused", "1d"],
 	"usage fields": [],
 	"usage documents": [],
 	"documents check": [DOCUMENTS],
-	"topology check": [TOPOLOGY, TOPOLOGY],
-	"topology publish": [TOPOLOGY],
-	"topology close": ["1"],
-	"topology weigh": ["1", "2"],
-	"caches show": [],
+	"map check": [TOPOLOGY, TOPOLOGY],
+	"map publish": [TOPOLOGY],
+	"shards close": ["1"],
+	"shards weigh": ["1", "2"],
+	"caches list": [],
 	"caches set": [
 		...[
 			"--lists",
@@ -140,72 +141,90 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 		],
 		...["--unchecked", "--dry-run"],
 	],
-	"topology open": ["1"],
-	"topology rollback": ["3"],
-	"topology history": [],
-	"topology show": [],
-	"topology diff": ["2", "3"],
-	"topology wait": ["6"],
-	"feed explain": ["ada_made_up"],
-	"feed rebuild": ["ada_made_up"],
-	"feed stats": [],
-	"queue create": ["sendMail", "--set", "maxJobsPerSecond=50"],
-	"queue list": [],
-	"queue stats": [],
-	"queue pause": ["sendMail"],
-	"queue resume": ["sendMail"],
-	"queue set": ["sendMail", "maxRunning=8"],
-	"queue show": [FAILED_JOB],
-	"queue scan": ["madeUp", "--state", "failed"],
-	"queue retry": ["madeUp"],
-	"queue remove": ["madeUp", "--state", "pending", "--yes"],
-	"queue rotate": ["madeUp"],
-	"queue drain": ["0"],
-	"queue drop": ["sendMail", "--confirm", "sendMail"],
+	"shards open": ["1"],
+	"map rollback": ["3"],
+	"map history": [],
+	"map show": [],
+	"map diff": ["2", "3"],
+	"map wait": ["6"],
+	"feeds explain": ["ada_made_up"],
+	"feeds rebuild": ["ada_made_up"],
+	"feeds stats": [],
+	"queues create": ["sendMail", "--set", "maxJobsPerSecond=50"],
+	"queues list": [],
+	"queues stats": [],
+	"queues pause": ["sendMail"],
+	"queues resume": ["sendMail"],
+	"queues set": ["sendMail", "maxRunning=8"],
+	"jobs show": [FAILED_JOB],
+	"jobs list": ["madeUp", "--state", "failed"],
+	"jobs retry": ["madeUp"],
+	"jobs delete": ["madeUp", "--state", "pending", "--yes"],
+	"queues rotate": ["madeUp"],
+	"queues drain": ["0"],
+	"queues delete": ["sendMail", "--confirm", "sendMail"],
 };
 
 /** They cannot be undone, or stop writes. */
 const ASKING: readonly string[] = [
-	...["promote", "fleet accept", "salvage", "operations abort"],
-	...["replica add", "replica remove"],
-	...["move", "move reverse", "move complete", "move cancel"],
-	...["queue remove", "queue drop"],
+	...[
+		"hosts promote",
+		"hosts accept-loss",
+		"hosts salvage",
+		"operations abort",
+	],
+	...["replicas add", "replicas remove"],
+	...["shards move", "moves reverse", "moves complete", "moves cancel"],
+	...["jobs delete", "queues delete"],
 ];
 
 /** They stop writes, or cannot be undone, and do not ask. */
 const NOT_ASKING: Readonly<Record<string, string>> = {
-	"move cut-over": "it is the answer that `move --cut-over ask` waits for",
+	"moves cut-over":
+		"it is the answer that `shards move --cut-over ask` waits for",
 	"operations resume":
 		"it goes on with what was confirmed, and cannot be begun by mistake",
-	operator: "it is the same, without a person",
-	"ids raise":
+	controller: "it is the same, without a person",
+	"hosts raise-ids":
 		"it takes nothing but ids, of which there are 68,719 times as many",
 };
 
 /** They change nothing that others see. */
 const READING: readonly string[] = [
-	...["status", "top", "explain", "id", "list", "grants", "token"],
+	...[
+		"status",
+		"top",
+		"explain",
+		"objects show",
+		"objects list",
+		"grants show",
+		"tokens create",
+		"accounts show",
+	],
 	...["schema print", "schema diff", "usage fields", "usage documents"],
-	...["documents check", "completion", "fleet check", "fleet balance"],
-	...["topology check", "topology show", "topology diff", "topology history"],
-	...["topology wait", "caches show", "feed explain", "feed stats"],
-	...["queue list", "queue stats", "queue show", "queue scan", "queue drain"],
-	...["move status", "operations list"],
+	...["documents check", "completion", "hosts check", "shards balance"],
+	...["map check", "map show", "map diff", "map history"],
+	...["map wait", "caches list", "feeds explain", "feeds stats"],
+	...["queues list", "queues stats", "jobs show", "jobs list", "queues drain"],
+	...["moves show", "operations list"],
 ];
 
 /** They change something, and cannot be tried. */
 const WITHOUT_DRY_RUN: Readonly<Record<string, string>> = {
 	worker: "it serves",
-	operator: "it serves",
+	controller: "it serves",
 	import: "it creates what is not there, and changes nothing else",
 	verify: "without --repair it only looks",
-	account: "it changes one user, and undoes it",
-	"queue create":
-		"queue drop undoes it, and a queue that is there stays as it is",
-	"move pause": "move resume undoes it",
-	"move resume": "move pause undoes it",
-	"move set": "it can be set again",
-	"move cut-over": "move --cut-over ask is what waits for it",
+	"accounts link": "accounts unlink undoes it",
+	"accounts unlink": "accounts link undoes it",
+	"accounts close": "accounts reopen undoes it",
+	"accounts reopen": "accounts close undoes it",
+	"queues create":
+		"queues delete undoes it, and a queue that is there stays as it is",
+	"moves pause": "moves resume undoes it",
+	"moves resume": "moves pause undoes it",
+	"moves set": "it can be set again",
+	"moves cut-over": "shards move --cut-over ask is what waits for it",
 	"operations resume": "operations list says where it is, and it only goes on",
 };
 
@@ -213,14 +232,17 @@ const WITHOUT_DRY_RUN: Readonly<Record<string, string>> = {
 const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	serve: "a log",
 	worker: "a log",
-	grants: "statements of SQL",
-	token: "a token",
-	account: "an id",
-	list: "lines of JSON",
-	operator: "a log",
+	"grants show": "statements of SQL",
+	"tokens create": "a token",
+	"accounts link": "an id",
+	"accounts unlink": "an id",
+	"accounts close": "an id",
+	"accounts reopen": "an id",
+	"objects list": "lines of JSON",
+	controller: "a log",
 	completion: "a script",
-	"move pause": "a sentence",
-	"move cut-over": "a sentence",
+	"moves pause": "a sentence",
+	"moves cut-over": "a sentence",
 };
 
 function file(name: string, text: string): string {
@@ -232,7 +254,7 @@ function file(name: string, text: string): string {
 function run(args: readonly string[]): Promise<Ran> {
 	const [group = ""] = args;
 	const changesTopology =
-		["topology", "caches"].includes(group) && args[1] !== "check";
+		["map", "shards", "caches"].includes(group) && args[1] !== "check";
 	return command(args, {
 		env: changesTopology
 			? { CORKBOARD_TOPOLOGY: STORED }
@@ -332,8 +354,8 @@ describe("every command", () => {
 		}
 		// Without a terminal only --yes says yes.
 		const refused = await run([
-			"queue",
-			"remove",
+			"jobs",
+			"delete",
 			"madeUp",
 			"--state",
 			"failed",
@@ -378,22 +400,22 @@ describe("every command", () => {
 /** Commands whose JSON needs a server: the tests that compare it with docs/reference/commands.json. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
-	promote: "test/ops/fleet/promote.test.ts",
-	salvage: "test/ops/fleet/salvage/salvage.test.ts",
-	"replica add": "test/ops/fleet/replica.test.ts",
-	"replica remove": "test/ops/fleet/replica.test.ts",
-	move: "test/ops/fleet/move.test.ts",
-	"move status": "test/ops/fleet/move.test.ts",
-	"move set": "test/ops/fleet/move.test.ts",
-	"move resume": "test/ops/fleet/move.test.ts",
-	"move reverse": "test/ops/fleet/move.test.ts",
-	"move complete": "test/ops/fleet/move.test.ts",
-	"move cancel": "test/ops/fleet/move.test.ts",
+	"hosts promote": "test/ops/fleet/promote.test.ts",
+	"hosts salvage": "test/ops/fleet/salvage/salvage.test.ts",
+	"replicas add": "test/ops/fleet/replica.test.ts",
+	"replicas remove": "test/ops/fleet/replica.test.ts",
+	"shards move": "test/ops/fleet/move.test.ts",
+	"moves show": "test/ops/fleet/move.test.ts",
+	"moves set": "test/ops/fleet/move.test.ts",
+	"moves resume": "test/ops/fleet/move.test.ts",
+	"moves reverse": "test/ops/fleet/move.test.ts",
+	"moves complete": "test/ops/fleet/move.test.ts",
+	"moves cancel": "test/ops/fleet/move.test.ts",
 	"operations list": "test/ops/fleet/promote.test.ts",
-	"fleet check": "test/ops/fleet/promote.test.ts",
-	"fleet balance": "test/ops/fleet/balance/fleetBalance.test.ts",
-	"fleet accept": "test/ops/fleet/names.test.ts",
-	"ids raise": "test/ops/fleet/promote.test.ts",
+	"hosts check": "test/ops/fleet/promote.test.ts",
+	"shards balance": "test/ops/fleet/balance/fleetBalance.test.ts",
+	"hosts accept-loss": "test/ops/fleet/names.test.ts",
+	"hosts raise-ids": "test/ops/fleet/promote.test.ts",
 	"operations resume": "test/ops/fleet/promote.test.ts",
 	"operations abort": "test/ops/fleet/promote.test.ts",
 };
@@ -467,9 +489,9 @@ describe("completion", () => {
 			[...new Set(first), "--help", "--version"].toSorted(),
 		);
 		assert.deepEqual(completed("doc"), ["documents"]);
-		assert.deepEqual(completed("topology", ""), [
-			...NAMES.filter((name) => name.startsWith("topology ")).map((name) =>
-				name.slice("topology ".length),
+		assert.deepEqual(completed("map", ""), [
+			...NAMES.filter((name) => name.startsWith("map ")).map((name) =>
+				name.slice("map ".length),
 			),
 			"--help",
 		]);
@@ -493,7 +515,7 @@ describe("completion", () => {
 			"tsconfig.json",
 		]);
 		assert.deepEqual(completed("serve", "--workers", ""), []);
-		assert.deepEqual(completed("token", "tsconf"), []);
+		assert.deepEqual(completed("tokens", "create", "tsconf"), []);
 	});
 
 	test("in zsh and fish names every command and option", async () => {
@@ -526,11 +548,15 @@ describe("the package", () => {
 		for (const from of [ROOT, packed]) {
 			const link = join(folder.path, `corkboard-${from.length}`);
 			symlinkSync(join(from, bin.corkboard), link);
-			const out = execFileSync(link, ["id", "241294492511762325"], {
-				cwd: folder.path,
-				encoding: "utf8",
-				env: { PATH: process.env.PATH },
-			});
+			const out = execFileSync(
+				link,
+				["objects", "show", "241294492511762325"],
+				{
+					cwd: folder.path,
+					encoding: "utf8",
+					env: { PATH: process.env.PATH },
+				},
+			);
 			assert.match(out, /^table {5}db03429\.pins$/m);
 		}
 	});

@@ -54,7 +54,10 @@ describe("a command line", () => {
 
 	test("does not treat a property of Object.prototype as a command or option", async () => {
 		assert.equal((await command(["constructor"])).code, 2);
-		assert.equal((await command(["id", "1", "--constructor"])).code, 2);
+		assert.equal(
+			(await command(["objects", "show", "1", "--constructor"])).code,
+			2,
+		);
 	});
 
 	test("suggests the nearest option for an unknown one", async () => {
@@ -63,10 +66,10 @@ describe("a command line", () => {
 			out: "",
 			err: "corkboard: Unknown option --repiar. Did you mean --repair? Usage: verify [--repair] [--jobs] [--counts] [--shards RANGES] [--mod-shards RANGES] [--json]\n",
 		});
-		assert.deepEqual(await command(["token", "ada", "--force"]), {
+		assert.deepEqual(await command(["tokens", "create", "ada", "--force"]), {
 			code: 2,
 			out: "",
-			err: "corkboard: Unknown option --force. Usage: token USER\n",
+			err: "corkboard: Unknown option --force. Usage: tokens create USER\n",
 		});
 	});
 
@@ -76,10 +79,10 @@ describe("a command line", () => {
 			out: "",
 			err: "corkboard: Missing argument FILE|-. Usage: import FILE|- [--strict] [--json]\n",
 		});
-		assert.deepEqual(await command(["id", "1", "2"]), {
+		assert.deepEqual(await command(["objects", "show", "1", "2"]), {
 			code: 2,
 			out: "",
-			err: 'corkboard: Unexpected argument "2". Usage: id ID [--json]\n',
+			err: 'corkboard: Unexpected argument "2". Usage: objects show ID [--json]\n',
 		});
 	});
 

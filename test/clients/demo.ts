@@ -22,7 +22,7 @@ export async function serveDemo(env: Environment = {}): Promise<DemoServer> {
 			...env,
 		});
 		await program.printed("out", /^Demo user +marigold_01$/m);
-		const { out } = await runHere(["token", "marigold_01"], {
+		const { out } = await runHere(["tokens", "create", "marigold_01"], {
 			env: { CORKBOARD_DATA: folder.path },
 		});
 		const token = out.trim();

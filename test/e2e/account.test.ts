@@ -9,7 +9,7 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const SECRET = "of the account tests, 32 bytes or more";
 
-describe("the account command", () => {
+describe("the commands about accounts", () => {
 	it("links a user to an external account, as an import can; tokens of the account then sign the user in", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: folder.path, CORKBOARD_SECRET: SECRET };
@@ -31,10 +31,10 @@ describe("the account command", () => {
 		});
 		assert.equal(imported.code, 0, imported.err);
 		const account = (...args: string[]) =>
-			runHere(["account", ...args], { env });
-		const linked = await account("ada_made_up", "--link", "10150000000000001");
+			runHere(["accounts", ...args], { env });
+		const linked = await account("link", "ada_made_up", "10150000000000001");
 		assert.equal(linked.code, 0, linked.err);
-		const taken = await account("ada_made_up", "--link", "10150000000000002");
+		const taken = await account("link", "ada_made_up", "10150000000000002");
 		assert.deepEqual(
 			[taken.code, taken.err],
 			[
@@ -67,7 +67,20 @@ describe("the account command", () => {
 			assert.equal(await viewerOf(server.url, "10150000000000003"), 401);
 			assert.equal((await server.stop()).code, 0);
 		}
-		assert.equal((await account("ada_made_up", "--unlink")).code, 0);
+		const shown = await account("show", "ada_made_up", "--json");
+		assert.deepEqual(
+			[
+				shown.code,
+				JSON.parse(shown.out).account,
+				JSON.parse(shown.out).closedAt,
+			],
+			[0, "10150000000000001", null],
+		);
+		assert.equal((await account("unlink", "ada_made_up")).code, 0);
+		assert.match(
+			(await account("show", "ada_made_up")).out,
+			/: linked to no account, open\n$/,
+		);
 		await using server = await serve(claims);
 		assert.equal(await viewerOf(server.url, "10150000000000001"), 401);
 	});
@@ -87,9 +100,9 @@ describe("the account command", () => {
 			assert.deepEqual(await client(server.url).data(find), { user: null });
 			assert.equal((await server.stop()).code, 0);
 		}
-		const token = await runHere(["token", "eve_made_up"], { env });
+		const token = await runHere(["tokens", "create", "eve_made_up"], { env });
 		assert.equal(token.code, 1);
-		const opened = await runHere(["account", "eve_made_up", "--reopen"], {
+		const opened = await runHere(["accounts", "reopen", "eve_made_up"], {
 			env,
 		});
 		assert.deepEqual([opened.code, opened.out], [0, `${id}\n`]);
@@ -97,7 +110,6 @@ describe("the account command", () => {
 		assert.deepEqual(await client(server.url).data(find), {
 			user: { name: "eve_made_up" },
 		});
-		const verified = await runHere(["account", id], { env });
-		assert.equal(verified.code, 2);
+		assert.equal((await runHere(["accounts"], { env })).code, 2);
 	});
 });

@@ -19,7 +19,7 @@ import type { Server } from "../services/server.ts";
 
 const SECRET = "of the test of backups, 32 bytes at least";
 
-test("a restore of the databases that fleet check names has the jobs that waited, and the home feeds", async () => {
+test("a restore of the databases that hosts check names has the jobs that waited, and the home feeds", async () => {
 	await using stack = new AsyncDisposableStack();
 	const [first, second] = await Promise.all([startMysql(), startMysql()]);
 	stack.use(first);
@@ -65,7 +65,7 @@ test("a restore of the databases that fleet check names has the jobs that waited
 	await before[Symbol.asyncDispose]();
 
 	const host = new URL(first.url).host;
-	const listed = await command(["fleet", "check", "--databases", host], {
+	const listed = await command(["hosts", "check", "--databases", host], {
 		env,
 	});
 	assert.equal(listed.code, 0, listed.err);
@@ -81,7 +81,7 @@ test("a restore of the databases that fleet check names has the jobs that waited
 		"pool00001",
 		"queue00000",
 	]);
-	const unknown = await command(["fleet", "check", "--databases", "db9"], {
+	const unknown = await command(["hosts", "check", "--databases", "db9"], {
 		env,
 	});
 	assert.equal(unknown.code, 1);

@@ -96,7 +96,7 @@ describe("a command at the shell", () => {
 		assert.equal(anonymous.code, 0, anonymous.err);
 		assert.match(anonymous.out, /^query Boards: cost 21 of 60,000, /);
 		assert.doesNotMatch(anonymous.out, /likePin/);
-		const token = (await run(["token", "ben_made_up"])).out.trim();
+		const token = (await run(["tokens", "create", "ben_made_up"])).out.trim();
 		const { sub } = JSON.parse(
 			Buffer.from(token.split(".")[1] ?? "", "base64url").toString(),
 		);
@@ -154,7 +154,7 @@ describe("a command at the shell", () => {
 	});
 
 	it("token prints a token of a user, by username or id, and rejects an unknown user (exit code 1)", async () => {
-		const { code, out } = await run(["token", "Ada_Made_Up"]);
+		const { code, out } = await run(["tokens", "create", "Ada_Made_Up"]);
 		assert.equal(code, 0);
 		assert.match(out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
 		await using server = await serve(env);
@@ -162,7 +162,7 @@ describe("a command at the shell", () => {
 		const { viewer } = await ada.data<{ viewer: { id: string } }>(
 			"{ viewer { id } }",
 		);
-		const byId = await run(["token", viewer.id]);
+		const byId = await run(["tokens", "create", viewer.id]);
 		assert.deepEqual(
 			await client(server.url, byId.out.trim()).data("{ viewer { name } }"),
 			{ viewer: { name: "Ada" } },
@@ -177,7 +177,7 @@ describe("a command at the shell", () => {
 			);
 		}
 		// `id` prints where the user is stored.
-		const { out: printed } = await run(["id", viewer.id]);
+		const { out: printed } = await run(["objects", "show", viewer.id]);
 		const rows = Object.fromEntries(
 			printed
 				.trimEnd()
@@ -195,7 +195,7 @@ describe("a command at the shell", () => {
 			object: "active",
 			pool: `pool00000 on sqlite:${env.CORKBOARD_DATA}`,
 		});
-		const none = await run(["id", String(id + 1_000n)]);
+		const none = await run(["objects", "show", String(id + 1_000n)]);
 		assert.match(none.out, /^object {4}missing$/m);
 		assert.equal((await server.stop()).code, 0);
 	});
@@ -215,15 +215,15 @@ describe("a command at the shell", () => {
 		}
 	});
 
-	it("topology check prints a good topology (exit code 0) and every problem of a bad one (exit code 1)", async () => {
-		const embedded = await run(["topology", "check"]);
+	it("map check prints a good topology (exit code 0) and every problem of a bad one (exit code 1)", async () => {
+		const embedded = await run(["map", "check"]);
 		assert.equal(embedded.code, 0);
 		assert.match(
 			embedded.out,
 			/: good\n16 shards, 16 open for new users; lookups on 16 mod shards\n/,
 		);
 		const check = (map: string) =>
-			runHere(["topology", "check"], { env: { CORKBOARD_TOPOLOGY: map } });
+			runHere(["map", "check"], { env: { CORKBOARD_TOPOLOGY: map } });
 		const good = file(
 			"good.json",
 			JSON.stringify({

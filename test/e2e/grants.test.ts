@@ -87,7 +87,7 @@ const LINES = [
 describe("a MySQL user with the privileges that grants prints", () => {
 	test("creates all tables, and may do nothing else", async () => {
 		await ask(mysql, `CREATE USER least@'%' IDENTIFIED BY ${sql(SECRET)}`);
-		const grants = await corkboard("grants", "--user", "least");
+		const grants = await corkboard("grants", "show", "--user", "least");
 		assert.equal(grants.code, 0, grants.err);
 		const statements = statementsIn(grants.out);
 		assert.equal(statements.length, 13);
@@ -147,13 +147,13 @@ describe("a MySQL user with the privileges that grants prints", () => {
 		}
 		for (const args of [
 			["verify"],
-			["list", "interests"],
-			["token", "basil_02"],
-			["account", "basil_02", "--close"],
-			["topology", "check"],
-			["queue", "list"],
-			["queue", "create", "more"],
-			["queue", "drop", "more", "--confirm", "more"],
+			["objects", "list", "interests"],
+			["tokens", "create", "basil_02"],
+			["accounts", "close", "basil_02"],
+			["map", "check"],
+			["queues", "list"],
+			["queues", "create", "more"],
+			["queues", "delete", "more", "--confirm", "more"],
 		]) {
 			const { code, err } = await corkboard(...args);
 			assert.equal(code, 0, `${args}: ${err}`);
@@ -237,6 +237,7 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 		};
 		const grants = await run(
 			"grants",
+			"show",
 			"--user",
 			"least",
 			"--product",
@@ -311,7 +312,12 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 });
 
 test("grants prints a name of any characters on one line", async () => {
-	const { out } = await corkboard("grants", "--user", "a'b\\c\nDROP\r\0");
+	const { out } = await corkboard(
+		"grants",
+		"show",
+		"--user",
+		"a'b\\c\nDROP\r\0",
+	);
 	assert.equal(out.trimEnd().split("\n").length, 20);
 	assert.ok(out.includes("TO 'a''b\\\\c\\nDROP\\r\\0'@'%';"), out);
 });

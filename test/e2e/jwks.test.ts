@@ -75,7 +75,7 @@ describe("a server with CORKBOARD_JWKS", () => {
 				}
 				assert.equal((await server.stop()).code, 0);
 			}
-			const token = await runHere(["token", id], { env });
+			const token = await runHere(["tokens", "create", id], { env });
 			assert.equal(token.code, 1);
 			assert.match(token.err, /^corkboard: This server signs no tokens/);
 		} finally {

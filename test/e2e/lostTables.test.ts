@@ -48,7 +48,7 @@ describe("a table that was made and is gone", () => {
 		assert.equal(status.code, 1);
 		assert.match(
 			status.out,
-			/1 table was made once and is lost: db00001\.comments\..*Restore .*ids raise.*init --lost/,
+			/1 table was made once and is lost: db00001\.comments\..*Restore .*hosts raise-ids.*init --lost/,
 		);
 		assert.doesNotMatch(status.out, /Create them/);
 		const verified = await run("verify");

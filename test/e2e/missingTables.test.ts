@@ -156,17 +156,16 @@ test("a server on shards that lack a table of its version serves, and logs at it
 		`INSERT INTO corkboard.outbox (shard, entry, ts) VALUES (1, '{}', ${(Date.now() - 300_000) * 1_000})`,
 	);
 	writeTopology(mysql.url, next, 3, [2, 11]);
-	const edit = await command(["topology", "check", file, next], { env });
+	const edit = await command(["map", "check", file, next], { env });
 	assert.equal(edit.code, 1);
 	assert.match(edit.out, /may follow version 2/);
 	assert.match(
 		edit.err,
 		/db00010\.\S+ is missing\.[\s\S]*Create them with npm run/,
 	);
-	const offline = await command(
-		["topology", "check", file, next, "--offline"],
-		{ env },
-	);
+	const offline = await command(["map", "check", file, next, "--offline"], {
+		env,
+	});
 	assert.equal(offline.code, 0, offline.err);
 	const unwell = await command(["status"], {
 		env: { ...env, CORKBOARD_TOPOLOGY: next },

@@ -199,7 +199,9 @@ describe("over HTTP, a page", () => {
 	});
 
 	it("replaces deleted items by further ones, and their cursors stay valid", async () => {
-		const { code, out } = await runHere(["token", "ada_made_up"], { env });
+		const { code, out } = await runHere(["tokens", "create", "ada_made_up"], {
+			env,
+		});
 		assert.equal(code, 0);
 		const ada = client(server.url, out.trim());
 		const { user } = await visitor.data<{

@@ -79,7 +79,7 @@ describe("a server of a topology", () => {
 			verified.out,
 			/^24 objects, 206 edges, 31 lists, 2[45] lookups/,
 		);
-		const token = await runHere(["token", "member_7"], { env });
+		const token = await runHere(["tokens", "create", "member_7"], { env });
 		assert.equal(token.code, 0, token.err);
 	});
 });

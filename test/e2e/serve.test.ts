@@ -86,7 +86,7 @@ describe("the first start of an empty folder", () => {
 			`  curl -s ${url}/graphql -H 'content-type: application/json' -d '{"query":"{ user(by: {username: \\"marigold_01\\"}) { name boards(first: 2) { nodes { name pins(first: 2) { nodes { details } } } } } }"}'`,
 			"",
 			"Demo user  marigold_01",
-			"Token      npm run -s corkboard -- token marigold_01",
+			"Token      npm run -s corkboard -- tokens create marigold_01",
 			"  Send `Authorization: Bearer TOKEN` to be the demo user. GraphiQL sends it already.",
 			`Data       ${join(folder.path, "/")}`,
 			"",
@@ -185,7 +185,9 @@ describe("the first start of an empty folder", () => {
 	});
 
 	it("allows commands that only read its folder meanwhile", async () => {
-		const { code, out } = await runHere(["token", "marigold_01"], { env });
+		const { code, out } = await runHere(["tokens", "create", "marigold_01"], {
+			env,
+		});
 		assert.equal(code, 0);
 		assert.deepEqual(
 			await client(url, out.trim()).data("{ viewer { username } }"),

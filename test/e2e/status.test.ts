@@ -187,7 +187,7 @@ describe("the status of a fleet", () => {
 			);
 			assert.equal(logged.length, 1);
 			assert.ok(Number(logged[0]?.seconds) > 3_500);
-			const checked = await command(["fleet", "check"], { env });
+			const checked = await command(["hosts", "check"], { env });
 			assert.equal(checked.out.match(/its clock is/g)?.length, 1, checked.out);
 		} finally {
 			await ask(mysql, "SET GLOBAL init_connect = ''");

@@ -179,14 +179,14 @@ describe("corkboard queue, as processes", () => {
 		const dropped = await run("drop", "rolls", "--confirm", "rolls", "--force");
 		assert.equal(dropped.pending, 3);
 		// Entries of writes would wait for it.
-		const own = ["queue", "drop", "archive", "--confirm", "archive"];
+		const own = ["queues", "delete", "archive", "--confirm", "archive"];
 		const refused = await runProgram(own, { env });
 		assert.equal(refused.code, 1);
 		assert.match(refused.err, /Corkboard itself enqueues jobs into archive/);
 	});
 });
 
-/** Runs `corkboard queue …` in a process of its own, and returns the JSON that it prints. */
+/** Runs `corkboard queues …` and `corkboard jobs …` in a process of its own, and returns the JSON that it prints. */
 function queueCommand(env: Environment) {
 	return async (...words: readonly string[]) => {
 		const ended = await runProgram(["queue", ...words, "--json"], { env });

@@ -85,7 +85,7 @@ describe("where nothing can be written", () => {
 		await assertRefused();
 
 		async function assertRefused(): Promise<void> {
-			const { code, err } = await command(["topology", "close", "0-3"], {
+			const { code, err } = await command(["shards", "close", "0-3"], {
 				env: { CORKBOARD_TOPOLOGY: file },
 			});
 			assert.equal(code, 1);

@@ -185,7 +185,7 @@ test("a server fails no request while ZooKeeper is stopped, killed and away unti
 		assert.equal(code, 0, `${args.join(" ")}: ${out}${err}`);
 		return out;
 	};
-	await good("topology", "publish", map);
+	await good("map", "publish", map);
 	await good("init");
 	assert.match(await good("init", "--check"), /^nothing is missing: 2 shards/);
 	await using api = await serve({
@@ -251,7 +251,7 @@ test("a server fails no request while ZooKeeper is stopped, killed and away unti
 			async () => (await topologyStore()) === "up",
 		);
 
-		const opened = await good("topology", "open", "2-3", "--primary", two.url);
+		const opened = await good("shards", "open", "2-3", "--primary", two.url);
 		assert.match(opened, /1 of 1 members serve version 2/);
 		assert.match(opened, /version 3 opens them/);
 		await until("version 3", async () => (await member())?.oldest === 3);

@@ -6,7 +6,7 @@ import { type Pair, startMysqlPair } from "../../test/services/mysql.ts";
 import { startRedis } from "../../test/services/redis.ts";
 import type { Server } from "../../test/services/server.ts";
 
-/** As many as some dozen processes may open to each server, which `fleet check` adds up: `serve --workers` on a large machine. */
+/** As many as some dozen processes may open to each server, which `hosts check` adds up: `serve --workers` on a large machine. */
 const MYSQL_ARGS = [
 	"--max-connections=2000",
 	// Room for the tables of 32 shards: docs/how-to/install.md#settings-of-mysql.

@@ -84,7 +84,7 @@ async function main(): Promise<number> {
 	if (zookeeper !== null) {
 		say(`ZooKeeper, which has the shard map: ${settings.CORKBOARD_TOPOLOGY}`);
 		const published = await corkboard(
-			["topology", "publish", cluster.topologyFile, "--why", "a new cluster"],
+			["map", "publish", cluster.topologyFile, "--why", "a new cluster"],
 			environment,
 			// Its output is the settings alone then.
 			isAlone ? "ignore" : "inherit",
@@ -127,11 +127,11 @@ function sayExamples({ topology, pairs: [first, second] }: Cluster): void {
 	for (const line of [
 		"then, for example:",
 		"  npm run -s corkboard -- status",
-		`  npm run -s corkboard -- topology open ${shards + 1}-${shards + 8} --primary '${primary.url}' --replica '${replica.url}'`,
-		`  npm run -s corkboard -- move 0-1 --to '${primary.url}' --replica '${replica.url}' --watch 1s --yes`,
-		"  npm run -s corkboard -- move reverse $(npm run -s corkboard -- operations list --json | grep -o 'move-[a-z0-9-]*' | head -1)",
-		`  npm run -s corkboard -- promote ${first.primary.address} --dry-run`,
-		`  npm run -s corkboard -- promote ${first.primary.address} --yes`,
+		`  npm run -s corkboard -- shards open ${shards + 1}-${shards + 8} --primary '${primary.url}' --replica '${replica.url}'`,
+		`  npm run -s corkboard -- shards move 0-1 --to '${primary.url}' --replica '${replica.url}' --watch 1s --yes`,
+		"  npm run -s corkboard -- moves reverse $(npm run -s corkboard -- operations list --json | grep -o 'move-[a-z0-9-]*' | head -1)",
+		`  npm run -s corkboard -- hosts promote ${first.primary.address} --dry-run`,
+		`  npm run -s corkboard -- hosts promote ${first.primary.address} --yes`,
 	]) {
 		say(line);
 	}
@@ -170,7 +170,7 @@ async function importDemo(
 	for (let tries = 1; tries <= 3 && !stop.signal.aborted; tries++) {
 		if ((await corkboard(["import", file], environment)) === 0) {
 			say(`the demo user is ${DEMO_USERNAME}; the token:`);
-			await corkboard(["token", DEMO_USERNAME], environment);
+			await corkboard(["tokens", "create", DEMO_USERNAME], environment);
 			return;
 		}
 	}

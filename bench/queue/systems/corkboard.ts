@@ -139,7 +139,7 @@ async function fill(
 	await Promise.all([one(), one(), one()]);
 }
 
-/** As `corkboard queue rotate`, until a round finds nothing to give back. */
+/** As `corkboard queues rotate`, until a round finds nothing to give back. */
 async function expire(target: QueueTarget): Promise<void> {
 	await using store = openStore(target);
 	for (const queue of target.queues) {

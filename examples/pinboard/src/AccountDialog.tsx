@@ -97,7 +97,8 @@ function LogIn(props: { readonly onToken: (token: string) => void }) {
 		<form onSubmit={submit}>
 			<p>
 				The server prints one when it starts, and{" "}
-				<code>npm run -s corkboard -- token USERNAME</code> prints another.
+				<code>npm run -s corkboard -- tokens create USERNAME</code> prints
+				another.
 			</p>
 			<textarea
 				aria-label="Token"

@@ -161,7 +161,7 @@ async function infoOf(client: RedisCommands): Promise<string> {
 		if (!isRefusal(error)) throw error;
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			`Redis refuses INFO: ${error.message} Give its user the rights that \`corkboard grants --redis\` prints.`,
+			`Redis refuses INFO: ${error.message} Give its user the rights that \`corkboard grants show --redis\` prints.`,
 			{ cause: error },
 		);
 	}

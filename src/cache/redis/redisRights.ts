@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { meaningOf } from "./redisErrors.ts";
 
 /**
- * What Corkboard's user has to be allowed in a Redis with an ACL. `corkboard grants
- * --redis` prints this list, `fleet check` compares with it, and a test signs in
+ * What Corkboard's user has to be allowed in a Redis with an ACL. `corkboard grants show
+ * --redis` prints this list, `hosts check` compares with it, and a test signs in
  * with it. Nothing else says which keys and commands there are.
  */
 

@@ -51,7 +51,7 @@ const WHY: Readonly<Record<PinVerdict, string>> = {
 	inactive:
 		"the user did not look at the feed for two weeks, so nothing is pushed; the next look reads what is new",
 	missing:
-		"the user follows what it could come through, but it is not in the pool: its job has not run (queue scan feedPin), or it is older than what a pool is filled with; feed rebuild fills it again",
+		"the user follows what it could come through, but it is not in the pool: its job has not run (jobs list feedPin), or it is older than what a pool is filled with; feeds rebuild fills it again",
 };
 
 export const { usage, run } = command({

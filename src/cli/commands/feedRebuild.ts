@@ -61,7 +61,7 @@ export const { usage, run } = command({
 			lines: [
 				dryRun
 					? `${plural(users, "pool")} would be filled`
-					: `${plural(enqueued, "job")} enqueued for ${plural(users, "user")}; queue stats feedUser shows how many are left`,
+					: `${plural(enqueued, "job")} enqueued for ${plural(users, "user")}; queues stats feedUser shows how many are left`,
 			],
 			...(signal.aborted && {
 				notes: ["interrupted: run it again to go on"],

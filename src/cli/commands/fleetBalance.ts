@@ -71,10 +71,10 @@ export const { usage, run } = command({
 	},
 });
 
-/** What does it: `corkboard move lookups 0-255 --to db009a:3306`. */
+/** What does it: `corkboard shards move lookups 0-255 --to db009a:3306`. */
 function commandOf({ kind, range, to }: PlannedMove): string {
 	const kinds = { db: "", mod: "lookups ", feed: "feeds ", pool: "pools " };
-	return `corkboard move ${kinds[kind]}${formatShards(range)} --to ${to}`;
+	return `corkboard shards move ${kinds[kind]}${formatShards(range)} --to ${to}`;
 }
 
 function line(text: string, move: PlannedMove | undefined): string {
@@ -111,7 +111,7 @@ function notesOf(
 		silent.length > 0 &&
 			`Writes are not known, so only sizes count: performance_schema is off, or does not count them (wait/io/table/sql/handler), on ${silent.join(", ")}.`,
 		queues.length > 0 &&
-			`${plural(queues.length, "queue shard")} (${queues.join(", ")}) stay: jobs are not moved. Drain them: corkboard queue drain.`,
+			`${plural(queues.length, "queue shard")} (${queues.join(", ")}) stay: jobs are not moved. Drain them: corkboard queues drain.`,
 	]);
 }
 

@@ -110,7 +110,7 @@ function serverGrants(
 		`GRANT ${POOL_PRIVILEGES}, CREATE ON ${POOLS} TO ${account};`,
 		...(product === "mysql"
 			? [
-					"-- worker and queue rotate, besides: who uses a table of jobs. Without it statements on jobs may wait a second for a dump.",
+					"-- worker and queues rotate, besides: who uses a table of jobs. Without it statements on jobs may wait a second for a dump.",
 					...WATCHED.map(
 						(table) =>
 							`GRANT SELECT ON performance_schema.${table} TO ${account};`,

@@ -23,7 +23,7 @@ export const { usage, run } = command({
 		"Prints the type, shard, table and host of an id, and whether its object exists.",
 	arguments: { id: argument("ID") },
 	details:
-		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then. The id of a job names its queue, shard and time: queue show prints the job itself.",
+		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then. The id of a job names its queue, shard and time: jobs show prints the job itself.",
 	async run({ id }, context) {
 		const job = parseJobId(id);
 		return job === null ? explainId(id, context) : explainJobId(job, context);

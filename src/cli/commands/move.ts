@@ -40,7 +40,7 @@ export const { usage, run } = command({
 		yes: YES,
 	},
 	details:
-		"Of one that has begun: move status, pause, resume, set, cut-over, reverse, complete and cancel. SHARDS is a range of shards, or lookups, feeds or pools and a range of them. It ends when all waves are over; the former copies stay on the old primary under other names. Then move complete drops them, and move reverse goes back. Interrupted or killed, it is resumed by move resume.",
+		"Of one that has begun: moves show, pause, resume, set, cut-over, reverse, complete and cancel. SHARDS is a range of shards, or lookups, feeds or pools and a range of them. It ends when all waves are over; the former copies stay on the old primary under other names. Then moves complete drops them, and moves reverse goes back. Interrupted or killed, it is resumed by moves resume.",
 	exitCodes: FLEET_CODES,
 	async run({ shards, to, replica, wave, parallel, ...given }, context) {
 		const moved = movedIn(shards);

@@ -13,7 +13,7 @@ export const { usage, run } = command({
 			await requireMove(fleet, id);
 			await wish(fleet.store, id, () => ({ isPaused: true }));
 			return {
-				lines: [`${id} is paused. Go on: corkboard move resume ${id}`],
+				lines: [`${id} is paused. Go on: corkboard moves resume ${id}`],
 			};
 		});
 	},

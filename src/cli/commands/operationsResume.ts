@@ -18,7 +18,7 @@ export const { usage, run } = command({
 	options: {
 		maxPause: MAX_PAUSE,
 		acceptLoss: flag(
-			"of promote --dead: give up what the replica has not received",
+			"of hosts promote --dead: give up what the replica has not received",
 		),
 	},
 	details:

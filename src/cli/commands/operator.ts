@@ -107,7 +107,9 @@ export const { usage, run } = command({
 						);
 					}
 					for (const name of await fenceReturned(fleet, records)) {
-						context.stdout(`${name} is back after promote --dead: fenced`);
+						context.stdout(
+							`${name} is back after hosts promote --dead: fenced`,
+						);
 					}
 				});
 				await sleep(LOOK_MS, undefined, { signal }).catch(() => {});

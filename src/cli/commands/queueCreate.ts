@@ -10,7 +10,7 @@ export const { usage, run } = command({
 	options: {
 		set: option(
 			"NAME=VALUE,…",
-			"settings, as queue set takes them, separated by commas",
+			"settings, as queues set takes them, separated by commas",
 			"",
 		),
 	},

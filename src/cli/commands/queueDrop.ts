@@ -32,7 +32,7 @@ export const { usage, run } = command({
 		if (!force && OWN_QUEUES.has(queue)) {
 			throw new CorkboardError(
 				"CONFLICT",
-				`Corkboard itself enqueues jobs into ${queue}: outbox entries of writes would wait for it. To stop its jobs, use queue pause ${queue}. With --force it is deleted all the same; init creates it again.`,
+				`Corkboard itself enqueues jobs into ${queue}: outbox entries of writes would wait for it. To stop its jobs, use queues pause ${queue}. With --force it is deleted all the same; init creates it again.`,
 			);
 		}
 		await using opened = await openQueuesForCommand(context, accessOf(dryRun));

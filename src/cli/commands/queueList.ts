@@ -23,7 +23,7 @@ export const { usage, run } = command({
 	summary: "Prints the queues and their settings, or all settings of one.",
 	arguments: { queue: optional("QUEUE") },
 	details:
-		"Without QUEUE it prints the settings that differ from the defaults. queue stats prints how many jobs there are.",
+		"Without QUEUE it prints the settings that differ from the defaults. queues stats prints how many jobs there are.",
 	exitCodes: { 1: "a shard does not answer, or an error" },
 	async run({ queue }, context) {
 		await using opened = await openQueuesForCommand(context, "readOnly");
@@ -69,7 +69,7 @@ function row(queue: QueueOnShards): readonly string[] {
 			.join(" "),
 		compact([
 			missingOn.length > 0 &&
-				`missing on ${missingOn.join(", ")}: run queue create ${name}`,
+				`missing on ${missingOn.join(", ")}: run queues create ${name}`,
 			olderOn.length > 0 && `older settings on ${olderOn.join(", ")}`,
 		]).join("; "),
 	];

@@ -29,7 +29,7 @@ export const { usage, run } = command({
 		dryRun: DRY_RUN_FLAG,
 	},
 	details:
-		"Look at why they failed first: queue scan QUEUE --state failed. A retried job keeps its id, its attempts so far and its status. It can be run again: what was retried has not failed any more. A job of a worker that has gone is free once its claim ends; --running frees it at once.",
+		"Look at why they failed first: jobs list QUEUE --state failed. A retried job keeps its id, its attempts so far and its status. It can be run again: what was retried has not failed any more. A job of a worker that has gone is free once its claim ends; --running frees it at once.",
 	async run(given, context) {
 		const { target, priority, matching, attempts, in: dueInMs } = given;
 		const { running } = given;

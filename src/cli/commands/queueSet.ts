@@ -9,6 +9,6 @@ export const { usage, run } = command({
 	},
 	...SETTINGS_OPTIONS,
 	details:
-		"NAME=default takes the default again. queue list QUEUE prints the settings and what each takes; docs/how-to/queue.md explains them.",
+		"NAME=default takes the default again. queues list QUEUE prints the settings and what each takes; docs/how-to/queue.md explains them.",
 	run: setAndPrint,
 });

@@ -13,7 +13,7 @@ export const { usage, run } = command({
 		"Prints a job: its state, its attempts, what workers said, its body.",
 	arguments: { id: argument("ID") },
 	details:
-		"ID is such as feedPin.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, as queue scan and the log print it.",
+		"ID is such as feedPin.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, as jobs list and the log print it.",
 	async run({ id }, context) {
 		await using opened = await openQueuesForCommand(context, "readOnly");
 		const [found = null] = await lookupJobs(opened.store, [id], { body: true });

@@ -40,7 +40,7 @@ export const { usage, run } = command({
 		noVerify: flag("do not verify and repair the shards afterwards"),
 	},
 	details:
-		"HOST is the old primary that promote --dead gave up, host:port. It reads from the binary log of HOST the transactions that the new primary never had, fences HOST, and writes row by row: absent objects under their own ids, edges by version, outbox entries as deliveries. It can be interrupted, and run again. Afterwards HOST is rebuilt by replica add.",
+		"HOST is the old primary that hosts promote --dead gave up, host:port. It reads from the binary log of HOST the transactions that the new primary never had, fences HOST, and writes row by row: absent objects under their own ids, edges by version, outbox entries as deliveries. It can be interrupted, and run again. Afterwards HOST is rebuilt by replicas add.",
 	exitCodes: {
 		1: "refused, or an error: run it again",
 		3: "some of it could not be brought back yet, or was changed on both sides, or the shards are not verified",

@@ -25,7 +25,7 @@ export const { usage, run } = command({
 			return {
 				value: { version, file },
 				lines: [
-					`version ${version} is in ${file}: edit it, then topology publish ${file}`,
+					`version ${version} is in ${file}: edit it, then map publish ${file}`,
 				],
 			};
 		}

@@ -122,7 +122,7 @@ async function enqueue(
 	return {
 		value: { queue, jobs: count },
 		lines: [
-			`enqueued ${count} jobs of ${queue}: queue scan ${queue} shows them, and what they found`,
+			`enqueued ${count} jobs of ${queue}: jobs list ${queue} shows them, and what they found`,
 		],
 	};
 }

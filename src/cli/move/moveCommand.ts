@@ -84,7 +84,7 @@ export const WISHES = {
 	),
 	cutOver: option(
 		CUT_OVER,
-		"when waves go over: auto (default), ask (by move cut-over) or hours such as 22:00-04:00 UTC",
+		"when waves go over: auto (default), ask (by moves cut-over) or hours such as 22:00-04:00 UTC",
 	),
 	killBlockers: option(
 		oneOf("on|off", ["on", "off"]),
@@ -166,7 +166,7 @@ export async function runOnMove(
 	});
 }
 
-/** What `move --dry-run --json` prints. */
+/** What `shards move --dry-run --json` prints. */
 export function planValue(plan: MovePlan) {
 	const { found, faults, ...sizes } = plan;
 	const { list, range, from, to, isNew } = found;

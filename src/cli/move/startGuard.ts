@@ -22,7 +22,7 @@ export function startGuard(
 	const guard = spawn(
 		process.execPath,
 		[
-			...[...process.execArgv, LAUNCH, "operator"],
+			...[...process.execArgv, LAUNCH, "controller"],
 			...["--guard", id, "--runner", String(process.pid)],
 		],
 		{
@@ -37,7 +37,7 @@ export function startGuard(
 	const failed = (why: string) => {
 		if (isNeeded) {
 			stderr(
-				`the guard of ${id} has failed (${why}): if this command dies while writes wait, run corkboard operator to lift their fences`,
+				`the guard of ${id} has failed (${why}): if this command dies while writes wait, run corkboard controller to lift their fences`,
 			);
 		}
 		resolve();

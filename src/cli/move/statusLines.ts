@@ -4,7 +4,7 @@ import { compact } from "../../util/compact.ts";
 import { pauseLines, rangeOf } from "../describeMove.ts";
 import { formatSeconds, formatShards } from "../values.ts";
 
-/** What `move status` prints. */
+/** What `moves show` prints. */
 export function statusLines(status: MoveStatus): readonly string[] {
 	const { operation, step, list, from, to, waves, running, wayBack } = status;
 	const over = waves.filter(({ flips }) => flips > 0).length;
@@ -46,12 +46,12 @@ function waitingLine({
 }: MoveStatus): string {
 	if (isSettledStep(step)) {
 		return step === "way open"
-			? `waits for you: corkboard move complete ${operation}, or corkboard move reverse ${operation}`
+			? `waits for you: corkboard moves complete ${operation}, or corkboard moves reverse ${operation}`
 			: "over";
 	}
 	if (!isHeld) {
-		return `nobody runs it (${holder} did): corkboard move resume ${operation}`;
+		return `nobody runs it (${holder} did): corkboard moves resume ${operation}`;
 	}
-	if (wishes.isPaused) return `paused: corkboard move resume ${operation}`;
+	if (wishes.isPaused) return `paused: corkboard moves resume ${operation}`;
 	return `waits for ${running?.waitsFor ?? "nothing"}; run by ${holder}`;
 }

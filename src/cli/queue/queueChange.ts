@@ -20,7 +20,7 @@ import type { CommandContext } from "../commandContext.ts";
 import { integer } from "../values.ts";
 import { accessOf, openQueuesForCommand } from "./queueCommand.ts";
 
-/** What `queue retry` and `queue remove` have in common. */
+/** What `jobs retry` and `jobs delete` have in common. */
 
 const MOST_CHANGED = 100_000;
 
@@ -114,6 +114,6 @@ async function findOne(
 	if (states.includes(job.state)) return job;
 	throw new CorkboardError(
 		"CONFLICT",
-		`Job ${text} is ${job.state}. This is for jobs that are ${states.join(" or ")}.${job.state === "running" ? ` If its worker has gone: queue retry ${text} --running.` : ""}`,
+		`Job ${text} is ${job.state}. This is for jobs that are ${states.join(" or ")}.${job.state === "running" ? ` If its worker has gone: jobs retry ${text} --running.` : ""}`,
 	);
 }

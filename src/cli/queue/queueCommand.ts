@@ -14,7 +14,7 @@ import { option } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { mapped, oneOf } from "../values.ts";
 
-/** What the commands of the group `queue` have in common. */
+/** What the commands about queues and jobs have in common. */
 
 export const PRIORITY = option(
 	mapped(

@@ -13,7 +13,7 @@ import {
 	reportFailures,
 } from "./queueCommand.ts";
 
-/** What `queue set`, `queue pause` and `queue resume` have in common. */
+/** What `queues set`, `queues pause` and `queues resume` have in common. */
 export const SETTINGS_OPTIONS = {
 	options: { dryRun: DRY_RUN_FLAG },
 	exitCodes: {

@@ -57,9 +57,9 @@ export class Pace {
 		else this.#late.set(whose, name);
 	}
 
-	/** What holds rows back now: `move pause`, `lag of db001b:3306`, `rate`. */
+	/** What holds rows back now: `moves pause`, `lag of db001b:3306`, `rate`. */
 	get reason(): string | null {
-		if (this.#isPaused) return "move pause";
+		if (this.#isPaused) return "moves pause";
 		const [late] = this.#late.values();
 		if (late !== undefined) return `lag of ${late}`;
 		return this.#waiting > 0 ? "rate" : null;

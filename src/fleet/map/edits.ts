@@ -253,7 +253,7 @@ export function placeShards(
 	if (covered < last - first + 1) {
 		throw new CorkboardError(
 			"NOT_FOUND",
-			`The topology has ${covered} of the ${last - first + 1} shards from ${first} to ${last}. To add shards on new hosts: topology open RANGE --primary URL.`,
+			`The topology has ${covered} of the ${last - first + 1} shards from ${first} to ${last}. To add shards on new hosts: shards open RANGE --primary URL.`,
 		);
 	}
 	return { ...topology, shards };

@@ -67,7 +67,7 @@ export function findPromotion(
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
 			fault ??
-				`${from} has no replica: corkboard replica add HOST --of ${from}.`,
+				`${from} has no replica: corkboard replicas add HOST --of ${from}.`,
 		);
 	}
 	return { ...primary, to: nameOf(toUrl), toUrl };
@@ -123,7 +123,7 @@ function replicaFault(
 		({ url, ranges }) =>
 			`${ranges.join(", ")} ${ranges.length === 1 ? "names" : "name"} ${url === null ? "none" : nameOf(url)}`,
 	);
-	return `All ranges of ${primary} must name the same replica, because that takes the place of the whole server, but ${named.join("; ")}. Edit the map: topology show --file FILE, then topology publish FILE.`;
+	return `All ranges of ${primary} must name the same replica, because that takes the place of the whole server, but ${named.join("; ")}. Edit the map: map show --file FILE, then map publish FILE.`;
 }
 
 /** The two hosts after the one took the place of the other, which the map names as its replica or not at all. Null where it does not name the new one. */

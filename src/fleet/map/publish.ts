@@ -109,7 +109,7 @@ export function existing(
 function noTopology(): CorkboardError {
 	return new CorkboardError(
 		"BAD_TOPOLOGY",
-		"There is no topology yet. Put one there with topology publish.",
+		"There is no topology yet. Put one there with map publish.",
 	);
 }
 
@@ -129,7 +129,7 @@ function requireFrom(
 	}
 	throw new CorkboardError(
 		"CONFLICT",
-		`This was made from version ${from}, but ${name} has version ${version} now. Look at the difference (topology diff), and make it from that one.`,
+		`This was made from version ${from}, but ${name} has version ${version} now. Look at the difference (map diff), and make it from that one.`,
 	);
 }
 

@@ -12,7 +12,7 @@ export interface ReplicaHosts {
 	readonly replicaUrl: string;
 }
 
-/** The hosts of `replica add`. Throws BAD_TOPOLOGY where the map does not allow it. */
+/** The hosts of `replicas add`. Throws BAD_TOPOLOGY where the map does not allow it. */
 export function findNewReplica(
 	topology: Topology,
 	given: { readonly host: string; readonly of: string },
@@ -36,14 +36,14 @@ export function findNewReplica(
 		}
 		if (nameOf(range.primary) === primary && named !== replica) {
 			throw refused(
-				`${primary} has the replica ${named}. Remove that first: corkboard replica remove ${named}.`,
+				`${primary} has the replica ${named}. Remove that first: corkboard replicas remove ${named}.`,
 			);
 		}
 	}
 	return { primary, replica, primaryUrl, replicaUrl };
 }
 
-/** The hosts of `replica remove`. Throws BAD_TOPOLOGY where the map names no such replica. */
+/** The hosts of `replicas remove`. Throws BAD_TOPOLOGY where the map names no such replica. */
 export function findReplica(topology: Topology, given: string): ReplicaHosts {
 	const found = new Map<string, ReplicaHosts>();
 	for (const { primary, replica } of mysqlRanges(topology)) {

@@ -185,7 +185,7 @@ function requireSame(run: MoveRun, differences: readonly Difference[]): void {
 	if (first === undefined) return;
 	throw new CorkboardError(
 		"CONFLICT",
-		`${differences.length} rows differ between the two copies, the first in ${first.table}, ${first.key}: ${first.kind}. Nothing has gone over, and nothing is dropped. Somebody else has written to a copy, or this is a defect: look at the rows, then corkboard move cancel ${run.operation.record.id}.`,
+		`${differences.length} rows differ between the two copies, the first in ${first.table}, ${first.key}: ${first.kind}. Nothing has gone over, and nothing is dropped. Somebody else has written to a copy, or this is a defect: look at the rows, then corkboard moves cancel ${run.operation.record.id}.`,
 	);
 }
 
@@ -203,7 +203,7 @@ async function notReady(
 	const { lagMs, tables } = ferry.progress();
 	const renameMs = tables.total * RENAME_MS;
 	if (wave.flips > 0 && renameMs > wishes.maxPauseMs) {
-		return `to rename ${tables.total} tables back takes about ${renameMs} ms, more than --max-pause: corkboard move set ${run.operation.record.id} --max-pause ${2 * Math.ceil(renameMs / 1_000)}s`;
+		return `to rename ${tables.total} tables back takes about ${renameMs} ms, more than --max-pause: corkboard moves set ${run.operation.record.id} --max-pause ${2 * Math.ceil(renameMs / 1_000)}s`;
 	}
 	if (lagMs === null || lagMs > wishes.maxLagMs) {
 		return `the stream is ${lagMs === null ? "not there" : `${Math.round(lagMs)} ms behind`}`;

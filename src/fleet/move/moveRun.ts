@@ -58,7 +58,7 @@ export interface MoveRun {
 	requireRunning(): void;
 }
 
-/** As `move status` reads it. */
+/** As `moves show` reads it. */
 type Standing = FerryProgress & { wave: number; waitsFor: string | null };
 
 export async function openRun(

@@ -108,7 +108,7 @@ export async function planMove(
 		notes: compact([
 			from.replica !== null &&
 				to.replica === null &&
-				`${to.name} has no replica: these ${list} would have none. Pass --replica, or add one: corkboard replica add HOST --of ${to.name}.`,
+				`${to.name} has no replica: these ${list} would have none. Pass --replica, or add one: corkboard replicas add HOST --of ${to.name}.`,
 			...sizes.trial.notes,
 		]),
 	};

@@ -98,7 +98,7 @@ export function cancelMove(
 	return redirect(options, id, "is cancelled", ({ waves }) => {
 		if (waves.some(({ state }) => state === "waiting"))
 			return { goal: "cancel" };
-		throw nothing(id, "waits: what went over comes back with move reverse");
+		throw nothing(id, "waits: what went over comes back with moves reverse");
 	});
 }
 
@@ -159,7 +159,7 @@ export async function abortMove(
 	const { id } = operation.record;
 	const move = moveFactsIn(operation.record);
 	if (!move.waves.some(({ state }) => state === "waiting")) {
-		throw nothing(id, "waits: what went over comes back with move reverse");
+		throw nothing(id, "waits: what went over comes back with moves reverse");
 	}
 	await operation.save({ move: { ...move, goal: "cancel" } }, "is cancelled");
 	return await proceedMove(options, operation);
@@ -229,7 +229,7 @@ function requireOver({ waves, aim }: MoveFacts, id: string, but?: Wave): void {
 	if (waiting.length === 0) return;
 	throw new CorkboardError(
 		"CONFLICT",
-		`${waiting.length} of ${waves.length} waves of ${id} are not over. Go on first: corkboard move resume ${id}. Or give those up: corkboard move cancel ${id}.`,
+		`${waiting.length} of ${waves.length} waves of ${id} are not over. Go on first: corkboard moves resume ${id}. Or give those up: corkboard moves cancel ${id}.`,
 	);
 }
 

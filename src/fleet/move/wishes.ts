@@ -15,11 +15,11 @@ const wishes = z.object({
 	maxLagMs: z.number().positive().default(200),
 	/** Between the flip of a wave and the renaming of its former copy. */
 	watchMs: z.number().nonnegative().default(30_000),
-	/** `auto`, `ask` (it waits for `move cut-over`), or hours of the day in UTC, `22:00-04:00`. */
+	/** `auto`, `ask` (it waits for `moves cut-over`), or hours of the day in UTC, `22:00-04:00`. */
 	cutOver: z.string().default("auto"),
 	/** Whether transactions that hold a fence up are ended. */
 	killsBlockers: z.boolean().default(false),
-	/** How many waves `move cut-over` lets go over, in the end. */
+	/** How many waves `moves cut-over` lets go over, in the end. */
 	allowed: z.int().nonnegative().default(0),
 	/** Whoever runs it leaves it at the next safe point, to somebody who waits for it. */
 	isLeaving: z.boolean().default(false),
@@ -91,10 +91,10 @@ export function forbidden(
 	flipped: number,
 	now: Date,
 ): string | null {
-	if (isPaused) return `it is paused: corkboard move resume ${id}`;
+	if (isPaused) return `it is paused: corkboard moves resume ${id}`;
 	if (allowed > flipped || cutOver === "auto") return null;
 	if (cutOver === "ask")
-		return `it is asked for: corkboard move cut-over ${id}`;
+		return `it is asked for: corkboard moves cut-over ${id}`;
 	const [, ...parts] = HOURS.exec(cutOver) ?? [];
 	const [fromHour = 0, fromMinute = 0, toHour = 0, toMinute = 0] =
 		parts.map(Number);

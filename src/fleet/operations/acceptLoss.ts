@@ -74,7 +74,7 @@ export async function acceptLoss(
 	const { hosts, faults } = await checkAcceptance(options, host);
 	return runOperation(
 		options,
-		{ kind: "fleet accept", from: hosts.from, to: hosts.from },
+		{ kind: "accept loss", from: hosts.from, to: hosts.from },
 		faults,
 		(operation) => proceedAcceptance(options, operation),
 	);
@@ -187,7 +187,7 @@ async function requireSame(
 	if (now.id === id && now.takesWrites) return;
 	throw new CorkboardError(
 		"CONFLICT",
-		`${from} does not lead to ${id}, which takes writes, any more. Abort this, and look again: corkboard fleet accept ${from} --dry-run.`,
+		`${from} does not lead to ${id}, which takes writes, any more. Abort this, and look again: corkboard hosts accept-loss ${from} --dry-run.`,
 	);
 }
 

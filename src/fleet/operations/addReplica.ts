@@ -43,7 +43,7 @@ const LOOK_MS = 250;
 /** A receiver that cannot connect may be at it for the first time. */
 const CONNECT_MS = 30_000;
 
-/** What `replica add` would do, and everything against it. Changes nothing. */
+/** What `replicas add` would do, and everything against it. Changes nothing. */
 export async function checkAddReplica(
 	{ store, environment }: Pick<ReplicaOptions, "store" | "environment">,
 	given: { readonly host: string; readonly of: string },
@@ -53,7 +53,7 @@ export async function checkAddReplica(
 	if (namesReplica(topology, hosts.replica)) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
-			`${hosts.replica} is the replica of ${hosts.primary} already. To build it anew: corkboard replica remove ${hosts.replica}, and give it an empty data folder.`,
+			`${hosts.replica} is the replica of ${hosts.primary} already. To build it anew: corkboard replicas remove ${hosts.replica}, and give it an empty data folder.`,
 		);
 	}
 	await publish(store, {

@@ -9,7 +9,7 @@ import type { OperationRecord } from "./operationRecord.ts";
 const TRY_MS = 1_500;
 
 /**
- * Fences the old primaries that are back after `promote --dead`, so that nobody
+ * Fences the old primaries that are back after `hosts promote --dead`, so that nobody
  * writes to them, and returns their names. One that the map names again is left
  * as it is, and so is one whose successor the map does not name any more. Throws UNAVAILABLE where the store does not answer.
  */

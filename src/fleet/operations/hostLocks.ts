@@ -53,7 +53,7 @@ export async function locksPastMoves(
 	}
 	for (const [id, move] of moves) {
 		const taken = { ...move.record, holder: record.holder };
-		const line = `${record.id} has taken its hosts; afterwards: corkboard move resume ${id}`;
+		const line = `${record.id} has taken its hosts; afterwards: corkboard moves resume ${id}`;
 		const text = JSON.stringify(logged(taken, line));
 		changes.push({ path: recordPath(id), revision: move.revision, text });
 		const beat = await store.get(beatPath(id));
@@ -156,6 +156,6 @@ function adviceOn(
 		return unknownRecordError(record).message;
 	}
 	return record?.kind === "move"
-		? `Wait for its end (corkboard move status ${id}), or give up what has not gone over: corkboard move cancel ${id}.`
+		? `Wait for its end (corkboard moves show ${id}), or give up what has not gone over: corkboard moves cancel ${id}.`
 		: "Resume or abort that: corkboard operations list.";
 }

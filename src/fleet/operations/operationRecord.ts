@@ -45,7 +45,7 @@ export type OperationStep = z.infer<typeof step>;
 const kind = z.enum([
 	"promote",
 	"promote --dead",
-	"fleet accept",
+	"accept loss",
 	"replica add",
 	"replica remove",
 	"move",

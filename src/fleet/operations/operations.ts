@@ -193,7 +193,7 @@ export class Operation implements AsyncDisposable {
 		await this.save(patch, line, locks);
 	}
 
-	/** The same where `promote --dead` has taken some of them. */
+	/** The same where `hosts promote --dead` has taken some of them. */
 	async keepLocks(): Promise<void> {
 		const locks = await lockedAgain(this.#store, this.#record);
 		if (locks.length > 0) await this.save({}, "has its hosts again", locks);

@@ -19,7 +19,7 @@ import {
 const MAX_LAG_MS = 2_000;
 const MAX_PAUSE_MS = 2_000;
 
-/** What `promote` would do, and everything against it. Changes nothing. */
+/** What `hosts promote` would do, and everything against it. Changes nothing. */
 export async function checkPromotion(
 	options: PromoteOptions,
 	host: string,

@@ -78,7 +78,7 @@ export interface DeadCheck {
 	readonly loss: Loss | null;
 }
 
-/** What `promote --dead` would do, what it would cost now, and everything against it. Changes nothing. */
+/** What `hosts promote --dead` would do, what it would cost now, and everything against it. Changes nothing. */
 export async function checkDeadPromotion(
 	options: DeadOptions,
 	host: string,
@@ -129,7 +129,7 @@ export async function checkDeadPromotion(
 	try {
 		await next.received();
 	} catch (thrown) {
-		faults.push(`${reasonOf(thrown)}: corkboard grants --operator.`);
+		faults.push(`${reasonOf(thrown)}: corkboard grants show --operator.`);
 	}
 	const replica = await next.replica();
 	const evidence = { ...seen, replica };
@@ -162,7 +162,7 @@ function signsOfLife(
 ): readonly string[] {
 	if (silence === null) {
 		return [
-			`${from} answers. Where it lives, nothing need be lost: corkboard promote ${from}. With --force it is fenced and given up all the same.`,
+			`${from} answers. Where it lives, nothing need be lost: corkboard hosts promote ${from}. With --force it is fenced and given up all the same.`,
 		];
 	}
 	if (reached > lost) {

@@ -114,7 +114,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 						state.sourceUuid === (await uuidOf(primary));
 					return isFollowing
 						? null
-						: `${replica.name} does not follow ${primary.name}${state === null || state.error === "" ? "" : `: ${state.error}`}: corkboard replica add ${replica.name} --of ${primary.name}.`;
+						: `${replica.name} does not follow ${primary.name}${state === null || state.error === "" ? "" : `: ${state.error}`}: corkboard replicas add ${replica.name} --of ${primary.name}.`;
 				}),
 			)
 		).flatMap(listOf),
@@ -123,7 +123,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 		await using server = new FleetServer(to.url, withoutOperator(environment));
 		const silence = await server.silence(ANSWER_MS);
 		if (silence !== null) {
-			return `${server.name} refuses the account of the processes: ${silence}. Create it as on the other hosts: corkboard grants.`;
+			return `${server.name} refuses the account of the processes: ${silence}. Create it as on the other hosts: corkboard grants show.`;
 		}
 		const host = kind === "db" || kind === "feed" ? ["corkboard"] : [];
 		return await accountFaults(server, [...databases, ...host]);

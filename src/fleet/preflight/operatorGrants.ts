@@ -28,7 +28,7 @@ export const OPERATOR_PRIVILEGES: readonly {
 		privileges: ["PROCESS", "CONNECTION_ADMIN"],
 	},
 	{
-		why: "replica add: the copy, and seeing that nothing else is on the new server.",
+		why: "replicas add: the copy, and seeing that nothing else is on the new server.",
 		privileges: ["BACKUP_ADMIN", "CLONE_ADMIN", "SHOW DATABASES"],
 	},
 ];
@@ -70,7 +70,7 @@ export const OPERATOR_TABLE_GRANTS: readonly {
 		on: ["performance_schema.*"],
 	},
 	{
-		why: "replica add: loading the clone plugin, where the option file does not.",
+		why: "replicas add: loading the clone plugin, where the option file does not.",
 		privileges: "INSERT",
 		on: ["mysql.plugin"],
 	},
@@ -136,7 +136,7 @@ export async function grantFaults(
 	return all.length === 0
 		? []
 		: [
-				`${server.name}: the operator's account lacks ${all.join(", ")}: corkboard grants --operator.`,
+				`${server.name}: the operator's account lacks ${all.join(", ")}: corkboard grants show --operator.`,
 			];
 }
 

@@ -47,7 +47,7 @@ export interface FindOptions {
 }
 
 /**
- * Finds what `salvage HOST` would bring back. Changes nothing. Throws CONFLICT
+ * Finds what `hosts salvage HOST` would bring back. Changes nothing. Throws CONFLICT
  * where no promotion gave the host up, or the topology names it; UNAVAILABLE
  * where one of the two servers does not answer.
  */
@@ -61,7 +61,7 @@ export async function findSalvage(
 	if (namesHost(topology, host)) {
 		throw new CorkboardError(
 			"CONFLICT",
-			`The topology names ${host}, so it serves: there is nothing to bring back from it. Was it rebuilt by replica add?`,
+			`The topology names ${host}, so it serves: there is nothing to bring back from it. Was it rebuilt by replicas add?`,
 		);
 	}
 	const successor = successorOf(records, to);

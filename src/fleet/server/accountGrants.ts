@@ -26,7 +26,7 @@ export async function accountFaults(
 	});
 	return missing.length === 0
 		? null
-		: `${server.name}: the account of the processes lacks ${describeMissing(missing)}: corkboard grants.`;
+		: `${server.name}: the account of the processes lacks ${describeMissing(missing)}: corkboard grants show.`;
 }
 
 /** Some privileges of an account, on all databases that a pattern names. */

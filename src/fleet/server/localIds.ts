@@ -88,7 +88,7 @@ export async function counterFaults(
 	return [
 		sentence(
 			tables.filter(({ hasCounter }) => !hasCounter).map(({ name }) => name),
-			"has no AUTO_INCREMENT, so nothing can be created in it: give local_id its AUTO_INCREMENT back, then run corkboard ids raise",
+			"has no AUTO_INCREMENT, so nothing can be created in it: give local_id its AUTO_INCREMENT back, then run corkboard hosts raise-ids",
 		),
 		sentence(
 			tables
@@ -100,7 +100,7 @@ export async function counterFaults(
 						(counter.next ?? 1n) <= (highest.get(name) ?? 0n)
 					);
 				}),
-			"would give local ids that it has stored: run corkboard ids raise",
+			"would give local ids that it has stored: run corkboard hosts raise-ids",
 		),
 		sentence(
 			[...counters].flatMap(([name, { next }]) =>

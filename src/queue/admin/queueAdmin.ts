@@ -80,7 +80,7 @@ export async function findQueue(
 	const names = queues.map((queue) => queue.name);
 	throw new CorkboardError(
 		"NOT_FOUND",
-		`There is no queue ${quoted(name)}. ${names.length === 0 ? "There are none: queue create makes one." : `Queues: ${names.join(", ")}.`}`,
+		`There is no queue ${quoted(name)}. ${names.length === 0 ? "There are none: queues create makes one." : `Queues: ${names.join(", ")}.`}`,
 	);
 }
 
@@ -110,7 +110,7 @@ export async function createQueue(
 		if (differs) {
 			throw new CorkboardError(
 				"CONFLICT",
-				`Queue ${name} exists with other settings. Change them with queue set.`,
+				`Queue ${name} exists with other settings. Change them with queues set.`,
 			);
 		}
 	}
@@ -285,7 +285,7 @@ function newestOf(copies: readonly QueueRow[]): QueueRow {
 function beingDeleted(name: string): CorkboardError {
 	return new CorkboardError(
 		"CONFLICT",
-		`Queue ${name} is being deleted. Run queue drop ${name} again to end that first.`,
+		`Queue ${name} is being deleted. Run queues delete ${name} again to end that first.`,
 	);
 }
 

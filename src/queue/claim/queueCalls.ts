@@ -15,7 +15,7 @@ type Store = JobStore & JobAdmin;
 
 /**
  * Everything that can be asked of queues: PinLater's calls. The commands
- * `corkboard queue …` are made of them. Producers use `Jobs`, and workers have
+ * `corkboard queues …` and `corkboard jobs …` are made of them. Producers use `Jobs`, and workers have
  * a loop of their own; `claim` is for programs that bring their own.
  */
 export function createQueueCalls(store: Store, settings: LiveSettings) {

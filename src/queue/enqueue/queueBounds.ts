@@ -40,7 +40,7 @@ export class QueueBounds {
 		});
 		throw new CorkboardError(
 			"QUEUE_FULL",
-			`Queue ${queue} is full: ${pending} jobs are pending, and maxPending is ${maxPending}. Try again later, or raise it with queue set.`,
+			`Queue ${queue} is full: ${pending} jobs are pending, and maxPending is ${maxPending}. Try again later, or raise it with queues set.`,
 		);
 	}
 

@@ -283,7 +283,7 @@ async function readText(source: Source): Promise<string> {
 	if (found !== null) return found.text;
 	throw new CorkboardError(
 		"BAD_TOPOLOGY",
-		`${source.name}: expected a topology but got: nothing. Put one there with topology publish.`,
+		`${source.name}: expected a topology but got: nothing. Put one there with map publish.`,
 	);
 }
 

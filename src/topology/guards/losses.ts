@@ -114,5 +114,5 @@ export function describeRecordedLoss({
 		missing === null
 			? "has no GTIDs, so that nobody knows what it lacks of what the server before acknowledged"
 			: `lacks transactions that the server before acknowledged: ${missing}`;
-	return `${host} leads to another server, ${server}, which ${what}. Nobody writes there. See what is lost, and accept it: corkboard fleet accept ${host} --dry-run.`;
+	return `${host} leads to another server, ${server}, which ${what}. Nobody writes there. See what is lost, and accept it: corkboard hosts accept-loss ${host} --dry-run.`;
 }

@@ -29,7 +29,7 @@ export function moment(): Moment {
 const FRESH_MS = 2_000;
 /** From this age on, the begin of a write has it read, so that COMMIT need not wait. */
 const RENEW_MS = 1_000;
-/** `promote --dead` waits this long for a process that does not say what it was acknowledged. */
+/** `hosts promote --dead` waits this long for a process that does not say what it was acknowledged. */
 const STOOD_STILL_MS = 5_000;
 const BEAT_MS = 1_000;
 const LIMITS = { freshMs: FRESH_MS, stoodStillMs: STOOD_STILL_MS };

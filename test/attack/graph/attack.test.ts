@@ -17,7 +17,7 @@ describe("an attack", () => {
 			"import",
 			"kill",
 			"links",
-			"move",
+			"moves",
 			"pause",
 			"restart",
 			"topology",

@@ -205,7 +205,7 @@ export class FaultInjector {
 		if (error === null) return;
 		report({
 			kind: "move",
-			promised: "a move ends, by itself or by move resume, also beside faults",
+			promised: "a move ends, by itself or by moves resume, also beside faults",
 			seen: `${did}\n${error}`,
 			objects: [],
 		});

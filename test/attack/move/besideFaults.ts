@@ -65,7 +65,14 @@ export async function moveBesideFaults(
 	const what = `${list} ${shards} from ${from} to ${to}`;
 	began(what);
 	const args = [
-		...["move", ...(list === "shards" ? [] : [list]), shards, "--to", to],
+		...[
+			"shards",
+			"move",
+			...(list === "shards" ? [] : [list]),
+			shards,
+			"--to",
+			to,
+		],
 		...["--wave", "1", "--watch", "0ms", "--max-pause", "2s", "--yes"],
 	];
 	await using runners = new AsyncDisposableStack();

@@ -74,7 +74,7 @@ export function moveTo(
 	{ shards, wave }: LoadOptions,
 ): readonly string[] {
 	return [
-		...["move", `0-${shards - 1}`, "--to", primary.url],
+		...["shards", "move", `0-${shards - 1}`, "--to", primary.url],
 		...["--replica", replica.url],
 		...["--wave", String(wave), "--watch", "1s", "--max-pause", "1s", "--yes"],
 	];

@@ -121,7 +121,7 @@ export async function runToEnd(
 			record !== null &&
 			!isSettledStep(record.step) &&
 			moveFactsIn(record).goal === aim.way;
-		next = isBegun && id !== null ? ["move", "resume", id] : aim.args;
+		next = isBegun && id !== null ? ["moves", "resume", id] : aim.args;
 		if (!isKilled) await sleep(betweenMs);
 	}
 }

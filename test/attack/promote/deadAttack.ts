@@ -23,7 +23,7 @@ export const DEATHS: readonly Death[] = ["kill", "stop", "cut"];
 
 export interface DeadRound {
 	readonly death: Death;
-	/** The exit code of `promote --dead`. */
+	/** The exit code of `hosts promote --dead`. */
 	readonly code: number | null;
 	readonly acknowledged: number;
 	/** Acknowledged to the driver, and not there afterwards. */
@@ -60,7 +60,7 @@ const DEAD_MS = 1_500;
 
 export interface DeadAttackOptions
 	extends Omit<Options, "rounds" | "store" | "stop"> {
-	/** Whether `salvage` brings back what the old primary alone has, and when. */
+	/** Whether `hosts salvage` brings back what the old primary alone has, and when. */
 	readonly salvage: "never" | "before repair" | "after repair";
 }
 
@@ -131,7 +131,15 @@ export async function attackDead(
 	else link.cut();
 	await sleep(DEAD_MS);
 	const ended = await run(
-		...["promote", named, "--dead", "--yes", "--accept-loss", "--json"],
+		...[
+			"hosts",
+			"promote",
+			named,
+			"--dead",
+			"--yes",
+			"--accept-loss",
+			"--json",
+		],
 	);
 	const promotedAt = performance.now();
 	say(`${death}: exit ${ended.code}`);

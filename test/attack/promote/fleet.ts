@@ -61,7 +61,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 		const { code, out, err } = await run(...args);
 		if (code !== 0) throw new Error(`${args.join(" ")} failed: ${out}${err}`);
 	};
-	if (zookeepers.length > 0) await must("topology", "publish", file);
+	if (zookeepers.length > 0) await must("map", "publish", file);
 	await must("init");
 	await caughtUp(pair);
 	const servers = await Promise.all(

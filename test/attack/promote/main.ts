@@ -26,10 +26,10 @@ and promotes back and forth meanwhile. The driver's own list of acknowledged wri
   --stop          one server stands still (SIGSTOP) across each promotion; its requests may fail
   --open N        no promotions: N shards of a second pair are opened, and new users read everywhere
   --dead          each round kills, stops or cuts off the primary of a new pair, whose replica is
-                  held back, while a server sleeps: what promote --dead states as lost has to be what is lost
+                  held back, while a server sleeps: what hosts promote --dead states as lost has to be what is lost
   --salvage       with --dead: the old primary is back, and salvage, killed once, brings back what it alone had
   --names         each round leads the one name of a pair to the other server: with old connections left, cut,
-                  or led to the old server first, or without the last writes, until fleet accept takes the loss
+                  or led to the old server first, or without the last writes, until hosts accept-loss takes the loss
   --seed S        of the flips of --names (default 1)
   --store-faults  no promotions: three ZooKeeper servers are stopped and killed, each and all until every
                   session has expired, and 50 publishers are killed

@@ -273,9 +273,9 @@ async function flipLossy(
 		broken.push("something was written before the loss was accepted");
 	}
 	const shutUntil = performance.now();
-	const { code, json } = await run("fleet", "accept", host, "--yes");
+	const { code, json } = await run("hosts", "accept-loss", host, "--yes");
 	const openAt = performance.now();
-	if (code !== 0) broken.push(`fleet accept: ${JSON.stringify(json)}`);
+	if (code !== 0) broken.push(`hosts accept-loss: ${JSON.stringify(json)}`);
 	const writes: readonly { readonly wrote: readonly string[] }[] =
 		json.loss?.writes ?? [];
 	return {

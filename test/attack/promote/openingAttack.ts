@@ -15,7 +15,7 @@ export interface OpeningOptions extends Omit<FleetOptions, "shards"> {
 }
 
 export interface OpeningReport {
-	/** What `topology open` printed. */
+	/** What `shards open` printed. */
 	readonly opening: string;
 	readonly openingMs: number;
 	readonly users: number;
@@ -89,12 +89,12 @@ export async function attackOpening(
 	await sleep(options.betweenMs);
 	const began = performance.now();
 	const ended = await run(
-		...["topology", "open", `${SHARDS}-${SHARDS + options.opened - 1}`],
+		...["shards", "open", `${SHARDS}-${SHARDS + options.opened - 1}`],
 		...["--primary", pair.primary.url, "--replica", pair.replica.url],
 		...["--weight", String(WEIGHT)],
 	);
 	const openingMs = performance.now() - began;
-	if (ended.code !== 0) failures.push(`topology open: ${ended.err}`);
+	if (ended.code !== 0) failures.push(`shards open: ${ended.err}`);
 	// Servers look for the tables of opened shards before they use them.
 	const countPlaced = () => shards.filter((shard) => shard >= SHARDS).length;
 	const until = performance.now() + PLACED_MS;

@@ -19,7 +19,7 @@ export interface Options extends Omit<FleetOptions, "shards"> {
 
 export interface Round {
 	readonly from: string;
-	/** The exit code of `promote`. */
+	/** The exit code of `hosts promote`. */
 	readonly code: number | null;
 	/** From the fence to the publication, as the command says. */
 	readonly fenceMs: number | null;
@@ -85,7 +85,7 @@ export async function attackPromotions(
 		const still = options.stop ? servers[round % servers.length] : undefined;
 		still?.send("SIGSTOP");
 		const ended = await run(
-			...["promote", from, "--yes", "--json"],
+			...["hosts", "promote", from, "--yes", "--json"],
 			...["--max-lag", "10s", "--max-pause", "5s"],
 		);
 		still?.send("SIGCONT");

@@ -9,7 +9,7 @@ import { type Acknowledged, judge } from "./evidence.ts";
 import { type Client, OpenLoad, readTitles, type Writer } from "./load.ts";
 import type { Options } from "./promoteAttack.ts";
 
-/** What `salvage` made of what a failover had lost. */
+/** What `hosts salvage` made of what a failover had lost. */
 export interface Salvaged {
 	/** Exit codes of the run that ended, and of another one after it. */
 	readonly codes: readonly (number | null)[];
@@ -34,7 +34,7 @@ export interface Salvaged {
 const KILLED_WITHIN_MS = 4_000;
 const PAGE = 100;
 
-/** Runs `salvage` under load: one run is killed, one ends, and one finds nothing to do. */
+/** Runs `hosts salvage` under load: one run is killed, one ends, and one finds nothing to do. */
 export async function salvageDead({
 	options,
 	clients,
@@ -58,7 +58,7 @@ export async function salvageDead({
 }): Promise<Salvaged> {
 	const load = new OpenLoad({ ...options, clients, writers });
 	const args = [
-		...["salvage", host, "--conflicts", conflicts],
+		...["hosts", "salvage", host, "--conflicts", conflicts],
 		...["--yes", "--json"],
 	];
 	const ended: Ended[] = [];

@@ -135,7 +135,7 @@ export async function attackStore(
 		const took = untilAdopted(store, options.servers);
 		const began = performance.now();
 		const { code, out, err } = await fleet.run(...weighing(nth));
-		if (code !== 0) failures.push(`topology weigh: ${out}${err}`);
+		if (code !== 0) failures.push(`shards weigh: ${out}${err}`);
 		published.push(performance.now() - began);
 		adopted.push(await took);
 	}
@@ -181,7 +181,7 @@ export async function attackStore(
 
 /** Each time another weight than the last. */
 function weighing(nth: number): readonly string[] {
-	return ["topology", "weigh", "0-3", String(1 + (nth % 2))];
+	return ["shards", "weigh", "0-3", String(1 + (nth % 2))];
 }
 
 async function each(

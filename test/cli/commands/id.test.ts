@@ -8,10 +8,10 @@ import { CorkboardError } from "../../../src/errors.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 
-describe("corkboard id", () => {
+describe("corkboard objects show", () => {
 	test('prints the parts of the id in the article "Sharding Pinterest"', async () => {
 		// The article decomposes it into shard 3429, type Pin and local id 7075733.
-		assert.deepEqual(await command(["id", "241294492511762325"]), {
+		assert.deepEqual(await command(["objects", "show", "241294492511762325"]), {
 			code: 0,
 			out: [
 				"id        241294492511762325",
@@ -29,7 +29,7 @@ describe("corkboard id", () => {
 
 	test("prints the embedded folder that holds a shard, and reports an unknown type", async () => {
 		const id = String((5n << 46n) | (9n << 36n) | 1n);
-		const { out } = await command(["id", id], {
+		const { out } = await command(["objects", "show", id], {
 			env: { CORKBOARD_DATA: "elsewhere" },
 		});
 		assert.match(out, /^type {6}9 \(not a type of the schema\)$/m);
@@ -49,7 +49,7 @@ describe("corkboard id", () => {
 				lookups: [{ range: [0, 15], primary }],
 			}),
 		);
-		const { out } = await command(["id", "241294492511762325"], {
+		const { out } = await command(["objects", "show", "241294492511762325"], {
 			env: { CORKBOARD_TOPOLOGY: file },
 			open: async (_app, { secret, redis }) => {
 				assert.ok(secret !== null && redis === null);
@@ -90,9 +90,13 @@ describe("corkboard id", () => {
 				},
 			};
 			const { feedLists, pool } = JSON.parse(
-				(await command(["id", id, "--json"], given)).out,
+				(await command(["objects", "show", id, "--json"], given)).out,
 			);
-			return { feedLists, pool, lines: (await command(["id", id], given)).out };
+			return {
+				feedLists,
+				pool,
+				lines: (await command(["objects", "show", id], given)).out,
+			};
 		};
 		const { lines, ...places } = await describe("User", 6);
 		assert.deepEqual(places, {
@@ -111,7 +115,7 @@ describe("corkboard id", () => {
 
 	test("rejects text that is not an id", async () => {
 		for (const text of ["007", "1e3", "18446744073709551616", "ada"]) {
-			assert.deepEqual(await command(["id", text]), {
+			assert.deepEqual(await command(["objects", "show", text]), {
 				code: 1,
 				out: "",
 				err: `corkboard: ID must be a decimal number of at most 64 bits without leading zeros, or the id of a job, got "${text}".\n`,
@@ -120,7 +124,7 @@ describe("corkboard id", () => {
 	});
 
 	test("rejects an empty text as it does for every command (exit code 2)", async () => {
-		assert.deepEqual(await command(["id", ""]), {
+		assert.deepEqual(await command(["objects", "show", ""]), {
 			code: 2,
 			out: "",
 			err: 'corkboard: ID must be a text that is not empty, got "".\n',
@@ -128,7 +132,11 @@ describe("corkboard id", () => {
 	});
 
 	test("rejects an id whose reserved bits are set", async () => {
-		const { code, err } = await command(["id", "4611686018427387904"]);
+		const { code, err } = await command([
+			"objects",
+			"show",
+			"4611686018427387904",
+		]);
 		assert.equal(code, 1);
 		assert.match(
 			err,

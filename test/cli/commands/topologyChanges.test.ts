@@ -43,8 +43,7 @@ function fleet(content: object) {
 		file,
 		folder: folder.path,
 		stored: () => JSON.parse(readFileSync(file, "utf8")),
-		run: (...args: readonly string[]) =>
-			command(["topology", ...args], { env }),
+		run: (...args: readonly string[]) => command(args, { env }),
 		[Symbol.dispose]: () => folder[Symbol.dispose](),
 	};
 }
@@ -54,11 +53,17 @@ describe("a topology that commands change", () => {
 		using at = fleet(map(4));
 		const edited = join(at.folder, "edited.json");
 		writeFileSync(edited, JSON.stringify(map(4, { weight: 2 })));
-		const dry = await at.run("publish", edited, "--dry-run", "--unchecked");
+		const dry = await at.run(
+			"map",
+			"publish",
+			edited,
+			"--dry-run",
+			"--unchecked",
+		);
 		assert.equal(dry.code, 0, dry.err);
 		assert.equal(at.stored().version, 4);
 		const { code, out } = await at.run(
-			...["publish", edited, "--why", "more here", "--unchecked"],
+			...["map", "publish", edited, "--why", "more here", "--unchecked"],
 		);
 		assert.equal(code, 0);
 		assert.match(
@@ -67,21 +72,21 @@ describe("a topology that commands change", () => {
 		);
 		assert.equal(at.stored().version, 5);
 		assert.doesNotMatch(out, /hunter2/);
-		const again = await at.run("publish", edited);
+		const again = await at.run("map", "publish", edited);
 		assert.equal(again.code, 1);
 		assert.match(again.err, /made from version 4, but .* has version 5 now/);
 		writeFileSync(edited, JSON.stringify(map(6, { weight: 3 })));
-		const raised = await at.run("publish", edited);
+		const raised = await at.run("map", "publish", edited);
 		assert.equal(raised.code, 1);
 		assert.match(raised.err, /has version 6, .* keep version 5/);
-		const history = await at.run("history");
+		const history = await at.run("map", "history");
 		assert.match(history.out, /^5 .* more here .*@/m);
 	});
 
 	test("is looked at by a dry run as it would be when it is opened", async () => {
 		using at = fleet(map(1));
 		const open = (...args: readonly string[]) =>
-			at.run("open", ...args, "--dry-run");
+			at.run("shards", "open", ...args, "--dry-run");
 		const { code, out } = await open("0-3", "--unchecked");
 		assert.deepEqual([code, out], [0, "version 2: shards 0-3 open\n"]);
 		const there = await open("0-3", "--primary", B);
@@ -101,15 +106,15 @@ describe("a topology that commands change", () => {
 		const edited = join(at.folder, "edited.json");
 		writeFileSync(edited, JSON.stringify(map(4, { range: [4, 7] })));
 		for (const dry of [["--dry-run"], []]) {
-			const { code, err } = await at.run("publish", edited, ...dry);
+			const { code, err } = await at.run("map", "publish", edited, ...dry);
 			assert.equal(code, 1);
 			assert.match(err, /expected all shards that were there/);
 		}
-		assert.equal((await at.run("close", "4-7")).code, 0);
+		assert.equal((await at.run("shards", "close", "4-7")).code, 0);
 		for (const args of [
-			["close", "4-7"],
-			["rollback", "5"],
-			["rollback", "5", "--dry-run"],
+			["shards", "close", "4-7"],
+			["map", "rollback", "5"],
+			["map", "rollback", "5", "--dry-run"],
 		]) {
 			const { code, out } = await at.run(...args);
 			assert.deepEqual([code, out], [0, "no difference: version 5 stays\n"]);
@@ -119,18 +124,21 @@ describe("a topology that commands change", () => {
 
 	test("does not go back to a former primary; open ranges and weights do, and generations stay", async () => {
 		using at = fleet(map(1));
-		assert.equal((await at.run("close", "4-7")).code, 0);
+		assert.equal((await at.run("shards", "close", "4-7")).code, 0);
 		const edited = join(at.folder, "edited.json");
 		const moved = { primary: B, generation: 1, replica: A };
 		writeFileSync(edited, JSON.stringify(map(2, moved)));
-		assert.equal((await at.run("publish", edited, "--unchecked")).code, 0);
-		const refused = await at.run("rollback", "2");
+		assert.equal(
+			(await at.run("map", "publish", edited, "--unchecked")).code,
+			0,
+		);
+		const refused = await at.run("map", "rollback", "2");
 		assert.equal(refused.code, 1);
 		assert.match(
 			refused.err,
 			/version 2 names mysql:\/\/a:3306, which lacks what was written/,
 		);
-		const placed = await at.run("rollback", "2", "--only-placement");
+		const placed = await at.run("map", "rollback", "2", "--only-placement");
 		assert.equal(placed.code, 0, placed.err);
 		const { version, shards } = at.stored();
 		assert.equal(version, 4);
@@ -152,11 +160,11 @@ describe("a topology that commands change", () => {
 
 	test("shows no password; the file to edit has it, for its owner alone", async () => {
 		using at = fleet(map(3));
-		const shown = await at.run("show");
+		const shown = await at.run("map", "show");
 		assert.match(shown.out, /mysql:\/\/a:3306/);
 		assert.doesNotMatch(shown.out, /hunter2/);
 		const copy = join(at.folder, "copy.json");
-		await at.run("show", "--file", copy);
+		await at.run("map", "show", "--file", copy);
 		assert.deepEqual(JSON.parse(readFileSync(copy, "utf8")), map(3));
 	});
 });
@@ -170,8 +178,7 @@ test("a first topology is published whatever version its file says, and with --f
 		CORKBOARD_TOPOLOGY: join(folder.path, "none", "topology.json"),
 	};
 	mkdirSync(join(folder.path, "none"));
-	const publish = () =>
-		command(["topology", "publish", file, "--first"], { env });
+	const publish = () => command(["map", "publish", file, "--first"], { env });
 	const first = await publish();
 	assert.equal(first.code, 0, first.err);
 	assert.match(first.out, /^version 1 is published$/m);
@@ -281,10 +288,10 @@ describe("a member of a fleet", () => {
 		source.follow(
 			async ({ version }) => void (await member.say(version, oldest)),
 		);
-		await at.run("weigh", "0", "2", "--dry-run", "--unchecked");
-		const publishing = at.run("weigh", "0", "2", "--unchecked");
+		await at.run("shards", "weigh", "0", "2", "--dry-run", "--unchecked");
+		const publishing = at.run("shards", "weigh", "0", "2", "--unchecked");
 		await until("version 2", () => source.topology.version === 2);
-		const late = await at.run("wait", "2", "--max-wait", "1s");
+		const late = await at.run("map", "wait", "2", "--max-wait", "1s");
 		assert.equal(late.code, 3);
 		assert.match(
 			late.out,

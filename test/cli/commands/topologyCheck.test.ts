@@ -14,7 +14,7 @@ function file(name: string, content: unknown): Record<string, string> {
 	return { CORKBOARD_TOPOLOGY: path };
 }
 
-describe("corkboard topology check", () => {
+describe("corkboard map check", () => {
 	test("prints a valid topology and needs no secret", async () => {
 		const env = file("good.json", {
 			version: 3,
@@ -24,7 +24,7 @@ describe("corkboard topology check", () => {
 			],
 			lookups: [{ range: [0, 3], primary: "sqlite:a" }],
 		});
-		assert.deepEqual(await command(["topology", "check"], { env }), {
+		assert.deepEqual(await command(["map", "check"], { env }), {
 			code: 0,
 			out: [
 				`version 3 of ${env.CORKBOARD_TOPOLOGY}: good`,
@@ -46,7 +46,7 @@ describe("corkboard topology check", () => {
 			],
 			lookups: [{ range: [0, 3], primary: "mysql://me:secret@b" }],
 		});
-		const { code, out } = await command(["topology", "check", "--offline"], {
+		const { code, out } = await command(["map", "check", "--offline"], {
 			env,
 		});
 		assert.equal(code, 0);
@@ -65,7 +65,7 @@ describe("corkboard topology check", () => {
 
 	test("prints replicas and generations without user and password", async () => {
 		const env = file("fleet.json", fleet(3, { generation: 2 }));
-		const { code, out } = await command(["topology", "check", "--offline"], {
+		const { code, out } = await command(["map", "check", "--offline"], {
 			env,
 		});
 		assert.equal(code, 0);
@@ -86,7 +86,7 @@ describe("corkboard topology check", () => {
 		const next = file("new.json", fleet(4, { primary: replica, generation: 1 }))
 			.CORKBOARD_TOPOLOGY as string;
 		const { code, out } = await command([
-			"topology",
+			"map",
 			"check",
 			"--offline",
 			old,
@@ -96,7 +96,7 @@ describe("corkboard topology check", () => {
 		assert.match(out, new RegExp(`^version 4 of ${next}: good\\n`));
 		assert.match(out, new RegExp(`\\nmay follow version 3 of ${old}\\n$`));
 		assert.match(
-			(await command(["topology", "check", "--offline", old, old])).out,
+			(await command(["map", "check", "--offline", old, old])).out,
 			new RegExp(`\\nthe same as ${old}\\n$`),
 		);
 	});
@@ -105,7 +105,7 @@ describe("corkboard topology check", () => {
 		const old = file("old.json", fleet(3)).CORKBOARD_TOPOLOGY as string;
 		const next = file("new.json", fleet(2, { range: [0, 8], primary: replica }))
 			.CORKBOARD_TOPOLOGY as string;
-		assert.deepEqual(await command(["topology", "check", old, next]), {
+		assert.deepEqual(await command(["map", "check", old, next]), {
 			code: 1,
 			out: "",
 			err: [
@@ -118,12 +118,9 @@ describe("corkboard topology check", () => {
 	});
 
 	test("rejects a single file argument with its usage", async () => {
-		const { code, err } = await command(["topology", "check", "one.json"]);
+		const { code, err } = await command(["map", "check", "one.json"]);
 		assert.equal(code, 2);
-		assert.match(
-			err,
-			/Missing argument NEW\. Usage: topology check \[OLD NEW\]/,
-		);
+		assert.match(err, /Missing argument NEW\. Usage: map check \[OLD NEW\]/);
 	});
 
 	test("reports an unsupported host URL together with all other problems", async () => {
@@ -132,7 +129,7 @@ describe("corkboard topology check", () => {
 			shards: [{ range: [0, 9], primary: "postgres://a", open: true }],
 			lookups: [{ range: [0, 3], primary: "sqlite:a" }],
 		});
-		const { code, err } = await command(["topology", "check"], { env });
+		const { code, err } = await command(["map", "check"], { env });
 		assert.equal(code, 1);
 		assert.match(
 			err,
@@ -143,7 +140,7 @@ describe("corkboard topology check", () => {
 
 	test("rejects a missing file", async () => {
 		const env = { CORKBOARD_TOPOLOGY: join(folder, "none.json") };
-		const { code, err } = await command(["topology", "check"], { env });
+		const { code, err } = await command(["map", "check"], { env });
 		assert.equal(code, 1);
 		assert.match(err, /none\.json: expected a topology but got: nothing/);
 	});

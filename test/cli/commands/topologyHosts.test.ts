@@ -56,8 +56,7 @@ async function fleet() {
 			writeFileSync(edit, JSON.stringify({ ...stored, shards }));
 			return edit;
 		},
-		run: (...args: readonly string[]) =>
-			command(["topology", ...args], { env }),
+		run: (...args: readonly string[]) => command(args, { env }),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }
@@ -69,17 +68,17 @@ describe("the hosts of a map", () => {
 		const name = at.server.address.replace(/:\d+$/, ":1");
 		const edited = at.edited(wrong, 1);
 		for (const dry of [["--dry-run"], []]) {
-			const refused = await at.run("publish", edited, ...dry);
+			const refused = await at.run("map", "publish", edited, ...dry);
 			assert.equal(refused.code, 1, refused.out);
 			assert.match(refused.err, new RegExp(`${name} cannot be used: `));
 			assert.match(refused.err, /nothing is published.*--unchecked/);
 			assert.equal(at.stored().version, 1);
 		}
-		const published = await at.run("publish", edited, "--unchecked");
+		const published = await at.run("map", "publish", edited, "--unchecked");
 		assert.equal(published.code, 0, published.err);
 		assert.equal(at.stored().version, 2);
 
-		const unknown = await at.run("rollback", "1");
+		const unknown = await at.run("map", "rollback", "1");
 		assert.equal(unknown.code, 1);
 		assert.match(unknown.err, new RegExp(`say so: --unwritten ${name}\\.`));
 
@@ -90,7 +89,7 @@ describe("the hosts of a map", () => {
 		await using _answers = answerAsks(store, member.id, () => ({
 			...{ acknowledged, state: "idle" as const, writes: [] },
 		}));
-		const stated = ["rollback", "1", "--unwritten", name];
+		const stated = ["map", "rollback", "1", "--unwritten", name];
 		const written = await at.run(...stated);
 		assert.equal(written.code, 1);
 		assert.match(written.err, /process .* has reached it/);
@@ -119,7 +118,7 @@ describe("the hosts of a map", () => {
 		await using at = await fleet();
 		await using other = await startMysql();
 		const edited = at.edited(other.url, 1);
-		const refused = await at.run("publish", edited);
+		const refused = await at.run("map", "publish", edited);
 		assert.equal(refused.code, 1, refused.out);
 		assert.match(
 			refused.err,
@@ -127,15 +126,15 @@ describe("the hosts of a map", () => {
 		);
 		assert.doesNotMatch(refused.err, /db00000/);
 		assert.equal(
-			(await at.run("publish", edited, "--unchecked")).code,
+			(await at.run("map", "publish", edited, "--unchecked")).code,
 			0,
 			"unchecked",
 		);
-		const back = await at.run("rollback", "1");
+		const back = await at.run("map", "rollback", "1");
 		assert.equal(back.code, 0, back.err);
 		assert.equal(at.stored().shards[1]?.primary, at.server.url);
 		// It has them still, and what it holds is not given up for another version.
-		const forth = await at.run("rollback", "2");
+		const forth = await at.run("map", "rollback", "2");
 		assert.equal(forth.code, 1);
 		assert.match(forth.err, /has db00001, so it may have taken writes/);
 		assert.equal(at.stored().version, 3);
@@ -144,7 +143,7 @@ describe("the hosts of a map", () => {
 	test("are said to have lost what is missing where it was, without the advice to make it empty", async () => {
 		await using at = await fleet();
 		await ask(at.server, "DROP TABLE db00001.pins");
-		const refused = await at.run("weigh", "1", "4");
+		const refused = await at.run("shards", "weigh", "1", "4");
 		assert.equal(refused.code, 1, refused.out);
 		assert.match(
 			refused.err,
@@ -157,20 +156,20 @@ describe("the hosts of a map", () => {
 		await using at = await fleet();
 		const away = at.server.url.replace(/:\d+$/, ":1");
 		const edited = at.edited(away, 1);
-		await at.run("publish", edited, "--unchecked");
+		await at.run("map", "publish", edited, "--unchecked");
 		for (const args of [
-			["weigh", "1", "4"],
-			["open", "1", "--weight", "4", "--dry-run"],
-			["open", "1", "--weight", "4"],
+			["shards", "weigh", "1", "4"],
+			["shards", "open", "1", "--weight", "4", "--dry-run"],
+			["shards", "open", "1", "--weight", "4"],
 		]) {
 			const refused = await at.run(...args);
 			assert.equal(refused.code, 1, refused.out);
 			assert.match(refused.err, /:1 cannot be used: .*--unchecked/s);
 		}
 		for (const args of [
-			["weigh", "0", "4"],
-			["close", "1"],
-			["open", "1", "--weight", "4", "--unchecked"],
+			["shards", "weigh", "0", "4"],
+			["shards", "close", "1"],
+			["shards", "open", "1", "--weight", "4", "--unchecked"],
 		]) {
 			const { code, err } = await at.run(...args);
 			assert.equal(code, 0, err);
@@ -194,14 +193,14 @@ describe("the hosts of a map", () => {
 		};
 		const edited = join(at.file, "../added.json");
 		writeFileSync(edited, JSON.stringify(added));
-		const { code, err } = await at.run("publish", edited);
+		const { code, err } = await at.run("map", "publish", edited);
 		assert.equal(code, 0, err);
 		assert.match(err, /^\d+ tables are new: next, run .*init/m);
 		using empty = temporaryFolder();
 		const env = { CORKBOARD_TOPOLOGY: join(empty.path, "topology.json") };
 		const nowhere = JSON.stringify(at.map).replace(/:\d+"/g, ':1"');
 		writeFileSync(edited, nowhere);
-		const first = await command(["topology", "publish", edited], { env });
+		const first = await command(["map", "publish", edited], { env });
 		assert.equal(first.code, 0, first.err);
 	});
 });

@@ -40,7 +40,7 @@ for (const [product, start, missing] of [
 	["MySQL", startMysql, "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5"],
 	["MariaDB", startMariadb, null],
 ] as const) {
-	describe(`fleet accept, of ${product}`, () => {
+	describe(`hosts accept-loss, of ${product}`, () => {
 		test("raises ids and generation and ends the stop, also where it is ended half-way and resumed", async () => {
 			await using server = await start();
 			using folder = temporaryFolder();

@@ -38,7 +38,7 @@ async function nextIds(
 	);
 }
 
-test("what operators add to tables stops neither ids raise nor a move nor promote --dead, and checks say beforehand which table and index take another way, or cannot move", async () => {
+test("what operators add to tables stops neither hosts raise-ids nor a move nor hosts promote --dead, and checks say beforehand which table and index take another way, or cannot move", async () => {
 	await using stack = new AsyncDisposableStack();
 	const [pair, other] = await Promise.all([startMysqlPair(), startMysql()]);
 	stack.use(pair);
@@ -78,19 +78,26 @@ test("what operators add to tables stops neither ids raise nor a move nor promot
 	const takesAnotherWay =
 		/ALTER TABLE raises them.*db00000\.comments \(column words\): .*db00000\.pins \(constraint has_title\): /s;
 
-	const dry = await run("ids", "raise", address, "--by", "500", "--dry-run");
+	const dry = await run(
+		"hosts",
+		"raise-ids",
+		address,
+		"--by",
+		"500",
+		"--dry-run",
+	);
 	assert.equal(dry.code, 0, dry.err);
 	assert.match(dry.out + dry.err, takesAnotherWay);
 	assert.doesNotMatch(dry.out + dry.err, /by_title/);
 	const before = await nextIds(primary);
-	const raised = await run("ids", "raise", address, "--by", "500");
+	const raised = await run("hosts", "raise-ids", address, "--by", "500");
 	assert.equal(raised.code, 0, raised.err);
 	const after = await nextIds(primary);
 	for (const [table, next] of Object.entries(before)) {
 		assert.equal(after[table], next + 500, table);
 	}
 
-	const checked = await run("fleet", "check", "--json");
+	const checked = await run("hosts", "check", "--json");
 	const { notes } = JSON.parse(checked.out) as {
 		readonly notes: readonly string[];
 	};
@@ -112,7 +119,7 @@ test("what operators add to tables stops neither ids raise nor a move nor promot
 		primary,
 		"CREATE TRIGGER db00001.noted BEFORE INSERT ON db00001.pins FOR EACH ROW SET NEW.data = NEW.data",
 	);
-	const refused = await run("move", "0-1", ...moving, "--dry-run");
+	const refused = await run("shards", "move", "0-1", ...moving, "--dry-run");
 	assert.equal(refused.code, 1);
 	assert.match(
 		refused.out,
@@ -123,15 +130,15 @@ test("what operators add to tables stops neither ids raise nor a move nor promot
 		/db00001\.pins has the trigger noted.*DROP TRIGGER db00001\.noted/,
 	);
 	await ask(primary, "DROP TRIGGER db00001.noted");
-	const moved = await run("move", "1", ...moving, "--yes");
+	const moved = await run("shards", "move", "1", ...moving, "--yes");
 	assert.equal(moved.code, 0, moved.err);
 	const [id = ""] = /move-\d+-\w+/.exec(moved.err) ?? [];
 	// In a process of its own: the guard of the first may still be there, and would guard this one too.
-	const back = await runProgram(["move", "reverse", id, "--yes"], { env });
+	const back = await runProgram(["moves", "reverse", id, "--yes"], { env });
 	assert.equal(back.code, 0, back.err);
 
 	await caughtUp(pair);
-	const dead = ["promote", address, "--dead", "--force"];
+	const dead = ["hosts", "promote", address, "--dead", "--force"];
 	const tried = await run(...dead, "--dry-run");
 	assert.equal(tried.code, 0, tried.err);
 	assert.match(tried.out, takesAnotherWay);

@@ -36,7 +36,7 @@ test("the map of the documentation can be promoted, and is", async () => {
 	const env = { CORKBOARD_TOPOLOGY: file };
 	const ran = await command(
 		[
-			...["promote", primary.address, "--yes", "--json"],
+			...["hosts", "promote", primary.address, "--yes", "--json"],
 			...["--max-lag", "1m", "--max-pause", "1m"],
 		],
 		{ env },
@@ -50,7 +50,7 @@ test("the map of the documentation can be promoted, and is", async () => {
 	}
 });
 
-test("ranges of a primary that name no replica, or another, are named by promote and by fleet check", async () => {
+test("ranges of a primary that name no replica, or another, are named by promote and by hosts check", async () => {
 	using folder = temporaryFolder();
 	const file = join(folder.path, "topology.json");
 	const map = documented({});
@@ -67,9 +67,12 @@ test("ranges of a primary that name no replica, or another, are named by promote
 		/All ranges of db001a:3306 must name the same replica.* but shards 0 to 511 names db001b:3306; lookups 0 to 1023 names db009:3306; queues 0 to 3 names none\./;
 	writeFileSync(file, JSON.stringify(broken));
 	const env = { CORKBOARD_TOPOLOGY: file };
-	const refused = await command(["promote", "db001a:3306", "--dry-run"], {
-		env,
-	});
+	const refused = await command(
+		["hosts", "promote", "db001a:3306", "--dry-run"],
+		{
+			env,
+		},
+	);
 	assert.equal(refused.code, 1);
 	assert.match(refused.err, fault);
 	// None of them answers.

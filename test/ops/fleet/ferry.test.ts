@@ -646,7 +646,7 @@ test("copies are held back by a rate, a pause and a replica, each of which can b
 	await waiting;
 	pace.pause();
 	const paused = pace.take(1, 0, signal);
-	assert.equal(pace.reason, "move pause");
+	assert.equal(pace.reason, "moves pause");
 	pace.resume();
 	await paused;
 	const replica = {};

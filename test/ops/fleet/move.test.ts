@@ -513,9 +513,12 @@ test("the command says what it would do and what refuses it, and another lifts i
 		OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
 	};
 	const to = ["--to", target.primary.url, "--replica", target.replica.url];
-	const dry = await command(["move", "0-1", ...to, "--dry-run", "--json"], {
-		env,
-	});
+	const dry = await command(
+		["shards", "move", "0-1", ...to, "--dry-run", "--json"],
+		{
+			env,
+		},
+	);
 	assert.equal(dry.code, 0, dry.out + dry.err);
 	const { faults, isNew, waves } = JSON.parse(dry.out);
 	assert.deepEqual([faults, isNew, waves.length], [[], true, 1]);
@@ -525,7 +528,9 @@ test("the command says what it would do and what refuses it, and another lifts i
 	await ask(target.primary, "SET GLOBAL super_read_only = ON");
 	await ask(source.primary, "SET GLOBAL binlog_row_image = MINIMAL");
 	await ask(source.primary, "ALTER DATABASE db00001 READ ONLY = 1");
-	const refused = await command(["move", "0-1", ...to, "--yes"], { env });
+	const refused = await command(["shards", "move", "0-1", ...to, "--yes"], {
+		env,
+	});
 	assert.equal(refused.code, 1);
 	for (const expected of [
 		/^writable: .* takes no writes: .*SET GLOBAL super_read_only = OFF/m,
@@ -545,7 +550,7 @@ test("the command says what it would do and what refuses it, and another lifts i
 		[["pools", "0-1"], /the topology has 0 of the 2 pools/],
 		[["lookups"], /SHARDS must be/],
 	] as const) {
-		const wrong = await command(["move", ...args, ...to], { env });
+		const wrong = await command(["shards", "move", ...args, ...to], { env });
 		assert.match(wrong.err, expected);
 	}
 	await someMore();
@@ -585,15 +590,15 @@ test("the command says what it would do and what refuses it, and another lifts i
 		return { ...ran, value: ran.out === "" ? null : JSON.parse(ran.out) };
 	};
 	await until("nobody runs it", async () => {
-		const { value } = await run("move", "status", id);
+		const { value } = await run("moves", "show", id);
 		assert.deepEqual(
 			Object.keys(value).toSorted(),
-			Object.keys(SHOWN["move status"]).toSorted(),
+			Object.keys(SHOWN["moves show"]).toSorted(),
 		);
 		return value.isHeld === false;
 	});
 	const set = await run(
-		"move",
+		"moves",
 		"set",
 		id,
 		"--max-pause",
@@ -603,14 +608,14 @@ test("the command says what it would do and what refuses it, and another lifts i
 	);
 	assert.deepEqual(
 		Object.keys(set.value).toSorted(),
-		Object.keys(SHOWN["move set"]).toSorted(),
+		Object.keys(SHOWN["moves set"]).toSorted(),
 	);
-	assert.equal((await command(["move", "pause", id], { env })).code, 0);
+	assert.equal((await command(["moves", "pause", id], { env })).code, 0);
 	assert.match(
-		(await command(["move", "status", id], { env })).out,
-		/nobody runs it .*: corkboard move resume/,
+		(await command(["moves", "show", id], { env })).out,
+		/nobody runs it .*: corkboard moves resume/,
 	);
-	const resumed = await run("move", "resume", id);
+	const resumed = await run("moves", "resume", id);
 	assert.equal(resumed.value.step, "way open", resumed.err);
 	const { spans } = collector;
 	const root = spans.find(({ name }) => name === "move");
@@ -645,9 +650,9 @@ test("the command says what it would do and what refuses it, and another lifts i
 			spans.find(({ name }) => name === part)?.attributes["corkboard.rows"],
 		);
 	assert.ok(rowsOf("copy") > 0 && rowsOf("verify") >= rowsOf("copy"));
-	const status = await run("move", "status", id);
+	const status = await run("moves", "show", id);
 	assert.equal(status.value.wayBack.waves, 1);
-	const text = (await command(["move", "status", id], { env })).out;
+	const text = (await command(["moves", "show", id], { env })).out;
 	assert.match(text, /way back: open for 1 waves, 30\.0 days of binary log/);
 	assert.match(text, /1 of 1 waves went over; writes to one waited \d+ ms/);
 	const listed = await command(["operations", "list"], { env });
@@ -655,16 +660,16 @@ test("the command says what it would do and what refuses it, and another lifts i
 	assert.equal(listed.code, 0);
 	await someMore();
 	await wish(store, id, () => ({ maxPauseMs: 10 }));
-	const reversing = command(["move", "reverse", id, "--yes"], { env });
+	const reversing = command(["moves", "reverse", id, "--yes"], { env });
 	await until("it says that tables take longer to come back", async () => {
-		const { value } = await run("move", "status", id);
+		const { value } = await run("moves", "show", id);
 		return /^to rename \d+ tables back takes about \d+ ms, more than --max-pause/.test(
 			value.running?.waitsFor,
 		);
 	});
 	// Some looks, each of which says the same.
 	await sleep(2_500);
-	await run("move", "set", id, "--max-pause", "1m");
+	await run("moves", "set", id, "--max-pause", "1m");
 	const reversed = await reversing;
 	assert.match(reversed.out, /are on .*, and nothing of them is left on/);
 	const waits = reversed.err
@@ -687,7 +692,7 @@ test("a runner that stood still in its cut-over finds that its guard has lifted 
 	await someMore();
 	await using program = startProgram(
 		[
-			...["fenced", "move", "0-1", "--to", target.primary.url],
+			...["fenced", "shards", "move", "0-1", "--to", target.primary.url],
 			...["--replica", target.replica.url, "--yes"],
 			...["--max-pause", "3s", "--max-lag", "1m", "--watch", "0ms"],
 		],

@@ -178,7 +178,7 @@ describe("A name that leads to another server, under load", () => {
 		assert.equal(status.json.healthy, false);
 		assert.match(
 			status.json.problems.join(" "),
-			/leads to another server, .* lacks transactions .*Nobody writes there.*fleet accept/,
+			/leads to another server, .* lacks transactions .*Nobody writes there.*hosts accept-loss/,
 		);
 		// A process that has never seen the old server writes nothing either.
 		await using late = await serve(world.env);
@@ -190,7 +190,7 @@ describe("A name that leads to another server, under load", () => {
 		await takeWrites(a);
 		leadTo(a);
 		lost.push(await written(second, "lost after all"));
-		const none = await run("fleet", "accept", host, "--dry-run");
+		const none = await run("hosts", "accept-loss", host, "--dry-run");
 		assert.match(none.json.faults.join(" "), /there is nothing to accept/);
 		leadTo(b);
 		await until("writes are refused", () =>
@@ -199,14 +199,14 @@ describe("A name that leads to another server, under load", () => {
 				() => false,
 			),
 		);
-		const dry = await run("fleet", "accept", host, "--dry-run");
+		const dry = await run("hosts", "accept-loss", host, "--dry-run");
 		assert.equal(dry.code, 0, JSON.stringify(dry.json));
 		const named = dry.json.loss.writes.flatMap(
 			({ wrote }: { readonly wrote: readonly string[] }) => wrote,
 		);
 		assert.ok(lost.every((id) => named.includes(id)));
 
-		const accepted = await run("fleet", "accept", host, "--yes");
+		const accepted = await run("hosts", "accept-loss", host, "--yes");
 		assert.equal(accepted.code, 0, JSON.stringify(accepted.json));
 		const given: string[] = [];
 		for (const client of [...clients, third]) {

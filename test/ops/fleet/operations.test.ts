@@ -185,7 +185,7 @@ test("the guard of a move stays until its runner has opened it and is done, or h
 		move: MOVE,
 	});
 	const { id } = operation.record;
-	// As before `move reverse`.
+	// As before `moves reverse`.
 	await operation.end("way open", "all waves are over");
 	let isOrphaned = false;
 	const guard = () => {
@@ -326,7 +326,7 @@ for (const [what, patch, reason] of UNKNOWN) {
 		assert.doesNotMatch(listed.out, /no operation is under way/);
 		const ending = new AbortController();
 		let said = "";
-		const operator = command(["operator"], {
+		const operator = command(["controller"], {
 			...{ env, interruptSignal: () => ending.signal },
 			stderr: (line) => {
 				said += `${line}\n`;
@@ -345,7 +345,7 @@ test("operator with half of what a guard needs watches nothing", async () => {
 		["--guard", "move-20261128-0000"],
 		["--runner", "1"],
 	]) {
-		const { code, err } = await command(["operator", ...half], {
+		const { code, err } = await command(["controller", ...half], {
 			env: { CORKBOARD_TOPOLOGY: "/nowhere/topology.json" },
 		});
 		assert.equal(code, 2);
@@ -381,7 +381,7 @@ test("operator settles an operation although another cannot be completed", async
 		});
 	}
 	const ending = new AbortController();
-	const operator = command(["operator"], {
+	const operator = command(["controller"], {
 		env: { CORKBOARD_TOPOLOGY: file },
 		interruptSignal: () => ending.signal,
 	});

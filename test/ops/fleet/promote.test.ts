@@ -52,7 +52,7 @@ const SHOWN = JSON.parse(
 	),
 );
 
-/** `fleet check` finds nothing in a healthy pair, and what is wrong where something is. */
+/** `hosts check` finds nothing in a healthy pair, and what is wrong where something is. */
 async function checksServers(
 	file: string,
 	primary: Server,
@@ -75,12 +75,12 @@ async function checksServers(
 		new RegExp(`^${primary.address}: db00000 is read-only`, "m"),
 	);
 	assert.match(all, /takes writes, although it is a replica/);
-	const ran = await command(["fleet", "check", "--json"], {
+	const ran = await command(["hosts", "check", "--json"], {
 		env: { CORKBOARD_TOPOLOGY: file },
 	});
 	assert.equal(ran.code, 1, ran.err);
 	const described = JSON.parse(ran.out);
-	assert.deepEqual(Object.keys(described).sort(), shownKeys("fleet check"));
+	assert.deepEqual(Object.keys(described).sort(), shownKeys("hosts check"));
 	for (const fault of faults) assert.ok(described.faults.includes(fault));
 	assert.ok(
 		described.faults.includes(
@@ -184,7 +184,7 @@ async function checksAccounts(
 	assert.ok(last > 0);
 	const expected = [primary, replica].map(
 		({ address }) =>
-			`${address}: the account of the processes lacks UPDATE on db00000; DELETE on db00001${last > 1 ? ` and ${last - 1} more` : ""}: corkboard grants.`,
+			`${address}: the account of the processes lacks UPDATE on db00000; DELETE on db00001${last > 1 ? ` and ${last - 1} more` : ""}: corkboard grants show.`,
 	);
 	await until("both lack it", async () => {
 		const { faults } = await checkServers(under, {});
@@ -210,9 +210,12 @@ async function refusesToRaise(file: string, replica: Server): Promise<void> {
 		[[], /takes no writes: read_only is on/],
 		[["--shards", "9"], /has no database of shard 9/],
 	] as const) {
-		const ran = await command(["ids", "raise", replica.address, ...options], {
-			env: { CORKBOARD_TOPOLOGY: file },
-		});
+		const ran = await command(
+			["hosts", "raise-ids", replica.address, ...options],
+			{
+				env: { CORKBOARD_TOPOLOGY: file },
+			},
+		);
 		assert.equal(ran.code, 1);
 		assert.match(ran.err, message);
 	}
@@ -252,11 +255,20 @@ async function checksCounters(
 		await run("UNLOCK TABLES");
 		assert.deepEqual(await faultsOf(), []);
 		const raise = async (...options: readonly string[]) => {
-			const given = ["ids", "raise", primary.address, "--json", ...options];
+			const given = [
+				"hosts",
+				"raise-ids",
+				primary.address,
+				"--json",
+				...options,
+			];
 			const ran = await command(given, { env: { CORKBOARD_TOPOLOGY: file } });
 			assert.equal(ran.code, 0, ran.err);
 			const result = JSON.parse(ran.out);
-			assert.deepEqual(Object.keys(result).sort(), shownKeys("ids raise"));
+			assert.deepEqual(
+				Object.keys(result).sort(),
+				shownKeys("hosts raise-ids"),
+			);
 			return result.tables.find(
 				({ table }: { table: string }) => table === "db00000.pins",
 			);
@@ -267,7 +279,7 @@ async function checksCounters(
 		writeFileSync(path("ibd"), rows);
 		await run("ALTER TABLE db00000.pins IMPORT TABLESPACE");
 		assert.deepEqual(await faultsOf(), [
-			`${primary.address}: db00000.pins would give local ids that it has stored: run corkboard ids raise.`,
+			`${primary.address}: db00000.pins would give local ids that it has stored: run corkboard hosts raise-ids.`,
 		]);
 		assert.equal((await raise("--dry-run", "--by", "100")).after, 7_101);
 		assert.equal((await faultsOf()).length, 1);
@@ -280,7 +292,7 @@ async function checksCounters(
 		assert.equal((made as ResultSetHeader).insertId, 7_101);
 		assert.equal((await raise("--dry-run")).after, 10_007_102);
 		const fenced = await command(
-			["ids", "raise", primary.address, "--by", "68719476735"],
+			["hosts", "raise-ids", primary.address, "--by", "68719476735"],
 			{ env: { CORKBOARD_TOPOLOGY: file } },
 		);
 		assert.equal(fenced.code, 2);
@@ -288,7 +300,7 @@ async function checksCounters(
 			"ALTER TABLE db00000.pins MODIFY local_id BIGINT UNSIGNED NOT NULL",
 		);
 		assert.deepEqual(await faultsOf(), [
-			`${primary.address}: db00000.pins has no AUTO_INCREMENT, so nothing can be created in it: give local_id its AUTO_INCREMENT back, then run corkboard ids raise.`,
+			`${primary.address}: db00000.pins has no AUTO_INCREMENT, so nothing can be created in it: give local_id its AUTO_INCREMENT back, then run corkboard hosts raise-ids.`,
 		]);
 		await run("TRUNCATE TABLE db00000.pins");
 		await run(

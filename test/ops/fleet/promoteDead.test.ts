@@ -134,7 +134,14 @@ test("a replica takes the place of a primary that stands still: what was acknowl
 			return code === 1 && out.includes(resume);
 		});
 	};
-	const promote = ["promote", address, "--dead", "--accept-loss", "--yes"];
+	const promote = [
+		"hosts",
+		"promote",
+		address,
+		"--dead",
+		"--accept-loss",
+		"--yes",
+	];
 	for (const step of ["locked", "applied", "writable"]) {
 		await killedAt(step, ...promote);
 		const undone = await abortOperation(dead, await last());

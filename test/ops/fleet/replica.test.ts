@@ -124,10 +124,16 @@ test("a replica is added while its primary takes writes, wherever the command en
 		file,
 		JSON.stringify({ ...topologyOn(primary.url), version: 1 }),
 	);
-	// All is done by an account with what `grants --operator` prints, and no more.
+	// All is done by an account with what `grants show --operator` prints, and no more.
 	const admin = join(folder.path, "admin");
 	writeFileSync(admin, JSON.stringify({ user: "ops", password: "secret" }));
-	const grants = await command(["grants", "--operator", "--user", "ops"]);
+	const grants = await command([
+		"grants",
+		"show",
+		"--operator",
+		"--user",
+		"ops",
+	]);
 	const statements = grants.out
 		.split("\n")
 		.filter((line) => line.startsWith("GRANT "));
@@ -167,7 +173,7 @@ test("a replica is added while its primary takes writes, wherever the command en
 	await ask(replica, "GRANT SHOW DATABASES ON *.* TO ops@'%'");
 	await ask(replica, "DROP DATABASE kept", "SET GLOBAL super_read_only = ON");
 	const dry = await command(
-		["replica", "add", given.host, "--of", given.of, "--dry-run", "--json"],
+		["replicas", "add", given.host, "--of", given.of, "--dry-run", "--json"],
 		{ env },
 	);
 	assert.equal(dry.code, 0, dry.err);
@@ -202,7 +208,7 @@ test("a replica is added while its primary takes writes, wherever the command en
 	try {
 		// The command itself, by SIGKILL in the middle of the copy.
 		const killedInCopy = async (rate: string, printed: RegExp) => {
-			const add = ["replica", "add", given.host, "--of", given.of, "--yes"];
+			const add = ["replicas", "add", given.host, "--of", given.of, "--yes"];
 			await using killed = startProgram(["copying", ...add, "--rate", rate], {
 				env,
 				command: [process.execPath, STANDS_STILL],
@@ -308,7 +314,7 @@ test("a replica is added while its primary takes writes, wherever the command en
 		message: /is the replica of .* already/,
 	});
 	const asked = await command(
-		["replica", "remove", given.host, "--dry-run", "--json"],
+		["replicas", "remove", given.host, "--dry-run", "--json"],
 		{ env },
 	);
 	assert.equal(JSON.parse(asked.out).answers, true);
@@ -323,7 +329,7 @@ test("a replica is added while its primary takes writes, wherever the command en
 	assert.deepEqual(await ask(replica, "SHOW REPLICA STATUS"), []);
 	assert.deepEqual(await checksums(replica), await checksums(primary));
 	const again = await command(
-		["replica", "add", given.host, "--of", given.of, "--yes"],
+		["replicas", "add", given.host, "--of", given.of, "--yes"],
 		{ env },
 	);
 	assert.equal(again.code, 1);

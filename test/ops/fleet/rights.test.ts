@@ -59,12 +59,20 @@ test("a command on a fleet says before it begins which rights it lacks, on which
 	await using store = openFileStore(file);
 	const lacks = /account lacks SYSTEM_VARIABLES_ADMIN.*grants --operator/;
 	for (const args of [
-		["promote", address, "--dry-run"],
-		["promote", address, "--yes"],
-		["promote", address, "--dead", "--force", "--dry-run"],
-		["promote", address, "--dead", "--force", "--yes", "--accept-loss"],
-		["replica", "remove", replica.address, "--dry-run"],
-		["replica", "remove", replica.address, "--yes"],
+		["hosts", "promote", address, "--dry-run"],
+		["hosts", "promote", address, "--yes"],
+		["hosts", "promote", address, "--dead", "--force", "--dry-run"],
+		[
+			"hosts",
+			"promote",
+			address,
+			"--dead",
+			"--force",
+			"--yes",
+			"--accept-loss",
+		],
+		["replicas", "remove", replica.address, "--dry-run"],
+		["replicas", "remove", replica.address, "--yes"],
 	]) {
 		const { code, out, err } = await run(...args);
 		assert.equal(code, 1, args.join(" "));

@@ -77,7 +77,7 @@ test("nobody takes over a promotion of a dead primary's replica that runs; one t
 	const last = async () => (await listOperations(store)).at(-1);
 	const id = (await last())?.id ?? "";
 	const ending = new AbortController();
-	const operator = command(["operator"], {
+	const operator = command(["controller"], {
 		env,
 		interruptSignal: () => ending.signal,
 	});

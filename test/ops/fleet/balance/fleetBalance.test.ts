@@ -9,7 +9,7 @@ import { startMysql } from "../../../services/mysql.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
 
-test("fleet balance measures sizes and writes of real servers, plans the moves that level them or empty one, and prints the commands in the documented shape", async () => {
+test("shards balance measures sizes and writes of real servers, plans the moves that level them or empty one, and prints the commands in the documented shape", async () => {
 	using folder = temporaryFolder();
 	const args = ["--performance-schema=ON"];
 	await using full = await startMysql({ args });
@@ -46,7 +46,7 @@ test("fleet balance measures sizes and writes of real servers, plans the moves t
 	})();
 	const balance = async (...more: readonly string[]) => {
 		const ran = await command(
-			["fleet", "balance", "--measure", "1s", "--json", ...more],
+			["shards", "balance", "--measure", "1s", "--json", ...more],
 			{ env },
 		);
 		assert.equal(ran.code, 0, ran.err);
@@ -57,7 +57,7 @@ test("fleet balance measures sizes and writes of real servers, plans the moves t
 	isWriting = false;
 	await writing;
 
-	const { "fleet balance": documented } = JSON.parse(
+	const { "shards balance": documented } = JSON.parse(
 		readFileSync(join(ROOT, "docs/reference/commands.json"), "utf8"),
 	);
 	const { err, ...value } = level;
@@ -77,13 +77,13 @@ test("fleet balance measures sizes and writes of real servers, plans the moves t
 		[move.kind, move.from, move.to],
 		["db", full.address, other.address],
 	);
-	assert.match(move.command, /^corkboard move [0-3](-[0-3])? --to /);
+	assert.match(move.command, /^corkboard shards move [0-3](-[0-3])? --to /);
 	assert.deepEqual(
 		emptied.moves.map(({ command }: { command: string }) => command),
-		[`corkboard move 0-3 --to ${other.address}`],
+		[`corkboard shards move 0-3 --to ${other.address}`],
 	);
 	assert.equal(
-		(await command(["fleet", "balance", "--empty", "db009a"], { env })).code,
+		(await command(["shards", "balance", "--empty", "db009a"], { env })).code,
 		1,
 	);
 

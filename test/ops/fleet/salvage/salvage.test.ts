@@ -157,7 +157,14 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	});
 	const run = (...args: readonly string[]) => runHere(args, { env });
 	const promoted = await run(
-		...["promote", primary.address, "--dead", "--yes", "--accept-loss"],
+		...[
+			"hosts",
+			"promote",
+			primary.address,
+			"--dead",
+			"--yes",
+			"--accept-loss",
+		],
 	);
 	assert.ok([0, 3].includes(promoted.code), promoted.err);
 	await until("it is written to again", () =>
@@ -177,7 +184,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	const conflicts = join(folder.path, "conflicts.ndjson");
 	const salvage = async (...more: readonly string[]) => {
 		const ran = await run(
-			...["salvage", primary.address, "--conflicts", conflicts],
+			...["hosts", "salvage", primary.address, "--conflicts", conflicts],
 			...["--yes", "--json", ...more],
 		);
 		assert.ok([0, 3].includes(ran.code), ran.err);
@@ -264,7 +271,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	});
 	assert.deepEqual(checked.remaining, []);
 	assert.ok(existsSync(conflicts));
-	const refused = await run("salvage", replica.address);
+	const refused = await run("hosts", "salvage", replica.address);
 	assert.equal(refused.code, 1);
 	assert.match(refused.err, /No promotion of a dead primary gave .* up/);
 });
