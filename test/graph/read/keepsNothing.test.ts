@@ -76,6 +76,12 @@ describe("what viewers see through what processes keep", () => {
 				newPin(writes, n < 110 ? 0 : n < 140 ? 1 : 2),
 			),
 		);
+		// Longer than the heads of first pages.
+		for (const viewer of users.slice(0, 2)) {
+			for (const pin of pins.slice(0, 50)) {
+				await writes.setEdge(like, viewer, pin, true);
+			}
+		}
 		stores = [10_000_000, 10_000_000, 20_000].map(processWith);
 		nothing = createStore({ ...common(), cacheBytes: 0 });
 	});
