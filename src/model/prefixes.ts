@@ -12,6 +12,12 @@ const MOST_WORDS = 4;
 /** A longer text is no beginning of anything that is stored. UTF-16 units. */
 const LONGEST_TEXT = 400;
 
+/**
+ * What stands inside a word and is often left out by those who type it: apostrophes of
+ * all kinds, soft hyphens, and characters without width that join or part letters.
+ */
+const JOINERS = /['`´‘’ʹʼ′＇\u00AD\u200B-\u200D\u2060\uFEFF]+/gu;
+
 const MARKS = /\p{M}+/gu;
 const WORDS = /[\p{L}\p{N}_]+/gu;
 
@@ -49,11 +55,19 @@ export function foldedWords(text: string): readonly string[] {
 	return folded.match(WORDS) ?? [];
 }
 
+/** The words of a text, once with words parted where something joins them, and once without: `O'Brien` is `o`, `brien`, and `obrien`. */
+function spellingsOf(text: string): readonly (readonly string[])[] {
+	const joined = text.replace(JOINERS, "");
+	return joined === text
+		? [foldedWords(text)]
+		: [foldedWords(text), foldedWords(joined)];
+}
+
 /** All prefixes of these texts that have a list. */
 export function prefixesOf(texts: readonly string[]): ReadonlySet<string> {
 	const prefixes = new Set<string>();
-	for (const text of texts) {
-		for (const word of foldedWords(text).slice(0, MOST_WORDS)) {
+	for (const words of texts.flatMap(spellingsOf)) {
+		for (const word of words.slice(0, MOST_WORDS)) {
 			let prefix = "";
 			for (const letter of [...word].slice(0, LONGEST_PREFIX)) {
 				prefix += letter;
@@ -96,10 +110,11 @@ export function matchesPrefix(
 	texts: readonly string[],
 	{ text }: PrefixQuery,
 ): boolean {
-	return texts.some((one) => {
-		const words = foldedWords(one);
-		return words
-			.slice(0, MOST_WORDS)
-			.some((_, at) => words.slice(at).join(" ").startsWith(text));
-	});
+	return texts
+		.flatMap(spellingsOf)
+		.some((words) =>
+			words
+				.slice(0, MOST_WORDS)
+				.some((_, at) => words.slice(at).join(" ").startsWith(text)),
+		);
 }

@@ -74,6 +74,20 @@ suite("lists by prefix", () => {
 			assert.ok(query && matchesPrefix(names, query), asked);
 			assert.ok(prefixesOf(names).has(query.prefix), asked);
 		}
+		for (const [name, all] of [
+			["Sinéad O'Brien", ["obrien", "o'brien", "o’brien", "brien"]],
+			["Sinead O’Brien", ["obrien", "O'BRIEN", "brien"]],
+			["D´Arcy ’t Hooft", ["darcy", "arcy", "t hooft"]],
+			["Soft\u00adHyphen", ["softhyphen", "hyphen", "soft\u00adhyphen"]],
+			["Zero\u200bWidth", ["zerowidth", "width", "zero width"]],
+			["می\u200cخواهم", ["میخواهم", "می\u200cخواهم"]],
+		] as const) {
+			for (const asked of all) {
+				const query = prefixQuery(asked);
+				assert.ok(query && matchesPrefix([name], query), asked);
+				assert.ok(prefixesOf([name]).has(query.prefix), asked);
+			}
+		}
 		for (const asked of ["lovelace", "da", "ockham", "ada noel"]) {
 			const query = prefixQuery(asked);
 			assert.ok(query && !matchesPrefix(names, query), asked);
