@@ -262,8 +262,8 @@ function allowedMethods(
 ): ReadonlyMap<string, readonly string[]> {
 	return new Map([
 		["/graphql", ["GET", "POST"]],
-		["/health/live", ["GET"]],
-		["/health/ready", ["GET"]],
+		["/health/live", ["GET", "HEAD"]],
+		["/health/ready", ["GET", "HEAD"]],
 		...(graphiql === "operators"
 			? ([
 					[SIGN_IN_PATH, ["POST"]],

@@ -67,19 +67,42 @@ function groupsOf(address: string): readonly number[] {
 	);
 }
 
-/** Whether a request says of which host it asks, by a name that a URL may have. */
-export function hasHost(
-	{ headers, socket }: IncomingMessage,
+/**
+ * Whether a request says once of which host it asks, as RFC 9112 §3.2 has it: a request
+ * of HTTP/1.0 need not say it, and the host may be empty. Health checks of load
+ * balancers send both.
+ */
+export function hasValidHost(
+	message: IncomingMessage,
 	trust: TrustProxy | null,
 ): boolean {
+	const { headers, socket, httpVersionMajor, httpVersionMinor } = message;
+	if (headers.host === undefined) {
+		return httpVersionMajor === 1 && httpVersionMinor === 0;
+	}
+	// Node keeps the first of several.
+	if (linesOfHost(message) > 1 || !hosts.get(headers.host)) return false;
 	const named = headers["x-forwarded-host"];
-	const isForwarded =
-		named !== undefined && trust?.(socket.remoteAddress ?? "", 0) === true;
-	return hosts.get(
-		isForwarded ? String(named).split(",").at(-1)?.trim() : headers.host,
-	);
+	return named === undefined || trust?.(socket.remoteAddress ?? "", 0) !== true
+		? true
+		: hosts.get(String(named).split(",").at(-1)?.trim());
 }
 
-const hosts = new Remembered((host = "") =>
-	URL.canParse(`http://${/^\[[^\]]*\]?|^[^:]*/.exec(host)?.[0]}/`),
+function linesOfHost({ rawHeaders }: IncomingMessage): number {
+	let lines = 0;
+	for (let at = 0; at < rawHeaders.length; at += 2) {
+		const name = rawHeaders[at] as string;
+		if (name.length === 4 && name.toLowerCase() === "host") lines++;
+	}
+	return lines;
+}
+
+/** `uri-host [ ":" port ]` of RFC 9110 §7.2: an address in brackets, or a name, which may be empty. */
+const HOST =
+	/^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d{0,5})?$/i;
+
+const hosts = new Remembered(
+	(host = "") =>
+		HOST.test(host) &&
+		(!host.startsWith("[") || URL.canParse(`http://${host}/`)),
 );

@@ -33,6 +33,19 @@ export function allowedOrigin(
 	return null;
 }
 
+/** The same headers as lines, for a response without a reply object. */
+export function corsLines(
+	origins: AllowedOrigins,
+	origin: string | undefined,
+): readonly string[] {
+	const allowed = allowedOrigin(origins, origin);
+	return [
+		...(allowsAll(origins) ? [] : ["vary: Origin"]),
+		...(allowed === null ? [] : [`access-control-allow-origin: ${allowed}`]),
+		`access-control-expose-headers: ${EXPOSED_HEADERS}`,
+	];
+}
+
 /** Then no response depends on the origin. */
 export function allowsAll(origins: AllowedOrigins): boolean {
 	return origins.includes("*");

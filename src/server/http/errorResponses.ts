@@ -1,10 +1,11 @@
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ERRORS, type ErrorCode } from "../../errors.ts";
 import { internalError, RETRY_AFTER } from "./clientError.ts";
 import { BODY_BYTES } from "./content/bodyReader.ts";
 import { mediaTypeFor } from "./content/mediaType.ts";
+import { type AllowedOrigins, corsLines } from "./cors.ts";
 import { HttpError } from "./httpError.ts";
 
 /** The body of a response outside GraphQL, in GraphQL's format. */
@@ -65,17 +66,42 @@ export function handleError(
 	);
 }
 
+/** What Node says of a request that it could not parse. */
+interface MalformedRequest extends Error {
+	readonly code?: string;
+	/** What was read last, a Buffer. Fastify's types have it as its JSON. */
+	readonly rawPacket?: unknown;
+}
+
+/** The origin that a request names, as far as it was read. */
+function originOf(
+	{ rawPacket }: MalformedRequest,
+	socket: Socket,
+): string | undefined {
+	const { parser } = socket as unknown as {
+		readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+	};
+	return (
+		parser?.incoming?.headers.origin ??
+		/^origin:[ \t]*(\S+)[ \t]*\r?$/im.exec(
+			Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "",
+		)?.[1]
+	);
+}
+
 const TOO_SLOW = "ERR_HTTP_REQUEST_TIMEOUT";
 
 /**
  * Requests that Node cannot parse or that arrive too slowly: there is no reply
  * object for them. While the response to an earlier request of the connection is
- * due, the client would take this one for it.
+ * due, the client would take this one for it. A page of another origin reads the
+ * status only if it may read the response.
  */
 export function rejectMalformedRequest(
-	error: Error & { readonly code?: string },
+	error: MalformedRequest,
 	socket: Socket,
 	isResponding: boolean,
+	origins: AllowedOrigins,
 ): void {
 	if (error.code === "ECONNRESET" || socket.destroyed) return;
 	// Nothing was sent on it yet, or lies in the socket of a process that is late. `idleSocketMs` ends it.
@@ -94,6 +120,7 @@ export function rejectMalformedRequest(
 				"content-type: application/json; charset=utf-8",
 				`content-length: ${Buffer.byteLength(body)}`,
 				"connection: close",
+				...corsLines(origins, originOf(error, socket)),
 				"",
 				body,
 			].join("\r\n"),

@@ -87,12 +87,16 @@ export function registerHealth(
 		return isOperator(authorization).catch(() => false);
 	}
 
-	http.app.get("/health/live", async (_request, reply) =>
-		sendStatus(reply, 200, { status: "live" }),
-	);
-	http.app.get<{ Querystring: { verbose?: unknown } }>(
-		"/health/ready",
-		async (request, reply) => {
+	http.app.route({
+		method: ASKED_BY,
+		url: "/health/live",
+		handler: async (_request, reply) =>
+			sendStatus(reply, 200, { status: "live" }),
+	});
+	http.app.route<{ Querystring: { verbose?: unknown } }>({
+		method: ASKED_BY,
+		url: "/health/ready",
+		async handler(request, reply) {
 			const status = await readinessOf(http, checks);
 			const isVerbose =
 				request.query.verbose !== undefined && (await maySeeHosts(request));
@@ -111,8 +115,11 @@ export function registerHealth(
 					: {}),
 			});
 		},
-	);
+	});
 }
+
+/** Checks of some load balancers, `wget --spider` and `curl -I` send HEAD. */
+const ASKED_BY = ["GET", "HEAD"];
 
 /** Sent from this machine, and by no proxy on it. */
 function isLoopback({ socket, headers }: FastifyRequest): boolean {

@@ -6,7 +6,7 @@ import Fastify, {
 	LogController,
 } from "fastify";
 import type { ErrorCode } from "../../errors.ts";
-import { hasHost, type TrustProxy } from "./address.ts";
+import { hasValidHost, type TrustProxy } from "./address.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 import { BODY_BYTES, BodyReader } from "./content/bodyReader.ts";
 import { registerCompression } from "./content/compression.ts";
@@ -118,7 +118,12 @@ export function createHttpApp(options: {
 		return503OnClosing: false,
 		exposeHeadRoutes: false,
 		clientErrorHandler: (error, socket) =>
-			rejectMalformedRequest(error, socket, connections.isResponding(socket)),
+			rejectMalformedRequest(
+				error,
+				socket,
+				connections.isResponding(socket),
+				options.origins,
+			),
 		frameworkErrors: (_error, _request, reply) => {
 			sendError(reply, "BAD_REQUEST", "The URL is malformed.");
 		},
@@ -338,9 +343,12 @@ export function arrivalError(
 	if (shutdown?.isDraining) {
 		return ["UNAVAILABLE", "The server is shutting down."];
 	}
-	return hasHost(message, trustProxy)
+	return hasValidHost(message, trustProxy)
 		? null
-		: ["BAD_REQUEST", "The Host header is missing or malformed."];
+		: [
+				"BAD_REQUEST",
+				"The Host header is missing or malformed, or there are several.",
+			];
 }
 
 /** The proxy's id of a request. It goes into logs and headers, so its characters are limited. */

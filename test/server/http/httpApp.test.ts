@@ -139,15 +139,79 @@ suite("an error outside GraphQL, in GraphQL's format:", () => {
 		}
 	});
 
-	test("a missing or malformed Host is 400", async () => {
-		for (const host of ["", "host: [\r\n"]) {
-			const answer = await raw(
-				toy,
-				`GET /graphql HTTP/1.1\r\n${host}connection: close\r\n\r\n`,
-			);
-			assert.match(answer, /^HTTP\/1\.1 400 /);
-			assert.match(answer, /"The Host header is missing or malformed\."/);
+	test("a missing or malformed Host is 400, and so are two (RFC 9112, section 3.2)", async () => {
+		for (const path of ["/graphql", "/health/live"]) {
+			for (const host of [
+				"",
+				"host: [\r\n",
+				"host: [::g]\r\n",
+				"host: a/evil\r\n",
+				"host: u@a\r\n",
+				"host: a:b:c\r\n",
+				"host: a b\r\n",
+				"host: a?b\r\n",
+				"host: a\r\nhost: b\r\n",
+				"host: a\r\nHost: a\r\n",
+			]) {
+				const answer = await raw(
+					toy,
+					`GET ${path} HTTP/1.1\r\n${host}connection: close\r\n\r\n`,
+				);
+				assert.match(answer, /^HTTP\/1\.1 400 /, host);
+				assert.match(answer, /"The Host header is missing or malformed,/);
+			}
 		}
+	});
+
+	test("a request without Host is taken in HTTP/1.0, an empty Host and an address in brackets are taken always", async () => {
+		for (const head of [
+			"HTTP/1.0\r\n\r\n",
+			"HTTP/1.0\r\nhost: \r\n\r\n",
+			"HTTP/1.1\r\nhost:\r\nconnection: close\r\n\r\n",
+			"HTTP/1.1\r\nhost: :4000\r\nconnection: close\r\n\r\n",
+			"HTTP/1.1\r\nhost: [::1]:4000\r\nconnection: close\r\n\r\n",
+			"HTTP/1.1\r\nhost: a_b.example:80\r\nconnection: close\r\n\r\n",
+		]) {
+			for (const [method, path, status] of [
+				["GET", "/health/ready", 200],
+				["HEAD", "/health/ready", 200],
+				["HEAD", "/health/live", 200],
+				// The default of HAProxy's `option httpchk`.
+				["OPTIONS", "/", 204],
+				["GET", "/graphql?documentId=none", 400],
+			] as const) {
+				const answer = await raw(toy, `${method} ${path} ${head}`);
+				assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), head);
+				assert.doesNotMatch(answer, /Host header/);
+				if (method === "HEAD") assert.match(answer, /\r\n\r\n$/);
+			}
+		}
+	});
+
+	test("what Node cannot parse can be read by pages of allowed origins", async () => {
+		await using toy = await startToy({
+			cors: ["https://app.example"],
+			limits: { receiveMs: 100 },
+		});
+		const large = (origin: string) =>
+			`GET / HTTP/1.1\r\nhost: a\r\norigin: ${origin}\r\nx: ${"x".repeat(20_000)}\r\n\r\n`;
+		const allowed = await raw(toy, large("https://app.example"));
+		assert.match(allowed, /^HTTP\/1\.1 431 /);
+		assert.match(
+			allowed,
+			/\r\naccess-control-allow-origin: https:\/\/app\.example\r\n/,
+		);
+		assert.match(allowed, /\r\nvary: Origin\r\n/);
+		const refused = await raw(toy, large("https://evil.example"));
+		assert.match(refused, /^HTTP\/1\.1 431 /);
+		assert.doesNotMatch(refused, /allow-origin/);
+		// It never sends its body.
+		const slow = await raw(
+			toy,
+			"POST /graphql HTTP/1.1\r\nhost: a\r\norigin: https://app.example\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{",
+		);
+		assert.match(slow, /^HTTP\/1\.1 408 /);
+		assert.match(slow, /\r\naccess-control-allow-origin: https:/);
 	});
 
 	test("a request that is not HTTP is 400", async () => {
