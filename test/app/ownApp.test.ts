@@ -101,7 +101,7 @@ describe("an app of somebody's own", () => {
 			lookups: {},
 		};
 		writeFileSync(join(path, "schema/model.lock.json"), JSON.stringify(lock));
-		const { code, err } = await runHere(["list", "songs"], {
+		const { code, err } = await runHere(["objects", "list", "songs"], {
 			env: { CORKBOARD_APP: path, CORKBOARD_DATA: data },
 		});
 		assert.equal(code, 1);

@@ -172,7 +172,7 @@ describe("a command at the shell", () => {
 		}>("{ viewer { boards(first: 1) { nodes { id } } } }");
 		for (const nobody of ["nobody", board.viewer.boards.nodes[0]?.id ?? ""]) {
 			assert.equal(
-				await errorOf(["token", nobody]),
+				await errorOf(["tokens", "create", nobody]),
 				`corkboard: User "${nobody}" not found.`,
 			);
 		}
@@ -201,7 +201,7 @@ describe("a command at the shell", () => {
 	});
 
 	it("id rejects a value that is not an id (exit code 1)", async () => {
-		assert.match(await errorOf(["id", "007"]), /got "007"\.$/);
+		assert.match(await errorOf(["objects", "show", "007"]), /got "007"\.$/);
 	});
 
 	it("schema print prints the checked-in copies", async () => {

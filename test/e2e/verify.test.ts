@@ -244,7 +244,7 @@ describe("verify", () => {
 		const none = join(folder.path, "none");
 		for (const args of [
 			["verify"],
-			["token", "ada_made_up"],
+			["tokens", "create", "ada_made_up"],
 			["explain", "-"],
 		]) {
 			assert.deepEqual(

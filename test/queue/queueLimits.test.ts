@@ -116,19 +116,19 @@ describe("corkboard queue, as processes", () => {
 		const data = join(folder.path, "data");
 		using _server = lockFolder(data);
 		const run = queueCommand({ CORKBOARD_DATA: data });
-		assert.deepEqual(await run("create", "toast"), {
+		assert.deepEqual(await run("queues", "create", "toast"), {
 			queue: "toast",
 			created: true,
 			shards: 1,
 		});
-		const paused = await run("pause", "toast");
+		const paused = await run("queues", "pause", "toast");
 		assert.deepEqual(paused.after, { paused: true });
-		const { queues } = await run("list");
+		const { queues } = await run("queues", "list");
 		assert.deepEqual(
 			queues.map(({ name, state }: Record<string, unknown>) => [name, state]),
 			[["toast", "paused"]],
 		);
-		const stats = await run("stats", "toast");
+		const stats = await run("queues", "stats", "toast");
 		// A table and two indexes, empty.
 		assert.equal(stats.queues[0].diskBytes, 3 * 4_096);
 	});
@@ -145,7 +145,7 @@ describe("corkboard queue, as processes", () => {
 		writeFileSync(topology, JSON.stringify(version));
 		const env = { CORKBOARD_TOPOLOGY: topology };
 		const run = queueCommand(env);
-		await run("create", "rolls");
+		await run("queues", "create", "rolls");
 		await using store = openJobStoreOf({
 			queues: [{ range: [0, SHARDS - 1], primary }],
 		});
@@ -158,25 +158,40 @@ describe("corkboard queue, as processes", () => {
 		}));
 		await claimJobs(store, settings, "rolls", { acks, limit: 0 });
 
-		const failed = await run("scan", "rolls", "--state", "failed");
+		const failed = await run("jobs", "list", "rolls", "--state", "failed");
 		assert.equal(failed.jobs.length, 4);
 		assert.match(failed.jobs[0].status[0], /no oven$/);
 		const [id] = failed.jobs.map((job: { readonly id: string }) => job.id);
-		assert.equal((await run("retry", id)).changed, 1);
-		const dry = await run("remove", "rolls", "--state", "failed", "--dry-run");
+		assert.equal((await run("jobs", "retry", id)).changed, 1);
+		const dry = await run(
+			"jobs",
+			"delete",
+			"rolls",
+			"--state",
+			"failed",
+			"--dry-run",
+		);
 		assert.deepEqual([dry.found, dry.changed], [3, 0]);
 		assert.equal(
-			(await run("remove", "rolls", "--state", "failed", "--yes")).changed,
+			(await run("jobs", "delete", "rolls", "--state", "failed", "--yes"))
+				.changed,
 			3,
 		);
-		const { queues } = await run("stats", "rolls");
+		const { queues } = await run("queues", "stats", "rolls");
 		assert.deepEqual(
 			[queues[0].ready.jobs, queues[0].failed.jobs, queues[0].running.jobs],
 			[3, 0, 0],
 		);
 		// Pages of SQLite, or files of partitions.
 		assert.ok(queues[0].diskBytes >= 4_096, `${queues[0].diskBytes}`);
-		const dropped = await run("drop", "rolls", "--confirm", "rolls", "--force");
+		const dropped = await run(
+			"queues",
+			"delete",
+			"rolls",
+			"--confirm",
+			"rolls",
+			"--force",
+		);
 		assert.equal(dropped.pending, 3);
 		// Entries of writes would wait for it.
 		const own = ["queues", "delete", "archive", "--confirm", "archive"];
@@ -189,7 +204,7 @@ describe("corkboard queue, as processes", () => {
 /** Runs `corkboard queues …` and `corkboard jobs …` in a process of its own, and returns the JSON that it prints. */
 function queueCommand(env: Environment) {
 	return async (...words: readonly string[]) => {
-		const ended = await runProgram(["queue", ...words, "--json"], { env });
+		const ended = await runProgram([...words, "--json"], { env });
 		assert.deepEqual([ended.code, ended.err], [0, ""], words.join(" "));
 		return JSON.parse(ended.out);
 	};

@@ -81,7 +81,8 @@ export async function moveBesideFaults(
 		killRunner(kill),
 	]);
 	const go = async (aim: Omit<Aim, "args">, faults: readonly Fault[] = []) => {
-		const own = aim.way === "move" ? args : ["move", aim.way, aim.id as string];
+		const own =
+			aim.way === "move" ? args : ["moves", aim.way, aim.id as string];
 		const ran = await runToEnd(fleet, { ...aim, args: own }, faults, PATIENCE);
 		did.push(described(aim.way, ran));
 		if (ran.isReached && ran.id !== null) return ran.id;

@@ -21,7 +21,8 @@ export async function member(file: string) {
 		new Membership(store, { role: "test", model: "" }),
 	);
 	const source = opened.use(await openLastGood(store, {}));
-	const limits = { ...MYSQL_LIMITS, connections: 4 };
+	// Longer than any pause of a test: none may make a write fail, however slow the machine.
+	const limits = { ...MYSQL_LIMITS, connections: 4, writeMs: 60_000 };
 	const hosts = new SharedHosts(limits, false, {});
 	const storage = opened.use(
 		await createReloadableStorage(

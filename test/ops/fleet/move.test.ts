@@ -202,7 +202,7 @@ test("shards move to a new pair under load, come back with what was written ther
 	const moved = await moving;
 	assert.deepEqual(
 		Object.keys(moved).toSorted(),
-		Object.keys(SHOWN.move).toSorted(),
+		Object.keys(SHOWN["shards move"]).toSorted(),
 	);
 	assert.equal(moved.step, "way open");
 	assert.deepEqual(
@@ -558,6 +558,7 @@ test("the command says what it would do and what refuses it, and another lifts i
 	await using killed = startProgram(
 		[
 			"fenced",
+			"shards",
 			"move",
 			"0-1",
 			...to,

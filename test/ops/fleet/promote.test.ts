@@ -487,7 +487,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 	assert.deepEqual(await isWritable(), [false, true]);
 	await someMore();
 
-	assert.deepEqual(Object.keys(result).sort(), shownKeys("promote"));
+	assert.deepEqual(Object.keys(result).sort(), shownKeys("hosts promote"));
 	const [over] = await listOperations(store);
 	assert.deepEqual(
 		[...Object.keys(over ?? {}), "isHeld"].sort(),
@@ -586,7 +586,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 	const env = { CORKBOARD_TOPOLOGY: file };
 	for (const step of KILLED_AFTER) {
 		await using killed = startProgram(
-			[step, "promote", named(), "--yes", ...PATIENT],
+			[step, "hosts", "promote", named(), "--yes", ...PATIENT],
 			{ env, command: [process.execPath, STANDS_STILL] },
 		);
 		await killed.printed("err", new RegExp(`^${step}$`, "m"));
@@ -606,7 +606,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 		version += 1;
 		now = 1 - now;
 		const resumed = JSON.parse(out);
-		assert.deepEqual(Object.keys(resumed).sort(), shownKeys("promote"));
+		assert.deepEqual(Object.keys(resumed).sort(), shownKeys("hosts promote"));
 		assert.equal(resumed.version, version, step);
 		assert.equal(resumed.isFollowing, true, step);
 		assert.deepEqual(await isWritable(), [now === 0, now === 1], step);

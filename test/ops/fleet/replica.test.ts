@@ -271,7 +271,7 @@ test("a replica is added while its primary takes writes, wherever the command en
 		const result = JSON.parse(resumed.out);
 		assert.deepEqual(
 			Object.keys(result).sort(),
-			Object.keys(SHOWN["replica add"]).sort(),
+			Object.keys(SHOWN["replicas add"]).sort(),
 		);
 		assert.equal(result.version, 2);
 		const { topology } = (await readCurrent(store)) ?? {};

@@ -70,7 +70,15 @@ test("nobody takes over a promotion of a dead primary's replica that runs; one t
 
 	const env = { CORKBOARD_TOPOLOGY: file };
 	await using stopped = startProgram(
-		["accepted", "promote", address, "--dead", "--accept-loss", "--yes"],
+		[
+			"accepted",
+			"hosts",
+			"promote",
+			address,
+			"--dead",
+			"--accept-loss",
+			"--yes",
+		],
 		{ env, command: [process.execPath, STOPS_ITSELF] },
 	);
 	await stopped.printed("err", /^accepted$/m);

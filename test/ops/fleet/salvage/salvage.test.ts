@@ -198,7 +198,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	await ask(primary, "SET GLOBAL read_only = OFF");
 	const done = await salvage();
 	const { code, err, ...value } = done;
-	const shown = SHOWN.salvage;
+	const shown = SHOWN["hosts salvage"];
 	for (const part of [null, "objects", "entries", "verified"] as const) {
 		const keysOf = (all: typeof shown) =>
 			Object.keys(part === null ? all : all[part]);
