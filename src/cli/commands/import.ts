@@ -96,11 +96,17 @@ function limitYoungGeneration({ store }: Config): void {
 
 function summary(report: ImportReport): readonly string[] {
 	const { lines, objects, edges, existing, bad, pending } = report;
+	const { changed, deleted, newerHere } = report;
 	return [
 		`${formatNumber(lines)} lines: ${formatNumber(sum(objects))} objects and ${formatNumber(sum(edges))} edges created, ${formatNumber(existing)} existing, ${formatNumber(bad)} bad`,
 		...[...Object.entries(objects), ...Object.entries(edges)].map(
 			([name, number]) => `  ${name} ${formatNumber(number)}`,
 		),
+		...(changed + deleted + newerHere > 0
+			? [
+					`${formatNumber(changed)} changed, ${formatNumber(deleted)} deleted, ${formatNumber(newerHere)} left because they were changed here since`,
+				]
+			: []),
 		...(pending > 0
 			? [
 					`${formatNumber(pending)} outbox entries are pending, because a cache or a shard did not answer: servers deliver them, or the next import`,

@@ -15,6 +15,8 @@ import type { Line, ObjectLine } from "./lineReader.ts";
 export interface ExistingData {
 	/** By import key. */
 	readonly ids: ReadonlyMap<string, Id>;
+	/** The tokens of import keys (revision.ts). */
+	readonly tokens: ReadonlyMap<string, string>;
 	/** Natural keys that objects have, as `naturalKeyText` writes them. */
 	readonly taken: ReadonlySet<string>;
 	/** The content of objects whose owner new objects inherit, or which must have the same parent. */
@@ -49,9 +51,12 @@ export async function readExistingData(
 	];
 	const rows = await readDecisive(store.storage, "lookups", wanted);
 	const ids = new Map<string, Id>();
+	const tokens = new Map<string, string>();
 	for (const [at, key] of keys.entries()) {
-		const id = rows[at]?.id;
-		if (id !== undefined) ids.set(key, id);
+		const row = rows[at] ?? null;
+		if (row === null) continue;
+		ids.set(key, row.id);
+		tokens.set(key, row.token);
 	}
 	const holders = rows.slice(keys.length).filter((row) => row !== null);
 	const contents = await readUncachedObjects(
@@ -64,6 +69,7 @@ export async function readExistingData(
 	);
 	return {
 		ids,
+		tokens,
 		// The natural key of a rejected object is free: another object may reserve it.
 		taken: new Set(
 			holders

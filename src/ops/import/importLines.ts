@@ -40,6 +40,10 @@ export interface ImportOptions {
 	readonly onRetry?: (error: CorkboardError, afterMs: number) => void;
 	/** In the order of the lines. */
 	readonly onBadLine?: (line: number, reason: string) => void;
+	/** Called after each batch is written: what was written so far. It stays, whatever becomes of the import. */
+	readonly onBatch?: (report: ImportReport) => void;
+	/** How many lines of this source earlier imports have read: the numbers of the lines go on from there (default 0). */
+	readonly linesBefore?: number;
 	/** Size of the source, so that progress includes the time left. */
 	readonly totalBytes?: number;
 	/** Milliseconds since 1970. */
@@ -60,6 +64,12 @@ export interface ImportReport {
 	readonly edges: Readonly<Record<string, number>>;
 	/** Lines whose object or edge existed, and stays as it is: also what a batch created before a shard stopped answering. */
 	readonly existing: number;
+	/** Objects that were changed to what a line with a new `rev` says. */
+	readonly changed: number;
+	/** Objects and edges that a line with `deleted` deleted. */
+	readonly deleted: number;
+	/** Lines that say something new of an object or edge that was changed here since: it stays as it is. */
+	readonly newerHere: number;
 	readonly bad: number;
 	/** Outbox entries that shared caches or shards did not acknowledge. Outbox workers, or the next import, deliver them. */
 	readonly pending: number;
@@ -106,6 +116,7 @@ export async function importLines(
 		options.totalBytes,
 	);
 	const total = new Totals();
+	total.lines = options.linesBefore ?? 0;
 
 	/** The delivery of the last batch; nothing is written after the lease. */
 	let delivery: Promise<void> = Promise.resolve();
@@ -148,6 +159,7 @@ export async function importLines(
 		if (strict && done.bad.length > 0) {
 			return { ...(await report("stopped")), lines: done.bad[0]?.number ?? 0 };
 		}
+		options.onBatch?.(total.report("aborted"));
 		progress(total.lines, batch.bytes);
 		// SQLite calls block: without a turn of the event loop no timer and no
 		// signal handler would run.
@@ -251,10 +263,16 @@ class Totals {
 	readonly #objects = new Map<string, number>();
 	readonly #edges = new Map<string, number>();
 	#existing = 0;
+	#changed = 0;
+	#deleted = 0;
+	#newerHere = 0;
 	#bad = 0;
 
 	add(lines: number, batch: BatchReport): void {
 		const { objects, edges, existing, bad } = batch;
+		this.#changed += batch.changed;
+		this.#deleted += batch.deleted;
+		this.#newerHere += batch.newerHere;
 		this.lines += lines;
 		addAll(this.#objects, objects);
 		addAll(this.#edges, edges);
@@ -269,6 +287,9 @@ class Totals {
 			objects: Object.fromEntries(this.#objects),
 			edges: Object.fromEntries(this.#edges),
 			existing: this.#existing,
+			changed: this.#changed,
+			deleted: this.#deleted,
+			newerHere: this.#newerHere,
 			bad: this.#bad,
 			pending: this.pending,
 		};

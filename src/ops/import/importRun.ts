@@ -11,7 +11,7 @@ export interface ImportRun {
 	readonly pipeline: WritePipeline;
 	readonly numbering: Numbering;
 	readonly strict: boolean;
-	readonly lease: Pick<ImportLease, "assertNotExpired">;
+	readonly lease: Pick<ImportLease, "assertHeld" | "assertNotExpired">;
 }
 
 /** An outbox entry of a batch, written by one of its transactions and delivered at the end of the batch. */

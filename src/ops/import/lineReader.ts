@@ -1,5 +1,6 @@
 import type { Domain } from "../../graph/domain.ts";
 import type { Store } from "../../graph/store/store.ts";
+import { DATE_TIME_EXAMPLE, isDateTime } from "../../model/dateTime.ts";
 import type { FieldReader, FieldReaders } from "../../model/fieldReaders.ts";
 import type { Mapping, ObjectType, Reference } from "../../model/types.ts";
 import type { JsonValue } from "../../util/json.ts";
@@ -18,6 +19,14 @@ export interface ObjectLine {
 	readonly data: Record<string, JsonValue>;
 	/** Its references, by import key. */
 	readonly references: readonly NamedReference[];
+	/** Keys of the stored JSON of the fields that are given as null. A change clears them. */
+	readonly cleared: readonly string[];
+	/** Changes with what the line says. Null: the line creates its object, and changes none. */
+	readonly rev: string | null;
+	/** Whether the object is to be deleted. Only the key counts then. */
+	readonly isDeleted: boolean;
+	/** Its time in lists, in milliseconds since 1970; null: the order of the lines. */
+	readonly at: number | null;
 }
 
 export interface NamedReference {
@@ -31,6 +40,10 @@ export interface EdgeLine {
 	readonly mapping: Mapping;
 	readonly from: string;
 	readonly to: string;
+	/** Whether the edge is to be removed. */
+	readonly isDeleted: boolean;
+	/** Its time in both lists, in milliseconds since 1970; null: the order of the lines. */
+	readonly at: number | null;
 }
 
 export interface BadLine {
@@ -100,33 +113,53 @@ export function createLineReader(
 	}
 
 	function readObject(line: LineObject, number: number): ObjectLine {
-		rejectUnknownMembers(line, ["type", "key", "fields"]);
+		rejectUnknownMembers(line, [
+			"type",
+			"key",
+			"fields",
+			"at",
+			"rev",
+			"deleted",
+		]);
 		const fields = found(types, line, "type", [...types.keys()]);
 		const key = readKey(line, "key");
+		const isDeleted = readDeleted(line);
+		const at = readTime(line);
+		const rev = readRev(line);
 		const given = line.fields ?? {};
 		if (!isRecord(given)) {
 			throw new LineError(`fields must be an object, got ${excerpt(given)}.`);
 		}
 		const data: Record<string, JsonValue> = {};
 		const references: NamedReference[] = [];
+		const cleared: string[] = [];
 		const said: string[] = [];
 		for (const [field, value] of Object.entries(given)) {
 			const reference = fields.references.get(field);
 			const stored = fields.stored.get(field);
 			// As in a mutation, null counts as not given.
 			if (reference !== undefined) {
-				if (value === null) continue;
+				if (value === null) {
+					cleared.push(reference.key);
+					continue;
+				}
 				references.push({ reference, key: readKey(given, field) });
 			} else if (stored !== undefined) {
-				if (value === null) continue;
+				if (value === null) {
+					cleared.push(stored.key);
+					continue;
+				}
 				const read = stored.read(value);
 				if ("problem" in read) throw new LineError(`${field} ${read.problem}.`);
-				if (read.value === null) continue;
+				if (read.value === null) {
+					cleared.push(stored.key);
+					continue;
+				}
 				data[stored.key] = read.value;
 			} else throw unknownField(fields, field);
 			said.push(field);
 		}
-		for (const { field, key, defaultKey } of fields.required) {
+		for (const { field, key, defaultKey } of isDeleted ? [] : fields.required) {
 			if (said.includes(field)) continue;
 			const value = defaultKey === undefined ? undefined : data[defaultKey];
 			if (value === undefined) {
@@ -141,11 +174,13 @@ export function createLineReader(
 			key,
 			data,
 			references,
+			cleared,
+			...{ rev, isDeleted, at },
 		};
 	}
 
 	function readEdge(line: LineObject, number: number): EdgeLine {
-		rejectUnknownMembers(line, ["edge", "from", "to"]);
+		rejectUnknownMembers(line, ["edge", "from", "to", "at", "deleted"]);
 		const mapping = found(model.mappings, line, "edge", edges);
 		const problem = mappingProblem(mapping);
 		if (problem !== null) throw new LineError(problem);
@@ -153,7 +188,8 @@ export function createLineReader(
 		if (from === to) {
 			throw new LineError("from and to must differ.");
 		}
-		return { kind: "edge", number, mapping, from, to };
+		const [isDeleted, at] = [readDeleted(line), readTime(line)];
+		return { kind: "edge", number, mapping, from, to, isDeleted, at };
 	}
 
 	return { read };
@@ -285,6 +321,33 @@ function rejectUnknownMembers(
 			);
 		}
 	}
+}
+
+function readDeleted({ deleted = false }: LineObject): boolean {
+	if (typeof deleted === "boolean") return deleted;
+	throw new LineError(
+		`deleted must be true or false, got ${excerpt(deleted)}.`,
+	);
+}
+
+/** No time of a list is as late as the year 2255: its sequence would be no safe integer. */
+const LATEST = Date.UTC(2250, 0);
+
+function readTime({ at = null }: LineObject): number | null {
+	if (at === null) return null;
+	const time = typeof at === "string" && isDateTime(at) ? Date.parse(at) : -1;
+	if (time >= 0 && time < LATEST) return time;
+	throw new LineError(
+		`at must be a time like ${DATE_TIME_EXAMPLE}, from 1970 to 2249, got ${excerpt(at)}.`,
+	);
+}
+
+function readRev({ rev = null }: LineObject): string | null {
+	if (rev === null) return null;
+	if (typeof rev === "string" && /^[\w-]{1,64}$/.test(rev)) return rev;
+	throw new LineError(
+		`rev must be 1 to 64 of A-Z a-z 0-9 _ -, got ${excerpt(rev)}.`,
+	);
 }
 
 function readKey(given: LineObject, name: string): string {

@@ -37,6 +37,19 @@ const DAY_MS = 86_400_000;
  * of an earlier run of this import differs from one that a user created since.
  */
 const REMAINDER = 500;
+/**
+ * The sequence of an edge whose line says its time: within that millisecond, in
+ * the order of the lines. `isOfImport` knows it by its remainder.
+ */
+export function sequenceAt(time: number, line: number): number {
+	return time * 1_000 + REMAINDER + (line % (SPACING - REMAINDER));
+}
+
+/** Whether an import gave this sequence: that of another write is a whole millisecond, or follows one closely. */
+export function isOfImport(sequence: number): boolean {
+	return sequence % SPACING >= REMAINDER;
+}
+
 const KEY = { name: IMPORT_STATE_LOOKUP, key: "numbering" };
 
 export async function readNumbering(

@@ -14,6 +14,7 @@ import {
 	type Line,
 	type ObjectLine,
 } from "./lineReader.ts";
+import { DELETED, readToken } from "./revision.ts";
 
 /** An object to create. The objects it references exist, or are created before it. */
 export interface NewObject {
@@ -33,15 +34,28 @@ export interface ResolvedReference {
 /** An existing object's id, or an object of this batch. */
 export type Target = Id | NewObject;
 
+/** An object that exists, and whose line may say something else of it. */
+export interface KnownObject {
+	readonly line: ObjectLine;
+	readonly id: Id;
+	/** Of its import key. */
+	readonly token: string;
+	readonly references: readonly ResolvedReference[];
+}
+
 export interface NewEdge {
 	readonly number: number;
 	readonly mapping: Mapping;
 	readonly from: Target;
 	readonly to: Target;
+	readonly isDeleted: boolean;
+	readonly at: number | null;
 }
 
 export interface BatchPlan {
 	readonly objects: readonly NewObject[];
+	/** Objects that exist with another revision than that of their line. */
+	readonly known: readonly KnownObject[];
 	readonly edges: readonly NewEdge[];
 	readonly bad: readonly BadLine[];
 	/** Lines whose object exists. */
@@ -113,8 +127,12 @@ export function planBatch(
 		}
 		if (strict && bad.length > 0) break;
 	}
-	const { edges, existing } = planner;
-	return { objects: [...planner.made.values()], edges, bad, existing };
+	const { edges, existing, changed } = planner;
+	return {
+		objects: [...planner.made.values()],
+		known: [...changed.values()],
+		...{ edges, bad, existing },
+	};
 }
 
 class BatchPlanner {
@@ -123,6 +141,7 @@ class BatchPlanner {
 	readonly #known: ExistingData;
 	readonly #taken = new Set<string>();
 	readonly made = new Map<string, NewObject>();
+	readonly changed = new Map<string, KnownObject>();
 	readonly edges: NewEdge[] = [];
 	existing = 0;
 
@@ -140,12 +159,21 @@ class BatchPlanner {
 		return line.kind === "edge" ? this.#planEdge(line) : this.#planObject(line);
 	}
 
-	#planEdge({ number, mapping, ...line }: EdgeLine): string | null {
+	#planEdge({ number, mapping, isDeleted, at, ...line }: EdgeLine) {
 		const from = this.#target("from", line.from, mapping.from as string);
-		if (Array.isArray(from)) return from[0] as string;
 		const to = this.#target("to", line.to, mapping.to);
-		if (Array.isArray(to)) return to[0] as string;
-		this.edges.push({ number, mapping, from, to });
+		const absent = [from, to].find((end) => Array.isArray(end));
+		if (absent !== undefined) {
+			if (!isDeleted) return absent[0] as string;
+			// An edge of an object that was never created.
+			this.existing++;
+			return null;
+		}
+		this.edges.push({
+			...{ number, mapping, isDeleted, at },
+			from: from as Target,
+			to: to as Target,
+		});
 		return null;
 	}
 
@@ -157,18 +185,13 @@ class BatchPlanner {
 			if (got !== type.name) {
 				return `The key ${excerpt(key)} is that of a ${got}.`;
 			}
-			this.existing++;
-			return null;
+			return typeof there === "string"
+				? this.#planKnown(line, there)
+				: this.#leave();
 		}
-		const references: ResolvedReference[] = [];
-		for (const { reference, key } of line.references) {
-			const found = this.#target(reference.field, key, reference.target);
-			if (Array.isArray(found)) return found[0] as string;
-			references.push({ reference, target: found });
-		}
-		const stray = this.#strayProblem(line, references);
-		if (stray !== null) return stray;
-		this.#inherit(line, references);
+		if (line.isDeleted) return this.#leave();
+		const references: ResolvedReference[] | string = this.#references(line);
+		if (typeof references === "string") return references;
 		const names = naturalKeys(line).map((name) => naturalKeyText(name));
 		if (
 			names.some((name) => this.#known.taken.has(name) || this.#taken.has(name))
@@ -182,6 +205,39 @@ class BatchPlanner {
 		const level = Math.max(0, ...levels);
 		this.made.set(key, { line, references, level, id: null });
 		return null;
+	}
+
+	#leave(): null {
+		this.existing++;
+		return null;
+	}
+
+	#planKnown(line: ObjectLine, id: Id): string | null {
+		const token = this.#known.tokens.get(line.key) ?? "";
+		const isSame = line.isDeleted
+			? readToken(token).rev === DELETED
+			: line.rev === null || readToken(token).rev === line.rev;
+		if (isSame) return this.#leave();
+		const references = line.isDeleted ? [] : this.#references(line);
+		if (typeof references === "string") return references;
+		// Of two lines of one object the later one counts.
+		if (this.changed.has(line.key)) this.existing++;
+		this.changed.set(line.key, { line, id, token, references });
+		return null;
+	}
+
+	/** Or what is wrong with one of them. */
+	#references(line: ObjectLine): ResolvedReference[] | string {
+		const references: ResolvedReference[] = [];
+		for (const { reference, key } of line.references) {
+			const found = this.#target(reference.field, key, reference.target);
+			if (Array.isArray(found)) return found[0] as string;
+			references.push({ reference, target: found });
+		}
+		const stray = this.#strayProblem(line, references);
+		if (stray !== null) return stray;
+		this.#inherit(line, references);
+		return references;
 	}
 
 	#find(key: string): Target | undefined {

@@ -10,6 +10,8 @@ import { readExistingData } from "./existingData.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine, Line } from "./lineReader.ts";
 import { idOf, neededContents, planBatch } from "./planBatch.ts";
+import { CREATED_VERSION, tokenOf } from "./revision.ts";
+import { writeChanges } from "./writeChanges.ts";
 import { writeEdges } from "./writeEdges.ts";
 import { writeLevel } from "./writeLevel.ts";
 
@@ -19,6 +21,11 @@ export interface BatchReport {
 	/** Number of created edges, by edge name. */
 	readonly edges: ReadonlyMap<string, number>;
 	readonly existing: number;
+	readonly changed: number;
+	/** Objects and edges. */
+	readonly deleted: number;
+	/** Lines of objects and edges that were changed here since, and stay as they are. */
+	readonly newerHere: number;
 	/** In the order of the lines. */
 	readonly bad: readonly BadLine[];
 	/** Resolves when the edges of other shards are there too: with the outbox entries that shared caches did not acknowledge. */
@@ -52,17 +59,21 @@ export async function writeBatch(
 		bad.push(...created.bad);
 		outbox.push(...created.entries);
 	}
+	const changes = await writeChanges(run, plan.known);
+	bad.push(...changes.bad);
 	await former;
 	const written = await writeEdges(run, plan.edges);
 	outbox.push(...written.entries);
 	bad.push(...written.bad);
 
 	const objects = new Map<string, number>();
-	const keys: NaturalKey[] = [];
+	const keys: (NaturalKey & { readonly token: string })[] = [];
 	for (const object of plan.objects) {
 		const id = idOf(object);
 		if (id === null) continue;
-		keys.push({ name: IMPORT_LOOKUP, key: object.line.key, id });
+		const { key, rev } = object.line;
+		const token = rev === null ? "" : tokenOf(rev, CREATED_VERSION);
+		keys.push({ name: IMPORT_LOOKUP, key, id, token });
 		const type = object.line.type.name;
 		objects.set(type, (objects.get(type) ?? 0) + 1);
 	}
@@ -75,7 +86,10 @@ export async function writeBatch(
 	return {
 		objects,
 		edges: written.edges,
-		existing: plan.existing + written.existing,
+		existing: plan.existing + changes.unchanged + written.existing,
+		changed: changes.changed,
+		deleted: changes.deleted + written.removed,
+		newerHere: changes.newerHere + written.newerHere,
 		bad: bad.toSorted((a, b) => a.number - b.number),
 		delivery,
 	};

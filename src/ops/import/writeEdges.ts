@@ -9,15 +9,25 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { shardOfList } from "../../storage/feedShards.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
-import { type Edge, type EdgeKey, PRESENT } from "../../storage/rows.ts";
+import {
+	type Edge,
+	type EdgeKey,
+	PRESENT,
+	REMOVED,
+} from "../../storage/rows.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
+import { isOfImport, type Numbering, sequenceAt } from "./numbering.ts";
 import { idOf, type NewEdge } from "./planBatch.ts";
 
 export interface WrittenEdges {
 	/** Number of created edges, by edge name. */
 	readonly edges: ReadonlyMap<string, number>;
+	readonly removed: number;
+	/** As it should be already. */
 	readonly existing: number;
+	/** Changed here since, and left as they are. */
+	readonly newerHere: number;
 	readonly bad: readonly BadLine[];
 	readonly entries: readonly BatchEntry[];
 }
@@ -27,9 +37,15 @@ interface NumberedEdge {
 	readonly mapping: Mapping;
 	readonly from: Id;
 	readonly to: Id;
+	readonly isDeleted: boolean;
+	readonly at: number | null;
 }
 
-/** Creates edges, with one transaction per shard. Inverse edges on other shards go into the outbox. Edges that exist, also removed ones, stay as they are. */
+/**
+ * Creates and removes edges, with one transaction per shard. Inverse edges on
+ * other shards go into the outbox. An edge that was made or removed here by
+ * another write than an import stays as it is.
+ */
 export async function writeEdges(
 	run: ImportRun,
 	edges: readonly NewEdge[],
@@ -38,7 +54,7 @@ export async function writeEdges(
 	const bad: BadLine[] = [];
 	const wanted = new Map<string, NumberedEdge>();
 	let resolved = 0;
-	for (const { number, mapping, ...ends } of edges) {
+	for (const { number, mapping, isDeleted, at, ...ends } of edges) {
 		const from = idOf(ends.from);
 		const to = idOf(ends.to);
 		if (from === null || to === null) {
@@ -48,36 +64,65 @@ export async function writeEdges(
 		}
 		resolved++;
 		const name = edgeName(mapping, { from, to });
-		if (!wanted.has(name)) wanted.set(name, { number, mapping, from, to });
+		const before = wanted.get(name);
+		if (before === undefined || before.isDeleted !== isDeleted) {
+			wanted.set(name, { ...{ number, mapping, from, to }, isDeleted, at });
+		}
 	}
-	const absent = await absentEdges(store, [...wanted.values()]);
-	if (absent.length > 0) await numbering.open();
-	const byShard = Map.groupBy(absent, (edge) =>
+	const { changed, newerHere } = await edgesToChange(store, [
+		...wanted.values(),
+	]);
+	if (changed.length > 0) await numbering.open();
+	const byShard = Map.groupBy(changed, (edge) =>
 		shardOfList(edge, store.storage),
 	);
 	const written = await Promise.all(
 		[...byShard].map(([shard, some]) => writeShard(run, shard, some)),
 	);
 	const counts = new Map<string, number>();
-	let created = 0;
-	for (const { mapping } of written.flatMap(({ created }) => created)) {
-		counts.set(mapping.name, (counts.get(mapping.name) ?? 0) + 1);
-		created++;
+	let [created, removed] = [0, 0];
+	for (const edge of written.flatMap(({ changed }) => changed)) {
+		const { name } = edge.mapping;
+		if (edge.isDeleted) removed++;
+		else {
+			counts.set(name, (counts.get(name) ?? 0) + 1);
+			created++;
+		}
 	}
 	return {
 		edges: counts,
-		existing: resolved - created,
+		removed,
+		newerHere,
+		existing: resolved - created - removed - newerHere,
 		bad,
 		entries: written.flatMap(({ entry }) => entry ?? []),
 	};
 }
 
-async function absentEdges(
+type Verdict = "change" | "existing" | "newerHere";
+
+/** What becomes of an edge: only what an import wrote is changed by one. */
+function verdictOf({ isDeleted, at }: NumberedEdge, old: Edge | null): Verdict {
+	if (old === null) return isDeleted ? "existing" : "change";
+	if ((old.state === PRESENT) === !isDeleted) return "existing";
+	// A line without a time says nothing of edges that were removed.
+	if (!isDeleted && at === null) return "existing";
+	return isOfImport(old.sequence) ? "change" : "newerHere";
+}
+
+async function edgesToChange(
 	store: Store,
 	edges: readonly NumberedEdge[],
-): Promise<readonly NumberedEdge[]> {
+): Promise<{
+	readonly changed: readonly NumberedEdge[];
+	readonly newerHere: number;
+}> {
 	const found = await readDecisive(store.storage, "edges", edges);
-	return edges.filter((_, at) => found[at] === null);
+	const verdicts = edges.map((edge, at) => verdictOf(edge, found[at] ?? null));
+	return {
+		changed: edges.filter((_, at) => verdicts[at] === "change"),
+		newerHere: verdicts.filter((verdict) => verdict === "newerHere").length,
+	};
 }
 
 async function writeShard(
@@ -85,7 +130,7 @@ async function writeShard(
 	shard: number,
 	wanted: readonly NumberedEdge[],
 ): Promise<{
-	readonly created: readonly NumberedEdge[];
+	readonly changed: readonly NumberedEdge[];
 	readonly entry: BatchEntry | null;
 }> {
 	const inverses = wanted.map((edge) => inverseOf(pipeline.store, edge));
@@ -107,21 +152,24 @@ async function writeShard(
 			decide(reads) {
 				lease.assertNotExpired();
 				const lastSequences = lastSequencesOf(locked, reads);
-				const created: NumberedEdge[] = [];
+				const changed: NumberedEdge[] = [];
 				const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 				const remote: EdgeUpdate[] = [];
 				for (const [at, edge] of wanted.entries()) {
-					if (reads.edges[at] !== null) continue;
-					const { mapping, from, to, number } = edge;
-					const list = listName(edge.mapping, edge.from);
-					const sequence = numbering.sequenceInList(
-						lastSequences.get(list) ?? 0,
-						number,
-					);
-					lastSequences.set(list, sequence);
-					const state = { state: PRESENT, version: 1, sequence } as const;
-					created.push(edge);
-					edges.push({ mapping, from, to, ...state });
+					const old = reads.edges[at] ?? null;
+					if (verdictOf(edge, old) !== "change") continue;
+					const { mapping, from, to } = edge;
+					const list = listName(mapping, from);
+					const last = lastSequences.get(list) ?? 0;
+					const sequence = sequenceOf(numbering, edge, last, reads.now);
+					lastSequences.set(list, Math.max(last, sequence));
+					const next = {
+						state: edge.isDeleted ? REMOVED : PRESENT,
+						version: (old?.version ?? 0) + 1,
+						sequence,
+					} as const;
+					changed.push(edge);
+					edges.push({ mapping, from, to, ...next });
 					const inverse = inverses[at] ?? null;
 					if (inverse === null) continue;
 					const index = indexes.get(inverse);
@@ -129,20 +177,33 @@ async function writeShard(
 						remote.push({
 							...inverse,
 							mapping: inverse.mapping.name,
-							...state,
+							...next,
 						});
-					} else if (reads.edges[index] === null) {
-						edges.push({ ...inverse, ...state });
+					} else if ((reads.edges[index]?.version ?? 0) < next.version) {
+						edges.push({ ...inverse, ...next });
 					}
 				}
-				return { result: { created, remote }, edges, entry: { edges: remote } };
+				return { result: { changed, remote }, edges, entry: { edges: remote } };
 			},
 		},
 	);
 	return {
-		created: result.created,
+		changed: result.changed,
 		entry: row && { row, edges: result.remote, isAcknowledged: invalidated },
 	};
+}
+
+function sequenceOf(
+	numbering: Numbering,
+	{ isDeleted, at, number }: NumberedEdge,
+	last: number,
+	now: number,
+): number {
+	// Of a removed edge it is when it was removed: `purge` needs to know.
+	if (isDeleted) return sequenceAt(Math.floor(now / 1_000), number);
+	return at === null
+		? numbering.sequenceInList(last, number)
+		: sequenceAt(at, number);
 }
 
 function inverseOf(

@@ -27,8 +27,13 @@ import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
-import type { Numbering } from "./numbering.ts";
-import { idOf, type NewObject, nameTakenReason } from "./planBatch.ts";
+import { type Numbering, sequenceAt } from "./numbering.ts";
+import {
+	idOf,
+	type NewObject,
+	nameTakenReason,
+	type ResolvedReference,
+} from "./planBatch.ts";
 
 /** An object with the content to store. */
 interface PreparedObject {
@@ -119,6 +124,20 @@ function badLine({ line }: NewObject, reason: string): BadLine {
 	return { kind: "bad", number: line.number, reason };
 }
 
+/** Null where an object that it references was not created. */
+export function withReferences(
+	data: JsonObject,
+	references: readonly ResolvedReference[],
+): Record<string, JsonValue> | null {
+	const content: Record<string, JsonValue> = { ...data };
+	for (const { reference, target } of references) {
+		const id = idOf(target);
+		if (id === null) return null;
+		content[reference.key] = id;
+	}
+	return content;
+}
+
 /** Returns null where an object that it references was not created. */
 function prepareObject(
 	store: Store,
@@ -126,12 +145,8 @@ function prepareObject(
 	object: NewObject,
 ): PreparedObject | null {
 	const { type, data } = object.line;
-	const content: Record<string, JsonValue> = { ...data };
-	for (const { reference, target } of object.references) {
-		const id = idOf(target);
-		if (id === null) return null;
-		content[reference.key] = id;
-	}
+	const content = withReferences(data, object.references);
+	if (content === null) return null;
 	const creationField = type.stored.find(
 		({ field }) => field === store.domain.createdAtField,
 	);
@@ -236,7 +251,8 @@ function decideListEdges(
 	const remote: EdgeUpdate[] = [];
 	for (const [at, one] of prepared.entries()) {
 		const to = reads.created[at] as Id;
-		const { number } = one.object.line;
+		const { number, at: time } = one.object.line;
+		const timed = time === null ? null : sequenceAt(time, number);
 		for (const list of listsByObject[at] ?? []) {
 			const state = {
 				from: list.from,
@@ -246,13 +262,14 @@ function decideListEdges(
 			} as const;
 			const grouped = sequenceByGroup(list.mapping, one.content);
 			if (!isWrittenHere(one, list, shard)) {
-				const sequence = grouped ?? numbering.sequenceOf(number);
+				const sequence = grouped ?? timed ?? numbering.sequenceOf(number);
 				remote.push({ ...state, mapping: list.mapping.name, sequence });
 				continue;
 			}
 			const key = listName(list.mapping, list.from);
 			const last = lastSequences.get(key) ?? 0;
-			const sequence = grouped ?? numbering.sequenceInList(last, number);
+			const sequence =
+				grouped ?? timed ?? numbering.sequenceInList(last, number);
 			lastSequences.set(key, Math.max(last, sequence));
 			edges.push({ ...state, mapping: list.mapping, sequence });
 		}

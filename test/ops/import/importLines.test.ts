@@ -25,6 +25,9 @@ describe("an import", () => {
 			objects: { User: 2, Board: 1, Pin: 2 },
 			edges: { likePin: 1 },
 			existing: 0,
+			changed: 0,
+			deleted: 0,
+			newerHere: 0,
 			bad: 0,
 			pending: 0,
 		});
@@ -39,6 +42,9 @@ describe("an import", () => {
 			objects: { Pin: 1 },
 			edges: {},
 			existing: 7,
+			changed: 0,
+			deleted: 0,
+			newerHere: 0,
 			bad: 0,
 			pending: 0,
 		});
@@ -189,7 +195,7 @@ describe("an import", () => {
 			"line 7: username must be String, got 7.",
 			"line 8: User needs the field username.",
 			'line 9: key must be a key of 1 to 200 characters, got "".',
-			'line 10: Unknown member "more". A line has "type", "key", "fields".',
+			'line 10: Unknown member "more". A line has "type", "key", "fields", "at", "rev", "deleted".',
 			'line 11: owner: no line before this one has the key "u:none".',
 			"line 12: Board needs the field owner.",
 			"line 13: Board needs the field name.",
@@ -227,6 +233,9 @@ describe("an import", () => {
 			objects: { User: 1, Board: 1 },
 			edges: {},
 			existing: 0,
+			changed: 0,
+			deleted: 0,
+			newerHere: 0,
 			bad: 1,
 			pending: 0,
 		});

@@ -185,15 +185,15 @@ export async function resolveReservations(
 /** Insert lookups that nobody competes for. Gives each key's row as it stands afterwards: a key that led to another object goes on doing so. */
 export async function insertLookups(
 	writer: Writer,
-	keys: readonly NaturalKey[],
+	keys: readonly (NaturalKey & { readonly token?: string })[],
 ): Promise<readonly ReservedRow[]> {
 	return compareAndSet(
 		writer,
-		keys.map(({ name, key, id }) => ({
+		keys.map(({ name, key, id, token = "" }) => ({
 			name,
 			key,
 			expect: null,
-			next: { id, token: "" },
+			next: { id, token },
 		})),
 	);
 }

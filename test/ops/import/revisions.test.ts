@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Id } from "../../../src/id/ids.ts";
+import { verify } from "../../../src/ops/verify/verify.ts";
+import type { ScanResult } from "../../../src/storage/rows.ts";
+import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
+import { ada, board, bob, idOf, pin } from "../../helpers/importedGraph.ts";
+import { importAll } from "../../helpers/importing.ts";
+
+const adaWith = (rev: string, fields: Readonly<Record<string, unknown>>) => ({
+	...ada,
+	rev,
+	fields: { ...ada.fields, ...fields },
+});
+
+async function contentOf(graph: Embedded, key: string) {
+	const id = (await idOf(graph, key)) as Id;
+	const [text] = await graph.storage.read("objects", [id]);
+	return JSON.parse(text as string);
+}
+
+async function counts(graph: Embedded, lines: readonly unknown[]) {
+	const { report, bad } = await importAll(graph, lines);
+	const { changed, deleted, newerHere, existing } = report;
+	return { changed, deleted, newerHere, existing, bad };
+}
+
+const NOTHING = { changed: 0, deleted: 0, newerHere: 0, existing: 0, bad: [] };
+
+async function assertSound({ store }: Embedded) {
+	assert.deepEqual((await verify(store)).damage.length, 0);
+}
+
+describe("lines with a rev", () => {
+	it("change the object when the rev is another one, and clear what is null", async () => {
+		await using graph = await openEmbedded();
+		await importAll(graph, [adaWith("1", { bio: "first" }), bob]);
+		const same = adaWith("1", { bio: "first" });
+		assert.deepEqual(await counts(graph, [same]), { ...NOTHING, existing: 1 });
+		assert.deepEqual(await counts(graph, [adaWith("2", { bio: null })]), {
+			...NOTHING,
+			changed: 1,
+		});
+		const data = await contentOf(graph, "u:ada");
+		assert.deepEqual([data.bio, data.version], [undefined, 2]);
+		const again = adaWith("2", { bio: null });
+		assert.deepEqual(await counts(graph, [again]), { ...NOTHING, existing: 1 });
+		await assertSound(graph);
+	});
+
+	it("leave alone what was changed here since", async () => {
+		await using graph = await openEmbedded();
+		await importAll(graph, [adaWith("1", { bio: "first" })]);
+		const id = (await idOf(graph, "u:ada")) as Id;
+		await graph.writes.modify(id, (data) => ({ ...data, bio: "mine" }));
+		assert.deepEqual(await counts(graph, [adaWith("2", { bio: "theirs" })]), {
+			...NOTHING,
+			newerHere: 1,
+		});
+		assert.equal((await contentOf(graph, "u:ada")).bio, "mine");
+	});
+
+	it("say which name is taken, and take it once it is free", async () => {
+		await using graph = await openEmbedded();
+		const bobWith = { ...bob, rev: "1" };
+		await importAll(graph, [adaWith("1", { email: "a@example.org" }), bobWith]);
+		const collides = {
+			...bob,
+			rev: "2",
+			fields: { ...bob.fields, email: "A@example.org" },
+		};
+		const { bad } = await counts(graph, [collides]);
+		assert.deepEqual(bad, [
+			"line 1: The User's username or email or account is taken.",
+		]);
+		assert.deepEqual(
+			await counts(graph, [adaWith("3", { email: null }), collides]),
+			{ ...NOTHING, changed: 2 },
+		);
+		await assertSound(graph);
+	});
+
+	it("delete objects and edges, and bring them back", async () => {
+		await using graph = await openEmbedded();
+		const at = "2020-01-02T03:04:05.000Z";
+		const like = { edge: "likePin", from: "u:ada", to: "p:1", at };
+		const first = { ...pin(1), rev: "1" };
+		await importAll(graph, [ada, board, first, pin(2), like]);
+		const gone = { type: "Pin", key: "p:1", deleted: true };
+		assert.deepEqual(
+			await counts(graph, [
+				gone,
+				{ edge: "likePin", from: "u:ada", to: "p:1", deleted: true },
+				{ type: "Pin", key: "p:7", deleted: true },
+			]),
+			{ ...NOTHING, deleted: 2, existing: 1 },
+		);
+		assert.equal((await contentOf(graph, "p:1")).active, false);
+		assert.deepEqual(await counts(graph, [gone]), { ...NOTHING, existing: 1 });
+		await assertSound(graph);
+		const back = await importAll(graph, [first, like]);
+		assert.deepEqual([back.report.changed, back.report.edges.likePin], [1, 1]);
+		await assertSound(graph);
+	});
+
+	it("give edges the time that they had, in both lists", async () => {
+		await using graph = await openEmbedded();
+		const like = (to: string, at: string) => ({
+			...{ edge: "likePin", from: "u:ada", to, at },
+		});
+		await importAll(graph, [
+			ada,
+			board,
+			...[1, 2, 3].map((n) => pin(n)),
+			like("p:1", "2021-01-01T00:00:00.000Z"),
+			like("p:2", "2019-01-01T00:00:00.000Z"),
+			like("p:3", "2020-01-01T00:00:00.000Z"),
+		]);
+		const from = (await idOf(graph, "u:ada")) as Id;
+		const [read] = await graph.storage.read("lists", [
+			{ mapping: graph.mapping("likePin"), from, backward: false, limit: 5 },
+		]);
+		const years = (read as ScanResult).edges.map((edge) =>
+			new Date(edge.sequence / 1_000).getUTCFullYear(),
+		);
+		assert.deepEqual(years, [2021, 2020, 2019]);
+		await assertSound(graph);
+	});
+});
