@@ -7,7 +7,7 @@ const MORE: Readonly<Record<string, string>> = {
 	init: "[deploy](../how-to/install.md#how-do-i-deploy-a-new-version-without-an-outage), [a lost table](../how-to/recovery.md#a-lost-table)",
 	status: "[is the fleet well](../how-to/fleet-status.md#is-the-fleet-well)",
 	top: "[what does a server do now](../how-to/fleet-status.md#what-does-a-server-do-now)",
-	grants:
+	"grants show":
 		"[privileges](../how-to/install.md#which-privileges-does-the-mysql-user-need)",
 	import: "[import](../how-to/import-and-verify.md#import)",
 	verify: "[verify](../how-to/import-and-verify.md#verify)",
@@ -24,10 +24,10 @@ const MORE: Readonly<Record<string, string>> = {
 	"shards move": "[move shards](../how-to/move-shards.md)",
 	"hosts accept-loss":
 		"[a failover that lost writes](../how-to/recovery.md#a-failover-lost-writes)",
-	salvage:
+	"hosts salvage":
 		"[the old primary is back](../how-to/recovery.md#when-the-old-primary-is-back)",
 	"hosts raise-ids": "[restore a host](../how-to/recovery.md#restore-a-host)",
-	promote:
+	"hosts promote":
 		"[promote](../how-to/replicas.md#promote-a-replica), [a dead primary](../how-to/recovery.md#when-a-primary-dies)",
 	"replicas add": "[add a replica](../how-to/replicas.md#add-a-replica)",
 	"queues list": "[operate queues](../how-to/queue.md)",
@@ -45,10 +45,14 @@ export async function commandsPage(): Promise<string> {
 	);
 	return `# Commands
 
-\`npm run -s corkboard -- COMMAND\` in a clone; \`corkboard COMMAND\` after \`npm link\`, or \`npm install --global\` of what \`npm pack\` makes.
-\`COMMAND --help\` describes its options, \`schema --help\` a group of commands; \`--version\` prints the version. Settings come from the environment
-([configuration](configuration.md)). Results are on stdout; progress, warnings and errors are on stderr. \`--json\`, which the table leaves out, prints one JSON value for scripts ([its shape, by command](commands-json.md)).
-A duration has a unit: \`500ms\`, \`5s\`, \`10m\`, \`24h\`, \`7d\`.
+\`npm run -s corkboard -- COMMAND\` runs a command in a clone. After \`npm link\`, or \`npm install --global\` of what \`npm pack\` makes, it is
+\`corkboard COMMAND\`.
+
+- \`COMMAND --help\` describes its options, \`schema --help\` a group of commands. \`--version\` prints the version.
+- Settings come from the environment ([configuration](configuration.md)).
+- Results are on stdout. Progress, warnings and errors are on stderr.
+- \`--json\`, which the table leaves out, prints one JSON value for scripts ([its shape, by command](commands-json.md)).
+- A duration has a unit: \`500ms\`, \`5s\`, \`10m\`, \`24h\`, \`7d\`.
 
 | command | what it does |
 |---|---|
@@ -59,11 +63,11 @@ ${usages.map(commandRow).join("\n")}
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | an error, on stderr; or what the command looks for is wrong, such as damage or a fault |
+| 1 | an error, on stderr; or the command found what it looks for, such as damage or a fault |
 | 2 | the command line is not valid; stderr says what was expected |
-| 3 | done in part, or not known: not everything could be checked, an operation stands half-way, or a process does not serve the new version yet |
+| 3 | done in part, or not known: not everything could be checked, an operation is half done, or a process does not serve the new version yet |
 | 4 | somebody else has taken the operation over |
-| 130, 143 | interrupted by SIGINT or SIGTERM: \`import\` and \`verify\`, which finish the batch that they are at |
+| 130, 143 | interrupted by SIGINT or SIGTERM: \`import\` and \`verify\`, which first finish their current batch |
 
 \`COMMAND --help\` says what its own codes mean.
 A command that ends with 1 or 2 because of an error prints nothing on stdout.
