@@ -63,6 +63,7 @@ export async function openJobs(
 	if (dataFoldersOf(topology).size > 0) {
 		await store.createTables();
 		await createQueues(store, options.queues);
+		await store.endFormerClaims();
 	}
 	const settings = resources.use(await LiveSettings.open(store));
 	const hints = openHints(redis, resources);

@@ -16,6 +16,13 @@ export interface QueueStore extends JobStore, JobAdmin, RotationStore {}
 export interface OpenedJobStore extends QueueStore {
 	/** New calls go to the hosts of a newer version of the topology; a call ends on the version that it began with. */
 	switchTo(source: JobStoreSource): void;
+	/**
+	 * Ends all claims of an embedded folder, which its new owner calls before it
+	 * claims anything: whoever claimed a job there before has gone. Its claim may
+	 * end hours from now by this machine's clock, if that was ahead then. Other
+	 * stores have no owner and end none.
+	 */
+	endFormerClaims(): Promise<void>;
 	/** The oldest version on which a call still runs. */
 	readonly oldestVersion: number;
 }

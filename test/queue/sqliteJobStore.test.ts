@@ -37,6 +37,8 @@ describe("a job of a worker that died while the clock was hours ahead", () => {
 			assert.deepEqual(await ahead.hasExpired([{ at }]), [false]);
 		}
 		await using store = openSqliteJobStore({ queues });
+		assert.deepEqual(await store.hasExpired([{ at }]), [false]);
+		await store.endFormerClaims();
 		assert.deepEqual(await store.hasExpired([{ at }]), [true]);
 		await store.expire(at, { limit: 10, delayMs: () => 0 });
 		const [job] = await store.find(at, [{ local, bucket: 0 }]);
@@ -44,6 +46,40 @@ describe("a job of a worker that died while the clock was hours ahead", () => {
 		const { claimed } = await store.ackAndClaim(at, { claim });
 		assert.equal(claimed.length, 1);
 		assert.deepEqual(await store.hasExpired([{ at }]), [false]);
+	});
+});
+
+describe("a job that runs in an embedded folder", () => {
+	it("stays its worker's beside commands and the thread that renews claims, which write there too", async () => {
+		using folder = temporaryFolder();
+		const at = { queue: "work", shard: 0 };
+		const queues = [
+			{ range: [0, 0] as const, primary: `sqlite:${folder.path}` },
+		];
+		await using owner = openSqliteJobStore({ queues });
+		await owner.createTables();
+		await owner.put(0, { name: "work", settings: {}, version: 1 });
+		const job = () => ({
+			...{
+				local: newLocalId(),
+				bucket: 0,
+				priority: 2 as const,
+				due: 0,
+				allowed: 3,
+			},
+			...{ createdAt: 0, key: null, body: "{}" },
+		});
+		await owner.enqueue(at, [job()]);
+		const claim = {
+			...{ priority: 2 as const, bucket: 0, floor: 0, limit: 1 },
+			...{ claim: 7, claimMs: 60_000 },
+		};
+		const { claimed } = await owner.ackAndClaim(at, { claim });
+		assert.equal(claimed.length, 1);
+		await using beside = openSqliteJobStore({ queues });
+		await beside.enqueue(at, [job()]);
+		assert.deepEqual(await beside.hasExpired([{ at }]), [false]);
+		assert.deepEqual(await owner.hasExpired([{ at }]), [false]);
 	});
 });
 

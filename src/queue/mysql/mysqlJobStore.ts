@@ -166,6 +166,8 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 		this.#databases.switchTo(queues, version);
 	}
 
+	async endFormerClaims(): Promise<void> {}
+
 	hostOf(shard: number): string | null {
 		return this.#databases.all.get(shard)?.host.name ?? null;
 	}

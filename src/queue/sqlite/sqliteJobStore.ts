@@ -59,13 +59,9 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	readonly #statements = new Map<string, QueueStatements>();
 	readonly #now: () => number;
 	readonly #nextRounds = new Map<string, number>();
-	readonly #readOnly: boolean;
-	/** Queues on shards, whose claims of former owners of the folder have ended. */
-	readonly #taken = new Set<string>();
 
 	constructor({ queues, readOnly = false, now }: SqliteJobOptions) {
 		super(VERBS);
-		this.#readOnly = readOnly;
 		this.#files = mapShardFiles(queues, "queue", readOnly);
 		this.shards = [...this.#files.keys()];
 		this.openShards = this.shards.filter((shard) =>
@@ -92,16 +88,13 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		ranges: readonly ExpiryRange[],
 	): Promise<readonly (boolean | CorkboardError)[]> {
 		return ranges.map(({ at }) =>
-			orCorkboardError(() => {
-				if (!this.#readOnly && !this.#isTaken(at)) {
-					this.#write(at, () => {});
-				}
-				return this.#read(
+			orCorkboardError(() =>
+				this.#read(
 					at,
 					({ connection, statements: { expired }, now }) =>
 						connection.rows(expired, [now, 1]).length > 0,
-				);
-			}),
+				),
+			),
 		);
 	}
 
@@ -180,6 +173,18 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		}
 	}
 
+	async endFormerClaims(): Promise<void> {
+		for (const shard of this.#files.keys()) {
+			for (const { name } of this.#queues(shard)) {
+				this.#write(
+					{ queue: name, shard },
+					({ connection, statements: { endClaims }, now }) =>
+						connection.run(endClaims, [now]),
+				);
+			}
+		}
+	}
+
 	async missingTables(): Promise<readonly string[]> {
 		return [...this.#files.values()].flatMap((file) =>
 			existsSync(file.location.path)
@@ -245,19 +250,9 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	}
 
 	#write<T>(at: ShardOfQueue, body: (call: FileCall) => T): T {
-		return this.#onFile(at, ({ writer }, callOn) => {
-			const done = writer.transaction(() => {
-				const call = callOn(writer);
-				if (!this.#isTaken(at)) endFormerClaims(call);
-				return body(call);
-			});
-			this.#taken.add(keyOf(at));
-			return done;
-		});
-	}
-
-	#isTaken(at: ShardOfQueue): boolean {
-		return this.#taken.has(keyOf(at));
+		return this.#onFile(at, ({ writer }, callOn) =>
+			writer.transaction(() => body(callOn(writer))),
+		);
 	}
 
 	#read<T>(at: ShardOfQueue, body: (call: FileCall) => T): T {
@@ -296,18 +291,6 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		}
 		return statements;
 	}
-}
-
-function keyOf({ queue, shard }: ShardOfQueue): string {
-	return `${queue} ${shard}`;
-}
-
-/**
- * The folder has one owner, so whoever claimed a job before has gone. Its claim
- * may end hours from now by this machine's clock, if that was ahead then.
- */
-function endFormerClaims({ connection, statements, now }: FileCall): void {
-	connection.run(statements.endClaims, [now]);
 }
 
 interface StoredQueue {
