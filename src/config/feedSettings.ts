@@ -30,17 +30,17 @@ export const JOBS = {
 	),
 	CORKBOARD_FEED: derived(
 		onOff,
-		"`off`: no home feeds: they stay as they are. Set it alike in all processes",
+		"`off`: home feeds stay as they are, and get no pins. Set it alike in all processes",
 		"on embedded; with a topology on if it has `pools`",
 	),
 	CORKBOARD_FEED_UNFOLLOW: fixed(
 		oneOf("remove", "keep"),
 		"remove",
-		"`remove`: pins of somebody who is unfollowed leave the home feed; `keep`: only those that wait for it do",
+		"what unfollowing does to a home feed. `remove`: all pins of the unfollowed leave it; `keep`: only pins that still wait for it do",
 	),
 	CORKBOARD_FEED_PUSH_LIMIT: fixed(
 		integer(0, 10_000_000),
 		5_000,
-		"pins of users and boards with more followers are not pushed but read at visits. 0 to 10000000",
+		"users and boards with more followers than this do not push their pins; visits read them. 0 to 10000000",
 	),
 } as const;

@@ -41,7 +41,7 @@ const ADDRESS = {
 	CORKBOARD_GRAPHIQL: derived(
 		onOff,
 		"`on`: for everyone; `off`: for nobody",
-		"everyone in development; in production and where documents are `strict`, operators, who sign in with a token",
+		"in development: everyone. In production, and if documents are `strict`: operators, who sign in with a token",
 	),
 } as const;
 
@@ -75,7 +75,7 @@ const DATA = {
 	),
 	CORKBOARD_ADMIN_FILE: derived(
 		path,
-		"the same for commands that change a fleet: the operator's own account, at every host",
+		"path of such a JSON file with the operator's account: commands that change a fleet use it, at every host",
 		"that of `CORKBOARD_MYSQL_FILE`, or of the URL",
 	),
 	CORKBOARD_DATA: fixed(
@@ -91,23 +91,23 @@ const DATA = {
 	CORKBOARD_MEMCACHED: fixed(
 		hosts,
 		[],
-		"`host:port,…`: cache for objects, without TLS: keep it on a private network. It needs a topology",
+		"`host:port,…`: cache for objects. It needs a topology. It has no TLS: keep it on a private network",
 		"none",
 	),
 	CORKBOARD_REDIS: derived(
 		text("an address such as redis://host:6379 or rediss://host:6379"),
-		"URL of Redis, `redis://:PASSWORD@host:6379` or with TLS `rediss://…[?ssl-ca=FILE]`, its password also by `?password-file=FILE`: cache for list heads, invalidation channel, shared limits. It needs a topology; on MySQL the in-process cache needs it",
+		"URL of Redis: `redis://:PASSWORD@host:6379`, or with TLS `rediss://…[?ssl-ca=FILE]`. The password may be in a file (`?password-file=FILE`). Redis is the cache for list heads, the channel of invalidations, and the home of shared limits. It needs a topology. On MySQL, a process without Redis has no in-process cache",
 		"none",
 	),
 	CORKBOARD_CACHE_MB: fixed(
 		integer(0, 65_536),
 		64,
-		"size of the in-process cache, about: half for objects, three eighths for heads of lists, one eighth for lookups; 0: none ([memory](#memory))",
+		"approximate size of the in-process cache; 0: none ([memory](#memory)). Half is for objects, three eighths for heads of lists, one eighth for lookups",
 	),
 	CORKBOARD_ANSWER_CACHE_MB: fixed(
 		integer(0, 65_536),
 		64,
-		"size of the cache of whole [answers](../consistency/caches.md#answers-that-are-used-again), about; 0: none",
+		"approximate size of the cache of whole [answers](../consistency/caches.md#answers-that-are-used-again); 0: none",
 	),
 } as const;
 
@@ -125,7 +125,7 @@ const IDENTITY = {
 	CORKBOARD_JWKS_MAX_AGE: fixed(
 		integer(10, 43_200),
 		1_440,
-		"minutes for which keys that were fetched there are used while they cannot be fetched again; then new tokens get 503. A key that is withdrawn meanwhile counts as long",
+		"minutes for which fetched keys are used while the issuer is away. After that, new tokens get 503. A key that the issuer withdraws while it is away is accepted for as long",
 	),
 	CORKBOARD_ISSUER: optional(
 		text("the issuer of tokens"),
@@ -179,7 +179,7 @@ const LIMITS = {
 	CORKBOARD_TRUST_PROXY: fixed(
 		proxies,
 		false,
-		"trust in `X-Forwarded-*`: `on` for one proxy that all requests pass; for several, their addresses and networks",
+		"whether to trust `X-Forwarded-*`: `on` if all requests pass one proxy; if there are several, their addresses and networks",
 	),
 } as const;
 
@@ -198,7 +198,7 @@ const HTTP = {
 	CORKBOARD_HTTP_MAX_AGE: fixed(
 		integer(0, 31_536_000, "seconds from 0 to 31536000"),
 		10,
-		"seconds that HTTP caches may keep the response to a GET that does not depend on the viewer",
+		"seconds for which HTTP caches may keep the response to a GET that does not depend on the viewer",
 	),
 	CORKBOARD_COMPRESSION: fixed(
 		onOff,
@@ -207,7 +207,7 @@ const HTTP = {
 	),
 	CORKBOARD_SHUTDOWN_DELAY: derived(
 		seconds(300),
-		"seconds from SIGTERM until `serve` refuses requests; meanwhile only `/health/ready` answers 503 ([signals](../how-to/install.md#signals-and-shutdown))",
+		"seconds from SIGTERM until `serve` refuses requests. Meanwhile `/health/ready` answers 503, and requests are served ([signals](../how-to/install.md#signals-and-shutdown))",
 		"5 in production, else 0",
 	),
 	CORKBOARD_REQUEST_ID: fixed(
@@ -221,7 +221,7 @@ const HTTP = {
 const OPERATORS = {
 	CORKBOARD_ADMIN: optional(
 		address,
-		"`host:port` on which operators read [metrics](metrics.md#metrics) and probes [health](../how-to/install.md#health); it asks for no token: keep it off the public network",
+		"`host:port` for [metrics](metrics.md#metrics) and for probes of [health](../how-to/install.md#health). It asks for no token: keep it off the public network",
 		"none",
 	),
 	CORKBOARD_USAGE_DAYS: fixed(
@@ -251,7 +251,7 @@ const DOCUMENTS = {
 	CORKBOARD_SLOW: fixed(
 		slowMs,
 		500,
-		"a request that takes longer than so many milliseconds is logged with its plan ([operations](../how-to/fleet-status.md#slow-requests)); `off`: none is",
+		"milliseconds: a request that takes longer is logged with its plan ([slow requests](../how-to/fleet-status.md#slow-requests)); `off`: none is logged",
 	),
 	CORKBOARD_LOG: derived(
 		log,

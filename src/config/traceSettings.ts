@@ -39,7 +39,7 @@ export const TRACES = {
 	),
 	OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional(
 		text("an address"),
-		"the same for traces alone, with its path",
+		"where the collector listens for traces alone, with its path",
 		"none",
 	),
 	OTEL_EXPORTER_OTLP_PROTOCOL: fixed(PROTOCOL, "http/protobuf", ONE_PROTOCOL),
@@ -56,17 +56,17 @@ export const TRACES = {
 	OTEL_EXPORTER_OTLP_TIMEOUT: fixed(
 		count(1),
 		3_000,
-		"milliseconds for one batch with its retries, and at shutdown",
+		"milliseconds for one batch with its retries, and for what is left at shutdown",
 	),
 	OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: derived(
 		count(1),
-		"the same for traces alone",
+		"the timeout for traces alone",
 		"`OTEL_EXPORTER_OTLP_TIMEOUT`",
 	),
 	OTEL_TRACES_SAMPLER: fixed(
 		oneOf(...SAMPLERS),
 		"parentbased_always_on",
-		"`always_on`, `always_off`, `traceidratio`, or one of these with `parentbased_` (`parentbased_traceidratio`): then a client that sends `traceparent` decides by itself",
+		"`always_on`, `always_off`, `traceidratio`, or one of these with `parentbased_` (`parentbased_traceidratio`). With that, a client that sends `traceparent` decides for itself",
 	),
 	OTEL_TRACES_SAMPLER_ARG: fixed(
 		ratio,
@@ -76,7 +76,7 @@ export const TRACES = {
 	OTEL_PROPAGATORS: fixed(
 		list("names, separated by commas"),
 		["tracecontext"],
-		"a list without `tracecontext`, such as `none`: `traceparent` and `tracestate` of clients are ignored",
+		"if the list lacks `tracecontext`, as `none` does, `traceparent` and `tracestate` of clients are ignored",
 		"`tracecontext`",
 	),
 	OTEL_SERVICE_NAME: derived(text("a name"), CALLED, "`corkboard`"),
