@@ -1,6 +1,7 @@
-import type { BeforePage } from "../graph/read/beforePage.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AtEnd, BeforePage } from "../graph/read/beforePage.ts";
 import type { Graph, Writes } from "../graph/types.ts";
-import { appendEdges } from "../graph/write/appendEdges.ts";
+import { appendEdges, continueList } from "../graph/write/appendEdges.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { Id } from "../id/ids.ts";
 import type { CallOptions } from "../trace.ts";
@@ -19,7 +20,13 @@ import {
 } from "./generator.ts";
 import type { FeedParts } from "./parts.ts";
 import type { PoolRow } from "./pools/pools.ts";
-import { settleInParts, trimFeed, trimPool } from "./settle.ts";
+import {
+	endOfFeed,
+	MAX_FEED,
+	settleInParts,
+	trimFeed,
+	trimPool,
+} from "./settle.ts";
 
 /** How long a look at the feed waits for new pins; then it shows the feed as it is. Milliseconds. */
 export const LOOK_MS = 150;
@@ -31,6 +38,8 @@ export const HOLD_MS = 30_000;
 export const LOOK_COST = 2 * MAX_CHUNK + 8;
 /** Users of whom a process remembers when they looked. */
 const REMEMBERED_USERS = 100_000;
+/** How long a process remembers what a look left waiting. Milliseconds. */
+const LEFT_MS = 10 * 60_000;
 /** After a look that failed, the next one adds more. */
 const GROWTH = 1.5;
 
@@ -77,9 +86,9 @@ export interface FeedPin {
 
 /**
  * The home feeds, on top of the list that the graph has of each and of the pools
- * (docs/feed.md). A look adds pins before the first page is read: it chooses them,
- * adds them to the list in one transaction, and only then, off-line, takes them
- * from the pool. So a pin is never in neither, and the list is the one memory of what
+ * (docs/feed.md). A look adds pins: on top before the first page is read, and at the
+ * end if a page reaches it. It chooses them, adds them to the list in one
+ * transaction, and only then, off-line, takes them from the pool. So a pin is never in neither, and the list is the one memory of what
  * was shown. Nothing here fails a page: what cannot be added now is added later.
  */
 export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
@@ -88,10 +97,14 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		Pick<HomeFeedOptions, "beforeStep">;
 	/** Looks under way in this process. */
 	readonly #running = new Map<Id, Promise<Look>>();
+	/** Looks whose pins are being taken from the pools. */
+	readonly #settling = new Map<Id, Promise<void>>();
 	/** When users may look again, by `performance.now()`. */
 	readonly #heldUntil: BoundedMap<number>;
 	/** How many pins a look is to add that follows failed ones. */
 	readonly #grown: BoundedMap<number>;
+	/** How many pins the last look left waiting. Not all of them are in a pool: some were read from those whom the user follows. */
+	readonly #left: BoundedMap<number>;
 	readonly #background = new Set<Promise<void>>();
 
 	constructor(parts: FeedParts, options: HomeFeedOptions) {
@@ -105,6 +118,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		const bounds = { maxWeight: REMEMBERED_USERS, weigh: () => 1 };
 		this.#heldUntil = new BoundedMap(bounds);
 		this.#grown = new BoundedMap(bounds);
+		this.#left = new BoundedMap(bounds);
 	}
 
 	/** Before the first page of a viewer's own feed. */
@@ -124,16 +138,62 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		}
 		// Its pins come with the next page.
 		if (this.#running.has(viewer)) return { reads: 0, validMs: 0 };
-		return this.#look(viewer, call, false).then((look) => ({
+		return this.#look(viewer, call, "visit").then((look) => ({
 			reads: look === null ? LOOK_COST : Math.min(LOOK_COST, look.reads),
 			validMs: 0,
 		}));
 	};
 
+	/** At the end of a viewer's own feed: the next pins are added behind it. */
+	readonly atEnd: AtEnd = async ({ viewer, isProbe, call }) => {
+		if (!this.#options.addsOnRead) return { outcome: "ended", reads: 0 };
+		const { storage } = this.parts.store;
+		const mapping = mappingOf(this.parts.store, FEED_MAPPING);
+		if (storage.map.isOnStandby({ mapping, from: viewer })) {
+			return { outcome: "more", reads: 0 };
+		}
+		if (isProbe) {
+			const mayContinue = await this.#mayContinue(viewer);
+			return { outcome: mayContinue ? "more" : "ended", reads: 1 };
+		}
+		// What it adds comes with the next page.
+		if (this.#running.has(viewer)) return { outcome: "more", reads: 0 };
+		const [head] = await this.parts.store.readHeads(
+			[{ mapping, from: viewer }],
+			1,
+		);
+		const count = head instanceof Error ? 0 : (head?.count ?? 0);
+		// One more chunk would be trimmed.
+		if (count > MAX_FEED - MAX_CHUNK) return { outcome: "ended", reads: 1 };
+		const look = await this.#look(viewer, call, "end");
+		if (look === null) return { outcome: "more", reads: LOOK_COST };
+		const reads = Math.min(LOOK_COST, look.reads);
+		if (look.added > 0 || look.isMoved) return { outcome: "continued", reads };
+		return { outcome: look.isPartial ? "more" : "ended", reads };
+	};
+
+	/** Whether anything waits. If that is not known in time, something may. */
+	async #mayContinue(viewer: Id): Promise<boolean> {
+		if ((this.#left.get(viewer) ?? 0) > 0) return true;
+		const late = new AbortController();
+		const timeout = sleep(this.#options.lookMs, true, { signal: late.signal });
+		timeout.catch(() => {});
+		// What the last look added still waits until it is settled.
+		const settled = this.#settling.get(viewer) ?? Promise.resolve();
+		const waiting = settled
+			.then(() => this.waiting(viewer, 1))
+			.then((count) => count !== 0);
+		try {
+			return await Promise.race([waiting, timeout]);
+		} finally {
+			late.abort();
+		}
+	}
+
 	async refresh(viewer: Id, call?: CallOptions): Promise<number> {
 		// That one may fail for its own reason, as when its client has gone.
 		await this.#running.get(viewer)?.catch(() => {});
-		const look = await this.#look(viewer, call, true);
+		const look = await this.#look(viewer, call, "refresh");
 		return look?.added ?? 0;
 	}
 
@@ -199,12 +259,12 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 	async #look(
 		viewer: Id,
 		call: CallOptions | undefined,
-		isForced: boolean,
+		kind: LookKind,
 	): Promise<Look | null> {
 		const began = performance.now();
 		let isReturning = false;
 		let isLate = false;
-		const look = this.#add(viewer, call, isForced, () => {
+		const look = this.#add(viewer, call, kind, () => {
 			isReturning = true;
 		});
 		this.#running.set(viewer, look);
@@ -246,7 +306,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 	async #add(
 		viewer: Id,
 		call: CallOptions | undefined,
-		isForced: boolean,
+		kind: LookKind,
 		onReturning: () => void,
 	): Promise<Look> {
 		const { parts } = this;
@@ -259,7 +319,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 			minSize: grown,
 			onReturning,
 			isHeld: ({ generatedAt }) =>
-				!isForced && now >= generatedAt && now - generatedAt < holdMs,
+				kind === "visit" && now >= generatedAt && now - generatedAt < holdMs,
 		});
 		if (choice === null) {
 			// Another process added pins just now.
@@ -268,25 +328,61 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		}
 		const { chosen, leftOut } = choice;
 		await this.#step("append", viewer);
-		const added = await appendEdges(
-			new WritePipeline(parts.store, call),
-			mappingOf(parts.store, FEED_MAPPING),
-			viewer,
-			chosen.map(({ pin }) => pin),
-		);
+		const pins = chosen.map(({ pin }) => pin);
+		const added =
+			kind === "end"
+				? await this.#continue(viewer, pins, call)
+				: await appendEdges(
+						new WritePipeline(parts.store, call),
+						mappingOf(parts.store, FEED_MAPPING),
+						viewer,
+						pins,
+					);
 		this.#grown.delete(viewer);
-		this.#hold(viewer, holdMs);
-		this.#later(() => this.#settle(viewer, choice));
+		if (kind !== "end") this.#hold(viewer, holdMs);
+		const isLeft = ({ reason }: LeftOutPin) => reason === "waiting";
+		this.#left.set(viewer, leftOut.filter(isLeft).length, LEFT_MS);
+		if (added !== null) {
+			const settling = this.#settle(viewer, choice, kind).finally(() => {
+				if (this.#settling.get(viewer) === settling) {
+					this.#settling.delete(viewer);
+				}
+			});
+			this.#settling.set(viewer, settling);
+			this.#later(() => settling);
+		}
 		return {
-			added: added.length,
+			added: added?.length ?? 0,
+			isMoved: added === null,
+			isPartial:
+				choice.isPartial ||
+				leftOut.some(({ reason }) => reason === "unavailable"),
 			waiting: chosen.length + leftOut.length,
 			leftOut,
 			reads: 8 + 2 * (chosen.length + leftOut.length),
 		};
 	}
 
+	/** Adds pins behind the last one. Null: the feed goes on there already. */
+	async #continue(
+		viewer: Id,
+		pins: readonly Id[],
+		call: CallOptions | undefined,
+	): Promise<readonly Id[] | null> {
+		const { store } = this.parts;
+		const last = await endOfFeed(this.parts, viewer);
+		if (last === null) return [];
+		return continueList(
+			new WritePipeline(store, call),
+			mappingOf(store, FEED_MAPPING),
+			viewer,
+			last,
+			pins,
+		);
+	}
+
 	/** The feed has the pins: whatever fails here is found again by the next look, or by the job. */
-	async #settle(viewer: Id, choice: ChosenPins): Promise<void> {
+	async #settle(viewer: Id, choice: ChosenPins, kind: LookKind): Promise<void> {
 		const { parts } = this;
 		const { chosen, leftOut, size, isPulled, isPartial } = choice;
 		const of = (...reasons: readonly LeftOutPin["reason"][]) =>
@@ -301,11 +397,13 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 				dropped: of("invisible", "own", "dropped"),
 			});
 			await this.#step("note", viewer);
-			await this.#note(viewer, {
-				visitedAt: now,
-				generatedAt: now,
-				asked: size,
-			});
+			// A visit within the next half minute may still add what is new on top.
+			await this.#note(
+				viewer,
+				kind === "end"
+					? { visitedAt: now }
+					: { visitedAt: now, generatedAt: now, asked: size },
+			);
 			await this.#step("trim", viewer);
 			await trimFeed(parts, viewer);
 			await trimPool(parts, viewer);
@@ -353,15 +451,29 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 	}
 }
 
+/** A visit adds on top unless the last one was just now, a refresh always; at the end of the list pins are added behind it. */
+type LookKind = "visit" | "refresh" | "end";
+
 interface Look {
 	readonly added: number;
+	/** The list did not end any more where it was to be continued. */
+	readonly isMoved: boolean;
+	/** Whether pins may be missing because something did not answer. */
+	readonly isPartial: boolean;
 	readonly waiting: number;
 	readonly leftOut: readonly LeftOutPin[];
 	/** Edges and objects. */
 	readonly reads: number;
 }
 
-const NOTHING: Look = { added: 0, waiting: 0, leftOut: [], reads: 8 };
+const NOTHING: Look = {
+	added: 0,
+	isMoved: false,
+	isPartial: false,
+	waiting: 0,
+	leftOut: [],
+	reads: 8,
+};
 
 function sinceMs(began: number): number {
 	return performance.now() - began;

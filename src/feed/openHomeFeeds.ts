@@ -144,6 +144,7 @@ export function pageHooksOf(
 	if (feed === null) return undefined;
 	return {
 		before: new Map([[FEED_MAPPING, feed.beforePage]]),
+		atEnd: new Map([[FEED_MAPPING, feed.atEnd]]),
 		limitAge: (ms) => recorded?.limitAge(ms),
 	};
 }

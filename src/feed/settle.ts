@@ -66,6 +66,21 @@ export async function settleInParts(
 	}
 }
 
+/** The last pin of a feed; null if there is none. Throws if that cannot be read. */
+export async function endOfFeed(
+	{ store }: FeedParts,
+	user: Id,
+): Promise<Id | null> {
+	const mapping = mappingOf(store, FEED_MAPPING);
+	const [end] = await store.storage.read(
+		"lists",
+		[{ mapping, from: user, backward: true, limit: 1 }],
+		DECISIVE,
+	);
+	if (end instanceof Error) throw end;
+	return end?.edges[0]?.to ?? null;
+}
+
 /** Removes what is behind the first MAX_FEED pins. */
 export async function trimFeed(parts: FeedParts, user: Id): Promise<void> {
 	const { store } = parts;

@@ -29,6 +29,27 @@ interface FeedData {
 const FEED =
 	"{ viewer { homeFeed(first: 50) { totalCount nodes { id homeFeedReason { source via { id } at } } } homeFeedWaiting } }";
 
+/** A page of a user's own feed, over the API. */
+async function feedPage(viewer: Id, args: string) {
+	const data = await world.ask<{
+		viewer: {
+			homeFeed: {
+				nodes: { id: Id }[];
+				pageInfo: {
+					hasNextPage: boolean;
+					endCursor: string;
+					startCursor: string;
+				};
+			};
+		};
+	}>(
+		viewer,
+		`{ viewer { homeFeed(${args}) { nodes { id } pageInfo { hasNextPage endCursor startCursor } } } }`,
+	);
+	const { nodes, pageInfo } = data.viewer.homeFeed;
+	return { ids: nodes.map(({ id }) => id), ...pageInfo };
+}
+
 describe("a home feed", () => {
 	it("shows what waits, says why each pin is there, and hides one for good", async () => {
 		const [ada, bob] = [await world.user(), await world.user()];
@@ -143,25 +164,7 @@ describe("the promises of a home feed (docs/feed.md)", () => {
 		for (let n = 0; n < 12; n++) pins.push(await world.pin(ada));
 		await world.visited(bob.id);
 		await world.offer(bob.id, pins, ada.id);
-		const page = async (args: string) => {
-			const { viewer } = await world.ask<{
-				viewer: {
-					homeFeed: {
-						nodes: { id: Id }[];
-						pageInfo: {
-							hasNextPage: boolean;
-							endCursor: string;
-							startCursor: string;
-						};
-					};
-				};
-			}>(
-				bob.id,
-				`{ viewer { homeFeed(${args}) { nodes { id } pageInfo { hasNextPage endCursor startCursor } } } }`,
-			);
-			const { nodes, pageInfo } = viewer.homeFeed;
-			return { ids: nodes.map(({ id }) => id), ...pageInfo };
-		};
+		const page = (args: string) => feedPage(bob.id, args);
 		const first = await page("first: 5");
 		const met = [...first.ids];
 		const grown: Id[] = [];
@@ -289,9 +292,106 @@ describe("the promises of a home feed (docs/feed.md)", () => {
 		assert.deepEqual(await world.look(hasty, bob.id), []);
 		fails = null;
 		await device.flush();
-		assert.equal((await world.look(device, bob.id)).length, 38);
+		assert.equal((await world.look(device, bob.id, 38)).length, 38);
 		for (const release of released) release();
 		await hasty.flush();
+		await device.flush();
+	});
+
+	it("F8: paging past the end goes on with what waits, once each, until nothing waits", async () => {
+		const [ada, cyd, bob] = [
+			await world.user(),
+			await world.user(),
+			await world.user(),
+		];
+		for (const { id } of [ada, cyd]) await world.follow(bob.id, id);
+		const pins: Id[] = [];
+		for (let n = 0; n < 70; n++) pins.push(await world.pin(n % 2 ? ada : cyd));
+		await world.visited(bob.id);
+		await world.offer(
+			bob.id,
+			pins.filter((_, n) => n % 2 === 1),
+			ada.id,
+		);
+		await world.offer(
+			bob.id,
+			pins.filter((_, n) => n % 2 === 0),
+			cyd.id,
+		);
+		const first = await feedPage(bob.id, "first: 10");
+		await world.feed.flush();
+		const met = [...first.ids];
+		let changes = 0;
+		let last = first;
+		for (; last.hasNextPage; ) {
+			last = await feedPage(bob.id, `first: 10, after: "${last.endCursor}"`);
+			await world.feed.flush();
+			met.push(...last.ids);
+			if (++changes === 3) {
+				// From now on nothing of hers is shown, whatever waits.
+				await world.unfollow(bob.id, cyd.id);
+			}
+			if (changes === 5) await world.deletePin(ada, pins.at(-1) as Id);
+			assert.ok(changes < 20, "the feed has no end");
+		}
+		assert.equal(new Set(met).size, met.length, "a pin is shown twice");
+		const ofAda = pins.filter((_, n) => n % 2 === 1);
+		const shown = new Set(met);
+		const missing = ofAda.filter((id) => !shown.has(id));
+		assert.ok(missing.length <= 1, `lost: ${missing}`);
+		assert.ok(met.length > 25, "the feed ended with the first visit");
+		// What comes now is on top at the next visit, and paging from there meets all in the same order.
+		const again = await world.look(world.another({ holdMs: 0 }), bob.id, 100);
+		const isDeleted = (id: Id) => missing.includes(id) || id === pins.at(-1);
+		assert.deepEqual(
+			again.filter((id) => shown.has(id)),
+			met.filter((id) => !isDeleted(id)),
+		);
+	});
+
+	it("F8: a page whose next pins are late, or cannot be read, is what is stored, and says that there may be more", async () => {
+		const [ada, bob] = [await world.user(), await world.user()];
+		await world.follow(bob.id, ada.id);
+		const pins: Id[] = [];
+		for (let n = 0; n < 40; n++) pins.push(await world.pin(ada));
+		await world.visited(bob.id);
+		await world.offer(bob.id, pins, ada.id);
+		let fails = false;
+		const pools = new Proxy(world.pools, {
+			get(target, name) {
+				const method = Reflect.get(target, name);
+				if (typeof method !== "function") return method;
+				return async (...query: unknown[]) => {
+					if (fails) throw new Error("no pool answers");
+					return method.apply(target, query);
+				};
+			},
+		});
+		const device = world.another({}, pools);
+		const first = await world.page(device, bob.id, { first: 20 });
+		await device.flush();
+		assert.equal(first.hasNextPage, true);
+		fails = true;
+		const after = (page: { endCursor: string | null }) => ({
+			first: 20,
+			after: page.endCursor as string,
+		});
+		const short = await world.page(device, bob.id, after(first));
+		assert.equal(short.nodes.length, 5);
+		assert.equal(short.hasNextPage, true);
+		const empty = await world.page(device, bob.id, after(short));
+		assert.equal(empty.nodes.length, 0);
+		assert.equal(empty.hasNextPage, true);
+		assert.equal(
+			empty.endCursor,
+			short.endCursor,
+			"the next page begins there",
+		);
+		await device.flush();
+		fails = false;
+		const rest = await world.page(device, bob.id, after(empty));
+		assert.equal(rest.nodes.length, 15);
+		assert.equal(rest.hasNextPage, false);
 		await device.flush();
 	});
 
@@ -588,13 +688,18 @@ describe("a look at a home feed", () => {
 		await world.feed.flush();
 		const notes = JSON.stringify(extensions?.explain?.steps);
 		assert.match(notes, /freshen: 1 of 1 added, \d+ ms/);
-		const costs = ["first: 1", 'first: 1, after: "x"'].map((args) => {
+		const costs = [
+			"first: 1",
+			'first: 1, after: "x"',
+			'last: 1, before: "x"',
+		].map((args) => {
 			const cost = planner.cost({
 				document: parse(`{ viewer { homeFeed(${args}) { nodes { id } } } }`),
 				variables: {},
 			});
 			return "total" in cost ? cost.total : Number.NaN;
 		});
-		assert.equal((costs[0] as number) - (costs[1] as number), LOOK_COST);
+		assert.equal(costs[0], costs[1]);
+		assert.equal((costs[0] as number) - (costs[2] as number), LOOK_COST);
 	});
 });

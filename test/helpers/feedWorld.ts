@@ -8,6 +8,7 @@ import type { PoolStore } from "../../src/feed/pools/pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "../../src/feed/scores.ts";
 import type { Source } from "../../src/feed/sources.ts";
 import { View } from "../../src/graph/read/view.ts";
+import type { Page } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
@@ -31,6 +32,13 @@ export interface FeedWorld extends AsyncDisposable {
 	another(options?: Partial<HomeFeedOptions>, pools?: PoolStore): HomeFeeds;
 	/** One look of a device, from the start; returns the ids of the page. */
 	look(feed: HomeFeeds, user: Id, first?: number): Promise<readonly Id[]>;
+	/** One page of a device. */
+	page(
+		feed: HomeFeeds,
+		user: Id,
+		args: { readonly first: number; readonly after?: string },
+	): Promise<Page>;
+	deletePin(owner: User, pin: Id): Promise<void>;
 	/** Deletes what the user's last visits left in memory: the next look adds again. */
 	visited(user: Id, daysAgo?: number): Promise<void>;
 }
@@ -45,6 +53,32 @@ export interface Offer {
 	readonly origin?: Id;
 	/** How good the pins are: 0 and more. */
 	readonly quality?: number;
+}
+
+/** One page of a user's own feed, as a device reads it. */
+async function pageOf(
+	device: HomeFeeds,
+	user: Id,
+	args: { readonly first: number; readonly after?: string },
+): Promise<Page> {
+	const { store } = device.parts;
+	const view = new View(store, user, undefined, {
+		before: new Map([[FEED_MAPPING, device.beforePage]]),
+		atEnd: new Map([[FEED_MAPPING, device.atEnd]]),
+		limitAge() {},
+	});
+	const mapping = store.model.mappings.get(FEED_MAPPING);
+	assert.ok(mapping);
+	const fields = {
+		edges: true,
+		hasNextPage: true,
+		hasPreviousPage: false,
+		cursors: true,
+		totalCount: false,
+	};
+	const [page] = await view.readPages(mapping, [user], { ...args, fields });
+	assert.ok(page && "edges" in page);
+	return page;
 }
 
 export async function openFeedWorld(
@@ -149,24 +183,16 @@ export async function openFeedWorld(
 			);
 		},
 		async look(device, user, first = 100) {
-			const { store } = device.parts;
-			const view = new View(store, user, undefined, {
-				before: new Map([[FEED_MAPPING, device.beforePage]]),
-				limitAge() {},
-			});
-			const mapping = store.model.mappings.get(FEED_MAPPING);
-			assert.ok(mapping);
-			const fields = {
-				edges: true,
-				hasNextPage: true,
-				hasPreviousPage: false,
-				cursors: true,
-				totalCount: false,
-			};
-			const [page] = await view.readPages(mapping, [user], { first, fields });
-			assert.ok(page && "edges" in page);
-			return page.nodes.map((node) => ("id" in node ? node.id : assert.fail()));
+			const { nodes } = await pageOf(device, user, { first });
+			return nodes.map((node) => ("id" in node ? node.id : assert.fail()));
 		},
+		async deletePin({ id }, pin) {
+			await ask(
+				id,
+				`mutation { deletePin(input: {pinId: "${pin}"}) { deletedPinId } }`,
+			);
+		},
+		page: pageOf,
 		async visited(user, daysAgo = 0) {
 			const at = Date.now() - daysAgo * 86_400_000;
 			await pools.noteVisit(user, {

@@ -2,7 +2,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import type { PageArguments } from "../types.ts";
+import type { Page, PageArguments } from "../types.ts";
 import type { ReadCounter } from "./readCounter.ts";
 
 /**
@@ -21,14 +21,41 @@ export interface PageLook {
 	readonly validMs: number;
 }
 
-/** What is called before pages of lists, by mapping, for one request. */
+/**
+ * Called when a page reaches the end of the viewer's own list of a mapping, so
+ * that the list may be continued there. It does not throw, and bounds its time.
+ */
+export type AtEnd = (look: {
+	readonly viewer: Id;
+	/** Whether it is enough to know if more would follow: the page is full, or shows the start of the list. */
+	readonly isProbe: boolean;
+	readonly call?: CallOptions | undefined;
+}) => Promise<EndLook>;
+
+export interface EndLook {
+	/**
+	 * - `ended`: nothing follows.
+	 * - `continued`: the list has more edges at its end now.
+	 * - `more`: more may follow, which was not added now.
+	 */
+	readonly outcome: "ended" | "continued" | "more";
+	/** Edges and objects that it read. */
+	readonly reads: number;
+}
+
+/** What is called before pages of lists and at their end, by mapping, for one request. */
 export interface PageHooks {
 	readonly before: ReadonlyMap<string, BeforePage>;
+	readonly atEnd: ReadonlyMap<string, AtEnd>;
 	/** Called with how long the answer of the request may be used again. */
 	readonly limitAge: (ms: number) => void;
 }
 
-export const NO_PAGE_HOOKS: PageHooks = { before: new Map(), limitAge() {} };
+export const NO_PAGE_HOOKS: PageHooks = {
+	before: new Map(),
+	atEnd: new Map(),
+	limitAge() {},
+};
 
 /** The hooks of one request, each called once: fields that read the same list share a call. */
 export class PageLooks {
@@ -64,6 +91,47 @@ export class PageLooks {
 			if (started === undefined) this.#counter.addEdges(ended.reads);
 			this.#hooks.limitAge(ended.validMs);
 		});
+	}
+
+	/**
+	 * Whether the viewer's own list goes on where this page reaches its end; null if
+	 * the page is as it should be.
+	 */
+	async atEnd(
+		{ name }: Mapping,
+		page: PageArguments,
+		shown: Page,
+		call: CallOptions | undefined,
+		/** Whether the list was continued just now, for this page. */
+		isContinued = false,
+	): Promise<EndLook["outcome"] | null> {
+		const atEnd = this.#hooks.atEnd.get(name);
+		const viewer = this.#viewer;
+		if (atEnd === undefined || viewer === null) return null;
+		const isProbe =
+			isContinued ||
+			page.after === undefined ||
+			shown.nodes.length >= (page.first ?? 0);
+		const { outcome, reads } = await atEnd({ viewer, isProbe, call });
+		this.#counter.addEdges(reads);
+		this.#hooks.limitAge(0);
+		return outcome;
+	}
+
+	/** Whether a page of this list has to be looked at when it reaches the end. */
+	goesOn(
+		{ name }: Mapping,
+		froms: readonly Id[],
+		{ first = 0, before, fields }: PageArguments,
+	): boolean {
+		return (
+			this.#hooks.atEnd.has(name) &&
+			this.#viewer !== null &&
+			froms.includes(this.#viewer) &&
+			first > 0 &&
+			before === undefined &&
+			(fields.edges || fields.cursors || fields.hasNextPage)
+		);
 	}
 }
 

@@ -148,6 +148,39 @@ export class ReaderPage extends ListPage {
 	}
 }
 
+/** A page at the end of a list which may go on, though nothing follows now. */
+export class OpenPage implements Page {
+	readonly hasNextPage = true;
+	readonly endCursor: string | null;
+	readonly #page: Page;
+
+	/** `after`: where an empty page began, so that the next one begins there too. */
+	constructor(page: Page, after: string | null) {
+		this.#page = page;
+		this.endCursor = page.endCursor ?? after;
+	}
+
+	get edges(): readonly PageEdge[] {
+		return this.#page.edges;
+	}
+
+	get nodes(): Nodes {
+		return this.#page.nodes;
+	}
+
+	get hasPreviousPage(): boolean {
+		return this.#page.hasPreviousPage;
+	}
+
+	get startCursor(): string | null {
+		return this.#page.startCursor;
+	}
+
+	get totalCount(): number | null {
+		return this.#page.totalCount;
+	}
+}
+
 /** Cuts what readers have read to pages of that size, and decides whether more follows. */
 export function endPages(readers: readonly ListReader[], size: number): void {
 	for (const reader of readers) {

@@ -13,6 +13,7 @@ import type {
 	EdgeEnds,
 	Graph,
 	Node,
+	Page,
 	PageArguments,
 	PageEdge,
 } from "../types.ts";
@@ -21,6 +22,7 @@ import { findEdges, readEdges } from "./edges.ts";
 import { findByKeys } from "./findByKeys.ts";
 import { findByPrefix } from "./findByPrefix.ts";
 import { readGroups } from "./groups.ts";
+import { OpenPage } from "./listPage.ts";
 import type { ListSources } from "./listReader.ts";
 import { readPages } from "./pages.ts";
 import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
@@ -115,6 +117,51 @@ export class View implements Graph {
 		if (isPromise(looked)) {
 			return looked.then(() => this.readPages(mapping, froms, page, call));
 		}
+		const pages = this.#readStoredPages(mapping, froms, page, call);
+		return this.#looks.goesOn(mapping, froms, page)
+			? this.#continued(mapping, froms, page, pages, call)
+			: pages;
+	}
+
+	/** If the viewer's own page reaches the end of its list, lets the list go on, and reads the page again. */
+	async #continued(
+		mapping: Mapping,
+		froms: readonly Id[],
+		page: PageArguments,
+		reading: ReturnType<Graph["readPages"]>,
+		call: CallOptions | undefined,
+	): Promise<readonly (Page | null | CorkboardError)[]> {
+		let pages = await reading;
+		const at = froms.indexOf(this.#viewer as Id);
+		for (const isContinued of [false, true]) {
+			const own = pages[at] ?? null;
+			if (own === null || own instanceof CorkboardError) return pages;
+			const mayEnd = page.fields.hasNextPage
+				? !own.hasNextPage
+				: own.nodes.length < (page.first ?? 0);
+			if (!mayEnd) return pages;
+			const outcome = await this.#looks.atEnd(
+				mapping,
+				page,
+				own,
+				call,
+				isContinued,
+			);
+			if (outcome === "more") {
+				return pages.with(at, new OpenPage(own, page.after ?? null));
+			}
+			if (outcome !== "continued") return pages;
+			pages = await this.#readStoredPages(mapping, froms, page, call);
+		}
+		return pages;
+	}
+
+	#readStoredPages(
+		mapping: Mapping,
+		froms: readonly Id[],
+		page: PageArguments,
+		call: CallOptions | undefined,
+	): ReturnType<Graph["readPages"]> {
 		if (!this.#isPrivate(mapping)) {
 			return readPages(this.#sources, mapping, froms, page, call);
 		}

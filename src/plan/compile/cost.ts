@@ -179,9 +179,9 @@ class CostSum {
 		const { hasNextPage, hasPreviousPage } = pageFields;
 		const edgesRead =
 			hasNextPage || hasPreviousPage ? cap(Math.max(edges, count)) : edges;
-		// Only the viewer's own list is added to, and once a request.
+		// Only the viewer's own list is added to: on top once a request, and at its end.
 		const look =
-			page.after === undefined && page.before === undefined && size > 0
+			page.first !== undefined && page.before === undefined && size > 0
 				? (this.#lookCosts.get(mapping.name) ?? 0)
 				: 0;
 		let own = this.#charge(step, cap(edgesRead + look));
