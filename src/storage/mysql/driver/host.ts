@@ -191,21 +191,12 @@ export class Host implements AsyncDisposable {
 			? await this.#lent(
 					this.#transactions,
 					(connection, sent, options) =>
-						this.#protocol.endUnwritten(
-							connection,
-							sent,
-							this.#answering(options),
-						),
+						this.#protocol.endUnwritten(connection, sent, options),
 					listOf(sql),
 					options,
+					true,
 				)
-			: await this.#lent(
-					this.#singles,
-					(connection, sent, options) =>
-						exchange(connection, sent, this.#answering(options)),
-					listOf(sql),
-					options,
-				);
+			: await this.#lent(this.#singles, exchange, listOf(sql), options, true);
 		return rows as readonly Row[];
 	}
 
@@ -323,6 +314,7 @@ export class Host implements AsyncDisposable {
 		) => Promise<T>,
 		given: Given,
 		options: QueryOptions,
+		isRead = false,
 	): Promise<T> {
 		const { deadline, trace, isTriedOnce = false } = options;
 		let conflicts = 0;
@@ -333,7 +325,8 @@ export class Host implements AsyncDisposable {
 			try {
 				connection = await acquire(pool, options, this.name);
 				if (!isRepeated) options.onSent?.();
-				const result = await use(connection, given, options);
+				const sent = isRead ? this.#answering(options) : options;
+				const result = await use(connection, given, sent);
 				this.#health.answered();
 				return result;
 			} catch (failure) {
