@@ -1,5 +1,5 @@
 import { synopsis, type Usage } from "../src/cli/arguments.ts";
-import { COMMANDS } from "../src/cli/main.ts";
+import { loadCommands } from "../src/cli/main.ts";
 
 /** The page of docs/ that says more, by command. */
 const MORE: Readonly<Record<string, string>> = {
@@ -37,12 +37,10 @@ const MORE: Readonly<Record<string, string>> = {
 
 /** docs/reference/commands.md, from what the commands declare. */
 export async function commandsPage(): Promise<string> {
-	const usages = await Promise.all(
-		Object.entries(COMMANDS).map(async ([name, load]) => ({
-			name,
-			usage: (await load()).usage,
-		})),
-	);
+	const usages = [...(await loadCommands())].map(([name, { usage }]) => ({
+		name,
+		usage,
+	}));
 	return `# Commands
 
 \`npm run -s corkboard -- COMMAND\` runs a command in a clone. After \`npm link\`, or \`npm install --global\` of what \`npm pack\` makes, it is

@@ -12,8 +12,7 @@ const DOMAIN_FOLDERS = ["feed/"];
 
 /** Files of the program around the engine that may name what the SDL declares, and why. */
 const PROGRAM_FILES: Readonly<Record<string, string>> = {
-	"cli/commands/feedExplain.ts": "is the command that explains home feeds",
-	"cli/commands/feedStats.ts": "is the command that counts what waits for them",
+	"cli/commands/feeds.ts": "has the commands about home feeds",
 	"cli/commands/import.ts": "shows import lines in its help",
 	"config/feedSettings.ts": "says of home feeds what their settings do",
 	"metrics/feedMetrics.ts": "says of home feeds what their metrics count",

@@ -46,6 +46,8 @@ export interface ParsedArguments {
 	readonly operands: readonly string[];
 	/** The given values, by option; "" for a switch. */
 	readonly options: Readonly<Record<string, string | undefined>>;
+	/** Whether tables may be wider than a terminal. */
+	readonly isWide: boolean;
 }
 
 /** The command line is not valid: exit code 2. */
@@ -65,6 +67,7 @@ export function parseArguments(
 		tokens: true,
 		options: {
 			help: { type: "boolean", short: "h" },
+			output: { type: "string", short: "o" },
 			...Object.fromEntries(
 				Object.entries(usage.options).map(([name, option]) => [
 					name,
@@ -75,10 +78,25 @@ export function parseArguments(
 	});
 	const operands: string[] = [];
 	const options: Record<string, string> = {};
+	let isWide = false;
 	for (const token of tokens) {
 		if (token.kind === "positional") operands.push(token.value);
 		if (token.kind !== "option") continue;
 		if (token.name === "help") return "help";
+		if (token.name === "output" && Object.hasOwn(usage.options, "json")) {
+			const format = optionValue(token, {
+				value: "json|wide",
+				description: "",
+			});
+			if (format === "json") options.json = "";
+			else if (format === "wide") isWide = true;
+			else {
+				throw new UsageError(
+					`${token.rawName} must be json or wide, got ${quoted(format)}.`,
+				);
+			}
+			continue;
+		}
 		const option = Object.hasOwn(usage.options, token.name)
 			? usage.options[token.name]
 			: undefined;
@@ -96,7 +114,7 @@ export function parseArguments(
 		if (!isRequired || options[name] !== undefined) continue;
 		throw new UsageError(`Missing option --${name} ${value}: ${description}.`);
 	}
-	return { operands, options };
+	return { operands, options, isWide };
 }
 
 function checkOperands(

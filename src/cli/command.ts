@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { quoted } from "../util/quoted.ts";
 import { type ParsedArguments, type Usage, UsageError } from "./arguments.ts";
 import type { CommandContext } from "./commandContext.ts";
-import { type Kind, text } from "./values.ts";
+import { withWideTables } from "./table.ts";
+import { duration, type Kind, text } from "./values.ts";
 
 /**
  * A command as it is declared: what it takes, with types, and what it does.
@@ -16,6 +18,8 @@ export interface Declaration<A extends Arguments, O extends Options> {
 	readonly options?: O;
 	/** Whether `--json` prints the value of its result (default: yes). */
 	readonly hasJson?: boolean;
+	/** Whether `--watch` repeats the output (default: no). */
+	readonly isWatched?: boolean;
 	/** Further lines of the command's own help. */
 	readonly details?: string;
 	readonly settings?: Usage["settings"];
@@ -31,7 +35,10 @@ export interface Declaration<A extends Arguments, O extends Options> {
 /** What each command takes, by its name. */
 export type Usages = ReadonlyMap<string, Usage>;
 
-/** The exports of a file in commands/. */
+/** The commands of a noun, by their verbs: `cut-over`. */
+export type Verbs = Readonly<Record<string, Command>>;
+
+/** The exports of a file in commands/ for a command of one word. */
 export interface Command {
 	readonly usage: Usage;
 	/** Returns the exit code, after everything that the command opened is closed. */
@@ -138,8 +145,21 @@ export function option(
 }
 
 const JSON_FLAG = flag(
-	"print JSON, in the shape that docs/reference/commands-json.md describes",
+	"print JSON, in the shape that docs/reference/commands-json.md describes; -o json is the same",
 );
+
+/** How often `--watch` repeats the output. Milliseconds. */
+const EVERY_MS = 2_000;
+
+const WATCH_OPTIONS = {
+	watch: flag(
+		"repeat it until it is interrupted; with --json each time is one line",
+	),
+	every: option(
+		duration(1_000, 60_000),
+		"with --watch: how often, 1s to 60s (default 2s)",
+	),
+};
 
 export const YES = flag("do not ask");
 
@@ -150,9 +170,15 @@ export const DRY_RUN_FLAG = flag(
 export function command<
 	A extends Arguments = Record<never, never>,
 	O extends Options = Record<never, never>,
->({ run, hasJson = true, ...declaration }: Declaration<A, O>): Command {
+>({
+	run,
+	hasJson = true,
+	isWatched = false,
+	...declaration
+}: Declaration<A, O>): Command {
 	const options: Options = {
 		...declaration.options,
+		...(isWatched && WATCH_OPTIONS),
 		...(hasJson && { json: JSON_FLAG }),
 	};
 	const given = (parsed: ParsedArguments) =>
@@ -163,11 +189,53 @@ export function command<
 	return {
 		usage: usageOf({ ...declaration, options }),
 		async run(parsed, context, usages) {
-			const result = await run(given(parsed), context, usages);
+			const isJson = parsed.options.json !== undefined;
+			const once = () => {
+				const body = () => run(given(parsed), context, usages);
+				return parsed.isWide ? withWideTables(body) : body();
+			};
+			if (parsed.options.watch !== undefined && isWatched) {
+				return watch(once, parsed, context, isJson);
+			}
+			if (parsed.options.every !== undefined && isWatched) {
+				throw new UsageError("--every needs --watch.");
+			}
+			const result = await once();
 			if (typeof result === "number") return result;
-			return print(result, context, parsed.options.json !== undefined);
+			return print(result, context, isJson);
 		},
 	};
+}
+
+/** Prints the result again and again, until the command is interrupted. */
+async function watch(
+	once: () => Promise<Result | number>,
+	{ options: { every } }: ParsedArguments,
+	context: CommandContext,
+	isJson: boolean,
+): Promise<number> {
+	const signal = context.interruptSignal();
+	const ms =
+		every === undefined
+			? EVERY_MS
+			: Number(
+					read(WATCH_OPTIONS.every.takes as Kind<unknown>, "--every", every),
+				);
+	for (;;) {
+		const result = await once();
+		if (typeof result === "number") return result;
+		const { value, lines, notes = [], hints = [] } = result;
+		context.stdout(
+			isJson && value !== undefined
+				? JSON.stringify(value)
+				: [new Date().toISOString(), ...lines].join("\n"),
+		);
+		for (const note of isJson ? notes : [...hints, ...notes]) {
+			context.stderr(note);
+		}
+		await sleep(ms, undefined, { signal }).catch(() => {});
+		if (signal.aborted) return 0;
+	}
 }
 
 /** Returns the exit code. */

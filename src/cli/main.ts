@@ -8,11 +8,10 @@ import {
 	HELP_COLUMNS,
 	help,
 	parseArguments,
-	type Usage,
 	UsageError,
 	wrap,
 } from "./arguments.ts";
-import type { Command, Usages } from "./command.ts";
+import type { Command, Usages, Verbs } from "./command.ts";
 import {
 	type ProcessContext,
 	processContext,
@@ -20,83 +19,63 @@ import {
 } from "./commandContext.ts";
 import { terminalText } from "./terminalText.ts";
 
-/** By name. A name of two words belongs to the group that its first word names. */
-export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+/** Commands of one word: daemons, and work on the whole graph. Each file exports a command. */
+const WORDS: Readonly<Record<string, () => Promise<Command>>> = {
 	serve: () => import("./commands/serve.ts"),
 	worker: () => import("./commands/worker.ts"),
+	controller: () => import("./commands/controller.ts"),
 	init: () => import("./commands/init.ts"),
 	status: () => import("./commands/status.ts"),
 	top: () => import("./commands/top.ts"),
-	"grants show": () => import("./commands/grants.ts"),
 	import: () => import("./commands/import.ts"),
 	verify: () => import("./commands/verify.ts"),
 	explain: () => import("./commands/explain.ts"),
-	"objects show": () => import("./commands/id.ts"),
-	"tokens create": () => import("./commands/token.ts"),
-	"accounts show": async () => (await import("./commands/accounts.ts")).show,
-	"accounts link": async () => (await import("./commands/accounts.ts")).link,
-	"accounts unlink": async () =>
-		(await import("./commands/accounts.ts")).unlink,
-	"accounts close": async () => (await import("./commands/accounts.ts")).close,
-	"accounts reopen": async () =>
-		(await import("./commands/accounts.ts")).reopen,
-	"objects list": () => import("./commands/list.ts"),
-	"schema print": () => import("./commands/schemaPrint.ts"),
-	"schema diff": () => import("./commands/schemaDiff.ts"),
-	"usage fields": () => import("./commands/usageFields.ts"),
-	"usage documents": () => import("./commands/usageDocuments.ts"),
-	"documents check": () => import("./commands/documentsCheck.ts"),
-	"map check": () => import("./commands/topologyCheck.ts"),
-	"map show": () => import("./commands/topologyShow.ts"),
-	"map history": () => import("./commands/topologyHistory.ts"),
-	"map diff": () => import("./commands/topologyDiff.ts"),
-	"map publish": () => import("./commands/topologyPublish.ts"),
-	"map rollback": () => import("./commands/topologyRollback.ts"),
-	"map wait": () => import("./commands/topologyWait.ts"),
-	"shards open": () => import("./commands/topologyOpen.ts"),
-	"shards close": () => import("./commands/topologyClose.ts"),
-	"shards weigh": () => import("./commands/topologyWeigh.ts"),
-	"queues list": () => import("./commands/queueList.ts"),
-	"queues stats": () => import("./commands/queueStats.ts"),
-	"jobs show": () => import("./commands/queueShow.ts"),
-	"jobs list": () => import("./commands/queueScan.ts"),
-	"jobs retry": () => import("./commands/queueRetry.ts"),
-	"jobs delete": () => import("./commands/queueRemove.ts"),
-	"queues pause": () => import("./commands/queuePause.ts"),
-	"queues resume": () => import("./commands/queueResume.ts"),
-	"queues set": () => import("./commands/queueSet.ts"),
-	"queues create": () => import("./commands/queueCreate.ts"),
-	"queues delete": () => import("./commands/queueDrop.ts"),
-	"queues rotate": () => import("./commands/queueRotate.ts"),
-	"queues drain": () => import("./commands/queueDrain.ts"),
-	"feeds explain": () => import("./commands/feedExplain.ts"),
-	"feeds rebuild": () => import("./commands/feedRebuild.ts"),
-	"feeds stats": () => import("./commands/feedStats.ts"),
-	"caches list": () => import("./commands/cachesShow.ts"),
-	"caches set": () => import("./commands/cachesSet.ts"),
-	"hosts check": () => import("./commands/fleetCheck.ts"),
-	"shards balance": () => import("./commands/fleetBalance.ts"),
-	"hosts accept-loss": () => import("./commands/fleetAccept.ts"),
-	"hosts raise-ids": () => import("./commands/idsRaise.ts"),
-	"hosts promote": () => import("./commands/promote.ts"),
-	"hosts salvage": () => import("./commands/salvage.ts"),
-	"replicas add": () => import("./commands/replicaAdd.ts"),
-	"replicas remove": () => import("./commands/replicaRemove.ts"),
-	"shards move": () => import("./commands/move.ts"),
-	"moves show": () => import("./commands/moveStatus.ts"),
-	"moves pause": () => import("./commands/movePause.ts"),
-	"moves resume": () => import("./commands/moveResume.ts"),
-	"moves set": () => import("./commands/moveSet.ts"),
-	"moves cut-over": () => import("./commands/moveCutOver.ts"),
-	"moves reverse": () => import("./commands/moveReverse.ts"),
-	"moves complete": () => import("./commands/moveComplete.ts"),
-	"moves cancel": () => import("./commands/moveCancel.ts"),
-	"operations list": () => import("./commands/operationsList.ts"),
-	"operations resume": () => import("./commands/operationsResume.ts"),
-	"operations abort": () => import("./commands/operationsAbort.ts"),
-	controller: () => import("./commands/operator.ts"),
 	completion: () => import("./commands/completion.ts"),
 };
+
+/** Commands of two words, by the noun. Each file exports its verbs, in the order of the help. */
+const NOUNS: Readonly<
+	Record<string, () => Promise<{ readonly verbs: Verbs }>>
+> = {
+	schema: () => import("./commands/schema.ts"),
+	documents: () => import("./commands/documents.ts"),
+	usage: () => import("./commands/usage.ts"),
+	map: () => import("./commands/map.ts"),
+	shards: () => import("./commands/shards.ts"),
+	moves: () => import("./commands/moves.ts"),
+	hosts: () => import("./commands/hosts.ts"),
+	replicas: () => import("./commands/replicas.ts"),
+	operations: () => import("./commands/operations.ts"),
+	queues: () => import("./commands/queues.ts"),
+	jobs: () => import("./commands/jobs.ts"),
+	feeds: () => import("./commands/feeds.ts"),
+	caches: () => import("./commands/caches.ts"),
+	objects: () => import("./commands/objects.ts"),
+	accounts: () => import("./commands/accounts.ts"),
+	tokens: () => import("./commands/tokens.ts"),
+	grants: () => import("./commands/grants.ts"),
+};
+
+/** All commands, by name: `serve`, `queues list`. */
+export async function loadCommands(): Promise<ReadonlyMap<string, Command>> {
+	const words = Object.entries(WORDS).map(
+		async ([name, load]): Promise<readonly [string, Command][]> => [
+			[name, await load()],
+		],
+	);
+	return new Map(
+		(await Promise.all([...words, ...Object.keys(NOUNS).map(ofNoun)])).flat(),
+	);
+}
+
+/** The commands of a noun. */
+async function ofNoun(noun: string): Promise<readonly [string, Command][]> {
+	const found = await NOUNS[noun]?.();
+	return Object.entries(found?.verbs ?? {}).map(([verb, one]) => [
+		`${noun} ${verb}`,
+		one,
+	]);
+}
 
 /** Runs this process's command line. `launch.mjs` calls it. */
 export async function start(): Promise<void> {
@@ -112,20 +91,28 @@ export async function main(
 ): Promise<number> {
 	const process = withSafeOutput(given);
 	try {
-		const { folder, args } = takeApp(line);
-		const context = withApp(process, folder);
-		const [name, rest] = commandIn(args);
-		if (name === "version") {
-			context.stdout(version());
+		const app = takeEverywhere(line, "app", "DIR");
+		const map = takeEverywhere(app.args, "topology", "FILE|URL");
+		const { args } = map;
+		const context = withApp(
+			{
+				...process,
+				...(map.taken !== undefined && {
+					env: {
+						...process.env,
+						CORKBOARD_DATA: undefined,
+						CORKBOARD_TOPOLOGY: map.taken,
+					},
+				}),
+			},
+			app.taken,
+		);
+		const asked = await commandIn(args);
+		if (typeof asked === "string") {
+			context.stdout(asked);
 			return 0;
 		}
-		if (name === "help") {
-			context.stdout(await overview(rest[0]));
-			return 0;
-		}
-		const load = COMMANDS[name];
-		if (!load) throw new Error(`no command ${name}`);
-		const command = await load();
+		const { name, command, rest } = asked;
 		const parsed = parseArguments(name, command.usage, rest);
 		if (parsed === "help") {
 			context.stdout(help(name, command.usage));
@@ -146,103 +133,113 @@ function withSafeOutput(context: ProcessContext): ProcessContext {
 	};
 }
 
-/** Every command takes `--app DIR`, anywhere. */
-function takeApp(given: readonly string[]): {
-	readonly folder: string | undefined;
-	readonly args: readonly string[];
-} {
-	const at = given.findIndex((arg) => /^--app(?:=|$)/.test(arg));
-	if (at === -1) return { folder: undefined, args: given };
-	const inline = given[at]?.startsWith("--app=");
-	const folder = inline ? given[at]?.slice("--app=".length) : given[at + 1];
-	if (!folder || (!inline && folder.startsWith("--"))) {
-		throw new UsageError("Missing value: --app DIR.");
+/** Every command takes `--app DIR` and `--topology FILE|URL`, anywhere. */
+function takeEverywhere(
+	given: readonly string[],
+	name: string,
+	value: string,
+): { readonly taken: string | undefined; readonly args: readonly string[] } {
+	const at = given.findIndex(
+		(arg) => arg === `--${name}` || arg.startsWith(`--${name}=`),
+	);
+	if (at === -1) return { taken: undefined, args: given };
+	const inline = given[at]?.startsWith(`--${name}=`);
+	const taken = inline ? given[at]?.slice(`--${name}=`.length) : given[at + 1];
+	if (!taken || (!inline && taken.startsWith("--"))) {
+		throw new UsageError(`Missing value: --${name} ${value}.`);
 	}
-	return { folder, args: given.toSpliced(at, inline ? 1 : 2) };
+	return { taken, args: given.toSpliced(at, inline ? 1 : 2) };
 }
 
-/** The command, or `version`, or `help` with the group that it is about. */
-function commandIn(
-	args: readonly string[],
-): readonly [name: string, rest: readonly string[]] {
+interface Asked {
+	readonly name: string;
+	readonly command: Command;
+	/** What follows the name. */
+	readonly rest: readonly string[];
+}
+
+/** The command that a line asks for; or the text that answers it: the version, or the help of a noun or of all. Throws UsageError. */
+async function commandIn(args: readonly string[]): Promise<Asked | string> {
 	const [first, second] = args;
-	const names = Object.keys(COMMANDS);
 	if (first === undefined) {
 		throw new UsageError(
-			`Missing command. Commands: ${names.join(", ")}. Run --help for details.`,
+			`Missing command. ${await listed()} Run --help for details.`,
 		);
 	}
 	if (HELP.includes(first)) {
-		const topic = args.slice(1).join(" ");
-		return Object.hasOwn(COMMANDS, topic)
-			? [topic, ["--help"]]
-			: ["help", isGroup(topic) ? [topic] : []];
+		const [noun = "", verb] = args.slice(1);
+		if (Object.hasOwn(WORDS, noun) || (isNoun(noun) && verb !== undefined)) {
+			return commandIn([...args.slice(1), "--help"]);
+		}
+		return overview(isNoun(noun) ? noun : undefined);
 	}
-	if (first === "--version") return ["version", []];
-	for (const words of [2, 1]) {
-		const name = args.slice(0, words).join(" ");
-		if (Object.hasOwn(COMMANDS, name)) return [name, args.slice(words)];
+	if (first === "--version") return version();
+	if (Object.hasOwn(WORDS, first)) {
+		const command = await WORDS[first]?.();
+		if (command) return { name: first, command, rest: args.slice(1) };
 	}
-	if (isGroup(first)) {
-		if (second !== undefined && HELP.includes(second)) return ["help", [first]];
-		throw new UsageError(problemInGroup(first, second));
+	if (isNoun(first)) {
+		if (second !== undefined && HELP.includes(second)) return overview(first);
+		const name = `${first} ${second}`;
+		const command = new Map(await ofNoun(first)).get(name);
+		if (command) return { name, command, rest: args.slice(2) };
+		throw new UsageError(await problemInNoun(first, second));
 	}
+	const names = [...(await loadCommands()).keys()];
 	const twoWords =
 		second?.startsWith("-") === false ? `${first} ${second}` : first;
 	const meant = nearest(first, names) ?? nearest(twoWords, names);
 	throw new UsageError(
-		`Unknown ${first.startsWith("-") ? "option" : "command"} ${first}.${meant ? ` Did you mean ${meant}?` : ""} Commands: ${names.join(", ")}.`,
+		`Unknown ${first.startsWith("-") ? "option" : "command"} ${first}.${meant ? ` Did you mean ${meant}?` : ""} ${await listed()}`,
 	);
 }
 
 const HELP: readonly string[] = ["--help", "-h", "help"];
 
-function isGroup(word: string): boolean {
-	return namesOf(word).length > 0;
+function isNoun(word: string): boolean {
+	return Object.hasOwn(NOUNS, word);
 }
 
-/** The commands of a group. */
-function namesOf(group: string): readonly string[] {
-	return Object.keys(COMMANDS).filter((name) => name.startsWith(`${group} `));
+/** `Commands: serve, …, queues list, queues stats.` */
+async function listed(noun?: string): Promise<string> {
+	const names =
+		noun === undefined
+			? [...(await loadCommands()).keys()]
+			: (await ofNoun(noun)).map(([name]) => name);
+	return `Commands: ${names.join(", ")}.`;
 }
 
-function problemInGroup(group: string, second: string | undefined): string {
-	const names = namesOf(group);
-	const commands = `Commands: ${names.join(", ")}.`;
-	if (second === undefined) {
-		return `Missing command after ${group}. ${commands}`;
-	}
-	if (second.startsWith("-")) return `Unknown option ${second}. ${commands}`;
-	const given = `${group} ${second}`;
+async function problemInNoun(
+	noun: string,
+	verb: string | undefined,
+): Promise<string> {
+	const commands = await listed(noun);
+	if (verb === undefined) return `Missing command after ${noun}. ${commands}`;
+	if (verb.startsWith("-")) return `Unknown option ${verb}. ${commands}`;
+	const given = `${noun} ${verb}`;
+	const names = (await ofNoun(noun)).map(([name]) => name);
 	const meant = nearest(given, names);
 	return `Unknown command ${given}.${meant ? ` Did you mean ${meant}?` : ""} ${commands}`;
 }
 
 async function loadUsages(): Promise<Usages> {
 	return new Map(
-		await Promise.all(
-			Object.entries(COMMANDS).map(
-				async ([name, load]): Promise<[string, Usage]> => [
-					name,
-					(await load()).usage,
-				],
-			),
-		),
+		[...(await loadCommands())].map(([name, { usage }]) => [name, usage]),
 	);
 }
 
-/** The commands, or those of one group. */
-async function overview(group: string | undefined): Promise<string> {
+/** The commands, or those of one noun. */
+async function overview(noun: string | undefined): Promise<string> {
 	const rows = [...(await loadUsages())]
-		.filter(([name]) => group === undefined || name.startsWith(`${group} `))
+		.filter(([name]) => noun === undefined || name.startsWith(`${noun} `))
 		.map(([name, { summary }]): [string, string] => [name, summary]);
 	return [
-		group === undefined ? "corkboard COMMAND" : `corkboard ${group} COMMAND`,
+		noun === undefined ? "corkboard COMMAND" : `corkboard ${noun} COMMAND`,
 		"",
 		...columns(rows, HELP_COLUMNS),
 		"",
 		...wrap(
-			"COMMAND --help describes one command. --app DIR, or CORKBOARD_APP, names the folder of an app; without it they are about the app that comes with the program. --version prints the version. Settings come from the environment: see docs/reference/configuration.md.",
+			"COMMAND --help describes one command, NOUN --help those of a noun. -o json, or --json, prints JSON, and -o wide does not cut tables at 100 columns. --topology FILE|URL, or CORKBOARD_TOPOLOGY, names the fleet. --app DIR, or CORKBOARD_APP, names the folder of an app; without it they are about the app that comes with the program. --version prints the version. Settings come from the environment: see docs/reference/configuration.md.",
 		),
 	].join("\n");
 }

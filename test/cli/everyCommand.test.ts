@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { HELP_COLUMNS, synopsis, type Usage } from "../../src/cli/arguments.ts";
-import { COMMANDS } from "../../src/cli/main.ts";
+import { loadCommands } from "../../src/cli/main.ts";
 import { bucketOf } from "../../src/queue/bucket.ts";
 import { formatJobId, newClaim, newLocalId } from "../../src/queue/jobId.ts";
 import { openSqliteJobStore } from "../../src/queue/sqlite/sqliteJobStore.ts";
@@ -17,7 +17,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const SHOWN: Readonly<Record<string, unknown>> = JSON.parse(
 	readFileSync(join(ROOT, "docs/reference/commands.json"), "utf8"),
 );
-const NAMES = Object.keys(COMMANDS);
+const COMMANDS = await loadCommands();
+const NAMES = [...COMMANDS.keys()];
 const folder = temporaryFolder();
 after(() => folder[Symbol.dispose]());
 
@@ -128,6 +129,8 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"usage documents": [],
 	"documents check": [DOCUMENTS],
 	"map check": [TOPOLOGY, TOPOLOGY],
+	"shards list": [],
+	"hosts list": [],
 	"map publish": [TOPOLOGY],
 	"shards close": ["1"],
 	"shards weigh": ["1", "2"],
@@ -161,7 +164,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"jobs retry": ["madeUp"],
 	"jobs delete": ["madeUp", "--state", "pending", "--yes"],
 	"queues rotate": ["madeUp"],
-	"queues drain": ["0"],
+	"queues drain": ["0", "--check"],
 	"queues delete": ["sendMail", "--confirm", "sendMail"],
 };
 
@@ -203,9 +206,10 @@ const READING: readonly string[] = [
 	],
 	...["schema print", "schema diff", "usage fields", "usage documents"],
 	...["documents check", "completion", "hosts check", "shards balance"],
+	...["shards list", "hosts list", "moves list"],
 	...["map check", "map show", "map diff", "map history"],
 	...["map wait", "caches list", "feeds explain", "feeds stats"],
-	...["queues list", "queues stats", "jobs show", "jobs list", "queues drain"],
+	...["queues list", "queues stats", "jobs show", "jobs list"],
 	...["moves show", "operations list"],
 ];
 
@@ -264,9 +268,9 @@ function run(args: readonly string[]): Promise<Ran> {
 }
 
 async function usageOf(name: string): Promise<Usage> {
-	const load = COMMANDS[name];
-	assert.ok(load);
-	return (await load()).usage;
+	const found = COMMANDS.get(name);
+	assert.ok(found);
+	return found.usage;
 }
 
 describe("every command", () => {
@@ -405,6 +409,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 	"replicas add": "test/ops/fleet/replica.test.ts",
 	"replicas remove": "test/ops/fleet/replica.test.ts",
 	"shards move": "test/ops/fleet/move.test.ts",
+	"moves list": "test/ops/fleet/move.test.ts",
 	"moves show": "test/ops/fleet/move.test.ts",
 	"moves set": "test/ops/fleet/move.test.ts",
 	"moves resume": "test/ops/fleet/move.test.ts",

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { COMMANDS } from "../../src/cli/main.ts";
+import { loadCommands } from "../../src/cli/main.ts";
 import { terminalText } from "../../src/cli/terminalText.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { command } from "../helpers/runCommand.ts";
 
-const NAMES = Object.keys(COMMANDS).join(", ");
+const NAMES = [...(await loadCommands()).keys()].join(", ");
 
 describe("a command line", () => {
 	test("prints the commands when the command is missing or unknown (exit code 2)", async () => {

@@ -308,7 +308,7 @@ describe("docker-compose.zookeeper.yml", () => {
 		const publisher = serviceOf(added, "topology");
 		const file = publisher.command[2] as string;
 		assert.equal(mountedAt(publisher, file), "./deploy/topology/topology.json");
-		assert.ok(publisher.command.includes("--first"));
+		assert.ok(publisher.command.includes("--initial"));
 		const { depends_on: before = {} } = serviceOf(added, "tables");
 		assert.deepEqual(Object.keys(before), ["topology"]);
 		const zookeeper = serviceOf(added, "zookeeper");

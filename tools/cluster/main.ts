@@ -128,7 +128,7 @@ function sayExamples({ topology, pairs: [first, second] }: Cluster): void {
 		"then, for example:",
 		"  npm run -s corkboard -- status",
 		`  npm run -s corkboard -- shards open ${shards + 1}-${shards + 8} --primary '${primary.url}' --replica '${replica.url}'`,
-		`  npm run -s corkboard -- shards move 0-1 --to '${primary.url}' --replica '${replica.url}' --watch 1s --yes`,
+		`  npm run -s corkboard -- shards move 0-1 --to '${primary.url}' --replica '${replica.url}' --settle 1s --yes`,
 		"  npm run -s corkboard -- moves reverse $(npm run -s corkboard -- operations list --json | grep -o 'move-[a-z0-9-]*' | head -1)",
 		`  npm run -s corkboard -- hosts promote ${first.primary.address} --dry-run`,
 		`  npm run -s corkboard -- hosts promote ${first.primary.address} --yes`,

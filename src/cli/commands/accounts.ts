@@ -23,7 +23,7 @@ const USER = argument("USER");
 const DETAILS =
 	"USER is the name of a user, or an id; closed accounts are found too. Stop the server of an embedded data folder first.";
 
-export const show = command({
+const show = command({
 	summary:
 		"Prints which external account a user is linked to, and since when it is closed.",
 	arguments: { user: USER },
@@ -56,7 +56,7 @@ export const show = command({
 	},
 });
 
-export const link = command({
+const link = command({
 	summary: "Links a user to an account of an external token issuer.",
 	arguments: { user: USER, account: argument(ACCOUNT) },
 	details: `ACCOUNT is the subject of tokens that sign this user in. ${DETAILS}`,
@@ -64,7 +64,7 @@ export const link = command({
 	run: ({ user, account }, context) => linkTo(context, user, account),
 });
 
-export const unlink = command({
+const unlink = command({
 	summary:
 		"Removes the link of a user: external tokens no longer sign this user in.",
 	arguments: { user: USER },
@@ -73,7 +73,7 @@ export const unlink = command({
 	run: ({ user }, context) => linkTo(context, user, null),
 });
 
-export const close = command({
+const close = command({
 	summary:
 		"Hides a user with everything the user owns, and refuses the user's tokens.",
 	arguments: { user: USER },
@@ -82,7 +82,7 @@ export const close = command({
 	run: ({ user }, context) => closeSince(context, user, new Date()),
 });
 
-export const reopen = command({
+const reopen = command({
 	summary: "Undoes accounts close, by the user or by you.",
 	arguments: { user: USER },
 	details: DETAILS,
@@ -160,3 +160,5 @@ function required(field: string | undefined, name: string): string {
 		`This needs identity.${name} in the app, which has none.`,
 	);
 }
+
+export const verbs = { show, link, unlink, close, reopen };

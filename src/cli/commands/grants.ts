@@ -41,16 +41,18 @@ const POOLS = "`pool_____`.*";
 const QUEUE_PRIVILEGES = ACCOUNT_PRIVILEGES.queue.join(", ");
 const POOL_PRIVILEGES = ACCOUNT_PRIVILEGES.pool.join(", ");
 
-export const { usage, run } = command({
+const show = command({
 	summary:
 		"Prints the least privileges that Corkboard's user needs in MySQL, or in Redis.",
 	options: {
 		user: option("USER", "name of the user (default corkboard)", "corkboard"),
-		operator: flag(
-			"those of the operator's account instead, which changes the fleet",
+		account: option(
+			oneOf("ACCOUNT", ["server", "operator"]),
+			"server: of servers, workers and commands (default); operator: of the account that changes the fleet",
+			"server",
 		),
 		redis: flag("those of the user of Redis instead, as its ACL has them"),
-		from: option(
+		accountHost: option(
 			"HOST",
 			"from where it may connect, as MySQL writes it (default %)",
 			"%",
@@ -67,13 +69,15 @@ export const { usage, run } = command({
 		"them for each database.",
 	].join("\n"),
 	hasJson: false,
-	async run({ user, operator, redis, from, product }) {
-		if (redis && operator) {
-			throw new UsageError("--redis and --operator do not go together.");
+	async run({ user, account: whose, redis, accountHost, product }) {
+		if (redis && whose === "operator") {
+			throw new UsageError(
+				"--redis and --account operator do not go together.",
+			);
 		}
 		if (redis) return { lines: redisGrants(user) };
-		const account = `${quoted(user)}@${quoted(from)}`;
-		if (!operator) return { lines: serverGrants(account, product) };
+		const account = `${quoted(user)}@${quoted(accountHost)}`;
+		if (whose === "server") return { lines: serverGrants(account, product) };
 		if (product !== "mysql") {
 			throw new UsageError("Operations on a fleet need MySQL, not MariaDB.");
 		}
@@ -149,4 +153,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 	"\n": "\\n",
 	"\r": "\\r",
 	"\x1a": "\\Z",
+};
+
+export const verbs = {
+	show,
 };

@@ -13,6 +13,7 @@ import { table } from "../table.ts";
 const DELAY_MS = 200;
 
 export const { usage, run } = command({
+	isWatched: true,
 	summary: "Asks every host and cache whether it serves.",
 	details:
 		"All hosts are asked at once, for three seconds at most, and nothing is changed. What does not answer in time is unknown, not down.",

@@ -8,7 +8,7 @@ export function bashCompletion(usages: ReadonlyMap<string, Usage>): string {
 	return [
 		"# Completes the command line of corkboard in bash. Printed by: corkboard completion bash",
 		"_corkboard() {",
-		`	local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" after="" words="" files="" word`,
+		`	local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" after="" words="" files="" values="" word`,
 		"	COMPREPLY=()",
 		// The words that name the command, which options may not precede.
 		`	for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do`,
@@ -28,15 +28,19 @@ export function bashCompletion(usages: ReadonlyMap<string, Usage>): string {
 			),
 		),
 		'		*) case "$after" in',
-		...all.map(({ after, words, options, files }) => {
+		...all.map(({ after, words, options, files, values }) => {
 			const offered = [
 				...words.map(([word]) => word),
 				...options.map(({ name }) => name),
 			];
-			return `			"${after}") words="${offered.join(" ")}" files="${files ? 1 : ""}" ;;`;
+			return `			"${after}") words="${offered.join(" ")}" files="${files ? 1 : ""}"${values === null ? "" : ` values=${values}`} ;;`;
 		}),
 		"		esac ;;",
 		"	esac",
+		// The fleet is asked only while a value may be typed.
+		'	if [[ -n "$values" && "$cur" != -* ]]; then',
+		`		words="$words $(corkboard completion values --of "$values" 2>/dev/null)"`,
+		"	fi",
 		`	local IFS=$'\\n'`,
 		`	COMPREPLY=($(IFS=' ' compgen -W "$words" -- "$cur"))`,
 		'	if [[ -n "$files" && "$cur" != -* ]]; then',

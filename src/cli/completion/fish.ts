@@ -17,7 +17,7 @@ export function fishCompletion(usages: ReadonlyMap<string, Usage>): string {
 		'	test "$after" = "$argv"',
 		"end",
 		"complete -c corkboard -f",
-		...all.flatMap(({ after, words, options, files }) => {
+		...all.flatMap(({ after, words, options, files, values }) => {
 			const start = `complete -c corkboard -n ${quoted(`__corkboard_after ${after}`.trim())}`;
 			return compact([
 				...words.map(([word, description]) =>
@@ -34,6 +34,8 @@ export function fishCompletion(usages: ReadonlyMap<string, Usage>): string {
 						`-d ${quoted(description)}`,
 					]).join(" "),
 				),
+				values &&
+					`${start} -a ${quoted(`(corkboard completion values --of ${values} 2>/dev/null)`)}`,
 				files && `${start} -F`,
 			]);
 		}),

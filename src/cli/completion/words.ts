@@ -9,7 +9,13 @@ export interface Completions {
 	readonly options: readonly CompletedOption[];
 	/** Whether a file may follow. */
 	readonly files: boolean;
+	/** What `completion values` prints what may follow of; null: nothing. */
+	readonly values: Values | null;
 }
+
+/** What only the fleet knows. */
+export const VALUES = ["hosts", "queues", "moves", "operations"] as const;
+export type Values = (typeof VALUES)[number];
 
 export interface CompletedOption {
 	/** With its dashes. */
@@ -44,8 +50,6 @@ export function completionsOf(
 		groups.set(first, [...group, [second, summary]]);
 	}
 	for (const [group, commands] of groups) {
-		// Such as `move`, which is a command as well.
-		if (usages.has(group)) continue;
 		top.push([group, commands.map(([word]) => word).join(", ")]);
 	}
 	return [
@@ -57,19 +61,16 @@ export function completionsOf(
 				{ name: "--version", description: "print the version", value: null },
 			],
 			files: false,
+			values: null,
 		},
-		...[...groups]
-			.filter(([after]) => !usages.has(after))
-			.map(([after, words]) => ({
-				after,
-				words,
-				options: [HELP],
-				files: false,
-			})),
-		...[...usages].map(([after, usage]) => {
-			const own = ofCommand(after, usage);
-			return { ...own, words: [...own.words, ...(groups.get(after) ?? [])] };
-		}),
+		...[...groups].map(([after, words]) => ({
+			after,
+			words,
+			options: [HELP],
+			files: false,
+			values: null,
+		})),
+		...[...usages].map(([after, usage]) => ofCommand(after, usage)),
 	];
 }
 
@@ -86,7 +87,17 @@ function ofCommand(after: string, usage: Usage): Completions {
 			HELP,
 		],
 		files: operands.some(isFile),
+		values: operands.map((name) => valuesOf(after, name)).find(Boolean) ?? null,
 	};
+}
+
+/** What an argument of a command is one of. */
+function valuesOf(command: string, operand: string): Values | null {
+	if (/^HOST\b/.test(operand)) return "hosts";
+	if (/^QUEUE\b/.test(operand)) return "queues";
+	if (operand !== "ID") return null;
+	if (command.startsWith("moves ")) return "moves";
+	return command.startsWith("operations ") ? "operations" : null;
 }
 
 function completedOption(

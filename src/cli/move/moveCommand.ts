@@ -78,7 +78,7 @@ export const WISHES = {
 		duration(0, MOST_MS),
 		"how far the stream may be behind when a wave goes over (default 200ms)",
 	),
-	watch: option(
+	settle: option(
 		duration(0, MOST_MS),
 		"how long to wait after a wave went over before its former copy is renamed (default 30s)",
 	),
@@ -97,14 +97,14 @@ export function wishesOf({
 	rate,
 	maxPause,
 	maxLag,
-	watch,
+	settle,
 	cutOver,
 	killBlockers,
 }: {
 	readonly rate: number | undefined;
 	readonly maxPause: number | undefined;
 	readonly maxLag: number | undefined;
-	readonly watch: number | undefined;
+	readonly settle: number | undefined;
 	readonly cutOver: string | undefined;
 	readonly killBlockers: string | undefined;
 }): Partial<Wishes> {
@@ -112,7 +112,7 @@ export function wishesOf({
 		...(rate !== undefined && { rate }),
 		...(maxPause !== undefined && { maxPauseMs: maxPause }),
 		...(maxLag !== undefined && { maxLagMs: maxLag }),
-		...(watch !== undefined && { watchMs: watch }),
+		...(settle !== undefined && { settleMs: settle }),
 		...(cutOver !== undefined && { cutOver }),
 		...(killBlockers !== undefined && { killsBlockers: killBlockers === "on" }),
 	};

@@ -141,6 +141,21 @@ function withHosts<Range extends HostRange>(
 	} as Range;
 }
 
+/** The map in which a shard of the queue takes no new jobs. */
+export function drainQueueShard(
+	topology: Topology,
+	shard: number,
+): Omit<Topology, "version"> {
+	const here = { range: [shard, shard] as const, primary: "" };
+	return mapRanges(topology, (range, list) =>
+		list !== "queues"
+			? range
+			: split(range, [here]).map(([part, isMeant]) =>
+					isMeant === null ? part : { ...part, drain: true },
+				),
+	);
+}
+
 /** What of an older version comes back. */
 export interface Rollback {
 	/** True: `open` and `weight` alone, whatever the hosts are. */

@@ -99,9 +99,9 @@ async function parkWave(
 	const wave = run.wave(index);
 	const former = servers.at(otherSide(wave.at));
 	const databases = databasesOf(facts.list, wave.range);
-	const { watchMs } = looking.now;
-	if (watchMs > 0) run.report({ waitsFor: `${watchMs / 1_000} s (--watch)` });
-	await run.part("watch", index, () => waitFor(run, watchMs));
+	const { settleMs } = looking.now;
+	if (settleMs > 0) run.report({ waitsFor: `${settleMs / 1_000} s (--settle)` });
+	await run.part("watch", index, () => waitFor(run, settleMs));
 	run.report({ waitsFor: `all processes to serve version ${wave.version}` });
 	const agreement = await run.part("agree", index, () =>
 		agreed(

@@ -14,7 +14,7 @@ const wishes = z.object({
 	maxPauseMs: z.number().positive().default(1_000),
 	maxLagMs: z.number().positive().default(200),
 	/** Between the flip of a wave and the renaming of its former copy. */
-	watchMs: z.number().nonnegative().default(30_000),
+	settleMs: z.number().nonnegative().default(30_000),
 	/** `auto`, `ask` (it waits for `moves cut-over`), or hours of the day in UTC, `22:00-04:00`. */
 	cutOver: z.string().default("auto"),
 	/** Whether transactions that hold a fence up are ended. */

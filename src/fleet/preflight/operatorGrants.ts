@@ -136,7 +136,7 @@ export async function grantFaults(
 	return all.length === 0
 		? []
 		: [
-				`${server.name}: the operator's account lacks ${all.join(", ")}: corkboard grants show --operator.`,
+				`${server.name}: the operator's account lacks ${all.join(", ")}: corkboard grants show --account operator.`,
 			];
 }
 

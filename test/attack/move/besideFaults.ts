@@ -73,7 +73,7 @@ export async function moveBesideFaults(
 			"--to",
 			to,
 		],
-		...["--wave", "1", "--watch", "0ms", "--max-pause", "2s", "--yes"],
+		...["--wave-size", "1", "--settle", "0ms", "--max-pause", "2s", "--yes"],
 	];
 	await using runners = new AsyncDisposableStack();
 	const did: string[] = [];

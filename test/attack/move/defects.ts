@@ -105,7 +105,7 @@ async function plant(
 			options,
 			plan.found,
 			plan.faults.map(({ fault }) => fault),
-			{ watchMs: 0 },
+			{ settleMs: 0 },
 		);
 		result = "it went over";
 	} catch (thrown) {

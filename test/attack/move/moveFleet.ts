@@ -76,7 +76,15 @@ export function moveTo(
 	return [
 		...["shards", "move", `0-${shards - 1}`, "--to", primary.url],
 		...["--replica", replica.url],
-		...["--wave", String(wave), "--watch", "1s", "--max-pause", "1s", "--yes"],
+		...[
+			"--wave-size",
+			String(wave),
+			"--settle",
+			"1s",
+			"--max-pause",
+			"1s",
+			"--yes",
+		],
 	];
 }
 

@@ -169,7 +169,7 @@ describe("a topology that commands change", () => {
 	});
 });
 
-test("a first topology is published whatever version its file says, and with --first only where there is none", async () => {
+test("a first topology is published whatever version its file says, and with --initial only where there is none", async () => {
 	const folder = temporaryFolder();
 	using _folder = folder;
 	const file = join(folder.path, "map.json");
@@ -178,7 +178,7 @@ test("a first topology is published whatever version its file says, and with --f
 		CORKBOARD_TOPOLOGY: join(folder.path, "none", "topology.json"),
 	};
 	mkdirSync(join(folder.path, "none"));
-	const publish = () => command(["map", "publish", file, "--first"], { env });
+	const publish = () => command(["map", "publish", file, "--initial"], { env });
 	const first = await publish();
 	assert.equal(first.code, 0, first.err);
 	assert.match(first.out, /^version 1 is published$/m);

@@ -112,7 +112,7 @@ test("what operators add to tables stops neither hosts raise-ids nor a move nor 
 		"60s",
 		"--max-lag",
 		"60s",
-		"--watch",
+		"--settle",
 		"0s",
 	];
 	await ask(

@@ -152,7 +152,7 @@ async function startFleet(...args: readonly string[]) {
 }
 
 /** This machine is busy: what is measured elsewhere is not held here. */
-const PATIENT = { maxPauseMs: 60_000, maxLagMs: 60_000, watchMs: 0 };
+const PATIENT = { maxPauseMs: 60_000, maxLagMs: 60_000, settleMs: 0 };
 
 test("shards move to a new pair under load, come back with what was written there, and leave nothing behind", async () => {
 	await using fleet = await startFleet();
@@ -567,7 +567,7 @@ test("the command says what it would do and what refuses it, and another lifts i
 			"1m",
 			"--max-lag",
 			"1m",
-			"--watch",
+			"--settle",
 			"0ms",
 		],
 		{ env, command: [process.execPath, STANDS_STILL] },
@@ -695,7 +695,7 @@ test("a runner that stood still in its cut-over finds that its guard has lifted 
 		[
 			...["fenced", "shards", "move", "0-1", "--to", target.primary.url],
 			...["--replica", target.replica.url, "--yes"],
-			...["--max-pause", "3s", "--max-lag", "1m", "--watch", "0ms"],
+			...["--max-pause", "3s", "--max-lag", "1m", "--settle", "0ms"],
 		],
 		{
 			env: { CORKBOARD_TOPOLOGY: file },

@@ -23,7 +23,7 @@ import { until } from "../../helpers/until.ts";
 import { startMariadb } from "../../services/mariadb.ts";
 import { startMysql } from "../../services/mysql.ts";
 
-const PATIENT = { maxPauseMs: 60_000, maxLagMs: 60_000, watchMs: 0 };
+const PATIENT = { maxPauseMs: 60_000, maxLagMs: 60_000, settleMs: 0 };
 
 test("lookups and pools move under load as shards do, also to a host that serves others; MariaDB is refused in a sentence", async () => {
 	const [source, target, mariadb] = await Promise.all([

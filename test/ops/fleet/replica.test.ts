@@ -124,13 +124,14 @@ test("a replica is added while its primary takes writes, wherever the command en
 		file,
 		JSON.stringify({ ...topologyOn(primary.url), version: 1 }),
 	);
-	// All is done by an account with what `grants show --operator` prints, and no more.
+	// All is done by an account with what `grants show --account operator` prints, and no more.
 	const admin = join(folder.path, "admin");
 	writeFileSync(admin, JSON.stringify({ user: "ops", password: "secret" }));
 	const grants = await command([
 		"grants",
 		"show",
-		"--operator",
+		"--account",
+		"operator",
 		"--user",
 		"ops",
 	]);
@@ -209,10 +210,13 @@ test("a replica is added while its primary takes writes, wherever the command en
 		// The command itself, by SIGKILL in the middle of the copy.
 		const killedInCopy = async (rate: string, printed: RegExp) => {
 			const add = ["replicas", "add", given.host, "--of", given.of, "--yes"];
-			await using killed = startProgram(["copying", ...add, "--rate", rate], {
-				env,
-				command: [process.execPath, STANDS_STILL],
-			});
+			await using killed = startProgram(
+				["copying", ...add, "--bandwidth", rate],
+				{
+					env,
+					command: [process.execPath, STANDS_STILL],
+				},
+			);
 			await killed.printed("err", printed);
 			killed.send("SIGKILL");
 			assert.equal((await killed.ended).signal, "SIGKILL");

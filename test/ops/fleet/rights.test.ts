@@ -57,7 +57,8 @@ test("a command on a fleet says before it begins which rights it lacks, on which
 	const run = (...args: readonly string[]) => command(args, { env });
 	const { address } = primary;
 	await using store = openFileStore(file);
-	const lacks = /account lacks SYSTEM_VARIABLES_ADMIN.*grants --operator/;
+	const lacks =
+		/account lacks SYSTEM_VARIABLES_ADMIN.*grants show --account operator/;
 	for (const args of [
 		["hosts", "promote", address, "--dry-run"],
 		["hosts", "promote", address, "--yes"],

@@ -73,7 +73,7 @@ test("verify reads a shard that moves meanwhile where it is then, and finds noth
 		});
 		assert.deepEqual(plan.faults, []);
 		const { operation } = await startMove(options, plan.found, [], {
-			...{ maxPauseMs: 60_000, maxLagMs: 60_000, watchMs: 0 },
+			...{ maxPauseMs: 60_000, maxLagMs: 60_000, settleMs: 0 },
 		});
 		await completeMove(options, operation, { skipsRehearsal: false });
 	};

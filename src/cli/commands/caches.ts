@@ -1,3 +1,4 @@
+import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { cacheProblems, inspectCaches } from "../../fleet/inspectCaches.ts";
 import {
@@ -6,22 +7,60 @@ import {
 	wantedCaches,
 } from "../../fleet/map/setCaches.ts";
 import { AGREEMENT_MS } from "../../fleet/topologyOperations.ts";
+import { cachesWithoutPasswords } from "../../topology/caches.ts";
 import {
 	changesBetween,
 	describeChange,
 } from "../../topology/describeChange.ts";
 import { command, flag, option } from "../command.ts";
+import { table } from "../table.ts";
 import {
 	CHANGE_OPTIONS,
 	describeAgreement,
+	newest,
 	openStoreForCommand,
 	printAgreement,
 } from "../topologyCommand.ts";
 import { list } from "../values.ts";
 
+const listCaches = command({
+	isWatched: true,
+	summary: "Shows the servers of shared caches, and whether they answer.",
+	details:
+		"Those of the map; where it names none, those that the settings of this command name. While they change, those that are to come too.",
+	exitCodes: { 1: "a server does not answer; or an error" },
+	async run(_given, context) {
+		await using store = openStoreForCommand(context);
+		const { version, caches } = await newest(store);
+		const config = readConfig(context.env, { secret: "unneeded" });
+		const hosts = await inspectCaches(config, caches);
+		const isChanging = caches?.next !== undefined;
+		return {
+			value: {
+				version,
+				caches: caches === undefined ? null : cachesWithoutPasswords(caches),
+				hosts: hosts.map(({ layer, host, error }) => ({ layer, host, error })),
+			},
+			lines: [
+				caches === undefined
+					? `version ${version} names no caches: these are of the settings`
+					: `version ${version}${isChanging ? ": a change is under way; go on with caches set" : ""}`,
+				...table(
+					hosts.map(({ layer, host, error }) => [
+						layer,
+						host,
+						error ?? "answers",
+					]),
+				),
+			],
+			code: hosts.some(({ error }) => error !== null) ? 1 : 0,
+		};
+	},
+});
+
 const NONE = { memcached: [], redis: null };
 
-export const { usage, run } = command({
+const set = command({
 	summary: "Gives the fleet other servers for its shared caches.",
 	options: {
 		objects: option(
@@ -84,3 +123,5 @@ export const { usage, run } = command({
 		};
 	},
 });
+
+export const verbs = { list: listCaches, set };

@@ -1,6 +1,8 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
+import { printPublicSchema } from "../../model/publicSchema.ts";
+import { describeModel, printModel } from "../../model/schema/print.ts";
 import { readSchema } from "../../model/schema/publicSdl.ts";
 import { schemaChanges } from "../../model/schema/schemaChanges.ts";
 import { readUsage, whyNoUsage } from "../../usage/openUsage.ts";
@@ -9,13 +11,28 @@ import { type Period, periodOf, reportUsage } from "../../usage/usageReport.ts";
 import type { UsageDay } from "../../usage/usageStore.ts";
 import { plural } from "../../util/format.ts";
 import { UsageError, wrap } from "../arguments.ts";
-import { argument, command, option, optional } from "../command.ts";
+import { argument, command, flag, option, optional } from "../command.ts";
 import { DAYS, daysOf } from "../usage/days.ts";
 import { clientsLine, documentsLine, periodLine } from "../usage/usageLines.ts";
 
+const print = command({
+	summary: "Prints where each field of the schema is stored.",
+	options: {
+		public: flag("print the SDL that clients see"),
+	},
+	async run({ public: isPublic, json }, context) {
+		if (isPublic && json) {
+			throw new UsageError("Give --public, which prints SDL, or --json.");
+		}
+		const { model, schema } = await context.app();
+		const printed = isPublic ? printPublicSchema(schema) : printModel(model);
+		return { value: describeModel(model), lines: [printed.trimEnd()] };
+	},
+});
+
 const DEFAULT_DAYS = 30;
 
-export const { usage, run } = command({
+const diff = command({
 	summary:
 		"Compares two schemas, and says which clients and documents each change breaks.",
 	arguments: {
@@ -141,3 +158,8 @@ function whoLines(
 		`documents: ${documentsLine(documents)}`,
 	];
 }
+
+export const verbs = {
+	print,
+	diff,
+};

@@ -6,22 +6,45 @@ import {
 	type PinVerdict,
 } from "../../feed/explainPin.ts";
 import {
+	ACTIVE_MS,
 	type ChosenPins,
 	chooseFor,
 	type LeftOutReason,
 } from "../../feed/generator.ts";
+import { enqueueUserWork } from "../../feed/jobs/feedUser.ts";
 import type { FeedParts } from "../../feed/parts.ts";
-import type { PoolEntry } from "../../feed/pools/pools.ts";
+import type {
+	PoolAdmin,
+	PoolEntry,
+	PoolShardStats,
+	Pools,
+} from "../../feed/pools/pools.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
+import { Jobs } from "../../queue/enqueue/jobs.ts";
+import { LocalHints } from "../../queue/hints.ts";
 import { compact } from "../../util/compact.ts";
-import { plural } from "../../util/format.ts";
-import { columns } from "../arguments.ts";
-import { argument, command, optional, type Result } from "../command.ts";
+import { formatNumber, plural } from "../../util/format.ts";
+import { columns, UsageError } from "../arguments.ts";
+import {
+	argument,
+	command,
+	DRY_RUN_FLAG,
+	flag,
+	optional,
+	type Result,
+} from "../command.ts";
 import {
 	type FeedOfCommand,
 	openFeedForCommand,
 	timeOf,
 } from "../feedCommand.ts";
+import { createProgressLine } from "../progress.ts";
+import {
+	accessOf,
+	failuresAsJson,
+	openQueuesForCommand,
+	reportFailures,
+} from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 
 /** Of the pins that are left out. */
@@ -54,7 +77,7 @@ const WHY: Readonly<Record<PinVerdict, string>> = {
 		"the user follows what it could come through, but it is not in the pool: its job has not run (jobs list feedPin), or it is older than what a pool is filled with; feeds rebuild fills it again",
 };
 
-export const { usage, run } = command({
+const explain = command({
 	summary:
 		"Says what the next visit of a home feed would add, or why a pin is in it or not.",
 	arguments: { user: argument("USER"), pin: optional("PIN") },
@@ -205,3 +228,137 @@ function pinAsJson(
 		follows,
 	};
 }
+
+/** Jobs of one statement. */
+const TOGETHER = 500;
+
+const rebuild = command({
+	summary:
+		"Lets jobs fill the pool of a user, or of all active ones, from what they follow.",
+	arguments: { user: optional("USER") },
+	options: {
+		all: flag(
+			"all users who looked at their feed in the last two weeks, as the pools know them",
+		),
+		dryRun: DRY_RUN_FLAG,
+	},
+	details:
+		"USER is a username or an id. Pools can be lost: this fills them again. The jobs have the lowest priority, and one that waits already is not made twice, so an interrupted run is simply run again. Users whose visits were lost too need no job: their next look reads what they follow.",
+	exitCodes: { 130: "interrupted" },
+	async run({ user, all, dryRun }, context) {
+		if (all === (user !== undefined)) {
+			throw new UsageError("Give either USER or --all.");
+		}
+		await using resources = new AsyncDisposableStack();
+		const { corkboard, parts } = await openFeedForCommand(context, resources);
+		const queues = resources.use(
+			await openQueuesForCommand(context, accessOf(dryRun)),
+		);
+		const jobs = new Jobs(queues.store, new LocalHints(), null);
+		const signal = context.interruptSignal();
+		const progress = createProgressLine(context);
+		const pages =
+			user === undefined
+				? activeUsers(parts.pools, parts.now())
+				: [[await findUser(corkboard, user)]];
+		let users = 0;
+		let enqueued = 0;
+		for await (const page of pages) {
+			if (signal.aborted) break;
+			users += page.length;
+			if (!dryRun) {
+				const done = await enqueueUserWork(jobs, "rebuild", page);
+				enqueued += done.filter(({ isMerged }) => !isMerged).length;
+			}
+			progress.update(`${formatNumber(users)} users`);
+		}
+		progress.end();
+		return {
+			value: { dryRun, users, enqueued },
+			lines: [
+				dryRun
+					? `${plural(users, "pool")} would be filled`
+					: `${plural(enqueued, "job")} enqueued for ${plural(users, "user")}; queues stats feedUser shows how many are left`,
+			],
+			...(signal.aborted && {
+				notes: ["interrupted: run it again to go on"],
+				code: 130,
+			}),
+		};
+	},
+});
+
+async function* activeUsers(
+	pools: Pools & PoolAdmin,
+	now: number,
+): AsyncGenerator<readonly Id[], void> {
+	for (const shard of pools.shards) {
+		let after: Id | null = null;
+		for (;;) {
+			const page: readonly Id[] = await pools.activeUsers(shard, {
+				after,
+				activeSince: now - ACTIVE_MS,
+				limit: TOGETHER,
+			});
+			if (page.length > 0) yield page;
+			if (page.length < TOGETHER) break;
+			after = page.at(-1) ?? null;
+		}
+	}
+}
+
+const stats = command({
+	isWatched: true,
+	summary: "Counts what waits for home feeds on each shard of the pools.",
+	details:
+		"Rows and users are estimates on MySQL. Rows are pins in pools: waiting, taken or dropped.",
+	exitCodes: { 1: "a shard does not answer, or an error" },
+	async run(_given, context) {
+		await using resources = new AsyncDisposableStack();
+		const { parts } = await openFeedForCommand(context, resources);
+		const { pools } = parts;
+		const [stats, pulled] = await Promise.all([
+			pools.stats(),
+			pools.pulled().catch(() => null),
+		]);
+		const shards: PoolShardStats[] = [];
+		const failures = new Map<number, CorkboardError>();
+		for (const [at, one] of stats.entries()) {
+			if (one instanceof CorkboardError)
+				failures.set(pools.shards[at] ?? at, one);
+			else shards.push(one);
+		}
+		return {
+			value: {
+				shards,
+				pulledProducers: pulled?.length ?? null,
+				failures: failuresAsJson(failures),
+			},
+			lines: [
+				...table([
+					["shard", "host", "rows", "users", "on disk", "a user"],
+					...shards.map(({ shard, host, rows, users, bytes }) => [
+						String(shard),
+						host,
+						formatNumber(rows),
+						formatNumber(users),
+						bytes === 0 ? "" : kilobytes(bytes),
+						bytes === 0 || users === 0 ? "" : kilobytes(bytes / users),
+					]),
+				]),
+				`producers that are pulled: ${pulled === null ? "not known" : formatNumber(pulled.length)}`,
+			],
+			...reportFailures(failures),
+		};
+	},
+});
+
+function kilobytes(bytes: number): string {
+	return `${formatNumber(Math.round(bytes / 1_000))} kB`;
+}
+
+export const verbs = {
+	explain,
+	rebuild,
+	stats,
+};

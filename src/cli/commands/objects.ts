@@ -8,17 +8,19 @@ import { FEED_MAPPING } from "../../feed/generator.ts";
 import { poolShardOf } from "../../feed/pools/pools.ts";
 import { isActive } from "../../graph/read/visibilityPolicy.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
+import { listObjects } from "../../ops/listObjects.ts";
 import { parseJobId } from "../../queue/jobId.ts";
 import { databaseOfShard, FEED_SHARDS } from "../../storage/feedShards.ts";
 import { databaseOf } from "../../storage/mysql/ddl.ts";
 import { hostInRanges, hostOf, poolsOf } from "../../topology/ranges.ts";
 import type { Topology } from "../../topology/types.ts";
 import { columns } from "../arguments.ts";
-import { argument, command, type Result } from "../command.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { argument, command, option, type Result } from "../command.ts";
+import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { explainJobId } from "../queue/explainJobId.ts";
+import { integer } from "../values.ts";
 
-export const { usage, run } = command({
+const show = command({
 	summary:
 		"Prints the type, shard, table and host of an id, and whether its object exists.",
 	arguments: { id: argument("ID") },
@@ -176,3 +178,44 @@ async function findObject(
 		return { state: "unknown", reason: error.message };
 	}
 }
+
+const DEFAULT = 100;
+
+const list = command({
+	summary:
+		"Prints the objects of a list of the whole graph, such as reports, as lines of JSON.",
+	arguments: { field: argument("FIELD") },
+	options: {
+		limit: option(
+			integer(1, 9_999_999),
+			`how many from the start (default ${DEFAULT})`,
+			DEFAULT,
+		),
+	},
+	exitCodes: { 1: "objects that could not be read, or an error" },
+	details:
+		"FIELD is the field of Query that reads the list, also if the API does not have it. It prints what is stored, whoever may see it. Stop the server of an embedded data folder first.",
+	hasJson: false,
+	async run({ field, limit }, context) {
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			"readOnly",
+		);
+		let unread = 0;
+		for await (const object of listObjects(corkboard.store, field, limit)) {
+			if (object instanceof CorkboardError) {
+				unread++;
+				context.stderr(`corkboard: ${object.message}`);
+			} else {
+				context.stdout(JSON.stringify(object));
+			}
+		}
+		return unread > 0 ? 1 : 0;
+	},
+});
+
+export const verbs = {
+	show,
+	list,
+};

@@ -1,6 +1,7 @@
 import type { App } from "../../app/defineApp.ts";
 import { documentRules } from "../../app/documentRules.ts";
 import { type Config, readConfig } from "../../config/config.ts";
+import { outputFields } from "../../model/schema/outputFields.ts";
 import {
 	badDataError,
 	checkDocumentFiles,
@@ -16,7 +17,56 @@ import {
 } from "../usage/usageCommand.ts";
 import { documentName } from "../usage/usageLines.ts";
 
-export const { usage, run } = command({
+const fields = command({
+	summary:
+		"Prints which fields of the schema clients used, how often, and when last.",
+	options: usageOptions(
+		"print the fields that nobody used in so many days, such as 30d",
+	),
+	details:
+		"A field is used if it is in an operation that ran, whatever @skip left out. A field of an interface counts as used on each of its types. Servers store what they counted every 30 s.",
+	exitCodes: USAGE_EXIT_CODES,
+	async run(given, context) {
+		const config = readConfig(context.env, { secret: "unneeded" });
+		const counted = await countUsage(given, config);
+		const { report, period, unusedDays } = counted;
+		const { coordinates } = report;
+		const rows = outputFields((await context.app()).schema)
+			.map(({ coordinate, ofInterfaces, isDeprecated }) => {
+				const uses = [coordinate, ...ofInterfaces].flatMap(
+					(name) => coordinates.get(name) ?? [],
+				);
+				return {
+					field: coordinate,
+					isDeprecated,
+					...(coordinates.get(coordinate) ?? NEVER),
+					lastDay: lastOf(uses),
+				};
+			})
+			.filter(({ requests, lastDay }) =>
+				unusedDays === null
+					? requests > 0
+					: lastDay === null || lastDay < period.from,
+			);
+		return usageResult(counted, {
+			what: "fields",
+			rows,
+			nameOf: ({ field, isDeprecated }) =>
+				isDeprecated ? `${field} (deprecated)` : field,
+		});
+	},
+});
+
+const NEVER = { requests: 0, clients: [], documents: [] };
+
+function lastOf(uses: readonly Use[]): string | null {
+	return uses.reduce<string | null>(
+		(last, { lastDay }) => (last === null || lastDay > last ? lastDay : last),
+		null,
+	);
+}
+
+const documents = command({
 	summary: "Prints which documents clients sent, how often, and when last.",
 	options: usageOptions(
 		"print the documents that nobody sent in so many days, such as 30d: of CORKBOARD_DOCUMENT_FILES, and of those that were sent before",
@@ -37,7 +87,7 @@ export const { usage, run } = command({
 		]);
 		const rows = [...keys]
 			.map((key) => {
-				const { documents: _, ...use } = documents.get(key) ?? NEVER;
+				const { documents: _, ...use } = documents.get(key) ?? DOCUMENTS_NEVER;
 				return { ...documentOf(key), files: inFiles.get(key) ?? [], ...use };
 			})
 			.filter(
@@ -53,7 +103,7 @@ export const { usage, run } = command({
 	},
 });
 
-const NEVER: Omit<Use, "lastDay"> & { readonly lastDay: null } = {
+const DOCUMENTS_NEVER: Omit<Use, "lastDay"> & { readonly lastDay: null } = {
 	requests: 0,
 	lastDay: null,
 	clients: [],
@@ -83,3 +133,8 @@ async function documentsInFiles(
 	}
 	return found;
 }
+
+export const verbs = {
+	fields,
+	documents,
+};

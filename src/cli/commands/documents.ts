@@ -9,7 +9,7 @@ import { plural } from "../../util/format.ts";
 import { columns } from "../arguments.ts";
 import { command, many } from "../command.ts";
 
-export const { usage, run } = command({
+const check = command({
 	summary:
 		"Checks files of persisted documents, and prints the worst-case cost of each operation.",
 	arguments: { paths: many("FILE") },
@@ -84,3 +84,7 @@ function describeOperation({ kind, name, cost, plan }: WorstCaseCost) {
 		mostAt: mostAt ? { path: mostAt.path, cost: mostAt.cost } : null,
 	};
 }
+
+export const verbs = {
+	check,
+};

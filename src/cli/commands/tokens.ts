@@ -3,7 +3,7 @@ import { readConfig } from "../../config/config.ts";
 import { argument, command } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 
-export const { usage, run } = command({
+const create = command({
 	summary: "Prints an access token of a user.",
 	arguments: { user: argument("USER") },
 	details:
@@ -19,3 +19,7 @@ export const { usage, run } = command({
 		return { lines: [await corkboard.accessTokens.sign(found)] };
 	},
 });
+
+export const verbs = {
+	create,
+};
