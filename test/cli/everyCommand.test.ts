@@ -467,6 +467,46 @@ describe("the command line as a whole", () => {
 	});
 });
 
+describe("every command line", () => {
+	test("takes -o json and -o wide, and --topology before or after the command", async () => {
+		const json = await run(["queues", "list", "-o", "json"]);
+		assert.deepEqual(json, await run(["queues", "list", "--json"]));
+		const wide = await run(["queues", "list", "-o", "wide"]);
+		assert.equal(wide.code, 0);
+		for (const line of (await run(["queues", "list"])).out.split("\n")) {
+			assert.ok(line.length <= HELP_COLUMNS, line);
+		}
+		const wrong = await run(["queues", "list", "-o", "yaml"]);
+		assert.equal(wrong.code, 2);
+		assert.match(wrong.err, /-o must be json or wide, got "?yaml/);
+		const shown = await run(["--topology", STORED, "shards", "list"]);
+		assert.deepEqual(shown.code, 0, shown.err);
+		assert.deepEqual(
+			shown,
+			await run(["shards", "list", `--topology=${STORED}`]),
+		);
+		assert.match(shown.out, /^shards +of +primary/);
+	});
+
+	test("repeats a list with --watch until it is interrupted", async () => {
+		const interrupted = new AbortController();
+		let times = 0;
+		const { code } = await command(
+			["hosts", "list", "--topology", STORED, "--watch", "--json"],
+			{
+				stdout(text) {
+					assert.ok(JSON.parse(text).length > 0);
+					if (++times === 2) interrupted.abort();
+				},
+				interruptSignal: () => interrupted.signal,
+			},
+		);
+		assert.deepEqual([code, times], [0, 2]);
+		const alone = await run(["hosts", "list", "--every", "2s"]);
+		assert.equal(alone.code, 2);
+	});
+});
+
 describe("completion", () => {
 	let script = "";
 	before(async () => {
@@ -536,6 +576,9 @@ describe("completion", () => {
 			}
 		}
 		assert.equal((await run(["completion", "ksh"])).code, 2);
+		const values = await run(["completion", "values", "--of", "queues"]);
+		assert.deepEqual([values.code, values.err], [0, ""]);
+		assert.match(values.out, /^madeUp$/m);
 	});
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -193,6 +193,25 @@ describe("corkboard queue, as processes", () => {
 			"--force",
 		);
 		assert.equal(dropped.pending, 3);
+		// Jobs of the tests before are left, and no worker runs them.
+		const drain = (...words: readonly string[]) =>
+			runProgram(["queues", "drain", "0", ...words], { env });
+		const open = await drain("--check");
+		assert.equal(open.code, 3);
+		assert.match(open.out, /it still takes new jobs; \d+ jobs left to run/);
+		const late = await drain("--timeout", "1s");
+		assert.equal(late.code, 3, late.err);
+		assert.match(late.out, /^shard 0 on .*: \d+ jobs left to run\n/);
+		assert.deepEqual(JSON.parse(readFileSync(topology, "utf8")).queues[0], {
+			...{ range: [0, 0], primary, drain: true },
+		});
+		for (const { name } of (await run("queues", "list")).queues) {
+			await run("queues", "delete", name, "--confirm", name, "--force");
+		}
+		const drained = await drain("-o", "json");
+		assert.equal(drained.code, 0, drained.err);
+		const { draining, empty } = JSON.parse(drained.out);
+		assert.deepEqual([draining, empty], [true, true]);
 		// Entries of writes would wait for it.
 		const own = ["queues", "delete", "archive", "--confirm", "archive"];
 		const refused = await runProgram(own, { env });
