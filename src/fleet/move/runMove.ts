@@ -100,7 +100,8 @@ async function parkWave(
 	const former = servers.at(otherSide(wave.at));
 	const databases = databasesOf(facts.list, wave.range);
 	const { settleMs } = looking.now;
-	if (settleMs > 0) run.report({ waitsFor: `${settleMs / 1_000} s (--settle)` });
+	if (settleMs > 0)
+		run.report({ waitsFor: `${settleMs / 1_000} s (--settle)` });
 	await run.part("watch", index, () => waitFor(run, settleMs));
 	run.report({ waitsFor: `all processes to serve version ${wave.version}` });
 	const agreement = await run.part("agree", index, () =>

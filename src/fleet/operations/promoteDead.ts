@@ -129,7 +129,9 @@ export async function checkDeadPromotion(
 	try {
 		await next.received();
 	} catch (thrown) {
-		faults.push(`${reasonOf(thrown)}: corkboard grants show --account operator.`);
+		faults.push(
+			`${reasonOf(thrown)}: corkboard grants show --account operator.`,
+		);
 	}
 	const replica = await next.replica();
 	const evidence = { ...seen, replica };
