@@ -36,7 +36,7 @@ describe("readConfig", () => {
 			worker: { inServe: true, concurrency: 10, queues: null },
 			feed: { isOn: null, unfollow: "remove", pushLimit: 5_000 },
 			redis: null,
-			secret: null,
+			secrets: null,
 			graphiql: "everyone",
 			identity: {
 				jwks: null,
@@ -91,7 +91,7 @@ describe("readConfig", () => {
 				worker: { inServe: false, concurrency: 10, queues: null },
 				feed: { isOn: null, unfollow: "remove", pushLimit: 5_000 },
 				redis: null,
-				secret: Buffer.from(SECRET),
+				secrets: [Buffer.from(SECRET)],
 				graphiql: "nobody",
 				identity: {
 					jwks: null,
@@ -199,7 +199,7 @@ describe("readConfig", () => {
 				},
 				feed: { isOn: false, unfollow: "keep", pushLimit: 100 },
 				redis: null,
-				secret: Buffer.from(SECRET),
+				secrets: [Buffer.from(SECRET)],
 				graphiql: "everyone",
 				identity: {
 					jwks: "https://id.example.com/keys",
@@ -383,7 +383,7 @@ describe("readConfig", () => {
 		assert.deepEqual(faultsOf(environment), [
 			"CORKBOARD_SECRET is missing. With a topology all servers must share a secret of at least 32 bytes.",
 		]);
-		assert.equal(readConfig(environment, { secret: "unneeded" }).secret, null);
+		assert.equal(readConfig(environment, { secret: "unneeded" }).secrets, null);
 	});
 
 	test("requires issuer and audience with external keys, and a budget of at least the maximum cost", () => {
@@ -464,9 +464,22 @@ describe("readConfig", () => {
 	});
 
 	test("does not repeat a secret that is too short", () => {
-		assert.doesNotMatch(
-			faultsOf({ CORKBOARD_SECRET: "hunter2" }).join(),
-			/hunter2/,
+		for (const secret of ["hunter2", `${SECRET},hunter2`, "hunter2,"]) {
+			assert.doesNotMatch(
+				faultsOf({ CORKBOARD_SECRET: secret }).join(),
+				/hunter2/,
+			);
+		}
+	});
+
+	test("takes several secrets, and says which of them is too short", () => {
+		const former = "f".repeat(32);
+		assert.deepEqual(
+			readConfig({ CORKBOARD_SECRET: `${SECRET}, ${former}` }).secrets,
+			[Buffer.from(SECRET), Buffer.from(former)],
 		);
+		assert.deepEqual(faultsOf({ CORKBOARD_SECRET: `${SECRET},hunter2` }), [
+			"CORKBOARD_SECRET must have at least 32 bytes in each value, got 7 in value 2 of 2. A comma separates two values.",
+		]);
 	});
 });

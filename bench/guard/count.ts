@@ -88,7 +88,7 @@ export async function countRequests(): Promise<{
 	);
 	await using server = new GuardedServer({
 		CORKBOARD_TOPOLOGY: topology,
-		CORKBOARD_SECRET: "of the guard, on this machine alone, 32 bytes or more",
+		CORKBOARD_SECRET: "of the guard on this machine alone 32 bytes or more",
 		CORKBOARD_LOG: "fatal",
 		CORKBOARD_DOCUMENTS: "report",
 		CORKBOARD_DOCUMENT_FILES: documents,

@@ -69,7 +69,7 @@ async function measure(hasQueue: boolean): Promise<Row> {
 	const { url } = opened.use(await startMysql());
 	const env = {
 		CORKBOARD_TOPOLOGY: join(folder.path, "topology.json"),
-		CORKBOARD_SECRET: "of the benchmark of boards, 32 bytes",
+		CORKBOARD_SECRET: "of the benchmark of boards 32 bytes",
 	};
 	const range = [0, 3];
 	writeFileSync(

@@ -1,6 +1,7 @@
 import { RedisServers } from "../cache/redis/redisServers.ts";
 import type { Config } from "../config/config.ts";
-import { embeddedSecret } from "../config/embeddedSecret.ts";
+import { embeddedSecrets } from "../config/embeddedSecrets.ts";
+import type { Secrets } from "../config/secrets.ts";
 import { CorkboardError } from "../errors.ts";
 import { feedEvents } from "../feed/events.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
@@ -222,10 +223,10 @@ async function openRedis(
 
 /** What tokens and cursors are signed with. */
 async function openKeys(config: Config) {
-	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
+	const secrets = config.secrets ?? (await embeddedSecrets(dataFolder(config)));
 	return {
-		tokens: createTokens(config, secret),
-		cursors: createCursorCodec(secret),
+		tokens: createTokens(config, secrets),
+		cursors: createCursorCodec(...secrets),
 	};
 }
 
@@ -248,10 +249,10 @@ async function openQueuesAndPools(
 }
 
 /** How the tokens of clients are read, and made where Corkboard signs them itself. */
-function createTokens({ identity }: Config, secret: Uint8Array): AccessTokens {
+function createTokens({ identity }: Config, secrets: Secrets): AccessTokens {
 	const { jwks, jwksMaxAgeMs, claims, operators } = identity;
 	return jwks === null
-		? createAccessTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
+		? createAccessTokens(secrets, TOKEN_LIFETIME_S, claims, operators.claims)
 		: createJwksAccessTokens(
 				{ url: jwks, maxAgeMs: jwksMaxAgeMs },
 				claims,

@@ -9,6 +9,7 @@ import type { TracesOptions } from "../traces/openTraces.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import type { LogSettings } from "./kinds.ts";
 import { type Settings, settingsOf } from "./readSettings.ts";
+import { parseSecrets, SECRET_BYTES, type Secrets } from "./secrets.ts";
 import { tracesOf } from "./tracesConfig.ts";
 
 /** The settings, checked (docs/reference/configuration.md). Only entry points read the environment. */
@@ -26,8 +27,8 @@ export interface Config {
 	readonly cacheBytes: number;
 	/** How much a process keeps of whole responses, to send them again. */
 	readonly answerCacheBytes: number;
-	/** The HS256 secret; null: the embedded folder's own (`embeddedSecret`). */
-	readonly secret: Uint8Array | null;
+	/** The first signs, all are accepted; null: the embedded folder's own (`embeddedSecrets`). */
+	readonly secrets: Secrets | null;
 	readonly identity: ReturnType<typeof identityOf>;
 	readonly graphiql: "everyone" | "operators" | "nobody";
 	readonly maxCost: number;
@@ -90,9 +91,6 @@ export type Store =
 			readonly copy: string;
 	  };
 
-/** HS256 needs a key as long as its hash (RFC 7518, section 3.2). */
-export const SECRET_BYTES = 32;
-
 const BYTES_PER_MB = 1_048_576;
 
 /** Longer than a load balancer, or Kubernetes, takes to send no new connection to a server that is not ready. */
@@ -130,7 +128,7 @@ export function readConfig(
 		redis: redisOf(settings),
 		cacheBytes: value("CORKBOARD_CACHE_MB") * BYTES_PER_MB,
 		answerCacheBytes: value("CORKBOARD_ANSWER_CACHE_MB") * BYTES_PER_MB,
-		secret: secretOf(settings, file !== null && need === "needed"),
+		secrets: secretsOf(settings, file !== null && need === "needed"),
 		identity,
 		graphiql: graphiqlOf(settings, {
 			isOpen: mode === "development" && persistedDocuments.mode !== "strict",
@@ -261,12 +259,12 @@ function documentsOf({
 	return { mode, files };
 }
 
-function secretOf(
+function secretsOf(
 	{ given, problems }: Settings,
 	isNeeded: boolean,
-): Uint8Array | null {
-	const secret = given("CORKBOARD_SECRET");
-	if (secret === undefined) {
+): Secrets | null {
+	const text = given("CORKBOARD_SECRET");
+	if (text === undefined) {
 		if (isNeeded) {
 			problems.push(
 				`CORKBOARD_SECRET is missing. With a topology all servers must share a secret of at least ${SECRET_BYTES} bytes.`,
@@ -274,14 +272,10 @@ function secretOf(
 		}
 		return null;
 	}
-	const bytes = Buffer.from(secret);
-	if (bytes.length < SECRET_BYTES) {
-		// The message does not repeat the value, which may be part of a secret.
-		problems.push(
-			`CORKBOARD_SECRET must have at least ${SECRET_BYTES} bytes, got ${bytes.length}.`,
-		);
-	}
-	return bytes;
+	const parsed = parseSecrets(text);
+	if (!("fault" in parsed)) return parsed.secrets;
+	problems.push(`CORKBOARD_SECRET ${parsed.fault}.`);
+	return null;
 }
 
 function budgetLimitOf(

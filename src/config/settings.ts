@@ -114,8 +114,8 @@ const DATA = {
 const IDENTITY = {
 	CORKBOARD_SECRET: derived(
 		text("at least 32 bytes"),
-		"at least 32 bytes. It signs access tokens (HS256) and encrypts cursors",
-		"embedded: made in `data/secret`; required with a topology",
+		"at least 32 bytes. It signs access tokens (HS256) and encrypts cursors. Several values are separated by commas: the first signs, all are accepted ([rotate it](../how-to/rotate-the-secret.md))",
+		"embedded: made in `data/secret`, which may hold several too; required with a topology",
 	),
 	CORKBOARD_JWKS: optional(
 		jwksUrl,

@@ -28,7 +28,7 @@ export interface CursorCodec {
 		list: string,
 		positions: readonly CursorPosition[],
 	): readonly string[];
-	/** Null for any text that `encode` did not return for this list. */
+	/** Null for any text that `encode` did not return for this list, with this secret or a former one. */
 	decode(list: string, cursor: string): CursorPosition | null;
 }
 
@@ -41,13 +41,30 @@ const LENGTH = 1 + TAG + POSITION;
 /** 33 bytes in base64url. */
 const ENCODED = /^[A-Za-z0-9_-]{44}$/;
 
+/** Encodes by the first secret, and decodes what any of them encoded. */
+export function createCursorCodec(
+	secret: Uint8Array,
+	...formerSecrets: readonly Uint8Array[]
+): CursorCodec {
+	const current = createCodecOf(secret);
+	const former = formerSecrets.map(createCodecOf);
+	return {
+		...current,
+		decode(list, cursor) {
+			let position = current.decode(list, cursor);
+			for (const codec of former) position ??= codec.decode(list, cursor);
+			return position;
+		},
+	};
+}
+
 /**
  * A call of Node's crypto takes a microsecond or more, whatever it is given. So
  * all cursors of a page go through each of three calls together, and both
  * ciphers are kept: in ECB they have no state, while a new MAC costs 10 to 20 µs
  * a cursor, and a new cipher for each vector 80 to 110 µs.
  */
-export function createCursorCodec(secret: Uint8Array): CursorCodec {
+function createCodecOf(secret: Uint8Array): CursorCodec {
 	const macCipher = createBlockCipher(derive(secret, "cursor mac", BLOCK));
 	const cipher = createBlockCipher(derive(secret, "cursor cipher", BLOCK));
 	const macOf = createMac(derive(secret, "cursor list", 32));

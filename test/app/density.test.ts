@@ -68,7 +68,7 @@ async function askedOf(shards: number): Promise<Record<string, Asked>> {
 	};
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
-		CORKBOARD_SECRET: "of the tests of density, 32 bytes or more",
+		CORKBOARD_SECRET: "of the tests of density 32 bytes or more",
 	};
 	write(1, 1);
 	assert.equal((await runHere(["init"], { env })).code, 0);

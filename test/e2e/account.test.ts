@@ -7,7 +7,7 @@ import { serve } from "../helpers/program.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
-const SECRET = "of the account tests, 32 bytes or more";
+const SECRET = "of the account tests 32 bytes or more";
 
 describe("the commands about accounts", () => {
 	it("links a user to an external account, as an import can; tokens of the account then sign the user in", async () => {

@@ -17,7 +17,7 @@ import { until } from "../helpers/until.ts";
 import { startMysql } from "../services/mysql.ts";
 import type { Server } from "../services/server.ts";
 
-const SECRET = "of the test of backups, 32 bytes at least";
+const SECRET = "of the test of backups 32 bytes at least";
 
 test("a restore of the databases that hosts check names has the jobs that waited, and the home feeds", async () => {
 	await using stack = new AsyncDisposableStack();

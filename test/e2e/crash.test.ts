@@ -9,7 +9,7 @@ import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 
-const SECRET = "of the crash tests, with 32 bytes or more";
+const SECRET = "of the crash tests with 32 bytes or more";
 const USERS = 12;
 const PINS = 25;
 const CLIENTS = 6;
@@ -190,7 +190,7 @@ describe("a server that is killed in the middle of writes", () => {
 	}
 });
 
-const tokens = createAccessTokens(Buffer.from(SECRET), 3_600);
+const tokens = createAccessTokens([Buffer.from(SECRET)], 3_600);
 
 /** Users by name, pins by what they say. */
 async function idsOf(

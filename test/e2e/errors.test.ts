@@ -6,7 +6,7 @@ import { type Answer, type Client, client } from "../helpers/client.ts";
 import { type Served, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
-const SECRET = "of the error tests, with 32 bytes or more";
+const SECRET = "of the error tests with 32 bytes or more";
 
 describe("over HTTP, errors", () => {
 	const folder = temporaryFolder();

@@ -63,7 +63,7 @@ async function startOn(
 	const env = {
 		...development,
 		CORKBOARD_TOPOLOGY: file,
-		CORKBOARD_SECRET: "of the test of explain output, at least 32 bytes",
+		CORKBOARD_SECRET: "of the test of explain output at least 32 bytes",
 	};
 	const init = await command(["init"], { env, open: openCorkboard });
 	assert.equal(init.code, 0, init.err);

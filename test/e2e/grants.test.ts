@@ -21,7 +21,7 @@ import { startMariadb } from "../services/mariadb.ts";
 import { startMysql } from "../services/mysql.ts";
 
 const SECRET = "it's a {secret}/of\\the: database%41";
-const NEXT_SECRET = "another, that replaced it";
+const NEXT_SECRET = "another that replaced it";
 
 const stack = new AsyncDisposableStack();
 after(() => stack.disposeAsync());
@@ -55,7 +55,7 @@ const ENV = {
 	PORT: "0",
 	HOST: "127.0.0.1",
 	CORKBOARD_TOPOLOGY: topologyFile,
-	CORKBOARD_SECRET: "of the tests of grants, 32 bytes or more",
+	CORKBOARD_SECRET: "of the tests of grants 32 bytes or more",
 	CORKBOARD_MODE: "development",
 };
 

@@ -9,7 +9,7 @@ import { serve } from "../helpers/program.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
-const SECRET = "of the tests of other keys, 32 bytes or more";
+const SECRET = "of the tests of other keys 32 bytes or more";
 
 describe("a server with CORKBOARD_JWKS", () => {
 	it("accepts tokens of users by id, rejects all others with 401, and signs none", async () => {

@@ -34,7 +34,7 @@ describe("a table that was made and is gone", () => {
 		write(1, 1);
 		const run = runIn({
 			CORKBOARD_TOPOLOGY: file,
-			CORKBOARD_SECRET: "of the tests of lost tables, 32 bytes",
+			CORKBOARD_SECRET: "of the tests of lost tables 32 bytes",
 		});
 		const made = await run("init");
 		assert.equal(made.code, 0, made.err);
@@ -118,7 +118,7 @@ describe("a table that was made and is gone", () => {
 		write(1, 1);
 		const run = runIn({
 			CORKBOARD_TOPOLOGY: file,
-			CORKBOARD_SECRET: "of the tests of lost tables, 32 bytes",
+			CORKBOARD_SECRET: "of the tests of lost tables 32 bytes",
 		});
 		assert.equal((await run("init")).code, 0);
 		const forget = () => rmSync(`${file}.d`, { recursive: true });

@@ -39,7 +39,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	writeTopology(mysql.url);
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
-		CORKBOARD_SECRET: "of the tests of tables, 32 bytes or more",
+		CORKBOARD_SECRET: "of the tests of tables 32 bytes or more",
 		CORKBOARD_LOG: "info,json",
 		HOST: "127.0.0.1",
 	};

@@ -47,7 +47,7 @@ suite("a request whose reads others wait for", () => {
 		env = {
 			HOST: "127.0.0.1",
 			CORKBOARD_TOPOLOGY: file,
-			CORKBOARD_SECRET: "of the test of requests of others, 32 bytes",
+			CORKBOARD_SECRET: "of the test of requests of others 32 bytes",
 			CORKBOARD_RATE_LIMIT: "off",
 			CORKBOARD_REDIS: redis.url,
 		};

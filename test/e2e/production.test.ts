@@ -25,7 +25,7 @@ describe("a server of a topology", () => {
 		);
 		const env = {
 			CORKBOARD_TOPOLOGY: map,
-			CORKBOARD_SECRET: "of the production tests, 32 bytes or more",
+			CORKBOARD_SECRET: "of the production tests 32 bytes or more",
 		};
 		const unsigned = await runProgram(["serve"], {
 			env: { CORKBOARD_TOPOLOGY: map },

@@ -31,7 +31,7 @@ test("a server is ready while one of two MySQL hosts answers, and not when none 
 	const cache = `127.0.0.1:${unused.port}`;
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
-		CORKBOARD_SECRET: "of the readiness tests, 32 bytes or more",
+		CORKBOARD_SECRET: "of the readiness tests 32 bytes or more",
 		CORKBOARD_MEMCACHED: cache,
 		HOST: "127.0.0.1",
 	};

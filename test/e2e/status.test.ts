@@ -19,7 +19,7 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 import { startMysql } from "../services/mysql.ts";
 
-const SECRET = "of the tests of status, 32 bytes or more";
+const SECRET = "of the tests of status 32 bytes or more";
 
 describe("the status of a fleet", () => {
 	const folder = temporaryFolder();

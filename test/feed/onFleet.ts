@@ -32,7 +32,7 @@ export function feedOnFleet(graph: Server, feeds: Server): void {
 			PORT: "0",
 			HOST: "127.0.0.1",
 			CORKBOARD_TOPOLOGY: pathOf(folder.path, "topology.json"),
-			CORKBOARD_SECRET: "of the test of feeds on a fleet, 32 bytes",
+			CORKBOARD_SECRET: "of the test of feeds on a fleet 32 bytes",
 			CORKBOARD_MODE: "development",
 		};
 		const range = { range: [0, 1], primary: graph.url };

@@ -67,7 +67,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			CORKBOARD_TOPOLOGY: topology,
 			CORKBOARD_MEMCACHED: `${fleet.memcached.address},${second.address}`,
 			CORKBOARD_REDIS: fleet.redis.url,
-			CORKBOARD_SECRET: "of the tests of calls, 32 bytes or more",
+			CORKBOARD_SECRET: "of the tests of calls 32 bytes or more",
 		});
 		await using writer = await openCorkboard(pinsApp, config, "readWrite");
 		const writes = writer.createContext(null).writes();

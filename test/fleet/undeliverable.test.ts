@@ -118,7 +118,7 @@ describe("outbox entries for a host that does not answer", () => {
 		writeFileSync(file, JSON.stringify(fleet.addresses.topology));
 		const config = readConfig({
 			CORKBOARD_TOPOLOGY: file,
-			CORKBOARD_SECRET: "of the tests of the outbox, 32 bytes or more",
+			CORKBOARD_SECRET: "of the tests of the outbox 32 bytes or more",
 			CORKBOARD_LOG: "silent",
 		});
 		const startMs = async () => {

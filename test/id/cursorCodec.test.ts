@@ -83,6 +83,19 @@ describe("cursors", () => {
 		assert.equal(others.decode(list, cursors.encode(list, place)), null);
 	});
 
+	it("are encoded by the first of several secrets, and decoded by any", () => {
+		const [former, current] = [7, 8].map((byte) => Buffer.alloc(32, byte)) as [
+			Buffer,
+			Buffer,
+		];
+		const both = createCursorCodec(current, former);
+		assert.deepEqual(both.decode(list, cursors.encode(list, place)), place);
+		const encoded = both.encode(list, place);
+		assert.equal(encoded, createCursorCodec(current).encode(list, place));
+		assert.deepEqual(both.decode(list, encoded), place);
+		assert.equal(both.decode("likePin 206158430210", encoded), null);
+	});
+
 	it("do not reveal their content: cursors of adjacent positions share few bytes", () => {
 		const [one, two] = [0, 1].map((step) =>
 			Buffer.from(

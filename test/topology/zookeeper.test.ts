@@ -176,7 +176,7 @@ test("a server fails no request while ZooKeeper is stopped, killed and away unti
 	);
 	const env = {
 		HOST: "127.0.0.1",
-		CORKBOARD_SECRET: "of the tests of ZooKeeper, 32 bytes or more",
+		CORKBOARD_SECRET: "of the tests of ZooKeeper 32 bytes or more",
 		CORKBOARD_TOPOLOGY: `zk://${server.address}${at.root}`,
 		CORKBOARD_TOPOLOGY_COPY: join(folder.path, "kept"),
 	};

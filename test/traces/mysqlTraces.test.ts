@@ -44,7 +44,7 @@ describe("traces on MySQL", () => {
 			PORT: "0",
 			HOST: "127.0.0.1",
 			CORKBOARD_TOPOLOGY: file,
-			CORKBOARD_SECRET: "a secret of at least 32 bytes, made up",
+			CORKBOARD_SECRET: "a secret of at least 32 bytes made up",
 			CORKBOARD_MEMCACHED: memcached.join(","),
 			CORKBOARD_REDIS: redis,
 			OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

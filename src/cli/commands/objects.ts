@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import type { AccessMode } from "../../app/openStore.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
-import { type Config, readConfig, SECRET_BYTES } from "../../config/config.ts";
+import { type Config, readConfig } from "../../config/config.ts";
+import { SECRET_BYTES, type Secrets } from "../../config/secrets.ts";
 import { CorkboardError } from "../../errors.ts";
 import { FEED_MAPPING } from "../../feed/generator.ts";
 import { poolShardOf } from "../../feed/pools/pools.ts";
@@ -162,10 +163,10 @@ async function findObject(
 	open: (config: Config, access: AccessMode) => Promise<Corkboard>,
 ): Promise<FoundObject> {
 	// No token is signed, so that any secret will do.
-	const secret = config.secret ?? randomBytes(SECRET_BYTES);
+	const secrets: Secrets = config.secrets ?? [randomBytes(SECRET_BYTES)];
 	try {
 		await using corkboard = await open(
-			{ ...config, secret, memcached: [], redis: null },
+			{ ...config, secrets, memcached: [], redis: null },
 			"readOnly",
 		);
 		const [object] = await corkboard.store.readObjects([id]);

@@ -1,4 +1,4 @@
-import { createSecretKey, hash } from "node:crypto";
+import { createSecretKey, hash, type KeyObject } from "node:crypto";
 import {
 	createRemoteJWKSet,
 	customFetch,
@@ -11,6 +11,7 @@ import {
 	jwtVerify,
 	SignJWT,
 } from "jose";
+import { SECRET_BYTES, type Secrets } from "../../config/secrets.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
@@ -46,8 +47,6 @@ export interface ExpectedClaims {
 
 const PLAIN: ExpectedClaims = { issuer: null, audience: null, subject: "sub" };
 
-/** RFC 7518 §3.2: an HS256 key is at least as long as its hash. */
-const SECRET_BYTES = 32;
 /** Allowed difference between clocks. */
 const SKEW_S = 30;
 /** So old, the keys of an issuer are fetched again. */
@@ -59,21 +58,23 @@ const MAX_VERIFIED = 10_000;
 /** Characters of a subject in OpenID Connect (Core 1.0, §2). */
 const MAX_SUBJECT = 255;
 
-/** Tokens that this server signs, with HS256. The algorithm is pinned: a token does not choose how it is verified. */
+/** Tokens that this server signs, with HS256 and the first of the secrets. The algorithm is pinned: a token does not choose how it is verified. */
 export function createAccessTokens(
-	secret: Uint8Array,
+	secrets: Secrets,
 	lifetimeSeconds: number,
 	claims: ExpectedClaims = PLAIN,
 	/** One of these makes the subject an operator. */
 	operatorClaims: readonly OperatorClaim[] = [],
 ): AccessTokens {
-	if (secret.length < SECRET_BYTES) {
+	for (const { length } of secrets) {
+		if (length >= SECRET_BYTES) continue;
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			`The secret must have at least ${SECRET_BYTES} bytes, got ${secret.length}.`,
+			`The secret must have at least ${SECRET_BYTES} bytes, got ${length}.`,
 		);
 	}
-	const key = createSecretKey(secret);
+	const keys = secrets.map((secret) => createSecretKey(secret));
+	const signingKey = keys[0] as KeyObject;
 	const { issuer, audience, subject } = claims;
 	return {
 		signs: true,
@@ -85,15 +86,32 @@ export function createAccessTokens(
 				.setExpirationTime(now + lifetimeSeconds);
 			if (issuer !== null) token.setIssuer(issuer);
 			if (audience !== null) token.setAudience(audience);
-			return token.sign(key);
+			return token.sign(signingKey);
 		},
 		verify: cachedVerify(
-			async (token) =>
-				(await jwtVerify(token, key, optionsOf(["HS256"], claims))).payload,
+			(token) => verifyWithAny(token, keys, optionsOf(["HS256"], claims)),
 			claims,
 			operatorClaims,
 		),
 	};
+}
+
+/** The payload of a token that one of the keys signed. */
+async function verifyWithAny(
+	token: string,
+	keys: readonly KeyObject[],
+	options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+	let failure: unknown;
+	for (const key of keys) {
+		try {
+			return (await jwtVerify(token, key, options)).payload;
+		} catch (error) {
+			failure = error;
+			if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
+		}
+	}
+	throw failure;
 }
 
 export interface JwksOptions {

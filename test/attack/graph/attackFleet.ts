@@ -28,7 +28,7 @@ const SHARDS_PER_HOST = 2;
 /** Of a command. */
 const TRIES = 3;
 const COMMAND_LIMIT_MS = 240_000;
-const SECRET = "of the attack, for its servers alone, 32 bytes or more";
+const SECRET = "of the attack for its servers alone 32 bytes or more";
 
 export interface CommandResult {
 	readonly code: number;

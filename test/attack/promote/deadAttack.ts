@@ -48,7 +48,7 @@ export interface DeadRound {
 	readonly error?: string;
 }
 
-const SECRET = "of the attack, for its servers alone, 32 bytes or more";
+const SECRET = "of the attack for its servers alone 32 bytes or more";
 const SHARDS = 4;
 const WRITERS = 12;
 /** How long the replica is held back before the primary dies. Milliseconds. */

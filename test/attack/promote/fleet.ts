@@ -37,7 +37,7 @@ export interface Fleet extends AsyncDisposable {
 	startPair(): Promise<Pair>;
 }
 
-const SECRET = "of the attack, for its servers alone, 32 bytes or more";
+const SECRET = "of the attack for its servers alone 32 bytes or more";
 const WRITERS = 24;
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {

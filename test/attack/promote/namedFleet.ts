@@ -47,7 +47,7 @@ export async function startNamedFleet({
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
 		CORKBOARD_MODE: "development",
-		CORKBOARD_SECRET: "of this fleet alone, of 32 bytes or more",
+		CORKBOARD_SECRET: "of this fleet alone of 32 bytes or more",
 		CORKBOARD_MEMCACHED: memcached.address,
 		CORKBOARD_REDIS: redis.url,
 		HOST: "127.0.0.1",

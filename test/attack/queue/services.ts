@@ -200,7 +200,7 @@ export async function startQueueServices(
 		CORKBOARD_TOPOLOGY: topology,
 		CORKBOARD_REDIS: servers.redis.url,
 		CORKBOARD_MODE: "development",
-		CORKBOARD_SECRET: "of the attack on the queue alone, 32 bytes or more",
+		CORKBOARD_SECRET: "of the attack on the queue alone 32 bytes or more",
 		CORKBOARD_LOG: "warn,json",
 	};
 	await promisify(execFile)(

@@ -51,8 +51,8 @@ describe("corkboard objects show", () => {
 		);
 		const { out } = await command(["objects", "show", "241294492511762325"], {
 			env: { CORKBOARD_TOPOLOGY: file },
-			open: async (_app, { secret, redis }) => {
-				assert.ok(secret !== null && redis === null);
+			open: async (_app, { secrets, redis }) => {
+				assert.ok(secrets !== null && redis === null);
 				throw new CorkboardError("UNAVAILABLE", "db1:3306 does not answer.");
 			},
 		});

@@ -270,7 +270,7 @@ describe("the model in the store", () => {
 		await file.write([{ path: "model", revision: null, text }]);
 		const config = readConfig({
 			CORKBOARD_TOPOLOGY: at.file,
-			CORKBOARD_SECRET: "of the tests of the model, 32 bytes or more",
+			CORKBOARD_SECRET: "of the tests of the model 32 bytes or more",
 		});
 		await assert.rejects(openCorkboard(pinsApp, config), { code: "BAD_MODEL" });
 	});

@@ -30,7 +30,7 @@ async function fleet() {
 	writeFileSync(file, JSON.stringify(map));
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
-		CORKBOARD_SECRET: "of the tests of hosts, of 32 bytes or more",
+		CORKBOARD_SECRET: "of the tests of hosts of 32 bytes or more",
 	};
 	{
 		await using corkboard = await openCorkboard(

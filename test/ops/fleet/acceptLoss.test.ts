@@ -129,7 +129,7 @@ describe("a host that was stopped and is in the map no more", () => {
 		const { out } = await command(["status"], {
 			env: {
 				CORKBOARD_TOPOLOGY: file,
-				CORKBOARD_SECRET: "of this test alone, of 32 bytes or more",
+				CORKBOARD_SECRET: "of this test alone of 32 bytes or more",
 			},
 		});
 		assert.match(out, /fleet accept 127\.0\.0\.1:\d+ --dry-run/);

@@ -57,7 +57,7 @@ test("what operators add to tables stops neither hosts raise-ids nor a move nor 
 	);
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
-		CORKBOARD_SECRET: "of the test of additions, of 32 bytes or more",
+		CORKBOARD_SECRET: "of the test of additions of 32 bytes or more",
 	};
 	{
 		await using corkboard = await openCorkboard(

@@ -49,7 +49,7 @@ test("a replica takes the place of a primary that stands still: what was acknowl
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
 		CORKBOARD_MODE: "development",
-		CORKBOARD_SECRET: "of this test alone, of 32 bytes or more",
+		CORKBOARD_SECRET: "of this test alone of 32 bytes or more",
 		HOST: "127.0.0.1",
 		PORT: "0",
 	};

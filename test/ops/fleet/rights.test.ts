@@ -38,7 +38,7 @@ test("a command on a fleet says before it begins which rights it lacks, on which
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
 		CORKBOARD_ADMIN_FILE: admin,
-		CORKBOARD_SECRET: "of the test of rights, of 32 bytes or more",
+		CORKBOARD_SECRET: "of the test of rights of 32 bytes or more",
 	};
 	{
 		await using corkboard = await openCorkboard(

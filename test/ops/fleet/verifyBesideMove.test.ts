@@ -46,7 +46,7 @@ test("verify reads a shard that moves meanwhile where it is then, and finds noth
 	);
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
-		CORKBOARD_SECRET: "of this test alone, of 32 bytes or more",
+		CORKBOARD_SECRET: "of this test alone of 32 bytes or more",
 	};
 	{
 		await using writer = await openCorkboard(

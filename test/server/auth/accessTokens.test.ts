@@ -361,14 +361,17 @@ describe("tokens that this server signs", () => {
 	const secret = new Uint8Array(32).fill(9);
 
 	it("carry issuer and audience where these are set, and require them", async () => {
-		const ours = createAccessTokens(secret, 60, { ...CLAIMS, subject: "user" });
+		const ours = createAccessTokens([secret], 60, {
+			...CLAIMS,
+			subject: "user",
+		});
 		assert.equal((await ours.verify(await ours.sign(ADA))).subject, ADA);
 		for (const claims of [
 			{ ...CLAIMS, audience: "another" },
 			{ ...CLAIMS, issuer: "another" },
 			CLAIMS,
 		]) {
-			const token = await createAccessTokens(secret, 60, claims).sign(ADA);
+			const token = await createAccessTokens([secret], 60, claims).sign(ADA);
 			await assert.rejects(
 				async () => ours.verify(token),
 				isCode("UNAUTHENTICATED"),
@@ -376,9 +379,35 @@ describe("tokens that this server signs", () => {
 		}
 	});
 
+	it("are signed with the first of several secrets, and accepted with any", async () => {
+		const next = new Uint8Array(32).fill(10);
+		const former = createAccessTokens([secret], 60);
+		const both = createAccessTokens([next, secret], 60);
+		const current = createAccessTokens([next], 60);
+		const old = await former.sign(ADA);
+		assert.equal((await both.verify(old)).subject, ADA);
+		assert.equal((await current.verify(await both.sign(ADA))).subject, ADA);
+		for (const token of [old, `${old}A`]) {
+			await assert.rejects(
+				async () => current.verify(token),
+				isCode("UNAUTHENTICATED"),
+			);
+		}
+		const stranger = createAccessTokens([new Uint8Array(32).fill(11)], 60);
+		await assert.rejects(
+			async () => both.verify(await stranger.sign(ADA)),
+			isCode("UNAUTHENTICATED", /^The token is not valid\.$/),
+		);
+		const expired = createAccessTokens([secret], -60);
+		await assert.rejects(
+			async () => both.verify(await expired.sign(ADA)),
+			isCode("UNAUTHENTICATED", /expired/),
+		);
+	});
+
 	it("are verified once, and still expire", async (t) => {
 		t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
-		const ours = createAccessTokens(secret, 60);
+		const ours = createAccessTokens([secret], 60);
 		const token = await ours.sign(ADA);
 		const verifying = t.mock.method(crypto.subtle, "verify");
 		await ours.verify(token);
@@ -400,7 +429,7 @@ describe("the cache of valid tokens", () => {
 	const secret = new Uint8Array(32).fill(9);
 
 	it("holds hashes, not tokens", async (t) => {
-		const ours = createAccessTokens(secret, 60);
+		const ours = createAccessTokens([secret], 60);
 		const token = await ours.sign(ADA);
 		const setting = t.mock.method(BoundedMap.prototype, "set");
 		await ours.verify(token);
@@ -411,7 +440,7 @@ describe("the cache of valid tokens", () => {
 	});
 
 	it("holds at most 10,000 tokens", async (t) => {
-		const ours = createAccessTokens(secret, 60);
+		const ours = createAccessTokens([secret], 60);
 		const tokens = Array.from({ length: 10_001 }, (_, n) =>
 			signedBy(secret, { sub: ADA, exp: now() + 600, jti: String(n) }),
 		);

@@ -20,7 +20,7 @@ suite("an access token", () => {
 
 	test("needs a secret of 32 bytes", () => {
 		assert.throws(
-			() => createAccessTokens(new Uint8Array(31), 60),
+			() => createAccessTokens([new Uint8Array(31)], 60),
 			(error: CorkboardError) =>
 				error.code === "BAD_CONFIG" &&
 				error.message === "The secret must have at least 32 bytes, got 31.",
@@ -29,9 +29,9 @@ suite("an access token", () => {
 
 	const refused: Record<string, () => Promise<string> | string> = {
 		"of another secret": () =>
-			createAccessTokens(new Uint8Array(32).fill(8), 60).sign(ADA),
+			createAccessTokens([new Uint8Array(32).fill(8)], 60).sign(ADA),
 		"that have expired": () =>
-			createAccessTokens(new Uint8Array(32).fill(7), -60).sign(ADA),
+			createAccessTokens([new Uint8Array(32).fill(7)], -60).sign(ADA),
 		"without an end": () =>
 			new SignJWT({ sub: ADA }).setProtectedHeader({ alg: "HS256" }).sign(key),
 		"without a subject": () =>
@@ -105,7 +105,7 @@ suite("a request", () => {
 			"Basic YTpi": "The Authorization header must be: Bearer TOKEN.",
 			Bearer: "The Authorization header must be: Bearer TOKEN.",
 			"Bearer nonsense": "The token is not valid.",
-			[`Bearer ${await createAccessTokens(new Uint8Array(32).fill(7), -60).sign(ADA)}`]:
+			[`Bearer ${await createAccessTokens([new Uint8Array(32).fill(7)], -60).sign(ADA)}`]:
 				"The token has expired.",
 			[`Bearer ${await tokens.sign(GONE)}`]: "The token names no active user.",
 		};

@@ -35,7 +35,7 @@ describe("an operator, in production", () => {
 			mode: "production",
 			graphiql: "operators",
 			isUser: async (id) => [ADA, BOB, EVE].includes(id),
-			accessTokens: createAccessTokens(SECRET, 60, undefined, claims),
+			accessTokens: createAccessTokens([SECRET], 60, undefined, claims),
 			operators: { ids: new Set([ADA]), claims },
 			execute: async ({ explain }) => {
 				explained.push(explain);
@@ -278,9 +278,9 @@ describe("GraphiQL for operators", () => {
 	it("says why it rejects another token, and sets no cookie", async () => {
 		const wrong: Readonly<Record<string, string>> = {
 			[await tokens.sign(BOB)]: "This token is not an operator&#39;s.",
-			[await createAccessTokens(SECRET, -60).sign(ADA)]:
+			[await createAccessTokens([SECRET], -60).sign(ADA)]:
 				"The token has expired.",
-			[await createAccessTokens(new Uint8Array(32).fill(8), 60).sign(ADA)]:
+			[await createAccessTokens([new Uint8Array(32).fill(8)], 60).sign(ADA)]:
 				"The token is not valid.",
 			"": "A token has three parts, with dots between them.",
 			"a.b.c; Path=/\r\nset-cookie: x=y":

@@ -26,7 +26,7 @@ test("shards balance measures sizes and writes of real servers, plans the moves 
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
 		CORKBOARD_MODE: "development",
-		CORKBOARD_SECRET: "of this test alone, of 32 bytes or more",
+		CORKBOARD_SECRET: "of this test alone of 32 bytes or more",
 	};
 	const init = await runHere(["init"], { env });
 	assert.equal(init.code, 0, init.err);

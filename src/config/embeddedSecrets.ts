@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
 import { temporaryName } from "../util/temporaryName.ts";
 import { readTextFile, whyUnread } from "../util/textFile.ts";
-import { SECRET_BYTES } from "./config.ts";
+import { parseSecrets, type Secrets } from "./secrets.ts";
 
 /**
- * The secret of an embedded folder, made on first use. Two processes that make
+ * The secrets of an embedded folder, the first of them made on first use. Two processes that make
  * it at once get the same one: the file appears whole, and only the first of
  * them gives it its name.
  */
-export async function embeddedSecret(folder: string): Promise<Uint8Array> {
+export async function embeddedSecrets(folder: string): Promise<Secrets> {
 	const file = join(folder, "secret");
-	const existing = await readSecret(file);
+	const existing = await readSecrets(file);
 	if (existing) return existing;
 	await mkdir(folder, { recursive: true });
 	const unnamed = temporaryName(file);
@@ -31,7 +31,7 @@ export async function embeddedSecret(folder: string): Promise<Uint8Array> {
 	} finally {
 		await rm(unnamed, { force: true });
 	}
-	const made = await readSecret(file);
+	const made = await readSecrets(file);
 	if (!made)
 		throw new CorkboardError(
 			"IN_USE",
@@ -40,10 +40,10 @@ export async function embeddedSecret(folder: string): Promise<Uint8Array> {
 	return made;
 }
 
-async function readSecret(file: string): Promise<Uint8Array | undefined> {
+async function readSecrets(file: string): Promise<Secrets | undefined> {
 	let text: string;
 	try {
-		text = (await readTextFile(file)).trim();
+		text = await readTextFile(file);
 	} catch (cause) {
 		const why = whyUnread(cause);
 		if (why === "ENOENT") return undefined;
@@ -51,11 +51,10 @@ async function readSecret(file: string): Promise<Uint8Array | undefined> {
 			cause,
 		});
 	}
-	if (Buffer.byteLength(text) < SECRET_BYTES) {
-		throw new CorkboardError(
-			"BAD_CONFIG",
-			`${file} must hold a secret of at least ${SECRET_BYTES} bytes but got: ${Buffer.byteLength(text)}; delete it to have one made (tokens given out before stop working)`,
-		);
-	}
-	return Buffer.from(text);
+	const parsed = parseSecrets(text);
+	if ("secrets" in parsed) return parsed.secrets;
+	throw new CorkboardError(
+		"BAD_CONFIG",
+		`${file} ${parsed.fault}. Correct it, or delete it to have one made: then no token or cursor given out before is accepted.`,
+	);
 }
