@@ -248,7 +248,7 @@ export const TAKEN_OVER_MEANING =
 	"somebody else has taken it over; it says who, and how it has ended";
 export const FLEET_CODES: NonNullable<Usage["exitCodes"]> = {
 	1: "refused, failed, or rolled back: nothing has changed",
-	3: "it stands half-way, and operations resume goes on; or the new version is published, but not every process serves it yet",
+	3: "it is half done, and operations resume continues it; or the new version is published, but not every process serves it yet",
 };
 
 /** Of an operation that has ended by itself. */

@@ -61,7 +61,7 @@ const listCaches = command({
 const NONE = { memcached: [], redis: null };
 
 const set = command({
-	summary: "Gives the fleet other servers for its shared caches.",
+	summary: "Changes the servers of the fleet's shared caches.",
 	options: {
 		objects: option(
 			list("URLS"),

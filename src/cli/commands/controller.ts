@@ -23,7 +23,7 @@ const LOOK_MS = 1_000;
 
 export const { usage, run } = command({
 	summary:
-		"Goes on with operations whose command has ended half-way, and fences dead primaries that come back.",
+		"Continues operations whose command ended before they did, and fences dead primaries that come back.",
 	options: {
 		guard: option(
 			"ID",

@@ -52,8 +52,7 @@ import { table } from "../table.ts";
 import { integer, present, SHARD_RANGES } from "../values.ts";
 
 const check = command({
-	summary:
-		"Looks for everything that stands against an operation on the fleet.",
+	summary: "Finds everything that would stop an operation on the fleet.",
 	options: {
 		databases: option(
 			"HOST",
@@ -485,7 +484,7 @@ const SHOWN_TABLES = 10;
 
 const raiseHostIds = command({
 	summary:
-		"Raises the local ids of a restored host past those given out since.",
+		"Raises the local ids of a restored host above those given out since its backup.",
 	arguments: { host: argument("HOST") },
 	options: {
 		by: option(

@@ -129,7 +129,7 @@ async function clockOf(store: {
 
 const show = command({
 	summary:
-		"Prints a job: its state, its attempts, what workers said, its body.",
+		"Prints a job: its state, its attempts, what workers reported, its body.",
 	arguments: { id: argument("ID") },
 	details:
 		"ID is such as feedPin.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, as jobs list and the log print it.",

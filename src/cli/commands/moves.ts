@@ -42,7 +42,7 @@ const show = command({
 });
 
 const pause = command({
-	summary: "Holds a move: nothing is copied and no wave goes over.",
+	summary: "Pauses a move: nothing is copied, and no wave switches.",
 	details: "What changes is still followed.",
 	arguments: { id: argument("ID") },
 	hasJson: false,
@@ -59,7 +59,7 @@ const pause = command({
 
 const resume = command({
 	summary:
-		"Goes on with a move that is paused, or whose command has ended half-way.",
+		"Continues a move that is paused, or whose command ended before the move did.",
 	arguments: { id: argument("ID") },
 	exitCodes: FLEET_CODES,
 	run: ({ id, json }, context) =>
@@ -92,7 +92,7 @@ const set = command({
 });
 
 const cutOver = command({
-	summary: "Lets the next wave of a move go over as soon as it is ready.",
+	summary: "Lets the next wave of a move switch as soon as it is ready.",
 	details: "Whatever --cut-over says.",
 	arguments: { id: argument("ID") },
 	options: { all: flag("all waves that are left") },
@@ -157,7 +157,7 @@ const complete = command({
 
 const cancel = command({
 	summary:
-		"Gives up the waves of a move that have not gone over, and drops their copies.",
+		"Gives up the waves of a move that have not switched, and drops their copies.",
 	arguments: { id: argument("ID") },
 	options: REDIRECTING,
 	exitCodes: FLEET_CODES,
@@ -165,7 +165,7 @@ const cancel = command({
 		redirectMove(
 			context,
 			given,
-			"What has not gone over is given up, and its copies are dropped.",
+			"Waves that have not switched are given up, and their copies are dropped.",
 			(options) => cancelMove(options, given.id),
 		),
 });

@@ -195,7 +195,7 @@ const list = command({
 	},
 	exitCodes: { 1: "objects that could not be read, or an error" },
 	details:
-		"FIELD is the field of Query that reads the list, also if the API does not have it. It prints what is stored, whoever may see it. Stop the server of an embedded data folder first.",
+		"FIELD is the field of Query that reads the list, also if the API does not have it. It prints everything that is stored, regardless of who may see it. Stop the server of an embedded data folder first.",
 	hasJson: false,
 	async run({ field, limit }, context) {
 		await using corkboard = await openForCommand(

@@ -36,7 +36,7 @@ import { present } from "../values.ts";
 
 const list = command({
 	isWatched: true,
-	summary: "Lists what is done to the fleet, and who does it.",
+	summary: "Lists the operations on the fleet, and who runs them.",
 	options: { all: flag("also those that are over") },
 	exitCodes: {
 		1: "an operation stands half-way and nobody runs it, or an error",
@@ -104,7 +104,8 @@ function withoutAccounts(record: OperationRecord): OperationRecord {
 }
 
 const resume = command({
-	summary: "Goes on with an operation whose command has ended half-way.",
+	summary:
+		"Continues an operation whose command ended before the operation did.",
 	arguments: { id: argument("ID") },
 	options: {
 		maxPause: MAX_PAUSE,

@@ -50,7 +50,7 @@ const diff = command({
 	exitCodes: {
 		0: "no change breaks a client: each is safe, dangerous, or of an unused part",
 		1: "a change breaks clients, or an error",
-		3: "a change would break whoever uses it, and usage is not known, or not of every day",
+		3: "a change would break clients that use it, and usage is not known, or not for every day",
 	},
 	async run(given, context) {
 		if (given.old === "-" && given.next === "-") {

@@ -167,7 +167,7 @@ const MOST_MOVES = 4;
 
 const balance = command({
 	summary:
-		"Says which few moves of shards would level primaries, or empty one.",
+		"Suggests the few moves of shards that level the primaries, or empty one.",
 	options: {
 		empty: option(
 			"HOST",
@@ -288,7 +288,7 @@ const move = command({
 		replica: option("REPLICA", "of a new primary: its replica"),
 		waveSize: option(
 			integer(1, 256, "N"),
-			"how many shards go over together, and back (default 4)",
+			"how many shards switch together, also on the way back (default 4)",
 			4,
 		),
 		parallel: option(

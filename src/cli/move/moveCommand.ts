@@ -76,15 +76,15 @@ export const WISHES = {
 	),
 	maxLag: option(
 		duration(0, MOST_MS),
-		"how far the stream may be behind when a wave goes over (default 200ms)",
+		"how far the stream may be behind when a wave switches (default 200ms)",
 	),
 	settle: option(
 		duration(0, MOST_MS),
-		"how long to wait after a wave went over before its former copy is renamed (default 30s)",
+		"how long to wait after a wave has switched, before its former copy is renamed (default 30s)",
 	),
 	cutOver: option(
 		CUT_OVER,
-		"when waves go over: auto (default), ask (by moves cut-over) or hours such as 22:00-04:00 UTC",
+		"when waves switch: auto (default), ask (by moves cut-over) or hours such as 22:00-04:00 UTC",
 	),
 	killBlockers: option(
 		oneOf("on|off", ["on", "off"]),
