@@ -21,7 +21,7 @@ export function describeMove({
 		version !== null && `published version ${version} last`,
 		...pauseLines(waves),
 		late.length > 0 &&
-			`${late.length} late transactions on the former copy, of processes that had stood still: ${late.join(", ")}`,
+			`${late.length} late transactions on the former copy, of processes that had been paused: ${late.join(", ")}`,
 		step === "way open" &&
 			`the way back is open: corkboard moves reverse ${operation}; or drop the former copies: corkboard moves complete ${operation}`,
 	]);
@@ -51,13 +51,13 @@ function standing(
 	}
 }
 
-/** `4 of 16 waves went over; writes paused 84 ms, at most 212 ms` */
+/** `4 of 16 waves switched; writes paused 84 ms, at most 212 ms` */
 export function pauseLines(waves: readonly Wave[]): readonly string[] {
 	const pauses = waves.flatMap((wave) => wave.pauses).toSorted((a, b) => a - b);
 	if (pauses.length === 0) return [];
 	const median = pauses[Math.floor((pauses.length - 1) / 2)];
 	return [
-		`${waves.filter(({ flips }) => flips > 0).length} of ${waves.length} waves went over; writes to one waited ${median} ms (p50), at most ${pauses.at(-1)} ms`,
+		`${waves.filter(({ flips }) => flips > 0).length} of ${waves.length} waves switched; writes to one waited ${median} ms (p50), at most ${pauses.at(-1)} ms`,
 	];
 }
 

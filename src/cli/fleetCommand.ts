@@ -178,7 +178,7 @@ export async function orHalfWay(
 			value: half,
 			lines: [],
 			notes: [
-				`corkboard: ${error}\n${id} stands half-way, at ${step ?? "a step that the store does not say"}. Go on: corkboard operations resume ${id}`,
+				`corkboard: ${error}\n${id} is half done, at ${step ?? "a step that the store does not say"}. Continue: corkboard operations resume ${id}`,
 			],
 			code: HALF_WAY,
 		};

@@ -51,7 +51,7 @@ const pause = command({
 			await requireMove(fleet, id);
 			await wish(fleet.store, id, () => ({ isPaused: true }));
 			return {
-				lines: [`${id} is paused. Go on: corkboard moves resume ${id}`],
+				lines: [`${id} is paused. Continue: corkboard moves resume ${id}`],
 			};
 		});
 	},

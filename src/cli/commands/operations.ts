@@ -39,7 +39,7 @@ const list = command({
 	summary: "Lists the operations on the fleet, and who runs them.",
 	options: { all: flag("also those that are over") },
 	exitCodes: {
-		1: "an operation stands half-way and nobody runs it, or an error",
+		1: "an operation is half done and nobody runs it, or an error",
 	},
 	async run({ all }, context) {
 		return withFleet(context, async ({ store }) => {
@@ -163,7 +163,7 @@ const abort = command({
 		"After that there is no way back: resume completes it. What was not done is not undone: an account that could not fence a server is not asked to lift a fence.",
 	exitCodes: {
 		1: "refused: it is over, or somebody still runs it",
-		3: "it stands half-way: it has published, so only resume is left, or a server did not answer",
+		3: "it is half done: it has published, so only resume is left, or a server did not answer",
 		4: TAKEN_OVER_MEANING,
 	},
 	async run({ id, leave, dryRun, yes }, context) {

@@ -61,7 +61,7 @@ function printed(status: FleetStatus, delayMs: number): readonly string[] {
 			.map((line) => `  ${line}`),
 		delayMs >= DELAY_MS &&
 			[...hosts, ...caches].some(({ isSilent }) => isSilent) &&
-			`  This command stood still for up to ${formatNumber(Math.round(delayMs))} ms: what is unknown may be well.`,
+			`  This command was paused for up to ${formatNumber(Math.round(delayMs))} ms: what is unknown may be well.`,
 		"",
 		`topology version ${version} of ${source}: ${shards} shards, ${openShards} open${held}; ${topology.modShards} mod shards`,
 		topology.store === "down" &&

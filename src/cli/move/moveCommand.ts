@@ -210,7 +210,7 @@ export function planLines({
 				formatBytes(wave.bytes),
 			]),
 		]),
-		"writes to a wave wait while it goes over, at most --max-pause; reads do not",
+		"writes to a wave wait while it switches, at most --max-pause; reads do not",
 		...notes,
 	]);
 }

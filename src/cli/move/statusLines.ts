@@ -20,7 +20,7 @@ export function statusLines(status: MoveStatus): readonly string[] {
 		late.length > 0 &&
 			`${late.length} late transactions on former copies: ${late.join(", ")}`,
 		wayBack.waves === 0
-			? `way back: ${over === 0 ? "none is needed, no wave went over" : isSettledStep(step) ? "closed" : "not open before the former copies are parked"}`
+			? `way back: ${over === 0 ? "none is needed, no wave switched" : isSettledStep(step) ? "closed" : "not open before the former copies are parked"}`
 			: `way back: open for ${wayBack.waves} waves, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log from each flip on`}`,
 		...status.log.map((line) => `  ${line}`),
 	]);

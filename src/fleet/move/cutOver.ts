@@ -110,7 +110,7 @@ async function tryCutOver(
 	if (difference !== undefined) {
 		throw new CorkboardError(
 			"CONFLICT",
-			`${differences.length} rows differ between ${source.name} and ${target.name}, the first at ${difference.table}, ${difference.key}: ${difference.kind}. Nothing has gone over. This is a defect: keep the record of ${operation.record.id}, and cancel it.`,
+			`${differences.length} rows differ between ${source.name} and ${target.name}, the first at ${difference.table}, ${difference.key}: ${difference.kind}. Nothing has switched. This is a defect: keep the record of ${operation.record.id}, and cancel it.`,
 		);
 	}
 	if (pending > 0) return `${pending} rows were not compared in time`;

@@ -185,7 +185,7 @@ function requireSame(run: MoveRun, differences: readonly Difference[]): void {
 	if (first === undefined) return;
 	throw new CorkboardError(
 		"CONFLICT",
-		`${differences.length} rows differ between the two copies, the first in ${first.table}, ${first.key}: ${first.kind}. Nothing has gone over, and nothing is dropped. Somebody else has written to a copy, or this is a defect: look at the rows, then corkboard moves cancel ${run.operation.record.id}.`,
+		`${differences.length} rows differ between the two copies, the first in ${first.table}, ${first.key}: ${first.kind}. Nothing has switched, and nothing is dropped. Somebody else has written to a copy, or this is a defect: look at the rows, then corkboard moves cancel ${run.operation.record.id}.`,
 	);
 }
 

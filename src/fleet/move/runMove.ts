@@ -144,7 +144,7 @@ async function parkWave(
 		},
 		late.length === 0
 			? `${databases.length} former copies are parked on ${former.primary.name}`
-			: `parked on ${former.primary.name}, after ${late.length} late transactions of processes that had stood still: ${late.join(", ")}`,
+			: `parked on ${former.primary.name}, after ${late.length} late transactions of processes that had been paused: ${late.join(", ")}`,
 	);
 	await run.onStep("parked");
 }

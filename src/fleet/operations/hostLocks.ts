@@ -156,6 +156,6 @@ function adviceOn(
 		return unknownRecordError(record).message;
 	}
 	return record?.kind === "move"
-		? `Wait for its end (corkboard moves show ${id}), or give up what has not gone over: corkboard moves cancel ${id}.`
+		? `Wait for its end (corkboard moves show ${id}), or give up what has not switched: corkboard moves cancel ${id}.`
 		: "Resume or abort that: corkboard operations list.";
 }

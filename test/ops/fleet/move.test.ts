@@ -655,7 +655,7 @@ test("the command says what it would do and what refuses it, and another lifts i
 	assert.equal(status.value.wayBack.waves, 1);
 	const text = (await command(["moves", "show", id], { env })).out;
 	assert.match(text, /way back: open for 1 waves, 30\.0 days of binary log/);
-	assert.match(text, /1 of 1 waves went over; writes to one waited \d+ ms/);
+	assert.match(text, /1 of 1 waves switched; writes to one waited \d+ ms/);
 	const listed = await command(["operations", "list"], { env });
 	assert.match(listed.out, new RegExp(`${id} .*way open`));
 	assert.equal(listed.code, 0);
@@ -887,7 +887,7 @@ test("a row that was changed behind the copy's back stops a move before it goes 
 		),
 		{
 			code: "CONFLICT",
-			message: /1 rows differ .*db00000\.pins.*Nothing has gone over/s,
+			message: /1 rows differ .*db00000\.pins.*Nothing has switched/s,
 		},
 	);
 	assert.equal((await readCurrent(store))?.topology.version, 1);
