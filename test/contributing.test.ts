@@ -8,7 +8,7 @@ import pinsApp from "../pins/app.ts";
 import { resolvers } from "../pins/resolvers/resolvers.ts";
 import { createDomain } from "../src/app/readApp.ts";
 import { View } from "../src/graph/read/view.ts";
-import { createStore } from "../src/graph/store/createStore.ts";
+import { Store } from "../src/graph/store/store.ts";
 import { createWrites } from "../src/graph/write/createWrites.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
@@ -78,7 +78,7 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 		const domain = createDomain(model, pinsApp);
 		await using storage = await openSqliteStorage({ model, topology });
 		await storage.admin.createTables();
-		const store = createStore({
+		const store = new Store({
 			model,
 			domain,
 			storage,

@@ -22,7 +22,7 @@ import { visibilityPolicy } from "../pins/visibility.ts";
 import { createDomain } from "../src/app/readApp.ts";
 import { View } from "../src/graph/read/view.ts";
 import { createVisibility } from "../src/graph/read/visibilityPolicy.ts";
-import { createStore } from "../src/graph/store/createStore.ts";
+import { Store } from "../src/graph/store/store.ts";
 import { createWrites } from "../src/graph/write/createWrites.ts";
 import {
 	createPlacement,
@@ -248,7 +248,7 @@ describe("docs/how-to/schema.md", () => {
 		const domain = createDomain(model, pinsApp);
 		await using storage = await openSqliteStorage({ model, topology });
 		await storage.admin.createTables();
-		const store = createStore({
+		const store = new Store({
 			model,
 			domain,
 			storage,

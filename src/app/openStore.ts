@@ -13,10 +13,9 @@ import { markingUnpublishedWrites } from "../freshness/unpublishedWrites.ts";
 import type { Domain } from "../graph/domain.ts";
 import { OUTBOX_LEVELS } from "../graph/outbox/diagnostics.ts";
 import { OutboxLevels } from "../graph/outbox/outboxLevels.ts";
-import { createStore } from "../graph/store/createStore.ts";
 import type { JobQueue, WriteEvents } from "../graph/store/jobQueue.ts";
 import { followStops, stoppedShards } from "../graph/store/stoppedShards.ts";
-import type { Store } from "../graph/store/store.ts";
+import { Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursorCodec.ts";
 import type { Model } from "../model/types.ts";
 import { createTables, recordInFolders } from "../ops/madeTables.ts";
@@ -129,7 +128,7 @@ export async function openStore(
 			: 0;
 	let watch: OutboxWatch | null = null;
 	const wrapped = hooks.wrapStorage?.(storage) ?? storage;
-	const created = createStore({
+	const created = new Store({
 		model,
 		domain,
 		storage:

@@ -6,11 +6,11 @@ import {
 } from "../graph/read/readCounter.ts";
 import { View } from "../graph/read/view.ts";
 import { hidesNone } from "../graph/read/viewerLists.ts";
-import type {
-	ReadDependencies,
+import {
+	type ReadDependencies,
 	RecordedReads,
-	Store,
-} from "../graph/store/store.ts";
+} from "../graph/store/recordReads.ts";
+import type { Store } from "../graph/store/store.ts";
 import type { Node } from "../graph/types.ts";
 import { createWrites } from "../graph/write/createWrites.ts";
 import type { RequestContext } from "../graphql/context.ts";
@@ -109,7 +109,7 @@ export function createRequests({
 		query,
 		createContext,
 		execute({ viewer, explain, costMeter: meter, recordsReads, ...operation }) {
-			const recorded = recordsReads ? store.recordReads() : null;
+			const recorded = recordsReads ? RecordedReads.of(store) : null;
 			const reads = meter.isMetering
 				? createReadCounter(model, domain.visibility)
 				: NO_READ_COUNTER;
@@ -160,11 +160,11 @@ function reuseOf(
 	dependencies: ReadDependencies,
 	reads: number,
 ): Reuse {
-	const { users, slots } = dependencies;
+	const { users, reads: readSet } = dependencies;
 	return {
-		isValid: () => store.isValid(dependencies),
+		isValid: () => readSet.isValid(),
 		isFor: users === null ? null : (viewer) => hidesNone(store, viewer, users),
 		reads,
-		bytes: slots.byteLength + (users?.size ?? 0) * USER_BYTES,
+		bytes: readSet.slots.byteLength + (users?.size ?? 0) * USER_BYTES,
 	};
 }

@@ -21,7 +21,7 @@ export class CacheEntry implements Listed<CacheEntry> {
 	weight: number;
 	/** Whether it was read since it was added, or since eviction passed over it. */
 	wasRead = false;
-	/** The number of the list of reads that noted it last (graph/store/recordReads.ts). */
+	/** The number of the set of reads that noted it last (freshness/readSet.ts). */
 	listedIn = 0;
 	/** Its neighbors in the order of eviction. */
 	older: CacheEntry | null = null;

@@ -1,6 +1,7 @@
 import { CorkboardError } from "../errors.ts";
 import type { PageHooks } from "../graph/read/beforePage.ts";
-import type { RecordedReads, Store } from "../graph/store/store.ts";
+import type { RecordedReads } from "../graph/store/recordReads.ts";
+import type { Store } from "../graph/store/store.ts";
 import type { Id } from "../id/ids.ts";
 import type { Jobs } from "../queue/enqueue/jobs.ts";
 import { queuesOf } from "../topology/ranges.ts";

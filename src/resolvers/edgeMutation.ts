@@ -1,5 +1,5 @@
 import { CorkboardError } from "../errors.ts";
-import { typeNameOf } from "../graph/store/store.ts";
+import { typeNameOf } from "../graph/store/typeName.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { required } from "../graphql/input/readInput.ts";
 import { type InputId, id } from "../graphql/input/validators.ts";

@@ -277,8 +277,7 @@ function withHeads(
 	store: Store,
 	change: (edges: HeadParts["edges"], list: HeadParts["list"]) => HeadParts,
 ): Store {
-	return {
-		...store,
+	return store.with({
 		cachedHead: () => undefined,
 		async readHeads(lists, depth, call) {
 			const heads = await store.readHeads(lists, depth, call);
@@ -290,7 +289,7 @@ function withHeads(
 				return Head.of(changed.list, changed.edges);
 			});
 		},
-	};
+	});
 }
 
 /** Ids in a value that are not known yet. */

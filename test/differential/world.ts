@@ -5,9 +5,8 @@ import { DEMO_USERNAME } from "../../pins/demo/people.ts";
 import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { View } from "../../src/graph/read/view.ts";
-import { createStore } from "../../src/graph/store/createStore.ts";
-import { createLongestLists } from "../../src/graph/store/longestLists.ts";
-import type { Store } from "../../src/graph/store/store.ts";
+import { LongestLists } from "../../src/graph/store/longestLists.ts";
+import { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
@@ -249,15 +248,14 @@ async function open(folder: string): Promise<OpenedStorage> {
 
 function storeOf(storage: Storage, cacheBytes: number): Store {
 	const cursors = createCursorCodec(Buffer.alloc(32, 1));
-	return createStore({ model, domain, storage, cursors, cacheBytes });
+	return new Store({ model, domain, storage, cursors, cacheBytes });
 }
 
 /** Its longest lists are those of now and not minutes old, so that two stores on the same shards have the same. */
 function withPresentCounts(store: Store): Store {
-	return {
-		...store,
-		longestLists: (mapping) => createLongestLists(store.storage)(mapping),
-	};
+	return store.with({
+		longestLists: (mapping) => new LongestLists(store.storage).read(mapping),
+	});
 }
 
 /** The plan reads through the cache in process; the reference reads without it. */

@@ -9,7 +9,6 @@ import { HomeFeeds } from "../../src/feed/homeFeeds.ts";
 import type { FeedJobContext } from "../../src/feed/jobs/feedContext.ts";
 import { enqueueUserWork, feedUser } from "../../src/feed/jobs/feedUser.ts";
 import { View } from "../../src/graph/read/view.ts";
-import type { Store } from "../../src/graph/store/store.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { ListKey } from "../../src/storage/rows.ts";
 import { openFeedWorld, type User } from "../helpers/feedWorld.ts";
@@ -146,8 +145,7 @@ describe("a pool that was lost", () => {
 		const unread = new CorkboardError("UNAVAILABLE", "No answer.");
 		const context = {
 			jobs,
-			store: {
-				...store,
+			store: store.with({
 				cachedHead: () => undefined,
 				readHeads: async (lists: readonly ListKey[], depth: number) => {
 					const heads = await store.readHeads(lists, depth);
@@ -155,7 +153,7 @@ describe("a pool that was lost", () => {
 						isAway(lists[at] as ListKey) ? unread : head,
 					);
 				},
-			} satisfies Store,
+			}),
 			feed: {
 				pools: parts.pools,
 				ranker: parts.ranker,
@@ -188,8 +186,7 @@ describe("a pool that was lost", () => {
 		const { store } = world.corkboard;
 		let answers = false;
 		const unread = new CorkboardError("UNAVAILABLE", "No answer.");
-		const partly: Store = {
-			...store,
+		const partly = store.with({
 			cachedHead: () => undefined,
 			readHeads: async (lists, depth, call) => {
 				const heads = await store.readHeads(lists, depth, call);
@@ -197,7 +194,7 @@ describe("a pool that was lost", () => {
 					!answers && lists[at]?.from === away.id ? unread : head,
 				);
 			},
-		};
+		});
 		const filled: Id[] = [];
 		await using device = new HomeFeeds(
 			{

@@ -50,7 +50,7 @@ const KINDS: Readonly<
 	naive: {
 		layers: both(NAIVE.deletesAfterCommitOnly),
 		// It also writes no invalidations into the outbox.
-		store: (store) => ({ ...store, sharesCaches: false }),
+		store: (store) => store.with({ sharesCaches: false }),
 	},
 	unreachable: { layers: both(unreachable) },
 };
@@ -106,7 +106,7 @@ async function execute(command: Command): Promise<unknown> {
 			}
 			const enqueue = () => opened.queue?.jobs.enqueue(archive, { ids: [id] });
 			if (job === "before") await enqueue();
-			await createWrites({ ...opened.store, jobs: null }).remove(id);
+			await createWrites(opened.store.with({ jobs: null })).remove(id);
 			if (job === "after") await enqueue();
 			return "done";
 		}

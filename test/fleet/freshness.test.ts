@@ -242,8 +242,7 @@ describe("a value that a process may keep for minutes", () => {
 
 	/** A store that notes what its outbox worker does with Redis and with entries. */
 	function recording({ store }: Process, order: string[]) {
-		return {
-			...store,
+		return store.with({
 			invalidator: {
 				...store.invalidator,
 				async announce(keys: readonly string[]) {
@@ -259,7 +258,7 @@ describe("a value that a process may keep for minutes", () => {
 					return taken;
 				},
 			}),
-		};
+		});
 	}
 
 	/** Nothing is left for the next test. */

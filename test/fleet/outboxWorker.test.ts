@@ -365,7 +365,7 @@ describe("the outbox workers of a fleet", () => {
 			STORAGE_CHANNELS.statement,
 			async () => {
 				await using idle = new OutboxWorker(
-					new WritePipeline({ ...process.store, storage }),
+					new WritePipeline(process.store.with({ storage })),
 				);
 				assert.ok(idle);
 				await until("three passes", () => passes >= 3 * fleet.mysql.length);

@@ -291,25 +291,25 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 
 	/** What writes waited for, each as the objects and the names of the lists. */
 	function spied(waits: string[]): (store: Store) => Store {
-		return (store) => ({
-			...store,
-			invalidator: {
-				...store.invalidator,
-				async untilInvalidated(changed: ChangedKeys, ms) {
-					waits.push(
-						[
-							...(changed.objects ?? []),
-							...(changed.lists ?? []).map(
-								({ mapping, from }) => `${mapping.name} ${from}`,
-							),
-						]
-							.toSorted()
-							.join(),
-					);
-					return store.invalidator.untilInvalidated(changed, ms);
+		return (store) =>
+			store.with({
+				invalidator: {
+					...store.invalidator,
+					async untilInvalidated(changed: ChangedKeys, ms) {
+						waits.push(
+							[
+								...(changed.objects ?? []),
+								...(changed.lists ?? []).map(
+									({ mapping, from }) => `${mapping.name} ${from}`,
+								),
+							]
+								.toSorted()
+								.join(),
+						);
+						return store.invalidator.untilInvalidated(changed, ms);
+					},
 				},
-			},
-		});
+			});
 	}
 
 	it("is waited for by every write that hides something, on the other side of a block too, and by no other", async () => {

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AppModel } from "../../src/app/readApp.ts";
 import { View } from "../../src/graph/read/view.ts";
-import { createStore } from "../../src/graph/store/createStore.ts";
 import type { JobQueue } from "../../src/graph/store/jobQueue.ts";
-import type { Store } from "../../src/graph/store/store.ts";
+import { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { createCursorCodec } from "../../src/id/cursorCodec.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -54,7 +53,7 @@ export async function openEmbedded(
 	await storage.admin.createTables();
 	const wrapped = options.wrap?.(storage) ?? storage;
 	const cold = () =>
-		createStore({
+		new Store({
 			model,
 			domain,
 			storage: wrapped,

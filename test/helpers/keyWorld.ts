@@ -212,7 +212,7 @@ export async function openWorld(
 		},
 		check: (stored) => checkHolders(store, stored as Stored),
 		async end(outcomes) {
-			const raw: Store = { ...store, storage };
+			const raw = store.with({ storage });
 			const deliver = () => deliverPending(new WritePipeline(raw), 0);
 			for (const [name, outcome] of outcomes) {
 				const isExpected =

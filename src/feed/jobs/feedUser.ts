@@ -1,6 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { View } from "../../graph/read/view.ts";
-import { type Store, typeNameOf } from "../../graph/store/store.ts";
+import type { Store } from "../../graph/store/store.ts";
+import { typeNameOf } from "../../graph/store/typeName.ts";
 import type { Graph, Node } from "../../graph/types.ts";
 import { createWrites } from "../../graph/write/createWrites.ts";
 import type { Id } from "../../id/ids.ts";

@@ -1,5 +1,5 @@
 import type { Store } from "../../graph/store/store.ts";
-import { typeNameOf } from "../../graph/store/store.ts";
+import { typeNameOf } from "../../graph/store/typeName.ts";
 import { isGone } from "../../graph/write/archive.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Pools } from "../pools/pools.ts";

@@ -2,7 +2,7 @@ import { asCorkboardError, CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { OutboxRow } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { typeNameOf } from "../store/store.ts";
+import { typeNameOf } from "../store/typeName.ts";
 import {
 	isSameReservation,
 	newToken,

@@ -73,7 +73,7 @@ export function createGuardedWriter(
 	});
 
 	return {
-		store: { ...store, storage: guarded },
+		store: store.with({ storage: guarded }),
 		call: writer.call,
 		async transact(transaction) {
 			const host = storage.map.hostOf(transaction.shard);

@@ -14,13 +14,13 @@ import type { Node } from "../types.ts";
  */
 export function findByKeys(
 	/** For a request, with its own objects, so that it sees one state of each. */
-	{ readLookups, readObjects }: Pick<ReadStore, "readLookups" | "readObjects">,
+	store: Pick<ReadStore, "readLookups" | "readObjects">,
 	lookup: Lookup,
 	keys: readonly string[],
 	call?: CallOptions,
 ): MaybePromise<readonly KeyResult<Node | null>[]> {
 	const normalized = keys.map((key) => normalizeKey(lookup, key));
-	const rows = readLookups(
+	const rows = store.readLookups(
 		normalized.map((key) => ({ name: lookup.name, key })),
 		call,
 	);
@@ -30,7 +30,7 @@ export function findByKeys(
 				? []
 				: [found.row.id],
 		);
-		const objects = ids.length === 0 ? [] : readObjects(ids, call);
+		const objects = ids.length === 0 ? [] : store.readObjects(ids, call);
 		return andThen(objects, (objects) => {
 			let next = 0;
 			return rows.map((found, at) => {

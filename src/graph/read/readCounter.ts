@@ -2,7 +2,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/rows.ts";
 import type { Visibility } from "../domain.ts";
-import { typeNameOf } from "../store/store.ts";
+import { typeNameOf } from "../store/typeName.ts";
 import type { Node } from "../types.ts";
 
 /** Counts the edges and objects that a request reads: its actual cost, never above the cost it was admitted for. */

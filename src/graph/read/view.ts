@@ -242,7 +242,7 @@ export class View implements Graph {
 	): MaybePromise<readonly KeyResult<Id | null>[]> {
 		const found = findByKeys(
 			{
-				readLookups: this.#store.readLookups,
+				readLookups: (...query) => this.#store.readLookups(...query),
 				readObjects: (ids, call) => this.#objects.readStored(ids, call),
 			},
 			lookup,

@@ -141,13 +141,13 @@ interface ViewerList {
  * knows the lists: if it would have to read one, it says no.
  */
 export function hidesNone(
-	{ domain, cachedHead }: Pick<ReadStore, "domain" | "cachedHead">,
+	store: Pick<ReadStore, "domain" | "cachedHead">,
 	viewer: Id | null,
 	users: ReadonlySet<Id>,
 ): boolean {
 	if (viewer === null) return true;
-	for (const { mapping } of domain.visibility.hides) {
-		const list = cachedHead(mapping, viewer);
+	for (const { mapping } of store.domain.visibility.hides) {
+		const list = store.cachedHead(mapping, viewer);
 		if (!list?.complete) return false;
 		if (list.size === 0) continue;
 		for (const user of users) if (list.has(user)) return false;

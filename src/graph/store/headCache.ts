@@ -1,7 +1,6 @@
 import type { LocalCacheOptions } from "../../cache/cachePartition.ts";
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
-import type { SharedCache } from "../../cache/sharedCache.ts";
 import { CorkboardError } from "../../errors.ts";
 import { channelOfId } from "../../freshness/channels.ts";
 import {
@@ -28,124 +27,143 @@ const HEAD_DEPTHS: readonly number[] = [
 ];
 
 /** Heads of lists, by mapping and owner: the cache in the process, in front of Redis, in front of the shards. */
-export function createHeadCache(
-	options: {
-		readonly storage: Storage;
-		readonly shared: SharedCaches | undefined;
-	} & LocalCacheOptions<Head>,
-) {
-	const { storage, shared, ...limits } = options;
-	const { isOverdue = () => false } = limits;
-	const local = new LocalCache<Head>({
-		isBetter: (cached, head) =>
-			!head.complete && (cached.complete || cached.size > head.size),
-		isKept: ({ isStale }) => !isStale,
-		channelOf: channelOfId,
-		...limits,
-	});
+export class HeadCache {
+	readonly local: LocalCache<Head>;
+	readonly #storage: Storage;
+	readonly #shared: SharedCaches | undefined;
+	readonly #isOverdue: () => boolean;
 
-	/** Reads heads of some of the lists, by their indexes. */
-	const missingOf =
-		(limit: number, all: readonly ListKey[]) =>
-		async (
-			indexes: readonly number[],
-			call: CallOptions | undefined,
-		): Promise<readonly KeyResult<Head>[]> => {
-			const lists = indexes.map((index) => all[index] as ListKey);
-			const isShared =
-				shared?.heads != null && limit <= DEEPEST_HEAD && !isOverdue();
-			const load = async (missing: readonly number[]) => {
-				const results = await storage.read(
-					"lists",
-					missing.map((index) => ({
-						...(lists[index] as ListKey),
-						backward: false,
-						limit,
-						mayBeStale: limit > 0,
-					})),
-					call,
-				);
-				return results.map((result, at): KeyResult<Head> => {
-					if (result instanceof CorkboardError) return result;
-					const { from } = lists[missing[at] as number] as ListKey;
-					return headOf(from, result, limit);
-				});
-			};
-			if (!isShared) return load(lists.map((_, index) => index));
-			return readThrough<KeyResult<Head>>(
-				shared.heads as SharedCache,
-				lists.map(({ mapping, from }) =>
-					sharedListKey(shared, mapping.name, from),
-				),
-				{
-					decode: (text, index) =>
-						decodeHead(text, (lists[index] as ListKey).from),
-					encode: (value) =>
-						value instanceof CorkboardError
-							? undefined
-							: value.isStale
-								? null
-								: encodeHead(value),
-					suffices: (value) =>
-						value instanceof CorkboardError || value.reaches(limit),
-				},
-				load,
-				call?.trace,
-			);
-		};
-
-	return {
-		local,
-		cached: (mapping: Mapping, from: Id, moment?: Moment) =>
-			local.get(local.partition(mapping.name), from, moment),
-		/** By the name of the mapping. Nothing is cached of a mapping of another version's model. */
-		invalidate(mapping: string, from: string): void {
-			const partition = local.existingPartition(mapping);
-			if (partition) local.invalidate(partition, from);
-		},
-		/** Heads with at least `depth` edges, or all there are. */
-		read(
-			lists: readonly ListKey[],
-			depth: number,
-			call?: CallOptions,
-		): MaybePromise<readonly KeyResult<Head>[]> {
-			const heads = allCached(local, lists, depth);
-			if (heads !== null) {
-				call?.trace?.cache("process", heads.length, 0);
-				return heads;
-			}
-			const limit = HEAD_DEPTHS.find((edges) => edges >= depth) ?? depth;
-			return local.read<CorkboardError>(
-				{
-					names: lists.map(({ from }) => from),
-					partitionOf: (index) =>
-						local.partition((lists[index] as ListKey).mapping.name),
-				},
-				missingOf(limit, lists),
-				{
-					suffices: (head) => head.reaches(depth),
-					depth: limit,
-					call,
-				},
-			);
-		},
-	};
-}
-
-/** Mostly all are in the process, and nothing else is made for them. Null if one is not. */
-function allCached(
-	local: LocalCache<Head>,
-	lists: readonly ListKey[],
-	depth: number,
-): Head[] | null {
-	const moment = local.moment();
-	const heads: Head[] = [];
-	for (const { mapping, from } of lists) {
-		const head = local.get(local.partition(mapping.name), from, moment);
-		if (!head?.reaches(depth)) return null;
-		heads.push(head);
+	constructor(
+		options: {
+			readonly storage: Storage;
+			readonly shared: SharedCaches | undefined;
+		} & LocalCacheOptions<Head>,
+	) {
+		const { storage, shared, ...limits } = options;
+		this.#storage = storage;
+		this.#shared = shared;
+		this.#isOverdue = limits.isOverdue ?? (() => false);
+		this.local = new LocalCache({
+			isBetter: (cached, head) =>
+				!head.complete && (cached.complete || cached.size > head.size),
+			isKept: ({ isStale }) => !isStale,
+			channelOf: channelOfId,
+			...limits,
+		});
 	}
-	return heads;
+
+	cached(mapping: Mapping, from: Id, moment?: Moment): Head | undefined {
+		return this.local.get(this.local.partition(mapping.name), from, moment);
+	}
+
+	/** By the name of the mapping. Nothing is cached of a mapping of another version's model. */
+	invalidate(mapping: string, from: string): void {
+		const partition = this.local.existingPartition(mapping);
+		if (partition) this.local.invalidate(partition, from);
+	}
+
+	/** Heads with at least `depth` edges, or all there are. */
+	read(
+		lists: readonly ListKey[],
+		depth: number,
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<Head>[]> {
+		const heads = this.#allCached(lists, depth);
+		if (heads !== null) {
+			call?.trace?.cache("process", heads.length, 0);
+			return heads;
+		}
+		const limit = HEAD_DEPTHS.find((edges) => edges >= depth) ?? depth;
+		return this.local.read<CorkboardError>(
+			{
+				names: lists.map(({ from }) => from),
+				partitionOf: (index) =>
+					this.local.partition((lists[index] as ListKey).mapping.name),
+			},
+			(missing, shared) =>
+				this.#readMissing(
+					missing.map((index) => lists[index] as ListKey),
+					limit,
+					shared,
+				),
+			{
+				suffices: (head) => head.reaches(depth),
+				depth: limit,
+				call,
+			},
+		);
+	}
+
+	/** Mostly all are in the process, and nothing else is made for them. Null if one is not. */
+	#allCached(lists: readonly ListKey[], depth: number): Head[] | null {
+		const moment = this.local.moment();
+		const heads: Head[] = [];
+		for (const { mapping, from } of lists) {
+			const head = this.cached(mapping, from, moment);
+			if (!head?.reaches(depth)) return null;
+			heads.push(head);
+		}
+		return heads;
+	}
+
+	/** From the shared cache, and what it does not have from the shards. */
+	async #readMissing(
+		lists: readonly ListKey[],
+		limit: number,
+		call: CallOptions | undefined,
+	): Promise<readonly KeyResult<Head>[]> {
+		const shared = this.#shared;
+		if (shared?.heads == null || limit > DEEPEST_HEAD || this.#isOverdue()) {
+			return this.#load(lists, limit, call);
+		}
+		return readThrough<KeyResult<Head>>(
+			shared.heads,
+			lists.map(({ mapping, from }) =>
+				sharedListKey(shared, mapping.name, from),
+			),
+			{
+				decode: (text, index) =>
+					decodeHead(text, (lists[index] as ListKey).from),
+				encode: (value) =>
+					value instanceof CorkboardError
+						? undefined
+						: value.isStale
+							? null
+							: encodeHead(value),
+				suffices: (value) =>
+					value instanceof CorkboardError || value.reaches(limit),
+			},
+			(missing) =>
+				this.#load(
+					missing.map((index) => lists[index] as ListKey),
+					limit,
+					call,
+				),
+			call?.trace,
+		);
+	}
+
+	async #load(
+		lists: readonly ListKey[],
+		limit: number,
+		call: CallOptions | undefined,
+	): Promise<readonly KeyResult<Head>[]> {
+		const results = await this.#storage.read(
+			"lists",
+			lists.map((list) => ({
+				...list,
+				backward: false,
+				limit,
+				mayBeStale: limit > 0,
+			})),
+			call,
+		);
+		return results.map((result, at) =>
+			result instanceof CorkboardError
+				? result
+				: headOf((lists[at] as ListKey).from, result, limit),
+		);
+	}
 }
 
 function headOf(

@@ -27,44 +27,51 @@ interface Kept {
  * the process only: later ones run beside the requests, which use the one before.
  * A host that does not answer is left out, unless none answers.
  */
-export function createLongestLists(
-	storage: Storage,
-	now: () => number = () => performance.now(),
-): (mapping: Mapping) => MaybePromise<readonly ListLength[]> {
-	const kept = new Map<string, Kept>();
-	const first = new Map<string, Promise<readonly ListLength[]>>();
+export class LongestLists {
+	readonly #storage: Storage;
+	readonly #now: () => number;
+	readonly #kept = new Map<string, Kept>();
+	/** The first reading of each mapping, as long as it runs. */
+	readonly #first = new Map<string, Promise<readonly ListLength[]>>();
 
-	async function read(mapping: Mapping): Promise<readonly ListLength[]> {
-		const { lists, isWhole } = await readAll(storage, mapping);
-		const before = kept.get(mapping.name)?.lists;
-		const longest = isWhole ? lists : (before ?? lists);
-		kept.set(mapping.name, {
-			lists: longest,
-			until: now() + (isWhole ? KEEP_MS : RETRY_MS),
-			isReading: false,
-		});
-		return longest;
+	constructor(storage: Storage, now: () => number = () => performance.now()) {
+		this.#storage = storage;
+		this.#now = now;
 	}
 
-	return (mapping) => {
-		const known = kept.get(mapping.name);
+	read(mapping: Mapping): MaybePromise<readonly ListLength[]> {
+		const known = this.#kept.get(mapping.name);
 		if (known !== undefined) {
-			if (now() >= known.until && !known.isReading) {
+			if (this.#now() >= known.until && !known.isReading) {
 				known.isReading = true;
-				read(mapping).catch(() => {
+				this.#readNow(mapping).catch(() => {
 					known.isReading = false;
-					known.until = now() + RETRY_MS;
+					known.until = this.#now() + RETRY_MS;
 				});
 			}
 			return known.lists;
 		}
-		let reading = first.get(mapping.name);
+		let reading = this.#first.get(mapping.name);
 		if (reading === undefined) {
-			reading = read(mapping).finally(() => first.delete(mapping.name));
-			first.set(mapping.name, reading);
+			reading = this.#readNow(mapping).finally(() =>
+				this.#first.delete(mapping.name),
+			);
+			this.#first.set(mapping.name, reading);
 		}
 		return reading;
-	};
+	}
+
+	async #readNow(mapping: Mapping): Promise<readonly ListLength[]> {
+		const { lists, isWhole } = await readAll(this.#storage, mapping);
+		const before = this.#kept.get(mapping.name)?.lists;
+		const longest = isWhole ? lists : (before ?? lists);
+		this.#kept.set(mapping.name, {
+			lists: longest,
+			until: this.#now() + (isWhole ? KEEP_MS : RETRY_MS),
+			isReading: false,
+		});
+		return longest;
+	}
 }
 
 async function readAll(

@@ -1,5 +1,8 @@
 import { CacheEntry } from "../../cache/cacheEntry.ts";
-import type { LocalCacheOptions } from "../../cache/cachePartition.ts";
+import type {
+	CachePartition,
+	LocalCacheOptions,
+} from "../../cache/cachePartition.ts";
 import { LocalCache } from "../../cache/localCache.ts";
 import { CorkboardError } from "../../errors.ts";
 import { channelOfLookup } from "../../freshness/channels.ts";
@@ -24,42 +27,49 @@ export class CachedLookup extends CacheEntry {
 const LOOKUP_BYTES = 250;
 
 /** Lookup rows, by `lookupName`: the cache in the process, in front of the mod shards. */
-export function createLookupCache(
-	options: { readonly storage: Storage } & LocalCacheOptions<CachedLookup>,
-) {
-	const { storage, ...limits } = options;
-	const local = new LocalCache<CachedLookup>({
-		channelOf: channelOfLookup,
-		...limits,
-	});
-	const partition = local.partition("");
-	const partitionOf = () => partition;
-	return {
-		local,
-		/** By `lookupName`. */
-		invalidate: (name: string) => local.invalidate(partition, name),
-		/** All keys of these. */
-		invalidateModShards: (modShards: ReadonlySet<number>) =>
-			local.invalidateWhere((name) =>
-				modShards.has(modShard(keyOfName(name), storage.map.modShards)),
-			),
-		read: (
-			keys: readonly LookupKey[],
-			call?: CallOptions,
-		): MaybePromise<readonly KeyResult<CachedLookup>[]> =>
-			local.read<CorkboardError>(
-				{ names: keys.map(lookupName), partitionOf },
-				async (missing, shared) => {
-					const rows = await storage.read(
-						"lookups",
-						missing.map((index) => keys[index] as LookupKey),
-						shared,
-					);
-					return rows.map((row) =>
-						row instanceof CorkboardError ? row : new CachedLookup(row),
-					);
-				},
-				{ call },
-			),
-	};
+export class LookupCache {
+	readonly local: LocalCache<CachedLookup>;
+	readonly #storage: Storage;
+	readonly #partition: CachePartition<CachedLookup>;
+
+	constructor(
+		options: { readonly storage: Storage } & LocalCacheOptions<CachedLookup>,
+	) {
+		const { storage, ...limits } = options;
+		this.local = new LocalCache({ channelOf: channelOfLookup, ...limits });
+		this.#storage = storage;
+		this.#partition = this.local.partition("");
+	}
+
+	/** By `lookupName`. */
+	invalidate(name: string): void {
+		this.local.invalidate(this.#partition, name);
+	}
+
+	/** All keys of these. */
+	invalidateModShards(modShards: ReadonlySet<number>): void {
+		this.local.invalidateWhere((name) =>
+			modShards.has(modShard(keyOfName(name), this.#storage.map.modShards)),
+		);
+	}
+
+	read(
+		keys: readonly LookupKey[],
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<CachedLookup>[]> {
+		return this.local.read<CorkboardError>(
+			{ names: keys.map(lookupName), partitionOf: () => this.#partition },
+			async (missing, shared) => {
+				const rows = await this.#storage.read(
+					"lookups",
+					missing.map((index) => keys[index] as LookupKey),
+					shared,
+				);
+				return rows.map((row) =>
+					row instanceof CorkboardError ? row : new CachedLookup(row),
+				);
+			},
+			{ call },
+		);
+	}
 }

@@ -1,4 +1,7 @@
-import type { LocalCacheOptions } from "../../cache/cachePartition.ts";
+import type {
+	CachePartition,
+	LocalCacheOptions,
+} from "../../cache/cachePartition.ts";
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
@@ -16,7 +19,7 @@ import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Visibility } from "../domain.ts";
 import { CachedObject, type ReadObject } from "./cachedObject.ts";
-import { typeNameOf } from "./store.ts";
+import { typeNameOf } from "./typeName.ts";
 
 /**
  * Objects by id: the cache in the process, in front of memcached, in front of
@@ -24,45 +27,77 @@ import { typeNameOf } from "./store.ts";
  * creates it has nothing to invalidate, in no cache and in no other process
  * (docs/consistency.md "3. Caches", "New objects").
  */
-export function createObjectCache(
-	options: {
-		readonly model: Model;
-		readonly visibility: Pick<Visibility, "factsOf">;
-		readonly storage: Storage;
-		readonly shared: SharedCaches | undefined;
-	} & LocalCacheOptions<CachedObject>,
-) {
-	const { model, visibility, storage, shared, ...limits } = options;
-	const { isOverdue = () => false } = limits;
-	const local = new LocalCache<CachedObject>({
-		isKept: ({ exists }) => exists,
-		channelOf: channelOfId,
-		...limits,
-	});
-	const partition = local.partition("");
-	const partitionOf = () => partition;
-	const parse = (id: Id, text: string): ReadObject => {
-		const data = parseStoredObject(id, text);
-		const node = { id, type: typeNameOf(model, id) as string, data };
-		return { node, facts: visibility.factsOf(node) };
-	};
-	const toCached = (id: Id, text: string | null): KeyResult<CachedObject> => {
-		if (text === null) return CachedObject.absent(id);
-		try {
-			return CachedObject.stored(id, text, parse);
-		} catch (thrown) {
-			return asCorkboardError(thrown);
-		}
-	};
+export class ObjectCache {
+	readonly local: LocalCache<CachedObject>;
+	readonly #storage: Storage;
+	readonly #shared: SharedCaches | undefined;
+	readonly #isOverdue: () => boolean;
+	readonly #partition: CachePartition<CachedObject>;
+	/** One function for all objects, which keep it. */
+	readonly #parse: (id: Id, text: string) => ReadObject;
 
-	async function readShared(
+	constructor(
+		options: {
+			readonly model: Model;
+			readonly visibility: Pick<Visibility, "factsOf">;
+			readonly storage: Storage;
+			readonly shared: SharedCaches | undefined;
+		} & LocalCacheOptions<CachedObject>,
+	) {
+		const { model, visibility, storage, shared, ...limits } = options;
+		this.#storage = storage;
+		this.#shared = shared;
+		this.#isOverdue = limits.isOverdue ?? (() => false);
+		this.local = new LocalCache({
+			isKept: ({ exists }) => exists,
+			channelOf: channelOfId,
+			...limits,
+		});
+		this.#partition = this.local.partition("");
+		this.#parse = (id, text) => {
+			const data = parseStoredObject(id, text);
+			const node = { id, type: typeNameOf(model, id) as string, data };
+			return { node, facts: visibility.factsOf(node) };
+		};
+	}
+
+	cached(id: Id, moment?: Moment): CachedObject | undefined {
+		return this.local.get(this.#partition, id, moment);
+	}
+
+	invalidate(id: Id): void {
+		this.local.invalidate(this.#partition, id);
+	}
+
+	read(
+		ids: readonly Id[],
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<CachedObject>[]> {
+		return this.local.read<CorkboardError>(
+			{ names: ids, partitionOf: () => this.#partition },
+			(missing, shared) =>
+				this.#readMissing(
+					missing.length === ids.length
+						? ids
+						: missing.map((index) => ids[index] as Id),
+					shared,
+				),
+			{ call },
+		);
+	}
+
+	/** From the shared cache, and what it does not have from the shards. */
+	async #readMissing(
 		ids: readonly Id[],
 		call: CallOptions | undefined,
 	): Promise<readonly KeyResult<CachedObject>[]> {
-		if (shared?.objects == null || isOverdue()) {
-			const texts = await storage.read("objects", ids, call);
+		const shared = this.#shared;
+		if (shared?.objects == null || this.#isOverdue()) {
+			const texts = await this.#storage.read("objects", ids, call);
 			return texts.map((text, at) =>
-				text instanceof CorkboardError ? text : toCached(ids[at] as Id, text),
+				text instanceof CorkboardError
+					? text
+					: this.#toCached(ids[at] as Id, text),
 			);
 		}
 		/** What was loaded, for the shared cache. */
@@ -71,15 +106,15 @@ export function createObjectCache(
 			shared.objects,
 			ids.map((id) => sharedObjectKey(shared, id)),
 			{
-				decode(text, index) {
-					const object = toCached(ids[index] as Id, text);
+				decode: (text, index) => {
+					const object = this.#toCached(ids[index] as Id, text);
 					return object instanceof CorkboardError ? null : object;
 				},
 				encode: (value, index) =>
 					value instanceof CorkboardError ? undefined : loaded.get(index),
 			},
 			async (missing) => {
-				const texts = await storage.read(
+				const texts = await this.#storage.read(
 					"objects",
 					missing.map((index) => ids[index] as Id),
 					call,
@@ -88,31 +123,19 @@ export function createObjectCache(
 					if (text instanceof CorkboardError) return text;
 					const index = missing[at] as number;
 					loaded.set(index, text);
-					return toCached(ids[index] as Id, text);
+					return this.#toCached(ids[index] as Id, text);
 				});
 			},
 			call?.trace,
 		);
 	}
 
-	return {
-		local,
-		cached: (id: Id, moment?: Moment) => local.get(partition, id, moment),
-		invalidate: (id: Id) => local.invalidate(partition, id),
-		read: (
-			ids: readonly Id[],
-			call?: CallOptions,
-		): MaybePromise<readonly KeyResult<CachedObject>[]> =>
-			local.read<CorkboardError>(
-				{ names: ids, partitionOf },
-				(missing, shared) =>
-					readShared(
-						missing.length === ids.length
-							? ids
-							: missing.map((index) => ids[index] as Id),
-						shared,
-					),
-				{ call },
-			),
-	};
+	#toCached(id: Id, text: string | null): KeyResult<CachedObject> {
+		if (text === null) return CachedObject.absent(id);
+		try {
+			return CachedObject.stored(id, text, this.#parse);
+		} catch (thrown) {
+			return asCorkboardError(thrown);
+		}
+	}
 }

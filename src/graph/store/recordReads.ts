@@ -1,206 +1,169 @@
-import type { CacheEntry } from "../../cache/cacheEntry.ts";
-import {
-	CHANGES_SLOT,
-	CHANNEL_SLOTS,
-	sumOfVersions,
-} from "../../cache/slotVersions.ts";
-import type { KeyResult } from "../../storage/rows.ts";
-import {
-	andThen,
-	isPromise,
-	type MaybePromise,
-} from "../../util/maybePromise.ts";
+import type { Moment } from "../../cache/localCache.ts";
+import { ReadSet } from "../../freshness/readSet.ts";
+import type { CursorCodec } from "../../id/cursorCodec.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping, Model } from "../../model/types.ts";
 import type {
-	ReadDependencies,
-	ReadStore,
-	RecordedReads,
-	Store,
-	ViewerRecord,
-} from "./store.ts";
+	KeyResult,
+	ListKey,
+	ListLength,
+	LookupKey,
+} from "../../storage/rows.ts";
+import type { CallOptions } from "../../trace.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
+import type { Domain } from "../domain.ts";
+import type { CachedObject } from "./cachedObject.ts";
+import type { Head } from "./head.ts";
+import type { CachedLookup } from "./lookupCache.ts";
+import type { ReadStore, Store, ViewerRecord } from "./store.ts";
 
-export function recordReads(
-	store: Store,
-	versions: Uint32Array,
-	/** Until when an answer may be used whose objects and heads end then; each call says so for now. */
-	endOf: (firstEnd: number) => number,
-): RecordedReads {
-	const own = new SlotList(versions);
-	/** Of the viewer's lists. */
-	const ofViewer = new SlotList(versions);
-	/** The first end of objects and heads, and of lookups. */
-	let end = Number.POSITIVE_INFINITY;
-	let lookupEnd = Number.POSITIVE_INFINITY;
-	/** As `limitAge` says. */
-	let ownEnd = Number.POSITIVE_INFINITY;
-	let isWhole = true;
-	/** Reads that have not ended, or failed. */
-	let waits = 0;
+/** What an answer was read from, and who may get it. */
+export interface ReadDependencies {
+	readonly reads: ReadSet;
+	/**
+	 * For any viewer the answer is the same whose lists hide none of these users.
+	 * What was read of the viewer's own lists is then not in the set. Null: it is
+	 * for its viewer alone.
+	 */
+	readonly users: ReadonlySet<Id> | null;
+}
 
-	/** What was waited for counts if its cache knows that it was current, and nothing has changed since. */
-	function addAll<Entry extends CacheEntry>(
-		entries: MaybePromise<readonly KeyResult<Entry>[]>,
-		addOne: (entry: Entry) => void,
-	): MaybePromise<readonly KeyResult<Entry>[]> {
-		const wereMissing = isPromise(entries);
-		if (wereMissing) waits++;
-		return andThen(entries, (entries) => {
-			if (wereMissing) waits--;
-			for (const entry of entries) {
-				if (entry instanceof Error || (wereMissing && !isProven(entry))) {
-					isWhole = false;
-				} else addOne(entry);
-			}
-			return entries;
+/** The reads of one request, recorded, so that its answer can be used again for as long as that is valid. */
+export class RecordedReads {
+	/** The same store. What is read with it is recorded. */
+	readonly store: ReadStore & { readonly viewerRecord: ViewerRecord };
+	readonly #store: Store;
+	readonly #reads: ReadSet;
+	/** What was read of the viewer's lists. */
+	readonly #viewerReads: ReadSet;
+
+	/** Null if nothing is cached in the process, so that no answer can be used again. */
+	static of(store: Store): RecordedReads | null {
+		return store.keepsReads ? new RecordedReads(store) : null;
+	}
+
+	private constructor(store: Store) {
+		this.#store = store;
+		this.#reads = new ReadSet(store);
+		this.#viewerReads = new ReadSet(store);
+		this.store = new RecordingStore<ViewerRecord>(store, this.#reads, {
+			store: new RecordingStore(store, this.#viewerReads, null),
+			users: new Set(),
+			isPersonal: false,
 		});
 	}
 
-	function isProven({ proof, slot, channel }: CacheEntry): boolean {
-		return proof === sumOfVersions(versions, slot, channel);
+	/** What was read is good for so many more milliseconds, whatever the caches say; with 0, for this answer only. */
+	limitAge(ms: number): void {
+		if (ms <= 0) this.#reads.addUnknown();
+		else this.#reads.limitEnd(this.#store.moment() + ms);
 	}
 
-	// No answer depends on these. A member of `ReadStore` that is new does not
-	// compile without a place here or below.
-	const { model, domain, cursors, moment, objectChanges } = store;
-	const { cursorOf } = store;
-	const ofNone = { model, domain, cursors, moment, objectChanges, cursorOf };
-
-	const past = () => {
-		isWhole = false;
-		return store.storage;
-	};
-
-	/** A store whose reads are added to these. */
-	function recordedStore<Of extends ViewerRecord | null>(
-		into: SlotList,
-		viewerRecord: Of,
-	): ReadStore & { readonly viewerRecord: Of } {
-		const addInvalidated = (entry: CacheEntry) => {
-			end = Math.min(end, entry.end);
-			into.add(entry);
-		};
-		const addLookup = (entry: CacheEntry) => {
-			lookupEnd = Math.min(lookupEnd, entry.end);
-			into.add(entry);
-		};
-		const addCached = <Entry extends CacheEntry>(entry: Entry | undefined) => {
-			if (entry !== undefined) addInvalidated(entry);
-			return entry;
-		};
-		return {
-			...ofNone,
-			viewerRecord,
-			storage: Object.assign(new NotedStorage(), { past }),
-			readObjects: (...query) =>
-				addAll(store.readObjects(...query), addInvalidated),
-			readHeads: (...query) =>
-				addAll(store.readHeads(...query), addInvalidated),
-			readLookups: (...query) => addAll(store.readLookups(...query), addLookup),
-			longestLists(mapping) {
-				isWhole = false;
-				return store.longestLists(mapping);
-			},
-			cachedObject: (...query) => addCached(store.cachedObject(...query)),
-			cachedHead: (...query) => addCached(store.cachedHead(...query)),
-		};
-	}
-
-	const viewerRecord: ViewerRecord = {
-		store: recordedStore(ofViewer, null),
-		users: new Set(),
-		isPersonal: false,
-	};
-	return {
-		store: recordedStore(own, viewerRecord),
-		limitAge(ms) {
-			if (ms <= 0) isWhole = false;
-			else ownEnd = Math.min(ownEnd, store.moment() + ms);
-		},
-		dependencies() {
-			if (!isWhole || waits > 0) return null;
-			const { users, isPersonal } = viewerRecord;
-			return {
-				...joined(isPersonal ? [own, ofViewer] : [own]),
-				end: Math.min(endOf(end), lookupEnd, ownEnd),
-				currentAt: -1,
-				users: isPersonal ? null : users,
-			};
-		},
-	};
-}
-
-/** Whatever is read past the caches, noted. Its getter is the class's: one of its own would keep the request in memory (app/requests.ts). */
-class NotedStorage {
-	declare readonly past: () => ReadStore["storage"];
-
-	get map(): ReadStore["storage"]["map"] {
-		return this.past().map;
-	}
-
-	readonly read: ReadStore["storage"]["read"] = (kind, keys, call) =>
-		this.past().read(kind, keys, call);
-}
-
-/** Of all lists, so that an entry knows in which it is. */
-let lists = 0;
-
-/**
- * Slots of entries and of their channels, with the sum of their versions when they
- * were read. If one was read at two versions, the sum is never right again.
- */
-class SlotList {
-	readonly slots: number[] = [];
-	sum = 0;
-	readonly #versions: Uint32Array;
-	readonly #number = ++lists;
-	/** A bit for each channel that is there. */
-	#channels = 0;
-
-	constructor(versions: Uint32Array) {
-		this.#versions = versions;
-	}
-
-	add(entry: CacheEntry): void {
-		// Another request may have noted it since: then it is here twice.
-		if (entry.listedIn === this.#number) return;
-		entry.listedIn = this.#number;
-		this.#addSlot(entry.slot);
-		const bit = 1 << entry.channel;
-		if ((this.#channels & bit) !== 0) return;
-		this.#channels |= bit;
-		this.#addSlot(CHANNEL_SLOTS + entry.channel);
-	}
-
-	#addSlot(slot: number): void {
-		this.slots.push(slot);
-		this.sum += this.#versions[slot] as number;
+	/**
+	 * What was read, asked once when all is; null if some of it cannot be invalidated (read past
+	 * the caches, behind a head, or an error), or may have been while it was read. The
+	 * answer is then not to be used again.
+	 */
+	dependencies(): ReadDependencies | null {
+		const { users, isPersonal } = this.store.viewerRecord;
+		const reads = this.#reads;
+		if (isPersonal) reads.addAll(this.#viewerReads);
+		else reads.limitBy(this.#viewerReads);
+		return reads.seal() ? { reads, users: isPersonal ? null : users } : null;
 	}
 }
 
-function joined(
-	lists: readonly SlotList[],
-): Pick<ReadDependencies, "slots" | "sum"> {
-	return {
-		slots: Uint32Array.from(lists.flatMap(({ slots }) => slots)),
-		sum: lists.reduce((all, { sum }) => all + sum, 0),
-	};
+/** A store whose reads are added to a set. A member of `ReadStore` that is new does not compile without a place here. */
+class RecordingStore<Viewer extends ViewerRecord | null> implements ReadStore {
+	readonly model: Model;
+	readonly domain: Domain;
+	readonly cursors: CursorCodec;
+	readonly storage: RecordingStorage;
+	readonly viewerRecord: Viewer;
+	readonly #store: Store;
+	readonly #reads: ReadSet;
+
+	constructor(store: Store, reads: ReadSet, viewerRecord: Viewer) {
+		this.model = store.model;
+		this.domain = store.domain;
+		this.cursors = store.cursors;
+		this.storage = new RecordingStorage(store.storage, reads);
+		this.viewerRecord = viewerRecord;
+		this.#store = store;
+		this.#reads = reads;
+	}
+
+	readObjects(
+		ids: readonly Id[],
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<CachedObject>[]> {
+		return this.#reads.addRead(this.#store.readObjects(ids, call));
+	}
+
+	readHeads(
+		lists: readonly ListKey[],
+		depth: number,
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<Head>[]> {
+		return this.#reads.addRead(this.#store.readHeads(lists, depth, call));
+	}
+
+	readLookups(
+		keys: readonly LookupKey[],
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<CachedLookup>[]> {
+		return this.#reads.addRead(this.#store.readLookups(keys, call), "lookup");
+	}
+
+	longestLists(mapping: Mapping): MaybePromise<readonly ListLength[]> {
+		this.#reads.addUnknown();
+		return this.#store.longestLists(mapping);
+	}
+
+	cachedObject(id: Id, moment?: Moment): CachedObject | undefined {
+		const object = this.#store.cachedObject(id, moment);
+		if (object !== undefined) this.#reads.add(object);
+		return object;
+	}
+
+	cachedHead(mapping: Mapping, from: Id, moment?: Moment): Head | undefined {
+		const head = this.#store.cachedHead(mapping, from, moment);
+		if (head !== undefined) this.#reads.add(head);
+		return head;
+	}
+
+	// No answer depends on these.
+
+	moment(): Moment {
+		return this.#store.moment();
+	}
+
+	objectChanges(): number {
+		return this.#store.objectChanges();
+	}
+
+	cursorOf(mapping: Mapping, head: Head, at: number, end?: number): string {
+		return this.#store.cursorOf(mapping, head, at, end);
+	}
 }
 
-/**
- * Whether all versions are still the same. Versions only rise, so their sum is
- * the same if all of them are. While nothing at all changes, one look says so.
- */
-export function areCurrent(
-	dependencies: ReadDependencies,
-	versions: Uint32Array,
-): boolean {
-	const changes = versions[CHANGES_SLOT] as number;
-	if (dependencies.currentAt === changes) return true;
-	const { slots } = dependencies;
-	let sum = 0;
-	for (let at = 0; at < slots.length; at++) {
-		sum += versions[slots[at] as number] as number;
+/** Notes that something was read past the caches. */
+class RecordingStorage implements Pick<Store["storage"], "map" | "read"> {
+	readonly #storage: Store["storage"];
+	readonly #reads: ReadSet;
+
+	constructor(storage: Store["storage"], reads: ReadSet) {
+		this.#storage = storage;
+		this.#reads = reads;
 	}
-	if (sum !== dependencies.sum) return false;
-	dependencies.currentAt = changes;
-	return true;
+
+	get map(): Store["storage"]["map"] {
+		this.#reads.addUnknown();
+		return this.#storage.map;
+	}
+
+	readonly read: Store["storage"]["read"] = (kind, keys, call) => {
+		this.#reads.addUnknown();
+		return this.#storage.read(kind, keys, call);
+	};
 }

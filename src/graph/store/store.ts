@@ -1,9 +1,17 @@
-import type { Moment } from "../../cache/localCache.ts";
-import type { Invalidator } from "../../freshness/invalidator.ts";
+import { MAX_AGE_MS } from "../../cache/entryAges.ts";
+import { type Moment, OVERDUE } from "../../cache/localCache.ts";
+import { versionsFor } from "../../cache/slotVersions.ts";
+import {
+	createInvalidator,
+	type Invalidator,
+} from "../../freshness/invalidator.ts";
 import type { ProcessCaches } from "../../freshness/processCaches.ts";
+import type { ReadCaches } from "../../freshness/readSet.ts";
+import type { SharedCaches } from "../../freshness/sharedCaches.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
-import { type Id, typeOf } from "../../id/ids.ts";
+import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
+import { listName } from "../../storage/keys.ts";
 import type {
 	KeyResult,
 	ListKey,
@@ -16,10 +24,13 @@ import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
 import type { CachedObject } from "./cachedObject.ts";
 import type { Head } from "./head.ts";
-import type { JobDeliveries } from "./jobDeliveries.ts";
+import { HeadCache } from "./headCache.ts";
+import { JobDeliveries } from "./jobDeliveries.ts";
 import type { JobQueue, WriteEvents } from "./jobQueue.ts";
-import type { CachedLookup } from "./lookupCache.ts";
-import type { OutboxDeletions } from "./outboxDeletions.ts";
+import { LongestLists } from "./longestLists.ts";
+import { type CachedLookup, LookupCache } from "./lookupCache.ts";
+import { ObjectCache } from "./objectCache.ts";
+import { OutboxDeletions } from "./outboxDeletions.ts";
 
 /**
  * What a viewer's requests read with: the caches in the process, and what is
@@ -63,48 +74,6 @@ export interface ReadStore {
 	cursorOf(mapping: Mapping, head: Head, at: number, end?: number): string;
 }
 
-/** The shards and the caches in front of them, shared by all requests of a process. */
-export interface Store extends ReadStore {
-	/** For reads past all caches. Writes go through the write pipeline. */
-	readonly storage: Storage;
-	/** For the write pipeline, and who delivers for it. */
-	readonly invalidator: Invalidator;
-	/** For who learns what other processes changed. */
-	readonly caches: ProcessCaches;
-	/** Of delivered entries, where other processes could deliver them again. */
-	readonly outboxDeletions: OutboxDeletions;
-	/** Where writes enqueue jobs; null where no queue is configured. */
-	readonly jobs: StoreJobs | null;
-	/** Records what one request reads, so that its answer can be used again for as long as that is valid; null if nothing is cached in the process, so that none can. */
-	recordReads(): RecordedReads | null;
-	/** Whether a request would now read the same: nothing that was recorded was invalidated or is bypassed, and the answer is not too old. */
-	isValid(dependencies: ReadDependencies): boolean;
-	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
-	readonly sharesCaches: boolean;
-}
-
-/**
- * What an answer was read from: values that the process may cache. The answer
- * is good for as long as none of them was invalidated, and as long as an entry
- * lives; where age alone bounds what is stale, until the first is too old.
- */
-export interface ReadDependencies {
-	/** Of the table of versions. */
-	readonly slots: Uint32Array;
-	/** Of their versions. */
-	readonly sum: number;
-	/** When the answer is too old, on the clock of the caches. */
-	readonly end: number;
-	/** How many changes the table had seen when the sum was last found to be right; -1 before. */
-	currentAt: number;
-	/**
-	 * For any viewer the answer is the same whose lists hide none of these users.
-	 * What was read of the viewer's own lists is then not among the entries. Null:
-	 * it is for its viewer alone.
-	 */
-	readonly users: ReadonlySet<Id> | null;
-}
-
 /** Who an answer is for, noted while it is made. */
 export interface ViewerRecord {
 	/** The same store, for lists of the viewer that hide something: another viewer has others. */
@@ -115,28 +84,211 @@ export interface ViewerRecord {
 	isPersonal: boolean;
 }
 
-/** The reads of one request, recorded. */
-export interface RecordedReads {
-	/** The same store. What is read with it is recorded. */
-	readonly store: ReadStore & { readonly viewerRecord: ViewerRecord };
-	/** What was read is good for so many more milliseconds, whatever the caches say; with 0, for this answer only. */
-	limitAge(ms: number): void;
-	/**
-	 * What was read so far; null if some of it cannot be invalidated (read past the
-	 * caches, behind a head, or an error), or may have been while it was read. The
-	 * answer is then not to be used again.
-	 */
-	dependencies(): ReadDependencies | null;
-}
-
 export interface StoreJobs {
 	readonly queue: JobQueue;
 	/** Null: writes enqueue none but those of the graph itself. */
 	readonly events: WriteEvents | null;
-	/** Of writes of requests, which do not wait for it. */
+	/** Delivers the jobs of writes of requests, which do not wait for it. */
 	readonly deliveries: JobDeliveries;
 }
 
-export function typeNameOf(model: Model, id: Id): string | null {
-	return model.objectsByNumber.get(typeOf(id))?.name ?? null;
+export interface StoreOptions {
+	readonly model: Model;
+	readonly domain: Domain;
+	readonly storage: Storage;
+	readonly cursors: CursorCodec;
+	/** Bytes cached in the process: half for objects, three eighths for heads, one eighth for lookups. 0 caches nothing. */
+	readonly cacheBytes: number;
+	readonly shared?: SharedCaches;
+	/** Absent: writes enqueue no jobs. */
+	readonly jobQueue?: JobQueue;
+	/** Absent: writes enqueue none but those of the graph itself. */
+	readonly writeEvents?: WriteEvents;
+	/** The clock by which cached entries age. Milliseconds. */
+	readonly now?: () => number;
+	/** How long objects and heads are cached in the process if nothing invalidates them. Milliseconds. */
+	readonly maxAgeMs?: number;
+	/** Whether invalidations of other processes may lie unread (`InvalidationChannel.isOverdue`). */
+	readonly isOverdue?: () => boolean;
+	/** Settles when that is over. Absent: reads do not wait for it. */
+	readonly untilProven?: () => Promise<void>;
+}
+
+/**
+ * The shards and the caches in front of them, shared by all requests of a process.
+ * Its caches share one table of versions, so that one look says whether anything
+ * that an answer was read from has changed (`ReadSet`).
+ */
+export class Store implements ReadStore, ReadCaches {
+	readonly model: Model;
+	readonly domain: Domain;
+	readonly cursors: CursorCodec;
+	/** For reads past all caches. Writes go through the write pipeline. */
+	readonly storage: Storage;
+	/** For the write pipeline, and who delivers for it. */
+	readonly invalidator: Invalidator;
+	/** For who learns what other processes changed. */
+	readonly caches: ProcessCaches;
+	/** Deletes delivered entries where other processes could deliver them again. */
+	readonly outboxDeletions: OutboxDeletions;
+	/** Where writes enqueue jobs; null where no queue is configured. */
+	readonly jobs: StoreJobs | null;
+	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
+	readonly sharesCaches: boolean;
+	/** Whether the process keeps anything, so that an answer can be used again. */
+	readonly keepsReads: boolean;
+	readonly viewerRecord = null;
+	readonly versions = versionsFor(3);
+	readonly objectCache: ObjectCache;
+	readonly headCache: HeadCache;
+	readonly lookupCache: LookupCache;
+	readonly longestListsCache: LongestLists;
+
+	constructor(options: StoreOptions) {
+		const { model, domain, storage, cursors, cacheBytes, shared } = options;
+		const { now, isOverdue, untilProven, maxAgeMs = MAX_AGE_MS } = options;
+		const common = {
+			storage,
+			versions: this.versions,
+			...(now && { now }),
+			...(isOverdue && { isOverdue }),
+			...(untilProven && { untilProven }),
+		};
+		this.model = model;
+		this.domain = domain;
+		this.cursors = cursors;
+		this.storage = storage;
+		this.keepsReads = cacheBytes > 0;
+		this.sharesCaches = shared !== undefined;
+		this.objectCache = new ObjectCache({
+			...common,
+			model,
+			visibility: domain.visibility,
+			shared,
+			maxWeight: cacheBytes / 2,
+			maxAgeMs,
+			number: 0,
+		});
+		this.headCache = new HeadCache({
+			...common,
+			shared,
+			maxWeight: (cacheBytes * 3) / 8,
+			maxAgeMs,
+			number: 1,
+		});
+		// A lookup changes under the outbox entry of another shard, which may be
+		// unreadable when its own can be read: its age limits it.
+		this.lookupCache = new LookupCache({
+			...common,
+			maxWeight: cacheBytes / 8,
+			number: 2,
+		});
+		this.longestListsCache = new LongestLists(storage, now);
+		const { invalidator, caches } = createInvalidator(
+			{
+				objects: this.objectCache,
+				heads: this.headCache,
+				lookups: this.lookupCache,
+			},
+			shared,
+		);
+		this.invalidator = invalidator;
+		this.caches = caches;
+		this.outboxDeletions = new OutboxDeletions(storage);
+		this.jobs = jobsOf(options, this.outboxDeletions);
+	}
+
+	/** The same store with other parts: with a guarded storage, for example. */
+	with(parts: Partial<Store>): Store {
+		return Object.assign(Object.create(this), parts);
+	}
+
+	readObjects(
+		ids: readonly Id[],
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<CachedObject>[]> {
+		return this.objectCache.read(ids, call);
+	}
+
+	readHeads(
+		lists: readonly ListKey[],
+		depth: number,
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<Head>[]> {
+		return this.headCache.read(lists, depth, call);
+	}
+
+	readLookups(
+		keys: readonly LookupKey[],
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<CachedLookup>[]> {
+		return this.lookupCache.read(keys, call);
+	}
+
+	longestLists(mapping: Mapping): MaybePromise<readonly ListLength[]> {
+		return this.longestListsCache.read(mapping);
+	}
+
+	cachedObject(id: Id, moment?: Moment): CachedObject | undefined {
+		return this.objectCache.cached(id, moment);
+	}
+
+	cachedHead(mapping: Mapping, from: Id, moment?: Moment): Head | undefined {
+		return this.headCache.cached(mapping, from, moment);
+	}
+
+	moment(): Moment {
+		return this.objectCache.local.moment();
+	}
+
+	objectChanges(): number {
+		return this.objectCache.local.changes;
+	}
+
+	/** Until when an answer may be used again whose first object or head is too old then. While invalidations are received, that is later. */
+	endOfAnswer(firstEnd: number): number {
+		const ageMs = this.objectCache.local.invalidatedAgeMs;
+		const now = this.moment();
+		return ageMs === null || now === OVERDUE ? firstEnd : now + ageMs;
+	}
+
+	cursorOf(mapping: Mapping, head: Head, at: number, end = at + 1): string {
+		const kept = head.cursor(at);
+		if (kept !== undefined) return kept;
+		const spelled = spellCursors(this.cursors, mapping, head, at, end);
+		return spelled[0] as string;
+	}
+}
+
+function jobsOf(
+	{ jobQueue, writeEvents }: StoreOptions,
+	outboxDeletions: OutboxDeletions,
+): StoreJobs | null {
+	if (jobQueue === undefined) return null;
+	return {
+		queue: jobQueue,
+		events: writeEvents ?? null,
+		deliveries: new JobDeliveries(jobQueue, outboxDeletions),
+	};
+}
+
+/** Cursors of the edges from one index up to another one, kept beside the head. */
+function spellCursors(
+	cursors: CursorCodec,
+	mapping: Mapping,
+	head: Head,
+	at: number,
+	end: number,
+): readonly string[] {
+	const { epoch } = head;
+	// Often the last one is the end cursor of the page, and is kept.
+	const last = head.cursor(end - 1) === undefined ? end : end - 1;
+	const spelled = cursors.encodeAll(
+		listName(mapping, head.from),
+		head.slice(at, last).map((position) => ({ ...position, epoch })),
+	);
+	for (const [offset, cursor] of spelled.entries()) {
+		head.keepCursor(at + offset, cursor);
+	}
+	return spelled;
 }

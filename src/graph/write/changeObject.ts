@@ -15,7 +15,8 @@ import {
 } from "../outbox/parts/edgeUpdates.ts";
 import { unchanged } from "../outbox/unchanged.ts";
 import { readUncachedObjects } from "../store/readUncached.ts";
-import { type Store, typeNameOf } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import { typeNameOf } from "../store/typeName.ts";
 import { archiveJobs } from "./archiveJobs.ts";
 import type { WritePipeline } from "./pipeline.ts";
 

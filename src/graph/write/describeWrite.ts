@@ -2,7 +2,8 @@ import type { Id } from "../../id/ids.ts";
 import type { WriteDescription, WriteSummary } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { WriteTransaction } from "../outbox/writer.ts";
-import { type Store, typeNameOf } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import { typeNameOf } from "../store/typeName.ts";
 
 /** What a transaction is about to change, for a trace: names and numbers. */
 export function describeWrite(

@@ -32,7 +32,8 @@ import {
 } from "../outbox/invalidations.ts";
 import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
 import { type EntryJob, noQueue } from "../store/jobQueue.ts";
-import { type Store, typeNameOf } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import { typeNameOf } from "../store/typeName.ts";
 import type { Node } from "../types.ts";
 import { describeWrite, summarizeWrite } from "./describeWrite.ts";
 

@@ -1,5 +1,6 @@
 import type { Visibility } from "../../graph/domain.ts";
-import { type Store, typeNameOf } from "../../graph/store/store.ts";
+import type { Store } from "../../graph/store/store.ts";
+import { typeNameOf } from "../../graph/store/typeName.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Reference } from "../../model/types.ts";
 import {

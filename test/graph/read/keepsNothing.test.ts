@@ -3,8 +3,7 @@ import { randomInt } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
 import { View } from "../../../src/graph/read/view.ts";
-import { createStore } from "../../../src/graph/store/createStore.ts";
-import type { Store } from "../../../src/graph/store/store.ts";
+import { Store } from "../../../src/graph/store/store.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
@@ -83,7 +82,7 @@ describe("what viewers see through what processes keep", () => {
 			}
 		}
 		stores = [10_000_000, 10_000_000, 20_000].map(processWith);
-		nothing = createStore({ ...common(), cacheBytes: 0 });
+		nothing = new Store({ ...common(), cacheBytes: 0 });
 	});
 	after(() => graph[Symbol.asyncDispose]());
 
@@ -100,7 +99,7 @@ describe("what viewers see through what processes keep", () => {
 	}
 
 	function processWith(cacheBytes: number): Store {
-		const store: Store = createStore({
+		const store: Store = new Store({
 			...common(),
 			storage: failing(graph.storage),
 			cacheBytes,

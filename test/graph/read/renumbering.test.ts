@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { CorkboardError } from "../../../src/errors.ts";
 import { applyEdges } from "../../../src/graph/outbox/parts/edgeUpdates.ts";
 import { View } from "../../../src/graph/read/view.ts";
-import { createStore } from "../../../src/graph/store/createStore.ts";
+import { Store } from "../../../src/graph/store/store.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
@@ -43,7 +43,7 @@ async function openWorld(
 	const hook = { before: NO_HOOK };
 	const heads = sharedHeads();
 	const open = (storage = graph.storage) =>
-		createStore({
+		new Store({
 			model,
 			domain,
 			storage,

@@ -3,8 +3,7 @@ import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { CorkboardError } from "../../../src/errors.ts";
 import { scanInOneEpoch } from "../../../src/graph/read/scanInOneEpoch.ts";
-import { createStore } from "../../../src/graph/store/createStore.ts";
-import type { Store } from "../../../src/graph/store/store.ts";
+import { Store } from "../../../src/graph/store/store.ts";
 import { appendEdges } from "../../../src/graph/write/appendEdges.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
@@ -134,7 +133,7 @@ describe("pages of a list that grows, from a primary and a standby that is behin
 				});
 				const { model, domain } = theModel();
 				for (let n = 0; n < 2; n++) {
-					const store = createStore({
+					const store = new Store({
 						model,
 						domain,
 						storage,

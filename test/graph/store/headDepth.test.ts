@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { findEdges } from "../../../src/graph/read/edges.ts";
 import { scanLists } from "../../../src/graph/read/scanLists.ts";
-import { createStore } from "../../../src/graph/store/createStore.ts";
 import { DEEPEST_HEAD } from "../../../src/graph/store/head.ts";
-import type { Store } from "../../../src/graph/store/store.ts";
+import { Store } from "../../../src/graph/store/store.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import type { Mapping } from "../../../src/model/types.ts";
@@ -79,7 +78,7 @@ describe("a head", () => {
 	/** A process with these shared caches. */
 	function process({ shares = true } = {}): Store {
 		const { model, domain } = theModel();
-		return createStore({
+		return new Store({
 			model,
 			domain,
 			storage: recording(graph.storage),

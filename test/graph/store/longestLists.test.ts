@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
-import { createLongestLists } from "../../../src/graph/store/longestLists.ts";
+import { LongestLists } from "../../../src/graph/store/longestLists.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
 import type { KeyResult, ListLength } from "../../../src/storage/rows.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
@@ -26,9 +26,9 @@ function setting(shards: KeyResult<readonly ListLength[]>[]) {
 			return at.shards;
 		},
 	} as unknown as Storage;
-	const longest = createLongestLists(storage, () => at.now);
+	const lists = new LongestLists(storage, () => at.now);
 	assert.ok(mapping);
-	return { at, longest: async () => longest(mapping) };
+	return { at, longest: async () => lists.read(mapping) };
 }
 
 describe("the longest lists", () => {

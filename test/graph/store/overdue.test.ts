@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createStore } from "../../../src/graph/store/createStore.ts";
+import { Store } from "../../../src/graph/store/store.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
@@ -12,7 +12,7 @@ describe("a process that stood still and has not received what it missed", () =>
 		const { model, domain } = theModel();
 		await using graph = await openEmbedded();
 		let isOverdue = false;
-		const store = createStore({
+		const store = new Store({
 			model,
 			domain,
 			storage: graph.storage,

@@ -16,16 +16,10 @@ import { View } from "../../../src/graph/read/view.ts";
 import { hidesNone } from "../../../src/graph/read/viewerLists.ts";
 import type { CachedObject } from "../../../src/graph/store/cachedObject.ts";
 import {
-	createStore,
-	type GraphStoreOptions,
-} from "../../../src/graph/store/createStore.ts";
-import { recordReads } from "../../../src/graph/store/recordReads.ts";
-import type {
-	ReadDependencies,
-	ReadStore,
+	type ReadDependencies,
 	RecordedReads,
-	Store,
-} from "../../../src/graph/store/store.ts";
+} from "../../../src/graph/store/recordReads.ts";
+import { Store, type StoreOptions } from "../../../src/graph/store/store.ts";
 import type { Graph, PageArguments } from "../../../src/graph/types.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
@@ -79,9 +73,9 @@ describe("the recorded reads of a request", () => {
 
 	function open(
 		maxAgeMs = MAX_AGE_MS,
-		more: Partial<Pick<GraphStoreOptions, "cacheBytes" | "storage">> = {},
+		more: Partial<Pick<StoreOptions, "cacheBytes" | "storage">> = {},
 	): Store {
-		return createStore({
+		return new Store({
 			model,
 			domain,
 			storage: graph.storage,
@@ -132,7 +126,7 @@ describe("the recorded reads of a request", () => {
 		viewer: Id | null = null,
 	): Promise<ReadDependencies | null> {
 		await read(new View(store, viewer));
-		const reads = store.recordReads() as RecordedReads;
+		const reads = RecordedReads.of(store) as RecordedReads;
 		await read(new View(reads.store, viewer));
 		return reads.dependencies();
 	}
@@ -144,26 +138,6 @@ describe("the recorded reads of a request", () => {
 		await view.hasEdges(graph.mapping("likePin"), bo, [pin]);
 		await view.lookUp(username, ["ada"]);
 	};
-
-	it("are those of a store that has what a view reads with, and nothing that reads unrecorded", () => {
-		const reads = store.recordReads() as RecordedReads;
-		const recorded = new Set([
-			...["storage", "readObjects", "readHeads", "readLookups"],
-			...["longestLists", "cachedObject", "cachedHead"],
-		]);
-		const same = Object.entries(reads.store)
-			.filter(([name, member]) => member === store[name as keyof ReadStore])
-			.map(([name]) => name)
-			.filter((name) => name !== "storage");
-		assert.deepEqual(same.toSorted(), [
-			...["cursorOf", "cursors", "domain", "model"],
-			...["moment", "objectChanges"],
-		]);
-		assert.deepEqual(
-			new Set(Object.keys(reads.store)),
-			recorded.union(new Set([...same, "viewerRecord"])),
-		);
-	});
 
 	const CHANGES: Readonly<Record<string, () => void>> = {
 		"an object of it changes": () =>
@@ -208,7 +182,7 @@ describe("the recorded reads of a request", () => {
 	const isFor = ({ users }: ReadDependencies, viewer: Id | null) =>
 		users !== null && hidesNone(store, viewer, users);
 	const isUsable = (dependencies: ReadDependencies, viewer: Id) =>
-		store.isValid(dependencies) && isFor(dependencies, viewer);
+		dependencies.reads.isValid() && isFor(dependencies, viewer);
 	for (const [change, happens] of Object.entries(CHANGES)) {
 		it(`are valid until ${change}`, async () => {
 			const dependencies = await recorded(readAll, bo);
@@ -223,10 +197,10 @@ describe("the recorded reads of a request", () => {
 	it("name the channels of all entries of a slot", async () => {
 		const entry = (channel: number) => ({ slot: 7, channel, end: 1_000_000 });
 		const entries = [entry(1), entry(2)] as unknown as CachedObject[];
-		const plain = { ...store, readObjects: () => entries };
-		const reads = recordReads(plain, new Uint32Array(2 ** 20), (end) => end);
+		const plain = store.with({ readObjects: () => entries });
+		const reads = RecordedReads.of(plain) as RecordedReads;
 		reads.store.readObjects([pin, board]);
-		const { slots = [] } = reads.dependencies() ?? {};
+		const slots = reads.dependencies()?.reads.slots ?? [];
 		assert.deepEqual(
 			new Set(slots),
 			new Set([7, CHANNEL_SLOTS + 1, CHANNEL_SLOTS + 2]),
@@ -252,7 +226,7 @@ describe("the recorded reads of a request", () => {
 			store.invalidator.invalidateLocally({
 				lists: [{ mapping: graph.mapping("blockUser.inverse"), from: bo }],
 			});
-			assert.ok(store.isValid(dependencies));
+			assert.ok(dependencies.reads.isValid());
 			assert.ok(!isFor(dependencies, bo));
 		});
 
@@ -312,9 +286,10 @@ describe("the recorded reads of a request", () => {
 			assert.ok(first && "endCursor" in first && first.endCursor);
 			await view.readPages(mapping, [board], page(1, first.endCursor));
 		});
-		assert.ok(dependencies && store.isValid(dependencies));
+		assert.ok(dependencies);
+		assert.ok(dependencies.reads.isValid());
 		store.invalidator.invalidateLocally({ lists: [{ mapping, from: board }] });
-		assert.ok(!store.isValid(dependencies));
+		assert.ok(!dependencies.reads.isValid());
 	});
 
 	it("of an edge below a head are valid until the list changes", async () => {
@@ -322,9 +297,10 @@ describe("the recorded reads of a request", () => {
 		const dependencies = await recorded(async (view) => {
 			assert.deepEqual(await view.hasEdges(mapping, board, [other]), [false]);
 		});
-		assert.ok(dependencies && store.isValid(dependencies));
+		assert.ok(dependencies);
+		assert.ok(dependencies.reads.isValid());
 		store.invalidator.invalidateLocally({ lists: [{ mapping, from: board }] });
-		assert.ok(!store.isValid(dependencies));
+		assert.ok(!dependencies.reads.isValid());
 	});
 
 	it("that invalidations keep good are valid for as long as an entry lives from then on, and as its first entry while ages are limited", async () => {
@@ -335,16 +311,17 @@ describe("the recorded reads of a request", () => {
 		const dependencies = await recorded(read);
 		assert.ok(dependencies);
 		now += INVALIDATED_MAX_AGE_MS - 1;
-		assert.ok(store.isValid(dependencies));
+		assert.ok(dependencies.reads.isValid());
 		now++;
-		assert.ok(!store.isValid(dependencies));
+		assert.ok(!dependencies.reads.isValid());
 		const before = await recorded(read);
 		store.caches.limitAge(true);
-		assert.ok(before && !store.isValid(before));
+		assert.ok(before && !before.reads.isValid());
 		const limited = await recorded(read);
-		assert.ok(limited && store.isValid(limited));
+		assert.ok(limited);
+		assert.ok(limited.reads.isValid());
 		now += MAX_AGE_MS;
-		assert.ok(!store.isValid(limited));
+		assert.ok(!limited.reads.isValid());
 	});
 
 	it("are valid while another channel, or a shard of another channel, is bypassed", async () => {
@@ -357,21 +334,22 @@ describe("the recorded reads of a request", () => {
 		store.caches.bypass(new Set(free), true);
 		store.caches.bypassShards(new Set(free));
 		store.caches.invalidateChannels(new Set(free));
-		assert.ok(store.isValid(dependencies));
+		assert.ok(dependencies.reads.isValid());
 		store.caches.bypass(new Set(free), false);
-		assert.ok(store.isValid(dependencies));
+		assert.ok(dependencies.reads.isValid());
 		const again = await recorded(readAll, bo);
-		assert.ok(again && store.isValid(again));
+		assert.ok(again);
+		assert.ok(again.reads.isValid());
 	});
 
 	it("are valid again after a process that stood still has received what it missed, if that was something else", async () => {
 		const dependencies = await recorded(readAll, bo);
 		assert.ok(dependencies);
 		isOverdue = true;
-		assert.ok(!store.isValid(dependencies));
+		assert.ok(!dependencies.reads.isValid());
 		isOverdue = false;
 		store.caches.applyInvalidations([`o ${other}`]);
-		assert.ok(store.isValid(dependencies));
+		assert.ok(dependencies.reads.isValid());
 	});
 
 	it("are those of what is absent too", async () => {
@@ -379,25 +357,26 @@ describe("the recorded reads of a request", () => {
 		const dependencies = await recorded(async (view) => {
 			assert.deepEqual(await view.lookUp(username, ["nobody"]), [null]);
 		});
-		assert.ok(dependencies && store.isValid(dependencies));
+		assert.ok(dependencies);
+		assert.ok(dependencies.reads.isValid());
 		store.caches.applyInvalidations(["l username nobody"]);
-		assert.ok(!store.isValid(dependencies));
+		assert.ok(!dependencies.reads.isValid());
 	});
 
 	it("are none where the process caches nothing", () => {
-		const uncached = createStore({ ...store, cacheBytes: 0 });
-		assert.equal(uncached.recordReads(), null);
+		const uncached = new Store({ ...store, cacheBytes: 0 });
+		assert.equal(RecordedReads.of(uncached), null);
 	});
 
 	it("are not valid if something changed while the request ran", async () => {
 		await readAll(new View(store, bo));
-		const reads = store.recordReads() as RecordedReads;
+		const reads = RecordedReads.of(store) as RecordedReads;
 		const view = new View(reads.store, bo);
 		await view.readObjects([pin]);
 		store.invalidator.invalidateLocally({ objects: [ada] });
 		await view.hasEdges(graph.mapping("likePin"), bo, [pin]);
 		const dependencies = reads.dependencies();
-		assert.ok(dependencies && !store.isValid(dependencies));
+		assert.ok(dependencies && !dependencies.reads.isValid());
 	});
 
 	const UNDECIDED: Readonly<Record<string, (view: Graph) => unknown>> = {
@@ -437,31 +416,32 @@ describe("the recorded reads of a request", () => {
 	};
 	for (const [what, read] of Object.entries(MISSES)) {
 		it(`are known of a request that missed ${what}, until it changes`, async () => {
-			const reads = store.recordReads() as RecordedReads;
+			const reads = RecordedReads.of(store) as RecordedReads;
 			await read(new View(reads.store, null));
 			const dependencies = reads.dependencies();
-			assert.ok(dependencies && store.isValid(dependencies));
+			assert.ok(dependencies);
+			assert.ok(dependencies.reads.isValid());
 			store.caches.applyInvalidations([
 				`o ${other}`,
 				`h followUser ${other}`,
 				`h likePin ${other}`,
 				"l username other",
 			]);
-			assert.ok(!store.isValid(dependencies));
+			assert.ok(!dependencies.reads.isValid());
 		});
 
 		for (const [change, happens] of Object.entries(EVERYTHING)) {
 			it(`are of no use if ${what} was missing, and everything ${change} while it is read`, async () => {
 				const { storage, begun, go } = heldStorage();
 				store = open(MAX_AGE_MS, { storage });
-				const reads = store.recordReads() as RecordedReads;
+				const reads = RecordedReads.of(store) as RecordedReads;
 				const reading = read(new View(reads.store, null));
 				await begun;
 				happens();
 				go();
 				await reading;
 				const dependencies = reads.dependencies();
-				assert.ok(dependencies === null || !store.isValid(dependencies));
+				assert.ok(dependencies === null || !dependencies.reads.isValid());
 			});
 		}
 	}
@@ -469,19 +449,20 @@ describe("the recorded reads of a request", () => {
 	it("are known of a request that missed an object for which the process has no room", async () => {
 		store = open(MAX_AGE_MS, { cacheBytes: 4_000 });
 		await new View(store, null).readObjects(pins);
-		const reads = store.recordReads() as RecordedReads;
+		const reads = RecordedReads.of(store) as RecordedReads;
 		await new View(reads.store, null).readObjects([other]);
 		assert.equal(store.cachedObject(other), undefined);
 		const dependencies = reads.dependencies();
-		assert.ok(dependencies && store.isValid(dependencies));
+		assert.ok(dependencies);
+		assert.ok(dependencies.reads.isValid());
 		store.invalidator.invalidateLocally({ objects: [other] });
-		assert.ok(!store.isValid(dependencies));
+		assert.ok(!dependencies.reads.isValid());
 	});
 
 	it("are unknown while a read has not ended, and of a request whose read failed", async () => {
 		const { promise, reject } = Promise.withResolvers<never>();
-		const failing = { ...store, readObjects: () => promise };
-		const reads = recordReads(failing, new Uint32Array(2 ** 20), (end) => end);
+		const failing = store.with({ readObjects: () => promise });
+		const reads = RecordedReads.of(failing) as RecordedReads;
 		const reading = reads.store.readObjects([other]);
 		assert.equal(reads.dependencies(), null);
 		reject(new Error("the host is away"));
@@ -493,7 +474,7 @@ describe("the recorded reads of a request", () => {
 		const { storage, begun, go } = heldStorage(({ length }) => length > 1);
 		store = open(MAX_AGE_MS, { storage });
 		const first = store.readObjects([bo]);
-		const reads = store.recordReads() as RecordedReads;
+		const reads = RecordedReads.of(store) as RecordedReads;
 		const all = reads.store.readObjects([bo, ada, other]);
 		await Promise.all([first, begun]);
 		store.invalidator.invalidateLocally({ objects: [bo] });

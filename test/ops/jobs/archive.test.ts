@@ -441,7 +441,7 @@ describe("a job of a write", () => {
 		queue.failure = new Error("not now");
 		await graph.writes.remove(await idIn(graph, "b:1"));
 		await graph.store.jobs?.deliveries.flush();
-		const without = new WritePipeline({ ...graph.cold(), jobs: null });
+		const without = new WritePipeline(graph.cold().with({ jobs: null }));
 		assert.equal((await deliverPending(without, 0)).undelivered, 1);
 		queue.failure = null;
 		await deliverPending(new WritePipeline(graph.store), 0);

@@ -214,20 +214,21 @@ describe("the purge of removed edges", () => {
 	it("is not undone by a process that stood still with an entry since before", async (t) => {
 		await using graph = await world();
 		const [from, to] = [await idIn(graph, "u:bob"), await idIn(graph, "p:1")];
-		const late = new WritePipeline({
-			...graph.store,
-			storage: new Proxy(graph.storage, {
-				get(target, name) {
-					const value: unknown = Reflect.get(target, name, target);
-					if (typeof value !== "function") return value;
-					return (...given: unknown[]) => {
-						// It stands still here, for eight days.
-						if (name === "transact") t.mock.timers.tick(8 * 86_400_000);
-						return value.apply(target, given);
-					};
-				},
+		const late = new WritePipeline(
+			graph.store.with({
+				storage: new Proxy(graph.storage, {
+					get(target, name) {
+						const value: unknown = Reflect.get(target, name, target);
+						if (typeof value !== "function") return value;
+						return (...given: unknown[]) => {
+							// It stands still here, for eight days.
+							if (name === "transact") t.mock.timers.tick(8 * 86_400_000);
+							return value.apply(target, given);
+						};
+					},
+				}),
 			}),
-		});
+		);
 		await purgeAll(graph);
 		t.mock.timers.enable({ apis: ["Date"], now: Date.now() });
 		const { failures } = await deliverEntries(late, [

@@ -18,7 +18,7 @@ import { onShards, smallGraph } from "../../helpers/verifying.ts";
 /** Verify with another writer between its steps. */
 function verifyWith(graph: Embedded, hooks: StorageHooks) {
 	const storage = hookedStorage(graph.storage, hooks);
-	return verify({ ...graph.cold(), storage });
+	return verify(graph.cold().with({ storage }));
 }
 
 /** Likes and unlikes in turn. */
@@ -53,7 +53,7 @@ function withoutDelivery(graph: Embedded, shard: number) {
 		},
 	});
 	return {
-		writes: createWrites({ ...graph.cold(), storage }),
+		writes: createWrites(graph.cold().with({ storage })),
 		count: () => writes,
 	};
 }
@@ -161,7 +161,7 @@ describe("verify, beside a writer,", { concurrency: 4 }, () => {
 				if (writes++ < 4) await toggle();
 			},
 		});
-		await verify({ ...graph.cold(), storage }, { repair: true });
+		await verify(graph.cold().with({ storage }), { repair: true });
 		const { damage } = await verify(graph.cold());
 		assert.deepEqual(damage, []);
 	});

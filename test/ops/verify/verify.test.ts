@@ -164,7 +164,7 @@ describe("verify", { concurrency: 8 }, () => {
 		});
 		for (const repair of [false, true]) {
 			const { damage, pendingEntries, repaired, failedRepairs } = await verify(
-				{ ...graph.store, storage: unavailable },
+				graph.store.with({ storage: unavailable }),
 				{ repair },
 			);
 			assert.deepEqual(

@@ -3,7 +3,7 @@ import { type Id, unpackId } from "../../../id/ids.ts";
 import type { LookupRow } from "../../../storage/rows.ts";
 import type { JsonObject } from "../../../util/json.ts";
 import { readUncachedResults } from "../../store/readUncached.ts";
-import { typeNameOf } from "../../store/store.ts";
+import { typeNameOf } from "../../store/typeName.ts";
 import { invalidationFailed, type Writer } from "../writer.ts";
 import {
 	isSameReservation,

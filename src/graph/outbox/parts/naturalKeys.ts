@@ -3,7 +3,8 @@ import type { Id } from "../../../id/ids.ts";
 import { RESERVED_LOOKUPS } from "../../../model/reservedNames.ts";
 import { normalizeKey } from "../../../model/types.ts";
 import type { JsonObject } from "../../../util/json.ts";
-import { type Store, typeNameOf } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
+import { typeNameOf } from "../../store/typeName.ts";
 
 /**
  * A natural key that an object holds or tries to get. The object's stored JSON
