@@ -255,11 +255,11 @@ describe("import", () => {
 		const messages = err.trimEnd().split("\n");
 		for (const [n, pattern] of [
 			/^line 2: Not JSON: /,
-			/^line 3: Unknown type "Usr"\. Did you mean User\?$/,
+			/^line 3: Unknown type "Usr"\. Did you mean User\? The types are Board, .*, User\.$/,
 			/^line 4: username .*"x y"/,
 			/^line 5: User has no field "nmae" to import\. Did you mean name\?$/,
 			/^line 6: owner: .*"u:99"\.$/,
-			/^line 7: Unknown edge "likePim"\. Did you mean likePin\? Edges: /,
+			/^line 7: Unknown edge "likePim"\. Did you mean likePin\? The edges are /,
 			/^line 8: to: .*"u:5"\.$/,
 			/^line 9: from and to must differ\.$/,
 			/^line 10: The User's username or email or account is taken\.$/,

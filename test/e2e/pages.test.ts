@@ -180,7 +180,7 @@ describe("over HTTP, a page", () => {
 			"(first: 101)",
 			"(last: 101)",
 			'(after: "made up")',
-			'(before: "")',
+			'(before: "made up")',
 		]) {
 			const { data, errors } = await visitor.post(query(args));
 			assert.equal(errors?.length, 1, args);
@@ -195,6 +195,17 @@ describe("over HTTP, a page", () => {
 				{ cursor: edges[0]?.cursor },
 			),
 			"BAD_USER_INPUT",
+		);
+	});
+
+	it("takes an empty cursor for none", async () => {
+		assert.deepEqual(
+			details(await page('(after: "", first: 3)')),
+			details(await page("(first: 3)")),
+		);
+		assert.deepEqual(
+			details(await page('(before: "", last: 3)')),
+			details(await page("(last: 3)")),
 		);
 	});
 

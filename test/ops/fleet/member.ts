@@ -13,6 +13,9 @@ import { Membership } from "../../../src/topology/members.ts";
 import { MODEL } from "../../helpers/storageModel.ts";
 import { create, good } from "../../helpers/storing.ts";
 
+/** Longer than any pause of a test: none may make a write fail, however slow the machine. Milliseconds. */
+const PATIENCE_MS = 120_000;
+
 /** A process of the fleet, which writes and reads one after another and lists what was acknowledged. */
 export async function member(file: string) {
 	await using opened = new AsyncDisposableStack();
@@ -21,13 +24,13 @@ export async function member(file: string) {
 		new Membership(store, { role: "test", model: "" }),
 	);
 	const source = opened.use(await openLastGood(store, {}));
-	// Longer than any pause of a test: none may make a write fail, however slow the machine.
-	const limits = { ...MYSQL_LIMITS, connections: 4, writeMs: 60_000 };
+	const limits = { ...MYSQL_LIMITS, connections: 4, writeMs: PATIENCE_MS };
 	const hosts = new SharedHosts(limits, false, {});
 	const storage = opened.use(
 		await createReloadableStorage(
 			(topology) => openMysqlStorage({ model: MODEL, topology, limits, hosts }),
 			source.topology,
+			{ waitMs: PATIENCE_MS },
 		),
 	);
 	const say = () =>
