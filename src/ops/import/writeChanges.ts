@@ -46,6 +46,11 @@ export async function writeChanges(
 		const written = await Promise.all(
 			some.map((object) => writeChange(run, object)),
 		);
+		// The object that had the name may have given it up meanwhile.
+		for (const [nth, object] of some.entries()) {
+			if (written[nth] !== nameTakenReason(object.line)) continue;
+			written[nth] = await writeChange(run, object);
+		}
 		for (const [nth, one] of written.entries()) {
 			if (typeof one === "string") {
 				const { number } = (some[nth] as KnownObject).line;

@@ -18,6 +18,6 @@ test("a guard of a move that cannot start says why, and what its runner has to d
 	assert.match(said.join("\n"), /^guard: ./m);
 	assert.match(
 		said.join("\n"),
-		/the guard of move-20261128-0000 has failed \(exit code 1\): .*corkboard operator/,
+		/the guard of move-20261128-0000 has failed \(exit code 1\): .*corkboard controller/,
 	);
 });

@@ -132,7 +132,7 @@ describe("a host that was stopped and is in the map no more", () => {
 				CORKBOARD_SECRET: "of this test alone of 32 bytes or more",
 			},
 		});
-		assert.match(out, /fleet accept 127\.0\.0\.1:\d+ --dry-run/);
+		assert.match(out, /hosts accept-loss 127\.0\.0\.1:\d+ --dry-run/);
 		assert.doesNotMatch(out, /gone/);
 	});
 });

@@ -210,8 +210,8 @@ test("a wave goes over when operators allow it", () => {
 		over = 0,
 	) => forbidden({ ...DEFAULT_WISHES, ...wishes }, "move-1", over, at(time));
 	assert.equal(may({}), null);
-	assert.match(may({ isPaused: true }) ?? "", /move resume move-1/);
-	assert.match(may({ cutOver: "ask" }) ?? "", /move cut-over move-1/);
+	assert.match(may({ isPaused: true }) ?? "", /moves resume move-1/);
+	assert.match(may({ cutOver: "ask" }) ?? "", /moves cut-over move-1/);
 	assert.equal(may({ cutOver: "ask", allowed: 1 }), null);
 	assert.match(
 		may({ cutOver: "ask", allowed: 1 }, "12:00", 1) ?? "",
