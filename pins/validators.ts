@@ -39,6 +39,7 @@ export const username: Validator<string> = (given) =>
 				"3 to 30 of A-Z a-z 0-9 _",
 				given,
 				"Use 3 to 30 letters, digits or underscores.",
+				{ min: 3, max: 30 },
 			);
 
 /** Only plausible: an address is proved by a message sent to it. The error, which is logged, does not repeat it. */
@@ -59,6 +60,7 @@ export const slug: Validator<string> = (given) =>
 				"1 to 100 of a-z 0-9 -",
 				given,
 				"Use 1 to 100 lowercase letters, digits or hyphens.",
+				{ min: 1, max: 100 },
 			);
 
 /** The slugs of a pin's interests, without repetition. */
@@ -70,6 +72,7 @@ export const slugs: Validator<readonly string[]> = (given) => {
 			{
 				code: "TOO_LONG",
 				sentence: `Choose at most ${MAX_INTERESTS} interests.`,
+				parameters: { max: MAX_INTERESTS },
 			},
 		);
 	}
@@ -139,7 +142,7 @@ const objectId: Validator<string> = (given) => {
 const pixels: Validator<number> = (given) =>
 	typeof given === "number" && Number.isSafeInteger(given) && given > 0
 		? { value: given }
-		: mustBe("a positive number of pixels", given);
+		: mustBe("a positive number of pixels", given, undefined, { min: 1 });
 
 /**
  * Every stored field that clients or imports write. With the SDL, an entry is

@@ -119,13 +119,25 @@ export function isClientCode(code: string): code is ErrorCode {
 }
 
 /** What is wrong with one field of an input, for the form that the field is in. */
-export interface FieldProblem {
+export interface FieldProblem extends FieldParameters {
 	/** From the argument on: `["input", "image", "url"]`. */
 	readonly path: readonly (string | number)[];
 	/** `TAKEN` is a natural key that another object has. */
 	readonly code: "REQUIRED" | "INVALID" | "TOO_LONG" | "TAKEN";
 	/** A sentence for the person who filled in the field. */
 	readonly message: string;
+}
+
+/** What the sentence of a field's problem says, for clients that word it themselves, in another language. */
+export interface FieldParameters {
+	/** The least number of characters, or the least number. */
+	readonly min?: number;
+	/** The most characters or items, or the greatest number. */
+	readonly max?: number;
+	/** The words of which it must be one. */
+	readonly values?: readonly string[];
+	/** The GraphQL type that the value does not fit. */
+	readonly type?: string;
 }
 
 /**

@@ -269,6 +269,7 @@ function openPlanner(
 ): Planner<RequestContext> {
 	const planner = createPlanner<RequestContext>({
 		...{ schema, model, resolvers: app.resolvers, maxCost },
+		fields: domain.fields,
 		maxPlans: MAX_PLANS,
 		visibility: domain.visibility,
 		...(feed && { lookCosts: LOOK_COSTS }),

@@ -55,6 +55,7 @@ export async function startCorkboardServer(
 			...documents,
 			dependsOnViewer: corkboard.planner.dependsOnViewer,
 			usesOf: corkboard.planner.usesOf,
+			inputProblems: corkboard.planner.inputProblems,
 			httpStatus: http.status,
 			httpMaxAge: http.maxAge,
 			answerCacheBytes: config.answerCacheBytes,

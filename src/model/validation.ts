@@ -1,4 +1,4 @@
-import type { FieldProblem } from "../errors.ts";
+import type { FieldParameters, FieldProblem } from "../errors.ts";
 import type { JsonValue } from "../util/json.ts";
 import { quoted } from "../util/quoted.ts";
 import { DATE_TIME_EXAMPLE, isDateTime } from "./dateTime.ts";
@@ -21,6 +21,7 @@ export interface ValidationProblem {
 	readonly code?: FieldProblem["code"];
 	/** For the person who filled in the field; made of the message if absent. */
 	readonly sentence?: string;
+	readonly parameters?: FieldParameters;
 }
 
 /** What holds for a stored field besides its type in the SDL: for its creation and its update by a mutation, and for its import. */
@@ -57,6 +58,7 @@ export function text(max: number): Validator<string> {
 			return invalid(`must have at most ${max} characters, got ${length}`, {
 				code: "TOO_LONG",
 				sentence: `Use at most ${max} characters.`,
+				parameters: { max },
 			});
 		}
 		return { value: trimmed === "" ? null : trimmed };
@@ -82,7 +84,10 @@ export function integer(least: number, most: number): Validator<number> {
 		given >= least &&
 		given <= most
 			? { value: given }
-			: mustBe(`a whole number from ${least} to ${most}`, given);
+			: mustBe(`a whole number from ${least} to ${most}`, given, undefined, {
+					min: least,
+					max: most,
+				});
 }
 
 /** One of these words, such as the values of an enum. */
@@ -92,7 +97,9 @@ export function oneOf<const T extends string>(
 	return (given) =>
 		words.includes(given as T)
 			? { value: given as T }
-			: mustBe(`one of ${words.join(", ")}`, given);
+			: mustBe(`one of ${words.join(", ")}`, given, undefined, {
+					values: words,
+				});
 }
 
 export const webAddress: Validator<string> = (given) => {
@@ -121,13 +128,15 @@ export function mustBe(
 	what: string,
 	given: unknown,
 	sentence = `This must be ${what}.`,
+	parameters: FieldParameters = {},
 ): ValidationResult<never> {
-	return invalid(`must be ${what}, got ${quoted(given)}`, { sentence });
+	const message = `must be ${what}, got ${quoted(given)}`;
+	return invalid(message, { sentence, parameters });
 }
 
 export function invalid(
 	message: string,
-	more: Pick<ValidationProblem, "code" | "sentence"> = {},
+	more: Pick<ValidationProblem, "code" | "sentence" | "parameters"> = {},
 ): ValidationResult<never> {
 	return { problems: [{ path: "", message, ...more }] };
 }
@@ -137,13 +146,15 @@ export function fieldProblems(
 	problems: readonly ValidationProblem[],
 ): readonly FieldProblem[] {
 	const byPath = new Map<string, FieldProblem>();
-	for (const { path, message, code = "INVALID", sentence } of problems) {
+	for (const problem of problems) {
+		const { path, message, code = "INVALID", sentence, parameters } = problem;
 		// Fields that exclude each other are one problem with two entries.
 		for (const field of path.split(" and ")) {
 			if (byPath.has(field)) continue;
 			byPath.set(field, {
 				path: ["input", ...partsOf(field)],
 				code,
+				...parameters,
 				message: sentence ?? `This ${message}.`,
 			});
 		}

@@ -1,5 +1,7 @@
-import type { CorkboardError } from "../errors.ts";
+import type { CorkboardError, FieldProblem } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
+import type { Model } from "../model/types.ts";
+import type { FieldPolicies } from "../model/validation.ts";
 import type { CallOptions } from "../trace.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 
@@ -18,6 +20,11 @@ export interface BatchResolver<Context = unknown> {
 	cost(args: Readonly<Record<string, unknown>>): number;
 	/** The most objects that the result for one parent may name; 1 if absent. */
 	maxObjects?(args: Readonly<Record<string, unknown>>): number;
+	/** What is wrong with fields of its argument `input` where others do not even fit their types; absent: nothing. */
+	inputProblems?(
+		args: Readonly<Record<string, unknown>>,
+		types: InputTypes,
+	): readonly FieldProblem[];
 	/** Whether the result depends on the viewer. */
 	readonly dependsOnViewer: boolean;
 	resolve(request: {
@@ -27,6 +34,12 @@ export interface BatchResolver<Context = unknown> {
 		readonly context: Context & { readonly graph: Graph };
 		readonly call: CallOptions;
 	}): MaybePromise<readonly (unknown | CorkboardError)[]>;
+}
+
+/** What the fields of an input follow from. */
+export interface InputTypes {
+	readonly model: Model;
+	readonly fields: FieldPolicies;
 }
 
 /** By `Type.field`. */

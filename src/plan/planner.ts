@@ -1,8 +1,9 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema } from "graphql";
-import { CorkboardError } from "../errors.ts";
+import { CorkboardError, type FieldProblem } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Model } from "../model/types.ts";
+import type { FieldPolicies } from "../model/validation.ts";
 import type { OperationDeadline } from "../util/deadline.ts";
 import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
 import { type Answer, type OperationResponse, parseAnswer } from "./answer.ts";
@@ -14,6 +15,7 @@ import {
 	createCostMemo,
 	type LookCosts,
 } from "./compile/cost.ts";
+import { inputProblems } from "./compile/inputProblems.ts";
 import { type Operation, PlanCache } from "./compile/planCache.ts";
 import {
 	analyzeWorstCaseCost,
@@ -40,6 +42,8 @@ export interface PlannerOptions<Context> {
 	readonly maxCost: number;
 	/** Size of the cache of compiled plans. */
 	readonly maxPlans: number;
+	/** What stored fields may hold; absent: whatever fits their types. */
+	readonly fields?: FieldPolicies;
 	/** Which objects are read to decide whether another is visible, and which lists depend on the viewer. */
 	readonly visibility: Pick<Visibility, "dependenciesOf" | "isPrivateList">;
 	/** What is read before pages of some lists; absent: nothing. */
@@ -71,6 +75,8 @@ export interface Planner<Context> {
 	cost(operation: Operation): Cost | readonly GraphQLError[];
 	/** The cost of each operation of a document, whatever its variables. */
 	analyzeWorstCaseCost(document: DocumentNode): readonly WorstCaseCost[];
+	/** All that is wrong with the input of a mutation, of which something does not fit its type. The document need not be valid. */
+	inputProblems(operation: Operation): readonly FieldProblem[];
 	/** Compiles a document's operations and keeps their plans as long as the document. */
 	prepare(document: DocumentNode): void;
 	/** What an operation uses of the schema: the same object each time. Null for an operation that the document does not have. */
@@ -95,7 +101,10 @@ export function createPlanner<Context extends object>(
 		const { context, deadline, admit, explain, record = null } = request;
 		try {
 			const bound = plans.bind(request);
-			if (isErrors(bound)) return { data: null, errors: bound };
+			if (isErrors(bound)) {
+				addFields(bound, inputProblems(options, request));
+				return { data: null, errors: bound };
+			}
 			const cost = costOf(bound);
 			const countsRetries =
 				bound.plan.serial && PLAN_CHANNELS.mutationRetry.hasSubscribers;
@@ -158,11 +167,21 @@ export function createPlanner<Context extends object>(
 				document,
 			),
 
+		inputProblems: (operation) => inputProblems(options, operation),
 		prepare: (document) => plans.prepare(document),
 		usesOf: (operation) => plans.usesOf(operation),
 		dependsOnViewer: (operation) => plans.dependsOnViewer(operation),
 		level: () => plans.level(),
 	};
+}
+
+/** On the first error, where clients look. */
+export function addFields(
+	[first]: readonly GraphQLError[],
+	fields: readonly FieldProblem[],
+): void {
+	if (first !== undefined && fields.length > 0)
+		first.extensions.fields = fields;
 }
 
 /** Neither throws nor rejects. */

@@ -4,14 +4,9 @@ import {
 	optionalNonNull,
 	required,
 } from "../graphql/input/readInput.ts";
-import type { Model, StoredField } from "../model/types.ts";
-import type { FieldPolicies, FieldPolicy } from "../model/validation.ts";
-
-/** What the fields of an input follow from. */
-export interface InputTypes {
-	readonly model: Model;
-	readonly fields: FieldPolicies;
-}
+import type { StoredField } from "../model/types.ts";
+import type { FieldPolicy } from "../model/validation.ts";
+import type { InputTypes } from "../plan/batchResolver.ts";
 
 /** The fields of an input that creates an object: those of the type's field policies. */
 export function fieldsToCreate(types: InputTypes, type: string): InputShape {

@@ -5,16 +5,20 @@ import type { RequestContext } from "../graphql/context.ts";
 import {
 	type Input,
 	type InputShape,
+	readFields,
 	readInput,
 	requestContent,
 } from "../graphql/input/readInput.ts";
 import type { Id } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
-import type { FieldPolicies, ValidationProblem } from "../model/validation.ts";
-import type { BatchResolver } from "../plan/batchResolver.ts";
+import {
+	type FieldPolicies,
+	fieldProblems,
+	type ValidationProblem,
+} from "../model/validation.ts";
+import type { BatchResolver, InputTypes } from "../plan/batchResolver.ts";
 import type { CallOptions } from "../trace.ts";
 import type { JsonObject, JsonValue } from "../util/json.ts";
-import type { InputTypes } from "./fieldInputs.ts";
 import { type Arguments, rootField } from "./rootField.ts";
 
 /** What a mutation that needs a viewer works with. */
@@ -77,21 +81,27 @@ export function anonymousMutation<S extends InputShape>(
 ): BatchResolver<RequestContext> {
 	const { name, validateTogether = () => [] } = definition;
 	const shapes = new WeakMap<Model, S>();
-	const shapeOf = ({ graph: { model }, fields }: RequestContext): S => {
-		const shape = shapes.get(model) ?? definition.input({ model, fields });
-		shapes.set(model, shape);
+	const shapeOf = (types: InputTypes): S => {
+		const shape = shapes.get(types.model) ?? definition.input(types);
+		shapes.set(types.model, shape);
 		return shape;
 	};
-	return rootField({
+	const field = rootField({
 		cost: (args) => definition.cost(given(args)),
 		maxObjects: () => definition.maxObjects ?? 1,
 		dependsOnViewer: true,
 		resolve(args, context, call) {
-			const shape = shapeOf(context);
+			const { graph, fields } = context;
+			const shape = shapeOf({ model: graph.model, fields });
 			const input = () => readInput(name, shape, given(args), validateTogether);
 			return apply(input, context, call);
 		},
 	});
+	return {
+		...field,
+		inputProblems: (args, types) =>
+			fieldProblems(readFields(shapeOf(types), given(args)).problems),
+	};
 }
 
 /** The error of a field of the input that `must` be something else; clients show `advice` beside it. */

@@ -24,7 +24,12 @@ import { AnswerCache } from "./graphql/answerCache.ts";
 import { openApolloStep } from "./graphql/apolloStep.ts";
 import { GraphqlHandler } from "./graphql/graphqlHandler.ts";
 import { KnownDocuments } from "./graphql/knownDocuments.ts";
-import type { DependsOnViewer, Execute, UsesOf } from "./graphql/operation.ts";
+import type {
+	DependsOnViewer,
+	Execute,
+	InputProblems,
+	UsesOf,
+} from "./graphql/operation.ts";
 import type { StepOptions } from "./graphql/requestSteps.ts";
 import { ResponseSender } from "./graphql/responseSender.ts";
 import { clientAddress, trustedProxies } from "./http/address.ts";
@@ -79,6 +84,8 @@ export interface ServerOptions {
 	readonly dependsOnViewer?: DependsOnViewer;
 	/** Default: nothing is known of it. */
 	readonly usesOf?: UsesOf;
+	/** Default: an error of a value that does not fit its type names no fields. */
+	readonly inputProblems?: InputProblems;
 	readonly httpStatus?: HttpStatus;
 	/** Seconds that shared caches may keep a public response. */
 	readonly httpMaxAge?: number;
@@ -199,6 +206,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				: null,
 			dependsOnViewer: options.dependsOnViewer ?? (() => true),
 			usesOf: options.usesOf ?? (() => null),
+			inputProblems: options.inputProblems ?? (() => []),
 			httpStatus: options.httpStatus ?? "audit",
 			budget: options.budget ?? null,
 			startSpan: options.startSpan ?? null,

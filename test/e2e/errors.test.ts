@@ -394,6 +394,7 @@ describe("over HTTP, errors", () => {
 				{
 					path: ["input", "username"],
 					code: "INVALID",
+					...{ min: 3, max: 30 },
 					message: "Use 3 to 30 letters, digits or underscores.",
 				},
 				{
@@ -409,6 +410,7 @@ describe("over HTTP, errors", () => {
 				{
 					path: ["input", "avatar", "width"],
 					code: "INVALID",
+					min: 1,
 					message: "This must be a positive number of pixels.",
 				},
 			],
@@ -422,11 +424,13 @@ describe("over HTTP, errors", () => {
 				{
 					path: ["input", "details"],
 					code: "TOO_LONG",
+					max: 1_000,
 					message: "Use at most 1000 characters.",
 				},
 				{
 					path: ["input", "interests", 1],
 					code: "INVALID",
+					...{ min: 1, max: 100 },
 					message: "Use 1 to 100 lowercase letters, digits or hyphens.",
 				},
 			],
@@ -461,6 +465,78 @@ describe("over HTTP, errors", () => {
 			),
 			undefined,
 		);
+	});
+
+	it("what does not fit its type is said with all other problems of the input, as a literal, in a variable of the input and in one of a field", async () => {
+		const fields = [
+			{
+				path: ["input", "username"],
+				code: "REQUIRED",
+				message: "Fill this in.",
+			},
+			{
+				path: ["input", "bio"],
+				code: "INVALID",
+				type: "String",
+				message: "This must be text.",
+			},
+			{
+				path: ["input", "avatar", "url"],
+				code: "REQUIRED",
+				message: "Fill this in.",
+			},
+			{
+				path: ["input", "avatar", "width"],
+				code: "INVALID",
+				type: "Int",
+				message: "This must be a whole number.",
+			},
+			{
+				path: ["input", "name"],
+				code: "TOO_LONG",
+				max: 100,
+				message: "Use at most 100 characters.",
+			},
+			{
+				path: ["input", "email"],
+				code: "INVALID",
+				message: "Give an e-mail address, such as ada@example.com.",
+			},
+		];
+		const name = "x".repeat(101);
+		const literal = await visitor.post(
+			`mutation { createUser(input: {name: "${name}", email: "no", bio: 7, avatar: {width: "wide"}}) { token } }`,
+		);
+		const avatar = { width: "wide" };
+		const variable = await visitor.post(
+			"mutation ($input: CreateUserInput!) { createUser(input: $input) { token } }",
+			{ variables: { input: { name, email: "no", bio: 7, avatar } } },
+		);
+		const parts = await visitor.post(
+			`mutation ($bio: String, $avatar: ImageInput) {
+				createUser(input: {name: "${name}", email: "no", bio: $bio, avatar: $avatar}) { token }
+			}`,
+			{ variables: { bio: 7, avatar } },
+		);
+		for (const [answer, code] of [
+			[literal, "GRAPHQL_VALIDATION_FAILED"],
+			[variable, "BAD_USER_INPUT"],
+			[parts, "GRAPHQL_VALIDATION_FAILED"],
+		] as const) {
+			assert.equal(answer.errors?.[0]?.extensions.code, code);
+			assert.deepEqual(answer.errors?.[0]?.extensions.fields, fields);
+		}
+		const missing = await visitor.post(
+			"mutation ($input: CreateUserInput!) { createUser(input: $input) { token } }",
+		);
+		assert.deepEqual(missing.errors?.[0]?.extensions.fields, [
+			{ path: ["input"], code: "REQUIRED", message: "Fill this in." },
+		]);
+		// An error of a document that has nothing to do with its input names no field.
+		const unknown = await visitor.post(
+			'mutation { createUser(input: {username: "ab"}) { nothing } }',
+		);
+		assert.equal(unknown.errors?.[0]?.extensions.fields, undefined);
 	});
 
 	it("an input of which exactly one field must be given is refused with none, two or null", async () => {

@@ -5,6 +5,10 @@ export interface FieldError {
 	readonly code: string;
 	/** A sentence for people. */
 	readonly message: string;
+	readonly min?: number;
+	readonly max?: number;
+	readonly values?: readonly string[];
+	readonly type?: string;
 }
 
 /** A response without data. `code` is `extensions.code` of its first error. */

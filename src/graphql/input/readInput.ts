@@ -59,6 +59,26 @@ export function readInput<S extends InputShape>(
 ): Input<S> {
 	const fields: Readonly<Record<string, unknown>> =
 		typeof given === "object" && given !== null ? { ...given } : {};
+	const { input, problems } = readFields(shape, fields);
+	problems.push(...validateTogether(fields));
+	if (problems.length > 0) {
+		throw new CorkboardError(
+			"BAD_USER_INPUT",
+			`${name}: ${listed(problems)}.`,
+			{ fields: fieldProblems(problems) },
+		);
+	}
+	return input as Input<S>;
+}
+
+/** Each field by itself. */
+export function readFields(
+	shape: InputShape,
+	fields: Readonly<Record<string, unknown>>,
+): {
+	readonly input: Readonly<Record<string, unknown>>;
+	readonly problems: ValidationProblem[];
+} {
 	const input: Record<string, unknown> = {};
 	const problems: ValidationProblem[] = [];
 	for (const [field, read] of Object.entries(shape)) {
@@ -70,15 +90,7 @@ export function readInput<S extends InputShape>(
 			}
 		}
 	}
-	problems.push(...validateTogether(fields));
-	if (problems.length > 0) {
-		throw new CorkboardError(
-			"BAD_USER_INPUT",
-			`${name}: ${listed(problems)}.`,
-			{ fields: fieldProblems(problems) },
-		);
-	}
-	return input as Input<S>;
+	return { input, problems };
 }
 
 /** `extensions.fields` has every problem; a message is for logs and people, so it has as many as they read. */

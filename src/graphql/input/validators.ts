@@ -16,4 +16,7 @@ export const id: Validator<InputId> = (given) => {
 export const idempotencyKey: Validator<string> = (given) =>
 	typeof given === "string" && IDEMPOTENCY_KEY.test(given)
 		? { value: given }
-		: mustBe("1 to 100 characters of printable ASCII", given);
+		: mustBe("1 to 100 characters of printable ASCII", given, undefined, {
+				min: 1,
+				max: 100,
+			});

@@ -246,7 +246,7 @@ function isErrors(
 }
 
 /** GetOperation (spec §6.1), with the error messages of graphql-js. */
-function getOperation(
+export function getOperation(
 	document: DocumentNode,
 	name: string | null,
 ): OperationDefinitionNode | GraphQLError {

@@ -1,6 +1,7 @@
 import {
 	ApolloServer,
 	type ApolloServerOptionsWithGateway,
+	type ApolloServerPlugin,
 } from "@apollo/server";
 import {
 	ApolloServerPluginCacheControlDisabled,
@@ -9,7 +10,11 @@ import {
 	ApolloServerPluginSchemaReportingDisabled,
 	ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
-import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
+import {
+	type FormattedExecutionResult,
+	GraphQLError,
+	type GraphQLSchema,
+} from "graphql";
 import { toClientError } from "../http/clientError.ts";
 import { documentLimits, MAX_TOKENS } from "../limits/documentLimits.ts";
 import { noIntrospection } from "../limits/noIntrospection.ts";
@@ -28,7 +33,13 @@ const MAX_ERRORS = 10;
 export interface ApolloOptions
 	extends Pick<
 		StepOptions,
-		"schema" | "execute" | "documents" | "dependsOnViewer" | "usesOf" | "log"
+		| "schema"
+		| "execute"
+		| "documents"
+		| "dependsOnViewer"
+		| "usesOf"
+		| "inputProblems"
+		| "log"
 	> {
 	/** Whether introspection and suggestions in errors are allowed. */
 	readonly exposesSchema: boolean;
@@ -71,6 +82,7 @@ export function createApollo(
 			toClientError(formatted, error, { log, hideSuggestions: !exposesSchema }),
 		plugins: [
 			responseSummaryPlugin(options),
+			inputProblemsPlugin(options),
 			ApolloServerPluginLandingPageDisabled(),
 			ApolloServerPluginCacheControlDisabled(),
 			ApolloServerPluginInlineTraceDisabled(),
@@ -78,6 +90,30 @@ export function createApollo(
 			ApolloServerPluginUsageReportingDisabled(),
 		],
 	});
+}
+
+/** A value in a document that does not fit its type is said as one in the variables is. */
+function inputProblemsPlugin({
+	inputProblems,
+}: Pick<StepOptions, "inputProblems">): ApolloServerPlugin<OperationContext> {
+	return {
+		async requestDidStart() {
+			return {
+				async validationDidStart({ document, request }) {
+					return async (errors) => {
+						const [first] = errors ?? [];
+						if (!(first instanceof GraphQLError)) return;
+						const fields = inputProblems({
+							document,
+							operationName: request.operationName,
+							variables: request.variables ?? {},
+						});
+						if (fields.length > 0) first.extensions.fields = fields;
+					};
+				},
+			};
+		},
+	};
 }
 
 function gatewayTo(

@@ -1,5 +1,6 @@
 import type { BaseContext } from "@apollo/server";
 import type { DocumentNode } from "graphql";
+import type { FieldProblem } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Answer } from "../../plan/answer.ts";
 import type { RequestRecord, SchemaUses } from "../../plan/diagnostics.ts";
@@ -56,6 +57,11 @@ export type DependsOnViewer = (
 export type UsesOf = (
 	operation: Pick<Operation, "document" | "operationName">,
 ) => SchemaUses | null;
+
+/** All that is wrong with the input of a mutation, of which something does not fit its type. */
+export type InputProblems = (
+	operation: Pick<Operation, "document" | "operationName" | "variables">,
+) => readonly FieldProblem[];
 
 export interface OperationContext
 	extends BaseContext,

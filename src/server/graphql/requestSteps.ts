@@ -29,6 +29,7 @@ import type {
 	DependsOnViewer,
 	Execute,
 	ExecutedAnswer,
+	InputProblems,
 	Operation,
 	OperationContext,
 	UsesOf,
@@ -52,6 +53,7 @@ export interface StepOptions {
 	readonly ways: Ways;
 	readonly dependsOnViewer: DependsOnViewer;
 	readonly usesOf: UsesOf;
+	readonly inputProblems: InputProblems;
 	readonly mode: "development" | "production";
 	readonly identify: (
 		authorization: string | undefined,

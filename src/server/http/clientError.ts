@@ -43,7 +43,12 @@ export function toClientError(
 			? error.extensions.cost
 			: undefined;
 	const cause = causeOf(error);
-	const fields = cause instanceof CorkboardError ? cause.fields : undefined;
+	const fields =
+		cause instanceof CorkboardError && cause.fields !== undefined
+			? cause.fields
+			: // Of values that do not fit their types.
+				(error as { readonly extensions?: { readonly fields?: unknown } })
+					.extensions?.fields;
 	return {
 		message: truncate(
 			options.hideSuggestions
