@@ -44,6 +44,17 @@ export {
 	type Validator,
 	webAddress,
 } from "./model/validation.ts";
+export {
+	blankToNull,
+	type Conversion,
+	local,
+	type Migration,
+	migration,
+	type Row,
+	ref,
+	utc,
+	utf8InLatin1,
+} from "./ops/migrate/mapping.ts";
 export type { BatchResolver, Resolvers } from "./plan/batchResolver.ts";
 export { coerceFirst, MAX_PAGE_SIZE } from "./plan/pageArguments.ts";
 export { type AnyJob, GiveUp, job, Later } from "./queue/job.ts";

@@ -67,7 +67,8 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	],
 	model: [["expand"], ["."], ["lock", "schema"]],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
-	ops: [["."], ["import", "verify"], ["jobs"]],
+	ops: [["."], ["import", "verify"], ["jobs", "migrate"]],
+	"ops/migrate": [["mappingError.ts"], ["mapping.ts"], ["sources"], ["."]],
 	fleet: [
 		["server"],
 		["map"],
@@ -88,7 +89,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	],
 	cli: [
 		["."],
-		["completion", "move", "queue", "top", "usage"],
+		["completion", "migrate", "move", "queue", "top", "usage"],
 		["commands"],
 		["main.ts"],
 		["launch.mjs"],
@@ -120,7 +121,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 	memjs: ["cache"],
 
 	"node:sqlite": ["storage/sqlite/driver", "topology"],
-	mysql2: ["storage/mysql/driver"],
+	mysql2: ["storage/mysql/driver", "ops/migrate/sources"],
+	pg: ["ops/migrate/sources"],
 	"@vlasky/zongji": ["storage/mysql/binlog"],
 	negotiator: ["server"],
 };

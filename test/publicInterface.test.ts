@@ -8,17 +8,18 @@ const ROOT = join(import.meta.dirname, "..");
 /** What apps rely on. A name leaves this list only with a successor and a line in the changelog. */
 const PROMISED: Readonly<Record<string, string>> = {
 	"src/corkboard.ts": `
-		AnyJob App AppDemo Arguments BatchResolver CallOptions CorkboardError Example
+		AnyJob App AppDemo Arguments BatchResolver CallOptions Conversion CorkboardError Example
 		FeedOfRequest FieldPolicies FieldProblem GiveUp Graph Id Identity InputId JobContext
-		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise MutationContext NewObject Node
-		PlacementPolicy Policies Random RequestContext Resolvers Source Validator VisibilityPolicy
-		andThen anonymousMutation boolean bothOrFirstError byId byIdOrKey coerceFirst compact
+		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise Migration MutationContext NewObject Node
+		PlacementPolicy Policies Random RequestContext Resolvers Row Source Validator VisibilityPolicy
+		andThen anonymousMutation blankToNull boolean bothOrFirstError byId byIdOrKey coerceFirst compact
 		dateTime defineApp edgeMutation edgeMutations edgesByPrefix fieldsToCreate fieldsToUpdate
 		findVisible id idempotency idempotencyKey integer invalid invalidField isGiven isPromise
-		job lookupOf mappingOf mustBe mutation newStoredJson nodeResolvers nodesOf notFound oneOf
-		optional optionalNonNull optionalPart ownId parseId policy positionInput referenceOf
+		job local lookupOf mappingOf migration mustBe mutation newStoredJson nodeResolvers nodesOf notFound oneOf
+		optional optionalNonNull optionalPart ownId parseId policy positionInput ref referenceOf
 		requireOnList requireVisible requireVisibleOrEdge requireVisibleOrPublic required resolver
-		rootField seededRandom sizeOfList storedFields storedValue text updatedStoredJson
+		rootField seededRandom sizeOfList storedFields storedValue text updatedStoredJson utc
+		utf8InLatin1
 		viewerMembership webAddress
 	`,
 	"src/embed.ts":

@@ -49,13 +49,18 @@ export async function findApp(folder: string | undefined): Promise<App> {
 			`${place} has no app: expected a file app.ts there that exports what defineApp returns as default.`,
 		);
 	}
-	resolveEngine();
-	const found = (await load(file)).default;
+	const found = await loadValue(file);
 	if (isApp(found)) return found;
 	throw new CorkboardError(
 		"BAD_MODEL",
 		`${file} exports no app: write export default defineApp({ schema, resolvers, policies, identity }).`,
 	);
+}
+
+/** What a module of a user exports as default. It may import this engine. Throws BAD_MODEL where it cannot be loaded. */
+export async function loadValue(file: string): Promise<unknown> {
+	resolveEngine();
+	return (await load(file)).default;
 }
 
 async function load(file: string): Promise<{ readonly default?: unknown }> {

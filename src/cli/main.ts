@@ -42,6 +42,7 @@ const NOUNS: Readonly<
 	usage: () => import("./commands/usage.ts"),
 	map: () => import("./commands/map.ts"),
 	shards: () => import("./commands/shards.ts"),
+	migrate: () => import("./commands/migrate.ts"),
 	moves: () => import("./commands/moves.ts"),
 	hosts: () => import("./commands/hosts.ts"),
 	replicas: () => import("./commands/replicas.ts"),

@@ -1,6 +1,7 @@
 import {
 	type GraphQLOutputType,
 	type GraphQLSchema,
+	getNamedType,
 	isObjectType,
 } from "graphql";
 import { CorkboardError } from "../errors.ts";
@@ -18,6 +19,8 @@ export type FieldReader = (
 /** Reads the values of stored fields that do not come by a mutation: those of an import. */
 export interface FieldReaders {
 	readerOf(type: string, field: string): FieldReader;
+	/** The name of the field's type in GraphQL, without `!`. */
+	typeNameOf(type: string, field: string): string;
 	/** The field whose value this one has where it is given none. */
 	defaultFieldOf(type: string, field: string): string | undefined;
 }
@@ -32,19 +35,16 @@ export function createFieldReaders(
 	policies: FieldPolicies,
 ): FieldReaders {
 	const types = fullSchema(schema);
+	function typeOf(typeName: string, fieldName: string): GraphQLOutputType {
+		const type = types.getType(typeName);
+		const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
+		if (field !== undefined) return field.type;
+		throw new TypeError(`The schema has no field ${typeName}.${fieldName}.`);
+	}
 	return {
-		readerOf(typeName, fieldName) {
-			const type = types.getType(typeName);
-			const field = isObjectType(type)
-				? type.getFields()[fieldName]
-				: undefined;
-			if (field === undefined) {
-				throw new TypeError(
-					`The schema has no field ${typeName}.${fieldName}.`,
-				);
-			}
-			return createReader(field.type, policies[typeName]?.[fieldName]);
-		},
+		readerOf: (type, field) =>
+			createReader(typeOf(type, field), policies[type]?.[field]),
+		typeNameOf: (type, field) => String(getNamedType(typeOf(type, field))),
 		defaultFieldOf: (type, field) => policies[type]?.[field]?.defaultFrom,
 	};
 }

@@ -37,6 +37,20 @@ const LINES = file(
 		.map((line) => JSON.stringify(line))
 		.join("\n"),
 );
+mkdirSync(join(folder.path, "old"));
+file(
+	"old/people.csv",
+	"id,login,full_name,joined\n1,eve_made_up,Eve,2020-01-02\n",
+);
+const MAPPING = file(
+	"old.ts",
+	`import { migration, utc } from "corkboard";
+	export default migration({
+		source: "file:old",
+		types: { User: { table: "people", key: "id", fields: {
+			username: "login", name: "full_name", createdAt: utc("joined") } } },
+	});`,
+);
 const QUERY = file(
 	"q.graphql",
 	'{ user(by: {username: "ada_made_up"}) { name } }',
@@ -120,6 +134,9 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	init: [],
 	status: [],
 	verify: [],
+	"migrate run": [MAPPING],
+	"migrate status": [MAPPING],
+	"migrate bad": [MAPPING],
 	explain: [QUERY],
 	"objects show": ["241294492511762325"],
 	"accounts show": ["ada_made_up"],
@@ -194,6 +211,8 @@ const NOT_ASKING: Readonly<Record<string, string>> = {
 
 /** They change nothing that others see. */
 const READING: readonly string[] = [
+	"migrate status",
+	"migrate bad",
 	...[
 		"status",
 		"top",

@@ -18,7 +18,7 @@ import type { ImportRun } from "./importRun.ts";
 import { createLineReader, type Line } from "./lineReader.ts";
 import { readNumbering } from "./numbering.ts";
 import { createProgressReporter, type ImportProgress } from "./progress.ts";
-import { readBatches } from "./readBatches.ts";
+import { type RawLine, readBatches } from "./readBatches.ts";
 import { type BatchReport, writeBatch } from "./writeBatch.ts";
 
 export interface ImportOptions {
@@ -94,7 +94,7 @@ export const PATIENT_RETRIES_MS = [1_000, 2_000, 4_000, 8_000, 16_000] as const;
  */
 export async function importLines(
 	store: Store,
-	lines: AsyncIterable<string> | Readable,
+	lines: AsyncIterable<RawLine> | Readable,
 	options: ImportOptions,
 ): Promise<ImportReport> {
 	const { strict = false, signal, onBadLine, now = Date.now } = options;

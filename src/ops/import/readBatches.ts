@@ -40,12 +40,12 @@ export const NOT_UTF_8: UnreadLine = {
  * lines of JSON at all.
  */
 export async function* readBatches(
-	source: AsyncIterable<string> | Readable,
+	source: AsyncIterable<RawLine> | Readable,
 	size: number,
 	signal?: AbortSignal,
 ): AsyncGenerator<RawBatch> {
 	const splitter = source instanceof Readable ? new LineSplitter() : null;
-	const iterator = (source as AsyncIterable<string | Uint8Array>)[
+	const iterator = (source as AsyncIterable<RawLine | Uint8Array>)[
 		Symbol.asyncIterator
 	]();
 	let stopWaiting = () => {};
@@ -53,7 +53,7 @@ export async function* readBatches(
 	signal?.addEventListener("abort", abort, { once: true });
 	// `Promise.race` with one promise for all waits would keep every chunk in memory.
 	const nextOrNull = () =>
-		new Promise<IteratorResult<string | Uint8Array> | null>(
+		new Promise<IteratorResult<RawLine | Uint8Array> | null>(
 			(resolve, reject) => {
 				stopWaiting = () => resolve(null);
 				iterator.next().then(resolve, reject);
@@ -67,8 +67,10 @@ export async function* readBatches(
 			if (next === null) return;
 			isDone = next.done === true;
 			if (isDone) lines.push(...(splitter?.rest() ?? []));
-			else if (splitter === null) lines.push(next.value as string);
-			else for (const line of splitter.split(next.value)) lines.push(line);
+			else if (splitter === null) lines.push(next.value as RawLine);
+			else
+				for (const line of splitter.split(next.value as Uint8Array))
+					lines.push(line);
 			while (lines.length >= size || (isDone && lines.length > 0)) {
 				const batch = lines.slice(0, size);
 				lines = lines.slice(size);
@@ -98,8 +100,8 @@ class LineSplitter {
 	#partial: Buffer[] = [];
 	#partialBytes = 0;
 
-	split(chunk: string | Uint8Array): readonly RawLine[] {
-		const bytes = Buffer.from(chunk as Uint8Array);
+	split(chunk: Uint8Array): readonly RawLine[] {
+		const bytes = Buffer.from(chunk);
 		this.bytes += bytes.length;
 		if (this.#head === null) return this.#complete(bytes);
 		const head = Buffer.concat([this.#head, bytes]);

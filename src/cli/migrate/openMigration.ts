@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { loadValue } from "../../app/findApp.ts";
+import type { AppModel } from "../../app/readApp.ts";
+import { CorkboardError } from "../../errors.ts";
+import {
+	createFieldReaders,
+	type FieldReaders,
+} from "../../model/fieldReaders.ts";
+import { BadRows } from "../../ops/migrate/badRows.ts";
+import type { Migration } from "../../ops/migrate/mapping.ts";
+import { planMigration, type TablePlan } from "../../ops/migrate/plan.ts";
+import { openSource } from "../../ops/migrate/sources/openSource.ts";
+import type { Source } from "../../ops/migrate/sources/source.ts";
+import { columns } from "../arguments.ts";
+import { type Argument, argument } from "../command.ts";
+import type { CommandContext } from "../commandContext.ts";
+
+export const MAPPING: Argument<string> = argument("MAPPING");
+
+/** A mapping, and the old database that it names. */
+export interface OpenedMigration extends AsyncDisposable {
+	readonly plans: readonly TablePlan[];
+	readonly source: Source;
+	readonly fields: FieldReaders;
+}
+
+/** What a migration keeps beside its mapping. */
+export interface MigrationFiles {
+	readonly state: string;
+	readonly badRows: BadRows;
+}
+
+export function filesOf(mapping: string): MigrationFiles {
+	const base = resolve(mapping).replace(/\.[cm]?[jt]s$/, "");
+	return {
+		state: `${base}.state.json`,
+		badRows: new BadRows(`${base}.bad.ndjson`),
+	};
+}
+
+/** Reads the mapping, opens its source and holds the one against the other. Throws BAD_CONFIG. */
+export async function openMigration(
+	file: string,
+	context: Pick<CommandContext, "app">,
+): Promise<OpenedMigration> {
+	const mapping = await readMapping(file);
+	const { model, schema, domain }: AppModel = await context.app();
+	const fields = createFieldReaders(schema, domain.fields);
+	await using resources = new AsyncDisposableStack();
+	const source = resources.use(
+		await openSource(mapping.source, dirname(resolve(file))),
+	);
+	const plans = planMigration(mapping, { model, fields }, source, domain);
+	const owned = resources.move();
+	return {
+		...{ plans, source, fields },
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}
+
+async function readMapping(file: string): Promise<Migration> {
+	const path = resolve(file);
+	if (!existsSync(path)) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`There is no file ${path}. migrate scaffold writes a first mapping.`,
+		);
+	}
+	const found = await loadValue(path);
+	if (
+		typeof found === "object" &&
+		found !== null &&
+		"source" in found &&
+		typeof found.source === "string" &&
+		"types" in found
+	) {
+		return found as unknown as Migration;
+	}
+	throw new CorkboardError(
+		"BAD_CONFIG",
+		`${path} exports no mapping: write export default migration({ source, types, edges }), with source a URL, for example from process.env.`,
+	);
+}
+
+/** `  1,234  reason, for example …` */
+export function reasonLines(
+	groups: readonly {
+		readonly rows: number;
+		readonly reason: string;
+		readonly examples: readonly string[];
+	}[],
+	formatNumber: (number: number) => string,
+): readonly string[] {
+	return columns(
+		groups.map(({ rows, reason, examples }) => [
+			formatNumber(rows),
+			`${reason} (${examples.join(", ")})`,
+		]),
+	);
+}

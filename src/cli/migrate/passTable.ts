@@ -1,0 +1,30 @@
+import type { PassReport } from "../../ops/migrate/state.ts";
+import { formatNumber } from "../../util/format.ts";
+import { table } from "../table.ts";
+
+/** How far a migration is: a line for each pass. */
+export function passTable(passes: readonly PassReport[]): readonly string[] {
+	return table([
+		[
+			...["pass", "kind", "began", "rows", "made", "changed", "deleted"],
+			...["unchanged", "bad", "newer here", "took", ""],
+		],
+		...passes.map((pass, at) => [
+			String(at + 1),
+			pass.kind,
+			`${new Date(pass.began).toISOString().slice(0, 16).replace("T", " ")}Z`,
+			...[pass.rows, pass.made, pass.changed, pass.deleted].map(formatNumber),
+			...[pass.unchanged, pass.bad, pass.newerHere].map(formatNumber),
+			formatSeconds(pass.seconds),
+			pass.isFinished ? "" : "interrupted",
+		]),
+	]);
+}
+
+function formatSeconds(seconds: number): string {
+	if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+	const minutes = Math.floor(seconds / 60);
+	return minutes < 60
+		? `${minutes} min ${Math.round(seconds % 60)} s`
+		: `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")}`;
+}

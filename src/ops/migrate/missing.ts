@@ -1,0 +1,138 @@
+import { CorkboardError } from "../../errors.ts";
+import type { Store } from "../../graph/store/store.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { PRESENT } from "../../storage/rows.ts";
+import { formatNumber } from "../../util/format.ts";
+import { DELETED, readToken } from "../import/revision.ts";
+import { IMPORT_LOOKUP } from "../lookups.ts";
+import { edgeKey, type TablePlan } from "./plan.ts";
+import type { Source } from "./sources/source.ts";
+
+export interface MissingLine {
+	readonly key: string;
+	readonly text: string;
+}
+
+/** So few are deleted however many there are. */
+const FEW = 100;
+/** Of what was migrated, the share that may be gone at once. */
+const MOST = 0.1;
+
+/**
+ * Lines that delete what was migrated, and is gone in the old database: objects
+ * whose row is not there, and edges that a full pass did not see. Refuses to
+ * delete much of a graph: then the mapping or the source is a wrong one.
+ *
+ * Keeps the keys of all objects and edges of the old database in memory.
+ */
+export async function findMissing(
+	store: Store,
+	{
+		plans,
+		source,
+		seen,
+		deleteMany,
+	}: {
+		readonly plans: readonly TablePlan[];
+		readonly source: Source;
+		readonly seen: ReadonlyMap<TablePlan, ReadonlySet<string>>;
+		readonly deleteMany: boolean;
+	},
+): Promise<readonly MissingLine[]> {
+	const missing: MissingLine[] = [];
+	const keysById = new Map<Id, string>();
+	const objects = plans.filter(({ kind }) => kind === "object");
+	for (let shard = 0; shard < store.storage.map.modShards; shard++) {
+		for await (const rows of store.storage.walk("lookups", shard)) {
+			const keys = new Map<TablePlan, string[]>();
+			for (const { name, key, id, token } of rows) {
+				if (name !== IMPORT_LOOKUP) continue;
+				const type = key.slice(0, Math.max(0, key.indexOf(":")));
+				const plan = objects.find(({ name }) => name === type);
+				if (plan === undefined) continue;
+				keysById.set(id, key);
+				if (readToken(token).rev === DELETED) continue;
+				const some = keys.get(plan) ?? [];
+				keys.set(plan, some);
+				some.push(key);
+			}
+			for (const [plan, some] of keys) {
+				const there = await keysThere(plan, source, some);
+				for (const key of some) {
+					if (there.has(key)) continue;
+					const line = { type: plan.name, key, deleted: true };
+					missing.push({ key, text: JSON.stringify(line) });
+				}
+			}
+		}
+	}
+	let edges = 0;
+	for (const plan of plans) {
+		if (plan.mapping === null) continue;
+		const known = seen.get(plan) ?? (await edgesThere(plan, source));
+		for await (const { from, to } of presentEdges(store, plan.mapping)) {
+			const [fromKey, toKey] = [keysById.get(from), keysById.get(to)];
+			// An object that was created here.
+			if (fromKey === undefined || toKey === undefined) continue;
+			edges++;
+			const key = edgeKey(plan.name, fromKey, toKey);
+			if (known.has(key)) continue;
+			const ends = { edge: plan.name, from: fromKey, to: toKey };
+			missing.push({ key, text: JSON.stringify({ ...ends, deleted: true }) });
+		}
+	}
+	const all = keysById.size + edges;
+	if (!deleteMany && missing.length > Math.max(FEW, all * MOST)) {
+		throw new CorkboardError(
+			"BAD_DATA",
+			`${formatNumber(missing.length)} of ${formatNumber(all)} objects and edges that were migrated are gone in ${source.shownUrl}: nothing was deleted. Is it the right database, and is the mapping? If so, run again with --delete-many.`,
+		);
+	}
+	return missing;
+}
+
+/** Of keys of one type, those whose row is there. A row that is marked as deleted is. */
+async function keysThere(
+	plan: TablePlan,
+	source: Source,
+	keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+	const rows = await source.rowsOf(
+		plan,
+		keys.map((key) => partsOf(plan, key)),
+	);
+	return new Set(rows.flatMap((row) => plan.lineOf(row)?.key ?? []));
+}
+
+/** The values of the key's columns in `Photo:8123`. */
+export function partsOf({ name, key }: TablePlan, text: string): string[] {
+	const rest = text.slice(name.length + 1);
+	return key.length === 1 ? [rest] : rest.split(":");
+}
+
+async function edgesThere(
+	plan: TablePlan,
+	source: Source,
+): Promise<ReadonlySet<string>> {
+	const keys = new Set<string>();
+	for await (const page of source.scan(plan, {})) {
+		for (const { row } of page) {
+			const line = plan.lineOf(row);
+			if (line !== null && !line.isDeleted) keys.add(line.key);
+		}
+	}
+	return keys;
+}
+
+async function* presentEdges({ storage }: Store, mapping: Mapping) {
+	const { map } = storage;
+	const places = new Set(
+		map.shards.map((shard) => map.shardOfLists(mapping, shard)),
+	);
+	for (const shard of places) {
+		for await (const rows of storage.walk("edges", shard, mapping)) {
+			for (const edge of rows) if (edge.state === PRESENT) yield edge;
+		}
+	}
+}

@@ -1,0 +1,357 @@
+import { createHash } from "node:crypto";
+import { CorkboardError } from "../../errors.ts";
+import type { Domain } from "../../graph/domain.ts";
+import type { FieldReaders } from "../../model/fieldReaders.ts";
+import type { Mapping, Model, ObjectType } from "../../model/types.ts";
+import type { JsonValue } from "../../util/json.ts";
+import { didYouMean } from "../../util/nearest.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
+import type { UnreadLine } from "../import/readBatches.ts";
+import {
+	type Conversion,
+	type EdgeMapping,
+	keyOf,
+	type Migration,
+	type Row,
+	type TypeMapping,
+	type Value,
+} from "./mapping.ts";
+import { MappingError } from "./mappingError.ts";
+import type { Source, SourceTable } from "./sources/source.ts";
+import { readValue } from "./values.ts";
+
+/** A table that is migrated, and how its rows become lines of an import. */
+export interface TablePlan extends SourceTable {
+	/** The type, or the edge. */
+	readonly name: string;
+	readonly kind: "object" | "edge";
+	/** Of edges. */
+	readonly mapping: Mapping | null;
+	readonly changed: string | null;
+	/** Null for a row that is not meant: `only` says so, or an end of an edge is null. */
+	lineOf(row: Row): RowLine | null;
+}
+
+export interface RowLine {
+	/** `Photo:8123`, or the edge with both ends. */
+	readonly key: string;
+	readonly isDeleted: boolean;
+	/** The line, or what is wrong with the row. */
+	readonly line: LineContent | UnreadLine;
+}
+
+export type LineContent = Readonly<Record<string, JsonValue>>;
+
+export interface PlanContext {
+	readonly model: Model;
+	readonly fields: FieldReaders;
+}
+
+/** The tables in the order in which they are migrated: types before those that refer to them, then edges. Throws BAD_CONFIG with all that is wrong with the mapping. */
+export function planMigration(
+	given: Migration,
+	{ model, fields }: PlanContext,
+	{ tables, shownUrl }: Pick<Source, "tables" | "shownUrl">,
+	{ createdAtField }: Pick<Domain, "createdAtField">,
+): readonly TablePlan[] {
+	const problems: string[] = [];
+	const checkTable = (
+		at: string,
+		table: string,
+		columns: readonly (readonly [use: string, column: string])[],
+	) => {
+		const known = tables.get(table);
+		if (known === undefined) {
+			problems.push(
+				`${at}: ${shownUrl} has no table ${table}, or this account may not read it.${didYouMean(table, [...tables.keys()])}`,
+			);
+			return;
+		}
+		// A file without rows names no columns.
+		if (known.length === 0) return;
+		const names = known.map(({ name }) => name);
+		for (const [use, column] of columns) {
+			if (names.includes(column)) continue;
+			problems.push(
+				`${at}.${use}: the table ${table} has no column ${column}.${didYouMean(column, names)}`,
+			);
+		}
+	};
+	const types: TablePlan[] = [];
+	const edges: TablePlan[] = [];
+	for (const [name, mapping] of Object.entries(given.types ?? {})) {
+		if (mapping === undefined) continue;
+		const type = model.objects.get(name);
+		if (type === undefined) {
+			problems.push(
+				`types.${name}: the schema has no such type.${didYouMean(name, [...model.objects.keys()])}`,
+			);
+			continue;
+		}
+		const fieldNames = fieldsOf(type);
+		for (const [field, value] of Object.entries(mapping.fields ?? {})) {
+			const at = `types.${name}.fields.${field}`;
+			if (!fieldNames.includes(field)) {
+				problems.push(
+					`${at}: ${name} has no such field to migrate.${didYouMean(field, fieldNames)}`,
+				);
+				continue;
+			}
+			const problem = valueProblem(type, field, value, fields, given);
+			if (problem !== null) problems.push(`${at} ${problem}`);
+		}
+		for (const { field, required } of type.stored) {
+			if (!required || mapping.fields?.[field] !== undefined) continue;
+			if (fields.defaultFieldOf(name, field) !== undefined) continue;
+			problems.push(
+				`types.${name}.fields: ${name} needs ${field}: name its column, or give a function`,
+			);
+		}
+		checkTable(`types.${name}`, mapping.table, [
+			...keysOf(mapping.key).map((column) => ["key", column] as const),
+			...commonColumns(mapping),
+			...Object.entries(mapping.fields ?? {}).flatMap(([field, value]) =>
+				columnsOf(value).map((column) => [`fields.${field}`, column] as const),
+			),
+		]);
+		types.push(typePlan(type, mapping, fields, createdAtField));
+	}
+	for (const [name, mapping] of Object.entries(given.edges ?? {})) {
+		if (mapping === undefined) continue;
+		const edge = model.mappings.get(name);
+		if (edge === undefined) {
+			problems.push(
+				`edges.${name}: the schema has no such mapping.${didYouMean(name, [...model.mappings.keys()])}`,
+			);
+			continue;
+		}
+		for (const [end, type] of [
+			["from", edge.from],
+			["to", edge.to],
+		] as const) {
+			if (mapping[end]?.target === type) continue;
+			problems.push(
+				`edges.${name}.${end} must be ref("${type}", …), got ${mapping[end]?.target === undefined ? "something else" : `a ${mapping[end].target}`}`,
+			);
+		}
+		checkTable(`edges.${name}`, mapping.table, [
+			...keysOf(mapping.key).map((column) => ["key", column] as const),
+			...commonColumns(mapping),
+			...columnsOf(mapping.from).map((column) => ["from", column] as const),
+			...columnsOf(mapping.to).map((column) => ["to", column] as const),
+		]);
+		edges.push(edgePlan(edge, mapping));
+	}
+	if (types.length + edges.length === 0 && problems.length === 0) {
+		problems.push("it has no types and no edges");
+	}
+	if (problems.length > 0) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`The mapping is not right:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+		);
+	}
+	return [...parentsFirst(types, model), ...edges];
+}
+
+function typePlan(
+	type: ObjectType,
+	mapping: TypeMapping,
+	readers: FieldReaders,
+	createdAtField: string | null,
+): TablePlan {
+	const key = keysOf(mapping.key);
+	const values = Object.entries(mapping.fields).map(
+		([field, value]) =>
+			[field, value as Value, readers.typeNameOf(type.name, field)] as const,
+	);
+	return {
+		...tableOf(mapping, key),
+		name: type.name,
+		kind: "object",
+		mapping: null,
+		lineOf(row) {
+			if (mapping.only?.(row) === false) return null;
+			const own = keyOf(type.name, key, row);
+			if (own === null) return null;
+			if (isDeleted(mapping, row)) {
+				const line = { type: type.name, key: own, deleted: true };
+				return { key: own, isDeleted: true, line };
+			}
+			return {
+				key: own,
+				isDeleted: false,
+				line: caught(() => {
+					const fields: Record<string, JsonValue> = {};
+					for (const [field, value, typeName] of values) {
+						fields[field] = readValue(field, value, row, typeName);
+					}
+					const at =
+						mapping.at === undefined
+							? (fields[createdAtField ?? ""] ?? null)
+							: readValue("at", mapping.at, row, "DateTime");
+					const content = {
+						fields,
+						...(at !== null && { at: laterThan1970(at) }),
+					};
+					return { type: type.name, key: own, ...content, rev: hash(content) };
+				}),
+			};
+		},
+	};
+}
+
+function edgePlan(edge: Mapping, mapping: EdgeMapping): TablePlan {
+	const ends = [...columnsOf(mapping.from), ...columnsOf(mapping.to)];
+	const key = mapping.key === undefined ? ends : keysOf(mapping.key);
+	return {
+		...tableOf(mapping, key),
+		name: edge.name,
+		kind: "edge",
+		mapping: edge,
+		lineOf(row) {
+			if (mapping.only?.(row) === false) return null;
+			const [from, to] = [mapping.from.read(row), mapping.to.read(row)];
+			if (typeof from !== "string" || typeof to !== "string") return null;
+			const ends = { edge: edge.name, from, to };
+			const key = edgeKey(edge.name, from, to);
+			if (isDeleted(mapping, row)) {
+				return { key, isDeleted: true, line: { ...ends, deleted: true } };
+			}
+			return {
+				key,
+				isDeleted: false,
+				line: caught(() => {
+					const at =
+						mapping.at === undefined
+							? null
+							: readValue("at", mapping.at, row, "DateTime");
+					return { ...ends, ...(at !== null && { at: laterThan1970(at) }) };
+				}),
+			};
+		},
+	};
+}
+
+export function edgeKey(name: string, from: string, to: string): string {
+	return `${name} ${from} ${to}`;
+}
+
+/** Lists know no times before 1970. */
+function laterThan1970(at: JsonValue): JsonValue {
+	return typeof at === "string" && at < "1970"
+		? "1970-01-01T00:00:00.000Z"
+		: at;
+}
+
+function tableOf(
+	{ table, where, changed }: TypeMapping | EdgeMapping,
+	key: readonly string[],
+) {
+	return {
+		...{ table, key, changed: changed ?? null },
+		...(where !== undefined && { where }),
+	};
+}
+
+function isDeleted({ deleted }: TypeMapping | EdgeMapping, row: Row): boolean {
+	if (deleted === undefined) return false;
+	if (typeof deleted === "function") return deleted(row);
+	const value = row[deleted] ?? null;
+	return ![null, false, 0, "0", "", "f", "false"].includes(
+		value as string | number | boolean | null,
+	);
+}
+
+function caught(make: () => LineContent): LineContent | UnreadLine {
+	try {
+		return make();
+	} catch (thrown) {
+		const reason = reasonOf(thrown);
+		return {
+			problem:
+				thrown instanceof MappingError
+					? `${reason}.`
+					: `The mapping threw: ${reason}`,
+		};
+	}
+}
+
+/** What the row says, in few characters: a counter that nobody maps does not change it. */
+function hash(content: LineContent): string {
+	return createHash("sha1")
+		.update(JSON.stringify(content))
+		.digest("base64url")
+		.slice(0, 20);
+}
+
+export function keysOf(
+	key: string | readonly string[] | undefined,
+): readonly string[] {
+	return key === undefined ? [] : typeof key === "string" ? [key] : key;
+}
+
+function columnsOf(value: Value | undefined): readonly string[] {
+	if (typeof value === "string") return [value];
+	return typeof value === "object" ? (value.columns ?? []) : [];
+}
+
+function commonColumns({ changed, deleted, at }: TypeMapping | EdgeMapping) {
+	return [
+		...(changed === undefined ? [] : [["changed", changed] as const]),
+		...(typeof deleted === "string" ? [["deleted", deleted] as const] : []),
+		...columnsOf(at).map((column) => ["at", column] as const),
+	];
+}
+
+function fieldsOf({ stored, lookups, references }: ObjectType) {
+	return [...stored, ...lookups, ...references].map(({ field }) => field);
+}
+
+function valueProblem(
+	type: ObjectType,
+	field: string,
+	value: unknown,
+	readers: FieldReaders,
+	{ types }: Migration,
+): string | null {
+	const reference = type.references.find((one) => one.field === field);
+	const target = (value as Conversion | null)?.target;
+	if (reference !== undefined) {
+		if (target !== reference.target) {
+			return `must be ref("${reference.target}", …)`;
+		}
+		return types[target] === undefined
+			? `leads to ${target}, which the mapping has no table for`
+			: null;
+	}
+	if (target !== undefined) return "is no reference: name its column";
+	if (typeof value === "string") {
+		return readers.typeNameOf(type.name, field) === "DateTime"
+			? `is a DateTime: write utc("${value}"), or local("${value}", "Europe/Berlin") for a column without a zone`
+			: null;
+	}
+	const isValue =
+		typeof value === "function" ||
+		typeof (value as Conversion | null)?.read === "function";
+	return isValue
+		? null
+		: "must be the name of a column, a function, or utc(), ref() and the like";
+}
+
+function parentsFirst(
+	plans: readonly TablePlan[],
+	model: Model,
+): readonly TablePlan[] {
+	const sorted: TablePlan[] = [];
+	const visit = (plan: TablePlan, path: readonly TablePlan[]) => {
+		if (sorted.includes(plan) || path.includes(plan)) return;
+		for (const { target } of model.objects.get(plan.name)?.references ?? []) {
+			const parent = plans.find(({ name }) => name === target);
+			if (parent !== undefined) visit(parent, [...path, plan]);
+		}
+		sorted.push(plan);
+	};
+	for (const plan of plans) visit(plan, []);
+	return sorted;
+}

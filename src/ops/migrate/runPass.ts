@@ -1,0 +1,259 @@
+import type { Store } from "../../graph/store/store.ts";
+import type { FieldReaders } from "../../model/fieldReaders.ts";
+import {
+	type ImportOptions,
+	type ImportReport,
+	importLines,
+} from "../import/importLines.ts";
+import type { RawLine } from "../import/readBatches.ts";
+import type { BadRow, BadRows } from "./badRows.ts";
+import { findMissing } from "./missing.ts";
+import type { TablePlan } from "./plan.ts";
+import type { Cursor, Source } from "./sources/source.ts";
+import type { MigrationState, PassReport } from "./state.ts";
+
+export interface PassOptions {
+	readonly plans: readonly TablePlan[];
+	readonly source: Source;
+	readonly fields: FieldReaders;
+	/** Only rows that changed since the pass before. */
+	readonly isSince: boolean;
+	/** Deletes however many rows are gone in the old database. */
+	readonly deleteMany: boolean;
+	readonly state: MigrationState;
+	readonly saveState: (state: MigrationState) => void;
+	readonly badRows: BadRows;
+	/** What the import that writes is given. */
+	readonly writing: Pick<
+		ImportOptions,
+		"signal" | "onWaiting" | "retryAfterMs" | "onRetry"
+	>;
+	readonly onProgress?: (progress: PassProgress) => void;
+	readonly now?: () => number;
+}
+
+export interface PassProgress {
+	/** The table that is read. */
+	readonly table: string;
+	readonly lines: number;
+	readonly perSecond: number;
+	readonly secondsLeft?: number;
+}
+
+/** A row whose line is being written. */
+interface Pending {
+	readonly key: string;
+	/** Where to go on after it; null for lines that delete. */
+	readonly at: { readonly table: string; readonly after: Cursor } | null;
+}
+
+/** How much earlier a pass with `isSince` begins than the last change that the pass before could see: rows appear in the order of their commits, not of their times. */
+export const OVERLAP_MS = 10 * 60_000;
+
+/**
+ * One pass over all rows, or over those that changed: makes lines of an import of
+ * them, and after a full pass deletes what is gone. Interrupted, it goes on at the
+ * row after the last one that was written.
+ */
+export async function runPass(
+	store: Store,
+	options: PassOptions,
+): Promise<PassReport> {
+	const { plans, source, state, badRows, now = Date.now } = options;
+	const last = state.passes.at(-1);
+	const kind = options.isSince ? "since" : "full";
+	const resumed =
+		last !== undefined && !last.isFinished && last.kind === kind ? last : null;
+	const before =
+		resumed === null ? [...state.passes] : state.passes.slice(0, -1);
+	const position = resumed === null ? null : state.position;
+	const began = resumed?.began ?? now();
+	const startedAt = performance.now();
+	const marks = resumed === null ? await marksOf(plans, source) : state.marks;
+	if (resumed === null && kind === "full") badRows.clear();
+	const total = kind === "full" ? await totalOf(plans, source) : null;
+
+	const window = new Map<number, Pending>();
+	let made = 0;
+	let table = position?.table ?? plans[0]?.name ?? "";
+	const linesBefore = position?.lines ?? 0;
+	let place = position;
+	const base = resumed;
+	let done: ImportReport | null = null;
+	let removed: ImportReport | null = null;
+	let reportedBad: BadRow[] = [];
+
+	const reportOf = (isFinished: boolean): PassReport => {
+		const sum = (of: (report: ImportReport) => number) =>
+			(done === null ? 0 : of(done)) + (removed === null ? 0 : of(removed));
+		return {
+			kind,
+			began,
+			seconds: (base?.seconds ?? 0) + (performance.now() - startedAt) / 1_000,
+			rows: done === null ? linesBefore : done.lines,
+			made:
+				(base?.made ?? 0) +
+				sum(({ objects, edges }) => added(objects) + added(edges)),
+			changed: (base?.changed ?? 0) + sum(({ changed }) => changed),
+			deleted: (base?.deleted ?? 0) + sum(({ deleted }) => deleted),
+			unchanged: (base?.unchanged ?? 0) + (done?.existing ?? 0),
+			bad: (base?.bad ?? 0) + sum(({ bad }) => bad),
+			newerHere: (base?.newerHere ?? 0) + sum(({ newerHere }) => newerHere),
+			isFinished,
+		};
+	};
+	const save = (isFinished: boolean): PassReport => {
+		badRows.add(reportedBad);
+		reportedBad = [];
+		const report = reportOf(isFinished);
+		options.saveState({
+			passes: [...before, report],
+			position: isFinished ? null : place,
+			marks: isFinished || kind === "full" ? marks : state.marks,
+		});
+		return report;
+	};
+	/** The edges that the old database has, where this run has read all of them. */
+	const seen = new Map<TablePlan, Set<string>>();
+
+	async function* lines(): AsyncGenerator<RawLine> {
+		const from = plans.findIndex(({ name }) => name === position?.table);
+		for (const plan of plans.slice(Math.max(0, from))) {
+			table = plan.name;
+			const after = plan.name === position?.table ? position.after : undefined;
+			const keys = new Set<string>();
+			if (plan.kind === "edge" && after === undefined) seen.set(plan, keys);
+			const mark = plan.changed === null ? undefined : state.marks[plan.name];
+			const since =
+				kind === "since" && plan.changed !== null && mark !== undefined
+					? { column: plan.changed, value: earlier(mark) }
+					: undefined;
+			const pages = source.scan(plan, {
+				...(after !== undefined && { after }),
+				...(since !== undefined && { since }),
+			});
+			for await (const page of pages) {
+				for (const { row, cursor } of page) {
+					const one = plan.lineOf(row);
+					if (one === null) continue;
+					if (plan.kind === "edge" && !one.isDeleted) keys.add(one.key);
+					made++;
+					window.set(linesBefore + made, {
+						key: one.key,
+						at: { table: plan.name, after: cursor },
+					});
+					yield "problem" in one.line
+						? (one.line as { problem: string })
+						: JSON.stringify(one.line);
+				}
+			}
+		}
+	}
+
+	const importing = (
+		source: AsyncIterable<RawLine>,
+		more: Partial<ImportOptions>,
+	) =>
+		importLines(store, source, {
+			fields: options.fields,
+			...options.writing,
+			onBadLine(line, reason) {
+				reportedBad.push({ key: window.get(line)?.key ?? "", reason });
+			},
+			...more,
+		});
+	done = await importing(lines(), {
+		linesBefore,
+		onBatch(report) {
+			done = report;
+			place = {
+				...place,
+				...(window.get(report.lines)?.at ?? null),
+				lines: report.lines,
+			} as typeof place;
+			for (const line of window.keys()) {
+				if (line > report.lines) break;
+				window.delete(line);
+			}
+			save(false);
+		},
+		onProgress({ lines, perSecond }) {
+			const left = total === null ? null : total - lines;
+			options.onProgress?.({
+				...{ table, lines, perSecond },
+				...(left !== null &&
+					left > 0 &&
+					perSecond > 0 && { secondsLeft: left / perSecond }),
+			});
+		},
+	});
+	if (done.status === "aborted" || kind === "since") {
+		return save(done.status === "finished");
+	}
+	const missing = await findMissing(store, {
+		...{ plans, source, seen },
+		deleteMany: options.deleteMany,
+	});
+	if (missing.length > 0) {
+		window.clear();
+		removed = await importing(textsOf(missing, window), {
+			onBatch(report) {
+				removed = report;
+			},
+		});
+		if (removed.status === "aborted") return save(false);
+	}
+	return save(true);
+}
+
+async function* textsOf(
+	missing: readonly { readonly key: string; readonly text: string }[],
+	window: Map<number, Pending>,
+): AsyncGenerator<RawLine> {
+	for (const [at, { key, text }] of missing.entries()) {
+		window.set(at + 1, { key, at: null });
+		yield text;
+	}
+}
+
+function added(counts: Readonly<Record<string, number>>): number {
+	return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+async function marksOf(
+	plans: readonly TablePlan[],
+	source: Source,
+): Promise<Readonly<Record<string, string>>> {
+	const marks: Record<string, string> = {};
+	for (const plan of plans) {
+		if (plan.changed === null) continue;
+		const mark = await source.greatest(plan, plan.changed);
+		if (mark !== null) marks[plan.name] = mark;
+	}
+	return marks;
+}
+
+async function totalOf(
+	plans: readonly TablePlan[],
+	source: Source,
+): Promise<number | null> {
+	let total = 0;
+	for (const plan of plans) {
+		const rows = await source.estimate(plan);
+		if (rows === null) return null;
+		total += rows;
+	}
+	return total;
+}
+
+/** A time without a zone, some minutes before: in the terms of the column itself, whatever its zone. A number stays as it is. */
+function earlier(mark: string): string {
+	const time = Date.parse(
+		`${mark.replace(" ", "T").replace(/[+-]\d\d(:?\d\d)?$|Z$/, "")}Z`,
+	);
+	if (Number.isNaN(time)) return mark;
+	return new Date(time - OVERLAP_MS)
+		.toISOString()
+		.replace("T", " ")
+		.replace("Z", "");
+}

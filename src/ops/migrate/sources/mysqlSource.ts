@@ -1,0 +1,101 @@
+import { loadWhenUsed } from "../../../util/loadWhenUsed.ts";
+import type { Row } from "../mapping.ts";
+import type { SqlDriver } from "./sqlSource.ts";
+
+const driver = loadWhenUsed<typeof import("mysql2/promise")>("mysql2/promise");
+
+const CONNECT_MS = 10_000;
+const STATEMENT_MS = 120_000;
+
+const LOST = new Set([
+	"PROTOCOL_CONNECTION_LOST",
+	"PROTOCOL_SEQUENCE_TIMEOUT",
+	"ECONNREFUSED",
+	"ECONNRESET",
+	"EPIPE",
+	"ETIMEDOUT",
+	"ER_SERVER_SHUTDOWN",
+	"ER_CON_COUNT_ERROR",
+]);
+
+/** MySQL or MariaDB, by an account that may only read. */
+export function mysqlDriver(url: string, database: string): SqlDriver {
+	return {
+		name: "MySQL",
+		spelling: {
+			quote: (name) => `\`${name.replaceAll("`", "``")}\``,
+			place: () => "?",
+			asText: (column) => `CAST(${column} AS CHAR)`,
+		},
+		columnsQuery: `
+			SELECT c.TABLE_NAME AS \`table\`, c.COLUMN_NAME AS name,
+				c.COLUMN_TYPE AS type, c.IS_NULLABLE AS nullable,
+				c.COLUMN_KEY = 'PRI' AS \`key\`,
+				(SELECT MIN(k.REFERENCED_TABLE_NAME) FROM information_schema.KEY_COLUMN_USAGE k
+					WHERE k.TABLE_SCHEMA = c.TABLE_SCHEMA AND k.TABLE_NAME = c.TABLE_NAME
+					AND k.COLUMN_NAME = c.COLUMN_NAME) AS leads_to
+			FROM information_schema.COLUMNS c WHERE c.TABLE_SCHEMA = DATABASE()
+			ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
+		estimateQuery: (table) => ({
+			text: "SELECT TABLE_ROWS AS estimate FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?",
+			values: [table],
+		}),
+		async connect() {
+			const connection = await driver().createConnection({
+				uri: url,
+				connectTimeout: CONNECT_MS,
+				charset: "utf8mb4",
+				// Dates of zeros, and times of any zone, as they are.
+				dateStrings: true,
+				supportBigNumbers: true,
+				multipleStatements: false,
+			});
+			// Without a listener a connection that breaks between statements would end the process.
+			connection.on("error", () => {});
+			const query = async (sql: string, values: readonly unknown[]) => {
+				const [rows] = await connection.query({
+					sql,
+					values: [...values],
+					timeout: STATEMENT_MS,
+				});
+				return rows as readonly Row[];
+			};
+			try {
+				// TIMESTAMP columns are read in UTC then.
+				await query("SET time_zone = '+00:00'", []);
+				await query("SET SESSION TRANSACTION READ ONLY", []);
+			} catch (error) {
+				connection.destroy();
+				throw error;
+			}
+			return {
+				query: ({ text, values }) => query(text, values),
+				close: async () => connection.destroy(),
+			};
+		},
+		isLost: (error) => LOST.has(codeOf(error)),
+		adviceOn(error) {
+			const { message } = error as Error;
+			switch (codeOf(error)) {
+				case "ER_ACCESS_DENIED_ERROR":
+					return "refuses the user or the password of its URL.";
+				case "ER_DBACCESS_DENIED_ERROR":
+				case "ER_TABLEACCESS_DENIED_ERROR":
+				case "ER_COLUMNACCESS_DENIED_ERROR":
+					return `lets this account not read (${message}). Run there: GRANT SELECT ON ${database}.* TO the account.`;
+				case "ER_BAD_DB_ERROR":
+					return `has no database ${database}: correct the end of its URL.`;
+				case "ER_PARSE_ERROR":
+				case "ER_BAD_FIELD_ERROR":
+				case "ER_NO_SUCH_TABLE":
+					return `does not understand the mapping: ${message}.`;
+				default:
+					return null;
+			}
+		},
+	};
+}
+
+function codeOf(error: unknown): string {
+	return (error as { readonly code?: string }).code ?? "";
+}

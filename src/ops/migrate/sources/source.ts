@@ -1,0 +1,57 @@
+import type { Row } from "../mapping.ts";
+
+/** A table of the old database, and which of its rows are meant. */
+export interface SourceTable {
+	readonly table: string;
+	/** The columns that the rows are read in the order of, which identify one. */
+	readonly key: readonly string[];
+	/** SQL. */
+	readonly where?: string;
+}
+
+/** Where a row is in the order of its table: the values of its key, or its number in a file. */
+export type Cursor = readonly (string | number)[];
+
+export interface SourceRow {
+	readonly row: Row;
+	readonly cursor: Cursor;
+}
+
+export interface Column {
+	readonly name: string;
+	/** As the old database calls it. */
+	readonly type: string;
+	readonly isNullable: boolean;
+	/** Whether it is a part of the primary key. */
+	readonly isKey: boolean;
+	/** The table that its foreign key leads to. */
+	readonly leadsTo: string | null;
+}
+
+/** The old database. Nothing is ever written to it. */
+export interface Source extends AsyncDisposable {
+	/** Without its password, for messages. */
+	readonly shownUrl: string;
+	readonly tables: ReadonlyMap<string, readonly Column[]>;
+	/** About how many rows a table has; null if only reading them would say it. */
+	estimate(table: SourceTable): Promise<number | null>;
+	/** The rows in the order of their key, in pages. With `since`, those whose column is that or more. */
+	scan(
+		table: SourceTable,
+		options: {
+			readonly after?: Cursor;
+			readonly since?: { readonly column: string; readonly value: string };
+			readonly limit?: number;
+		},
+	): AsyncIterable<readonly SourceRow[]>;
+	/** The rows with these keys, in any order. */
+	rowsOf(
+		table: SourceTable,
+		keys: readonly (readonly string[])[],
+	): Promise<readonly Row[]>;
+	/** The greatest value of a column, as text; null if there is none. */
+	greatest(table: SourceTable, column: string): Promise<string | null>;
+}
+
+/** Rows of one read. */
+export const PAGE = 2_000;

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../../errors.ts";
+import { reasonOf } from "../../../util/reasonOf.ts";
+import type { Row } from "../mapping.ts";
+import { type Column, PAGE, type Source, type SourceTable } from "./source.ts";
+import {
+	pageStatement,
+	rowsStatement,
+	type SqlSpelling,
+	type Statement,
+} from "./sqlText.ts";
+
+/** A connection to an old database, by its driver. */
+export interface SqlConnection {
+	query(statement: Statement): Promise<readonly Row[]>;
+	close(): Promise<void>;
+}
+
+export interface SqlDriver {
+	readonly name: string;
+	readonly spelling: SqlSpelling;
+	connect(): Promise<SqlConnection>;
+	/** Rows `table`, `name`, `type`, `nullable` (YES), `key` (1 for a part of the primary key), `leads_to`. */
+	readonly columnsQuery: string;
+	estimateQuery(table: string): Statement;
+	/** What the operator can do about an error that another try would meet too; null for other errors. */
+	adviceOn(error: unknown): string | null;
+	/** Whether the connection is lost, so that another one may do. */
+	isLost(error: unknown): boolean;
+}
+
+/** Pauses before a lost connection is opened again. Milliseconds. */
+const RECONNECT_MS = [1_000, 2_000, 4_000, 8_000, 16_000] as const;
+
+/** Keys of one statement. */
+const KEYS = 500;
+
+export async function openSqlSource(
+	driver: SqlDriver,
+	shownUrl: string,
+	pauses: readonly number[] = RECONNECT_MS,
+): Promise<Source> {
+	let connection: SqlConnection | null = null;
+	const fail = (error: unknown): CorkboardError => {
+		const advice = driver.adviceOn(error);
+		return new CorkboardError(
+			advice === null ? "UNAVAILABLE" : "BAD_CONFIG",
+			`The old database ${shownUrl} ${advice ?? `does not answer: ${reasonOf(error)} Run the same command again when it does: it resumes.`}`,
+			{ cause: error },
+		);
+	};
+	async function run(statement: Statement): Promise<readonly Row[]> {
+		for (let tries = 0; ; tries++) {
+			try {
+				connection ??= await driver.connect();
+				return await connection.query(statement);
+			} catch (error) {
+				const pause = pauses[tries];
+				if (!driver.isLost(error) || pause === undefined) throw fail(error);
+				await connection?.close().catch(() => {});
+				connection = null;
+				await sleep(pause);
+			}
+		}
+	}
+	const tables = new Map<string, Column[]>();
+	// The first connection is not tried again: a wrong URL is to be seen at once.
+	try {
+		connection = await driver.connect();
+	} catch (error) {
+		throw fail(error);
+	}
+	for (const row of await run({ text: driver.columnsQuery, values: [] })) {
+		const columns = tables.get(String(row.table)) ?? [];
+		tables.set(String(row.table), columns);
+		columns.push({
+			name: String(row.name),
+			type: String(row.type),
+			isNullable: row.nullable === "YES",
+			isKey: Number(row.key) === 1,
+			leadsTo: row.leads_to === null ? null : String(row.leads_to),
+		});
+	}
+	const { spelling } = driver;
+	return {
+		shownUrl,
+		tables,
+		async estimate({ table }) {
+			const [row] = await run(driver.estimateQuery(table));
+			return row === undefined ? null : Math.max(0, Number(row.estimate));
+		},
+		async *scan(table, { after, since, limit = Number.POSITIVE_INFINITY }) {
+			let from = after;
+			for (let left = limit; left > 0; ) {
+				const size = Math.min(left, PAGE);
+				const rows = await run(
+					pageStatement(spelling, table, {
+						limit: size,
+						...(from !== undefined && { after: from }),
+						...(since !== undefined && { since }),
+					}),
+				);
+				const page = rows.map((row) => ({ row, cursor: cursorOf(table, row) }));
+				if (page.length > 0) yield page;
+				from = page.at(-1)?.cursor;
+				if (page.length < size) return;
+				left -= page.length;
+			}
+		},
+		async rowsOf(table, keys) {
+			const found: Row[] = [];
+			for (let at = 0; at < keys.length; at += KEYS) {
+				const some = keys.slice(at, at + KEYS);
+				found.push(...(await run(rowsStatement(spelling, table, some))));
+			}
+			return found;
+		},
+		async greatest({ table }, column) {
+			const greatest = spelling.asText(`MAX(${spelling.quote(column)})`);
+			const [row] = await run({
+				text: `SELECT ${greatest} AS greatest FROM ${spelling.quote(table)}`,
+				values: [],
+			});
+			return row?.greatest === null || row === undefined
+				? null
+				: String(row.greatest);
+		},
+		async [Symbol.asyncDispose]() {
+			await connection?.close().catch(() => {});
+		},
+	};
+}
+
+function cursorOf({ table, key }: SourceTable, row: Row) {
+	return key.map((column) => {
+		const value = row[column];
+		if (typeof value === "string" || typeof value === "number") return value;
+		if (typeof value === "bigint") return String(value);
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`${table}.${column} is a part of the key and holds ${value === null ? "NULL" : `a ${typeof value}`}: name columns as key that identify each row by numbers or texts.`,
+		);
+	});
+}

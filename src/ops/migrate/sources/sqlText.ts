@@ -1,0 +1,77 @@
+import type { SourceTable } from "./source.ts";
+
+/** What the two databases spell differently. */
+export interface SqlSpelling {
+	quote(name: string): string;
+	/** The n-th value of a statement, from 1. */
+	place(n: number): string;
+	/** A column as text that compares with a text value. */
+	asText(column: string): string;
+}
+
+export interface Statement {
+	readonly text: string;
+	readonly values: readonly unknown[];
+}
+
+/** Rows after a key, in the order of the key. Databases find rows by `(a, b) > (?, ?)` less well than by this. */
+export function pageStatement(
+	sql: SqlSpelling,
+	{ table, key, where }: SourceTable,
+	{
+		after,
+		since,
+		limit,
+	}: {
+		readonly after?: readonly unknown[];
+		readonly since?: { readonly column: string; readonly value: string };
+		readonly limit: number;
+	},
+): Statement {
+	const values: unknown[] = [];
+	const place = (value: unknown) => sql.place(values.push(value));
+	const names = key.map((column) => sql.quote(column));
+	const conditions: string[] = where === undefined ? [] : [`(${where})`];
+	if (after !== undefined) {
+		const later = names.map((name, at) => {
+			const equal = names
+				.slice(0, at)
+				.map((before, nth) => `${before} = ${place(after[nth])}`);
+			return `(${[...equal, `${name} > ${place(after[at])}`].join(" AND ")})`;
+		});
+		conditions.push(`(${later.join(" OR ")})`);
+	}
+	if (since !== undefined) {
+		conditions.push(`${sql.quote(since.column)} >= ${place(since.value)}`);
+	}
+	const filter =
+		conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+	return {
+		text: `SELECT * FROM ${sql.quote(table)}${filter} ORDER BY ${names.join(", ")} LIMIT ${limit}`,
+		values,
+	};
+}
+
+export function rowsStatement(
+	sql: SqlSpelling,
+	{ table, key, where }: SourceTable,
+	keys: readonly (readonly string[])[],
+): Statement {
+	const values: unknown[] = [];
+	const place = (value: unknown) => sql.place(values.push(value));
+	const names = key.map((column) => sql.quote(column));
+	const wanted =
+		names.length === 1
+			? `${names[0]} IN (${keys.map(([only]) => place(only)).join(", ")})`
+			: keys
+					.map(
+						(parts) =>
+							`(${names.map((name, at) => `${name} = ${place(parts[at])}`).join(" AND ")})`,
+					)
+					.join(" OR ");
+	const filter = where === undefined ? "" : ` AND (${where})`;
+	return {
+		text: `SELECT * FROM ${sql.quote(table)} WHERE (${wanted})${filter}`,
+		values,
+	};
+}

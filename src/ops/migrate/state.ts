@@ -1,0 +1,58 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { CorkboardError } from "../../errors.ts";
+import { temporaryName } from "../../util/temporaryName.ts";
+import type { Cursor } from "./sources/source.ts";
+
+/** What one pass did. */
+export interface PassReport {
+	readonly kind: "full" | "since";
+	/** Milliseconds since 1970. */
+	readonly began: number;
+	readonly seconds: number;
+	readonly rows: number;
+	readonly made: number;
+	readonly changed: number;
+	readonly deleted: number;
+	readonly unchanged: number;
+	readonly bad: number;
+	readonly newerHere: number;
+	readonly isFinished: boolean;
+}
+
+/** Beside the mapping, as `NAME.state.json`. Without it the next pass begins at the first row. */
+export interface MigrationState {
+	readonly passes: readonly PassReport[];
+	/** Where the last pass goes on, if it is not finished. */
+	readonly position: {
+		readonly table: string;
+		readonly after: Cursor;
+		/** Lines that were written. */
+		readonly lines: number;
+	} | null;
+	/** By table: the greatest value of its `changed` when the last pass began. */
+	readonly marks: Readonly<Record<string, string>>;
+}
+
+export const EMPTY_STATE: MigrationState = {
+	passes: [],
+	position: null,
+	marks: {},
+};
+
+export function readMigrationState(file: string): MigrationState {
+	if (!existsSync(file)) return EMPTY_STATE;
+	try {
+		const state = JSON.parse(readFileSync(file, "utf8"));
+		if (Array.isArray(state?.passes)) return { ...EMPTY_STATE, ...state };
+	} catch {}
+	throw new CorkboardError(
+		"BAD_DATA",
+		`${file} is damaged. Delete it: the next pass then begins at the first row, finds what is there, and writes what differs.`,
+	);
+}
+
+export function writeMigrationState(file: string, state: MigrationState): void {
+	const temporary = temporaryName(file);
+	writeFileSync(temporary, `${JSON.stringify(state, null, "\t")}\n`);
+	renameSync(temporary, file);
+}

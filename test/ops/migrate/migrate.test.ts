@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import type { PassReport } from "../../../src/ops/migrate/state.ts";
+import { graphInKeys, sqlOn } from "../../helpers/importing.ts";
+import { runHere } from "../../helpers/runCommand.ts";
+import { startMysql } from "../../services/mysql.ts";
+import { startPostgres } from "../../services/postgres.ts";
+import type { Server } from "../../services/server.ts";
+import { type OldDatabase, openOldMysql, openOldPostgres } from "./old.ts";
+
+const MAPPING = `
+import { blankToNull, local, migration, ref, utc, utf8InLatin1 } from "corkboard";
+const live = (type) => (row) => row.likeable_type === type;
+export default migration({
+	source: process.env.OLD_DATABASE,
+	types: {
+		Pin: {
+			table: "pins", key: "id", changed: "updated_at", deleted: "deleted_at",
+			fields: {
+				details: blankToNull("caption"), board: ref("Board", "board_id"),
+				origin: ref("Pin", "copied_from"), createdAt: utc("created_at"),
+			},
+		},
+		User: {
+			table: "users", key: "id", changed: "updated_at",
+			fields: {
+				username: "login", name: (row) => row.first + " " + row.last,
+				email: blankToNull("email"), bio: "bio",
+				createdAt: local("created_at", "Europe/Berlin"),
+			},
+		},
+		Board: {
+			table: "boards", key: "id",
+			fields: { name: utf8InLatin1("title"), owner: ref("User", "user_id"), secret: "private" },
+		},
+	},
+	edges: {
+		likePin: { table: "likes", key: "id", only: live("Pin"), from: ref("User", "user_id"), to: ref("Pin", "likeable_id"), at: utc("created_at") },
+		followUser: { table: "follows", from: ref("User", "follower_id"), to: ref("User", "followed_id"), at: utc("created_at") },
+	},
+});
+`;
+
+const OLD = [
+	["MySQL", startMysql, openOldMysql],
+	["PostgreSQL", startPostgres, openOldPostgres],
+] as const;
+
+for (const [name, start, openOld] of OLD) {
+	describe(`a migration from ${name}`, () => {
+		const folder = mkdtempSync(join(tmpdir(), "migrate-"));
+		const data = join(folder, "data");
+		const mapping = join(folder, "old.ts");
+		let server: Server;
+		let old: OldDatabase;
+
+		before(async () => {
+			server = await start();
+			old = await openOld(server);
+			writeFileSync(mapping, MAPPING);
+		});
+		after(async () => {
+			await old?.[Symbol.asyncDispose]();
+			await server?.[Symbol.asyncDispose]();
+			rmSync(folder, { recursive: true, force: true });
+		});
+
+		const migrate = (...args: readonly string[]) =>
+			runHere(["migrate", ...args], { env: { CORKBOARD_DATA: data } });
+
+		async function pass(...args: readonly string[]) {
+			process.env.OLD_DATABASE = old.url;
+			const { out, err, code } = await migrate(
+				"run",
+				mapping,
+				"--json",
+				...args,
+			);
+			assert.ok(out.startsWith("{"), err);
+			const { pass, bad } = JSON.parse(out) as {
+				readonly pass: PassReport;
+				readonly bad: readonly {
+					rows: number;
+					reason: string;
+					examples: string[];
+				}[];
+			};
+			const { rows, made, changed, deleted, unchanged, newerHere } = pass;
+			return {
+				counts: { rows, made, changed, deleted, unchanged, newerHere },
+				bad: bad.flatMap(({ examples, reason }) =>
+					examples.map((key) => `${key}: ${reason}`),
+				),
+				code,
+			};
+		}
+
+		const fact = (part: string) =>
+			graphInKeys(data).filter((each) => each.includes(part));
+
+		/** What the first user likes, the oldest like first. */
+		const likesOfAda = () =>
+			fact("user_likes_pins User:1 ")
+				.map((each) => each.split(" "))
+				.filter(([, , , , state]) => state === "0")
+				.map(([, , to = "", sequence]) => ({ to, at: Number(sequence) }))
+				.toSorted((a, b) => a.at - b.at)
+				.map(({ to, at }) => [
+					to,
+					new Date(at / 1_000).toISOString().slice(0, 19),
+				]);
+
+		it("says which tables and columns are not there, before it writes", async () => {
+			const wrong = join(folder, "wrong.ts");
+			writeFileSync(
+				wrong,
+				MAPPING.replace('"login"', '"logn"')
+					.replace('table: "likes"', 'table: "like"')
+					.replace('utc("created_at"),', '"created_at",'),
+			);
+			process.env.OLD_DATABASE = old.url;
+			const { err, code } = await migrate("run", wrong);
+			assert.equal(code, 1);
+			for (const sentence of [
+				"types.User.fields.username: the table users has no column logn. Did you mean login?",
+				"has no table like, or this account may not read it. Did you mean likes?",
+				'types.Pin.fields.createdAt is a DateTime: write utc("created_at")',
+			]) {
+				assert.ok(err.includes(sentence), err);
+			}
+		});
+
+		it("brings all rows over that can be, and says why the others cannot", async () => {
+			const { counts, bad, code } = await pass();
+			assert.equal(code, 1);
+			assert.deepEqual(bad.toSorted(), old.bad);
+			assert.deepEqual(counts, {
+				...{ rows: 24, made: 24 - old.bad.length - 1, changed: 0 },
+				...{ deleted: 0, unchanged: 1, newerHere: 0 },
+			});
+			const user = fact('["username","ada"]')[0] ?? "";
+			// Noon in Berlin in summer; the text of a latin1 column whose bytes were UTF-8.
+			assert.match(user, /"created_at","2019-07-01T10:00:00.000Z"/);
+			assert.match(fact('["name","Café"]')[0] ?? "", /"secret",false/);
+			assert.match(fact('["name","Straße"]')[0] ?? "", /"secret",true/);
+			assert.equal(fact("soft deleted").length, 0);
+			assert.equal(fact("2 lines\\nand 🎉").length, 1);
+		});
+
+		it("writes nothing for rows that are as before, and takes what was too early", async () => {
+			const { counts, bad } = await pass();
+			assert.equal(bad.length, old.bad.length - 1);
+			assert.deepEqual(counts, {
+				...{ rows: 24, made: 1, changed: 0, deleted: 0 },
+				...{ unchanged: 24 - bad.length - 1, newerHere: 0 },
+			});
+		});
+
+		it("changes, deletes, leaves what is newer here, and says which names collide", async () => {
+			sqlOn(
+				data,
+				/^db/,
+				"UPDATE users SET data = json_set(data, '$.bio', 'mine', '$.version', json_extract(data, '$.version') + 1) WHERE json_extract(data, '$.username') = 'cyd'",
+			);
+			await old.run(
+				"UPDATE users SET first = 'Adah', updated_at = '2001-01-01 00:00:00' WHERE id = 1",
+				"UPDATE users SET email = 'ada@example.org' WHERE id = 2",
+				"UPDATE users SET last = 'Theirs' WHERE id = 3",
+				"UPDATE users SET pins_count = 1000",
+				"DELETE FROM likes WHERE id = 3",
+				"DELETE FROM pins WHERE id = 2",
+				"UPDATE pins SET deleted_at = '2022-01-01 00:00:00' WHERE id = 1",
+			);
+			// A late commit with an old time, and a row that is gone, are seen by full passes only.
+			const since = await pass("--since");
+			assert.deepEqual([since.counts.changed, since.counts.deleted], [0, 1]);
+			const { counts, bad } = await pass();
+			assert.ok(
+				bad.includes(
+					"User:2: The User's username or email or account is taken.",
+				),
+				bad.join("\n"),
+			);
+			const { changed, deleted, newerHere } = counts;
+			// The like and the pin that are gone.
+			assert.deepEqual([changed, deleted, newerHere], [1, 2, 1]);
+			assert.equal(fact('["name","Adah Lovelace"]').length, 1);
+			assert.equal(fact('["bio","mine"]').length, 1);
+		});
+
+		it("says which key is used again, and takes back what is not deleted any more", async () => {
+			await old.run(
+				"INSERT INTO pins VALUES (2, 1, NULL, 'another', NULL, '2023-01-01 00:00:00', '2023-01-01 00:00:00')",
+				"UPDATE pins SET deleted_at = NULL, updated_at = '2023-01-01 00:00:00' WHERE id = 1",
+				"UPDATE users SET email = NULL WHERE id = 2",
+			);
+			const { counts, bad } = await pass();
+			assert.ok(
+				bad.some((each) => each.startsWith("Pin:2: The key is used again")),
+				bad.join("\n"),
+			);
+			assert.equal(counts.changed, 1);
+			const { out } = await runHere(["verify"], {
+				env: { CORKBOARD_DATA: data },
+			});
+			assert.match(out, /everything agrees/);
+			assert.deepEqual(likesOfAda(), [
+				["Pin:2", "2020-01-01T00:00:00"],
+				["Pin:1", "2021-01-01T00:00:00"],
+			]);
+			const { out: table } = await migrate("status", mapping);
+			assert.equal(table.trim().split("\n").length, 6);
+		});
+	});
+}
