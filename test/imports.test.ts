@@ -106,12 +106,12 @@ describe("the import check", () => {
 		[
 			"graph/a.ts",
 			'import { parse } from "graphql";',
-			"imports graphql, which only model, plan, graphql, server may",
+			"imports graphql, which only model, plan, graphql, server, testing may",
 		],
 		[
 			"cli/a.ts",
 			'import type { DocumentNode } from "graphql/language/ast.js";',
-			"imports graphql, which only model, plan, graphql, server may",
+			"imports graphql, which only model, plan, graphql, server, testing may",
 		],
 		[
 			"plan/a.ts",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -24,6 +24,7 @@ const PROMISED: Readonly<Record<string, string>> = {
 	`,
 	"src/embed.ts":
 		"Config Corkboard openCorkboard readConfig startCorkboardServer",
+	"src/testing.ts": "PrivacyWalk TestGraph TestQuery openTest walkPrivacy",
 };
 
 test("what is exported to apps is what is promised", () => {
@@ -45,12 +46,21 @@ test("what is exported to apps is what is promised", () => {
 	}
 });
 
-test("package.json exports these files, and nothing else of src/", () => {
+test("package.json exports these files, with their types, and nothing else of src/", () => {
 	const { exports: exported } = JSON.parse(
 		readFileSync(join(ROOT, "package.json"), "utf8"),
 	);
-	assert.deepEqual(
-		Object.values(exported).filter((path) => path !== "./package.json"),
-		Object.keys(PROMISED).map((path) => `./${path}`),
-	);
+	assert.deepEqual(exported, {
+		...Object.fromEntries(
+			Object.keys(PROMISED).map((file) => {
+				const name = basename(file, ".ts");
+				return [
+					name === "corkboard" ? "." : `./${name}`,
+					{ types: `./build/types/${name}.d.ts`, default: `./${file}` },
+				];
+			}),
+		),
+		"./register": "./src/register.mjs",
+		"./package.json": "./package.json",
+	});
 });

@@ -129,7 +129,7 @@ describe("docs/how-to/schema.md", () => {
 	it("names all directives, and nothing of theirs that is not in schema/", () => {
 		const [, table] = /^## The directives$([\s\S]*?)^They/m.exec(page) ?? [];
 		const defined = readFileSync(
-			join(ROOT, "schema/directives.graphql"),
+			join(ROOT, "src/model/directives.graphql"),
 			"utf8",
 		);
 		const rows = [

@@ -10,8 +10,8 @@ import { buildSchema, findBreakingChanges } from "graphql";
 import { dashboardFiles } from "../deploy/grafana/dashboards.ts";
 import pinsApp from "../pins/app.ts";
 import { lockFileOf, readApp } from "../src/app/readApp.ts";
+import { updateLock } from "../src/app/updateLock.ts";
 import { CorkboardError } from "../src/errors.ts";
-import { compareLock, parseLock, printLock } from "../src/model/lock/lock.ts";
 import { printPublicSchema } from "../src/model/publicSchema.ts";
 import type { ModelAndSchema } from "../src/model/read.ts";
 import { printModel } from "../src/model/schema/print.ts";
@@ -42,8 +42,10 @@ export function update(
 	{ model, schema }: ModelAndSchema,
 	copies: Copies,
 ): Updated {
-	const lock = parseLock(readFileSync(copies.lock, "utf8"));
-	const { additions, breaks, next } = compareLock(lock, model);
+	const { additions, breaks } = updateLock(
+		{ app: pinsApp, model },
+		copies.lock,
+	);
 	if (breaks.length > 0) {
 		return {
 			written: false,
@@ -52,7 +54,6 @@ export function update(
 	}
 	const shipped = buildSchema(readFileSync(copies.publicSchema, "utf8"));
 	const breaking = findBreakingChanges(shipped, schema);
-	writeFileSync(copies.lock, printLock(next));
 	writeFileSync(copies.model, printModel(model));
 	writeFileSync(copies.publicSchema, printPublicSchema(schema));
 	return {

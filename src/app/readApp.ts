@@ -90,7 +90,7 @@ export function lockProblems({
 }: Pick<AppModel, "app" | "model">): readonly string[] {
 	const file = lockFileOf(app);
 	if (!existsSync(file))
-		return [`${file} is missing. Create it with npm run update.`];
+		return [`${file} is missing. Create it with corkboard schema lock.`];
 	const { additions, breaks } = compareLock(
 		parseLock(readTextFileSync(file)),
 		model,
@@ -99,7 +99,7 @@ export function lockProblems({
 		...breaks,
 		...additions.map(
 			(addition) =>
-				`${addition}: not in the lock file. Add it with npm run update.`,
+				`${addition}: not in the lock file. Add it with corkboard schema lock.`,
 		),
 	];
 }

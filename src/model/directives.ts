@@ -18,7 +18,7 @@ import type { JsonValue } from "../util/json.ts";
 import { type Problems, tryOrAddProblem } from "./problems.ts";
 import type { Lookup, MappingOrder } from "./types.ts";
 
-/** The definitions that schema/directives.graphql must have: the code reads the arguments as these types. */
+/** The definitions that directives.graphql must have: the code reads the arguments as these types. */
 const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
 	object: "(type: Int!, table: String!) on OBJECT",
 	mapping:

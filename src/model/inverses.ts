@@ -17,7 +17,7 @@ const SUFFIX = ".inverse";
 
 /**
  * Resolves the inverse of a mapping: a second mapping or a reference, on the
- * type that the edges lead to, that leads back (schema/directives.graphql).
+ * type that the edges lead to, that leads back (directives.graphql).
  */
 export function readInverse(
 	draft: MappingDraft,

@@ -40,6 +40,9 @@ export interface ModelAndSchema {
 	readonly schema: GraphQLSchema;
 }
 
+/** What the directives mean is the engine's; a folder may have a copy, for an editor. */
+const DIRECTIVES = "directives.graphql";
+
 /** Reads the model from all `*.graphql` files of a folder. */
 export function loadModel(
 	directory: string,
@@ -54,11 +57,12 @@ export function loadModel(
 			`${directory} has no *.graphql files`,
 		);
 	}
+	const paths = names.map((name) => join(directory, name));
+	if (!names.includes(DIRECTIVES)) {
+		paths.unshift(join(import.meta.dirname, DIRECTIVES));
+	}
 	return readModel(
-		names.map((name) => {
-			const path = join(directory, name);
-			return { path, text: readSdl(path) };
-		}),
+		paths.map((path) => ({ path, text: readSdl(path) })),
 		options,
 	);
 }

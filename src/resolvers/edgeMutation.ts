@@ -44,7 +44,7 @@ export function edgeMutation(edge: {
 	/** If it is enough that a visitor may see the object: the field of the payload with its id. */
 	readonly publicIdField?: string;
 }): BatchResolver<RequestContext> {
-	const field = edge.to.toLowerCase();
+	const field = edge.to.replace(/^./, (first) => first.toLowerCase());
 	const argument = `${field}Id`;
 	return mutation(
 		{

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import pinsApp from "../../pins/app.ts";
 import { findApp } from "../../src/app/findApp.ts";
 import { findUserByName } from "../../src/app/findUser.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
@@ -11,8 +10,6 @@ import { command, runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const RECIPES = join(import.meta.dirname, "../../examples/recipes");
-
-const DIRECTIVES = "directives.graphql";
 
 describe("an app of somebody's own", () => {
 	const folder = temporaryFolder();
@@ -31,10 +28,6 @@ describe("an app of somebody's own", () => {
 		mkdirSync(join(path, "schema"), { recursive: true });
 		writeFileSync(join(path, "app.ts"), app);
 		writeFileSync(join(path, "schema/songs.graphql"), sdl);
-		writeFileSync(
-			join(path, "schema", DIRECTIVES),
-			readFileSync(join(pinsApp.schema, DIRECTIVES), "utf8"),
-		);
 		return path;
 	}
 

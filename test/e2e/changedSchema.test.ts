@@ -79,7 +79,7 @@ describe("a program whose SDL was edited", () => {
 		assert.equal(refused.code, 1);
 		assert.match(
 			refused.err,
-			/Sticker.*not in the lock file\. Add it with npm run update\./,
+			/Sticker.*not in the lock file\. Add it with corkboard schema lock\./,
 		);
 		const updated = await node("test/update.ts");
 		assert.equal(updated.code, 0, updated.err);

@@ -3,13 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import pinsApp from "../../pins/app.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { loadModel, readModel } from "../../src/model/read.ts";
 import { problemsOf, RESOLVED, readSmall } from "./smallModel.ts";
 
 const DIRECTIVES = readFileSync(
-	join(pinsApp.schema, "directives.graphql"),
+	join(import.meta.dirname, "../../src/model/directives.graphql"),
 	"utf8",
 );
 
@@ -117,7 +116,7 @@ suite("problems of the SDL", () => {
 		assert.deepEqual(
 			problemsOf([], RESOLVED, DIRECTIVES.replace("\tPOSITION\n", "")),
 			[
-				"directives.graphql:19: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST, groupBy: String, place: GRAPH|FEEDS = GRAPH) on FIELD_DEFINITION, got (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST = NEWEST_FIRST, groupBy: String, place: GRAPH|FEEDS = GRAPH) on FIELD_DEFINITION",
+				"directives.graphql:23: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST, groupBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION, got (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST = NEWEST_FIRST, groupBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION",
 			],
 		);
 		assert.deepEqual(
@@ -127,7 +126,7 @@ suite("problems of the SDL", () => {
 				`${DIRECTIVES}directive @auth on FIELD_DEFINITION`,
 			),
 			[
-				"directives.graphql:72: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @prefixes, @edge: remove it, nothing reads it",
+				"directives.graphql:77: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @prefixes, @edge: remove it, nothing reads it",
 			],
 		);
 	});
@@ -135,8 +134,8 @@ suite("problems of the SDL", () => {
 	test("a model is loaded from all *.graphql files of a folder", (t) => {
 		const folder = mkdtempSync(join(tmpdir(), "corkboard-model-"));
 		t.after(() => rmSync(folder, { recursive: true }));
-		writeFileSync(join(folder, "a.graphql"), DIRECTIVES);
-		writeFileSync(join(folder, "b.graphql"), "type Query { up: Boolean }");
+		writeFileSync(join(folder, "a.graphql"), "scalar Up");
+		writeFileSync(join(folder, "b.graphql"), "type Query { up: Up }");
 		writeFileSync(join(folder, "model.lock.json"), "{}");
 		const { model } = loadModel(folder, {
 			resolverFields: new Set(["Query.up"]),

@@ -4,7 +4,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import { type ModelAndSchema, readModel } from "../../src/model/read.ts";
 
 const DIRECTIVES = readFileSync(
-	join(import.meta.dirname, "../../schema/directives.graphql"),
+	join(import.meta.dirname, "../../src/model/directives.graphql"),
 	"utf8",
 );
 

@@ -1,4 +1,5 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
+import { updateLock } from "../../app/updateLock.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { printPublicSchema } from "../../model/publicSchema.ts";
@@ -27,6 +28,28 @@ const print = command({
 		const { model, schema } = await context.app();
 		const printed = isPublic ? printPublicSchema(schema) : printModel(model);
 		return { value: describeModel(model), lines: [printed.trimEnd()] };
+	},
+});
+
+const lock = command({
+	summary:
+		"Adds the schema's new names, numbers and tables to the app's lock file, or makes it.",
+	details:
+		"The lock file is model.lock.json beside the SDL. What it has cannot change: keep it under version control.",
+	exitCodes: { 1: "the lock file refuses the schema, and was not written" },
+	async run(_, context) {
+		const { file, additions, breaks } = updateLock(await context.app());
+		return {
+			value: { file, additions, refused: breaks },
+			lines:
+				breaks.length > 0
+					? [`${file} refuses the schema, and was not written:`, ...breaks]
+					: [
+							...additions.map((addition) => `New in the lock: ${addition}.`),
+							`${file} is up to date.`,
+						],
+			code: breaks.length > 0 ? 1 : 0,
+		};
 	},
 });
 
@@ -162,4 +185,5 @@ function whoLines(
 export const verbs = {
 	print,
 	diff,
+	lock,
 };

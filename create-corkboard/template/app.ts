@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import {
+	boolean,
+	byIdOrKey,
+	defineApp,
+	edgeMutations,
+	fieldsToCreate,
+	mutation,
+	newStoredJson,
+	nodeResolvers,
+	policy,
+	text,
+	viewerMembership,
+} from "corkboard";
+import { demo } from "./demo.ts";
+
+const createNote = mutation(
+	{
+		name: "createNote",
+		input: (types) => fieldsToCreate(types, "Note"),
+		cost: () => 0,
+	},
+	async (input, context) => ({
+		note: await context.writes.create({
+			type: "Note",
+			data: newStoredJson(context, "Note", {
+				...input,
+				owner: context.viewer,
+			}),
+		}),
+		viewer: context.viewer,
+	}),
+);
+
+/** Users, the notes that they write, and the stars that they give. */
+export default defineApp({
+	schema: join(import.meta.dirname, "schema"),
+	resolvers: new Map([
+		...nodeResolvers(),
+		["Query.user", byIdOrKey("user", "username")],
+		["Mutation.createNote", createNote],
+		...edgeMutations("starNote", "unstarNote", "Note"),
+		["Note.viewerStars", viewerMembership("starNote")],
+	]),
+	policies: policy({
+		visibility: {
+			types: {
+				Note: {
+					owner: "owner",
+					decidedBy: ["secret"],
+					isVisible: ({ data }, viewer) =>
+						data.secret !== true ||
+						(viewer !== null && data.owner_id === viewer),
+				},
+			},
+			privateLists: [],
+		},
+		placement: { Note: { colocateWith: "owner" } },
+		fields: {
+			User: { username: { validate: text(30) } },
+			Note: {
+				text: { validate: text(1_000) },
+				secret: { validate: boolean },
+			},
+		},
+	}),
+	identity: { type: "User", nameLookup: "username" },
+	firstQuery:
+		'{ user(by: {username: "ada"}) { notes(first: 5) { nodes { text } } } }',
+	demo,
+});
