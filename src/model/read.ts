@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type GraphQLSchema, getNamedType } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import { readTextFileSync, whyUnread } from "../util/textFile.ts";
@@ -57,19 +57,15 @@ export function loadModel(
 			`${directory} has no *.graphql files`,
 		);
 	}
-	const paths = names.map((name) => join(directory, name));
-	if (!names.includes(DIRECTIVES)) {
-		paths.unshift(join(import.meta.dirname, DIRECTIVES));
-	}
 	return readModel(
-		paths.map((path) => ({ path, text: readSdl(path) })),
+		names.map((name) => readSdl(join(directory, name))),
 		options,
 	);
 }
 
-function readSdl(path: string): string {
+function readSdl(path: string): SdlFile {
 	try {
-		return readTextFileSync(path);
+		return { path, text: readTextFileSync(path) };
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_MODEL",
@@ -88,7 +84,13 @@ export function readModel(
 	{ resolverFields: resolved }: ReadOptions,
 ): ModelAndSchema {
 	const problems = new Problems();
-	const sdl = parseSdl(files, problems);
+	const hasDirectives = files.some(({ path }) => basename(path) === DIRECTIVES);
+	const sdl = parseSdl(
+		hasDirectives
+			? files
+			: [readSdl(join(import.meta.dirname, DIRECTIVES)), ...files],
+		problems,
+	);
 	const types = sdl && readDirectives(sdl.schema, problems);
 	if (sdl === null || types === null) throw problems.error();
 	checkNodes(sdl.schema, types, sdl.unknown, problems);
