@@ -9,6 +9,7 @@ import {
 	id,
 	idempotency,
 	idempotencyKey,
+	listCount,
 	mutation,
 	newStoredJson,
 	optional,
@@ -137,6 +138,10 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.deactivateUser", deactivateUser],
 	["User.email", email],
 	["User.isViewer", isViewer],
+	["User.pinCount", listCount("ownPin")],
+	["User.boardCount", listCount("ownBoard")],
+	["User.followerCount", listCount("followUser.inverse")],
+	["User.followingCount", listCount("followUser")],
 	["User.viewerFollows", viewerMembership("followUser")],
 	["User.followsViewer", viewerMembership("followUser.inverse")],
 ]);
