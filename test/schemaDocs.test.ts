@@ -42,6 +42,7 @@ import type { SdlFile } from "../src/model/sdl.ts";
 import { text } from "../src/model/validation.ts";
 import type { Resolvers } from "../src/plan/batchResolver.ts";
 import { createPlanner } from "../src/plan/planner.ts";
+import { declaredMutations } from "../src/resolvers/declaredMutations.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
 import { embeddedTopology } from "../src/topology/parseTopology.ts";
 import { theModel } from "./helpers/model.ts";
@@ -234,7 +235,7 @@ describe("docs/how-to/schema.md", () => {
 	});
 
 	it("adds a field, an edge, a type and a resolver that work where data is already", async () => {
-		const { model, schema } = read();
+		const { model, schema, mutations } = read();
 		applyScalars(schema);
 		mkdirSync(join(folder, "data"));
 		const topology = embeddedTopology(join(folder, "data"), 2);
@@ -258,7 +259,10 @@ describe("docs/how-to/schema.md", () => {
 		const planner = createPlanner<RequestContext>({
 			schema,
 			model,
-			resolvers: all,
+			resolvers: new Map([
+				...declaredMutations(mutations, "createdAt"),
+				...all,
+			]),
 			maxCost: 60_000,
 			maxPlans: 10,
 			visibility: domain.visibility,

@@ -3,10 +3,6 @@ import {
 	boolean,
 	byIdOrKey,
 	defineApp,
-	edgeMutations,
-	fieldsToCreate,
-	mutation,
-	newStoredJson,
 	nodeResolvers,
 	policy,
 	text,
@@ -14,32 +10,12 @@ import {
 } from "corkboard";
 import { demo } from "./demo.ts";
 
-const createNote = mutation(
-	{
-		name: "createNote",
-		input: (types) => fieldsToCreate(types, "Note"),
-		cost: () => 0,
-	},
-	async (input, context) => ({
-		note: await context.writes.create({
-			type: "Note",
-			data: newStoredJson(context, "Note", {
-				...input,
-				owner: context.viewer,
-			}),
-		}),
-		viewer: context.viewer,
-	}),
-);
-
 /** Users, the notes that they write, and the stars that they give. */
 export default defineApp({
 	schema: join(import.meta.dirname, "schema"),
 	resolvers: new Map([
 		...nodeResolvers(),
 		["Query.user", byIdOrKey("user", "username")],
-		["Mutation.createNote", createNote],
-		...edgeMutations("starNote", "unstarNote", "Note"),
 		["Note.viewerStars", viewerMembership("starNote")],
 	]),
 	policies: policy({

@@ -4,33 +4,11 @@ import {
 	byIdOrKey,
 	dateTime,
 	defineApp,
-	edgeMutations,
-	fieldsToCreate,
-	mutation,
-	newStoredJson,
 	nodeResolvers,
 	policy,
 	text,
 	viewerMembership,
 } from "corkboard";
-
-const createCookbook = mutation(
-	{
-		name: "createCookbook",
-		input: (types) => fieldsToCreate(types, "Cookbook"),
-		cost: () => 0,
-	},
-	async (input, context) => ({
-		cookbook: await context.writes.create({
-			type: "Cookbook",
-			data: newStoredJson(context, "Cookbook", {
-				...input,
-				owner: context.viewer,
-			}),
-		}),
-		viewer: context.viewer,
-	}),
-);
 
 /** Cooks, their recipes and cookbooks, and what they like best. */
 export default defineApp({
@@ -38,8 +16,6 @@ export default defineApp({
 	resolvers: new Map([
 		...nodeResolvers(),
 		["Query.cook", byIdOrKey("cook", "handle")],
-		["Mutation.createCookbook", createCookbook],
-		...edgeMutations("favoriteRecipe", "unfavoriteRecipe", "Recipe"),
 		["Recipe.viewerFavors", viewerMembership("favoriteRecipe")],
 	]),
 	policies: policy({
@@ -69,6 +45,10 @@ export default defineApp({
 			Cookbook: {
 				name: { validate: text(100) },
 				secret: { validate: boolean },
+			},
+			ShoppingList: {
+				name: { validate: text(100) },
+				isDone: { validate: boolean },
 			},
 		},
 	}),

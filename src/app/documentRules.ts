@@ -6,12 +6,12 @@ import { readApp } from "./readApp.ts";
 
 /** What a server holds documents against, where no store is open. */
 export function documentRules(app: App, maxCost: number): DocumentRules {
-	const { model, schema, domain } = readApp(app);
+	const { model, schema, domain, resolvers } = readApp(app);
 	applyScalars(schema);
 	const planner = createPlanner({
 		schema,
 		model,
-		resolvers: app.resolvers,
+		resolvers,
 		maxCost,
 		maxPlans: 1,
 		visibility: domain.visibility,

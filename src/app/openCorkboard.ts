@@ -116,7 +116,8 @@ export async function openCorkboard(
 ): Promise<Corkboard> {
 	await using opened = new AsyncDisposableStack();
 	const opening: Opening = { app, config, access, opened };
-	const { model, schema, domain } = readApp(app);
+	const own = readApp(app);
+	const { model, schema, domain } = own;
 	requireLockKept({ app, model });
 	applyScalars(schema);
 	const { topology, modelProblem } = await openMap(
@@ -146,14 +147,10 @@ export async function openCorkboard(
 		// Its first pass runs in the background: readers are right without it.
 		opened.use(new OutboxWorker(new WritePipeline(store), outboxes));
 	}
-	const planner = openPlanner(
-		config,
-		{ app, model, schema, domain },
-		feed,
-		opened,
-	);
+	const planner = openPlanner(config, own, feed, opened);
 	const requests = createRequests({
-		...{ app, model, schema, domain, store, planner, feed, jobs },
+		...own,
+		...{ store, planner, feed, jobs },
 		signToken: tokens.signs ? tokens.sign : null,
 	});
 	const ended = new AbortController();
@@ -263,12 +260,12 @@ function createTokens({ identity }: Config, secrets: Secrets): AccessTokens {
 /** `opened` ends the report of its level. */
 function openPlanner(
 	{ maxCost }: Config,
-	{ app, model, schema, domain }: AppModel,
+	{ model, schema, domain, resolvers }: AppModel,
 	feed: HomeFeeds | null,
 	opened: AsyncDisposableStack,
 ): Planner<RequestContext> {
 	const planner = createPlanner<RequestContext>({
-		...{ schema, model, resolvers: app.resolvers, maxCost },
+		...{ schema, model, resolvers, maxCost },
 		fields: domain.fields,
 		maxPlans: MAX_PLANS,
 		visibility: domain.visibility,

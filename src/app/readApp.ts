@@ -5,10 +5,12 @@ import { CorkboardError } from "../errors.ts";
 import type { Domain } from "../graph/domain.ts";
 import { createVisibility } from "../graph/read/visibilityPolicy.ts";
 import { createPlacement } from "../graph/write/placement.ts";
+import type { DeclaredMutation } from "../model/expand/expandMutations.ts";
 import { checkFieldPolicies } from "../model/fieldReaders.ts";
 import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
+import { declaredMutations } from "../resolvers/declaredMutations.ts";
 import { readTextFileSync } from "../util/textFile.ts";
 import type { App, Identity } from "./defineApp.ts";
 
@@ -16,15 +18,23 @@ import type { App, Identity } from "./defineApp.ts";
 export interface AppModel extends ModelAndSchema {
 	readonly app: App;
 	readonly domain: Domain;
+	/** Those of the app, and those of the mutations that its SDL declares. */
+	readonly resolvers: App["resolvers"];
 }
 
 /** Reads the SDL of an app, and holds its resolvers and policies against it. Opens nothing. Throws BAD_MODEL. */
 export function readApp(app: App): AppModel {
-	const { model, schema } = loadModel(app.schema, {
+	const { model, schema, mutations } = loadModel(app.schema, {
 		resolverFields: new Set(app.resolvers.keys()),
 	});
 	checkIdentity(model, app.identity);
-	return { app, model, schema, domain: createDomain(model, app) };
+	const domain = createDomain(model, app);
+	checkMutations(mutations, domain);
+	const resolvers = new Map([
+		...declaredMutations(mutations, domain.createdAtField),
+		...app.resolvers,
+	]);
+	return { app, model, schema, mutations, domain, resolvers };
 }
 
 /** What is particular to an app, bound to its model. Throws BAD_MODEL for a policy that names what the model does not have. */
@@ -43,6 +53,25 @@ export function createDomain(
 		fields,
 		createdAtField: createdAtField ?? null,
 	};
+}
+
+/** Throws BAD_MODEL for an input that takes what nothing validates. */
+function checkMutations(
+	mutations: readonly DeclaredMutation[],
+	{ fields: policies }: Domain,
+): void {
+	for (const declared of mutations) {
+		if (!("fields" in declared)) continue;
+		const { name, type, fields } = declared;
+		for (const field of fields) {
+			const policy = policies[type]?.[field];
+			if (policy !== undefined && !policy.operatorOnly) continue;
+			throw new CorkboardError(
+				"BAD_MODEL",
+				`${name} takes ${type}.${field}, which ${policy === undefined ? "has no validator" : "only operators set"}: add policies.fields.${type}.${field}, or write ${name} by hand in place of @mutations.`,
+			);
+		}
+	}
 }
 
 function checkIdentity(

@@ -28,6 +28,8 @@ const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
 	stored: "(key: String, default: StoredValue) on FIELD_DEFINITION",
 	prefixes: "(of: [String!]!) on FIELD_DEFINITION",
 	edge: "(mapping: String!, from: String!, to: String!) on FIELD_DEFINITION",
+	mutations:
+		"(owner: String, in: String, add: String, remove: String) on OBJECT|FIELD_DEFINITION",
 };
 
 export function isStorageDirective(name: string): boolean {

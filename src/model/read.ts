@@ -9,6 +9,7 @@ import {
 	type DeclaredType,
 	readDirectives,
 } from "./directives.ts";
+import type { DeclaredMutation } from "./expand/expandMutations.ts";
 import { type MappingDraft, readGroup, readInverse } from "./inverses.ts";
 import { Names } from "./names.ts";
 import { readObject, storedKey } from "./objects.ts";
@@ -38,6 +39,8 @@ export interface ModelAndSchema {
 	readonly model: Model;
 	/** The schema that clients see. */
 	readonly schema: GraphQLSchema;
+	/** Those that `@mutations` declares. */
+	readonly mutations: readonly DeclaredMutation[];
 }
 
 /** What the directives mean is the engine's; a folder may have a copy, for an editor. */
@@ -81,7 +84,7 @@ function readSdl(path: string): SdlFile {
  */
 export function readModel(
 	files: readonly SdlFile[],
-	{ resolverFields: resolved }: ReadOptions,
+	{ resolverFields }: ReadOptions,
 ): ModelAndSchema {
 	const problems = new Problems();
 	const hasDirectives = files.some(({ path }) => basename(path) === DIRECTIVES);
@@ -93,6 +96,10 @@ export function readModel(
 	);
 	const types = sdl && readDirectives(sdl.schema, problems);
 	if (sdl === null || types === null) throw problems.error();
+	const resolved = new Set([
+		...resolverFields,
+		...sdl.mutations.map(({ name }) => `Mutation.${name}`),
+	]);
 	checkNodes(sdl.schema, types, sdl.unknown, problems);
 	checkResolvers(types, resolved, problems);
 	const model = buildModel({
@@ -107,6 +114,7 @@ export function readModel(
 	return {
 		model: deepFreeze(model),
 		schema: buildPublicSchema(sdl.document, model),
+		mutations: sdl.mutations,
 	};
 }
 

@@ -15,6 +15,10 @@ import {
 // Not in graphql's index. `buildASTSchema` checks SDL too, but throws all errors
 // joined into one message, without their locations.
 import { validateSDL } from "graphql/validation/validate.js";
+import {
+	type DeclaredMutation,
+	expandMutations,
+} from "./expand/expandMutations.ts";
 import { expandPages } from "./expand/expandPages.ts";
 import { type Problems, tryOrAddProblem } from "./problems.ts";
 
@@ -29,6 +33,8 @@ export interface Sdl {
 	readonly schema: GraphQLSchema;
 	/** Types that are used but not defined, which is already reported. */
 	readonly unknown: ReadonlySet<string>;
+	/** Those that `@mutations` declares. */
+	readonly mutations: readonly DeclaredMutation[];
 }
 
 /**
@@ -45,7 +51,9 @@ export function parseSdl(
 	);
 	const documents = parsed.filter((document) => document !== null);
 	if (documents.length < files.length) return null;
-	const document = expandPages(concatAST(documents));
+	const { document, mutations } = expandMutations(
+		expandPages(concatAST(documents)),
+	);
 	for (const error of validateSDL(document)) problems.addError(error);
 	const unknown = undefinedTypes(document);
 	const schema = buildASTSchema(
@@ -57,7 +65,7 @@ export function parseSdl(
 		{ assumeValidSDL: true },
 	);
 	for (const error of validateSchema(schema)) problems.addError(error);
-	return { document, schema, unknown };
+	return { document, schema, unknown, mutations };
 }
 
 /** The names of the types that definitions refer to. */

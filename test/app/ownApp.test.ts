@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { findApp } from "../../src/app/findApp.ts";
 import { findUserByName } from "../../src/app/findUser.ts";
-import { openCorkboard } from "../../src/app/openCorkboard.ts";
+import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
+import type { Id } from "../../src/id/ids.ts";
 import { command, runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -149,6 +150,7 @@ describe("an app of somebody's own", () => {
 			assert.deepEqual(made, {
 				createCookbook: { cookbook: { name: "Soup", secret: true } },
 			});
+			await tryDeclaredMutations(query, bo, ada);
 		}
 		const verified = await runHere(["verify"], { env });
 		assert.equal(verified.code, 0, verified.out);
@@ -222,6 +224,13 @@ describe("an app of somebody's own", () => {
 				{ app: APP.replace('nameLookup: "handle"', 'nameLookup: "name"') },
 				/identity names the lookup name of Artist, which the schema does not have/,
 			],
+			[
+				"mutations",
+				{
+					sdl: SDL.replace('"songs")', '"songs") @mutations(owner: "artist")'),
+				},
+				/createSong takes Song\.title, which has no validator: add policies\.fields\.Song\.title/,
+			],
 		] as const) {
 			const path = made(name, change);
 			const { code, err } = await command(["serve", "--check"], {
@@ -232,6 +241,55 @@ describe("an app of somebody's own", () => {
 		}
 	});
 });
+
+/** Those of ShoppingList, which nobody wrote. */
+async function tryDeclaredMutations(
+	query: Corkboard["query"],
+	bo: Id | null,
+	ada: Id | null,
+): Promise<void> {
+	const { data: created } = await query(
+		'mutation { createShoppingList(input: {name: "Market"}) { shoppingList { id name isDone } shoppingListEdge { node { name } } viewer { handle shoppingLists { totalCount } } } }',
+		{ viewer: bo },
+	);
+	const { createShoppingList: payload } = created as {
+		createShoppingList: { shoppingList: { id: string } };
+	};
+	const { id } = payload.shoppingList;
+	assert.deepEqual(payload, {
+		shoppingList: { id, name: "Market", isDone: false },
+		shoppingListEdge: { node: { name: "Market" } },
+		viewer: { handle: "bo", shoppingLists: { totalCount: 1 } },
+	});
+	const ask = async (document: string, viewer: Id | null) => {
+		const { data, errors = [] } = await query(document, {
+			viewer,
+			variables: { id },
+		});
+		return errors[0]?.extensions.code ?? data;
+	};
+	const update =
+		"mutation ($id: ID!) { updateShoppingList(input: {shoppingListId: $id, isDone: true}) { shoppingList { name isDone } } }";
+	const remove =
+		"mutation ($id: ID!) { deleteShoppingList(input: {shoppingListId: $id}) { deletedShoppingListId } }";
+	assert.equal(await ask(update, ada), "FORBIDDEN");
+	assert.equal(await ask(remove, ada), "FORBIDDEN");
+	assert.equal(await ask(remove, null), "UNAUTHENTICATED");
+	assert.deepEqual(await ask(update, bo), {
+		updateShoppingList: { shoppingList: { name: "Market", isDone: true } },
+	});
+	assert.deepEqual(
+		await ask(
+			"mutation ($id: ID!) { keepList(input: {shoppingListId: $id}) { viewer { keptLists { totalCount } } } }",
+			ada,
+		),
+		{ keepList: { viewer: { keptLists: { totalCount: 1 } } } },
+	);
+	assert.deepEqual(await ask(remove, bo), {
+		deleteShoppingList: { deletedShoppingListId: id },
+	});
+	assert.equal(await ask(remove, bo), "NOT_FOUND");
+}
 
 const SDL = `
 type Query {

@@ -126,7 +126,7 @@ suite("problems of the SDL", () => {
 				`${DIRECTIVES}directive @auth on FIELD_DEFINITION`,
 			),
 			[
-				"directives.graphql:77: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @prefixes, @edge: remove it, nothing reads it",
+				"directives.graphql:97: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @prefixes, @edge, @mutations: remove it, nothing reads it",
 			],
 		);
 	});

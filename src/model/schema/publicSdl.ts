@@ -16,6 +16,7 @@ import {
 	readTextStream,
 	whyUnread,
 } from "../../util/textFile.ts";
+import { expandMutations } from "../expand/expandMutations.ts";
 import { expandPages } from "../expand/expandPages.ts";
 import { publicDocument } from "../publicSchema.ts";
 import type { SdlFile } from "../sdl.ts";
@@ -30,7 +31,9 @@ export function readPublicSdl(
 			parse(new Source(text, path)),
 		);
 		const schema = buildASTSchema(
-			publicDocument(expandPages(concatAST(documents))),
+			publicDocument(
+				expandMutations(expandPages(concatAST(documents))).document,
+			),
 			{
 				assumeValidSDL: true,
 			},

@@ -1,7 +1,6 @@
 import {
 	type BatchResolver,
 	CorkboardError,
-	edgeMutation,
 	id,
 	mappingOf,
 	mutation,
@@ -60,13 +59,4 @@ const createSticker = mutation(
 export const stickerResolvers: Resolvers<RequestContext> = new Map([
 	["User.latestPin", latestPin],
 	["Mutation.createSticker", createSticker],
-	[
-		"Mutation.archivePin",
-		edgeMutation({
-			name: "archivePin",
-			mapping: "archivePin",
-			to: "Pin",
-			present: true,
-		}),
-	],
 ]);
