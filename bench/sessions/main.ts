@@ -52,7 +52,8 @@ export async function run(args: readonly string[]): Promise<number> {
 	);
 	const about = describe(options, graph, world.lines);
 	console.log(about);
-	if (!options.waits) return measure(world, options, about, progress);
+	// Awaited: the world is disposed of when this function returns.
+	if (!options.waits) return await measure(world, options, about, progress);
 	let failed = 0;
 	say("ready: each line on stdin is one measurement");
 	for await (const _ of createInterface({ input: process.stdin })) {
