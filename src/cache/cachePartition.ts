@@ -6,7 +6,7 @@ import type { CacheEntry } from "./cacheEntry.ts";
 /** Keys of one kind in a local cache, so that none is put together of several parts at each read. */
 export interface CachePartition<V extends CacheEntry> {
 	readonly entries: Map<string, V>;
-	/** Of its name; a key's hash continues it. */
+	/** The hash of its name; a key's hash continues it. */
 	readonly hash: number;
 }
 

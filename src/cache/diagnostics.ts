@@ -76,7 +76,7 @@ export interface SharedRead {
 	readonly misses: number;
 	/** Leased by another reader, or being written. Asked again later, they count again. */
 	readonly busy: number;
-	/** Of a host that did not answer. */
+	/** Calls that skipped a host which did not answer. */
 	readonly down: number;
 }
 

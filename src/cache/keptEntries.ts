@@ -94,7 +94,7 @@ export class KeptEntries {
 
 /** Fields, key and place in the map of an entry, in bytes, approximately. */
 export const ENTRY_BYTES = 180;
-/** Of an object or a head with its entry, in bytes, approximately. */
+/** What an object or a head takes with its entry, in bytes, approximately. */
 const USUAL_WEIGHT = 1_024;
 /** An eviction leaves room for less than one entry. */
 const FULL = 0.9;

@@ -106,7 +106,7 @@ export class PendingDeletes implements Disposable {
 	}
 }
 
-/** Of one host, about ten megabytes. Above that, readers skip the whole host until its values have aged. */
+/** Most pending deletes of one host, about ten megabytes. Above that, readers skip the whole host until its values have aged. */
 export const MAX_PENDING_DELETES = 100_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;

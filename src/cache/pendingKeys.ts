@@ -27,7 +27,7 @@ export class PendingKeys {
 	readonly #keys = new Map<string, PendingKey>();
 	#all: { readonly at: number; readonly order: number } | undefined;
 	#order = 0;
-	/** Of `#keys`, those that failed. */
+	/** How many of `#keys` have failed. */
 	#failed = 0;
 	readonly #waiting = new Set<() => void>();
 	readonly #maxKeys: number;
@@ -165,7 +165,7 @@ export class PendingKeys {
 interface PendingKey {
 	/** When it changed. */
 	readonly at: number;
-	/** Of its latest start. */
+	/** The order of its latest start. */
 	readonly order: number;
 	failed: boolean;
 }

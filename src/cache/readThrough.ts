@@ -83,7 +83,7 @@ function answersIn(results: readonly GetOrLeaseResult[]): SpanAttributes {
 /** What a shared cache did not have, by the indexes of the keys. */
 interface NotFound {
 	readonly missing: number[];
-	/** Of the missing ones, in their order, as far as they were given. */
+	/** The leases of the missing keys, in their order, as far as they were given. */
 	readonly leases: (FillLease | undefined)[];
 	readonly busy: number[];
 }

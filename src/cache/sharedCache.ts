@@ -349,7 +349,7 @@ async function readHost(
 	return gate.mayRead() ? found : null;
 }
 
-/** Of a trial that showed this. */
+/** The result of a trial whose write was not shown. */
 export const READ_ELSEWHERE =
 	"It does not show what was just written there: reads go to another server than writes, as through a proxy that reads from replicas. Connect to the master itself.";
 

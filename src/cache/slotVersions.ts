@@ -37,7 +37,7 @@ export class SlotVersions {
 		return this.#first + (fnv1a(key, hash) % SLOTS);
 	}
 
-	/** Of a slot and a channel together. Either only rises. */
+	/** The versions of a slot and a channel together. Either only rises. */
 	sumOf(slot: number, channel: number): number {
 		return sumOfVersions(this.#table, slot, channel);
 	}
@@ -47,7 +47,7 @@ export class SlotVersions {
 		this.#add(CHANGES_SLOT);
 	}
 
-	/** Of every key on these channels, in all caches. */
+	/** Raises the version of every key on these channels, in all caches. */
 	raiseChannels(channels: Iterable<number>): void {
 		for (const channel of channels) this.#add(CHANNEL_SLOTS + channel);
 		this.#add(CHANGES_SLOT);

@@ -78,7 +78,7 @@ export interface VisibilityDependency {
 export interface HidingList {
 	/** From a user to users. */
 	readonly mapping: Mapping;
-	/** Of those users: themselves with everything that belongs to them, or only what belongs to them. */
+	/** What is hidden: those users with everything that belongs to them, or only what belongs to them. */
 	readonly hides: "user" | "belongings";
 }
 

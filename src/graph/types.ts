@@ -71,7 +71,7 @@ export interface Graph {
 	): MaybePromise<readonly Node[]>;
 
 	/**
-	 * Of a list that is grouped, the objects of each group: at most `limit`, and
+	 * The objects of each group of a grouped list: at most `limit`, and
 	 * none if the viewer may not read the list. Of a group, 20 edges at most are
 	 * looked at.
 	 */
@@ -127,7 +127,7 @@ export interface PageFields {
 	readonly edges: boolean;
 	readonly hasNextPage: boolean;
 	readonly hasPreviousPage: boolean;
-	/** Of edges, and of both ends of the page. */
+	/** Whether cursors of the edges and of both ends of the page are wanted. */
 	readonly cursors: boolean;
 	readonly totalCount: boolean;
 }
@@ -135,7 +135,7 @@ export interface PageFields {
 export interface Page {
 	/** In the mapping's order. */
 	readonly edges: readonly PageEdge[];
-	/** Of the edges. */
+	/** The objects of the edges. */
 	readonly nodes: readonly (Node | CorkboardError)[];
 	readonly hasNextPage: boolean;
 	readonly hasPreviousPage: boolean;

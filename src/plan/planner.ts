@@ -85,7 +85,7 @@ export interface Planner<Context> {
 	): SchemaUses | null;
 	/** Whether any resolver's result in this operation depends on the viewer. */
 	dependsOnViewer(operation: Operation): boolean;
-	/** Of the cache of plans. */
+	/** How full the cache of plans is. */
 	level(): PlanCacheLevel;
 }
 

@@ -103,7 +103,7 @@ export function openMemcachedCache(options: {
 	});
 }
 
-/** Of a list of hosts, in any order. */
+/** The identity of a list of hosts, in any order. */
 export function memcachedIdentity(hosts: readonly string[]): string {
 	const hash = createHash("sha256").update(hostsOf(hosts).join());
 	return hash.digest("hex").slice(0, 8);
@@ -300,7 +300,7 @@ function isValidKey(key: string, maxBytes: number): boolean {
 	return true;
 }
 
-/** Of a URL of the map. */
+/** The address in a URL of the map. */
 function memcachedAddress(text: string): MemcachedAddress {
 	const url = URL.parse(text);
 	if (url === null || url.username === "") {

@@ -9,7 +9,7 @@ export type Response = MemcachedItem | string;
 /** The number of one state of an item, in digits. */
 export type Cas = string;
 
-/** Of a lease. CAS numbers are those of one connection. */
+/** The token of a lease. CAS numbers are those of one connection. */
 export interface Token {
 	readonly connection: MemcachedConnection;
 	readonly cas: Cas;

@@ -114,7 +114,7 @@ class RedisServer implements CacheServer {
 	readonly #limits: Limits;
 	readonly #process = randomBytes(TOKEN_BYTES).toString("base64url");
 	#tokens = 0;
-	/** Of the newest names: those of another server differ. */
+	/** The prefix of the newest names: those of another server differ. */
 	#prefix = "";
 
 	constructor(redis: RedisConnections, limits: Limits, onUp: () => void) {
@@ -326,16 +326,16 @@ class Hit {
 /** Longer than a trial takes: what is left of one that failed ends by itself. */
 const TRIAL_KEY_MS = 1_000;
 
-/** Of the deadline: with less of it left, absent keys are not leased. The host would be taken for down, though it had no time to answer. */
+/** The part of the deadline that a lease needs: with less of it left, absent keys are not leased. The host would be taken for down, though it had no time to answer. */
 const SHARE_TO_LEASE = 0.2;
-/** Of the 40 of a run_id: 64 bits identify a server, and a command carries a hundred keys. */
+/** How many of a run_id's 40 letters are used: 64 bits identify a server, and a command carries a hundred keys. */
 const RUN_ID_LETTERS = 16;
 /** Keys in one command: Redis runs nothing else meanwhile. */
 const BATCH = 1_000;
 
-/** Of the random part of a token, which distinguishes processes. */
+/** The random part of a token, which distinguishes processes. */
 const TOKEN_BYTES = 12;
-/** Of the answer to INFO. */
+/** The level in an answer to INFO. */
 function levelIn(info: string, host: string): SharedCacheLevel {
 	const number = (name: string) =>
 		Number(new RegExp(`^${name}:([0-9]+)`, "m").exec(info)?.[1] ?? 0);

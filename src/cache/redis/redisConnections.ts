@@ -64,7 +64,7 @@ export class RedisConnections {
 		this.#url = url;
 	}
 
-	/** Of every name, as of several servers (redisServers.ts). */
+	/** The connections for every name, as `redisServers.ts` has them for several servers. */
 	of(): RedisConnections {
 		return this;
 	}

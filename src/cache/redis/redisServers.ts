@@ -30,9 +30,9 @@ export class RedisServers implements RedisByName {
 	#onIdentified = () => {};
 
 	constructor(
-		/** Of the settings; null: none. */
+		/** The Redis of the settings; null: none. */
 		settings: string | null,
-		/** Of the map. */
+		/** The caches that the map names. */
 		caches?: FleetCaches,
 	) {
 		this.#settings = { memcached: [], redis: settings };

@@ -10,7 +10,7 @@ export interface RedisAddress {
 	readonly host: string;
 	/** Null for an unencrypted connection; else certificates of trusted signers, if not those that Node trusts. */
 	readonly tls: { readonly ca?: string } | null;
-	/** Of the file, as it is now; undefined: the URL has it, or there is none. */
+	/** The password in the file, as it is now; undefined: the URL has it, or there is none. */
 	readonly password: () => string | undefined;
 }
 

@@ -35,7 +35,7 @@ interface CloneState {
 	readonly state: string;
 	readonly errno: number;
 	readonly error: string;
-	/** Of the session that runs it. */
+	/** The session that runs it. */
 	readonly session: number;
 }
 
@@ -157,7 +157,7 @@ async function isCopying(target: FleetServer): Promise<boolean> {
 	return (await cloneState(target))?.state === "In Progress";
 }
 
-/** Of the newest copy into it; null: there was none. */
+/** The newest copy into it; null: there was none. */
 async function cloneState(target: FleetServer): Promise<CloneState | null> {
 	if (!(await hasClone(target))) return null;
 	const [row] = await target.rows(

@@ -69,9 +69,9 @@ export interface OperationRecord {
 	readonly holder: string;
 	/** The version that was published; null before. */
 	readonly version: number | null;
-	/** Of a promotion of a dead primary's replica: what it costs; null before that is known. */
+	/** What a promotion of a dead primary's replica loses; null before that is known. */
 	readonly loss: Loss | null;
-	/** Of a move, as `moveFacts.ts` reads it. */
+	/** Facts of a move, as `moveFacts.ts` reads them. */
 	readonly move?: unknown;
 	/** Further hosts that it locks: replicas. */
 	readonly alsoLocks?: readonly string[] | undefined;
@@ -211,7 +211,7 @@ export function describeUnknown({
 	return `${id} has a record that this version of corkboard does not know (${reason}), so it is left alone.`;
 }
 
-/** Of the lines of a record. */
+/** Most lines of a record. */
 const LOGGED = 200;
 
 /** The record with one more line of what happened. */

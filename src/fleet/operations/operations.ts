@@ -36,7 +36,7 @@ type AboutOperation = Pick<
 	"kind" | "from" | "to" | "move" | "alsoLocks"
 >;
 
-/** Of a write that somebody else's signs of life come between. */
+/** How often a write is tried that somebody else's signs of life come between. */
 const TRIES = 10;
 /** As `begin` makes them; also those of older versions. */
 const ID = /^[a-z]+(?:-[a-z0-9]+)*$/;

@@ -51,7 +51,7 @@ export interface DeadOptions extends PromoteOptions {
 export interface Evidence {
 	/** Why it does not answer here; null: it does. */
 	readonly silence: string | null;
-	/** Of the replica's connection to it. */
+	/** The state of the replica's connection to it. */
 	readonly replica: ReplicaState | null;
 	/** How many processes say so. */
 	readonly lost: number;

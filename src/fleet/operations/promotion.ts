@@ -50,7 +50,7 @@ export interface PromotionResult {
 	readonly agreement: Agreement | null;
 	/** Whether the old primary follows the new one. */
 	readonly isFollowing: boolean;
-	/** Of a dead primary; null where it was rolled back before that was known. */
+	/** What a dead primary's promotion lost; null if it was rolled back before that was known. */
 	readonly loss?: Loss | null;
 }
 

@@ -30,7 +30,7 @@ export interface RaisedIds {
 	readonly host: string;
 	readonly by: number;
 	readonly tables: readonly RaisedTable[];
-	/** Of a dry run: which tables have to be altered. */
+	/** What a dry run found: which tables have to be altered. */
 	readonly notes: readonly string[];
 }
 

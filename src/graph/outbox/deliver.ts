@@ -220,7 +220,7 @@ class GroupDelivery {
 		);
 	}
 
-	/** Of active objects only. A key that leads elsewhere was inserted by another import, whose object has it. */
+	/** Inserts the keys of active objects only. A key that leads elsewhere was inserted by another import, whose object has it. */
 	async #insertLookups(): Promise<void> {
 		const lookups = this.#itemsOf("lookups")
 			.filter(({ value }) => !this.#isRejected(value.id))

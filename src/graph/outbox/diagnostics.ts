@@ -24,7 +24,7 @@ export interface OutboxLevel {
 export interface DeliveryPass {
 	readonly delivered: number;
 	readonly undelivered: number;
-	/** Of the undelivered entries, those that cannot be read. */
+	/** How many of the undelivered entries cannot be read. */
 	readonly unreadable: number;
 	readonly error?: unknown;
 }
@@ -34,7 +34,7 @@ export interface OutboxDelivery {
 	readonly by: "write" | "worker";
 	readonly delivered: number;
 	readonly undelivered: number;
-	/** Of the undelivered entries, those that cannot be read. */
+	/** How many of the undelivered entries cannot be read. */
 	readonly unreadable: number;
 	/** Undelivered entries by the host that was not reached; null for one that refused, or in unknown state. */
 	readonly destinations: ReadonlyMap<string | null, EntriesLeft>;

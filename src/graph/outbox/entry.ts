@@ -60,7 +60,7 @@ export interface NaturalKey {
 export interface Link {
 	readonly mapping: string;
 	readonly from: Id;
-	/** Of the edge and of its inverse. */
+	/** The sequence of the edge and of its inverse. */
 	readonly sequence: number;
 	/** The type's name; its first natural key in `data` is the one to look for. */
 	readonly type: string;

@@ -17,7 +17,7 @@ const SCANNED = 20;
 const LOWEST = packId({ shard: 0, type: 0, local: 0 });
 
 /**
- * Of one list that is grouped, the objects of some groups: of each at most
+ * The objects of some groups of a grouped list: of each group at most
  * `limit` that the viewer may see, those with the highest ids. Objects behind the
  * first 20 of a group are not looked at. A list that is cached whole answers from
  * memory; of a longer one, one storage call reads all groups.
@@ -54,7 +54,7 @@ export function readGroups(
 	});
 }
 
-/** Of one group. */
+/** The objects of one group. */
 type Nodes = KeyResult<readonly KeyResult<Node>[]>;
 type Ids = KeyResult<readonly Id[]>;
 

@@ -26,7 +26,7 @@ abstract class ListPage implements Page {
 	abstract readonly endCursor: string | null;
 	abstract readonly totalCount: number | null;
 
-	/** Of an edge, in the order of the page. */
+	/** The sequence of an edge, in the order of the page. */
 	abstract sequence(at: number): number;
 	abstract cursor(at: number): string;
 

@@ -32,7 +32,7 @@ export interface ListReader {
 	lastScanned: PageBound;
 	/** Edges to objects that the viewer may see, in the direction of reading. */
 	readonly visible: VisibleEdge[];
-	/** Of the list; null before it is read. */
+	/** The count of the list; null before it is read. */
 	count: number | null;
 	/** Whether no edge within the bounds is left. */
 	exhausted: boolean;

@@ -7,7 +7,7 @@ import { CachedObject } from "../store/cachedObject.ts";
 import type { ReadStore } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
-/** Of all requests. A number is used once, also beyond 2^31. */
+/** Attempts of all requests. A number is used once, also beyond 2^31. */
 let attempts = 0;
 
 /**
@@ -20,7 +20,7 @@ let attempts = 0;
  * it does.
  */
 export class LoadedObjects {
-	/** Of the present attempt to do without another read. */
+	/** The present attempt to do without another read. */
 	attempt = 0;
 	/** How many objects the attempt found that the request had, and others that the process had. */
 	inRequest = 0;
@@ -30,7 +30,7 @@ export class LoadedObjects {
 	#byId: Map<Id, KeyResult<CachedObject>> | null = null;
 	/** What was found until then. */
 	#found: CachedObject[] = [];
-	/** Of the cache, when the first of these was found. */
+	/** The changes of the cache when the first of these was found. */
 	#changes = 0;
 	#moment: Moment = 0;
 	#missing: Set<Id> | null = null;
@@ -135,7 +135,7 @@ interface Load {
 	readonly call: CallOptions | undefined;
 }
 
-/** Of all loads, each once. */
+/** The ids of all loads, each once. */
 function idsOf(loads: readonly Load[]): readonly Id[] {
 	const [first] = loads;
 	return first !== undefined && loads.length === 1

@@ -118,7 +118,7 @@ async function scanMissing(
 class Missing {
 	readonly fromHead: number[] = [];
 	readonly fromShard: number[] = [];
-	/** Of the heads to read. */
+	/** The depth of the heads to read. */
 	depth = 0;
 
 	/** `depth`: of the head that is read for the scan; undefined for one from the shard. */

@@ -9,7 +9,7 @@ import type { Node } from "../types.ts";
 
 /** The objects that are loaded. */
 interface Objects {
-	/** Of the present attempt to decide. Nothing else reads the objects while it runs. */
+	/** The present attempt to decide. Nothing else reads the objects while it runs. */
 	readonly attempt: number;
 	/** Undefined if the object has to be read, an error if it could not be. */
 	find(id: Id): KeyResult<CachedObject> | undefined;

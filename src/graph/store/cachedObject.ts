@@ -21,7 +21,7 @@ export class CachedObject extends CacheEntry {
 	/** Null for an object that does not exist. */
 	readonly #parse: ((id: Id, text: string) => ReadObject) | null;
 	#read: ReadObject | null;
-	/** Of `VisibilityDecider`: the attempt in which `isVisible` was decided. */
+	/** The attempt of `VisibilityDecider` in which `isVisible` was decided. */
 	decidedIn = 0;
 	isVisible = false;
 
@@ -84,7 +84,7 @@ export class CachedObject extends CacheEntry {
 	};
 }
 
-/** Of all caches. What a request uses now is parsed once, as it holds what it read. */
+/** Parsed objects of all caches. What a request uses now is parsed once, as it holds what it read. */
 const PARSED = new LastInTurn<CachedObject>(8_192, CachedObject.letGo);
 
 /** Fields that only an object has, and of its text what is no letter. */

@@ -150,7 +150,7 @@ export class Head extends CacheEntry {
 	};
 }
 
-/** Of all caches. */
+/** Spelled heads of all caches. */
 const SPELLED = new LastInTurn<Head>(4_096, Head.letGo);
 
 /** The most edges that a list is kept whole with, so that the caches say what it leads to. */

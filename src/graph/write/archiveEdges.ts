@@ -96,7 +96,7 @@ export function pipelineOf(store: Store): WritePipeline {
 	return new WritePipeline(store, {}, { ofRequest: true });
 }
 
-/** Of what a transaction read, the lists and edges of a part of what it locked. */
+/** What a transaction read of a part of what it locked: lists and edges. */
 export function readsOf(
 	locked: EdgesToRead,
 	part: Pick<EdgesToRead, "lists" | "keys">,

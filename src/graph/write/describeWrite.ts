@@ -44,7 +44,7 @@ export function summarizeWrite(
 	};
 }
 
-/** Of a list, or of the lists in a record. */
+/** How many lists there are in a part of a record. */
 function countOf(part: unknown): number {
 	if (Array.isArray(part)) return part.length;
 	return typeof part === "object" && part !== null

@@ -60,7 +60,7 @@ export class WritePipeline implements Writer {
 	readonly #written = new Map<Id, JsonObject>();
 	/** Transactions of this pipeline whose outbox entries are not delivered yet. */
 	readonly #undelivered = new Map<string, WriteTrace>();
-	/** Of each write under way, what its transactions changed, those of its delivery included. */
+	/** For each write in progress, what its transactions changed, including those of its delivery. */
 	readonly #changes = new Set<ChangedKeys[]>();
 
 	/**

@@ -145,7 +145,7 @@ async function setOnShards(
 					to,
 					state,
 					version: (old?.version ?? 0) + 1,
-					// Of a removed edge it is when it was removed: `purge` needs to know.
+					// The sequence of a removed edge is the time of its removal: `purge` needs it.
 					sequence: state === PRESENT ? sequence + at : reads.now,
 				};
 			});
@@ -203,7 +203,7 @@ export function linksOf(
 	store: Store,
 	from: Id,
 	links: NonNullable<NewObject["links"]>,
-	/** Of the first edge, in microseconds. */
+	/** The sequence of the first edge, in microseconds. */
 	sequence: number,
 ): Pick<OutboxEntry, "edges" | "links"> {
 	const { domain, storage } = store;

@@ -41,7 +41,7 @@ interface PreparedOperation {
 	variables: readonly VariableDefinition[] | null;
 	/** Set when it is first asked for. */
 	uses: SchemaUses | null;
-	/** Of its last plan; null before the first. The plan itself may be large, and would stay as long as the document. */
+	/** What is known of its last plan; null before the first. The plan itself may be large, and would stay as long as the document. */
 	last: { readonly values: string; readonly dependsOnViewer: boolean } | null;
 	/** Plans from `PlanCache.prepare`, by the values of the conditions. They are kept as long as the document. */
 	readonly preparedPlans: Map<string, Plan>;

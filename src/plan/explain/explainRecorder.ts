@@ -32,9 +32,9 @@ export interface RecordedOperation {
 export interface HostTime {
 	readonly host: string;
 	readonly statements: number;
-	/** Of the round trips. They may have run side by side. */
+	/** The time of the round trips. They may have run side by side. */
 	readonly ms: number;
-	/** Of these, for a connection. */
+	/** The part of it that was spent waiting for a connection. */
 	readonly waitedMs: number;
 	/** Calls that failed, by kind. */
 	readonly failures: readonly string[];
@@ -43,7 +43,7 @@ export interface HostTime {
 export interface RecorderOptions extends ExplainOptions, CostAndLimit {
 	/** As in `Trace`. */
 	readonly isBrief: boolean;
-	/** Of the request; null where it is not sampled. */
+	/** The span of the request; null if it is not sampled. */
 	readonly span: Span | null;
 }
 
@@ -147,9 +147,9 @@ export class ExplainRecorder implements Tracer, StepRecorder, OperationRecord {
 	}
 }
 
-/** Of one run of a step, with its statements' own share. */
+/** What one run of a step takes, with its statements' own share. */
 const RUN_BYTES = 400;
-/** Of a result with its object, which may have left the caches since; of an id or a statement it is too much. */
+/** What a result takes with its object, which may have left the caches since. For an id or a statement it is too much. */
 const RESULT_BYTES = 600;
 
 /** What the execution waited for, by host, the longest first. */

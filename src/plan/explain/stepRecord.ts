@@ -31,7 +31,7 @@ export interface HostFailure {
 export interface StepRecorder {
 	/** As in `Trace`. */
 	readonly isBrief: boolean;
-	/** Of the request; null where it is not sampled. */
+	/** The span of the request; null if it is not sampled. */
 	readonly span: Span | null;
 	startWrite(step: StepRecord, description: WriteDescription): WriteTrace;
 }
@@ -207,7 +207,7 @@ export class StepRecord implements StepTrace, Trace {
 	}
 }
 
-/** Of one span: an operation may reach thousands. */
+/** Most shards of one span: an operation may reach thousands. */
 const MAX_SHARDS = 20;
 
 function attributesOf({ kind, path, field, target }: PlanStep): SpanAttributes {

@@ -11,7 +11,7 @@ import type { Reuse } from "./operation.ts";
 /** What identifies a request. */
 export interface AnswerKey {
 	readonly viewer: Id | null;
-	/** Of all viewers who send it: its body, or the URL of a GET, as it is. */
+	/** The request, the same for all viewers who send it: its body, or the URL of a GET. */
 	readonly request: string;
 	/** The same with the viewer. */
 	readonly own: string;
@@ -38,15 +38,15 @@ export interface KeptAnswer {
 	readonly body: Body;
 }
 
-/** Of one body; larger ones are few, and cost little beside their reads. */
+/** The largest body kept; larger ones are few, and cost little beside their reads. */
 const MAX_BODY = 262_144;
-/** Of the part of a request that identifies it. */
+/** The longest part of a request that identifies it. */
 const MAX_REQUEST = 4_096;
-/** Of an entry, beside its texts. */
+/** What an entry takes beside its texts. */
 const ENTRY_BYTES = 600;
 /** How much shorter JSON of objects of one type gets, at least. */
 const COMPRESSION = 3;
-/** Of requests whose last answers were one viewer's alone, so seldom one is tried again: who may see what changes. */
+/** If the last answers to a request were one viewer's alone, one in so many is tried again: who may see what changes. */
 const TRIES = 16;
 
 /**

@@ -4,7 +4,7 @@ import type { Encoding } from "../http/content/compression.ts";
 export interface Body {
 	/** Text that is sent once is encoded as it is sent: Node writes it with the headers in one piece, and nobody copies it before. */
 	readonly content: string | Buffer;
-	/** Of text. ASCII, as most of it is, takes the shorter way. */
+	/** The charset of the text. ASCII, the usual case, takes the shorter way. */
 	readonly charset: "latin1" | "utf8";
 	/** In bytes. */
 	readonly length: number;

@@ -44,7 +44,7 @@ import {
 import { identifySender, type StepOptions } from "./requestSteps.ts";
 import type { ResponseSender } from "./responseSender.ts";
 
-/** Of the headers by which senders are known before their tokens are verified. */
+/** The size of all headers by which senders are known before their tokens are verified. */
 const MAX_HEADER_BYTES = 4 * 1_024 * 1_024;
 
 export interface HandlerOptions

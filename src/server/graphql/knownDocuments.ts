@@ -35,7 +35,7 @@ import {
 	summarizeResponse,
 } from "./requestSteps.ts";
 
-/** Of a request, for another one that is the same. */
+/** How long a request waits for an equal one. Milliseconds. */
 const WAIT_MS = 50;
 
 export interface KnownDocumentsOptions extends StepOptions {

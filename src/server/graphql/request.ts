@@ -21,7 +21,7 @@ export class GraphqlRequest {
 	readonly id: string;
 	/** The one that the client prefers for the response; null where it accepts none of ours. */
 	readonly mediaType: string | null;
-	/** Of the response, if it is long enough; null for none. */
+	/** The encoding of the response, if it is long enough; null for none. */
 	readonly encoding: Encoding | null;
 	readonly isGet: boolean;
 	/** The parameters of a GET, without the question mark. */
@@ -34,7 +34,7 @@ export class GraphqlRequest {
 	limitHeaders: readonly string[] = [];
 	/** The text of a POST's body, or the URL of a GET; null for a POST without a body. */
 	text: string | null;
-	/** Of a POST, parsed. */
+	/** The body of a POST, parsed. */
 	body: unknown = undefined;
 	/** When its operation is aborted. It begins when the request has arrived in full. */
 	deadline: RequestDeadline | null = null;

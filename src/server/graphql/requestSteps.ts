@@ -86,7 +86,7 @@ export function identifySender(
 export function admitRequest(
 	{ mode, budget, addressOf, recordsRequests }: StepOptions,
 	message: IncomingMessage,
-	/** Of a POST. */
+	/** The body of a POST. */
 	body: unknown,
 	{ viewer, isOperator }: Identity,
 	span: Span | null,

@@ -32,7 +32,7 @@ const START_MS = 3;
 const LOOK_MS = 3;
 /** So many more that were not kept than were end that in a turn: a look in vain costs as much as a refusal. */
 const MOST_MISSED = 4;
-/** Of the places that others leave, the part that one sender may take. */
+/** The part of the free places that one sender may take. */
 const SHARE = 7 / 8;
 /** So many may wait in any case: a few clients who wait for their answers are no overload. */
 const LEAST_WAITING = 32;
@@ -75,7 +75,7 @@ interface Sender {
  */
 export class Admission {
 	readonly limit: number;
-	/** Of a request, waiting and running. Milliseconds. */
+	/** The deadline of a request, waiting and running. Milliseconds. */
 	readonly #deadlineMs: number;
 	readonly #refusals: Refusals;
 	readonly #now: () => number;
@@ -92,7 +92,7 @@ export class Admission {
 	#startsUntil = 0;
 	/** When the first request of this turn arrived while others waited; null until then. */
 	#arrivingSince: number | null = null;
-	/** Of those that this turn looked at, how many more were not kept than were. */
+	/** How many more of the requests looked at in this turn were not kept than were. */
 	#missed = 0;
 	/** When a turn first left requests waiting, and when the last one did; null where none waits. */
 	#waitingSince: number | null = null;
@@ -304,7 +304,7 @@ export class Admission {
 		) {
 			return waitMs > MOST_WAIT_MS;
 		}
-		// Of a few starts the time says little.
+		// The time of a few starts says little.
 		return this.#latestStarts >= LEAST_WAITING && waitMs > this.#deadlineMs;
 	}
 
@@ -328,7 +328,7 @@ export class Admission {
 		candidate.start();
 	}
 
-	/** Of several with as many, the one that came last. */
+	/** Refuses the newest request of the longest queue; if several are as long, of the one that came last. */
 	#refuseOne(): void {
 		const longest = this.#queue.reduce((most, sender) =>
 			sender.waiting.length >= most.waiting.length ? sender : most,

@@ -23,7 +23,7 @@ export const MAX_TOKENS = 2_000;
 export const DOCUMENT_LIMITS = {
 	/** graphql-js scans them for the location of every error. */
 	lines: 3_000,
-	/** Of one operation. */
+	/** Most variables of one operation. */
 	variables: 100,
 	/** Levels of fields, with fragments expanded. Introspection takes 15, four nested pages 16. */
 	depth: 25,
@@ -34,7 +34,7 @@ export const DOCUMENT_LIMITS = {
 	directives: 200,
 	/** Root fields of one mutation: they run one after another, each in one or more transactions. */
 	mutations: 10,
-	/** Of the same field in one selection set. */
+	/** Most uses of the same field in one selection set. */
 	repeats: 20,
 	/** Fields and spreads of one operation, with fragments expanded. */
 	selections: 5_000,
@@ -73,7 +73,7 @@ export function documentLimitError(document: DocumentNode): string | null {
 
 class LimitError extends Error {}
 
-/** Of a selection set, with fragments expanded. */
+/** The size of a selection set, with fragments expanded. */
 interface Size {
 	readonly depth: number;
 	readonly selections: number;
@@ -170,7 +170,7 @@ class DocumentCounter {
 		return size;
 	}
 
-	/** Of a spread or an inline fragment. */
+	/** The selection set of a spread or an inline fragment. */
 	#selectionSetOf(one: Exclude<SelectionNode, { kind: Kind.FIELD }>) {
 		return one.kind === Kind.INLINE_FRAGMENT
 			? one.selectionSet

@@ -8,13 +8,13 @@ import { publishRefusal } from "../../plan/diagnostics.ts";
  */
 export const REQUEST_LIMITS = {
 	/**
-	 * Of a document. Relay and Apollo print 6 to 12 characters a token,
+	 * The longest document. Relay and Apollo print 6 to 12 characters a token,
 	 * indentation included, so a document of MAX_TOKENS tokens fits.
 	 */
 	characters: 32_768,
 	/** In all variables, at every depth, used by the document or not. */
 	values: 1_000,
-	/** Of the name of a field in a variable. graphql-js compares one that it does not know with all names of the type, character by character. */
+	/** The longest name of a field in a variable. graphql-js compares one that it does not know with all names of the type, character by character. */
 	nameCharacters: 1_000,
 } as const;
 
