@@ -137,6 +137,9 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"migrate run": [MAPPING],
 	"migrate status": [MAPPING],
 	"migrate bad": [MAPPING],
+	"migrate check": [MAPPING],
+	"migrate show": [MAPPING, "User:1"],
+	"migrate compare": [MAPPING, "--all"],
 	explain: [QUERY],
 	"objects show": ["241294492511762325"],
 	"accounts show": ["ada_made_up"],
@@ -212,8 +215,8 @@ const NOT_ASKING: Readonly<Record<string, string>> = {
 
 /** They change nothing that others see. */
 const READING: readonly string[] = [
-	"migrate status",
-	"migrate bad",
+	...["migrate scaffold", "migrate check", "migrate status"],
+	...["migrate bad", "migrate show", "migrate compare"],
 	...[
 		"status",
 		"top",
@@ -264,6 +267,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	"accounts close": "an id",
 	"accounts reopen": "an id",
 	"objects list": "lines of JSON",
+	"migrate scaffold": "a module",
 	controller: "a log",
 	completion: "a script",
 	"moves pause": "a sentence",

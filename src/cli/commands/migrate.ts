@@ -1,8 +1,19 @@
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
+import { createFieldReaders } from "../../model/fieldReaders.ts";
 import { PATIENT_RETRIES_MS } from "../../ops/import/importLines.ts";
+import { createLineReader } from "../../ops/import/lineReader.ts";
 import { groupByReason } from "../../ops/migrate/badRows.ts";
+import { checkRows, type TableCheck } from "../../ops/migrate/checkRows.ts";
+import { compareAll } from "../../ops/migrate/compareAll.ts";
+import {
+	compareObjects,
+	type ObjectComparison,
+} from "../../ops/migrate/compareObjects.ts";
+import { partsOf } from "../../ops/migrate/missing.ts";
 import { runPass } from "../../ops/migrate/runPass.ts";
+import { scaffold as scaffoldOf } from "../../ops/migrate/scaffold.ts";
+import { openSource } from "../../ops/migrate/sources/openSource.ts";
 import {
 	readMigrationState,
 	writeMigrationState,
@@ -10,11 +21,13 @@ import {
 import { formatNumber } from "../../util/format.ts";
 import { codeOfInterrupt, columns, INTERRUPTED } from "../arguments.ts";
 import {
+	argument,
 	command,
 	DRY_RUN_FLAG,
 	flag,
 	option,
 	type Result,
+	required,
 } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
 import {
@@ -25,7 +38,8 @@ import {
 } from "../migrate/openMigration.ts";
 import { passTable } from "../migrate/passTable.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
-import { oneOf } from "../values.ts";
+import { table } from "../table.ts";
+import { decimal, integer, oneOf } from "../values.ts";
 
 const run = command({
 	summary:
@@ -176,4 +190,171 @@ const bad = command({
 	},
 });
 
-export const verbs = { run, status, bad };
+const ROWS = 1_000;
+
+const check = command({
+	summary:
+		"Reads the first rows of each table, and says which of them a pass would refuse, and why.",
+	arguments: { mapping: MAPPING },
+	options: {
+		rows: option(
+			integer(1, 1_000_000),
+			`read so many rows of each table (default ${formatNumber(ROWS)})`,
+			ROWS,
+		),
+	},
+	exitCodes: { 1: "rows would be refused, or an error" },
+	async run({ mapping, rows: limit }, context) {
+		await using migration = await openMigration(mapping, context);
+		const { plans, source, fields } = migration;
+		const { model, domain } = await context.app();
+		const tables: TableCheck[] = [];
+		const given = { model, domain, fields, limit };
+		for await (const one of checkRows(plans, source, given)) tables.push(one);
+		const isClean = tables.every(({ bad }) => bad.length === 0);
+		return {
+			value: tables,
+			lines: tables.flatMap(({ rows, deleted, leftOut, bad, ...one }) => [
+				[
+					`${one.name} (${one.table}): ${formatNumber(rows)} rows read`,
+					...(deleted > 0 ? [`${formatNumber(deleted)} deleted`] : []),
+					...(leftOut > 0 ? [`${formatNumber(leftOut)} left out`] : []),
+				].join(", "),
+				...reasonLines(bad, formatNumber),
+			]),
+			code: isClean ? 0 : 1,
+		};
+	},
+});
+
+const show = command({
+	summary: "Shows an object of the old database, field by field on both sides.",
+	arguments: { mapping: MAPPING, key: argument("KEY") },
+	details: "KEY is the type and the key of the row: TYPE:8123.",
+	exitCodes: { 1: "the sides differ, or an error" },
+	async run({ mapping, key }, context) {
+		await using migration = await openMigration(mapping, context);
+		const { plans, source, fields } = migration;
+		const plan = plans.find(
+			({ kind, name }) => kind === "object" && key.startsWith(`${name}:`),
+		);
+		if (plan === undefined) {
+			const types = plans.filter(({ kind }) => kind === "object");
+			throw new CorkboardError(
+				"BAD_USER_INPUT",
+				`KEY must be a type of the mapping and a key, such as ${types[0]?.name}:1, got ${JSON.stringify(key)}.`,
+			);
+		}
+		const rows = await source.rowsOf(plan, [partsOf(plan, key)]);
+		const line = rows.flatMap((row) => plan.lineOf(row) ?? [])[0] ?? {
+			...{ key, isDeleted: true },
+			line: { problem: "" },
+		};
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			"readOnly",
+		);
+		const { store } = corkboard;
+		const reader = createLineReader(store, fields);
+		const [found] = await compareObjects(store, reader, [line]);
+		const { id, state, reason, fields: sides } = found as ObjectComparison;
+		return {
+			value: { key, ...{ id, state, reason }, fields: sides },
+			lines: [
+				`${key}: ${state}${reason === null ? "" : `: ${reason}`}${id === null ? "" : `, id ${id}`}${rows.length === 0 ? `; ${source.shownUrl} has no such row` : ""}`,
+				...table([
+					["field", "there", "here", ""],
+					...sides.map(({ field, there, here, isEqual }) => [
+						field,
+						JSON.stringify(there),
+						JSON.stringify(here),
+						isEqual ? "" : "differs",
+					]),
+				]),
+			],
+			code: state === "equal" ? 0 : 1,
+		};
+	},
+});
+
+const compare = command({
+	summary:
+		"Compares objects and whole lists with the old database, through the mapping.",
+	arguments: { mapping: MAPPING },
+	options: {
+		sample: option(
+			decimal(0, 100, "PERCENT"),
+			"compare so many of all objects, with their lists (default 1)",
+			1,
+		),
+		all: flag("compare all objects and lists"),
+	},
+	details:
+		"Of lists it compares the members and their times, which give the order. Rows that passes refuse count as bad, and what was changed here since as newer here: neither is a difference.",
+	exitCodes: { 1: "differences, or an error", ...INTERRUPTED },
+	async run({ mapping, sample, all }, context) {
+		await using migration = await openMigration(mapping, context);
+		const { plans, source, fields } = migration;
+		const signal = context.interruptSignal();
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			"readOnly",
+		);
+		const { store } = corkboard;
+		const progress = createProgressLine(context);
+		const found = await compareAll(store, {
+			...{ plans, source, signal },
+			reader: createLineReader(store, fields),
+			share: all ? 1 : sample / 100,
+			refused: new Set(
+				filesOf(mapping)
+					.badRows.read()
+					.map(({ key }) => key),
+			),
+			onProgress: (name, objects) =>
+				progress.update(`${name}: ${formatNumber(objects)} compared`),
+		});
+		progress.end();
+		const { objects, lists, equal, differ, newerHere, bad } = found;
+		return {
+			value: found,
+			lines: [
+				`${formatNumber(objects)} objects and ${formatNumber(lists)} lists: ${formatNumber(equal)} equal, ${formatNumber(differ)} differ, ${formatNumber(newerHere)} newer here, ${formatNumber(bad)} bad`,
+				...found.differences.map(({ key, what }) => `  ${key}: ${what}`),
+			],
+			...(signal.aborted && { notes: ["interrupted"] }),
+			code: signal.aborted ? codeOfInterrupt(signal) : differ === 0 ? 0 : 1,
+		};
+	},
+});
+
+const scaffold = command({
+	summary: "Writes a first mapping, guessed from the tables of a database.",
+	options: {
+		from: required(
+			"URL",
+			"the old database: mysql://…, postgres://… or file:…",
+		),
+	},
+	details:
+		"It prints the mapping, with open questions in it: redirect it to a file, read each line, then run migrate check.",
+	hasJson: false,
+	async run({ from }, context) {
+		const { model, schema, domain } = await context.app();
+		const fields = createFieldReaders(schema, domain.fields);
+		await using source = await openSource(from, process.cwd());
+		return { lines: [scaffoldOf({ model, fields }, source).trimEnd()] };
+	},
+});
+
+export const verbs = {
+	scaffold,
+	check,
+	run,
+	status,
+	bad,
+	show,
+	compare,
+};

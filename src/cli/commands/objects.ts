@@ -8,8 +8,10 @@ import { CorkboardError } from "../../errors.ts";
 import { FEED_MAPPING } from "../../feed/generator.ts";
 import { poolShardOf } from "../../feed/pools/pools.ts";
 import { isActive } from "../../graph/read/visibilityPolicy.ts";
+import { readDecisive } from "../../graph/store/readUncached.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { listObjects } from "../../ops/listObjects.ts";
+import { IMPORT_LOOKUP } from "../../ops/lookups.ts";
 import { parseJobId } from "../../queue/jobId.ts";
 import { databaseOfShard, FEED_SHARDS } from "../../storage/feedShards.ts";
 import { databaseOf } from "../../storage/mysql/ddl.ts";
@@ -26,12 +28,30 @@ const show = command({
 		"Prints the type, shard, table and host of an id, and whether its object exists.",
 	arguments: { id: argument("ID") },
 	details:
-		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then. The id of a job names its queue, shard and time: jobs show prints the job itself.",
+		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then. The id of a job names its queue, shard and time: jobs show prints the job itself. An id may also be the key with which an import or a migration made the object, if it has a colon: TYPE:8123.",
 	async run({ id }, context) {
+		if (id.includes(":")) return explainId(await idOfKey(id, context), context);
 		const job = parseJobId(id);
 		return job === null ? explainId(id, context) : explainJobId(job, context);
 	},
 });
+
+/** The id of the object that an import made with this key. */
+async function idOfKey(key: string, context: CommandContext): Promise<Id> {
+	await using corkboard = await openForCommand(
+		context,
+		readConfig(context.env),
+		"readOnly",
+	);
+	const [row = null] = await readDecisive(corkboard.storage, "lookups", [
+		{ name: IMPORT_LOOKUP, key },
+	]);
+	if (row !== null) return row.id;
+	throw new CorkboardError(
+		"NOT_FOUND",
+		`No object was imported with the key ${JSON.stringify(key)}.`,
+	);
+}
 
 async function explainId(
 	given: string,

@@ -246,7 +246,7 @@ function found<T>(
 }
 
 /** Why a line must not give edges of a mapping; null if it may. */
-function mappingProblem({
+export function mappingProblem({
 	name,
 	from,
 	prefixKeys,

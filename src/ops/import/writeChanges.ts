@@ -80,6 +80,8 @@ async function writeChange(
 	const createdKey = line.type.stored.find(
 		({ field }) => field === run.store.domain.createdAtField,
 	)?.key;
+	// An object without a time of its creation keeps the one that the import gave it.
+	const cleared = line.cleared.filter((key) => key !== createdKey);
 	const seen = { outcome: "unchanged" as Outcome | "reused", version: 0 };
 	/** May be called again: the last call counts. */
 	const change = (data: JsonObject): JsonObject | null => {
@@ -87,7 +89,7 @@ async function writeChange(
 		const isGone = data.active === false;
 		const next = line.isDeleted
 			? { ...data, active: false }
-			: changedContent(data, content, line.cleared);
+			: changedContent(data, content, cleared);
 		if (isDeepStrictEqual(data, next)) {
 			seen.outcome = "unchanged";
 			return null;

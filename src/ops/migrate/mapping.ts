@@ -173,6 +173,7 @@ function cp1252Bytes(text: string): Uint8Array | null {
 	return bytes;
 }
 
+const DAY_MS = 86_400_000;
 const TIME =
 	/^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/;
 
@@ -200,11 +201,12 @@ function readTime(
 		const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
 		return iso(plain - (sign === "-" ? -offset : offset));
 	}
-	const first = plain - offsetAt(plain);
-	// The offset at that moment may be another one, near a change of the clock.
-	const offset = Math.max(offsetAt(first), offsetAt(plain - offsetAt(first)));
-	const candidate = plain - offset;
-	return iso(offsetAt(candidate) === offset ? candidate : first);
+	// Near a change of the clock both offsets are tried, the one before it first.
+	const before = offsetAt(plain - DAY_MS);
+	const time = [before, offsetAt(plain + DAY_MS)]
+		.map((offset) => ({ time: plain - offset, offset }))
+		.find(({ time, offset }) => offsetAt(time) === offset)?.time;
+	return iso(time ?? plain - before);
 }
 
 function iso(time: number): string {

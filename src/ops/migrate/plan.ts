@@ -27,6 +27,8 @@ export interface TablePlan extends SourceTable {
 	readonly kind: "object" | "edge";
 	/** Of edges. */
 	readonly mapping: Mapping | null;
+	/** Of edges, the columns that name where they begin. */
+	readonly fromColumns: readonly string[];
 	readonly changed: string | null;
 	/** Null for a row that is not meant: `only` says so, or an end of an edge is null. */
 	lineOf(row: Row): RowLine | null;
@@ -170,6 +172,7 @@ function typePlan(
 		name: type.name,
 		kind: "object",
 		mapping: null,
+		fromColumns: [],
 		lineOf(row) {
 			if (mapping.only?.(row) === false) return null;
 			const own = keyOf(type.name, key, row);
@@ -209,6 +212,7 @@ function edgePlan(edge: Mapping, mapping: EdgeMapping): TablePlan {
 		name: edge.name,
 		kind: "edge",
 		mapping: edge,
+		fromColumns: columnsOf(mapping.from),
 		lineOf(row) {
 			if (mapping.only?.(row) === false) return null;
 			const [from, to] = [mapping.from.read(row), mapping.to.read(row)];

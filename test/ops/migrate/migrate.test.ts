@@ -133,6 +133,21 @@ for (const [name, start, openOld] of OLD) {
 			}
 		});
 
+		it("guesses a mapping, and checks the one that is given", async () => {
+			const { out } = await migrate("scaffold", "--from", old.url);
+			assert.match(out, /to: ref\("Pin", "likeable_id"\),/);
+			assert.match(out, /row.likeable_type === "Pin"/);
+			assert.match(out, /owner: ref\("User", "user_id"\),/);
+			process.env.OLD_DATABASE = old.url;
+			const checked = await migrate("check", mapping);
+			assert.equal(checked.code, 1);
+			assert.match(checked.out, /owner: no row has the key "User:99"/);
+			assert.match(
+				checked.out,
+				/1 +The User's username or email or account is taken/,
+			);
+		});
+
 		it("brings all rows over that can be, and says why the others cannot", async () => {
 			const { counts, bad, code } = await pass();
 			assert.equal(code, 1);
@@ -211,6 +226,18 @@ for (const [name, start, openOld] of OLD) {
 				["Pin:2", "2020-01-01T00:00:00"],
 				["Pin:1", "2021-01-01T00:00:00"],
 			]);
+			const compared = await migrate("compare", mapping, "--all");
+			assert.match(compared.out, / 0 differ, 1 newer here,/);
+			assert.equal(compared.code, 0);
+			const shown = await migrate("show", mapping, "User:3");
+			assert.match(shown.out, /^User:3: newer here, id \d+/);
+			assert.match(shown.out, /name +"Cyd Theirs" +"Cyd Charisse" +differs/);
+			// Of an hour that the clock showed twice, the first.
+			assert.match(shown.out, /2019-10-27T00:30:00.000Z/);
+			const found = await runHere(["objects", "show", "User:3"], {
+				env: { CORKBOARD_DATA: data },
+			});
+			assert.match(found.out, /type +3 \(User\)/);
 			const { out: table } = await migrate("status", mapping);
 			assert.equal(table.trim().split("\n").length, 6);
 		});
