@@ -15,7 +15,8 @@ describe("the launcher", () => {
 	test("runs a command, with nothing on stderr", async () => {
 		const { stdout, stderr } = await promisify(execFile)(process.execPath, [
 			LAUNCH,
-			"id",
+			"objects",
+			"show",
 			"241294492511762325",
 		]);
 		assert.match(stdout, /^table {5}db03429\.pins$/m);

@@ -6,8 +6,9 @@ const PAGE = "(first: Int, after: String, last: Int, before: String)";
 const LIKES = `likes${PAGE}: PinConnection`;
 
 suite("connections", () => {
-	test("a field with @mapping must be a connection", () => {
-		for (const type of ["String", "Image", "Pin"]) {
+	test("a field with @mapping must be a connection, or a list of objects, which makes one", () => {
+		assert.deepEqual(problemsOf([[LIKES, "likes: [Pin]"]]), []);
+		for (const type of ["[[Pin]]", "String", "Image", "Pin"]) {
 			assert.deepEqual(problemsOf([[LIKES, `likes${PAGE}: ${type}`]]), [
 				`small.graphql:21: User.likes has @mapping, so it must be a connection, such as PinConnection, got ${type}`,
 			]);

@@ -17,7 +17,7 @@ describe("an attack", () => {
 			"import",
 			"kill",
 			"links",
-			"moves",
+			"move",
 			"pause",
 			"restart",
 			"topology",
