@@ -82,7 +82,7 @@ export async function moveBesideFaults(
 	]);
 	const go = async (aim: Omit<Aim, "args">, faults: readonly Fault[] = []) => {
 		const own =
-			aim.way === "move" ? args : ["moves", aim.way, aim.id as string];
+			aim.way === "move" ? args : ["moves", aim.way, aim.id as string, "--yes"];
 		const ran = await runToEnd(fleet, { ...aim, args: own }, faults, PATIENCE);
 		did.push(described(aim.way, ran));
 		if (ran.isReached && ran.id !== null) return ran.id;

@@ -227,20 +227,20 @@ class Attack {
 function homeOf(id: string): Aim {
 	return {
 		way: "reverse",
-		args: ["moves", "reverse", id],
+		args: ["moves", "reverse", id, "--yes"],
 		...{ id, at: "from", step: "rolled back" },
 	};
 }
 
 /** Back, there again, and to the end there. */
 function lastOf(id: string): readonly Aim[] {
-	const args = ["moves", "reverse", id, "--keep"];
+	const args = ["moves", "reverse", id, "--keep", "--yes"];
 	return [
 		{ way: "reverse", args, id, at: "from", step: "way open" },
 		{ way: "reverse", args, id, at: "to", step: "way open" },
 		{
 			way: "complete",
-			args: ["moves", "complete", id],
+			args: ["moves", "complete", id, "--yes"],
 			...{ id, at: "to", step: "done" },
 		},
 	];

@@ -146,7 +146,7 @@ class Attack {
 			const done = await this.#run(
 				{
 					way: "complete",
-					args: ["moves", "complete", id],
+					args: ["moves", "complete", id, "--yes"],
 					...{ id, at: "to", step: "done" },
 				},
 				closing.shift()?.() ?? null,

@@ -583,7 +583,8 @@ test("the command says what it would do and what refuses it, and another lifts i
 	killed.send("SIGKILL");
 	await until("no fences", async () => (await fences()).length === 0);
 	const liftedMs = performance.now() - began;
-	assert.ok(liftedMs < 3_000, `lifted after ${liftedMs} ms`);
+	// Within a second, on a machine that is idle.
+	assert.ok(liftedMs < 20_000, `lifted after ${liftedMs} ms`);
 	await someMore();
 	const id = (await listOperations(store)).at(-1)?.id ?? "";
 	const run = async (...args: readonly string[]) => {
