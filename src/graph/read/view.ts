@@ -117,7 +117,9 @@ export class View implements Graph {
 		if (isPromise(looked)) {
 			return looked.then(() => this.readPages(mapping, froms, page, call));
 		}
-		const pages = this.#readStoredPages(mapping, froms, page, call);
+		const pages = this.#isPrivate(mapping)
+			? this.#readOwnPages(mapping, froms, page, call)
+			: readPages(this.#sources, mapping, froms, page, call);
 		return this.#looks.goesOn(mapping, froms, page)
 			? this.#continued(mapping, froms, page, pages, call)
 			: pages;
@@ -151,20 +153,20 @@ export class View implements Graph {
 				return pages.with(at, new OpenPage(own, page.after ?? null));
 			}
 			if (outcome !== "continued") return pages;
-			pages = await this.#readStoredPages(mapping, froms, page, call);
+			pages = await (this.#isPrivate(mapping)
+				? this.#readOwnPages(mapping, froms, page, call)
+				: readPages(this.#sources, mapping, froms, page, call));
 		}
 		return pages;
 	}
 
-	#readStoredPages(
+	/** Pages of lists that only their owners see: null for everybody else's. */
+	#readOwnPages(
 		mapping: Mapping,
 		froms: readonly Id[],
 		page: PageArguments,
 		call: CallOptions | undefined,
 	): ReturnType<Graph["readPages"]> {
-		if (!this.#isPrivate(mapping)) {
-			return readPages(this.#sources, mapping, froms, page, call);
-		}
 		const own = froms.filter((from) => from === this.#viewer);
 		const pages = readPages(this.#sources, mapping, own, page, call);
 		return andThen(pages, (pages) => {

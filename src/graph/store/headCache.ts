@@ -80,12 +80,7 @@ export class HeadCache {
 				partitionOf: (index) =>
 					this.local.partition((lists[index] as ListKey).mapping.name),
 			},
-			(missing, shared) =>
-				this.#readMissing(
-					missing.map((index) => lists[index] as ListKey),
-					limit,
-					shared,
-				),
+			this.#missingOf(lists, limit),
 			{
 				suffices: (head) => head.reaches(depth),
 				depth: limit,
@@ -106,63 +101,56 @@ export class HeadCache {
 		return heads;
 	}
 
-	/** From the shared cache, and what it does not have from the shards. */
-	async #readMissing(
-		lists: readonly ListKey[],
-		limit: number,
-		call: CallOptions | undefined,
-	): Promise<readonly KeyResult<Head>[]> {
-		const shared = this.#shared;
-		if (shared?.heads == null || limit > DEEPEST_HEAD || this.#isOverdue()) {
-			return this.#load(lists, limit, call);
-		}
-		return readThrough<KeyResult<Head>>(
-			shared.heads,
-			lists.map(({ mapping, from }) =>
-				sharedListKey(shared, mapping.name, from),
-			),
-			{
-				decode: (text, index) =>
-					decodeHead(text, (lists[index] as ListKey).from),
-				encode: (value) =>
-					value instanceof CorkboardError
-						? undefined
-						: value.isStale
-							? null
-							: encodeHead(value),
-				suffices: (value) =>
-					value instanceof CorkboardError || value.reaches(limit),
-			},
-			(missing) =>
-				this.#load(
-					missing.map((index) => lists[index] as ListKey),
-					limit,
+	/** Reads some of the lists, by their indexes: from the shared cache, and what it does not have from the shards. */
+	#missingOf(all: readonly ListKey[], limit: number) {
+		return async (
+			indexes: readonly number[],
+			call: CallOptions | undefined,
+		): Promise<readonly KeyResult<Head>[]> => {
+			const shared = this.#shared;
+			const lists = indexes.map((index) => all[index] as ListKey);
+			const load = async (missing: readonly number[]) => {
+				const wanted = missing.map((index) => lists[index] as ListKey);
+				const results = await this.#storage.read(
+					"lists",
+					wanted.map((list) => ({
+						...list,
+						backward: false,
+						limit,
+						mayBeStale: limit > 0,
+					})),
 					call,
+				);
+				return results.map((result, at) =>
+					result instanceof CorkboardError
+						? result
+						: headOf((wanted[at] as ListKey).from, result, limit),
+				);
+			};
+			if (shared?.heads == null || limit > DEEPEST_HEAD || this.#isOverdue()) {
+				return load([...lists.keys()]);
+			}
+			return readThrough<KeyResult<Head>>(
+				shared.heads,
+				lists.map(({ mapping, from }) =>
+					sharedListKey(shared, mapping.name, from),
 				),
-			call?.trace,
-		);
-	}
-
-	async #load(
-		lists: readonly ListKey[],
-		limit: number,
-		call: CallOptions | undefined,
-	): Promise<readonly KeyResult<Head>[]> {
-		const results = await this.#storage.read(
-			"lists",
-			lists.map((list) => ({
-				...list,
-				backward: false,
-				limit,
-				mayBeStale: limit > 0,
-			})),
-			call,
-		);
-		return results.map((result, at) =>
-			result instanceof CorkboardError
-				? result
-				: headOf((lists[at] as ListKey).from, result, limit),
-		);
+				{
+					decode: (text, index) =>
+						decodeHead(text, (lists[index] as ListKey).from),
+					encode: (value) =>
+						value instanceof CorkboardError
+							? undefined
+							: value.isStale
+								? null
+								: encodeHead(value),
+					suffices: (value) =>
+						value instanceof CorkboardError || value.reaches(limit),
+				},
+				load,
+				call?.trace,
+			);
+		};
 	}
 }
 
