@@ -236,11 +236,15 @@ function may(memory: Memory, field: string, row: Row, viewer: Id): boolean {
 	}
 	const users = [
 		memory.reference(row, row.type === "Comment" ? "author" : "owner"),
-		// Whoever has a board decides what stays on it.
-		row.type === "Pin" && field === "viewerCanDelete" && board !== null
-			? memory.reference(board, "owner")
-			: null,
 	];
+	if (field === "viewerCanDelete") {
+		// Whoever has a pin, or its board, decides what stays on it.
+		const pin = row.type === "Comment" ? memory.reference(row, "pin") : null;
+		const on = pin === null ? board : memory.reference(pin, "board");
+		for (const place of [pin, on]) {
+			if (place !== null) users.push(memory.reference(place, "owner"));
+		}
+	}
 	return users.some((user) => user?.id === viewer);
 }
 
