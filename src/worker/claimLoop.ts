@@ -18,6 +18,7 @@ import {
 import type { LiveSettings } from "../queue/liveSettings.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import type { Acks } from "./acks.ts";
+import type { Capacity } from "./capacity.ts";
 import {
 	afterFollowing,
 	afterHinted,
@@ -64,12 +65,8 @@ interface ClaimLoopOptions<Context> {
 	/** Woken when the worker wants jobs again. */
 	readonly wake: WakeUp;
 	readonly signal: AbortSignal;
-	/** Whether the worker wants more jobs than these, which claims under way may bring. */
-	readonly wants: (reserved: number) => boolean;
-	/** How many more it has room for. */
-	readonly room: (reserved: number) => number;
-	/** How many jobs it has room for while it has none. */
-	readonly capacity: number;
+	/** How many jobs the worker has room for. */
+	readonly capacity: Capacity;
 	readonly onClaimed: (
 		state: QueueState<Context>,
 		claimed: ClaimedTogether,
@@ -85,8 +82,6 @@ export class ClaimLoop<Context> {
 	readonly #options: ClaimLoopOptions<Context>;
 	readonly #probe: DueProbe;
 	readonly #choice = new ShardChoice(randomUUID());
-	/** Jobs that claims under way may bring. */
-	#reserved = 0;
 	/** Something may be due somewhere: a probe finds out where. */
 	#isHinted = false;
 	/** Where jobs were enqueued that nobody has claimed yet, by place and priority. */
@@ -97,11 +92,6 @@ export class ClaimLoop<Context> {
 	constructor(options: ClaimLoopOptions<Context>) {
 		this.#options = options;
 		this.#probe = new DueProbe(options.store);
-	}
-
-	/** Whether more jobs are to be claimed. */
-	get wants(): boolean {
-		return this.#options.wants(this.#reserved);
 	}
 
 	/** A job may be due at a place. With its priority it is claimed there without a probe. */
@@ -127,7 +117,7 @@ export class ClaimLoop<Context> {
 	get #sight(): WorkerState {
 		return {
 			now: monotonicMs(),
-			wants: this.wants,
+			wants: this.#options.capacity.wants,
 			isHinted: this.#isHinted,
 			hasHintedPlaces: this.#hinted.size > 0,
 			isConnected: this.#options.hints.isConnected,
@@ -236,13 +226,13 @@ export class ClaimLoop<Context> {
 		readonly claimed: number;
 		readonly isDrained: boolean;
 	}> {
-		const { store, signal } = this.#options;
+		const { store, signal, capacity } = this.#options;
 		const left = new Set(due);
 		const claims = new Set<Promise<void>>();
 		let total = 0;
 		while (!signal.aborted) {
 			const place =
-				claims.size < MAX_CLAIMS && this.wants
+				claims.size < MAX_CLAIMS && capacity.wants
 					? this.#choice.next([...left], store.shards)
 					: undefined;
 			if (place === undefined) {
@@ -269,14 +259,13 @@ export class ClaimLoop<Context> {
 		readonly rest: DueBucket | null;
 	}> {
 		const { queue, shard } = place;
-		const { queues, settings, acks, problems, room, capacity } = this.#options;
+		const { queues, settings, acks, problems, capacity } = this.#options;
 		const state = queues.get(queue) as QueueState<Context>;
-		const share = Math.max(SHARED_FROM, Math.ceil(capacity / MAX_CLAIMS));
-		const left = room(this.#reserved);
-		const limit = Math.min(left, share, state.mostJobs, MAX_JOBS);
+		const share = Math.max(SHARED_FROM, Math.ceil(capacity.total / MAX_CLAIMS));
+		const limit = Math.min(capacity.room, share, state.mostJobs, MAX_JOBS);
 		if (limit === 0) return { taken: 0, rest: null };
 		const own = acks.take(place);
-		this.#reserved += limit;
+		const endReservation = capacity.reserve(limit);
 		const since = monotonicMs();
 		try {
 			const { claimMs } = state;
@@ -296,7 +285,7 @@ export class ClaimLoop<Context> {
 			this.#probe.claimed(place, claimed, claimMs);
 			publishClaim(place, claimed.length, monotonicMs() - since);
 			acks.settle(own, acked);
-			this.#reserved -= limit;
+			endReservation();
 			// Until then the rate lets nothing start there.
 			if (waitMs) this.#limitedUntil.set(nameOfPlace(place), since + waitMs);
 			if (claimed.length === 0) return { taken: 0, rest: null };
@@ -313,7 +302,7 @@ export class ClaimLoop<Context> {
 					claimed.length < limit ? null : { ...place, oldestAt: last.dueAt },
 			};
 		} catch (error) {
-			this.#reserved -= limit;
+			endReservation();
 			acks.fail(place, own, error);
 			problems.failed(shard, error);
 			return { taken: 0, rest: null };

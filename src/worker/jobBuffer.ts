@@ -12,20 +12,11 @@ export interface Buffered {
  * have something to do. The first priority goes first, then the first that came.
  */
 export class JobBuffer<Entry extends Buffered> {
-	readonly capacity: number;
 	readonly #byPriority = new Map<number, Entry[]>();
 	#size = 0;
 
-	constructor(capacity: number) {
-		this.capacity = capacity;
-	}
-
 	get size(): number {
 		return this.#size;
-	}
-
-	get room(): number {
-		return Math.max(0, this.capacity - this.#size);
 	}
 
 	add(entries: readonly Entry[]): void {

@@ -8,6 +8,7 @@ import { rotateQueues } from "../queue/rotation.ts";
 import type { RotationStore } from "../queue/rotationStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { Acks } from "./acks.ts";
+import { Capacity } from "./capacity.ts";
 import { type ClaimedTogether, ClaimLoop, WakeUp } from "./claimLoop.ts";
 import { Expiry } from "./expiry.ts";
 import { keyOf } from "./heldJobs.ts";
@@ -38,11 +39,6 @@ export interface WorkerOptions<Context> {
 	readonly limits?: Partial<WorkerLimits>;
 }
 
-/** Waiting jobs per job that runs at the same time. */
-const BUFFER_FACTOR = 1.5;
-/** Ended jobs that are not reported yet: beyond that none is claimed. */
-const MAX_UNREPORTED = 1_000;
-
 /**
  * Claims jobs and runs them, until `drain`. One loop claims (`ClaimLoop`) and
  * fills a small buffer, from which jobs start as places become free. A thread
@@ -52,15 +48,15 @@ export class Worker<Context> implements AsyncDisposable {
 	readonly #store: JobStore & RotationStore;
 	readonly #settings: LiveSettings;
 	readonly #context: Context;
-	readonly #concurrency: number;
 	readonly #limits: WorkerLimits;
 	readonly #queues: ReadonlyMap<string, QueueState<Context>>;
 	readonly #acks: Acks;
 	readonly #claims: ClaimLoop<Context>;
-	readonly #buffer: JobBuffer<Entry<Context>>;
+	readonly #buffer = new JobBuffer<Entry<Context>>();
 	readonly #running = new Set<Entry<Context>>();
 	/** By local id and claim: every job that this process has claimed and not reported. */
 	readonly #held = new Map<string, Entry<Context>>();
+	readonly #capacity: Capacity;
 	readonly #wake = new WakeUp();
 	readonly #stopping = new AbortController();
 	readonly #loops: Promise<void>[] = [];
@@ -73,7 +69,6 @@ export class Worker<Context> implements AsyncDisposable {
 		this.#store = options.store;
 		this.#settings = options.settings;
 		this.#context = options.context;
-		this.#concurrency = options.concurrency;
 		this.#limits = { ...WORKER_LIMITS, ...options.limits };
 		this.#queues = new Map(
 			options.kinds.map((kind) => [
@@ -82,9 +77,11 @@ export class Worker<Context> implements AsyncDisposable {
 			]),
 		);
 		this.#acks = new Acks(this.#store);
-		this.#buffer = new JobBuffer(
-			Math.ceil(options.concurrency * BUFFER_FACTOR),
-		);
+		this.#capacity = new Capacity(options.concurrency, {
+			running: this.#running,
+			waiting: this.#buffer,
+			held: this.#held,
+		});
 		this.#claims = new ClaimLoop({
 			store: this.#store,
 			settings: this.#settings,
@@ -95,9 +92,7 @@ export class Worker<Context> implements AsyncDisposable {
 			problems: this.#problems,
 			wake: this.#wake,
 			signal: this.#stopping.signal,
-			wants: (reserved) => this.#wants(reserved),
-			room: (reserved) => this.#room(reserved),
-			capacity: this.#room(0),
+			capacity: this.#capacity,
 			onClaimed: this.#add.bind(this),
 		});
 		this.#unsubscribe = options.hints.subscribe(
@@ -239,21 +234,6 @@ export class Worker<Context> implements AsyncDisposable {
 		}
 	}
 
-	/** Whether so few jobs wait here that more are to be claimed than claims under way may bring, and not few at a time. */
-	#wants(reserved: number): boolean {
-		const { size, capacity } = this.#buffer;
-		return (
-			size <= capacity / 2 &&
-			this.#room(reserved) >= capacity / 2 &&
-			this.#held.size - this.#running.size < MAX_UNREPORTED
-		);
-	}
-
-	#room(reserved: number): number {
-		const free = this.#concurrency - this.#running.size;
-		return Math.max(0, this.#buffer.room + free - reserved);
-	}
-
 	#add(
 		state: QueueState<Context>,
 		{ place, jobs, claimMs, since }: ClaimedTogether,
@@ -277,7 +257,7 @@ export class Worker<Context> implements AsyncDisposable {
 	}
 
 	#startJobs(): void {
-		while (this.#running.size < this.#concurrency) {
+		while (this.#capacity.canStart) {
 			const entry = this.#buffer.take();
 			if (entry === undefined) break;
 			// The process may have stood still since it was claimed.
@@ -288,7 +268,7 @@ export class Worker<Context> implements AsyncDisposable {
 			this.#running.add(entry);
 			void this.#run(entry);
 		}
-		if (this.#claims.wants) this.#wake.wake();
+		if (this.#capacity.wants) this.#wake.wake();
 	}
 
 	/** Never rejects. */
@@ -320,7 +300,7 @@ export class Worker<Context> implements AsyncDisposable {
 			bucket: job.bucket,
 			claim: job.claim,
 		});
-		if (this.#held.size === 0 || this.#claims.wants) this.#wake.wake();
+		if (this.#held.size === 0 || this.#capacity.wants) this.#wake.wake();
 		publishEnd(entry, result, outcome);
 	}
 

@@ -13,6 +13,7 @@ import type { ClaimedJob, Held, JobStore } from "../../src/queue/jobStore.ts";
 import { monotonicMs } from "../../src/util/monotonic.ts";
 import { rendezvousOrder } from "../../src/util/rendezvous.ts";
 import { Acks } from "../../src/worker/acks.ts";
+import { Capacity } from "../../src/worker/capacity.ts";
 import {
 	WORKER_CHANNELS,
 	type WorkerProblem,
@@ -134,19 +135,56 @@ describe("where new jobs go", () => {
 	});
 });
 
+describe("the capacity of a worker", () => {
+	test("counts what runs, what waits here and what claims under way may bring", () => {
+		const jobs = {
+			running: { size: 0 },
+			waiting: { size: 0 },
+			held: { size: 0 },
+		};
+		const capacity = new Capacity(4, jobs);
+		assert.equal(capacity.total, 4 + 6);
+		assert.equal(capacity.room, 10);
+		const endReservation = capacity.reserve(8);
+		assert.deepEqual([capacity.room, capacity.wants], [2, false]);
+		endReservation();
+		jobs.running.size = 4;
+		jobs.waiting.size = 3;
+		assert.deepEqual([capacity.room, capacity.wants], [3, true]);
+		assert.equal(capacity.canStart, false);
+		jobs.waiting.size = 4;
+		assert.equal(capacity.wants, false);
+		// More than there are places: a claim brought what was reserved for.
+		jobs.waiting.size = 11;
+		assert.equal(capacity.room, 0);
+	});
+
+	test("wants nothing while a thousand jobs are not reported", () => {
+		const jobs = {
+			running: { size: 0 },
+			waiting: { size: 0 },
+			held: { size: 999 },
+		};
+		const capacity = new Capacity(4, jobs);
+		assert.equal(capacity.wants, true);
+		jobs.held.size = 1_000;
+		assert.equal(capacity.wants, false);
+	});
+});
+
 describe("the buffer of claimed jobs", () => {
 	test("gives the first priority first, then the first that came, and gives back what is late", () => {
 		const buffer = new JobBuffer<{
 			readonly priority: number;
 			readonly startBy: number;
 			readonly n: number;
-		}>(4);
+		}>();
 		buffer.add([
 			{ n: 1, priority: 2, startBy: 5 },
 			{ n: 2, priority: 2, startBy: 50 },
 			{ n: 3, priority: 1, startBy: 50 },
 		]);
-		assert.equal(buffer.room, 1);
+		assert.equal(buffer.size, 3);
 		assert.equal(buffer.take()?.n, 3);
 		const late = buffer.remove(({ startBy }) => startBy < 10);
 		assert.deepEqual(

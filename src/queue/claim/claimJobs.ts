@@ -90,7 +90,7 @@ export async function claimJobs(
 		const claimed = await dueNow(store, queue, shards, limit);
 		return { claimed, acked: [], waitMs: null };
 	}
-	const acks = new Acks(options.acks ?? []);
+	const acks = new AcksByShard(options.acks ?? []);
 	const claimed: ClaimedOnShard[] = [];
 	let waitMs: number | null = null;
 	// Again after a round that found something: a shard may have due jobs of several hours.
@@ -124,7 +124,7 @@ export async function claimJobs(
 }
 
 /** Acks by shard, each sent once. */
-class Acks {
+class AcksByShard {
 	readonly answers: (Acked | CorkboardError)[];
 	readonly #waiting: Map<number, { index: number; ack: Ack }[]>;
 
@@ -154,7 +154,7 @@ class Acks {
 async function ackAndClaim(
 	store: JobStore,
 	at: ShardOfQueue,
-	acks: Acks,
+	acks: AcksByShard,
 	claim: NonNullable<Parameters<JobStore["ackAndClaim"]>[1]["claim"]> | null,
 ) {
 	const own = acks.take(at.shard);
