@@ -238,8 +238,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 					origins,
 					httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
 				}),
-				reuse: known?.reuse ?? null,
-				runKnown: known?.run ?? null,
+				known,
 				runByApollo: await openApolloStep(app, steps),
 			}),
 		);

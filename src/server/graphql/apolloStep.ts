@@ -1,6 +1,6 @@
 import { type ApolloServer, HeaderMap } from "@apollo/server";
 import type { FastifyInstance } from "fastify";
-import type { Identity } from "../auth/identity.ts";
+import type { GraphQLError } from "graphql";
 import type { Documents } from "../documents/documents.ts";
 import { resolveDocument } from "../documents/resolveDocument.ts";
 import { clientCodeOf, requestError } from "../http/clientError.ts";
@@ -11,16 +11,12 @@ import {
 } from "../http/responseSummary.ts";
 import { statusOf } from "../http/status.ts";
 import type { RequestDeadline } from "../limits/deadline.ts";
+import { requestLimitError } from "../limits/requestLimits.ts";
 import { createApollo } from "./apollo.ts";
 import { newBody } from "./body.ts";
 import type { OperationContext } from "./operation.ts";
 import { type GraphqlRequest, type Reply, refusal } from "./request.ts";
-import {
-	type Admitted,
-	admitRequest,
-	type Sender,
-	type StepOptions,
-} from "./requestSteps.ts";
+import { admitRequest, type Sender, type StepOptions } from "./requestSteps.ts";
 
 /** An Apollo Server, and the documents that it runs. */
 interface Runner {
@@ -133,32 +129,21 @@ function contextOf(
 	options: StepOptions,
 ): OperationContext {
 	summary.passedCsrfCheck = true;
-	let admitted: Admitted;
-	try {
-		admitted = admitRequest(
-			options,
-			request.message,
-			body,
-			"error" in sender ? NOBODY : sender,
-			request.span,
-		);
-	} catch (thrown) {
-		summary.code = clientCodeOf(thrown);
-		throw thrown;
-	}
-	if ("error" in sender) {
-		summary.code = clientCodeOf(sender.error);
-		throw requestError(sender.error);
-	}
+	// A request of an unknown sender is held to the limits of a request, too.
+	const limitError = requestLimitError(body);
+	if (limitError !== null) throw refused(limitError, summary);
+	if ("error" in sender) throw refused(sender.error, summary);
 	return {
-		...admitted,
+		...admitRequest(options, request.message, sender, request.span),
 		deadline: request.deadline as RequestDeadline,
 		summary,
 	};
 }
 
-/** A request of an unknown sender is held to the limits of a request, too, before it is refused. */
-const NOBODY: Identity = { viewer: null, isOperator: false };
+function refused(error: unknown, summary: ResponseSummary): GraphQLError {
+	summary.code = clientCodeOf(error);
+	return requestError(error);
+}
 
 /** What Apollo rejected before its plugins were asked has a code alone. */
 function outcomeIn({ outcome, code }: ResponseSummary): RequestOutcome {

@@ -33,6 +33,7 @@ import { type Admission, NO_PLACE } from "../limits/admission.ts";
 import { budgetKeyOf } from "../limits/budget.ts";
 import { RequestDeadline } from "../limits/deadline.ts";
 import { countRequest, type RateLimit } from "../limits/rateLimit.ts";
+import type { KnownDocuments } from "./knownDocuments.ts";
 import { QuickRefusal } from "./quickRefusal.ts";
 import {
 	errorReply,
@@ -60,10 +61,8 @@ export interface HandlerOptions
 	readonly admission: Admission;
 	readonly executionMs: number;
 	readonly sender: ResponseSender;
-	/** Answers with an answer that was kept, before the body is parsed. */
-	readonly reuse: RequestStep | null;
-	/** Runs a known document. */
-	readonly runKnown: RequestStep | null;
+	/** The steps for known documents; null where none is known. */
+	readonly known: KnownDocuments | null;
 	/** Replies to every request that is left. */
 	readonly runByApollo: RequestStep;
 }
@@ -97,24 +96,20 @@ export class GraphqlHandler implements FirstHandler {
 			(request) => this.#count(request),
 			(request) => this.#checkHead(request),
 		];
-		const reuse = options.reuse ?? (() => null);
+		const { known } = options;
 		this.#onRead = [
 			(request) => this.#enter(request),
 			(request) => this.#identify(request),
-			(request) => {
-				const { admission } = options;
-				request.looksAgain = admission.waiting > 0;
-				if (!admission.looks()) return null;
-				const reply = reuse(request);
-				admission.looked(reply !== null);
-				return reply;
-			},
+			(request) => this.#lookEarly(request),
 		];
 		this.#onStart = [
-			reuse,
+			(request) => this.#look(request),
 			(request) => this.#parse(request),
-			...(options.runKnown === null ? [] : [options.runKnown]),
-			options.runByApollo,
+			...(known === null ? [] : [known.awaitSame, known.run]),
+			(request) => {
+				request.enter("running");
+				return options.runByApollo(request);
+			},
 		];
 	}
 
@@ -212,9 +207,10 @@ export class GraphqlHandler implements FirstHandler {
 			end();
 		};
 		try {
-			const sent = andThen(reply, (known) =>
-				sender.send(request, known as Reply),
-			);
+			const sent = andThen(reply, (known) => {
+				request.enter("done");
+				return sender.send(request, known as Reply);
+			});
 			if (isPromise(sent)) sent.then(end, fail);
 			else end();
 		} catch (bug) {
@@ -346,6 +342,24 @@ export class GraphqlHandler implements FirstHandler {
 		} catch (error) {
 			return refuse(error);
 		}
+	}
+
+	/** Before its start a request looks for a kept answer if that takes no time from those that wait. */
+	#lookEarly(request: GraphqlRequest): MaybePromise<Reply | null> {
+		const { admission, known } = this.#options;
+		const isLast = admission.waiting === 0;
+		if (!admission.looks()) return null;
+		const reply = known?.look(request) ?? null;
+		admission.looked(reply !== null);
+		if (isLast) request.enter("looked");
+		return reply;
+	}
+
+	/** At its start, unless it has looked for the last time. */
+	#look(request: GraphqlRequest): MaybePromise<Reply | null> {
+		if (request.state !== "new") return null;
+		request.enter("looked");
+		return this.#options.known?.look(request) ?? null;
 	}
 
 	#parse(request: GraphqlRequest): Reply | null {

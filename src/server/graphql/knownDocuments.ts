@@ -12,7 +12,10 @@ import { newResponseSummary } from "../http/responseSummary.ts";
 import { statusOf } from "../http/status.ts";
 import { requestsCost } from "../limits/costMeter.ts";
 import type { RequestDeadline } from "../limits/deadline.ts";
-import { REQUEST_LIMITS } from "../limits/requestLimits.ts";
+import {
+	exceededByVariables,
+	REQUEST_LIMITS,
+} from "../limits/requestLimits.ts";
 import { type AnswerCache, isUsable, type KeptAnswer } from "./answerCache.ts";
 import { newBody } from "./body.ts";
 import { requestsExplain } from "./explainAccess.ts";
@@ -21,7 +24,7 @@ import {
 	type KnownRequest,
 	parametersIn,
 } from "./knownRequest.ts";
-import type { GraphqlRequest, Reply } from "./request.ts";
+import type { GraphqlRequest, Reply, RequestStep } from "./request.ts";
 import {
 	type Admitted,
 	admitRequest,
@@ -48,11 +51,15 @@ interface Runnable extends KnownRequest {
 }
 
 /**
- * Two steps that answer requests for known documents, sent as clients send
- * them: to parse and check such a document again costs more than to run it. A
- * request that is not plain, or that is going to be rejected before it runs, is
- * left to Apollo, which says what is wrong with it. Both run what they run with
- * requestSteps.ts, and their answers have the same bytes.
+ * Steps that answer requests for known documents, sent as clients send them: to
+ * parse and check such a document again costs more than to run it. A request that
+ * is not plain, or that is going to be rejected before it runs, is left to Apollo,
+ * which says what is wrong with it. Both run what they run with requestSteps.ts,
+ * and their answers have the same bytes.
+ *
+ * A request looks for an answer that was kept (`look`), waits for another one that
+ * is the same and reads what has changed (`awaitSame`), or runs (`run`). Its state
+ * says which of them it has done (`RequestState`).
  */
 export class KnownDocuments {
 	readonly #options: KnownDocumentsOptions;
@@ -64,15 +71,13 @@ export class KnownDocuments {
 	}
 
 	/** Replies with the answer that was kept for this request, if it is still valid. */
-	readonly reuse = (request: GraphqlRequest): MaybePromise<Reply | null> => {
+	look(request: GraphqlRequest): MaybePromise<Reply | null> {
 		const { documents, answers } = this.#options;
 		const { text, isGet, message } = request;
 		const identity = plainSenderOf(request);
 		if (identity === null || text === null || requestsCost(message)) {
 			return null;
 		}
-		// Before its start, and found nothing.
-		if (request.answerKey !== null && !request.looksAgain) return null;
 		if (this.#documentsOf(identity) !== documents) return null;
 		const key =
 			request.answerKey ?? answers.keyOf(identity.viewer, isGet, text);
@@ -81,39 +86,33 @@ export class KnownDocuments {
 		return kept === null || (kept.hasText && !passesCsrfCheck(request))
 			? null
 			: this.#reuse(identity, request, kept);
+	}
+
+	/**
+	 * Waits for a request that is the same and reads what has changed, and looks
+	 * then, as if the request came then: what was read is in the process, and the
+	 * answer of the other one is kept.
+	 */
+	readonly awaitSame: RequestStep = (request) => {
+		const { answerKey: key } = request;
+		const running = key === null ? undefined : this.#running.get(key.request);
+		if (running === undefined || this.#findFor(request) === null) return null;
+		request.enter("waited");
+		request.answerKey = null;
+		return running.then(() => this.look(request));
 	};
 
 	/** Runs the document that the request names, if it is known. */
-	readonly run = (request: GraphqlRequest): MaybePromise<Reply | null> => {
+	readonly run: RequestStep = (request) => {
 		const { execute, answers, ways } = this.#options;
 		const { revision } = this.#options.documents;
 		const { message, isGet, span, answerKey: key } = request;
-		const identity = plainSenderOf(request);
-		if (identity === null) return null;
-		const documents = this.#documentsOf(identity);
-		const found = this.#find(request, documents);
-		if (found === null) return null;
-		const running = key === null ? undefined : this.#running.get(key.request);
-		if (running !== undefined && !request.hasWaited) {
-			request.hasWaited = true;
-			request.answerKey = null;
-			// As if it came then: what was read is in the process, and the answer of the first is kept.
-			return running.then(() =>
-				andThen(this.reuse(request), (reply) => reply ?? this.run(request)),
-			);
-		}
-		let admitted: Admitted;
-		try {
-			admitted = admitRequest(
-				this.#options,
-				message,
-				isGet ? undefined : { variables: found.variables },
-				identity,
-				span,
-			);
-		} catch {
-			return null;
-		}
+		const known = this.#findFor(request);
+		if (known === null) return null;
+		const { identity, documents, found } = known;
+		if (!isGet && exceededByVariables(found.variables) !== null) return null;
+		request.enter("running");
+		const admitted = admitRequest(this.#options, message, identity, span);
 		ways.short++;
 		const { document, operationName, variables, text, operation } = found;
 		const name = operation.name?.value ?? null;
@@ -163,7 +162,6 @@ export class KnownDocuments {
 		const { costMeter } = admitRequest(
 			this.#options,
 			request.message,
-			undefined,
 			identity,
 			request.span,
 		);
@@ -288,6 +286,19 @@ export class KnownDocuments {
 			cacheScope,
 			body,
 		};
+	}
+
+	/** The document that the request names, with who sent it; null for a request that Apollo is to answer. */
+	#findFor(request: GraphqlRequest): {
+		readonly identity: Identity;
+		readonly documents: Documents;
+		readonly found: Runnable;
+	} | null {
+		const identity = plainSenderOf(request);
+		if (identity === null) return null;
+		const documents = this.#documentsOf(identity);
+		const found = this.#find(request, documents);
+		return found === null ? null : { identity, documents, found };
 	}
 
 	#find(request: GraphqlRequest, documents: Documents): Runnable | null {

@@ -14,6 +14,28 @@ import type { AnswerKey } from "./answerCache.ts";
 import { type Body, newBody } from "./body.ts";
 import type { Sender } from "./requestSteps.ts";
 
+/** How far a request is. */
+export type RequestState =
+	/** It has not looked for an answer that was kept, or looks again at its start: others waited when it came, and one of them may have the same answer. */
+	| "new"
+	/** It has looked for an answer that was kept, for the last time before it runs. */
+	| "looked"
+	/** It has waited for another request that is the same, and has looked then. */
+	| "waited"
+	/** Its operation runs. */
+	| "running"
+	/** It has a reply. */
+	| "done";
+
+/** What may follow on each state. A request may be refused in any state. */
+const NEXT_STATES: Readonly<Record<RequestState, readonly RequestState[]>> = {
+	new: ["looked", "done"],
+	looked: ["waited", "running", "done"],
+	waited: ["running", "done"],
+	running: ["done"],
+	done: [],
+};
+
 /** One GraphQL request: what it says, and what its steps have found out so far. */
 export class GraphqlRequest {
 	readonly message: IncomingMessage;
@@ -41,10 +63,6 @@ export class GraphqlRequest {
 	sender: Sender | null = null;
 	/** Under which its answer may be kept; null for not at all. */
 	answerKey: AnswerKey | null = null;
-	/** Whether others waited when it arrived: until its start, its answer may be kept for one of them. */
-	looksAgain = false;
-	/** Whether it has waited for another one that is the same. */
-	hasWaited = false;
 	/** Whether it has a place among those in progress. */
 	isInProgress = false;
 	/** The key of its sender, once it was started. */
@@ -52,6 +70,7 @@ export class GraphqlRequest {
 	/** Whether the connection ends after the response: more of the body may come. */
 	isLast = false;
 	outcome: RequestOutcome = NO_OPERATION;
+	#state: RequestState = "new";
 
 	constructor(
 		message: IncomingMessage,
@@ -71,6 +90,18 @@ export class GraphqlRequest {
 		this.isGet = method === "GET";
 		this.search = this.isGet ? searchOf(url) : "";
 		this.text = this.isGet ? url : null;
+	}
+
+	get state(): RequestState {
+		return this.#state;
+	}
+
+	/** Throws a bug if it cannot be in that state next. */
+	enter(state: RequestState): void {
+		if (!NEXT_STATES[this.#state].includes(state)) {
+			throw new Error(`A request that is ${this.#state} cannot be ${state}.`);
+		}
+		this.#state = state;
 	}
 }
 

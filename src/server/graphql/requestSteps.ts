@@ -23,7 +23,6 @@ import {
 	createCostMeter,
 	requestsCost,
 } from "../limits/costMeter.ts";
-import { requestLimitError } from "../limits/requestLimits.ts";
 import { mayExplain, requestsExplain } from "./explainAccess.ts";
 import type {
 	DependsOnViewer,
@@ -82,17 +81,13 @@ export function identifySender(
 		: identity;
 }
 
-/** What the operation of an identified sender runs with. Throws a request error where the request exceeds a limit. */
+/** What the operation of an identified sender runs with. */
 export function admitRequest(
 	{ mode, budget, addressOf, recordsRequests }: StepOptions,
 	message: IncomingMessage,
-	/** The body of a POST. */
-	body: unknown,
 	{ viewer, isOperator }: Identity,
 	span: Span | null,
 ): Admitted {
-	const limitError = requestLimitError(body);
-	if (limitError !== null) throw requestError(limitError);
 	return {
 		viewer,
 		explain: requestsExplain(message) && mayExplain(mode, { isOperator }),

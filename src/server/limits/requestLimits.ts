@@ -40,7 +40,7 @@ export function requestLimitError(body: unknown): GraphQLError | null {
 }
 
 /** The message that refuses the variables, else null. */
-function exceededByVariables(variables: unknown): string | null {
+export function exceededByVariables(variables: unknown): string | null {
 	const { values, nameCharacters } = REQUEST_LIMITS;
 	const pending = [variables];
 	let count = 0;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse, print } from "graphql";
+import { PLAN_CHANNELS } from "../../../src/plan/diagnostics.ts";
 import { sha256Of } from "../../../src/server/documents/checkDocumentFile.ts";
 import { createDocuments } from "../../../src/server/documents/documents.ts";
 import {
@@ -11,6 +12,7 @@ import {
 	REQUEST_LIMITS,
 	requestLimitError,
 } from "../../../src/server/limits/requestLimits.ts";
+import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import { startToy } from "../../helpers/toyServer.ts";
 
 describe("the limits of requests", () => {
@@ -90,6 +92,19 @@ describe("the limits of requests", () => {
 				assert.equal(response.status, status);
 			}
 		}
+	});
+
+	it("count a refused request once, also of a known document", async () => {
+		await using toy = await startToy();
+		const ask = async (variables: object) => {
+			await (await toy.post({ query: "{ hello }", variables })).text();
+		};
+		for (let n = 0; n < 3; n++) await ask({});
+		const tooMany = { a: Array(REQUEST_LIMITS.values).fill(1) };
+		const refused = await publishedDuring(PLAN_CHANNELS.refused, () =>
+			ask(tooMany),
+		);
+		assert.deepEqual(refused, [{ limit: "request" }]);
 	});
 
 	it("do not apply to a document of a file", async () => {
