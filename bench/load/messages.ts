@@ -22,7 +22,7 @@ export interface LoadResult {
 	readonly errors: number;
 	/** What the first error looked like. */
 	readonly firstError: string | null;
-	/** Of bodies. */
+	/** The size of bodies. */
 	readonly bytes: number;
 	readonly seconds: number;
 	/** Milliseconds. */

@@ -35,7 +35,7 @@ export interface Ended {
 
 export interface LoopSettings {
 	readonly port: number;
-	/** Of the machine: 127.0.0.2 is another one than 127.0.0.1. */
+	/** The machine's address: 127.0.0.2 counts as another one than 127.0.0.1. */
 	readonly address: string;
 	readonly connections: number;
 	/** A client gives up after this time. Milliseconds. */
@@ -103,7 +103,7 @@ export class OpenLoop<Request extends Sent> {
 	readonly #settings: LoopSettings;
 	readonly #idle: Connection<Request>[] = [];
 	readonly #busy = new Set<Connection<Request>>();
-	/** Of those that wait for a connection, from `#first` on. */
+	/** Requests that wait for a connection, from `#first` on. */
 	#queue: Asked<Request>[] = [];
 	#first = 0;
 	readonly #all: readonly Connection<Request>[];

@@ -6,7 +6,7 @@ export interface ReadResponse {
 	readonly status: number;
 	/** The status line and the headers. */
 	readonly head: string;
-	/** Of the body. */
+	/** The length of the body. */
 	readonly length: number;
 	/** The beginning of a body with errors. */
 	readonly errors: string | null;
@@ -22,7 +22,7 @@ export class ResponseReader {
 	#head: Buffer = Buffer.alloc(0);
 	#headText = "";
 	#status = 0;
-	/** Of the body; -1 while the head is read, Infinity for a chunked body. */
+	/** Bytes of the body that are left; -1 while the head is read, Infinity for a chunked body. */
 	#left = -1;
 	#length = 0;
 	#errors: string | null = null;

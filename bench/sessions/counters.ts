@@ -50,7 +50,7 @@ export async function countersOf(admin: string | null): Promise<Counted> {
 	]);
 }
 
-/** Of each of so many requests. */
+/** The counts for each of so many requests. */
 export function perRequest(
 	before: Counted,
 	after: Counted,

@@ -3,12 +3,12 @@ import { UsageError } from "../../tools/namedProgram.ts";
 
 /** What people do next is drawn by these weights, among what they can do then. A visit is one of another profile. */
 export interface Habits {
-	/** Of the people, those who are signed in. */
+	/** The share of people who are signed in. */
 	readonly signedIn: number;
 	/** Requests of a session. */
 	readonly least: number;
 	readonly most: number;
-	/** Of the visits of somebody who follows anybody, those that go to one of these; the others go to people by in-degree. */
+	/** The share of visits that go to followees, if there are any; the others go to people by in-degree. */
 	readonly toFollowees: number;
 	/** The person at rank n of in-degree is visited 1 / n^zipf as often as the first. */
 	readonly zipf: number;
@@ -38,7 +38,7 @@ export interface Habits {
 		readonly person: number;
 		readonly visit: number;
 	};
-	/** Of what was written, what is read again at once. */
+	/** The share of writes that are read again at once. */
 	readonly readsOwn: number;
 }
 

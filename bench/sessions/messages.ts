@@ -33,7 +33,7 @@ export interface SessionLoad {
 	readonly port: number;
 	readonly flavor: Flavor;
 	readonly way: Way;
-	/** Of Corkboard: added to a text, it makes a document that is in no file. */
+	/** Added to a text for Corkboard, it makes a document that is in no file. */
 	readonly suffix: string;
 	readonly connections: number;
 	readonly patienceMs: number;
@@ -70,7 +70,7 @@ export interface SessionResult {
 	readonly ms: Float64Array;
 	/** Those of people who are signed in. */
 	readonly signedIn: number;
-	/** Of bodies. */
+	/** The size of bodies. */
 	readonly bytes: number;
 	/** Until the last response. */
 	readonly seconds: number;

@@ -6,7 +6,7 @@ import { type Random, seededRandom } from "../../src/util/random.ts";
 import { UsageError } from "../../tools/namedProgram.ts";
 import type { Graph } from "../graph/generate.ts";
 
-/** Of a folder with a real graph: a line of pins for each person who saved them, and pairs of people who follow each other. */
+/** The files of a real graph: a line of pins for each person who saved them, and pairs of people who follow each other. */
 const SAVES = "pinterest-saves.txt.gz";
 const FOLLOWS = "github-follows.csv.gz";
 

@@ -14,7 +14,7 @@ import type { Contender } from "./systems.ts";
 
 const PATIENCE_MS = 20_000;
 
-/** Of what was answered. Milliseconds. */
+/** How long answers took. Milliseconds. */
 export interface Latency {
 	readonly p50: number;
 	readonly p99: number;
@@ -34,7 +34,7 @@ export interface Cell {
 	readonly cacheCpu: number;
 	readonly allCpu: number;
 	readonly peopleCpu: number;
-	/** Of a core. */
+	/** The part of a core. */
 	readonly busy: number;
 	readonly perSecond: number;
 	readonly reads: Latency;

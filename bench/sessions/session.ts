@@ -18,11 +18,11 @@ const MOST_DETAILS = 400;
 /** One request before it is spelled for a server. */
 export interface Ask {
 	readonly kind: Kind;
-	/** Of what is read, written to, liked or followed. */
+	/** The id of what is read, written to, liked or followed. */
 	readonly id: string;
 	/** Cursor of the page before. */
 	readonly after: string | null;
-	/** Of a new pin. */
+	/** The details of a new pin. */
 	readonly details: string | null;
 }
 
@@ -31,7 +31,7 @@ type Place =
 	| {
 			readonly at: "profile";
 			readonly profile: Profile;
-			/** Of its latest page. */
+			/** The boards on its latest page. */
 			readonly boards: Page<Board>;
 	  }
 	| {

@@ -43,7 +43,7 @@ const users: BatchResolver<RequestContext> = rootField({
 			call,
 		);
 		if (!isUsername(text)) return andThen(newest, nodesOf);
-		// Of two that fail, one is waited for.
+		// If both fail, only one is waited for.
 		if (isPromise(newest)) newest.catch(() => {});
 		const named = andThen(
 			graph.lookUp(lookupOf(model, "username"), [text], call),

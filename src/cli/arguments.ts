@@ -205,7 +205,7 @@ export function help(command: string, usage: Usage): string {
 	].join("\n");
 }
 
-/** Of a line of help. */
+/** The width of a line of help. */
 export const HELP_COLUMNS = 100;
 
 /** Indented lines of two aligned columns. The right one is wrapped where `width` says how wide a line may be. */

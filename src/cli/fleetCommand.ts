@@ -251,7 +251,7 @@ export const FLEET_CODES: NonNullable<Usage["exitCodes"]> = {
 	3: "it is half done, and operations resume continues it; or the new version is published, but not every process serves it yet",
 };
 
-/** Of an operation that has ended by itself. */
+/** The exit code of an operation that has ended by itself. */
 function codeOf(result: OperationResult): number {
 	if ("waves" in result) return isSettledStep(result.step) ? 0 : HALF_WAY;
 	const { version, agreement } = result;

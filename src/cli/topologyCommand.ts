@@ -19,7 +19,7 @@ export const CHANGE_OPTIONS = {
 	dryRun: flag("show what would change, and publish nothing"),
 } as const;
 
-/** Of those that may name a host for something else than it was before. */
+/** The flag of commands that may name a host for something else than it was before. */
 export const UNCHECKED = flag("do not ask the hosts that the change is about");
 
 /** Exit codes of these commands beside 0. */

@@ -100,7 +100,7 @@ export const SHARD_RANGES: Kind<readonly number[]> = {
 	read: (given) => parseShardRanges(given) ?? undefined,
 };
 
-/** Of the topology. */
+/** A version of the topology. */
 export function version(name = "VERSION"): Kind<number> {
 	return {
 		name,

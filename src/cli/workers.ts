@@ -7,7 +7,7 @@ import type { CommandContext } from "./commandContext.ts";
 export interface WorkerLimits {
 	/** A worker that served for this long before it ended is replaced at once. Milliseconds. */
 	readonly stableMs: number;
-	/** Of ends in a row, each sooner than that: then `serve` ends too. */
+	/** Most early ends in a row: then `serve` ends too. */
 	readonly maxFailures: number;
 	/** Before the first replacement; doubled after each further failure. Milliseconds. */
 	readonly restartDelayMs: number;

@@ -125,7 +125,7 @@ export class ReadSet {
 		return true;
 	}
 
-	/** Of a sealed set. */
+	/** Whether everything that a sealed set read is as it was. */
 	isValid(): boolean {
 		return this.#caches.moment() < this.#end && this.#isCurrent();
 	}

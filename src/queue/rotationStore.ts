@@ -100,7 +100,7 @@ export type Made = { readonly spans: number } | Refused;
 
 export type GivenBack =
 	| {
-			/** Of files that are gone. */
+			/** The size of files that are gone. */
 			readonly bytes: number;
 			/** Jobs that had to be kept, and were stored again. */
 			readonly rescued: number;

@@ -128,7 +128,7 @@ export function useFormErrors(): readonly [
 	{
 		readonly clear: () => void;
 		readonly report: (error: Error) => void;
-		/** Of a field that the page checks by itself. */
+		/** Reports a problem of a field that the page checks by itself. */
 		readonly reportField: (name: string, message: string) => void;
 	},
 ] {

@@ -6,7 +6,7 @@ export interface Route {
 	/** A slug, an id or a username; "" for the start page and the home feed. */
 	readonly key: string;
 	readonly pin: string | null;
-	/** Of a board; null for all its pins. */
+	/** The section of a board; null for all its pins. */
 	readonly section: string | null;
 }
 

@@ -5,7 +5,7 @@ import { useSession } from "./session.tsx";
 
 /** What moves a pin within a list of the store: shown at once, taken back if it is refused. */
 export function useMovePin(options: {
-	/** Of the pins that are shown. */
+	/** The connection of the pins that are shown. */
 	readonly connection: string;
 	/** Whose pins they are, if not the board's. */
 	readonly section: string | null;

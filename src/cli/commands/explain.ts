@@ -92,7 +92,7 @@ async function readVariables(
 	return variables as Readonly<Record<string, unknown>>;
 }
 
-/** Of a file, or of standard input for `-`. */
+/** The text of a file, or of standard input for `-`. */
 async function content(
 	file: string,
 	{ stdin }: Pick<CommandContext, "stdin">,

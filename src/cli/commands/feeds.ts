@@ -47,7 +47,7 @@ import {
 } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 
-/** Of the pins that are left out. */
+/** Most pins that are listed as left out. */
 const LISTED = 20;
 
 const WHY_LEFT_OUT: Readonly<Record<LeftOutReason, string>> = {

@@ -154,7 +154,7 @@ async function check(config: Config, context: CommandContext): Promise<Result> {
 	return { value: checked, lines, code: missing.length > 0 ? 3 : 0 };
 }
 
-/** Of the topology, whether the home feed is on or not. Returns of how many shards. */
+/** Creates the tables of pools that the topology names, whether the home feed is on or not. Returns of how many shards. */
 async function createPoolTables({
 	topology,
 }: Pick<Corkboard, "topology">): Promise<number> {

@@ -118,7 +118,7 @@ const TIME = {
 	failed: "ended",
 } as const;
 
-/** Of a shard that answers; of this machine where none does. */
+/** The clock of a shard that answers; that of this machine if none does. */
 async function clockOf(store: {
 	readonly shards: readonly number[];
 	now(shard: number): Promise<number>;

@@ -28,7 +28,7 @@ import {
 } from "../values.ts";
 import { runGuarded } from "./runGuarded.ts";
 
-/** Of what moves: `256-511`, or a list and a range of it. */
+/** What moves: `256-511`, or a list and a range of it. */
 export const MOVED: Kind<string> = {
 	name: "SHARDS",
 	expected:

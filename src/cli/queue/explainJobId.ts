@@ -54,7 +54,7 @@ export async function explainJobId(
 
 const MISSING = { state: "missing", reason: null } as const;
 
-/** Of the job: its state; `missing` where there is none, `unknown` where its shard does not answer. */
+/** The state of the job; `missing` if there is none, `unknown` if its shard does not answer. */
 async function stateOf(
 	{ queue, shard, ...key }: JobId,
 	context: CommandContext,

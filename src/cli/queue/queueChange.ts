@@ -41,7 +41,7 @@ interface Way {
 	readonly verb: string;
 	/** Options that choose among jobs of a queue. */
 	readonly choices: Readonly<Record<string, unknown>>;
-	/** Of a job that is named by its id. */
+	/** The states that a job named by its id may have. */
 	readonly states: readonly JobState[];
 	change(store: JobStore, shard: number): Promise<JobChange>;
 	changeAll(

@@ -2,7 +2,7 @@ import type { Between } from "./between.ts";
 
 type Value = number | null;
 
-/** Of the time between two scrapes, and of the second. Null: the server does not say, or nothing happened. docs/reference/commands-json.md describes it. */
+/** What happened between two scrapes, and the state at the second one. Null: the server does not say, or nothing happened. docs/reference/commands-json.md describes it. */
 export type TopReport = ReturnType<typeof topReport>;
 
 const REQUEST = "corkboard_request_duration_seconds";
@@ -74,7 +74,7 @@ function processOf(between: Between) {
 	const busy = between.rate("corkboard_event_loop_busy_seconds_total");
 	const processes = between.now("corkboard_processes") ?? 1;
 	return {
-		// Of all processes together: 1 is one core.
+		// All processes together: 1 is one core.
 		cpu: rounded(between.rate("process_cpu_seconds_total")),
 		// Share of the time, of the average process.
 		eventLoopBusy: rounded(
@@ -111,7 +111,7 @@ function documentsOf(between: Between) {
 					perSecond: round(count / between.seconds),
 					meanMs: round((taken / count) * 1_000),
 					meanCost: cost === null ? null : round(cost / count),
-					// Of the time of all requests for known documents.
+					// The share of the time of all requests for known documents.
 					share: all === 0 ? 0 : round(taken / all),
 				},
 			];

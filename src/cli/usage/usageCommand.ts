@@ -23,9 +23,9 @@ export const USAGE_EXIT_CODES = { 3: INCOMPLETE };
 export interface CountedUsage {
 	readonly report: UsageReport;
 	readonly period: Period;
-	/** Of `--client`; null: of all. */
+	/** What `--client` names; null: all. */
 	readonly client: string | null;
-	/** Of `--unused`; null: what was used is asked for. */
+	/** What `--unused` says; null: what was used is asked for. */
 	readonly unusedDays: number | null;
 }
 

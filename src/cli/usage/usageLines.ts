@@ -6,7 +6,7 @@ import type {
 import { formatNumber, plural } from "../../util/format.ts";
 import { columns } from "../arguments.ts";
 
-/** Of clients or documents in one line. */
+/** Most clients or documents in one line. */
 const NAMED = 5;
 
 /** `web 1,204, ios 17 and 2 more` */

@@ -57,7 +57,7 @@ export interface WithMutations {
 
 /**
  * Makes, of SDL whose pages are complete, the mutations that `@mutations` declares: their fields, inputs and payloads.
- * Of a type or field that is written by hand only what it lacks is made.
+ * If a type or field is written by hand, only what it lacks is made.
  */
 export function expandMutations(document: DocumentNode): WithMutations {
 	const sdl = new Sdl(document);

@@ -39,7 +39,7 @@ export type Target = Id | NewObject;
 export interface KnownObject {
 	readonly line: ObjectLine;
 	readonly id: Id;
-	/** Of its import key. */
+	/** The token of its import key. */
 	readonly token: string;
 	readonly references: readonly ResolvedReference[];
 }
@@ -221,7 +221,7 @@ class BatchPlanner {
 		if (isSame) return this.#leave();
 		const references = line.isDeleted ? [] : this.#references(line);
 		if (typeof references === "string") return references;
-		// Of two lines of one object the later one counts.
+		// If two lines are about one object, the later one counts.
 		if (this.changed.has(line.key)) this.existing++;
 		this.changed.set(line.key, { line, id, token, references });
 		return null;

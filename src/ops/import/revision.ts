@@ -12,7 +12,7 @@ export interface Revision {
 	readonly version: number;
 }
 
-/** Of a deleted object, in the place of a `rev`, which has no dots. */
+/** Stands for a deleted object in the place of a `rev`, which has no dots. */
 export const DELETED = "...deleted";
 
 /** An object's version when it was created. */

@@ -199,7 +199,7 @@ function sequenceOf(
 	last: number,
 	now: number,
 ): number {
-	// Of a removed edge it is when it was removed: `purge` needs to know.
+	// The sequence of a removed edge is the time of its removal: `purge` needs it.
 	if (isDeleted) return sequenceAt(Math.floor(now / 1_000), number);
 	return at === null
 		? numbering.sequenceInList(last, number)

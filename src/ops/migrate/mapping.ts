@@ -9,7 +9,7 @@ export type Value = string | ((row: Row) => unknown) | Conversion;
 /** How columns become a value. */
 export interface Conversion {
 	readonly columns: readonly string[];
-	/** Of a reference, the type that it leads to. */
+	/** The type that a reference leads to. */
 	readonly target?: string;
 	read(row: Row): unknown;
 }

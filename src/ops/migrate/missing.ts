@@ -16,7 +16,7 @@ export interface MissingLine {
 
 /** So few are deleted however many there are. */
 const FEW = 100;
-/** Of what was migrated, the share that may be gone at once. */
+/** The share of what was migrated that may be gone at once. */
 const MOST = 0.1;
 
 /**
@@ -92,7 +92,7 @@ export async function findMissing(
 	return missing;
 }
 
-/** Of keys of one type, those whose row is there. A row that is marked as deleted is. */
+/** The keys of one type whose row is there. A row that is marked as deleted is there. */
 async function keysThere(
 	plan: TablePlan,
 	source: Source,

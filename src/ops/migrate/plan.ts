@@ -25,9 +25,9 @@ export interface TablePlan extends SourceTable {
 	/** The type, or the edge. */
 	readonly name: string;
 	readonly kind: "object" | "edge";
-	/** Of edges. */
+	/** The mapping of edges; null for objects. */
 	readonly mapping: Mapping | null;
-	/** Of edges, the columns that name where they begin. */
+	/** The columns of edges that name where they begin. */
 	readonly fromColumns: readonly string[];
 	readonly changed: string | null;
 	/** Null for a row that is not meant: `only` says so, or an end of an edge is null. */

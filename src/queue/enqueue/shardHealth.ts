@@ -29,8 +29,8 @@ export class ShardHealth {
 	}
 
 	/**
-	 * Of two shards taken at random among those that are well, the one that is
-	 * less busy (the power of two choices): nearly as even as asking all, and no
+	 * Takes two healthy shards at random and returns the one that is less busy
+	 * (the power of two choices): nearly as even as asking all, and no
 	 * herd runs to the one that was best a moment ago. Undefined without shards.
 	 */
 	pick(shards: readonly number[]): number | undefined {

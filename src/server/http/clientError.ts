@@ -46,7 +46,7 @@ export function toClientError(
 	const fields =
 		cause instanceof CorkboardError && cause.fields !== undefined
 			? cause.fields
-			: // Of values that do not fit their types.
+			: // Problems of values that do not fit their types.
 				(error as { readonly extensions?: { readonly fields?: unknown } })
 					.extensions?.fields;
 	return {
