@@ -77,15 +77,18 @@ function printed(
 	rows: readonly (OperationRecord & { readonly isHeld: boolean })[],
 ): readonly string[] {
 	if (rows.length === 0) return ["no operation is under way"];
-	return table([
-		["operation", "step", "from", "to", "by", ""],
-		...rows.map((row) => [
-			...[row.id, row.step, row.from, row.to, row.by],
-			isSettledStep(row.step) || row.isHeld
-				? ""
-				: `nobody runs it: operations resume ${row.id}`,
+	const isLeft = (row: (typeof rows)[number]) =>
+		!isSettledStep(row.step) && !row.isHeld;
+	return [
+		...table([
+			["operation", "step", "from", "to", "by"],
+			...rows.map((row) => [row.id, row.step, row.from, row.to, row.by]),
 		]),
-	]);
+		// Not in the table, which may cut its cells.
+		...rows
+			.filter(isLeft)
+			.map(({ id }) => `nobody runs it: operations resume ${id}`),
+	];
 }
 
 /** The record of a move has URLs of hosts, with their accounts. */
