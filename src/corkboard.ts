@@ -29,7 +29,6 @@ export {
 	type InputId,
 	id,
 	idempotencyKey,
-	ids,
 } from "./graphql/input/validators.ts";
 export { type Id, parseId } from "./id/ids.ts";
 export {
@@ -65,7 +64,6 @@ export {
 	requireVisibleOrEdge,
 } from "./resolvers/edgeMutation.ts";
 export { fieldsToCreate, fieldsToUpdate } from "./resolvers/fieldInputs.ts";
-export { listCount } from "./resolvers/listCount.ts";
 export {
 	anonymousMutation,
 	idempotency,

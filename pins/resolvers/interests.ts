@@ -3,7 +3,6 @@ import {
 	type BatchResolver,
 	coerceFirst,
 	edgeMutations,
-	listCount,
 	mappingOf,
 	nodesOf,
 	type RequestContext,
@@ -44,7 +43,5 @@ const popularInterests: BatchResolver<RequestContext> = rootField({
 export const interestResolvers: Resolvers<RequestContext> = new Map([
 	...edgeMutations("followInterest", "unfollowInterest", "Interest"),
 	["Query.popularInterests", popularInterests],
-	["Interest.pinCount", listCount("filePin.inverse")],
-	["Interest.followerCount", listCount("followInterest.inverse")],
 	["Interest.viewerFollows", viewerMembership("followInterest")],
 ]);

@@ -7,7 +7,6 @@ import {
 	idempotency,
 	idempotencyKey,
 	invalidField,
-	listCount,
 	type MutationContext,
 	mappingOf,
 	mutation,
@@ -150,7 +149,6 @@ export const sectionResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.updateSection", updateSection],
 	["Mutation.moveSection", moveSection],
 	["Mutation.deleteSection", deleteSection],
-	["Section.pinCount", listCount("placeInSection")],
 	["Section.viewerCanUpdate", viewerCan("Section", "update")],
 	["Section.viewerCanDelete", viewerCan("Section", "delete")],
 ]);

@@ -9,7 +9,6 @@ import {
 	id,
 	idempotency,
 	idempotencyKey,
-	listCount,
 	mutation,
 	newStoredJson,
 	optional,
@@ -138,10 +137,6 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.deactivateUser", deactivateUser],
 	["User.email", email],
 	["User.isViewer", isViewer],
-	["User.pinCount", listCount("ownPin")],
-	["User.boardCount", listCount("ownBoard")],
-	["User.followerCount", listCount("followUser.inverse")],
-	["User.followingCount", listCount("followUser")],
 	["User.viewerFollows", viewerMembership("followUser")],
 	["User.followsViewer", viewerMembership("followUser.inverse")],
 ]);
