@@ -34,7 +34,9 @@ test("a server keeps no document whose text came once, by POST or by GET, and th
 	await Promise.all(
 		numbers.map((n) => (n % 2 === 0 ? post(`C${n}`) : get(`C${n}`))),
 	);
-	assert.ok(parsedDocuments() <= before, "a document is kept");
+	// A document of the start may have been let go of meanwhile.
+	const kept = parsedDocuments();
+	assert.ok(kept <= before, "a document is kept");
 	for (let n = 0; n < 10; n++) await (n % 2 === 0 ? post : get)(`A${n}`);
-	assert.equal(parsedDocuments(), before + 10);
+	assert.equal(parsedDocuments(), kept + 10);
 });

@@ -112,5 +112,5 @@ function cpuSeconds(): number {
 	}
 }
 
-/** Of a second, on each Linux. */
+/** Clock ticks of a second, on each Linux. */
 const TICKS = 100;

@@ -27,7 +27,7 @@ describe("a head", () => {
 	/** Below the deepest head of the long list. */
 	let deep: Id;
 	let moved: Id;
-	/** Of more edges than pages are kept of, and than are kept at all. */
+	/** Lists with more edges than pages are kept of, and than are kept at all. */
 	let longer: Id;
 	let longest: Id;
 	/** At the end of the longest. */

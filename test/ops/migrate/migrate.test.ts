@@ -232,7 +232,7 @@ for (const [name, start, openOld] of OLD) {
 			const shown = await migrate("show", mapping, "User:3");
 			assert.match(shown.out, /^User:3: newer here, id \d+/);
 			assert.match(shown.out, /name +"Cyd Theirs" +"Cyd Charisse" +differs/);
-			// Of an hour that the clock showed twice, the first.
+			// If the clock showed an hour twice, the first one counts.
 			assert.match(shown.out, /2019-10-27T00:30:00.000Z/);
 			const found = await runHere(["objects", "show", "User:3"], {
 				env: { CORKBOARD_DATA: data },
