@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AtEnd, BeforePage } from "../graph/read/beforePage.ts";
+import type { AtEnd, BeforePage, EndLook } from "../graph/read/beforePage.ts";
 import type { Graph, Writes } from "../graph/types.ts";
 import { appendEdges, continueList } from "../graph/write/appendEdges.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
@@ -146,30 +146,39 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 
 	/** At the end of a viewer's own feed: the next pins are added behind it. */
 	readonly atEnd: AtEnd = async ({ viewer, isProbe, call }) => {
-		if (!this.#options.addsOnRead) return { outcome: "ended", reads: 0 };
+		const said = (outcome: EndLook["outcome"], reads = 0): EndLook => ({
+			outcome,
+			reads,
+			validMs: 0,
+		});
+		if (!this.#options.addsOnRead) {
+			return { ...said("ended"), validMs: this.#options.holdMs };
+		}
+		const held = (this.#heldUntil.get(viewer) ?? 0) - performance.now();
+		if (isProbe && held > 0 && this.#left.get(viewer) === 0) {
+			// The last look left nothing. What came since is for the next visit.
+			return { ...said("ended"), validMs: held };
+		}
 		const { storage } = this.parts.store;
 		const mapping = mappingOf(this.parts.store, FEED_MAPPING);
-		if (storage.map.isOnStandby({ mapping, from: viewer })) {
-			return { outcome: "more", reads: 0 };
-		}
+		if (storage.map.isOnStandby({ mapping, from: viewer })) return said("more");
 		if (isProbe) {
-			const mayContinue = await this.#mayContinue(viewer);
-			return { outcome: mayContinue ? "more" : "ended", reads: 1 };
+			return said((await this.#mayContinue(viewer)) ? "more" : "ended", 1);
 		}
 		// What it adds comes with the next page.
-		if (this.#running.has(viewer)) return { outcome: "more", reads: 0 };
+		if (this.#running.has(viewer)) return said("more");
 		const [head] = await this.parts.store.readHeads(
 			[{ mapping, from: viewer }],
 			1,
 		);
 		const count = head instanceof Error ? 0 : (head?.count ?? 0);
 		// One more chunk would be trimmed.
-		if (count > MAX_FEED - MAX_CHUNK) return { outcome: "ended", reads: 1 };
+		if (count > MAX_FEED - MAX_CHUNK) return said("ended", 1);
 		const look = await this.#look(viewer, call, "end");
-		if (look === null) return { outcome: "more", reads: LOOK_COST };
+		if (look === null) return said("more", LOOK_COST);
 		const reads = Math.min(LOOK_COST, look.reads);
-		if (look.added > 0 || look.isMoved) return { outcome: "continued", reads };
-		return { outcome: look.isPartial ? "more" : "ended", reads };
+		if (look.added > 0 || look.isMoved) return said("continued", reads);
+		return said(look.isPartial ? "more" : "ended", reads);
 	};
 
 	/** Whether anything waits. If that is not known in time, something may. */

@@ -41,6 +41,8 @@ export interface EndLook {
 	readonly outcome: "ended" | "continued" | "more";
 	/** Edges and objects that it read. */
 	readonly reads: number;
+	/** For how long another call would say the same: an answer may be used again for so long. Milliseconds. */
+	readonly validMs: number;
 }
 
 /** What is called before pages of lists and at their end, by mapping, for one request. */
@@ -112,9 +114,9 @@ export class PageLooks {
 			isContinued ||
 			page.after === undefined ||
 			shown.nodes.length >= (page.first ?? 0);
-		const { outcome, reads } = await atEnd({ viewer, isProbe, call });
+		const { outcome, reads, validMs } = await atEnd({ viewer, isProbe, call });
 		this.#counter.addEdges(reads);
-		this.#hooks.limitAge(0);
+		this.#hooks.limitAge(validMs);
 		return outcome;
 	}
 
