@@ -15,16 +15,16 @@ import {
 	type SpokenTo,
 } from "../../src/topology/members.ts";
 import type { StoredText, TopologyStore } from "../../src/topology/store.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
 import {
 	type Addresses,
 	type Fleet,
 	openProcess,
 	type Process,
 	startFleet,
-} from "../fleet/fleet.ts";
-import { SUBJECTS } from "../fleet/subjects.ts";
-import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import { until } from "../helpers/until.ts";
+} from "../processes/fleet.ts";
+import { SUBJECTS } from "../processes/subjects.ts";
 import { startMemcached } from "../services/memcached.ts";
 import { startRedis } from "../services/redis.ts";
 import type { Server } from "../services/server.ts";

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Id } from "../../src/id/ids.ts";
+import { collect } from "../helpers/storing.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { until } from "../helpers/until.ts";
 import {
 	type Fleet,
 	openProcess,
 	type Process,
 	startFleet,
-} from "../fleet/fleet.ts";
-import { SUBJECTS } from "../fleet/subjects.ts";
-import { collect } from "../helpers/storing.ts";
-import { TcpProxy } from "../helpers/tcpProxy.ts";
-import { until } from "../helpers/until.ts";
+} from "../processes/fleet.ts";
+import { SUBJECTS } from "../processes/subjects.ts";
 
 /** A stopped clock: what is cached in a process leaves only because something says so. */
 const now = () => 0;

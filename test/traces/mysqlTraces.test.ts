@@ -12,7 +12,6 @@ import { createLog } from "../../src/server/log.ts";
 import type { Span, Statement, Trace } from "../../src/trace.ts";
 import { openConfiguredTraces } from "../../src/traces/openConfiguredTraces.ts";
 import type { Traces } from "../../src/traces/openTraces.ts";
-import { type Fleet, startFleet } from "../fleet/fleet.ts";
 import {
 	childrenOf,
 	type OtlpServer,
@@ -21,6 +20,7 @@ import {
 } from "../helpers/otlpServer.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
+import { type Fleet, startFleet } from "../processes/fleet.ts";
 
 const SPAN = "b7ad6b7169203331";
 const HOSTILE = "a=1'*/;DROP DATABASE db00000;/*";

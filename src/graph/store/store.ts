@@ -141,7 +141,7 @@ export class Store implements ReadStore, ReadCaches {
 	readonly versions = versionsFor(3);
 	readonly objectCache: ObjectCache;
 	readonly headCache: HeadCache;
-	/** The cache's own: a cold list goes through as few functions as can be (test/fleet/calls.test.ts). */
+	/** The cache's own: a cold list goes through as few functions as can be (test/processes/calls.test.ts). */
 	readonly readHeads: HeadCache["read"];
 	readonly lookupCache: LookupCache;
 	readonly longestListsCache: LongestLists;

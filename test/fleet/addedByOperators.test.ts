@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import pinsApp from "../../../pins/app.ts";
-import { openCorkboard } from "../../../src/app/openCorkboard.ts";
-import { readConfig } from "../../../src/config/config.ts";
-import { ask } from "../../helpers/mysqlStorage.ts";
-import { runProgram } from "../../helpers/program.ts";
-import { command } from "../../helpers/runCommand.ts";
-import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
-import { caughtUp, startMysql, startMysqlPair } from "../../services/mysql.ts";
-import type { Server } from "../../services/server.ts";
+import pinsApp from "../../pins/app.ts";
+import { openCorkboard } from "../../src/app/openCorkboard.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { ask } from "../helpers/mysqlStorage.ts";
+import { runProgram } from "../helpers/program.ts";
+import { command } from "../helpers/runCommand.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { caughtUp, startMysql, startMysqlPair } from "../services/mysql.ts";
+import type { Server } from "../services/server.ts";
 
 /** What operators add to plain tables for their reports, each to a table of its own. */
 const ADDED = {

@@ -42,7 +42,7 @@ import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
-import { member } from "./member.ts";
+import { member } from "../member.ts";
 
 /** Examples of JSON, by command. */
 const SHOWN = JSON.parse(
@@ -324,7 +324,7 @@ const STEPS = [
 	"reattached",
 ];
 const KILLED_AFTER = IS_SLOW_RUN ? STEPS : ["writable"];
-const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
+const STANDS_STILL = join(import.meta.dirname, "../standsStill.ts");
 const PATIENT = ["--max-lag", "1m", "--max-pause", "1m"];
 
 /** Its methods, of which some can be replaced. */

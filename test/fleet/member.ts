@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Id } from "../../../src/id/ids.ts";
+import type { Id } from "../../src/id/ids.ts";
 import {
 	MYSQL_LIMITS,
 	openMysqlStorage,
-} from "../../../src/storage/mysql/mysqlStorage.ts";
-import { SharedHosts } from "../../../src/storage/mysql/sharedHosts.ts";
-import { createReloadableStorage } from "../../../src/storage/versions/reloadableStorage.ts";
-import { openFileStore } from "../../../src/topology/file/fileStore.ts";
-import { openLastGood } from "../../../src/topology/guards/lastGood.ts";
-import { Membership } from "../../../src/topology/members.ts";
-import { MODEL } from "../../helpers/storageModel.ts";
-import { create, good } from "../../helpers/storing.ts";
+} from "../../src/storage/mysql/mysqlStorage.ts";
+import { SharedHosts } from "../../src/storage/mysql/sharedHosts.ts";
+import { createReloadableStorage } from "../../src/storage/versions/reloadableStorage.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
+import { openLastGood } from "../../src/topology/guards/lastGood.ts";
+import { Membership } from "../../src/topology/members.ts";
+import { MODEL } from "../helpers/storageModel.ts";
+import { create, good } from "../helpers/storing.ts";
 
 /** Longer than any pause of a test: none may make a write fail, however slow the machine. Milliseconds. */
 const PATIENCE_MS = 120_000;

@@ -18,7 +18,7 @@ import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 
-const STOPS_ITSELF = join(import.meta.dirname, "stopsItself.ts");
+const STOPS_ITSELF = join(import.meta.dirname, "../stopsItself.ts");
 
 test("nobody takes over a promotion of a dead primary's replica that runs; one that stood still for too long says who has it, how it has ended, and what is lost", async () => {
 	await using pair = await startMysqlPair();

@@ -47,7 +47,7 @@ import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
-import { member } from "./member.ts";
+import { member } from "../member.ts";
 
 /** Every database, table, account and event of a server, by name. */
 async function contentsOf(server: Server): Promise<readonly string[]> {
@@ -72,8 +72,8 @@ const SHOWN = JSON.parse(
 	),
 );
 
-const STOPS_ITSELF = join(import.meta.dirname, "stopsItself.ts");
-const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
+const STOPS_ITSELF = join(import.meta.dirname, "../stopsItself.ts");
+const STANDS_STILL = join(import.meta.dirname, "../standsStill.ts");
 
 /** Two pairs, of which the first has all that the map names, and two processes that write. */
 async function startFleet(...args: readonly string[]) {

@@ -6,7 +6,7 @@ import {
 	OpenLoad,
 	readTitles,
 	signUp,
-} from "../../attack/promote/load.ts";
+} from "../attack/promote/load.ts";
 import {
 	failOver,
 	follow,
@@ -14,12 +14,12 @@ import {
 	SignUps,
 	startNamedFleet,
 	takeWrites,
-} from "../../attack/promote/namedFleet.ts";
-import { ask } from "../../helpers/mysqlStorage.ts";
-import { serve } from "../../helpers/program.ts";
-import { until } from "../../helpers/until.ts";
-import { caughtUp } from "../../services/mysql.ts";
-import type { Server } from "../../services/server.ts";
+} from "../attack/promote/namedFleet.ts";
+import { ask } from "../helpers/mysqlStorage.ts";
+import { serve } from "../helpers/program.ts";
+import { until } from "../helpers/until.ts";
+import { caughtUp } from "../services/mysql.ts";
+import type { Server } from "../services/server.ts";
 
 /** So long writes wait for a primary that takes them (`waitMs` of the storage). */
 const WAIT_MS = 10_000;

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ask } from "../../../helpers/mysqlStorage.ts";
-import { command, runHere } from "../../../helpers/runCommand.ts";
-import { temporaryFolder } from "../../../helpers/temporaryFolder.ts";
-import { startMysql } from "../../../services/mysql.ts";
+import { ask } from "../../helpers/mysqlStorage.ts";
+import { command, runHere } from "../../helpers/runCommand.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { startMysql } from "../../services/mysql.ts";
 
-const ROOT = join(import.meta.dirname, "../../../..");
+const ROOT = join(import.meta.dirname, "../../..");
 
 test("shards balance measures sizes and writes of real servers, plans the moves that level them or empty one, and prints the commands in the documented shape", async () => {
 	using folder = temporaryFolder();

@@ -4,8 +4,8 @@
  * Arguments: the line, then those of the command.
  */
 import { writeSync } from "node:fs";
-import { processContext } from "../../../src/cli/commandContext.ts";
-import { main } from "../../../src/cli/main.ts";
+import { processContext } from "../../src/cli/commandContext.ts";
+import { main } from "../../src/cli/main.ts";
 
 const [line, ...args] = process.argv.slice(2);
 process.exitCode = await main(args, {

@@ -6,9 +6,9 @@ import {
 	loadsByHost,
 	type MovePlan,
 	withMove,
-} from "../../../../src/fleet/balance/load.ts";
-import { planBalance } from "../../../../src/fleet/balance/planBalance.ts";
-import { planEmpty } from "../../../../src/fleet/balance/planEmpty.ts";
+} from "../../../src/fleet/balance/load.ts";
+import { planBalance } from "../../../src/fleet/balance/planBalance.ts";
+import { planEmpty } from "../../../src/fleet/balance/planEmpty.ts";
 
 const PAIR = { hasReplica: true, fixed: { bytes: 0, writes: 0 } };
 const even = (count: number, load: Load) =>

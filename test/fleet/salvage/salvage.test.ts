@@ -2,30 +2,26 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import pinsApp from "../../../../pins/app.ts";
-import { openCorkboard } from "../../../../src/app/openCorkboard.ts";
-import { startCorkboardServer } from "../../../../src/app/startCorkboardServer.ts";
-import { readConfig } from "../../../../src/config/config.ts";
-import { checkDeadPromotion } from "../../../../src/fleet/operations/promoteDead.ts";
-import { type Id, unpackId } from "../../../../src/id/ids.ts";
-import { createStoredTypes } from "../../../../src/model/storedTypes.ts";
-import { verify } from "../../../../src/ops/verify/verify.ts";
-import { openFileStore } from "../../../../src/topology/file/fileStore.ts";
-import { Client, readTitles, signUp } from "../../../attack/promote/load.ts";
-import { ask } from "../../../helpers/mysqlStorage.ts";
-import { runHere } from "../../../helpers/runCommand.ts";
-import { temporaryFolder } from "../../../helpers/temporaryFolder.ts";
-import { until } from "../../../helpers/until.ts";
-import {
-	caughtUp,
-	startMysql,
-	startMysqlPair,
-} from "../../../services/mysql.ts";
+import pinsApp from "../../../pins/app.ts";
+import { openCorkboard } from "../../../src/app/openCorkboard.ts";
+import { startCorkboardServer } from "../../../src/app/startCorkboardServer.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import { checkDeadPromotion } from "../../../src/fleet/operations/promoteDead.ts";
+import { type Id, unpackId } from "../../../src/id/ids.ts";
+import { createStoredTypes } from "../../../src/model/storedTypes.ts";
+import { verify } from "../../../src/ops/verify/verify.ts";
+import { openFileStore } from "../../../src/topology/file/fileStore.ts";
+import { Client, readTitles, signUp } from "../../attack/promote/load.ts";
+import { ask } from "../../helpers/mysqlStorage.ts";
+import { runHere } from "../../helpers/runCommand.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { until } from "../../helpers/until.ts";
+import { caughtUp, startMysql, startMysqlPair } from "../../services/mysql.ts";
 
 /** Examples of JSON, by command. */
 const SHOWN = JSON.parse(
 	readFileSync(
-		join(import.meta.dirname, "../../../../docs/reference/commands.json"),
+		join(import.meta.dirname, "../../../docs/reference/commands.json"),
 		"utf8",
 	),
 );

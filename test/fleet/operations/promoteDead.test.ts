@@ -27,7 +27,7 @@ import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 
-const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
+const STANDS_STILL = join(import.meta.dirname, "../standsStill.ts");
 /** In which a process that wakes would write, if it did so without the store. Milliseconds. */
 const HELD_MS = 3_000;
 

@@ -44,7 +44,7 @@ const SHOWN = JSON.parse(
 		"utf8",
 	),
 );
-const STANDS_STILL = join(import.meta.dirname, "standsStill.ts");
+const STANDS_STILL = join(import.meta.dirname, "../standsStill.ts");
 /** clone_progress is in it. */
 const ARGS = ["--performance-schema=ON"];
 
