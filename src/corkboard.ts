@@ -29,6 +29,7 @@ export {
 	type InputId,
 	id,
 	idempotencyKey,
+	ids,
 } from "./graphql/input/validators.ts";
 export { type Id, parseId } from "./id/ids.ts";
 export {
@@ -64,6 +65,7 @@ export {
 	requireVisibleOrEdge,
 } from "./resolvers/edgeMutation.ts";
 export { fieldsToCreate, fieldsToUpdate } from "./resolvers/fieldInputs.ts";
+export { listCount } from "./resolvers/listCount.ts";
 export {
 	anonymousMutation,
 	idempotency,

@@ -14,9 +14,10 @@ const PROMISED: Readonly<Record<string, string>> = {
 		PlacementPolicy Policies Random RequestContext Resolvers Row Source Validator VisibilityPolicy
 		andThen anonymousMutation blankToNull boolean bothOrFirstError byId byIdOrKey coerceFirst compact
 		dateTime defineApp edgeMutation edgeMutations edgesByPrefix fieldsToCreate fieldsToUpdate
-		findVisible id idempotency idempotencyKey integer invalid invalidField isGiven isPromise
-		job local lookupOf mappingOf migration mustBe mutation newStoredJson nodeResolvers nodesOf notFound oneOf
-		optional optionalNonNull optionalPart ownId parseId policy positionInput ref referenceOf
+		findVisible id idempotency idempotencyKey ids integer invalid invalidField isGiven
+		isPromise job listCount local lookupOf mappingOf migration mustBe mutation newStoredJson
+		nodeResolvers nodesOf notFound oneOf optional optionalNonNull optionalPart ownId parseId
+		policy positionInput ref referenceOf
 		requireOnList requireVisible requireVisibleOrEdge requireVisibleOrPublic required resolver
 		rootField seededRandom sizeOfList storedFields storedValue text updatedStoredJson utc
 		utf8InLatin1

@@ -3,6 +3,7 @@ import {
 	type BatchResolver,
 	coerceFirst,
 	edgeMutations,
+	listCount,
 	mappingOf,
 	nodesOf,
 	type RequestContext,
@@ -43,5 +44,6 @@ const popularInterests: BatchResolver<RequestContext> = rootField({
 export const interestResolvers: Resolvers<RequestContext> = new Map([
 	...edgeMutations("followInterest", "unfollowInterest", "Interest"),
 	["Query.popularInterests", popularInterests],
+	["Interest.followerCount", listCount("followInterest.inverse")],
 	["Interest.viewerFollows", viewerMembership("followInterest")],
 ]);

@@ -1,10 +1,15 @@
 import {
 	bothOrFirstError,
+	type Id,
+	type InputId,
 	id,
+	ids,
 	isGiven,
 	type JsonObject,
+	type MutationContext,
 	mappingOf,
 	mutation,
+	type Node,
 	optional,
 	positionInput,
 	referenceOf,
@@ -39,65 +44,144 @@ export const movePin = mutation(
 			(isGiven(given.sectionId) ? 2 : 0) +
 			position.cost(given),
 	},
-	async ({ pinId, boardId, sectionId, ...beside }, context) => {
-		const { graph, writes } = context;
-		const { model } = graph;
-		const pin = await requireRight(context, "Pin", "arrange", pinId);
-		const here = referenceOf(model, pin, "board");
-		const previousSection = referenceOf(model, pin, "section");
-		const target = isGiven(boardId)
-			? boardId
-			: isGiven(sectionId)
-				? referenceOf(
-						model,
-						await requireVisible(context, "Section", sectionId ?? "reserved"),
-						"board",
-					)
-				: here;
-		const [board, neighbor] = await bothOrFirstError(
-			requireRight(context, "Board", "pin", target ?? "reserved"),
-			position.neighbor(beside, context),
-		);
-		if (board.id !== here) {
-			await requireRightOn(context, "Pin", "takeAway", pin);
+	async (given, context) =>
+		carryOut(await checkedMove(given, context), context),
+);
+
+/** How many pins one mutation moves or deletes. */
+export const MAX_PINS = 50;
+
+/**
+ * Each as by `movePin`, the last one first: the first one then is on top. All are
+ * checked before the first is moved, so a refusal moves none.
+ */
+export const movePins = mutation(
+	{
+		name: "movePins",
+		input: () => ({
+			pinIds: required(ids(MAX_PINS)),
+			boardId: optional(id),
+			sectionId: optional(id),
+		}),
+		cost: ({ pinIds, boardId, sectionId }) =>
+			countOf(pinIds) *
+			(3 +
+				(isGiven(boardId) || isGiven(sectionId) ? 1 : 0) +
+				(isGiven(sectionId) ? 2 : 0)),
+		maxObjects: MAX_PINS,
+	},
+	async ({ pinIds, ...target }, context) => {
+		const moves: Move[] = [];
+		for (const pinId of pinIds) {
+			moves.push(await checkedMove({ pinId, ...target }, context));
 		}
-		const section = await sectionOf("movePin", context, board, sectionId);
-		const list = section ?? board;
-		const field = section === null ? "board" : "section";
-		requireOnList(
-			"movePin",
-			neighbor,
-			(node) => referenceOf(model, node, field) === list.id,
-			`a pin of the target ${field}`,
-		);
-		const leaves = sectionId === null || board.id !== here;
-		const change = (data: JsonObject) =>
-			updatedStoredJson(model, "Pin", data, {
-				board: board.id,
-				section: section?.id ?? (leaves ? null : undefined),
-			}) ?? data;
-		if (sectionId === null && neighbor === null && board.id === here) {
-			// Only out of its section: it keeps its place on the board.
-			await writes.modify(pin.id, change);
-		} else if (neighbor?.node.id !== pin.id) {
-			// A pin that is moved beside itself stays where it is.
-			await writes.move({
-				mapping: mappingOf(model, MAPPINGS[field]),
-				object: pin.id,
-				from: list.id,
-				change,
-				...(neighbor && { [neighbor.side]: neighbor.node.id }),
-			});
-		}
-		return {
-			pin: pin.id,
-			board: board.id,
-			section: section?.id ?? (leaves ? null : previousSection),
-			previousBoard: here,
-			previousSection,
-		};
+		for (const move of moves.toReversed()) await carryOut(move, context);
+		return { pins: moves.map(({ pin }) => pin.id), viewer: context.viewer };
 	},
 );
+
+/** What a list of an input counts for in the cost, before it is validated. */
+export function countOf(given: unknown): number {
+	return Array.isArray(given) ? Math.min(given.length, MAX_PINS) : 1;
+}
+
+interface MoveInput {
+	readonly pinId: InputId;
+	readonly boardId: InputId | null | undefined;
+	readonly sectionId: InputId | null | undefined;
+	readonly beforePinId?: InputId | null | undefined;
+	readonly afterPinId?: InputId | null | undefined;
+}
+
+/** A move that the viewer may make. */
+interface Move {
+	readonly pin: Node;
+	readonly from: Id | null;
+	readonly fromSection: Id | null;
+	readonly board: Node;
+	/** The section that is given. */
+	readonly section: Node | null;
+	/** Whether the pin leaves its section, unless another one is given. */
+	readonly leaves: boolean;
+	readonly neighbor: Awaited<ReturnType<typeof position.neighbor>>;
+}
+
+async function checkedMove(
+	{ pinId, boardId, sectionId, ...beside }: MoveInput,
+	context: MutationContext,
+): Promise<Move> {
+	const { model } = context.graph;
+	const pin = await requireRight(context, "Pin", "arrange", pinId);
+	const from = referenceOf(model, pin, "board");
+	const target = isGiven(boardId)
+		? boardId
+		: isGiven(sectionId)
+			? referenceOf(
+					model,
+					await requireVisible(context, "Section", sectionId ?? "reserved"),
+					"board",
+				)
+			: from;
+	const [board, neighbor] = await bothOrFirstError(
+		requireRight(context, "Board", "pin", target ?? "reserved"),
+		position.neighbor(beside, context),
+	);
+	if (board.id !== from) {
+		await requireRightOn(context, "Pin", "takeAway", pin);
+	}
+	const section = await sectionOf("movePin", context, board, sectionId);
+	const list = section ?? board;
+	const field = section === null ? "board" : "section";
+	requireOnList(
+		"movePin",
+		neighbor,
+		(node) => referenceOf(model, node, field) === list.id,
+		`a pin of the target ${field}`,
+	);
+	return {
+		pin,
+		from,
+		fromSection: referenceOf(model, pin, "section"),
+		board,
+		section,
+		leaves: sectionId === null || board.id !== from,
+		neighbor,
+	};
+}
+
+async function carryOut(
+	{ pin, from, fromSection, board, section, leaves, neighbor }: Move,
+	{ graph: { model }, writes }: MutationContext,
+): Promise<JsonObject> {
+	const change = (data: JsonObject) =>
+		updatedStoredJson(model, "Pin", data, {
+			board: board.id,
+			section: section?.id ?? (leaves ? null : undefined),
+		}) ?? data;
+	if (section === null && leaves && neighbor === null && board.id === from) {
+		// Only out of its section: it keeps its place on the board.
+		await writes.modify(pin.id, change);
+	} else if (neighbor?.node.id !== pin.id) {
+		// A pin that is moved beside itself stays where it is.
+		await writes.move({
+			mapping: mappingOf(
+				model,
+				MAPPINGS[section === null ? "board" : "section"],
+			),
+			object: pin.id,
+			from: (section ?? board).id,
+			change,
+			...(neighbor && { [neighbor.side]: neighbor.node.id }),
+		});
+	}
+	return {
+		pin: pin.id,
+		board: board.id,
+		section: section?.id ?? (leaves ? null : fromSection),
+		previousBoard: from,
+		previousSection: fromSection,
+	};
+}
 
 /** By the field of the pin that they follow. */
 const MAPPINGS = { board: "placePin", section: "placeInSection" } as const;

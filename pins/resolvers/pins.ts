@@ -1,12 +1,16 @@
 import {
 	bothOrFirstError,
+	CorkboardError,
 	edgeMutations,
 	fieldsToCreate,
 	fieldsToUpdate,
+	type Id,
 	id,
 	idempotency,
 	idempotencyKey,
+	ids,
 	isGiven,
+	listCount,
 	mutation,
 	newStoredJson,
 	optional,
@@ -21,7 +25,7 @@ import {
 } from "corkboard";
 import { fieldPolicies, slugs } from "../validators.ts";
 import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
-import { movePin } from "./movePin.ts";
+import { countOf, MAX_PINS, movePin, movePins } from "./movePin.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
 import { sectionOf } from "./sections.ts";
 import { viewerHasSaved, viewerSaves } from "./viewerSaves.ts";
@@ -165,13 +169,45 @@ const deletePin = mutation(
 	},
 );
 
+/**
+ * One after the other. What does not exist, or not any more, is passed over: a
+ * repeated request deletes what is left. Who may not delete one of them deletes none.
+ */
+const deletePins = mutation(
+	{
+		name: "deletePins",
+		input: () => ({ pinIds: required(ids(MAX_PINS)) }),
+		cost: ({ pinIds }) => 2 * countOf(pinIds),
+		maxObjects: 0,
+	},
+	async ({ pinIds }, context) => {
+		const pins: Id[] = [];
+		for (const pinId of pinIds) {
+			try {
+				const pin = await requireRight(context, "Pin", "delete", pinId);
+				pins.push(pin.id);
+			} catch (thrown) {
+				const isGone =
+					thrown instanceof CorkboardError && thrown.code === "NOT_FOUND";
+				if (!isGone) throw thrown;
+			}
+		}
+		for (const pin of pins) await context.writes.remove(pin);
+		return { deletedPinIds: pins, viewer: context.viewer };
+	},
+);
+
 export const pinResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.createPin", createPin],
 	["Mutation.repin", repin],
 	["Mutation.updatePin", updatePin],
 	["Mutation.movePin", movePin],
+	["Mutation.movePins", movePins],
 	["Mutation.deletePin", deletePin],
+	["Mutation.deletePins", deletePins],
 	...edgeMutations("likePin", "unlikePin", "Pin"),
+	["Pin.likeCount", listCount("likePin.inverse")],
+	["Pin.commentCount", listCount("commentPin")],
 	["Pin.viewerLikes", viewerMembership("likePin")],
 	["Pin.viewerHasSaved", viewerHasSaved],
 	["Pin.viewerSaves", viewerSaves],

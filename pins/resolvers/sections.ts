@@ -7,6 +7,7 @@ import {
 	idempotency,
 	idempotencyKey,
 	invalidField,
+	listCount,
 	type MutationContext,
 	mappingOf,
 	mutation,
@@ -149,6 +150,7 @@ export const sectionResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.updateSection", updateSection],
 	["Mutation.moveSection", moveSection],
 	["Mutation.deleteSection", deleteSection],
+	["Section.pinCount", listCount("placeInSection")],
 	["Section.viewerCanUpdate", viewerCan("Section", "update")],
 	["Section.viewerCanDelete", viewerCan("Section", "delete")],
 ]);

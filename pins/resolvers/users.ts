@@ -6,10 +6,13 @@ import {
 	type FieldProblem,
 	fieldsToCreate,
 	fieldsToUpdate,
+	type Id,
 	id,
 	idempotency,
 	idempotencyKey,
+	listCount,
 	mutation,
+	type Node,
 	newStoredJson,
 	optional,
 	type RequestContext,
@@ -119,6 +122,11 @@ const email: BatchResolver<RequestContext> = {
 	},
 };
 
+/** Secret boards, and what is on them, count too: nobody else may know how many there are. */
+function isOwn(user: Node, viewer: Id | null): boolean {
+	return user.id === viewer;
+}
+
 const isViewer: BatchResolver<RequestContext> = {
 	cost: () => 0,
 	maxObjects: () => 0,
@@ -137,6 +145,10 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.deactivateUser", deactivateUser],
 	["User.email", email],
 	["User.isViewer", isViewer],
+	["User.pinCount", listCount("ownPin", isOwn)],
+	["User.boardCount", listCount("ownBoard", isOwn)],
+	["User.followerCount", listCount("followUser.inverse")],
+	["User.followingCount", listCount("followUser")],
 	["User.viewerFollows", viewerMembership("followUser")],
 	["User.followsViewer", viewerMembership("followUser.inverse")],
 ]);

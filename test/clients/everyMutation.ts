@@ -193,7 +193,10 @@ export async function carryOutAll(
 	assert.deepEqual(pins(), ["one", "two"]);
 	await mutate("updatePin", { pinId: two, title: "2" });
 	assert.deepEqual(pins(), ["one", "2"]);
-	await mutate("movePin", { pinId: one, sectionId: later });
+	await mutate("movePins", { pinIds: [two, one], sectionId: later });
+	assert.deepEqual(pins().toSorted(), ["2 in Later", "one in Later"]);
+	await mutate("movePins", { pinIds: [two], sectionId: null });
+	await mutate("movePin", { pinId: two, sectionId: null, afterPinId: one });
 	assert.deepEqual(pins(), ["one in Later", "2"]);
 	await mutate("deleteSection", { sectionId: later });
 	assert.deepEqual(sections(), ["Soon"]);
@@ -202,6 +205,8 @@ export async function carryOutAll(
 	assert.deepEqual(pins(), ["one"]);
 	await mutate("repin", { pinId, boardId, title: "Saved" });
 	assert.deepEqual(pins(), ["Saved", "one"]);
+	await mutate("deletePins", { pinIds: idsOf(shown().own.pins) });
+	assert.deepEqual(pins(), []);
 
 	await mutate("addCollaborator", { boardId, userId });
 	assert.deepEqual(idsOf(shown().own.collaborators), [userId]);

@@ -70,6 +70,11 @@ const EXCEPTIONS: readonly {
 		why: "GitHub's and Shopify's schemas have them: a connection's nodes without their cursors, and objects by their ids; a few objects that take no pages",
 	},
 	{
+		rule: "relay-edge-types",
+		field: /^(MovePinsPayload\.pins|DeletePinsPayload\.deletedPinIds)$/,
+		why: "at most as many as the input names: they take no pages",
+	},
+	{
 		rule: "no-typename-prefix",
 		field: /^User\.username$/,
 		why: "a word of its own, not the name of a user",

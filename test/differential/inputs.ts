@@ -155,7 +155,13 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 				? { beforePinId: draw.own("Pin"), afterPinId: draw.own("Pin") }
 				: {}),
 	}),
+	movePins: (draw) => ({
+		pinIds: several(draw, () => draw.own("Pin")),
+		boardId: draw.random.chance(0.4) ? draw.own("Board") : undefined,
+		sectionId: section(draw),
+	}),
 	deletePin: (draw) => ({ pinId: draw.own("Pin") }),
+	deletePins: (draw) => ({ pinIds: several(draw, () => draw.own("Pin")) }),
 	likePin: (draw) => ({ pinId: draw.any("Pin") }),
 	unlikePin: (draw) => ({ pinId: draw.any("Pin") }),
 	refreshHomeFeed: (draw) => ({ userId: draw.any("User") }),
@@ -222,6 +228,11 @@ function randomValues(
 		repeat: () =>
 			random.pick([undefined, undefined, null, "once", "twice", ""]),
 	};
+}
+
+/** None is refused. */
+function several({ random }: RandomValues, draw: () => string): string[] {
+	return Array.from({ length: random.integer(0, 3) }, draw);
 }
 
 function flag({ random }: RandomValues): JsonValue | undefined {

@@ -40,6 +40,22 @@ const MEMBERSHIPS: Readonly<Record<string, string>> = {
 	"Pin.viewerLikes": "User.likes",
 };
 
+/** By field: the list that it counts. */
+const COUNTS: Readonly<Record<string, string>> = {
+	"User.pinCount": "User.pins",
+	"User.boardCount": "User.boards",
+	"User.followerCount": "User.followers",
+	"User.followingCount": "User.following",
+	"Board.pinCount": "Board.pins",
+	"Board.followerCount": "Board.followers",
+	"Section.pinCount": "Section.pins",
+	"Pin.likeCount": "Pin.likedBy",
+	"Pin.commentCount": "Pin.comments",
+	"Interest.followerCount": "Interest.followers",
+};
+/** Null for everyone but the user itself. */
+const PRIVATE_COUNTS: readonly string[] = ["User.pinCount", "User.boardCount"];
+
 interface OracleContext {
 	readonly viewer: Id | null;
 	/** Set for a page that may be shorter than requested. */
@@ -215,6 +231,16 @@ function resolversOf(
 					nodes: savesOf(memory, row, viewer),
 				}) as Resolve,
 		],
+		...Object.entries(COUNTS).map(
+			([field, list]) =>
+				[
+					field,
+					((row: Row, _: Args, { viewer }: OracleContext) =>
+						PRIVATE_COUNTS.includes(field) && row.id !== viewer
+							? null
+							: memory.list(`${list} ${row.id}`).length) as Resolve,
+				] as const,
+		),
 		...Object.entries(MEMBERSHIPS).map(
 			([field, list]) => [field, membership(list)] as const,
 		),

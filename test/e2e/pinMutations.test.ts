@@ -18,6 +18,113 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 		folder[Symbol.dispose]();
 	});
 
+	it("counts are those of the connections, for one each, and several pins move and go at once", async () => {
+		const ada = await join(server.url, "ada_many");
+		const make = async (field: string, type: string) => {
+			const data = await ada.data<
+				Record<string, Record<string, { id: string }>>
+			>(`mutation { made: ${field} { ${type} { id } } }`);
+			return data.made?.[type]?.id ?? "";
+		};
+		const from = await make('createBoard(input: {name: "From"})', "board");
+		const to = await make('createBoard(input: {name: "To"})', "board");
+		const pins: string[] = [];
+		for (let nth = 0; nth < 3; nth++) {
+			pins.push(await make(`createPin(input: {boardId: "${from}"})`, "pin"));
+		}
+		const given = JSON.stringify(pins.slice(0, 2));
+		await ada.data(
+			`mutation { likePin(input: {pinId: "${pins[0]}"}) { pin { id } } addComment(input: {pinId: "${pins[0]}", text: "Mine"}) { pin { id } } }`,
+		);
+		assert.deepEqual(
+			await ada.data(
+				`{ pin(id: "${pins[0]}") { likeCount commentCount owner { pinCount boardCount followerCount followingCount } board { pinCount followerCount } } }`,
+			),
+			{
+				pin: {
+					likeCount: 1,
+					commentCount: 1,
+					owner: {
+						pinCount: 3,
+						boardCount: 2,
+						followerCount: 0,
+						followingCount: 0,
+					},
+					board: { pinCount: 3, followerCount: 0 },
+				},
+			},
+		);
+		const cost = async (fields: string) => {
+			const answer = await ada.post(`{ viewer { ${fields} } }`, { cost: true });
+			return answer.extensions?.cost?.requested ?? 0;
+		};
+		assert.equal((await cost("pinCount boardCount")) - (await cost("id")), 2);
+		assert.deepEqual(
+			await ada.data(
+				`mutation { movePins(input: {pinIds: ${given}, boardId: "${to}"}) { pins { id board { pinCount pins { nodes { id } } } } } }`,
+			),
+			{
+				movePins: {
+					pins: pins.slice(0, 2).map((id) => ({
+						id,
+						board: {
+							pinCount: 2,
+							pins: { nodes: pins.slice(0, 2).map((id) => ({ id })) },
+						},
+					})),
+				},
+			},
+		);
+		const ben = await join(server.url, "ben_many");
+		for (const mutation of [
+			`deletePins(input: {pinIds: ${given}}) { deletedPinIds }`,
+			`movePins(input: {pinIds: ${given}, boardId: "${from}"}) { viewer { id } }`,
+		]) {
+			assert.equal(await ben.code(`mutation { ${mutation} }`), "FORBIDDEN");
+		}
+		assert.equal(
+			await ada.code(
+				"mutation { deletePins(input: {pinIds: []}) { deletedPinIds } }",
+			),
+			"BAD_USER_INPUT",
+		);
+		// All are checked first: Ben's pin may not be taken away, so Ada's stay too.
+		await ada.data(
+			`mutation { addCollaborator(input: {boardId: "${to}", userId: "${ben.id}"}) { board { id } } }`,
+		);
+		const { createPin: bens } = await ben.data<{
+			createPin: { pin: { id: string } };
+		}>(`mutation { createPin(input: {boardId: "${to}"}) { pin { id } } }`);
+		const order = async () => {
+			const { board } = await ada.data<{
+				board: { pins: { nodes: { id: string }[] } };
+			}>(`{ board(id: "${to}") { pins { nodes { id } } } }`);
+			return board.pins.nodes.map(({ id }) => id);
+		};
+		const both = JSON.stringify([bens.pin.id, ...pins.slice(0, 2)]);
+		for (const [target, code] of [
+			[from, "FORBIDDEN"],
+			["123", "NOT_FOUND"],
+		]) {
+			assert.equal(
+				await ada.code(
+					`mutation { movePins(input: {pinIds: ${both}, boardId: "${target}"}) { viewer { id } } }`,
+				),
+				code,
+			);
+			assert.deepEqual(await order(), [bens.pin.id, ...pins.slice(0, 2)]);
+		}
+		const all = JSON.stringify([...pins.slice(1), "0"]);
+		const remove = `mutation { deletePins(input: {pinIds: ${all}}) { deletedPinIds viewer { pinCount } } }`;
+		assert.deepEqual(await ada.data(remove), {
+			deletePins: { deletedPinIds: pins.slice(1), viewer: { pinCount: 1 } },
+		});
+		// What is gone is no error.
+		assert.deepEqual(await ada.data(remove), {
+			deletePins: { deletedPinIds: [], viewer: { pinCount: 1 } },
+		});
+	});
+
 	it("a mutation returns the new edge as the list has it, the parent and the viewer", async () => {
 		const ada = await join(server.url, "ada_edges");
 		const { createBoard } = await ada.data<{

@@ -20,6 +20,8 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 const { schema, model } = theModel();
 /** So many mutations are one request. */
 const TOGETHER = 8;
+/** Mutations that take several objects, and pass over what is not there. */
+const PASSES_OVER: readonly string[] = ["deletePins("];
 
 /** What is there and may not be seen, with who may not. */
 interface Hidden {
@@ -297,9 +299,10 @@ describe("an object hidden from the viewer", () => {
 	it("is NOT_FOUND, with the same message, in every mutation and argument with an id", async () => {
 		const asked: { readonly name: string; readonly field: string }[] = [];
 		for (const field of mutationsOf(schema)) {
-			for (const argument of idsIn(schema, field)) {
+			for (const { name: argument, isList } of idsIn(schema, field)) {
 				const name = `${field.name}.${argument}`;
-				const input = `{${argument}: $id ${await othersOf(name)}}`;
+				const id = isList ? "[$id]" : "$id";
+				const input = `{${argument}: ${id} ${await othersOf(name)}}`;
 				asked.push({
 					name,
 					field: `${field.name}(input: ${input}) { __typename }`,
@@ -324,7 +327,11 @@ describe("an object hidden from the viewer", () => {
 							path,
 							code,
 						})),
-						fields.map((_, n) => ({ path: [`m${n}`], code: "NOT_FOUND" })),
+						fields.flatMap((field, n) =>
+							PASSES_OVER.some((name) => field.includes(name))
+								? []
+								: [{ path: [`m${n}`], code: "NOT_FOUND" }],
+						),
 						`${one.what}: ${query}`,
 					);
 				}
@@ -334,7 +341,7 @@ describe("an object hidden from the viewer", () => {
 		const inputs = [
 			...printSchema(schema).matchAll(/^input (\w+)Input \{\n([^}]*)\}/gm),
 		].flatMap(([, name = "", fields = ""]) =>
-			[...fields.matchAll(/^ {2}(\w+): ID!?$/gm)].map(
+			[...fields.matchAll(/^ {2}(\w+): \[?ID\b.*$/gm)].map(
 				([, field]) => `${name[0]?.toLowerCase()}${name.slice(1)}.${field}`,
 			),
 		);
@@ -368,6 +375,8 @@ describe("an object hidden from the viewer", () => {
 			"updateComment.commentId": 'text: "x"',
 			"repin.pinId": `boardId: ${mine}`,
 			"repin.boardId": `pinId: "${await bobsPin()}"`,
+			"movePins.boardId": `pinIds: ["${await bobsPin()}"]`,
+			"movePins.sectionId": `pinIds: ["${await bobsPin()}"]`,
 			"movePin.boardId": `pinId: "${await bobsPin()}"`,
 			"movePin.beforePinId": `pinId: "${await bobsPin()}"`,
 			"movePin.afterPinId": `pinId: "${await bobsPin()}"`,
@@ -417,6 +426,54 @@ describe("an object hidden from the viewer", () => {
 				[],
 			);
 		}
+	});
+
+	it("changes no count that the viewer reads: of secret boards, and of users who block it", async () => {
+		const counts = [...model.objects.keys()].flatMap((name) => {
+			const type = schema.getType(name);
+			const fields = isObjectType(type) ? Object.keys(type.getFields()) : [];
+			const found = fields.filter((field) => field.endsWith("Count"));
+			return found.length === 0
+				? []
+				: `... on ${name} { ${found.map((field) => `${name}_${field}: ${field}`).join(" ")} }`;
+		});
+		assert.ok(counts.length >= 5, counts.join(" "));
+		const ofInterest = counts.find((one) => one.startsWith("... on Interest"));
+		const { eve: blocked, carol } = viewers as Readonly<Record<string, Client>>;
+		const open = await own();
+		const seen = [ada.id, bob.id, open.board, open.pin, open.section];
+		const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { id ${counts.join(" ")} } interests(first: 100) { nodes { ${ofInterest} } } }`;
+		const read = async () => {
+			const answers: unknown[] = [];
+			for (const as of [client(server.url), blocked as Client]) {
+				answers.push(await as.data(query, { ids: seen }));
+			}
+			return answers;
+		};
+		const before = await read();
+		const secret = { name: "uncounted", secret: true };
+		const boardId = await made(ada, "createBoard", secret, "board");
+		const filed = { boardId, interests: ["hiding"] };
+		const pinId = await made(ada, "createPin", filed, "pin");
+		await made(ada, "repin", { pinId: open.pin, boardId }, "pin");
+		await made(ada, "likePin", { pinId }, "pin");
+		await made(ada, "followBoard", { boardId }, "board");
+		await made(ada, "addComment", { pinId, text: "unheard" }, "comment");
+		assert.deepEqual(await read(), before);
+		// A block takes nothing out of counts, and puts nothing in.
+		await made(ada, "blockUser", { userId: bob.id }, "user");
+		const again = await read();
+		await made(ada, "unblockUser", { userId: bob.id }, "user");
+		assert.deepEqual(again, before);
+		const { nodes } = await (carol as Client).data<{ nodes: unknown[] }>(
+			query,
+			{ ids: [ada.id] },
+		);
+		const [user] = nodes as readonly Record<string, unknown>[];
+		assert.deepEqual(
+			[user?.User_pinCount, user?.User_boardCount],
+			[null, null],
+		);
 	});
 
 	it("is not found by the beginning of a name", async () => {
@@ -681,12 +738,12 @@ function mutationsOf(of: GraphQLSchema) {
 function idsIn(
 	of: GraphQLSchema,
 	{ args }: GraphQLField<unknown, unknown>,
-): string[] {
+): readonly { readonly name: string; readonly isList: boolean }[] {
 	const type = of.getType(getNamedType(args[0]?.type ?? null)?.name ?? "");
 	const fields = type && "getFields" in type ? type.getFields() : {};
 	return Object.values(fields)
 		.filter((field) => /ID/.test(String(field.type)))
-		.map(({ name }) => name);
+		.map(({ name, type }) => ({ name, isList: String(type).startsWith("[") }));
 }
 
 /** `Type.field` of each that leads to an object: references, connections, payloads. */

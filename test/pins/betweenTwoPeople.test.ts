@@ -202,6 +202,9 @@ const OF_NOBODY_ELSE = [
 	"createUser",
 	"updateUser",
 	"createBoard",
+	// By the rules of movePin and deletePin.
+	"movePins",
+	"deletePins",
 	"followInterest",
 	"unfollowInterest",
 ];

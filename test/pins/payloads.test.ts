@@ -11,6 +11,8 @@ import { model, Resolving, schema } from "../helpers/resolving.ts";
 
 /** Mutations that neither create, change, delete nor link what clients keep. */
 const OTHERS = new Set([
+	"deletePins",
+	"movePins",
 	"deactivateUser",
 	"hideFromHomeFeed",
 	"refreshHomeFeed",
@@ -172,6 +174,8 @@ function inputOf(at: Resolving, mutation: string): Record<string, unknown> {
 		createUser: { username: "cy_made_up" },
 		updateUser: { name: "x" },
 		deactivateUser: { userId: at.ada },
+		movePins: { pinIds: [pinId], boardId, sectionId },
+		deletePins: { pinIds: [pinId] },
 		hideFromHomeFeed: { pinId },
 		refreshHomeFeed: { userId: at.ada },
 		createBoard: { name: "x" },

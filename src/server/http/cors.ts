@@ -14,7 +14,8 @@ export function allowedOrigins(
 }
 
 /** Headers that pages of other origins may read. */
-export const EXPOSED_HEADERS = "etag, retry-after, x-request-id";
+export const EXPOSED_HEADERS =
+	"etag, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id";
 
 /** Access-Control-Allow-Origin; null for none. */
 export function allowedOrigin(

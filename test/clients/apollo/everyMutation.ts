@@ -27,7 +27,9 @@ export const SELECTIONS: Selections = {
 	repin: on(board.pins),
 	movePin: on(board.pins),
 	updatePin: "pin { id title }",
+	movePins: `pins { id section { id name } ${on(board.pins)} }`,
 	deletePin: on(board.pins),
+	deletePins: own(list("boards(first: 50)", `id name ${board.pins}`)),
 
 	addCollaborator: on(board.collaborators),
 	removeCollaborator: on(board.collaborators),

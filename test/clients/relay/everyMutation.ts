@@ -38,7 +38,9 @@ export const SELECTIONS: Selections = {
 	repin: first("pinEdge", PIN),
 	movePin: `board { id ${board.pins} }`,
 	updatePin: "pin { id title }",
+	movePins: `pins { id section { id name } board { id ${board.pins} } }`,
 	deletePin: removed("deletedPinId"),
+	deletePins: removed("deletedPinIds"),
 
 	addCollaborator: first("collaboratorEdge", "id"),
 	removeCollaborator: removed("removedUserId"),
@@ -77,6 +79,7 @@ export const CHANGED: Readonly<
 	createPin: ["own", "pins"],
 	repin: ["own", "pins"],
 	deletePin: ["own", "pins"],
+	deletePins: ["own", "pins"],
 	addCollaborator: ["own", "collaborators"],
 	removeCollaborator: ["own", "collaborators"],
 	likePin: ["viewer", "likes"],
