@@ -43,9 +43,9 @@ import type { Topology } from "../topology/types.ts";
 import {
 	type CacheHooks,
 	type Listener,
-	openSharedCaches,
+	OpenedSharedCaches,
 	type SharedCacheOptions,
-} from "./openSharedCaches.ts";
+} from "./openedSharedCaches.ts";
 import type { TopologySource } from "./openTopology.ts";
 
 /**
@@ -114,11 +114,10 @@ export async function openStore(
 		options,
 		resources,
 	);
-	const caches = await openSharedCaches(
-		options,
+	const caches = await OpenedSharedCaches.open(options, resources);
+	const shared = caches?.sharedCaches(
 		currentTopology,
 		stoppedShards(topology, storage, model),
-		resources,
 	);
 	// Without the channel, writes of other processes would not invalidate this one's cache.
 	const isInvalidated = storage.map.hasSingleWriter || redis !== null;
@@ -141,7 +140,7 @@ export async function openStore(
 		// Nobody else changes what it caches.
 		...(storage.map.hasSingleWriter && { maxAgeMs: Number.POSITIVE_INFINITY }),
 		...(caches !== null && {
-			shared: caches.shared,
+			...(shared && { shared }),
 			isOverdue: () => caches.isOverdue() || (watch?.isOverdue ?? false),
 			async untilProven() {
 				await caches.untilProven();
@@ -155,7 +154,7 @@ export async function openStore(
 	resources.use(created.outboxDeletions);
 	// Ended before those: it adds to them.
 	resources.use(created.jobs?.deliveries);
-	resources.use(reportingLevels(created, caches?.shared));
+	resources.use(reportingLevels(created, shared));
 	const store = hooks.wrapStore?.(created) ?? created;
 	const outboxes = new OutboxReader(store.storage);
 	if (access === "readWrite") {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSharedCaches } from "../../src/app/openSharedCaches.ts";
+import { OpenedSharedCaches } from "../../src/app/openedSharedCaches.ts";
 import type { TopologySource } from "../../src/app/openTopology.ts";
 import { OPEN_GATE } from "../../src/cache/gate.ts";
 import { RedisServers } from "../../src/cache/redis/redisServers.ts";
@@ -23,7 +23,7 @@ test("channels that are proven while the agreement is waited for are not bypasse
 			isOverdue: false,
 		},
 	} as unknown as TopologySource;
-	const opened = await openSharedCaches(
+	const opened = await OpenedSharedCaches.open(
 		{
 			model: theModel().model,
 			topology,
@@ -35,8 +35,6 @@ test("channels that are proven while the agreement is waited for are not bypasse
 				},
 			},
 		},
-		() => assert.fail(),
-		() => false,
 		resources,
 	);
 	const bypassed = new Set<number>();
