@@ -63,7 +63,7 @@ export type Listener = Pick<
 >;
 
 /**
- * The caches that processes share, and the channels by which these tell each other
+ * The caches that processes share, and the channels by which these publish
  * what they change. It begins without a listener: until it has one, it notes which
  * channels are lost.
  */
