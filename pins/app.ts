@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { defineApp } from "corkboard";
+import { defineApp, feed } from "corkboard";
 import { demo } from "./demo/demo.ts";
 import { jobs } from "./jobs.ts";
 import { placementPolicy } from "./placement.ts";
@@ -23,6 +23,23 @@ export default defineApp({
 		accountLookup: "account",
 		closedField: "deactivatedAt",
 	},
+	feed: feed({
+		list: "showPin",
+		owner: "owner",
+		origin: "origin",
+		from: [
+			{ name: "user", follow: "followUser", items: "ownPin" },
+			{ name: "board", follow: "followBoard", items: "placePin" },
+			{ name: "interest", follow: "followInterest", items: "filePin.inverse" },
+		],
+		related: { liked: "likePin", copies: "repin", together: "placePin" },
+		// Six of ten from people and their boards.
+		rates: [
+			{ sources: ["user", "board"], rate: 6 },
+			{ sources: ["interest"], rate: 2 },
+			{ sources: ["related"], rate: 2 },
+		],
+	}),
 	jobs,
 	firstQuery: "{ interests(first: 5) { nodes { slug name } } }",
 	demo,

@@ -13,6 +13,13 @@ export {
 } from "./app/defineApp.ts";
 export type { JobContext } from "./app/jobContext.ts";
 export { CorkboardError, type FieldProblem } from "./errors.ts";
+export {
+	type FeedDefinition,
+	type FollowedSource,
+	feed,
+	type Rate,
+	type RelatedSource,
+} from "./feed/feedModel.ts";
 export { type FeedOfRequest, LOOK_COST } from "./feed/homeFeeds.ts";
 export type { Source } from "./feed/sources.ts";
 export { edgesByPrefix } from "./graph/read/findByPrefix.ts";

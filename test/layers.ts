@@ -52,6 +52,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	],
 	feed: [
 		["diagnostics.ts", "scores.ts", "sources.ts"],
+		["feedModel.ts"],
 		["pools"],
 		["candidates"],
 		["."],

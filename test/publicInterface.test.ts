@@ -8,12 +8,12 @@ const ROOT = join(import.meta.dirname, "..");
 /** What apps rely on. A name leaves this list only with a successor and a line in the changelog. */
 const PROMISED: Readonly<Record<string, string>> = {
 	"src/corkboard.ts": `
-		AnyJob App AppDemo Arguments BatchResolver CallOptions Conversion CorkboardError Example
-		FeedOfRequest FieldPolicies FieldProblem GiveUp Graph Id Identity InputId JobContext
+		AnyJob App AppDemo Arguments BatchResolver CallOptions Conversion CorkboardError Example FeedDefinition
+		FeedOfRequest FieldPolicies FieldProblem FollowedSource GiveUp Graph Id Identity InputId JobContext
 		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise Migration MutationContext NewObject Node
-		PlacementPolicy Policies Random RequestContext Resolvers Row Source Validator VisibilityPolicy
+		PlacementPolicy Policies Random Rate RelatedSource RequestContext Resolvers Row Source Validator VisibilityPolicy
 		andThen anonymousMutation blankToNull boolean bothOrFirstError byId byIdOrKey coerceFirst compact
-		dateTime defineApp edgeMutation edgeMutations edgesByPrefix fieldsToCreate fieldsToUpdate
+		dateTime defineApp edgeMutation edgeMutations edgesByPrefix feed fieldsToCreate fieldsToUpdate
 		findVisible id idempotency idempotencyKey ids integer invalid invalidField isGiven
 		isPromise job listCount local lookupOf mappingOf migration mustBe mutation newStoredJson
 		nodeResolvers nodesOf notFound oneOf optional optionalNonNull optionalPart ownId parseId

@@ -61,7 +61,7 @@ export async function measureBytes(
 			const now = Date.now();
 			const via = users[first] as Id;
 			const { failed } = await pools.push(
-				{ source: "user", pin, origin: pin, via, now },
+				{ source: "user", item: pin, origin: pin, via, now },
 				receivers,
 				1,
 			);
@@ -83,7 +83,7 @@ export async function measureBytes(
 			});
 			await pools.settle(user, { taken, dropped: [] }, Date.now());
 			const rows = taken.map(
-				({ pin }) => `(${user}, ${pin}, ${++sequence}, 0, ${Date.now()}000)`,
+				({ item }) => `(${user}, ${item}, ${++sequence}, 0, ${Date.now()}000)`,
 			);
 			await ask(
 				server,

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { PIN_QUEUE, USER_QUEUE } from "../../src/feed/jobBodies.ts";
+import { ITEM_QUEUE, USER_QUEUE } from "../../src/feed/jobBodies.ts";
 import type { Pools } from "../../src/feed/pools/pools.ts";
 import type { OpenedJobs } from "../../src/queue/openJobs.ts";
 import { startMemcached } from "../../test/services/memcached.ts";
@@ -122,7 +122,7 @@ export async function countDue(
 	const due = { state: "pending", until: (Date.now() + 1) * 1_000 } as const;
 	const counts = await Promise.all(
 		store.shards.flatMap((shard) =>
-			[PIN_QUEUE, USER_QUEUE].flatMap((queue) =>
+			[ITEM_QUEUE, USER_QUEUE].flatMap((queue) =>
 				[due, { state: "running" } as const].map((of) =>
 					store.count({ queue, shard }, of, cap),
 				),

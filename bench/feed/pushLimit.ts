@@ -2,7 +2,7 @@ import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { FEED_CHANNELS, type FeedPushed } from "../../src/feed/diagnostics.ts";
-import { feedPin } from "../../src/feed/jobs/feedPin.ts";
+import { feedItem } from "../../src/feed/jobs/feedItem.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Progress } from "../progress.ts";
@@ -59,8 +59,8 @@ export async function measurePushLimit(
 				concurrency: JOBS,
 			});
 			await queues.jobs.enqueueAll(
-				feedPin,
-				pins.map((pin) => ({ body: { pin } })),
+				feedItem,
+				pins.map((pin) => ({ body: { item: pin } })),
 			);
 			await drained(() => countDue(queues, 100));
 		}

@@ -54,7 +54,7 @@ export async function measureRows(
 		await visitAll(workers[0] as Pools, users);
 		const push: Push = async (pin, receivers, worker) => {
 			const { rows, failed } = await (workers[worker] as Pools).push(
-				{ source: "user", pin, origin: pin, via: pin, now: Date.now() },
+				{ source: "user", item: pin, origin: pin, via: pin, now: Date.now() },
 				receivers.map((user) => ({ user, score: 1_000_000 })),
 				1,
 			);

@@ -49,14 +49,14 @@ const homeFeedReason: BatchResolver<RequestContext> = {
 	resolve({ parents, context: { feed, graph, viewer } }) {
 		if (!feed || viewer === null) return parents.map(() => null);
 		const pins = (parents as readonly Node[]).map((pin) => ({
-			pin: pin.id,
+			item: pin.id,
 			origin: (referenceOf(graph.model, pin, "origin") ?? pin.id) as Id,
 		}));
 		return feed.reasons(viewer, pins).then((reasons) =>
 			reasons.map(
 				(reason) =>
 					reason && {
-						source: SOURCE_VALUES[reason.source],
+						source: SOURCE_VALUES[reason.source] as string,
 						via: reason.via,
 						at: new Date(reason.changedAt).toISOString(),
 					},
@@ -99,7 +99,7 @@ const hideFromHomeFeed = mutation(
 		const origin = referenceOf(graph.model, pin, "origin") ?? pin.id;
 		await requireFeed(context.feed).hide(
 			viewer,
-			{ pin: pin.id, origin: origin as Id },
+			{ item: pin.id, origin: origin as Id },
 			context,
 		);
 		return { hiddenPinId: pin.id, viewer };

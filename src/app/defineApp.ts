@@ -1,3 +1,4 @@
+import type { FeedDefinition } from "../feed/feedModel.ts";
 import type { VisibilityPolicy } from "../graph/read/visibilityPolicy.ts";
 import type { PlacementPolicy } from "../graph/write/placement.ts";
 import type { RequestContext } from "../graphql/context.ts";
@@ -15,6 +16,8 @@ export interface App {
 	readonly resolvers: Resolvers<RequestContext>;
 	readonly policies: Policies;
 	readonly identity: Identity;
+	/** Its home feed, made with `feed`. Without it there are no tables, jobs, commands and metrics of one. */
+	readonly feed?: FeedDefinition;
 	/** Its kinds of jobs, one for each queue. */
 	readonly jobs?: readonly AnyJob<JobContext>[];
 	/** A query that everybody may try first. */

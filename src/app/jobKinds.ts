@@ -7,8 +7,11 @@ import type { App } from "./defineApp.ts";
 import type { JobContext } from "./jobContext.ts";
 
 /** Every kind of job that a program with this app can run. */
-function allJobKindsOf({ jobs = [] }: App): readonly AnyJob<JobContext>[] {
-	return [...graphJobs, ...feedJobs, ...jobs];
+function allJobKindsOf({
+	feed,
+	jobs = [],
+}: App): readonly AnyJob<JobContext>[] {
+	return [...graphJobs, ...(feed === undefined ? [] : feedJobs), ...jobs];
 }
 
 /** The names of their queues. */

@@ -13,6 +13,7 @@ import {
 	findInWorkers,
 	readinessOfWorkers,
 } from "../server/requests/questionsToWorkers.ts";
+import type { App } from "./defineApp.ts";
 
 export interface Admin extends AsyncDisposable {
 	/** From now on this says whether the process is ready; until then it is not. */
@@ -31,10 +32,16 @@ export async function openAdmin(
 		slowMs,
 	}: Pick<Config, "admin" | "metricsDocuments" | "slowMs">,
 	log: ReturnType<typeof createLog>,
+	app: Pick<App, "feed">,
 ): Promise<Admin | null> {
 	if (admin === null) return null;
 	await using opened = new AsyncDisposableStack();
-	const { registry } = opened.use(openMetrics({ documents: metricsDocuments }));
+	const { registry } = opened.use(
+		openMetrics({
+			documents: metricsDocuments,
+			hasFeed: app.feed !== undefined,
+		}),
+	);
 	const requests = opened.use(keepRequests(slowMs));
 	let readiness: () => Promise<Readiness> = async () => "not ready";
 	if (cluster.isWorker) {

@@ -4,10 +4,11 @@ import { embeddedSecrets } from "../config/embeddedSecrets.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { CorkboardError } from "../errors.ts";
 import { feedEvents } from "../feed/events.ts";
+import type { FeedModel } from "../feed/feedModel.ts";
 import type { HomeFeeds } from "../feed/homeFeeds.ts";
 import type { FeedWork } from "../feed/jobs/feedContext.ts";
 import { forgetUser } from "../feed/jobs/forgetUser.ts";
-import { LOOK_COSTS, openHomeFeeds } from "../feed/openHomeFeeds.ts";
+import { lookCostsOf, openHomeFeeds } from "../feed/openHomeFeeds.ts";
 import { openPools } from "../feed/pools/openPools.ts";
 import { OutboxWorker } from "../graph/outbox/outboxWorker.ts";
 import { createJobQueue } from "../graph/store/createJobQueue.ts";
@@ -77,7 +78,9 @@ export interface Corkboard extends AsyncDisposable, Requests {
 	/** The Redis of the map, or that of the settings, shared by everything that uses them; null without one. */
 	readonly redis: RedisServers | null;
 	readonly store: Store;
-	/** Null where there are no pools, or nothing may be written. */
+	/** What the app's home feed is made of; null for an app without one. */
+	readonly feedModel: FeedModel | null;
+	/** Null for an app without one, where there are no pools, or nothing may be written. */
 	readonly feed: HomeFeeds | null;
 	readonly planner: Planner<RequestContext>;
 	readonly accessTokens: AccessTokens;
@@ -117,7 +120,7 @@ export async function openCorkboard(
 	await using opened = new AsyncDisposableStack();
 	const opening: Opening = { app, config, access, opened };
 	const own = readApp(app);
-	const { model, schema, domain } = own;
+	const { model, schema, domain, feedModel } = own;
 	requireLockKept({ app, model });
 	applyScalars(schema);
 	const { topology, modelProblem } = await openMap(
@@ -127,21 +130,32 @@ export async function openCorkboard(
 	);
 	const { tokens, cursors } = await openKeys(config);
 	const redis = await openRedis(config, topology.topology);
-	const { queues, pools } = await openQueuesAndPools(opening, topology, redis);
+	const { queues, pools } = await openQueuesAndPools(
+		opening,
+		feedModel,
+		topology,
+		redis,
+	);
 	const { memcached, cacheBytes } = config;
 	const { store, admin, outboxes } = await openStore(
 		{
 			...{ model, domain, topology, cursors, access },
 			...{ memcached, redis, cacheBytes },
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
-			writeEvents: pools && feedEvents,
+			writeEvents: feedModel && pools && feedEvents(feedModel),
 			beside: [queues, pools].filter((one) => one !== null),
 		},
 		opened,
 	);
 	const jobs = queues?.jobs ?? null;
 	const home =
-		pools && (await openHomeFeeds(config, { store, pools, jobs }, opened));
+		feedModel &&
+		pools &&
+		(await openHomeFeeds(
+			config,
+			{ model: feedModel, store, pools, jobs },
+			opened,
+		));
 	const feed = home?.feeds ?? null;
 	if (access === "readWrite") {
 		// Its first pass runs in the background: readers are right without it.
@@ -169,7 +183,7 @@ export async function openCorkboard(
 		},
 		modelProblem,
 		storage: store.storage,
-		...{ admin, redis, store, feed, planner, queues },
+		...{ admin, redis, store, feedModel, feed, planner, queues },
 		accessTokens: tokens,
 		...requests,
 		startWorker: (options) =>
@@ -230,6 +244,7 @@ async function openKeys(config: Config) {
 /** The queues and pools, of who writes. */
 async function openQueuesAndPools(
 	{ app, config, access, opened }: Opening,
+	feedModel: FeedModel | null,
 	source: TopologySource,
 	redis: RedisServers | null,
 ) {
@@ -240,7 +255,12 @@ async function openQueuesAndPools(
 		{ topology, redis, queues: jobQueuesOf(app), ...following },
 		opened,
 	);
-	const pools = await openPools(topology, config.feed.isOn, following);
+	const pools =
+		feedModel &&
+		(await openPools(topology, config.feed.isOn, {
+			sources: feedModel.sources,
+			...following,
+		}));
 	if (pools !== null) opened.use(pools);
 	return { queues, pools };
 }
@@ -269,7 +289,7 @@ function openPlanner(
 		fields: domain.fields,
 		maxPlans: MAX_PLANS,
 		visibility: domain.visibility,
-		...(feed && { lookCosts: LOOK_COSTS }),
+		...(feed && { lookCosts: lookCostsOf(feed.parts.model) }),
 	});
 	opened.use(PLAN_CACHE_LEVELS.add(() => planner.level()));
 	return planner;
@@ -307,7 +327,7 @@ async function startWorker(
 			...{ store, jobs, query, feed: work },
 			storedTypes: createStoredTypes(schema),
 			forget: async (id) => {
-				if (work !== null) await forgetUser(store, work.pools, id);
+				if (work !== null) await forgetUser(store, work, id);
 			},
 		},
 	});

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
+import { FeedModel } from "../feed/feedModel.ts";
 import type { Domain } from "../graph/domain.ts";
 import { createVisibility } from "../graph/read/visibilityPolicy.ts";
 import { createPlacement } from "../graph/write/placement.ts";
@@ -18,6 +19,8 @@ import type { App, Identity } from "./defineApp.ts";
 export interface AppModel extends ModelAndSchema {
 	readonly app: App;
 	readonly domain: Domain;
+	/** Null for an app without a home feed. */
+	readonly feedModel: FeedModel | null;
 	/** Those of the app, and those of the mutations that its SDL declares. */
 	readonly resolvers: App["resolvers"];
 }
@@ -30,11 +33,27 @@ export function readApp(app: App): AppModel {
 	checkIdentity(model, app.identity);
 	const domain = createDomain(model, app);
 	checkMutations(mutations, domain);
+	const feedModel = readFeed(model, app, domain.createdAtField);
 	const resolvers = new Map([
 		...declaredMutations(mutations, domain.createdAtField),
 		...app.resolvers,
 	]);
-	return { app, model, schema, mutations, domain, resolvers };
+	return { app, model, schema, mutations, domain, feedModel, resolvers };
+}
+
+/** Throws BAD_MODEL. */
+function readFeed(
+	model: Model,
+	{ feed, identity }: App,
+	createdAtField: string | null,
+): FeedModel | null {
+	if (feed === undefined) return null;
+	const read = new FeedModel(model, feed, createdAtField);
+	if (read.user === identity.type) return read;
+	throw new CorkboardError(
+		"BAD_MODEL",
+		`The app's feed.list must be a mapping from ${identity.type}, the type of the viewers; ${read.list.name} leads from ${read.user}.`,
+	);
 }
 
 /** What is particular to an app, bound to its model. Throws BAD_MODEL for a policy that names what the model does not have. */

@@ -13,6 +13,7 @@ import {
 } from "./arguments.ts";
 import type { Command, Usages, Verbs } from "./command.ts";
 import {
+	type CommandContext,
 	type ProcessContext,
 	processContext,
 	withApp,
@@ -108,7 +109,9 @@ export async function main(
 			},
 			app.taken,
 		);
-		const asked = await commandIn(args);
+		const named = app.taken ?? process.env.CORKBOARD_APP;
+		const hidden = named === undefined ? [] : await hiddenIn(context);
+		const asked = await commandIn(args, hidden);
 		if (typeof asked === "string") {
 			context.stdout(asked);
 			return 0;
@@ -160,38 +163,47 @@ interface Asked {
 }
 
 /** The command that a line asks for; or the text that answers it: the version, or the help of a noun or of all. Throws UsageError. */
-async function commandIn(args: readonly string[]): Promise<Asked | string> {
+async function commandIn(
+	args: readonly string[],
+	hidden: readonly string[],
+): Promise<Asked | string> {
 	const [first, second] = args;
 	if (first === undefined) {
 		throw new UsageError(
-			`Missing command. ${await listed()} Run --help for details.`,
+			`Missing command. ${await listed(hidden)} Run --help for details.`,
 		);
 	}
 	if (HELP.includes(first)) {
 		const [noun = "", verb] = args.slice(1);
 		if (Object.hasOwn(WORDS, noun) || (isNoun(noun) && verb !== undefined)) {
-			return commandIn([...args.slice(1), "--help"]);
+			return commandIn([...args.slice(1), "--help"], hidden);
 		}
-		return overview(isNoun(noun) ? noun : undefined);
+		return overview(hidden, isNoun(noun) ? noun : undefined);
 	}
 	if (first === "--version") return version();
 	if (Object.hasOwn(WORDS, first)) {
 		const command = await WORDS[first]?.();
 		if (command) return { name: first, command, rest: args.slice(1) };
 	}
+	if (hidden.includes(first)) {
+		throw new UsageError(
+			`Unknown command ${first}: this app has no such part. ${await listed(hidden)}`,
+		);
+	}
 	if (isNoun(first)) {
-		if (second !== undefined && HELP.includes(second)) return overview(first);
+		if (second !== undefined && HELP.includes(second))
+			return overview(hidden, first);
 		const name = `${first} ${second}`;
 		const command = new Map(await ofNoun(first)).get(name);
 		if (command) return { name, command, rest: args.slice(2) };
 		throw new UsageError(await problemInNoun(first, second));
 	}
-	const names = [...(await loadCommands()).keys()];
+	const names = await namesOf(hidden);
 	const twoWords =
 		second?.startsWith("-") === false ? `${first} ${second}` : first;
 	const meant = nearest(first, names) ?? nearest(twoWords, names);
 	throw new UsageError(
-		`Unknown ${first.startsWith("-") ? "option" : "command"} ${first}.${meant ? ` Did you mean ${meant}?` : ""} ${await listed()}`,
+		`Unknown ${first.startsWith("-") ? "option" : "command"} ${first}.${meant ? ` Did you mean ${meant}?` : ""} ${await listed(hidden)}`,
 	);
 }
 
@@ -201,11 +213,33 @@ function isNoun(word: string): boolean {
 	return Object.hasOwn(NOUNS, word);
 }
 
+/** The nouns whose part this app does not have. None if the app cannot be read: the command says why. */
+async function hiddenIn(context: CommandContext): Promise<readonly string[]> {
+	try {
+		return (await context.app()).feedModel === null ? ["feeds"] : [];
+	} catch {
+		return [];
+	}
+}
+
+async function namesOf(hidden: readonly string[]): Promise<readonly string[]> {
+	return [...(await loadCommands()).keys()].filter(
+		(name) => !hidden.includes(nounOf(name)),
+	);
+}
+
+function nounOf(command: string): string {
+	return command.split(" ")[0] as string;
+}
+
 /** `Commands: serve, …, queues list, queues stats.` */
-async function listed(noun?: string): Promise<string> {
+async function listed(
+	hidden: readonly string[],
+	noun?: string,
+): Promise<string> {
 	const names =
 		noun === undefined
-			? [...(await loadCommands()).keys()]
+			? await namesOf(hidden)
 			: (await ofNoun(noun)).map(([name]) => name);
 	return `Commands: ${names.join(", ")}.`;
 }
@@ -214,7 +248,7 @@ async function problemInNoun(
 	noun: string,
 	verb: string | undefined,
 ): Promise<string> {
-	const commands = await listed(noun);
+	const commands = await listed([], noun);
 	if (verb === undefined) return `Missing command after ${noun}. ${commands}`;
 	if (verb.startsWith("-")) return `Unknown option ${verb}. ${commands}`;
 	const given = `${noun} ${verb}`;
@@ -230,8 +264,12 @@ async function loadUsages(): Promise<Usages> {
 }
 
 /** The commands, or those of one noun. */
-async function overview(noun: string | undefined): Promise<string> {
+async function overview(
+	hidden: readonly string[],
+	noun: string | undefined,
+): Promise<string> {
 	const rows = [...(await loadUsages())]
+		.filter(([name]) => !hidden.includes(nounOf(name)))
 		.filter(([name]) => noun === undefined || name.startsWith(`${noun} `))
 		.map(([name, { summary }]): [string, string] => [name, summary]);
 	return [

@@ -5,13 +5,13 @@ import { integer, list, oneOf, onOff, path } from "./kinds.ts";
 export const JOBS = {
 	CORKBOARD_RANKER: optional(
 		path,
-		"a file that ranks pins for home feeds ([home feed](../feed.md#a-ranker-of-your-own))",
+		"a file that ranks items for home feeds ([home feed](../feed.md#a-ranker-of-your-own))",
 		"the built-in ranking",
 	),
 	CORKBOARD_FEED_FRESHEN: fixed(
 		oneOf("query", "mutation"),
 		"query",
-		"`query`: reading a home feed from its start adds the pins that wait; `mutation`: only `refreshHomeFeed` does",
+		"`query`: reading a home feed from its start adds the items that wait; `mutation`: only the mutation for that does",
 	),
 	CORKBOARD_WORKER: derived(
 		onOff,
@@ -30,17 +30,17 @@ export const JOBS = {
 	),
 	CORKBOARD_FEED: derived(
 		onOff,
-		"`off`: home feeds stay as they are, and get no pins. Set it alike in all processes",
+		"`off`: home feeds stay as they are, and get no items. Set it alike in all processes",
 		"on embedded; with a topology on if it has `pools`",
 	),
 	CORKBOARD_FEED_UNFOLLOW: fixed(
 		oneOf("remove", "keep"),
 		"remove",
-		"what unfollowing does to a home feed. `remove`: all pins of the unfollowed leave it; `keep`: only pins that still wait for it do",
+		"what unfollowing does to a home feed. `remove`: all items of the unfollowed leave it; `keep`: only items that still wait for it do",
 	),
 	CORKBOARD_FEED_PUSH_LIMIT: fixed(
 		integer(0, 10_000_000),
 		5_000,
-		"users and boards with more followers than this do not push their pins; visits read them. 0 to 10000000",
+		"those with more followers than this do not push their items; visits read them. 0 to 10000000",
 	),
 } as const;

@@ -1,63 +1,55 @@
 import type { Id } from "../id/ids.ts";
+import type { Rate } from "./feedModel.ts";
 import type { PoolEntry } from "./pools/pools.ts";
 import { SCORE_UNIT } from "./scores.ts";
 import type { Source } from "./sources.ts";
 
-/** A pin that may be shown now: it waits, and the viewer may see it. */
+/** An item that may be shown now: it waits, and the viewer may see it. */
 export interface Candidate extends PoolEntry {
 	/** Since when it waits. Milliseconds since 1970. */
 	readonly waitingSince: number;
 }
 
-/** For whom pins are arranged. It is plain data: a ranker may run in another thread. */
+/** For whom items are arranged. It is plain data: a ranker may run in another thread. */
 export interface FeedViewer {
 	readonly id: Id;
 	/** Milliseconds since 1970. */
 	readonly now: number;
-	/** When pins were last added to the feed; 0: never. */
+	/** When items were last added to the feed; 0: never. */
 	readonly lastLookAt: number;
-	/** The median score of the pins that the viewer was lately shown, by source; absent where they are few. */
+	/** The median score of the items that the viewer was lately shown, by source; absent where they are few. */
 	readonly usualScores: Readonly<Partial<Record<Source, number>>>;
-	/** How many pins of each `via` the viewer hid lately. */
+	/** How many items of each `via` the viewer hid lately. */
 	readonly hidden: ReadonlyMap<Id, number>;
+	/** How many of some items are to come from which sources. */
+	readonly rates: readonly Rate[];
 }
 
-/** The waiting pins of each source, best first. */
+/** The waiting items of each source, best first. */
 export type Candidates = ReadonlyMap<Source, readonly Candidate[]>;
 
 export interface Arrangement {
-	/** Pins to show now, the first on top. */
+	/** Items to show now, the first on top. */
 	readonly show: readonly Id[];
-	/** Pins that are never to be shown. What is named nowhere goes on waiting. */
+	/** Items that are never to be shown. What is named nowhere goes on waiting. */
 	readonly drop: readonly Id[];
 }
 
-/** How many of ten pins come from these sources. */
-export const RATES: readonly {
-	readonly sources: readonly Source[];
-	readonly rate: number;
-}[] = [
-	{ sources: ["user", "board"], rate: 6 },
-	{ sources: ["interest"], rate: 2 },
-	{ sources: ["related"], rate: 2 },
-];
-const RATE_SUM = RATES.reduce((sum, { rate }) => sum + rate, 0);
-
-/** Below the usual score by more than that, a pin is deferred: a quarter as good, or a day older. */
+/** Below the usual score by more than that, an item is deferred: a quarter as good, or a day older. */
 const DEFER_BELOW = 2 * SCORE_UNIT;
-/** A pin that is still deferred so long after it began to wait is dropped. */
+/** An item that is still deferred so long after it began to wait is dropped. */
 const DROP_AFTER_MS = 3 * 86_400_000;
 
 /**
  * The arrangement that a feed has by default:
  *
- * - sources at their rates: the next pin is from the sources that lag behind
+ * - sources at their rates: the next item is from the sources that lag behind
  *   theirs the most. Where one has nothing left, the others take its share;
- * - the best pins of each source, not the newest. A pin of somebody whose pins the
+ * - the best items of each source, not the newest. An item of somebody whose items the
  *   viewer hid counts half as much for each of these;
- * - a pin that was not good enough at an earlier look, and has fallen far below
+ * - an item that was not good enough at an earlier look, and has fallen far below
  *   what the viewer is shown usually, is deferred, and dropped in the end;
- * - no two pins of one `via` beside each other, as long as there are others.
+ * - no two items of one `via` beside each other, as long as there are others.
  */
 export function arrange(
 	pools: Candidates,
@@ -68,7 +60,8 @@ export function arrange(
 	const isDeferred = ({ source, score, waitingSince }: Candidate) =>
 		waitingSince < viewer.lastLookAt &&
 		score < (viewer.usualScores[source] ?? 0) - DEFER_BELOW;
-	const queues = RATES.map(({ sources, rate }) => ({
+	const rateSum = viewer.rates.reduce((sum, { rate }) => sum + rate, 0);
+	const queues = viewer.rates.map(({ sources, rate }) => ({
 		rate,
 		taken: 0,
 		waiting: sources
@@ -76,7 +69,7 @@ export function arrange(
 			.filter((candidate) => {
 				if (!isDeferred(candidate)) return true;
 				const waited = viewer.now - candidate.waitingSince;
-				if (waited > DROP_AFTER_MS) drop.push(candidate.pin);
+				if (waited > DROP_AFTER_MS) drop.push(candidate.item);
 				return false;
 			})
 			.sort(
@@ -90,14 +83,14 @@ export function arrange(
 		if (first === undefined) break;
 		const due = chosen.length + 1;
 		const deficit = ({ rate, taken }: (typeof queues)[number]) =>
-			(rate * due) / RATE_SUM - taken;
+			(rate * due) / rateSum - taken;
 		const next = open.reduce(
 			(most, one) => (deficit(one) > deficit(most) ? one : most),
 			first,
 		);
 		chosen.push(next.waiting[next.taken++] as Candidate);
 	}
-	return { show: separated(chosen).map(({ pin }) => pin), drop };
+	return { show: separated(chosen).map(({ item }) => item), drop };
 }
 
 function worthOf({ score, via }: Candidate, { hidden }: FeedViewer): number {
@@ -106,11 +99,11 @@ function worthOf({ score, via }: Candidate, { hidden }: FeedViewer): number {
 
 /** So that the order does not depend on that of the input. */
 function newerFirst(a: Candidate, b: Candidate): number {
-	const [one, other] = [BigInt(a.pin), BigInt(b.pin)];
+	const [one, other] = [BigInt(a.item), BigInt(b.item)];
 	return one < other ? 1 : one > other ? -1 : 0;
 }
 
-/** In the given order, except that a pin is put off while the one before it came through the same `via` and another is left. */
+/** In the given order, except that an item is put off while the one before it came through the same `via` and another is left. */
 function separated(chosen: readonly Candidate[]): readonly Candidate[] {
 	const left = [...chosen];
 	const result: Candidate[] = [];

@@ -1,15 +1,15 @@
 import { channelOf, Levels } from "../diagnostics.ts";
 
 export const FEED_CHANNELS = {
-	/** A pin was pushed to pools of home feeds. */
+	/** An item was pushed to pools of home feeds. */
 	feedPushed: channelOf<FeedPushed>("corkboard.feed.pushed"),
-	/** Somebody looked at a home feed, and pins were added or not. */
+	/** Somebody looked at a home feed, and items were added or not. */
 	feedLook: channelOf<FeedLook>("corkboard.feed.look"),
 	/** A ranker did not answer well or in time, so the default did. */
 	rankerFellBack: channelOf<RankerFellBack>("corkboard.feed.ranker"),
 };
 
-/** How many producers there are whose pins looks at home feeds read. */
+/** How many producers there are whose items looks at home feeds read. */
 export const PULLED_PRODUCERS = new Levels<number>();
 
 /** One page of followers of a producer. */
@@ -17,21 +17,21 @@ export interface FeedPushed {
 	readonly source: string;
 	/** Followers, active or not. */
 	readonly receivers: number;
-	/** Pools that the pin is new in. */
+	/** Pools that the item is new in. */
 	readonly rows: number;
-	/** Since the pin was made. Milliseconds. */
+	/** Since the item was made. Milliseconds. */
 	readonly lagMs: number;
 }
 
 export interface FeedLook {
 	/**
-	 * - `added`: so many pins as `added` says, or nothing waited.
+	 * - `added`: so many items as `added` says, or nothing waited.
 	 * - `late`: not in time for this answer; they are added all the same, if they can be.
 	 * - `failed`: the feed stays as it is.
 	 */
 	readonly outcome: "added" | "late" | "failed";
 	readonly added: number;
-	/** Pins that waited and were not added, by reason. */
+	/** Items that waited and were not added, by reason. */
 	readonly leftOut: ReadonlyMap<string, number>;
 	readonly ms: number;
 }

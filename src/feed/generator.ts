@@ -3,41 +3,39 @@ import { View } from "../graph/read/view.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import type { CallOptions } from "../trace.ts";
-import { type Candidate, type FeedViewer, RATES } from "./arrange.ts";
+import type { Candidate, FeedViewer } from "./arrange.ts";
 import {
 	followedBy,
-	LISTS_OF,
-	mappingOf,
 	type NewestOptions,
 	newestOf,
-	type Producer,
 } from "./candidates/newest.ts";
+import type { FeedModel } from "./feedModel.ts";
 import type { FeedParts } from "./parts.ts";
 import type { PoolEntry, PoolRow, Visit } from "./pools/pools.ts";
-import { SOURCE_NAMES, type Source } from "./sources.ts";
+import { RELATED, type Source } from "./sources.ts";
 
 /**
  * What the generator would add to a home feed now, and why it would not add the
  * rest. Nothing is written: a look at the feed uses it (./homeFeeds.ts), and the command that
  * explains a feed.
  */
-export interface ChosenPins {
+export interface ChosenItems {
 	/** In the order of the feed, the first on top. */
 	readonly chosen: readonly PoolEntry[];
-	readonly leftOut: readonly LeftOutPin[];
-	/** How many pins were asked for. */
+	readonly leftOut: readonly LeftOutItem[];
+	/** How many items were asked for. */
 	readonly size: number;
 	/** Null: the user never looked at the feed, or its pool was lost. */
 	readonly visit: Visit | null;
 	/** Whether the pool was passed over, because it has nothing of the time since the last look. */
 	readonly isPulled: boolean;
-	/** Whether some of those whom the user follows could not be read, so that their pins lack. */
+	/** Whether some of those whom the user follows could not be read, so that their items lack. */
 	readonly isPartial: boolean;
 }
 
 export interface ChooseOptions {
 	readonly call?: CallOptions;
-	/** Pins to add at least, if so many wait. */
+	/** Items to add at least, if so many wait. */
 	readonly minSize?: number;
 	/** Called if those whom the user follows have to be read, which takes longer. */
 	readonly onReturning?: () => void;
@@ -45,14 +43,14 @@ export interface ChooseOptions {
 	readonly isHeld?: (visit: Visit) => boolean;
 }
 
-export interface LeftOutPin {
+export interface LeftOutItem {
 	readonly entry: PoolEntry;
 	readonly reason: LeftOutReason;
 }
 
 /**
  * - `shown`: it is in the feed, or was.
- * - `known`: the same picture was shown, or hidden, as another pin.
+ * - `known`: the same picture was shown, or hidden, as another item.
  * - `own`: the viewer's own.
  * - `invisible`: deleted, secret, or of a user who is blocked or has left.
  * - `unfollowed`: the viewer does not follow what it came through any more.
@@ -70,45 +68,44 @@ export type LeftOutReason =
 	| "dropped"
 	| "waiting";
 
-export const FEED_MAPPING = "showPin";
-/** Pins that a look adds: at least, and at most. */
+/** Items that a look adds: at least, and at most. */
 export const MIN_CHUNK = 25;
 export const MAX_CHUNK = 100;
 /** Candidates are so many times the share of a source. */
 const CANDIDATES_FACTOR = 4;
-/** Pins of each source that say what the viewer is shown usually; with fewer than LEAST_SHOWN nothing is deferred. */
+/** Items of each source that say what the viewer is shown usually; with fewer than LEAST_SHOWN nothing is deferred. */
 const SHOWN_LIMIT = 50;
 const LEAST_SHOWN = 10;
-/** A user who did not look for so long gets no pins pushed. */
+/** A user who did not look for so long gets no items pushed. */
 export const ACTIVE_MS = 14 * 86_400_000;
 /** How many of each kind that a returning user follows are read. */
 const MAX_PULLED = 200;
-/** Pins read of all of them together, about. */
-const PULLED_PINS = 400;
+/** Items read of all of them together, about. */
+const PULLED_ITEMS = 400;
 
 /** Reads as the user: one statement on its pool in each of three calls side by side, and one batch of each kind of what decides. Throws where the pool cannot be read. */
 export async function chooseFor(
 	parts: FeedParts,
 	user: Id,
 	options: ChooseOptions & { readonly isHeld?: never },
-): Promise<ChosenPins>;
+): Promise<ChosenItems>;
 /** Null if `isHeld` says so of the user's last visit. */
 export async function chooseFor(
 	parts: FeedParts,
 	user: Id,
 	options: ChooseOptions,
-): Promise<ChosenPins | null>;
+): Promise<ChosenItems | null>;
 export async function chooseFor(
 	parts: FeedParts,
 	user: Id,
 	options: ChooseOptions,
-): Promise<ChosenPins | null> {
-	const { pools, store } = parts;
+): Promise<ChosenItems | null> {
+	const { pools, model } = parts;
 	const { call } = options;
 	const now = parts.now();
-	const graph = new View(store, user);
-	const limits = limitsFor(MAX_CHUNK);
-	const shownLimits = everySource(SHOWN_LIMIT);
+	const graph = new View(parts.store, user);
+	const limits = limitsFor(model, MAX_CHUNK);
+	const shownLimits = everySource(model, SHOWN_LIMIT);
 	const [visit, waiting, taken, dropped] = await Promise.all([
 		pools.visit(user),
 		pools.best(user, limits),
@@ -127,18 +124,18 @@ export async function chooseFor(
 		isPartial = true;
 	};
 	const pulled = isPulled
-		? await pullFollowed(store, graph, user, { call, onUnread })
+		? await pullFollowed(parts, graph, user, { call, onUnread })
 		: ((await parts.pull?.(user, lastLookAt, { onUnread })) ?? []);
 	const candidates = merged(
 		bestOf(
 			waiting.filter(({ state }) => state === "waiting"),
-			limitsFor(size),
+			limitsFor(model, size),
 		),
 		pulled,
 		now,
 	);
 	const { eligible, leftOut } = await decide(parts, graph, user, candidates, {
-		pulled: new Set(pulled.map(({ pin }) => pin)),
+		pulled: new Set(pulled.map(({ item }) => item)),
 		call,
 	});
 	const viewer: FeedViewer = {
@@ -146,9 +143,10 @@ export async function chooseFor(
 		now,
 		lastLookAt,
 		usualScores: usualScores(taken.filter(({ state }) => state === "taken")),
+		rates: model.rates,
 		hidden: countByVia(dropped.filter(({ state }) => state === "dropped")),
 	};
-	const byPin = new Map(eligible.map((one) => [one.pin, one]));
+	const byItem = new Map(eligible.map((one) => [one.item, one]));
 	const { show, drop } = await parts.ranker.arrange(
 		bySource(eligible),
 		size,
@@ -157,14 +155,14 @@ export async function chooseFor(
 	const isShown = new Set(show);
 	const isDropped = new Set(drop);
 	return {
-		chosen: show.map((pin) => byPin.get(pin) as Candidate),
+		chosen: show.map((item) => byItem.get(item) as Candidate),
 		leftOut: [
 			...leftOut,
 			...eligible
-				.filter(({ pin }) => !isShown.has(pin))
+				.filter(({ item }) => !isShown.has(item))
 				.map((entry) => ({
 					entry,
-					reason: isDropped.has(entry.pin)
+					reason: isDropped.has(entry.item)
 						? ("dropped" as const)
 						: ("waiting" as const),
 				})),
@@ -176,16 +174,17 @@ export async function chooseFor(
 	};
 }
 
-/** How many pins the next look is to add. */
+/** How many items the next look is to add. */
 export function chunkSize(visit: Pick<Visit, "asked"> | null): number {
 	return Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, visit?.asked ?? 0));
 }
 
-function limitsFor(size: number): Record<Source, number> {
-	const limits = everySource(0);
-	for (const { sources, rate } of RATES) {
+function limitsFor(model: FeedModel, size: number): Record<Source, number> {
+	const limits = everySource(model, 0);
+	const sum = model.rates.reduce((total, { rate }) => total + rate, 0);
+	for (const { sources, rate } of model.rates) {
 		for (const source of sources) {
-			limits[source] = Math.ceil((CANDIDATES_FACTOR * size * rate) / 10);
+			limits[source] = Math.ceil((CANDIDATES_FACTOR * size * rate) / sum);
 		}
 	}
 	return limits;
@@ -202,24 +201,31 @@ function bestOf(
 	);
 }
 
-function everySource(limit: number): Record<Source, number> {
-	return Object.fromEntries(
-		SOURCE_NAMES.map((source) => [source, limit]),
-	) as Record<Source, number>;
+function everySource(
+	{ sources }: FeedModel,
+	limit: number,
+): Record<Source, number> {
+	return Object.fromEntries(sources.names.map((source) => [source, limit]));
 }
 
-/** For whom nothing was pushed: pins of those whom it follows, read now. */
+/** For whom nothing was pushed: items of those whom it follows, read now. */
 async function pullFollowed(
-	store: FeedParts["store"],
+	parts: FeedParts,
 	graph: Graph,
 	user: Id,
 	options: NewestOptions,
 ): Promise<readonly PoolEntry[]> {
-	const producers = await followedBy(graph, user, MAX_PULLED, options.call);
+	const producers = await followedBy(
+		parts.model,
+		graph,
+		user,
+		MAX_PULLED,
+		options.call,
+	);
 	if (producers.length === 0) return [];
-	const each = Math.ceil(PULLED_PINS / producers.length);
+	const each = Math.ceil(PULLED_ITEMS / producers.length);
 	const perProducer = Math.min(25, Math.max(3, each));
-	return newestOf(store, graph, producers, perProducer, options);
+	return newestOf(parts, graph, producers, perProducer, options);
 }
 
 /** One entry a picture: that of the pool, or the best of those that were pulled. */
@@ -236,17 +242,17 @@ function merged(
 		if (byOrigin.has(entry.origin)) continue;
 		byOrigin.set(entry.origin, { ...entry, waitingSince: now });
 	}
-	// Another picture may have the pin itself as its origin.
-	const byPin = new Map<Id, Candidate>();
+	// Another picture may have the item itself as its origin.
+	const byItem = new Map<Id, Candidate>();
 	for (const one of byOrigin.values()) {
-		if (!byPin.has(one.pin)) byPin.set(one.pin, one);
+		if (!byItem.has(one.item)) byItem.set(one.item, one);
 	}
-	return [...byPin.values()];
+	return [...byItem.values()];
 }
 
 /** Which candidates may be shown to the user. */
 async function decide(
-	{ pools, store }: FeedParts,
+	{ pools, store, model }: FeedParts,
 	graph: Graph,
 	user: Id,
 	candidates: readonly Candidate[],
@@ -259,17 +265,17 @@ async function decide(
 	},
 ): Promise<{
 	readonly eligible: readonly Candidate[];
-	readonly leftOut: readonly LeftOutPin[];
+	readonly leftOut: readonly LeftOutItem[];
 }> {
 	if (candidates.length === 0) return { eligible: [], leftOut: [] };
-	const feed = mappingOf(graph, FEED_MAPPING);
-	const pins = candidates.map(({ pin }) => pin);
-	const saved = candidates.filter(({ pin, origin }) => pin !== origin);
-	const unknown = candidates.filter(({ pin }) => pulled.has(pin));
+	const feed = model.list;
+	const items = candidates.map(({ item }) => item);
+	const saved = candidates.filter(({ item, origin }) => item !== origin);
+	const unknown = candidates.filter(({ item }) => pulled.has(item));
 	const [edges, originEdges, known, follows, nodes] = await Promise.all([
 		store.storage.read(
 			"edges",
-			pins.map((to) => ({ mapping: feed, from: user, to })),
+			items.map((to) => ({ mapping: feed, from: user, to })),
 			call,
 		),
 		store.storage.read(
@@ -284,8 +290,8 @@ async function decide(
 					user,
 					unknown.map(({ origin }) => origin),
 				),
-		followed(graph, user, candidates, call),
-		graph.readObjects(pins, call),
+		followed(model, graph, user, candidates, call),
+		graph.readObjects(items, call),
 	]);
 	const knownOrigins = new Set(
 		known
@@ -293,13 +299,13 @@ async function decide(
 			.map((row) => row?.origin),
 	);
 	const edgeOfOrigin = new Map(
-		saved.map(({ pin }, at) => [pin, originEdges[at] ?? null]),
+		saved.map(({ item }, at) => [item, originEdges[at] ?? null]),
 	);
-	const leftOut: LeftOutPin[] = [];
+	const leftOut: LeftOutItem[] = [];
 	const eligible = candidates.filter((entry, at) => {
 		const reason = ((): LeftOutReason | null => {
 			const edge = edges[at] ?? null;
-			const originEdge = edgeOfOrigin.get(entry.pin) ?? null;
+			const originEdge = edgeOfOrigin.get(entry.item) ?? null;
 			const node = nodes[at] ?? null;
 			const isFollowed = follows.get(entry.via);
 			for (const read of [edge, originEdge, node, isFollowed]) {
@@ -308,8 +314,8 @@ async function decide(
 			if (edge !== null) return "shown";
 			if (originEdge !== null || knownOrigins.has(entry.origin)) return "known";
 			if (node === null || node instanceof CorkboardError) return "invisible";
-			if (node.data.user_id === user) return "own";
-			return entry.source !== "related" && isFollowed !== true
+			if (model.ownerOf(node.data) === user) return "own";
+			return entry.source !== RELATED && isFollowed !== true
 				? "unfollowed"
 				: null;
 		})();
@@ -332,8 +338,9 @@ async function findAll(
 	return found;
 }
 
-/** Whether the user follows each `via` now; nothing of pins that are related. */
+/** Whether the user follows each `via` now; nothing of items that are related. */
 async function followed(
+	model: FeedModel,
 	graph: Graph,
 	user: Id,
 	candidates: readonly Candidate[],
@@ -341,7 +348,7 @@ async function followed(
 ): Promise<ReadonlyMap<Id, boolean | CorkboardError>> {
 	const result = new Map<Id, boolean | CorkboardError>();
 	await Promise.all(
-		(Object.keys(LISTS_OF) as Producer["source"][]).map(async (source) => {
+		model.followed.map(async ({ source, follow }) => {
 			const vias = [
 				...new Set(
 					candidates
@@ -350,8 +357,7 @@ async function followed(
 				),
 			];
 			if (vias.length === 0) return;
-			const mapping = mappingOf(graph, LISTS_OF[source].followed);
-			const present = await graph.hasEdges(mapping, user, vias, call);
+			const present = await graph.hasEdges(follow, user, vias, call);
 			for (const [at, via] of vias.entries()) {
 				result.set(via, present[at] ?? false);
 			}

@@ -1,20 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AtEnd, BeforePage, EndLook } from "../graph/read/beforePage.ts";
-import type { Graph, Writes } from "../graph/types.ts";
+import type { Writes } from "../graph/types.ts";
 import { appendEdges, continueList } from "../graph/write/appendEdges.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { Id } from "../id/ids.ts";
 import type { CallOptions } from "../trace.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
-import { mappingOf } from "./candidates/newest.ts";
-import { rootOrigins } from "./candidates/origins.ts";
+import { rootsOf } from "./candidates/origins.ts";
 import { FEED_CHANNELS } from "./diagnostics.ts";
 import {
-	type ChosenPins,
+	type ChosenItems,
 	chooseFor,
 	chunkSize,
-	FEED_MAPPING,
-	type LeftOutPin,
+	type LeftOutItem,
 	MAX_CHUNK,
 	MIN_CHUNK,
 } from "./generator.ts";
@@ -28,13 +26,13 @@ import {
 	trimPool,
 } from "./settle.ts";
 
-/** How long a look at the feed waits for new pins; then it shows the feed as it is. Milliseconds. */
+/** How long a look at the feed waits for new items; then it shows the feed as it is. Milliseconds. */
 export const LOOK_MS = 150;
-/** The same for a user whose pins have to be read from those whom it follows. */
+/** The same for a user whose items have to be read from those whom it follows. */
 export const RETURNING_MS = 300;
-/** Between two looks that add pins: clients fetch again by themselves. Milliseconds. */
+/** Between two looks that add items: clients fetch again by themselves. Milliseconds. */
 export const HOLD_MS = 30_000;
-/** What a look may read besides the page: an edge and a pin for each pin that it adds, and the pool. */
+/** What a look may read besides the page: an edge and an item for each item that it adds, and the pool. */
 export const LOOK_COST = 2 * MAX_CHUNK + 8;
 /** Users of whom a process remembers when they looked. */
 const REMEMBERED_USERS = 100_000;
@@ -44,7 +42,7 @@ const LEFT_MS = 10 * 60_000;
 const GROWTH = 1.5;
 
 export interface HomeFeedOptions {
-	/** Whether reading the feed adds pins to it; else only `refresh` does. */
+	/** Whether reading the feed adds items to it; else only `refresh` does. */
 	readonly addsOnRead: boolean;
 	readonly lookMs?: number;
 	readonly returningMs?: number;
@@ -56,39 +54,39 @@ export interface HomeFeedOptions {
 /** The steps of a look, in order: docs/consistency.md, "The home feed". */
 export type LookStep = "choose" | "append" | "settle" | "note" | "trim";
 
-/** Why a pin is in the feed of a user. */
+/** Why an item is in the feed of a user. */
 export type FeedReason = Pick<PoolRow, "source" | "via" | "changedAt">;
 
 /** What resolvers use of the feeds. */
 export interface FeedOfRequest {
-	/** Adds what waits, whenever the last look was. Returns how many pins it has added so far. */
+	/** Adds what waits, whenever the last look was. Returns how many items it has added so far. */
 	refresh(viewer: Id, call?: CallOptions): Promise<number>;
-	/** How many pins wait, at most `cap`; null if that is not known. */
+	/** How many items wait, at most `cap`; null if that is not known. */
 	waiting(viewer: Id, cap: number): Promise<number | null>;
-	/** Why each pin is in the feed; null for one that is not, or of which it is not known any more. Throws where the pool cannot be read. */
+	/** Why each item is in the feed; null for one that is not, or of which it is not known any more. Throws where the pool cannot be read. */
 	reasons(
 		viewer: Id,
-		pins: readonly FeedPin[],
+		items: readonly FeedItem[],
 	): Promise<readonly (FeedReason | null)[]>;
-	/** Takes a pin out of the feed for good. */
+	/** Takes an item out of the feed for good. */
 	hide(
 		viewer: Id,
-		pin: FeedPin,
-		request: { readonly graph: Graph; readonly writes: Writes },
+		item: FeedItem,
+		request: { readonly writes: Writes },
 	): Promise<void>;
 }
 
-/** A pin, and the one it was first saved from, or itself. */
-export interface FeedPin {
-	readonly pin: Id;
+/** An item, and the one it was first saved from, or itself. */
+export interface FeedItem {
+	readonly item: Id;
 	readonly origin: Id;
 }
 
 /**
  * The home feeds, on top of the list that the graph has of each and of the pools
- * (docs/feed.md). A look adds pins: on top before the first page is read, and at the
+ * (docs/feed.md). A look adds items: on top before the first page is read, and at the
  * end if a page reaches it. It chooses them, adds them to the list in one
- * transaction, and only then, off-line, takes them from the pool. So a pin is never in neither, and the list is the one memory of what
+ * transaction, and only then, off-line, takes them from the pool. So an item is never in neither, and the list is the one memory of what
  * was shown. Nothing here fails a page: what cannot be added now is added later.
  */
 export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
@@ -97,13 +95,13 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		Pick<HomeFeedOptions, "beforeStep">;
 	/** Looks under way in this process. */
 	readonly #running = new Map<Id, Promise<Look>>();
-	/** Looks whose pins are being taken from the pools. */
+	/** Looks whose items are being taken from the pools. */
 	readonly #settling = new Map<Id, Promise<void>>();
 	/** When users may look again, by `performance.now()`. */
 	readonly #heldUntil: BoundedMap<number>;
-	/** How many pins a look is to add that follows failed ones. */
+	/** How many items a look is to add that follows failed ones. */
 	readonly #grown: BoundedMap<number>;
-	/** How many pins the last look left waiting. Not all of them are in a pool: some were read from those whom the user follows. */
+	/** How many items the last look left waiting. Not all of them are in a pool: some were read from those whom the user follows. */
 	readonly #left: BoundedMap<number>;
 	readonly #background = new Set<Promise<void>>();
 
@@ -130,13 +128,13 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 			this.#later(() => this.#note(viewer, { visitedAt: this.parts.now() }));
 			return { reads: 0, validMs: this.#options.holdMs };
 		}
-		// Pins could not be added now, and to find that out would take until the deadline.
+		// Items could not be added now, and to find that out would take until the deadline.
 		const { storage } = this.parts.store;
-		const mapping = mappingOf(this.parts.store, FEED_MAPPING);
+		const mapping = this.parts.model.list;
 		if (storage.map.isOnStandby({ mapping, from: viewer })) {
 			return { reads: 0, validMs: 0 };
 		}
-		// Its pins come with the next page.
+		// Its items come with the next page.
 		if (this.#running.has(viewer)) return { reads: 0, validMs: 0 };
 		return this.#look(viewer, call, "visit").then((look) => ({
 			reads: look === null ? LOOK_COST : Math.min(LOOK_COST, look.reads),
@@ -144,7 +142,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		}));
 	};
 
-	/** At the end of a viewer's own feed: the next pins are added behind it. */
+	/** At the end of a viewer's own feed: the next items are added behind it. */
 	readonly atEnd: AtEnd = async ({ viewer, isProbe, call }) => {
 		const said = (outcome: EndLook["outcome"], reads = 0): EndLook => ({
 			outcome,
@@ -160,7 +158,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 			return { ...said("ended"), validMs: held };
 		}
 		const { storage } = this.parts.store;
-		const mapping = mappingOf(this.parts.store, FEED_MAPPING);
+		const mapping = this.parts.model.list;
 		if (storage.map.isOnStandby({ mapping, from: viewer })) return said("more");
 		if (isProbe) {
 			return said((await this.#mayContinue(viewer)) ? "more" : "ended", 1);
@@ -216,38 +214,35 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 
 	async reasons(
 		viewer: Id,
-		pins: readonly FeedPin[],
+		items: readonly FeedItem[],
 	): Promise<readonly (FeedReason | null)[]> {
-		const rows = await this.parts.pools.find(viewer, await this.#rootsOf(pins));
+		const rows = await this.parts.pools.find(
+			viewer,
+			await this.#rootsOf(items),
+		);
 		return rows.map((row, at) =>
-			row?.state === "taken" && row.pin === pins[at]?.pin ? row : null,
+			row?.state === "taken" && row.item === items[at]?.item ? row : null,
 		);
 	}
 
 	async hide(
 		viewer: Id,
-		{ pin, origin }: FeedPin,
-		{ graph, writes }: { readonly graph: Graph; readonly writes: Writes },
+		{ item, origin }: FeedItem,
+		{ writes }: { readonly writes: Writes },
 	): Promise<void> {
 		const { pools, now } = this.parts;
-		const feed = mappingOf(graph, FEED_MAPPING);
+		const feed = this.parts.model.list;
 		// The removed edge alone keeps it out.
-		await writes.setEdge(feed, viewer, pin, false);
-		const roots = await this.#rootsOf([{ pin, origin }]);
+		await writes.setEdge(feed, viewer, item, false);
+		const roots = await this.#rootsOf([{ item, origin }]);
 		const [row = null] = await pools.find(viewer, roots);
 		if (row === null) return;
 		await pools.settle(viewer, { taken: [], dropped: [row] }, now());
 	}
 
 	/** By what pools name the pictures. */
-	#rootsOf(pins: readonly FeedPin[]): Promise<readonly Id[]> {
-		return rootOrigins(
-			this.parts.store,
-			pins.map(({ pin, origin }) => ({
-				id: pin,
-				data: origin === pin ? {} : { origin_id: origin },
-			})),
-		);
+	#rootsOf(items: readonly FeedItem[]): Promise<readonly Id[]> {
+		return rootsOf(this.parts, items);
 	}
 
 	/** Resolves when everything that was left for later is done, or has failed. */
@@ -331,25 +326,25 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 				kind === "visit" && now >= generatedAt && now - generatedAt < holdMs,
 		});
 		if (choice === null) {
-			// Another process added pins just now.
+			// Another process added items just now.
 			this.#hold(viewer, holdMs / 2);
 			return NOTHING;
 		}
 		const { chosen, leftOut } = choice;
 		await this.#step("append", viewer);
-		const pins = chosen.map(({ pin }) => pin);
+		const items = chosen.map(({ item }) => item);
 		const added =
 			kind === "end"
-				? await this.#continue(viewer, pins, call)
+				? await this.#continue(viewer, items, call)
 				: await appendEdges(
 						new WritePipeline(parts.store, call),
-						mappingOf(parts.store, FEED_MAPPING),
+						parts.model.list,
 						viewer,
-						pins,
+						items,
 					);
 		this.#grown.delete(viewer);
 		if (kind !== "end") this.#hold(viewer, holdMs);
-		const isLeft = ({ reason }: LeftOutPin) => reason === "waiting";
+		const isLeft = ({ reason }: LeftOutItem) => reason === "waiting";
 		this.#left.set(viewer, leftOut.filter(isLeft).length, LEFT_MS);
 		if (added !== null) {
 			const settling = this.#settle(viewer, choice, kind).finally(() => {
@@ -372,29 +367,33 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		};
 	}
 
-	/** Adds pins behind the last one. Null: the feed goes on there already. */
+	/** Adds items behind the last one. Null: the feed goes on there already. */
 	async #continue(
 		viewer: Id,
-		pins: readonly Id[],
+		items: readonly Id[],
 		call: CallOptions | undefined,
 	): Promise<readonly Id[] | null> {
-		const { store } = this.parts;
+		const { store, model } = this.parts;
 		const last = await endOfFeed(this.parts, viewer);
 		if (last === null) return [];
 		return continueList(
 			new WritePipeline(store, call),
-			mappingOf(store, FEED_MAPPING),
+			model.list,
 			viewer,
 			last,
-			pins,
+			items,
 		);
 	}
 
-	/** The feed has the pins: whatever fails here is found again by the next look, or by the job. */
-	async #settle(viewer: Id, choice: ChosenPins, kind: LookKind): Promise<void> {
+	/** The feed has the items: whatever fails here is found again by the next look, or by the job. */
+	async #settle(
+		viewer: Id,
+		choice: ChosenItems,
+		kind: LookKind,
+	): Promise<void> {
 		const { parts } = this;
 		const { chosen, leftOut, size, isPulled, isPartial } = choice;
-		const of = (...reasons: readonly LeftOutPin["reason"][]) =>
+		const of = (...reasons: readonly LeftOutItem["reason"][]) =>
 			leftOut
 				.filter(({ reason }) => reasons.includes(reason))
 				.map(({ entry }) => entry);
@@ -460,17 +459,17 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 	}
 }
 
-/** A visit adds on top unless the last one was just now, a refresh always; at the end of the list pins are added behind it. */
+/** A visit adds on top unless the last one was just now, a refresh always; at the end of the list items are added behind it. */
 type LookKind = "visit" | "refresh" | "end";
 
 interface Look {
 	readonly added: number;
 	/** The list did not end any more where it was to be continued. */
 	readonly isMoved: boolean;
-	/** Whether pins may be missing because something did not answer. */
+	/** Whether items may be missing because something did not answer. */
 	readonly isPartial: boolean;
 	readonly waiting: number;
-	readonly leftOut: readonly LeftOutPin[];
+	readonly leftOut: readonly LeftOutItem[];
 	/** Edges and objects. */
 	readonly reads: number;
 }
@@ -489,7 +488,7 @@ function sinceMs(began: number): number {
 }
 
 function countByReason(
-	leftOut: readonly LeftOutPin[],
+	leftOut: readonly LeftOutItem[],
 ): ReadonlyMap<string, number> {
 	const counts = new Map<string, number>();
 	for (const { reason } of leftOut) {

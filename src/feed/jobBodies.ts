@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type Id, parseId } from "../id/ids.ts";
 
-/** Pins for the pools of followers. */
-export const PIN_QUEUE = "feedPin";
+/** Items for the pools of followers. */
+export const ITEM_QUEUE = "feedItem";
 /** What concerns the pool of one user. */
 export const USER_QUEUE = "feedUser";
 /** A host that is down for hours makes no job fail for good. */
@@ -14,29 +14,29 @@ const id = z.custom<Id>((value) => {
 	return parsed !== "malformed" && parsed !== "reserved";
 }, "expected an id");
 
-export const pinBody = z.object({
-	pin: id,
+export const itemBody = z.object({
+	item: id,
 	/** Where to go on: which producer, and the last follower that was pushed to. */
 	at: z
 		.object({
-			producer: z.int().min(0).max(1),
+			producer: z.int().nonnegative(),
 			after: z.object({ sequence: z.int().nonnegative(), to: id }).optional(),
 		})
 		.optional(),
 });
 
 export const userBody = z.discriminatedUnion("do", [
-	/** The newest pins of somebody or something that the user has begun to follow. */
+	/** The newest items of somebody or something that the user has begun to follow. */
 	z.object({ do: z.literal("follow"), user: id, via: id }),
-	/** Its pins leave the pool and the feed. `isAgain`: for what was under way at the first time. */
+	/** Its items leave the pool and the feed. `isAgain`: for what was under way at the first time. */
 	z.object({
 		do: z.literal("unfollow"),
 		user: id,
 		via: id,
 		isAgain: z.boolean().optional(),
 	}),
-	/** Pins that are saved next to one that the user saved or liked. */
-	z.object({ do: z.literal("related"), user: id, pin: id }),
+	/** Items that are saved next to one that the user saved or liked. */
+	z.object({ do: z.literal("related"), user: id, item: id }),
 	/** What a look at the feed has left undone. */
 	z.object({ do: z.literal("take"), user: id }),
 	/** Fills the pool from what the user follows. */

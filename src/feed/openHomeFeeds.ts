@@ -9,7 +9,7 @@ import type { Topology } from "../topology/types.ts";
 import { newestOfPulled } from "./candidates/newestOfPulled.ts";
 import { PulledProducers } from "./candidates/pulledProducers.ts";
 import { PULLED_PRODUCERS } from "./diagnostics.ts";
-import { FEED_MAPPING } from "./generator.ts";
+import type { FeedModel } from "./feedModel.ts";
 import { type FeedOfRequest, HomeFeeds, LOOK_COST } from "./homeFeeds.ts";
 import type { FeedWork } from "./jobs/feedContext.ts";
 import { enqueueUserWork, type UserWork } from "./jobs/feedUser.ts";
@@ -42,10 +42,12 @@ export interface OpenedHomeFeeds {
 export async function openHomeFeeds(
 	config: FeedSettings,
 	{
+		model,
 		store,
 		pools,
 		jobs,
 	}: {
+		readonly model: FeedModel;
 		readonly store: Store;
 		readonly pools: PoolStore;
 		/** Null where no jobs are run. */
@@ -61,6 +63,7 @@ export async function openHomeFeeds(
 	const enqueue = (work: UserWork) =>
 		jobs === null ? null : (user: Id) => enqueueUserWork(jobs, work, [user]);
 	const parts: FeedParts = {
+		model,
 		store,
 		pools,
 		ranker,
@@ -70,7 +73,7 @@ export async function openHomeFeeds(
 			jobs === null
 				? null
 				: (user, since, options) =>
-						newestOfPulled(store, pulled, user, since, options),
+						newestOfPulled({ store, model }, pulled, user, since, options),
 		settleLater: enqueue("take"),
 		rebuildLater: enqueue("rebuild"),
 	};
@@ -80,6 +83,7 @@ export async function openHomeFeeds(
 	return {
 		feeds,
 		work: {
+			model,
 			pools,
 			pulled,
 			ranker,
@@ -92,14 +96,25 @@ export async function openHomeFeeds(
 
 /**
  * What a command reads of home feeds without a server. It changes nothing.
- * Throws BAD_TOPOLOGY where there are no pools. `resources` closes them.
+ * Throws BAD_CONFIG where the app has no feed, BAD_TOPOLOGY where there are no pools. `resources` closes them.
  */
 export async function openFeedReader(
 	config: Omit<FeedSettings, "feedFreshen">,
-	{ store, topology }: { readonly store: Store; readonly topology: Topology },
+	{
+		feedModel: model,
+		store,
+		topology,
+	}: {
+		readonly feedModel: FeedModel | null;
+		readonly store: Store;
+		readonly topology: Topology;
+	},
 	resources: AsyncDisposableStack,
 ): Promise<FeedParts> {
+	if (model === null) throw noFeed();
+	const { sources } = model;
 	const pools = await openPools(topology, config.feed.isOn, {
+		sources,
 		readOnly: true,
 	});
 	if (pools === null) {
@@ -112,6 +127,7 @@ export async function openFeedReader(
 	const pulled = resources.use(pulledProducersOf(config, pools));
 	await pulled.refresh();
 	return {
+		model,
 		store,
 		pools,
 		ranker: resources.use(await BoundedRanker.open(config.ranker)),
@@ -120,7 +136,7 @@ export async function openFeedReader(
 			queuesOf(topology).length === 0
 				? null
 				: (user, since, options) =>
-						newestOfPulled(store, pulled, user, since, options),
+						newestOfPulled({ store, model }, pulled, user, since, options),
 		settleLater: null,
 		rebuildLater: null,
 	};
@@ -143,9 +159,10 @@ export function pageHooksOf(
 	recorded: Pick<RecordedReads, "limitAge"> | null,
 ): PageHooks | undefined {
 	if (feed === null) return undefined;
+	const list = feed.parts.model.list.name;
 	return {
-		before: new Map([[FEED_MAPPING, feed.beforePage]]),
-		atEnd: new Map([[FEED_MAPPING, feed.atEnd]]),
+		before: new Map([[list, feed.beforePage]]),
+		atEnd: new Map([[list, feed.atEnd]]),
 		limitAge: (ms) => recorded?.limitAge(ms),
 	};
 }
@@ -170,6 +187,15 @@ export function unrecordedFeed(
 	};
 }
 
-export const LOOK_COSTS: ReadonlyMap<string, number> = new Map([
-	[FEED_MAPPING, LOOK_COST],
-]);
+/** What a page of these lists may read besides. */
+export function lookCostsOf({ list }: FeedModel): ReadonlyMap<string, number> {
+	return new Map([[list.name, LOOK_COST]]);
+}
+
+/** For commands about feeds, of an app without one. */
+export function noFeed(): CorkboardError {
+	return new CorkboardError(
+		"BAD_CONFIG",
+		"This app has no home feed: its defineApp names none (feed).",
+	);
+}

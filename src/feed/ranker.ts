@@ -18,9 +18,9 @@ import type { Source } from "./sources.ts";
  * default answers, and that is counted (docs/feed.md, "A ranker of your own").
  */
 export interface Ranker {
-	/** The value of a pin to each of the users who are about to receive it, 0 to 1,000, in their order. */
+	/** The value of an item to each of the users who are about to receive it, 0 to 1,000, in their order. */
 	score?(
-		pin: RankedPin,
+		item: RankedItem,
 		via: RankedVia,
 		receivers: readonly Id[],
 	): readonly number[] | Promise<readonly number[]>;
@@ -32,21 +32,18 @@ export interface Ranker {
 	): Arrangement | Promise<Arrangement>;
 }
 
-export interface RankedPin {
+export interface RankedItem {
 	readonly id: Id;
-	/** The pin it was first saved from, or itself. */
+	/** The item it was first saved from, or itself. */
 	readonly origin: Id;
 	readonly owner: Id;
-	readonly board: Id;
 	/** Milliseconds since 1970. */
 	readonly createdAt: number;
-	readonly repins: number;
-	readonly likes: number;
 }
 
 export interface RankedVia {
 	readonly source: Source;
-	/** The user, board or interest that the receivers follow, or the pin it is related to. */
+	/** The user, board or interest that the receivers follow, or the item it is related to. */
 	readonly id: Id;
 }
 
@@ -109,7 +106,7 @@ export class BoundedRanker implements AsyncDisposable {
 
 	/** 0 for each receiver by default. */
 	async score(
-		pin: RankedPin,
+		item: RankedItem,
 		via: RankedVia,
 		receivers: readonly Id[],
 	): Promise<readonly number[]> {
@@ -117,7 +114,7 @@ export class BoundedRanker implements AsyncDisposable {
 		if (!this.#functions.has("score")) return standIn();
 		const answer = await this.#ask({
 			name: "score",
-			arguments: [pin, via, receivers],
+			arguments: [item, via, receivers],
 		});
 		if (answer === NO_ANSWER) return standIn();
 		if (isScores(answer, receivers.length)) return answer;
@@ -262,10 +259,10 @@ export function checkedArrangement(
 	if (!Array.isArray(show) || !Array.isArray(drop)) return null;
 	if (show.length > size) return null;
 	const candidates = new Set<unknown>(
-		[...pools.values()].flatMap((pool) => pool.map(({ pin }) => pin)),
+		[...pools.values()].flatMap((pool) => pool.map(({ item }) => item)),
 	);
-	for (const pin of [...show, ...drop]) {
-		if (!candidates.delete(pin)) return null;
+	for (const item of [...show, ...drop]) {
+		if (!candidates.delete(item)) return null;
 	}
 	return { show, drop };
 }

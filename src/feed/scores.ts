@@ -1,5 +1,5 @@
 /**
- * The stored score of a pin, an integer that is compared within one source:
+ * The stored score of an item, an integer that is compared within one source:
  *
  *     2^20 · (weight + log2(1 + quality) + affinity + age)
  *
@@ -12,7 +12,7 @@ export interface ScoreParts {
 	readonly quality: number;
 	/** The receiver's, in doublings, 0 where nothing is known. */
 	readonly affinity?: number;
-	/** When the pin was made. Milliseconds since 1970. */
+	/** When the item was made. Milliseconds since 1970. */
 	readonly createdAt: number;
 	/** Milliseconds; null: newer is not better. */
 	readonly halfLifeMs: number | null;

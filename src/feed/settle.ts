@@ -2,37 +2,34 @@ import { createWrites } from "../graph/write/createWrites.ts";
 import type { Id } from "../id/ids.ts";
 import type { EdgeKey } from "../storage/rows.ts";
 import { DECISIVE } from "../trace.ts";
-import { mappingOf } from "./candidates/newest.ts";
-import { FEED_MAPPING } from "./generator.ts";
 import type { FeedParts } from "./parts.ts";
 import type { PoolEntry } from "./pools/pools.ts";
-import { SOURCE_NAMES, type Source } from "./sources.ts";
 
-/** Pins that a feed keeps; older ones are removed from its end. */
+/** Items that a feed keeps; older ones are removed from its end. */
 export const MAX_FEED = 1_000;
-/** Pins that one call removes from the end of a feed. */
+/** Items that one call removes from the end of a feed. */
 const TRIM_LIMIT = 500;
-/** What a pool keeps: waiting pins of each source, and for how long what was shown. */
+/** What a pool keeps: waiting items of each source, and for how long what was shown. */
 const WAITING_PER_SOURCE = 500;
 const SETTLED_MS = 30 * 86_400_000;
 
 /**
- * Brings the pool of a user in line with its feed, and both to their bounds: waiting pins
- * that the feed has, or had, become taken. A look at the feed does this for the pins
+ * Brings the pool of a user in line with its feed, and both to their bounds: waiting items
+ * that the feed has, or had, become taken. A look at the feed does this for the items
  * that it added; this finds what a look that died left behind. Repeating it changes
  * nothing.
  */
 export async function settleFeed(parts: FeedParts, user: Id): Promise<void> {
-	const { pools, store } = parts;
+	const { pools, store, model } = parts;
 	const limits = Object.fromEntries(
-		SOURCE_NAMES.map((source) => [source, WAITING_PER_SOURCE]),
-	) as Record<Source, number>;
+		model.sources.names.map((source) => [source, WAITING_PER_SOURCE]),
+	);
 	const waiting = await pools.best(user, limits);
-	const mapping = mappingOf(store, FEED_MAPPING);
-	const keys: readonly EdgeKey[] = waiting.map(({ pin }) => ({
+	const mapping = model.list;
+	const keys: readonly EdgeKey[] = waiting.map(({ item }) => ({
 		mapping,
 		from: user,
-		to: pin,
+		to: item,
 	}));
 	const edges = await store.storage.read("edges", keys, DECISIVE);
 	const taken: PoolEntry[] = [];
@@ -46,7 +43,7 @@ export async function settleFeed(parts: FeedParts, user: Id): Promise<void> {
 	await trimPool(parts, user);
 }
 
-/** `settle` for any number of pins. */
+/** `settle` for any number of items. */
 export async function settleInParts(
 	{ pools, now }: FeedParts,
 	user: Id,
@@ -66,12 +63,12 @@ export async function settleInParts(
 	}
 }
 
-/** The last pin of a feed; null if there is none. Throws if that cannot be read. */
+/** The last item of a feed; null if there is none. Throws if that cannot be read. */
 export async function endOfFeed(
-	{ store }: FeedParts,
+	{ store, model }: FeedParts,
 	user: Id,
 ): Promise<Id | null> {
-	const mapping = mappingOf(store, FEED_MAPPING);
+	const mapping = model.list;
 	const [end] = await store.storage.read(
 		"lists",
 		[{ mapping, from: user, backward: true, limit: 1 }],
@@ -81,10 +78,10 @@ export async function endOfFeed(
 	return end?.edges[0]?.to ?? null;
 }
 
-/** Removes what is behind the first MAX_FEED pins. */
+/** Removes what is behind the first MAX_FEED items. */
 export async function trimFeed(parts: FeedParts, user: Id): Promise<void> {
-	const { store } = parts;
-	const mapping = mappingOf(store, FEED_MAPPING);
+	const { store, model } = parts;
+	const mapping = model.list;
 	const [head] = await store.readHeads([{ mapping, from: user }], 1);
 	if (head instanceof Error) throw head;
 	const tooMany = (head?.count ?? 0) - MAX_FEED;

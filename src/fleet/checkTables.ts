@@ -40,7 +40,7 @@ export async function checkTables(
 	const missing = [
 		...missingOfGraph,
 		...(await missingOfQueues(config, corkboard)),
-		...(await missingOfPools(topology.pools)),
+		...(own.feedModel ? await missingOfPools(topology.pools) : []),
 	];
 	const { shards, modShards } = storage.map;
 	const lost = lostTables(

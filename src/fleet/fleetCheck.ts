@@ -1,5 +1,5 @@
+import type { AppModel } from "../app/readApp.ts";
 import type { Config } from "../config/config.ts";
-import type { Model } from "../model/types.ts";
 import { settingProblems } from "../storage/hostReport.ts";
 import type { Environment } from "../topology/secret.ts";
 import type { TopologyStore } from "../topology/store.ts";
@@ -28,12 +28,12 @@ const AGREEMENT_MS = 5_000;
 
 /** Looks at all servers, processes and operations of a fleet, and changes nothing. Throws BAD_CONFIG for an embedded folder. */
 export async function checkFleet(
-	model: Model,
+	own: Pick<AppModel, "model" | "feedModel">,
 	config: Config,
 	environment: Environment,
 ): Promise<FleetCheck> {
 	await using store = storeToChange(config);
-	const status = await fleetStatus(model, config);
+	const status = await fleetStatus(own, config);
 	const { topology } = status;
 	const isLost = topology.store === "down";
 	const { records, unknown } = isLost

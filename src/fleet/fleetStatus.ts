@@ -1,5 +1,6 @@
 import { readMadeTables } from "../app/lostTables.ts";
 import { openTopology, type TopologySource } from "../app/openTopology.ts";
+import type { AppModel } from "../app/readApp.ts";
 import type { Config } from "../config/config.ts";
 import type { Model } from "../model/types.ts";
 import { lostOf, type MadeTables } from "../ops/madeTables.ts";
@@ -105,7 +106,7 @@ export const MAX_OUTBOX_AGE_SECONDS = 30;
 
 /** Asks all hosts and caches at once. Needs no secret and changes nothing. */
 export async function fleetStatus(
-	model: Model,
+	{ model, feedModel }: Pick<AppModel, "model" | "feedModel">,
 	config: Config,
 	limits: Partial<StatusLimits> = {},
 ): Promise<FleetStatus> {
@@ -124,7 +125,7 @@ export async function fleetStatus(
 	] = await Promise.all([
 		inspectTopology(model, topology, deadline),
 		inspectCaches(config, topology.caches, deadline),
-		tablesBeside(topology, deadline),
+		tablesBeside(topology, feedModel !== null, deadline),
 		membersOf(source, deadline),
 		madeTablesOf(config, source, deadline),
 		openOperations(source, deadlineIn(operationsMs)),

@@ -23,10 +23,12 @@ const FOREVER: Deadline = { until: Number.POSITIVE_INFINITY };
 /** Asks queues and pools that the topology names for their tables. */
 export async function tablesBeside(
 	{ pools = [], queues = [] }: Topology,
+	/** Whether the app has one; else nobody makes tables of pools. */
+	hasFeed: boolean,
 	deadline = FOREVER,
 ): Promise<TablesBeside> {
 	const looks = await Promise.all([
-		pools.length === 0
+		pools.length === 0 || !hasFeed
 			? NOTHING
 			: missingOf(
 					"The pools of home feeds do",

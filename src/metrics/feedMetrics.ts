@@ -5,35 +5,35 @@ import { JOB_SECONDS, REQUEST_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
 
-/** Home feeds: pins that this process pushed to pools, and looks that it answered. */
+/** Home feeds: items that this process pushed to pools, and looks that it answered. */
 export function feedMetrics(registry: Registry): Feeds {
 	const receivers = new Values(registry, "counter", {
 		name: "corkboard_feed_receivers_total",
-		help: "Followers, active or not, to whose pools pins were pushed.",
+		help: "Followers, active or not, to whose pools items were pushed.",
 		labels: ["source"],
 	});
 	const pushed = new Values(registry, "counter", {
-		name: "corkboard_feed_pushed_pins_total",
-		help: "Pins that are new in a pool.",
+		name: "corkboard_feed_pushed_items_total",
+		help: "Items that are new in a pool.",
 		labels: ["source"],
 	});
 	const lags = new Distributions(registry, JOB_SECONDS, {
 		name: "corkboard_feed_push_lag_seconds",
-		help: "From a pin's creation until it was in the pools of a page of followers.",
+		help: "From an item's creation until it was in the pools of a page of followers.",
 		labels: ["source"],
 	});
 	const looks = new Distributions(registry, REQUEST_SECONDS, {
 		name: "corkboard_feed_look_seconds",
-		help: "Looks at a home feed that were to add pins, by what became of them.",
+		help: "Looks at a home feed that were to add items, by what became of them.",
 		labels: ["outcome"],
 	});
 	const added = new Values(registry, "counter", {
-		name: "corkboard_feed_added_pins_total",
-		help: "Pins that looks added to home feeds.",
+		name: "corkboard_feed_added_items_total",
+		help: "Items that looks added to home feeds.",
 	});
 	const leftOut = new Values(registry, "counter", {
-		name: "corkboard_feed_left_out_pins_total",
-		help: "Pins that waited and were not added by a look, by reason.",
+		name: "corkboard_feed_left_out_items_total",
+		help: "Items that waited and were not added by a look, by reason.",
 		labels: ["reason"],
 	});
 	const fellBack = new Values(registry, "counter", {
@@ -43,7 +43,7 @@ export function feedMetrics(registry: Registry): Feeds {
 	});
 	new Values(registry, "gauge", {
 		name: "corkboard_feed_pulled_producers",
-		help: "Users and boards with so many followers that looks read their pins.",
+		help: "Those with so many followers that looks read their items.",
 		aggregator: "max",
 		levels: () => PULLED_PRODUCERS.read().map((count) => [count]),
 	});

@@ -34,7 +34,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
 		...queueMetrics(registry),
 		...rotationMetrics(registry),
 		...standbyMetrics(registry),
-		...feedMetrics(registry),
+		...(options.hasFeed === false ? [] : feedMetrics(registry)),
 		...topologyMetrics(registry),
 	];
 	return {

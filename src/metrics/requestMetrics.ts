@@ -19,6 +19,8 @@ import { TopDocuments } from "./topDocuments.ts";
 export interface MetricsOptions {
 	/** How many operations of documents get labels of their own, the most frequent; the others share `other`. */
 	readonly documents: number;
+	/** Whether the app has a home feed (default: true). */
+	readonly hasFeed?: boolean;
 	/** Milliseconds; default: `performance.now`. */
 	readonly now?: () => number;
 }

@@ -83,7 +83,7 @@ export function isQueueName(name: string): boolean {
 	return QUEUE.test(name);
 }
 
-/** `feedPin.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye`: queue, shard, bucket when it was made, local id. */
+/** `feedItem.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye`: queue, shard, bucket when it was made, local id. */
 export function formatJobId({ queue, shard, bucket, local }: JobId): string {
 	return `${queue}.${shard}.${bucket}.${toBase32(local)}`;
 }

@@ -189,7 +189,7 @@ export function checkNewQueue(name: string): void {
 	if (isQueueName(name)) return;
 	throw new CorkboardError(
 		"BAD_USER_INPUT",
-		`The name of a queue is 1 to 40 letters and digits and begins with a small letter, such as feedPin, got ${quoted(name)}.`,
+		`The name of a queue is 1 to 40 letters and digits and begins with a small letter, such as feedItem, got ${quoted(name)}.`,
 	);
 }
 

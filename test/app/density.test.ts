@@ -93,9 +93,9 @@ async function askedOf(shards: number): Promise<Record<string, Asked>> {
 	await sleep(IDLE_MS / 3);
 	asked.idle = await askedDuring(() => sleep(IDLE_MS));
 	await opened.disposeAsync();
-	asked.status = await askedDuring(() => fleetStatus(theModel().model, config));
+	asked.status = await askedDuring(() => fleetStatus(theModel(), config));
 	asked["hosts check"] = await askedDuring(() =>
-		checkFleet(theModel().model, config, env),
+		checkFleet(theModel(), config, env),
 	);
 	return asked;
 }

@@ -17,6 +17,7 @@ suite("the admin address of a process", () => {
 		await using admin = await openAdmin(
 			{ ...SETTINGS, admin: { host: "127.0.0.1", port: 0 } },
 			log,
+			{},
 		);
 		assert.equal(lines[0]?.msg, "metrics served");
 		const metrics = String(lines[0]?.url);
@@ -37,6 +38,6 @@ suite("the admin address of a process", () => {
 
 	test("is none without the setting", async () => {
 		const log = createLog({ level: "info", format: "json" });
-		assert.equal(await openAdmin({ ...SETTINGS, admin: null }, log), null);
+		assert.equal(await openAdmin({ ...SETTINGS, admin: null }, log, {}), null);
 	});
 });

@@ -162,6 +162,54 @@ describe("an app of somebody's own", () => {
 		assert.doesNotMatch(printed.out, /\bPin/);
 	});
 
+	it("has no pools and commands of a home feed where it names none", async () => {
+		const data = join(folder.path, "unfed");
+		const env = { CORKBOARD_APP: RECIPES, CORKBOARD_DATA: data };
+		const { code } = await runHere(["import", "-"], { env, input: "" });
+		assert.equal(code, 0);
+		assert.ok(existsSync(join(data, "db00000.sqlite")));
+		assert.ok(!existsSync(join(data, "pool00000.sqlite")));
+		const { out } = await command(["--help"], { env });
+		assert.match(out, /^ +objects list/m);
+		assert.doesNotMatch(out, /^ +feeds /m);
+		const asked = await command(["feeds", "stats"], { env });
+		assert.equal(asked.code, 2);
+		assert.match(asked.err, /Unknown command feeds: this app has no such part/);
+	});
+
+	it("is refused where its feed names what the schema does not have", async () => {
+		const app = (feed: string) =>
+			APP.replace("\tidentity:", `\tfeed: ${feed},\n\tidentity:`);
+		const source = '{ name: "artist", follow: "ownSong", items: "ownSong" }';
+		for (const [name, feed, problem] of [
+			[
+				"list",
+				`{ list: "shown", owner: "artist", from: [${source}] }`,
+				"feed.list names the mapping shown, which the schema does not have.",
+			],
+			[
+				"owner",
+				`{ list: "ownSong", owner: "singer", from: [${source}] }`,
+				"feed.owner names Song.singer, which is no @reference to Artist.",
+			],
+			[
+				"from",
+				`{ list: "ownSong", owner: "artist", from: [${source}] }`,
+				"feed.from[0].items must be a mapping from Song to Song; ownSong leads from Artist to Song.",
+			],
+			[
+				"nobody",
+				'{ list: "ownSong", owner: "artist", from: [] }',
+				"feed.from must name what users follow.",
+			],
+		] as const) {
+			const path = made(`feed-${name}`, { app: app(feed) });
+			const { code, err } = await command(["schema", "print", "--app", path]);
+			assert.equal(code, 1, name);
+			assert.ok(err.includes(`The app's ${problem}`), err);
+		}
+	});
+
 	for (const [what, files, problem] of [
 		[
 			"a folder without one",

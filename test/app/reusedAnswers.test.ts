@@ -310,7 +310,7 @@ suite("an answer that is used again", () => {
 		/** A pin that waits for the viewer. */
 		const offer = async () => {
 			const pin = await made(owner, "createPin", { boardId }, "pin");
-			const entry = { source: "user" as const, pin: pin as Id };
+			const entry = { source: "user" as const, item: pin as Id };
 			const from = { origin: pin as Id, via: owner.id as Id, score: 1_000 };
 			await pools.add(viewer, [{ ...entry, ...from }], Date.now());
 			return pin;

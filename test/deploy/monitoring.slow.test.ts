@@ -218,7 +218,7 @@ const FAST = 'host="db1:3306",le=';
 const STATEMENT = "corkboard_database_statement_duration_seconds_bucket";
 const REQUEST = "corkboard_request_duration_seconds_bucket";
 const LAG = "corkboard_invalidation_lag_seconds_bucket";
-const QUEUE = 'queue="feedPin"';
+const QUEUE = 'queue="feedItem"';
 const PAUSED = 'queue="digest"';
 const MOVE = 'operation="move-20261122011301-5f1c"';
 const LEFT_BY_CACHES =

@@ -200,7 +200,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 		CORKBOARD_REDIS: `redis://127.0.0.1:${mysql.port}`,
 	});
 	const { result, ownMs } = await timed(() =>
-		fleetStatus(theModel().model, config, { askMs: 500 }),
+		fleetStatus(theModel(), config, { askMs: 500 }),
 	);
 	assert.ok(ownMs < 1_500, `${ownMs} ms`);
 	assert.deepEqual(

@@ -82,7 +82,7 @@ describe("the status of a fleet", () => {
 			CORKBOARD_SECRET: SECRET,
 		});
 		// The hosts have less than the store takes.
-		const status = await fleetStatus(theModel().model, config, {
+		const status = await fleetStatus(theModel(), config, {
 			storeMs: 4_000,
 			askMs: 3_500,
 		});

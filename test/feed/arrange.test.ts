@@ -6,11 +6,14 @@ import {
 	type Candidate,
 	type FeedViewer,
 } from "../../src/feed/arrange.ts";
+import type { FeedModel } from "../../src/feed/feedModel.ts";
 import { checkedArrangement } from "../../src/feed/ranker.ts";
 import { SCORE_UNIT } from "../../src/feed/scores.ts";
-import { SOURCE_NAMES, type Source } from "../../src/feed/sources.ts";
+import type { Source } from "../../src/feed/sources.ts";
 import type { Id } from "../../src/id/ids.ts";
+import { theModel } from "../helpers/model.ts";
 
+const { sources: SOURCES, rates: RATES } = theModel().feedModel as FeedModel;
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 0, 1);
 const VIEWER: FeedViewer = {
@@ -19,13 +22,12 @@ const VIEWER: FeedViewer = {
 	lastLookAt: NOW - DAY,
 	usualScores: {},
 	hidden: new Map(),
+	rates: RATES,
 };
 
 /** Candidates by source: `[via, score]`, with ids counted up from 1. */
 function poolsOf(
-	some: Readonly<
-		Partial<Record<Source, readonly (readonly [number, number])[]>>
-	>,
+	some: Readonly<Record<Source, readonly (readonly [number, number])[]>>,
 	waitingSince = NOW,
 ): ReadonlyMap<Source, readonly Candidate[]> {
 	let pins = 0;
@@ -37,7 +39,7 @@ function poolsOf(
 					const pin = String(++pins) as Id;
 					return {
 						source: source as Source,
-						pin,
+						item: pin,
 						origin: pin,
 						via: `9${via}` as Id,
 						score: score * SCORE_UNIT,
@@ -52,7 +54,7 @@ function poolsOf(
 const randomPools = fc
 	.record(
 		Object.fromEntries(
-			SOURCE_NAMES.map((source) => [
+			SOURCES.names.map((source) => [
 				source,
 				fc.array(fc.tuple(fc.nat(5), fc.nat(30)), { maxLength: 40 }),
 			]),
@@ -66,7 +68,7 @@ function shownFrom(
 	viewer = VIEWER,
 ): readonly Candidate[] {
 	const all = new Map(
-		[...pools.values()].flat().map((one) => [one.pin, one] as const),
+		[...pools.values()].flat().map((one) => [one.item, one] as const),
 	);
 	return arrange(pools, size, viewer).show.map((pin) => {
 		const one = all.get(pin);

@@ -3,7 +3,7 @@ import { after, describe, it } from "node:test";
 import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { PIN_QUEUE, USER_QUEUE } from "../../src/feed/jobBodies.ts";
+import { ITEM_QUEUE, USER_QUEUE } from "../../src/feed/jobBodies.ts";
 import { forgetUser } from "../../src/feed/jobs/forgetUser.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -33,7 +33,7 @@ const ALL = { user: 500, board: 500, interest: 500, related: 500 };
 /** What waits for a user, with what it came through. */
 async function waiting(user: Id) {
 	const rows = await pools.best(user, ALL);
-	return new Map(rows.map((row) => [row.pin, row] as const));
+	return new Map(rows.map((row) => [row.item, row] as const));
 }
 
 async function active(): Promise<User> {
@@ -300,6 +300,7 @@ describe("fan-out", () => {
 			(await waiting(eve.id)).has(pin),
 		);
 		const { store } = world.corkboard;
+		const { model } = world.feed.parts;
 		const close = (deactivatedAt: string | null) =>
 			createWrites(store).modify(eve.id, (data) => ({
 				...data,
@@ -307,13 +308,13 @@ describe("fan-out", () => {
 			}));
 		const longAgo = new Date(Date.now() - 31 * 86_400_000).toISOString();
 		await close(longAgo);
-		await forgetUser(store, pools, pin);
+		await forgetUser(store, { model, pools }, pin);
 		// Opened again meanwhile.
 		await close(null);
-		await forgetUser(store, pools, eve.id);
+		await forgetUser(store, { model, pools }, eve.id);
 		assert.equal((await waiting(eve.id)).size, 1);
 		await close(longAgo);
-		await forgetUser(store, pools, eve.id);
+		await forgetUser(store, { model, pools }, eve.id);
 		assert.equal(await pools.visit(eve.id), null);
 		assert.equal((await waiting(eve.id)).size, 0);
 	});
@@ -449,7 +450,7 @@ async function countJobs(
 	assert.ok(store);
 	let jobs = 0;
 	for (const shard of store.shards) {
-		for (const queue of [PIN_QUEUE, USER_QUEUE]) {
+		for (const queue of [ITEM_QUEUE, USER_QUEUE]) {
 			for (const [state, of] of Object.entries(states)) {
 				const counted = { ...of, state: state as JobState };
 				jobs += await store.count({ queue, shard }, counted, 1_000);

@@ -480,7 +480,7 @@ describe("random histories", () => {
 									source: "user" as const,
 									score,
 									origin,
-									pin: pin.id,
+									item: pin.id,
 									via: (producers[pin.by] as User).id,
 								})),
 						);

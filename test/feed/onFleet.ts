@@ -6,7 +6,7 @@ import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { PIN_QUEUE } from "../../src/feed/jobBodies.ts";
+import { ITEM_QUEUE } from "../../src/feed/jobBodies.ts";
 import { ARCHIVE_QUEUE } from "../../src/graph/write/archiveJobs.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -161,7 +161,7 @@ async function reasonOf(as: Member): Promise<unknown> {
 }
 
 async function hasFailedJob(of: Corkboard, pin: string): Promise<boolean> {
-	const jobs = await pendingJobs(of, PIN_QUEUE, pin);
+	const jobs = await pendingJobs(of, ITEM_QUEUE, pin);
 	return jobs.some(({ attempts }) => attempts > 0);
 }
 

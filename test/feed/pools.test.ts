@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openMysqlPools } from "../../src/feed/pools/mysqlPools.ts";
 import { openSqlitePools } from "../../src/feed/pools/sqlitePools.ts";
+import { Sources } from "../../src/feed/sources.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { topologyOn } from "../helpers/storageModel.ts";
@@ -10,6 +11,8 @@ import { startMariadb } from "../services/mariadb.ts";
 import { startMysql } from "../services/mysql.ts";
 import { poolSuite } from "../suites/pools.ts";
 import { feedOnFleet } from "./onFleet.ts";
+
+const sources = new Sources(["user", "board", "interest"]);
 
 // A disk that stands still for seconds fails no test.
 const limits = { readMs: 60_000, writeMs: 60_000, connectMs: 60_000 };
@@ -21,6 +24,7 @@ poolSuite(
 	async () =>
 		openSqlitePools({
 			pools: [{ range: [0, 1], primary: `sqlite:${folder.path}` }],
+			sources,
 		}),
 	{ writers: 2 },
 );
@@ -31,7 +35,12 @@ for (const [at, name] of ["MySQL", "MariaDB"].entries()) {
 	const primary = (servers[at] as (typeof servers)[number]).url;
 	poolSuite(
 		name,
-		async () => openMysqlPools({ pools: [{ range: [0, 1], primary }], limits }),
+		async () =>
+			openMysqlPools({
+				pools: [{ range: [0, 1], primary }],
+				sources,
+				limits,
+			}),
 		{ writers: 8 },
 	);
 }
@@ -40,6 +49,7 @@ test("a shard that lost a table fails alone: pushes to the others of its host ar
 	const [server] = servers;
 	await using pools = openMysqlPools({
 		pools: [{ range: [0, 1], primary: server.url }],
+		sources,
 		limits,
 	});
 	const users = [0, 1].map((shard) =>
@@ -50,7 +60,7 @@ test("a shard that lost a table fails alone: pushes to the others of its host ar
 	const push = (local: number) => {
 		const pin = packId({ shard: 0, type: 1, local: 2 ** 30 + local });
 		return pools.push(
-			{ source: "user", pin, origin: pin, via: pin, now: 3 },
+			{ source: "user", item: pin, origin: pin, via: pin, now: 3 },
 			users.map((user) => ({ user, score: 1 })),
 			1,
 		);

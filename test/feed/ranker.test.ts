@@ -29,13 +29,14 @@ const VIEWER: FeedViewer = {
 	lastLookAt: 0,
 	usualScores: {},
 	hidden: new Map(),
+	rates: [{ sources: ["user"], rate: 1 }],
 };
 const POOLS = new Map([
 	[
-		"user" as const,
+		"user",
 		["3", "2", "1"].map((pin) => ({
-			source: "user" as const,
-			pin: pin as Id,
+			source: "user",
+			item: pin as Id,
 			origin: pin as Id,
 			via: `9${pin}` as Id,
 			score: Number(pin),
@@ -60,15 +61,15 @@ async function fallbacksDuring(run: () => Promise<void>) {
 describe("a ranker of a file", () => {
 	it("arranges what a look adds, and scores for receivers", async () => {
 		await using ranker = await rankerOf(
-			`export const arrange = async (pools, size) => ({ show: [...pools.values()].flat().map(({ pin }) => pin).reverse().slice(0, size), drop: ["3"] });
-			export const score = (pin: { likes: number }, via, receivers) => receivers.map((_, at) => pin.likes + at);`,
+			`export const arrange = async (pools, size) => ({ show: [...pools.values()].flat().map(({ item }) => item).reverse().slice(0, size), drop: ["3"] });
+			export const score = (item: { createdAt: number }, via, receivers) => receivers.map((_, at) => item.createdAt + at);`,
 		);
 		const whys = await fallbacksDuring(async () => {
 			assert.deepEqual(await ranker.arrange(POOLS, 2, VIEWER), {
 				show: ["1", "2"],
 				drop: ["3"],
 			});
-			const pin = { likes: 5 } as Parameters<typeof ranker.score>[0];
+			const pin = { createdAt: 5 } as Parameters<typeof ranker.score>[0];
 			const via = { source: "user", id: "9" as Id } as const;
 			assert.deepEqual(
 				await ranker.score(pin, via, ["1" as Id, "2" as Id]),

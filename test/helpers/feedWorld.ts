@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import pinsApp from "../../pins/app.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { FEED_MAPPING } from "../../src/feed/generator.ts";
 import { type HomeFeedOptions, HomeFeeds } from "../../src/feed/homeFeeds.ts";
 import type { PoolStore } from "../../src/feed/pools/pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "../../src/feed/scores.ts";
@@ -61,14 +60,13 @@ async function pageOf(
 	user: Id,
 	args: { readonly first: number; readonly after?: string },
 ): Promise<Page> {
-	const { store } = device.parts;
+	const { store, model } = device.parts;
+	const mapping = model.list;
 	const view = new View(store, user, undefined, {
-		before: new Map([[FEED_MAPPING, device.beforePage]]),
-		atEnd: new Map([[FEED_MAPPING, device.atEnd]]),
+		before: new Map([[mapping.name, device.beforePage]]),
+		atEnd: new Map([[mapping.name, device.atEnd]]),
 		limitAge() {},
 	});
-	const mapping = store.model.mappings.get(FEED_MAPPING);
-	assert.ok(mapping);
 	const fields = {
 		edges: true,
 		hasNextPage: true,
@@ -159,7 +157,7 @@ export async function openFeedWorld(
 			const now = Date.now();
 			const entries = pins.map((pin, at) => ({
 				source,
-				pin,
+				item: pin,
 				origin: origin ?? pin,
 				via,
 				score: scoreOf({

@@ -46,7 +46,7 @@ export async function startWhole(
 		format: "json",
 		destination: { write: (line) => lines.push(JSON.parse(line)) },
 	});
-	const admin = stack.use(await openAdmin(config, log));
+	const admin = stack.use(await openAdmin(config, log, pinsApp));
 	if (config.slowMs !== null) stack.use(logSlowRequests(log, config.slowMs));
 	const traces = stack.use(await openConfiguredTraces(config));
 	const server = stack.use(

@@ -41,13 +41,13 @@ describe("ids of jobs", () => {
 
 	it("are the same after they were written as text", () => {
 		const id = {
-			queue: "feedPin",
+			queue: "feedItem",
 			shard: 3,
 			bucket: 497_904,
 			local: newLocalId(),
 		};
 		const text = formatJobId(id);
-		assert.match(text, /^feedPin\.3\.497904\.[0-9a-hjkmnp-tv-z]{26}$/);
+		assert.match(text, /^feedItem\.3\.497904\.[0-9a-hjkmnp-tv-z]{26}$/);
 		assert.deepEqual(parseJobId(text), id);
 	});
 

@@ -111,10 +111,10 @@ describe("settings of a queue", () => {
 	});
 
 	test("belong to a queue whose name can be part of a table's", () => {
-		for (const name of ["a", "feedPin", `a${"9".repeat(39)}`]) {
+		for (const name of ["a", "feedItem", `a${"9".repeat(39)}`]) {
 			checkNewQueue(name);
 		}
-		for (const name of ["", "FeedPin", "feed-pin", "a`b", "a".repeat(41)]) {
+		for (const name of ["", "FeedItem", "feed-item", "a`b", "a".repeat(41)]) {
 			assert.throws(() => checkNewQueue(name), { code: "BAD_USER_INPUT" });
 		}
 	});

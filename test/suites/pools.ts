@@ -37,11 +37,11 @@ export function poolSuite(
 		const pin = () =>
 			packId({ shard: 65_535, type: PIN, local: 2 ** 35 + next++ });
 		const entry = (given: Partial<PoolEntry> = {}): PoolEntry => {
-			const id = given.pin ?? pin();
+			const id = given.item ?? pin();
 			return {
 				source: "user",
 				score: 1,
-				pin: id,
+				item: id,
 				origin: id,
 				via: user(),
 				...given,
@@ -64,7 +64,7 @@ export function poolSuite(
 			);
 		const all = { user: 100, board: 100, interest: 100, related: 100 };
 		const waitingPins = async (of: Id) =>
-			(await pools.best(of, all)).map(({ pin }) => pin);
+			(await pools.best(of, all)).map(({ item }) => item);
 
 		it("have all their tables, and creating them again changes nothing", async () => {
 			await pools.createTables();
@@ -123,21 +123,21 @@ export function poolSuite(
 			);
 			const scores = async (of: Id) =>
 				(await pools.best(of, all)).map(
-					({ pin, score }) => [pin, score] as const,
+					({ item, score }) => [item, score] as const,
 				);
 			assert.deepEqual(await scores(ada), [
-				[two.pin, 5],
-				[one.pin, 1],
+				[two.item, 5],
+				[one.item, 1],
 			]);
 			assert.deepEqual(
 				(await pools.find(bob, [one.origin, three.origin])).map(
 					(row) => row?.score,
 				),
-				[(await scores(bob)).some(([pin]) => pin === one.pin) ? 3 : 8, 9],
+				[(await scores(bob)).some(([pin]) => pin === one.item) ? 3 : 8, 9],
 			);
 			assert.deepEqual(await scores(cyd), [
-				[again.pin, 8],
-				[two.pin, 4],
+				[again.item, 8],
+				[two.item, 4],
 			]);
 			assert.deepEqual(await scores(gone), []);
 		});
@@ -151,7 +151,7 @@ export function poolSuite(
 			assert.equal((await push(again, [receiver])).rows, 0);
 			assert.equal(await pools.add(receiver, [again, entry()], NOW), 1);
 			const [found] = await pools.find(receiver, [first.origin]);
-			assert.deepEqual([found?.pin, found?.score], [first.pin, 5]);
+			assert.deepEqual([found?.item, found?.score], [first.item, 5]);
 		});
 
 		it("give the best of each source, best first, and as many as were asked for", async () => {
@@ -172,8 +172,8 @@ export function poolSuite(
 			assert.deepEqual(await pools.best(of, {}), []);
 			await pools.settle(of, { taken: [related], dropped: [] }, NOW);
 			assert.deepEqual(
-				(await pools.best(of, all, "taken")).map(({ pin }) => pin),
-				[related.pin],
+				(await pools.best(of, all, "taken")).map(({ item }) => item),
+				[related.item],
 			);
 		});
 
@@ -231,12 +231,12 @@ export function poolSuite(
 			await pools.settle(of, { taken: [taken], dropped: [] }, NOW);
 			const waiting = await pools.listVia(of, via, "waiting", 10);
 			assert.deepEqual(
-				waiting.map(({ pin }) => pin).toSorted(),
-				[one.pin, two.pin].toSorted(),
+				waiting.map(({ item }) => item).toSorted(),
+				[one.item, two.item].toSorted(),
 			);
 			assert.deepEqual(
-				(await pools.listVia(of, via, "taken", 10)).map(({ pin }) => pin),
-				[taken.pin],
+				(await pools.listVia(of, via, "taken", 10)).map(({ item }) => item),
+				[taken.item],
 			);
 			const gone = await pools.withdraw(
 				of,
@@ -248,10 +248,10 @@ export function poolSuite(
 			assert.equal(gone, 2);
 			const rows = await pools.best(of, all);
 			assert.deepEqual(
-				rows.map(({ pin, source }) => [pin, source]),
+				rows.map(({ item, source }) => [item, source]),
 				[
-					[stays.pin, "user"],
-					[one.pin, "board"],
+					[stays.item, "user"],
+					[one.item, "board"],
 				],
 			);
 			// Followed again, it may come back.
@@ -344,7 +344,7 @@ export function poolSuite(
 			const bad: PoolEntry[] = [
 				entry({ score: SCORE_LIMIT + 1 }),
 				entry({ score: 0.5 }),
-				entry({ pin: "1 OR 1" as Id }),
+				entry({ item: "1 OR 1" as Id }),
 				entry({ source: "nobody" as "user" }),
 			];
 			for (const each of bad) {

@@ -31,7 +31,7 @@ export const FEED: Dashboard = {
 					"{{source}} followers",
 				],
 				[
-					"sum by (source) (rate(corkboard_feed_pushed_pins_total[$__rate_interval]))",
+					"sum by (source) (rate(corkboard_feed_pushed_items_total[$__rate_interval]))",
 					"{{source}} pools",
 				],
 			],
@@ -80,10 +80,10 @@ export const FEED: Dashboard = {
 			"ops",
 			[
 				[
-					"sum(rate(corkboard_feed_added_pins_total[$__rate_interval]))",
+					"sum(rate(corkboard_feed_added_items_total[$__rate_interval]))",
 					"added",
 				],
-				"sum by (reason) (rate(corkboard_feed_left_out_pins_total[$__rate_interval]))",
+				"sum by (reason) (rate(corkboard_feed_left_out_items_total[$__rate_interval]))",
 			],
 			{ about: "Pins that waited, by what a look did with them." },
 		),

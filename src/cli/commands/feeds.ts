@@ -1,13 +1,13 @@
 import { findUser } from "../../app/findUser.ts";
 import { CorkboardError } from "../../errors.ts";
 import {
-	type ExplainedPin,
-	explainPin,
-	type PinVerdict,
-} from "../../feed/explainPin.ts";
+	type ExplainedItem,
+	explainItem,
+	type ItemVerdict,
+} from "../../feed/explainItem.ts";
 import {
 	ACTIVE_MS,
-	type ChosenPins,
+	type ChosenItems,
 	chooseFor,
 	type LeftOutReason,
 } from "../../feed/generator.ts";
@@ -47,12 +47,12 @@ import {
 } from "../queue/queueCommand.ts";
 import { table } from "../table.ts";
 
-/** Most pins that are listed as left out. */
+/** Most items that are listed as left out. */
 const LISTED = 20;
 
 const WHY_LEFT_OUT: Readonly<Record<LeftOutReason, string>> = {
 	shown: "it is in the feed, or was",
-	known: "the same picture was shown, or hidden, as another pin",
+	known: "the same thing was shown, or hidden, as another item",
 	own: "it is the user's own",
 	invisible: "it is deleted, or the user may not see it",
 	unfollowed: "the user does not follow what it came through any more",
@@ -61,35 +61,35 @@ const WHY_LEFT_OUT: Readonly<Record<LeftOutReason, string>> = {
 	waiting: "others are better: it waits for the look after",
 };
 
-const WHY: Readonly<Record<PinVerdict, string>> = {
+const WHY: Readonly<Record<ItemVerdict, string>> = {
 	...WHY_LEFT_OUT,
 	listed: "it is in the feed",
 	removed:
 		"it was in the feed: the user hid it, stopped following what it came through, or it was among the oldest",
-	known: "the same picture was shown, was hidden or waits, as another pin",
+	known: "the same thing was shown, was hidden or waits, as another item",
 	next: "the next look adds it",
 	behind:
 		"it waits behind so many better ones of its source that the next look does not consider it",
-	notFollowed: "the user follows neither its owner, nor its board or interests",
+	notFollowed: "the user follows nothing that it belongs to",
 	inactive:
 		"the user did not look at the feed for two weeks, so nothing is pushed; the next look reads what is new",
 	missing:
-		"the user follows what it could come through, but it is not in the pool: its job has not run (jobs list feedPin), or it is older than what a pool is filled with; feeds rebuild fills it again",
+		"the user follows what it could come through, but it is not in the pool: its job has not run (jobs list feedItem), or it is older than what a pool is filled with; feeds rebuild fills it again",
 };
 
 const explain = command({
 	summary:
-		"Says what the next visit of a home feed would add, or why a pin is in it or not.",
-	arguments: { user: argument("USER"), pin: optional("PIN") },
+		"Says what the next visit of a home feed would add, or why an item is in it or not.",
+	arguments: { user: argument("USER"), item: optional("ITEM") },
 	details:
-		"USER is a username or an id, PIN an id. It reads as the user would, and changes nothing: no pin is added or taken from the pool.",
-	async run({ user: name, pin }, context) {
+		"USER is a username or an id, ITEM an id. It reads as the user would, and changes nothing: no item is added or taken from the pool.",
+	async run({ user: name, item }, context) {
 		await using resources = new AsyncDisposableStack();
 		const feed = await openFeedForCommand(context, resources);
 		const user = await findUser(feed.corkboard, name);
-		return pin === undefined
+		return item === undefined
 			? nextLook(feed.parts, user)
-			: explanationOf(feed, user, pin);
+			: explanationOf(feed, user, item);
 	},
 });
 
@@ -98,7 +98,7 @@ async function nextLook(parts: FeedParts, user: Id): Promise<Result> {
 	return { value: choiceAsJson(user, choice), lines: choiceLines(choice) };
 }
 
-function choiceLines(choice: ChosenPins): readonly string[] {
+function choiceLines(choice: ChosenItems): readonly string[] {
 	const { chosen, leftOut, visit, isPartial } = choice;
 	const looked = timeOf(visit?.visitedAt ?? null);
 	return compact([
@@ -106,10 +106,10 @@ function choiceLines(choice: ChosenPins): readonly string[] {
 			? "The user has not looked at the feed yet."
 			: `The last look was at ${looked}.`,
 		isPartial &&
-			"Some of those whom the user follows cannot be read now, so their pins lack here; a job adds them after the next look.",
+			"Some of those whom the user follows cannot be read now, so their items lack here; a job adds them after the next look.",
 		chosen.length === 0
 			? "The next look adds nothing."
-			: `The next look adds ${plural(chosen.length, "pin")}:`,
+			: `The next look adds ${plural(chosen.length, "item")}:`,
 		...listed(chosen.map((entry) => [entry, ""])),
 		leftOut.length > 0 && "Left out:",
 		...listed(
@@ -123,13 +123,13 @@ function choiceLines(choice: ChosenPins): readonly string[] {
 }
 
 function listed(
-	pins: readonly (readonly [PoolEntry, string])[],
+	items: readonly (readonly [PoolEntry, string])[],
 ): readonly string[] {
-	if (pins.length === 0) return [];
+	if (items.length === 0) return [];
 	return table([
-		["pin", "source", "through", "score", "why not"],
-		...pins.map(([{ pin, source, via, score }, why]) => [
-			pin,
+		["item", "source", "through", "score", "why not"],
+		...items.map(([{ item, source, via, score }, why]) => [
+			item,
 			source,
 			via,
 			String(score),
@@ -141,7 +141,7 @@ function listed(
 /** docs/reference/commands-json.md describes this shape: scripts rely on it. */
 function choiceAsJson(
 	user: Id,
-	{ chosen, leftOut, size, visit, isPulled, isPartial }: ChosenPins,
+	{ chosen, leftOut, size, visit, isPulled, isPartial }: ChosenItems,
 ) {
 	return {
 		user,
@@ -158,8 +158,8 @@ function choiceAsJson(
 	};
 }
 
-function entryAsJson({ pin, origin, source, via, score }: PoolEntry) {
-	return { pin, origin, source, via, score };
+function entryAsJson({ item, origin, source, via, score }: PoolEntry) {
+	return { item, origin, source, via, score };
 }
 
 async function explanationOf(
@@ -168,30 +168,31 @@ async function explanationOf(
 	given: string,
 ): Promise<Result> {
 	const id = parseId(given);
-	const isPin =
+	const isItem =
 		id !== "malformed" &&
 		id !== "reserved" &&
-		corkboard.model.objectsByNumber.get(unpackId(id).type)?.name === "Pin";
-	if (!isPin) {
+		corkboard.model.objectsByNumber.get(unpackId(id).type)?.name ===
+			parts.model.item;
+	if (!isItem) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`PIN must be the id of a pin, got ${JSON.stringify(given)}.`,
+			`ITEM must be the id of an item of the feed (${parts.model.item}), got ${JSON.stringify(given)}.`,
 		);
 	}
-	const explained = await explainPin(parts, user, id);
+	const explained = await explainItem(parts, user, id);
 	return {
-		value: pinAsJson(user, id, explained),
-		lines: pinLines(id, explained),
+		value: itemAsJson(user, id, explained),
+		lines: itemLines(id, explained),
 	};
 }
 
-function pinLines(
+function itemLines(
 	id: Id,
-	{ verdict, entry, changedAt, place, follows }: ExplainedPin,
+	{ verdict, entry, changedAt, place, follows }: ExplainedItem,
 ): readonly string[] {
 	const at = timeOf(changedAt);
 	const rows: (readonly [string, string])[] = compact([
-		["pin", id],
+		["item", id],
 		["verdict", `${verdict}: ${WHY[verdict]}`],
 		place !== null && (["place", String(place)] as const),
 		...(entry === null
@@ -211,14 +212,14 @@ function pinLines(
 }
 
 /** docs/reference/commands-json.md describes this shape: scripts rely on it. */
-function pinAsJson(
+function itemAsJson(
 	user: Id,
-	pin: Id,
-	{ verdict, entry, changedAt, place, follows }: ExplainedPin,
+	item: Id,
+	{ verdict, entry, changedAt, place, follows }: ExplainedItem,
 ) {
 	return {
 		user,
-		pin,
+		item,
 		verdict,
 		source: entry?.source ?? null,
 		via: entry?.via ?? null,
@@ -311,7 +312,7 @@ const stats = command({
 	isWatched: true,
 	summary: "Counts what waits for home feeds on each shard of the pools.",
 	details:
-		"Rows and users are estimates on MySQL. Rows are pins in pools: waiting, taken or dropped.",
+		"Rows and users are estimates on MySQL. Rows are items in pools: waiting, taken or dropped.",
 	exitCodes: { 1: "a shard does not answer, or an error" },
 	async run(_given, context) {
 		await using resources = new AsyncDisposableStack();

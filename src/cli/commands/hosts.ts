@@ -73,8 +73,7 @@ const check = command({
 		}
 		// Loaded on demand: the help does not need it.
 		const { checkFleet } = await import("../../fleet/fleetCheck.ts");
-		const { model } = await context.app();
-		const checked = await checkFleet(model, config, context.env);
+		const checked = await checkFleet(await context.app(), config, context.env);
 		const { faults, notes, unchecked, status } = checked;
 		const { topology, hosts, members } = status;
 		const code = faults.length > 0 ? 1 : unchecked.length > 0 ? 3 : 0;

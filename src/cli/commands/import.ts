@@ -27,8 +27,8 @@ export const { usage, run } = command({
 		strict: flag("stop at the first bad line"),
 	},
 	details: [
-		'  {"type":"User","key":"u:7","fields":{"username":"pinner7"}}',
-		'  {"edge":"followUser","from":"u:7","to":"u:9"}',
+		'  {"type":"TYPE","key":"u:7","fields":{"FIELD":"pinner7"}}',
+		'  {"edge":"MAPPING","from":"u:7","to":"u:9"}',
 		"",
 		"Importing the same lines again changes nothing. Run an interrupted import again",
 		"to resume it. Bad lines are reported and skipped. Where a shard does not answer,",

@@ -156,9 +156,10 @@ async function check(config: Config, context: CommandContext): Promise<Result> {
 
 /** Creates the tables of pools that the topology names, whether the home feed is on or not. Returns of how many shards. */
 async function createPoolTables({
+	feedModel,
 	topology,
-}: Pick<Corkboard, "topology">): Promise<number> {
-	if (topology.pools === undefined) return 0;
+}: Pick<Corkboard, "feedModel" | "topology">): Promise<number> {
+	if (feedModel === null || topology.pools === undefined) return 0;
 	await using pools = openPoolsOf(topology.pools);
 	await pools.createTables();
 	return pools.shards.length;

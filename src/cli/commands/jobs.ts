@@ -132,7 +132,7 @@ const show = command({
 		"Prints a job: its state, its attempts, what workers reported, its body.",
 	arguments: { id: argument("ID") },
 	details:
-		"ID is such as feedPin.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, as jobs list and the log print it.",
+		"ID is such as feedItem.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, as jobs list and the log print it.",
 	async run({ id }, context) {
 		await using opened = await openQueuesForCommand(context, "readOnly");
 		const [found = null] = await lookupJobs(opened.store, [id], { body: true });

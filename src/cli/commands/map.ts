@@ -146,12 +146,12 @@ async function problemsOfHosts(
 	const { tablesBeside, withTablesBeside } = await import(
 		"../../fleet/tablesBeside.ts"
 	);
-	const { model } = await context.app();
+	const { model, feedModel } = await context.app();
 	const graph = await inspectTopology(model, topology);
 	const { reports, problems } = withTablesBeside(
 		graph.reports,
 		topology,
-		await tablesBeside(topology),
+		await tablesBeside(topology, feedModel !== null),
 	);
 	return reports.length === 0
 		? null

@@ -5,7 +5,6 @@ import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { SECRET_BYTES, type Secrets } from "../../config/secrets.ts";
 import { CorkboardError } from "../../errors.ts";
-import { FEED_MAPPING } from "../../feed/generator.ts";
 import { poolShardOf } from "../../feed/pools/pools.ts";
 import { isActive } from "../../graph/read/visibilityPolicy.ts";
 import { readDecisive } from "../../graph/store/readUncached.ts";
@@ -71,13 +70,13 @@ async function explainId(
 		);
 	}
 	const { shard, type, local } = unpackId(id);
-	const { model } = await context.app();
+	const { model, feedModel } = await context.app();
 	const object = model.objectsByNumber.get(type) ?? null;
 	const config = readConfig(context.env, { secret: "unneeded" });
 	const topology = await readConfiguredTopology(config);
 	const host = hostOf(topology, shard);
 	const table = object && `${databaseOfShard(shard)}.${object.table}`;
-	const ownsFeed = model.mappings.get(FEED_MAPPING)?.from === object?.name;
+	const ownsFeed = feedModel?.user === object?.name;
 	const { feedLists, pool } =
 		object !== null && ownsFeed ? placesOfFeed(id, topology) : NO_PLACES;
 	const found =

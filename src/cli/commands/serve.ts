@@ -70,13 +70,14 @@ async function serveWithWorkers(
 async function serve(config: Config, context: CommandContext): Promise<number> {
 	limitGarbage();
 	const interruption = context.interruptSignal();
+	const { app } = await context.app();
 	const log = createLog(config.log);
 	using _events = logEvents(log);
 	using _descriptors = watchDescriptors(log);
 	using _slow =
 		config.slowMs === null ? null : logSlowRequests(log, config.slowMs);
 	// Before the topology is opened, whose version it reports.
-	await using admin = await openAdmin(config, log);
+	await using admin = await openAdmin(config, log, app);
 	// After the server: what its last requests did is sent.
 	await using traces = await openConfiguredTraces(config);
 	await using corkboard = await context.open(config, "readWrite", "serve");

@@ -24,9 +24,9 @@ export const { usage, run } = command({
 		const config = readConfig(context.env, { secret: "unneeded" });
 		// Loaded on demand: the help does not need it.
 		const { fleetStatus } = await import("../../fleet/fleetStatus.ts");
-		const { model } = await context.app();
+		const own = await context.app();
 		delay.enable();
-		const status = await fleetStatus(model, config);
+		const status = await fleetStatus(own, config);
 		delay.disable();
 		// 0 where there was no sample.
 		const delayMs = delay.max / 1e6;

@@ -29,10 +29,11 @@ export const { usage, run } = command({
 		const config = readConfig(context.env);
 		const { queues, concurrency } = { ...config.worker, ...present(given) };
 		const interruption = context.interruptSignal();
+		const { app } = await context.app();
 		const log = createLog(config.log);
 		using _events = logEvents(log);
 		using _descriptors = watchDescriptors(log);
-		await using admin = await openAdmin(config, log);
+		await using admin = await openAdmin(config, log, app);
 		await using corkboard = await openForCommand(
 			context,
 			config,

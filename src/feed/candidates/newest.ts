@@ -1,26 +1,18 @@
 import { CorkboardError } from "../../errors.ts";
-import type { Store } from "../../graph/store/store.ts";
 import type { Graph, Node, PageFields } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Mapping } from "../../model/types.ts";
 import type { CallOptions } from "../../trace.ts";
+import type { FeedModel } from "../feedModel.ts";
 import type { PoolEntry } from "../pools/pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "../scores.ts";
 import type { Source } from "../sources.ts";
-import { readRootOrigins } from "./origins.ts";
+import { type OriginParts, readRootOrigins } from "./origins.ts";
 
 /** Whom or what somebody follows. */
 export interface Producer {
-	readonly source: Exclude<Source, "related">;
+	readonly source: Source;
 	readonly via: Id;
 }
-
-/** The lists of pins of producers, and the lists of those whom a user follows. */
-export const LISTS_OF = {
-	user: { pins: "ownPin", followed: "followUser" },
-	board: { pins: "placePin", followed: "followBoard" },
-	interest: { pins: "filePin.inverse", followed: "followInterest" },
-} as const satisfies Readonly<Record<Producer["source"], unknown>>;
 
 export interface NewestOptions {
 	readonly call?: CallOptions | undefined;
@@ -36,12 +28,12 @@ const ONLY_EDGES: PageFields = {
 };
 
 /**
- * The newest pins of each producer that the viewer of the graph may see, as
- * entries of its pool: one read of lists a kind of producer. A producer, or a pin,
+ * The newest items of each producer that the viewer of the graph may see, as
+ * entries of its pool: one read of lists a kind of producer. A producer, or an item,
  * that cannot be read now gives none, and `onUnread` is called.
  */
 export async function newestOf(
-	store: Pick<Store, "readObjects">,
+	{ store, model }: OriginParts,
 	graph: Graph,
 	producers: readonly Producer[],
 	perProducer: number,
@@ -51,7 +43,7 @@ export async function newestOf(
 	const entries = await Promise.all(
 		[...groups].map(async ([source, group]) => {
 			const pages = await graph.readPages(
-				mappingOf(graph, LISTS_OF[source].pins),
+				model.followedBy(source).items,
 				group.map(({ via }) => via),
 				{ first: perProducer, fields: ONLY_EDGES },
 				call,
@@ -71,13 +63,13 @@ export async function newestOf(
 	);
 	const found = entries.flat();
 	const origins = await readRootOrigins(
-		store,
+		{ store, model },
 		found.map(({ node }) => node),
 	);
 	return found.flatMap(({ node, producer }, at) => {
 		const origin = origins[at] as Id | CorkboardError;
 		if (!(origin instanceof CorkboardError)) {
-			return [entryOf(node, origin, producer)];
+			return [entryOf(model, node, origin, producer)];
 		}
 		// Its picture may have been shown already.
 		onUnread(origin);
@@ -87,17 +79,16 @@ export async function newestOf(
 
 /** Those whom a user follows, the latest first, at most `limit` of each kind. */
 export async function followedBy(
+	{ followed }: FeedModel,
 	graph: Graph,
 	user: Id,
 	limit: number,
 	call?: CallOptions,
 ): Promise<readonly Producer[]> {
-	const sources = Object.keys(LISTS_OF) as Producer["source"][];
 	const lists = await Promise.all(
-		sources.map(async (source) => {
-			const mapping = mappingOf(graph, LISTS_OF[source].followed);
+		followed.map(async ({ source, follow }) => {
 			const page = { first: limit, fields: ONLY_EDGES };
-			const [list] = await graph.readPages(mapping, [user], page, call);
+			const [list] = await graph.readPages(follow, [user], page, call);
 			if (list instanceof CorkboardError) throw list;
 			return (list?.edges ?? []).flatMap(({ node }) =>
 				node instanceof CorkboardError ? [] : [{ source, via: node.id }],
@@ -107,24 +98,17 @@ export async function followedBy(
 	return lists.flat();
 }
 
-/** Throws a TypeError for a name that the SDL does not have. */
-export function mappingOf(
-	{ model }: Pick<Graph, "model">,
-	name: string,
-): Mapping {
-	const mapping = model.mappings.get(name);
-	if (mapping === undefined) {
-		throw new TypeError(`The model has no mapping ${name}.`);
-	}
-	return mapping;
-}
-
-function entryOf(pin: Node, origin: Id, { source, via }: Producer): PoolEntry {
-	const createdAt = Date.parse(String(pin.data.created_at ?? ""));
+function entryOf(
+	model: FeedModel,
+	item: Node,
+	origin: Id,
+	{ source, via }: Producer,
+): PoolEntry {
+	const createdAt = model.createdAtOf(item.data);
 	return {
 		source,
 		via,
-		pin: pin.id,
+		item: item.id,
 		origin,
 		score: scoreOf({ quality: 0, createdAt, halfLifeMs: HALF_LIFE_MS }),
 	};

@@ -1,6 +1,7 @@
 import { View } from "../../graph/read/view.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
+import type { FeedModel } from "../feedModel.ts";
 import type { PoolEntry } from "../pools/pools.ts";
 import { HALF_LIFE_MS, SCORE_UNIT, scoreOf } from "../scores.ts";
 import { followedBy, type NewestOptions, newestOf } from "./newest.ts";
@@ -9,17 +10,17 @@ import type { PulledProducers } from "./pulledProducers.ts";
 /** How many of each kind that a user follows are looked at, and how many are read. */
 const FOLLOWED = 200;
 const READ = 40;
-/** Newest pins of each; their lists are in caches for everybody who follows them. */
-const PINS = 20;
-/** A pin is found though it was made a little before the last look: lists have it later than it is dated. Milliseconds. */
+/** Newest items of each; their lists are in caches for everybody who follows them. */
+const ITEMS = 20;
+/** An item is found though it was made a little before the last look: lists have it later than it is dated. Milliseconds. */
 const OVERLAP_MS = 60_000;
 
 /**
- * Pins of those whom the user follows and who do not push them: every interest, and
- * users and boards with very many followers. Only pins since the last look.
+ * Items of those whom the user follows and who do not push them: all of sources that push
+ * nothing, and others with very many followers. Only items since the last look.
  */
 export async function newestOfPulled(
-	store: Store,
+	{ store, model }: { readonly store: Store; readonly model: FeedModel },
 	pulled: Pick<PulledProducers, "has" | "size">,
 	user: Id,
 	/** Milliseconds since 1970; 0: ever. */
@@ -27,12 +28,21 @@ export async function newestOfPulled(
 	options: Pick<NewestOptions, "onUnread"> = {},
 ): Promise<readonly PoolEntry[]> {
 	const graph = new View(store, user);
-	const producers = (await followedBy(graph, user, FOLLOWED))
-		.filter(({ source, via }) => source === "interest" || pulled.has(via))
+	const isPulled = new Set(
+		model.followed.flatMap(({ source, key }) => (key === null ? [source] : [])),
+	);
+	const producers = (await followedBy(model, graph, user, FOLLOWED))
+		.filter(({ source, via }) => isPulled.has(source) || pulled.has(via))
 		.slice(0, READ);
 	if (producers.length === 0) return [];
-	const entries = await newestOf(store, graph, producers, PINS, options);
-	// A score grows with the time at which the pin was made.
+	const entries = await newestOf(
+		{ store, model },
+		graph,
+		producers,
+		ITEMS,
+		options,
+	);
+	// A score grows with the time at which the item was made.
 	const least =
 		scoreOf({
 			quality: 0,

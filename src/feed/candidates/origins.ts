@@ -2,24 +2,44 @@ import { CorkboardError } from "../../errors.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Node } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
+import type { FeedModel } from "../feedModel.ts";
+import type { PoolEntry } from "../pools/pools.ts";
 
-/** The longest chain of repins that is followed. A picture that was passed on more often may be shown twice. */
+/** What these reads need: the objects, and what the feed is made of. */
+export interface OriginParts {
+	readonly store: Pick<Store, "readObjects">;
+	readonly model: FeedModel;
+}
+
+/** The longest chain of copies that is followed. What was passed on more often may be shown twice. */
 const MAX_STEPS = 8;
 
 /**
- * The pin that each pin was first saved from, or itself: one id for one picture.
- * Deleted pins count too, as the chain leads through them. One batch of reads for
+ * The item that each item was first made from, or itself: one id for all copies.
+ * Deleted items count too, as the chain leads through them. One batch of reads for
  * each step up. UNAVAILABLE in place of one whose chain cannot be read now.
  */
 export async function readRootOrigins(
-	store: Pick<Store, "readObjects">,
-	pins: readonly Pick<Node, "id" | "data">[],
+	parts: OriginParts,
+	items: readonly Node[],
 ): Promise<readonly (Id | CorkboardError)[]> {
-	const roots: (Id | CorkboardError)[] = pins.map(
-		(pin) => originOf(pin) ?? pin.id,
+	return readRoots(
+		parts,
+		items.map(({ id, data }) => ({
+			item: id,
+			origin: parts.model.originOf(data) ?? id,
+		})),
 	);
+}
+
+/** The same, of items whose own origin is known. */
+async function readRoots(
+	{ store, model }: OriginParts,
+	items: readonly Pick<PoolEntry, "item" | "origin">[],
+): Promise<readonly (Id | CorkboardError)[]> {
+	const roots: (Id | CorkboardError)[] = items.map(({ origin }) => origin);
 	/** Positions whose root may have an origin itself. */
-	let open = [...pins.keys()].filter((at) => roots[at] !== pins[at]?.id);
+	let open = [...items.keys()].filter((at) => roots[at] !== items[at]?.item);
 	for (let step = 1; step < MAX_STEPS && open.length > 0; step++) {
 		const ids = [...new Set(open.map((at) => roots[at] as Id))];
 		const objects = await store.readObjects(ids);
@@ -28,7 +48,7 @@ export async function readRootOrigins(
 			const origin =
 				object instanceof CorkboardError
 					? object
-					: object.node && originOf(object.node);
+					: object.node && model.originOf(object.node.data);
 			if (origin) origins.set(ids[at] as Id, origin);
 		}
 		open = open.filter((at) => {
@@ -44,13 +64,19 @@ export async function readRootOrigins(
 export async function rootOrigins(
 	...given: Parameters<typeof readRootOrigins>
 ): Promise<readonly Id[]> {
-	const roots = await readRootOrigins(...given);
+	return allOf(await readRootOrigins(...given));
+}
+
+/** The same, of items whose own origin is known. */
+export async function rootsOf(
+	...given: Parameters<typeof readRoots>
+): Promise<readonly Id[]> {
+	return allOf(await readRoots(...given));
+}
+
+function allOf(roots: readonly (Id | CorkboardError)[]): readonly Id[] {
 	return roots.map((root) => {
 		if (root instanceof CorkboardError) throw root;
 		return root;
 	});
-}
-
-function originOf({ data }: Pick<Node, "data">): Id | null {
-	return typeof data.origin_id === "string" ? (data.origin_id as Id) : null;
 }

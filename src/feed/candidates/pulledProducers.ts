@@ -4,14 +4,14 @@ import type { PulledProducer, PulledStore } from "../pools/pools.ts";
 
 /** Between two readings of the list: for so long another process may still push. Milliseconds. */
 const REFRESH_MS = 60_000;
-/** How long the pins of a producer are still read at visits after they are pushed again: those made before are in no pool. */
+/** How long the items of a producer are still read at visits after they are pushed again: those made before are in no pool. */
 const BOTH_MS = 14 * 86_400_000;
 
-/** What becomes of the pins of a producer with so many followers. */
+/** What becomes of the items of a producer with so many followers. */
 export type Delivery = "push" | "pull";
 
 /**
- * Producers with so many followers that their pins are not pushed to each, but
+ * Producers with so many followers that their items are not pushed to each, but
  * read by those who look at their feeds. The list is in the pools, and each
  * process has it in memory. A producer is pushed again when it has lost half
  * of the followers that are the limit, so that none goes back and forth.
@@ -54,12 +54,12 @@ export class PulledProducers implements Disposable {
 		return this.#producers.size;
 	}
 
-	/** Whether pins of this producer have to be read at visits. */
+	/** Whether items of this producer have to be read at visits. */
 	has(producer: Id): boolean {
 		return this.#producers.has(producer);
 	}
 
-	/** Decides about the next pin of a producer, and stores a change of the list. Throws UNAVAILABLE. */
+	/** Decides about the next item of a producer, and stores a change of the list. Throws UNAVAILABLE. */
 	async deliveryTo(producer: Id, followers: number): Promise<Delivery> {
 		const known = this.#producers.get(producer);
 		const now = this.#now();

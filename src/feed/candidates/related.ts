@@ -3,56 +3,63 @@ import { View } from "../../graph/read/view.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Graph, Node, PageArguments } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { type FeedModel, idAt } from "../feedModel.ts";
 import type { PoolEntry } from "../pools/pools.ts";
 import { scoreOf } from "../scores.ts";
-import { mappingOf } from "./newest.ts";
+import { RELATED } from "../sources.ts";
 import { rootOrigins } from "./origins.ts";
 
-/** How far the walk goes: repins of the picture, pins of each board, and related pins that are kept. */
-const REPINS = 20;
-const PINS_OF_BOARD = 10;
+/** How far the walk goes: copies of the item, items that stand together, and related items that are kept. */
+const COPIES = 20;
+const ITEMS_OF_GROUP = 10;
 const KEPT = 20;
 
 /**
- * Pins that stand next to a picture: from it to those who saved it, to the boards they
- * saved it on, to the newest pins there. Pins that are met more often come first. At
+ * Items that stand next to one: from it to its copies, to what these stand on, to
+ * the newest items there. Items that are met more often come first. At
  * most 231 objects are read. Nothing of the user's own, and nothing that the user may
- * not see; empty for a pin that is gone. Throws UNAVAILABLE.
+ * not see; empty for an item that is gone. Throws UNAVAILABLE.
  */
 export async function relatedTo(
-	store: Store,
+	{ store, model }: { readonly store: Store; readonly model: FeedModel },
 	user: Id,
-	pin: Id,
+	item: Id,
 ): Promise<readonly PoolEntry[]> {
+	const { related } = model;
+	if (related === null) return [];
 	const graph = new View(store, user);
-	const [seed] = valuesOf(await graph.readObjects([pin]));
+	const [seed] = valuesOf(await graph.readObjects([item]));
 	if (!seed) return [];
-	const [root = pin] = await rootOrigins(store, [seed]);
-	const repins = await pagesOf(graph, "repin", [root], REPINS);
-	const boards = new Set(
-		[seed, ...repins.flat()].flatMap(({ data }) =>
-			typeof data.board_id === "string" ? [data.board_id as Id] : [],
+	const [root = item] = await rootOrigins({ store, model }, [seed]);
+	const copies =
+		related.copies === null
+			? []
+			: await pagesOf(graph, related.copies, [root], COPIES);
+	const groups = new Set(
+		[seed, ...copies.flat()].flatMap(
+			({ data }) => idAt(data, related.key) ?? [],
 		),
 	);
-	const pins = (
-		await pagesOf(graph, "placePin", [...boards], PINS_OF_BOARD)
+	const items = (
+		await pagesOf(graph, related.together, [...groups], ITEMS_OF_GROUP)
 	).flat();
-	const origins = await rootOrigins(store, pins);
-	const met = new Map<Id, { readonly pin: Node; times: number }>();
-	for (const [at, found] of pins.entries()) {
+	const origins = await rootOrigins({ store, model }, items);
+	const met = new Map<Id, { readonly item: Node; times: number }>();
+	for (const [at, found] of items.entries()) {
 		const origin = origins[at] as Id;
-		if (origin === root || found.data.user_id === user) continue;
+		if (origin === root || model.ownerOf(found.data) === user) continue;
 		const known = met.get(origin);
-		if (known === undefined) met.set(origin, { pin: found, times: 1 });
+		if (known === undefined) met.set(origin, { item: found, times: 1 });
 		else known.times++;
 	}
 	return [...met]
 		.toSorted(([, a], [, b]) => b.times - a.times)
 		.slice(0, KEPT)
-		.map(([origin, { pin: found, times }]) => ({
-			source: "related",
-			via: pin,
-			pin: found.id,
+		.map(([origin, { item: found, times }]) => ({
+			source: RELATED,
+			via: item,
+			item: found.id,
 			origin,
 			score: scoreOf({ quality: times, createdAt: 0, halfLifeMs: null }),
 		}));
@@ -61,7 +68,7 @@ export async function relatedTo(
 /** The objects of the newest edges of each list. */
 async function pagesOf(
 	graph: Graph,
-	mapping: string,
+	mapping: Mapping,
 	froms: readonly Id[],
 	first: number,
 ): Promise<readonly (readonly Node[])[]> {
@@ -75,9 +82,7 @@ async function pagesOf(
 			totalCount: false,
 		},
 	};
-	const pages = valuesOf(
-		await graph.readPages(mappingOf(graph, mapping), froms, page),
-	);
+	const pages = valuesOf(await graph.readPages(mapping, froms, page));
 	return pages.map((each) =>
 		valuesOf((each?.edges ?? []).map(({ node }) => node)),
 	);

@@ -2,6 +2,7 @@ import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import { type EnqueuesJobs, Later } from "../../queue/job.ts";
 import type { PulledProducers } from "../candidates/pulledProducers.ts";
+import type { FeedModel } from "../feedModel.ts";
 import type { Pools } from "../pools/pools.ts";
 import type { BoundedRanker } from "../ranker.ts";
 
@@ -14,11 +15,12 @@ export interface FeedJobContext {
 }
 
 export interface FeedWork {
+	readonly model: FeedModel;
 	readonly pools: Pools;
 	readonly pulled: PulledProducers;
-	/** Whether pins that came through somebody who is unfollowed leave the feed too. */
+	/** Whether items that came through somebody who is unfollowed leave the feed too. */
 	readonly removesUnfollowed: boolean;
-	/** Says what a pin is worth to each user, from 0 to 1,000. */
+	/** Says what an item is worth to each user, from 0 to 1,000. */
 	readonly ranker: Pick<BoundedRanker, "score">;
 	/** Brings the pool of a user in line with its feed. */
 	readonly settle: (user: Id) => Promise<void>;

@@ -2,22 +2,17 @@ import { CorkboardError } from "../../errors.ts";
 import { View } from "../../graph/read/view.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { typeNameOf } from "../../graph/store/typeName.ts";
-import type { Graph, Node } from "../../graph/types.ts";
+import type { Graph } from "../../graph/types.ts";
 import { createWrites } from "../../graph/write/createWrites.ts";
 import type { Id } from "../../id/ids.ts";
 import type { EnqueuedJob, Jobs } from "../../queue/enqueue/jobs.ts";
 import { job } from "../../queue/job.ts";
 import { PRESENT } from "../../storage/rows.ts";
 import { DECISIVE } from "../../trace.ts";
-import {
-	followedBy,
-	LISTS_OF,
-	mappingOf,
-	newestOf,
-	type Producer,
-} from "../candidates/newest.ts";
+import { followedBy, newestOf, type Producer } from "../candidates/newest.ts";
 import { relatedTo } from "../candidates/related.ts";
-import { ACTIVE_MS, FEED_MAPPING } from "../generator.ts";
+import type { FeedModel } from "../feedModel.ts";
+import { ACTIVE_MS } from "../generator.ts";
 import {
 	JOB_ATTEMPTS,
 	USER_QUEUE,
@@ -27,21 +22,15 @@ import {
 import { MAX_ENTRIES, type PoolEntry, type PoolRow } from "../pools/pools.ts";
 import { type FeedJobContext, type FeedWork, feedOf } from "./feedContext.ts";
 
-/** Pins that come into the pool when somebody begins to follow. */
+/** Items that come into the pool when somebody begins to follow. */
 const NEWEST = 50;
-/** A pool is filled from so many of each kind that the user follows, the latest first, and so many pins of each. */
+/** A pool is filled from so many of each kind that the user follows, the latest first, and so many items of each. */
 const FOLLOWED = 200;
 const PER_FOLLOWED = 10;
 /** Looks and pushes that began before an unfollow was committed have ended by then. Milliseconds. */
 const AGAIN_MS = 60_000;
-/** Pins of one step of an unfollow. */
+/** Items of one step of an unfollow. */
 const STEP = 200;
-
-const SOURCES_OF_TYPES: Readonly<Record<string, Producer["source"]>> = {
-	User: "user",
-	Board: "board",
-	Interest: "interest",
-};
 
 /** What concerns the pool of one user. Each kind of work can be repeated, and done in any order. */
 export const feedUser = job({
@@ -57,7 +46,7 @@ export const feedUser = job({
 			case "unfollow":
 				return unfollow(work, body);
 			case "related":
-				return related(work, body.user, body.pin);
+				return related(work, body.user, body.item);
 			case "take":
 				return feed.settle(body.user);
 			case "rebuild":
@@ -91,16 +80,16 @@ interface Work extends FeedJobContext {
 }
 
 async function follow({ store, feed }: Work, user: Id, via: Id): Promise<void> {
-	const producer = producerOf(store, via);
+	const producer = producerOf(feed.model, store, via);
 	if (producer === null || !(await isActive(feed, user))) return;
 	const graph = new View(store, user);
-	if (!(await isFollowing(store, user, [producer]))[0]) return;
+	if (!(await isFollowing(feed.model, store, user, [producer]))[0]) return;
 	await addNewest({ store, feed }, user, graph, [producer], NEWEST);
 }
 
 /**
- * Takes pins that came through `via` out of the pool, and out of the feed unless
- * they are to stay. A waiting pin that the user follows in another way too waits on through that.
+ * Takes items that came through `via` out of the pool, and out of the feed unless
+ * they are to stay. A waiting item that the user follows in another way too waits on through that.
  */
 async function unfollow(
 	{ store, feed, jobs, signal }: Work,
@@ -111,29 +100,29 @@ async function unfollow(
 	}: Extract<UserBody, { readonly do: "unfollow" }>,
 ): Promise<void> {
 	const { pools } = feed;
-	const producer = producerOf(store, via);
+	const producer = producerOf(feed.model, store, via);
 	if (producer === null) return;
 	// Followed again since.
-	if ((await isFollowing(store, user, [producer]))[0]) return;
+	if ((await isFollowing(feed.model, store, user, [producer]))[0]) return;
 	for (;;) {
 		signal.throwIfAborted();
 		const rows = await pools.listVia(user, via, "waiting", STEP);
 		if (rows.length === 0) break;
 		const origins = rows.map(({ origin }) => origin);
-		const others = await throughOthers(store, user, rows);
+		const others = await throughOthers(feed.model, store, user, rows);
 		await pools.withdraw(user, via, origins, others, feed.now());
 	}
 	if (feed.removesUnfollowed) {
 		const shown = await pools.listVia(user, via, "taken", MAX_ENTRIES);
-		const mapping = mappingOf(store, FEED_MAPPING);
+		const mapping = feed.model.list;
 		for (let at = 0; at < shown.length; at += STEP) {
 			signal.throwIfAborted();
 			const rows = shown.slice(at, at + STEP);
-			const others = await throughOthers(store, user, rows);
-			const stays = new Set(others.map(({ pin }) => pin));
+			const others = await throughOthers(feed.model, store, user, rows);
+			const stays = new Set(others.map(({ item }) => item));
 			const remove = rows
-				.map(({ pin }) => pin)
-				.filter((pin) => !stays.has(pin));
+				.map(({ item }) => item)
+				.filter((item) => !stays.has(item));
 			if (remove.length === 0) continue;
 			await createWrites(store).setEdges(mapping, user, { add: [], remove });
 		}
@@ -148,21 +137,25 @@ async function unfollow(
 	]);
 }
 
-/** Those of the pins that the user follows through their owner or board, as entries through that. */
+/** Those of the items that the user follows through their owner or board, as entries through that. */
 async function throughOthers(
+	model: FeedModel,
 	store: Store,
 	user: Id,
 	rows: readonly PoolRow[],
 ): Promise<readonly PoolEntry[]> {
-	const pins = await new View(store, user).readObjects(
-		rows.map(({ pin }) => pin),
+	const items = await new View(store, user).readObjects(
+		rows.map(({ item }) => item),
 	);
 	const ways = rows.flatMap((row, at) => {
-		const pin = pins[at] ?? null;
-		if (pin instanceof CorkboardError) throw pin;
-		return pin === null ? [] : waysTo(pin).map((way) => ({ row, way }));
+		const item = items[at] ?? null;
+		if (item instanceof CorkboardError) throw item;
+		return item === null
+			? []
+			: model.producersOf(item.data).map((way) => ({ row, way }));
 	});
 	const isFollowed = await isFollowing(
+		model,
 		store,
 		user,
 		ways.map(({ way }) => way),
@@ -170,31 +163,28 @@ async function throughOthers(
 	const entries = new Map<Id, PoolEntry>();
 	for (const [at, { row, way }] of ways.entries()) {
 		if (!isFollowed[at] || entries.has(row.origin)) continue;
-		const { score, pin, origin } = row;
-		entries.set(row.origin, { ...way, score, pin, origin });
+		const { score, item, origin } = row;
+		entries.set(row.origin, { ...way, score, item, origin });
 	}
 	return [...entries.values()];
-}
-
-function waysTo({ data }: Node): readonly Producer[] {
-	return [
-		{ source: "user", via: data.user_id as Id },
-		{ source: "board", via: data.board_id as Id },
-	];
 }
 
 async function related(
 	{ store, feed }: Work,
 	user: Id,
-	pin: Id,
+	item: Id,
 ): Promise<void> {
 	if (!(await isActive(feed, user))) return;
-	await addTo(feed, user, await relatedTo(store, user, pin));
+	await addTo(
+		feed,
+		user,
+		await relatedTo({ store, model: feed.model }, user, item),
+	);
 }
 
 async function rebuild({ store, feed }: Work, user: Id): Promise<void> {
 	const graph = new View(store, user);
-	const producers = await followedBy(graph, user, FOLLOWED);
+	const producers = await followedBy(feed.model, graph, user, FOLLOWED);
 	await addNewest({ store, feed }, user, graph, producers, PER_FOLLOWED);
 	await feed.settle(user);
 	await feed.pools.noteVisit(user, { rebuiltAt: feed.now() });
@@ -209,16 +199,22 @@ async function addNewest(
 	perProducer: number,
 ): Promise<void> {
 	let unread: CorkboardError | undefined;
-	const entries = await newestOf(store, graph, producers, perProducer, {
-		onUnread: (error) => {
-			unread ??= error;
+	const entries = await newestOf(
+		{ store, model: feed.model },
+		graph,
+		producers,
+		perProducer,
+		{
+			onUnread: (error) => {
+				unread ??= error;
+			},
 		},
-	});
+	);
 	await addTo(feed, user, entries);
 	if (unread !== undefined) throw unread;
 }
 
-/** Whether pins are put into the pool; else the next look reads them from whom the user follows. */
+/** Whether items are put into the pool; else the next look reads them from whom the user follows. */
 async function isActive({ pools, now }: FeedWork, user: Id): Promise<boolean> {
 	const visit = await pools.visit(user);
 	return visit !== null && visit.visitedAt > now() - ACTIVE_MS;
@@ -236,23 +232,26 @@ async function addTo(
 
 /** Null for what nobody can follow. */
 function producerOf(
+	feed: FeedModel,
 	{ model }: FeedJobContext["store"],
 	via: Id,
 ): Producer | null {
-	const source = SOURCES_OF_TYPES[typeNameOf(model, via) ?? ""];
-	return source === undefined ? null : { source, via };
+	const type = typeNameOf(model, via);
+	const found = feed.followed.find(({ follow }) => follow.to === type);
+	return found === undefined ? null : { source: found.source, via };
 }
 
 /** Read on the shards: a cache may not know yet of the change that the job is about. */
 async function isFollowing(
-	{ model, storage }: Store,
+	model: FeedModel,
+	{ storage }: Store,
 	user: Id,
 	producers: readonly Producer[],
 ): Promise<readonly boolean[]> {
 	const edges = await storage.read(
 		"edges",
 		producers.map(({ source, via }) => ({
-			mapping: mappingOf({ model }, LISTS_OF[source].followed),
+			mapping: model.followedBy(source).follow,
 			from: user,
 			to: via,
 		})),

@@ -1,7 +1,7 @@
 import type { AnyJob } from "../../queue/job.ts";
 import type { FeedJobContext } from "./feedContext.ts";
-import { feedPin } from "./feedPin.ts";
+import { feedItem } from "./feedItem.ts";
 import { feedUser } from "./feedUser.ts";
 
 /** The kinds of jobs of the home feed, one for each queue. */
-export const feedJobs: readonly AnyJob<FeedJobContext>[] = [feedPin, feedUser];
+export const feedJobs: readonly AnyJob<FeedJobContext>[] = [feedItem, feedUser];

@@ -1,18 +1,19 @@
 import type { Shard } from "../../storage/mysql/shards.ts";
 import { Batcher } from "../../util/batcher.ts";
-import type { PushedPin, Receiver } from "./pools.ts";
+import type { Receiver } from "./pools.ts";
+import type { StoredPush } from "./statements.ts";
 
 /** How many merged pushes a host gets at a time from this process, before what comes next waits for one of them to end. */
 const RUNNING = 2;
-/** A push to so many receivers of a shard is a statement of its own, which has the pin once: merging gains nothing there. */
+/** A push to so many receivers of a shard is a statement of its own, which has the item once: merging gains nothing there. */
 const LARGE = 64;
 /** Most rows of one transaction: its locks are held for as long as it takes. */
 const MAX_ROWS = 1_000;
 
-/** One pin for receivers of one pool shard. */
+/** One item for receivers of one pool shard. */
 export interface ShardPush {
 	readonly to: Pick<Shard, "number" | "database">;
-	readonly pin: PushedPin;
+	readonly item: StoredPush;
 	readonly receivers: readonly Receiver[];
 	readonly activeSince: number;
 }
@@ -34,7 +35,7 @@ interface Waiting extends ShardPush {
 }
 
 /**
- * The pushes to the pool shards of one host. A pin has few followers mostly, a few
+ * The pushes to the pool shards of one host. An item has few followers mostly, a few
  * on each shard, and a statement with its commit costs far more than a row. So pushes
  * that start in one turn of the event loop, or meet a busy host, are written together: one
  * statement a shard, one commit. A push that comes alone waits for nothing.

@@ -13,7 +13,7 @@ import { StorageFailure } from "../../storage/storageFailure.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { HostRange } from "../../topology/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
-import { SOURCES } from "../sources.ts";
+import type { Sources } from "../sources.ts";
 import { MergedPushes, type ShardBatch } from "./mergedPushes.ts";
 import { unknownPoolShard } from "./portChecks.ts";
 import { pushOf, table } from "./pushStatements.ts";
@@ -52,6 +52,8 @@ export interface MysqlPoolOptions {
 	readonly limits?: Partial<MysqlPoolLimits>;
 	/** For URLs that name variables (default: that of the process). */
 	readonly environment?: Environment;
+	/** Those of the app; without them only tables and visits can be asked for. */
+	readonly sources?: Sources | undefined;
 	/** Asked before each write to a host. */
 	readonly writeGuard?: HostWriteGuard | null;
 	/** Called when `oldestVersion` may have risen. */
@@ -64,21 +66,21 @@ export interface MysqlPoolOptions {
  * The connections are the pools' own.
  */
 export function openMysqlPools(options: MysqlPoolOptions): OpenedPools {
-	return new StoredPools(new MysqlPools(options));
+	return new StoredPools(new MysqlPools(options), options.sources);
 }
 
 /*
  * Deadlocks are rare, and such a write is done again. Sessions are READ COMMITTED,
  * and whatever writes to a pool locks the user's row of `visits` first, several of
  * them in the order of their ids, shard after shard: pushes for sharing, everything
- * else alone. Pushes of different pins do not wait for each other: workers push to
+ * else alone. Pushes of different items do not wait for each other: workers push to
  * the same users all the time, and with exclusive locks they took turns. What takes
  * or removes entries of a pool waits for pushes, and they for it.
  * Without these locks two inserters of one picture, whose entry somebody has just deleted,
  * would both be given the gap that it leaves, and neither could insert. That is left
  * for two pushes of one picture right after it was removed, and for this: to look for
  * duplicates the server locks the entry after a deleted one as well, which may be the
- * next user's. Who has no row of visits gets pins by calls for one user alone.
+ * next user's. Who has no row of visits gets items by calls for one user alone.
  */
 
 /** Long lists are literals, which the port has checked: the client's escaping costs more than the rest of them. */
@@ -90,8 +92,8 @@ const DIALECT: PoolDialect = {
 	rows: (user, state, entries, now) => ({
 		text: `VALUES ${entries
 			.map(
-				({ source, score, pin, origin, via }) =>
-					`(${user}, ${state}, ${SOURCES[source]}, ${score}, ${pin}, ${origin}, ${via}, ${now})`,
+				({ source, score, item, origin, via }) =>
+					`(${user}, ${state}, ${source}, ${score}, ${item}, ${origin}, ${via}, ${now})`,
 			)
 			.join(", ")}`,
 		values: [],
@@ -104,12 +106,12 @@ const DIALECT: PoolDialect = {
 	trimWaiting: (pool, user, source, keep) => ({
 		name: "trim waiting",
 		text: `DELETE ${pool} FROM ${pool} JOIN (
-				SELECT pin_id, score FROM ${pool}
+				SELECT item_id, score FROM ${pool}
 				WHERE user_id = ${user} AND state = 0 AND source = ${source}
-				ORDER BY score DESC, pin_id DESC LIMIT 100000 OFFSET ${keep}) worst
+				ORDER BY score DESC, item_id DESC LIMIT 100000 OFFSET ${keep}) worst
 			ON ${pool}.user_id = ${user} AND ${pool}.state = 0
 				AND ${pool}.source = ${source}
-				AND ${pool}.score = worst.score AND ${pool}.pin_id = worst.pin_id`,
+				AND ${pool}.score = worst.score AND ${pool}.item_id = worst.item_id`,
 		values: [],
 	}),
 };
@@ -201,9 +203,9 @@ class MysqlPools implements PoolDriver {
 			});
 		});
 
-	readonly push: PoolDriver["push"] = (shard, pin, receivers, activeSince) =>
+	readonly push: PoolDriver["push"] = (shard, item, receivers, activeSince) =>
 		this.#on(shard, ({ pushes, number, database }) =>
-			pushes.add({ to: { number, database }, pin, receivers, activeSince }),
+			pushes.add({ to: { number, database }, item, receivers, activeSince }),
 		);
 
 	/** By the statistics of InnoDB, which are some minutes old. */

@@ -3,6 +3,7 @@ import type { HostWriteGuard } from "../../storage/mysql/driver/commitProtocol.t
 import { parseHostUrl } from "../../topology/hostUrl.ts";
 import { dataFoldersOf, poolsOf } from "../../topology/ranges.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
+import type { Sources } from "../sources.ts";
 import { openMysqlPools } from "./mysqlPools.ts";
 import { openSqlitePools } from "./sqlitePools.ts";
 import type { OpenedPools } from "./storedPools.ts";
@@ -12,6 +13,8 @@ export interface PoolOptions {
 	readonly version?: number;
 	/** SQLite refuses to write. */
 	readonly readOnly?: boolean;
+	/** Those of the app; without them only tables and visits can be asked for. */
+	readonly sources?: Sources | undefined;
 	/** Asked before each write to a host of MySQL. */
 	readonly writeGuard?: HostWriteGuard | null;
 	/** Called when `oldestVersion` may have risen. */
@@ -52,6 +55,6 @@ export function openPoolsOf(
 		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
 	);
 	return isSqlite
-		? openSqlitePools({ pools, readOnly })
+		? openSqlitePools({ pools, readOnly, sources: options.sources })
 		: openMysqlPools({ pools, ...options });
 }

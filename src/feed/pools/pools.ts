@@ -3,7 +3,7 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { Source } from "../sources.ts";
 
 /**
- * The pools: for each user the pins that wait for the next look at the home feed,
+ * The pools: for each user the items that wait for the next look at the home feed,
  * and those that were taken or dropped lately. MySQL and SQLite implement the port
  * and pass one suite (test/suites/pools.ts). What is pushed, chosen and shown is
  * decided above it.
@@ -20,18 +20,18 @@ export interface Pools extends AsyncDisposable {
 	readonly shards: readonly number[];
 
 	/**
-	 * Lets one pin wait in the pools of those receivers who visited their feed after
+	 * Lets one item wait in the pools of those receivers who visited their feed after
 	 * `activeSince`, at most MAX_RECEIVERS of them: one statement for each shard. Where the
 	 * picture is known already, in whatever state, nothing changes. The shards that failed
 	 * are in the result; the others are written.
 	 */
 	push(
-		pin: PushedPin,
+		item: PushedItem,
 		receivers: readonly Receiver[],
 		activeSince: number,
 	): Promise<Pushed>;
 
-	/** Lets pins wait in one pool, active or not, at most MAX_ENTRIES of them; returns how many are new. */
+	/** Lets items wait in one pool, active or not, at most MAX_ENTRIES of them; returns how many are new. */
 	add(user: Id, entries: readonly PoolEntry[], now: number): Promise<number>;
 
 	/** What is known of a user's visits; null: none. */
@@ -40,7 +40,7 @@ export interface Pools extends AsyncDisposable {
 	/** Writes what is given of a visit and keeps the rest. Times only rise. */
 	noteVisit(user: Id, visit: Partial<Visit>): Promise<void>;
 
-	/** The waiting pins of each source, or those in another state, best first: at most so many of each. One statement. */
+	/** The waiting items of each source, or those in another state, best first: at most so many of each. One statement. */
 	best(
 		user: Id,
 		limits: Readonly<Partial<Record<Source, number>>>,
@@ -50,10 +50,10 @@ export interface Pools extends AsyncDisposable {
 	/** What the pool knows of pictures, in their order; null: nothing. At most MAX_ENTRIES. */
 	find(user: Id, origins: readonly Id[]): Promise<readonly (PoolRow | null)[]>;
 
-	/** How many pins wait, at most `cap`. */
+	/** How many items wait, at most `cap`. */
 	waiting(user: Id, cap: number): Promise<number>;
 
-	/** Pins in this state that came through `via`, at most `limit`. */
+	/** Items in this state that came through `via`, at most `limit`. */
 	listVia(
 		user: Id,
 		via: Id,
@@ -62,13 +62,13 @@ export interface Pools extends AsyncDisposable {
 	): Promise<readonly PoolRow[]>;
 
 	/**
-	 * Records what became of pins: taken into the feed, or dropped for good. Those that did not
-	 * wait are recorded too. A dropped pin stays dropped; a taken one can still be dropped.
+	 * Records what became of items: taken into the feed, or dropped for good. Those that did not
+	 * wait are recorded too. A dropped item stays dropped; a taken one can still be dropped.
 	 */
 	settle(user: Id, settled: Settled, now: number): Promise<void>;
 
 	/**
-	 * Forgets waiting pins, those of these origins that came through `via`, and lets
+	 * Forgets waiting items, those of these origins that came through `via`, and lets
 	 * `substitutes` wait, in one transaction. Returns how many are gone.
 	 */
 	withdraw(
@@ -79,16 +79,16 @@ export interface Pools extends AsyncDisposable {
 		now: number,
 	): Promise<number>;
 
-	/** Keeps the best waiting pins of each source, and what was taken or dropped after `settledAfter`. Returns how many rows went. */
+	/** Keeps the best waiting items of each source, and what was taken or dropped after `settledAfter`. Returns how many rows went. */
 	trim(user: Id, keep: KeptRows): Promise<number>;
 
 	/** Deletes a user's pool and visits. */
 	forget(user: Id): Promise<void>;
 }
 
-/** Producers whose pins are not pushed but read at a visit: a table of the pools' databases. */
+/** Producers whose items are not pushed but read at a visit: a table of the pools' databases. */
 export interface PulledStore {
-	/** Producers whose pins are not pushed but read at a visit; at most MAX_PULLED. */
+	/** Producers whose items are not pushed but read at a visit; at most MAX_PULLED. */
 	pulled(): Promise<readonly PulledProducer[]>;
 
 	/** Adds or changes a pulled producer; `null` as its `since`: removes it. */
@@ -143,15 +143,15 @@ export const MAX_PULLED = 100_000;
 export const POOL_STATES = { waiting: 0, taken: 1, dropped: 2 } as const;
 export type PoolState = keyof typeof POOL_STATES;
 
-/** A pin that waits, or may. */
+/** An item that waits, or may. */
 export interface PoolEntry {
 	readonly source: Source;
 	/** An integer from 0 to 2^52 - 1 (../scores.ts); higher is better. */
 	readonly score: number;
-	readonly pin: Id;
-	/** The pin it was first saved from, or itself: one picture once. */
+	readonly item: Id;
+	/** The item it was first saved from, or itself: one picture once. */
 	readonly origin: Id;
-	/** The user, board or interest that the receiver follows, or the pin it is related to. */
+	/** The user, board or interest that the receiver follows, or the item it is related to. */
 	readonly via: Id;
 }
 
@@ -161,7 +161,7 @@ export interface PoolRow extends PoolEntry {
 	readonly changedAt: number;
 }
 
-export interface PushedPin extends Omit<PoolEntry, "score"> {
+export interface PushedItem extends Omit<PoolEntry, "score"> {
 	readonly now: number;
 }
 
@@ -171,7 +171,7 @@ export interface Receiver {
 }
 
 export interface Pushed {
-	/** Pools that the pin is new in. Of pushes at the same time all together have the right sum. */
+	/** Pools that the item is new in. Of pushes at the same time all together have the right sum. */
 	readonly rows: number;
 	readonly failed: readonly {
 		readonly shard: number;
@@ -182,9 +182,9 @@ export interface Pushed {
 export interface Visit {
 	/** The last look at the feed. */
 	readonly visitedAt: number;
-	/** When pins were last added to the feed; 0: never. */
+	/** When items were last added to the feed; 0: never. */
 	readonly generatedAt: number;
-	/** How many pins were asked for then, 0 to 65,535. */
+	/** How many items were asked for then, 0 to 65,535. */
 	readonly asked: number;
 	/** When the pool was last rebuilt from what the user follows; 0: never. */
 	readonly rebuiltAt: number;
@@ -202,9 +202,9 @@ export interface KeptRows {
 
 export interface PulledProducer {
 	readonly producer: Id;
-	/** Since when its pins are read at visits. */
+	/** Since when its items are read at visits. */
 	readonly since: number;
-	/** Since when its pins are pushed again, because it lost followers; 0: they are not. */
+	/** Since when its items are pushed again, because it lost followers; 0: they are not. */
 	readonly pushedSince: number;
 }
 

@@ -1,12 +1,11 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, parseId } from "../../id/ids.ts";
 import { SCORE_LIMIT } from "../scores.ts";
-import { SOURCES } from "../sources.ts";
 import {
 	MAX_ENTRIES,
 	MAX_RECEIVERS,
 	type PoolEntry,
-	type PushedPin,
+	type PushedItem,
 	type Receiver,
 	type Visit,
 } from "./pools.ts";
@@ -43,13 +42,12 @@ export function checkScore(score: number): number {
 }
 
 export function checkPushed(
-	{ source, pin, origin, via, now }: PushedPin,
+	{ item, origin, via, now }: PushedItem,
 	receivers: readonly Receiver[],
 	activeSince: number,
 ): void {
 	checkCount("receivers", receivers.length, MAX_RECEIVERS);
-	checkSource(source);
-	for (const id of [pin, origin, via]) checkId(id);
+	for (const id of [item, origin, via]) checkId(id);
 	checkInteger("now", now, 0);
 	checkInteger("activeSince", activeSince, 0);
 	for (const { user, score } of receivers) {
@@ -60,10 +58,9 @@ export function checkPushed(
 
 export function checkEntries(entries: readonly PoolEntry[]): void {
 	checkCount("entries", entries.length, MAX_ENTRIES);
-	for (const { source, score, pin, origin, via } of entries) {
-		checkSource(source);
+	for (const { score, item, origin, via } of entries) {
 		checkScore(score);
-		for (const id of [pin, origin, via]) checkId(id);
+		for (const id of [item, origin, via]) checkId(id);
 	}
 }
 
@@ -89,11 +86,6 @@ export function unknownPoolShard(shard: number): CorkboardError {
 		"UNAVAILABLE",
 		`No range of the topology covers pool shard ${shard}.`,
 	);
-}
-
-function checkSource(source: keyof typeof SOURCES): void {
-	if (Object.hasOwn(SOURCES, source)) return;
-	throw new TypeError(`Expected a source but got: ${JSON.stringify(source)}.`);
 }
 
 function checkCount(name: string, count: number, most: number): void {

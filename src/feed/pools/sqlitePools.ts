@@ -7,7 +7,7 @@ import type {
 } from "../../storage/sqlite/driver/sqliteConnection.ts";
 import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
 import type { HostRange } from "../../topology/types.ts";
-import { SOURCES } from "../sources.ts";
+import type { Sources } from "../sources.ts";
 import { unknownPoolShard } from "./portChecks.ts";
 import {
 	COLUMNS,
@@ -26,6 +26,8 @@ import { CREATE_SQLITE_TABLES } from "./tables.ts";
 export interface SqlitePoolOptions {
 	readonly pools: readonly HostRange[];
 	readonly readOnly?: boolean;
+	/** Those of the app; without them only tables and visits can be asked for. */
+	readonly sources?: Sources | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface SqlitePoolOptions {
  * owns the folder is the only one that writes.
  */
 export function openSqlitePools(options: SqlitePoolOptions): OpenedPools {
-	return new StoredPools(new SqlitePools(options));
+	return new StoredPools(new SqlitePools(options), options.sources);
 }
 
 /** With json_each, a list of any length is one prepared statement. Its ids are texts, because JSON's numbers have 53 bits. */
@@ -49,9 +51,9 @@ const DIALECT: PoolDialect = {
 		values: [
 			...[BigInt(user), state, now],
 			JSON.stringify(
-				entries.map(({ source, score, pin, origin, via }) => [
-					...[SOURCES[source], score],
-					...[pin, origin, via],
+				entries.map(({ source, score, item, origin, via }) => [
+					...[source, score],
+					...[item, origin, via],
 				]),
 			),
 		],
@@ -60,14 +62,14 @@ const DIALECT: PoolDialect = {
 	otherwise: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
 	given: (column) => `excluded.${column}`,
 	greatest: "MAX",
-	/** The score of the first row to go; rows of the same score go by their pin. */
+	/** The score of the first row to go; rows of the same score go by their item. */
 	trimWaiting: (pool, user, source, keep) => ({
 		name: "trim waiting",
 		text: `DELETE FROM ${pool} WHERE user_id = ? AND state = 0 AND source = ?
-			AND (score, pin_id) <= (
-				SELECT score, pin_id FROM ${pool}
+			AND (score, item_id) <= (
+				SELECT score, item_id FROM ${pool}
 				WHERE user_id = ? AND state = 0 AND source = ?
-				ORDER BY score DESC, pin_id DESC LIMIT 1 OFFSET ?)`,
+				ORDER BY score DESC, item_id DESC LIMIT 1 OFFSET ?)`,
 		values: [user, source, user, source, keep],
 	}),
 };
@@ -120,13 +122,13 @@ class SqlitePools implements PoolDriver {
 
 	readonly push: PoolDriver["push"] = async (
 		shard,
-		{ source, pin, origin, via, now },
+		{ source, item, origin, via, now },
 		receivers,
 		activeSince,
 	) => {
 		const values: readonly Parameter[] = [
-			SOURCES[source],
-			...[pin, origin, via].map(BigInt),
+			source,
+			...[item, origin, via].map(BigInt),
 			now,
 			JSON.stringify(receivers.map(({ user, score }) => [user, score])),
 			activeSince,

@@ -4,15 +4,28 @@ import type {
 	Spelling,
 	StatementValue,
 } from "../../storage/statements/dialect.ts";
-import { SOURCES, type Source, sourceOf } from "../sources.ts";
 import {
 	POOL_STATES,
 	type PoolEntry,
 	type PoolRow,
 	type PoolState,
 	type PulledProducer,
+	type PushedItem,
 	type Visit,
 } from "./pools.ts";
+
+/** An entry as it is stored: a number stands for its source. */
+export interface StoredEntry extends Omit<PoolEntry, "source"> {
+	readonly source: number;
+}
+
+export interface StoredPush extends Omit<PushedItem, "source"> {
+	readonly source: number;
+}
+
+export interface StoredRow extends Omit<PoolRow, "source"> {
+	readonly source: number;
+}
 
 /** A statement on the tables of one pool shard. */
 export interface PoolSql {
@@ -35,7 +48,7 @@ export interface PoolDialect extends Pick<Spelling, "id" | "isOneOf"> {
 	rows(
 		user: Id,
 		state: number,
-		entries: readonly PoolEntry[],
+		entries: readonly StoredEntry[],
 		now: number,
 	): Clause;
 	/** A SELECT with an order and a limit, as part of a UNION. */
@@ -45,7 +58,7 @@ export interface PoolDialect extends Pick<Spelling, "id" | "isOneOf"> {
 	/** The value that was to be inserted. */
 	given(column: string): string;
 	readonly greatest: "GREATEST" | "MAX";
-	/** Deletes the waiting pins of a source but the best `keep`. */
+	/** Deletes the waiting items of a source but the best `keep`. */
 	trimWaiting(
 		pool: string,
 		user: bigint,
@@ -55,7 +68,7 @@ export interface PoolDialect extends Pick<Spelling, "id" | "isOneOf"> {
 }
 
 export const COLUMNS =
-	"user_id, state, source, score, pin_id, origin_id, via_id, changed_at";
+	"user_id, state, source, score, item_id, origin_id, via_id, changed_at";
 
 /** The statements of one pool shard, once for every database. What is pushed is each database's own. */
 export class PoolStatements {
@@ -74,14 +87,14 @@ export class PoolStatements {
 		this.#pool = table("pool");
 		this.#visits = table("visits");
 		this.#pulled = table("pulled");
-		const ids = ["pin_id", "origin_id", "via_id"].map(dialect.id);
+		const ids = ["item_id", "origin_id", "via_id"].map(dialect.id);
 		this.#row = `state, source, score, ${ids.join(", ")}, changed_at`;
 	}
 
 	/** Null without entries. */
 	insert(
 		user: Id,
-		entries: readonly PoolEntry[],
+		entries: readonly StoredEntry[],
 		state: PoolState,
 		now: number,
 	): PoolSql | null {
@@ -98,7 +111,7 @@ export class PoolStatements {
 	/** Null without entries. */
 	change(
 		user: Id,
-		entries: readonly PoolEntry[],
+		entries: readonly StoredEntry[],
 		state: "taken" | "dropped",
 		now: number,
 	): PoolSql | null {
@@ -159,21 +172,21 @@ export class PoolStatements {
 	/** Null without a limit above 0. */
 	best(
 		user: Id,
-		limits: readonly (readonly [Source, number])[],
+		limits: readonly (readonly [number, number])[],
 		state: PoolState,
 	): PoolSql | null {
 		if (limits.length === 0) return null;
 		const part = this.#dialect.part(
 			`SELECT ${this.#row} FROM ${this.#pool}
 			WHERE user_id = ? AND state = ? AND source = ?
-			ORDER BY score DESC, pin_id DESC LIMIT ?`,
+			ORDER BY score DESC, item_id DESC LIMIT ?`,
 		);
 		return sql(
 			"best",
 			limits.map(() => part).join(" UNION ALL "),
 			limits.flatMap(([source, limit]) => [
 				...[BigInt(user), POOL_STATES[state]],
-				...[SOURCES[source], limit],
+				...[source, limit],
 			]),
 		);
 	}
@@ -217,9 +230,8 @@ export class PoolStatements {
 		);
 	}
 
-	trimWaiting(user: Id, source: Source, keep: number): PoolSql {
-		const number = SOURCES[source];
-		return this.#dialect.trimWaiting(this.#pool, BigInt(user), number, keep);
+	trimWaiting(user: Id, source: number, keep: number): PoolSql {
+		return this.#dialect.trimWaiting(this.#pool, BigInt(user), source, keep);
 	}
 
 	forget(user: Id): readonly PoolSql[] {
@@ -274,17 +286,17 @@ export class PoolStatements {
 const STATE_NAMES = Object.keys(POOL_STATES) as readonly PoolState[];
 
 /** A row of `best`, `find` or `listVia`. Throws a TypeError for one that is damaged. */
-export function poolRowOf(row: PoolValues): PoolRow {
-	const [state, source, score, pin, origin, via, changedAt] = row;
+export function storedRowOf(row: PoolValues): StoredRow {
+	const [state, source, score, item, origin, via, changedAt] = row;
 	const name = STATE_NAMES.find((each) => POOL_STATES[each] === Number(state));
 	if (name === undefined) {
-		throw new TypeError(`The stored state ${state} of a pin is invalid.`);
+		throw new TypeError(`The stored state ${state} of an item is invalid.`);
 	}
 	return {
 		state: name,
-		source: sourceOf(Number(source)),
+		source: Number(source),
 		score: Number(score),
-		pin: parseStoredId(String(pin)),
+		item: parseStoredId(String(item)),
 		origin: parseStoredId(String(origin)),
 		via: parseStoredId(String(via)),
 		changedAt: Number(changedAt),

@@ -1,12 +1,12 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, parseStoredId } from "../../id/ids.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
-import { SOURCE_NAMES } from "../sources.ts";
+import { type Source, Sources } from "../sources.ts";
 import {
 	MAX_PULLED,
 	type PoolAdmin,
+	type PoolRow,
 	type PoolStore,
-	type PushedPin,
 	poolShardOf,
 	type Receiver,
 } from "./pools.ts";
@@ -22,8 +22,9 @@ import {
 	type PoolSql,
 	type PoolStatements,
 	type PoolValues,
-	poolRowOf,
 	pulledOf,
+	type StoredPush,
+	storedRowOf,
 	visitOf,
 } from "./statements.ts";
 
@@ -50,7 +51,7 @@ export interface PoolDriver
 	/** To receivers on that shard; returns how many rows are new. */
 	push(
 		shard: number,
-		pin: PushedPin,
+		item: StoredPush,
 		receivers: readonly Receiver[],
 		activeSince: number,
 	): Promise<number>;
@@ -74,9 +75,11 @@ export interface OpenedPools extends PoolStore {
  */
 export class StoredPools implements OpenedPools {
 	readonly #driver: PoolDriver;
+	readonly #sources: Sources;
 
-	constructor(driver: PoolDriver) {
+	constructor(driver: PoolDriver, sources: Sources = NO_SOURCES) {
 		this.#driver = driver;
+		this.#sources = sources;
 	}
 
 	get shards(): readonly number[] {
@@ -91,14 +94,15 @@ export class StoredPools implements OpenedPools {
 		this.#driver.switchTo(pools, version);
 	}
 
-	readonly push: PoolStore["push"] = async (pin, receivers, activeSince) => {
-		checkPushed(pin, receivers, activeSince);
+	readonly push: PoolStore["push"] = async (item, receivers, activeSince) => {
+		checkPushed(item, receivers, activeSince);
+		const stored = this.#stored(item);
 		const groups = Map.groupBy(receivers, ({ user }) => this.#shardOf(user));
 		const failed: { shard: number; error: CorkboardError }[] = [];
 		const counts = await Promise.all(
 			[...groups].map(async ([shard, some]) => {
 				try {
-					return await this.#driver.push(shard, pin, some, activeSince);
+					return await this.#driver.push(shard, stored, some, activeSince);
 				} catch (error) {
 					if (!(error instanceof CorkboardError)) throw error;
 					failed.push({ shard, error });
@@ -112,8 +116,9 @@ export class StoredPools implements OpenedPools {
 	readonly add: PoolStore["add"] = async (user, entries, now) => {
 		checkEntries(entries);
 		checkInteger("now", now, 0);
+		const stored = entries.map((entry) => this.#stored(entry));
 		const [added = 0] = await this.#change(user, (statements) => [
-			statements.insert(user, entries, "waiting", now),
+			statements.insert(user, stored, "waiting", now),
 		]);
 		return added;
 	};
@@ -137,21 +142,27 @@ export class StoredPools implements OpenedPools {
 		limits,
 		state = "waiting",
 	) => {
-		const wanted = SOURCE_NAMES.map(
-			(source) =>
-				[source, checkInteger("The limit", limits[source] ?? 0, 0)] as const,
-		).filter(([, limit]) => limit > 0);
+		const { names } = this.#sources;
+		const wanted = names
+			.map(
+				(source) =>
+					[
+						this.#sources.numberOf(source),
+						checkInteger("The limit", limits[source] ?? 0, 0),
+					] as const,
+			)
+			.filter(([, limit]) => limit > 0);
 		const rows = await this.#rows(user, (statements) =>
 			statements.best(user, wanted, state),
 		);
 		// A union keeps no order.
 		return rows
-			.map(poolRowOf)
+			.map((row) => this.#row(row))
 			.toSorted(
 				(a, b) =>
-					SOURCE_NAMES.indexOf(a.source) - SOURCE_NAMES.indexOf(b.source) ||
+					names.indexOf(a.source) - names.indexOf(b.source) ||
 					b.score - a.score ||
-					(BigInt(b.pin) > BigInt(a.pin) ? 1 : -1),
+					(BigInt(b.item) > BigInt(a.item) ? 1 : -1),
 			);
 	};
 
@@ -161,7 +172,9 @@ export class StoredPools implements OpenedPools {
 			statements.find(user, origins),
 		);
 		const found = new Map(
-			rows.map(poolRowOf).map((row) => [row.origin, row] as const),
+			rows
+				.map((row) => this.#row(row))
+				.map((row) => [row.origin, row] as const),
 		);
 		return origins.map((origin) => found.get(origin) ?? null);
 	};
@@ -180,7 +193,7 @@ export class StoredPools implements OpenedPools {
 		const rows = await this.#rows(user, (statements) =>
 			statements.listVia(user, via, state, limit),
 		);
-		return rows.map(poolRowOf);
+		return rows.map((row) => this.#row(row));
 	};
 
 	readonly settle: PoolStore["settle"] = async (
@@ -191,11 +204,13 @@ export class StoredPools implements OpenedPools {
 		checkEntries(taken);
 		checkEntries(dropped);
 		checkInteger("now", now, 0);
+		const isTaken = taken.map((entry) => this.#stored(entry));
+		const isDropped = dropped.map((entry) => this.#stored(entry));
 		await this.#change(user, (statements) => [
-			statements.change(user, taken, "taken", now),
-			statements.insert(user, taken, "taken", now),
-			statements.change(user, dropped, "dropped", now),
-			statements.insert(user, dropped, "dropped", now),
+			statements.change(user, isTaken, "taken", now),
+			statements.insert(user, isTaken, "taken", now),
+			statements.change(user, isDropped, "dropped", now),
+			statements.insert(user, isDropped, "dropped", now),
 		]);
 	};
 
@@ -210,9 +225,10 @@ export class StoredPools implements OpenedPools {
 		checkOrigins(origins);
 		checkEntries(substitutes);
 		checkInteger("now", now, 0);
+		const stored = substitutes.map((entry) => this.#stored(entry));
 		const [gone = 0] = await this.#change(user, (statements) => [
 			statements.withdraw(user, via, origins),
-			statements.insert(user, substitutes, "waiting", now),
+			statements.insert(user, stored, "waiting", now),
 		]);
 		return origins.length === 0 ? 0 : gone;
 	};
@@ -225,8 +241,12 @@ export class StoredPools implements OpenedPools {
 		checkInteger("settledAfter", settledAfter, 0);
 		const counts = await this.#change(user, (statements) => [
 			statements.trimSettled(user, settledAfter),
-			...SOURCE_NAMES.map((source) =>
-				statements.trimWaiting(user, source, waitingPerSource),
+			...this.#sources.names.map((source) =>
+				statements.trimWaiting(
+					user,
+					this.#sources.numberOf(source),
+					waitingPerSource,
+				),
 			),
 		]);
 		return sumOf(counts);
@@ -281,6 +301,18 @@ export class StoredPools implements OpenedPools {
 		await this.#driver[Symbol.asyncDispose]();
 	}
 
+	/** Throws a TypeError for a source that the app does not have. */
+	#stored<T extends { readonly source: Source }>(
+		entry: T,
+	): Omit<T, "source"> & { readonly source: number } {
+		return { ...entry, source: this.#sources.numberOf(entry.source) };
+	}
+
+	#row(values: PoolValues): PoolRow {
+		const row = storedRowOf(values);
+		return { ...row, source: this.#sources.nameOf(row.source) };
+	}
+
 	#shardOf(user: Id): number {
 		return poolShardOf(user, this.shards.length);
 	}
@@ -303,6 +335,9 @@ export class StoredPools implements OpenedPools {
 		);
 	}
 }
+
+/** Of commands that ask for tables. */
+const NO_SOURCES = new Sources([]);
 
 function sumOf(counts: readonly number[]): number {
 	return counts.reduce((sum, count) => sum + count, 0);

@@ -9,11 +9,11 @@ export const POOL_TABLES: Readonly<
 		state TINYINT UNSIGNED NOT NULL,
 		source TINYINT UNSIGNED NOT NULL,
 		score BIGINT UNSIGNED NOT NULL,
-		pin_id BIGINT UNSIGNED NOT NULL,
+		item_id BIGINT UNSIGNED NOT NULL,
 		origin_id BIGINT UNSIGNED NOT NULL,
 		via_id BIGINT UNSIGNED NOT NULL,
 		changed_at BIGINT UNSIGNED NOT NULL,
-		PRIMARY KEY (user_id, state, source, score, pin_id),
+		PRIMARY KEY (user_id, state, source, score, item_id),
 		UNIQUE KEY origin (user_id, origin_id)
 	) ENGINE=InnoDB`,
 	visits: (database) => `CREATE TABLE IF NOT EXISTS \`${database}\`.\`visits\` (
@@ -39,11 +39,11 @@ export const CREATE_SQLITE_TABLES: readonly Sql[] = [
 			state INTEGER NOT NULL,
 			source INTEGER NOT NULL,
 			score INTEGER NOT NULL,
-			pin_id INTEGER NOT NULL,
+			item_id INTEGER NOT NULL,
 			origin_id INTEGER NOT NULL,
 			via_id INTEGER NOT NULL,
 			changed_at INTEGER NOT NULL,
-			PRIMARY KEY (user_id, state, source, score, pin_id),
+			PRIMARY KEY (user_id, state, source, score, item_id),
 			UNIQUE (user_id, origin_id)
 		) STRICT, WITHOUT ROWID`,
 	},

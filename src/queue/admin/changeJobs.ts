@@ -47,7 +47,7 @@ function jobIdOf(text: string) {
 	if (id !== null) return id;
 	throw new CorkboardError(
 		"BAD_USER_INPUT",
-		`The id of a job is such as feedPin.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, got ${JSON.stringify(text.slice(0, 200))}.`,
+		`The id of a job is such as feedItem.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, got ${JSON.stringify(text.slice(0, 200))}.`,
 	);
 }
 

@@ -3,7 +3,7 @@ import { after, describe, it } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
 import { newestOf } from "../../src/feed/candidates/newest.ts";
 import { newestOfPulled } from "../../src/feed/candidates/newestOfPulled.ts";
-import { explainPin } from "../../src/feed/explainPin.ts";
+import { explainItem } from "../../src/feed/explainItem.ts";
 import { chooseFor, MAX_CHUNK } from "../../src/feed/generator.ts";
 import { HomeFeeds } from "../../src/feed/homeFeeds.ts";
 import type { FeedJobContext } from "../../src/feed/jobs/feedContext.ts";
@@ -27,7 +27,7 @@ async function pair(): Promise<readonly [reader: Id, owner: User]> {
 }
 
 async function verdictOf(reader: Id, pin: Id): Promise<string> {
-	return (await explainPin(parts, reader, pin)).verdict;
+	return (await explainItem(parts, reader, pin)).verdict;
 }
 
 /** The reader's device looks, and what follows is done. */
@@ -43,7 +43,7 @@ describe("why a pin is in a home feed, or not", () => {
 		const pin = await world.pin(owner);
 		assert.equal(await verdictOf(reader, pin), "missing", "no job has run");
 		await world.offer(reader, [pin], owner.id);
-		const next = await explainPin(parts, reader, pin);
+		const next = await explainItem(parts, reader, pin);
 		assert.deepEqual(
 			[next.verdict, next.place, next.entry?.via, next.follows],
 			["next", 1, owner.id, [{ source: "user", via: owner.id }]],
@@ -102,7 +102,7 @@ describe("why a pin is in a home feed, or not", () => {
 		assert.ok(chosen.length < many.length && many.length < MAX_CHUNK);
 		const [last] = leftOut;
 		assert.ok(last);
-		assert.equal(await verdictOf(busy, last.entry.pin), "waiting");
+		assert.equal(await verdictOf(busy, last.entry.item), "waiting");
 	});
 });
 
@@ -155,6 +155,7 @@ describe("a pool that was lost", () => {
 				},
 			}),
 			feed: {
+				model: parts.model,
 				pools: parts.pools,
 				ranker: parts.ranker,
 				pulled: { deliveryTo: () => assert.fail() },
@@ -203,7 +204,7 @@ describe("a pool that was lost", () => {
 				pools: parts.pools,
 				pull: (user, since, options) =>
 					newestOfPulled(
-						partly,
+						{ store: partly, model: parts.model },
 						{ has: () => true, size: 1 },
 						user,
 						since,
@@ -237,9 +238,12 @@ describe("a pool that was lost", () => {
 		const error = new CorkboardError("UNAVAILABLE", "No answer.");
 		const newest = await newestOf(
 			{
-				readObjects: async (ids: readonly Id[]) => {
-					const nodes = await store.readObjects(ids);
-					return nodes.map((node, at) => (ids[at] === origin ? error : node));
+				model: parts.model,
+				store: {
+					readObjects: async (ids: readonly Id[]) => {
+						const nodes = await store.readObjects(ids);
+						return nodes.map((node, at) => (ids[at] === origin ? error : node));
+					},
 				},
 			},
 			new View(store, reader),
@@ -248,10 +252,10 @@ describe("a pool that was lost", () => {
 			{ onUnread: (one) => unread.push(one) },
 		);
 		assert.deepEqual(
-			newest.map((entry) => entry.pin),
+			newest.map((entry) => entry.item),
 			[pin],
 		);
-		assert.ok(!newest.some((entry) => entry.pin === repin.pin.id));
+		assert.ok(!newest.some((entry) => entry.item === repin.pin.id));
 		assert.deepEqual(unread, [error]);
 	});
 });

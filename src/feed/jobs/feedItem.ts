@@ -3,47 +3,52 @@ import { View } from "../../graph/read/view.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Node } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
 import { job } from "../../queue/job.ts";
 import type { Position } from "../../storage/rows.ts";
 import { rootOrigins } from "../candidates/origins.ts";
 import { FEED_CHANNELS } from "../diagnostics.ts";
+import type { FeedModel } from "../feedModel.ts";
 import { ACTIVE_MS } from "../generator.ts";
-import { JOB_ATTEMPTS, PIN_QUEUE, pinBody } from "../jobBodies.ts";
+import { ITEM_QUEUE, itemBody, JOB_ATTEMPTS } from "../jobBodies.ts";
 import { MAX_RECEIVERS } from "../pools/pools.ts";
 import { HALF_LIFE_MS, scoreOf } from "../scores.ts";
+import type { Source } from "../sources.ts";
 import { type FeedJobContext, type FeedWork, feedOf } from "./feedContext.ts";
 
 /** Most producers have fewer followers. Reads of so few share a statement with those of other jobs, and their pushes too. */
 const FEW = 100;
 
-/** In whose followers' pools a pin belongs. */
+/** In whose followers' pools an item belongs. */
 interface Producer {
-	readonly source: "user" | "board";
+	readonly source: Source;
 	readonly via: Id;
 	/** The mapping to its followers. */
-	readonly followers: string;
+	readonly followers: Mapping;
 }
 
 /**
- * Lets a new pin wait in the pools of those who follow its owner or board and
+ * Lets a new item wait in the pools of those who follow its owner or board and
  * look at their feeds: few at once, many a page at a time. Producers with too many
  * followers are left to those who look. A job that dies goes on at its last page;
  * to push a page again changes nothing.
  */
-export const feedPin = job({
-	queue: PIN_QUEUE,
-	body: pinBody,
+export const feedItem = job({
+	queue: ITEM_QUEUE,
+	body: itemBody,
 	attempts: JOB_ATTEMPTS,
 	async run({ body, signal, checkpoint }, context: FeedJobContext) {
 		const { store } = context;
 		const feed = feedOf(context);
-		const [pin] = await new View(store, null).readObjects([body.pin]);
-		if (pin instanceof CorkboardError) throw pin;
+		const [item] = await new View(store, null).readObjects([body.item]);
+		if (item instanceof CorkboardError) throw item;
 		// Deleted, or on a secret board: who may see it then is decided when it is shown.
-		if (!pin) return;
-		const [origin = pin.id] = await rootOrigins(store, [pin]);
-		const pushed = { pin, origin };
-		const producers = producersOf(pin);
+		if (!item) return;
+		const [origin = item.id] = await rootOrigins({ store, model: feed.model }, [
+			item,
+		]);
+		const pushed = { item, origin };
+		const producers = producersOf(feed.model, item);
 		if (body.at === undefined) {
 			const pages = await firstPages(store, producers);
 			if (pages.every(({ next }) => next === undefined)) {
@@ -74,19 +79,18 @@ export const feedPin = job({
 				after = page.next;
 				if (after === undefined) break;
 				await checkpoint({
-					body: { pin: pin.id, at: { producer: index, after } },
+					body: { item: item.id, at: { producer: index, after } },
 				});
 			}
 		}
 	},
 });
 
-function producersOf({ data }: Node): readonly Producer[] {
-	const { user_id: owner, board_id: board } = data;
-	return [
-		{ source: "user", via: owner as Id, followers: "followUser.inverse" },
-		{ source: "board", via: board as Id, followers: "followBoard.inverse" },
-	];
+function producersOf(model: FeedModel, { data }: Node): readonly Producer[] {
+	return model.producersOf(data).flatMap(({ source, via }) => {
+		const { followers } = model.followedBy(source);
+		return followers === null ? [] : [{ source, via, followers }];
+	});
 }
 
 interface FollowerPage {
@@ -106,7 +110,7 @@ function firstPages(
 
 /** A page of the followers of each, in one read. */
 async function followersOf(
-	{ model, storage }: Store,
+	{ storage }: Store,
 	producers: readonly Producer[],
 	{
 		limit,
@@ -116,12 +120,8 @@ async function followersOf(
 	const pages = await storage.read(
 		"lists",
 		producers.map(({ via, followers }) => {
-			const mapping = model.mappings.get(followers);
-			if (mapping === undefined) {
-				throw new TypeError(`The model has no mapping ${followers}.`);
-			}
 			return {
-				mapping,
+				mapping: followers,
 				from: via,
 				backward: false,
 				limit,
@@ -144,10 +144,10 @@ async function followersOf(
 	});
 }
 
-/** To all followers of all producers at once. Who follows several gets the pin through the first of them. */
+/** To all followers of all producers at once. Who follows several gets the item through the first of them. */
 async function pushToFew(
 	feed: FeedWork,
-	pushed: PushedPin,
+	pushed: PushedItem,
 	producers: readonly Producer[],
 	pages: readonly FollowerPage[],
 ): Promise<void> {
@@ -165,39 +165,37 @@ async function pushToFew(
 	await Promise.all(pushes.map((push) => push()));
 }
 
-interface PushedPin {
-	readonly pin: Node;
+interface PushedItem {
+	readonly item: Node;
 	readonly origin: Id;
 }
 
 async function pushTo(
-	{ pools, ranker, now }: FeedWork,
+	{ model, pools, ranker, now }: FeedWork,
 	{
-		pin,
+		item,
 		origin,
 		producer: { source, via },
-	}: PushedPin & { readonly producer: Producer },
+	}: PushedItem & { readonly producer: Producer },
 	followers: readonly Id[],
 ): Promise<void> {
-	const users = followers.filter((user) => user !== pin.data.user_id);
+	const owner = model.ownerOf(item.data);
+	const users = followers.filter((user) => user !== owner);
 	if (users.length === 0) return;
-	const createdAt = Date.parse(String(pin.data.created_at));
+	const createdAt = model.createdAtOf(item.data);
 	const values = await ranker.score(
 		{
-			id: pin.id,
+			id: item.id,
 			origin,
-			owner: pin.data.user_id as Id,
-			board: pin.data.board_id as Id,
+			owner: owner ?? item.id,
 			createdAt,
-			repins: 0,
-			likes: 0,
 		},
 		{ source, id: via },
 		users,
 	);
 	const at = now();
 	const { rows, failed } = await pools.push(
-		{ source, pin: pin.id, origin, via, now: at },
+		{ source, item: item.id, origin, via, now: at },
 		users.map((user, index) => ({
 			user,
 			score: scoreOf({
