@@ -68,7 +68,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	],
 	model: [["expand"], ["."], ["lock", "schema"]],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
-	ops: [["."], ["import", "verify"], ["jobs", "migrate"]],
+	ops: [["."], ["import", "verify", "personal"], ["jobs", "migrate"]],
 	"ops/migrate": [["mappingError.ts"], ["mapping.ts"], ["sources"], ["."]],
 	fleet: [
 		["server"],

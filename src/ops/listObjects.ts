@@ -5,6 +5,7 @@ import { globalListId, type Mapping, type Model } from "../model/types.ts";
 import type { Position } from "../storage/rows.ts";
 import type { JsonObject } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
+import { namedFields } from "./namedFields.ts";
 
 /** Edges of one read. */
 const BATCH = 500;
@@ -56,20 +57,5 @@ function globalMapping(model: Model, field: string): Mapping {
 	throw new CorkboardError(
 		"NOT_FOUND",
 		`There is no list ${JSON.stringify(field)} of the whole graph.${meant ? ` Did you mean ${meant}?` : ""} Lists: ${names.join(", ")}.`,
-	);
-}
-
-function namedFields(
-	model: Model,
-	{ type, data }: { readonly type: string; readonly data: JsonObject },
-): JsonObject {
-	const object = model.objects.get(type);
-	return Object.fromEntries(
-		[...(object?.stored ?? []), ...(object?.references ?? [])].flatMap(
-			({ field, key }) => {
-				const value = data[key];
-				return value === undefined ? [] : [[field, value]];
-			},
-		),
 	);
 }

@@ -2,10 +2,16 @@ import type { Identity } from "../../app/defineApp.ts";
 import { findUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import { isShown } from "../../model/shownFields.ts";
 import type { Model } from "../../model/types.ts";
+import { writeExport } from "../../ops/personal/exportFolder.ts";
 import { type Fields, updatedStoredJson } from "../../resolvers/storedJson.ts";
+import { operator } from "../../topology/history.ts";
+import { formatNumber } from "../../util/format.ts";
 import { argument, command, type Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
+import { createProgressLine } from "../progress.ts";
 import type { Kind } from "../values.ts";
 
 /** The longest subject in OpenID Connect Core 1.0, §2. */
@@ -90,6 +96,60 @@ const reopen = command({
 	run: ({ user }, context) => closeSince(context, user, null),
 });
 
+const exportVerb = command({
+	summary:
+		"Writes everything that is stored of a user into a folder: lines of JSON, and a page to read.",
+	arguments: { user: USER, folder: argument("FOLDER") },
+	details: `FOLDER must be empty or not there yet. It gets data.ndjson and index.html, which only you may read. A run that was ended goes on where it was if you run it again. What the user wrote is exported whatever hides it, and the user's lists as the user sees them; what others did is in their exports. Comments and the like, which no list of the user has, are found by reading all rows of their types: on a large fleet that takes hours. ${DETAILS}`,
+	async run({ user: name, folder }, context) {
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			"readOnly",
+		);
+		const { app, schema, store } = corkboard;
+		const user = await findUser(corkboard, name);
+		const progress = createProgressLine(context);
+		const written = await writeExport(
+			{
+				store,
+				isShown: (type, field) => isShown(schema, type, field),
+				userType: app.identity.type,
+				closedKey: closedKey(app.identity, corkboard.model),
+			},
+			user,
+			folder,
+			{
+				signal: context.interruptSignal(),
+				onPage: (of, bytes) =>
+					progress.update(`${of}, ${formatNumber(bytes)} bytes`),
+			},
+		).finally(() => progress.end());
+		const audit = auditLine("export", user);
+		return {
+			value: { user, ...written, audit },
+			lines: [
+				`${formatNumber(written.objects)} objects and ${formatNumber(written.edges)} edges of ${user}: ${written.page}`,
+			],
+			notes: written.wentOn
+				? ["It went on where an earlier run had ended."]
+				: [],
+			hints: [`audit: ${JSON.stringify(audit)}`],
+		};
+	},
+});
+
+/** The stored key that says since when an account is closed; null: none can be. */
+function closedKey({ type, closedField }: Identity, model: Model) {
+	const { stored = [] } = model.objects.get(type) ?? {};
+	return stored.find(({ field }) => field === closedField)?.key ?? null;
+}
+
+/** Who did what with a person's data, for your log of such requests. */
+function auditLine(action: string, user: Id) {
+	return { at: new Date().toISOString(), action, user, by: operator() };
+}
+
 function linkTo(
 	context: CommandContext,
 	user: string,
@@ -161,4 +221,11 @@ function required(field: string | undefined, name: string): string {
 	);
 }
 
-export const verbs = { show, link, unlink, close, reopen };
+export const verbs = {
+	show,
+	link,
+	unlink,
+	close,
+	reopen,
+	export: exportVerb,
+};
