@@ -7,9 +7,6 @@ import { CachedObject } from "../store/cachedObject.ts";
 import type { ReadStore } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
-/** Attempts of all requests. A number is used once, also beyond 2^31. */
-let attempts = 0;
-
 /**
  * The objects of one request, which sees one state of each. Objects are found in
  * the process; those that are not are noted and then loaded, together with those
@@ -20,9 +17,7 @@ let attempts = 0;
  * it does.
  */
 export class LoadedObjects {
-	/** The present attempt to do without another read. */
-	attempt = 0;
-	/** How many objects the attempt found that the request had, and others that the process had. */
+	/** How many objects were found since `begin` that the request had, and others that the process had. */
 	inRequest = 0;
 	inProcess = 0;
 	readonly #store: ReadStore;
@@ -47,9 +42,8 @@ export class LoadedObjects {
 		}
 	}
 
-	/** Begins an attempt, which ends before anything else runs. */
+	/** Begins an attempt to do without another read. It ends before anything else runs. */
 	begin(): void {
-		this.attempt = ++attempts;
 		this.inRequest = 0;
 		this.inProcess = 0;
 		this.#moment = this.#store.moment();
@@ -63,13 +57,12 @@ export class LoadedObjects {
 	find(id: Id): KeyResult<CachedObject> | undefined {
 		const known = this.#byId?.get(id);
 		if (known !== undefined) {
-			if (!this.#isDecided(known)) this.inRequest++;
+			this.inRequest++;
 			return known;
 		}
 		const cached = this.#store.cachedObject(id, this.#moment);
 		if (cached !== undefined) {
 			if (this.#byId !== null) this.#byId.set(id, cached);
-			else if (this.#isDecided(cached)) return cached;
 			else this.#found.push(cached);
 			this.inProcess++;
 			return cached;
@@ -114,10 +107,6 @@ export class LoadedObjects {
 			if (!byId.has(id)) byId.set(id, objects[at] as KeyResult<CachedObject>);
 		}
 		return loads.map(() => undefined);
-	}
-
-	#isDecided(object: KeyResult<CachedObject>): boolean {
-		return "decidedIn" in object && object.decidedIn === this.attempt;
 	}
 
 	/** From now on the request remembers what it found: the cache may change. */

@@ -9,8 +9,6 @@ import type { Node } from "../types.ts";
 
 /** The objects that are loaded. */
 interface Objects {
-	/** The present attempt to decide. Nothing else reads the objects while it runs. */
-	readonly attempt: number;
 	/** Undefined if the object has to be read, an error if it could not be. */
 	find(id: Id): KeyResult<CachedObject> | undefined;
 }
@@ -33,7 +31,7 @@ type Verdict = KeyResult<boolean> | undefined;
  * shared with the viewer; its parent and its owner are visible; no list of the
  * viewer's hides the user whom it belongs to.
  *
- * What is decided in an attempt is noted in the objects.
+ * An attempt runs without a pause, so what it decided holds until its end.
  */
 export class VisibilityDecider {
 	readonly #viewer: Id | null;
@@ -44,6 +42,8 @@ export class VisibilityDecider {
 	readonly #objects: Objects;
 	readonly #lists: Lists;
 	readonly #record: Pick<ViewerRecord, "users" | "isPersonal"> | null;
+	/** What the attempt decided: an object if the viewer may see it, otherwise null. */
+	readonly #decided = new Map<Id, Node | null>();
 
 	constructor(
 		viewer: Id | null,
@@ -61,35 +61,34 @@ export class VisibilityDecider {
 		this.#record = record;
 	}
 
+	/** Begins an attempt: objects and lists may have changed since the one before. */
+	begin(): void {
+		this.#decided.clear();
+	}
+
 	/** The object if the viewer may see it, otherwise null. */
 	see(id: Id): KeyResult<Node | null> | undefined {
+		const decided = this.#decided.get(id);
+		if (decided !== undefined) return decided;
 		const object = this.#objects.find(id);
 		if (object === undefined || object instanceof CorkboardError) return object;
-		const verdict = this.#decide(object);
-		return typeof verdict === "boolean"
-			? verdict
-				? object.node
-				: null
-			: verdict;
-	}
-
-	#decideById(id: Id): Verdict {
-		const object = this.#objects.find(id);
-		return object === undefined || object instanceof CorkboardError
-			? object
-			: this.#decide(object);
-	}
-
-	#decide(object: CachedObject): Verdict {
-		const { attempt } = this.#objects;
-		if (object.decidedIn === attempt) return object.isVisible;
-		object.decidedIn = attempt;
-		// For as long as it is being decided: an object that is a part of itself is not visible.
-		object.isVisible = false;
+		// While it is being decided: an object that is a part of itself is not visible.
+		this.#decided.set(id, null);
 		const verdict = this.#apply(object);
-		if (typeof verdict === "boolean") object.isVisible = verdict;
-		else object.decidedIn = 0;
-		return verdict;
+		if (typeof verdict !== "boolean") {
+			this.#decided.delete(id);
+			return verdict;
+		}
+		if (!verdict) return null;
+		this.#decided.set(id, object.node);
+		return object.node;
+	}
+
+	#isVisible(id: Id): Verdict {
+		const seen = this.see(id);
+		return seen === undefined || seen instanceof CorkboardError
+			? seen
+			: seen !== null;
 	}
 
 	#apply({ read }: CachedObject): Verdict {
@@ -107,10 +106,10 @@ export class VisibilityDecider {
 			verdict = this.#lists.has(sharedBy, node.id);
 		}
 		if (verdict !== false && parent !== null) {
-			verdict = both(verdict, this.#decideById(parent));
+			verdict = both(verdict, this.#isVisible(parent));
 		}
 		if (verdict !== false && owner !== null) {
-			verdict = both(verdict, this.#decideById(owner));
+			verdict = both(verdict, this.#isVisible(owner));
 		}
 		const isUser = node.type === this.#userType;
 		const user = isUser ? node.id : owner;

@@ -101,6 +101,7 @@ export class VisibleObjects {
 	): boolean {
 		let isWhole = true;
 		this.#objects.begin();
+		this.#decider.begin();
 		for (let at = 0; at < ids.length; at++) {
 			if (seen[at] !== undefined) continue;
 			const node = this.#decider.see(ids[at] as Id);

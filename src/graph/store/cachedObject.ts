@@ -21,9 +21,6 @@ export class CachedObject extends CacheEntry {
 	/** Null for an object that does not exist. */
 	readonly #parse: ((id: Id, text: string) => ReadObject) | null;
 	#read: ReadObject | null;
-	/** The attempt of `VisibilityDecider` in which `isVisible` was decided. */
-	decidedIn = 0;
-	isVisible = false;
 
 	private constructor(
 		id: Id,
@@ -88,7 +85,7 @@ export class CachedObject extends CacheEntry {
 const PARSED = new LastInTurn<CachedObject>(8_192, CachedObject.letGo);
 
 /** Fields that only an object has, and of its text what is no letter. */
-const OBJECT_BYTES = 80;
+const OBJECT_BYTES = 64;
 
 /** Bytes that a text takes: V8 keeps a string in two bytes a character if one of them is not Latin-1. */
 function bytesOf(text: string): number {
