@@ -1,7 +1,6 @@
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { createFieldReaders } from "../../model/fieldReaders.ts";
-import { PATIENT_RETRIES_MS } from "../../ops/import/importLines.ts";
 import { createLineReader } from "../../ops/import/lineReader.ts";
 import { groupByReason } from "../../ops/migrate/badRows.ts";
 import { checkRows, type TableCheck } from "../../ops/migrate/checkRows.ts";
@@ -11,15 +10,16 @@ import {
 	type ObjectComparison,
 } from "../../ops/migrate/compareObjects.ts";
 import { partsOf } from "../../ops/migrate/missing.ts";
-import { runPass } from "../../ops/migrate/runPass.ts";
 import { scaffold as scaffoldOf } from "../../ops/migrate/scaffold.ts";
 import { openSource } from "../../ops/migrate/sources/openSource.ts";
-import {
-	readMigrationState,
-	writeMigrationState,
-} from "../../ops/migrate/state.ts";
+import { readMigrationState } from "../../ops/migrate/state.ts";
 import { formatNumber } from "../../util/format.ts";
-import { codeOfInterrupt, columns, INTERRUPTED } from "../arguments.ts";
+import {
+	codeOfInterrupt,
+	columns,
+	INTERRUPTED,
+	UsageError,
+} from "../arguments.ts";
 import {
 	argument,
 	command,
@@ -37,9 +37,10 @@ import {
 	reasonLines,
 } from "../migrate/openMigration.ts";
 import { passTable } from "../migrate/passTable.ts";
-import { createProgressLine, formatPace } from "../progress.ts";
+import { openRunner, stopFollowing } from "../migrate/runner.ts";
+import { createProgressLine } from "../progress.ts";
 import { table } from "../table.ts";
-import { decimal, integer, oneOf } from "../values.ts";
+import { decimal, duration, integer, oneOf } from "../values.ts";
 
 const run = command({
 	summary:
@@ -48,6 +49,16 @@ const run = command({
 	options: {
 		since: flag(
 			"read only what changed since the pass before, where the mapping names a column for that; finds no rows that are gone",
+		),
+		follow: flag(
+			"then take over what changes, from the log of the old database, until it is interrupted; the first time with a full pass before it",
+		),
+		timeout: option(
+			duration(1_000, 365 * 86_400_000),
+			"with --follow: end after so long, such as 10m",
+		),
+		unfollow: flag(
+			"follow no more: the old database need not keep its log for this",
 		),
 		deleteMany: flag(
 			"delete here what is gone there, also if it is more than a tenth",
@@ -60,12 +71,23 @@ const run = command({
 		"look-up. What was changed here since is left alone and counted. What is gone",
 		"there is deleted here. Interrupted or killed, it goes on at the row after the",
 		"last one that was written: MAPPING's .state.json says which.",
+		"",
+		"--follow reads the binary log of MySQL or MariaDB, or a replication slot of",
+		"PostgreSQL, which keeps its log until migrate finish or --unfollow.",
 	].join("\n"),
 	exitCodes: { 1: "bad rows, or an error", ...INTERRUPTED },
-	async run({ mapping, since, deleteMany, dryRun }, context) {
+	async run(given, context) {
+		const { mapping, since, follow, unfollow, deleteMany, dryRun } = given;
+		if (Number(since) + Number(follow) + Number(unfollow) > 1) {
+			throw new UsageError(
+				"Give one of --since, --follow and --unfollow: each is a way of its own.",
+			);
+		}
+		if (given.timeout !== undefined && !follow) {
+			throw new UsageError("--timeout needs --follow.");
+		}
 		await using migration = await openMigration(mapping, context);
-		const { plans, source, fields } = migration;
-		const files = filesOf(mapping);
+		const { plans, source, files } = migration;
 		const state = readMigrationState(files.state);
 		const last = state.passes.at(-1);
 		if (since && !state.passes.some((pass) => pass.isFinished)) {
@@ -89,41 +111,19 @@ const run = command({
 			);
 			return describe(tables, state.position);
 		}
-		const config = readConfig(context.env);
+		if (unfollow) return stopFollowing(migration);
 		const signal = context.interruptSignal();
-		await using corkboard = await openForCommand(
-			context,
-			config,
-			"readWrite",
-			"migrate",
-		);
-		await corkboard.admin.createTables();
-		const progress = createProgressLine(context);
-		const report = await runPass(corkboard.store, {
-			...{ plans, source, fields, state, deleteMany },
-			isSince: since,
-			badRows: files.badRows,
-			saveState: (next) => writeMigrationState(files.state, next),
-			writing: {
-				signal,
-				onWaiting: (what) => context.stderr(`waiting for ${what} …`),
-				retryAfterMs: PATIENT_RETRIES_MS,
-				onRetry(error, ms) {
-					progress.end();
-					context.stderr(`${error.message} Trying again in ${ms / 1_000} s.`);
-				},
-			},
-			onProgress: (done) =>
-				progress.update(`${done.table}: ${formatPace(done)}`),
-		});
-		progress.end();
+		await using runner = await openRunner(migration, context);
+		const report = follow
+			? await runner.follow({ ...given, signal })
+			: await runner.pass({ isSince: since, deleteMany, signal });
 		const { passes } = readMigrationState(files.state);
 		const bad = report.bad > 0 ? groupByReason(files.badRows.read()) : [];
 		const result: Result = {
 			value: { pass: report, bad },
 			lines: [...passTable(passes), ...reasonLines(bad, formatNumber)],
 		};
-		return signal.aborted && !report.isFinished
+		return signal.aborted && (follow || !report.isFinished)
 			? {
 					...result,
 					notes: ["interrupted: run the same command again to go on"],

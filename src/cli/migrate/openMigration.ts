@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { loadValue } from "../../app/findApp.ts";
 import type { AppModel } from "../../app/readApp.ts";
 import { CorkboardError } from "../../errors.ts";
@@ -18,11 +18,16 @@ import type { CommandContext } from "../commandContext.ts";
 
 export const MAPPING: Argument<string> = argument("MAPPING");
 
+const EXTENSION = /\.[cm]?[jt]s$/;
+
 /** A mapping, and the old database that it names. */
 export interface OpenedMigration extends AsyncDisposable {
 	readonly plans: readonly TablePlan[];
 	readonly source: Source;
 	readonly fields: FieldReaders;
+	readonly files: MigrationFiles;
+	/** Of what the old database keeps for it. */
+	readonly name: string;
 }
 
 /** What a migration keeps beside its mapping. */
@@ -32,7 +37,7 @@ export interface MigrationFiles {
 }
 
 export function filesOf(mapping: string): MigrationFiles {
-	const base = resolve(mapping).replace(/\.[cm]?[jt]s$/, "");
+	const base = resolve(mapping).replace(EXTENSION, "");
 	return {
 		state: `${base}.state.json`,
 		badRows: new BadRows(`${base}.bad.ndjson`),
@@ -55,6 +60,11 @@ export async function openMigration(
 	const owned = resources.move();
 	return {
 		...{ plans, source, fields },
+		files: filesOf(file),
+		name: `corkboard_${basename(file)
+			.replace(EXTENSION, "")
+			.toLowerCase()
+			.replaceAll(/[^a-z0-9_]/g, "_")}`.slice(0, 63),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }

@@ -5,6 +5,12 @@ import {
 	writeFileSync,
 } from "node:fs";
 
+/** A row that is not bad any more. */
+export interface GoodRow {
+	readonly key: string;
+	readonly reason: null;
+}
+
 /** A row that could not be taken over. */
 export interface BadRow {
 	readonly key: string;
@@ -23,7 +29,7 @@ export class BadRows {
 		writeFileSync(this.#file, "");
 	}
 
-	add(rows: readonly BadRow[]): void {
+	add(rows: readonly (BadRow | GoodRow)[]): void {
 		if (rows.length === 0) return;
 		const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
 		appendFileSync(this.#file, lines.join(""));
@@ -36,8 +42,9 @@ export class BadRows {
 		for (const line of readFileSync(this.#file, "utf8").split("\n")) {
 			// The last line may be cut, after a kill.
 			try {
-				const row = JSON.parse(line) as BadRow;
-				rows.set(row.key, row);
+				const row = JSON.parse(line) as BadRow | GoodRow;
+				if (row.reason === null) rows.delete(row.key);
+				else rows.set(row.key, row);
 			} catch {}
 		}
 		return [...rows.values()];

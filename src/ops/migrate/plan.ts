@@ -29,9 +29,12 @@ export interface TablePlan extends SourceTable {
 	readonly mapping: Mapping | null;
 	/** The columns of edges that name where they begin. */
 	readonly fromColumns: readonly string[];
+	readonly toColumns: readonly string[];
 	readonly changed: string | null;
 	/** Null for a row that is not meant: `only` says so, or an end of an edge is null. */
 	lineOf(row: Row): RowLine | null;
+	/** The line that deletes what a row made, of which only the key or the ends are asked; null if they are not there. */
+	goneLine(row: Row): RowLine | null;
 }
 
 export interface RowLine {
@@ -173,14 +176,18 @@ function typePlan(
 		kind: "object",
 		mapping: null,
 		fromColumns: [],
+		toColumns: [],
+		goneLine(row) {
+			const own = keyOf(type.name, key, row);
+			if (own === null) return null;
+			const line = { type: type.name, key: own, deleted: true };
+			return { key: own, isDeleted: true, line };
+		},
 		lineOf(row) {
 			if (mapping.only?.(row) === false) return null;
 			const own = keyOf(type.name, key, row);
 			if (own === null) return null;
-			if (isDeleted(mapping, row)) {
-				const line = { type: type.name, key: own, deleted: true };
-				return { key: own, isDeleted: true, line };
-			}
+			if (isDeleted(mapping, row)) return this.goneLine(row);
 			return {
 				key: own,
 				isDeleted: false,
@@ -213,15 +220,20 @@ function edgePlan(edge: Mapping, mapping: EdgeMapping): TablePlan {
 		kind: "edge",
 		mapping: edge,
 		fromColumns: columnsOf(mapping.from),
+		toColumns: columnsOf(mapping.to),
+		goneLine(row) {
+			const [from, to] = [mapping.from.read(row), mapping.to.read(row)];
+			if (typeof from !== "string" || typeof to !== "string") return null;
+			const line = { edge: edge.name, from, to, deleted: true };
+			return { key: edgeKey(edge.name, from, to), isDeleted: true, line };
+		},
 		lineOf(row) {
 			if (mapping.only?.(row) === false) return null;
 			const [from, to] = [mapping.from.read(row), mapping.to.read(row)];
 			if (typeof from !== "string" || typeof to !== "string") return null;
 			const ends = { edge: edge.name, from, to };
 			const key = edgeKey(edge.name, from, to);
-			if (isDeleted(mapping, row)) {
-				return { key, isDeleted: true, line: { ...ends, deleted: true } };
-			}
+			if (isDeleted(mapping, row)) return this.goneLine(row);
 			return {
 				key,
 				isDeleted: false,

@@ -107,6 +107,7 @@ export async function runPass(
 		reportedBad = [];
 		const report = reportOf(isFinished);
 		options.saveState({
+			...state,
 			passes: [...before, report],
 			position: isFinished ? null : place,
 			marks: isFinished || kind === "full" ? marks : state.marks,

@@ -5,7 +5,7 @@ import type { Cursor } from "./sources/source.ts";
 
 /** What one pass did. */
 export interface PassReport {
-	readonly kind: "full" | "since";
+	readonly kind: "full" | "since" | "follow";
 	/** Milliseconds since 1970. */
 	readonly began: number;
 	readonly seconds: number;
@@ -31,12 +31,19 @@ export interface MigrationState {
 	} | null;
 	/** By table: the greatest value of its `changed` when the last pass began. */
 	readonly marks: Readonly<Record<string, string>>;
+	/** How far the log of the old database was followed; null if it is not. */
+	readonly follow: {
+		readonly position: string;
+		/** When that began: a full pass that began later has what came before. Milliseconds since 1970. */
+		readonly since: number;
+	} | null;
 }
 
 export const EMPTY_STATE: MigrationState = {
 	passes: [],
 	position: null,
 	marks: {},
+	follow: null,
 };
 
 export function readMigrationState(file: string): MigrationState {

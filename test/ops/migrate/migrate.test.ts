@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import type { PassReport } from "../../../src/ops/migrate/state.ts";
 import { graphInKeys, sqlOn } from "../../helpers/importing.ts";
-import { runHere } from "../../helpers/runCommand.ts";
+import { command, runHere } from "../../helpers/runCommand.ts";
+import { until } from "../../helpers/until.ts";
 import { startMysql } from "../../services/mysql.ts";
 import { startPostgres } from "../../services/postgres.ts";
 import type { Server } from "../../services/server.ts";
@@ -46,7 +48,11 @@ export default migration({
 
 const OLD = [
 	["MySQL", startMysql, openOldMysql],
-	["PostgreSQL", startPostgres, openOldPostgres],
+	[
+		"PostgreSQL",
+		() => startPostgres({ args: ["-c", "wal_level=logical"] }),
+		openOldPostgres,
+	],
 ] as const;
 
 for (const [name, start, openOld] of OLD) {
@@ -101,11 +107,15 @@ for (const [name, start, openOld] of OLD) {
 		const fact = (part: string) =>
 			graphInKeys(data).filter((each) => each.includes(part));
 
+		/** From whom to whom edges are there, in the order of the table. */
+		const edges = (list: string) =>
+			fact(`${list} `)
+				.map((each) => each.split(" "))
+				.filter(([, , , , state]) => state === "0");
+
 		/** What the first user likes, the oldest like first. */
 		const likesOfAda = () =>
-			fact("user_likes_pins User:1 ")
-				.map((each) => each.split(" "))
-				.filter(([, , , , state]) => state === "0")
+			edges("user_likes_pins User:1")
 				.map(([, , to = "", sequence]) => ({ to, at: Number(sequence) }))
 				.toSorted((a, b) => a.at - b.at)
 				.map(({ to, at }) => [
@@ -240,6 +250,85 @@ for (const [name, start, openOld] of OLD) {
 			assert.match(found.out, /type +3 \(User\)/);
 			const { out: table } = await migrate("status", mapping);
 			assert.equal(table.trim().split("\n").length, 6);
+		});
+
+		it("follows the log, and goes on where it was interrupted", async () => {
+			if (name === "PostgreSQL") {
+				const { err } = await migrate("run", mapping, "--follow");
+				const statements = err.match(/CREATE PUBLICATION.*;/g) ?? [];
+				assert.match(err, /CREATE PUBLICATION "corkboard_old"/);
+				assert.match(err, /Rows that are deleted from likes/);
+				await old.run(...statements, "ALTER TABLE likes REPLICA IDENTITY FULL");
+			}
+			/** Follows until the graph has this. */
+			async function following(
+				expected: string,
+				isThere: () => boolean,
+				...statements: readonly string[]
+			) {
+				process.env.OLD_DATABASE = old.url;
+				const stop = new AbortController();
+				const run = command(["migrate", "run", mapping, "--follow"], {
+					env: { CORKBOARD_DATA: data },
+					open: openCorkboard,
+					interruptSignal: () => stop.signal,
+				});
+				await old.run(...statements);
+				await Promise.race([
+					until(expected, isThere),
+					run.then(({ err }) => assert.fail(err)),
+				]).finally(() => stop.abort("SIGINT"));
+				const { code, err } = await run;
+				assert.equal(code, 130, err);
+			}
+			await following("a pass before it", () => {
+				const { passes, follow } = JSON.parse(
+					readFileSync(join(folder, "old.state.json"), "utf8"),
+				);
+				return follow !== null && passes.at(-1)?.kind === "follow";
+			});
+			// Nobody follows it meanwhile.
+			await old.run(
+				"UPDATE users SET first = 'Augusta' WHERE id = 1",
+				"INSERT INTO boards VALUES (9, 1, 'Later', FALSE)",
+				"INSERT INTO pins VALUES (9, 9, NULL, 'later', NULL, '2024-01-01 00:00:00', '2024-01-01 00:00:00')",
+				"INSERT INTO likes VALUES (9, 1, 'Pin', 9, '2024-01-01 00:00:00')",
+				// The same edge twice: it stays when one of them goes.
+				"INSERT INTO likes VALUES (10, 2, 'Pin', 9, '2024-01-01 00:00:00'), (11, 2, 'Pin', 9, '2024-01-01 00:00:00')",
+				"DELETE FROM likes WHERE id = 10",
+				"DELETE FROM likes WHERE id = 1",
+				"UPDATE likes SET likeable_id = 9 WHERE id = 5",
+				"DELETE FROM follows WHERE follower_id = 2",
+			);
+			await following(
+				"all of it",
+				() =>
+					fact('["name","Augusta Lovelace"]').length === 1 &&
+					fact('"last"').length === 1 &&
+					fact('["username","gil"]').length === 1,
+				"UPDATE pins SET caption = 'last' WHERE id = 9",
+				"INSERT INTO users VALUES (20, 'gil', 'Gil', 'Last', NULL, NULL, 0, NULL, NULL)",
+				"INSERT INTO users VALUES (21, 'hal', 'Hal', 'Gone', NULL, NULL, 0, NULL, NULL)",
+				"DELETE FROM users WHERE id = 21",
+			);
+			const { out, err } = await migrate("compare", mapping, "--all");
+			assert.match(out, / 0 differ,/, err);
+			assert.deepEqual(
+				edges("user_follows_users").map(([, from, to]) => [from, to]),
+				[["User:1", "User:2"]],
+			);
+			assert.deepEqual(
+				edges("user_likes_pins").map(([, from, to]) => [from, to]),
+				[
+					["User:1", "Pin:2"],
+					["User:1", "Pin:9"],
+					["User:2", "Pin:9"],
+				],
+			);
+			const shown = await runHere(["verify"], {
+				env: { CORKBOARD_DATA: data },
+			});
+			assert.match(shown.out, /everything agrees/);
 		});
 	});
 }

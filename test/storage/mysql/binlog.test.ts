@@ -103,6 +103,37 @@ describe("a binary log, read by GTID", () => {
 		]);
 	});
 
+	test("can be read from a place in its files, as a server without GTIDs has it", async () => {
+		const [row] = await ask(server, "SHOW BINARY LOG STATUS");
+		const [file, position] = Object.values(row ?? {});
+		const after = { file: String(file), position: Number(position) };
+		const insert = (a: number) =>
+			ask(
+				server,
+				`INSERT INTO ${DATABASE}.kinds VALUES (${a}, x'${a}', 7, NULL)`,
+			);
+		const stop = new AbortController();
+		const found: BinlogTransaction[] = [];
+		const readFrom = async (place: typeof after) => {
+			const log = asked.readBinlog({
+				after: place,
+				tables,
+				signal: stop.signal,
+			});
+			for await (const some of log) {
+				found.push(...some.filter(({ rows }) => rows.length > 0));
+				if (found.length > 0) break;
+			}
+			return found.splice(0);
+		};
+		await insert(71);
+		await ask(server, `DELETE FROM ${DATABASE}.kinds WHERE a = 71`);
+		const [first] = await readFrom(after);
+		assert.deepEqual(rowsOf([first as BinlogTransaction])[0]?.[2]?.[0], "71");
+		const [second] = await readFrom((first as BinlogTransaction).end);
+		assert.deepEqual(rowsOf([second as BinlogTransaction])[0]?.[1]?.[0], "71");
+	});
+
 	test("ends with the set that it was given, and has nothing of what is known", async () => {
 		const from = await asked.executed();
 		assert.deepEqual(await read(from), []);

@@ -68,6 +68,12 @@ export async function openFileSource(folder: string): Promise<Source> {
 			}
 			return found;
 		},
+		async openLog() {
+			throw new CorkboardError(
+				"BAD_CONFIG",
+				`file:${folder} has no log to follow: repeat migrate run with newer files.`,
+			);
+		},
 		async greatest({ table }, column) {
 			let greatest: string | null = null;
 			for await (const { row } of read(table)) {

@@ -1,5 +1,6 @@
 import { loadWhenUsed } from "../../../util/loadWhenUsed.ts";
 import type { Row } from "../mapping.ts";
+import { openMysqlLog } from "./mysqlLog.ts";
 import type { SqlDriver } from "./sqlSource.ts";
 
 const driver = loadWhenUsed<typeof import("mysql2/promise")>("mysql2/promise");
@@ -73,6 +74,13 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 				close: async () => connection.destroy(),
 			};
 		},
+		openLog: ({ shownUrl, tables, query }) =>
+			openMysqlLog({
+				...{ url, database, shownUrl, query },
+				tables: new Map(
+					[...tables].map(([name, { columns }]) => [name, columns]),
+				),
+			}),
 		isLost: (error) => LOST.has(codeOf(error)),
 		adviceOn(error) {
 			const { message } = error as Error;

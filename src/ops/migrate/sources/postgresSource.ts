@@ -1,6 +1,7 @@
 import { loadWhenUsed } from "../../../util/loadWhenUsed.ts";
 import type { Row } from "../mapping.ts";
-import type { SqlDriver } from "./sqlSource.ts";
+import { openPostgresLog } from "./postgresLog.ts";
+import type { SqlConnection, SqlDriver } from "./sqlSource.ts";
 
 const driver = loadWhenUsed<typeof import("pg")>("pg");
 
@@ -23,6 +24,34 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 	const url = new URL(given);
 	const schema = url.searchParams.get("schema") ?? "public";
 	url.searchParams.delete("schema");
+	async function connect(statementMs = STATEMENT_MS): Promise<SqlConnection> {
+		const { Client, types } = driver();
+		const client = new Client({
+			connectionString: url.href,
+			connectionTimeoutMillis: CONNECT_MS,
+			// The server's limit is the first one.
+			query_timeout: statementMs + CONNECT_MS,
+			statement_timeout: statementMs,
+			types: {
+				getTypeParser: (type: number, format?: "text" | "binary") =>
+					TIMES.has(type)
+						? (text: string) => text
+						: types.getTypeParser(type, format),
+			},
+		});
+		client.on("error", () => {});
+		await client.connect();
+		const query = async (text: string, values: readonly unknown[] = []) =>
+			(await client.query<Row>({ text, values: [...values] })).rows;
+		await query("SET default_transaction_read_only = on");
+		await query("SET TIME ZONE 'UTC'");
+		await query("SET datestyle = 'ISO'");
+		await query("SELECT set_config('search_path', $1, false)", [schema]);
+		return {
+			query: ({ text, values }) => query(text, values),
+			close: () => client.end(),
+		};
+	}
 	return {
 		name: "PostgreSQL",
 		spelling: {
@@ -46,44 +75,15 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 			text: "SELECT reltuples::bigint AS estimate FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND relname = $1",
 			values: [table],
 		}),
-		async connect() {
-			const { Client, types } = driver();
-			const client = new Client({
-				connectionString: url.href,
-				connectionTimeoutMillis: CONNECT_MS,
-				query_timeout: STATEMENT_MS,
-				statement_timeout: STATEMENT_MS,
-				types: {
-					getTypeParser: (type: number, format?: "text" | "binary") =>
-						TIMES.has(type)
-							? (text: string) => text
-							: types.getTypeParser(type, format),
-				},
-			});
-			client.on("error", () => {});
-			await client.connect();
-			const query = async (text: string, values: readonly unknown[] = []) =>
-				(await client.query<Row>({ text, values: [...values] })).rows;
-			await query("SET default_transaction_read_only = on");
-			await query("SET TIME ZONE 'UTC'");
-			await query("SET datestyle = 'ISO'");
-			await query("SELECT set_config('search_path', $1, false)", [schema]);
-			return {
-				query: ({ text, values }) => query(text, values),
-				close: () => client.end(),
-			};
-		},
-		isLost(error) {
-			const { code = "", message } = error as {
-				code?: string;
-				message: string;
-			};
-			return (
-				LOST.test(code) ||
-				LOST_SYSTEM.has(code) ||
-				/Connection terminated|timeout exp|not queryable/.test(message)
-			);
-		},
+		connect: () => connect(),
+		openLog: async ({ shownUrl, name, tables }) =>
+			openPostgresLog({
+				...{ name, schema, shownUrl, connect, isLost },
+				tables: new Map(
+					[...tables].map(([table, { edgeColumns }]) => [table, edgeColumns]),
+				),
+			}),
+		isLost,
 		adviceOn(error) {
 			const { code = "", message } = error as {
 				code?: string;
@@ -107,4 +107,16 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 			}
 		},
 	};
+}
+
+function isLost(error: unknown): boolean {
+	const { code = "", message } = error as {
+		code?: string;
+		message: string;
+	};
+	return (
+		LOST.test(code) ||
+		LOST_SYSTEM.has(code) ||
+		/Connection terminated|timeout exp|read timeout|not queryable/.test(message)
+	);
 }

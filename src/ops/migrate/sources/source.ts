@@ -1,4 +1,5 @@
 import type { Row } from "../mapping.ts";
+import type { SourceLog } from "./log.ts";
 
 /** A table of the old database, and which of its rows are meant. */
 export interface SourceTable {
@@ -7,6 +8,12 @@ export interface SourceTable {
 	readonly key: readonly string[];
 	/** SQL. */
 	readonly where?: string;
+}
+
+/** A table whose log is read, and the columns that say which edge a row is; none for objects. */
+export interface LoggedTable {
+	readonly table: string;
+	readonly edgeColumns: readonly string[];
 }
 
 /** Where a row is in the order of its table: the values of its key, or its number in a file. */
@@ -49,6 +56,8 @@ export interface Source extends AsyncDisposable {
 		table: SourceTable,
 		keys: readonly (readonly string[])[],
 	): Promise<readonly Row[]>;
+	/** Its log, for the tables of these plans. `name` is of what PostgreSQL keeps for it. Throws BAD_CONFIG if there is none, or what has to be set or granted. */
+	openLog(tables: readonly LoggedTable[], name: string): Promise<SourceLog>;
 	/** The greatest value of a column, as text; null if there is none. */
 	greatest(table: SourceTable, column: string): Promise<string | null>;
 }

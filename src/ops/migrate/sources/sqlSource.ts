@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../../errors.ts";
 import { reasonOf } from "../../../util/reasonOf.ts";
 import type { Row } from "../mapping.ts";
+import type { SourceLog } from "./log.ts";
 import { type Column, PAGE, type Source, type SourceTable } from "./source.ts";
 import {
 	pageStatement,
@@ -23,6 +24,19 @@ export interface SqlDriver {
 	/** Rows `table`, `name`, `type`, `nullable` (YES), `key` (1 for a part of the primary key), `leads_to`. */
 	readonly columnsQuery: string;
 	estimateQuery(table: string): Statement;
+	openLog(options: {
+		readonly shownUrl: string;
+		/** Of what the server keeps for it. */
+		readonly name: string;
+		readonly tables: ReadonlyMap<
+			string,
+			{
+				readonly columns: readonly Column[];
+				readonly edgeColumns: readonly string[];
+			}
+		>;
+		query(statement: Statement): Promise<readonly Row[]>;
+	}): Promise<SourceLog>;
 	/** What the operator can do about an error that another try would meet too; null for other errors. */
 	adviceOn(error: unknown): string | null;
 	/** Whether the connection is lost, so that another one may do. */
@@ -114,6 +128,20 @@ export async function openSqlSource(
 				found.push(...(await run(rowsStatement(spelling, table, some))));
 			}
 			return found;
+		},
+		openLog(logged, name) {
+			const followed = new Map(
+				logged.map(({ table }) => [
+					table,
+					{
+						columns: tables.get(table) ?? [],
+						edgeColumns: logged.flatMap((one) =>
+							one.table === table ? one.edgeColumns : [],
+						),
+					},
+				]),
+			);
+			return driver.openLog({ shownUrl, name, tables: followed, query: run });
 		},
 		async greatest({ table }, column) {
 			const greatest = spelling.asText(`MAX(${spelling.quote(column)})`);

@@ -12,22 +12,25 @@ import type {
 import { CorkboardError } from "../../../errors.ts";
 import type { ServerAddress } from "../driver/mysql2Connection.ts";
 import type {
+	BinlogPlace,
 	BinlogTable,
 	BinlogTransaction,
 	Cells,
 	RowChange,
 } from "./binlogTypes.ts";
-import { refusalOf } from "./queryEvents.ts";
 
 export interface BinlogConnectionOptions<Table extends BinlogTable> {
 	/** By `database.table`. */
 	readonly tables: ReadonlyMap<string, Table>;
-	/** What the server does not send: a set of GTIDs. */
-	readonly after: string;
+	/** What the server does not send: a set of GTIDs, or all before a place. */
+	readonly after: string | BinlogPlace;
 	/** A server that sends nothing, not even that it is there, for so long is lost. Milliseconds. */
 	readonly silenceMs: number;
-	/** Whether statements that change the tables are passed over. */
-	readonly ignoresDdl: boolean;
+	/** Why rows cannot be followed past a statement; null: they can. */
+	readonly refusalOf: (statement: {
+		readonly query: string;
+		readonly schema: string;
+	}) => string | null;
 	/** Whether a server that lacks something of `after` is another one, and lost. */
 	readonly hasAll: boolean;
 }
@@ -52,6 +55,7 @@ const DUMP_FAILED = 1236;
 const EVENTS = [
 	"gtid",
 	"anonymousgtid",
+	"mariadbgtid",
 	"query",
 	"tablemap",
 	"writerows",
@@ -77,7 +81,6 @@ export class BinlogConnection<Table extends BinlogTable>
 	implements AsyncDisposable
 {
 	readonly #options: BinlogConnectionOptions<Table>;
-	readonly #databases: ReadonlySet<string>;
 	readonly #zongji: ZongJi;
 	readonly #waiting: BinlogTransaction<Table>[] = [];
 	#rowsWaiting = 0;
@@ -93,14 +96,9 @@ export class BinlogConnection<Table extends BinlogTable>
 	lastEventAt = 0;
 	readonly #timer: NodeJS.Timeout;
 
-	private constructor(
-		zongji: ZongJi,
-		options: BinlogConnectionOptions<Table>,
-		databases: ReadonlySet<string>,
-	) {
+	private constructor(zongji: ZongJi, options: BinlogConnectionOptions<Table>) {
 		this.#options = options;
 		this.#zongji = zongji;
-		this.#databases = databases;
 		zongji.on("error", (thrown) => this.#fail(failureOf(thrown)));
 		zongji.on("binlog", (event) => {
 			this.#aliveAt = performance.now();
@@ -164,14 +162,12 @@ export class BinlogConnection<Table extends BinlogTable>
 			password: password(),
 			...(ssl && { ssl }),
 		});
-		const opened = new BinlogConnection(
-			zongji,
-			options,
-			new Set(Object.keys(byDatabase)),
-		);
+		const opened = new BinlogConnection(zongji, options);
 		zongji.start({
 			serverId: randomInt(FIRST_SERVER_ID, 2 ** 32),
-			gtidSet: after,
+			...(typeof after === "string"
+				? { gtidSet: after }
+				: { filename: after.file, position: after.position }),
 			includeEvents: EVENTS,
 			includeSchema: byDatabase,
 		});
@@ -243,12 +239,16 @@ export class BinlogConnection<Table extends BinlogTable>
 	#take(event: AnyBinlogEvent): void {
 		switch (event.getEventName()) {
 			case "gtid":
-				// The one before has ended, whatever ended it.
-				this.#complete(event.timestamp);
-				this.#gtid = event.gtid ?? null;
-				this.#isOpen = false;
+				this.#begin(event.timestamp, event.gtid);
+				return;
+			case "mariadbgtid":
+				this.#begin(event.timestamp);
 				return;
 			case "anonymousgtid":
+				if (this.#isFromPlace) {
+					this.#begin(event.timestamp);
+					return;
+				}
 				throw conflict(
 					"It has transactions without a GTID: gtid_mode has to be ON.",
 				);
@@ -273,11 +273,26 @@ export class BinlogConnection<Table extends BinlogTable>
 		}
 	}
 
+	get #isFromPlace(): boolean {
+		return typeof this.#options.after !== "string";
+	}
+
+	/** The one before has ended, whatever ended it. */
+	#begin(at: number, gtid?: string): void {
+		this.#complete(at);
+		this.#gtid = this.#isFromPlace ? "" : (gtid ?? null);
+		this.#isOpen = false;
+	}
+
 	#takeQuery(event: QueryEvent): void {
-		const refusal = refusalOf(event, this.#databases);
-		if (refusal !== null && !this.#options.ignoresDdl) throw conflict(refusal);
+		const refusal = this.#options.refusalOf(event);
+		if (refusal !== null) throw conflict(refusal);
 		const query = event.query.trim();
-		if (/^(?:BEGIN|XA\s+(?:START|BEGIN))\b/i.test(query)) this.#isOpen = true;
+		if (/^(?:BEGIN|XA\s+(?:START|BEGIN))\b/i.test(query)) {
+			// Old servers write nothing before it.
+			if (this.#isFromPlace) this.#gtid ??= "";
+			this.#isOpen = true;
+		}
 		// What is no part of a transaction is one by itself, as CREATE TABLE is.
 		else if (!this.#isOpen || /^(?:COMMIT|ROLLBACK)$/i.test(query)) {
 			this.#complete(event.timestamp);
@@ -325,7 +340,9 @@ export class BinlogConnection<Table extends BinlogTable>
 		const gtid = this.#gtid;
 		if (gtid === null)
 			throw conflict("Rows came before the GTID of their transaction.");
-		this.#waiting.push({ gtid, at, rows: this.#rows, isComplete });
+		const { filename = "", position = 0 } = this.#zongji.options;
+		const end = { file: filename, position };
+		this.#waiting.push({ gtid, at, rows: this.#rows, isComplete, end });
 		this.#rowsWaiting += this.#rows.length + 1;
 		this.#rows = [];
 		if (this.#rowsWaiting > ROWS_WAITING) this.#pause(true);

@@ -2,12 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../../errors.ts";
 import { GtidSet } from "../driver/gtidSet.ts";
 import type { ServerAddress } from "../driver/mysql2Connection.ts";
-import { BinlogConnection, BinlogLost } from "./binlogConnection.ts";
-import type { BinlogTable, BinlogTransaction } from "./binlogTypes.ts";
+import {
+	BinlogConnection,
+	type BinlogConnectionOptions,
+	BinlogLost,
+} from "./binlogConnection.ts";
+import type {
+	BinlogPlace,
+	BinlogTable,
+	BinlogTransaction,
+} from "./binlogTypes.ts";
+import { refusalOf } from "./queryEvents.ts";
 
 export interface BinlogOptions<Table extends BinlogTable> {
-	/** A set of GTIDs: the server sends exactly what is not in it. */
-	readonly after: string;
+	/** A set of GTIDs: the server sends exactly what is not in it. Or a place in its files, for servers without GTIDs. */
+	readonly after: string | BinlogPlace;
 	/** Ends when all of this set was received (default: never). */
 	readonly until?: string;
 	readonly tables: readonly Table[];
@@ -18,6 +27,8 @@ export interface BinlogOptions<Table extends BinlogTable> {
 	readonly outageMs?: number;
 	/** Whether statements that change the tables are passed over; rows are read with the columns that are given. */
 	readonly ignoresDdl?: boolean;
+	/** Why rows cannot be followed past a statement (default: those that change a table of the databases). */
+	readonly refusalOf?: BinlogConnectionOptions<Table>["refusalOf"];
 	/** Whether the server has to have all of `after`, and all that it sent, whenever it is asked: another one may have its name by now. */
 	readonly hasAll?: boolean;
 }
@@ -48,7 +59,10 @@ export async function* readBinlog<Table extends BinlogTable>(
 	const tables = new Map(
 		options.tables.map((table) => [`${table.database}.${table.name}`, table]),
 	);
-	const received = new GtidSet(options.after);
+	const databases = new Set(options.tables.map(({ database }) => database));
+	const isByGtid = typeof options.after === "string";
+	const received = new GtidSet(isByGtid ? (options.after as string) : "");
+	let place = options.after;
 	const wanted =
 		options.until === undefined ? null : new GtidSet(options.until);
 	const isDone = () => wanted !== null && received.contains(wanted);
@@ -57,15 +71,22 @@ export async function* readBinlog<Table extends BinlogTable>(
 	while (!isDone()) {
 		const connection = await BinlogConnection.open(address, {
 			tables,
-			after: received.toString(),
+			after: isByGtid ? received.toString() : place,
 			silenceMs,
-			ignoresDdl,
+			refusalOf: ignoresDdl
+				? () => null
+				: (options.refusalOf ??
+					((statement) => refusalOf(statement, databases))),
 			hasAll,
 		});
 		try {
 			while (!isDone()) {
 				const transactions = await connection.next(signal);
-				for (const { gtid, isComplete } of transactions) {
+				for (const { gtid, isComplete, end } of transactions) {
+					if (!isByGtid) {
+						if (isComplete) place = end;
+						continue;
+					}
 					if (!received.hasPredecessorOf(gtid)) {
 						throw new CorkboardError(
 							"CONFLICT",

@@ -29,12 +29,21 @@ export interface RowChange<Table extends BinlogTable = BinlogTable> {
 	readonly after: Cells | null;
 }
 
+/** A place in the files of a binary log, for servers whose transactions have no GTIDs. */
+export interface BinlogPlace {
+	readonly file: string;
+	readonly position: number;
+}
+
 /** What a transaction changed in the tables that are read; a transaction that changed nothing there has no rows. */
 export interface BinlogTransaction<Table extends BinlogTable = BinlogTable> {
+	/** Empty if it was read from a place. */
 	readonly gtid: string;
 	/** When its source committed it, in whole seconds. Milliseconds since 1970. */
 	readonly at: number;
 	readonly rows: readonly RowChange<Table>[];
 	/** False for the first parts of a large one: more rows of the same GTID follow. */
 	readonly isComplete: boolean;
+	/** Where the next one begins, if this one is complete. */
+	readonly end: BinlogPlace;
 }

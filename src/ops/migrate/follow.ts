@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Store } from "../../graph/store/store.ts";
+import type { FieldReaders } from "../../model/fieldReaders.ts";
+import { type ImportOptions, importLines } from "../import/importLines.ts";
+import type { BadRow, BadRows, GoodRow } from "./badRows.ts";
+import type { RowLine, TablePlan } from "./plan.ts";
+import type { LogBatch, SourceLog } from "./sources/log.ts";
+import type { Source } from "./sources/source.ts";
+import type { MigrationState, PassReport } from "./state.ts";
+import { TouchedRows } from "./touchedRows.ts";
+
+export interface FollowOptions {
+	readonly plans: readonly TablePlan[];
+	readonly source: Source;
+	readonly log: SourceLog;
+	readonly fields: FieldReaders;
+	/** Its `follow` says from where. */
+	readonly state: MigrationState;
+	readonly saveState: (state: MigrationState) => void;
+	readonly badRows: BadRows;
+	readonly writing: Pick<
+		ImportOptions,
+		"onWaiting" | "retryAfterMs" | "onRetry"
+	>;
+	/** Ends when all up to this position is here (default: with the signal). */
+	readonly until?: string;
+	readonly signal: AbortSignal;
+	readonly onProgress?: (progress: FollowProgress) => void;
+	/** How long after the log has named a row it is read. Milliseconds. */
+	readonly settleMs?: number;
+	readonly now?: () => number;
+}
+
+export interface FollowProgress {
+	/** Rows that were read since this run began. */
+	readonly rows: number;
+	/** How far behind the old database, in seconds. */
+	readonly lagSeconds: number;
+}
+
+/**
+ * A server sends a transaction to those who follow its log a moment before its
+ * other connections see it. So rows are read a moment after the log has named them.
+ */
+const SETTLE_MS = 1_000;
+/** How often a row that was refused is tried again while the log goes on. */
+const TRIES = 3;
+
+/**
+ * Brings over what changes in the old database, until it is stopped. Its log says
+ * which rows were touched; what they hold is read from their tables, so that a row
+ * is taken over as a pass would. To read a part of the log twice does no harm.
+ */
+export async function follow(
+	store: Store,
+	options: FollowOptions,
+): Promise<PassReport> {
+	const { plans, log, state, badRows, signal, until, now = Date.now } = options;
+	const start = state.follow?.position;
+	if (start === undefined) throw new TypeError("The state has no position.");
+	const startedAt = performance.now();
+	const last = state.passes.at(-1);
+	const base = last?.kind === "follow" ? last : null;
+	const before = base === null ? state.passes : state.passes.slice(0, -1);
+	const began = base?.began ?? now();
+	const sum = { rows: 0, made: 0, changed: 0, deleted: 0 };
+	const more = { unchanged: 0, bad: 0, newerHere: 0 };
+	const knownBad = new Set(badRows.read().map(({ key }) => key));
+	const tries = new Map<string, number>();
+	let touched = new TouchedRows(plans);
+	let position = start;
+	let savedAt = Number.NEGATIVE_INFINITY;
+
+	const report = (): PassReport => ({
+		kind: "follow",
+		began,
+		seconds: (base?.seconds ?? 0) + (performance.now() - startedAt) / 1_000,
+		rows: (base?.rows ?? 0) + sum.rows,
+		made: (base?.made ?? 0) + sum.made,
+		changed: (base?.changed ?? 0) + sum.changed,
+		deleted: (base?.deleted ?? 0) + sum.deleted,
+		unchanged: (base?.unchanged ?? 0) + more.unchanged,
+		bad: (base?.bad ?? 0) + more.bad,
+		newerHere: (base?.newerHere ?? 0) + more.newerHere,
+		isFinished: true,
+	});
+	const save = (): PassReport => {
+		const done = report();
+		options.saveState({
+			...state,
+			passes: [...before, done],
+			follow: { since: state.follow?.since ?? began, position },
+		});
+		return done;
+	};
+
+	async function write(some: TouchedRows): Promise<void> {
+		const lines = await some.lines(options.source);
+		const refused = new Map<string, string>();
+		const done = await importLines(store, texts(lines), {
+			...options.writing,
+			fields: options.fields,
+			onBadLine(line, reason) {
+				const key = lines[line - 1]?.key;
+				if (key !== undefined) refused.set(key, reason);
+			},
+		});
+		const reasons: (BadRow | GoodRow)[] = [];
+		for (const { key } of lines) {
+			const reason = refused.get(key) ?? null;
+			if (reason !== null) reasons.push({ key, reason });
+			else if (knownBad.delete(key)) reasons.push({ key, reason });
+			const nth = (tries.get(key) ?? 0) + 1;
+			if (reason === null || nth > TRIES) tries.delete(key);
+			else {
+				tries.set(key, nth);
+				// What it refers to may come next.
+				touched.addAgain(some, key);
+			}
+			if (reason !== null) {
+				if (nth === 1) more.bad++;
+				knownBad.add(key);
+			}
+		}
+		badRows.add(reasons);
+		sum.rows += lines.length;
+		sum.made += total(done.objects) + total(done.edges);
+		sum.changed += done.changed;
+		sum.deleted += done.deleted;
+		more.unchanged += done.existing;
+		more.newerHere += done.newerHere;
+	}
+
+	const isThere = () => until !== undefined && log.has(position, until);
+	const take = async (batch: LogBatch) => {
+		for (const image of batch.images) touched.add(image);
+		if (touched.size > 0) {
+			const settle = options.settleMs ?? SETTLE_MS;
+			await sleep(settle, undefined, { signal });
+			const some = touched;
+			touched = new TouchedRows(plans);
+			await write(some);
+		}
+		position = batch.position ?? position;
+		if (batch.images.length > 0 || performance.now() - savedAt > SETTLE_MS) {
+			savedAt = performance.now();
+			save();
+			await log.confirm(position);
+		}
+		options.onProgress?.({
+			rows: sum.rows,
+			lagSeconds: batch.at === null ? 0 : Math.max(0, now() - batch.at) / 1_000,
+		});
+	};
+	try {
+		if (!isThere()) {
+			for await (const batch of log.read(start, signal)) {
+				await take(batch);
+				if (isThere() && touched.size === 0) break;
+			}
+		}
+	} catch (thrown) {
+		if (!signal.aborted) throw thrown;
+	}
+	return save();
+}
+
+async function* texts(lines: readonly RowLine[]) {
+	for (const { line } of lines) {
+		yield "problem" in line
+			? (line as { problem: string })
+			: JSON.stringify(line);
+	}
+}
+
+function total(counts: Readonly<Record<string, number>>): number {
+	return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

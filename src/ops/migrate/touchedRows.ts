@@ -1,0 +1,158 @@
+import type { Row } from "./mapping.ts";
+import type { RowLine, TablePlan } from "./plan.ts";
+import type { RowImage } from "./sources/log.ts";
+import type { Source } from "./sources/source.ts";
+
+type Parts = readonly string[];
+
+interface OfPlan {
+	/** By their key: rows that are to be read. */
+	readonly rows: Map<string, Parts>;
+	/** By the key of an edge that a row once made. */
+	readonly edges: Map<string, Made>;
+}
+
+interface Made {
+	/** The columns of its ends. */
+	readonly ends: Parts;
+	/** The line that deletes it. */
+	readonly gone: RowLine;
+}
+
+/** Rows of the old database that its log has named, and what is to be done about them. */
+export class TouchedRows {
+	readonly #plans: readonly TablePlan[];
+	readonly #byTable: ReadonlyMap<string, readonly TablePlan[]>;
+	readonly #touched = new Map<TablePlan, OfPlan>();
+
+	constructor(plans: readonly TablePlan[]) {
+		this.#plans = plans;
+		this.#byTable = Map.groupBy(plans, ({ table }) => table);
+	}
+
+	get size(): number {
+		let size = 0;
+		for (const { rows, edges } of this.#touched.values()) {
+			size += rows.size + edges.size;
+		}
+		return size;
+	}
+
+	add({ table, row, isBefore }: RowImage): void {
+		for (const plan of this.#byTable.get(table) ?? []) {
+			if (plan.kind === "edge" && isBefore) this.#addEdge(plan, row);
+			else this.#addRow(plan, row);
+		}
+	}
+
+	/** What made this line, as others have it. */
+	addAgain(others: TouchedRows, key: string): void {
+		for (const [plan, { rows, edges }] of others.#touched) {
+			const own = this.#of(plan);
+			const edge = edges.get(key);
+			if (edge !== undefined) own.edges.set(key, edge);
+			const row = rows.get(key);
+			if (row !== undefined) own.rows.set(key, row);
+			for (const [name, parts] of plan.kind === "edge" ? rows : []) {
+				if (others.#made.get(name) === key) own.rows.set(name, parts);
+			}
+		}
+	}
+
+	/** By the key of a row of an edge: the line that it made. */
+	readonly #made = new Map<string, string>();
+
+	/** The lines of an import that do it: what refers to others after them, what is gone last. */
+	async lines(source: Source): Promise<readonly RowLine[]> {
+		const lines: RowLine[] = [];
+		const gone: RowLine[] = [];
+		for (const plan of this.#plans) {
+			const own = this.#touched.get(plan);
+			if (own === undefined) continue;
+			const seen = new Set<string>();
+			const take = (row: Row, edges: Map<string, Made>) => {
+				const line = plan.lineOf(row);
+				if (plan.kind === "object") {
+					if (line === null) return;
+					seen.add(line.key);
+					lines.push(line);
+				} else if (line === null || line.isDeleted) {
+					// Another row may make the same edge.
+					const made = madeBy(plan, row);
+					if (made !== null) edges.set(made.gone.key, made);
+				} else if (!seen.has(line.key)) {
+					seen.add(line.key);
+					this.#made.set(rowKey(plan, row), line.key);
+					lines.push(line);
+				}
+			};
+			const edges = new Map(own.edges);
+			for (const row of await source.rowsOf(plan, [...own.rows.values()])) {
+				take(row, edges);
+			}
+			if (plan.kind === "object") {
+				for (const key of own.rows.keys()) {
+					if (seen.has(key)) continue;
+					const line = { type: plan.name, key, deleted: true };
+					gone.unshift({ key, isDeleted: true, line });
+				}
+				continue;
+			}
+			const open = [...edges].filter(([key]) => !seen.has(key));
+			const ends = [...plan.fromColumns, ...plan.toColumns];
+			const others = await source.rowsOf(
+				{ ...plan, key: ends },
+				open.map(([, { ends }]) => ends),
+			);
+			for (const row of others) take(row, new Map());
+			for (const [key, made] of open) {
+				if (!seen.has(key)) gone.unshift(made.gone);
+			}
+		}
+		return [...lines, ...gone];
+	}
+
+	#of(plan: TablePlan): OfPlan {
+		const own = this.#touched.get(plan) ?? {
+			rows: new Map(),
+			edges: new Map(),
+		};
+		this.#touched.set(plan, own);
+		return own;
+	}
+
+	#addRow(plan: TablePlan, row: Row): void {
+		const parts = partsOf(plan.key, row);
+		if (parts === null) return;
+		const key =
+			plan.kind === "object" ? plan.goneLine(row)?.key : rowKey(plan, row);
+		if (key !== undefined) this.#of(plan).rows.set(key, parts);
+	}
+
+	#addEdge(plan: TablePlan, row: Row): void {
+		const made = madeBy(plan, row);
+		if (made !== null) this.#of(plan).edges.set(made.gone.key, made);
+	}
+}
+
+/** The edge that a row makes, or made; null if the row does not say its ends. */
+function madeBy(plan: TablePlan, row: Row): Made | null {
+	const gone = plan.goneLine(row);
+	const ends = partsOf([...plan.fromColumns, ...plan.toColumns], row);
+	return gone === null || ends === null ? null : { gone, ends };
+}
+
+function rowKey(plan: TablePlan, row: Row): string {
+	return JSON.stringify([plan.name, ...(partsOf(plan.key, row) ?? [])]);
+}
+
+/** Null if one of the columns is not there. */
+function partsOf(columns: readonly string[], row: Row): Parts | null {
+	const parts: string[] = [];
+	for (const column of columns) {
+		const value = row[column] ?? null;
+		if (value === null) return null;
+		parts.push(String(value));
+	}
+	return parts;
+}
