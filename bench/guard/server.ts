@@ -47,7 +47,7 @@ let cacheCommands = 0;
 let promises = 0;
 let collections = 0;
 const COUNTED: ReadonlySet<CacheCall["verb"]> = new Set([
-	...(["get", "lease", "set"] as const),
+	...(["get", "set"] as const),
 	...(["tombstone", "delete", "publish"] as const),
 ]);
 STORAGE_CHANNELS.statement.subscribe((message: Statement) => {

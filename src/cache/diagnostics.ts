@@ -49,10 +49,9 @@ export interface LocalCacheLevel {
 export interface CacheCall {
 	readonly layer: CacheLayer;
 	readonly host: string;
-	/** `lease` follows a `get` that missed; `try` finds out whether the host takes writes. */
+	/** `get` leases what is absent; `try` finds out whether the host takes writes. */
 	readonly verb:
 		| "get"
-		| "lease"
 		| "set"
 		| "tombstone"
 		| "delete"

@@ -149,6 +149,9 @@ export function openSharedCache(options: SharedCacheOptions): PlacedCache {
 		return acknowledged.every(Boolean);
 	};
 
+	/** The fills of the present turn. */
+	let filling: OneTurn<Fill, void> | null = null;
+
 	use(options.lists);
 	return {
 		layer,
@@ -161,19 +164,24 @@ export function openSharedCache(options: SharedCacheOptions): PlacedCache {
 			const [first] = groups;
 			// Mostly one host has all keys, and nothing has to be put together.
 			if (first?.deletes.isEmpty && first.indexes.length === keys.length) {
-				return (await readHost(first, first.names)) ?? keys.map(() => DOWN);
+				return (await first.reads.read(first.names)) ?? keys.map(() => DOWN);
 			}
 			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
 			await Promise.all(groups.map((group) => getOrLeaseOf(group, results)));
 			return results;
 		},
 
-		async fill(fills) {
-			await Promise.all(
-				Array.from(hosts.values(), ({ server, gate }) =>
-					gate.mayRead() ? fillServer(layer, server, fills) : null,
-				),
-			);
+		fill(fills) {
+			filling ??= inOneTurn<Fill, void>(async (all) => {
+				filling = null;
+				await Promise.all(
+					Array.from(hosts.values(), ({ server, gate }) =>
+						gate.mayRead() ? fillServer(layer, server, all) : null,
+					),
+				);
+			});
+			for (const fill of fills) filling.items.push(fill);
+			return filling.result;
 		},
 
 		putTombstones: (keys) =>
@@ -219,7 +227,7 @@ interface Host {
 	readonly server: CacheServer;
 	readonly deletes: PendingDeletes;
 	readonly gate: Gate;
-	readonly proof: WriteProof;
+	readonly reads: HostReads;
 }
 
 /** What is asked of one host. */
@@ -319,7 +327,8 @@ function openHost(
 					: { layer, host, state: "unread", error: refusal },
 			),
 	});
-	return { server, deletes, proof, gate: gateOf?.(ref) ?? OPEN_GATE };
+	const gate = gateOf?.(ref) ?? OPEN_GATE;
+	return { server, deletes, gate, reads: new HostReads(server, gate, proof) };
 }
 
 function close({ deletes, server }: Host): void {
@@ -335,18 +344,64 @@ function nameIn({ gate: { term } }: Host, since: number, key: string): string {
 	return `${key.slice(0, at)}${own}${key.slice(at)}`;
 }
 
-/** Null also where the host does not take writes, or the others came to agree on another host meanwhile. */
-async function readHost(
-	{ server, gate, proof }: Host,
-	names: readonly string[],
-): Promise<readonly GetOrLeaseResult[] | null> {
-	if (!gate.mayRead()) return null;
-	// A trial is sent before the read.
-	const isProven = proof.ask();
-	if (isProven === false) return null;
-	const found = await server.getOrLease(names);
-	if (isProven !== true && !(await isProven)) return null;
-	return gate.mayRead() ? found : null;
+/**
+ * The reads of one host. What all requests ask in one turn of the event loop is one
+ * call: a call costs this process more than the keys in it.
+ */
+class HostReads {
+	readonly #server: CacheServer;
+	readonly #gate: Gate;
+	readonly #proof: WriteProof;
+	#turn: OneTurn<string, readonly GetOrLeaseResult[] | null> | null = null;
+
+	constructor(server: CacheServer, gate: Gate, proof: WriteProof) {
+		this.#server = server;
+		this.#gate = gate;
+		this.#proof = proof;
+	}
+
+	async read(
+		names: readonly string[],
+	): Promise<readonly GetOrLeaseResult[] | null> {
+		this.#turn ??= inOneTurn(this.#readAll);
+		const { items, result } = this.#turn;
+		const from = items.length;
+		for (const name of names) items.push(name);
+		const found = await result;
+		return found === null || found.length === names.length
+			? found
+			: found.slice(from, from + names.length);
+	}
+
+	/** Null also where the host does not take writes, or the others came to agree on another host meanwhile. */
+	readonly #readAll = async (
+		names: readonly string[],
+	): Promise<readonly GetOrLeaseResult[] | null> => {
+		this.#turn = null;
+		if (!this.#gate.mayRead()) return null;
+		// A trial is sent before the read.
+		const isProven = this.#proof.ask();
+		if (isProven === false) return null;
+		const found = await this.#server.getOrLease(names);
+		if (isProven !== true && !(await isProven)) return null;
+		return this.#gate.mayRead() ? found : null;
+	};
+}
+
+/** What is gathered until the end of a turn of the event loop, after the sockets that are ready, and what becomes of it. */
+interface OneTurn<Item, Result> {
+	readonly items: Item[];
+	readonly result: Promise<Result>;
+}
+
+function inOneTurn<Item, Result>(
+	end: (items: readonly Item[]) => Promise<Result>,
+): OneTurn<Item, Result> {
+	const items: Item[] = [];
+	const result = new Promise<Result>((resolve) => {
+		setImmediate(() => resolve(end(items)));
+	});
+	return { items, result };
 }
 
 /** The result of a trial whose write was not shown. */
@@ -363,16 +418,13 @@ async function getOrLeaseOf(
 	group: Group,
 	results: GetOrLeaseResult[],
 ): Promise<void> {
-	const { deletes, indexes, names } = group;
+	const { deletes, indexes, names, reads } = group;
 	// Decided before the wait: a delete may start or end meanwhile.
 	const asked = [...names.keys()].filter(
 		(at) => deletes.isEmpty || !deletes.has(names[at] as string),
 	);
 	if (asked.length === 0) return;
-	const found = await readHost(
-		group,
-		asked.map((at) => names[at] as string),
-	);
+	const found = await reads.read(asked.map((at) => names[at] as string));
 	for (const [nth, result] of found?.entries() ?? []) {
 		results[indexes[asked[nth] as number] as number] = result;
 	}

@@ -43,7 +43,6 @@ describe("the shared cache on memcached", () => {
 	after(() => server.stop());
 
 	sharedCacheTests({
-		leasesAtOnce: true,
 		port: () => server.port,
 		startSmall: () => startMemcached({ args: ["--memory-limit=4"] }),
 		open: ({ port = server.port, ...options } = {}) =>

@@ -201,19 +201,11 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		const many = await coldLikes(corkboard, PINS, { forget: true });
 		assert.equal(one.lists, 1);
 		assert.equal(many.lists, PINS);
-		// The board's list; those of its pins, their leases and their fill. Where most
-		// keys of the reads before were absent, a script reads and leases at once.
+		// The board's list; those of its pins, and their fill.
 		for (const { calls, commands } of [one, many]) {
-			const leases = calls.filter((verb) => verb === "lease").length;
-			assert.ok(leases <= 1, calls.join());
-			assert.deepEqual(
-				calls.filter((verb) => verb !== "lease"),
-				["get", "get", "set"],
-			);
-			assert.equal(commands.mget, 2);
-			const most = 1 + leases + 2;
+			assert.deepEqual(calls, ["get", "get", "set"]);
 			assert.ok(
-				commands.eval <= most,
+				commands.eval <= 3,
 				`${commands.eval} scripts for ${calls.join()}`,
 			);
 		}

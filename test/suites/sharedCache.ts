@@ -27,8 +27,6 @@ export interface OpenCache {
 	readonly open: (options?: CacheOptions) => SharedCache;
 	/** A server that has room for about four megabytes. */
 	readonly startSmall: () => Promise<Server>;
-	/** Whether absent keys are leased with the read. */
-	readonly leasesAtOnce?: boolean;
 }
 
 /** Long, as these tests are not about the deadline and a busy machine delays answers. */
@@ -47,7 +45,6 @@ export function sharedCacheTests({
 	open: openWith,
 	port,
 	startSmall,
-	leasesAtOnce = false,
 }: OpenCache): void {
 	const openWhole = (options?: CacheOptions) =>
 		openWith({ ...PATIENT, ...options });
@@ -404,7 +401,7 @@ export function sharedCacheTests({
 		assert.deepEqual(looked[1], hit("small"));
 	});
 
-	test(`hundreds of keys are read ${leasesAtOnce ? "and leased in one batch, and filled in another" : "in one batch, leased in another, and filled in a third"}`, async () => {
+	test("hundreds of keys are read and leased in one batch, and filled in another", async () => {
 		await using cache = open();
 		const all = Array.from({ length: 400 }, newKey);
 		const calls = await publishedDuring<CacheCall>(
@@ -425,14 +422,7 @@ export function sharedCacheTests({
 				// Asked ahead of the first read, and once a second.
 				.filter(({ verb }) => verb !== "try")
 				.map(({ verb, keys, ok }) => ({ verb, keys, ok })),
-			(leasesAtOnce
-				? ["get", "set", "get"]
-				: ["get", "lease", "set", "get"]
-			).map((verb) => ({
-				verb,
-				keys: 400,
-				ok: true,
-			})),
+			["get", "set", "get"].map((verb) => ({ verb, keys: 400, ok: true })),
 		);
 	});
 
@@ -455,6 +445,54 @@ export function sharedCacheTests({
 			new Set((await cache.getOrLease(all)).map(kindOf)),
 			new Set(["lease"]),
 		);
+	});
+
+	test("what is asked in one turn is one batch, and so are its fills, and each reader gets its own results", async () => {
+		await using cache = open();
+		const readers = Array.from({ length: 50 }, (_, n) =>
+			Array.from({ length: (n % 3) + 1 }, newKey),
+		);
+		const keys = readers.flat().length;
+		const calls = await publishedDuring<CacheCall>(
+			CACHE_CHANNELS.cacheCall,
+			async () => {
+				const leases = await Promise.all(
+					readers.map((own) => cache.getOrLease(own)),
+				);
+				await Promise.all(
+					leases.map((own) =>
+						cache.fill(
+							own.map(asLease).map((lease) => ({ lease, value: lease.key })),
+						),
+					),
+				);
+				const found = await Promise.all(
+					readers.map((own) => cache.getOrLease(own)),
+				);
+				for (const [at, own] of readers.entries()) {
+					assert.deepEqual(
+						found[at],
+						own.map((_, nth) => hit(asLease(leases[at]?.[nth]).key)),
+					);
+				}
+			},
+		);
+		assert.deepEqual(
+			calls
+				.filter(({ verb }) => verb !== "try")
+				.map(({ verb, keys }) => ({ verb, keys })),
+			["get", "set", "get"].map((verb) => ({ verb, keys })),
+		);
+	});
+
+	test("of two readers of one key in one turn of a process, one gets the lease", async () => {
+		await using cache = open();
+		const key = newKey();
+		const [one, other] = await Promise.all([
+			cache.getOrLease([key]),
+			cache.getOrLease([key]),
+		]);
+		assert.deepEqual([one, other].flat().map(kindOf), ["lease", "busy"]);
 	});
 
 	test("concurrent batches each get their own results", async () => {

@@ -143,10 +143,13 @@ export class MemcachedConnection extends Server implements ClientConnection {
 		}
 	}
 
-	/** For each command its item, or a line if memcached refused it. */
+	/** For each command its item, or a line if memcached refused it. Sent at once: it is asked at the end of a turn. */
 	ask(commands: readonly string[]): Promise<readonly Response[]> {
 		const count = commands.length;
-		return this.#send(commands, { least: count, most: count, line: REFUSAL });
+		const expected = { least: count, most: count, line: REFUSAL };
+		const responses = this.#send(commands, expected);
+		this.sock(false, (socket) => socket.uncork());
+		return responses;
 	}
 
 	/** Sends quiet commands: only what memcached refused has a response. */

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { type Id, unpackId } from "../../id/ids.ts";
-import { listening } from "../../util/listening.ts";
 import type { CacheConnection } from "../cacheConnection.ts";
 import type { SharedCacheLevel } from "../diagnostics.ts";
 import type { Gate } from "../gate.ts";
@@ -24,7 +23,13 @@ import type {
 	RedisConnections,
 } from "./redisConnections.ts";
 import { isRefusal } from "./redisErrors.ts";
-import { DONE, evaluate, FILL, LEASE, TOMBSTONE } from "./redisScripts.ts";
+import {
+	DONE,
+	evaluate,
+	FILL,
+	GET_OR_LEASE,
+	TOMBSTONE,
+} from "./redisScripts.ts";
 import type { RedisServers } from "./redisServers.ts";
 
 /**
@@ -34,12 +39,12 @@ import type { RedisServers } from "./redisServers.ts";
  * that a fill has to compare: a value that was read is replaced only if it was
  * neither deleted nor filled again since.
  *
- *     getOrLease     MGET, and a script for the absent keys: SET NX a lease
+ *     getOrLease     a script: MGET, and SET NX a lease for the absent keys
  *     fill           a script: if the key still has the mark, SET the value
  *     putTombstones  a script: SET a tombstone, whatever is there
  *     delete         DEL, whatever is there
  *
- * So a batch of keys is one or two commands, however many keys it has.
+ * So a batch of keys is one command, however many keys it has.
  *
  * `delete` also removes what is newer than the write that calls it. R reads,
  * W writes:
@@ -125,66 +130,41 @@ class RedisServer implements CacheServer {
 		this.#limits = limits;
 	}
 
-	/** Reads the keys, and leases the absent ones afterwards, if there are any and time is left. */
+	/** Reads the keys and leases the absent ones, with one script. */
 	async getOrLease(
 		keys: readonly string[],
 	): Promise<readonly GetOrLeaseResult[] | null> {
-		const until = listening.now() + this.#limits.deadlineMs;
+		const mark = this.#newMark("L");
 		let names: readonly string[] = [];
-		const values = await this.#call("get", keys, (client, named) => {
+		const found = await this.#call("get", keys, (client, named) => {
 			names = named;
-			return inBatches(named, BATCH, (batch) => client.mget(batch));
+			const limits = [String(this.#limits.leaseMs), mark];
+			return inBatches(
+				named,
+				BATCH,
+				(batch) =>
+					client.eval(
+						GET_OR_LEASE,
+						batch.length,
+						...batch,
+						...limits,
+					) as Promise<readonly (string | number | null)[]>,
+			);
 		});
-		if (values === null) return null;
-		const missing: number[] = [];
-		const results = names.map((name, at): GetOrLeaseResult => {
-			const value = values[at];
-			if (typeof value === "string") return toResult(name, value);
-			missing.push(at);
-			return DOWN;
-		});
-		const leftMs = until - listening.now();
-		// A busy process may have no time left: that is not the host's fault.
-		const leased =
-			missing.length === 0 || leftMs < this.#limits.deadlineMs * SHARE_TO_LEASE
-				? null
-				: await this.#lease(
-						missing.map((at) => names[at] as string),
-						leftMs,
-					);
-		for (const [nth, result] of leased?.entries() ?? []) {
-			results[missing[nth] as number] = result;
+		if (found === null) return null;
+		const results = new Array<GetOrLeaseResult>(names.length);
+		for (let at = 0; at < names.length; at++) {
+			const key = names[at] as string;
+			const value = found[at];
+			if (typeof value === "string") results[at] = toResult(key, value);
+			else {
+				results[at] =
+					value === null
+						? { kind: "lease", lease: { key, token: mark } }
+						: DOWN;
+			}
 		}
 		return results;
-	}
-
-	/** A lease, or `busy`, for each name; null if none was given. */
-	async #lease(
-		names: string[],
-		leftMs: number,
-	): Promise<readonly GetOrLeaseResult[] | null> {
-		const mark = this.#newMark("L");
-		const taken = await this.#commands.call(
-			"lease",
-			names.length,
-			({ client, withRunId }) =>
-				withRunId(() =>
-					inBatches(names, BATCH, async (batch) => [
-						await evaluate(client, LEASE, batch, [
-							String(this.#limits.leaseMs),
-							mark,
-						]),
-					]),
-				),
-			{ deadlineMs: leftMs },
-		);
-		if (taken === null || taken.includes(null)) return null;
-		const digits = taken.join("");
-		return names.map((name, at) =>
-			digits[at] === "1"
-				? { kind: "lease", lease: { key: name, token: mark } }
-				: BUSY,
-		);
 	}
 
 	/** A mark says it all, whichever connection took it. */
@@ -237,12 +217,13 @@ class RedisServer implements CacheServer {
 			try {
 				// In this order, and one round trip.
 				const [taken, [read], , [left]] = await Promise.all([
-					evaluate(client, LEASE, [name], [String(TRIAL_KEY_MS), mark]),
+					client.eval(GET_OR_LEASE, 1, name, String(TRIAL_KEY_MS), mark),
 					client.mget([name]),
 					client.del([name]),
 					client.mget([name]),
 				]);
-				const isShown = taken === null || read === mark;
+				const isFull = (taken as readonly unknown[])[0] === 0;
+				const isShown = isFull || read === mark;
 				return isShown && left === null ? true : new Error(READ_ELSEWHERE);
 			} catch (error) {
 				if (isRefusal(error)) return error;
@@ -275,14 +256,17 @@ class RedisServer implements CacheServer {
 		return this.#commands.call(
 			verb,
 			keys.length,
-			({ client, withRunId }) =>
+			({ client, withRunId, sendNow }) =>
 				withRunId((runId) => {
 					const prefix = `c2.${runId.slice(0, RUN_ID_LETTERS)}.`;
 					this.#prefix = prefix;
-					return run(
+					const result = run(
 						client,
 						keys.map((key) => prefix + key),
 					);
+					// Reads come at the end of a turn, and somebody waits for them.
+					if (verb === "get") sendNow();
+					return result;
 				}),
 			options,
 		);
@@ -326,8 +310,6 @@ class Hit {
 /** Longer than a trial takes: what is left of one that failed ends by itself. */
 const TRIAL_KEY_MS = 1_000;
 
-/** The part of the deadline that a lease needs: with less of it left, absent keys are not leased. The host would be taken for down, though it had no time to answer. */
-const SHARE_TO_LEASE = 0.2;
 /** How many of a run_id's 40 letters are used: 64 bits identify a server, and a command carries a hundred keys. */
 const RUN_ID_LETTERS = 16;
 /** Keys in one command: Redis runs nothing else meanwhile. */

@@ -4,13 +4,24 @@ import { meaningOf } from "./redisErrors.ts";
 /** The reply of a script that has nothing to say. */
 export const DONE = "OK";
 
-/** ARGV: how long a lease lives, and its mark. Returns a digit for each key: 1 if it was leased. */
-export const LEASE = `
-local taken = {}
+/**
+ * ARGV: how long a lease lives, and its mark. Returns for each key what it holds, null
+ * where it was absent and is leased now, and 0 where there is no memory for a lease.
+ */
+export const GET_OR_LEASE = `
+local found = redis.call('MGET', unpack(KEYS))
 for at, key in ipairs(KEYS) do
-	taken[at] = redis.call('SET', key, ARGV[2], 'PX', ARGV[1], 'NX') and '1' or '0'
+	if not found[at] then
+		local taken = redis.pcall('SET', key, ARGV[2], 'PX', ARGV[1], 'NX')
+		if not taken then
+			found[at] = ''
+		elseif taken.err then
+			if not string.find(taken.err, 'OOM', 1, true) then return taken end
+			found[at] = 0
+		end
+	end
 end
-return table.concat(taken)`;
+return found`;
 
 /** ARGV: how long a tombstone lives. */
 export const TOMBSTONE = `
