@@ -84,6 +84,7 @@ export class LocalCache<V extends CacheEntry> {
 		return this.#isOverdue() ? OVERDUE : this.#now();
 	}
 
+	/** What is not there counts as missed when it is read. */
 	get(
 		partition: CachePartition<V>,
 		key: string,
@@ -92,13 +93,9 @@ export class LocalCache<V extends CacheEntry> {
 		const entry = partition.entries.get(key);
 		if (entry === undefined || moment >= entry.end) {
 			if (entry !== undefined && moment !== OVERDUE) this.#kept.drop(entry);
-			this.#misses++;
 			return undefined;
 		}
-		if (this.#isBypassedKey?.(key)) {
-			this.#misses++;
-			return undefined;
-		}
+		if (this.#isBypassedKey?.(key)) return undefined;
 		this.#hits++;
 		if (!entry.wasRead) entry.wasRead = true;
 		return entry;
@@ -135,10 +132,14 @@ export class LocalCache<V extends CacheEntry> {
 			const key = names[index] as string;
 			const partition = partitionOf(index);
 			const value = this.get(partition, key, moment);
-			if (value !== undefined && (suffices?.(value, index) ?? true)) {
-				found[index] = value;
-				continue;
+			if (value !== undefined) {
+				if (suffices?.(value, index) ?? true) {
+					found[index] = value;
+					continue;
+				}
+				this.#hits--;
 			}
+			this.#misses++;
 			const slot = this.#versions.slotOf(partition, key);
 			const running = this.#running[slot % RUNNING_SLOTS] ?? null;
 			const at =
