@@ -203,9 +203,14 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		assert.equal(many.lists, PINS);
 		// The board's list; those of its pins, and their fill.
 		for (const { calls, commands } of [one, many]) {
-			assert.deepEqual(calls, ["get", "get", "set"]);
+			// Whether it takes writes is tried once a second.
+			const tries = calls.filter((verb) => verb === "try").length;
+			assert.deepEqual(
+				calls.filter((verb) => verb !== "try"),
+				["get", "get", "set"],
+			);
 			assert.ok(
-				commands.eval <= 3,
+				commands.eval <= 3 + tries,
 				`${commands.eval} scripts for ${calls.join()}`,
 			);
 		}
