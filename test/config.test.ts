@@ -346,6 +346,10 @@ describe("readConfig", () => {
 				"redis://a?ssl-ca=ca.pem",
 				"ssl-ca needs rediss://: redis:// is not encrypted",
 			],
+			[
+				"redis://me:100%@a",
+				"a % in its user or password must be written as %25",
+			],
 		] as const) {
 			assert.deepEqual(ofRedis(url), [`CORKBOARD_REDIS: ${fault}.`]);
 		}

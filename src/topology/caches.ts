@@ -33,6 +33,9 @@ export function cacheUrlFault(part: CachePart, text: string): string | null {
 	}
 	const fault = optionFault(url, options);
 	if (fault !== null) return fault;
+	if (!isDecodable(url.username) || !isDecodable(url.password)) {
+		return "a % in its user or password must be written as %25";
+	}
 	const file = url.searchParams.get(PASSWORD_FILE);
 	if (file === "") return `${PASSWORD_FILE} must be the path of a file`;
 	if (file !== null && url.password !== "") {
@@ -47,6 +50,16 @@ export function cacheUrlFault(part: CachePart, text: string): string | null {
 	return ca !== null && url.protocol !== `${scheme}s:`
 		? `${CA} needs ${scheme}s://: ${scheme}:// is not encrypted`
 		: null;
+}
+
+/** Whether each % in a part of a URL begins an escape. */
+function isDecodable(part: string): boolean {
+	try {
+		decodeURIComponent(part);
+		return true;
+	} catch {
+		return false;
+	}
 }
 
 /** `host:port` of a valid URL: what a server is called wherever it may be printed. */

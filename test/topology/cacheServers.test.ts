@@ -100,6 +100,10 @@ describe("caches of a map", () => {
 			[{ objects: [], lists: [] }, /caches\.lists: expected a Redis/],
 			[{ objects: [], lists: ["redis://:secret@"] }, /it must look like redis/],
 			[{ objects: ["cache1:11211"], lists: urls(1) }, /memcached:\/\/cache1/],
+			[
+				{ objects: ["memcached://me:secret%@cache1"], lists: urls(1) },
+				/written as %25/,
+			],
 			[{ objects: [], lists: [...urls(1), "redis://cache1"] }, /there twice/],
 			[
 				{ objects: [], lists: urls(1), more: 1 },
