@@ -132,7 +132,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 					asked.resolve({
 						id: headers["x-request-id"],
 						data,
-						remaining: Number(headers["ratelimit-remaining"]),
+						remaining: Number(/;r=(\d+)/.exec(String(headers.ratelimit))?.[1]),
 					});
 				}, asked.reject);
 			},

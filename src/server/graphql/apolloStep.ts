@@ -134,7 +134,7 @@ function contextOf(
 	if (limitError !== null) throw refused(limitError, summary);
 	if ("error" in sender) throw refused(sender.error, summary);
 	return {
-		...admitRequest(options, request.message, sender, request.span),
+		...admitRequest(options, request, sender),
 		deadline: request.deadline as RequestDeadline,
 		summary,
 	};

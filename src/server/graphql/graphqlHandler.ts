@@ -279,12 +279,12 @@ export class GraphqlHandler implements FirstHandler {
 		const { rateLimit, addressOf } = this.#options;
 		if (rateLimit === null) return null;
 		return andThen(
-			countRequest(rateLimit, addressOf(request.message)),
-			({ headers, error }) => {
-				request.limitHeaders = headers;
-				if (error === null) return null;
-				const { code, message, statusCode } = error;
-				return refusal(request, code, message, statusCode);
+			countRequest(rateLimit, addressOf(request.message), request.levels),
+			(over) => {
+				if (over === null) return null;
+				const { code, message, statusCode } = over.error;
+				const headers = ["retry-after", over.retryAfter];
+				return refusal(request, code, message, statusCode, headers);
 			},
 		);
 	}

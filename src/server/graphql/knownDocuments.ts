@@ -106,13 +106,13 @@ export class KnownDocuments {
 	readonly run: RequestStep = (request) => {
 		const { execute, answers, ways } = this.#options;
 		const { revision } = this.#options.documents;
-		const { message, isGet, span, answerKey: key } = request;
+		const { isGet, answerKey: key } = request;
 		const known = this.#findFor(request);
 		if (known === null) return null;
 		const { identity, documents, found } = known;
 		if (!isGet && exceededByVariables(found.variables) !== null) return null;
 		request.enter("running");
-		const admitted = admitRequest(this.#options, message, identity, span);
+		const admitted = admitRequest(this.#options, request, identity);
 		ways.short++;
 		const { document, operationName, variables, text, operation } = found;
 		const name = operation.name?.value ?? null;
@@ -159,12 +159,7 @@ export class KnownDocuments {
 		const { budget, documents } = this.#options;
 		const { viewer } = identity;
 		if (budget === null) return this.#replyWith(identity, request, kept);
-		const { costMeter } = admitRequest(
-			this.#options,
-			request.message,
-			identity,
-			request.span,
-		);
+		const { costMeter } = admitRequest(this.#options, request, identity);
 		const admitted = costMeter.admit(kept.cost);
 		return andThen(admitted, (error) => {
 			if (error !== null) return null;

@@ -10,6 +10,7 @@ import { NO_OPERATION, type RequestOutcome } from "../http/requestOutcome.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";
 import type { Status } from "../http/status.ts";
 import type { RequestDeadline } from "../limits/deadline.ts";
+import { LimitLevels } from "../limits/limitLevels.ts";
 import type { AnswerKey } from "./answerCache.ts";
 import { type Body, newBody } from "./body.ts";
 import type { Sender } from "./requestSteps.ts";
@@ -52,8 +53,7 @@ export class GraphqlRequest {
 	readonly arrivedAt = performance.now();
 	/** Null where it is not sampled. */
 	span: Span | null = null;
-	/** Headers about the rate limit of its address: names and values in turn. */
-	limitHeaders: readonly string[] = [];
+	readonly levels = new LimitLevels();
 	/** The text of a POST's body, or the URL of a GET; null for a POST without a body. */
 	text: string | null;
 	/** The body of a POST, parsed. */

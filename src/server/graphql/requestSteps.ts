@@ -23,6 +23,7 @@ import {
 	createCostMeter,
 	requestsCost,
 } from "../limits/costMeter.ts";
+import type { LimitLevels } from "../limits/limitLevels.ts";
 import { mayExplain, requestsExplain } from "./explainAccess.ts";
 import type {
 	DependsOnViewer,
@@ -81,12 +82,17 @@ export function identifySender(
 		: identity;
 }
 
+interface AdmittedRequest {
+	readonly message: IncomingMessage;
+	readonly span: Span | null;
+	readonly levels: LimitLevels;
+}
+
 /** What the operation of an identified sender runs with. */
 export function admitRequest(
 	{ mode, budget, addressOf, recordsRequests }: StepOptions,
-	message: IncomingMessage,
+	{ message, span, levels }: AdmittedRequest,
 	{ viewer, isOperator }: Identity,
-	span: Span | null,
 ): Admitted {
 	return {
 		viewer,
@@ -95,6 +101,7 @@ export function admitRequest(
 			isReported: requestsCost(message),
 			budget,
 			budgetKey: () => budgetKeyOf(viewer, () => addressOf(message)),
+			levels,
 		}),
 		record: recordsRequests || span !== null ? { span, operation: null } : null,
 	};

@@ -106,7 +106,7 @@ export class ResponseSender {
 		];
 		const origin = allowedOrigin(origins, message.headers.origin);
 		if (origin !== null) lines.push("access-control-allow-origin", origin);
-		for (const part of request.limitHeaders) lines.push(part);
+		for (const part of request.levels.headers) lines.push(part);
 		for (const part of headers) lines.push(part);
 		if (encoding !== null) lines.push("content-encoding", encoding);
 		if (request.isLast || shutdown.isDraining)

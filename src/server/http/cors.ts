@@ -15,7 +15,7 @@ export function allowedOrigins(
 
 /** Headers that pages of other origins may read. */
 export const EXPOSED_HEADERS =
-	"etag, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id";
+	"etag, ratelimit, ratelimit-policy, retry-after, x-request-id";
 
 /** Access-Control-Allow-Origin; null for none. */
 export function allowedOrigin(

@@ -4,6 +4,7 @@ import type { Id } from "../../id/ids.ts";
 import { publishRefusal } from "../../plan/diagnostics.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { BucketLimit } from "../../util/tokenBucket.ts";
+import type { LimitLevels } from "./limitLevels.ts";
 import {
 	createTokenBuckets,
 	type SharedTokenBuckets,
@@ -13,12 +14,21 @@ import {
 /** Limits how many edges and objects one viewer or address reads in a period. */
 export interface Budget {
 	/** Takes an operation's worst-case cost before it runs; resolves to TOO_EXPENSIVE with `Retry-After` where there is not enough. */
-	take(budgetKey: string, cost: number): MaybePromise<GraphQLError | null>;
+	take(
+		budgetKey: string,
+		cost: number,
+		levels?: LimitLevels,
+	): MaybePromise<GraphQLError | null>;
 	/**
 	 * After the operation: gives back what it did not read, or takes what it read
 	 * beyond its cost, down to an empty bucket. Nobody waits for this.
 	 */
-	adjust(budgetKey: string, cost: number, read: number): void;
+	adjust(
+		budgetKey: string,
+		cost: number,
+		read: number,
+		levels?: LimitLevels,
+	): void;
 }
 
 /** `shared` is null where each process counts by itself. */
@@ -29,13 +39,23 @@ export function createBudget(
 ): Budget {
 	const buckets = createTokenBuckets(limit, shared, now);
 	return {
-		take: (budgetKey, cost) =>
-			andThen(buckets.take(budgetKey, pointsOf(cost)), ({ waitMs }) =>
-				waitMs > 0 ? exceeded(limit, cost, waitMs) : null,
-			),
-		adjust(budgetKey, cost, read) {
+		take: (budgetKey, cost, levels) =>
+			andThen(buckets.take(budgetKey, pointsOf(cost)), ({ waitMs, level }) => {
+				if (levels !== undefined) levels.budget = { limit, level, waitMs };
+				return waitMs > 0 ? exceeded(limit, cost, waitMs) : null;
+			}),
+		adjust(budgetKey, cost, read, levels) {
+			const points = pointsOf(read) - pointsOf(cost);
+			if (levels?.budget) {
+				// What the bucket is going to have: the response does not wait for it.
+				const level = Math.max(0, levels.budget.level - points);
+				levels.budget = {
+					...levels.budget,
+					level: Math.min(limit.points, level),
+				};
+			}
 			// Cannot reject: shared buckets resolve to null when they fail.
-			void adjustLevel(buckets, budgetKey, pointsOf(read) - pointsOf(cost));
+			void adjustLevel(buckets, budgetKey, points);
 		},
 	};
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { GraphQLError } from "graphql";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Budget } from "./budget.ts";
+import type { LimitLevels } from "./limitLevels.ts";
 
 /** With the value `1`, this request header asks for `extensions.cost`. */
 const COST_HEADER = "corkboard-cost";
@@ -30,13 +31,15 @@ export function createCostMeter(options: {
 	readonly budget: Budget | null;
 	/** Called where there is a budget. */
 	readonly budgetKey: () => string;
+	/** Is told what is left of the budget. */
+	readonly levels?: LimitLevels;
 }): CostMeter {
-	const { isReported, budget } = options;
+	const { isReported, budget, levels } = options;
 	const budgetKey = budget === null ? "" : options.budgetKey();
 	// Fields: getters of its own would keep the request in memory (src/app/requests.ts).
 	const meter: { -readonly [key in keyof CostMeter]: CostMeter[key] } = {
 		admit(cost) {
-			return andThen(budget?.take(budgetKey, cost) ?? null, (error) => {
+			return andThen(budget?.take(budgetKey, cost, levels) ?? null, (error) => {
 				if (error !== null) return error;
 				meter.admitted = cost;
 				if (isReported) meter.cost = { requested: cost, actual: 0 };
@@ -48,7 +51,7 @@ export function createCostMeter(options: {
 			const requested = meter.admitted;
 			if (requested === null) return;
 			if (isReported) meter.cost = { requested, actual: count };
-			budget?.adjust(budgetKey, requested, count);
+			budget?.adjust(budgetKey, requested, count, levels);
 		},
 		admitted: null,
 		cost: null,

@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { publishRefusal } from "../../plan/diagnostics.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import { msUntilFull } from "../../util/tokenBucket.ts";
 import { HttpError } from "../http/httpError.ts";
+import { LimitLevels, secondsUntilMore } from "./limitLevels.ts";
 import {
 	createTokenBuckets,
 	type SharedTokenBuckets,
@@ -24,46 +24,36 @@ export function createRateLimit(
 	return { buckets: createTokenBuckets({ points: requests, perMs }, shared) };
 }
 
-/** A request that was counted towards the rate limit of its address. */
-export interface CountedRequest {
-	/** Names and values in turn: the draft "RateLimit header fields for HTTP". */
-	readonly headers: readonly string[];
-	/** 429, where the address is over its limit. */
-	readonly error: HttpError | null;
-}
-
+/** Counts a request towards the rate limit of its address. Resolves to 429 if it is over the limit. */
 export function countRequest(
 	{ buckets }: RateLimit,
 	address: string,
-): MaybePromise<CountedRequest> {
-	const { points, perMs } = buckets.limit;
+	levels: LimitLevels,
+): MaybePromise<RateLimitError | null> {
+	const { limit } = buckets;
+	const { points, perMs } = limit;
 	// The prefix keeps it apart from a budget with the same limit.
 	const taken = buckets.take(`requests of ${address}`, 1);
-	return andThen(taken, ({ waitMs, level }): CountedRequest => {
-		const isOver = waitMs > 0;
-		if (isOver) publishRefusal("rate");
-		const seconds = String(
-			Math.ceil((isOver ? waitMs : msUntilFull(buckets.limit, level)) / 1_000),
-		);
+	return andThen(taken, ({ waitMs, level }) => {
+		levels.requests = { limit, level, waitMs };
+		if (waitMs === 0) return null;
+		publishRefusal("rate");
+		const seconds = secondsUntilMore(levels.requests);
 		return {
-			headers: [
-				"ratelimit-limit",
-				String(points),
-				"ratelimit-remaining",
-				isOver ? "0" : String(Math.floor(level)),
-				"ratelimit-reset",
-				seconds,
-				...(isOver ? ["retry-after", seconds] : []),
-			],
-			error: isOver
-				? new HttpError(
-						"UNAVAILABLE",
-						`Rate limit exceeded: ${points} requests from one address in ${perMs / 1_000} s. Retry in ${seconds} s.`,
-						429,
-					)
-				: null,
+			retryAfter: String(seconds),
+			error: new HttpError(
+				"UNAVAILABLE",
+				`Rate limit exceeded: ${points} requests from one address in ${perMs / 1_000} s. Retry in ${seconds} s.`,
+				429,
+			),
 		};
 	});
+}
+
+interface RateLimitError {
+	readonly error: HttpError;
+	/** Seconds. */
+	readonly retryAfter: string;
 }
 
 /**
@@ -80,14 +70,15 @@ export function registerRateLimit(
 		route.onRequest = [
 			...[route.onRequest ?? []].flat(),
 			async ({ raw }: FastifyRequest, reply: FastifyReply) => {
-				const { headers, error } = await countRequest(
-					rateLimit,
-					addressOf(raw),
-				);
+				const levels = new LimitLevels();
+				const over = await countRequest(rateLimit, addressOf(raw), levels);
+				const { headers } = levels;
 				for (let at = 0; at < headers.length; at += 2) {
 					reply.header(headers[at] as string, headers[at + 1]);
 				}
-				if (error !== null) throw error;
+				if (over === null) return;
+				reply.header("retry-after", over.retryAfter);
+				throw over.error;
 			},
 		];
 	});

@@ -8,6 +8,7 @@ import {
 	budgetKeyOf,
 	createBudget,
 } from "../../../src/server/limits/budget.ts";
+import { createRateLimit } from "../../../src/server/limits/rateLimit.ts";
 import type { TakeResult } from "../../../src/util/tokenBucket.ts";
 import {
 	ADA,
@@ -166,8 +167,21 @@ describe("a server with a budget", () => {
 				{ query: "{ hello }" },
 				{ accept: "application/graphql-response+json", ...headers },
 			);
-		assert.equal((await ask()).status, 200);
+		const answered = await ask();
+		assert.equal(answered.status, 200);
+		assert.equal(
+			answered.headers.get("ratelimit-policy"),
+			'"budget";q=100;w=60;qu="cost"',
+		);
+		assert.match(
+			answered.headers.get("ratelimit") ?? "",
+			/^"budget";r=20;t=48$/,
+		);
 		const refused = await ask();
+		assert.match(
+			refused.headers.get("ratelimit") ?? "",
+			/^"budget";r=0;t=3\d$/,
+		);
 		assert.equal(refused.status, 429);
 		assert.match(refused.headers.get("retry-after") ?? "", /^3\d$/);
 		const { errors, ...rest } = (await refused.json()) as {
@@ -179,6 +193,23 @@ describe("a server with a budget", () => {
 		const known = { authorization: `Bearer ${await tokens.sign(ADA)}` };
 		assert.equal((await ask(known)).status, 200);
 		assert.equal((await ask(known)).status, 429);
+	});
+
+	it("says beside the rate limit what is left once unused points are back", async () => {
+		await using toy = await startToy({
+			execute: executing(80, 30),
+			budget: createBudget(HUNDRED_A_MINUTE, null),
+			rateLimit: createRateLimit({ requests: 5, perMs: 60_000 }, null),
+		});
+		const { headers } = await toy.post({ query: "{ hello }" });
+		assert.equal(
+			headers.get("ratelimit-policy"),
+			'"requests";q=5;w=60, "budget";q=100;w=60;qu="cost"',
+		);
+		assert.match(
+			headers.get("ratelimit") ?? "",
+			/^"requests";r=4;t=12, "budget";r=70;t=18$/,
+		);
 	});
 
 	it("ignores an address that the client names itself", async () => {
