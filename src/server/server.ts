@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { LOCAL_CACHE_LEVELS } from "../cache/diagnostics.ts";
@@ -321,20 +322,43 @@ async function listen(
 	try {
 		await app.listen({ host, port });
 	} catch (cause) {
-		const { code } = cause as NodeJS.ErrnoException;
-		if (code === "EADDRINUSE") {
-			throw new CorkboardError(
+		throw listenError(host, port, cause);
+	}
+}
+
+/** Throws as the start of a server would. Before work that a failing start would have done for nothing. */
+export async function requireFreePort(
+	host: string,
+	port: number,
+): Promise<void> {
+	const probe = createServer();
+	try {
+		probe.listen(port, host);
+		await once(probe, "listening");
+	} catch (cause) {
+		throw listenError(host, port, cause);
+	}
+	probe.close();
+	await once(probe, "close");
+}
+
+function listenError(
+	host: string,
+	port: number,
+	cause: unknown,
+): CorkboardError {
+	const { code } = cause as NodeJS.ErrnoException;
+	return code === "EADDRINUSE"
+		? new CorkboardError(
 				"IN_USE",
 				`Port ${port} on ${host} is used by another program. Stop it, or set PORT to a free port.`,
 				{ cause },
+			)
+		: new CorkboardError(
+				"BAD_CONFIG",
+				`Cannot listen on ${host} port ${port}: ${code ?? String(cause)}.`,
+				{ cause },
 			);
-		}
-		throw new CorkboardError(
-			"BAD_CONFIG",
-			`Cannot listen on ${host} port ${port}: ${code ?? String(cause)}.`,
-			{ cause },
-		);
-	}
 }
 
 function urlOf(app: FastifyInstance): string {

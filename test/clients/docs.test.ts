@@ -1,10 +1,21 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+	copyFileSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { describe, it } from "node:test";
-import { buildSchema, parse, validate } from "graphql";
+import { pathToFileURL } from "node:url";
+import * as inspector from "@graphql-inspector/core";
+import { ESLint } from "eslint";
+import { buildSchema, parse, Source, validate } from "graphql";
 import { ERRORS } from "../../src/errors.ts";
 import { run } from "../examples/pinboard.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { COPIES } from "../update.ts";
 import {
 	CLIENTS,
@@ -18,6 +29,25 @@ import {
 } from "./pasted.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
+
+/** As the page for Apollo Client advises for two lists of one object. */
+const PREVIEW =
+	'query Preview { viewer { id boards(first: 2) @connection(key: "preview") { nodes { id } } } }';
+const WRONG = PREVIEW.replace("Preview", "Wrong").replace(
+	"@connection",
+	"@conection",
+);
+
+const EMPTY_PROGRAM = {
+	type: "Program",
+	sourceType: "module",
+	body: [],
+	tokens: [],
+	comments: [],
+	range: [0, 0],
+	loc: { start: { line: 1, column: 0 }, end: { line: 1, column: 0 } },
+};
+
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 describe("docs for frontends", () => {
@@ -59,6 +89,54 @@ describe("docs for frontends", () => {
 			}
 		}
 		assert.equal(count, 5);
+	});
+
+	it("have rules copied for graphql-eslint, and options for graphql-inspector, that accept @connection", async () => {
+		using folder = temporaryFolder();
+		const at = (path: string) => join(folder.path, path);
+		mkdirSync(at("src"));
+		copyFileSync(COPIES.publicSchema, at("schema.graphql"));
+		for (const { path, text } of [
+			...filesOf("shared"),
+			...filesOf("apollo"),
+			{ path: "src/preview.ts", text: `gql\`${PREVIEW}\`` },
+			{ path: "src/wrong.ts", text: `gql\`${WRONG}\`` },
+		]) {
+			writeFileSync(at(path), text);
+		}
+		const { default: graphql } = await import(
+			pathToFileURL(join(ROOT, "examples/clients/lint/graphql.eslint.js")).href
+		);
+		// What reads TypeScript is in each new app; here its code does not matter.
+		const nothing = { parse: () => EMPTY_PROGRAM };
+		const typescript = {
+			files: ["**/*.{ts,tsx}"],
+			languageOptions: { parser: nothing },
+		};
+		const cwd = process.cwd();
+		process.chdir(folder.path);
+		try {
+			const eslint = new ESLint({
+				cwd: folder.path,
+				overrideConfigFile: true,
+				overrideConfig: [typescript, ...graphql],
+			});
+			const results = await eslint.lintFiles(["src"]);
+			assert.ok(results.length > 5, String(results.length));
+			assert.deepEqual(
+				results.flatMap(({ filePath, messages }) =>
+					messages.map(({ ruleId }) => [basename(filePath), ruleId]),
+				),
+				[["wrong.ts", "@graphql-eslint/known-directives"]],
+			);
+		} finally {
+			process.chdir(cwd);
+		}
+		const schema = buildSchema(readFileSync(COPIES.publicSchema, "utf8"));
+		const validated = (text: string) =>
+			inspector.validate(schema, [new Source(text)], { apollo: true });
+		assert.deepEqual(validated(PREVIEW), []);
+		assert.equal(validated(WRONG).length, 1);
 	});
 
 	it("install the versions that the tests run", () => {

@@ -378,30 +378,29 @@ describe("a server that ends", () => {
 });
 
 describe("serve", () => {
-	it("on a busy port prints one sentence, exits with 1, and unlocks the folder", async () => {
+	it("on a busy port prints one sentence, exits with 1, imports no demo graph, and unlocks the folder", async () => {
 		using folder = temporaryFolder();
 		const busy = createServer().listen(0, "127.0.0.1");
 		await once(busy, "listening");
 		const { port } = busy.address() as { port: number };
 		const env = {
 			CORKBOARD_DATA: folder.path,
-			CORKBOARD_DEMO: "off",
 			CORKBOARD_GRAPHIQL: "off",
 		};
 		try {
-			assert.deepEqual(
-				await runProgram(["serve"], { env: { ...env, PORT: String(port) } }),
-				{
+			for (const demo of ["on", "off"]) {
+				const set = { ...env, CORKBOARD_DEMO: demo, PORT: String(port) };
+				assert.deepEqual(await runProgram(["serve"], { env: set }), {
 					code: 1,
 					signal: null,
 					out: "",
 					err: `corkboard: Port ${port} on 127.0.0.1 is used by another program. Stop it, or set PORT to a free port.\n`,
-				},
-			);
+				});
+			}
 		} finally {
 			busy.close();
 		}
-		await using server = await serve(env);
+		await using server = await serve({ ...env, CORKBOARD_DEMO: "off" });
 		assert.equal((await server.stop()).code, 0);
 	});
 

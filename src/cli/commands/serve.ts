@@ -20,6 +20,7 @@ import {
 	reportSmallSettings,
 } from "../../server/reportMissingTables.ts";
 import { logSlowRequests } from "../../server/requests/slowRequests.ts";
+import { requireFreePort } from "../../server/server.ts";
 import { watchDescriptors } from "../../server/watchDescriptors.ts";
 import { dataFoldersOf } from "../../topology/ranges.ts";
 import { openConfiguredTraces } from "../../traces/openConfiguredTraces.ts";
@@ -93,10 +94,12 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 		log.warn({}, "caches of the settings are not used");
 	}
 	const { store } = config;
-	const demo =
-		store.kind === "embedded" && store.demo
-			? await demoOf(corkboard, store.folder, noting(config, log, context))
-			: undefined;
+	let demo: Demo | undefined;
+	if (store.kind === "embedded" && store.demo) {
+		await requireFreePort(config.host, config.port);
+		const noted = noting(config, log, context);
+		demo = await demoOf(corkboard, store.folder, noted);
+	}
 	if (interruption.aborted) return 0;
 	// GraphiQL shows the demo user's token, and the banner on a terminal: for development only.
 	const shown = demo && config.mode === "development" ? { demo } : {};

@@ -7,6 +7,7 @@ interface Pin {
 
 interface Page {
 	interest: {
+		id: string;
 		pins: {
 			nodes: (Pin | null)[];
 			pageInfo: { endCursor: string | null; hasNextPage: boolean };
@@ -17,6 +18,7 @@ interface Page {
 const PINS = gql`
 	query Pins($slug: String!, $after: String) {
 		interest(by: {slug: $slug}) {
+			id
 			pins(first: 100, after: $after) {
 				nodes { id details }
 				pageInfo { endCursor hasNextPage }
