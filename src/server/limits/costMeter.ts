@@ -31,7 +31,7 @@ export function createCostMeter(options: {
 	readonly budget: Budget | null;
 	/** Called where there is a budget. */
 	readonly budgetKey: () => string;
-	/** Is told what is left of the budget. */
+	/** Keeps what is left of the budget. */
 	readonly levels?: LimitLevels;
 }): CostMeter {
 	const { isReported, budget, levels } = options;
