@@ -140,6 +140,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"migrate check": [MAPPING],
 	"migrate show": [MAPPING, "User:1"],
 	"migrate compare": [MAPPING, "--all"],
+	"migrate finish": [MAPPING],
 	explain: [QUERY],
 	"objects show": ["241294492511762325"],
 	"accounts show": ["ada_made_up"],
@@ -217,7 +218,7 @@ const NOT_ASKING: Readonly<Record<string, string>> = {
 /** They change nothing that others see. */
 const READING: readonly string[] = [
 	...["migrate scaffold", "migrate check", "migrate status"],
-	...["migrate bad", "migrate show", "migrate compare"],
+	...["migrate bad", "migrate show", "migrate compare", "migrate back-feed"],
 	...[
 		"status",
 		"top",
@@ -243,6 +244,7 @@ const WITHOUT_DRY_RUN: Readonly<Record<string, string>> = {
 	worker: "it serves",
 	controller: "it serves",
 	import: "it creates what is not there, and changes nothing else",
+	"migrate finish": "it is migrate run and migrate compare",
 	verify: "without --repair it only looks",
 	"schema lock": "it only adds to a file that is under version control",
 	"accounts link": "accounts unlink undoes it",
@@ -270,6 +272,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	"accounts reopen": "an id",
 	"objects list": "lines of JSON",
 	"migrate scaffold": "a module",
+	"migrate back-feed": "lines of JSON",
 	controller: "a log",
 	completion: "a script",
 	"moves pause": "a sentence",

@@ -2,6 +2,7 @@ import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { createFieldReaders } from "../../model/fieldReaders.ts";
 import { createLineReader } from "../../ops/import/lineReader.ts";
+import { backFeedLines } from "../../ops/migrate/backFeed.ts";
 import { groupByReason } from "../../ops/migrate/badRows.ts";
 import { checkRows, type TableCheck } from "../../ops/migrate/checkRows.ts";
 import { compareAll } from "../../ops/migrate/compareAll.ts";
@@ -30,7 +31,9 @@ import {
 	required,
 } from "../command.ts";
 import { openForCommand } from "../commandContext.ts";
+import { finishMigration } from "../migrate/finish.ts";
 import {
+	comparisonLines,
 	filesOf,
 	MAPPING,
 	openMigration,
@@ -317,16 +320,73 @@ const compare = command({
 				progress.update(`${name}: ${formatNumber(objects)} compared`),
 		});
 		progress.end();
-		const { objects, lists, equal, differ, newerHere, bad } = found;
 		return {
 			value: found,
-			lines: [
-				`${formatNumber(objects)} objects and ${formatNumber(lists)} lists: ${formatNumber(equal)} equal, ${formatNumber(differ)} differ, ${formatNumber(newerHere)} newer here, ${formatNumber(bad)} bad`,
-				...found.differences.map(({ key, what }) => `  ${key}: ${what}`),
-			],
+			lines: comparisonLines(found),
 			...(signal.aborted && { notes: ["interrupted"] }),
-			code: signal.aborted ? codeOfInterrupt(signal) : differ === 0 ? 0 : 1,
+			code: signal.aborted
+				? codeOfInterrupt(signal)
+				: found.differ === 0
+					? 0
+					: 1,
 		};
+	},
+});
+
+const finish = command({
+	summary:
+		"Makes the last pass after writes to the old database were stopped, compares both sides, and says whether clients can switch.",
+	arguments: { mapping: MAPPING },
+	options: {
+		writesStopped: flag(
+			"believe that writes are stopped, if the settings of the old database do not show it; it is still seen if one comes",
+		),
+		acceptBad: flag("leave behind the rows that were refused"),
+		deleteMany: flag(
+			"delete here what is gone there, also if it is more than a tenth",
+		),
+	},
+	details: [
+		"It refuses while the old database takes writes. It follows its log to the end if",
+		"it is followed, makes full passes until one has nothing to do, compares all",
+		"objects and lists, and looks whether a write came meanwhile. It may be repeated.",
+	].join("\n"),
+	exitCodes: { 1: "something is in the way, or an error", ...INTERRUPTED },
+	async run({ mapping, ...given }, context) {
+		await using migration = await openMigration(mapping, context);
+		const signal = context.interruptSignal();
+		const result = await finishMigration(migration, context, {
+			...{ ...given, signal },
+		});
+		return signal.aborted
+			? { ...result, code: codeOfInterrupt(signal) }
+			: result;
+	},
+});
+
+const backFeed = command({
+	summary:
+		"Prints what was made, changed and deleted here since the migration, as lines with the keys of the old database.",
+	arguments: { mapping: MAPPING },
+	details: [
+		"A script of yours writes them to the old database, if you have to go back. The",
+		"lines are those of import. What was made here has the key new:ID. All that",
+		"differs is printed each time, so the script has to take a line it knows.",
+	].join("\n"),
+	hasJson: false,
+	async run({ mapping }, context) {
+		await using migration = await openMigration(mapping, context);
+		const signal = context.interruptSignal();
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			"readOnly",
+		);
+		for await (const line of backFeedLines(corkboard.store, migration.plans)) {
+			context.stdout(JSON.stringify(line));
+			if (signal.aborted) return codeOfInterrupt(signal);
+		}
+		return 0;
 	},
 });
 
@@ -357,4 +417,6 @@ export const verbs = {
 	bad,
 	show,
 	compare,
+	finish,
+	"back-feed": backFeed,
 };

@@ -8,10 +8,12 @@ import {
 	type FieldReaders,
 } from "../../model/fieldReaders.ts";
 import { BadRows } from "../../ops/migrate/badRows.ts";
+import type { Comparison } from "../../ops/migrate/compareAll.ts";
 import type { Migration } from "../../ops/migrate/mapping.ts";
 import { planMigration, type TablePlan } from "../../ops/migrate/plan.ts";
 import { openSource } from "../../ops/migrate/sources/openSource.ts";
 import type { Source } from "../../ops/migrate/sources/source.ts";
+import { formatNumber } from "../../util/format.ts";
 import { columns } from "../arguments.ts";
 import { type Argument, argument } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
@@ -108,4 +110,20 @@ export function reasonLines(
 			`${reason} (${examples.join(", ")})`,
 		]),
 	);
+}
+
+/** What a comparison found. */
+export function comparisonLines({
+	objects,
+	lists,
+	equal,
+	differ,
+	newerHere,
+	bad,
+	differences,
+}: Comparison): readonly string[] {
+	return [
+		`${formatNumber(objects)} objects and ${formatNumber(lists)} lists: ${formatNumber(equal)} equal, ${formatNumber(differ)} differ, ${formatNumber(newerHere)} newer here, ${formatNumber(bad)} bad`,
+		...differences.map(({ key, what }) => `  ${key}: ${what}`),
+	];
 }

@@ -137,6 +137,7 @@ export async function follow(
 		if (touched.size > 0) {
 			const settle = options.settleMs ?? SETTLE_MS;
 			await sleep(settle, undefined, { signal });
+			if (batch.position !== null) await log.settle(batch.position);
 			const some = touched;
 			touched = new TouchedRows(plans);
 			await write(some);

@@ -26,6 +26,10 @@ const FALSE = new Set<unknown>([false, 0, "0", "f", "false", "N", "n"]);
 function coerce(field: string, given: unknown, typeName: string): JsonValue {
 	if (given === null) return null;
 	if (given instanceof Uint8Array) {
+		// A column of type BIT(1).
+		if (typeName === "Boolean" && given.length === 1) {
+			return coerce(field, given[0], typeName);
+		}
 		const bytes = Buffer.from(given);
 		if (!isUtf8(bytes)) {
 			throw new MappingError(`${field} is not UTF-8`);

@@ -330,5 +330,58 @@ for (const [name, start, openOld] of OLD) {
 			});
 			assert.match(shown.out, /everything agrees/);
 		});
+
+		it("finishes when nobody writes to it any more, and prints for it what changes here", async () => {
+			process.env.OLD_DATABASE = old.url;
+			const early = await migrate("finish", mapping);
+			assert.equal(early.code, 1);
+			assert.match(early.err, /takes writes\. Run there: (SET|ALTER)/);
+			await old.run(
+				"UPDATE pins SET caption = 'at last' WHERE id = 9",
+				name === "PostgreSQL"
+					? "ALTER DATABASE legacy SET default_transaction_read_only = on"
+					: "SET GLOBAL super_read_only = ON",
+			);
+			const refused = await migrate("finish", mapping);
+			assert.equal(refused.code, 1);
+			assert.match(refused.out, /rows were refused and are not here/);
+			const { code, out, err } = await migrate(
+				...["finish", mapping, "--accept-bad", "--json"],
+			);
+			assert.equal(code, 0, out + err);
+			const { isFinished, passes, comparison } = JSON.parse(out);
+			assert.equal(isFinished, true);
+			assert.equal(comparison.differ, 0);
+			const { made, changed, deleted } = passes.at(-1);
+			assert.deepEqual([made, changed, deleted], [0, 0, 0]);
+			assert.equal(fact('"at last"').length, 1);
+
+			const lines = async () => {
+				const { out } = await migrate("back-feed", mapping);
+				return out
+					.split("\n")
+					.flatMap((line) => (line ? JSON.parse(line) : []));
+			};
+			const [own, ...others] = await lines();
+			assert.deepEqual(others, []);
+			assert.deepEqual([own.key, own.fields.bio], ["User:3", "mine"]);
+			sqlOn(
+				data,
+				/^mod/,
+				"DELETE FROM lookups WHERE name = 'import' AND key = 'Pin:9'",
+			);
+			sqlOn(
+				data,
+				/^db/,
+				"UPDATE user_follows_users SET sequence = sequence / 1000 * 1000, state = 1",
+			);
+			const [, pin, ...edges] = await lines();
+			assert.match(pin.key, /^new:\d+$/);
+			assert.deepEqual(pin.fields.board, "Board:9");
+			assert.deepEqual(
+				edges.filter(({ from }) => from === "User:1"),
+				[{ edge: "followUser", from: "User:1", to: "User:2", deleted: true }],
+			);
+		});
 	});
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { createReadStream, existsSync, readdirSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { CorkboardError } from "../../../errors.ts";
@@ -73,6 +73,14 @@ export async function openFileSource(folder: string): Promise<Source> {
 				"BAD_CONFIG",
 				`file:${folder} has no log to follow: repeat migrate run with newer files.`,
 			);
+		},
+		takesWrites: async () => null,
+		async writeMark(names) {
+			const marks = names.map((table) => {
+				const { mtimeMs, size } = statSync(files.get(table) as string);
+				return `${table} ${mtimeMs} ${size}`;
+			});
+			return marks.join();
 		},
 		async greatest({ table }, column) {
 			let greatest: string | null = null;

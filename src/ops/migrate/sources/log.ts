@@ -29,6 +29,8 @@ export interface SourceLog extends AsyncDisposable {
 	has(position: string, wanted: string): boolean;
 	/** What follows a position. While nothing comes it yields a batch without images every second. Throws CONFLICT if the log does not reach back. */
 	read(after: string, signal: AbortSignal): AsyncGenerator<LogBatch>;
+	/** Resolves when other connections see all that lies before a position. */
+	settle(position: string): Promise<void>;
 	/** What lies before is not needed any more. */
 	confirm(position: string): Promise<void>;
 	/** The server need not keep anything any more. */

@@ -28,6 +28,9 @@ const WANTED: Readonly<Record<string, string>> = {
 	binlog_transaction_compression: "OFF",
 };
 
+const SETTLE_MS = 250;
+const SETTLE_TRIES = 240;
+
 export interface MysqlLogOptions {
 	/** The URL of the database. */
 	readonly url: string;
@@ -149,6 +152,18 @@ export async function openMysqlLog(
 				throw translated(thrown, shownUrl);
 			}
 		},
+		async settle(position) {
+			if (!isByGtid) return;
+			// A semi-synchronous source sends a transaction before it shows it.
+			for (let tries = 0; tries < SETTLE_TRIES; tries++) {
+				const [row] = await query({
+					text: "SELECT GTID_SUBTRACT(?, @@GLOBAL.gtid_executed) AS hidden",
+					values: [position],
+				});
+				if (row?.hidden === "") return;
+				await sleep(SETTLE_MS);
+			}
+		},
 		confirm: async () => {},
 		drop: async () => {},
 		async [Symbol.asyncDispose]() {},
@@ -156,22 +171,34 @@ export async function openMysqlLog(
 }
 
 async function binlogStatus({ query, shownUrl }: MysqlLogOptions) {
-	for (const text of ["SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"]) {
-		try {
-			const [row] = await query({ text, values: [] });
-			if (row !== undefined) return row;
-		} catch (thrown) {
-			const { code } =
-				((thrown as Error).cause as { code?: string } | undefined) ?? {};
-			// Servers before 8.2, and MariaDB, know the other statement.
-			if (code === "ER_PARSE_ERROR") continue;
-			throw translated(thrown, shownUrl);
-		}
-	}
+	const row = await statusOf(query).catch((thrown) => {
+		throw translated(thrown, shownUrl);
+	});
+	if (row !== null) return row;
 	throw new CorkboardError(
 		"BAD_CONFIG",
 		`${shownUrl} writes no binary log: set log_bin in its option file, restart it, and begin again.`,
 	);
+}
+
+/** The end of the binary log; null without one. */
+export async function statusOf(
+	query: MysqlLogOptions["query"],
+): Promise<Row | null> {
+	let refusal: unknown;
+	for (const text of ["SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"]) {
+		try {
+			const [row] = await query({ text, values: [] });
+			return row ?? null;
+		} catch (thrown) {
+			const { code } =
+				((thrown as Error).cause as { code?: string } | undefined) ?? {};
+			// Servers before 8.2, and MariaDB, know the other statement.
+			if (code !== "ER_PARSE_ERROR") throw thrown;
+			refusal = thrown;
+		}
+	}
+	throw refusal;
 }
 
 /** What readBinlog yields, gathered; nothing, if nothing came for some time. */

@@ -1,7 +1,7 @@
 import { loadWhenUsed } from "../../../util/loadWhenUsed.ts";
 import type { Row } from "../mapping.ts";
-import { openMysqlLog } from "./mysqlLog.ts";
-import type { SqlDriver } from "./sqlSource.ts";
+import { openMysqlLog, statusOf } from "./mysqlLog.ts";
+import type { SqlConnection, SqlDriver } from "./sqlSource.ts";
 
 const driver = loadWhenUsed<typeof import("mysql2/promise")>("mysql2/promise");
 
@@ -81,6 +81,34 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 					[...tables].map(([name, { columns }]) => [name, columns]),
 				),
 			}),
+		async takesWrites(query) {
+			const [row] = await query({
+				text: "SELECT @@GLOBAL.read_only AS isReadOnly",
+				values: [],
+			});
+			if (["0", "OFF"].includes(String(row?.isReadOnly))) {
+				return "takes writes. Run there: SET GLOBAL super_read_only = ON (MariaDB: SET GLOBAL read_only = ON).";
+			}
+			return (await isReplica(query))
+				? "is a replica: its source may take writes. Name that one as source of the mapping, or stop the replica when it has everything (STOP REPLICA)."
+				: null;
+		},
+		async writeMark(query) {
+			const [row] = await query({
+				text: "SELECT @@GLOBAL.log_bin AS hasLog",
+				values: [],
+			});
+			const place =
+				Number(row?.hasLog) === 1
+					? await statusOf(query).catch(() => null)
+					: null;
+			if (place !== null) return `${place.File} ${place.Position}`;
+			const counters = await query({
+				text: "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_rows_inserted', 'Innodb_rows_updated', 'Innodb_rows_deleted')",
+				values: [],
+			});
+			return counters.map(({ Value }) => String(Value)).join(" ");
+		},
 		isLost: (error) => LOST.has(codeOf(error)),
 		adviceOn(error) {
 			const { message } = error as Error;
@@ -102,6 +130,18 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 			}
 		},
 	};
+}
+
+/** False also if this account may not ask. */
+async function isReplica(query: SqlConnection["query"]): Promise<boolean> {
+	for (const text of ["SHOW REPLICA STATUS", "SHOW SLAVE STATUS"]) {
+		try {
+			const [row] = await query({ text, values: [] });
+			const isApplying = row?.Replica_SQL_Running ?? row?.Slave_SQL_Running;
+			return isApplying === "Yes";
+		} catch {}
+	}
+	return false;
 }
 
 function codeOf(error: unknown): string {

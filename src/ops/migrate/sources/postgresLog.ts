@@ -113,6 +113,7 @@ export function openPostgresLog(options: PostgresLogOptions): SourceLog {
 			}
 			signal.throwIfAborted();
 		},
+		settle: async () => {},
 		async confirm(position) {
 			await ask(
 				`SELECT pg_replication_slot_advance(slot_name, $2::pg_lsn) FROM pg_replication_slots

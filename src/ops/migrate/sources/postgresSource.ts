@@ -83,6 +83,29 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 					[...tables].map(([table, { edgeColumns }]) => [table, edgeColumns]),
 				),
 			}),
+		async takesWrites(query) {
+			const [row] = await query({
+				text: `SELECT pg_is_in_recovery() AS standby,
+					reset_val = 'on' AND NOT EXISTS (SELECT 1 FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
+						WHERE r.rolname = current_user AND array_to_string(s.setconfig, ' ') LIKE '%default_transaction_read_only%') AS readonly
+					FROM pg_settings WHERE name = 'default_transaction_read_only'`,
+				values: [],
+			});
+			if (row?.standby === true) {
+				return "is a standby: its primary may take writes. Name that one as source of the mapping.";
+			}
+			return row?.readonly === true
+				? null
+				: `takes writes. Run there: ALTER DATABASE "${database}" SET default_transaction_read_only = on; then end the sessions that are older: SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}' AND pid <> pg_backend_pid();`;
+		},
+		async writeMark(query, tables) {
+			const [row] = await query({
+				text: `SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::text AS writes
+					FROM pg_stat_user_tables WHERE schemaname = current_schema() AND relname = ANY ($1)`,
+				values: [tables],
+			});
+			return String(row?.writes);
+		},
 		isLost,
 		adviceOn(error) {
 			const { code = "", message } = error as {

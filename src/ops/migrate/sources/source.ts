@@ -58,6 +58,10 @@ export interface Source extends AsyncDisposable {
 	): Promise<readonly Row[]>;
 	/** Its log, for the tables of these plans. `name` is of what PostgreSQL keeps for it. Throws BAD_CONFIG if there is none, or what has to be set or granted. */
 	openLog(tables: readonly LoggedTable[], name: string): Promise<SourceLog>;
+	/** Why the database takes writes, as far as its settings say, and what to run to stop them; null if it takes none. */
+	takesWrites(): Promise<string | null>;
+	/** A text that differs after a write to one of the tables. */
+	writeMark(tables: readonly string[]): Promise<string>;
 	/** The greatest value of a column, as text; null if there is none. */
 	greatest(table: SourceTable, column: string): Promise<string | null>;
 }

@@ -37,6 +37,13 @@ export interface SqlDriver {
 		>;
 		query(statement: Statement): Promise<readonly Row[]>;
 	}): Promise<SourceLog>;
+	/** See `Source`. */
+	takesWrites(query: SqlConnection["query"]): Promise<string | null>;
+	/** See `Source`. */
+	writeMark(
+		query: SqlConnection["query"],
+		tables: readonly string[],
+	): Promise<string>;
 	/** What the operator can do about an error that another try would meet too; null for other errors. */
 	adviceOn(error: unknown): string | null;
 	/** Whether the connection is lost, so that another one may do. */
@@ -143,6 +150,8 @@ export async function openSqlSource(
 			);
 			return driver.openLog({ shownUrl, name, tables: followed, query: run });
 		},
+		takesWrites: () => driver.takesWrites(run),
+		writeMark: (names) => driver.writeMark(run, names),
 		async greatest({ table }, column) {
 			const greatest = spelling.asText(`MAX(${spelling.quote(column)})`);
 			const [row] = await run({

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../errors.ts";
+import { createLineReader } from "../../ops/import/lineReader.ts";
+import { type BadGroup, groupByReason } from "../../ops/migrate/badRows.ts";
+import { type Comparison, compareAll } from "../../ops/migrate/compareAll.ts";
+import {
+	type PassReport,
+	readMigrationState,
+} from "../../ops/migrate/state.ts";
+import { formatNumber } from "../../util/format.ts";
+import type { Result } from "../command.ts";
+import type { CommandContext } from "../commandContext.ts";
+import { createProgressLine } from "../progress.ts";
+import {
+	comparisonLines,
+	type OpenedMigration,
+	reasonLines,
+} from "./openMigration.ts";
+import { passTable } from "./passTable.ts";
+import { openRunner, type Runner, stopFollowing } from "./runner.ts";
+
+export interface FinishOptions {
+	/** Writes were stopped in a way that the settings of the database do not show. */
+	readonly writesStopped: boolean;
+	/** Rows that were refused stay behind. */
+	readonly acceptBad: boolean;
+	readonly deleteMany: boolean;
+	readonly signal: AbortSignal;
+}
+
+interface Finished {
+	readonly isFinished: boolean;
+	readonly passes: readonly PassReport[];
+	readonly comparison: Comparison | null;
+	readonly bad: readonly BadGroup[];
+}
+
+/** Passes that are made to see one that has nothing to do. */
+const PASSES = 4;
+/** Servers count writes with so much delay. Milliseconds. */
+const COUNTED_MS = 1_500;
+
+/** The last steps before clients switch. Says go, or what is in the way. */
+export async function finishMigration(
+	migration: OpenedMigration,
+	context: CommandContext,
+	options: FinishOptions,
+): Promise<Result> {
+	const { source, plans, files } = migration;
+	const { signal } = options;
+	const reason = options.writesStopped ? null : await source.takesWrites();
+	if (reason !== null) {
+		throw new CorkboardError(
+			"CONFLICT",
+			`${source.shownUrl} ${reason} If writes are stopped in another way, such as in the application, say --writes-stopped.`,
+		);
+	}
+	const tables = [...new Set(plans.map(({ table }) => table))];
+	await sleep(COUNTED_MS);
+	const mark = await source.writeMark(tables);
+	await using runner = await openRunner(migration, context);
+	const { deleteMany } = options;
+	if (readMigrationState(files.state).follow !== null) {
+		await runner.follow({ deleteMany, signal, toEnd: true });
+	}
+	const before = readMigrationState(files.state).passes.length;
+	const last = await lastPass(runner, { deleteMany, signal });
+	const passes = readMigrationState(files.state).passes.slice(before);
+	const bad = last.bad > 0 ? groupByReason(files.badRows.read()) : [];
+	const stop = (lines: readonly string[], more: Partial<Finished> = {}) => ({
+		value: { isFinished: false, passes, comparison: null, bad, ...more },
+		lines: [...passTable(passes), ...lines],
+		code: 1,
+	});
+	if (signal.aborted) return stop(["Interrupted: run it again."]);
+	if (!isQuiet(last)) {
+		return stop([
+			`After ${PASSES} passes the last one still found something to do: does ${source.shownUrl} take writes?`,
+		]);
+	}
+	if (bad.length > 0 && !options.acceptBad) {
+		return stop([
+			`${formatNumber(last.bad)} rows were refused and are not here. Correct them there or in the mapping, or say --accept-bad to leave them behind:`,
+			...reasonLines(bad, formatNumber),
+		]);
+	}
+	const comparison = await compare(runner, migration, context, signal);
+	if (signal.aborted) return stop(["Interrupted: run it again."]);
+	const compared = comparisonLines(comparison);
+	if (comparison.differ > 0) {
+		return stop(
+			[
+				...compared,
+				"The sides differ. Look at them: migrate show MAPPING KEY.",
+			],
+			{ comparison },
+		);
+	}
+	await sleep(COUNTED_MS);
+	if ((await source.writeMark(tables)) !== mark) {
+		return stop(
+			[
+				...compared,
+				`${source.shownUrl} was written to meanwhile: stop writes, and run it again.`,
+			],
+			{ comparison },
+		);
+	}
+	if (readMigrationState(files.state).follow !== null) {
+		await stopFollowing(migration);
+	}
+	const finished: Finished = { isFinished: true, passes, comparison, bad };
+	return {
+		value: finished,
+		lines: [
+			...passTable(passes),
+			...compared,
+			...reasonLines(bad, formatNumber),
+			"Go: let clients use Corkboard. Keep the old database: migrate back-feed MAPPING prints what changes here from now on.",
+		],
+	};
+}
+
+/** Full passes, until one finds nothing to do. */
+async function lastPass(
+	runner: Runner,
+	options: { readonly deleteMany: boolean; readonly signal: AbortSignal },
+): Promise<PassReport> {
+	const began = Date.now();
+	for (let passes = 1; ; passes++) {
+		const done = await runner.pass({ ...options, isSince: false });
+		// One that was interrupted before has read some rows before writes were stopped.
+		if (isQuiet(done) && done.began >= began) return done;
+		if (options.signal.aborted || passes === PASSES) return done;
+	}
+}
+
+function isQuiet({ made, changed, deleted }: PassReport): boolean {
+	return made + changed + deleted === 0;
+}
+
+async function compare(
+	{ store }: Runner,
+	{ plans, source, fields, files }: OpenedMigration,
+	context: CommandContext,
+	signal: AbortSignal,
+): Promise<Comparison> {
+	const progress = createProgressLine(context);
+	try {
+		return await compareAll(store, {
+			...{ plans, source, signal },
+			reader: createLineReader(store, fields),
+			share: 1,
+			refused: new Set(files.badRows.read().map(({ key }) => key)),
+			onProgress: (name, objects) =>
+				progress.update(`${name}: ${formatNumber(objects)} compared`),
+		});
+	} finally {
+		progress.end();
+	}
+}
