@@ -81,18 +81,19 @@ export function hasValidHost(
 		return httpVersionMajor === 1 && httpVersionMinor === 0;
 	}
 	// Node keeps the first of several.
-	if (linesOfHost(message) > 1 || !hosts.get(headers.host)) return false;
+	if (linesOf(message, "host") > 1 || !hosts.get(headers.host)) return false;
 	const named = headers["x-forwarded-host"];
 	return named === undefined || trust?.(socket.remoteAddress ?? "", 0) !== true
 		? true
 		: hosts.get(String(named).split(",").at(-1)?.trim());
 }
 
-function linesOfHost({ rawHeaders }: IncomingMessage): number {
+/** How often a header of one value was sent. Node keeps the first, and a proxy before it may have judged another. */
+export function linesOf({ rawHeaders }: IncomingMessage, name: string): number {
 	let lines = 0;
 	for (let at = 0; at < rawHeaders.length; at += 2) {
-		const name = rawHeaders[at] as string;
-		if (name.length === 4 && name.toLowerCase() === "host") lines++;
+		const given = rawHeaders[at] as string;
+		if (given.length === name.length && given.toLowerCase() === name) lines++;
 	}
 	return lines;
 }

@@ -6,7 +6,7 @@ import Fastify, {
 	LogController,
 } from "fastify";
 import type { ErrorCode } from "../../errors.ts";
-import { hasValidHost, type TrustProxy } from "./address.ts";
+import { hasValidHost, linesOf, type TrustProxy } from "./address.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 import { BODY_BYTES, BodyReader } from "./content/bodyReader.ts";
 import { registerCompression } from "./content/compression.ts";
@@ -18,6 +18,7 @@ import {
 	rejectMalformedRequest,
 	sendError,
 } from "./errorResponses.ts";
+import { askForBody, waitBeforeBodies } from "./expectedBodies.ts";
 import { Refusals } from "./refusals.ts";
 import { logRequest, NO_OPERATION } from "./requestOutcome.ts";
 
@@ -139,6 +140,7 @@ export function createHttpApp(options: {
 	const firsts: FirstHandler[] = [];
 	takeTurns(app, connections, limits.pipelined, firsts);
 	refuseFirst(app.server, connections, firsts);
+	waitBeforeBodies(app.server);
 	registerArrival(app, shutdown, options.trustProxy);
 	registerCors(app, options.origins);
 	registerRejections(app, options.allowedMethods);
@@ -302,7 +304,7 @@ function registerRejections(
 	});
 	app.addHook("preParsing", async (request, reply) => {
 		const error = encodingError(request.headers);
-		if (error === null) return;
+		if (error === null) return askForBody(request.raw);
 		const [name, value] = error.accepted;
 		if (name !== undefined) reply.header(name, value);
 		return sendError(reply, "BAD_REQUEST", error.message, 415);
@@ -343,12 +345,15 @@ export function arrivalError(
 	if (shutdown?.isDraining) {
 		return ["UNAVAILABLE", "The server is shutting down."];
 	}
-	return hasValidHost(message, trustProxy)
-		? null
-		: [
-				"BAD_REQUEST",
-				"The Host header is missing or malformed, or there are several.",
-			];
+	if (!hasValidHost(message, trustProxy)) {
+		return [
+			"BAD_REQUEST",
+			"The Host header is missing or malformed, or there are several.",
+		];
+	}
+	return linesOf(message, "authorization") > 1
+		? ["BAD_REQUEST", "There are several Authorization headers."]
+		: null;
 }
 
 /** The proxy's id of a request. It goes into logs and headers, so its characters are limited. */

@@ -195,6 +195,14 @@ describe("tokens of another service", () => {
 		assert.equal((await tokens.verify(late)).subject, ADA);
 	});
 
+	it("may be for several audiences, and issued a while ahead", async () => {
+		const several = await signed(pairs.rsa, {
+			aud: ["another", CLAIMS.audience],
+			iat: now() + 300,
+		});
+		assert.equal((await tokens.verify(several)).subject, ADA);
+	});
+
 	it("fetch the keys again for an unknown key, but not repeatedly", async () => {
 		await using rotating = await startIssuer([pairs.rsa]);
 		const verifier = createJwksAccessTokens(

@@ -188,6 +188,43 @@ suite("an error outside GraphQL, in GraphQL's format:", () => {
 		}
 	});
 
+	test("several Authorization headers are refused: a proxy may have judged another than the first", async () => {
+		const answer = await raw(
+			toy,
+			"GET /health/ready HTTP/1.1\r\nhost: a\r\nconnection: close\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n",
+		);
+		assert.match(answer, /^HTTP\/1.1 400 [\s\S]*several Authorization headers/);
+	});
+
+	test("a client that waits for 100 Continue is asked for its body, unless the request is refused without it", async () => {
+		const body = '{"query":"{ __typename }"}';
+		const post = (length: number, path = "/graphql") =>
+			`POST ${path} HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n`;
+		const taken = await raw(
+			toy,
+			`${post(body.length)}\r\n${body}`,
+			`${post(body.length)}connection: close\r\n\r\n${body}`,
+		);
+		assert.deepEqual(taken.match(/HTTP\/1.1 \d+/g), [
+			"HTTP/1.1 100",
+			"HTTP/1.1 200",
+			"HTTP/1.1 100",
+			"HTTP/1.1 200",
+		]);
+		for (const [head, status] of [
+			[post(1_000_001), 413],
+			[post(10, "/nowhere"), 404],
+			[post(10).replace("/json", "/xml"), 415],
+		] as const) {
+			// It ends the connection: nobody knows whether the body will still come.
+			const refused = await raw(toy, `${head}\r\n`);
+			assert.match(
+				refused,
+				new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*connection: close`, "i"),
+			);
+		}
+	});
+
 	test("what Node cannot parse can be read by pages of allowed origins", async () => {
 		await using toy = await startToy({
 			cors: ["https://app.example"],

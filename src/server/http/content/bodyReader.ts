@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { askForBody } from "../expectedBodies.ts";
 import { HttpError } from "../httpError.ts";
 import type { Refusals } from "../refusals.ts";
 
@@ -82,6 +83,7 @@ export class BodyReader {
 			done(tooLarge(bodyBytes), EMPTY);
 			return;
 		}
+		askForBody(message);
 		message.on("data", onData);
 		message.on("end", onEnd);
 		message.on("error", onError);
