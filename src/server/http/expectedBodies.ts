@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
-/** Clients that send the body only once they are told to, by their request. */
+/** Clients that send the body only once they are asked for it, by their request. */
 const waiting = new WeakMap<
 	IncomingMessage,
 	{ readonly response: ServerResponse; readonly keepsAlive: boolean }
