@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { defineApp, feed } from "corkboard";
 import { demo } from "./demo/demo.ts";
 import { jobs } from "./jobs.ts";
 import { placementPolicy } from "./placement.ts";
 import { resolvers } from "./resolvers/resolvers.ts";
+import { defineApp } from "./typed.ts";
 import { fieldPolicies } from "./validators.ts";
 import { visibilityPolicy } from "./visibility.ts";
 
@@ -23,7 +23,7 @@ export default defineApp({
 		accountLookup: "account",
 		closedField: "deactivatedAt",
 	},
-	feed: feed({
+	feed: {
 		list: "showPin",
 		owner: "owner",
 		origin: "origin",
@@ -39,7 +39,7 @@ export default defineApp({
 			{ sources: ["interest"], rate: 2 },
 			{ sources: ["related"], rate: 2 },
 		],
-	}),
+	},
 	jobs,
 	firstQuery: "{ interests(first: 5) { nodes { slug name } } }",
 	demo,

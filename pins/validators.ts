@@ -1,6 +1,6 @@
 import {
 	boolean,
-	type FieldPolicies,
+	type FieldsOf,
 	invalid,
 	mustBe,
 	optionalPart,
@@ -9,6 +9,7 @@ import {
 	type Validator,
 	webAddress,
 } from "corkboard";
+import type { Schema } from "./typed.ts";
 
 /** Maximum lengths, in code points. */
 const MAX_NAME = 100;
@@ -185,4 +186,4 @@ export const fieldPolicies = {
 		slug: { validate: slug },
 		name: { validate: text(MAX_NAME) },
 	},
-} as const satisfies FieldPolicies;
+} as const satisfies FieldsOf<Schema>;

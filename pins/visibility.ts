@@ -1,4 +1,5 @@
-import type { VisibilityPolicy } from "corkboard";
+import type { VisibilityOf } from "corkboard";
+import type { Schema } from "./typed.ts";
 
 /**
  * Who may see what:
@@ -17,7 +18,7 @@ import type { VisibilityPolicy } from "corkboard";
  * What is stored may be damaged: a field hides by every value but the one that
  * says that nothing is hidden.
  */
-export const visibilityPolicy: VisibilityPolicy = {
+export const visibilityPolicy: VisibilityOf<Schema> = {
 	types: {
 		User: {
 			decidedBy: ["deactivatedAt"],

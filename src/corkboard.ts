@@ -11,14 +11,23 @@ export {
 	type Policies,
 	policy,
 } from "./app/defineApp.ts";
+export {
+	type FieldsOf,
+	type ForSchema,
+	forSchema,
+	type NodeOf,
+	type PlacementOf,
+	type PoliciesOf,
+	type SchemaTypes,
+	type VisibilityOf,
+} from "./app/forSchema.ts";
 export type { JobContext } from "./app/jobContext.ts";
 export { CorkboardError, type FieldProblem } from "./errors.ts";
-export {
-	type FeedDefinition,
-	type FollowedSource,
-	feed,
-	type Rate,
-	type RelatedSource,
+export type {
+	FeedDefinition,
+	FollowedSource,
+	Rate,
+	RelatedSource,
 } from "./feed/feedModel.ts";
 export { type FeedOfRequest, LOOK_COST } from "./feed/homeFeeds.ts";
 export type { Source } from "./feed/sources.ts";
@@ -81,7 +90,7 @@ export {
 	mutation,
 	ownId,
 } from "./resolvers/mutation.ts";
-export { byId, byIdOrKey, nodeResolvers } from "./resolvers/nodeResolvers.ts";
+export { byId, byIdOrKey } from "./resolvers/nodeResolvers.ts";
 export { nodesOf } from "./resolvers/nodesOf.ts";
 export { isGiven, positionInput, requireOnList } from "./resolvers/position.ts";
 export {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { parse } from "graphql";
 import pinsApp from "../pins/app.ts";
-import { resolvers } from "../pins/resolvers/resolvers.ts";
 import { createDomain } from "../src/app/readApp.ts";
 import { View } from "../src/graph/read/view.ts";
 import { Store } from "../src/graph/store/store.ts";
@@ -19,6 +18,7 @@ import { edgeMutation } from "../src/resolvers/edgeMutation.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
 import { embeddedTopology } from "../src/topology/parseTopology.ts";
 import { theModel } from "./helpers/model.ts";
+import { resolvers } from "./helpers/resolvers.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 

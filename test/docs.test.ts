@@ -3,7 +3,6 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "graphql";
-import { resolvers } from "../pins/resolvers/resolvers.ts";
 import { SETTINGS } from "../src/config/settings.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createPlanner } from "../src/plan/planner.ts";
@@ -11,6 +10,7 @@ import { checkTopology } from "../src/topology/check.ts";
 import { commandsPage } from "./commandsPage.ts";
 import { configurationPage } from "./configurationPage.ts";
 import { theModel } from "./helpers/model.ts";
+import { resolvers } from "./helpers/resolvers.ts";
 import { command } from "./helpers/runCommand.ts";
 
 const ROOT = join(import.meta.dirname, "..");

@@ -205,7 +205,7 @@ export function circlesOf(
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
 	deploy: ["deploy"],
 	// The app that comes with the program.
-	pins: ["pins"],
+	pins: ["pins", "schema"],
 	// An app of its own, which takes nothing of ours.
 	examples: ["examples"],
 	"test/services": ["test/services", "test/helpers", "pins"],

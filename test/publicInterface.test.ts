@@ -9,14 +9,14 @@ const ROOT = join(import.meta.dirname, "..");
 const PROMISED: Readonly<Record<string, string>> = {
 	"src/corkboard.ts": `
 		AnyJob App AppDemo Arguments BatchResolver CallOptions Conversion CorkboardError Example FeedDefinition
-		FeedOfRequest FieldPolicies FieldProblem FollowedSource GiveUp Graph Id Identity InputId JobContext
-		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise Migration MutationContext NewObject Node
-		PlacementPolicy Policies Random Rate RelatedSource RequestContext Resolvers Row Source Validator VisibilityPolicy
+		FeedOfRequest FieldPolicies FieldProblem FieldsOf FollowedSource ForSchema GiveUp Graph Id Identity InputId JobContext
+		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise Migration MutationContext NewObject Node NodeOf
+		PlacementOf PlacementPolicy Policies PoliciesOf Random Rate RelatedSource RequestContext Resolvers Row SchemaTypes Source Validator VisibilityOf VisibilityPolicy
 		andThen anonymousMutation blankToNull boolean bothOrFirstError byId byIdOrKey coerceFirst compact
-		dateTime defineApp edgeMutation edgeMutations edgesByPrefix feed fieldsToCreate fieldsToUpdate
-		findVisible id idempotency idempotencyKey ids integer invalid invalidField isGiven
+		dateTime defineApp edgeMutation edgeMutations edgesByPrefix fieldsToCreate fieldsToUpdate
+		findVisible forSchema id idempotency idempotencyKey ids integer invalid invalidField isGiven
 		isPromise job listCount local lookupOf mappingOf migration mustBe mutation newStoredJson
-		nodeResolvers nodesOf notFound oneOf optional optionalNonNull optionalPart ownId parseId
+		nodesOf notFound oneOf optional optionalNonNull optionalPart ownId parseId
 		policy positionInput ref referenceOf
 		requireOnList requireVisible requireVisibleOrEdge requireVisibleOrPublic required resolver
 		rootField seededRandom sizeOfList storedFields storedValue text updatedStoredJson utc

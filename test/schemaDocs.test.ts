@@ -17,11 +17,12 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { parse } from "graphql";
 import pinsApp from "../pins/app.ts";
-import { resolvers } from "../pins/resolvers/resolvers.ts";
-import { visibilityPolicy } from "../pins/visibility.ts";
 import { createDomain } from "../src/app/readApp.ts";
 import { View } from "../src/graph/read/view.ts";
-import { createVisibility } from "../src/graph/read/visibilityPolicy.ts";
+import {
+	createVisibility,
+	type VisibilityPolicy,
+} from "../src/graph/read/visibilityPolicy.ts";
 import { Store } from "../src/graph/store/store.ts";
 import { createWrites } from "../src/graph/write/createWrites.ts";
 import {
@@ -46,6 +47,7 @@ import { declaredMutations } from "../src/resolvers/declaredMutations.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
 import { embeddedTopology } from "../src/topology/parseTopology.ts";
 import { theModel } from "./helpers/model.ts";
+import { resolvers } from "./helpers/resolvers.ts";
 import { COPIES, type Copies, update } from "./update.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -170,7 +172,10 @@ describe("docs/how-to/schema.md", () => {
 		}));
 		assert.deepEqual(
 			createVisibility(model, {
-				types: { ...visibilityPolicy.types, ...visibility },
+				types: {
+					...(pinsApp.policies.visibility as VisibilityPolicy).types,
+					...visibility,
+				},
 				privateLists: [],
 			}).dependenciesOf("Sticker"),
 			[{ field: "board", objects: 2 }],

@@ -2,21 +2,24 @@
  * `npm run update`: brings the checked-in copies of what follows from the SDL in
  * line with it: the lock (additions only) and the golden files. What they show
  * is for reviewers; the tests hold them against the SDL. It writes Grafana's
- * dashboards too, from `deploy/grafana/dashboards.ts`, and docs/reference/commands.md.
+ * dashboards too, from `deploy/grafana/dashboards.ts`, docs/reference/commands.md, and the types of each app.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSchema, findBreakingChanges } from "graphql";
 import { dashboardFiles } from "../deploy/grafana/dashboards.ts";
 import pinsApp from "../pins/app.ts";
+import { findApp } from "../src/app/findApp.ts";
 import { lockFileOf, readApp } from "../src/app/readApp.ts";
 import { updateLock } from "../src/app/updateLock.ts";
+import { updateTypes } from "../src/app/updateTypes.ts";
 import { CorkboardError } from "../src/errors.ts";
 import { printPublicSchema } from "../src/model/publicSchema.ts";
 import type { ModelAndSchema } from "../src/model/read.ts";
 import { printModel } from "../src/model/schema/print.ts";
 import { commandsPage } from "./commandsPage.ts";
 import { configurationPage } from "./configurationPage.ts";
+import { APPS } from "./helpers/apps.ts";
 
 export interface Copies {
 	readonly lock: string;
@@ -81,6 +84,7 @@ if (import.meta.main) {
 		configurationPage(readFileSync(configuration, "utf8")),
 	);
 	const { written, lines } = updated();
+	for (const folder of APPS) updateTypes(readApp(await findApp(folder)));
 	(written ? process.stdout : process.stderr).write(`${lines.join("\n")}\n`);
 	process.exitCode = written ? 0 : 1;
 }

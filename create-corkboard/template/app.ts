@@ -1,23 +1,17 @@
 import { join } from "node:path";
-import {
-	boolean,
-	byIdOrKey,
-	defineApp,
-	nodeResolvers,
-	policy,
-	text,
-	viewerMembership,
-} from "corkboard";
+import { boolean, forSchema, text } from "corkboard";
 import { demo } from "./demo.ts";
+import type { Schema } from "./schema/types.d.ts";
+
+const { byIdOrKey, defineApp, policy, viewerMembership } = forSchema<Schema>();
 
 /** Users, the notes that they write, and the stars that they give. */
 export default defineApp({
 	schema: join(import.meta.dirname, "schema"),
-	resolvers: new Map([
-		...nodeResolvers(),
-		["Query.user", byIdOrKey("user", "username")],
-		["Note.viewerStars", viewerMembership("starNote")],
-	]),
+	resolvers: {
+		"Query.user": byIdOrKey("user", "username"),
+		"Note.viewerStars": viewerMembership("starNote"),
+	},
 	policies: policy({
 		visibility: {
 			types: {

@@ -1,23 +1,16 @@
 import { join } from "node:path";
-import {
-	boolean,
-	byIdOrKey,
-	dateTime,
-	defineApp,
-	nodeResolvers,
-	policy,
-	text,
-	viewerMembership,
-} from "corkboard";
+import { boolean, dateTime, forSchema, text } from "corkboard";
+import type { Schema } from "./schema/types.d.ts";
+
+const { byIdOrKey, defineApp, policy, viewerMembership } = forSchema<Schema>();
 
 /** Cooks, their recipes and cookbooks, and what they like best. */
 export default defineApp({
 	schema: join(import.meta.dirname, "schema"),
-	resolvers: new Map([
-		...nodeResolvers(),
-		["Query.cook", byIdOrKey("cook", "handle")],
-		["Recipe.viewerFavors", viewerMembership("favoriteRecipe")],
-	]),
+	resolvers: {
+		"Query.cook": byIdOrKey("cook", "handle"),
+		"Recipe.viewerFavors": viewerMembership("favoriteRecipe"),
+	},
 	policies: policy({
 		visibility: {
 			types: {

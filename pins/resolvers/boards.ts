@@ -1,25 +1,27 @@
 import {
 	bothOrFirstError,
-	edgeMutations,
 	fieldsToCreate,
 	fieldsToUpdate,
 	id,
 	idempotency,
 	idempotencyKey,
-	listCount,
-	mappingOf,
 	mutation,
-	newStoredJson,
 	optional,
 	positionInput,
 	type RequestContext,
 	type Resolvers,
 	required,
 	requireOnList,
+} from "corkboard";
+import {
+	edgeMutations,
+	listCount,
+	mappingOf,
+	newStoredJson,
 	storedValue,
 	updatedStoredJson,
 	viewerMembership,
-} from "corkboard";
+} from "../typed.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 const createBoard = mutation(

@@ -4,16 +4,14 @@ import {
 	type InputId,
 	id,
 	type MutationContext,
-	mappingOf,
 	mutation,
 	ownId,
 	type RequestContext,
 	type Resolvers,
 	required,
-	requireVisible,
 	requireVisibleOrEdge,
-	storedValue,
 } from "corkboard";
+import { mappingOf, requireVisible, storedValue } from "../typed.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 const input = () => ({ boardId: required(id), userId: required(id) });

@@ -4,15 +4,17 @@ import {
 	idempotency,
 	idempotencyKey,
 	mutation,
-	newStoredJson,
 	optional,
 	type RequestContext,
 	type Resolvers,
 	required,
+} from "corkboard";
+import {
+	newStoredJson,
 	requireVisible,
 	storedValue,
 	updatedStoredJson,
-} from "corkboard";
+} from "../typed.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 const addComment = mutation(

@@ -9,11 +9,10 @@ import {
 	type Node,
 	type RequestContext,
 	type Resolvers,
-	referenceOf,
 	required,
-	requireVisible,
 	type Source,
 } from "corkboard";
+import { referenceOf, requireVisible } from "../typed.ts";
 
 /** A count above this is this. */
 const MAX_WAITING = 99;

@@ -1,13 +1,11 @@
 import {
 	CorkboardError,
 	type Id,
-	lookupOf,
 	MAX_PAGE_SIZE,
 	type MutationContext,
-	mappingOf,
 	type NewObject,
-	newStoredJson,
 } from "corkboard";
+import { lookupOf, mappingOf, newStoredJson } from "../typed.ts";
 
 /** The most edges and objects that `fileUnder` reads besides lookups. */
 export const FILE_UNDER_COST = 2 * MAX_PAGE_SIZE;

@@ -2,16 +2,18 @@ import {
 	andThen,
 	type BatchResolver,
 	coerceFirst,
-	edgeMutations,
-	listCount,
-	mappingOf,
 	nodesOf,
 	type RequestContext,
 	type Resolvers,
 	rootField,
 	sizeOfList,
-	viewerMembership,
 } from "corkboard";
+import {
+	edgeMutations,
+	listCount,
+	mappingOf,
+	viewerMembership,
+} from "../typed.ts";
 
 /**
  * By followers first: what people chose. Where few follow anything yet, the
@@ -24,7 +26,7 @@ const popularInterests: BatchResolver<RequestContext> = rootField({
 	dependsOnViewer: true,
 	resolve(args, { graph }, call) {
 		const first = coerceFirst(args);
-		const longest = (name: string) =>
+		const longest = (name: "followInterest.inverse" | "filePin.inverse") =>
 			graph.longestLists(mappingOf(graph.model, name), first, call);
 		const popular = andThen(longest("followInterest.inverse"), (followed) =>
 			followed.length >= first

@@ -7,17 +7,19 @@ import {
 	isGiven,
 	type JsonObject,
 	type MutationContext,
-	mappingOf,
 	mutation,
 	type Node,
 	optional,
 	positionInput,
-	referenceOf,
 	required,
 	requireOnList,
+} from "corkboard";
+import {
+	mappingOf,
+	referenceOf,
 	requireVisible,
 	updatedStoredJson,
-} from "corkboard";
+} from "../typed.ts";
 import { requireRight, requireRightOn } from "./permissions.ts";
 import { sectionOf } from "./sections.ts";
 

@@ -8,12 +8,12 @@ import {
 	type Id,
 	type InputId,
 	type MaybePromise,
-	mappingOf,
 	type Node,
 	notFound,
 	type RequestContext,
 	referenceOf,
 } from "corkboard";
+import { mappingOf } from "../typed.ts";
 
 /** Who may do something with an object. */
 interface Rule {

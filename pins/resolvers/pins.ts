@@ -1,7 +1,6 @@
 import {
 	bothOrFirstError,
 	CorkboardError,
-	edgeMutations,
 	fieldsToCreate,
 	fieldsToUpdate,
 	type Id,
@@ -10,19 +9,22 @@ import {
 	idempotencyKey,
 	ids,
 	isGiven,
-	listCount,
 	mutation,
-	newStoredJson,
 	optional,
 	type RequestContext,
 	type Resolvers,
-	referenceOf,
 	required,
+} from "corkboard";
+import {
+	edgeMutations,
+	listCount,
+	newStoredJson,
+	referenceOf,
 	requireVisible,
 	storedFields,
 	updatedStoredJson,
 	viewerMembership,
-} from "corkboard";
+} from "../typed.ts";
 import { fieldPolicies, slugs } from "../validators.ts";
 import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
 import { countOf, MAX_PINS, movePin, movePins } from "./movePin.ts";

@@ -3,20 +3,17 @@ import {
 	andThen,
 	type BatchResolver,
 	byId,
-	byIdOrKey,
 	CorkboardError,
 	coerceFirst,
 	edgesByPrefix,
 	isPromise,
-	lookupOf,
-	mappingOf,
-	nodeResolvers,
 	nodesOf,
 	type RequestContext,
 	type Resolvers,
 	rootField,
 	sizeOfList,
 } from "corkboard";
+import { byIdOrKey, lookupOf, mappingOf } from "../typed.ts";
 import { isSlug, isUsername } from "../validators.ts";
 
 const startOf = ({ startsWith }: Arguments) =>
@@ -75,7 +72,6 @@ const users: BatchResolver<RequestContext> = rootField({
  * ids: the plan fetches what the viewer may see and leaves the rest null.
  */
 export const queryResolvers: Resolvers<RequestContext> = new Map([
-	...nodeResolvers(),
 	["Query.user", byIdOrKey("user", "username", isUsername)],
 	["Query.users", users],
 	["Query.board", byId("board")],

@@ -1,7 +1,6 @@
 import {
 	id,
 	mutation,
-	newStoredJson,
 	optional,
 	type RequestContext,
 	type Resolvers,
@@ -9,10 +8,13 @@ import {
 	requireVisibleOrPublic,
 	type Validator,
 } from "corkboard";
+import { newStoredJson, type Schema } from "../typed.ts";
 import { fieldPolicies } from "../validators.ts";
 
+type Reason = Schema["objects"]["Report"]["fields"]["reason"];
+
 /** GraphQL has checked that it is a value of the enum. */
-const reason: Validator<string> = (given) => ({ value: String(given) });
+const reason: Validator<Reason> = (given) => ({ value: given as Reason });
 
 /** The object is the idempotency key: a viewer who reports it again gets the same answer, and operators no second report. */
 const report = mutation(

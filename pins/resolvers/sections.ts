@@ -7,22 +7,24 @@ import {
 	idempotency,
 	idempotencyKey,
 	invalidField,
-	listCount,
 	type MutationContext,
-	mappingOf,
 	mutation,
 	type Node,
-	newStoredJson,
 	optional,
 	positionInput,
 	type RequestContext,
 	type Resolvers,
-	referenceOf,
 	required,
 	requireOnList,
+} from "corkboard";
+import {
+	listCount,
+	mappingOf,
+	newStoredJson,
+	referenceOf,
 	requireVisible,
 	updatedStoredJson,
-} from "corkboard";
+} from "../typed.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
 
 /** The section, its board, and whether the board is shared with the viewer. */

@@ -2,7 +2,6 @@ import {
 	anonymousMutation,
 	type BatchResolver,
 	CorkboardError,
-	edgeMutations,
 	type FieldProblem,
 	fieldsToCreate,
 	fieldsToUpdate,
@@ -10,19 +9,22 @@ import {
 	id,
 	idempotency,
 	idempotencyKey,
-	listCount,
 	mutation,
 	type Node,
-	newStoredJson,
 	optional,
 	type RequestContext,
 	type Resolvers,
 	required,
+} from "corkboard";
+import {
+	edgeMutations,
+	listCount,
+	newStoredJson,
 	requireVisible,
 	storedValue,
 	updatedStoredJson,
 	viewerMembership,
-} from "corkboard";
+} from "../typed.ts";
 
 /**
  * How long a repeated createUser is answered with a token again. It needs only

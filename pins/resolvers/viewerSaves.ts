@@ -4,12 +4,11 @@ import {
 	type CallOptions,
 	CorkboardError,
 	type Graph,
-	mappingOf,
 	type Node,
 	nodesOf,
 	type RequestContext,
-	storedValue,
 } from "corkboard";
+import { mappingOf, storedValue } from "../typed.ts";
 
 /** The most saves of one pin that are shown. */
 const MAX_SAVES = 10;

@@ -16,7 +16,7 @@ export interface App {
 	readonly resolvers: Resolvers<RequestContext>;
 	readonly policies: Policies;
 	readonly identity: Identity;
-	/** Its home feed, made with `feed`. Without it there are no tables, jobs, commands and metrics of one. */
+	/** Its home feed. Without it there are no tables, jobs, commands and metrics of one. */
 	readonly feed?: FeedDefinition;
 	/** Its kinds of jobs, one for each queue. */
 	readonly jobs?: readonly AnyJob<JobContext>[];

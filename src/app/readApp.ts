@@ -12,6 +12,7 @@ import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
 import { declaredMutations } from "../resolvers/declaredMutations.ts";
+import { nodeResolvers } from "../resolvers/nodeResolvers.ts";
 import { readTextFileSync } from "../util/textFile.ts";
 import type { App, Identity } from "./defineApp.ts";
 
@@ -35,6 +36,9 @@ export function readApp(app: App): AppModel {
 	checkMutations(mutations, domain);
 	const feedModel = readFeed(model, app, domain.createdAtField);
 	const resolvers = new Map([
+		...nodeResolvers().filter(([path]) =>
+			model.sources.get("Query")?.has(path.slice("Query.".length)),
+		),
 		...declaredMutations(mutations, domain.createdAtField),
 		...app.resolvers,
 	]);

@@ -48,11 +48,6 @@ export interface Rate {
 	readonly rate: number;
 }
 
-/** A home feed, for an app. */
-export function feed(definition: FeedDefinition): FeedDefinition {
-	return definition;
-}
-
 /** A source that users follow, in the model. */
 export interface Followed {
 	readonly source: Source;

@@ -43,6 +43,9 @@ export interface ModelAndSchema {
 	readonly mutations: readonly DeclaredMutation[];
 }
 
+/** Fields of Query that the engine answers, for every app. */
+const NODE_FIELDS = ["node", "nodes", "viewer"] as const;
+
 /** What the directives mean is the engine's; a folder may have a copy, for an editor. */
 const DIRECTIVES = "directives.graphql";
 
@@ -98,6 +101,9 @@ export function readModel(
 	if (sdl === null || types === null) throw problems.error();
 	const resolved = new Set([
 		...resolverFields,
+		...NODE_FIELDS.filter((field) => types.get("Query")?.fields.has(field)).map(
+			(field) => `Query.${field}`,
+		),
 		...sdl.mutations.map(({ name }) => `Mutation.${name}`),
 	]);
 	checkNodes(sdl.schema, types, sdl.unknown, problems);

@@ -32,7 +32,7 @@ const viewer: BatchResolver<RequestContext> = rootField({
 	resolve: (_, context) => context.viewer,
 });
 
-/** `Query.node`, `Query.nodes` and `Query.viewer`: entries of resolvers that every app has. */
+/** `Query.node`, `Query.nodes` and `Query.viewer`, which an app need not write. */
 export function nodeResolvers(): readonly (readonly [
 	string,
 	BatchResolver<RequestContext>,

@@ -370,11 +370,11 @@ type SongEdge { node: Song cursor: String! }
 
 const APP = `
 import { join } from "node:path";
-import { byIdOrKey, defineApp, nodeResolvers } from "corkboard";
+import { byIdOrKey, defineApp } from "corkboard";
 
 export default defineApp({
 	schema: join(import.meta.dirname, "schema"),
-	resolvers: new Map([["Query.artist", byIdOrKey("artist", "handle")], ...nodeResolvers()]),
+	resolvers: new Map([["Query.artist", byIdOrKey("artist", "handle")]]),
 	policies: {
 		visibility: {
 			types: { Song: { owner: "artist", decidedBy: ["hidden"], isVisible: ({ data }) => data.hidden !== true } },

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "graphql";
-import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import { theModel } from "../helpers/model.ts";
+import { resolvers } from "../helpers/resolvers.ts";
 
 const { model, schema, domain } = theModel();
 const planner = createPlanner({

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { CorkboardError, type FieldProblem } from "../../src/errors.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { applyEdges } from "../../src/graph/outbox/parts/edgeUpdates.ts";
@@ -17,6 +16,7 @@ import { verify } from "../../src/ops/verify/verify.ts";
 import { PRESENT } from "../../src/storage/rows.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";
 import { theModel } from "../helpers/model.ts";
+import { resolvers } from "../helpers/resolvers.ts";
 
 /** The payload of a mutation by this viewer, or the code of its error. Each is a request of its own. */
 async function mutate(

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { CorkboardError, type ErrorCode } from "../../src/errors.ts";
 import type { FeedOfRequest } from "../../src/feed/homeFeeds.ts";
 import type { Node } from "../../src/graph/types.ts";
@@ -7,6 +6,7 @@ import type { RequestContext } from "../../src/graphql/context.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { MemoryGraph } from "./memoryGraph.ts";
 import { theModel } from "./model.ts";
+import { resolvers } from "./resolvers.ts";
 
 export const { model, schema, domain } = theModel();
 

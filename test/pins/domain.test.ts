@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pinsApp from "../../pins/app.ts";
-import { visibilityPolicy } from "../../pins/visibility.ts";
 import { createDomain } from "../../src/app/readApp.ts";
-import { createVisibility } from "../../src/graph/read/visibilityPolicy.ts";
+import {
+	createVisibility,
+	type VisibilityPolicy,
+} from "../../src/graph/read/visibilityPolicy.ts";
 import { createPlacement } from "../../src/graph/write/placement.ts";
 import { packId } from "../../src/id/ids.ts";
 import type { JsonObject } from "../../src/util/json.ts";
@@ -54,7 +56,7 @@ describe("the domain", () => {
 describe("the visibility policy", () => {
 	it("names every stored field that decides whether an object is visible", () => {
 		for (const [type, { isVisible, decidedBy = [] }] of Object.entries(
-			visibilityPolicy.types,
+			(pinsApp.policies.visibility as VisibilityPolicy).types,
 		)) {
 			const read = new Set<string>();
 			const id = packId({ shard: 0, type: 1, local: 1 });

@@ -3,13 +3,13 @@ import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { parse } from "graphql";
 import pinsApp from "../../pins/app.ts";
-import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { importAll } from "../helpers/importing.ts";
 import { absentId } from "../helpers/memoryGraph.ts";
+import { resolvers } from "../helpers/resolvers.ts";
 import { Resolving } from "../helpers/resolving.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 

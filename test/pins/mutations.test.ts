@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isObjectType } from "graphql";
-import { resolvers } from "../../pins/resolvers/resolvers.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { absentId } from "../helpers/memoryGraph.ts";
+import { resolvers } from "../helpers/resolvers.ts";
 import { model, Resolving, schema } from "../helpers/resolving.ts";
 
 const RESERVED = "18446744073709551615";

@@ -1,5 +1,6 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { updateLock } from "../../app/updateLock.ts";
+import { updateTypes } from "../../app/updateTypes.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { printPublicSchema } from "../../model/publicSchema.ts";
@@ -49,6 +50,30 @@ const lock = command({
 							`${file} is up to date.`,
 						],
 			code: breaks.length > 0 ? 1 : 0,
+		};
+	},
+});
+
+const types = command({
+	summary:
+		"Writes TypeScript's types of the schema's objects and inputs, so that a wrong name in an app does not compile.",
+	options: {
+		check: flag("write nothing, and say whether the file is of this schema"),
+	},
+	details:
+		"The file is types.d.ts beside the SDL. An app uses it with forSchema<Schema>().",
+	exitCodes: { 1: "with --check: the file is not of this schema; or an error" },
+	async run({ check: isCheck }, context) {
+		const { file, isNew } = updateTypes(await context.app(), isCheck);
+		const state = isNew
+			? isCheck
+				? "is not of this schema. Write it with corkboard schema types"
+				: "is written"
+			: "is up to date";
+		return {
+			value: { file, isNew },
+			lines: [`${file} ${state}.`],
+			code: isNew && isCheck ? 1 : 0,
 		};
 	},
 });
@@ -186,4 +211,5 @@ export const verbs = {
 	print,
 	diff,
 	lock,
+	types,
 };

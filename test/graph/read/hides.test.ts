@@ -3,15 +3,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import pinsApp from "../../../pins/app.ts";
-import { resolvers } from "../../../pins/resolvers/resolvers.ts";
-import { visibilityPolicy } from "../../../pins/visibility.ts";
 import { createDomain } from "../../../src/app/readApp.ts";
 import { View } from "../../../src/graph/read/view.ts";
-import { createVisibility } from "../../../src/graph/read/visibilityPolicy.ts";
+import {
+	createVisibility,
+	type VisibilityPolicy,
+} from "../../../src/graph/read/visibilityPolicy.ts";
 import type { Store } from "../../../src/graph/store/store.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { readModel } from "../../../src/model/read.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
+import { resolvers } from "../../helpers/resolvers.ts";
 
 /** More than a head holds. */
 const MANY = 40;
@@ -22,6 +24,8 @@ extend type User {
   mutedUsers(first: Int, after: String, last: Int, before: String): BlockedUserConnection
     @mapping(name: "muteUser", table: "user_mutes_users")
 }`;
+
+const visibilityPolicy = pinsApp.policies.visibility as VisibilityPolicy;
 
 /** The program's model and policy, with mutes beside the blocks: one field of the SDL, one line of the policy. */
 function withMutes() {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resolvers } from "../../../pins/resolvers/resolvers.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import { deliver } from "../../../src/graph/outbox/deliver.ts";
 import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
@@ -13,6 +12,7 @@ import { verify } from "../../../src/ops/verify/verify.ts";
 import type { Transaction } from "../../../src/storage/rows.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
+import { resolvers } from "../../helpers/resolvers.ts";
 
 /** A storage whose transactions `isDown` says fail as those of a host that does not answer. */
 function failing(isDown: (transaction: Transaction<unknown>) => boolean) {

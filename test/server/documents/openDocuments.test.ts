@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { DocumentNode } from "graphql";
 import pinsApp from "../../../pins/app.ts";
-import { resolvers } from "../../../pins/resolvers/resolvers.ts";
 import type { Corkboard } from "../../../src/app/openCorkboard.ts";
 import { readApp } from "../../../src/app/readApp.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { applyScalars } from "../../../src/graphql/scalars.ts";
 import { createPlanner } from "../../../src/plan/planner.ts";
 import { openDocuments } from "../../../src/server/documents/openDocuments.ts";
+import { resolvers } from "../../helpers/resolvers.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { sha256 } from "./serving.ts";
 

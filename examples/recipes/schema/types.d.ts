@@ -1,0 +1,151 @@
+// Made by corkboard schema types from the SDL beside it. Do not edit.
+import type { Id } from "corkboard";
+
+/** What the SDL declares: `forSchema<Schema>()` holds an app against it. */
+export interface Schema {
+	/** Types with rows: their stored fields, their references, and what is stored by its keys. */
+	objects: {
+		Cook: {
+			fields: {
+				handle: string;
+			};
+			references: {
+			};
+			data: {
+				handle?: string;
+			};
+		};
+		ShoppingList: {
+			fields: {
+				name: string;
+				isDone: boolean;
+			};
+			references: {
+				owner: "Cook";
+			};
+			data: {
+				name?: string;
+				is_done?: boolean;
+				cook_id?: Id;
+			};
+		};
+		Recipe: {
+			fields: {
+				title: string;
+				createdAt: string;
+			};
+			references: {
+				cook: "Cook";
+				cookbook: "Cookbook";
+			};
+			data: {
+				title?: string;
+				created_at?: string;
+				cook_id?: Id;
+				cookbook_id?: Id;
+			};
+		};
+		Cookbook: {
+			fields: {
+				name: string;
+				secret: boolean;
+			};
+			references: {
+				owner: "Cook";
+			};
+			data: {
+				name?: string;
+				secret?: boolean;
+				cook_id?: Id;
+			};
+		};
+	};
+	/** Inputs of arguments. */
+	inputs: {
+		CookBy: {
+			id?: string | null;
+			handle?: string | null;
+		};
+		FavoriteRecipeInput: {
+			recipeId: string;
+		};
+		UnfavoriteRecipeInput: {
+			recipeId: string;
+		};
+		KeepListInput: {
+			shoppingListId: string;
+		};
+		DropListInput: {
+			shoppingListId: string;
+		};
+		CreateShoppingListInput: {
+			name: string;
+			isDone?: boolean | null;
+		};
+		UpdateShoppingListInput: {
+			shoppingListId: string;
+			name?: string | null;
+			isDone?: boolean | null;
+		};
+		DeleteShoppingListInput: {
+			shoppingListId: string;
+		};
+		CreateCookbookInput: {
+			name: string;
+			secret?: boolean | null;
+		};
+		UpdateCookbookInput: {
+			cookbookId: string;
+			name?: string | null;
+			secret?: boolean | null;
+		};
+		DeleteCookbookInput: {
+			cookbookId: string;
+		};
+	};
+	/** Mutations, and their inputs. */
+	mutations: {
+		favoriteRecipe: "FavoriteRecipeInput";
+		unfavoriteRecipe: "UnfavoriteRecipeInput";
+		keepList: "KeepListInput";
+		dropList: "DropListInput";
+		createShoppingList: "CreateShoppingListInput";
+		updateShoppingList: "UpdateShoppingListInput";
+		deleteShoppingList: "DeleteShoppingListInput";
+		createCookbook: "CreateCookbookInput";
+		updateCookbook: "UpdateCookbookInput";
+		deleteCookbook: "DeleteCookbookInput";
+	};
+	/** Mappings: from which type, to which. */
+	mappings: {
+		ownRecipe: [from: "Cook", to: "Recipe"];
+		ownCookbook: [from: "Cook", to: "Cookbook"];
+		favoriteRecipe: [from: "Cook", to: "Recipe"];
+		ownList: [from: "Cook", to: "ShoppingList"];
+		keepList: [from: "Cook", to: "ShoppingList"];
+		"favoriteRecipe.inverse": [from: "Recipe", to: "Cook"];
+		collectRecipe: [from: "Cookbook", to: "Recipe"];
+	};
+	/** Lookups: the type that each finds. */
+	lookups: {
+		handle: "Cook";
+	};
+	/** Fields that a resolver answers. */
+	resolvers: {
+		"Mutation.createCookbook": true;
+		"Mutation.createShoppingList": true;
+		"Mutation.deleteCookbook": true;
+		"Mutation.deleteShoppingList": true;
+		"Mutation.dropList": true;
+		"Mutation.favoriteRecipe": true;
+		"Mutation.keepList": true;
+		"Mutation.unfavoriteRecipe": true;
+		"Mutation.updateCookbook": true;
+		"Mutation.updateShoppingList": true;
+		"Query.cook": true;
+		"Query.node": true;
+		"Query.nodes": true;
+		"Query.viewer": true;
+		"Recipe.viewerFavors": true;
+	};
+}

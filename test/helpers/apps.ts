@@ -1,0 +1,10 @@
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** The folders of all apps of this repository. */
+export const APPS: readonly string[] = [
+	"pins",
+	"examples/recipes",
+	"create-corkboard/template",
+].map((folder) => join(ROOT, folder));
