@@ -147,6 +147,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"accounts export": ["ada_made_up", join(folder.path, "export")],
 	"schema print": [],
 	"schema lock": [],
+	"schema types": ["--check"],
 	"schema diff": [SDL, NEXT_SDL, "--unused", "1d"],
 	"usage fields": [],
 	"usage documents": [],
