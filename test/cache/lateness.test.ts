@@ -19,7 +19,7 @@ import { kindOf } from "../suites/sharedCache.ts";
 /** As in production. */
 const DEADLINE_MS = 100;
 /** Longer than deadlines, than the time between questions, and than a proof is good for. */
-const STALLS_MS = [150, 300, 700, 1_200, 300, 1_500, 150, 1_200];
+const STALLS_MS = [150, 700, 1_500, 300];
 /** A server that gets no core for a tenth of a second is late indeed: then nothing is proven, and it is tried again. */
 const ATTEMPTS = 5;
 

@@ -449,7 +449,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 	"moves cancel": "test/fleet/move/move.test.ts",
 	"operations list": "test/fleet/operations/promote.test.ts",
 	"hosts check": "test/fleet/operations/promote.test.ts",
-	"shards balance": "test/fleet/balance/fleetBalance.test.ts",
+	"shards balance": "test/fleet/balance/fleetBalance.slow.test.ts",
 	"hosts accept-loss": "test/fleet/names.test.ts",
 	"hosts raise-ids": "test/fleet/operations/promote.test.ts",
 	"operations resume": "test/fleet/operations/promote.test.ts",

@@ -24,9 +24,9 @@ import { createOracle } from "./oracle.ts";
 import { readWholeList } from "./readWholeList.ts";
 import { World } from "./world.ts";
 
-const QUERIES = IS_SLOW_RUN ? 2_800 : 700;
-const QUERIES_WHILE_DOWN = IS_SLOW_RUN ? 300 : 150;
-const MUTATIONS_AND_QUERIES = IS_SLOW_RUN ? 500 : 300;
+const QUERIES = IS_SLOW_RUN ? 2_800 : 400;
+const QUERIES_WHILE_DOWN = IS_SLOW_RUN ? 300 : 100;
+const MUTATIONS_AND_QUERIES = IS_SLOW_RUN ? 500 : 200;
 /** Operations within which a wrong executor must be detected. */
 const DETECTED_WITHIN = 300;
 /** A run ends after this number of mismatches. */
@@ -94,7 +94,7 @@ describe("random valid operations", () => {
 		assert.ok(withErrors > QUERIES * 0.05, `${withErrors} had errors`);
 		const timestamps = world.learned.timestamps();
 		assert.ok(
-			timestamps.length > 20,
+			timestamps.length > 5,
 			`${timestamps.length} timestamps were seen`,
 		);
 		assert.deepEqual(

@@ -14,7 +14,7 @@ const USERS = 12;
 const PINS = 25;
 const CLIENTS = 6;
 /** The server is killed when so many mutations were acknowledged, and again. */
-const KILLED_AT = [80, 150, 100];
+const KILLED_AT = [80, 150];
 
 /** What was asked for and acknowledged of one user's like of one pin. */
 interface Like {
@@ -81,7 +81,7 @@ describe("a server that is killed in the middle of writes", () => {
 			assert.ok(acknowledged >= kills);
 		}
 		const known = likes.filter(({ pending }) => !pending);
-		assert.ok(known.filter(({ acknowledged }) => acknowledged).length > 100);
+		assert.ok(known.filter(({ acknowledged }) => acknowledged).length > 60);
 		assert.ok(likes.length - known.length <= KILLED_AT.length * CLIENTS);
 
 		await using server = await serve(env);

@@ -8,7 +8,9 @@ import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { banner } from "../../src/cli/banner.ts";
 import type { Demo } from "../../src/server/graphiql/registerGraphiql.ts";
+import { lockFolder } from "../../src/storage/sqlite/driver/folderLock.ts";
 import { client } from "../helpers/client.ts";
+import { importDemo } from "../helpers/demoFolder.ts";
 import { countRows } from "../helpers/importing.ts";
 import {
 	type Program,
@@ -174,7 +176,8 @@ describe("the first start of an empty folder", () => {
 
 	it("locks its folder: a second process that writes exits with 1 and names the first by pid", async () => {
 		for (const args of [["serve"], ["import", "-"], ["verify", "--repair"]]) {
-			assert.deepEqual(await runProgram(args, { env }), {
+			const run = args[0] === "serve" ? runProgram : runHere;
+			assert.deepEqual(await run(args, { env }), {
 				code: 1,
 				signal: null,
 				out: "",
@@ -230,6 +233,7 @@ describe("a first start that is killed", () => {
 		const settings = { PORT: "0", CORKBOARD_GRAPHIQL: "off" };
 		const cut = { ...settings, CORKBOARD_DATA: cutFolder.path };
 		const whole = { ...settings, CORKBOARD_DATA: wholeFolder.path };
+		await importDemo(wholeFolder.path);
 		{
 			await using first = startProgram(["serve"], { env: cut });
 			await until(
@@ -240,21 +244,22 @@ describe("a first start that is killed", () => {
 			assert.equal((await first.ended).signal, "SIGKILL");
 			assert.doesNotMatch(first.out(), /Ctrl-C stops it/, "not all is there");
 		}
-		const counted = await Promise.all(
-			[cut, whole].map(async (env) => {
-				await using server = startProgram(["serve"], { env });
-				await welcomed(server);
-				assert.match(server.err(), /Importing a demo graph/);
-				server.send("SIGTERM");
-				assert.equal((await server.ended).code, 0);
-				const { code, out } = await runHere(["verify"], { env });
-				assert.equal(code, 0, out);
-				// Lookups are counted apart: some belong to the import.
-				return /^[\d,]+ objects, [\d,]+ edges, [\d,]+ lists/.exec(out)?.[0];
-			}),
-		);
-		assert.ok(counted[0]);
-		assert.equal(counted[0], counted[1]);
+		{
+			await using second = startProgram(["serve"], { env: cut });
+			await welcomed(second);
+			assert.match(second.err(), /Importing a demo graph/);
+			second.send("SIGTERM");
+			assert.equal((await second.ended).code, 0);
+		}
+		const counts: (string | undefined)[] = [];
+		for (const env of [cut, whole]) {
+			const { code, out } = await runHere(["verify"], { env });
+			assert.equal(code, 0, out);
+			// Lookups are counted apart: some belong to the import.
+			counts.push(/^[\d,]+ objects, [\d,]+ edges, [\d,]+ lists/.exec(out)?.[0]);
+		}
+		assert.ok(counts[0]);
+		assert.equal(counts[0], counts[1]);
 	});
 });
 
@@ -303,18 +308,6 @@ describe("a server that ends", () => {
 		assert.equal((await server.ended).code, 143);
 	});
 
-	it("then refuses requests, and ends", async () => {
-		await using server = await serve({
-			CORKBOARD_DATA: folder.path,
-			CORKBOARD_SHUTDOWN_DELAY: "1",
-		});
-		assert.equal((await server.stop()).code, 0);
-		assert.match(
-			server.out(),
-			/stopping: not ready, and serving.*stopping: requests in progress are finished first/s,
-		);
-	});
-
 	/** A POST of which the server has the headers, and waits for the body. */
 	async function halfOf(server: Served, body: string) {
 		const pending = request(`${server.url}/graphql`, {
@@ -332,7 +325,10 @@ describe("a server that ends", () => {
 
 	for (const signal of ["SIGTERM", "SIGINT"] as const) {
 		it(`by ${signal} completes running requests, accepts no more, and exits with 0`, async () => {
-			await using server = await serve({ CORKBOARD_DATA: folder.path });
+			await using server = await serve({
+				CORKBOARD_DATA: folder.path,
+				CORKBOARD_SHUTDOWN_DELAY: "1",
+			});
 			const body = JSON.stringify({
 				query: "{ interests(first: 0) { totalCount } }",
 			});
@@ -351,6 +347,10 @@ describe("a server that ends", () => {
 			});
 			const { code, signal: by } = await server.ended;
 			assert.deepEqual({ code, by }, { code: 0, by: null });
+			assert.match(
+				server.out(),
+				/stopping: not ready, and serving.*stopping: requests in progress are finished first/s,
+			);
 		});
 	}
 
@@ -400,14 +400,13 @@ describe("serve", () => {
 		} finally {
 			busy.close();
 		}
-		await using server = await serve({ ...env, CORKBOARD_DEMO: "off" });
-		assert.equal((await server.stop()).code, 0);
+		lockFolder(folder.path)[Symbol.dispose]();
 	});
 
 	it("prints every problem of its settings at once, exits with 1, and creates nothing", async () => {
 		using folder = temporaryFolder();
 		const data = join(folder.path, "data");
-		const { code, out, err } = await runProgram(["serve"], {
+		const { code, out, err } = await runHere(["serve"], {
 			env: {
 				PORT: "99999",
 				CORKBOARD_DATA: data,

@@ -14,6 +14,7 @@ import {
 	startProgram,
 } from "../helpers/program.ts";
 import { command, runHere } from "../helpers/runCommand.ts";
+import { IS_SLOW_RUN } from "../helpers/slowRun.ts";
 import { until } from "../helpers/until.ts";
 import { reservePort } from "../services/port.ts";
 import { queryPrometheus, startPrometheus } from "../services/prometheus.ts";
@@ -95,11 +96,17 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 	});
 	after(() => stack.disposeAsync());
 
+	const lines: Readonly<Record<string, unknown>>[] = [];
+	let parsed = 0;
+	/** Parses what has come since the last call only: it is asked for again and again. */
 	function logged(): readonly Readonly<Record<string, unknown>>[] {
-		return program
-			.out()
-			.split("\n")
-			.flatMap((line) => (line.endsWith("}") ? [JSON.parse(line)] : []));
+		const out = program.out();
+		const end = out.lastIndexOf("\n") + 1;
+		for (const line of out.slice(parsed, end).split("\n")) {
+			if (line !== "") lines.push(JSON.parse(line));
+		}
+		parsed = end;
+		return lines;
 	}
 
 	/** The processes that came as far as serving, in that order. */
@@ -296,7 +303,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		await agreeSoon(seats, board);
 	});
 
-	it("has in its scrape every metric that a dashboard or an alert names, and Prometheus answers every query of them", async () => {
+	it("has in its scrape every metric that a dashboard or an alert names", async () => {
 		const text = await (
 			await fetch(`http://127.0.0.1:${admin}/metrics`)
 		).text();
@@ -317,6 +324,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 				),
 		);
 		assert.deepEqual(missing, []);
+		if (!IS_SLOW_RUN) return;
 		await using prometheus = await startPrometheus(`127.0.0.1:${admin}`);
 		const isUp = async () =>
 			(await queryPrometheus(prometheus, 'up{job="corkboard"} == 1')).length ===

@@ -16,6 +16,9 @@ import { create, good } from "../helpers/storing.ts";
 /** Longer than any pause of a test: none may make a write fail, however slow the machine. Milliseconds. */
 const PATIENCE_MS = 120_000;
 
+/** Between two writes of a worker: six workers make some hundred a second, and leave the cores to what is tested. Milliseconds. */
+const PAUSE_MS = 40;
+
 /** A process of the fleet, which writes and reads one after another and lists what was acknowledged. */
 export async function member(file: string) {
 	await using opened = new AsyncDisposableStack();
@@ -54,7 +57,7 @@ export async function member(file: string) {
 			} catch (thrown) {
 				failures.push(thrown);
 			}
-			await sleep(10);
+			await sleep(PAUSE_MS);
 		}
 	};
 	const working = [0, 1, 2].map(worker);

@@ -12,13 +12,24 @@ import { makeOnce } from "./makeOnce.ts";
 export async function fillWithDemo(folder: string): Promise<void> {
 	const { TEST_RUN_FOLDER } = process.env;
 	if (TEST_RUN_FOLDER === undefined) return;
-	const template = join(TEST_RUN_FOLDER, "demo");
-	await makeOnce(template, importDemo);
+	await copyDemo(folder, TEST_RUN_FOLDER);
+}
+
+/** The same, but a file that runs without the runner imports the graph here. */
+export async function importDemo(folder: string): Promise<void> {
+	const { TEST_RUN_FOLDER } = process.env;
+	if (TEST_RUN_FOLDER === undefined) await makeDemo(folder);
+	else await copyDemo(folder, TEST_RUN_FOLDER);
+}
+
+async function copyDemo(folder: string, runFolder: string): Promise<void> {
+	const template = join(runFolder, "demo");
+	await makeOnce(template, makeDemo);
 	await cp(template, folder, { recursive: true });
 }
 
 /** Loads the program here: most test files find the folder made. */
-async function importDemo(folder: string): Promise<void> {
+async function makeDemo(folder: string): Promise<void> {
 	const { openCorkboard } = await import("../../src/app/openCorkboard.ts");
 	const { prepareDemo } = await import("../../src/app/prepareDemo.ts");
 	const { readConfig } = await import("../../src/config/config.ts");

@@ -245,7 +245,7 @@ export class CountingLoad implements AsyncDisposable {
 				this.failures.push(error);
 				await sleep(50);
 			}
-			await sleep(2);
+			await sleep(10);
 		}
 	}
 

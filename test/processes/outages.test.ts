@@ -92,7 +92,7 @@ describe("a shared cache that fails under reads and writes", () => {
 					await timed(reader.head("likePin", user));
 					await timed(reader.head("likePin.inverse", pin));
 				}
-				await sleep(5);
+				await sleep(20);
 			}
 		});
 		try {

@@ -22,6 +22,7 @@ import {
 	runProgram,
 	startProgram,
 } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 import { startMysql } from "../services/mysql.ts";
@@ -111,11 +112,11 @@ for (const name of ["SQLite", "MySQL"] as const) {
 	});
 }
 
-describe("corkboard queue, as processes", () => {
+describe("the commands of queues and jobs", () => {
 	test("operates the queue of a data folder while a server owns it", async () => {
 		const data = join(folder.path, "data");
 		using _server = lockFolder(data);
-		const run = queueCommand({ CORKBOARD_DATA: data });
+		const run = queueCommand({ CORKBOARD_DATA: data }, runProgram);
 		assert.deepEqual(await run("queues", "create", "toast"), {
 			queue: "toast",
 			created: true,
@@ -144,7 +145,7 @@ describe("corkboard queue, as processes", () => {
 		};
 		writeFileSync(topology, JSON.stringify(version));
 		const env = { CORKBOARD_TOPOLOGY: topology };
-		const run = queueCommand(env);
+		const run = queueCommand(env, runHere);
 		await run("queues", "create", "rolls");
 		await using store = openJobStoreOf({
 			queues: [{ range: [0, SHARDS - 1], primary }],
@@ -195,7 +196,7 @@ describe("corkboard queue, as processes", () => {
 		assert.equal(dropped.pending, 3);
 		// Jobs of the tests before are left, and no worker runs them.
 		const drain = (...words: readonly string[]) =>
-			runProgram(["queues", "drain", "0", ...words], { env });
+			runHere(["queues", "drain", "0", ...words], { env });
 		const open = await drain("--check");
 		assert.equal(open.code, 3);
 		assert.match(open.out, /it still takes new jobs; \d+ jobs left to run/);
@@ -214,16 +215,19 @@ describe("corkboard queue, as processes", () => {
 		assert.deepEqual([draining, empty], [true, true]);
 		// Entries of writes would wait for it.
 		const own = ["queues", "delete", "archive", "--confirm", "archive"];
-		const refused = await runProgram(own, { env });
+		const refused = await runHere(own, { env });
 		assert.equal(refused.code, 1);
 		assert.match(refused.err, /Corkboard itself enqueues jobs into archive/);
 	});
 });
 
-/** Runs `corkboard queues …` and `corkboard jobs …` in a process of its own, and returns the JSON that it prints. */
-function queueCommand(env: Environment) {
+/** Runs `corkboard queues …` and `corkboard jobs …`, in a process of its own or here, and returns the JSON that it prints. */
+function queueCommand(
+	env: Environment,
+	program: typeof runProgram | typeof runHere,
+) {
 	return async (...words: readonly string[]) => {
-		const ended = await runProgram([...words, "--json"], { env });
+		const ended = await program([...words, "--json"], { env });
 		assert.deepEqual([ended.code, ended.err], [0, ""], words.join(" "));
 		return JSON.parse(ended.out);
 	};

@@ -25,7 +25,6 @@ import type {
 import { DEFAULT_SETTINGS } from "../../src/queue/settings.ts";
 import { openSqliteJobStore } from "../../src/queue/sqlite/sqliteJobStore.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import { startMariadb } from "../services/mariadb.ts";
 import { startMysql } from "../services/mysql.ts";
 import { queueRotationSuite } from "../suites/queueRotation.ts";
 
@@ -198,12 +197,8 @@ test("an SQLite shard whose jobs have finished is no larger than 1.5 times what 
 	assert.equal(await rotateIfDue(again, AT, DEFAULT_SETTINGS), null);
 });
 
-const [mysql, mariadb] = await Promise.all([
-	// With the locks of tables, which rotation looks at.
-	startMysql({ args: ["--performance-schema=ON"] }),
-	startMariadb(),
-]);
-after(() => Promise.all([mysql.stop(), mariadb.stop()]));
+// With the locks of tables, which rotation looks at.
+const mysql = await startMysql({ args: ["--performance-schema=ON"] });
+after(() => mysql.stop());
 
 queueRotationSuite("MySQL", mysql);
-queueRotationSuite("MariaDB", mariadb);

@@ -4,6 +4,7 @@ import type { Clients, OpenResult } from "../../bench/overload/messages.ts";
 import { Probes } from "../../bench/overload/probes.ts";
 import { summarize } from "../../bench/overload/report.ts";
 import { sendOpenLoad } from "../../bench/overload/sendOpenLoad.ts";
+import { fillWithDemo } from "../helpers/demoFolder.ts";
 import { type Served, serve } from "../helpers/program.ts";
 import { postText } from "../helpers/rawSocket.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -11,7 +12,7 @@ import { reservePort } from "../services/port.ts";
 
 /** The first of them may be what came in a pause: of that nothing is refused. */
 const SPIKE_SECONDS = 4;
-const QUIET_SECONDS = 6;
+const QUIET_SECONDS = 4;
 
 /** No two are the same, so that none gets the answer of another. */
 const requests = Array.from({ length: 20_000 }, (_, n) =>
@@ -29,6 +30,7 @@ suite("a server that is asked for several times what it carries", () => {
 		await using reserved = await reservePort();
 		await reserved[Symbol.asyncDispose]();
 		admin = `127.0.0.1:${reserved.port}`;
+		await fillWithDemo(folder.path);
 		served = await serve({
 			CORKBOARD_DATA: folder.path,
 			CORKBOARD_MODE: "production",
@@ -76,7 +78,7 @@ suite("a server that is asked for several times what it carries", () => {
 	});
 
 	async function spikeAndCheck(): Promise<void> {
-		await load(16, [{ seconds: 2, rate: null }]);
+		await load(16, [{ seconds: 1, rate: null }]);
 		const closed = await load(16, [{ seconds: 2, rate: null }]);
 		const { good: carried, firstError } = summarize(closed, 0, 2);
 		assert.ok(carried > 5, `${carried} a second: ${firstError}`);

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ask } from "../../helpers/mysqlStorage.ts";
-import { type Environment, runProgram, serve } from "../../helpers/program.ts";
+import { type Environment, serve } from "../../helpers/program.ts";
+import { runHere } from "../../helpers/runCommand.ts";
 import { TcpProxy } from "../../helpers/tcpProxy.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { startMemcached } from "../../services/memcached.ts";
@@ -54,7 +55,7 @@ export async function startNamedFleet({
 		PORT: "0",
 		...more,
 	};
-	const made = await runProgram(["init"], { env });
+	const made = await runHere(["init"], { env });
 	if (made.code !== 0) throw new Error(`init failed: ${made.err}`);
 	const servers = await Promise.all(
 		Array.from({ length: count }, async () => stack.use(await serve(env))),
@@ -71,9 +72,7 @@ export async function startNamedFleet({
 		servers,
 		/** Runs a command and returns what it prints with `--json`. */
 		async run(...args: readonly string[]) {
-			const { code, out, err } = await runProgram([...args, "--json"], {
-				env,
-			});
+			const { code, out, err } = await runHere([...args, "--json"], { env });
 			if (out === "") throw new Error(`${args.join(" ")} failed: ${err}`);
 			return { code, json: JSON.parse(out) };
 		},
@@ -119,8 +118,11 @@ export class SignUps {
 		prefix: string,
 		/** Milliseconds between two. */
 		every = 100,
+		/** Most that wait for their answers. */
+		most = Number.POSITIVE_INFINITY,
 	) {
 		this.#timer = setInterval(() => {
+			if (this.#running.size >= most) return;
 			const number = this.#count++;
 			const by = number % clients.length;
 			const running = this.#one(

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Connection, createConnection } from "mysql2/promise";
 import { Ferry } from "../../../src/fleet/ferry/ferry.ts";
 import type { FerryOptions } from "../../../src/fleet/ferry/ferryOptions.ts";
 import {
@@ -112,6 +113,9 @@ async function checksums(server: Server, databases: readonly string[]) {
 	]);
 }
 
+/** Between two rounds of writes. Milliseconds. */
+const PAUSE_MS = 30;
+
 /** Writes of all kinds, until it is stopped. */
 async function load(
 	server: Server,
@@ -120,9 +124,9 @@ async function load(
 ) {
 	let isOver = false;
 	let writes = 0;
-	const write = async (text: string) => {
+	const write = async (connection: Connection, text: string) => {
 		try {
-			await ask(server, text);
+			await connection.query(text);
 			writes++;
 		} catch (thrown) {
 			// Of two writers one may be the victim of a deadlock.
@@ -130,7 +134,10 @@ async function load(
 		}
 	};
 	const run = async (database: string) => {
+		const connection = await createConnection({ uri: server.url });
+		await using _ = { [Symbol.asyncDispose]: () => connection.end() };
 		for (let at = 0; !isOver; at++) {
+			await sleep(PAUSE_MS);
 			const pin = 1 + ((at * 37) % 7_000);
 			for (const text of [
 				`INSERT INTO ${database}.pins (data, ts) VALUES ('{"new":true}', ${at})`,
@@ -147,7 +154,7 @@ async function load(
 						]
 					: []),
 			]) {
-				await write(text);
+				await write(connection, text);
 			}
 		}
 	};

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { mock, test } from "node:test";
+import { after, mock, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
 import { CorkboardError } from "../../../src/errors.ts";
@@ -45,7 +45,7 @@ import { MODEL, topologyOn } from "../../helpers/storageModel.ts";
 import { create, good } from "../../helpers/storing.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { until } from "../../helpers/until.ts";
-import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
+import { caughtUp, type Pair, startMysqlPair } from "../../services/mysql.ts";
 import type { Server } from "../../services/server.ts";
 import { member } from "../member.ts";
 
@@ -75,15 +75,52 @@ const SHOWN = JSON.parse(
 const STOPS_ITSELF = join(import.meta.dirname, "../stopsItself.ts");
 const STANDS_STILL = join(import.meta.dirname, "../standsStill.ts");
 
-/** Two pairs, of which the first has all that the map names, and two processes that write. */
-async function startFleet(...args: readonly string[]) {
+interface Pairs extends AsyncDisposable {
+	readonly source: Pair;
+	readonly target: Pair;
+}
+
+async function startPairs(...args: readonly string[]): Promise<Pairs> {
 	await using opened = new AsyncDisposableStack();
-	const [source, target] = await Promise.all([
-		startMysqlPair({ args }),
-		startMysqlPair(),
-	]);
-	opened.use(source);
-	opened.use(target);
+	const starting = [startMysqlPair({ args }), startMysqlPair()] as const;
+	// Waited for also where one fails, so that the other is stopped.
+	for (const outcome of await Promise.allSettled(starting)) {
+		if (outcome.status === "fulfilled") opened.use(outcome.value);
+	}
+	const [source, target] = await Promise.all(starting);
+	const owned = opened.move();
+	return { source, target, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+let shared: Promise<Pairs> | undefined;
+after(async () => (await shared)?.[Symbol.asyncDispose]());
+
+/** Those of all tests that end no server for good, without what the test before has left. */
+async function sharedPairs(): Promise<Pairs> {
+	shared ??= startPairs();
+	const pairs = await shared;
+	for (const pair of [pairs.source, pairs.target]) {
+		const databases = await ask(
+			pair.primary,
+			"SELECT schema_name AS name FROM information_schema.schemata WHERE schema_name NOT IN ('sys', 'mysql', 'information_schema', 'performance_schema')",
+		);
+		for (const { name } of databases) {
+			await ask(
+				pair.primary,
+				`ALTER DATABASE ${name} READ ONLY = 0`,
+				`DROP DATABASE ${name}`,
+			);
+		}
+		await caughtUp(pair);
+	}
+	return pairs;
+}
+
+/** Two pairs, of which the first has all that the map names, and two processes that write. */
+async function startFleet(own?: Promise<Pairs>) {
+	await using opened = new AsyncDisposableStack();
+	if (own !== undefined) opened.use(await own);
+	const { source, target } = await (own ?? sharedPairs());
 	const folder = temporaryFolder();
 	opened.defer(() => folder[Symbol.dispose]());
 	const file = join(folder.path, "topology.json");
@@ -794,7 +831,7 @@ test("the guard of a runner that died lifts its fence also where the store and t
 });
 
 test("a primary that dies while its shards are copied, or are fenced to go over, is replaced, and the move goes on with its replica", async () => {
-	await using fleet = await startFleet();
+	await using fleet = await startFleet(startPairs());
 	const { options, source, target, store, members, someMore } = fleet;
 	await someMore();
 	for (const each of members) await each.end();
@@ -862,7 +899,7 @@ test("a primary that dies while its shards are copied, or are fenced to go over,
 });
 
 test("a row that was changed behind the copy's back stops a move before it goes over, an open transaction only delays it, and a late write is named", async () => {
-	await using fleet = await startFleet("--performance-schema=ON");
+	await using fleet = await startFleet(startPairs("--performance-schema=ON"));
 	const { options, source, target, store, someMore } = fleet;
 	await someMore();
 	const [pin] = await ask(

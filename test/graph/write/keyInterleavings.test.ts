@@ -17,7 +17,7 @@ import { IS_SLOW_RUN, printedSeed } from "../../helpers/slowRun.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 
 /** How many orders of each story are drawn; keyInterleavings.slow.test.ts follows all. */
-const ORDERS = 100;
+const ORDERS = 60;
 const random = IS_SLOW_RUN ? null : seededRandom(printedSeed());
 
 /**

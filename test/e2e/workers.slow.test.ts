@@ -1,0 +1,2 @@
+// A Prometheus answers every query of the dashboards and the alerts.
+import "./workers.test.ts";
