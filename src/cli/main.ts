@@ -29,6 +29,8 @@ const WORDS: Readonly<Record<string, () => Promise<Command>>> = {
 	status: () => import("./commands/status.ts"),
 	top: () => import("./commands/top.ts"),
 	import: () => import("./commands/import.ts"),
+	dump: () => import("./commands/dump.ts"),
+	restore: () => import("./commands/restore.ts"),
 	verify: () => import("./commands/verify.ts"),
 	explain: () => import("./commands/explain.ts"),
 	completion: () => import("./commands/completion.ts"),

@@ -229,7 +229,7 @@ async function readOutbox(
 /** Columns of SHOW REPLICA STATUS by position: their names differ by version, their order does not. */
 const COLUMNS = { io: 10, sql: 11, lag: 32, ioError: 35, sqlError: 37 };
 
-async function readReplication(
+export async function readReplication(
 	host: Host,
 	deadline: Deadline,
 ): Promise<Replication> {

@@ -1,0 +1,76 @@
+import type { Model } from "../model/types.ts";
+import { FEED_SHARDS } from "../storage/feedShards.ts";
+import { databaseOf } from "../storage/mysql/ddl.ts";
+import {
+	MOD_SHARD_TABLES,
+	OUTBOX,
+	shardTables,
+	type Table,
+} from "../storage/statements/tables.ts";
+import { shardsOf } from "../topology/ranges.ts";
+import type { HostRange, Topology } from "../topology/types.ts";
+
+/** A database of the fleet that a dump has: a shard, its feed lists if they are apart, or a mod shard. */
+export interface Database {
+	/** `db00042`, `feed00042`, `mod00007` */
+	readonly name: string;
+	readonly kind: "db" | "feed" | "mod";
+	/** The shard in ids, or the mod shard. */
+	readonly number: number;
+	/** As entries of the outbox name it. */
+	readonly storageShard: number;
+	readonly range: HostRange;
+	/** In the order in which they are restored. */
+	readonly tables: readonly Table[];
+}
+
+/** All databases of a topology, in the order of kind and number. Jobs and pools are no part of the graph. */
+export function databasesOf(
+	{ shards, lookups, feeds = [] }: Topology,
+	model: Model,
+): readonly Database[] {
+	const withFeed = new Set(shardsOf(feeds));
+	const of = (kind: Database["kind"], ranges: readonly HostRange[]) =>
+		ranges.flatMap((range) =>
+			shardsOf([range]).map((number) => ({
+				name: databaseOf(kind, number),
+				kind,
+				number,
+				storageShard: kind === "feed" ? number + FEED_SHARDS : number,
+				range,
+				tables: tablesOf(model, kind, withFeed.has(number)),
+			})),
+		);
+	return [...of("db", shards), ...of("feed", feeds), ...of("mod", lookups)];
+}
+
+function tablesOf(
+	model: Model,
+	kind: Database["kind"],
+	hasFeed: boolean,
+): readonly Table[] {
+	if (kind === "mod") return MOD_SHARD_TABLES;
+	const tables = shardTables(
+		model,
+		kind === "feed" ? "feed" : hasFeed ? "dbBesideFeed" : "db",
+	);
+	return [...tables, OUTBOX];
+}
+
+/** The columns of a table's primary key. */
+export function keyOf({ primaryKey }: Table): readonly string[] {
+	return primaryKey ?? ["local_id"];
+}
+
+/** Whether a column holds text; all others hold whole numbers of up to 64 bits. */
+export function isText({ columns }: Table, column: string): boolean {
+	return TEXTS.has(columns[column] ?? "number");
+}
+
+const TEXTS: ReadonlySet<string> = new Set([
+	"json",
+	"modelName",
+	"key",
+	"token",
+	"error",
+]);
