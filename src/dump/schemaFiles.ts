@@ -52,7 +52,7 @@ export function schemaFiles(
 				);
 				return `CREATE OR REPLACE VIEW "${name}" AS SELECT ${[...nulls, "NULL::INTEGER AS shard"].join(", ")} WHERE FALSE;`;
 			}
-			return `CREATE OR REPLACE VIEW "${name}" AS SELECT * FROM read_json(\n\tgetvariable('dump') || '/${table.kind}=${table.name}/*/*.ndjson.zst',\n\tformat = 'newline_delimited', compression = 'zstd', hive_partitioning = true,\n\tcolumns = {${typed.join(", ")}});`;
+			return `CREATE OR REPLACE VIEW "${name}" AS SELECT * FROM read_json(\n\tgetvariable('dump') || '/${table.kind}=${table.name}/*/*.ndjson.zst',\n\tformat = 'newline_delimited', compression = 'zstd', hive_partitioning = true, hive_types = {'shard': INTEGER},\n\tcolumns = {${typed.join(", ")}});`;
 		});
 		return `${[
 			"-- Tables of this dump for DuckDB. Where the dump is:",

@@ -131,6 +131,7 @@ const CODES: Readonly<Record<string, number>> = {
 /** Arguments with which each command prints the JSON that docs/reference/commands.json shows, in the order in which they run. */
 const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	import: [LINES],
+	dump: [join(folder.path, "dump")],
 	init: [],
 	status: [],
 	verify: [],
@@ -222,6 +223,7 @@ const READING: readonly string[] = [
 	...["migrate bad", "migrate show", "migrate compare", "migrate back-feed"],
 	...[
 		"status",
+		"dump",
 		"top",
 		"explain",
 		"objects show",
@@ -435,6 +437,7 @@ describe("every command", () => {
 /** Commands whose JSON needs a server: the tests that compare it with docs/reference/commands.json. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	top: "test/cli/top.test.ts",
+	restore: "test/dump/embedded.test.ts",
 	"hosts promote": "test/fleet/operations/promote.test.ts",
 	"hosts salvage": "test/fleet/salvage/salvage.test.ts",
 	"replicas add": "test/fleet/operations/replica.test.ts",
