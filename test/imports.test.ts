@@ -106,12 +106,12 @@ describe("the import check", () => {
 		[
 			"graph/a.ts",
 			'import { parse } from "graphql";',
-			"imports graphql, which only model, plan, graphql, server, testing may",
+			"imports graphql, which only model, plan, graphql, server, testing, dump may",
 		],
 		[
 			"cli/a.ts",
 			'import type { DocumentNode } from "graphql/language/ast.js";',
-			"imports graphql, which only model, plan, graphql, server, testing may",
+			"imports graphql, which only model, plan, graphql, server, testing, dump may",
 		],
 		[
 			"plan/a.ts",

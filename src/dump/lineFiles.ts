@@ -17,7 +17,7 @@ export interface LineFilesOptions {
 	/** Null: the files are not encrypted. */
 	readonly cipher: FileCipher | null;
 	readonly fileBytes?: number;
-	/** Told as bytes are made, before they are stored. */
+	/** Called as bytes are made, before they are stored. */
 	readonly onBytes?: (bytes: number) => void;
 }
 

@@ -58,7 +58,7 @@ export interface DumpOptions {
 	readonly signal: AbortSignal;
 	readonly fileBytes?: number;
 	readonly onProgress?: (progress: DumpProgress) => void;
-	/** Told when the dump begins to wait for a replica, with its name. */
+	/** Called when the dump begins to wait for a replica, with its name. */
 	readonly onLate?: (server: string, seconds: number) => void;
 	readonly now?: () => number;
 }
@@ -103,7 +103,7 @@ export async function runDump(options: DumpOptions): Promise<DumpReport> {
 	const { files, databases, signal, now = Date.now } = options;
 	const began = now();
 	const head = await begin(options, began);
-	await files.sweep();
+	await files.removeHalves();
 	const done = new Map<string, DatabaseManifest>();
 	for (const { name } of databases) {
 		const found = await readDatabase(files, name);

@@ -86,7 +86,7 @@ export function requireRestorable(
 
 /**
  * Loads a dump into empty databases, compares every table with what was dumped, and
- * raises the local ids. What one shard owes another is then in the outboxes, or
+ * raises the local ids. What one shard promised another is then in the outboxes, or
  * found by `verify`: each shard was dumped at a moment of its own.
  */
 export async function runRestore(

@@ -50,7 +50,7 @@ export const { usage, run } = command({
 	details: [
 		"FROM is file:FOLDER or s3://BUCKET/PREFIX with a dump that was made with --for restore.",
 		"No server may run. Each table is compared with the dump, local ids are raised, outboxes",
-		"are delivered, and verify --repair settles what shards owe each other.",
+		"are delivered, and verify --repair settles what differs between shards.",
 	].join("\n"),
 	exitCodes: {
 		1: "damage that cannot be repaired, or an error",
@@ -132,7 +132,7 @@ export const { usage, run } = command({
 	},
 });
 
-/** Delivers what is in the outboxes, and repairs what shards that were dumped one after another owe each other. */
+/** Delivers what is in the outboxes, and repairs what differs between shards that were dumped one after another. */
 async function settled(
 	report: RestoreReport,
 	config: Config,

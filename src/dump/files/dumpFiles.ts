@@ -24,7 +24,14 @@ export interface DumpFiles extends AsyncDisposable {
 	remove(names: readonly string[]): Promise<void>;
 
 	/** Removes what writers that were killed have left behind half. */
-	sweep(): Promise<void>;
+	removeHalves(): Promise<void>;
+}
+
+export interface FilesOptions {
+	/** A server that speaks S3; null: that of AWS's own settings. */
+	readonly endpoint: string | null;
+	/** How a bucket encrypts what is stored: `AES256`, `aws:kms`, `aws:kms:KEY`; null: as it is set to. */
+	readonly sse: string | null;
 }
 
 /** Null where there is no such file. */

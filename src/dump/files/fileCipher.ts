@@ -13,7 +13,7 @@ import { damaged } from "../manifest.ts";
 const FRAME_BYTES = 1024 * 1024;
 const ALGORITHM = "aes-256-gcm";
 const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
+const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const LENGTH_BYTES = 4;
 /** How the first byte of a frame says that it is the last one. */
@@ -22,7 +22,7 @@ const NOT_LAST = 0;
 
 /**
  * Encrypts files with a key that the operator keeps (AES-256-GCM). A file is a row
- * of frames, each with its length, a nonce, its text and a tag; its number in the
+ * of frames, each with its length, an initialization vector, its text and a tag; its number in the
  * file, and whether it is the last one, are authenticated with it, so that frames
  * can be neither left out nor put in another order.
  */
@@ -68,7 +68,7 @@ export class FileCipher {
 				if (waiting.length < LENGTH_BYTES) break;
 				const length = waiting.readUInt32BE();
 				if (length > FRAME_BYTES + 1) throw failed();
-				const bytes = LENGTH_BYTES + NONCE_BYTES + length + TAG_BYTES;
+				const bytes = LENGTH_BYTES + IV_BYTES + length + TAG_BYTES;
 				if (waiting.length < bytes) break;
 				if (isLast) throw failed();
 				const frame = this.#open(waiting.subarray(0, bytes), nth++);
@@ -82,14 +82,14 @@ export class FileCipher {
 	}
 
 	#seal(text: Buffer, nth: number, kind: number): Buffer {
-		const nonce = randomBytes(NONCE_BYTES);
-		const cipher = createCipheriv(ALGORITHM, this.#key, nonce);
+		const iv = randomBytes(IV_BYTES);
+		const cipher = createCipheriv(ALGORITHM, this.#key, iv);
 		cipher.setAAD(numberOf(nth));
 		const length = Buffer.alloc(LENGTH_BYTES);
 		length.writeUInt32BE(text.length + 1);
 		return Buffer.concat([
 			length,
-			nonce,
+			iv,
 			cipher.update(Buffer.of(kind)),
 			cipher.update(text),
 			cipher.final(),
@@ -99,7 +99,7 @@ export class FileCipher {
 
 	/** Null where the tag is not right. */
 	#open(frame: Buffer, nth: number): Buffer | null {
-		const from = LENGTH_BYTES + NONCE_BYTES;
+		const from = LENGTH_BYTES + IV_BYTES;
 		const decipher = createDecipheriv(
 			ALGORITHM,
 			this.#key,

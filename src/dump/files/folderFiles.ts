@@ -71,7 +71,7 @@ export class FolderFiles implements DumpFiles {
 		}
 	}
 
-	async sweep(): Promise<void> {
+	async removeHalves(): Promise<void> {
 		const names = await this.#all();
 		await this.remove(names.filter((name) => name.endsWith(TEMPORARY)));
 	}

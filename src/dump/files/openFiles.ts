@@ -1,15 +1,8 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CorkboardError } from "../../errors.ts";
-import type { DumpFiles } from "./dumpFiles.ts";
+import type { DumpFiles, FilesOptions } from "./dumpFiles.ts";
 import { FolderFiles } from "./folderFiles.ts";
-
-export interface FilesOptions {
-	/** A server that speaks S3; null: that of AWS's own settings. */
-	readonly endpoint: string | null;
-	/** How a bucket encrypts what is stored: `AES256`, `aws:kms`, `aws:kms:KEY`; null: as it is set to. */
-	readonly sse: string | null;
-}
 
 /** `s3://BUCKET/PREFIX`, `file:FOLDER` or the path of a folder. Throws BAD_CONFIG. */
 export async function openFiles(

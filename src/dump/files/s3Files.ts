@@ -7,8 +7,7 @@ import type {
 } from "@aws-sdk/client-s3";
 import { CorkboardError } from "../../errors.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
-import type { Chunks, DumpFiles } from "./dumpFiles.ts";
-import type { FilesOptions } from "./openFiles.ts";
+import type { Chunks, DumpFiles, FilesOptions } from "./dumpFiles.ts";
 
 type S3 = typeof import("@aws-sdk/client-s3");
 
@@ -144,7 +143,7 @@ class S3Files implements DumpFiles {
 				),
 			);
 		} catch (thrown) {
-			// Parts that nobody completes are paid for. `sweep` finds those that stay.
+			// Parts that nobody completes cost money. `removeHalves` finds those that stay.
 			await this.#client
 				.send(new this.#s3.AbortMultipartUploadCommand(upload))
 				.catch(() => {});
@@ -221,7 +220,7 @@ class S3Files implements DumpFiles {
 		}
 	}
 
-	async sweep(): Promise<void> {
+	async removeHalves(): Promise<void> {
 		const { Bucket, Key: Prefix } = this.#key("");
 		let page: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
 		while (page !== null) {
