@@ -2,7 +2,8 @@
  * `npm run update`: brings the checked-in copies of what follows from the SDL in
  * line with it: the lock (additions only) and the golden files. What they show
  * is for reviewers; the tests hold them against the SDL. It writes Grafana's
- * dashboards too, from `deploy/grafana/dashboards.ts`, docs/reference/commands.md, and the types of each app.
+ * dashboards too, from `deploy/grafana/dashboards.ts`, docs/reference/commands.md, the
+ * types of each app, and the states of a move in docs/consistency/moving-shards.md.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,6 +21,7 @@ import { printModel } from "../src/model/schema/print.ts";
 import { commandsPage } from "./commandsPage.ts";
 import { configurationPage } from "./configurationPage.ts";
 import { APPS } from "./helpers/apps.ts";
+import { moveStatesPage } from "./moveStatesPage.ts";
 
 export interface Copies {
 	readonly lock: string;
@@ -83,6 +85,11 @@ if (import.meta.main) {
 		configuration,
 		configurationPage(readFileSync(configuration, "utf8")),
 	);
+	const moving = join(
+		import.meta.dirname,
+		"../docs/consistency/moving-shards.md",
+	);
+	writeFileSync(moving, moveStatesPage(readFileSync(moving, "utf8")));
 	const { written, lines } = updated();
 	for (const folder of APPS) updateTypes(readApp(await findApp(folder)));
 	(written ? process.stdout : process.stderr).write(`${lines.join("\n")}\n`);

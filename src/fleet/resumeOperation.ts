@@ -2,7 +2,7 @@ import { CorkboardError } from "../errors.ts";
 import type { MoveOptions } from "./move/moveRun.ts";
 import { abortMove } from "./move/redirect.ts";
 import { type MoveResult, moveResult } from "./move/result.ts";
-import { proceedMove } from "./move/runMove.ts";
+import { runMove } from "./move/runMove.ts";
 import { proceedAcceptance } from "./operations/acceptLoss.ts";
 import {
 	abortAdd,
@@ -53,7 +53,7 @@ export async function proceed(
 		case "replica remove":
 			return proceedRemove(options, operation);
 		case "move":
-			return proceedMove(options, operation);
+			return runMove(options, operation);
 	}
 }
 

@@ -1,5 +1,5 @@
 import type { MoveOptions } from "../../fleet/move/moveRun.ts";
-import { goOnWith } from "../../fleet/move/redirect.ts";
+import { continueMove } from "../../fleet/move/redirect.ts";
 import type { MoveResult } from "../../fleet/move/result.ts";
 import { takenOverBy } from "../../fleet/operations/operations.ts";
 import { isProcess } from "../../fleet/operations/signOfLife.ts";
@@ -7,9 +7,9 @@ import type { CommandContext } from "../commandContext.ts";
 import { type Guard, startGuard } from "./startGuard.ts";
 
 /**
- * Runs a move beside a guard. Where this process, or the store, stood still in a
- * cut-over, the guard has taken the move over and lifted its fences: then it is gone
- * on with here. `known` is its id; null: it is begun first.
+ * Runs a move beside a guard. If this process, or the store, was paused in a cut-over,
+ * the guard has taken the move over and lifted its fences: then this process continues
+ * it. `known` is its id; null: it is begun first.
  */
 export async function runGuarded(
 	context: CommandContext,
@@ -44,7 +44,7 @@ export async function runGuarded(
 			await guard.ended();
 			begin(operation);
 			next = async () => {
-				const result = await goOnWith(guarded, operation);
+				const result = await continueMove(guarded, operation);
 				// Somebody else was faster.
 				if (result === null) throw thrown;
 				return result;

@@ -22,6 +22,7 @@ export function statusLines(status: MoveStatus): readonly string[] {
 		wayBack.waves === 0
 			? `way back: ${over === 0 ? "none is needed, no wave switched" : isSettledStep(step) ? "closed" : "not open before the former copies are parked"}`
 			: `way back: open for ${wayBack.waves} waves, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log from each flip on`}`,
+		undoLine(status),
 		...status.log.map((line) => `  ${line}`),
 	]);
 }
@@ -34,6 +35,18 @@ function runningLines(running: MoveReport): readonly string[] {
 		`stream ${lagMs === null ? "not there yet" : `${Math.round(lagMs)} ms behind`}, ${verified.tables} of ${verified.total} tables verified (${differences} differences)`,
 		`throttled ${share} % of the time${running.throttledBy === null ? "" : `, now by ${running.throttledBy}`}`,
 	];
+}
+
+/** What would undo it, before it is over. */
+function undoLine({ operation, step, undo }: MoveStatus): string | false {
+	if (isSettledStep(step)) return false;
+	const ways = compact([
+		undo.cancel > 0 &&
+			`corkboard moves cancel ${operation} drops what was copied of ${undo.cancel} waves`,
+		undo.reverse > 0 &&
+			`corkboard moves reverse ${operation} brings ${undo.reverse} waves back`,
+	]);
+	return ways.length > 0 && `undo: ${ways.join("; ")}`;
 }
 
 function waitingLine({

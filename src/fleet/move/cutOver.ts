@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import type { Ferry } from "../ferry/ferry.ts";
 import { moveRange } from "../map/edits.ts";
-import { otherSide, withWave } from "../operations/moveFacts.ts";
+import { otherSide } from "../operations/moveFacts.ts";
 import { isTakenOver as wasTakenOver } from "../operations/operations.ts";
 import { publishMap } from "../operations/publishMap.ts";
 import { liftFences } from "../server/fences.ts";
@@ -22,13 +22,11 @@ const MOST_FENCE_MS = 500;
 /** Within this a server ends what waits for a client that is gone. Milliseconds. */
 const DEAD_MS = 1_500;
 
-/** What became of one try. */
-export type CutOver =
-	| { readonly isFlipped: true; readonly pauseMs: number }
-	| { readonly isFlipped: false; readonly why: string };
+/** Why a try did not switch a wave; null: it has switched. */
+type Hindrance = string | null;
 
 /**
- * Lets a wave go over: fences its databases where they are served, waits for the
+ * Lets a wave switch: fences its databases where they are served, waits for the
  * ferry to have all that was written there, looks once more at what changed last,
  * and publishes the map. Writes to the wave wait meanwhile, at most `maxPauseMs`: then the
  * fences are lifted and nothing has happened. The record says first what is about
@@ -40,30 +38,25 @@ export async function cutOver(
 	index: number,
 	ferry: Ferry,
 	maxPauseMs: number,
-): Promise<CutOver> {
-	const { operation, onStep } = run;
+): Promise<Hindrance> {
 	const { tries, range } = run.wave(index);
-	await operation.save(
-		{
-			step: "cutting over",
-			move: withWave(run.facts, index, { tries: tries + 1 }),
-		},
+	await run.advance(
+		"cutting over",
+		index,
 		`cutting over ${range.join(" to ")}`,
+		{ tries: tries + 1 },
 	);
-	await onStep("cutting over");
-	let why: string;
+	let hindrance: Hindrance;
 	try {
-		const result = await tryCutOver(run, index, ferry, maxPauseMs);
-		if (typeof result !== "string") return result;
-		why = result;
+		hindrance = await tryCutOver(run, index, ferry, maxPauseMs);
 	} catch (thrown) {
 		if (wasTakenOver(thrown) || !(thrown instanceof CorkboardError))
 			throw thrown;
 		await lift(run, thrown.message);
 		throw thrown;
 	}
-	await lift(run, why);
-	return { isFlipped: false, why };
+	if (hindrance !== null) await lift(run, hindrance);
+	return hindrance;
 }
 
 /** `tries`: with this one. */
@@ -71,14 +64,13 @@ function fenceMs(tries: number): number {
 	return Math.min(FENCE_MS * 2 ** (tries - 1), MOST_FENCE_MS);
 }
 
-/** A text: why it did not. */
 async function tryCutOver(
 	run: MoveRun,
 	index: number,
 	ferry: Ferry,
 	maxPauseMs: number,
-): Promise<CutOver | string> {
-	const { operation, facts, onStep, options } = run;
+): Promise<Hindrance> {
+	const { operation, facts, options } = run;
 	const wave = run.wave(index);
 	const side = otherSide(wave.at);
 	const source = run.servers.at(wave.at).primary;
@@ -98,13 +90,13 @@ async function tryCutOver(
 		Math.min(fenceMs(wave.tries), maxPauseMs / 2),
 	);
 	if (inTheWay !== null) return inTheWay;
-	await onStep("fenced");
+	await run.happened("fenced", index);
 	// After the fence: what ended before it is in it, and nothing comes after.
 	const written = await source.executed();
 	if (!(await ferry.caughtUp(written, left()))) {
 		return `${target.name} did not have the last writes within ${maxPauseMs} ms`;
 	}
-	await onStep("caught up");
+	await run.happened("caught up", index);
 	const { pending, differences } = await ferry.recheck(left());
 	const [difference] = differences;
 	if (difference !== undefined) {
@@ -118,7 +110,7 @@ async function tryCutOver(
 	if (wave.flips > 0) await unpark(target, databases);
 	// Where the way back begins: nobody but the ferry has written there.
 	const back = await target.executed();
-	await onStep("ready");
+	await run.happened("ready", index);
 	const isLate = late("all before the publication");
 	if (isLate !== null) return isLate;
 	await operation.requireHeld();
@@ -134,10 +126,8 @@ async function tryCutOver(
 				{ primary: host.url, replica: host.replica },
 			),
 		undefined,
-		(version) => ({
-			step: "moving",
-			move: withWave(run.facts, index, {
-				state: "flipped",
+		(version) =>
+			run.after("published", index, {
 				at: side,
 				flips: wave.flips + 1,
 				left: written,
@@ -146,11 +136,9 @@ async function tryCutOver(
 				pauses: [...wave.pauses, pauseMs()],
 				tries: 0,
 			}),
-		}),
 	);
-	const pause = pauseMs();
-	await onStep("published");
-	return { isFlipped: true, pauseMs: pause };
+	await run.say("published");
+	return null;
 }
 
 /**
@@ -162,11 +150,9 @@ export async function lift(
 	why: string,
 	{ isTakenOver = false }: { readonly isTakenOver?: boolean } = {},
 ): Promise<void> {
-	const { operation, onStep } = run;
-	if (operation.record.step !== "lifting") {
-		await operation.save({ step: "lifting" }, `not cut over: ${why}`);
-	}
-	await onStep("lifting");
+	const { operation } = run;
+	if (operation.record.step === "lifting") await run.happened("lifting", null);
+	else await run.advance("lifting", null, `not cut over: ${why}`);
 	await operation.requireHeld();
 	await liftAll(run);
 	// Its fence may still have waited for a lock in a server that had not noticed its end.
@@ -175,8 +161,7 @@ export async function lift(
 		await operation.requireHeld();
 		await liftAll(run);
 	}
-	await operation.save({ step: "moving" }, "writes go on where they were");
-	await onStep("lifted");
+	await run.advance("lifted", null, "writes go on where they were");
 }
 
 async function liftAll({ facts, servers }: MoveRun): Promise<void> {

@@ -7,7 +7,6 @@ import { allRanges, namedSo, nameOf } from "../map/mapRanges.ts";
 import { withHost } from "../map/replicaHosts.ts";
 import {
 	type MOVED_LISTS,
-	type MoveFacts,
 	type MoveHost,
 	moveFactsIn,
 	type Wave,
@@ -25,7 +24,7 @@ export interface AskedMove {
 	readonly to: string;
 	/** The replica of a new host. */
 	readonly replica?: string | undefined;
-	/** How many go over together. */
+	/** How many switch together. */
 	readonly wave: number;
 }
 
@@ -218,22 +217,6 @@ export function fencedBy(record: OperationRecord): readonly string[] {
 			names.map((name) => `${name} ${database}`),
 		),
 	);
-}
-
-/** What a wave is to do next towards a goal; null: nothing. */
-export function nextStep(
-	{ state, at, flips, alone }: Wave,
-	{ goal, aim, keepsWay }: Pick<MoveFacts, "goal" | "aim" | "keepsWay">,
-): "flip" | "park" | "close" | "cancel" | null {
-	if (state === "closed" || state === "cancelled") return null;
-	if (state === "flipped") return "park";
-	if (state === "dropping") return "close";
-	if (alone !== undefined) return at === alone ? "close" : "flip";
-	if (goal === "cancel") return state === "waiting" ? "cancel" : null;
-	if (state === "waiting") return goal === "move" ? "flip" : "cancel";
-	if (at !== aim && flips > 0) return "flip";
-	if (goal === "complete") return "close";
-	return goal === "reverse" && !keepsWay ? "close" : null;
 }
 
 function refused(message: string): CorkboardError {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
+import { mayBeFenced } from "../operations/moveTable.ts";
 import { isUnknownRecord } from "../operations/operationRecord.ts";
 import {
 	isSettledStep,
@@ -12,7 +13,7 @@ import { type MoveOptions, openRun } from "./moveRun.ts";
 import { readWishes } from "./wishes.ts";
 
 const LOOK_MS = 100;
-/** A runner that is so much over its time stands still. Milliseconds. */
+/** A runner that is so much over its time is paused. Milliseconds. */
 const GRACE_MS = 1_000;
 /** For so long it waits for a store or a server that is away. Milliseconds. */
 const ALONE_MS = 600_000;
@@ -27,7 +28,7 @@ export interface GuardOptions
 }
 
 /**
- * Lifts the fences of a move whose runner has died, or stands still beyond the
+ * Lifts the fences of a move whose runner has died, or is paused beyond the
  * pause that it may make. It is a process beside the runner, which learns of its
  * end at once, because the server of a fence does not learn of it at all, and the
  * fence may not go by itself: after a publication whose answer was lost it is what
@@ -53,15 +54,13 @@ export async function guardMove(
 			if (isSettled && (isAlone || wasOpen)) return false;
 			wasOpen ||= !isSettled;
 			// Where somebody else has it, such as a guard, that one lifts its fence.
-			const mayBeFenced =
-				isRunner(record.holder) &&
-				(record.step === "cutting over" || record.step === "lifting");
+			const isOurs = isRunner(record.holder) && mayBeFenced(record.step);
 			if (revision !== seen) since = performance.now();
 			seen = revision;
 			const { maxPauseMs } = await readWishes(store, id);
 			isAway = awayFor(ALONE_MS);
 			const isLate = performance.now() - since > maxPauseMs + GRACE_MS;
-			if (mayBeFenced && (isAlone || isLate)) return await liftFor(options, id);
+			if (isOurs && (isAlone || isLate)) return await liftFor(options, id);
 			if (isAlone) return false;
 		} catch (thrown) {
 			// A later version runs it, and guards it.
@@ -90,7 +89,7 @@ async function liftFor(options: GuardOptions, id: string): Promise<boolean> {
 	const isAway = awayFor(ALONE_MS);
 	for (;;) {
 		try {
-			await lift(run, "its runner has ended or stands still", {
+			await lift(run, "its runner has ended or is paused", {
 				isTakenOver: true,
 			});
 			return true;

@@ -9,7 +9,9 @@ import {
 	type MoveFacts,
 	moveFactsIn,
 	type Wave,
+	withWave,
 } from "../operations/moveFacts.ts";
+import { type MoveEvent, transition } from "../operations/moveTable.ts";
 import type { Operation } from "../operations/operations.ts";
 import { asNow, MoveServers } from "./moveServers.ts";
 
@@ -44,8 +46,23 @@ export interface MoveRun {
 	/** As the record has them now. */
 	readonly facts: MoveFacts;
 	wave(index: number): Wave;
-	onStep(what: string): Promise<void>;
-	/** Says in signs of life how far it is, and whoever began it each new thing that it waits for. */
+	/** Says that something has happened which the record need not keep. `index`: of its wave; null: it is not about one. */
+	happened(event: MoveEvent, index: number | null): Promise<void>;
+	/** Saves that something has happened, with what is known of the wave by then, and says so. */
+	advance(
+		event: MoveEvent,
+		index: number | null,
+		line: string | null,
+		known?: Partial<Wave>,
+	): Promise<void>;
+	/** What the record says once something has happened, to be written with other things. It is said then. */
+	after(
+		event: MoveEvent,
+		index: number | null,
+		known?: Partial<Wave>,
+	): Parameters<Operation["save"]>[0];
+	say(event: MoveEvent): Promise<void>;
+	/** Says in signs of life how far it is, and each new thing that it waits for. */
 	report(patch: Partial<Standing>): void;
 	/** Does a part of a wave, as a span. */
 	part<T>(
@@ -54,7 +71,7 @@ export interface MoveRun {
 		body: () => Promise<T>,
 		options?: PartOptions,
 	): Promise<T>;
-	/** Throws UNAVAILABLE where whoever started it has interrupted it. */
+	/** Throws UNAVAILABLE if it was interrupted. */
 	requireRunning(): void;
 }
 
@@ -82,20 +99,46 @@ export async function openRun(
 		waitsFor: null,
 	};
 	let said = "";
+	const wave = (index: number) => {
+		const found = moveFactsIn(operation.record).waves[index];
+		if (found !== undefined) return found;
+		throw new RangeError(`There is no wave ${index}.`);
+	};
+	const rowOf = (event: MoveEvent, index: number | null) =>
+		transition(
+			event,
+			operation.record.step,
+			index === null ? null : wave(index).state,
+		);
+	const say = async (event: MoveEvent) => {
+		said = "";
+		trace.step(event);
+		await options.onStep?.(event, operation.record.id);
+	};
+	const after: MoveRun["after"] = (event, index, known = {}) => {
+		const { step, state } = rowOf(event, index);
+		return {
+			...(step !== undefined && { step }),
+			...(index !== null && {
+				move: withWave(moveFactsIn(operation.record), index, {
+					...known,
+					...(state !== undefined && { state }),
+				}),
+			}),
+		};
+	};
 	return {
-		...{ options, operation, servers },
+		...{ options, operation, servers, wave, after, say },
 		get facts() {
 			return moveFactsIn(operation.record);
 		},
-		wave(index) {
-			const found = moveFactsIn(operation.record).waves[index];
-			if (found !== undefined) return found;
-			throw new RangeError(`There is no wave ${index}.`);
+		async happened(event, index) {
+			rowOf(event, index);
+			await say(event);
 		},
-		async onStep(what) {
-			said = "";
-			trace.step(what);
-			await options.onStep?.(what, operation.record.id);
+		async advance(event, index, line, known) {
+			await operation.save(after(event, index, known), line);
+			await say(event);
 		},
 		report(patch) {
 			report = { ...report, ...patch };
@@ -124,7 +167,7 @@ export async function openRun(
 	};
 }
 
-/** Throws UNAVAILABLE where whoever started it has interrupted it. */
+/** Throws UNAVAILABLE if it was interrupted. */
 export function requireRunning({ signal }: MoveOptions, id: string): void {
 	if (!signal?.aborted) return;
 	throw new CorkboardError(

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { requireCurrent } from "../map/publish.ts";
 import { type MoveFacts, moveFactsIn } from "../operations/moveFacts.ts";
+import { type Undo, undoOf } from "../operations/moveTable.ts";
 import { lookAtHolder, readReport } from "../operations/signOfLife.ts";
 import type { MoveOptions } from "./moveRun.ts";
 import { MoveServers } from "./moveServers.ts";
@@ -39,6 +40,8 @@ export interface MoveStatus extends MoveResult {
 	readonly running: MoveReport | null;
 	/** How many waves can go back, and how much binary log there is for that, in seconds; null: it is kept for ever, or not known. */
 	readonly wayBack: { readonly waves: number; readonly seconds: number | null };
+	/** How many waves each command would undo. */
+	readonly undo: { readonly cancel: number; readonly reverse: number };
 	readonly log: readonly string[];
 }
 
@@ -67,8 +70,15 @@ export async function moveStatus(
 			waves: parked.length,
 			seconds: parked.length === 0 ? null : await wayBack(options, facts),
 		},
+		undo: undoable(facts),
 		log: record.log.slice(-SHOWN),
 	};
+}
+
+function undoable({ waves }: MoveFacts): MoveStatus["undo"] {
+	const count = (by: Undo) =>
+		waves.filter(({ state }) => undoOf(state) === by).length;
+	return { cancel: count("cancel"), reverse: count("reverse") };
 }
 
 function reportIn(text: string | null): MoveReport | null {

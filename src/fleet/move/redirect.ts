@@ -7,6 +7,7 @@ import {
 	type Wave,
 	withWave,
 } from "../operations/moveFacts.ts";
+import { transition, undoOf } from "../operations/moveTable.ts";
 import {
 	isSettledStep,
 	Operation,
@@ -15,29 +16,30 @@ import {
 import type { LookOptions } from "../operations/signOfLife.ts";
 import { type MoveOptions, requireRunning } from "./moveRun.ts";
 import { type MoveResult, moveResult } from "./result.ts";
-import { proceedMove } from "./runMove.ts";
+import { runMove } from "./runMove.ts";
 import { wish } from "./wishes.ts";
 
-/** How long whoever runs a move may take to leave it. Milliseconds. */
+/** How long the runner of a move may take to leave it. Milliseconds. */
 const LEAVE_MS = 60_000;
 const LOOK_MS = 250;
 
 /** What is changed of a move whose waves are over, or on their way. Throws CONFLICT where it cannot be. */
 type Change = (facts: MoveFacts, id: string) => Partial<MoveFacts>;
 
-/** All waves that went over go back, with what was written since; those that wait are given up. */
+const canReturn = ({ state }: Wave) => undoOf(state) === "reverse";
+const canBeCancelled = ({ state }: Wave) => undoOf(state) === "cancel";
+
+/** All waves that have switched go back, with what was written since; those that wait are given up. */
 export function reverseMove(
 	options: MoveOptions & LookOptions,
 	id: string,
 	{ keepsWay }: { readonly keepsWay: boolean },
 ): Promise<MoveResult> {
 	return redirect(options, id, "goes back", (facts) => {
-		const gone = facts.waves.filter(({ state }) =>
-			["parked", "flipped"].includes(state),
-		);
+		const gone = facts.waves.filter(canReturn);
 		const [first] = gone;
 		if (first === undefined)
-			throw nothing(id, "went over, so nothing goes back");
+			throw nothing(id, "has switched, so nothing goes back");
 		const isReversing =
 			facts.goal === "reverse" && gone.some(({ at }) => at !== facts.aim);
 		return {
@@ -49,7 +51,7 @@ export function reverseMove(
 	});
 }
 
-/** One wave that went over goes back for good, counted from 1; the others stay, with their way back. */
+/** One wave that has switched goes back for good, counted from 1; the others stay, with their way back. */
 export function reverseWave(
 	options: MoveOptions & LookOptions,
 	id: string,
@@ -65,7 +67,7 @@ export function reverseWave(
 			);
 		}
 		requireOver(facts, id, wave);
-		if (!["parked", "flipped"].includes(wave.state)) {
+		if (!canReturn(wave)) {
 			throw new CorkboardError(
 				"CONFLICT",
 				`Wave ${number} of ${id} cannot go back: it is ${wave.state}.`,
@@ -90,19 +92,18 @@ export function completeMove(
 	});
 }
 
-/** Drops what was copied of waves that did not go over. */
+/** Drops what was copied of waves that did not switch. */
 export function cancelMove(
 	options: MoveOptions & LookOptions,
 	id: string,
 ): Promise<MoveResult> {
 	return redirect(options, id, "is cancelled", ({ waves }) => {
-		if (waves.some(({ state }) => state === "waiting"))
-			return { goal: "cancel" };
-		throw nothing(id, "waits: what went over comes back with moves reverse");
+		if (waves.some(canBeCancelled)) return { goal: "cancel" };
+		throw nothing(id, "waits: what has switched comes back with moves reverse");
 	});
 }
 
-/** Goes on with one that is paused, or that nobody runs. */
+/** Continues one that is paused, or that nobody runs. */
 export async function resumeMove(
 	options: MoveOptions & LookOptions,
 	id: string,
@@ -112,7 +113,7 @@ export async function resumeMove(
 	await wish(store, id, () => ({ isPaused: false }));
 	for (;;) {
 		await using operation = await Operation.tryTakeOver(store, id, options);
-		if (operation !== null) return await proceedMove(options, operation);
+		if (operation !== null) return await runMove(options, operation);
 		const { record } = await requireRecord(store, id);
 		// Its runner goes on within a second; the guard of one that has died does not.
 		if (record.step !== "lifting") return moveResult(record);
@@ -121,8 +122,8 @@ export async function resumeMove(
 	}
 }
 
-/** Goes on with one that nobody runs any more; null: somebody does, or it is over. */
-export async function goOnWith(
+/** Continues one that nobody runs any more; null: somebody does, or it is over. */
+export async function continueMove(
 	options: MoveOptions & LookOptions,
 	id: string,
 ): Promise<MoveResult | null> {
@@ -133,10 +134,10 @@ export async function goOnWith(
 		id,
 		options,
 	);
-	return operation === null ? null : await proceedMove(options, operation);
+	return operation === null ? null : await runMove(options, operation);
 }
 
-/** Lets one more wave go over, or all. Returns how many may then. */
+/** Lets one more wave switch, or all. Returns how many may then. */
 export async function allowCutOver(
 	{ store }: Pick<MoveOptions, "store">,
 	id: string,
@@ -158,14 +159,14 @@ export async function abortMove(
 ): Promise<MoveResult> {
 	const { id } = operation.record;
 	const move = moveFactsIn(operation.record);
-	if (!move.waves.some(({ state }) => state === "waiting")) {
-		throw nothing(id, "waits: what went over comes back with moves reverse");
+	if (!move.waves.some(canBeCancelled)) {
+		throw nothing(id, "waits: what has switched comes back with moves reverse");
 	}
 	await operation.save({ move: { ...move, goal: "cancel" } }, "is cancelled");
-	return await proceedMove(options, operation);
+	return await runMove(options, operation);
 }
 
-/** Asks whoever runs it to leave it, takes it over, and does something else with it. */
+/** Asks its runner to leave it, takes it over, and does something else with it. */
 async function redirect(
 	options: MoveOptions & LookOptions,
 	id: string,
@@ -180,10 +181,12 @@ async function redirect(
 	await using operation = await leftBy(options, id);
 	const move = { ...moveFactsIn(operation.record) };
 	const patch = { move: { ...move, ...change(move, id) } };
-	if (operation.record.step === "way open") {
-		await operation.lockAgain({ ...patch, step: "moving" }, line);
+	const { step } = operation.record;
+	if (step === "way open") {
+		const { step: next = step } = transition("begun", step, null);
+		await operation.lockAgain({ ...patch, step: next }, line);
 	} else await operation.save(patch, line);
-	return await proceedMove(options, operation);
+	return await runMove(options, operation);
 }
 
 async function leftBy(
@@ -197,7 +200,7 @@ async function leftBy(
 		if (performance.now() > until) {
 			throw new CorkboardError(
 				"CONFLICT",
-				`Whoever runs ${id} did not leave it within ${LEAVE_MS / 1_000} s. It goes on as it was.`,
+				`The runner of ${id} did not leave it within ${LEAVE_MS / 1_000} s. It continues as it was.`,
 			);
 		}
 		await onStep?.("waits for its runner to leave it", id);
@@ -218,7 +221,7 @@ export async function requireMove(
 	);
 }
 
-/** Throws CONFLICT where waves have not gone where they are to be; of one it is not asked. */
+/** Throws CONFLICT if waves are not where they are to be; `but` is not asked. */
 function requireOver({ waves, aim }: MoveFacts, id: string, but?: Wave): void {
 	const waiting = waves.filter(
 		(wave) =>

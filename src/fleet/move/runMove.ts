@@ -4,11 +4,16 @@ import { RunTrace } from "../../traces/runTrace.ts";
 import { dropFerryCopies, forgetFerry } from "../ferry/ferryState.ts";
 import { Pace } from "../ferry/pace.ts";
 import { agreed } from "../map/barrier.ts";
-import { otherSide, withWave } from "../operations/moveFacts.ts";
+import { otherSide } from "../operations/moveFacts.ts";
+import {
+	endOf,
+	mayBeFenced,
+	nextTask,
+	type Task,
+} from "../operations/moveTable.ts";
 import { isOver, type Operation } from "../operations/operations.ts";
 import { lift } from "./cutOver.ts";
-import { databasesOf, nextStep } from "./findMove.ts";
-import { flip, rehearse } from "./flip.ts";
+import { databasesOf } from "./findMove.ts";
 import { carryOutbox, lateTransactions } from "./lateWrites.ts";
 import { Looking } from "./looking.ts";
 import {
@@ -20,6 +25,7 @@ import {
 import { dropHostDatabases } from "./newHost.ts";
 import { dropEmptyParks, dropParked, park } from "./park.ts";
 import { type MoveResult, moveResult } from "./result.ts";
+import { type Ended, rehearse, switchWave } from "./switchWave.ts";
 import { forgottenWishes, wish } from "./wishes.ts";
 
 const AGREE_MS = 30_000;
@@ -27,13 +33,13 @@ const AGREE_MS = 30_000;
 const MOST_PAUSE_MS = 1_000;
 
 /**
- * Moves shards to other hosts (docs/how-to/move-shards.md), wave by wave, and back.
- * What is to be done is in the record, and what was done is looked at: so whoever
- * goes on does so from where it is. A wave is served by one side at any time: it
- * changes with one write of the store, under a fence that MySQL keeps, and its
+ * Moves shards to other hosts (docs/how-to/move-shards.md), wave by wave, and back, as
+ * `moveTable.ts` says. What is to be done is in the record, and what was done is looked
+ * at, so another runner continues from there. A wave is served by one side at any time:
+ * it changes with one write of the store, under a fence that MySQL keeps, and its
  * former copy stays until `complete` has shown that it could be used.
  */
-export async function proceedMove(
+export async function runMove(
 	options: MoveOptions,
 	operation: Operation,
 ): Promise<MoveResult> {
@@ -44,10 +50,10 @@ export async function proceedMove(
 		"corkboard.move.from": from,
 		"corkboard.move.to": to,
 	};
-	return trace.run(attributes, () => proceed(options, operation, trace));
+	return trace.run(attributes, () => runTasks(options, operation, trace));
 }
 
-async function proceed(
+async function runTasks(
 	options: MoveOptions,
 	operation: Operation,
 	trace: RunTrace,
@@ -56,12 +62,14 @@ async function proceed(
 	const { step } = operation.record;
 	if (step === "way open") return moveResult(operation.record);
 	await operation.keepLocks();
-	// Whoever asked for it has it by now.
+	// The command that asked for it has it by now.
 	await wish(options.store, operation.record.id, () => ({ isLeaving: false }));
-	if (step === "cutting over" || step === "lifting") {
-		await lift(run, "whoever began it has ended", { isTakenOver: true });
+	if (mayBeFenced(step)) {
+		await lift(run, "the runner that began it has ended", {
+			isTakenOver: true,
+		});
 	} else if (step === "locked") {
-		await operation.save({ step: "moving" }, "begins");
+		await operation.save(run.after("begun", null), "begins");
 	}
 	const pace = new Pace({
 		rowsPerSecond: null,
@@ -71,30 +79,44 @@ async function proceed(
 	await using looking = await Looking.begin(run, pace);
 	for (const [index] of run.facts.waves.entries()) {
 		for (;;) {
-			const next = nextStep(run.wave(index), run.facts);
-			if (next === null) break;
+			const task = nextTask(run.wave(index), run.facts);
+			if (task === null) break;
 			run.requireRunning();
-			// Somebody waits for it, to do something else with it.
-			if (looking.now.isLeaving) return moveResult(operation.record);
-			if (next === "flip") {
-				if (!(await flip(run, index, pace, looking)))
-					return moveResult(operation.record);
-			} else if (next === "park") await parkWave(run, index, looking);
-			else if (next === "close")
-				await closeWave(run, index, pace, looking.signal);
-			else await run.part("cancel", index, () => cancelWave(run, index));
+			const ended = looking.now.isLeaving
+				? "left"
+				: await TASKS[task](run, index, pace, looking);
+			if (ended === "left") return moveResult(operation.record);
 		}
 	}
 	await settle(run);
 	return moveResult(operation.record);
 }
 
+const TASKS: Readonly<
+	Record<
+		Task,
+		(
+			run: MoveRun,
+			index: number,
+			pace: Pace,
+			looking: Looking,
+		) => Promise<Ended>
+	>
+> = {
+	switch: switchWave,
+	park: parkWave,
+	close: closeWave,
+	cancel: (run, index) =>
+		run.part("cancel", index, () => cancelWave(run, index)),
+};
+
 /** Gives the former copy another name, once all processes serve the map without it. */
 async function parkWave(
 	run: MoveRun,
 	index: number,
+	_: Pace,
 	looking: Looking,
-): Promise<void> {
+): Promise<Ended> {
 	const { options, operation, facts, servers } = run;
 	const wave = run.wave(index);
 	const former = servers.at(otherSide(wave.at));
@@ -120,10 +142,10 @@ async function parkWave(
 		);
 	}
 	run.report({ waitsFor: null });
-	await run.onStep("agreed");
+	await run.happened("agreed", index);
 	await operation.requireHeld();
 	await run.part("park", index, () => park(former.primary, databases));
-	await run.onStep("renamed");
+	await run.happened("renamed", index);
 	const late = await lateTransactions(
 		former.primary,
 		databases,
@@ -135,18 +157,15 @@ async function parkWave(
 		servers.at(wave.at).primary,
 		ferryName(run, index, wave.flips - 1),
 	);
-	await operation.save(
-		{
-			move: withWave(run.facts, index, {
-				state: "parked",
-				late: [...wave.late, ...late],
-			}),
-		},
+	await run.advance(
+		"parked",
+		index,
 		late.length === 0
 			? `${databases.length} former copies are parked on ${former.primary.name}`
 			: `parked on ${former.primary.name}, after ${late.length} late transactions of processes that had been paused: ${late.join(", ")}`,
+		{ late: [...wave.late, ...late] },
 	);
-	await run.onStep("parked");
+	return "done";
 }
 
 /** Drops the former copy, after it was shown that it could take the place of the one in use. */
@@ -154,8 +173,8 @@ async function closeWave(
 	run: MoveRun,
 	index: number,
 	pace: Pace,
-	signal: AbortSignal,
-): Promise<void> {
+	{ signal }: Looking,
+): Promise<Ended> {
 	const { operation, facts, servers } = run;
 	const wave = run.wave(index);
 	const side = otherSide(wave.at);
@@ -166,13 +185,10 @@ async function closeWave(
 			await run.part("rehearse", index, () =>
 				rehearse(run, index, pace, signal),
 			);
-			await run.onStep("rehearsed");
+			await run.happened("rehearsed", index);
 		}
 		// What is left of a copy that is half dropped cannot be rehearsed again.
-		await operation.save({
-			move: withWave(run.facts, index, { state: "dropping" }),
-		});
-		await run.onStep("dropping");
+		await run.advance("dropping", index, null);
 	} else await operation.requireHeld();
 	await run.part("drop", index, () =>
 		dropParked(former, databases, (tookMs) =>
@@ -180,22 +196,21 @@ async function closeWave(
 		),
 	);
 	await forgetFerry(former, ferryName(run, index, wave.flips));
-	await operation.save(
-		{ move: withWave(run.facts, index, { state: "closed" }) },
+	await run.advance(
+		"closed",
+		index,
 		`dropped the former copies of ${facts.list} ${wave.range.join(" to ")} on ${former.name}`,
 	);
-	await run.onStep("closed");
+	return "done";
 }
 
 /** What was copied and never used. */
-async function cancelWave(run: MoveRun, index: number): Promise<void> {
+async function cancelWave(run: MoveRun, index: number): Promise<Ended> {
 	const { operation, servers } = run;
 	await operation.requireHeld();
 	await dropFerryCopies(servers.to.primary, ferryName(run, index, 0));
-	await operation.save({
-		move: withWave(run.facts, index, { state: "cancelled" }),
-	});
-	await run.onStep("cancelled");
+	await run.advance("cancelled", index, null);
+	return "done";
 }
 
 /** All waves are where they are to be. */
@@ -203,26 +218,25 @@ async function settle(run: MoveRun): Promise<void> {
 	const { operation, options, facts, servers } = run;
 	if (isOver(operation.record)) return;
 	const { waves } = facts;
-	if (waves.some(({ state }) => state === "parked")) {
-		await operation.end("way open", "all waves are over; the way back is open");
-		await run.onStep("way open");
+	const end = endOf(waves);
+	run.after(end, null);
+	if (end === "way open") {
+		await operation.end(end, "all waves are over; the way back is open");
+		await run.say(end);
 		return;
 	}
-	const isMoved = waves.some(
-		({ state, at }) => state === "closed" && at === "to",
-	);
 	await dropHostDatabases(run);
 	const wishes = await forgottenWishes(options.store, operation.record.id);
 	const [from, to] = [servers.from.primary.name, servers.to.primary.name];
 	const back = waves.filter(({ at }) => at === "from").length;
 	await operation.end(
-		isMoved ? "done" : "rolled back",
-		isMoved
+		end,
+		end === "done"
 			? `${waves.length - back} of ${waves.length} waves are on ${to}, ${back} on ${from}; nothing of them is left on the other`
 			: `${facts.list} are on ${from}, as before`,
 		wishes,
 	);
-	await run.onStep("over");
+	await run.say(end);
 }
 
 async function waitFor(run: MoveRun, ms: number): Promise<void> {

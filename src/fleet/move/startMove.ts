@@ -4,7 +4,7 @@ import { runOperation } from "../operations/operations.ts";
 import { type FoundMove, newWave } from "./findMove.ts";
 import type { MoveOptions } from "./moveRun.ts";
 import type { MoveResult } from "./result.ts";
-import { proceedMove } from "./runMove.ts";
+import { runMove } from "./runMove.ts";
 import { firstWishes, type Wishes } from "./wishes.ts";
 
 /** Begins a move, and runs it until all waves are over and parked. Throws CONFLICT with all faults: nothing has changed then. */
@@ -28,7 +28,7 @@ export async function startMove(
 			move: factsOf(found),
 		},
 		faults,
-		(operation) => proceedMove(options, operation),
+		(operation) => runMove(options, operation),
 		(id) => [firstWishes(id, wishes)],
 	);
 }

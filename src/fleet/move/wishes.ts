@@ -19,9 +19,9 @@ const wishes = z.object({
 	cutOver: z.string().default("auto"),
 	/** Whether transactions that hold a fence up are ended. */
 	killsBlockers: z.boolean().default(false),
-	/** How many waves `moves cut-over` lets go over, in the end. */
+	/** How many waves `moves cut-over` lets switch, in the end. */
 	allowed: z.int().nonnegative().default(0),
-	/** Whoever runs it leaves it at the next safe point, to somebody who waits for it. */
+	/** Its runner leaves it at the next safe point, to a command that waits for it. */
 	isLeaving: z.boolean().default(false),
 });
 
@@ -84,7 +84,7 @@ export function isCutOverWish(text: string): boolean {
 	return text === "auto" || text === "ask" || HOURS.test(text);
 }
 
-/** Why a wave may not go over now, by what operators wish; null: it may. `flipped`: how many have. */
+/** Why a wave may not switch now, by what operators wish; null: it may. `flipped`: how many have. */
 export function forbidden(
 	{ cutOver, allowed, isPaused }: Wishes,
 	id: string,

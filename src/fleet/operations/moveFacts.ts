@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CorkboardError } from "../../errors.ts";
+import { WAVE_STATES } from "./moveTable.ts";
 
 /** The lists of a map whose ranges move. */
 export const MOVED_LISTS = ["shards", "lookups", "feeds", "pools"] as const;
@@ -19,22 +20,8 @@ const host = z.object({
 const wave = z.object({
 	/** First and last number. */
 	range: z.tuple([z.int().nonnegative(), z.int().nonnegative()]),
-	/**
-	 * - `waiting`: nothing is on the other side, or copies that nobody uses.
-	 * - `flipped`: the other side serves it; the former copy is fenced.
-	 * - `parked`: the former copy stands under other names, which is the way back.
-	 * - `dropping`: the way back was rehearsed, and the former copy may be half dropped.
-	 * - `closed`: the former copy was dropped.
-	 * - `cancelled`: it never went over, and its copies were dropped.
-	 */
-	state: z.enum([
-		"waiting",
-		"flipped",
-		"parked",
-		"dropping",
-		"closed",
-		"cancelled",
-	]),
+	/** See `ABOUT_WAVE_STATES`. */
+	state: z.enum(WAVE_STATES),
 	/** Who serves it. */
 	at: z.enum(["from", "to"]),
 	/** How often it went over. */
@@ -51,7 +38,7 @@ const wave = z.object({
 	tries: z.int().nonnegative(),
 	/** Where it goes by itself, for good, whatever the others do. */
 	alone: z.enum(["from", "to"]).optional(),
-	/** Transactions of a process that stood still, which came to the former copy after the flip. */
+	/** Transactions of a process that was paused, which came to the former copy after the flip. */
 	late: z.array(z.string()),
 });
 

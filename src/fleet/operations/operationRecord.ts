@@ -2,6 +2,7 @@ import { z } from "zod";
 import { CorkboardError } from "../../errors.ts";
 import type { Loss } from "./loss.ts";
 import { facts } from "./moveFacts.ts";
+import { MOVE_STEPS } from "./moveTable.ts";
 
 /**
  * Raised by a program that stores what an earlier one would misunderstand. An earlier
@@ -14,33 +15,27 @@ const step = z.enum([
 	"fencing",
 	"cloning",
 	"following",
-	"moving",
-	"cutting over",
-	"lifting",
-	"way open",
 	"published",
 	"rolling back",
 	"done",
 	"rolled back",
 ]);
+const moveStep = z.enum(MOVE_STEPS);
 
 /**
- * How far an operation is. Each step is written before what it names is done, so
- * that whoever takes over knows what may have been done:
+ * How far an operation is; of a move, see `ABOUT_MOVE_STEPS`. Each step is written
+ * before what it names is done, so that the process that takes over knows what may
+ * have been done:
  *
  * - `locked`: nothing was changed.
  * - `fencing`: the old primary may take no writes, and the replica may be a primary already.
  * - `cloning`: the new replica may have lost what it held, or hold a copy.
  * - `following`: it holds a copy, and may follow the primary.
- * - `moving`: shards are copied; no database is fenced.
- * - `cutting over`: databases of the running wave may be fenced where they are served.
- * - `lifting`: they are served where they were, and their fences are about to be lifted.
- * - `way open`: all waves of a move are where they are to be, and can go back. Nobody runs it, and it locks nothing.
  * - `published`: the topology names the new hosts. There is no way back from here.
  * - `rolling back`: the topology names the old primary, and will; its fence may be lifted.
  * - `done`, `rolled back`: over.
  */
-export type OperationStep = z.infer<typeof step>;
+export type OperationStep = z.infer<typeof step> | z.infer<typeof moveStep>;
 
 const kind = z.enum([
 	"promote",
@@ -101,7 +96,6 @@ const common = {
 	began: z.string(),
 	from: z.string(),
 	to: z.string(),
-	step,
 	holder: z.string(),
 	version: z.int().nullable(),
 	loss: loss.nullable(),
@@ -110,8 +104,13 @@ const common = {
 };
 
 const record = z.discriminatedUnion("kind", [
-	z.object({ ...common, kind: kind.exclude(["move"]) }),
-	z.object({ ...common, kind: z.literal("move"), move: facts }),
+	z.object({ ...common, kind: kind.exclude(["move"]), step }),
+	z.object({
+		...common,
+		kind: z.literal("move"),
+		step: moveStep,
+		move: facts,
+	}),
 ]);
 
 /** A record that this program does not know, and leaves alone. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuMs } from "../../../bench/usage.ts";
 import { moveFactsIn } from "../../../src/fleet/operations/moveFacts.ts";
+import { eventsOf } from "../../../src/fleet/operations/moveTable.ts";
 import {
 	faultsOf,
 	fencedAfter,
@@ -64,16 +65,15 @@ const KILLS_OF_A_COMMAND = 2;
 /** Within which a runner is killed after a step. Milliseconds. */
 const AFTER_STEP_MS = 200;
 /** After which a runner is killed, as often as at any moment. */
-const FIRST_STEPS = ["locked", "prepared", "copied"];
-const FLIP_STEPS = [
-	...["verified", "ids raised", "cutting over", "fenced", "caught up"],
-	...["ready", "published", "agreed", "renamed", "parked"],
-];
-const LAST_STEPS = ["rehearsed", "dropping", "closed"];
+const THERE = [...eventsOf("switch"), ...eventsOf("park")];
 const STEPS: Readonly<Partial<Record<Aim["way"], readonly string[]>>> = {
-	move: [...FIRST_STEPS, ...FLIP_STEPS],
-	reverse: [...FLIP_STEPS, ...LAST_STEPS],
-	complete: LAST_STEPS,
+	move: ["locked", ...THERE],
+	// What was copied is there already.
+	reverse: [
+		...THERE.filter((event) => event !== "prepared" && event !== "copied"),
+		...eventsOf("close"),
+	],
+	complete: eventsOf("close"),
 };
 
 /** Moves shards to another pair and back under load, and compares the driver's own list with what is there in the end. */

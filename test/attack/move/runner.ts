@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { moveFactsIn } from "../../../src/fleet/operations/moveFacts.ts";
+import { MOVE_TABLE } from "../../../src/fleet/operations/moveTable.ts";
 import type { OperationRecord } from "../../../src/fleet/operations/operationRecord.ts";
 import {
 	isOver,
@@ -73,12 +74,7 @@ const STORE_TRIES = 30;
 /** Before a command that was killed is resumed: its guard has that long. Milliseconds. */
 const ALONE_MS = 4_000;
 /** What a runner prints of its steps. */
-const STEPS = [
-	...["locked", "prepared", "copied", "verified", "ids raised"],
-	...["cutting over", "fenced", "caught up", "ready", "published"],
-	...["agreed", "renamed", "parked", "lifting", "lifted"],
-	...["rehearsed", "dropping", "closed", "cancelled", "way open", "over"],
-];
+const EVENTS: readonly string[] = MOVE_TABLE.map(({ event }) => event);
 
 /** Runs a command, and goes on with it, until it has done what it is for. The nth fault comes while the nth command runs. */
 export async function runToEnd(
@@ -174,7 +170,7 @@ function lastStep(program: Program): string {
 	const steps = program
 		.err()
 		.split("\n")
-		.filter((line) => STEPS.includes(line));
+		.filter((line) => EVENTS.includes(line));
 	return steps.at(-1) ?? "none";
 }
 

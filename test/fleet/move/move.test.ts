@@ -18,6 +18,7 @@ import {
 } from "../../../src/fleet/move/redirect.ts";
 import { startMove } from "../../../src/fleet/move/startMove.ts";
 import { wish } from "../../../src/fleet/move/wishes.ts";
+import { eventsOf } from "../../../src/fleet/operations/moveTable.ts";
 import {
 	listOperations,
 	requireRecord,
@@ -340,21 +341,7 @@ test("shards move to a new pair under load, come back with what was written ther
 });
 
 /** After which its runner ends, as by kill -9. */
-const STEPS = [
-	"locked",
-	"prepared",
-	"copied",
-	"verified",
-	"ids raised",
-	"cutting over",
-	"fenced",
-	"caught up",
-	"ready",
-	"published",
-	"agreed",
-	"renamed",
-	"parked",
-];
+const STEPS = ["locked", ...eventsOf("switch"), ...eventsOf("park")];
 
 const random = seededRandom(printedSeed());
 
@@ -405,7 +392,7 @@ test("a move whose runner ends after any step goes on from there, there and back
 		isFirst = false;
 		await someMore();
 	}
-	for (const step of ["rehearsed", "dropping", "closed"]) {
+	for (const step of eventsOf("close")) {
 		await assert.rejects(resumeMove(endsAfter(step), id), RangeError, step);
 		// As if it had ended between two tables.
 		if (step === "dropping") {

@@ -4,8 +4,6 @@ import { moveRange } from "../../../src/fleet/map/edits.ts";
 import {
 	type AskedMove,
 	findMove,
-	newWave,
-	nextStep,
 	wavesOf,
 } from "../../../src/fleet/move/findMove.ts";
 import { asNow } from "../../../src/fleet/move/moveServers.ts";
@@ -151,58 +149,7 @@ test("the map names the new primary for the wave alone, under a higher generatio
 	assert.deepEqual(TOPOLOGY.queues, once.queues);
 });
 
-test("what a wave does next follows from where it is and what is asked for", () => {
-	const wave = newWave([0, 15]);
-	const over = { ...wave, at: "to", flips: 1 } as const;
-	const moving = { goal: "move", aim: "to", keepsWay: true } as const;
-	const reversing = { goal: "reverse", aim: "from", keepsWay: false } as const;
-	const next: readonly (readonly [
-		Parameters<typeof nextStep>,
-		ReturnType<typeof nextStep>,
-	])[] = [
-		[[wave, moving], "flip"],
-		[[{ ...over, state: "flipped" }, moving], "park"],
-		[[{ ...over, state: "parked" }, moving], null],
-		[[{ ...over, state: "parked" }, reversing], "flip"],
-		[[{ ...over, state: "flipped" }, reversing], "park"],
-		[[{ ...wave, flips: 2, state: "parked" }, reversing], "close"],
-		[
-			[
-				{ ...wave, flips: 2, state: "parked" },
-				{ ...reversing, keepsWay: true },
-			],
-			null,
-		],
-		[[wave, reversing], "cancel"],
-		[[wave, { ...moving, goal: "cancel" }], "cancel"],
-		[
-			[
-				{ ...over, state: "parked" },
-				{ ...moving, goal: "cancel" },
-			],
-			null,
-		],
-		[
-			[
-				{ ...over, state: "parked" },
-				{ ...moving, goal: "complete" },
-			],
-			"close",
-		],
-		[
-			[
-				{ ...over, state: "closed" },
-				{ ...moving, goal: "complete" },
-			],
-			null,
-		],
-	];
-	for (const [given, expected] of next) {
-		assert.equal(nextStep(...given), expected, JSON.stringify(given));
-	}
-});
-
-test("a wave goes over when operators allow it", () => {
+test("a wave switches when operators allow it", () => {
 	const at = (time: string) => new Date(`2026-11-24T${time}:00Z`);
 	const may = (
 		wishes: Partial<typeof DEFAULT_WISHES>,

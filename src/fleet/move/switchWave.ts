@@ -26,75 +26,86 @@ const MAX_ENTRIES = 1_000;
 const LONG_S = 1;
 const MARGIN = 1_000_000n;
 
+/** How a task ended that did not fail. `left`: a command waits for the operation, to do something else with it. */
+export type Ended = "done" | "left";
+
 /**
- * Brings a wave to the other side: copies it there, or, on the way back, brings the
- * parked copy up to date; compares all of it; and lets it go over when it may. False:
- * somebody wants the operation for something else.
+ * Brings a wave to the other side, which takes hours: copies it there, or, on the way
+ * back, brings the parked copy up to date; compares all of it; and switches it when
+ * that is allowed.
  */
-export async function flip(
+export async function switchWave(
 	run: MoveRun,
 	index: number,
 	pace: Pace,
 	looking: Looking,
-): Promise<boolean> {
-	const { options, operation, facts } = run;
-	const { maxTries = MAX_TRIES } = options;
-	const wave = run.wave(index);
-	const isFirst = wave.flips === 0;
-	await operation.requireHeld();
+): Promise<Ended> {
+	const isFirst = run.wave(index).flips === 0;
+	await run.operation.requireHeld();
 	if (isFirst) await makeHostDatabase(run);
 	await using ferry = await openFerry(run, index, pace, looking.signal);
 	using _reports = reportsOf(run, index, ferry);
 	const progress = () => ferry.progress();
 	try {
-		if (isFirst) {
-			await run.part("compare tables", index, () => ferry.prepare());
-			await run.onStep("prepared");
-			await run.part("copy", index, () => ferry.copy(), {
-				rows: () => progress().rows.copied,
-			});
-			await run.onStep("copied");
-		}
+		if (isFirst) await copyWave(run, index, ferry);
 		await ferry.follow();
-		const isFlipped = await run.part(
+		return await run.part(
 			"stream",
 			index,
-			() => compareAndCutOver(run, index, ferry, looking),
+			async () => {
+				await compareWave(run, index, ferry);
+				return await cutOverWhenReady(run, index, ferry, looking);
+			},
 			{ rows: () => progress().streamed.rows },
 		);
-		if (isFlipped !== null) return isFlipped;
 	} catch (thrown) {
 		looking.requireHeld();
 		if (!looking.now.isLeaving) throw thrown;
-		return false;
+		return "left";
 	}
-	throw new CorkboardError(
-		"UNAVAILABLE",
-		`${facts.list} ${wave.range.join(" to ")} did not go over in ${maxTries} tries; ${run.operation.record.log.at(-2) ?? ""}. Writes go on where they were. Try again: corkboard operations resume ${operation.record.id}.`,
-	);
 }
 
-/** While the stream goes on. False: somebody wants the operation; null: all tries were in vain. */
-async function compareAndCutOver(
+async function copyWave(
+	run: MoveRun,
+	index: number,
+	ferry: Ferry,
+): Promise<void> {
+	await run.part("compare tables", index, () => ferry.prepare());
+	await run.happened("prepared", index);
+	await run.part("copy", index, () => ferry.copy(), {
+		rows: () => ferry.progress().rows.copied,
+	});
+	await run.happened("copied", index);
+}
+
+async function compareWave(
+	run: MoveRun,
+	index: number,
+	ferry: Ferry,
+): Promise<void> {
+	requireSame(run, await verified(run, index, ferry));
+	await run.happened("verified", index);
+	await run.part("raise ids", index, () => raiseIds(run, index));
+	await run.happened("ids raised", index);
+}
+
+/** Waits until the wave may switch, and tries it. Throws UNAVAILABLE if all tries were in vain. */
+async function cutOverWhenReady(
 	run: MoveRun,
 	index: number,
 	ferry: Ferry,
 	looking: Looking,
-): Promise<boolean | null> {
-	const { options, operation } = run;
+): Promise<Ended> {
+	const { options, operation, facts } = run;
 	const {
 		lookMs = LOOK_MS,
 		againMs = AGAIN_MS,
 		maxTries = MAX_TRIES,
 	} = options;
-	requireSame(run, await verified(run, index, ferry));
-	await run.onStep("verified");
-	await run.part("raise ids", index, () => raiseIds(run, index));
-	await run.onStep("ids raised");
 	for (let nth = 0; nth < maxTries; ) {
 		looking.requireHeld();
 		const wishes = looking.now;
-		if (wishes.isLeaving) return false;
+		if (wishes.isLeaving) return "left";
 		run.requireRunning();
 		const waits =
 			forbidden(wishes, operation.record.id, flipped(run), new Date()) ??
@@ -104,18 +115,22 @@ async function compareAndCutOver(
 			await sleep(lookMs);
 			continue;
 		}
-		const result = await run.part(
+		const hindrance = await run.part(
 			"cut over",
 			index,
 			() => cutOver(run, index, ferry, wishes.maxPauseMs),
 			{ showsSteps: true },
 		);
-		if (result.isFlipped) return true;
+		if (hindrance === null) return "done";
 		nth += 1;
-		run.report({ waitsFor: `another try: ${result.why}` });
+		run.report({ waitsFor: `another try: ${hindrance}` });
 		await sleep(againMs * 2 ** Math.min(nth - 1, 9));
 	}
-	return null;
+	const { range } = run.wave(index);
+	throw new CorkboardError(
+		"UNAVAILABLE",
+		`${facts.list} ${range.join(" to ")} did not switch in ${maxTries} tries; ${operation.record.log.at(-2) ?? ""}. Writes go on where they were. Try again: corkboard operations resume ${operation.record.id}.`,
+	);
 }
 
 function verified(
@@ -189,7 +204,7 @@ function requireSame(run: MoveRun, differences: readonly Difference[]): void {
 	);
 }
 
-/** Why the wave cannot go over at this moment; null: it can. */
+/** Why the wave cannot switch at this moment; null: it can. */
 async function notReady(
 	run: MoveRun,
 	index: number,
@@ -257,7 +272,7 @@ async function raiseIds(run: MoveRun, index: number): Promise<void> {
 	await raiseLocalIds(target, behind);
 }
 
-/** How many waves went over in this direction. */
+/** How many waves have switched in this direction. */
 function flipped({ facts }: MoveRun): number {
 	return facts.waves.filter(({ at, flips }) => at === facts.aim && flips > 0)
 		.length;
