@@ -1,5 +1,6 @@
 import { type Random, seededRandom } from "../../../src/util/random.ts";
 import type { PlannedMove } from "../move/besideFaults.ts";
+import { MOVE_EVENTS } from "../moveEvents.ts";
 import { MEMCACHED, REDIS, SERVICES, type ServiceName } from "./attackFleet.ts";
 import type { Disturbance, Side } from "./links.ts";
 
@@ -36,19 +37,6 @@ export type Fault = { readonly at: number; readonly ms: number } & (
 const QUIET_MS = 9_000;
 const QUIET_EVERY_MS = 40_000;
 const FIRST_MS = 1_000;
-/** After which a runner is killed: of a move, and of what ends it. */
-const COPY_STEPS = ["locked", "prepared", "copied", "verified", "ids raised"];
-const FLIP_STEPS = [
-	...["verified", "ids raised", "cutting over", "fenced", "caught up"],
-	...["ready", "published", "agreed", "renamed", "parked"],
-];
-const DROP_STEPS = ["rehearsed", "dropping", "closed"];
-const END_STEPS = {
-	complete: DROP_STEPS,
-	reverse: [...FLIP_STEPS, ...DROP_STEPS],
-	cancel: ["cancelled"],
-};
-
 /** What goes wrong when: the same for the same seed. */
 export function scheduleFaults(
 	seed: number,
@@ -103,12 +91,12 @@ function scheduleMoves(random: Random, totalMs: number): readonly Fault[] {
 			random.chance(0.6)
 				? { afterStep: random.pick(steps), ms: random.integer(0, 200) }
 				: { afterStep: null, ms: random.integer(500, 6_000) };
-		const first = [...COPY_STEPS, ...(end === "cancel" ? [] : FLIP_STEPS)];
+		const first = end === "cancel" ? MOVE_EVENTS.copy : MOVE_EVENTS.move;
 		moves.push({
 			...{ kind: "move", at, ms: 0, end },
 			list: random.chance(0.75) ? "shards" : "lookups",
 			...{ first: random.integer(0, 3), count: random.integer(1, 2) },
-			kills: random.chance(0.5) ? [kill(first), kill(END_STEPS[end])] : [],
+			kills: random.chance(0.5) ? [kill(first), kill(MOVE_EVENTS[end])] : [],
 		});
 		at += random.integer(6_000, 15_000);
 	}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuMs } from "../../../bench/usage.ts";
 import { moveFactsIn } from "../../../src/fleet/operations/moveFacts.ts";
-import { eventsOf } from "../../../src/fleet/operations/moveTable.ts";
+import { MOVE_EVENTS } from "../moveEvents.ts";
 import {
 	faultsOf,
 	fencedAfter,
@@ -64,18 +64,6 @@ const FENCED_MS = 3_000;
 const KILLS_OF_A_COMMAND = 2;
 /** Within which a runner is killed after a step. Milliseconds. */
 const AFTER_STEP_MS = 200;
-/** After which a runner is killed, as often as at any moment. */
-const THERE = [...eventsOf("switch"), ...eventsOf("park")];
-const STEPS: Readonly<Partial<Record<Aim["way"], readonly string[]>>> = {
-	move: ["locked", ...THERE],
-	// What was copied is there already.
-	reverse: [
-		...THERE.filter((event) => event !== "prepared" && event !== "copied"),
-		...eventsOf("close"),
-	],
-	complete: eventsOf("close"),
-};
-
 /** Moves shards to another pair and back under load, and compares the driver's own list with what is there in the end. */
 export async function attackMoves(
 	options: Options,
@@ -210,7 +198,7 @@ class Attack {
 		const count = Math.min(KILLS_OF_A_COMMAND, kills - this.killed);
 		return Array.from({ length: count }, () => {
 			const isAfterStep = Math.random() < 0.5;
-			const steps = STEPS[way] ?? [];
+			const steps = MOVE_EVENTS[way];
 			const step = steps[Math.floor(Math.random() * steps.length)];
 			const most = isAfterStep
 				? AFTER_STEP_MS
