@@ -3,57 +3,70 @@ import type { MoveOptions } from "./move/moveRun.ts";
 import { abortMove } from "./move/redirect.ts";
 import { type MoveResult, moveResult } from "./move/result.ts";
 import { runMove } from "./move/runMove.ts";
-import { proceedAcceptance } from "./operations/acceptLoss.ts";
+import { acceptancePlan } from "./operations/acceptLoss.ts";
 import {
-	abortAdd,
-	proceedAdd,
+	addReplicaPlan,
 	type ReplicaOptions,
 	type ReplicaResult,
 	replicaResult,
 } from "./operations/addReplica.ts";
 import type { OperationRecord } from "./operations/operationRecord.ts";
 import { isTakenOver, Operation } from "./operations/operations.ts";
-import { proceedPromotion } from "./operations/promote.ts";
-import { type DeadOptions, resumeDead } from "./operations/promoteDead.ts";
+import { promotePlan } from "./operations/promote.ts";
+import { type DeadOptions, deadPlan } from "./operations/promoteDead.ts";
 import {
 	type PromotionResult,
 	promotionResult,
-	undoPromotion,
 } from "./operations/promotion.ts";
-import { proceedRemove } from "./operations/removeReplica.ts";
-import type { UndoOptions } from "./operations/rollBack.ts";
+import { removeReplicaPlan } from "./operations/removeReplica.ts";
+import {
+	type Plan,
+	runSteps,
+	type UndoOptions,
+	undoSteps,
+} from "./operations/steps.ts";
 
 /** What any kind of operation is resumed with. */
 export type ResumeOptions = DeadOptions & ReplicaOptions & MoveOptions;
 export type OperationResult = PromotionResult | ReplicaResult | MoveResult;
 
-/** Goes on with an operation of any kind whose holder is gone, from where it is. */
+/** Takes over an operation of any kind whose holder is gone, and continues it. */
 export async function resumeOperation(
 	options: ResumeOptions,
 	id: string,
 ): Promise<OperationResult> {
 	await using operation = await Operation.takeOver(options.store, id);
-	return await proceed(options, operation);
+	return await continueOperation(options, operation);
 }
 
-/** Goes on with one that this process has taken over. */
-export async function proceed(
+/** Continues one that this process has taken over, from where it is. */
+export async function continueOperation(
 	options: ResumeOptions,
 	operation: Operation,
 ): Promise<OperationResult> {
+	if (operation.record.kind === "move") return runMove(options, operation);
+	await using plan = await planOf(options, operation);
+	return await runSteps(plan);
+}
+
+/** The steps of an operation that is no move. */
+async function planOf(
+	options: ResumeOptions,
+	operation: Operation,
+): Promise<Plan<OperationResult>> {
 	switch (operation.record.kind) {
 		case "promote":
-			return proceedPromotion(options, operation);
+			return promotePlan(options, operation);
 		case "promote --dead":
-			return resumeDead(options, operation);
+			return deadPlan(options, operation);
 		case "accept loss":
-			return proceedAcceptance(options, operation);
+			return acceptancePlan(options, operation);
 		case "replica add":
-			return proceedAdd(options, operation);
+			return addReplicaPlan(options, operation);
 		case "replica remove":
-			return proceedRemove(options, operation);
+			return removeReplicaPlan(options, operation);
 		case "move":
-			return runMove(options, operation);
+			throw new CorkboardError("INTERNAL", "A move has a table, not a plan.");
 	}
 }
 
@@ -64,7 +77,7 @@ export interface Undone {
 	readonly left: readonly string[];
 }
 
-/** Undoes one whose holder is gone and that has not published. Throws CONFLICT where it has. */
+/** Undoes one whose holder is gone and that has not published. Throws CONFLICT if it has. */
 export async function abortOperation(
 	options: ResumeOptions,
 	id: string,
@@ -92,7 +105,11 @@ export async function undo(
 				`${record.id} has published version ${record.version}. Complete it: corkboard operations resume ${record.id}. To end it where it is: --leave.`,
 			);
 		}
-		left = await undoKind(options, operation, undoing);
+		if (record.kind === "move") await abortMove(options, operation);
+		else {
+			await using plan = await planOf(options, operation);
+			left = await undoSteps(plan, "aborted", undoing);
+		}
 	} catch (thrown) {
 		const isEnding =
 			undoing.isLeaving === true &&
@@ -106,33 +123,6 @@ export async function undo(
 		);
 	}
 	return { result: recordedResult(operation.record), left };
-}
-
-async function undoKind(
-	options: ResumeOptions,
-	operation: Operation,
-	undoing: UndoOptions,
-): Promise<readonly string[]> {
-	switch (operation.record.kind) {
-		case "promote":
-		case "promote --dead":
-			return undoPromotion(options, operation, undoing);
-		case "replica add":
-			await abortAdd(options, operation);
-			return [];
-		case "accept loss":
-			await operation.end("rolled back", "local ids may have been raised");
-			return [];
-		case "replica remove":
-			await operation.end(
-				"rolled back",
-				`${operation.record.to} stays a replica`,
-			);
-			return [];
-		case "move":
-			await abortMove(options, operation);
-			return [];
-	}
 }
 
 /** What is still to be done after the publication, or was not seen to be done. */

@@ -9,7 +9,7 @@ import {
 	readOperations,
 } from "../../fleet/operations/operations.ts";
 import { isProcess } from "../../fleet/operations/signOfLife.ts";
-import { proceed } from "../../fleet/resumeOperation.ts";
+import { continueOperation } from "../../fleet/resumeOperation.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
 import { codeOfInterrupt, INTERRUPTED, UsageError } from "../arguments.ts";
 import { command, option } from "../command.ts";
@@ -83,7 +83,7 @@ export const { usage, run } = command({
 				const { id, step, kind } = operation.record;
 				using _guard = kind === "move" ? startGuard(context, id) : null;
 				context.stdout(`taking over ${id} at ${step}`);
-				const result = await proceed({ ...fleet, signal }, operation);
+				const result = await continueOperation({ ...fleet, signal }, operation);
 				context.stdout(describeOperation(result).join("\n"));
 			};
 			/** By id: a copy takes hours, and writes wait for a promotion meanwhile. */

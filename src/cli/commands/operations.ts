@@ -15,7 +15,7 @@ import {
 	requireRecord,
 } from "../../fleet/operations/operations.ts";
 import { isHeld } from "../../fleet/operations/signOfLife.ts";
-import { proceed, undo } from "../../fleet/resumeOperation.ts";
+import { continueOperation, undo } from "../../fleet/resumeOperation.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
 import { argument, command, DRY_RUN_FLAG, flag } from "../command.ts";
 import { describeOperation } from "../describeOperation.ts";
@@ -137,7 +137,7 @@ const resume = command({
 				() => id,
 				async () =>
 					ended(
-						await proceed(
+						await continueOperation(
 							{
 								...fleet,
 								...present({ signal, onStep, maxPauseMs: maxPause }),

@@ -1,6 +1,6 @@
 import { nameOf } from "../map/mapRanges.ts";
 import type { MoveFacts } from "../operations/moveFacts.ts";
-import { runOperation } from "../operations/operations.ts";
+import { beginOperation } from "../operations/operations.ts";
 import { type FoundMove, newWave } from "./findMove.ts";
 import type { MoveOptions } from "./moveRun.ts";
 import type { MoveResult } from "./result.ts";
@@ -18,7 +18,7 @@ export async function startMove(
 	const alsoLocks = [from.replica, to.replica].flatMap((url) =>
 		url === null ? [] : [nameOf(url)],
 	);
-	return runOperation(
+	return beginOperation(
 		options,
 		{
 			kind: "move",

@@ -8,7 +8,7 @@ import {
 } from "../../topology/guards/losses.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import { compact } from "../../util/compact.ts";
-import { agreed } from "../map/barrier.ts";
+import { type Agreement, agreed } from "../map/barrier.ts";
 import { raiseGenerations } from "../map/edits.ts";
 import {
 	databasesOf,
@@ -20,10 +20,11 @@ import { FleetServer } from "../server/fleetServer.ts";
 import { readCounters } from "../server/localIds.ts";
 import { raiseLocalIds, tryRaising } from "../server/raiseLocalIds.ts";
 import { type Loss, measureLoss, whoKnows } from "./loss.ts";
-import { type Operation, runOperation } from "./operations.ts";
+import { beginOperation, type Operation } from "./operations.ts";
 import type { DeadOptions } from "./promoteDead.ts";
 import { type PromotionResult, promotionResult } from "./promotion.ts";
 import { publishMap } from "./publishMap.ts";
+import { type Plan, runSteps } from "./steps.ts";
 
 const ASK_MS = 5_000;
 const AGREE_MS = 5_000;
@@ -72,52 +73,95 @@ export async function acceptLoss(
 	host: string,
 ): Promise<PromotionResult> {
 	const { hosts, faults } = await checkAcceptance(options, host);
-	return runOperation(
+	return beginOperation(
 		options,
 		{ kind: "accept loss", from: hosts.from, to: hosts.from },
 		faults,
-		(operation) => proceedAcceptance(options, operation),
+		async (operation) => {
+			await using plan = await acceptancePlan(options, operation);
+			return await runSteps(plan);
+		},
 	);
 }
 
-/** Goes on from where it is: local ids may be raised twice. */
-export async function proceedAcceptance(
-	options: DeadOptions,
+/** Local ids may be raised twice. */
+export async function acceptancePlan(
+	{ onStep, ...options }: DeadOptions,
 	operation: Operation,
-): Promise<PromotionResult> {
-	const { store, environment } = options;
+): Promise<Plan<PromotionResult>> {
+	const { store, environment, agreeMs = AGREE_MS } = options;
 	const { topology } = await requireCurrent(store);
 	const hosts = findPrimary(topology, operation.record.from);
-	const onStep = async (what: string) =>
-		options.onStep?.(what, operation.record.id);
-	if (operation.record.step !== "published") {
-		await using server = new FleetServer(hosts.fromUrl, environment);
-		const { loss, server: id } = await look(options, hosts, server);
-		await operation.save({ loss }, `${id} lacks ${lackOf(loss)}`);
-		await onStep("accepted");
-		await operation.requireHeld();
-		const counters = await readCounters(server, databasesOf(hosts));
-		await raiseLocalIds(server, counters.values());
-		await onStep("ids raised");
-		await requireSame(server, hosts, id);
-		await publishMap(
-			store,
-			operation,
-			`accept the failover of ${hosts.from}; ${loss.transactions} transactions lost`,
-			(current) => raiseGenerations(current, hosts.from),
-			() => acceptance(store, hosts.from, { server: id, gtids: loss.gtids }),
-		);
-		await onStep("published");
-	}
-	const agreement = await agreed(
-		store,
-		operation.record.version as number,
-		options.agreeMs ?? AGREE_MS,
-		{ byTimeMs: 0 },
-	);
-	await onStep("agreed");
-	await operation.end("done", `${hosts.from} is written to again`);
-	return { ...promotionResult(operation.record), agreement };
+	const { from } = hosts;
+	const server = new FleetServer(hosts.fromUrl, environment);
+	let found: Pick<Found, "server" | "loss"> = { server: "", loss: NOT_KNOWN };
+	let agreement: Agreement | null = null;
+	return {
+		operation,
+		undoesFailures: false,
+		steps: [
+			{
+				name: "accepted",
+				during: ["locked"],
+				changesServers: false,
+				async does() {
+					found = await look(options, hosts, server);
+					const { loss } = found;
+					await operation.save(
+						{ loss },
+						`${found.server} lacks ${lackOf(loss)}`,
+					);
+					return undefined;
+				},
+			},
+			{
+				name: "ids raised",
+				during: ["locked"],
+				changesServers: true,
+				async does() {
+					const counters = await readCounters(server, databasesOf(hosts));
+					await raiseLocalIds(server, counters.values());
+					return undefined;
+				},
+			},
+			{
+				name: "published",
+				during: ["locked"],
+				changesServers: false,
+				async does() {
+					const { server: id, loss } = found;
+					await requireSame(server, hosts, id);
+					await publishMap(
+						store,
+						operation,
+						`accept the failover of ${from}; ${loss.transactions} transactions lost`,
+						(current) => raiseGenerations(current, from),
+						() => acceptance(store, from, { server: id, gtids: loss.gtids }),
+					);
+					return undefined;
+				},
+			},
+			{
+				name: "agreed",
+				during: ["published"],
+				changesServers: false,
+				async does() {
+					agreement = await agreed(
+						store,
+						operation.record.version as number,
+						agreeMs,
+						{ byTimeMs: 0 },
+					);
+					return undefined;
+				},
+			},
+		],
+		say: async (what) => onStep?.(what, operation.record.id),
+		describeDone: () => `${from} is written to again`,
+		describeUndone: () => "local ids may have been raised",
+		result: () => ({ ...promotionResult(operation.record), agreement }),
+		[Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+	};
 }
 
 async function look(

@@ -12,16 +12,17 @@ import { type ClonePlan, clonePreflight } from "../preflight/clonePreflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { type CloneOptions, cloneServer, stopClone } from "./cloneServer.ts";
 import type { OperationRecord } from "./operationRecord.ts";
-import { type Operation, runOperation } from "./operations.ts";
+import { beginOperation, type Operation } from "./operations.ts";
 import type { PromoteOptions } from "./promotion.ts";
 import { publishMap } from "./publishMap.ts";
+import { type Plan, runSteps, type Step } from "./steps.ts";
 
 /**
  * Gives a primary a replica (docs/how-to/replicas.md): MySQL's clone plugin copies the
  * primary into an empty server while both work, then that server follows by GTID,
  * and once it has caught up the topology names it. Nothing takes writes away from
  * anybody at any time. What the server holds and does is looked at, not remembered,
- * so whoever goes on does so from where it is.
+ * so a process that resumes continues from there.
  */
 export interface ReplicaOptions
 	extends Omit<CloneOptions, "onEnded">,
@@ -71,109 +72,159 @@ export async function addReplica(
 	given: { readonly host: string; readonly of: string },
 ): Promise<ReplicaResult> {
 	const { hosts, faults } = await checkAddReplica(options, given);
-	return runOperation(
+	return beginOperation(
 		options,
 		{ kind: "replica add", from: hosts.primary, to: hosts.replica },
 		faults,
-		(operation) => proceedAdd(options, operation),
+		async (operation) => {
+			await using plan = await addReplicaPlan(options, operation);
+			return await runSteps(plan);
+		},
 	);
 }
 
-/** Goes on from where the record and the server are. */
-export async function proceedAdd(
+export async function addReplicaPlan(
 	options: ReplicaOptions,
 	operation: Operation,
-): Promise<ReplicaResult> {
-	const { store, environment, signal, onProgress } = options;
+): Promise<Plan<ReplicaResult>> {
+	const { store, environment, signal, agreeMs = AGREE_MS } = options;
 	const { id, from, to } = operation.record;
-	const onStep = async (what: string) => options.onStep?.(what, id);
 	const { topology } = await requireCurrent(store);
 	const hosts = findNewReplica(topology, { host: to, of: from });
-	const is = (step: string) => operation.record.step === step;
-	if (is("locked") || is("cloning")) {
-		if (is("locked")) {
-			await operation.save({ step: "cloning" }, `${to} copies ${from}`);
-		}
-		await onStep("cloning");
-		await operation.requireHeld();
-		let isCopying = false;
-		await cloneServer(hosts, {
-			environment,
-			...(options.rate !== undefined && { rate: options.rate }),
-			...(options.restartMs !== undefined && { restartMs: options.restartMs }),
-			...(signal && { signal }),
-			onProgress(progress) {
-				if (!isCopying && progress.of > 0) {
-					isCopying = true;
-					void onStep("copying");
-				}
-				onProgress?.(progress);
+	const source = new FleetServer(hosts.primaryUrl, environment);
+	const target = new FleetServer(hosts.replicaUrl, environment);
+	const say = async (what: string) => options.onStep?.(what, id);
+	let agreement: Agreement | null = null;
+	return {
+		operation,
+		undoesFailures: false,
+		steps: [
+			{
+				name: "cloning",
+				during: ["locked", "cloning"],
+				changesServers: false,
+				async does() {
+					if (operation.record.step === "locked") {
+						await operation.save({ step: "cloning" }, `${to} copies ${from}`);
+					}
+					return undefined;
+				},
 			},
-			onEnded: () =>
-				void onStep(`${to} has shut down and has to be started again`),
-		});
-		await onStep("cloned");
-		await operation.save(
-			{ step: "following" },
-			`${to} holds a copy of ${from}`,
-		);
-	}
-	await using source = new FleetServer(hosts.primaryUrl, environment);
-	await using target = new FleetServer(hosts.replicaUrl, environment);
-	if (is("following")) {
-		await operation.requireHeld();
-		if (!(await follows(target, source))) await target.follow(source);
-		await onStep("following");
-		await untilCaughtUp(source, target, signal);
-		await onStep("caught up");
-		await operation.requireHeld();
-		await publishMap(
-			store,
-			operation,
-			`${to} is a replica of ${from}`,
-			(current) => {
-				const found = findNewReplica(current, { host: to, of: from });
-				return withReplica(current, from, found.replicaUrl);
+			{
+				name: "cloned",
+				during: ["cloning"],
+				changesServers: true,
+				async does() {
+					await clone(options, hosts, say);
+					return undefined;
+				},
+				undoes: [unlessStopped(() => stopClone(target))],
 			},
-		);
-		await onStep("published");
-	}
-	const { version } = operation.record;
-	const agreement = await agreed(
-		store,
-		version as number,
-		options.agreeMs ?? AGREE_MS,
-		// Nobody is harmed who does not read from it yet.
-		{ byTimeMs: 0 },
-	);
-	await onStep("agreed");
-	await operation.end("done", `${to} is a replica of ${from}`);
-	return replicaResult(operation.record, agreement);
+			{
+				name: "following",
+				during: ["cloning", "following"],
+				changesServers: true,
+				async does() {
+					if (operation.record.step === "cloning") {
+						const line = `${to} holds a copy of ${from}`;
+						await operation.save({ step: "following" }, line);
+					}
+					if (!(await follows(target, source))) await target.follow(source);
+					return undefined;
+				},
+				undoes: [unlessStopped(() => target.stopFollowing())],
+			},
+			{
+				name: "caught up",
+				during: ["following"],
+				changesServers: false,
+				async does() {
+					await untilCaughtUp(source, target, signal);
+					return undefined;
+				},
+			},
+			{
+				name: "published",
+				during: ["following"],
+				changesServers: false,
+				async does() {
+					await publishMap(
+						store,
+						operation,
+						`${to} is a replica of ${from}`,
+						(current) => {
+							const found = findNewReplica(current, { host: to, of: from });
+							return withReplica(current, from, found.replicaUrl);
+						},
+					);
+					return undefined;
+				},
+			},
+			{
+				name: "agreed",
+				during: ["published"],
+				changesServers: false,
+				async does() {
+					agreement = await agreed(
+						store,
+						operation.record.version as number,
+						agreeMs,
+						// Nobody is harmed who does not read from it yet.
+						{ byTimeMs: 0 },
+					);
+					return undefined;
+				},
+			},
+		],
+		say,
+		describeDone: () => `${to} is a replica of ${from}`,
+		// The server is left to itself, and refuses writes.
+		describeUndone: (left) =>
+			`${to} is no replica of ${from}; ${left.join("; ") || "it holds what was copied"}. Give it an empty data folder before the next try.`,
+		result: () => replicaResult(operation.record, agreement),
+		async [Symbol.asyncDispose]() {
+			await source[Symbol.asyncDispose]();
+			await target[Symbol.asyncDispose]();
+		},
+	};
 }
 
-/** Undoes one that has not published: the server is left to itself, and refuses writes. */
-export async function abortAdd(
-	options: ReplicaOptions,
-	operation: Operation,
-): Promise<ReplicaResult> {
-	const { store, environment } = options;
-	const { from, to } = operation.record;
-	const { topology } = await requireCurrent(store);
-	const hosts = findNewReplica(topology, { host: to, of: from });
-	await using target = new FleetServer(hosts.replicaUrl, environment);
-	let left = "it holds what was copied";
-	try {
-		await stopClone(target);
-		await target.stopFollowing();
-	} catch (thrown) {
-		if (!(thrown instanceof CorkboardError)) throw thrown;
-		left = `it was not stopped: ${thrown.message}`;
-	}
-	await operation.end(
-		"rolled back",
-		`${to} is no replica of ${from}; ${left}. Give it an empty data folder before the next try.`,
-	);
-	return replicaResult(operation.record);
+async function clone(
+	{ environment, rate, restartMs, signal, onProgress }: ReplicaOptions,
+	hosts: ReplicaHosts,
+	say: (what: string) => Promise<void>,
+): Promise<void> {
+	let isCopying = false;
+	await cloneServer(hosts, {
+		environment,
+		...(rate !== undefined && { rate }),
+		...(restartMs !== undefined && { restartMs }),
+		...(signal && { signal }),
+		onProgress(progress) {
+			if (!isCopying && progress.of > 0) {
+				isCopying = true;
+				void say("copying");
+			}
+			onProgress?.(progress);
+		},
+		onEnded: () =>
+			void say(`${hosts.replica} has shut down and has to be started again`),
+	});
+}
+
+/** An undo that may fail: a server that does not answer is left to itself. */
+function unlessStopped(
+	stop: () => Promise<void>,
+): NonNullable<Step["undoes"]>[number] {
+	return async () => {
+		try {
+			await stop();
+			return null;
+		} catch (thrown) {
+			if (!(thrown instanceof CorkboardError)) throw thrown;
+			return `it was not stopped: ${thrown.message}`;
+		}
+	};
 }
 
 /** Whether it follows that server, in whatever state. */

@@ -287,17 +287,22 @@ export function transition(
 	state: WaveState | null,
 ): Transition {
 	const row = ROWS.find((each) => each.event === event);
-	const isThere =
-		row !== undefined &&
-		row.during.some((each) => each === step) &&
-		(row.wave === undefined
-			? state === null
-			: state !== null && row.wave.includes(state));
-	if (isThere) return row;
+	if (row !== undefined && canHappen(row, step, state)) return row;
 	throw new CorkboardError(
 		"INTERNAL",
 		`A move that is ${step}${state === null ? "" : `, with a wave that is ${state},`} cannot be ${event}.`,
 	);
+}
+
+function canHappen(
+	{ during, wave }: Transition,
+	step: string,
+	state: WaveState | null,
+): boolean {
+	if (!during.some((each) => each === step)) return false;
+	return wave === undefined
+		? state === null
+		: state !== null && wave.includes(state);
 }
 
 /** What happens in a task, in order. */

@@ -164,7 +164,7 @@ export class Operation implements AsyncDisposable {
 		this.#record = next;
 	}
 
-	/** Throws CONFLICT where somebody took it over: this process may have stood still. Asked before each change of a server. */
+	/** Throws CONFLICT where somebody took it over: this process may have been paused. Asked before each change of a server. */
 	async requireHeld(): Promise<void> {
 		const { id } = this.#record;
 		const found = await this.#store.get(recordPath(id));
@@ -204,8 +204,8 @@ export class Operation implements AsyncDisposable {
 	}
 }
 
-/** Runs an operation from its beginning. Throws CONFLICT with all faults where there are any: nothing has changed then. */
-export async function runOperation<Result>(
+/** Begins an operation, and runs it. Throws CONFLICT with all faults if there are any: nothing has changed then. */
+export async function beginOperation<Result>(
 	{
 		store,
 		onStep,
@@ -215,7 +215,7 @@ export async function runOperation<Result>(
 	},
 	about: AboutOperation,
 	faults: readonly string[],
-	proceed: (operation: Operation) => Promise<Result>,
+	run: (operation: Operation) => Promise<Result>,
 	beside?: (id: string) => readonly StoreChange[],
 ): Promise<Result> {
 	if (faults.length > 0) {
@@ -224,7 +224,7 @@ export async function runOperation<Result>(
 	await using operation = await Operation.begin(store, about, beside);
 	await onStep?.("locked", operation.record.id);
 	// Awaited: what is used here is disposed of when this returns, and with it the signs of life.
-	return await proceed(operation);
+	return await run(operation);
 }
 
 /** Returns the revision of the record as it is now. */

@@ -8,13 +8,15 @@ import type { Operation } from "./operations.ts";
 import {
 	beginPromotion,
 	findHosts,
-	type Pause,
 	type PromoteOptions,
 	type Promotion,
 	type PromotionResult,
-	proceedOn,
+	promotionPlan,
+	undoesTakingWrites,
 	type Way,
+	type WaySteps,
 } from "./promotion.ts";
+import type { Plan } from "./steps.ts";
 
 const MAX_LAG_MS = 2_000;
 const MAX_PAUSE_MS = 2_000;
@@ -46,81 +48,112 @@ export async function promote(
 	return beginPromotion(options, exchange(options), checked);
 }
 
-/** Goes on with one that this process has taken over. */
-export function proceedPromotion(
+export function promotePlan(
 	options: PromoteOptions,
 	operation: Operation,
-): Promise<PromotionResult> {
-	return proceedOn(options, operation, exchange(options));
+): Promise<Plan<PromotionResult>> {
+	return promotionPlan(options, operation, exchange(options));
 }
 
 /** Both live: they change places, and nothing is lost. */
 function exchange({ maxPauseMs = MAX_PAUSE_MS }: PromoteOptions): Way {
 	return {
 		kind: "promote",
-		takePlace: (promotion) => takePlace(promotion, maxPauseMs),
+		steps: (promotion) => stepsOf(promotion, maxPauseMs),
 		why: ({ hosts: { from, to } }) => `promote ${to} for ${from}, 0 lost`,
 		edit: exchangeHosts,
-		async settle({ operation, hosts, old, next, onStep }) {
-			const { from, to } = hosts;
-			try {
-				// Not before: that takes longer than all that writes wait for, and the fenced server sends nothing.
-				await next.stopFollowing();
-				await old.follow(next);
-			} catch (thrown) {
-				const { message } = thrown as Error;
-				await operation.save({}, `${from} does not follow ${to}: ${message}`);
-				throw thrown;
-			}
-			await onStep("reattached");
-			return `${from} follows ${to}`;
-		},
 	};
 }
 
-/** From the fence until the replica takes writes; null where it did not catch up in time, so that it was rolled back. */
-async function takePlace(
-	{ operation, hosts, old, next, onStep, rollBack }: Promotion,
-	maxPauseMs: number,
-): Promise<Pause | null> {
+function stepsOf(promotion: Promotion, maxPauseMs: number): WaySteps {
+	const { operation, hosts, old, next } = promotion;
+	const { from, to } = hosts;
 	const databases = databasesOf(hosts);
-	// Before the pause: a healthy replica's counters are where the primary's were.
-	const before = await readCounters(old, databases);
-	const behind = await countersBehind(old, next, before, maxPauseMs);
-	if (operation.record.step === "locked") {
-		await operation.save({ step: "fencing" }, `fencing ${hosts.from}`);
-	}
-	await onStep("fencing");
-	await operation.requireHeld();
-	const pause: [string, number][] = [];
-	let last = performance.now();
-	const done = async (step: string) => {
-		const now = performance.now();
-		pause.push([step, now - last]);
-		last = now;
-		await onStep(step);
+	let behind: Awaited<ReturnType<typeof countersBehind>> = [];
+	let fenced: Promise<void> = Promise.resolve();
+	return {
+		takePlace: [
+			{
+				name: "fencing",
+				during: ["locked", "fencing"],
+				changesServers: false,
+				async does() {
+					// Before the pause: a healthy replica's counters are where the primary's were.
+					const before = await readCounters(old, databases);
+					behind = await countersBehind(old, next, before, maxPauseMs);
+					if (operation.record.step === "locked") {
+						await operation.save({ step: "fencing" }, `fencing ${from}`);
+					}
+					return undefined;
+				},
+			},
+			{
+				name: "fenced",
+				during: ["fencing"],
+				changesServers: true,
+				async does() {
+					await old.stopWrites();
+					// The disk writes down meanwhile that it stays so. That has to be done before anybody else takes writes.
+					fenced = old.fence();
+					fenced.catch(() => {});
+					return undefined;
+				},
+				undoes: [
+					// First: writes wait for it, and the other server may be what failed.
+					async () => {
+						await fenced.catch(() => {});
+						await old.unfence();
+						return null;
+					},
+				],
+			},
+			{
+				name: "caught up",
+				during: ["fencing"],
+				changesServers: false,
+				async does() {
+					let isThere = false;
+					try {
+						// After the fence: what ended before it is in it, and nothing comes after.
+						isThere = await next.has(await old.executed(), maxPauseMs);
+					} finally {
+						await fenced;
+					}
+					const why = `${to} did not catch up within ${maxPauseMs} ms`;
+					return isThere ? undefined : { why, error: null };
+				},
+			},
+			{
+				name: "writable",
+				during: ["fencing"],
+				changesServers: true,
+				async does() {
+					await next.takeWrites();
+					await raiseLocalIds(next, behind);
+					return undefined;
+				},
+				undoes: undoesTakingWrites(promotion),
+			},
+		],
+		settle: {
+			name: "reattached",
+			during: ["published"],
+			changesServers: true,
+			async does() {
+				try {
+					// Not before: that takes longer than all that writes wait for, and the fenced server sends nothing.
+					await next.stopFollowing();
+					await old.follow(next);
+				} catch (thrown) {
+					const { message } = thrown as Error;
+					await operation.save({}, `${from} does not follow ${to}: ${message}`);
+					throw thrown;
+				}
+				return undefined;
+			},
+		},
+		settled: () => `${from} follows ${to}`,
 	};
-	await old.stopWrites();
-	// The disk writes down meanwhile that it stays so. That has to be done before anybody else takes writes.
-	const fenced = old.fence();
-	let isThere = false;
-	try {
-		await done("fenced");
-		// After the fence: what ended before it is in it, and nothing comes after.
-		isThere = await next.has(await old.executed(), maxPauseMs);
-	} finally {
-		await fenced;
-	}
-	if (!isThere) {
-		await rollBack(`${hosts.to} did not catch up within ${maxPauseMs} ms`);
-		return null;
-	}
-	await done("caught up");
-	await operation.requireHeld();
-	await next.takeWrites();
-	await raiseLocalIds(next, behind);
-	await done("writable");
-	return pause;
 }
 
 /** Tables whose next id on the replica is before that of the primary, although it has all rows. */

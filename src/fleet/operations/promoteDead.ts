@@ -15,13 +15,15 @@ import type { Operation } from "./operations.ts";
 import {
 	beginPromotion,
 	findHosts,
-	type Pause,
 	type PromoteOptions,
 	type Promotion,
 	type PromotionResult,
-	proceedOn,
+	promotionPlan,
+	undoesTakingWrites,
 	type Way,
+	type WaySteps,
 } from "./promotion.ts";
+import type { GivenUp, Plan } from "./steps.ts";
 
 /**
  * Makes a replica the primary in the place of one that is dead
@@ -201,92 +203,163 @@ export async function promoteDead(
 	return beginPromotion(options, replacing(options), checked);
 }
 
-/** Goes on from where it is. Where what is lost was not accepted yet, `acceptLoss` is asked. */
-export function resumeDead(
+/** Where what is lost was not accepted yet, `acceptLoss` is asked. */
+export function deadPlan(
 	options: DeadOptions,
 	operation: Operation,
-): Promise<PromotionResult> {
-	return proceedOn(options, operation, replacing(options));
+): Promise<Plan<PromotionResult>> {
+	return promotionPlan(options, operation, replacing(options));
 }
 
 /** The old one is given up, and named by no map. */
 function replacing(options: DeadOptions): Way {
 	return {
 		kind: "promote --dead",
-		takePlace: (promotion) => takePlace(options, promotion),
+		steps: (promotion) => stepsOf(options, promotion),
 		why: ({ operation: { record }, hosts: { from, to } }) =>
 			`promote ${to} for ${from}, which is dead; ${record.loss?.transactions ?? 0} transactions lost`,
 		edit: replaceHost,
-		async settle({ operation, hosts, old, next, onStep }) {
-			const { store, askMs = ASK_MS, tryMs } = options;
-			// It may be back by now, and nobody may write to it.
-			const unfenced = await fenceIfReached(old, tryMs);
-			await onStep("looked again");
-			// Until all processes served the new version, some may have reached it still.
-			const executed =
-				unfenced === null ? await old.executed().catch(() => "") : "";
-			const asking = { store, askMs };
-			const loss = await measureLoss(asking, hosts.from, next, executed);
-			// Processes that ended meanwhile have forgotten.
-			if ((operation.record.loss?.transactions ?? 0) <= loss.transactions) {
-				await operation.save({ loss }, describeLostTransactions(loss, hosts));
-			}
-			return `${hosts.from} ${unfenced === null ? "takes no writes" : `was not fenced (${unfenced})`}, and is named by no topology`;
-		},
 	};
 }
 
-/** Until the replica takes writes. Throws CONFLICT where the loss was not accepted, after it was rolled back. */
-async function takePlace(
-	options: DeadOptions,
-	{ operation, hosts, old, next, onStep, rollBack }: Promotion,
-): Promise<Pause> {
-	const { store, askMs = ASK_MS, maxApplyMs = APPLY_MS } = options;
+function stepsOf(options: DeadOptions, promotion: Promotion): WaySteps {
+	const { store, askMs = ASK_MS, maxApplyMs = APPLY_MS, tryMs } = options;
+	const { operation, hosts, old, next } = promotion;
 	const { from } = hosts;
-	if (operation.record.step === "locked") {
-		await operation.save({ step: "fencing" }, `giving ${from} up`);
-	}
-	await onStep("fencing");
-	await operation.requireHeld();
-	const unfenced = await fenceIfReached(old, options.tryMs);
-	if (unfenced !== null) {
-		await operation.save({}, `${from} was not fenced: ${unfenced}`);
-	}
-	await onStep("fenced");
-	if ((await next.replica()) !== null) {
-		await next.run("stop receiver", "STOP REPLICA IO_THREAD");
-	}
-	await onStep("receiver stopped");
-	await untilApplied(next, maxApplyMs);
-	await onStep("applied");
-	const executed = unfenced === null ? await old.executed() : "";
-	const loss = await measureLoss({ store, askMs }, from, next, executed);
+	const databases = databasesOf(hosts);
+	const lossNow = (executed: string) =>
+		measureLoss({ store, askMs }, from, next, executed);
+	/** Why it was not fenced; null: it was. */
+	let unfenced: string | null = null;
+	return {
+		takePlace: [
+			{
+				name: "fencing",
+				during: ["locked", "fencing"],
+				changesServers: false,
+				async does() {
+					if (operation.record.step === "locked") {
+						await operation.save({ step: "fencing" }, `giving ${from} up`);
+					}
+					return undefined;
+				},
+			},
+			{
+				name: "fenced",
+				during: ["fencing"],
+				changesServers: true,
+				async does() {
+					unfenced = await fenceIfReached(old, tryMs);
+					if (unfenced !== null) {
+						await operation.save({}, `${from} was not fenced: ${unfenced}`);
+					}
+					return undefined;
+				},
+				undoes: [
+					async () => {
+						if ((await old.silence(TRY_MS)) !== null) {
+							return `${from} does not answer, and may be super_read_only when it is back`;
+						}
+						await old.unfence();
+						return null;
+					},
+				],
+			},
+			{
+				name: "receiver stopped",
+				during: ["fencing"],
+				changesServers: true,
+				async does() {
+					if ((await next.replica()) !== null) {
+						await next.run("stop receiver", "STOP REPLICA IO_THREAD");
+					}
+					return undefined;
+				},
+			},
+			{
+				name: "applied",
+				during: ["fencing"],
+				changesServers: false,
+				async does() {
+					await untilApplied(next, maxApplyMs);
+					return undefined;
+				},
+			},
+			{
+				name: "accepted",
+				during: ["fencing"],
+				changesServers: false,
+				async does() {
+					const executed = unfenced === null ? await old.executed() : "";
+					const loss = await lossNow(executed);
+					if (!(await isAccepted(options, promotion, loss))) {
+						return notAccepted(loss, hosts);
+					}
+					await operation.save({ loss }, describeLostTransactions(loss, hosts));
+					return undefined;
+				},
+			},
+			{
+				name: "writable",
+				during: ["fencing"],
+				changesServers: true,
+				async does() {
+					await next.stopFollowing();
+					// No topology names it yet, so that nobody writes before the ids are raised.
+					await next.liftFence();
+					// A move that was cutting over has fenced shards on the primary, and so here; nothing of it is published any more.
+					await liftFences(next, databases);
+					const counters = await readCounters(next, databases);
+					await raiseLocalIds(next, counters.values());
+					return undefined;
+				},
+				undoes: undoesTakingWrites(promotion),
+			},
+		],
+		settle: {
+			name: "looked again",
+			during: ["published"],
+			changesServers: true,
+			async does() {
+				// It may be back by now, and nobody may write to it.
+				unfenced = await fenceIfReached(old, tryMs);
+				// Until all processes served the new version, some may have reached it still.
+				const executed =
+					unfenced === null ? await old.executed().catch(() => "") : "";
+				const loss = await lossNow(executed);
+				// Processes that ended meanwhile have forgotten.
+				if ((operation.record.loss?.transactions ?? 0) <= loss.transactions) {
+					await operation.save({ loss }, describeLostTransactions(loss, hosts));
+				}
+				return undefined;
+			},
+		},
+		settled: () =>
+			`${from} ${unfenced === null ? "takes no writes" : `was not fenced (${unfenced})`}, and is named by no topology`,
+	};
+}
+
+/** Who accepted a loss did not accept a greater one. */
+async function isAccepted(
+	{ acceptLoss }: DeadOptions,
+	{ operation, next }: Promotion,
+	loss: Loss,
+): Promise<boolean> {
+	if (loss.transactions === 0) return true;
 	const before = operation.record.loss;
-	// Whoever accepted a loss did not accept a greater one.
-	const isAccepted =
-		loss.transactions === 0 ||
-		(before !== null &&
-			(await next.subtract(loss.gtids, before.gtids)) === "") ||
-		((await options.acceptLoss?.(loss)) ?? false);
-	if (!isAccepted) {
-		await rollBack("the loss was not accepted");
-		throw new CorkboardError(
+	const isKnown =
+		before !== null && (await next.subtract(loss.gtids, before.gtids)) === "";
+	return isKnown || ((await acceptLoss?.(loss)) ?? false);
+}
+
+function notAccepted(loss: Loss, hosts: PromotionHosts): GivenUp {
+	return {
+		why: "the loss was not accepted",
+		error: new CorkboardError(
 			"CONFLICT",
-			`${describeLostTransactions(loss, hosts)} It was not accepted, so nothing has changed: ${from} is the primary still. To give this up: --accept-loss.`,
-		);
-	}
-	await operation.save({ loss }, describeLostTransactions(loss, hosts));
-	await onStep("accepted");
-	await operation.requireHeld();
-	await next.stopFollowing();
-	// No topology names it yet, so that nobody writes before the ids are raised.
-	await next.liftFence();
-	// A move whose shards were going over has fenced them on the primary, and so here; nothing of it is published any more.
-	await liftFences(next, databasesOf(hosts));
-	const counters = await readCounters(next, databasesOf(hosts));
-	await raiseLocalIds(next, counters.values());
-	await onStep("writable");
-	return [];
+			`${describeLostTransactions(loss, hosts)} It was not accepted, so nothing has changed: ${hosts.from} is the primary still. To give this up: --accept-loss.`,
+		),
+	};
 }
 
 /**

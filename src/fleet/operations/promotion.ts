@@ -6,15 +6,16 @@ import { type Agreement, agreed } from "../map/barrier.ts";
 import {
 	findPromoted,
 	findPromotion,
+	namesPrimary,
 	type PromotionHosts,
 } from "../map/promotionHosts.ts";
 import { existing, publish, requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import type { Loss } from "./loss.ts";
 import type { OperationKind, OperationRecord } from "./operationRecord.ts";
-import { type Operation, runOperation } from "./operations.ts";
+import { beginOperation, type Operation } from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
-import { rollBack, type UndoOptions, undone } from "./rollBack.ts";
+import { type DoneStep, type Plan, runSteps, type Step } from "./steps.ts";
 
 /**
  * Makes a replica the primary (docs/how-to/replicas.md): from its record to its end, what
@@ -45,7 +46,7 @@ export interface PromotionResult {
 	readonly to: string;
 	/** The version that was published; null: nothing changed. */
 	readonly version: number | null;
-	/** From the fence to the publication. Milliseconds; null where somebody else began it, or the primary was dead. */
+	/** From the fence to the publication. Milliseconds; null if another process began it, or the primary was dead. */
 	readonly pauseMs: number | null;
 	readonly agreement: Agreement | null;
 	/** Whether the old primary follows the new one. */
@@ -60,24 +61,25 @@ export interface Promotion {
 	readonly hosts: PromotionHosts;
 	readonly old: FleetServer;
 	readonly next: FleetServer;
-	readonly onStep: (what: string) => Promise<void>;
-	readonly rollBack: (why: string) => Promise<unknown>;
 }
-
-/** How long each step took while the old primary took no writes. Milliseconds. */
-export type Pause = readonly (readonly [step: string, ms: number])[];
 
 /** What differs between an old primary that lives and one that is dead. */
 export interface Way {
 	readonly kind: OperationKind & ("promote" | "promote --dead");
-	/** Until the replica takes writes, and gives no id twice. It saves that it is `fencing` before it changes anything. Null: it was rolled back. */
-	takePlace(promotion: Promotion): Promise<Pause | null>;
+	steps(promotion: Promotion): WaySteps;
 	/** What the history says of it. */
 	why(promotion: Promotion): string;
 	/** The map in which the one has the place of the other. */
 	edit(current: Topology, hosts: PromotionHosts): Omit<Topology, "version">;
-	/** What becomes of the old primary, once all processes serve the new map; in a sentence. */
-	settle(promotion: Promotion): Promise<string>;
+}
+
+export interface WaySteps {
+	/** Until the replica takes writes, and gives no id twice. The first one saves that it is `fencing`. */
+	readonly takePlace: readonly Step[];
+	/** What becomes of the old primary, once all processes serve the new map. */
+	readonly settle: Step;
+	/** The same in a sentence. */
+	settled(): string;
 }
 
 const AGREE_MS = 5_000;
@@ -111,95 +113,118 @@ export async function beginPromotion(
 	},
 ): Promise<PromotionResult> {
 	const { from, to } = hosts;
-	return runOperation(
+	return beginOperation(
 		options,
 		{ kind: way.kind, from, to },
 		faults,
-		(operation) => proceedOn(options, operation, way),
+		(operation) => runPromotion(options, operation, way),
 	);
 }
 
-/** Goes on with one that this process holds, from where it is. */
-export async function proceedOn(
+async function runPromotion(
 	options: PromoteOptions,
 	operation: Operation,
 	way: Way,
 ): Promise<PromotionResult> {
-	const { store, agreeMs = AGREE_MS } = options;
-	await using promotion = await open(options, operation);
-	const { hosts, next, onStep } = promotion;
-	const { step } = operation.record;
-	let pause: Pause | null = null;
-	if (step === "rolling back") {
-		await promotion.rollBack("goes on");
-		return promotionResult(operation.record);
-	}
-	if (step !== "published") {
-		try {
-			pause = await way.takePlace(promotion);
-			if (pause === null) return promotionResult(operation.record);
-			const began = performance.now();
-			await publishMap(store, operation, way.why(promotion), (current) =>
-				way.edit(current, stillNamed(current, hosts)),
-			);
-			pause = [...pause, ["published", performance.now() - began]];
-		} catch (thrown) {
-			// So that writes do not wait for an operator where they need not.
-			throw await undone(thrown, operation, promotion.rollBack);
-		}
-		// Who began it had fenced the primary: writes wait since then.
-		if (step === "fencing" || way.kind === "promote --dead") pause = null;
-		await onStep("published");
-	}
-	// Whoever resumes: it may have started again since, with a setting that it kept.
-	await operation.requireHeld();
-	await next.liftFence();
-	const { version } = operation.record;
-	// Without members nobody says so; the fence holds all the same.
-	const agreement = await agreed(store, version as number, agreeMs, {
-		byTimeMs: 0,
-	});
-	await onStep("agreed");
-	await operation.requireHeld();
-	const settled = await way.settle(promotion);
-	const times = pause === null ? "" : `; ${describePause(pause)}`;
-	await operation.end("done", `${settled}${times}`);
-	const pauseMs = pause === null ? null : lengthOf(pause);
-	return { ...promotionResult(operation.record), pauseMs, agreement };
+	await using plan = await promotionPlan(options, operation, way);
+	return await runSteps(plan);
 }
 
-/** Undoes one that this process has taken over. Returns what could not be undone. */
-export async function undoPromotion(
-	options: Pick<PromoteOptions, "store" | "environment">,
+/** Throws CONFLICT if the map does not name the hosts as the operation needs them. */
+export async function promotionPlan(
+	{ store, environment, onStep, agreeMs = AGREE_MS }: PromoteOptions,
 	operation: Operation,
-	undo: UndoOptions,
-): Promise<readonly string[]> {
-	await using promotion = await open(options, operation);
-	const { old, next } = promotion;
-	return await rollBack(options.store, operation, old, next, "aborted", undo);
-}
-
-/** Throws CONFLICT where the map does not name the hosts as the operation needs them. */
-async function open(
-	{
-		store,
-		environment,
-		onStep,
-	}: Pick<PromoteOptions, "store" | "environment" | "onStep">,
-	operation: Operation,
-): Promise<Promotion & AsyncDisposable> {
+	way: Way,
+): Promise<Plan<PromotionResult>> {
 	const hosts = await hostsOf(store, operation);
+	const { from } = hosts;
 	const old = new FleetServer(hosts.fromUrl, environment);
 	const next = new FleetServer(hosts.toUrl, environment);
+	const promotion = { operation, hosts, old, next };
+	const { takePlace, settle, settled } = way.steps(promotion);
+	// Writes of one that is resumed wait since a moment that this process does not know.
+	const isPauseKnown =
+		operation.record.step === "locked" && way.kind === "promote";
+	let agreement: Agreement | null = null;
 	return {
-		...{ operation, hosts, old, next },
-		onStep: async (what) => onStep?.(what, operation.record.id),
-		rollBack: (why) => rollBack(store, operation, old, next, why),
+		operation,
+		undoesFailures: true,
+		steps: [
+			...takePlace,
+			{
+				name: "published",
+				during: ["fencing"],
+				changesServers: false,
+				async does() {
+					await publishMap(store, operation, way.why(promotion), (current) =>
+						way.edit(current, stillNamed(current, hosts)),
+					);
+					return undefined;
+				},
+			},
+			{
+				name: "agreed",
+				during: ["published"],
+				changesServers: true,
+				async does() {
+					// Of one that is resumed: it may have started again since, with a setting that it kept.
+					await next.liftFence();
+					// Without members nobody says so; the fence holds all the same.
+					agreement = await agreed(
+						store,
+						operation.record.version as number,
+						agreeMs,
+						{ byTimeMs: 0 },
+					);
+					return undefined;
+				},
+			},
+			settle,
+		],
+		say: async (what) => onStep?.(what, operation.record.id),
+		async undoIsRefused() {
+			const { topology } = await requireCurrent(store);
+			if (namesPrimary(topology, from)) return null;
+			// Edited by hand meanwhile: two primaries are worse than none.
+			return new CorkboardError(
+				"CONFLICT",
+				`Version ${topology.version} does not name ${from} as a primary any more, so nothing is undone.`,
+			);
+		},
+		describeDone: (done) =>
+			isPauseKnown ? `${settled()}; ${describePause(done)}` : settled(),
+		describeUndone: (left) => ["nothing changed", ...left].join("; "),
+		result: (done) => ({
+			...promotionResult(operation.record),
+			pauseMs:
+				isPauseKnown && operation.record.version !== null
+					? lengthOf(pauseIn(done))
+					: null,
+			agreement,
+		}),
 		async [Symbol.asyncDispose]() {
 			await old[Symbol.asyncDispose]();
 			await next[Symbol.asyncDispose]();
 		},
 	};
+}
+
+/** What makes the replica follow the old primary again. Nobody wrote there: no topology named it. */
+export function undoesTakingWrites({
+	old,
+	next,
+}: Promotion): NonNullable<Step["undoes"]> {
+	return [
+		async () => {
+			await next.refence();
+			return null;
+		},
+		async () => {
+			if ((await next.replica()) === null) await next.follow(old);
+			else await next.startFollowing();
+			return null;
+		},
+	];
 }
 
 async function hostsOf(
@@ -230,13 +255,28 @@ function stillNamed(topology: Topology, hosts: PromotionHosts): PromotionHosts {
 	);
 }
 
-function lengthOf(pause: Pause): number {
-	return pause.reduce((sum, [, ms]) => sum + ms, 0);
+/** The steps while the old primary took no writes. */
+function pauseIn(done: readonly DoneStep[]): readonly DoneStep[] {
+	const first = done.findIndex(({ name }) => name === "fenced");
+	const last = done.findIndex(({ name }) => name === "published");
+	return first === -1 ? [] : done.slice(first, last + 1);
+}
+
+function lengthOf(pause: readonly DoneStep[]): number {
+	const [first] = pause;
+	const last = pause.at(-1);
+	return first === undefined || last === undefined
+		? 0
+		: last.ended - first.began;
 }
 
 /** `no writes for 31 ms: fenced 4 ms, …` */
-function describePause(pause: Pause): string {
-	const steps = pause.map(([step, ms]) => `${step} ${Math.round(ms)} ms`);
+function describePause(done: readonly DoneStep[]): string {
+	const pause = pauseIn(done);
+	const steps = pause.map(({ name, began, ended }, nth) => {
+		const since = pause[nth - 1]?.ended ?? began;
+		return `${name} ${Math.round(ended - since)} ms`;
+	});
 	return `no writes for ${Math.round(lengthOf(pause))} ms: ${steps.join(", ")}`;
 }
 

@@ -1,6 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import type { Environment } from "../../topology/secret.ts";
-import { agreed } from "../map/barrier.ts";
+import { type Agreement, agreed } from "../map/barrier.ts";
 import { withReplica } from "../map/edits.ts";
 import { existing, publish, requireCurrent } from "../map/publish.ts";
 import {
@@ -16,8 +15,9 @@ import {
 	type ReplicaResult,
 	replicaResult,
 } from "./addReplica.ts";
-import { type Operation, runOperation } from "./operations.ts";
+import { beginOperation, type Operation } from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
+import { type Plan, runSteps } from "./steps.ts";
 
 /** How long a server that may be dead is asked. Milliseconds. */
 const ANSWER_MS = 10_000;
@@ -58,81 +58,99 @@ export async function removeReplica(
 	host: string,
 ): Promise<ReplicaResult> {
 	const { hosts, faults } = await checkRemoveReplica(options, host);
-	return runOperation(
+	return beginOperation(
 		options,
 		{ kind: "replica remove", from: hosts.primary, to: hosts.replica },
 		faults,
-		(operation) => proceedRemove(options, operation),
+		async (operation) => {
+			await using plan = removeReplicaPlan(options, operation);
+			return await runSteps(plan);
+		},
 	);
 }
 
-/** Goes on from where the record is. */
-export async function proceedRemove(
+export function removeReplicaPlan(
 	options: ReplicaOptions,
 	operation: Operation,
-): Promise<ReplicaResult> {
-	const { store, environment } = options;
-	const { id, from, to, step } = operation.record;
-	const onStep = async (what: string) => options.onStep?.(what, id);
-	if (step === "locked") {
-		await publishMap(
-			store,
-			operation,
-			`${to} is no replica of ${from} any more`,
-			(current) => {
-				const found = findReplica(current, to);
-				if (found.primary === from) return withReplica(current, from, null);
-				throw new CorkboardError(
-					"CONFLICT",
-					`Version ${current.version}, which somebody else has published, names ${to} as the replica of ${found.primary}.`,
-				);
+): Plan<ReplicaResult> {
+	const { store, environment, agreeMs = AGREE_MS } = options;
+	const { id, from, to } = operation.record;
+	let agreement: Agreement | null = null;
+	/** Why it was not stopped; null: it was. */
+	let silence: string | null = null;
+	return {
+		operation,
+		undoesFailures: false,
+		steps: [
+			{
+				name: "published",
+				during: ["locked"],
+				changesServers: false,
+				async does() {
+					await publishMap(
+						store,
+						operation,
+						`${to} is no replica of ${from} any more`,
+						(current) => {
+							const found = findReplica(current, to);
+							if (found.primary === from) {
+								return withReplica(current, from, null);
+							}
+							throw new CorkboardError(
+								"CONFLICT",
+								`Version ${current.version}, which somebody else has published, names ${to} as the replica of ${found.primary}.`,
+							);
+						},
+					);
+					return undefined;
+				},
 			},
-		);
-		await onStep("published");
-	}
-	const { version } = operation.record;
-	const agreement = await agreed(
-		store,
-		version as number,
-		options.agreeMs ?? AGREE_MS,
-	);
-	if (agreement.missing.length > 0) {
-		throw new CorkboardError(
-			"UNAVAILABLE",
-			`${agreement.missing.map((member) => member.id).join(", ")} may still read from ${to}, which goes on replicating.`,
-		);
-	}
-	await onStep("agreed");
-	await operation.requireHeld();
-	const { topology } = await requireCurrent(store);
-	const primaryUrl = primaryUrlOf(topology, from);
-	if (primaryUrl === null) {
-		throw new CorkboardError(
-			"CONFLICT",
-			`Version ${topology.version} does not name ${from} any more.`,
-		);
-	}
-	const replicaUrl = withHost(primaryUrl, to);
-	const silence = await silenceOf(replicaUrl, environment);
-	if (silence === null) {
-		await using target = new FleetServer(replicaUrl, environment);
-		await target.fence();
-		await target.stopFollowing();
-		await onStep("stopped");
-	}
-	await operation.end(
-		"done",
-		silence === null
-			? `${to} follows no server; its data is left`
-			: `${to} was not stopped, as it does not answer: ${silence}`,
-	);
-	return replicaResult(operation.record, agreement);
-}
-
-async function silenceOf(
-	url: string,
-	environment: Environment,
-): Promise<string | null> {
-	await using server = new FleetServer(url, environment);
-	return await server.silence(ANSWER_MS);
+			{
+				name: "agreed",
+				during: ["published"],
+				changesServers: false,
+				async does() {
+					const { version } = operation.record;
+					agreement = await agreed(store, version as number, agreeMs);
+					if (agreement.missing.length === 0) return undefined;
+					throw new CorkboardError(
+						"UNAVAILABLE",
+						`${agreement.missing.map((member) => member.id).join(", ")} may still read from ${to}, which goes on replicating.`,
+					);
+				},
+			},
+			{
+				name: "stopped",
+				during: ["published"],
+				changesServers: true,
+				async does() {
+					const { topology } = await requireCurrent(store);
+					const primaryUrl = primaryUrlOf(topology, from);
+					if (primaryUrl === null) {
+						throw new CorkboardError(
+							"CONFLICT",
+							`Version ${topology.version} does not name ${from} any more.`,
+						);
+					}
+					await using server = new FleetServer(
+						withHost(primaryUrl, to),
+						environment,
+					);
+					silence = await server.silence(ANSWER_MS);
+					if (silence !== null) return "skipped";
+					await server.fence();
+					await server.stopFollowing();
+					return undefined;
+				},
+			},
+		],
+		say: async (what) => options.onStep?.(what, id),
+		describeDone: () =>
+			silence === null
+				? `${to} follows no server; its data is left`
+				: `${to} was not stopped, as it does not answer: ${silence}`,
+		describeUndone: () => `${to} stays a replica`,
+		result: () => replicaResult(operation.record, agreement),
+		[Symbol.asyncDispose]: async () => {},
+	};
 }
