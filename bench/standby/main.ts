@@ -110,7 +110,7 @@ for (const part of parts) {
 console.table(rows);
 if (asked > 0) {
 	console.log(
-		`calm and outages: answered ${((answered / asked) * 100).toFixed(4)} % of ${asked} reads; ${skipped} did not begin, because this process stood still; switches back are due within ${BACK_MS / 1_000} s`,
+		`calm and outages: answered ${((answered / asked) * 100).toFixed(4)} % of ${asked} reads; ${skipped} did not begin, because this process was paused; switches back are due within ${BACK_MS / 1_000} s`,
 	);
 }
 

@@ -105,7 +105,7 @@ export interface LocalCacheOptions<V> {
 	readonly channelOf?: (key: string) => number;
 	/** Milliseconds. */
 	readonly now?: () => number;
-	/** Whether this process stood still and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
+	/** Whether this process was paused and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
 	readonly isOverdue?: () => boolean;
 	/** Settles when that has ended. Absent: reads do not wait for it. */
 	readonly untilProven?: () => Promise<void>;

@@ -39,7 +39,7 @@ interface Stored {
  * 2. Where no member speaks to the agreed servers any more, a process that speaks
  *    to others vacates the agreement, and two seconds later claims it.
  * 3. A process that has not read the agreement for two seconds though the store
- *    answers, because it stood still, counts nothing as acknowledged, and reads it
+ *    answers, because it was paused, counts nothing as acknowledged, and reads it
  *    before it uses what is cached. So whoever claims shares nothing with it.
  *
  * A store that does not answer changes nothing for a process that has run since
@@ -136,7 +136,7 @@ export class CacheAgreement implements Disposable {
 		return own != null && this.mayRead(part) && !this.isOverdue;
 	}
 
-	/** The process stood still: the others may have agreed on other servers meanwhile. */
+	/** The process was paused: the others may have agreed on other servers meanwhile. */
 	get isOverdue(): boolean {
 		const now = this.#now();
 		const stoodStill =
@@ -163,7 +163,7 @@ export class CacheAgreement implements Disposable {
 		return true;
 	}
 
-	/** After it stood still, the store has not answered for so long: who waits as long again delays each write, perhaps for hours. */
+	/** After it was paused, the store has not answered for so long: who waits as long again delays each write, perhaps for hours. */
 	#isUnproven(ms: number): boolean {
 		return (
 			this.#isStoreAway && this.isOverdue && this.#now() - this.#ranSince > ms

@@ -142,7 +142,7 @@ export class OutboxWatch implements AsyncDisposable {
 		if (on) this.#reader.lookSoon();
 	}
 
-	/** Whether it has to check before anything cached is used: a process that stood still reads before its timers run. */
+	/** Whether it has to check before anything cached is used: a process that was paused reads before its timers run. */
 	get isOverdue(): boolean {
 		return this.#lost.size > 0 && this.#now() - this.#checkedAt > CHECKED_MS;
 	}

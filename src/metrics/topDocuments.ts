@@ -22,7 +22,7 @@ interface Operation<Series> {
  * Which operations of documents have series of their own: the most frequent of
  * the last minutes, up to a number. The first ones get theirs at once.
  *
- * A series that is given up stands still and stays until as many others were given
+ * A series that is given up stays as it is until as many others were given
  * up after it: of several workers one may give it up and another go on, and their
  * sum must not fall. An operation that becomes frequent again goes on with it. So
  * there are at most twice as many series, and one for the others.
@@ -39,7 +39,7 @@ export class TopDocuments<Series> {
 	readonly #documents = new Map<string, Map<string, Operation<Series>>>();
 	readonly #candidates = new Set<Operation<Series>>();
 	readonly #labeled = new Set<Operation<Series>>();
-	/** Series that stand still, by their labels, the oldest first. */
+	/** Series that stay as they are, by their labels, the oldest first. */
 	readonly #givenUp = new Map<string, Series>();
 	#others: Series | null = null;
 	#reviewedAt: number;

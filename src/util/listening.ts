@@ -2,7 +2,7 @@
  * A clock that runs only while this process listens: milliseconds in which it
  * would have read an answer. Between two readings of the sockets it counts 10 ms
  * at most, however long the turn of the event loop took, so a process that is
- * busy or stood still does not take its own lateness for that of somebody else.
+ * busy or was paused does not take its own lateness for that of somebody else.
  *
  * Whoever waits for 100 ms by this clock has read its sockets ten times since,
  * or waited for 100 ms. That leaves room for the turns that an answer takes: one

@@ -58,7 +58,7 @@ const AGAIN_MS = 1_000;
  * Renews the claims of this process in a thread with a connection of its own:
  * a handler that keeps the event loop busy does not lose its jobs over it. So
  * that a process that hangs does not keep them forever, the main thread raises
- * a counter, and renewal stops when that has stood still for `maxBlockMs`.
+ * a counter, and renewal stops when that has not changed for `maxBlockMs`.
  *
  * A thread that ends by an error is reported and begun anew, with the claims
  * that are still valid. Those that end meanwhile are lost, as where none renews.

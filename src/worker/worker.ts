@@ -260,7 +260,7 @@ export class Worker<Context> implements AsyncDisposable {
 		while (this.#capacity.canStart) {
 			const entry = this.#buffer.take();
 			if (entry === undefined) break;
-			// The process may have stood still since it was claimed.
+			// The process may have been paused since it was claimed.
 			if (entry.until <= monotonicMs()) {
 				this.#release([entry]);
 				continue;

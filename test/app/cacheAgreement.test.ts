@@ -193,7 +193,7 @@ describe("processes with different shared caches", () => {
 		assert.equal(await subject.read(third.process, id), "new");
 	});
 
-	it("count nothing as acknowledged after they stood still, until they have read the agreement", async () => {
+	it("count nothing as acknowledged after they were paused, until they have read the agreement", async () => {
 		await using first = await open(fleet.addresses, ++fleets);
 		await untilUsed(first);
 		const nothing = new Int32Array(new SharedArrayBuffer(4));
@@ -258,7 +258,7 @@ class Setting {
 	}
 }
 
-describe("a process that stood still", () => {
+describe("a process that was paused", () => {
 	const away = async () => {
 		throw new Error("the store does not answer");
 	};

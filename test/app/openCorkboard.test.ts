@@ -187,7 +187,7 @@ describe("the queues of a topology", () => {
 
 describe("the barrier that an edit of the topology waits for", () => {
 	for (const what of ["an enqueue", "a call on the pools"]) {
-		test(`is held by ${what} that stands still on the version before`, async () => {
+		test(`is held by ${what} that is paused on the version before`, async () => {
 			await using world = await topologyTest();
 			const { primary } = world.topology(1).shards[0] as { primary: string };
 			const topology = (version: number, url: string) => ({

@@ -109,7 +109,7 @@ describe("the invalidation channel", () => {
 		assert.equal(await one.read("not read"), "kept");
 	});
 
-	test("is not trusted by a process that stood still when its own messages from before arrive: others' may lie behind them", async () => {
+	test("is not trusted by a process that was paused when its own messages from before arrive: others' may lie behind them", async () => {
 		await using one = openProcess(server.port);
 		for (let n = 0; n < 3; n++) {
 			await one.restored();

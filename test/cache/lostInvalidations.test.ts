@@ -21,7 +21,7 @@ const BESIDE = Array.from({ length: 1_000 }, (_, n) => `l ${n}`).find(
 	(key) => channelOfKey(key) === CHANNEL,
 ) as string;
 
-/** docs/consistency.md "Freshness by protocol", on a real Redis. What is cached does not age here: the clock stands still. */
+/** docs/consistency.md "Freshness by protocol", on a real Redis. What is cached does not age here: the clock is stopped. */
 describe("a process that caches for minutes", () => {
 	let server: Server;
 	let run: string;

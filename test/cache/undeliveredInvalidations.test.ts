@@ -37,7 +37,7 @@ describe("pending invalidations of a process that cannot publish", () => {
 	}
 
 	/** It has the new value; without the invalidation, it would keep the old one for ten seconds. */
-	/** Its clock stands still, so what it has kept does not age: it is dropped because the invalidation arrived. */
+	/** Its clock is stopped, so what it has kept does not age: it is dropped because the invalidation arrived. */
 	function isNew(reader: Process): Promise<void> {
 		return until(
 			"the new value",
@@ -53,7 +53,7 @@ describe("pending invalidations of a process that cannot publish", () => {
 		}
 	});
 
-	/** Whether the attempt proved it: a reader that loses its own connection, as on a machine that stands still, keeps nothing. */
+	/** Whether the attempt proved it: a reader that loses its own connection, as on a machine that is paused, keeps nothing. */
 	async function reachesOthersLater(): Promise<boolean> {
 		await using proxy = await TcpProxy.to(server.port);
 		await using writer = open("writer", proxy);

@@ -83,7 +83,7 @@ describe("a client over a limit", () => {
 		const ask = ASKS[name];
 		it(`waits for the time in Retry-After, and succeeds: ${name}`, async () => {
 			using project = paste(name);
-			// A machine that stands still for a second answers the client at once: then again.
+			// A machine that is paused for a second answers the client at once: then again.
 			for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
 				await using toy = await startToy({
 					rateLimit: createRateLimit({ requests: 1, perMs: 1_000 }, null),

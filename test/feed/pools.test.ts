@@ -14,7 +14,7 @@ import { feedOnFleet } from "./onFleet.ts";
 
 const sources = new Sources(["user", "board", "interest"]);
 
-// A disk that stands still for seconds fails no test.
+// A disk that stalls for seconds fails no test.
 const limits = { readMs: 60_000, writeMs: 60_000, connectMs: 60_000 };
 
 const folder = temporaryFolder();

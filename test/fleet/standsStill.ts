@@ -1,5 +1,5 @@
 /**
- * The program's own command line, which stands still for good once it has printed
+ * The program's own command line, which is paused for good once it has printed
  * a line on stderr: a process that is killed then was at that step, and no further.
  * Arguments: the line, then those of the command.
  */

@@ -61,7 +61,7 @@ describe("of several Redis, one that fails", () => {
 			begin: () => odd.kill(),
 			end: () => odd.restart(),
 		},
-		"stands still": {
+		"is paused": {
 			begin: async () => odd.pause(),
 			end: async () => odd.resume(),
 		},

@@ -102,7 +102,7 @@ export interface TimedRead {
 export interface RunningReads {
 	/** Those that have ended, in the order of their ends. */
 	readonly reads: readonly TimedRead[];
-	/** Reads that did not begin, because the process stood still when their time came. */
+	/** Reads that did not begin, because the process was paused when their time came. */
 	readonly skipped: number;
 	end(): Promise<void>;
 }

@@ -28,7 +28,7 @@ const FROZEN = "holds the lock";
 /** Until the statement that takes the lock was answered, and less than a commit has. */
 const LOCK_MS = 200;
 
-/** Resolves when the process holds the lock and stands still. */
+/** Resolves when the process holds the lock and is paused. */
 export async function startFrozenWriter(
 	like: FrozenLike,
 ): Promise<FrozenWriter> {

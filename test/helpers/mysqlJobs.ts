@@ -26,7 +26,7 @@ export async function mysqlJobsForSuite(
 				{ range: [0, 0], primary: server.url },
 				{ range: [1, 1], primary: server.url, drain: true },
 			],
-			// A disk that stands still for seconds fails no test.
+			// A disk that stalls for seconds fails no test.
 			limits: { readMs: 60_000, writeMs: 60_000, connectMs: 60_000 },
 		});
 	const store = open();

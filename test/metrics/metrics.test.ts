@@ -513,7 +513,7 @@ test("a metric has a bounded number of series, whatever its labels are taken fro
 	);
 });
 
-test("the operations that are sent most have labels of their own, and a label that is given up stands still for a while", async () => {
+test("the operations that are sent most have labels of their own, and a label that is given up stays as it is for a while", async () => {
 	let now = 0;
 	using metrics = openMetrics({ documents: DOCUMENTS, now: () => now });
 	const send = (name: string, times: number) => {

@@ -70,7 +70,7 @@ describe("a value that a process may keep for minutes", () => {
 	const details = async (process: Process, pin: Id) =>
 		(await process.object(pin))?.details;
 
-	/** Whether it is kept once it was read: what a process dropped while it stood still is not read again by itself. */
+	/** Whether it is kept once it was read: what a process dropped while it was paused is not read again by itself. */
 	async function isUsed(process: Process, pin: Id): Promise<boolean> {
 		const [node] = await process.store.readObjects([pin]);
 		return (
@@ -127,7 +127,7 @@ describe("a value that a process may keep for minutes", () => {
 
 	for (const { name, stop } of [
 		{
-			name: "the host stands still",
+			name: "the host is paused",
 			stop: async () => {
 				fleet.mysql[1]?.pause();
 				return async () => fleet.mysql[1]?.resume();

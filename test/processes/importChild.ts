@@ -15,9 +15,9 @@ export interface FrozenImport {
 	readonly at: "existing objects read" | "pins decided";
 }
 
-const FROZEN = "stands still";
+const FROZEN = "is paused";
 
-/** Resolves when it stands still. Its outcome comes after SIGCONT, as `outcome: CODE`. */
+/** Resolves when it is paused. Its outcome comes after SIGCONT, as `outcome: CODE`. */
 export async function startFrozenImport(
 	options: FrozenImport,
 ): Promise<Program> {

@@ -72,7 +72,7 @@ describe("a new object", () => {
 		assert.equal(await isRead(writer, next), true);
 	});
 
-	it("is seen by readers that come after it, also while a reader from before it stands still between its read and its fill", async () => {
+	it("is seen by readers that come after it, also while a reader from before it is paused between its read and its fill", async () => {
 		await using writer = await openProcess(fleet.addresses, { channel: true });
 		await using early = await openProcess(fleet.addresses, { channel: true });
 		const { pin } = await owned(writer);

@@ -128,7 +128,7 @@ describe("a value cached in a process that another process changes", () => {
 		);
 	});
 
-	it("is not used by the first read of a process that stood still, before it has received what changed meanwhile", async () => {
+	it("is not used by the first read of a process that was paused, before it has received what changed meanwhile", async () => {
 		await using reader = await openProcess(fleet.addresses, { channel: true });
 		await hears(reader);
 		const pin = await makePin(writer, { details: "old" });

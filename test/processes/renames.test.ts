@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/util/json.ts";
 import { good } from "../helpers/storing.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 
-describe("a process that stands still in a rename", () => {
+describe("a process that is paused in a rename", () => {
 	let fleet: Fleet;
 	let frozen: Process;
 	let other: Process;

@@ -29,12 +29,12 @@ describe("a fleet with several Redis and memcached", () => {
 			await sleep(1_500);
 			await Promise.all([redis.restart(), memcached.restart()]);
 		},
-		"stand still for half a second": async (redis, memcached) => {
+		"are paused for half a second": async (redis, memcached) => {
 			for (const each of [redis, memcached]) each.pause();
 			await sleep(500);
 			for (const each of [redis, memcached]) each.resume();
 		},
-		"stand still for five seconds": async (redis, memcached) => {
+		"are paused for five seconds": async (redis, memcached) => {
 			for (const each of [redis, memcached]) each.pause();
 			await sleep(5_000);
 			for (const each of [redis, memcached]) each.resume();

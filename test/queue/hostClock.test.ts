@@ -17,12 +17,12 @@ function hostAnsweringAfter(...delays: readonly number[]) {
 	};
 }
 
-test("a host's clock is not put back by an answer that took long, as while the host or this process stood still", async () => {
+test("a host's clock is not put back by an answer that took long, as while the host or this process was paused", async () => {
 	for (const delays of [
 		[1_500, 0],
 		[0, 1_500],
 	]) {
-		// This process may really stand still, so that the other answer takes long too: the best of a few.
+		// This process may really be paused, so that the other answer takes long too: the best of a few.
 		let wrongMs = Number.POSITIVE_INFINITY;
 		for (let n = 0; n < ATTEMPTS && Math.abs(wrongMs) >= 400; n++) {
 			const clock = new HostClock(hostAnsweringAfter(...delays), 60_000);

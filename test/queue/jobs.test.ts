@@ -193,7 +193,7 @@ describe("enqueues of a queue at the same time", () => {
 		]);
 	});
 
-	it("wait for none that stands still", async () => {
+	it("wait for none that is paused", async () => {
 		const { sent, send, answer, until } = gather();
 		const standing = [send("a"), send("b")];
 		const call = send("c");

@@ -133,7 +133,7 @@ export class Server implements AsyncDisposable {
 		const until = performance.now() + STOP_LIMIT_MS;
 		while (!isStopped(this.pid)) {
 			if (performance.now() > until) {
-				throw new Error(`expected process ${this.pid} to stand still`);
+				throw new Error(`expected process ${this.pid} to be paused`);
 			}
 			Atomics.wait(NOTHING, 0, 0, 1);
 		}
@@ -235,7 +235,7 @@ async function within<T>(
 const STOP_LIMIT_MS = 60_000;
 const NOTHING = new Int32Array(new SharedArrayBuffer(4));
 
-/** Whether all threads of a process stand still (proc(5): state T). Systems other than Linux do not show it. */
+/** Whether all threads of a process are paused (proc(5): state T). Systems other than Linux do not show it. */
 function isStopped(pid: number): boolean {
 	try {
 		return readdirSync(`/proc/${pid}/task`).every((thread) => {

@@ -91,7 +91,7 @@ describe("feed lists on a pair of hosts", () => {
 	});
 
 	for (const [how, begin, end] of [
-		["stands still", () => pair.primary.pause(), () => pair.primary.resume()],
+		["is paused", () => pair.primary.pause(), () => pair.primary.resume()],
 		[
 			"is behind a link that swallows all",
 			() => link.hold(),

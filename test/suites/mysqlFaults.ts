@@ -267,7 +267,7 @@ export function mysqlFaultsSuite(
 			} finally {
 				other.destroy();
 			}
-			// A machine that stands still may have its first wait for the lock end before.
+			// A machine that is paused may have its first wait for the lock end before.
 			const others = trace.retries.filter((reason) => reason !== "lockWait");
 			assert.deepEqual(others, ["deadlock"]);
 			const names = trace.statements.map(({ name }) => name);

@@ -12,7 +12,7 @@ import { until } from "../helpers/until.ts";
 
 const OLD = "10.0.0.1:3306";
 const NEW = "10.0.0.2:3306";
-/** On a slow machine no call stands still for so long by itself. Milliseconds. */
+/** On a slow machine no call is paused for so long by itself. Milliseconds. */
 const NEVER_MS = 3_600_000;
 
 function topology(version: number, host: string): Topology {
@@ -48,7 +48,7 @@ class Source implements ConfirmedTopology {
 	}
 }
 
-/** The process stands still, as under SIGSTOP. */
+/** The process is paused, as under SIGSTOP. */
 function standStill(ms: number): void {
 	Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
@@ -95,7 +95,7 @@ describe("a write", () => {
 		});
 	});
 
-	test("of a process that stood still is refused until the store has answered", async () => {
+	test("of a process that was paused is refused until the store has answered", async () => {
 		const source = new Source();
 		using guard = new WriteGuard(source, {
 			freshMs: NEVER_MS,

@@ -7,7 +7,7 @@ const PASSWORD = "simulated";
 export interface SimulatedClock extends AsyncDisposable {
 	/** For sessions that read that time. */
 	readonly url: string;
-	/** Sessions that are opened from now on read this; their clock stands still. Milliseconds since 1970. */
+	/** Sessions that are opened from now on read this; their clock is stopped. Milliseconds since 1970. */
 	set(ms: number): Promise<void>;
 	/** Bytes of the files of all tables of databases with such a name (LIKE). */
 	fileBytes(databases: string): Promise<number>;

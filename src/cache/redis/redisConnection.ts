@@ -84,7 +84,7 @@ export class RedisConnection implements ClientConnection {
 			// RESP2: every server speaks it, and it needs no HELLO round trip.
 			protocol: 2,
 			disableClientInfo: true,
-			// Longer than every deadline of ours, also in a process that stood still.
+			// Longer than every deadline of ours, also in a process that was paused.
 			connectTimeout: CONNECT_LIMIT_MS,
 		}) satisfies Connecting & RedisCommands & RedisSubscription;
 		this.client = client;

@@ -9,7 +9,7 @@ import { formatNumber } from "../../util/format.ts";
 import { command } from "../command.ts";
 import { table } from "../table.ts";
 
-/** If the event loop stands still for so long, an answer may have been there and not read in time. Milliseconds. */
+/** If the event loop is blocked for so long, an answer may have been there and not read in time. Milliseconds. */
 const DELAY_MS = 200;
 
 export const { usage, run } = command({

@@ -41,7 +41,7 @@ export interface CopyState {
 
 /**
  * What the target knows of a ferry. Whoever opens it last is its runner; one that
- * stood still meanwhile finds all of its transactions refused.
+ * was paused meanwhile finds all of its transactions refused.
  */
 export class FerryState {
 	readonly #target: FleetServer;

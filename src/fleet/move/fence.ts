@@ -21,7 +21,7 @@ export async function openConnections(
 /**
  * Fences the databases side by side. Returns null when all are, and else why one is
  * not; some may be then. `ms` counts from the moment at which the caller knew that it
- * holds its operation: a process that stood still since sends nothing. Reads of a
+ * holds its operation: a process that was paused since sends nothing. Reads of a
  * database queue behind a fence that waits for transactions to end.
  */
 export async function fence(

@@ -36,7 +36,7 @@ export interface InvalidationChannel extends AsyncDisposable {
 	readonly ignoredMessages: number;
 	/**
 	 * Whether the newest proof of a channel is too old, though it is not lost: the
-	 * process stood still and messages lie in the socket, or it is cut off.
+	 * process was paused and messages lie in the socket, or it is cut off.
 	 * Nothing cached is good until that is known.
 	 */
 	readonly isOverdue: boolean;

@@ -12,7 +12,7 @@ import {
 import type { Committed, Writer } from "./writer.ts";
 
 /**
- * A change that reserves keys may stand still for any time before it writes its
+ * A change that reserves keys may be paused for any time before it writes its
  * object. So that nobody else has a key by then, the object's stored JSON has a
  * fence (a fencing token): the change reads it before it reserves, and commits
  * only if it is still the same under the object's lock; whoever releases a

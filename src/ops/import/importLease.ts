@@ -50,7 +50,7 @@ export async function acquireImportLease(
 			if (storage.map.hasSingleWriter || !lease.isExpired) return;
 			throw new CorkboardError(
 				"UNAVAILABLE",
-				"The import stood still for longer than its lease lasts, so another one may have begun. Run it again to resume it.",
+				"The import was paused for longer than its lease lasts, so another one may have begun. Run it again to resume it.",
 			);
 		},
 		[Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),

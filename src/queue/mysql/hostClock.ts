@@ -63,7 +63,7 @@ export class HostClock {
 	}
 
 	/**
-	 * While the host or this process stands still between question and answer, the
+	 * While the host or this process is paused between question and answer, the
 	 * offset is seconds off, and valid claims would be ended. An offset that was
 	 * measured well before is better: clocks drift apart by milliseconds in a minute.
 	 */

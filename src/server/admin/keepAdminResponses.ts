@@ -31,7 +31,7 @@ export const ADMIN_RESPONSE_LIMITS: AdminResponseLimits = {
 	// Less than the five seconds that Prometheus and our own commands wait.
 	deadlineMs: 3_000,
 	kept: {
-		// A thread that has stood still for ten seconds serves nobody any more.
+		// A thread that has been paused for ten seconds serves nobody any more.
 		[LIVE_PATH]: { oldestMs: 10_000, everyMs: 1_000 },
 		// It reads a row of each host. One that leaves says so for five seconds.
 		[READY_PATH]: { oldestMs: 10_000, everyMs: 2_000 },
@@ -67,7 +67,7 @@ export function keepAdminResponses(
 			(early || (await within(deadlineMs, asked))) ??
 			plainText(
 				503,
-				`The process is busy, or stands still: no answer in ${deadlineMs} ms.`,
+				`The process is busy, or is paused: no answer in ${deadlineMs} ms.`,
 			)
 		);
 	};

@@ -15,7 +15,7 @@ import { reasonOf } from "../../util/reasonOf.ts";
 import { TEMPORARY } from "../../util/temporaryName.ts";
 import type { Announcement, StoredText } from "../store.ts";
 
-/** An announcement without a renewal for so many periods is not read: its process has ended, or its disk stands still. */
+/** An announcement without a renewal for so many periods is not read: its process has ended, or its disk stalls. */
 const MISSED_RENEWALS = 10;
 
 /** What living processes announce: files in a folder that are touched again and again. */

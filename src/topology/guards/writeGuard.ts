@@ -13,7 +13,7 @@ export interface ConfirmedTopology {
 	look(): Promise<void>;
 }
 
-/** A moment by both clocks: one stands still while a machine is suspended, the other may be set. */
+/** A moment by both clocks: one stops while a machine is suspended, the other may be set. */
 export interface Moment {
 	/** `performance.now()` */
 	readonly at: number;
@@ -45,7 +45,7 @@ const AGAIN_MS = 20;
  * sure that the topology names it still (docs/consistency.md, "6. Topology").
  *
  * A store that does not answer stops no write, but where the place may have been
- * taken without a word to this process: it stood still, or the host was down for it.
+ * taken without a word to this process: it was paused, or the host was down for it.
  */
 export class WriteGuard implements Disposable {
 	readonly #source: ConfirmedTopology;
@@ -142,7 +142,7 @@ export class WriteGuard implements Disposable {
 			: `Version ${topology.version} of the topology names no such primary.`;
 	}
 
-	/** A timer that is late, or a call after a long time without one, says that the process stood still. */
+	/** A timer that is late, or a call after a long time without one, says that the process was paused. */
 	#notice(): void {
 		if (elapsed(this.#beat) > this.#limits.stoodStillMs) {
 			this.#doubtedAt = performance.now();

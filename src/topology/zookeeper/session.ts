@@ -227,7 +227,7 @@ export class ZookeeperSession implements AsyncDisposable {
 	}
 
 	#beat(): void {
-		// A loop that stood still has not read what may be there.
+		// A loop that was paused has not read what may be there.
 		const silentMs = performance.now() - this.#receivedAt;
 		if (silentMs > this.#timeoutMs / 2) {
 			setImmediate(() => {

@@ -20,7 +20,7 @@ import { Timeline } from "./timeline.ts";
 const PROGRESS_MS = 10_000;
 /** A server holds its caches and requests in far less. Megabytes. */
 const MEMORY_LIMIT_MB = 800;
-/** The links are in this process: while it stands still, so do they. Milliseconds. */
+/** The links are in this process: while it is paused, so are they. Milliseconds. */
 const LAG_LIMIT_MS = 250;
 const LAG_STEP_MS = 50;
 const BUSY_PERCENT = 60;
@@ -160,7 +160,7 @@ function watchLag(timeline: Timeline): Disposable {
 		if (now - last > LAG_LIMIT_MS + LAG_STEP_MS) {
 			timeline.end(
 				timeline.begin(
-					`the driver stood still for ${Math.round(now - last)} ms`,
+					`the driver was paused for ${Math.round(now - last)} ms`,
 					"all",
 					{ from: last },
 				),

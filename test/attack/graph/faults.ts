@@ -165,7 +165,7 @@ export class FaultInjector {
 				return;
 			}
 			case "caches":
-				// It excuses nobody. Where a server stands still, it ends half-way, and goes on with the next one to the same servers.
+				// It excuses nobody. Where a server is paused, it ends half-way, and goes on with the next one to the same servers.
 				await this.#alone("map", async () => {
 					const record = timeline.begin(what, []);
 					const urls = (
@@ -251,7 +251,7 @@ export class FaultInjector {
 		});
 	}
 
-	/** Renames and moves at one server, which will stand still in the middle of them. Returns the names that it wants. */
+	/** Renames and moves at one server, which will be paused in the middle of them. Returns the names that it wants. */
 	#startWrites(server: ApiServer): readonly string[] {
 		const session = this.#session;
 		const names: string[] = [];

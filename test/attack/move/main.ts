@@ -22,7 +22,7 @@ The last round goes there, back and there again, and ends there, with what was l
   --between MS    load before and between moves (default 5000)
   --servers N     server processes (default 3)
   --kills N       kill so many runners at random moments and resume their moves, over as many rounds as that takes (default 0)
-  --stop          one server stands still (SIGSTOP) across each move; its requests may fail
+  --stop          one server is paused (SIGSTOP) across each move; its requests may fail
   --outages       instead: kill and restart each of the four MySQL servers once in each step, and ZooKeeper around the cut-over
   --defects N     instead: make N moves differ in a row, in each of three ways; none may go over
   --store NAME    where the topology is: file or zookeeper (default zookeeper)

@@ -25,7 +25,7 @@ export interface Options extends LoadOptions {
 	readonly betweenMs: number;
 	/** How often a runner is killed at a random moment, and its move gone on with, over as many rounds as that takes. */
 	readonly kills: number;
-	/** Whether one server stands still (SIGSTOP) across each move; its requests may fail then. */
+	/** Whether one server is paused (SIGSTOP) across each move; its requests may fail then. */
 	readonly stop: boolean;
 }
 

@@ -23,7 +23,7 @@ and promotes back and forth meanwhile. The driver's own list of acknowledged wri
   --between MS    load before, between and after promotions (default 1000)
   --servers N     server processes (default 3)
   --store NAME    where the topology is: file or zookeeper (default zookeeper)
-  --stop          one server stands still (SIGSTOP) across each promotion; its requests may fail
+  --stop          one server is paused (SIGSTOP) across each promotion; its requests may fail
   --open N        no promotions: N shards of a second pair are opened, and new users read everywhere
   --dead          each round kills, stops or cuts off the primary of a new pair, whose replica is
                   held back, while a server sleeps: what hosts promote --dead states as lost has to be what is lost

@@ -11,7 +11,7 @@ export interface Options extends Omit<FleetOptions, "shards"> {
 	/** How long the load runs before, between and after promotions. Milliseconds. */
 	readonly betweenMs: number;
 	/**
-	 * Whether one server stands still (SIGSTOP) across each promotion. Its requests
+	 * Whether one server is paused (SIGSTOP) across each promotion. Its requests
 	 * may fail then, as their time is over; its writes may not reach the old primary.
 	 */
 	readonly stop: boolean;
@@ -161,7 +161,7 @@ export async function attackPromotions(
 	};
 }
 
-/** 3: published, but the server that stands still does not serve it. */
+/** 3: published, but the server that is paused does not serve it. */
 function isGood(code: number | null, { stop }: Options): boolean {
 	return code === 0 || (stop && code === 3);
 }

@@ -114,7 +114,7 @@ describe("the checks of the attack on the queue", () => {
 		);
 	});
 
-	it("catch an overlap where no process stood still past its claim", () => {
+	it("catch an overlap where no process was paused past its claim", () => {
 		const changes = claims(6_500, 6_000);
 		const workers = [
 			worker("a", first, { still: [[2_000, 5_000]] }),

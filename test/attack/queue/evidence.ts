@@ -6,7 +6,7 @@ export interface WorkerNotes {
 	readonly notes: readonly Note[];
 	/** When it ended; null: it did not. */
 	readonly endedAt: number | null;
-	/** When it stood still: signals, and what it saw by itself. */
+	/** When it was paused: signals, and what it saw by itself. */
 	readonly still: readonly (readonly [from: number, until: number])[];
 }
 
@@ -49,7 +49,7 @@ export interface Findings {
 	readonly runs: number;
 	/** Jobs that were started more than once. */
 	readonly startedAgain: number;
-	/** Two starts of a job at the same time, of which the first one's process had stood still past its claim. */
+	/** Two starts of a job at the same time, of which the first one's process had been paused past its claim. */
 	readonly overlaps: number;
 	readonly violations: readonly string[];
 }
@@ -164,7 +164,7 @@ function checkClaims(
 	return violations;
 }
 
-/** Null where the earlier one's claim was over, and its process had stood still past it. */
+/** Null where the earlier one's claim was over, and its process had been paused past it. */
 function judgeOverlap(
 	earlier: Run,
 	later: Run,
@@ -188,5 +188,5 @@ function judgeOverlap(
 	);
 	return stoodStill
 		? null
-		: `overlap: ${what}, though its process had not stood still when its claim ended at ${ended.until}${history}`;
+		: `overlap: ${what}, though its process had not been paused when its claim ended at ${ended.until}${history}`;
 }

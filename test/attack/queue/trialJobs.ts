@@ -22,7 +22,7 @@ export type Note =
 	  }
 	/** The process is about to run the program. */
 	| { readonly kind: "began"; readonly at: number }
-	/** The event loop stood still from then on. */
+	/** The event loop was paused from then on. */
 	| { readonly kind: "stood"; readonly at: number; readonly from: number }
 	| {
 			readonly kind: "rotation";
@@ -75,7 +75,7 @@ function block(ms: number): void {
 const LOOK_MS = 50;
 const STOOD_MS = 250;
 
-/** Notes when this process stood still, and what rotation does. */
+/** Notes when this process was paused, and what rotation does. */
 export async function watchProcess(): Promise<void> {
 	if (process.env[NOTES] === undefined) return;
 	let last = Date.now();

@@ -466,7 +466,7 @@ function topologyIn(file: string): Topology {
 	return checkTopology(JSON.parse(readFileSync(file, "utf8")));
 }
 
-test("a process that stood still since before the fence writes nothing to the former primary, and reads no wrong null", async () => {
+test("a process that was paused since before the fence writes nothing to the former primary, and reads no wrong null", async () => {
 	await using fleet = await startFleet();
 	const { options, file, source, someMore } = fleet;
 	const pins = async () => {
@@ -712,7 +712,7 @@ test("the command says what it would do and what refuses it, and another lifts i
 	await fleet.judge();
 });
 
-test("a runner that stood still in its cut-over finds that its guard has lifted the fence, and goes on", async () => {
+test("a runner that was paused in its cut-over finds that its guard has lifted the fence, and goes on", async () => {
 	await using fleet = await startFleet();
 	const { file, target, source, store, someMore } = fleet;
 	await someMore();

@@ -154,7 +154,7 @@ test("a sign of life between the look and the take-over is one in time", async (
 	await first.requireHeld();
 });
 
-test("a store that stood still while somebody looked proves nothing against the holder", async () => {
+test("a store that was paused while somebody looked proves nothing against the holder", async () => {
 	const memory = memoryStore();
 	await using first = await Operation.begin(memory, ABOUT);
 	const { id } = first.record;

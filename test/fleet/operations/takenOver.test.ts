@@ -20,7 +20,7 @@ import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 
 const STOPS_ITSELF = join(import.meta.dirname, "../stopsItself.ts");
 
-test("nobody takes over a promotion of a dead primary's replica that runs; one that stood still for too long says who has it, how it has ended, and what is lost", async () => {
+test("nobody takes over a promotion of a dead primary's replica that runs; one that was paused for too long says who has it, how it has ended, and what is lost", async () => {
 	await using pair = await startMysqlPair();
 	using folder = temporaryFolder();
 	const file = join(folder.path, "topology.json");

@@ -7,7 +7,7 @@ import { theModel } from "../../helpers/model.ts";
 import { sharedHeads } from "../../helpers/pagingWorld.ts";
 
 /** docs/consistency.md, "In the process", step 4. */
-describe("a process that stood still and has not received what it missed", () => {
+describe("a process that was paused and has not received what it missed", () => {
 	it("reads the shards: it may not know which keys a shared cache did not delete", async () => {
 		const { model, domain } = theModel();
 		await using graph = await openEmbedded();

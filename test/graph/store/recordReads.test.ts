@@ -172,7 +172,7 @@ describe("the recorded reads of a request", () => {
 		},
 		"a shard of it is bypassed": () =>
 			store.caches.bypassShards(new Set([unpackId(ada).shard])),
-		"the process stood still": () => {
+		"the process was paused": () => {
 			isOverdue = true;
 		},
 		"the first entry is too old": () => {
@@ -342,7 +342,7 @@ describe("the recorded reads of a request", () => {
 		assert.ok(again.reads.isValid());
 	});
 
-	it("are valid again after a process that stood still has received what it missed, if that was something else", async () => {
+	it("are valid again after a process that was paused has received what it missed, if that was something else", async () => {
 		const dependencies = await recorded(readAll, bo);
 		assert.ok(dependencies);
 		isOverdue = true;

@@ -211,7 +211,7 @@ describe("the purge of removed edges", () => {
 		assert.ok(unlisted.filter(Boolean).length <= 1, `${unlisted}`);
 	});
 
-	it("is not undone by a process that stood still with an entry since before", async (t) => {
+	it("is not undone by a process that was paused with an entry since before", async (t) => {
 		await using graph = await world();
 		const [from, to] = [await idIn(graph, "u:bob"), await idIn(graph, "p:1")];
 		const late = new WritePipeline(
@@ -221,7 +221,7 @@ describe("the purge of removed edges", () => {
 						const value: unknown = Reflect.get(target, name, target);
 						if (typeof value !== "function") return value;
 						return (...given: unknown[]) => {
-							// It stands still here, for eight days.
+							// It is paused here, for eight days.
 							if (name === "transact") t.mock.timers.tick(8 * 86_400_000);
 							return value.apply(target, given);
 						};
@@ -249,7 +249,7 @@ describe("the purge of removed edges", () => {
 				},
 			},
 		]);
-		assert.match(String([...failures.values()]), /stood still/);
+		assert.match(String([...failures.values()]), /was paused/);
 		t.mock.timers.reset();
 		assert.deepEqual(await removed(graph), YOUNG);
 		assert.ok((await verify(graph.cold())).clean);

@@ -22,7 +22,7 @@ import { until } from "../../helpers/until.ts";
 import type { Asked, AskerStart } from "./askerThread.ts";
 
 const ANY_PORT = { host: "127.0.0.1", port: 0 };
-/** Longer than any test stands still. */
+/** Longer than any test is paused. */
 const STILL_MS = 20_000;
 
 const PAGES: AdminPages = {
@@ -45,7 +45,7 @@ function start(pages: Partial<AdminPages>, limits?: AdminResponseLimits) {
 	});
 }
 
-/** What is answered while this thread runs, and then while it stands still until all is answered. */
+/** What is answered while this thread runs, and then while it is paused until all is answered. */
 async function askStandingStill(
 	urls: readonly string[],
 	afterMs = 0,
@@ -69,7 +69,7 @@ async function get(url: string, init?: RequestInit) {
 	return [response.status, await response.text()];
 }
 
-suite("the admin address of a process whose main thread stands still", () => {
+suite("the admin address of a process whose main thread is paused", () => {
 	test("answers live, ready and metrics within a tenth of a second, and says how old that is", async () => {
 		await using server = await start({});
 		const paths = ["/health/live", "/health/ready", "/metrics"];
@@ -98,7 +98,7 @@ suite("the admin address of a process whose main thread stands still", () => {
 		}
 	});
 
-	test("does not call it live, nor ready, once it has stood still for too long", async () => {
+	test("does not call it live, nor ready, once it has been paused for too long", async () => {
 		const kept = { oldestMs: 300, everyMs: 50 };
 		await using server = await start(
 			{},
@@ -116,7 +116,7 @@ suite("the admin address of a process whose main thread stands still", () => {
 			assert.deepEqual([status, age], [503, null]);
 			assert.equal(
 				text,
-				"The process is busy, or stands still: no answer in 100 ms.\n",
+				"The process is busy, or is paused: no answer in 100 ms.\n",
 			);
 		}
 		await until(

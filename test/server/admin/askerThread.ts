@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What a thread asks while the one that started it stands still. */
+/** What a thread asks while the one that started it is paused. */
 export interface AskerStart {
 	readonly urls: readonly string[];
-	/** How long the other stands still before. Milliseconds. */
+	/** How long the other is paused before. Milliseconds. */
 	readonly afterMs: number;
-	/** The first is 1 when the other stands still, the second when all is asked. */
+	/** The first is 1 when the other is paused, the second when all is asked. */
 	readonly state: Int32Array;
 }
 

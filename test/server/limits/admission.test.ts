@@ -495,7 +495,7 @@ suite("the admission of requests", () => {
 		assert.deepEqual(refused, []);
 	});
 
-	test("takes a turn in which the process stood still for no measure", () => {
+	test("takes a turn in which the process was paused for no measure", () => {
 		const { send, turn, refused } = openAdmission();
 		for (let n = 0; n < 300; n++) {
 			// What came meanwhile.

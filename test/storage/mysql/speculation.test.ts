@@ -24,7 +24,7 @@ describe("reads of a pair of hosts, simulated", () => {
 		});
 	});
 
-	it("fail none while the primary stands still for ten seconds, and are as fast after a moment", () => {
+	it("fail none while the primary is paused for ten seconds, and are as fast after a moment", () => {
 		each((seed) => {
 			const run = simulate({ ...CALM, primary: { stall: DURING } }, seed);
 			assert.equal(run.failed, 0);
@@ -137,7 +137,7 @@ describe("reads of a pair of hosts, simulated", () => {
 		});
 	});
 
-	it("switch from a primary that stands still in a process with few connections", () => {
+	it("switch from a primary that is paused in a process with few connections", () => {
 		each((seed) => {
 			const run = simulate(
 				{

@@ -26,7 +26,7 @@ import {
 import { type Decision, invalidationFailed, type Writer } from "../writer.ts";
 
 /**
- * A process that stood still for longer applies nothing that it read before: the
+ * A process that was paused for longer applies nothing that it read before: the
  * rows of removed edges, by whose versions it would find that it is late, are
  * deleted after some days (../write/purge.ts). Milliseconds.
  */
@@ -91,7 +91,7 @@ async function applyOnShard(
 function tooLate(): CorkboardError {
 	return new CorkboardError(
 		"UNAVAILABLE",
-		"The process stood still for more than an hour between reading an outbox entry and its delivery.",
+		"The process was paused for more than an hour between reading an outbox entry and its delivery.",
 		{ details: { kind: "late" } },
 	);
 }

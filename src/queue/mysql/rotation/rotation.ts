@@ -224,7 +224,7 @@ export function dropEmpty(database: QueueDatabase): Promise<Made> {
 			report(database, "locked table", null, false);
 			return wait;
 		}
-		// So that a process that stands still does not keep the table locked.
+		// So that a process that is paused does not keep the table locked.
 		await run(
 			session,
 			"limit silence",

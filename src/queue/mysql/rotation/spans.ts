@@ -18,7 +18,7 @@ import {
 
 /**
  * A span is of the past when its last hour ended so long ago: since then nobody
- * stores a job in it, but for one who stood still meanwhile. Microseconds.
+ * stores a job in it, but for one who was paused meanwhile. Microseconds.
  */
 const PAST_US = 300_000_000;
 

@@ -55,7 +55,7 @@ export type CommitDecision<T> =
 			readonly commitBy?: number;
 	  };
 
-/** A process that stood still for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
+/** A process that was paused for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
 const STOOD_STILL_MS = 250;
 
 const ROLLBACK_MS = 1_000;

@@ -59,7 +59,7 @@ export interface SpeculationOptions {
 	readonly random: () => number;
 	/**
 	 * Calls `run` once after so many milliseconds, and after everything that had
-	 * arrived by then was read: a process that stood still does not take its own
+	 * arrived by then was read: a process that was paused does not take its own
 	 * delay for a host's. Returns a function that cancels it.
 	 */
 	readonly after: (ms: number, run: () => void) => () => void;

@@ -146,7 +146,7 @@ test("a write to a locked SQLite file fails with timeout after a bounded wait; r
 	other.exec("BEGIN IMMEDIATE; INSERT INTO t (id, n) VALUES (5, 5)");
 	const began = performance.now();
 	assert.throws(() => writer.transaction(() => {}), { kind: "timeout" });
-	// SQLite waits by the clock on the wall, and this process may stand still meanwhile.
+	// SQLite waits by the clock on the wall, and this process may be paused meanwhile.
 	assert.ok(performance.now() - began < 60_000);
 	assert.deepEqual(reader.rows(READ, []), []);
 	other.exec("COMMIT");
