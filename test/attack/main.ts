@@ -1,26 +1,37 @@
 /** `npm run attack`: real servers under load and faults, and a judge of what they answer. */
 import { runNamedProgram } from "../../tools/namedProgram.ts";
+import type { ProgramOptions } from "../../tools/programOptions.ts";
+import { runWorld, usageOf, type World } from "./world.ts";
+
+/** As a program that is run by its name. */
+function programOf<Options extends ProgramOptions>(world: World<Options>) {
+	return {
+		usage: usageOf(world as unknown as World<ProgramOptions>),
+		run: (args: readonly string[]) => runWorld(world, args),
+	};
+}
 
 await runNamedProgram("attack", {
 	graph: {
 		about: "clients of a fleet; a model knows what each answer may show",
-		load: () => import("./graph/main.ts"),
+		load: async () => programOf((await import("./graph/graphWorld.ts")).world),
 	},
 	move: {
 		about:
 			"shards move there and back under load; no acknowledged write is lost",
-		load: () => import("./move/main.ts"),
+		load: async () => programOf((await import("./move/moveWorld.ts")).world),
 	},
 	promote: {
 		about: "a replica is promoted under load; no acknowledged write is lost",
-		load: () => import("./promote/main.ts"),
+		load: async () =>
+			programOf((await import("./promote/promoteWorld.ts")).world),
 	},
 	queue: {
 		about: "workers, their hosts and Redis; every acknowledged job runs",
 		async load() {
 			// Before anything of src/ is loaded, whose hours it shortens.
 			await import("./queue/compressed.ts");
-			return import("./queue/main.ts");
+			return programOf((await import("./queue/queueWorld.ts")).world);
 		},
 	},
 });

@@ -12,13 +12,13 @@ it("an attack of half a minute, with two servers and a few clients, breaks no pr
 			minutes: 0.4,
 			servers: 2,
 			clients: 6,
-			keep: null,
-			isJson: false,
-			isKnown: false,
-			schedule: null,
 			violations: 1,
 		},
-		{ print: (line) => void lines.push(line) },
+		{
+			say: (line) => void lines.push(line),
+			signal: new AbortController().signal,
+			keep: async () => {},
+		},
 	);
 	assert.deepEqual(
 		result.violations.map(({ text }) => text),

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { readOptions } from "./options.ts";
+import { readProgramOptions } from "../../../tools/programOptions.ts";
+import { SHARED } from "../world.ts";
+import { world } from "./graphWorld.ts";
 import { scheduleFaults } from "./schedule.ts";
+
+const readOptions = (args: readonly string[]) =>
+	readProgramOptions({ ...world.options, ...SHARED }, args);
 
 describe("an attack", () => {
 	it("has the same schedule of faults for the same seed, and another for another", () => {

@@ -1,21 +1,27 @@
 import { readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { seededRandom } from "../../../src/util/random.ts";
+import type { TrialContext } from "../world.ts";
 import { Actor } from "./actors.ts";
-import { type AttackFleet, startAttackFleet } from "./attackFleet.ts";
+import { startAttackFleet } from "./attackFleet.ts";
 import type { Violation } from "./checks.ts";
 import { FaultInjector } from "./faults.ts";
 import { checkLogs, finish } from "./finish.ts";
 import { Model } from "./model.ts";
-import type { Options } from "./options.ts";
-import type { RecordedRun } from "./recordedRuns.ts";
 import { Freshness } from "./register.ts";
 import { type AttackResult, describeViolation } from "./report.ts";
 import { type Fault, scheduleFaults } from "./schedule.ts";
 import type { Session } from "./session.ts";
 import { Timeline } from "./timeline.ts";
+
+export interface Options {
+	readonly seed: number;
+	readonly minutes: number;
+	readonly servers: number;
+	readonly clients: number;
+	/** How many violations end the run. */
+	readonly violations: number;
+}
 
 const PROGRESS_MS = 10_000;
 /** A server holds its caches and requests in far less. Megabytes. */
@@ -28,18 +34,16 @@ const BUSY_PERCENT = 60;
 /** One run: a fleet, its clients and faults, the last comparison, and what broke. */
 export async function attack(
 	options: Options,
-	given: {
-		readonly print: (line: string) => void;
-		/** Ends the run early, without the last comparison. */
-		readonly interrupt?: AbortSignal;
+	given: TrialContext & {
 		/** Instead of the seed's schedule. */
 		readonly faults?: readonly Fault[];
 	},
-): Promise<AttackResult> {
+): Promise<AttackResult & { readonly schedule: readonly Fault[] }> {
 	const { seed, minutes, servers, clients } = options;
-	const { print, interrupt } = given;
+	const { say: print, signal: interrupt, keep } = given;
 	const stop = new AbortController();
-	interrupt?.addEventListener("abort", () => stop.abort());
+	// Without the last comparison then.
+	interrupt.addEventListener("abort", () => stop.abort());
 	const violations: AttackResult["violations"][number][] = [];
 	let session: Session | undefined;
 	const report = (violation: Violation) => {
@@ -124,7 +128,7 @@ export async function attack(
 			injector.run(schedule),
 		]);
 		clearTimeout(end);
-		if (violations.length === 0 && !interrupt?.aborted) {
+		if (violations.length === 0 && !interrupt.aborted) {
 			print(
 				`${seconds().toFixed(0)} s: faults are over, comparing the whole graph`,
 			);
@@ -135,6 +139,14 @@ export async function attack(
 	} finally {
 		clearInterval(progress);
 	}
+	if (violations.length > 0) {
+		await keep(
+			fleet.servers.map(({ logFile, number }) => [
+				logFile,
+				`server${number}.log`,
+			]),
+		);
+	}
 	return {
 		seed,
 		seconds: Math.round(seconds()),
@@ -143,13 +155,7 @@ export async function attack(
 		statistics,
 		largestServerMb: Math.round(largestServerMb),
 		violations,
-		logs:
-			violations.length > 0
-				? await keepRun(fleet, options, {
-						found: violations.map(({ promised }) => promised).join("; "),
-						faults: schedule,
-					})
-				: null,
+		schedule,
 	};
 }
 
@@ -180,32 +186,6 @@ function isBusy(): boolean {
 	} catch {
 		return false;
 	}
-}
-
-/** The servers' logs, and the run as `--schedule` repeats it. */
-async function keepRun(
-	fleet: AttackFleet,
-	{ keep, seed, minutes, servers, clients }: Options,
-	broken: Pick<RecordedRun, "found" | "faults">,
-): Promise<string> {
-	const folder =
-		keep ?? (await mkdtemp(join(tmpdir(), `corkboard-attack-seed-${seed}-`)));
-	await mkdir(folder, { recursive: true });
-	for (const server of fleet.servers) {
-		await cp(server.logFile, join(folder, `server${server.number}.log`)).catch(
-			() => {},
-		);
-	}
-	const run: RecordedRun = {
-		version: "this checkout",
-		seed,
-		minutes,
-		servers,
-		clients,
-		...broken,
-	};
-	await writeFile(join(folder, "run.json"), `${JSON.stringify(run)}\n`);
-	return folder;
 }
 
 async function sizeMb(pid: number | null): Promise<number> {

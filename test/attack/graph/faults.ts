@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../../src/util/random.ts";
 import { moveBesideFaults, type PlannedMove } from "../move/besideFaults.ts";
+import { playSchedule } from "../world.ts";
 import type { Actor } from "./actors.ts";
 import type { ApiServer } from "./apiServer.ts";
 import { MEMCACHED, REDIS, type ServiceName } from "./attackFleet.ts";
@@ -33,7 +34,6 @@ export class FaultInjector {
 	readonly #actors: readonly Actor[];
 	readonly #random: Random;
 	readonly #print: (line: string) => void;
-	readonly #running = new Set<Promise<void>>();
 	/** Servers and services that are being restarted, or are paused: one fault of this kind at a time. */
 	readonly #busy = new Set<number | ServiceName | Busy>();
 	count = 0;
@@ -56,17 +56,8 @@ export class FaultInjector {
 
 	/** Until the schedule ends or the signal comes; then all is as it was. */
 	async run(faults: readonly Fault[]): Promise<void> {
-		const { timeline, signal } = this.#session;
-		const start = timeline.now();
-		for (const fault of faults) {
-			await this.#wait(start + fault.at - timeline.now());
-			if (signal.aborted) break;
-			const running = this.#inject(fault).finally(() =>
-				this.#running.delete(running),
-			);
-			this.#running.add(running);
-		}
-		await Promise.all(this.#running);
+		const { signal } = this.#session;
+		await playSchedule(faults, (fault) => this.#inject(fault), { signal });
 	}
 
 	/** Earlier if the run ends. */

@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { readProgramOptions } from "../../../tools/programOptions.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
-import { readOptions } from "./options.ts";
+import { SHARED } from "../world.ts";
+import { runsOf, world } from "./graphWorld.ts";
 import { readRecordedRun, recordedRuns } from "./recordedRuns.ts";
-import { runsOf } from "./runs.ts";
 import { describeFault } from "./schedule.ts";
+
+const readOptions = (args: readonly string[]) =>
+	readProgramOptions({ ...world.options, ...SHARED }, args);
 
 const RUN = {
 	seed: 1,
@@ -54,7 +58,6 @@ const withFault = (at: number, change: object) => ({
 describe("a recorded run", () => {
 	it("is carried out as it was recorded, with its faults, seed and fleet, whatever a seed gives today", () => {
 		const known = readOptions(["--known", "--violations", "2"]);
-		assert.ok(known);
 		const runs = runsOf(known);
 		assert.ok(runs.length >= 3);
 		assert.deepEqual(
@@ -74,7 +77,7 @@ describe("a recorded run", () => {
 			assert.equal(violations, 2);
 			for (const fault of faults) assert.ok(describeFault(fault));
 		}
-		const [own] = runsOf(readOptions(["--seed", "7"]) ?? known);
+		const [own] = runsOf(readOptions(["--seed", "7"]));
 		assert.deepEqual([own?.seed, own?.faults], [7, undefined]);
 	});
 
@@ -96,7 +99,7 @@ describe("a recorded run", () => {
 		] as const) {
 			assert.throws(reading(run), { message });
 		}
-		assert.throws(() => readOptions(["--known", "--schedule", "x"]), {
+		assert.throws(() => runsOf(readOptions(["--known", "--schedule", "x"])), {
 			message: "--known and --schedule exclude each other.",
 		});
 	});

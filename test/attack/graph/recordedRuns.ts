@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Options } from "./attack.ts";
 import { SERVICES } from "./attackFleet.ts";
-import type { Options } from "./options.ts";
 import type { Fault } from "./schedule.ts";
 
 const FOLDER = join(import.meta.dirname, "recorded");

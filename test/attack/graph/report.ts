@@ -12,8 +12,6 @@ export interface AttackResult {
 	readonly statistics: Statistics;
 	readonly largestServerMb: number;
 	readonly violations: readonly (Violation & { readonly text: string })[];
-	/** Where the servers' logs and the schedule are, if a promise was broken. */
-	readonly logs: string | null;
 }
 
 const EVENTS = 30;
@@ -69,18 +67,15 @@ export function describeViolation(
 	return lines.join("\n");
 }
 
-export function summary(result: AttackResult): string {
-	const { statistics, violations, logs } = result;
-	const lines = [
+export function summary(result: AttackResult): readonly string[] {
+	const { statistics, violations } = result;
+	return [
 		`seed ${result.seed}: ${result.seconds} s, ${result.faults} faults, ${result.moves} moves of shards, ${statistics.requests} requests, ${statistics.reads} reads, ${statistics.pages} pages, ${statistics.writes} writes (${statistics.acknowledged} acknowledged, ${statistics.unknown} of unknown outcome, ${statistics.refused} refused)`,
 		`slowest answer ${Math.round(statistics.slowest.ms)} ms (${statistics.slowest.what}); largest server ${result.largestServerMb} MB`,
 		violations.length === 0
 			? `no promise was broken${result.isComplete ? "" : "; the run was interrupted, and the whole graph was not compared"}`
 			: `${violations.length} promises were broken: ${violations.map(({ kind }) => kind).join(", ")}`,
 	];
-	if (logs !== null)
-		lines.push(`the servers' logs and run.json are in ${logs}`);
-	return lines.join("\n");
 }
 
 function seconds(ms: number): string {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuMs } from "../../../bench/usage.ts";
 import { moveFactsIn } from "../../../src/fleet/operations/moveFacts.ts";
+import { type Random, seededRandom } from "../../../src/util/random.ts";
 import { MOVE_EVENTS } from "../moveEvents.ts";
 import {
 	faultsOf,
@@ -27,6 +28,8 @@ export interface Options extends LoadOptions {
 	readonly kills: number;
 	/** Whether one server is paused (SIGSTOP) across each move; its requests may fail then. */
 	readonly stop: boolean;
+	/** When runners are killed follows from it. */
+	readonly seed: number;
 }
 
 /** One command, with those that went on with it. */
@@ -106,11 +109,13 @@ class Attack {
 	readonly #say: (line: string) => void;
 	/** What commands took that nobody killed. Milliseconds. */
 	readonly #took = new Map<string, number>();
+	readonly #random: Random;
 
 	constructor(moved: MoveFleet, options: Options, say: (line: string) => void) {
 		this.#moved = moved;
 		this.#options = options;
 		this.#say = say;
+		this.#random = seededRandom(options.seed);
 	}
 
 	/** Until all rounds and kills are done, or a move does not end. */
@@ -197,15 +202,14 @@ class Attack {
 		const { kills } = this.#options;
 		const count = Math.min(KILLS_OF_A_COMMAND, kills - this.killed);
 		return Array.from({ length: count }, () => {
-			const isAfterStep = Math.random() < 0.5;
-			const steps = MOVE_EVENTS[way];
-			const step = steps[Math.floor(Math.random() * steps.length)];
+			const isAfterStep = this.#random.chance(0.5);
+			const step = this.#random.pick(MOVE_EVENTS[way]);
 			const most = isAfterStep
 				? AFTER_STEP_MS
 				: (this.#took.get(way) ?? KILLED_WITHIN_MS);
 			return killRunner({
-				afterStep: (isAfterStep && step) || null,
-				ms: Math.random() * most,
+				afterStep: isAfterStep ? step : null,
+				ms: this.#random.fraction() * most,
 			});
 		});
 	}

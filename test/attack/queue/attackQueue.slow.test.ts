@@ -4,9 +4,12 @@ import { it } from "node:test";
 import { startProgram } from "../../helpers/program.ts";
 
 it("an attack of some seconds on workers, hosts and Redis loses no job, and runs none twice without need", async () => {
-	await using attack = startProgram(["queue", "--seconds", "8", "--json"], {
-		command: [process.execPath, join(import.meta.dirname, "../main.ts")],
-	});
+	await using attack = startProgram(
+		["queue", "--seed", "1", "--seconds", "8", "--json"],
+		{
+			command: [process.execPath, join(import.meta.dirname, "../main.ts")],
+		},
+	);
 	const { code, out, err } = await attack.ended;
 	assert.equal(code, 0, out + err);
 	const report = JSON.parse(out);

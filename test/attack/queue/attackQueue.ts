@@ -1,10 +1,10 @@
-import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseJobId } from "../../../src/queue/jobId.ts";
+import { playSchedule, type TrialContext } from "../world.ts";
 import { type AskedJob, examine, type Findings } from "./evidence.ts";
 import { Producers } from "./producers.ts";
-import { type Fault, SUBJECTS, scheduleFaults } from "./schedule.ts";
+import { type Fault, scheduleFaults } from "./schedule.ts";
 import { type QueueServices, startQueueServices, until } from "./services.ts";
 
 /** After the faults everything has to be done by then. */
@@ -13,8 +13,16 @@ const SETTLE_MS = 180_000;
 export interface AttackOptions {
 	readonly seed: number;
 	readonly seconds: number;
-	/** Where a run that breaks a promise leaves its notes and logs; null: nowhere. */
-	readonly keep: string | null;
+	/** Null: by the seed. */
+	readonly faults: readonly Fault[] | null;
+}
+
+/** What a run that broke a promise leaves for whoever looks for the cause. */
+export interface QueueEvidence {
+	readonly faults: readonly Fault[];
+	readonly asked: readonly AskedJob[];
+	readonly workers: unknown;
+	readonly changes: unknown;
 }
 
 export interface QueueAttackReport extends Findings {
@@ -35,9 +43,12 @@ export interface QueueAttackReport extends Findings {
 
 /** One run: producers and workers under faults, and what came of it. */
 export async function attackQueue(
-	{ seed, seconds, keep }: AttackOptions,
-	print: (line: string) => void,
-): Promise<QueueAttackReport> {
+	{ seed, seconds, faults: given }: AttackOptions,
+	{ say, keep, signal }: TrialContext,
+): Promise<{
+	readonly report: QueueAttackReport;
+	readonly evidence: QueueEvidence;
+}> {
 	await using resources = new AsyncDisposableStack();
 	const violations: string[] = [];
 	const services = resources.use(
@@ -49,23 +60,21 @@ export async function attackQueue(
 	const stop = new AbortController();
 	const producing = producers.run(stop.signal);
 	producing.catch(() => {});
-	const faults = scheduleFaults(seed, seconds * 1_000);
+	const faults = given ?? scheduleFaults(seed, seconds * 1_000);
 	const began = Date.now();
 	const progress = setInterval(
 		() =>
-			print(
+			say(
 				`${Math.round((Date.now() - began) / 1_000)} s: ${producers.asked.length} jobs`,
 			),
 		10_000,
 	);
 	try {
 		await Promise.all([
-			sleep(seconds * 1_000),
-			...SUBJECTS.map(async (subject) => {
-				for (const fault of faults.filter((one) => one.subject === subject)) {
-					await sleep(Math.max(0, began + fault.at - Date.now()));
-					await inject(services, fault);
-				}
+			sleep(seconds * 1_000, undefined, { signal }).catch(() => {}),
+			playSchedule(faults, (fault) => inject(services, fault), {
+				signal,
+				laneOf: ({ subject }) => subject,
 			}),
 		]);
 	} finally {
@@ -127,10 +136,18 @@ export async function attackQueue(
 		),
 		settledMs,
 	};
-	if (report.violations.length > 0 && keep !== null) {
-		await keepRun(services, keep, { report, faults, asked, workers, changes });
+	if (report.violations.length > 0) {
+		await keep([
+			[services.folder, "services"],
+			...(["mysql0", "mysql1"] as const).map(
+				(name): readonly [string, string] => [
+					join(services.servers[name].folder, "log"),
+					`${name}.log`,
+				],
+			),
+		]);
 	}
-	return report;
+	return { report, evidence: { faults, asked, workers, changes } };
 }
 
 async function inject(
@@ -177,17 +194,4 @@ function countBy<T, Name extends string>(
 		counts[name] = (counts[name] ?? 0) + 1;
 	}
 	return counts;
-}
-
-async function keepRun(
-	{ folder, servers }: QueueServices,
-	keep: string,
-	evidence: object,
-): Promise<void> {
-	await mkdir(keep, { recursive: true });
-	await cp(folder, keep, { recursive: true });
-	for (const name of ["mysql0", "mysql1"] as const) {
-		await cp(join(servers[name].folder, "log"), join(keep, `${name}.log`));
-	}
-	await writeFile(join(keep, "evidence.json"), JSON.stringify(evidence));
 }

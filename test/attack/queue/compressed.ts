@@ -4,7 +4,7 @@
  * run the attack's own kind of job. The values are replaced in the source as it
  * is loaded; one that is not found there ends the process.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
@@ -22,14 +22,18 @@ const REPLACED: Readonly<
 		["YOUNG_US = 120_000_000", "YOUNG_US = 20_000_000"],
 		["OPEN_US = 60_000_000", "OPEN_US = 6_000_000"],
 	],
-	"queue/dueProbe.ts": [["PAST_US = 120_000_000", "PAST_US = 12_000_000"]],
+	"queue/claim/dueProbe.ts": [
+		["PAST_US = 120_000_000", "PAST_US = 12_000_000"],
+	],
 	// So that load alone does not refuse each change of a table.
-	"queue/mysql/metadataLocks.ts": [["OLD_MS = 200", "OLD_MS = 800"]],
+	"queue/mysql/rotation/metadataLocks.ts": [["OLD_MS = 200", "OLD_MS = 800"]],
 	// As many hours as pass while a change of the table takes its time.
-	"queue/mysql/rotation.ts": [
+	"queue/mysql/rotation/rotation.ts": [
 		["PARTITIONS_AT_ONCE = 2", "PARTITIONS_AT_ONCE = 6"],
 	],
-	"queue/mysql/spans.ts": [["PAST_US = 300_000_000", "PAST_US = 14_000_000"]],
+	"queue/mysql/rotation/spans.ts": [
+		["PAST_US = 300_000_000", "PAST_US = 14_000_000"],
+	],
 	"queue/rotation.ts": [
 		["ROUND_MS = 180_000", "ROUND_MS = 3_000"],
 		["MOST_BETWEEN_MS = 3_600_000", "MOST_BETWEEN_MS = 3_000"],
@@ -46,6 +50,11 @@ const REPLACED: Readonly<
 };
 
 const ROOT = new URL("../../../src/", import.meta.url).href;
+for (const file of Object.keys(REPLACED)) {
+	// One that has moved would be loaded as it is, unnoticed.
+	if (existsSync(new URL(file, ROOT))) continue;
+	throw new Error(`expected src/${file}: test/attack/queue/compressed.ts`);
+}
 
 registerHooks({
 	load(url, context, next) {
