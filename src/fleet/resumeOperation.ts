@@ -3,6 +3,7 @@ import type { MoveOptions } from "./move/moveRun.ts";
 import { abortMove } from "./move/redirect.ts";
 import { type MoveResult, moveResult } from "./move/result.ts";
 import { runMove } from "./move/runMove.ts";
+import { forgottenWishes } from "./move/wishes.ts";
 import { acceptancePlan } from "./operations/acceptLoss.ts";
 import {
 	addReplicaPlan,
@@ -10,6 +11,7 @@ import {
 	type ReplicaResult,
 	replicaResult,
 } from "./operations/addReplica.ts";
+import { moveFactsIn } from "./operations/moveFacts.ts";
 import type { OperationRecord } from "./operations/operationRecord.ts";
 import { isTakenOver, Operation } from "./operations/operations.ts";
 import { promotePlan } from "./operations/promote.ts";
@@ -117,12 +119,24 @@ export async function undo(
 			!isTakenOver(thrown);
 		if (!isEnding) throw thrown;
 		left = [isPublished ? remainsOf(record) : thrown.message];
+		const isDone = isPublished || hasSwitched(operation.record);
 		await operation.end(
-			isPublished ? "done" : "rolled back",
-			`${isPublished ? "not completed" : "not undone"}: ${left.join(" ")}`,
+			isDone ? "done" : "rolled back",
+			`${isDone ? "not completed" : "not undone"}: ${left.join(" ")}`,
+			record.kind === "move"
+				? await forgottenWishes(options.store, record.id)
+				: [],
 		);
 	}
 	return { result: recordedResult(operation.record), left };
+}
+
+/** Whether a move has brought shards to another host that stay there. */
+function hasSwitched(record: OperationRecord): boolean {
+	return (
+		record.kind === "move" &&
+		moveFactsIn(record).waves.some(({ at }) => at === "to")
+	);
 }
 
 /** What is still to be done after the publication, or was not seen to be done. */

@@ -2,13 +2,17 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { createConnection } from "mysql2/promise";
 import pinsApp from "../../pins/app.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
+import { listOperations } from "../../src/fleet/operations/operations.ts";
+import { openFileStore } from "../../src/topology/file/fileStore.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { runProgram } from "../helpers/program.ts";
 import { command } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
 import { caughtUp, startMysql, startMysqlPair } from "../services/mysql.ts";
 import type { Server } from "../services/server.ts";
 
@@ -72,6 +76,7 @@ test("what operators add to tables stops neither hosts raise-ids nor a move nor 
 	}
 	await ask(primary, `ALTER TABLE db00001.boards ${ADDED.boards}`);
 	await caughtUp(pair);
+	await using store = openFileStore(file);
 	const run = (...args: readonly string[]) => command(args, { env });
 	const { address } = primary;
 	/** What `{}` is refused by; the index takes it. */
@@ -138,6 +143,31 @@ test("what operators add to tables stops neither hosts raise-ids nor a move nor 
 	assert.equal(back.code, 0, back.err);
 
 	await caughtUp(pair);
+
+	// As a dump or a maintenance script does: the fence would wait for it, and all writes with it.
+	{
+		const script = await createConnection({ uri: primary.url });
+		await script.query("LOCK TABLES db00000.pins WRITE");
+		await until("it has been held for long", async () => {
+			const locked = await run("hosts", "promote", address, "--yes");
+			assert.equal(locked.code, 1, locked.out);
+			return /connection \d+ of .*, for \d+ s\. End that/.test(locked.err);
+		});
+		await script.end();
+		const { step } = (await listOperations(store)).at(-1) ?? {};
+		assert.equal(step, "rolled back");
+	}
+
+	// A former primary that is gone for good: its copies cannot be dropped, and the move can be ended all the same.
+	const again = await run("shards", "move", "1", ...moving, "--yes");
+	assert.equal(again.code, 0, again.err);
+	const [last = ""] = /move-\d+-\w+/.exec(again.err) ?? [];
+	const ended = await run("operations", "abort", last, "--leave", "--yes");
+	assert.equal(ended.code, 0, ended.err);
+	assert.match(ended.out, /is over\. Left to you:/);
+	assert.equal((await listOperations(store)).at(-1)?.step, "done");
+	assert.deepEqual(await store.list("wishes"), []);
+
 	const dead = ["hosts", "promote", address, "--dead", "--force"];
 	const tried = await run(...dead, "--dry-run");
 	assert.equal(tried.code, 0, tried.err);

@@ -1,9 +1,11 @@
+import { CorkboardError } from "../../errors.ts";
 import { exchangeHosts } from "../map/edits.ts";
 import { databasesOf, type PromotionHosts } from "../map/promotionHosts.ts";
 import { preflight } from "../preflight/preflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { readCounters } from "../server/localIds.ts";
 import { raiseLocalIds } from "../server/raiseLocalIds.ts";
+import { lockHolders } from "../server/tableLocks.ts";
 import type { Operation } from "./operations.ts";
 import {
 	beginPromotion,
@@ -78,6 +80,7 @@ function stepsOf(promotion: Promotion, maxPauseMs: number): WaySteps {
 				during: ["locked", "fencing"],
 				changesServers: false,
 				async does() {
+					await requireUnlocked(old);
 					// Before the pause: a healthy replica's counters are where the primary's were.
 					const before = await readCounters(old, databases);
 					behind = await countersBehind(old, next, before, maxPauseMs);
@@ -92,7 +95,7 @@ function stepsOf(promotion: Promotion, maxPauseMs: number): WaySteps {
 				during: ["fencing"],
 				changesServers: true,
 				async does() {
-					await old.stopWrites();
+					await old.stopWrites(maxPauseMs);
 					// The disk writes down meanwhile that it stays so. That has to be done before anybody else takes writes.
 					fenced = old.fence();
 					fenced.catch(() => {});
@@ -154,6 +157,16 @@ function stepsOf(promotion: Promotion, maxPauseMs: number): WaySteps {
 		},
 		settled: () => `${from} follows ${to}`,
 	};
+}
+
+/** Throws CONFLICT if all writes would wait for a client's lock together with the fence. */
+async function requireUnlocked(old: FleetServer): Promise<void> {
+	const holders = await lockHolders(old);
+	if (holders.length === 0) return;
+	throw new CorkboardError(
+		"CONFLICT",
+		`Clients hold locks on ${old.name} that the fence would wait for, and all writes with it: ${holders.join("; ")}. End that (LOCK TABLES, or a statement or commit that takes long), or KILL the connection, and try again.`,
+	);
 }
 
 /** Tables whose next id on the replica is before that of the primary, although it has all rows. */

@@ -169,9 +169,9 @@ export class FleetServer implements AsyncDisposable {
 		await this.run("fence", "SET PERSIST super_read_only = ON", [], ms);
 	}
 
-	/** Refuses all writes from now on, and waits for no disk: `fence` has to follow. */
-	async stopWrites(): Promise<void> {
-		await this.run("stop writes", "SET GLOBAL super_read_only = ON");
+	/** Refuses all writes from now on, and waits for no disk: `fence` has to follow. While it waits for a client's lock, so do all writes. */
+	async stopWrites(ms: number): Promise<void> {
+		await this.run("stop writes", "SET GLOBAL super_read_only = ON", [], ms);
 	}
 
 	/** Takes writes, until a restart: `liftFence` has to follow. */
