@@ -168,6 +168,12 @@ test("what operators add to tables stops neither hosts raise-ids nor a move nor 
 	assert.equal((await listOperations(store)).at(-1)?.step, "done");
 	assert.deepEqual(await store.list("wishes"), []);
 
+	// Nobody runs who would know what it lacks.
+	await ask(replica, "STOP REPLICA IO_THREAD");
+	const blind = await run("hosts", "promote", address, "--dead", "--dry-run");
+	assert.match(blind.out, /had stopped receiving from/);
+	await ask(replica, "START REPLICA IO_THREAD");
+
 	const dead = ["hosts", "promote", address, "--dead", "--force"];
 	const tried = await run(...dead, "--dry-run");
 	assert.equal(tried.code, 0, tried.err);

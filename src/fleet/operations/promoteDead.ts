@@ -143,7 +143,29 @@ export async function checkDeadPromotion(
 	faults.push(...trial.faults);
 	const executed = silence === null ? await old.executed() : "";
 	const loss = await measureLoss({ store, askMs }, hosts.from, next, executed);
-	return { hosts, evidence, faults, notes: trial.notes, loss };
+	const isAnythingKnown =
+		executed !== "" ||
+		answered.some(({ answer }) => answer.acknowledged !== "");
+	const stopped = receiverStopped(hosts, replica, isAnythingKnown);
+	if (!isAnythingKnown && !force) faults.push(...stopped);
+	return { hosts, evidence, faults, notes: [...trial.notes, ...stopped], loss };
+}
+
+/** A replica that stopped receiving long before its primary died: who knows what it lacks may be gone by now. */
+function receiverStopped(
+	{ from, to }: PromotionHosts,
+	replica: ReplicaState | null,
+	isAnythingKnown: boolean,
+): readonly string[] {
+	if (replica?.isReceiverStopped !== true) return [];
+	const error = replica.error === "" ? "" : ` (${replica.error})`;
+	return [
+		`${to} had stopped receiving from ${from}${error}, nobody knows when: ${
+			isAnythingKnown
+				? "what only processes that have ended were acknowledged since is lost, and not stated"
+				: `no process says what ${from} acknowledged, so what ${to} lacks is not known. With --force it is promoted all the same`
+		}.`,
+	];
 }
 
 function replicaFaults(

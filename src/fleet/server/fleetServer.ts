@@ -42,6 +42,8 @@ const ADMIN_FILE = "CORKBOARD_ADMIN_FILE";
 export interface ReplicaState {
 	readonly sourceUuid: string;
 	readonly isReceiving: boolean;
+	/** It does not even try to receive: by STOP REPLICA, or after an error. */
+	readonly isReceiverStopped: boolean;
 	readonly isApplying: boolean;
 	readonly lagSeconds: number | null;
 	readonly error: string;
@@ -261,6 +263,7 @@ export class FleetServer implements AsyncDisposable {
 		const text = (at: number) => String(row[at] ?? "");
 		return {
 			isReceiving: text(10) === "Yes",
+			isReceiverStopped: text(10) === "No",
 			isApplying: text(11) === "Yes",
 			lagSeconds: text(32) === "" ? null : Number(text(32)),
 			error: text(37) || text(35),
