@@ -95,7 +95,7 @@ function stepsOf(promotion: Promotion, maxPauseMs: number): WaySteps {
 				during: ["fencing"],
 				changesServers: true,
 				async does() {
-					await old.stopWrites(maxPauseMs);
+					await stopWrites(old, maxPauseMs);
 					// The disk writes down meanwhile that it stays so. That has to be done before anybody else takes writes.
 					fenced = old.fence();
 					fenced.catch(() => {});
@@ -157,6 +157,20 @@ function stepsOf(promotion: Promotion, maxPauseMs: number): WaySteps {
 		},
 		settled: () => `${from} follows ${to}`,
 	};
+}
+
+/** Throws UNAVAILABLE, with what may be in the way, if it takes longer than that. */
+async function stopWrites(old: FleetServer, ms: number): Promise<void> {
+	try {
+		await old.stopWrites(ms);
+	} catch (thrown) {
+		if (!(thrown instanceof CorkboardError)) throw thrown;
+		throw new CorkboardError(
+			thrown.code,
+			`${old.name} did not stop writes within ${ms} ms: ${thrown.message}. A client may hold locks (LOCK TABLES, or a commit that does not end), which the fence waits for, and all writes with it. SHOW PROCESSLIST on ${old.name} lists the clients.`,
+			{ cause: thrown, details: thrown.details },
+		);
+	}
 }
 
 /** Throws CONFLICT if all writes would wait for a client's lock together with the fence. */
