@@ -39,6 +39,7 @@ export interface ReplicaResult {
 	readonly agreement: Agreement | null;
 }
 
+const FOLLOWING = "following";
 const AGREE_MS = 30_000;
 const LOOK_MS = 250;
 /** A receiver that cannot connect may be at it for the first time. */
@@ -122,12 +123,12 @@ export async function addReplicaPlan(
 			},
 			{
 				name: "following",
-				during: ["cloning", "following"],
+				during: ["cloning", FOLLOWING],
 				changesServers: true,
 				async does() {
 					if (operation.record.step === "cloning") {
 						const line = `${to} holds a copy of ${from}`;
-						await operation.save({ step: "following" }, line);
+						await operation.save({ step: FOLLOWING }, line);
 					}
 					if (!(await follows(target, source))) await target.follow(source);
 					return undefined;
@@ -136,7 +137,7 @@ export async function addReplicaPlan(
 			},
 			{
 				name: "caught up",
-				during: ["following"],
+				during: [FOLLOWING],
 				changesServers: false,
 				async does() {
 					await untilCaughtUp(source, target, signal);
@@ -145,7 +146,7 @@ export async function addReplicaPlan(
 			},
 			{
 				name: "published",
-				during: ["following"],
+				during: [FOLLOWING],
 				changesServers: false,
 				async does() {
 					await publishMap(
