@@ -122,7 +122,7 @@ export async function addReplicaPlan(
 				undoes: [unlessStopped(() => stopClone(target))],
 			},
 			{
-				name: "following",
+				name: FOLLOWING,
 				during: ["cloning", FOLLOWING],
 				changesServers: true,
 				async does() {
