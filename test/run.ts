@@ -1,6 +1,6 @@
 /**
  * `npm test`: format and lint, types, and every test file but the slow ones, one
- * more at once than there are cores, or up to twice as many while cores are idle.
+ * more at once than there are cores, and up to three times as many while cores are idle.
  * Its last line is `N passed, N failed`. `--help` shows the other forms.
  */
 import { spawn } from "node:child_process";
@@ -32,7 +32,7 @@ const PROGRAMS = [
 	"redis-server",
 	"memcached",
 ] as const;
-/** A file in which no test starts or ends for this long is stopped: the longest test takes 105 s alone, and more than 300 on busy cores. */
+/** A file in which no test starts or ends, and which prints nothing, for this long is stopped: the longest test takes 105 s alone, and more than 300 on busy cores. */
 const FILE_STALL_MS = 600_000;
 /** The run is stopped if nothing is reported for this long. The first download of the servers may take most of it. */
 const STALL_MS = 900_000;
@@ -191,7 +191,7 @@ try {
 		{
 			// Most files wait for servers and deadlines half of their time.
 			least: cores + 1,
-			most: 2 * cores,
+			most: 3 * cores,
 			idleCores: idleCoresOf(),
 			stepMs: LOOK_MS,
 		},

@@ -128,6 +128,12 @@ export class Interleavings {
 	#runs = 0;
 	#waiting: Waiting[] = [];
 	#late: Late[] = [];
+	readonly #onOrder: (orders: number) => void;
+
+	/** `onOrder` is called with the number of orders that were followed. */
+	constructor(onOrder: (orders: number) => void) {
+		this.#onOrder = onOrder;
+	}
 
 	/** The storage that actors use. Calls of others pass. */
 	wrap(storage: Storage): Storage {
@@ -180,6 +186,7 @@ export class Interleavings {
 				bounds,
 			);
 			if (end !== null) ends.add(end);
+			this.#onOrder(orders + 1);
 		}
 	}
 

@@ -140,6 +140,14 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		);
 	});
 
+	test("lets a file go on that prints how far it is", async () => {
+		const result = await run(
+			`test("a", async () => { for (let n = 0; n < 16; n++) { console.log(n); await new Promise((resolve) => setTimeout(resolve, 500)); } });`,
+			{ stallMs: 6_000 },
+		);
+		assert.deepEqual([result.passed, result.failures], [1, []]);
+	});
+
 	test("ends and reports processes left running, also those in their own process group", async () => {
 		const result = await run(
 			`import { spawn } from "node:child_process";

@@ -31,7 +31,7 @@ export interface FileOptions {
 	readonly root: string;
 	/** A folder for this run; the file gets one inside it. */
 	readonly folder: string;
-	/** A file in which no test starts or ends for this long is stopped. */
+	/** A file in which no test starts or ends, and which prints nothing, for this long is stopped. */
 	readonly stallMs: number;
 	readonly signal: AbortSignal;
 	/** Called when the file has reported something. */
@@ -156,6 +156,13 @@ async function end(
 	const stalled = new AbortController();
 	using watchdog = new Watchdog(stallMs, () => stalled.abort());
 	let size = 0;
+	// A test that takes long says how far it is.
+	for (const stream of [child.stdout, child.stderr]) {
+		stream?.on("data", () => {
+			watchdog.progress();
+			onProgress?.();
+		});
+	}
 	const look = setInterval(() => {
 		const now = statSync(reports, { throwIfNoEntry: false })?.size ?? 0;
 		if (now === size) return;

@@ -14,7 +14,7 @@ export interface Slots {
 }
 
 /** The idle part of a core for which one more job is started. */
-const NEEDED = 0.4;
+const NEEDED = 0.3;
 /** A job that was added shows its use of the cores after so many looks. */
 const SETTLING = 2;
 

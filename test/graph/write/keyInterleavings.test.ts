@@ -150,7 +150,10 @@ async function explore(
 		readonly bounds?: Bounds;
 	} = {},
 ) {
-	const interleavings = new Interleavings();
+	// All orders of a story take minutes: the runner sees that they go on.
+	const interleavings = new Interleavings((orders) => {
+		if (orders % 2_000 === 0) console.log(`${orders} orders`);
+	});
 	using folder = temporaryFolder();
 	const begun = new BegunWrites();
 	await using graph = await openEmbedded({
