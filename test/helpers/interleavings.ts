@@ -173,6 +173,8 @@ export class Interleavings {
 		const ends = new Set<string>();
 		const { sample } = bounds;
 		for (let orders = 0; ; orders++) {
+			// The runner stops what prints nothing for minutes.
+			if (orders % 2_000 === 1_999) console.log(`${orders + 1} orders`);
 			if (sample) drawLast(prefixes, sample.random);
 			const prefix = prefixes.pop();
 			if (prefix === undefined || orders === sample?.orders) {

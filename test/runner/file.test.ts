@@ -128,6 +128,14 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		assert.match(result.output, /ERR_MODULE_NOT_FOUND/);
 	});
 
+	test("lets a test go on that prints how far it is", async () => {
+		const result = await run(
+			`test("a", async () => { for (let at = 0; at < 20; at++) { console.log(at); await new Promise((done) => setTimeout(done, 500)); } });`,
+			{ stallMs: 6_000 },
+		);
+		assert.deepEqual(result.failures, []);
+	});
+
 	test("stops a file that reports nothing for too long, names the running test, and counts the passed ones", async () => {
 		const result = await run(
 			`import { describe } from "node:test"; test("a", () => {}); describe("outer", () => { test("inner", () => new Promise(() => { setInterval(() => {}, 1000); })); });`,
@@ -136,7 +144,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		assert.equal(result.passed, 1);
 		assert.equal(
 			result.failures[0],
-			'reported nothing for 6 s while "outer", "inner" ran: too slow, or something is still open',
+			'reported and printed nothing for 6 s while "outer", "inner" ran: too slow, or something is still open',
 		);
 	});
 

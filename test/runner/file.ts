@@ -170,6 +170,8 @@ async function end(
 		watchdog.progress();
 		onProgress?.();
 	}, LOOK_MS);
+	// A long test prints how far it is.
+	child.stdout?.on("data", () => watchdog.progress());
 	try {
 		await once(child, "exit", {
 			signal: AbortSignal.any([stalled.signal, signal]),
@@ -181,7 +183,7 @@ async function end(
 		await stopGroup(child, temporary);
 		return signal.aborted
 			? "was stopped"
-			: `reported nothing for ${stallMs / 1_000} s while ${running} ran: too slow, or something is still open`;
+			: `reported and printed nothing for ${stallMs / 1_000} s while ${running} ran: too slow, or something is still open`;
 	} finally {
 		clearInterval(look);
 	}
