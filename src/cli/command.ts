@@ -26,7 +26,7 @@ export interface Declaration<A extends Arguments, O extends Options> {
 	readonly exitCodes?: Usage["exitCodes"];
 	/** A number is the exit code, where nothing is left to print. */
 	run(
-		given: Given<A, O> & { readonly json: boolean },
+		given: Given<A, O> & { readonly json: boolean; readonly watch?: boolean },
 		context: CommandContext,
 		usages: () => Promise<Usages>,
 	): Promise<Result | number>;

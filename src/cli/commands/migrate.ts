@@ -13,7 +13,7 @@ import {
 import { partsOf } from "../../ops/migrate/missing.ts";
 import { scaffold as scaffoldOf } from "../../ops/migrate/scaffold.ts";
 import { openSource } from "../../ops/migrate/sources/openSource.ts";
-import { readMigrationState } from "../../ops/migrate/state.ts";
+import { isWhole, readMigrationState } from "../../ops/migrate/state.ts";
 import { formatNumber } from "../../util/format.ts";
 import {
 	codeOfInterrupt,
@@ -43,7 +43,7 @@ import { passTable } from "../migrate/passTable.ts";
 import { openRunner, stopFollowing } from "../migrate/runner.ts";
 import { createProgressLine } from "../progress.ts";
 import { table } from "../table.ts";
-import { decimal, duration, integer, oneOf } from "../values.ts";
+import { decimal, duration, integer, list, oneOf } from "../values.ts";
 
 const run = command({
 	summary:
@@ -62,6 +62,14 @@ const run = command({
 		),
 		unfollow: flag(
 			"follow no more: the old database need not keep its log for this",
+		),
+		only: option(
+			list("NAMES"),
+			"read only these types and edges, such as Pin,likePin: the other rows stay for other passes",
+		),
+		rate: option(
+			integer(1, 10_000_000, "ROWS"),
+			"read at most so many rows a second (default: as many as can be written)",
 		),
 		deleteMany: flag(
 			"delete here what is gone there, also if it is more than a tenth",
@@ -86,6 +94,9 @@ const run = command({
 				"Give one of --since, --follow and --unfollow: each is a way of its own.",
 			);
 		}
+		if (given.only !== undefined && (follow || unfollow)) {
+			throw new UsageError("A log is followed for all tables: no --only.");
+		}
 		if (given.timeout !== undefined && !follow) {
 			throw new UsageError("--timeout needs --follow.");
 		}
@@ -93,7 +104,17 @@ const run = command({
 		const { plans, source, files } = migration;
 		const state = readMigrationState(files.state);
 		const last = state.passes.at(-1);
-		if (since && !state.passes.some((pass) => pass.isFinished)) {
+		const { only } = given;
+		const unknown = only?.find((one) =>
+			plans.every(({ name }) => name !== one),
+		);
+		if (unknown !== undefined) {
+			throw new CorkboardError(
+				"BAD_USER_INPUT",
+				`--only: the mapping has no ${unknown}. It has ${plans.map(({ name }) => name).join(", ")}.`,
+			);
+		}
+		if (since && !state.passes.some(isWhole)) {
 			throw new CorkboardError(
 				"BAD_USER_INPUT",
 				"--since needs a full pass before it that has ended: run without --since first.",
@@ -116,10 +137,13 @@ const run = command({
 		}
 		if (unfollow) return stopFollowing(migration);
 		const signal = context.interruptSignal();
-		await using runner = await openRunner(migration, context);
+		await using runner = await openRunner(migration, context, given.rate);
 		const report = follow
 			? await runner.follow({ ...given, signal })
-			: await runner.pass({ isSince: since, deleteMany, signal });
+			: await runner.pass({
+					...{ isSince: since, deleteMany, signal },
+					...(only !== undefined && { only }),
+				});
 		const { passes } = readMigrationState(files.state);
 		const bad = report.bad > 0 ? groupByReason(files.badRows.read()) : [];
 		const result: Result = {
@@ -293,10 +317,11 @@ const compare = command({
 		),
 		all: flag("compare all objects and lists"),
 	},
+	isWatched: true,
 	details:
-		"Of lists it compares the members and their times, which give the order. Rows that passes refuse count as bad, and what was changed here since as newer here: neither is a difference.",
+		"With --watch each time takes other objects. Of lists it compares the members and their times, which give the order. Rows that passes refuse count as bad, and what was changed here since as newer here: neither is a difference.",
 	exitCodes: { 1: "differences, or an error", ...INTERRUPTED },
-	async run({ mapping, sample, all }, context) {
+	async run({ mapping, sample, all, watch = false }, context) {
 		await using migration = await openMigration(mapping, context);
 		const { plans, source, fields } = migration;
 		const signal = context.interruptSignal();
@@ -311,6 +336,8 @@ const compare = command({
 			...{ plans, source, signal },
 			reader: createLineReader(store, fields),
 			share: all ? 1 : sample / 100,
+			// Each time other ones.
+			salt: watch ? String(Date.now()) : "",
 			refused: new Set(
 				filesOf(mapping)
 					.badRows.read()

@@ -26,6 +26,8 @@ const EXTENSION = /\.[cm]?[jt]s$/;
 export interface OpenedMigration extends AsyncDisposable {
 	readonly plans: readonly TablePlan[];
 	readonly source: Source;
+	/** Whose lag counts, beside that which the source knows of. */
+	readonly replica: Source | null;
 	readonly fields: FieldReaders;
 	readonly files: MigrationFiles;
 	/** Of what the old database keeps for it. */
@@ -58,10 +60,16 @@ export async function openMigration(
 	const source = resources.use(
 		await openSource(mapping.source, dirname(resolve(file))),
 	);
+	const replica =
+		mapping.replica === undefined
+			? null
+			: resources.use(
+					await openSource(mapping.replica, dirname(resolve(file))),
+				);
 	const plans = planMigration(mapping, { model, fields }, source, domain);
 	const owned = resources.move();
 	return {
-		...{ plans, source, fields },
+		...{ plans, source, replica, fields },
 		files: filesOf(file),
 		name: `corkboard_${basename(file)
 			.replace(EXTENSION, "")

@@ -11,7 +11,7 @@ export function passTable(passes: readonly PassReport[]): readonly string[] {
 		],
 		...passes.map((pass, at) => [
 			String(at + 1),
-			pass.kind,
+			[pass.kind, ...(pass.only ?? [])].join(" "),
 			`${new Date(pass.began).toISOString().slice(0, 16).replace("T", " ")}Z`,
 			...[pass.rows, pass.made, pass.changed, pass.deleted].map(formatNumber),
 			...[pass.unchanged, pass.bad, pass.newerHere].map(formatNumber),

@@ -6,12 +6,14 @@ import { follow } from "../../ops/migrate/follow.ts";
 import { runPass } from "../../ops/migrate/runPass.ts";
 import type { SourceLog } from "../../ops/migrate/sources/log.ts";
 import {
+	isWhole,
 	type MigrationState,
 	type PassReport,
 	readMigrationState,
 	writeMigrationState,
 } from "../../ops/migrate/state.ts";
 import { formatNumber } from "../../util/format.ts";
+import { Pace } from "../../util/pace.ts";
 import type { Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
@@ -27,6 +29,7 @@ export interface Runner extends AsyncDisposable {
 
 export interface PassOptions {
 	readonly isSince: boolean;
+	readonly only?: readonly string[];
 	readonly deleteMany: boolean;
 	readonly signal: AbortSignal;
 }
@@ -44,6 +47,8 @@ export interface FollowOptions {
 export async function openRunner(
 	migration: OpenedMigration,
 	context: CommandContext,
+	/** Rows that are read a second. */
+	rate?: number,
 ): Promise<Runner> {
 	const { plans, source, fields, files } = migration;
 	await using resources = new AsyncDisposableStack();
@@ -70,13 +75,24 @@ export async function openRunner(
 	};
 	const parts = { plans, source, fields, badRows: files.badRows, saveState };
 
+	const pace = new Pace({
+		rowsPerSecond: rate ?? null,
+		bytesPerSecond: null,
+		maxLagSeconds: MAX_LAG_S,
+	});
+	const watching = watchLag(migration, pace, context);
+	resources.defer(() => clearInterval(watching));
+
 	async function pass({ signal, ...options }: PassOptions) {
 		const report = await runPass(store, {
 			...{ ...parts, ...options },
 			state: readMigrationState(files.state),
+			pace,
 			writing: { ...writing, signal },
 			onProgress: (done) =>
-				progress.update(`${done.table}: ${formatPace(done)}`),
+				progress.update(
+					`${done.table}: ${formatPace(done)}${pace.reason === null ? "" : `, waits for ${pace.reason}`}`,
+				),
 		});
 		progress.end();
 		return report;
@@ -131,11 +147,8 @@ export async function openRunner(
 			for (;;) {
 				state = readMigrationState(files.state);
 				const since = state.follow?.since ?? 0;
-				const isWhole = state.passes.some(
-					({ kind, began, isFinished }) =>
-						kind === "full" && isFinished && began >= since,
-				);
-				if (isWhole) break;
+				const { passes } = state;
+				if (passes.some((one) => isWhole(one) && one.began >= since)) break;
 				const done = await pass({ isSince: false, deleteMany, signal });
 				if (signal.aborted) return done;
 			}
@@ -144,6 +157,38 @@ export async function openRunner(
 		},
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
+}
+
+/** Replicas that are further behind make passes wait. Seconds. */
+const MAX_LAG_S = 10;
+const LOOK_MS = 2_000;
+
+/** Passes wait while replicas of the old database are behind. */
+function watchLag(
+	{ source, replica }: OpenedMigration,
+	pace: Pace,
+	{ stderr }: CommandContext,
+): NodeJS.Timeout {
+	let isLate = false;
+	let isLooking = false;
+	const look = async () => {
+		if (isLooking) return;
+		isLooking = true;
+		const lag = await (replica ?? source).lag().finally(() => {
+			isLooking = false;
+		});
+		const seconds = lag ?? 0;
+		if (seconds > MAX_LAG_S === isLate) return;
+		isLate = seconds > MAX_LAG_S;
+		const name = `a replica of ${source.shownUrl}`;
+		pace.setLate(source, isLate ? name : null);
+		stderr(
+			isLate
+				? `The pass waits: ${name} is ${Math.round(seconds)} s behind.`
+				: "The replica has caught up: the pass goes on.",
+		);
+	};
+	return setInterval(() => void look().catch(() => {}), LOOK_MS).unref();
 }
 
 function openLog({ plans, source, name }: OpenedMigration): Promise<SourceLog> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Pace } from "../../util/pace.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 import type { MovedTable } from "./movedTables.ts";
-import type { Pace } from "./pace.ts";
 import type { Patiently } from "./patience.ts";
 import {
 	cellsOf,

@@ -1,8 +1,8 @@
 import type { Cells } from "../../storage/mysql/binlog/binlogTypes.ts";
+import type { Pace } from "../../util/pace.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 import type { CopyState, FerryState } from "./ferryState.ts";
 import type { MovedTable } from "./movedTables.ts";
-import type { Pace } from "./pace.ts";
 import type { Patiently } from "./patience.ts";
 import {
 	cellsOf,

@@ -1,5 +1,5 @@
+import type { Pace } from "../../util/pace.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
-import type { Pace } from "./pace.ts";
 
 export interface FerryOptions {
 	/** Unique by operation, wave and direction. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CorkboardError } from "../../errors.ts";
-import type { Pace } from "../ferry/pace.ts";
+import type { Pace } from "../../util/pace.ts";
 import { isUnknownRecord } from "../operations/operationRecord.ts";
 import { requireRecord, takenOver } from "../operations/operations.ts";
 import type { MoveRun } from "./moveRun.ts";

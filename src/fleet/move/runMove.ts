@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { RunTrace } from "../../traces/runTrace.ts";
+import { Pace } from "../../util/pace.ts";
 import { dropFerryCopies, forgetFerry } from "../ferry/ferryState.ts";
-import { Pace } from "../ferry/pace.ts";
 import { agreed } from "../map/barrier.ts";
 import { otherSide } from "../operations/moveFacts.ts";
 import {

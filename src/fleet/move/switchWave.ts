@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
+import type { Pace } from "../../util/pace.ts";
 import type { Difference } from "../ferry/compareRows.ts";
 import { Ferry } from "../ferry/ferry.ts";
 import { outboxSize } from "../ferry/movedOutbox.ts";
-import type { Pace } from "../ferry/pace.ts";
 import { HOST_DATABASE } from "../map/databases.ts";
 import { otherSide } from "../operations/moveFacts.ts";
 import { readCounters } from "../server/localIds.ts";

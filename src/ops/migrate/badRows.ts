@@ -25,8 +25,13 @@ export class BadRows {
 		this.#file = file;
 	}
 
-	clear(): void {
+	/** Forgets the rows of these types and edges. */
+	clear(names: readonly string[]): void {
+		const kept = this.read().filter(
+			({ key }) => !names.includes(/^[^ :]*/.exec(key)?.[0] ?? ""),
+		);
 		writeFileSync(this.#file, "");
+		this.add(kept);
 	}
 
 	add(rows: readonly (BadRow | GoodRow)[]): void {

@@ -50,6 +50,7 @@ export async function compareAll(
 		source,
 		reader,
 		share,
+		salt = "",
 		refused,
 		onProgress,
 		signal,
@@ -59,6 +60,8 @@ export async function compareAll(
 		readonly reader: LineReader;
 		/** From 0 to 1. The same share is the same objects. */
 		readonly share: number;
+		/** Another one takes other objects. */
+		readonly salt?: string;
 		/** Keys of rows that the passes refused. */
 		readonly refused: ReadonlySet<string>;
 		readonly onProgress?: (table: string, objects: number) => void;
@@ -79,7 +82,7 @@ export async function compareAll(
 			if (signal?.aborted) break;
 			const rows = page
 				.flatMap(({ row }) => plan.lineOf(row) ?? [])
-				.filter(({ key }) => spread(key) < share);
+				.filter(({ key }) => spread(salt + key) < share);
 			const owners = new Map<string, Id>();
 			for (const one of await compareObjects(store, reader, rows)) {
 				counts.objects++;

@@ -53,6 +53,8 @@ export interface Shape {
 export interface Migration<S extends Shape = Shape> {
 	/** `mysql://`, `postgres://`, or `file:` and a folder with a file for each table, as `photos.ndjson` or `photos.csv`. */
 	readonly source: string;
+	/** A replica of the source: passes wait while it is behind. One that the source knows of, as PostgreSQL does, needs nothing here. */
+	readonly replica?: string;
 	readonly types: {
 		readonly [T in keyof S["types"]]?: TypeMapping<S["types"][T]>;
 	};

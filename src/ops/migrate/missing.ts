@@ -32,11 +32,14 @@ export async function findMissing(
 		plans,
 		source,
 		seen,
+		isRead,
 		deleteMany,
 	}: {
 		readonly plans: readonly TablePlan[];
 		readonly source: Source;
 		readonly seen: ReadonlyMap<TablePlan, ReadonlySet<string>>;
+		/** Whether rows are looked for that are gone. */
+		readonly isRead: (plan: TablePlan) => boolean;
 		readonly deleteMany: boolean;
 	},
 ): Promise<readonly MissingLine[]> {
@@ -52,7 +55,7 @@ export async function findMissing(
 				const plan = objects.find(({ name }) => name === type);
 				if (plan === undefined) continue;
 				keysById.set(id, key);
-				if (readToken(token).rev === DELETED) continue;
+				if (!isRead(plan) || readToken(token).rev === DELETED) continue;
 				const some = keys.get(plan) ?? [];
 				keys.set(plan, some);
 				some.push(key);
@@ -69,7 +72,7 @@ export async function findMissing(
 	}
 	let edges = 0;
 	for (const plan of plans) {
-		if (plan.mapping === null) continue;
+		if (plan.mapping === null || !isRead(plan)) continue;
 		const known = seen.get(plan) ?? (await edgesThere(plan, source));
 		for await (const { from, to } of presentEdges(store, plan.mapping)) {
 			const [fromKey, toKey] = [keysById.get(from), keysById.get(to)];

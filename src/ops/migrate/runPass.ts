@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Store } from "../../graph/store/store.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
+import type { Pace } from "../../util/pace.ts";
 import {
 	type ImportOptions,
 	type ImportReport,
@@ -14,6 +16,8 @@ import type { MigrationState, PassReport } from "./state.ts";
 
 export interface PassOptions {
 	readonly plans: readonly TablePlan[];
+	/** The names of the types and edges that are read (default: all). */
+	readonly only?: readonly string[];
 	readonly source: Source;
 	readonly fields: FieldReaders;
 	/** Only rows that changed since the pass before. */
@@ -23,6 +27,8 @@ export interface PassOptions {
 	readonly state: MigrationState;
 	readonly saveState: (state: MigrationState) => void;
 	readonly badRows: BadRows;
+	/** How fast rows are read (default: as fast as they are written). */
+	readonly pace?: Pace;
 	/** What the import that writes is given. */
 	readonly writing: Pick<
 		ImportOptions,
@@ -59,18 +65,27 @@ export async function runPass(
 	store: Store,
 	options: PassOptions,
 ): Promise<PassReport> {
-	const { plans, source, state, badRows, now = Date.now } = options;
+	const { source, state, badRows, only, now = Date.now } = options;
+	const isRead = ({ name }: TablePlan) => only?.includes(name) ?? true;
+	const plans = options.plans.filter(isRead);
 	const last = state.passes.at(-1);
 	const kind = options.isSince ? "since" : "full";
 	const resumed =
-		last !== undefined && !last.isFinished && last.kind === kind ? last : null;
+		last !== undefined &&
+		!last.isFinished &&
+		last.kind === kind &&
+		isDeepStrictEqual(last.only, only)
+			? last
+			: null;
 	const before =
 		resumed === null ? [...state.passes] : state.passes.slice(0, -1);
 	const position = resumed === null ? null : state.position;
 	const began = resumed?.began ?? now();
 	const startedAt = performance.now();
 	const marks = resumed === null ? await marksOf(plans, source) : state.marks;
-	if (resumed === null && kind === "full") badRows.clear();
+	if (resumed === null && kind === "full") {
+		badRows.clear(plans.map(({ name }) => name));
+	}
 	const total = kind === "full" ? await totalOf(plans, source) : null;
 
 	const window = new Map<number, Pending>();
@@ -88,6 +103,7 @@ export async function runPass(
 			(done === null ? 0 : of(done)) + (removed === null ? 0 : of(removed));
 		return {
 			kind,
+			...(only !== undefined && { only }),
 			began,
 			seconds: (base?.seconds ?? 0) + (performance.now() - startedAt) / 1_000,
 			rows: done === null ? linesBefore : done.lines,
@@ -110,12 +126,24 @@ export async function runPass(
 			...state,
 			passes: [...before, report],
 			position: isFinished ? null : place,
-			marks: isFinished || kind === "full" ? marks : state.marks,
+			marks:
+				isFinished || kind === "full"
+					? { ...state.marks, ...marks }
+					: state.marks,
 		});
 		return report;
 	};
 	/** The edges that the old database has, where this run has read all of them. */
 	const seen = new Map<TablePlan, Set<string>>();
+
+	const never = new AbortController().signal;
+	const pause = async (rows: number) => {
+		const signal = options.writing.signal ?? never;
+		// Interrupted, it ends with what is written.
+		await options.pace?.take(rows, 0, signal).catch((thrown) => {
+			if (!signal.aborted) throw thrown;
+		});
+	};
 
 	async function* lines(): AsyncGenerator<RawLine> {
 		const from = plans.findIndex(({ name }) => name === position?.table);
@@ -134,6 +162,7 @@ export async function runPass(
 				...(since !== undefined && { since }),
 			});
 			for await (const page of pages) {
+				await pause(page.length);
 				for (const { row, cursor } of page) {
 					const one = plan.lineOf(row);
 					if (one === null) continue;
@@ -192,7 +221,7 @@ export async function runPass(
 		return save(done.status === "finished");
 	}
 	const missing = await findMissing(store, {
-		...{ plans, source, seen },
+		...{ plans: options.plans, source, seen, isRead },
 		deleteMany: options.deleteMany,
 	});
 	if (missing.length > 0) {

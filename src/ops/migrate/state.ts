@@ -6,6 +6,8 @@ import type { Cursor } from "./sources/source.ts";
 /** What one pass did. */
 export interface PassReport {
 	readonly kind: "full" | "since" | "follow";
+	/** The types and edges that it read, if not all. */
+	readonly only?: readonly string[];
 	/** Milliseconds since 1970. */
 	readonly began: number;
 	readonly seconds: number;
@@ -17,6 +19,11 @@ export interface PassReport {
 	readonly bad: number;
 	readonly newerHere: number;
 	readonly isFinished: boolean;
+}
+
+/** Whether it read all rows of all tables. */
+export function isWhole({ kind, only, isFinished }: PassReport): boolean {
+	return kind === "full" && only === undefined && isFinished;
 }
 
 /** Beside the mapping, as `NAME.state.json`. Without it the next pass begins at the first row. */

@@ -9,8 +9,8 @@ import {
 	clearOutbox,
 	outboxSize,
 } from "../../../src/fleet/ferry/movedOutbox.ts";
-import { Pace } from "../../../src/fleet/ferry/pace.ts";
 import { FleetServer } from "../../../src/fleet/server/fleetServer.ts";
+import { Pace } from "../../../src/util/pace.ts";
 import { seededRandom } from "../../../src/util/random.ts";
 import { ask, openMysql } from "../../helpers/mysqlStorage.ts";
 import { startProgram } from "../../helpers/program.ts";

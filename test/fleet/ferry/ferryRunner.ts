@@ -4,8 +4,8 @@
  * a second, the databases.
  */
 import { Ferry } from "../../../src/fleet/ferry/ferry.ts";
-import { Pace } from "../../../src/fleet/ferry/pace.ts";
 import { FleetServer } from "../../../src/fleet/server/fleetServer.ts";
+import { Pace } from "../../../src/util/pace.ts";
 
 const [from = "", to = "", name = "", rate, ...databases] =
 	process.argv.slice(2);

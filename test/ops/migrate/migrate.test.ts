@@ -331,6 +331,17 @@ for (const [name, start, openOld] of OLD) {
 			assert.match(shown.out, /everything agrees/);
 		});
 
+		it("reads only what it is told to, and keeps what it knows of the rest", async () => {
+			const before = (await migrate("bad", mapping)).out;
+			const { counts } = await pass(
+				...["--only", "Board,likePin", "--rate", "1000"],
+			);
+			assert.deepEqual([counts.rows, counts.made, counts.deleted], [9, 0, 0]);
+			const lines = (text: string) => text.trim().split("\n").toSorted();
+			const { out } = await migrate("bad", mapping);
+			assert.deepEqual(lines(out), lines(before));
+		});
+
 		it("finishes when nobody writes to it any more, and prints for it what changes here", async () => {
 			process.env.OLD_DATABASE = old.url;
 			const early = await migrate("finish", mapping);

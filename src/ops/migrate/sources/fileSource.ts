@@ -74,6 +74,7 @@ export async function openFileSource(folder: string): Promise<Source> {
 				`file:${folder} has no log to follow: repeat migrate run with newer files.`,
 			);
 		},
+		lag: async () => null,
 		takesWrites: async () => null,
 		async writeMark(names) {
 			const marks = names.map((table) => {

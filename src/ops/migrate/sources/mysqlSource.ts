@@ -31,7 +31,7 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 		columnsQuery: `
 			SELECT c.TABLE_NAME AS \`table\`, c.COLUMN_NAME AS name,
 				c.COLUMN_TYPE AS type, c.IS_NULLABLE AS nullable,
-				c.COLUMN_KEY = 'PRI' AS \`key\`,
+				c.COLUMN_KEY = 'PRI' AS \`key\`, c.CHARACTER_SET_NAME AS character_set,
 				(SELECT MIN(k.REFERENCED_TABLE_NAME) FROM information_schema.KEY_COLUMN_USAGE k
 					WHERE k.TABLE_SCHEMA = c.TABLE_SCHEMA AND k.TABLE_NAME = c.TABLE_NAME
 					AND k.COLUMN_NAME = c.COLUMN_NAME) AS leads_to
@@ -81,6 +81,12 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 					[...tables].map(([name, { columns }]) => [name, columns]),
 				),
 			}),
+		async lag(query) {
+			const row = await replicaStatus(query);
+			const seconds =
+				row?.Seconds_Behind_Source ?? row?.Seconds_Behind_Master ?? null;
+			return seconds === null ? null : Number(seconds);
+		},
 		async takesWrites(query) {
 			const [row] = await query({
 				text: "SELECT @@GLOBAL.read_only AS isReadOnly",
@@ -132,16 +138,22 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 	};
 }
 
-/** False also if this account may not ask. */
-async function isReplica(query: SqlConnection["query"]): Promise<boolean> {
+/** Null if it follows no other server, or this account may not ask. */
+async function replicaStatus(
+	query: SqlConnection["query"],
+): Promise<Row | null> {
 	for (const text of ["SHOW REPLICA STATUS", "SHOW SLAVE STATUS"]) {
 		try {
 			const [row] = await query({ text, values: [] });
-			const isApplying = row?.Replica_SQL_Running ?? row?.Slave_SQL_Running;
-			return isApplying === "Yes";
+			return row ?? null;
 		} catch {}
 	}
-	return false;
+	return null;
+}
+
+async function isReplica(query: SqlConnection["query"]): Promise<boolean> {
+	const row = await replicaStatus(query);
+	return (row?.Replica_SQL_Running ?? row?.Slave_SQL_Running) === "Yes";
 }
 
 function codeOf(error: unknown): string {

@@ -83,6 +83,16 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 					[...tables].map(([table, { edgeColumns }]) => [table, edgeColumns]),
 				),
 			}),
+		async lag(query) {
+			const [row] = await query({
+				text: `SELECT CASE WHEN NOT pg_is_in_recovery() THEN (SELECT max(extract(epoch FROM replay_lag)) FROM pg_stat_replication)
+					WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0
+					ELSE extract(epoch FROM now() - pg_last_xact_replay_timestamp()) END AS seconds`,
+				values: [],
+			});
+			const seconds = row?.seconds ?? null;
+			return seconds === null ? null : Number(seconds);
+		},
 		async takesWrites(query) {
 			const [row] = await query({
 				text: `SELECT pg_is_in_recovery() AS standby,

@@ -33,6 +33,8 @@ export interface Column {
 	readonly isKey: boolean;
 	/** The table that its foreign key leads to. */
 	readonly leadsTo: string | null;
+	/** Of a text in MySQL. */
+	readonly characterSet?: string | null;
 }
 
 /** The old database. Nothing is ever written to it. */
@@ -58,6 +60,8 @@ export interface Source extends AsyncDisposable {
 	): Promise<readonly Row[]>;
 	/** Its log, for the tables of these plans. `name` is of what PostgreSQL keeps for it. Throws BAD_CONFIG if there is none, or what has to be set or granted. */
 	openLog(tables: readonly LoggedTable[], name: string): Promise<SourceLog>;
+	/** How far replicas of the database are behind, or the database itself if it is one, as far as it says, in seconds; null if it does not. */
+	lag(): Promise<number | null>;
 	/** Why the database takes writes, as far as its settings say, and what to run to stop them; null if it takes none. */
 	takesWrites(): Promise<string | null>;
 	/** A text that differs after a write to one of the tables. */

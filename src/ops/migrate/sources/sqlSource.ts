@@ -38,6 +38,8 @@ export interface SqlDriver {
 		query(statement: Statement): Promise<readonly Row[]>;
 	}): Promise<SourceLog>;
 	/** See `Source`. */
+	lag(query: SqlConnection["query"]): Promise<number | null>;
+	/** See `Source`. */
 	takesWrites(query: SqlConnection["query"]): Promise<string | null>;
 	/** See `Source`. */
 	writeMark(
@@ -100,6 +102,7 @@ export async function openSqlSource(
 			isNullable: row.nullable === "YES",
 			isKey: Number(row.key) === 1,
 			leadsTo: row.leads_to === null ? null : String(row.leads_to),
+			characterSet: (row.character_set as string | null | undefined) ?? null,
 		});
 	}
 	const { spelling } = driver;
@@ -150,6 +153,7 @@ export async function openSqlSource(
 			);
 			return driver.openLog({ shownUrl, name, tables: followed, query: run });
 		},
+		lag: () => driver.lag(run).catch(() => null),
 		takesWrites: () => driver.takesWrites(run),
 		writeMark: (names) => driver.writeMark(run, names),
 		async greatest({ table }, column) {

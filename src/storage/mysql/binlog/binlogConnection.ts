@@ -363,16 +363,17 @@ export class BinlogConnection<Table extends BinlogTable>
 	}
 }
 
-/** As the package asks for columns. Texts are utf8mb4, which it knows as Node does. */
+/** As the package asks for columns. */
 function schemaOf({
 	name,
 	kind,
 	type,
+	characterSet,
 }: BinlogTable["columns"][number]): ColumnSchema {
 	return {
 		COLUMN_NAME: name,
 		COLLATION_NAME: null,
-		CHARACTER_SET_NAME: kind === "text" ? "utf8" : null,
+		CHARACTER_SET_NAME: kind === "text" ? (characterSet ?? "utf8") : null,
 		COLUMN_COMMENT: "",
 		COLUMN_TYPE: type,
 	};

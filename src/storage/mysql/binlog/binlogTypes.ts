@@ -6,6 +6,8 @@ export interface BinlogColumn {
 	readonly kind: ColumnKind;
 	/** As information_schema has it: `bigint unsigned`. */
 	readonly type: string;
+	/** Of a text (default: utf8mb4). */
+	readonly characterSet?: string | null;
 }
 
 /** A table whose rows are read from a binary log, with its columns in their order. */
