@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
-import { Pace } from "../fleet/ferry/pace.ts";
 import type { Domain } from "../graph/domain.ts";
 import type { Model } from "../model/types.ts";
+import { Pace } from "../util/pace.ts";
 import type { Database } from "./databases.ts";
 import type { DumpFiles } from "./files/dumpFiles.ts";
 import type { FileCipher } from "./files/fileCipher.ts";

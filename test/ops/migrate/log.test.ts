@@ -112,6 +112,8 @@ describe("the binary log of a MariaDB", () => {
 		const truncated = read(log, start, "ends");
 		await assert.rejects(truncated, { code: "CONFLICT" });
 		await assert.rejects(truncated, /TRUNCATE TABLE children/);
+		const other = JSON.stringify({ ...JSON.parse(start), server: "another" });
+		await assert.rejects(read(log, other, "ends"), /is another server/);
 		const next = await log.end();
 		await run("SET binlog_format = STATEMENT; INSERT INTO ends VALUES (2)");
 		await assert.rejects(read(log, next, "ends"), /logged as a statement/);

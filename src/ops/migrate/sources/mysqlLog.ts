@@ -79,7 +79,8 @@ export async function openMysqlLog(
 			return `${row?.gtids}`;
 		}
 		const row = await binlogStatus(options);
-		return JSON.stringify({ file: row.File, position: Number(row.Position) });
+		const place = { file: String(row.File), position: Number(row.Position) };
+		return JSON.stringify({ ...place, server: await serverOf(query) });
 	}
 
 	return {
@@ -118,6 +119,13 @@ export async function openMysqlLog(
 				);
 			}
 			const gtids = new GtidSet(isPlace ? "" : after);
+			const server = isPlace ? await serverOf(query) : "";
+			if (isPlace && placeOf(after).server !== server) {
+				throw new CorkboardError(
+					"CONFLICT",
+					`${shownUrl} is another server than before, whose binary log has other places.`,
+				);
+			}
 			try {
 				for await (const transactions of buffered(options, followed, {
 					after: isPlace ? placeOf(after) : after,
@@ -139,7 +147,7 @@ export async function openMysqlLog(
 							? gtids.toString()
 							: last === undefined
 								? null
-								: JSON.stringify(last.end);
+								: JSON.stringify({ ...last.end, server });
 					}
 					const images = transactions.flatMap(({ rows }) =>
 						rows.flatMap(({ table, before, after }): RowImage[] => [
@@ -299,8 +307,22 @@ function kindOf(type: string): ColumnKind {
 	return /blob|binary|^bit/.test(type) ? "bytes" : "text";
 }
 
-function placeOf(position: string): BinlogPlace {
-	return JSON.parse(position) as BinlogPlace;
+/** A place means something on its server only. */
+interface Place extends BinlogPlace {
+	readonly server: string;
+}
+
+function placeOf(position: string): Place {
+	return JSON.parse(position) as Place;
+}
+
+/** MariaDB has no UUID. */
+async function serverOf(query: MysqlLogOptions["query"]): Promise<string> {
+	const rows = await query({
+		text: "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_id', 'server_uuid', 'hostname')",
+		values: [],
+	});
+	return rows.map(({ Value }) => String(Value)).join(" ");
 }
 
 /** `binlog.000042` */
