@@ -65,7 +65,7 @@ const run = command({
 		),
 		only: option(
 			list("NAMES"),
-			"read only these types and edges, such as Pin,likePin: the other rows stay for other passes",
+			"read only these types and edges, separated by commas: the other rows stay for other passes",
 		),
 		rate: option(
 			integer(1, 10_000_000, "ROWS"),

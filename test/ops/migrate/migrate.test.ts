@@ -331,7 +331,7 @@ for (const [name, start, openOld] of OLD) {
 			assert.match(shown.out, /everything agrees/);
 		});
 
-		it("reads only what it is told to, and keeps what it knows of the rest", async () => {
+		it("reads only the types and edges that are named, and keeps what it knows of the rest", async () => {
 			const before = (await migrate("bad", mapping)).out;
 			const { counts } = await pass(
 				...["--only", "Board,likePin", "--rate", "1000"],
