@@ -1,13 +1,20 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { type Config, readConfig } from "../../config/config.ts";
+import type { DumpedGraphOptions } from "../../dump/dumpedGraph.ts";
+import type { RestorePartReport } from "../../dump/restorePart.ts";
 import type { RestoreReport } from "../../dump/runRestore.ts";
+import type { RestoreTarget } from "../../dump/target/restoreTarget.ts";
 import { CorkboardError } from "../../errors.ts";
 import { deliverPending } from "../../graph/outbox/deliverPending.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
+import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { createStoredTypes } from "../../model/storedTypes.ts";
+import type { Model } from "../../model/types.ts";
 import { type VerifyReport, verify } from "../../ops/verify/verify.ts";
 import { dataFoldersOf, shardsOf } from "../../topology/ranges.ts";
-import { formatNumber } from "../../util/format.ts";
+import { compact } from "../../util/compact.ts";
+import { formatNumber, plural } from "../../util/format.ts";
+import { quoted } from "../../util/quoted.ts";
 import { codeOfInterrupt, INTERRUPTED, UsageError } from "../arguments.ts";
 import {
 	argument,
@@ -32,6 +39,10 @@ export const { usage, run } = command({
 			SHARD_RANGES,
 			"only these shards of the dump, such as 0-255,512, and no lookups",
 		),
+		only: option(
+			"TYPE:ID",
+			"bring this object back, with what belongs to it, where it is deleted; nothing that lives is changed",
+		),
 		resume: flag("go on with a restore that was interrupted"),
 		raise: option(
 			integer(1, 999_999_999),
@@ -49,8 +60,8 @@ export const { usage, run } = command({
 	},
 	details: [
 		"FROM is file:FOLDER or s3://BUCKET/PREFIX with a dump that was made with --for restore.",
-		"No server may run. Each table is compared with the dump, local ids are raised, outboxes",
-		"are delivered, and verify --repair settles what differs between shards.",
+		"With --only servers go on. Without it no server may run: each table is compared with",
+		"the dump, local ids are raised, outboxes are delivered, and verify --repair settles what differs between shards.",
 	].join("\n"),
 	exitCodes: {
 		1: "damage that cannot be repaired, or an error",
@@ -83,32 +94,40 @@ export const { usage, run } = command({
 		if (missing !== undefined) {
 			throw new UsageError(`The topology has no shard ${missing}.`);
 		}
-		const isEmbedded = dataFoldersOf(topology).size > 0;
+		const folders = dataFoldersOf(topology);
+		const databases = databasesOf(topology, model);
+		if (given.only !== undefined) {
+			if (resume || shards !== undefined) {
+				throw new UsageError("--resume and --shards do not go with --only.");
+			}
+			const root = rootOf(given.only, model);
+			return restoreOnly(
+				root,
+				{ files, cipher, dump, databases, isDryRun: dryRun, signal },
+				config,
+				context,
+			);
+		}
 		// Embedded tables are made when the folder is opened for writing.
-		if (isEmbedded) {
+		if (folders.size > 0) {
 			await using _ = await openForCommand(context, config, "readWrite");
 		}
-		const databases = databasesOf(topology, model);
 		const progress = createProgressLine(context);
 		let report: RestoreReport;
 		try {
-			report = await withTarget(
-				{ config, isEmbedded },
-				context,
-				parallel,
-				(target) =>
-					runRestore({
-						...{ model, files, cipher, dump, databases, target },
-						...{ resume, parallel, signal },
-						isDryRun: dryRun,
-						shards: shards ?? null,
-						modShards: shardsOf(topology.lookups).length,
-						raiseBy: given.raise,
-						onProgress: ({ rows: { done, total }, secondsLeft }) =>
-							progress.update(
-								`${formatNumber(done)} of ${formatNumber(total)} rows${secondsLeft === null ? "" : `, ${formatSeconds(secondsLeft)} left`}`,
-							),
-					}),
+			report = await withTarget(folders, context, parallel, (target) =>
+				runRestore({
+					...{ model, files, cipher, dump, databases, target },
+					...{ resume, parallel, signal },
+					isDryRun: dryRun,
+					shards: shards ?? null,
+					modShards: shardsOf(topology.lookups).length,
+					raiseBy: given.raise,
+					onProgress: ({ rows: { done, total }, secondsLeft }) =>
+						progress.update(
+							`${formatNumber(done)} of ${formatNumber(total)} rows${secondsLeft === null ? "" : `, ${formatSeconds(secondsLeft)} left`}`,
+						),
+				}),
 			);
 		} catch (error) {
 			if (!signal.aborted) throw error;
@@ -131,6 +150,109 @@ export const { usage, run } = command({
 		return settled(report, config, context, signal);
 	},
 });
+
+interface Root {
+	readonly type: string;
+	readonly id: Id;
+}
+
+/** `board:844562369085441`; the type's name in any case. Throws UsageError. */
+function rootOf(text: string, { objects }: Model): Root {
+	const [name = "", rest = ""] = text.split(":");
+	const type = [...objects.values()].find(
+		(each) => each.name.toLowerCase() === name.toLowerCase(),
+	);
+	const id = parseId(rest);
+	if (type === undefined) {
+		throw new UsageError(
+			`--only must be TYPE:ID with a type of ${[...objects.keys()].join(", ")}, got ${quoted(text)}.`,
+		);
+	}
+	if (id === "malformed" || id === "reserved") {
+		throw new UsageError(`--only must be TYPE:ID, got ${quoted(text)}.`);
+	}
+	if (unpackId(id).type !== type.number) {
+		throw new UsageError(
+			`${id} is not the id of a ${type.name}: corkboard objects show ${id} says what it is.`,
+		);
+	}
+	return { type: type.name, id };
+}
+
+async function restoreOnly(
+	{ type, id }: Root,
+	{
+		isDryRun,
+		...options
+	}: Omit<DumpedGraphOptions, "store"> & { readonly isDryRun: boolean },
+	config: Config,
+	context: CommandContext,
+): Promise<Result> {
+	const { readPart } = await import("../../dump/dumpedGraph.ts");
+	const { restorePart } = await import("../../dump/restorePart.ts");
+	const { signal, files } = options;
+	await using corkboard = await openForCommand(
+		context,
+		config,
+		isDryRun ? "readOnly" : "readWrite",
+		"restore",
+	);
+	const { store } = corkboard;
+	const progress = createProgressLine(context);
+	try {
+		progress.update(`reading ${files.name} …`);
+		const part = await readPart({ ...options, store }, id);
+		if (part.objects.length === 0) {
+			throw new CorkboardError(
+				"NOT_FOUND",
+				`The dump in ${files.name} has no ${type} ${id}, or it was deleted before the dump.`,
+			);
+		}
+		const report = await restorePart(
+			{
+				...{ store, isDryRun, signal },
+				onStep: (what) => progress.update(`${what} …`),
+			},
+			part,
+		);
+		return { value: report, lines: summaryOfPart(report, isDryRun) };
+	} catch (error) {
+		if (!signal.aborted) throw error;
+		return {
+			lines: [],
+			notes: ["interrupted: run the restore again to go on with it"],
+			code: codeOfInterrupt(signal),
+		};
+	} finally {
+		progress.end();
+	}
+}
+
+function summaryOfPart(
+	{ dumped, back, living, edges, left, taken }: RestorePartReport,
+	isDryRun: boolean,
+): readonly string[] {
+	const numbers = Object.values(back);
+	const objects = numbers.reduce((sum, each) => sum + each, 0);
+	const come = isDryRun ? "would come back" : "came back";
+	return compact([
+		`${formatNumber(objects)} of ${plural(dumped, "object")} ${come}${living > 0 ? `; ${formatNumber(living)} live, and stay as they are` : ""}`,
+		...Object.entries(back).map(
+			([name, some]) => `  ${name} ${formatNumber(some)}`,
+		),
+		...Object.entries(edges).map(
+			([name, some]) => `  ${name} ${formatNumber(some)}`,
+		),
+		left.removed > 0 &&
+			`left: ${plural(left.removed, "edge")} that somebody removed before the deletion`,
+		left.gone > 0 &&
+			`left: ${plural(left.gone, "edge")} whose other end is gone`,
+		...taken.map(
+			(key) =>
+				`taken by somebody else: ${key}. Run corkboard verify --repair, which gives another one`,
+		),
+	]);
+}
 
 /** Delivers what is in the outboxes, and repairs what differs between shards that were dumped one after another. */
 async function settled(
@@ -175,38 +297,24 @@ function summary(
 	];
 }
 
-/** Embedded: the folder is locked meanwhile. */
+/** Folders of SQLite files are locked meanwhile. */
 async function withTarget<T>(
-	{
-		config,
-		isEmbedded,
-	}: {
-		readonly config: Config;
-		readonly isEmbedded: boolean;
-	},
+	folders: ReadonlySet<string>,
 	context: CommandContext,
 	parallel: number,
-	body: (
-		target: import("../../dump/target/restoreTarget.ts").RestoreTarget,
-	) => Promise<T>,
+	body: (target: RestoreTarget) => Promise<T>,
 ): Promise<T> {
-	const { SqliteTarget } = await import("../../dump/target/sqliteTarget.ts");
-	const { MysqlTarget } = await import("../../dump/target/mysqlTarget.ts");
-	const { lockFolder } = await import(
-		"../../storage/sqlite/driver/folderLock.ts"
-	);
-	if (!isEmbedded) {
+	if (folders.size === 0) {
+		const { MysqlTarget } = await import("../../dump/target/mysqlTarget.ts");
 		await using target = new MysqlTarget(context.env, parallel + 1);
 		return await body(target);
 	}
-	const { store } = config;
-	if (store.kind !== "embedded") {
-		throw new CorkboardError(
-			"BAD_CONFIG",
-			"SQLite files are restored into the folder of CORKBOARD_DATA.",
-		);
-	}
-	using _ = lockFolder(store.folder);
+	const { SqliteTarget } = await import("../../dump/target/sqliteTarget.ts");
+	const { lockFolder } = await import(
+		"../../storage/sqlite/driver/folderLock.ts"
+	);
+	using locks = new DisposableStack();
+	for (const folder of folders) locks.use(lockFolder(folder));
 	await using target = new SqliteTarget();
 	return await body(target);
 }
