@@ -75,7 +75,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["server"],
 		["map"],
 		["balance", "ferry"],
-		["preflight"],
+		["preflight", "changes"],
 		["operations"],
 		["move", "salvage"],
 		["."],

@@ -54,6 +54,7 @@ const NOUNS: Readonly<
 	jobs: () => import("./commands/jobs.ts"),
 	feeds: () => import("./commands/feeds.ts"),
 	caches: () => import("./commands/caches.ts"),
+	changes: () => import("./commands/changes.ts"),
 	objects: () => import("./commands/objects.ts"),
 	accounts: () => import("./commands/accounts.ts"),
 	tokens: () => import("./commands/tokens.ts"),

@@ -239,7 +239,7 @@ const READING: readonly string[] = [
 	...["map check", "map show", "map diff", "map history"],
 	...["map wait", "caches list", "feeds explain", "feeds stats"],
 	...["queues list", "queues stats", "jobs show", "jobs list"],
-	...["moves show", "operations list"],
+	...["moves show", "operations list", "changes follow"],
 ];
 
 /** They change something, and cannot be tried. */
@@ -274,6 +274,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	"accounts close": "an id",
 	"accounts reopen": "an id",
 	"objects list": "lines of JSON",
+	"changes follow": "lines of JSON",
 	"migrate scaffold": "a module",
 	"migrate back-feed": "lines of JSON",
 	controller: "a log",

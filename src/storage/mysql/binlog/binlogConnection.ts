@@ -14,6 +14,7 @@ import type { ServerAddress } from "../driver/mysql2Connection.ts";
 import type {
 	BinlogPlace,
 	BinlogTable,
+	BinlogTables,
 	BinlogTransaction,
 	Cells,
 	RowChange,
@@ -21,7 +22,7 @@ import type {
 
 export interface BinlogConnectionOptions<Table extends BinlogTable> {
 	/** By `database.table`. */
-	readonly tables: ReadonlyMap<string, Table>;
+	readonly tables: BinlogTables<Table>;
 	/** What the server does not send: a set of GTIDs, or all before a place. */
 	readonly after: string | BinlogPlace;
 	/** A server that sends nothing, not even that it is there, for so long is lost. Milliseconds. */
@@ -127,13 +128,13 @@ export class BinlogConnection<Table extends BinlogTable>
 		options: BinlogConnectionOptions<Table>,
 	): Promise<BinlogConnection<Table>> {
 		const { tables, after } = options;
-		const byDatabase: Record<string, string[]> = {};
-		for (const { database, name } of tables.values()) {
-			byDatabase[database] = [...(byDatabase[database] ?? []), name];
-		}
 		const { default: Package } = await import("@vlasky/zongji");
 		/** The package asks information_schema for the columns of a table as they are now, by a name that it may not have any more. */
 		class WithKnownColumns extends Package {
+			_skipSchema(database: string, table: string): boolean {
+				return tables.get(`${database}.${table}`) === undefined;
+			}
+
 			_fetchTableInfo(event: TableMapEvent, next: () => void): void {
 				const { tableId, schemaName, tableName, columnCount } = event;
 				const columns = tables.get(`${schemaName}.${tableName}`)?.columns ?? [];
@@ -169,7 +170,6 @@ export class BinlogConnection<Table extends BinlogTable>
 				? { gtidSet: after }
 				: { filename: after.file, position: after.position }),
 			includeEvents: EVENTS,
-			includeSchema: byDatabase,
 		});
 		// Before the command that begins the dump, which is sent later. Nanoseconds.
 		const period = HEARTBEAT_MS * 1e6;

@@ -10,6 +10,7 @@ import {
 import type {
 	BinlogPlace,
 	BinlogTable,
+	BinlogTables,
 	BinlogTransaction,
 } from "./binlogTypes.ts";
 import { refusalOf } from "./queryEvents.ts";
@@ -19,7 +20,8 @@ export interface BinlogOptions<Table extends BinlogTable> {
 	readonly after: string | BinlogPlace;
 	/** Ends when all of this set was received (default: never). */
 	readonly until?: string;
-	readonly tables: readonly Table[];
+	/** With a function of names, statements that change tables have to be passed over. */
+	readonly tables: readonly Table[] | BinlogTables<Table>;
 	readonly signal?: AbortSignal;
 	/** See `BinlogConnectionOptions`. */
 	readonly silenceMs?: number;
@@ -56,10 +58,14 @@ export async function* readBinlog<Table extends BinlogTable>(
 		ignoresDdl = false,
 		hasAll = false,
 	} = options;
-	const tables = new Map(
-		options.tables.map((table) => [`${table.database}.${table.name}`, table]),
-	);
-	const databases = new Set(options.tables.map(({ database }) => database));
+	const known = "get" in options.tables ? [] : options.tables;
+	const tables =
+		"get" in options.tables
+			? options.tables
+			: new Map(
+					known.map((table) => [`${table.database}.${table.name}`, table]),
+				);
+	const databases = new Set(known.map(({ database }) => database));
 	const isByGtid = typeof options.after === "string";
 	const received = new GtidSet(isByGtid ? (options.after as string) : "");
 	let place = options.after;

@@ -17,6 +17,11 @@ export interface BinlogTable {
 	readonly columns: readonly BinlogColumn[];
 }
 
+/** Which tables are read, where they are not a list that is known beforehand: by `database.name`. */
+export interface BinlogTables<Table extends BinlogTable> {
+	get(name: string): Table | undefined;
+}
+
 /** Numbers as decimal digits, so that none is rounded; bytes as a Buffer. */
 export type Cell = null | string | Buffer;
 

@@ -1,0 +1,210 @@
+import { open, rm } from "node:fs/promises";
+import { readConfig } from "../../config/config.ts";
+import { CorkboardError } from "../../errors.ts";
+import { ChangeFollower } from "../../fleet/changes/followChanges.ts";
+import { parsePosition } from "../../fleet/changes/position.ts";
+import { readSelection } from "../../fleet/changes/selection.ts";
+import type { ChangeSink } from "../../fleet/changes/sinks/changeSink.ts";
+import { openFileSink } from "../../fleet/changes/sinks/fileSink.ts";
+import { openLineSink } from "../../fleet/changes/sinks/lineSink.ts";
+import { openRedisStreamSink } from "../../fleet/changes/sinks/redisStreamSink.ts";
+import { openWebhookSink } from "../../fleet/changes/sinks/webhookSink.ts";
+import { storeToChange } from "../../fleet/topologyOperations.ts";
+import { isShown } from "../../model/shownFields.ts";
+import { readTextFile, whyUnread } from "../../util/textFile.ts";
+import { UsageError } from "../arguments.ts";
+import { command, flag, option } from "../command.ts";
+import type { CommandContext } from "../commandContext.ts";
+import { integer, type Kind } from "../values.ts";
+
+const SINK: Kind<URL | "-"> = {
+	name: "SINK",
+	expected:
+		"- for stdout, file:FOLDER, http://…, https://… or redis://HOST:PORT/STREAM",
+	read(given) {
+		if (given === "-") return "-";
+		if (!/^(file|https?|rediss?):./.test(given)) return undefined;
+		return URL.parse(given) ?? undefined;
+	},
+};
+
+const NAMES: Kind<readonly string[]> = {
+	name: "NAMES",
+	expected: "names with commas between them, such as Type,Type.field",
+	read(given) {
+		const names = given.split(",").map((name) => name.trim());
+		return names.includes("") ? undefined : names;
+	},
+};
+
+/** Shorter ones can be guessed. Bytes. */
+const LEAST_SECRET = 32;
+
+const follow = command({
+	summary:
+		"Gives out what is committed, in the order of each shard, from the binary logs of the primaries.",
+	options: {
+		to: option(SINK, `where to: ${SINK.expected} (default -)`, "-"),
+		since: option(
+			"POSITION",
+			"where to go on (default: where the position file says, else from now on)",
+		),
+		select: option(
+			NAMES,
+			"types, fields and lists, such as Type,Type.field (default: all that are not private)",
+			[],
+		),
+		positionFile: option(
+			"FILE",
+			"where the position is kept: needed with http: and redis:, and one for each stream",
+		),
+		secretFile: option(
+			"FILE",
+			`what requests to a URL are signed with, at least ${LEAST_SECRET} bytes`,
+		),
+		limit: option(
+			integer(1_000, 1_000_000_000),
+			"with redis: about how many entries the stream keeps (default: all)",
+		),
+		untilNow: flag(
+			"end when everything is given out that was committed before",
+		),
+	},
+	details:
+		"Each line is what one transaction did to one object, or to its lists. Every change comes at least once; after a restart the last ones may come again. It follows promotions and moves of shards. What is given out is not limited to what some user may see. It reads with the operator's account, which needs REPLICATION SLAVE and REPLICATION CLIENT.",
+	exitCodes: { 1: "a log cannot be followed, or an error" },
+	hasJson: false,
+	async run(given, context) {
+		const config = readConfig(context.env, { secret: "unneeded" });
+		if (config.store.kind !== "topology") {
+			throw new CorkboardError(
+				"BAD_CONFIG",
+				"changes follow reads the binary logs of MySQL, and an embedded data folder has none. Set CORKBOARD_TOPOLOGY.",
+			);
+		}
+		const { model, domain, schema } = await context.app();
+		const selection = readSelection(
+			{
+				model,
+				domain,
+				isShown: (type, field) => isShown(schema, type, field),
+			},
+			given.select,
+		);
+		const signal = context.interruptSignal();
+		const onFailure = (name: string, reason: string) =>
+			context.stderr(`corkboard: ${name}: ${reason}. It is tried again.`);
+		const asked = given.since === undefined ? null : parsePosition(given.since);
+		await using sink = await openSink(given, context, { signal, onFailure });
+		await using store = storeToChange(config);
+		const follower = new ChangeFollower({
+			...{ store, model, selection, signal, onFailure },
+			environment: context.env,
+			since: asked ?? sink.begun,
+			untilNow: given.untilNow,
+			take: (changes, position) => sink.take(changes, position),
+		});
+		await follower.run();
+		return 0;
+	},
+});
+
+interface SinkGiven {
+	readonly to: URL | "-";
+	readonly positionFile: string | undefined;
+	readonly secretFile: string | undefined;
+	readonly limit: number | undefined;
+}
+
+async function openSink(
+	{ to, positionFile, secretFile, limit }: SinkGiven,
+	context: CommandContext,
+	options: {
+		readonly signal: AbortSignal;
+		readonly onFailure: (name: string, reason: string) => void;
+	},
+): Promise<ChangeSink> {
+	const protocol = to === "-" ? "-" : to.protocol;
+	const isHttp = protocol.startsWith("http");
+	const isRedis = protocol.startsWith("redis");
+	if (secretFile !== undefined && !isHttp) {
+		throw new UsageError("--secret-file is for --to http:… or https:….");
+	}
+	if (limit !== undefined && !isRedis) {
+		throw new UsageError("--limit is for --to redis:….");
+	}
+	if (to === "-") {
+		return openLineSink({
+			positionFile: positionFile ?? null,
+			write: async (text) => context.stdout(text.trimEnd()),
+		});
+	}
+	if (protocol === "file:") {
+		if (positionFile !== undefined) {
+			throw new UsageError(
+				"A folder of files has its position beside them: leave --position-file out.",
+			);
+		}
+		return openFileSink(decodeURIComponent(to.pathname));
+	}
+	if (positionFile === undefined) {
+		throw new UsageError(
+			`Missing --position-file FILE: --to ${protocol}… keeps its position there.`,
+		);
+	}
+	// A position that cannot be kept would be noticed after the first request only.
+	await requireWritable(positionFile);
+	if (isRedis) {
+		const stream = decodeURIComponent(to.pathname.slice(1));
+		if (stream === "") {
+			throw new UsageError(
+				"--to redis://HOST:PORT/STREAM needs the name of a stream.",
+			);
+		}
+		const url = new URL(to);
+		url.pathname = "";
+		return openRedisStreamSink({
+			...{ ...options, stream, positionFile },
+			url: url.href,
+			maxLength: limit ?? null,
+		});
+	}
+	if (secretFile === undefined) {
+		throw new UsageError(
+			"Missing --secret-file FILE: requests to a URL are signed.",
+		);
+	}
+	const secret = await readSecret(secretFile);
+	return openWebhookSink({ ...options, url: to.href, secret, positionFile });
+}
+
+async function readSecret(file: string): Promise<string> {
+	let secret: string;
+	try {
+		secret = (await readTextFile(file)).trim();
+	} catch (thrown) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`--secret-file ${file} cannot be read: ${whyUnread(thrown)}.`,
+		);
+	}
+	if (Buffer.byteLength(secret) >= LEAST_SECRET) return secret;
+	throw new CorkboardError(
+		"BAD_CONFIG",
+		`--secret-file ${file} has ${Buffer.byteLength(secret)} bytes, and needs ${LEAST_SECRET}: openssl rand -hex 32 > ${file}`,
+	);
+}
+
+async function requireWritable(file: string): Promise<void> {
+	try {
+		await using _ = await open(`${file}.try`, "w", 0o600);
+	} catch (thrown) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`--position-file ${file} cannot be written: ${whyUnread(thrown)}.`,
+		);
+	}
+	await rm(`${file}.try`, { force: true });
+}
+
+export const verbs = { follow };

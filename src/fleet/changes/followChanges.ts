@@ -1,0 +1,423 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../errors.ts";
+import type { Model } from "../../model/types.ts";
+import type {
+	BinlogTables,
+	BinlogTransaction,
+} from "../../storage/mysql/binlog/binlogTypes.ts";
+import { GtidSet } from "../../storage/mysql/driver/gtidSet.ts";
+import { shardsOf } from "../../topology/ranges.ts";
+import type { Environment } from "../../topology/secret.ts";
+import type { TopologyStore } from "../../topology/store.ts";
+import type { Topology } from "../../topology/types.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
+import { binlogFaults } from "../ferry/movedTables.ts";
+import { nameOf } from "../map/mapRanges.ts";
+import { requireCurrent } from "../map/publish.ts";
+import { withHost } from "../map/replicaHosts.ts";
+import { FleetServer } from "../server/fleetServer.ts";
+import { changesOf, copiedShards, type FollowedTable } from "./changesOf.ts";
+import type { Change } from "./changeTypes.ts";
+import { followedTables } from "./followedTables.ts";
+import { HostLog } from "./hostLog.ts";
+import { ownersByRange, ownersByShard, type Position } from "./position.ts";
+import type { Selection } from "./selection.ts";
+
+export interface FollowOptions {
+	readonly store: TopologyStore;
+	readonly environment: Environment;
+	readonly model: Model;
+	readonly selection: Selection;
+	/** Null: from now on. */
+	readonly since: Position | null;
+	/** Takes changes for good: the position that follows them is kept after it resolves. One call at a time. */
+	readonly take: (
+		changes: readonly Change[],
+		position: () => Position,
+	) => Promise<void>;
+	readonly signal: AbortSignal;
+	readonly onFailure?: (server: string, reason: string) => void;
+	/** How often the map is read. Milliseconds. */
+	readonly lookMs?: number;
+	/** Whether it ends when everything that was committed before it began is given out. */
+	readonly untilNow?: boolean;
+}
+
+/** In place of an owner: some other server has the shard. */
+const AWAY = "?";
+const LOOK_MS = 1_000;
+const AGAIN_MS = 20;
+/** How long a server may take to answer that the map has no more. Milliseconds. */
+const ANSWER_MS = 5_000;
+/** How often the position is kept while nothing changes. Milliseconds. */
+const QUIET_MS = 1_000;
+/** Commit times are whole seconds, of clocks that may differ. Milliseconds. */
+const CLOCKS_MS = 3_000;
+
+interface Running {
+	readonly log: HostLog;
+	readonly server: FleetServer;
+	readonly stop: AbortController;
+	readonly ended: Promise<void>;
+}
+
+/** How far a follower is. */
+export interface FollowStatus {
+	/** How old the newest change is that was given out, where a server has more; else 0. Milliseconds. */
+	readonly lagMs: number;
+	readonly changes: number;
+}
+
+/**
+ * Gives out what is committed on all primaries of the map, from their binary logs:
+ * whole transactions, of one shard in the order of their commits, each at least once.
+ *
+ * Its position is one set of GTIDs. A replica that becomes the primary has the
+ * transactions of the former one under the same GTIDs, so the set holds there as
+ * well. When a shard has moved, the new server's transactions of it wait until the
+ * former server's log was read to where writes had ended there; what the mover
+ * copied is in transactions of its own, which are left out.
+ */
+export class ChangeFollower {
+	readonly #options: FollowOptions;
+	readonly #running = new Map<string, Running>();
+	#given: GtidSet;
+	/** Which server's log had the last changes of a shard. */
+	#owners: Map<number, string>;
+	readonly #tables: BinlogTables<FollowedTable>;
+	#version = -1;
+	/** Changes of all servers go out one call after another. */
+	#turn: Promise<void> = Promise.resolve();
+	#failure: unknown = null;
+	#takenAt = 0;
+	changes = 0;
+
+	constructor(options: FollowOptions) {
+		const { since } = options;
+		this.#options = options;
+		this.#given = new GtidSet(since?.gtids);
+		this.#owners = ownersByShard(since?.owners ?? {});
+		this.#tables = followedTables(options.model, options.selection);
+	}
+
+	position(): Position {
+		return {
+			gtids: this.#given.toString(),
+			owners: ownersByRange(this.#owners),
+		};
+	}
+
+	/** Ends with the signal, or, with `untilNow`, when it has caught up. Throws where a log cannot be followed. */
+	async run(): Promise<void> {
+		const { signal, lookMs = LOOK_MS, untilNow = false } = this.#options;
+		try {
+			await this.#look();
+			const goal = untilNow ? await this.#executed() : null;
+			for (let lookedAt = performance.now(); !signal.aborted; ) {
+				if (this.#failure !== null) throw this.#failure;
+				if (goal !== null && this.#given.contains(goal)) return;
+				await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
+				if (performance.now() - lookedAt < lookMs) continue;
+				await this.#look().catch((thrown) => {
+					// The map as it is known goes on.
+					if (thrown?.code !== "UNAVAILABLE") throw thrown;
+					this.#options.onFailure?.("the map", thrown.message);
+				});
+				lookedAt = performance.now();
+			}
+		} finally {
+			await Promise.all(
+				[...this.#running.keys()].map((name) => this.#end(name)),
+			);
+			await this.#turn.catch(() => {});
+			if (this.#failure === null) {
+				await this.#options.take([], () => this.position());
+			}
+		}
+	}
+
+	async #executed(): Promise<GtidSet> {
+		const sets = [...this.#running.values()].map(({ log }) => log.executed());
+		return new GtidSet((await Promise.all(sets)).filter(Boolean).join(","));
+	}
+
+	/** How long ago the last change was committed that was given out by a server which has more. */
+	async status(): Promise<FollowStatus> {
+		let lagMs = 0;
+		for (const { log } of this.#running.values()) {
+			const isBehind = await log
+				.executed()
+				.then((executed) => !this.#given.contains(new GtidSet(executed)))
+				.catch(() => true);
+			if (isBehind && log.at > 0) lagMs = Math.max(lagMs, Date.now() - log.at);
+		}
+		return { lagMs, changes: this.changes };
+	}
+
+	/** Reads the logs of the servers that the map has now as primaries, and of no others. */
+	async #look(): Promise<void> {
+		const { topology } = await requireCurrent(this.#options.store);
+		if (topology.version === this.#version) return;
+		const urls = primariesOf(topology);
+		if (this.#version === -1) await this.#begin(topology, urls);
+		await this.#leave(topology, urls);
+		for (const [name, url] of urls) {
+			if (!this.#running.has(name)) await this.#start(name, url);
+		}
+		this.#version = topology.version;
+	}
+
+	/**
+	 * Ends the logs of servers that the map has no more, before others begin. One
+	 * whose replica took its place has nothing that the replica lacks. One from which
+	 * the last shard moved away is read to its end.
+	 */
+	async #leave(
+		topology: Topology,
+		urls: ReadonlyMap<string, string>,
+	): Promise<void> {
+		const owners = new Set(this.#owners.values());
+		const gone = [...new Set([...owners, ...this.#running.keys()])].filter(
+			(name) => name !== AWAY && !urls.has(name),
+		);
+		const left: (readonly [name: string, goal: GtidSet])[] = [];
+		for (const name of gone) {
+			const goal = await this.#alone(name, urls);
+			if (goal === null) {
+				await this.#end(name);
+				continue;
+			}
+			left.push([name, goal]);
+			if (this.#running.has(name)) continue;
+			await this.#start(name, withHost([...urls.values()][0] ?? "", name));
+		}
+		for (const [name, goal] of left) {
+			while (!this.#given.contains(goal)) {
+				this.#options.signal.throwIfAborted();
+				if (this.#failure !== null) throw this.#failure;
+				await sleep(AGAIN_MS, undefined, { signal: this.#options.signal });
+			}
+			await this.#end(name);
+		}
+		for (const { primary, range } of topology.shards) {
+			for (const shard of shardsOf([{ primary, range }])) {
+				const owner = this.#owners.get(shard);
+				if (owner === undefined || gone.includes(owner)) {
+					this.#owners.set(shard, nameOf(primary));
+				}
+			}
+		}
+	}
+
+	/** What a server has committed, if it has anything that was not given out and that no primary has; else null, as for one that does not answer. */
+	async #alone(
+		name: string,
+		urls: ReadonlyMap<string, string>,
+	): Promise<GtidSet | null> {
+		const { environment, onFailure } = this.#options;
+		const [first = ""] = urls.values();
+		await using server = new FleetServer(withHost(first, name), environment, 1);
+		const silence = await server.silence(ANSWER_MS);
+		if (silence !== null) {
+			onFailure?.(name, `it is not in the map any more: ${silence}`);
+			return null;
+		}
+		const executed = await server.executed();
+		let rest = await server.subtract(executed, this.#given.toString());
+		for (const url of urls.values()) {
+			if (rest === "") return null;
+			await using other = new FleetServer(url, environment, 1);
+			rest = await other
+				.executed()
+				.then((there) => server.subtract(rest, there))
+				.catch(() => rest);
+		}
+		return rest === "" ? null : new GtidSet(executed);
+	}
+
+	/** From now on, where no position is given. */
+	async #begin(
+		topology: Topology,
+		urls: ReadonlyMap<string, string>,
+	): Promise<void> {
+		if (this.#owners.size > 0) return;
+		for (const { primary, range } of topology.shards) {
+			for (const shard of shardsOf([{ primary, range }])) {
+				this.#owners.set(shard, nameOf(primary));
+			}
+		}
+		if (this.#options.since !== null) return;
+		for (const url of urls.values()) {
+			await using server = new FleetServer(url, this.#options.environment);
+			const executed = await server.executed();
+			this.#given = new GtidSet(
+				[this.#given.toString(), executed].filter(Boolean).join(","),
+			);
+		}
+	}
+
+	async #start(name: string, url: string): Promise<void> {
+		const { environment, signal, onFailure = () => {} } = this.#options;
+		const server = new FleetServer(url, environment);
+		const faults = await binlogFaults(server).catch((thrown) => {
+			if (thrown?.code !== "UNAVAILABLE") throw thrown;
+			return [];
+		});
+		if (faults.length > 0) {
+			await server[Symbol.asyncDispose]();
+			throw new CorkboardError("CONFLICT", faults.join("\n"));
+		}
+		await this.#passOver(server);
+		const stop = new AbortController();
+		const log = new HostLog({
+			...{ server, onFailure },
+			tables: this.#tables,
+			given: () => this.#given.toString(),
+			take: (from, transactions) => this.#take(from, transactions),
+			signal: AbortSignal.any([signal, stop.signal]),
+		});
+		const ended = log.run().catch((thrown) => {
+			this.#failure ??= thrown;
+		});
+		this.#running.set(name, { log, server, stop, ended });
+	}
+
+	/**
+	 * A server that is new here has a past of its own, without any of our shards. What
+	 * its log has no more of that counts as given out; of servers that are known it does not.
+	 */
+	async #passOver(server: FleetServer): Promise<void> {
+		const [purged] = await server
+			.row("purged", "SELECT REPLACE(@@GLOBAL.gtid_purged, '\n', '')")
+			.catch(() => [""]);
+		const known = this.#given.toString();
+		const past = String(purged ?? "")
+			.split(",")
+			.filter((part) => part !== "" && !known.includes(part.slice(0, 36)));
+		if (past.length === 0) return;
+		this.#given = new GtidSet([known, ...past].filter(Boolean).join(","));
+	}
+
+	async #end(name: string): Promise<void> {
+		const running = this.#running.get(name);
+		if (running === undefined) return;
+		running.stop.abort();
+		await running.ended;
+		await running.server[Symbol.asyncDispose]();
+		this.#running.delete(name);
+	}
+
+	async #take(
+		log: HostLog,
+		transactions: readonly BinlogTransaction<FollowedTable>[],
+	): Promise<void> {
+		const { model, selection } = this.#options;
+		let some: Change[] = [];
+		let gtids: string[] = [];
+		const flush = async () => {
+			if (gtids.length === 0) return;
+			await this.#give(log, some, gtids);
+			some = [];
+			gtids = [];
+		};
+		for (const transaction of transactions) {
+			for (const shard of copiedShards(transaction)) {
+				// Whose it is now, another log says.
+				if (this.#owners.get(shard) === log.name) this.#owners.set(shard, AWAY);
+			}
+			const changes = changesOf(transaction, model, selection);
+			for (const { shard } of changes) {
+				if (this.#owners.get(shard) === log.name) continue;
+				// What was gathered may be what the former owner waits for.
+				await flush();
+				await this.#takeOver(shard, log, transaction.at);
+			}
+			some.push(...changes);
+			gtids.push(transaction.gtid);
+		}
+		await flush();
+	}
+
+	/** Waits until the server that had a shard before, or each that may have had it, has given out everything of it. */
+	async #takeOver(shard: number, log: HostLog, at: number): Promise<void> {
+		const { signal } = log;
+		/** What each had committed when it was first asked. */
+		const goals = new Map<HostLog, GtidSet>();
+		log.waitingAt = at;
+		try {
+			for (;;) {
+				signal.throwIfAborted();
+				const owner = this.#owners.get(shard);
+				if (owner === log.name) return;
+				const former = [...this.#running.values()]
+					.map((running) => running.log)
+					// One that is not read any more has given out all that it had.
+					.filter(({ name }) =>
+						owner === AWAY ? name !== log.name : name === owner,
+					);
+				const behind: HostLog[] = [];
+				for (const other of former) {
+					if (!(await this.#isPast(other, log, at, goals))) behind.push(other);
+				}
+				if (behind.length === 0) break;
+				await sleep(AGAIN_MS, undefined, { signal });
+			}
+			this.#owners.set(shard, log.name);
+		} finally {
+			log.waitingAt = null;
+		}
+	}
+
+	/** Whether a server that had a shard has given out everything before a transaction that another one committed later. */
+	async #isPast(
+		former: HostLog,
+		log: HostLog,
+		at: number,
+		goals: Map<HostLog, GtidSet>,
+	): Promise<boolean> {
+		const { waitingAt } = former;
+		if (waitingAt !== null) {
+			// Each waits for the other: the shard came from the one that committed first.
+			if (waitingAt > at) return true;
+			return waitingAt === at && former.name > log.name;
+		}
+		if (former.at > at + CLOCKS_MS) return true;
+		try {
+			const goal = goals.get(former) ?? new GtidSet(await former.executed());
+			goals.set(former, goal);
+			return this.#given.contains(goal);
+		} catch (thrown) {
+			this.#options.onFailure?.(former.name, reasonOf(thrown));
+			return false;
+		}
+	}
+
+	async #give(
+		log: HostLog,
+		changes: readonly Change[],
+		gtids: readonly string[],
+	): Promise<void> {
+		const turn = this.#turn.then(async () => {
+			// Its server was left while it waited: its successor gives the same.
+			if (!this.#running.has(log.name)) return;
+			const next = new GtidSet(this.#given.toString());
+			for (const gtid of gtids) next.add(gtid);
+			// Most transactions of a quiet fleet change nothing that is followed.
+			if (changes.length > 0 || performance.now() - this.#takenAt >= QUIET_MS) {
+				await this.#options.take(changes, () => ({
+					gtids: next.toString(),
+					owners: ownersByRange(this.#owners),
+				}));
+				this.#takenAt = performance.now();
+			}
+			this.#given = next;
+			this.changes += changes.length;
+		});
+		this.#turn = turn.catch(() => {});
+		await turn;
+	}
+}
+
+function primariesOf({ shards }: Topology): ReadonlyMap<string, string> {
+	return new Map(shards.map(({ primary }) => [nameOf(primary), primary]));
+}

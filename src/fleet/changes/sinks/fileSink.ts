@@ -1,0 +1,104 @@
+import { mkdir, open, readdir, rm, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { CorkboardError } from "../../../errors.ts";
+import { reasonOf } from "../../../util/reasonOf.ts";
+import type { Change } from "../changeTypes.ts";
+import type { Position } from "../position.ts";
+import type { ChangeSink } from "./changeSink.ts";
+import { readPositionFile, writePositionFile } from "./positionFile.ts";
+
+const POSITION = "position.json";
+/** A file takes no more lines once it has so many bytes. */
+const FULL_BYTES = 64 * 2 ** 20;
+
+/**
+ * A folder of files of NDJSON: `changes-000000.ndjson` and so on. The position is
+ * beside them with the length of the last file, so that a run which ended early
+ * leaves nothing half or twice: the next one cuts off what follows the position.
+ */
+export async function openFileSink(
+	folder: string,
+	{ fullBytes = FULL_BYTES } = {},
+): Promise<ChangeSink> {
+	const path = join(folder, POSITION);
+	await translated(folder, () =>
+		mkdir(folder, { mode: 0o700 }).catch((thrown) => {
+			if (thrown.code !== "EEXIST") throw thrown;
+		}),
+	);
+	const kept = await readPositionFile(path);
+	const files = (await translated(folder, () => readdir(folder))).filter(
+		(name) => name !== POSITION,
+	);
+	if (kept === null && files.some((name) => !isOurs(name, -1))) {
+		throw new CorkboardError(
+			"CONFLICT",
+			`${folder} has other files. Name a folder that is empty or not there yet.`,
+		);
+	}
+	let nth = Number(kept?.file ?? 0);
+	let bytes = Number(kept?.bytes ?? 0);
+	await translated(folder, async () => {
+		// Without a position nothing of an earlier run counts.
+		for (const name of files) {
+			if (isOurs(name, kept === null ? -1 : nth)) await rm(join(folder, name));
+		}
+		if (kept !== null && files.includes(nameOf(nth))) {
+			await truncate(join(folder, nameOf(nth)), bytes);
+		}
+	});
+	return {
+		begun: kept?.position ?? null,
+		async take(changes: readonly Change[], position: () => Position) {
+			await translated(folder, async () => {
+				if (changes.length > 0) {
+					if (bytes >= fullBytes) {
+						nth++;
+						bytes = 0;
+					}
+					const text = changes
+						.map((change) => `${JSON.stringify(change)}\n`)
+						.join("");
+					await using file = await open(join(folder, nameOf(nth)), "a", 0o600);
+					try {
+						await file.writeFile(text);
+						await file.datasync();
+					} catch (thrown) {
+						await file.truncate(bytes).catch(() => {});
+						throw thrown;
+					}
+					bytes += Buffer.byteLength(text);
+				}
+				await writePositionFile(path, position(), { file: nth, bytes });
+			});
+		},
+		async [Symbol.asyncDispose]() {},
+	};
+}
+
+function nameOf(nth: number): string {
+	return `changes-${String(nth).padStart(6, "0")}.ndjson`;
+}
+
+/** Whether it is a file of changes behind the `nth`. */
+function isOurs(name: string, nth: number): boolean {
+	const [, digits] = /^changes-(\d{6,})\.ndjson$/.exec(name) ?? [];
+	return digits !== undefined && Number(digits) > nth;
+}
+
+async function translated<T>(
+	folder: string,
+	body: () => Promise<T>,
+): Promise<T> {
+	try {
+		return await body();
+	} catch (thrown) {
+		if (thrown instanceof CorkboardError) throw thrown;
+		const { code } = thrown as NodeJS.ErrnoException;
+		throw new CorkboardError(
+			"UNAVAILABLE",
+			`${folder}: ${code === "ENOSPC" ? "the disk is full" : reasonOf(thrown)}. What was written stays; run it again to go on.`,
+			{ cause: thrown },
+		);
+	}
+}

@@ -1,0 +1,64 @@
+import { open, readFile, rename, rm } from "node:fs/promises";
+import { CorkboardError } from "../../../errors.ts";
+import { reasonOf } from "../../../util/reasonOf.ts";
+import { temporaryName } from "../../../util/temporaryName.ts";
+import { type Position, parsePosition, printPosition } from "../position.ts";
+
+/** What a position file holds. */
+export interface KeptPosition {
+	readonly position: Position;
+	/** The lag when it was written, for who watches the file. */
+	readonly at: string;
+	/** What else the sink keeps. */
+	readonly [name: string]: unknown;
+}
+
+/** Null where there is none yet. Throws CONFLICT for a file that is damaged: to begin anew would leave changes out. */
+export async function readPositionFile(
+	path: string,
+): Promise<KeptPosition | null> {
+	let text: string;
+	try {
+		text = await readFile(path, "utf8");
+	} catch (thrown) {
+		if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return null;
+		throw failed(path, thrown);
+	}
+	try {
+		const { position, ...kept } = JSON.parse(text);
+		return { ...kept, position: parsePosition(String(position)) };
+	} catch {
+		throw new CorkboardError(
+			"CONFLICT",
+			`${path} is no position of a stream of changes. If you delete it, the stream begins from now on, and what was committed meanwhile is left out.`,
+		);
+	}
+}
+
+/** The file has the old position or the new one, also after a crash. */
+export async function writePositionFile(
+	path: string,
+	position: Position,
+	more: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+	const temporary = temporaryName(path);
+	try {
+		{
+			await using file = await open(temporary, "w", 0o600);
+			await file.writeFile(
+				`${JSON.stringify({ position: printPosition(position), at: new Date().toISOString(), ...more })}\n`,
+			);
+			await file.sync();
+		}
+		await rename(temporary, path);
+	} catch (thrown) {
+		await rm(temporary, { force: true }).catch(() => {});
+		throw failed(path, thrown);
+	}
+}
+
+function failed(path: string, thrown: unknown): CorkboardError {
+	return new CorkboardError("UNAVAILABLE", `${path}: ${reasonOf(thrown)}`, {
+		cause: thrown,
+	});
+}
