@@ -9,19 +9,22 @@ import { InterestPage } from "./InterestPage.tsx";
 import { PickInterests } from "./PickInterests.tsx";
 import { PinDialog } from "./PinView.tsx";
 import { type Route, useRoute } from "./route.ts";
+import { Skeleton } from "./Skeleton.tsx";
 import { type Session, SessionProvider } from "./session.tsx";
-import { Top } from "./Top.tsx";
+import { BareTop, Top } from "./Top.tsx";
 import { UserPage } from "./UserPage.tsx";
 
 const KEPT = "pinboard-token";
 const FIRST_INTEREST = "gardens";
 
 export function App({ url }: { readonly url: string }) {
-	const route = useRoute();
+	const asked = useRoute();
 	const [token, setToken] = useState(() => sessionStorage.getItem(KEPT));
 	const [asking, setAsking] = useState(false);
 	// For somebody who has just signed up.
 	const [isNew, setNew] = useState(false);
+	// Another one asks the server again.
+	const [attempt, setAttempt] = useState(0);
 	const [sentence, setSentence] = useState<string | null>(null);
 
 	const keep = useCallback((token: string | null) => {
@@ -30,6 +33,7 @@ export function App({ url }: { readonly url: string }) {
 		setToken(token);
 		setAsking(false);
 	}, []);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: another attempt has nothing of the one before
 	const environment = useMemo(
 		() =>
 			createEnvironment({
@@ -40,7 +44,7 @@ export function App({ url }: { readonly url: string }) {
 					setSentence("The server did not take that token.");
 				},
 			}),
-		[url, token, keep],
+		[url, token, keep, attempt],
 	);
 	const session = useMemo<Session>(
 		() => ({
@@ -51,15 +55,24 @@ export function App({ url }: { readonly url: string }) {
 		}),
 		[token, keep],
 	);
-	const key = `${token} ${route.page} ${route.key}`;
+	// The start page is the home of who is signed in.
+	const isHome =
+		token !== null && asked.page === "interest" && asked.key === "";
+	const route: Route = isHome ? { ...asked, page: "home" } : asked;
+	const key = `${token} ${attempt} ${route.page} ${route.key}`;
+	const retry = () => setAttempt((count) => count + 1);
 	return (
 		<SessionProvider value={session}>
 			<RelayEnvironmentProvider environment={environment}>
 				<button type="button" className="skip" onClick={skipToContent}>
 					Skip to the content
 				</button>
-				<Fallible key={key}>
-					<Suspense fallback={<header className="top" />}>
+				<Fallible
+					key={`${token} ${attempt}`}
+					onRetry={retry}
+					fallback={<BareTop />}
+				>
+					<Suspense fallback={<BareTop />}>
 						<Top
 							page={route.page}
 							current={
@@ -67,13 +80,15 @@ export function App({ url }: { readonly url: string }) {
 							}
 						/>
 					</Suspense>
-					<main id="content" tabIndex={-1}>
-						<Suspense fallback={<div className="loading" />}>
+				</Fallible>
+				<main id="content" tabIndex={-1}>
+					<Fallible key={key} onRetry={retry}>
+						<Suspense fallback={<Skeleton />}>
 							<Page route={route} />
 						</Suspense>
-					</main>
-					{route.pin !== null && <PinDialog key={route.pin} id={route.pin} />}
-				</Fallible>
+						{route.pin !== null && <PinDialog key={route.pin} id={route.pin} />}
+					</Fallible>
+				</main>
 				{asking && (
 					<AccountDialog
 						onToken={(token, isNew) => {

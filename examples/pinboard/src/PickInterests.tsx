@@ -21,7 +21,8 @@ export function PickInterests({ onClose }: { readonly onClose: () => void }) {
 	);
 }
 
-function Popular() {
+/** What most people follow, each with a button. */
+export function Popular() {
 	const { popularInterests } = useLazyLoadQuery<PickInterestsQuery>(
 		graphql`
 			query PickInterestsQuery {

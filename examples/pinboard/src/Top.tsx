@@ -1,10 +1,61 @@
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { graphql, useLazyLoadQuery } from "react-relay";
 import type { TopQuery } from "./__generated__/TopQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
 import { CreateDialog } from "./CreateDialog.tsx";
 import { address, type Route } from "./route.ts";
+import { Search } from "./Search.tsx";
 import { useSession } from "./session.tsx";
+
+/** The top bar while nothing is known for it. */
+export function BareTop() {
+	return (
+		<header className="top">
+			<Brand />
+		</header>
+	);
+}
+
+function Brand() {
+	return (
+		<a className="brand" href="#/">
+			<i aria-hidden="true" /> Pinboard
+		</a>
+	);
+}
+
+/** As many links as fit into a line, and a button for the rest: none is cut. */
+function OneLine(props: {
+	readonly current: string;
+	readonly children: ReactNode;
+}) {
+	const { current, children } = props;
+	const [isOpen, setOpen] = useState(false);
+	const line = useRef<HTMLDivElement>(null);
+	// The line of the marked link is the one in sight.
+	// biome-ignore lint/correctness/useExhaustiveDependencies: current says which link is marked
+	useEffect(() => {
+		const { current: element } = line;
+		const marked = element?.querySelector<HTMLElement>("[aria-current]");
+		element?.scrollTo(0, marked?.offsetTop ?? 0);
+		setOpen(false);
+	}, [current]);
+	return (
+		<>
+			<div className="interests" data-open={isOpen} ref={line}>
+				{children}
+			</div>
+			<button
+				type="button"
+				className="quiet"
+				aria-expanded={isOpen}
+				onClick={() => setOpen(!isOpen)}
+			>
+				{isOpen ? "Less" : "More"}
+			</button>
+		</>
+	);
+}
 
 /** The top bar: the home feed, interests, and the viewer. */
 export function Top({
@@ -34,39 +85,30 @@ export function Top({
 		{},
 	);
 	const [isCreating, setCreating] = useState(false);
-	const nav = useRef<HTMLElement>(null);
-	// biome-ignore lint/correctness/useExhaustiveDependencies: current and page say which link is marked
-	useEffect(() => {
-		nav.current
-			?.querySelector("[aria-current]")
-			?.scrollIntoView({ inline: "center", block: "nearest" });
-	}, [page, current]);
 	return (
 		<header className="top">
-			<a className="brand" href="#/">
-				<i aria-hidden="true" /> Pinboard
-			</a>
-			<nav ref={nav} aria-label="Pins">
+			<Brand />
+			<Search />
+			<nav aria-label="Pins">
 				{viewer && (
-					<a
-						href={address("home", "")}
-						aria-current={page === "home" ? "page" : undefined}
-					>
+					<a href="#/" aria-current={page === "home" ? "page" : undefined}>
 						Home
 					</a>
 				)}
-				{interests?.nodes.map(
-					(interest) =>
-						interest && (
-							<a
-								key={interest.slug}
-								href={address("interest", interest.slug)}
-								aria-current={interest.slug === current ? "page" : undefined}
-							>
-								{interest.name}
-							</a>
-						),
-				)}
+				<OneLine current={current}>
+					{interests?.nodes.map(
+						(interest) =>
+							interest && (
+								<a
+									key={interest.slug}
+									href={address("interest", interest.slug)}
+									aria-current={interest.slug === current ? "page" : undefined}
+								>
+									{interest.name}
+								</a>
+							),
+					)}
+				</OneLine>
 			</nav>
 			{viewer ? (
 				<span className="viewer">

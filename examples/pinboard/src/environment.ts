@@ -7,7 +7,7 @@ import {
 	Store,
 } from "relay-runtime";
 import { patientFetch } from "./patientFetch.ts";
-import { type FieldError, RequestError } from "./requestError.ts";
+import { type FieldError, noResponse, RequestError } from "./requestError.ts";
 
 /** One viewer's store: another token is another environment. */
 export function createEnvironment(options: {
@@ -18,7 +18,7 @@ export function createEnvironment(options: {
 }): Environment {
 	const { url, token, onRefused } = options;
 	const send: FetchFunction = async (document, variables) => {
-		const response = await patientFetch(url, {
+		const response = await answered(url, {
 			method: "POST",
 			headers: {
 				accept: "application/graphql-response+json",
@@ -53,6 +53,14 @@ export function createEnvironment(options: {
 		network: Network.create(send),
 		store: new Store(new RecordSource()),
 	});
+}
+
+async function answered(url: string, init: RequestInit): Promise<Response> {
+	try {
+		return await patientFetch(url, init);
+	} catch {
+		throw noResponse();
+	}
 }
 
 interface Answer {

@@ -11,6 +11,28 @@ export interface FieldError {
 	readonly type?: string;
 }
 
+/** The code of a request that reached no server. */
+const NO_RESPONSE = "NO_RESPONSE";
+
+/** In place of what `fetch` rejects with, which says "Failed to fetch". */
+export function noResponse(): RequestError {
+	return new RequestError(
+		navigator.onLine
+			? "The server does not answer. Try again in a moment."
+			: "You are offline.",
+		NO_RESPONSE,
+		0,
+	);
+}
+
+export function isOffline(error: Error | undefined): boolean {
+	return (
+		error instanceof RequestError &&
+		error.code === NO_RESPONSE &&
+		!navigator.onLine
+	);
+}
+
 /** A response without data. `code` is `extensions.code` of its first error. */
 export class RequestError extends Error {
 	readonly code: string;
