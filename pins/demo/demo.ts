@@ -1,11 +1,12 @@
 import type { AppDemo } from "corkboard";
 import { demoExamples, SOME_PINS } from "./examples.ts";
 import { demoGraph } from "./graph.ts";
-import { DEMO_USERNAME } from "./people.ts";
+import { DEMO_USERNAME, OTHER_USERNAMES } from "./people.ts";
 
 export const demo: AppDemo = {
 	graph: demoGraph,
 	viewer: DEMO_USERNAME,
+	others: OTHER_USERNAMES,
 	firstQuery: `{ user(by: {username: "${DEMO_USERNAME}"}) { name boards(first: 2) { nodes { name pins(first: 2) { nodes { details } } } } } }`,
 	async examples({ query, viewer }) {
 		const { data } = await query(SOME_PINS, { viewer });

@@ -26,6 +26,8 @@ const LAST_NAMES =
 
 /** The user that GraphiQL signs in: it has followers, many boards and a secret board. */
 export const DEMO_USERNAME = "marigold_01";
+/** Others whom one may be there. */
+export const OTHER_USERNAMES = ["juniper_01", "basil_01", "clover_01"];
 
 /** In order of joining; the demo user is the first. */
 export function makePeople(

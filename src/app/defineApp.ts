@@ -56,6 +56,8 @@ export interface AppDemo {
 	graph(): Iterable<object>;
 	/** The user that GraphiQL signs in, by its name. */
 	readonly viewer: string;
+	/** Further users that one may be in GraphiQL. */
+	readonly others?: readonly string[];
 	/** What that user may try first in a shell. */
 	readonly firstQuery: string;
 	/** GraphiQL's first tabs. */

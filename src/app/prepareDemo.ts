@@ -45,9 +45,24 @@ export async function prepareDemo(
 		? {
 				username: demo.viewer,
 				token: await corkboard.accessTokens.sign(viewer),
+				others: await othersOf(demo, corkboard),
 				examples: await demo.examples({ query: corkboard.query, viewer }),
 			}
 		: undefined;
+}
+
+/** Those that are still there. */
+async function othersOf(
+	{ others = [] }: AppDemo,
+	corkboard: Corkboard,
+): Promise<NonNullable<Demo["others"]>> {
+	const found: { username: string; token: string }[] = [];
+	for (const username of others) {
+		const user = await findUserByName(corkboard, username);
+		if (user === null || !(await corkboard.isUser(user))) continue;
+		found.push({ username, token: await corkboard.accessTokens.sign(user) });
+	}
+	return found;
 }
 
 /** Returns false if it was interrupted. */

@@ -3,7 +3,7 @@ import { after, before, suite, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { openBrowser } from "../helpers/browser.ts";
 import { visitGraphiql } from "../helpers/graphiqlPage.ts";
-import { ADA, startToy, type Toy, tokens } from "../helpers/toyServer.ts";
+import { ADA, BEN, startToy, type Toy, tokens } from "../helpers/toyServer.ts";
 import { until } from "../helpers/until.ts";
 
 const WELCOME = `# Run this.
@@ -23,6 +23,7 @@ suite("GraphiQL in a browser", () => {
 			demo: {
 				token: await tokens.sign(ADA),
 				username: "ada",
+				others: [{ token: await tokens.sign(BEN), username: "ben" }],
 				examples: [{ query: WELCOME }],
 			},
 		});
@@ -47,36 +48,19 @@ suite("GraphiQL in a browser", () => {
 			.waitFor();
 	}
 
-	test("runs the operation when the button in the empty response is clicked with the mouse", async () => {
-		await using visited = await visit();
-		const { page, problems } = visited;
-		const button = page.locator(".response-empty button");
-		await button.waitFor();
-		const at = await button.boundingBox();
-		assert.ok(at);
-		const response = page.waitForResponse(
-			(response) => response.request().method() === "POST",
-		);
-		await page.mouse.click(at.x + at.width / 2, at.y + at.height / 2);
-		assert.deepEqual(await (await response).json(), {
-			data: { hello: "Hello reader", viewer: ADA },
-		});
-		await button.waitFor({ state: "detached" });
-		assert.deepEqual(problems, []);
-	});
-
 	test("shows the demo user, executes the first query as that user and shows the response", async () => {
 		await using visited = await visit();
 		const { page, problems, requests } = visited;
 		assert.equal(await page.title(), "Corkboard: GraphiQL");
 		assert.equal(
 			await page.locator(".banner p").textContent(),
-			"You are the demo user @ada. Remove the token under Headers to be anonymous.",
+			"You are the demo user @ada.",
 		);
-		await page.getByRole("button", { name: "Headers", exact: true }).click();
-		await page
-			.locator(".graphiql-editor-tool .view-line", { hasText: "Bearer ey" })
-			.waitFor();
+		// One button runs it, in one color.
+		assert.equal(
+			await page.getByRole("button", { name: /^(?:Run|Execute)/ }).count(),
+			1,
+		);
 
 		const empty = page.getByText("The response appears here.");
 		await empty.waitFor();
@@ -99,6 +83,39 @@ suite("GraphiQL in a browser", () => {
 				url,
 			);
 		}
+	});
+
+	test("says who the viewer is, after another was chosen or a token was set under Headers", async () => {
+		await using visited = await visit();
+		const { page, problems } = visited;
+		const says = (text: string) =>
+			page.locator(".banner p", { hasText: text }).waitFor();
+		const viewer = async () => (await (await visited.run()).json()).data.viewer;
+		const menu = page.getByLabel("Sign in as");
+		await menu.selectOption("ben");
+		await says("You are the demo user @ben.");
+		assert.equal(await viewer(), BEN);
+		await menu.selectOption("");
+		await says("You are anonymous.");
+		assert.equal(await viewer(), null);
+		// It stays so, and is in no tab, history or link.
+		await visited.reload();
+		await says("You are anonymous.");
+		await page.getByRole("button", { name: "Headers", exact: true }).click();
+		const headers = ".graphiql-editor-tool .graphiql-editor:not(.hidden)";
+		const token = await tokens.sign(ADA);
+		await type(page, headers, `{"Authorization": "Bearer ${token}"}`);
+		await says("You are the demo user @ada, by the token under Headers.");
+		assert.equal(await viewer(), ADA);
+		await type(page, headers, '{"Authorization": "Bearer x.e30.z"}');
+		await says("Requests send the Authorization that is under Headers.");
+		assert.deepEqual(problems.splice(0), []);
+		await visited.run();
+		await says("The server does not accept the token under Headers.");
+		problems.length = 0;
+		await type(page, headers, "{}");
+		await says("You are anonymous.");
+		assert.deepEqual(problems, []);
 	});
 
 	test("shows the schema's descriptions in the documentation explorer", async () => {

@@ -21,6 +21,7 @@ import {
 import { ALWAYS_READY } from "./health.ts";
 
 export const ADA = "241294492511762325" as Id;
+export const BEN = "241294492511762326" as Id;
 export const GONE = "241294492511762326" as Id;
 export const tokens = createAccessTokens([new Uint8Array(32).fill(7)], 3_600);
 
@@ -133,7 +134,7 @@ export async function startToy({
 			firstOperation.resolve();
 			return executeGiven(operation).then(toAnswer);
 		},
-		isUser: async (id) => id === ADA,
+		isUser: async (id) => id === ADA || id === BEN,
 		accessTokens: tokens,
 		mode: "development",
 		graphiql: "nobody",

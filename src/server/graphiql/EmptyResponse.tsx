@@ -1,4 +1,4 @@
-import { useGraphiQL, useGraphiQLActions } from "@graphiql/react";
+import { useGraphiQL } from "@graphiql/react";
 
 /** In the place of a response, before there is one. */
 export function EmptyResponse() {
@@ -6,18 +6,14 @@ export function EmptyResponse() {
 		({ tabs, activeTabIndex, isFetching }) =>
 			!isFetching && !tabs[activeTabIndex]?.response,
 	);
-	const { run } = useGraphiQLActions();
 	if (!isEmpty) return null;
 	return (
 		<div className="response-empty">
 			<p>
-				The response appears here. Run the operation with the button, or with
-				Ctrl-Enter (Cmd-Enter on a Mac) in the editor. Ctrl-Space lists the
-				fields that fit.
+				The response appears here. Run the operation with the button beside the
+				editor, or with Ctrl-Enter (Cmd-Enter on a Mac) in it. Ctrl-Space lists
+				the fields that fit.
 			</p>
-			<button type="button" onClick={() => run()}>
-				Run
-			</button>
 		</div>
 	);
 }

@@ -13,11 +13,15 @@ import {
 import { ResponseViews } from "./explain/ResponseViews.tsx";
 import { CopyLink, readLink } from "./linkedTab.tsx";
 import type { PageConfig, PageExample } from "./pageConfig.ts";
+import { ViewerBar, WatchHeaders } from "./ViewerBar.tsx";
+import { getChosen, restoreChosen, setRefused } from "./viewerStore.ts";
 
 const { demo, operator, explain } = JSON.parse(
 	document.getElementById("config")?.textContent ??
 		'{"demo":null,"operator":null,"explain":false}',
 ) as PageConfig;
+
+restoreChosen(demo?.users ?? []);
 
 const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
 	// GraphiQL's own introspection is not explained.
@@ -28,14 +32,16 @@ const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
 	headers.set("apollographql-client-name", "GraphiQL");
 	if (isUserOperation && isExplainOpen()) headers.set(EXPLAIN_HEADER, "1");
 	// Not in GraphiQL's Headers editor, because its history stores those.
-	if (operator !== null && !headers.has("authorization")) {
-		headers.set("authorization", `Bearer ${operator.token}`);
+	const token = operator?.token ?? getChosen()?.token;
+	if (token !== undefined && !headers.has("authorization")) {
+		headers.set("authorization", `Bearer ${token}`);
 	}
 	const response = await fetch("/graphql", {
 		method: "POST",
 		headers,
 		body: JSON.stringify(operation),
 	});
+	setRefused(response.status === 401 ? headers.get("authorization") : null);
 	const result = await response.json();
 	if (!isUserOperation) return result;
 	const { explain: output, ...extensions } = result.extensions ?? {};
@@ -71,25 +77,19 @@ const ANONYMOUS_QUERY = `# To run this, press the button or Ctrl-Enter.
 `;
 
 function Page() {
-	const headers =
-		demo === null
-			? ""
-			: JSON.stringify({ Authorization: `Bearer ${demo.token}` }, null, 2);
 	const tabs = (demo?.examples ?? []).map(toTab);
 	return (
 		<>
 			<header className="banner">
 				<h1>Corkboard</h1>
-				<p>
-					{demo !== null ? (
-						<DemoUser {...demo} />
-					) : operator !== null ? (
+				{operator === null ? (
+					<ViewerBar users={demo?.users ?? []} />
+				) : (
+					<>
 						<Operator />
-					) : (
-						<Anonymous />
-					)}
-				</p>
-				{operator !== null && <SignOut />}
+						<SignOut />
+					</>
+				)}
 			</header>
 			<main>
 				<GraphiQL
@@ -98,13 +98,11 @@ function Page() {
 					{...(linked !== null
 						? {
 								// On a first visit, the tabs are these; later it is added to those stored.
-								defaultTabs: [{ ...linked, headers }, ...tabs],
+								defaultTabs: [linked, ...tabs],
 								initialQuery: linked.query,
 								initialVariables: linked.variables,
-								initialHeaders: headers,
 							}
 						: tabs.length > 0 && { defaultTabs: tabs })}
-					defaultHeaders={headers}
 					defaultEditorToolsVisibility="variables"
 					plugins={PLUGINS}
 				>
@@ -121,6 +119,7 @@ function Page() {
 					<GraphiQL.Footer>
 						{explain && <ResponseViews />}
 						<EmptyResponse />
+						<WatchHeaders />
 					</GraphiQL.Footer>
 				</GraphiQL>
 			</main>
@@ -132,17 +131,16 @@ function Page() {
 			// Example queries show the default address of a local server.
 			query: query.replaceAll("http://localhost:4000", location.origin),
 			variables: variables ? JSON.stringify(variables, null, 2) : "",
-			headers,
 		};
 	}
 }
 
 function Operator() {
 	return (
-		<>
+		<p>
 			You are signed in as an <strong>operator</strong>. Requests send your
 			token unless you set Authorization under Headers.
-		</>
+		</p>
 	);
 }
 
@@ -151,24 +149,6 @@ function SignOut() {
 		<form method="post" action="/graphiql/sign-out">
 			<button type="submit">Sign out</button>
 		</form>
-	);
-}
-
-function DemoUser({ username }: { readonly username: string }) {
-	return (
-		<>
-			You are the demo user <strong>@{username}</strong>. Remove the token under
-			Headers to be anonymous.
-		</>
-	);
-}
-
-function Anonymous() {
-	return (
-		<>
-			You are anonymous. To sign in, set a token under Headers:{" "}
-			<code>{'{"Authorization": "Bearer …"}'}</code>
-		</>
 	);
 }
 

@@ -5,7 +5,7 @@ import type { Identity } from "../auth/identity.ts";
 import { sendError } from "../http/errorResponses.ts";
 import type { GraphiqlAssets } from "./assetFolder.ts";
 import { openGraphiqlAssets } from "./openGraphiqlAssets.ts";
-import type { PageConfig, PageExample } from "./pageConfig.ts";
+import type { DemoUser, PageConfig, PageExample } from "./pageConfig.ts";
 import type { PageHandler } from "./registerPage.ts";
 import { registerSignIn } from "./signIn.ts";
 
@@ -15,6 +15,8 @@ export type GraphiqlAccess = "everyone" | "operators" | "nobody";
 export interface Demo {
 	readonly token: string;
 	readonly username: string;
+	/** Further users that one may be. */
+	readonly others?: readonly DemoUser[];
 	/** The tabs of a first visit; the first describes the graph. */
 	readonly examples: readonly PageExample[];
 }
@@ -61,7 +63,8 @@ export async function registerGraphiql(
 	},
 	openAssets: () => Promise<GraphiqlAssets | null> = openGraphiqlAssets,
 ): Promise<PageHandler> {
-	const { demo = null, explain } = options;
+	const { demo, explain } = options;
+	const shown = demo === undefined ? null : pageDemoOf(demo);
 	let opening: Promise<GraphiqlAssets | null> | undefined;
 	const assetsInUse = () => {
 		opening ??= openAssets().then(
@@ -133,11 +136,20 @@ export async function registerGraphiql(
 
 	if (options.access === "everyone") {
 		return (_request, reply) =>
-			sendPage(reply, { demo, operator: null, explain });
+			sendPage(reply, { demo: shown, operator: null, explain });
 	}
 	return registerSignIn(app, options.identify, (reply, token) =>
 		sendPage(reply, { demo: null, operator: { token }, explain }),
 	);
+}
+
+function pageDemoOf({
+	token,
+	username,
+	others = [],
+	examples,
+}: Demo): PageConfig["demo"] {
+	return { users: [{ token, username }, ...others], examples };
 }
 
 function page({ hash }: GraphiqlAssets, config: PageConfig): string {
