@@ -158,6 +158,29 @@ describe("Apollo Client 4", () => {
 		);
 	});
 
+	it("keeps a later page once, however often it is read without the pages before it", async () => {
+		const board = await longBoard(demo.url);
+		const first = await asViewer().query({
+			query: BOARD_PINS,
+			variables: { id: board.id, first: 10 },
+		});
+		const after = first.data?.board?.pins.pageInfo.endCursor;
+		// A page that was opened in its middle.
+		const client = asViewer();
+		const variables = { id: board.id, first: 10, after };
+		for (let read = 0; read < 3; read++) {
+			const { data } = await client.query({
+				query: BOARD_PINS,
+				variables,
+				fetchPolicy: "network-only",
+			});
+			assert.deepEqual(
+				ids(data?.board?.pins.edges ?? []),
+				board.pins.slice(10, 20),
+			);
+		}
+	});
+
 	it("pages the home feed down and up while it grows: no pin twice, none skipped, the new ones on top", async () => {
 		const client = asViewer();
 		const variables = { first: 10 };

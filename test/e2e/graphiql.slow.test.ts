@@ -38,6 +38,8 @@ suite("GraphiQL in a browser", () => {
 	async function type(page: Page, editor: string, text: string): Promise<void> {
 		await page.locator(`${editor} .view-lines`).first().click();
 		await page.keyboard.press("ControlOrMeta+A");
+		// Around a selection the editor would put quotes and braces.
+		await page.keyboard.press("Delete");
 		await page.keyboard.insertText(text);
 	}
 

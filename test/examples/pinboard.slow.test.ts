@@ -64,6 +64,48 @@ describe("the Pinboard example", () => {
 		await page.context().close();
 	});
 
+	it("is at home after a log-in, finds people, and comes back from being offline with its header in place", async () => {
+		const { page, faults } = await visit(browser, pinboard.url);
+		await logIn(page, demo.token);
+		await page.getByRole("heading", { name: "Home" }).waitFor();
+		const home = page.getByRole("link", { name: "Home" });
+		assert.equal(await home.getAttribute("aria-current"), "page");
+		// No link of the row is cut.
+		const row = page.locator(".interests");
+		const box = await row.boundingBox();
+		assert.ok(box);
+		for (const link of await row.locator("a").all()) {
+			const at = await link.boundingBox();
+			assert.ok(at);
+			const isInRow = at.y < box.y + box.height - 1;
+			if (isInRow) assert.ok(at.x + at.width <= box.x + box.width + 1);
+		}
+		await page.getByLabel("Search people").fill("basil ex");
+		await page.getByRole("link", { name: /^Basil Exampleby/ }).click();
+		await page.getByRole("heading", { name: "Basil Exampleby" }).waitFor();
+		assert.deepEqual(faults, []);
+
+		await page.context().setOffline(true);
+		await page.evaluate(() => {
+			location.hash = "#/interest/baking";
+		});
+		await page.getByRole("heading", { name: "You are offline." }).waitFor();
+		await home.waitFor();
+		await page.context().setOffline(false);
+		await page.getByRole("heading", { name: "Baking" }).waitFor();
+		await page.context().close();
+	});
+
+	it("says what to follow in the empty feed of a new user", async () => {
+		const user = await newUser(demo.url, "new_here");
+		const { page } = await visit(browser, pinboard.url, user.token);
+		await page.getByRole("heading", { name: "Nothing here yet." }).waitFor();
+		const interest = page.locator(".empty-feed li").first();
+		await interest.getByRole("button", { name: "Follow" }).click();
+		await interest.getByRole("button", { name: "Following" }).waitFor();
+		await page.context().close();
+	});
+
 	it("asks an anonymous visitor who likes a pin to log in", async () => {
 		const { page } = await visit(browser, pinboard.url);
 		await page

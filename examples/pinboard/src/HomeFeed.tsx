@@ -149,7 +149,12 @@ export function HomeFeed(props: { readonly user: HomeFeed_user$key }) {
 			)}
 			{isEmpty && <EmptyFeed />}
 			{homeFeed && !isEmpty && (
-				<LoadMore hasMore={hasNext} isLoading={isLoadingNext} load={load} />
+				<LoadMore
+					hasMore={hasNext}
+					isLoading={isLoadingNext}
+					count={homeFeed.edges.length}
+					load={load}
+				/>
 			)}
 		</>
 	);

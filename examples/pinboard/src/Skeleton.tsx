@@ -5,7 +5,7 @@ const TALL = [1.3, 0.9, 1.1, 1.5, 1, 1.2, 1.4, 0.8];
 export function Skeleton() {
 	return (
 		<div className="skeleton" aria-busy="true">
-			<output className="unseen">Loading …</output>
+			<h1 className="unseen">Loading …</h1>
 			<div className="line" />
 			<div className="grid">
 				{TALL.map((tall) => (

@@ -11,26 +11,23 @@ export interface FieldError {
 	readonly type?: string;
 }
 
-/** The code of a request that reached no server. */
+/** Codes of requests that reached no server. */
+const OFFLINE = "OFFLINE";
 const NO_RESPONSE = "NO_RESPONSE";
 
 /** In place of what `fetch` rejects with, which says "Failed to fetch". */
 export function noResponse(): RequestError {
-	return new RequestError(
-		navigator.onLine
-			? "The server does not answer. Try again in a moment."
-			: "You are offline.",
-		NO_RESPONSE,
-		0,
-	);
+	return navigator.onLine
+		? new RequestError(
+				"The server does not answer. Try again in a moment.",
+				NO_RESPONSE,
+				0,
+			)
+		: new RequestError("You are offline.", OFFLINE, 0);
 }
 
 export function isOffline(error: Error | undefined): boolean {
-	return (
-		error instanceof RequestError &&
-		error.code === NO_RESPONSE &&
-		!navigator.onLine
-	);
+	return error instanceof RequestError && error.code === OFFLINE;
 }
 
 /** A response without data. `code` is `extensions.code` of its first error. */

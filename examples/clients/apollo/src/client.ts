@@ -32,9 +32,26 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 // One cache entry for each list, whatever its `first`, except for counts and lists with @connection.
-const pages = relayStylePagination((args) =>
+const relay = relayStylePagination((args) =>
 	args?.first === 0 ? ["first"] : ["@connection", ["key"]],
 );
+
+const append = relay.merge as Exclude<typeof relay.merge, boolean | undefined>;
+
+const pages: typeof relay = {
+	...relay,
+	/** A page that does not follow on what is kept takes its place: Apollo would append it again each time it is read. */
+	merge(existing, incoming, options) {
+		const follows = [options.args?.after, options.args?.before].every(
+			(cursor) =>
+				!cursor ||
+				cursor === existing?.pageInfo?.endCursor ||
+				cursor === existing?.pageInfo?.startCursor ||
+				existing?.edges.some((edge) => edge.cursor === cursor),
+		);
+		return append(follows ? existing : undefined, incoming, options);
+	},
+};
 
 export function createClient(options: {
 	readonly url: string;
