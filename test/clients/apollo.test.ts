@@ -165,6 +165,7 @@ describe("Apollo Client 4", () => {
 			variables: { id: board.id, first: 10 },
 		});
 		const after = first.data?.board?.pins.pageInfo.endCursor;
+		assert.ok(after);
 		// A page that was opened in its middle.
 		const client = asViewer();
 		const variables = { id: board.id, first: 10, after };

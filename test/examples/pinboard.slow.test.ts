@@ -101,8 +101,8 @@ describe("the Pinboard example", () => {
 		const { page } = await visit(browser, pinboard.url, user.token);
 		await page.getByRole("heading", { name: "Nothing here yet." }).waitFor();
 		const interest = page.locator(".empty-feed li").first();
-		await interest.getByRole("button", { name: "Follow" }).click();
-		await interest.getByRole("button", { name: "Following" }).waitFor();
+		await interest.getByRole("button", { name: /^Follow / }).click();
+		await interest.getByRole("button", { name: /^Unfollow / }).waitFor();
 		await page.context().close();
 	});
 
