@@ -106,6 +106,40 @@ describe("the Pinboard example", () => {
 		await page.context().close();
 	});
 
+	it("pauses longer and longer between pages of the home feed that are empty, though more may follow", async () => {
+		const { page } = await visit(browser, pinboard.url, demo.token);
+		await page.locator(".card").nth(5).waitFor();
+		const at: number[] = [];
+		const enough = Promise.withResolvers<void>();
+		// As while the pools do not answer.
+		await page.route(demo.url, async (route) => {
+			const { operationName, variables } = route.request().postDataJSON();
+			if (operationName !== "HomeFeedQuery") return route.continue();
+			at.push(performance.now());
+			if (at.length === 4) enough.resolve();
+			const pageInfo = {
+				startCursor: null,
+				endCursor: variables.after,
+				hasNextPage: true,
+				hasPreviousPage: true,
+			};
+			const homeFeed = { edges: [], pageInfo };
+			return route.fulfill({
+				json: {
+					data: { node: { __typename: "User", id: variables.id, homeFeed } },
+				},
+			});
+		});
+		await page.mouse.wheel(0, 30_000);
+		await enough.promise;
+		const [first = 0, second = 0, third = 0, fourth = 0] = at;
+		// At least: a busy machine makes them longer.
+		assert.ok(second - first >= 900, String(second - first));
+		assert.ok(third - second >= 1_900, String(third - second));
+		assert.ok(fourth - third >= 3_900, String(fourth - third));
+		await page.context().close();
+	});
+
 	it("asks an anonymous visitor who likes a pin to log in", async () => {
 		const { page } = await visit(browser, pinboard.url);
 		await page
