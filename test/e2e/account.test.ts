@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SignJWT } from "jose";
 import { client } from "../helpers/client.ts";
+import { serveHere } from "../helpers/demoServer.ts";
 import { join } from "../helpers/member.ts";
-import { serve } from "../helpers/program.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -55,7 +55,7 @@ describe("the commands about accounts", () => {
 			return answer.data ?? answer.status;
 		};
 		{
-			await using server = await serve(claims);
+			await using server = await serveHere(claims);
 			for (const [id, username] of [
 				["10150000000000001", "ada_made_up"],
 				["10150000000000002", "ben_made_up"],
@@ -81,7 +81,7 @@ describe("the commands about accounts", () => {
 			(await account("show", "ada_made_up")).out,
 			/: linked to no account, open\n$/,
 		);
-		await using server = await serve(claims);
+		await using server = await serveHere(claims);
 		assert.equal(await viewerOf(server.url, "10150000000000001"), 401);
 	});
 
@@ -91,7 +91,7 @@ describe("the commands about accounts", () => {
 		let id: string;
 		const find = '{ user(by: {username: "eve_made_up"}) { name } }';
 		{
-			await using server = await serve(env);
+			await using server = await serveHere(env);
 			const eve = await join(server.url, "eve_made_up");
 			id = eve.id;
 			await eve.data(
@@ -106,7 +106,7 @@ describe("the commands about accounts", () => {
 			env,
 		});
 		assert.deepEqual([opened.code, opened.out], [0, `${id}\n`]);
-		await using server = await serve(env);
+		await using server = await serveHere(env);
 		assert.deepEqual(await client(server.url).data(find), {
 			user: { name: "eve_made_up" },
 		});

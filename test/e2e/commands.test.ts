@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { client } from "../helpers/client.ts";
-import { runProgram, serve, startProgram } from "../helpers/program.ts";
+import { serveHere } from "../helpers/demoServer.ts";
+import { runProgram, startProgram } from "../helpers/program.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { COPIES } from "../update.ts";
@@ -157,7 +158,7 @@ describe("a command at the shell", () => {
 		const { code, out } = await run(["tokens", "create", "Ada_Made_Up"]);
 		assert.equal(code, 0);
 		assert.match(out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-		await using server = await serve(env);
+		await using server = await serveHere(env);
 		const ada = client(server.url, out.trim());
 		const { viewer } = await ada.data<{ viewer: { id: string } }>(
 			"{ viewer { id } }",

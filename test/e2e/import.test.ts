@@ -5,8 +5,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { client } from "../helpers/client.ts";
+import { serveHere } from "../helpers/demoServer.ts";
 import { dump } from "../helpers/importing.ts";
-import { type Environment, serve } from "../helpers/program.ts";
+import type { Environment } from "../helpers/program.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -86,7 +87,7 @@ function lined(lines: readonly unknown[]): string {
 
 /** Serves the data, executes a query and returns its data. */
 async function ask<T>(env: Environment, query: string): Promise<T> {
-	await using server = await serve(env);
+	await using server = await serveHere(env);
 	const data = await client(server.url).data<T>(query);
 	assert.equal((await server.stop()).code, 0);
 	return data;

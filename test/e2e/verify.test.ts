@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { DamageSummary } from "../../src/ops/verify/damage.ts";
 import { client } from "../helpers/client.ts";
+import { serveHere } from "../helpers/demoServer.ts";
 import { sqlOn } from "../helpers/importing.ts";
 import { serve } from "../helpers/program.ts";
 import { runHere } from "../helpers/runCommand.ts";
@@ -97,7 +98,7 @@ describe("verify", () => {
 		assert.equal(again.code, 0, again.out);
 		assert.match(again.out, /\neverything agrees\n$/);
 
-		await using server = await serve(env);
+		await using server = await serveHere(env);
 		assert.deepEqual(
 			await client(server.url).data(`{
 				user(by: {username: "cat_made_up"}) { name likes { nodes { details } } }

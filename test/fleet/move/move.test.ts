@@ -158,8 +158,8 @@ async function startFleet(own?: Promise<Pairs>) {
 		store,
 		environment: {},
 		agreeMs: 60_000,
-		lookMs: 50,
-		againMs: 50,
+		lookMs: 120,
+		againMs: 100,
 	};
 	return {
 		...{ source, target, store, file, members, options },
