@@ -125,6 +125,14 @@ async function check(command: string, ...args: string[]): Promise<void> {
 	}
 }
 
+/** Beside the checks, and where it counts against no file's time: the first run downloads them. */
+async function fetchServers(): Promise<void> {
+	for (const name of PROGRAMS) {
+		console.log(describeProgram(await findProgram(name)));
+		watchdog.progress();
+	}
+}
+
 async function runOne(file: string): Promise<void> {
 	const result = await runFile(file, {
 		root: ROOT,
@@ -169,13 +177,10 @@ try {
 	fail("relay-compiler", [String(error)]);
 }
 try {
-	if (chosen.some((file) => needsServers(ROOT, file))) {
-		// Fetched here, with progress, where it counts against no file's time.
-		for (const name of PROGRAMS) {
-			console.log(describeProgram(await findProgram(name)));
-			watchdog.progress();
-		}
-	}
+	const served = new Set(chosen.filter((file) => needsServers(ROOT, file)));
+	const fetching = served.size > 0 ? fetchServers() : Promise.resolve();
+	// Who needs them gets the error.
+	fetching.catch(() => {});
 	const checks =
 		(isWhole && part !== "rest") || isQuick
 			? [
@@ -187,7 +192,13 @@ try {
 	const files = slowestFirst(ROOT, chosen);
 	const cores = availableParallelism();
 	await runInSlots(
-		[...checks, ...files.map((file) => () => runOne(file))],
+		[
+			...checks,
+			...files.map((file) => async () => {
+				if (served.has(file)) await fetching;
+				await runOne(file);
+			}),
+		],
 		{
 			// Most files wait for servers and deadlines half of their time.
 			least: cores + 1,
