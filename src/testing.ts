@@ -4,4 +4,13 @@ export {
 	type TestGraph,
 	type TestQuery,
 } from "./testing/openTest.ts";
-export { type PrivacyWalk, walkPrivacy } from "./testing/walkPrivacy.ts";
+export {
+	type RandomWalk,
+	type RandomWalkOptions,
+	walkRandomly,
+} from "./testing/randomWalk.ts";
+export {
+	type PrivacyWalk,
+	type PrivacyWalkOptions,
+	walkPrivacy,
+} from "./testing/walkPrivacy.ts";

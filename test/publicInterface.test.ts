@@ -25,7 +25,8 @@ const PROMISED: Readonly<Record<string, string>> = {
 	`,
 	"src/embed.ts":
 		"Config Corkboard openCorkboard readConfig startCorkboardServer",
-	"src/testing.ts": "PrivacyWalk TestGraph TestQuery openTest walkPrivacy",
+	"src/testing.ts":
+		"PrivacyWalk PrivacyWalkOptions RandomWalk RandomWalkOptions TestGraph TestQuery openTest walkPrivacy walkRandomly",
 };
 
 test("what is exported to apps is what is promised", () => {

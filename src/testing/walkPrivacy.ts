@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import {
 	type GraphQLInputField,
-	type GraphQLNamedType,
-	type GraphQLObjectType,
 	getNamedType,
+	getNullableType,
 	isEnumType,
 	isInputObjectType,
-	isLeafType,
+	isListType,
 	isNonNullType,
 	isObjectType,
 } from "graphql";
 import type { Corkboard } from "../app/openCorkboard.ts";
 import { type Id, packId, unpackId } from "../id/ids.ts";
+import { everyObject, selectionOf } from "./everyObject.ts";
 import type { TestGraph } from "./openTest.ts";
 
 /** What was looked at, and what was wrong. */
@@ -28,6 +28,14 @@ export interface PrivacyWalk {
 	readonly problems: readonly string[];
 }
 
+export interface PrivacyWalkOptions {
+	/**
+	 * Mutations that may know what a visitor who is not signed in sees, though the
+	 * viewer does not: somebody who is blocked may block in turn.
+	 */
+	readonly asVisitor?: readonly string[];
+}
+
 /** The number in the shard of an id that no test gives to an object. */
 const NOBODY = 68_000_000_000;
 
@@ -38,9 +46,10 @@ const NOBODY = 68_000_000_000;
  * nothing. Mutations that take back what is the viewer's own (their payload says what
  * was removed or deleted) may know more, and are left out.
  */
-export async function walkPrivacy({
-	corkboard,
-}: Pick<TestGraph, "corkboard">): Promise<PrivacyWalk> {
+export async function walkPrivacy(
+	{ corkboard }: Pick<TestGraph, "corkboard">,
+	{ asVisitor = [] }: PrivacyWalkOptions = {},
+): Promise<PrivacyWalk> {
 	const { model, app } = corkboard;
 	const objects = await everyObject(corkboard);
 	const users = objects.filter(({ type }) => type === app.identity.type);
@@ -53,6 +62,8 @@ export async function walkPrivacy({
 	);
 	const mutations = mutationsOf(corkboard);
 	const problems: string[] = [];
+	/** What nobody, the first viewer, sees. */
+	let visible: ReadonlySet<Id> | undefined;
 	let hidden = 0;
 	for (const viewer of viewers) {
 		const ask = (document: string, id: Id) =>
@@ -61,13 +72,14 @@ export async function walkPrivacy({
 		const answers = new Map<Id, string>();
 		for (const { id, type } of objects) {
 			const answer = await ask(
-				`query ($id: ID!) { node(id: $id) { id __typename ... on ${type} { ${selections.get(type)} } } }`,
+				`query ($id: ID!) { node(id: $id) { id __typename ${selections.get(type)} } }`,
 				id,
 			);
 			if (answer.data == null) throw new Error(answer.errors?.[0]?.message);
 			if (answer.data.node === null) unseen.set(id, type);
 			else answers.set(id, JSON.stringify(answer));
 		}
+		visible ??= new Set(answers.keys());
 		const who = viewer === null ? "nobody" : `${app.identity.type} ${viewer}`;
 		for (const [id, type] of unseen) {
 			for (const [from, answer] of answers) {
@@ -77,7 +89,8 @@ export async function walkPrivacy({
 				);
 			}
 			const nothing = packId({ ...unpackId(id), local: NOBODY });
-			for (const { name, document } of mutations) {
+			for (const { name, field, document } of mutations) {
+				if (visible.has(id) && asVisitor.includes(field)) continue;
 				const about = JSON.stringify(await ask(document, id));
 				const aboutNothing = JSON.stringify(await ask(document, nothing));
 				const isSame = isDeepStrictEqual(
@@ -101,56 +114,11 @@ export async function walkPrivacy({
 	};
 }
 
-async function everyObject({
-	storage,
-	model,
-}: Corkboard): Promise<readonly { readonly id: Id; readonly type: string }[]> {
-	const found: { readonly id: Id; readonly type: string }[] = [];
-	for (const shard of storage.map.shards) {
-		for (const type of model.objects.keys()) {
-			for await (const rows of storage.walk("objects", shard, type)) {
-				found.push(...rows.map(({ id }) => ({ id, type })));
-			}
-		}
-	}
-	return found;
-}
-
-/** Every field of a type without required arguments; of objects that it leads to, the id. */
-function selectionOf({ schema }: Corkboard, name: string): string {
-	const type = schema.getType(name);
-	return isObjectType(type) ? fieldsOf(type, 3) : "id";
-}
-
-function fieldsOf(type: GraphQLObjectType, depth: number): string {
-	const fields = Object.values(type.getFields()).flatMap(
-		({ name, args, type: of }) => {
-			if (args.some((each) => isNonNullType(each.type))) return [];
-			const named = getNamedType(of);
-			// Each under a name of its own: types share a selection.
-			const page = args.some((each) => each.name === "first");
-			const alias = `${type.name}_${name}: ${name}${page ? "(first: 5)" : ""}`;
-			if (isLeafType(named)) return name === "id" ? ["id"] : [alias];
-			const below = belowOf(named, depth);
-			return below === null ? [] : [`${alias} { ${below} }`];
-		},
-	);
-	return fields.join(" ");
-}
-
-function belowOf(type: GraphQLNamedType, depth: number): string | null {
-	if (!isObjectType(type)) return "__typename";
-	if (isNode(type)) return "id";
-	return depth === 0 ? null : fieldsOf(type, depth - 1) || "__typename";
-}
-
-function isNode(type: GraphQLObjectType): boolean {
-	return type.getInterfaces().some(({ name }) => name === "Node");
-}
-
 interface AskedMutation {
 	/** `mutation.field` */
 	readonly name: string;
+	/** The mutation. */
+	readonly field: string;
 	readonly document: string;
 }
 
@@ -176,6 +144,7 @@ function mutationsOf({ schema }: Corkboard): readonly AskedMutation[] {
 			);
 			return {
 				name: `${name}.${asked.name}`,
+				field: name,
 				document: `mutation ($id: ID!) { ${name}(input: {${given.join(", ")}}) { __typename } }`,
 			};
 		});
@@ -187,6 +156,9 @@ function isId({ type }: GraphQLInputField): boolean {
 }
 
 function sample(field: GraphQLInputField): string {
+	if (isListType(getNullableType(field.type))) {
+		return isId(field) ? "[$id]" : "[]";
+	}
 	if (isId(field)) return "$id";
 	const type = getNamedType(field.type);
 	if (isEnumType(type)) return type.getValues()[0]?.name ?? "null";

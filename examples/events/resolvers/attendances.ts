@@ -1,0 +1,104 @@
+import {
+	andThen,
+	CorkboardError,
+	type Id,
+	id,
+	type MutationContext,
+	mutation,
+	type Node,
+	oneOf,
+	required,
+	resolver,
+} from "corkboard";
+import { keyOfIds } from "../keys.ts";
+import {
+	lookupOf,
+	newStoredJson,
+	requireVisible,
+	updatedStoredJson,
+} from "../typed.ts";
+
+const STATES = ["GOING", "MAYBE", "DECLINED", "ATTENDED"] as const;
+type State = (typeof STATES)[number];
+
+export const attendanceResolvers = {
+	"Mutation.answerEvent": mutation(
+		{
+			name: "answerEvent",
+			input: () => ({
+				eventId: required(id),
+				state: required(oneOf(...STATES)),
+			}),
+			cost: () => 2,
+		},
+		async ({ eventId, state }, context) => {
+			const event = await requireVisible(context, "Event", eventId);
+			return {
+				attendance: await answer(context, event.id, state),
+				event: event.id,
+				viewer: context.viewer,
+			};
+		},
+	),
+	"Event.viewerAttendance": resolver({
+		cost: () => 1,
+		dependsOnViewer: true,
+		resolve({ parents, context: { graph, viewer }, call }) {
+			if (viewer === null) return parents.map(() => null);
+			const keys = (parents as readonly Node[]).map((event) =>
+				keyOfIds(event.id, viewer),
+			);
+			const lookup = lookupOf(graph.model, "eventAndPerson");
+			return andThen(graph.lookUp(lookup, keys, call), (found) => found);
+		},
+	}),
+};
+
+/** Changes the answer that is there, or makes one. Two at the same time make one: its key is unique. */
+async function answer(
+	context: MutationContext,
+	event: Id,
+	state: State,
+): Promise<Id> {
+	const key = keyOfIds(event, context.viewer);
+	const known = await find(context, key);
+	if (known !== null) return change(context, known, state);
+	try {
+		return await context.writes.create({
+			type: "Attendance",
+			data: newStoredJson(context, "Attendance", {
+				state,
+				eventAndPerson: key,
+				event,
+				person: context.viewer,
+			}),
+		});
+	} catch (error) {
+		const isTaken =
+			error instanceof CorkboardError && error.code === "CONFLICT";
+		const made = isTaken ? await find(context, key) : null;
+		if (made === null) throw error;
+		return change(context, made, state);
+	}
+}
+
+async function find(
+	{ graph, call }: MutationContext,
+	key: string,
+): Promise<Id | null> {
+	const lookup = lookupOf(graph.model, "eventAndPerson");
+	const [found = null] = await graph.lookUp(lookup, [key], call);
+	if (found instanceof CorkboardError) throw found;
+	return found;
+}
+
+async function change(
+	{ graph, writes }: MutationContext,
+	attendance: Id,
+	state: State,
+): Promise<Id> {
+	await writes.modify(attendance, (data) =>
+		updatedStoredJson(graph.model, "Attendance", data, { state }),
+	);
+	return attendance;
+}
