@@ -73,8 +73,16 @@ export function processContext(): ProcessContext {
 	// The reader of the output has ended (`| head`), so the command can end too.
 	for (const stream of [process.stdout, process.stderr]) {
 		stream.on("error", (error: NodeJS.ErrnoException) => {
-			if (error.code !== "EPIPE") throw error;
-			process.exit(process.exitCode ?? 0);
+			if (error.code === "EPIPE") process.exit(process.exitCode ?? 0);
+			// The disk of its file is full, mostly. A server goes on without what it prints.
+			if (stream === process.stdout) {
+				process.stderr.write(
+					`corkboard: The output cannot be written: ${error.message}.\n`,
+				);
+			}
+			process.once("exit", () => {
+				process.exitCode ||= 1;
+			});
 		});
 	}
 	return {

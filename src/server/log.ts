@@ -30,13 +30,23 @@ export function createLog(
 	);
 }
 
+/** Bytes of lines that wait for a disk with room; further ones are lost. */
+const WAITING_BYTES = 1_000_000;
+
 /**
  * Lines of one turn of the event loop are written together: under load a system
  * call for each request would cost more than to make its line. A warning or an
  * error is written at once, with all lines before it.
+ *
+ * A disk that is full costs lines of the log, and not the server.
  */
 function standardOutput(): DestinationStream {
-	const output = pino.destination({ fd: 1, sync: true });
+	const output = pino.destination({
+		fd: 1,
+		sync: true,
+		maxLength: WAITING_BYTES,
+	});
+	output.on("error", () => {});
 	let waiting = "";
 	const flush = () => {
 		const lines = waiting;

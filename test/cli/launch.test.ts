@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+	closeSync,
+	mkdtempSync,
+	openSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -21,6 +27,20 @@ describe("the launcher", () => {
 		]);
 		assert.match(stdout, /^table {5}db03429\.pins$/m);
 		assert.equal(stderr, "");
+	});
+
+	test("says that its output cannot be written, and ends with exit code 1", () => {
+		const full = openSync("/dev/full", "w");
+		const { status, stderr } = spawnSync(process.execPath, [LAUNCH, "--help"], {
+			stdio: ["ignore", full, "pipe"],
+			encoding: "utf8",
+		});
+		closeSync(full);
+		assert.equal(status, 1);
+		assert.match(
+			stderr,
+			/^corkboard: The output cannot be written: ENOSPC: .*\.\n$/,
+		);
 	});
 
 	test("obeys a signal as the first process of a container, before the command listens", async () => {

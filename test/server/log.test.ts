@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { suite, test } from "node:test";
 import { createLog } from "../../src/server/log.ts";
 
@@ -16,6 +18,23 @@ function logged(format: "json" | "text"): {
 }
 
 suite("the log", () => {
+	test("loses lines on a full disk, and the process goes on", () => {
+		const full = openSync("/dev/full", "w");
+		const script = `
+			import { createLog } from ${JSON.stringify(import.meta.resolve("../../src/server/log.ts"))};
+			const log = createLog({ level: "info", format: "json" });
+			for (let at = 0; at < 100; at++) log.error({ at }, "a line");
+			for (let at = 0; at < 20_000; at++) log.info({ at }, "a".repeat(100));
+			setTimeout(() => process.stderr.write("alive"), 50);`;
+		const { status, stderr } = spawnSync(
+			process.execPath,
+			["--input-type=module", "-e", script],
+			{ stdio: ["ignore", full, "pipe"], encoding: "utf8" },
+		);
+		closeSync(full);
+		assert.deepEqual([status, stderr], [0, "alive"]);
+	});
+
 	test("prints a readable line as text", () => {
 		const { log, written } = logged("text");
 		log.info({ method: "GET", status: 200 }, "request");
