@@ -29,7 +29,9 @@ export interface OpeningReport {
 	readonly writes: number;
 	readonly slowestReadMs: number;
 	readonly slowestWriteMs: number;
+	/** Without those that a busy server refused at once, as it promises. */
 	readonly failed: number;
+	readonly refused: number;
 	readonly failures: readonly string[];
 	readonly lost: readonly string[];
 	readonly isBroken: boolean;
@@ -113,7 +115,8 @@ export async function attackOpening(
 	);
 	const { lost } = judge(acknowledged, found);
 	const all = [...load.failures, ...failures];
-	const failed = load.failed + failures.length;
+	const { refused } = load;
+	const failed = load.failed - refused + failures.length;
 	return {
 		opening: ended.out + ended.err,
 		openingMs,
@@ -126,6 +129,7 @@ export async function attackOpening(
 		slowestReadMs: load.slowestReadMs,
 		slowestWriteMs: load.slowestWriteMs,
 		failed,
+		refused,
 		failures: all,
 		lost,
 		isBroken: failed + nulls + lost.length > 0,

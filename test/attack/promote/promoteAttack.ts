@@ -52,7 +52,9 @@ export interface Report {
 	readonly acknowledged: number;
 	readonly slowestReadMs: number;
 	readonly slowestWriteMs: number;
+	/** Without those that a busy server refused at once, as it promises. */
 	readonly failed: number;
+	readonly refused: number;
 	readonly failures: readonly string[];
 	readonly lost: readonly string[];
 	readonly repeated: readonly string[];
@@ -130,7 +132,8 @@ export async function attackPromotions(
 		};
 	});
 	const { lost, repeated } = judge(acknowledged, found);
-	const { reads, writes, failed, failures } = load;
+	const { reads, writes, refused, failures } = load;
+	const failed = load.failed - refused;
 	const agreements = judged.flatMap(({ agreedMs }) => agreedMs ?? []);
 	const slow = judged.map(({ slowestWriteMs }) => slowestWriteMs);
 	const fences = judged.flatMap(({ fenceMs }) => fenceMs ?? []);
@@ -150,6 +153,7 @@ export async function attackPromotions(
 		slowestReadMs: load.slowestReadMs,
 		slowestWriteMs: load.slowestWriteMs,
 		failed,
+		refused,
 		failures,
 		lost,
 		repeated,

@@ -19,7 +19,7 @@ export function promotionLines(report: Report): readonly string[] {
 				`  ${nth + 1}: ${Math.round(pauseMs)} ms without a write, the slowest ${Math.round(slowestWriteMs)} ms; ${steps}`,
 		),
 		`longest time without an acknowledged write and without a promotion: ${Math.round(report.quietGapMs)} ms; the slowest write then: ${Math.round(report.quietWriteMs)} ms`,
-		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms): ${report.failed} failed`,
+		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms): ${report.failed} failed, ${report.refused} more were refused at once for load`,
 		`${report.acknowledged} acknowledged: ${report.lost.length} lost, ${report.repeated.length} ids twice`,
 		...report.failures,
 		...report.rounds.flatMap(({ error }) => error ?? []),
@@ -30,7 +30,7 @@ export function openingLines(report: OpeningReport): readonly string[] {
 	return [
 		report.opening.trim(),
 		`${Math.round(report.openingMs)} ms; ${report.users} users signed up, ${report.placed} of them on new shards; each was read on every server at once`,
-		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms), ${report.followed} reads of new users: ${report.failed} failed, ${report.nulls} answered null`,
+		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms), ${report.followed} reads of new users: ${report.failed} failed, ${report.refused} more were refused at once for load, ${report.nulls} answered null`,
 		`${report.lost.length} lost`,
 		...report.failures,
 	];
@@ -58,7 +58,7 @@ export function storeLines(report: StoreReport): readonly string[] {
 		),
 		`${report.publications} versions: all servers served one p50 ${Math.round(p50)} ms, at most ${Math.round(max)} ms after it was there`,
 		`${report.kills} publishers killed: ${report.publishedByKilled} had published, ${report.torn.length} versions are half there`,
-		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms): ${report.failed} failed`,
+		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms): ${report.failed} failed, ${report.refused} more were refused at once for load`,
 		...report.failures,
 		...report.torn,
 	];

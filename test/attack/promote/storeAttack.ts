@@ -40,7 +40,9 @@ export interface StoreReport {
 	readonly writes: number;
 	readonly slowestReadMs: number;
 	readonly slowestWriteMs: number;
+	/** Without those that a busy server refused at once, as it promises. */
 	readonly failed: number;
+	readonly refused: number;
 	readonly failures: readonly string[];
 	readonly isBroken: boolean;
 }
@@ -161,7 +163,8 @@ export async function attackStore(
 	}
 	await untilListed(store, options.servers);
 	await load.end();
-	const failed = load.failed + failures.length;
+	const { refused } = load;
+	const failed = load.failed - refused + failures.length;
 	return {
 		faults,
 		adoptedMs: { p50: median(adopted), max },
@@ -174,6 +177,7 @@ export async function attackStore(
 		slowestReadMs: load.slowestReadMs,
 		slowestWriteMs: load.slowestWriteMs,
 		failed,
+		refused,
 		failures: [...load.failures, ...failures],
 		isBroken: failed + torn.length > 0,
 	};
