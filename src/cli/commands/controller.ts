@@ -58,11 +58,14 @@ export const { usage, run } = command({
 					...{ ...fleet, signal, isOrphaned: () => isOrphaned },
 					isRunner: (holder: string) => isProcess(holder, runner),
 				};
-				if (await guardMove(options, guard)) {
-					context.stdout(`lifted the fences of ${guard}`);
+				try {
+					if (await guardMove(options, guard)) {
+						context.stdout(`lifted the fences of ${guard}`);
+					}
+				} finally {
+					// It else keeps this process, which its runner waits for.
+					context.stdin.pause();
 				}
-				// It else keeps this process, which its runner waits for.
-				context.stdin.pause();
 				return 0;
 			}
 			context.stderr("watching operations");

@@ -178,7 +178,8 @@ export const MOVE_TABLE = [
 	{
 		task: "lift",
 		event: "lifting",
-		during: ["cutting over", "lifting"],
+		// Moving: the runner had lifted them by itself, a moment before its guard took the move over.
+		during: ["moving", "cutting over", "lifting"],
 		step: "lifting",
 		undo: "as before",
 		about: "it was not published, and cannot be any more",

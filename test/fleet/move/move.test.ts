@@ -5,8 +5,9 @@ import { after, mock, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
 import { CorkboardError } from "../../../src/errors.ts";
+import { lift } from "../../../src/fleet/move/cutOver.ts";
 import { guardMove } from "../../../src/fleet/move/guardMove.ts";
-import type { MoveOptions } from "../../../src/fleet/move/moveRun.ts";
+import { type MoveOptions, openRun } from "../../../src/fleet/move/moveRun.ts";
 import { moveStatus } from "../../../src/fleet/move/moveStatus.ts";
 import { planMove } from "../../../src/fleet/move/planMove.ts";
 import {
@@ -21,6 +22,7 @@ import { wish } from "../../../src/fleet/move/wishes.ts";
 import { eventsOf } from "../../../src/fleet/operations/moveTable.ts";
 import {
 	listOperations,
+	Operation,
 	requireRecord,
 } from "../../../src/fleet/operations/operations.ts";
 import { promoteDead } from "../../../src/fleet/operations/promoteDead.ts";
@@ -812,6 +814,16 @@ test("the guard of a runner that died lifts its fence also where the store and t
 	);
 	await source.primary.restart();
 	assert.equal(await guarding, true);
+	{
+		// A guard that comes late, when the runner has lifted its fence by itself.
+		await using late = await Operation.takeOver(store, id, {
+			holderMs: 0,
+			lookMs: 0,
+		});
+		await using run = await openRun(options, late);
+		await lift(run, "it was late", { isTakenOver: true });
+		assert.equal(late.record.step, "moving");
+	}
 	assert.deepEqual(await fences(), []);
 	await someMore();
 	assert.equal((await resumeMove(options, id)).step, "way open");
