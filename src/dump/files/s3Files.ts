@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type {
 	CompletedPart,
+	ListMultipartUploadsCommandInput,
 	ListMultipartUploadsCommandOutput,
 	S3Client,
 	S3ClientConfig,
@@ -114,6 +115,8 @@ class S3Files implements DumpFiles {
 		const upload = { ...this.#key(name), UploadId };
 		try {
 			const done: CompletedPart[] = [];
+			const hashes: Buffer[] = [];
+			let bytes = 0;
 			for (
 				let part: Buffer | undefined = first;
 				part !== undefined;
@@ -133,15 +136,23 @@ class S3Files implements DumpFiles {
 					),
 				);
 				done.push({ PartNumber, ETag });
+				hashes.push(createHash("md5").update(body).digest());
+				bytes += body.length;
 			}
-			await this.#translated(name, () =>
-				this.#client.send(
+			try {
+				await this.#client.send(
 					new this.#s3.CompleteMultipartUploadCommand({
 						...upload,
 						MultipartUpload: { Parts: done },
 					}),
-				),
-			);
+				);
+			} catch (thrown) {
+				// Completed by a request whose answer was lost, and which the client has repeated.
+				const isDone =
+					(thrown as Error).name === "NoSuchUpload" &&
+					(await this.#isThere(name, bytes, etagOf(hashes)));
+				if (!isDone) throw this.#asError(name, thrown);
+			}
 		} catch (thrown) {
 			// Parts that nobody completes cost money. `removeHalves` finds those that stay.
 			await this.#client
@@ -149,6 +160,18 @@ class S3Files implements DumpFiles {
 				.catch(() => {});
 			throw thrown;
 		}
+	}
+
+	/** Whether a file of these parts is there. A key of KMS makes the tag of a file another one. */
+	async #isThere(name: string, bytes: number, etag: string): Promise<boolean> {
+		const found = await this.#translated(name, () =>
+			this.#client.send(new this.#s3.HeadObjectCommand(this.#key(name))),
+		);
+		return (
+			found.ContentLength === bytes &&
+			(found.ETag?.replaceAll('"', "") === etag ||
+				found.ServerSideEncryption === "aws:kms")
+		);
 	}
 
 	async read(name: string): Promise<AsyncIterable<Uint8Array> | null> {
@@ -222,36 +245,44 @@ class S3Files implements DumpFiles {
 
 	async removeHalves(): Promise<void> {
 		const { Bucket, Key: Prefix } = this.#key("");
-		let page: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
-		while (page !== null) {
-			const asked: object = page;
-			const found: ListMultipartUploadsCommandOutput = await this.#translated(
-				"",
-				() =>
-					this.#client.send(
-						new this.#s3.ListMultipartUploadsCommand({
-							...{ Bucket, Prefix },
-							...asked,
-						}),
-					),
-			);
-			for (const { Key, UploadId } of found.Uploads ?? []) {
+		let markers: { KeyMarker?: string; UploadIdMarker?: string } = {};
+		for (;;) {
+			const page = await this.#uploads({ Bucket, Prefix, ...markers });
+			for (const { Key, UploadId } of page?.Uploads ?? []) {
 				if (Key === undefined || UploadId === undefined) continue;
-				await this.#translated(Key, () =>
-					this.#client.send(
-						new this.#s3.AbortMultipartUploadCommand({ Bucket, Key, UploadId }),
-					),
-				);
+				const upload = { Bucket, Key, UploadId };
+				try {
+					await this.#client.send(
+						new this.#s3.AbortMultipartUploadCommand(upload),
+					);
+				} catch (thrown) {
+					if ((thrown as Error).name !== "NoSuchUpload")
+						throw this.#asError(this.#nameOf(Key), thrown);
+				}
 			}
-			page =
-				found.IsTruncated === true && found.NextKeyMarker !== undefined
-					? {
-							KeyMarker: found.NextKeyMarker,
-							...(found.NextUploadIdMarker !== undefined && {
-								UploadIdMarker: found.NextUploadIdMarker,
-							}),
-						}
-					: null;
+			if (page?.IsTruncated !== true || page.NextKeyMarker === undefined)
+				return;
+			const { NextKeyMarker, NextUploadIdMarker } = page;
+			markers = {
+				KeyMarker: NextKeyMarker,
+				...(NextUploadIdMarker !== undefined && {
+					UploadIdMarker: NextUploadIdMarker,
+				}),
+			};
+		}
+	}
+
+	/** Null where the server cannot list what is under way: then it stays until the bucket's own rules remove it. */
+	async #uploads(
+		asked: ListMultipartUploadsCommandInput,
+	): Promise<ListMultipartUploadsCommandOutput | null> {
+		try {
+			return await this.#client.send(
+				new this.#s3.ListMultipartUploadsCommand(asked),
+			);
+		} catch (thrown) {
+			if (UNKNOWN.has((thrown as Error).name)) return null;
+			throw this.#asError("", thrown);
 		}
 	}
 
@@ -299,6 +330,12 @@ class S3Files implements DumpFiles {
 	}
 }
 
+/** What servers say that know less than AWS's. */
+const UNKNOWN: ReadonlySet<string> = new Set([
+	"NotImplemented",
+	"MethodNotAllowed",
+]);
+
 const ADVICE: Readonly<Record<string, string>> = {
 	NoSuchBucket: "there is no such bucket, and a dump creates none",
 	AccessDenied:
@@ -317,6 +354,12 @@ const CONFIGURED: ReadonlySet<string> = new Set(Object.keys(ADVICE));
 
 function md5(body: Buffer): string {
 	return createHash("md5").update(body).digest("base64");
+}
+
+/** As S3 tags a file of parts. */
+function etagOf(hashes: readonly Buffer[]): string {
+	const hash = createHash("md5").update(Buffer.concat(hashes)).digest("hex");
+	return `${hash}-${hashes.length}`;
 }
 
 async function nextPart(parts: AsyncIterator<Buffer>) {
