@@ -17,6 +17,7 @@ import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createCursorCodec } from "../id/cursorCodec.ts";
+import type { Id } from "../id/ids.ts";
 import type { ModelAndSchema } from "../model/read.ts";
 import { createStoredTypes } from "../model/storedTypes.ts";
 import type { Model } from "../model/types.ts";
@@ -82,6 +83,8 @@ export interface Corkboard extends AsyncDisposable, Requests {
 	readonly feedModel: FeedModel | null;
 	/** Null for an app without one, where there are no pools, or nothing may be written. */
 	readonly feed: HomeFeeds | null;
+	/** Deletes what is kept of a deleted object outside the graph. */
+	readonly forget: (id: Id) => Promise<void>;
 	readonly planner: Planner<RequestContext>;
 	readonly accessTokens: AccessTokens;
 }
@@ -167,6 +170,10 @@ export async function openCorkboard(
 		...{ store, planner, feed, jobs },
 		signToken: tokens.signs ? tokens.sign : null,
 	});
+	const work = home?.work ?? null;
+	const forget = async (id: Id) => {
+		if (work !== null) await forgetUser(store, work, id);
+	};
 	const ended = new AbortController();
 	opened.defer(() => ended.abort());
 	const resources = opened.move();
@@ -183,14 +190,14 @@ export async function openCorkboard(
 		},
 		modelProblem,
 		storage: store.storage,
-		...{ admin, redis, store, feedModel, feed, planner, queues },
+		...{ admin, redis, store, feedModel, feed, forget, planner, queues },
 		accessTokens: tokens,
 		...requests,
 		startWorker: (options) =>
 			startWorker(options, {
 				...{ app, queues, schema, store, ended: ended.signal },
 				query: requests.query,
-				work: home?.work ?? null,
+				...{ work, forget },
 			}),
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
@@ -303,9 +310,13 @@ async function startWorker(
 		schema,
 		store,
 		query,
+		forget,
 		work,
 		ended,
-	}: Pick<Corkboard, "app" | "queues" | "schema" | "store" | "query"> & {
+	}: Pick<
+		Corkboard,
+		"app" | "queues" | "schema" | "store" | "query" | "forget"
+	> & {
 		readonly work: FeedWork | null;
 		/** Ends what nobody waits for. */
 		readonly ended: AbortSignal;
@@ -326,9 +337,7 @@ async function startWorker(
 		context: {
 			...{ store, jobs, query, feed: work },
 			storedTypes: createStoredTypes(schema),
-			forget: async (id) => {
-				if (work !== null) await forgetUser(store, work, id);
-			},
+			forget,
 		},
 	});
 }

@@ -8,6 +8,8 @@ export const RESERVED_LOOKUPS = {
 	import: "import",
 	/** The import's lease and numbering. Its rows name no object. */
 	importState: "import state",
+	/** Users that were erased, by id. Its rows name no object. */
+	erased: "erased users",
 	/** Until when a process without Redis writes. Its row names no object. */
 	unpublishedWrites: "unpublished writes",
 } as const;

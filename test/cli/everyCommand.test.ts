@@ -146,6 +146,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"objects show": ["241294492511762325"],
 	"accounts show": ["ada_made_up"],
 	"accounts export": ["ada_made_up", join(folder.path, "export")],
+	"accounts erase": ["ada_made_up", "--now", "--dry-run"],
 	"schema print": [],
 	"schema lock": [],
 	"schema types": ["--check"],
@@ -203,7 +204,7 @@ const ASKING: readonly string[] = [
 	],
 	...["replicas add", "replicas remove"],
 	...["shards move", "moves reverse", "moves complete", "moves cancel"],
-	...["jobs delete", "queues delete"],
+	...["jobs delete", "queues delete", "accounts erase"],
 ];
 
 /** They stop writes, or cannot be undone, and do not ask. */
@@ -232,6 +233,7 @@ const READING: readonly string[] = [
 		"tokens create",
 		"accounts show",
 		"accounts export",
+		"accounts list-erased",
 	],
 	...["schema print", "schema diff", "usage fields", "usage documents"],
 	...["documents check", "completion", "hosts check", "shards balance"],
@@ -275,6 +277,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	"accounts reopen": "an id",
 	"objects list": "lines of JSON",
 	"changes follow": "lines of JSON",
+	"accounts list-erased": "lines of JSON",
 	"migrate scaffold": "a module",
 	"migrate back-feed": "lines of JSON",
 	controller: "a log",

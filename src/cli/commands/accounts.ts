@@ -1,16 +1,30 @@
 import type { Identity } from "../../app/defineApp.ts";
 import { findUser } from "../../app/findUser.ts";
+import type { Corkboard } from "../../app/openCorkboard.ts";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
-import type { Id } from "../../id/ids.ts";
+import { isGone } from "../../graph/write/archive.ts";
+import { type Id, parseId } from "../../id/ids.ts";
 import { isShown } from "../../model/shownFields.ts";
 import type { Model } from "../../model/types.ts";
+import { erasedUsers, eraseUser } from "../../ops/personal/eraseUser.ts";
 import { writeExport } from "../../ops/personal/exportFolder.ts";
+import { removeJobs } from "../../queue/admin/changeJobs.ts";
+import { listQueues } from "../../queue/admin/queueAdmin.ts";
+import type { JobAdmin, JobStore } from "../../queue/jobStore.ts";
 import { type Fields, updatedStoredJson } from "../../resolvers/storedJson.ts";
 import { operator } from "../../topology/history.ts";
 import { formatNumber } from "../../util/format.ts";
-import { argument, command, type Result } from "../command.ts";
+import {
+	argument,
+	command,
+	DRY_RUN_FLAG,
+	flag,
+	type Result,
+	YES,
+} from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
+import { isConfirmed } from "../fleetCommand.ts";
 import { createProgressLine } from "../progress.ts";
 import type { Kind } from "../values.ts";
 
@@ -139,6 +153,113 @@ const exportVerb = command({
 	},
 });
 
+const erase = command({
+	summary:
+		"Deletes a user for good, with all content, edges, keys and jobs of what belongs to the user.",
+	arguments: { user: USER },
+	options: {
+		now: flag(
+			"also if the account was not closed for as long as it could be opened again",
+		),
+		dryRun: DRY_RUN_FLAG,
+		yes: YES,
+	},
+	details: `It cannot be undone, but by a backup. Close the account first: for some days it can be opened again, and until then only --now erases it. It reads all rows of the types that belong to users: on a large fleet that takes hours. A run that was ended is finished by running it again, with the id. ${DETAILS}`,
+	exitCodes: { 1: "not confirmed, or an error" },
+	async run({ user: name, now, dryRun, yes }, context) {
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			"readWrite",
+		);
+		const { store, queues } = corkboard;
+		const user = await findUserToErase(corkboard, name);
+		if (!now && !(await isGone(store, user))) {
+			throw new CorkboardError(
+				"CONFLICT",
+				`${user} is not closed, or can still be opened again. Close the account (accounts close) and wait, or erase it at once with --now.`,
+			);
+		}
+		const question = `This deletes ${user} for good, with everything that belongs to it; --dry-run counts it.`;
+		if (!dryRun && !(await isConfirmed(context, { yes }, question))) return 1;
+		const progress = createProgressLine(context);
+		const erased = await eraseUser(store, user, {
+			signal: context.interruptSignal(),
+			forget: corkboard.forget,
+			isDryRun: dryRun,
+			onStep: (step) => progress.update(step),
+		}).finally(() => progress.end());
+		const jobs = await deleteJobs(queues?.store ?? null, user, dryRun);
+		const audit = auditLine(dryRun ? "erase, dry run" : "erase", user);
+		return {
+			value: { ...erased, jobs, dryRun, audit },
+			lines: [
+				`${formatNumber(erased.objects)} objects, ${formatNumber(erased.edges)} edges of others, ${formatNumber(erased.keys)} keys of imports and ${formatNumber(jobs)} jobs of ${user} ${dryRun ? "would be erased" : "are erased"}`,
+			],
+			hints: [`audit: ${JSON.stringify(audit)}`],
+		};
+	},
+});
+
+const listErased = command({
+	summary:
+		"Prints the users that were erased, as lines of JSON: for what a backup brings back.",
+	details:
+		"After a restore from a backup, run accounts erase --now with each of them again. Stop the server of an embedded data folder first.",
+	hasJson: false,
+	async run(_, context) {
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			"readOnly",
+		);
+		for await (const erased of erasedUsers(corkboard.store)) {
+			context.stdout(JSON.stringify(erased));
+		}
+		return 0;
+	},
+});
+
+/** As `findUser`; and by its id one that a run which ended early has deleted. */
+async function findUserToErase(
+	corkboard: Corkboard,
+	name: string,
+): Promise<Id> {
+	try {
+		return await findUser(corkboard, name);
+	} catch (thrown) {
+		const id = parseId(name);
+		if (id === "malformed" || id === "reserved") throw thrown;
+		const [object] = await corkboard.store.readObjects([id]);
+		const node = object instanceof Error ? null : object?.node;
+		if (node?.type !== corkboard.app.identity.type) throw thrown;
+		return id;
+	}
+}
+
+/** Deletes the jobs whose bodies name the user, but those that a worker runs. */
+async function deleteJobs(
+	store: (JobStore & JobAdmin) | null,
+	user: Id,
+	dryRun: boolean,
+): Promise<number> {
+	if (store === null) return 0;
+	let deleted = 0;
+	for (const { name } of (await listQueues(store)).queues) {
+		for (const state of ["pending", "succeeded", "failed"] as const) {
+			for (;;) {
+				const { found, hasMore } = await removeJobs(store, name, {
+					...{ state, dryRun },
+					matching: user,
+				});
+				deleted += found.length;
+				if (!hasMore || dryRun) break;
+			}
+		}
+	}
+	return deleted;
+}
+
 /** The stored key that says since when an account is closed; null: none can be. */
 function closedKey({ type, closedField }: Identity, model: Model) {
 	const { stored = [] } = model.objects.get(type) ?? {};
@@ -228,4 +349,6 @@ export const verbs = {
 	close,
 	reopen,
 	export: exportVerb,
+	erase,
+	"list-erased": listErased,
 };
