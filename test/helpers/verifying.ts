@@ -4,9 +4,9 @@ import { type Embedded, openEmbedded } from "./embedded.ts";
 import { ada, board, bob, idOf, like, pin } from "./importedGraph.ts";
 import { importAll, sqlOn } from "./importing.ts";
 
-/** One of each: what verify looks at. */
-export async function smallGraph(): Promise<Embedded> {
-	const graph = await openEmbedded();
+/** One of each: what verify looks at. In a folder of its own, unless one is given. */
+export async function smallGraph(folder?: string): Promise<Embedded> {
+	const graph = await openEmbedded(folder === undefined ? {} : { folder });
 	const { bad } = await importAll(graph, [
 		ada,
 		bob,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { cpSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
 import { View } from "../../../src/graph/read/view.ts";
 import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
@@ -7,10 +8,11 @@ import { createStoredTypes } from "../../../src/model/storedTypes.ts";
 import type { DamageKind } from "../../../src/ops/verify/damage.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
-import type { Embedded } from "../../helpers/embedded.ts";
+import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { contentOf, idOf, listOf } from "../../helpers/importedGraph.ts";
 import { sqlOn } from "../../helpers/importing.ts";
 import { theModel } from "../../helpers/model.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import {
 	bits,
 	onModShards,
@@ -660,13 +662,22 @@ async function outboxIsEmpty(graph: Embedded): Promise<void> {
 const types = createStoredTypes(theModel().schema);
 
 describe("verify, after it met", { concurrency: 8 }, () => {
-	for (const [what, { plant, found, left = [], after }] of Object.entries(
-		STATEMENTS,
-	)) {
+	/** The graph that each test damages a copy of. */
+	const whole = temporaryFolder();
+	before(async () => {
+		await using graph = await smallGraph(whole.path);
+		assert.deepEqual((await verify(graph.store, { types })).damage, []);
+	});
+	after(() => whole[Symbol.dispose]());
+
+	for (const [
+		what,
+		{ plant, found, left = [], after: check },
+	] of Object.entries(STATEMENTS)) {
 		it(`${what}: says so, repairs what it can, and goes on`, async () => {
-			await using graph = await smallGraph();
-			const before = await verify(graph.store, { types });
-			assert.deepEqual(before.damage, []);
+			using folder = temporaryFolder();
+			cpSync(whole.path, folder.path, { recursive: true });
+			await using graph = await openEmbedded({ folder: folder.path });
 			assert.ok((await plant(graph)) > 0, "expected damage but got none");
 
 			const { damage, clean, checked, unchecked } = await verify(graph.cold(), {
@@ -700,7 +711,7 @@ describe("verify, after it met", { concurrency: 8 }, () => {
 				again.damage.map(({ kind }) => kind),
 				left,
 			);
-			await after?.(graph);
+			await check?.(graph);
 		});
 	}
 });
