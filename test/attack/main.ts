@@ -16,6 +16,11 @@ await runNamedProgram("attack", {
 		about: "clients of a fleet; a model knows what each answer may show",
 		load: async () => programOf((await import("./graph/graphWorld.ts")).world),
 	},
+	migrate: {
+		about:
+			"an old database that is written to is brought over by runners that are killed",
+		load: () => import("./migrate/main.ts"),
+	},
 	move: {
 		about:
 			"shards move there and back under load; no acknowledged write is lost",

@@ -37,7 +37,9 @@ interface Finished {
 
 /** Passes that are made to see one that has nothing to do. */
 const PASSES = 4;
-/** Servers count writes with so much delay. Milliseconds. */
+/** How often it is looked whether a write came. */
+const ROUNDS = 3;
+/** Servers count writes with so much delay, or more. Milliseconds. */
 const COUNTED_MS = 1_500;
 
 /** The last steps before clients switch. Says go, or what is in the way. */
@@ -57,68 +59,77 @@ export async function finishMigration(
 	}
 	const tables = [...new Set(plans.map(({ table }) => table))];
 	await sleep(COUNTED_MS);
-	const mark = await source.writeMark(tables);
 	await using runner = await openRunner(migration, context);
 	const { deleteMany } = options;
 	if (readMigrationState(files.state).follow !== null) {
 		await runner.follow({ deleteMany, signal, toEnd: true });
 	}
 	const before = readMigrationState(files.state).passes.length;
-	const last = await lastPass(runner, { deleteMany, signal });
-	const passes = readMigrationState(files.state).passes.slice(before);
-	const bad = last.bad > 0 ? groupByReason(files.badRows.read()) : [];
-	const stop = (lines: readonly string[], more: Partial<Finished> = {}) => ({
-		value: { isFinished: false, passes, comparison: null, bad, ...more },
-		lines: [...passTable(passes), ...lines],
-		code: 1,
-	});
-	if (signal.aborted) return stop(["Interrupted: run it again."]);
-	if (!isQuiet(last)) {
-		return stop([
-			`After ${PASSES} passes the last one still found something to do: does ${source.shownUrl} take writes?`,
-		]);
-	}
-	if (bad.length > 0 && !options.acceptBad) {
-		return stop([
-			`${formatNumber(last.bad)} rows were refused and are not here. Correct them there or in the mapping, or say --accept-bad to leave them behind:`,
-			...reasonLines(bad, formatNumber),
-		]);
-	}
-	const comparison = await compare(runner, migration, context, signal);
-	if (signal.aborted) return stop(["Interrupted: run it again."]);
-	const compared = comparisonLines(comparison);
-	if (comparison.differ > 0) {
-		return stop(
+	for (let round = 1; ; round++) {
+		const mark = await source.writeMark(tables);
+		const last = await lastPass(runner, { deleteMany, signal });
+		const passes = readMigrationState(files.state).passes.slice(before);
+		const bad = last.bad > 0 ? groupByReason(files.badRows.read()) : [];
+		const result = (
+			isFinished: boolean,
+			lines: readonly string[],
+			comparison: Comparison | null = null,
+		): Result => ({
+			value: { isFinished, passes, comparison, bad } satisfies Finished,
+			lines: [...passTable(passes), ...lines],
+			code: isFinished ? 0 : 1,
+		});
+		if (signal.aborted) return result(false, ["Interrupted: run it again."]);
+		if (!isQuiet(last)) {
+			return result(false, [
+				`After ${PASSES} passes the last one still found something to do: does ${source.shownUrl} take writes?`,
+			]);
+		}
+		if (bad.length > 0 && !options.acceptBad) {
+			return result(false, [
+				`${formatNumber(last.bad)} rows were refused and are not here. Correct them there or in the mapping, or say --accept-bad to leave them behind:`,
+				...reasonLines(bad, formatNumber),
+			]);
+		}
+		const comparison = await compare(runner, migration, context, signal);
+		if (signal.aborted) return result(false, ["Interrupted: run it again."]);
+		const compared = comparisonLines(comparison);
+		if (comparison.differ > 0) {
+			return result(
+				false,
+				[
+					...compared,
+					"The sides differ. Look at them: migrate show MAPPING KEY.",
+				],
+				comparison,
+			);
+		}
+		await sleep(COUNTED_MS);
+		if ((await source.writeMark(tables)) !== mark) {
+			// Servers count writes late: once more, from a new mark on.
+			if (round < ROUNDS) continue;
+			return result(
+				false,
+				[
+					...compared,
+					`${source.shownUrl} was written to meanwhile: stop writes, and run it again.`,
+				],
+				comparison,
+			);
+		}
+		if (readMigrationState(files.state).follow !== null) {
+			await stopFollowing(migration);
+		}
+		return result(
+			true,
 			[
 				...compared,
-				"The sides differ. Look at them: migrate show MAPPING KEY.",
+				...reasonLines(bad, formatNumber),
+				"Go: let clients use Corkboard. Keep the old database: migrate back-feed MAPPING prints what changes here from now on.",
 			],
-			{ comparison },
+			comparison,
 		);
 	}
-	await sleep(COUNTED_MS);
-	if ((await source.writeMark(tables)) !== mark) {
-		return stop(
-			[
-				...compared,
-				`${source.shownUrl} was written to meanwhile: stop writes, and run it again.`,
-			],
-			{ comparison },
-		);
-	}
-	if (readMigrationState(files.state).follow !== null) {
-		await stopFollowing(migration);
-	}
-	const finished: Finished = { isFinished: true, passes, comparison, bad };
-	return {
-		value: finished,
-		lines: [
-			...passTable(passes),
-			...compared,
-			...reasonLines(bad, formatNumber),
-			"Go: let clients use Corkboard. Keep the old database: migrate back-feed MAPPING prints what changes here from now on.",
-		],
-	};
 }
 
 /** Full passes, until one finds nothing to do. */

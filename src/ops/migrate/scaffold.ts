@@ -31,10 +31,11 @@ export function scaffold(
 			const lines = edgeLines(mapping, table, columns, tableOf);
 			return lines === null ? [] : [{ table, lines }];
 		});
-		const best =
-			found.find(({ table }) => shareWord(table, mapping.name)) ?? null;
-		if (best === null) return [];
-		return [best];
+		// `follows` before `follow_requests`.
+		const [best] = found
+			.filter(({ table }) => shareWord(table, mapping.name))
+			.toSorted((a, b) => a.table.length - b.table.length);
+		return best === undefined ? [] : [best];
 	});
 	const taken = new Set([...used, ...guessedEdges.map(({ table }) => table)]);
 	const left = [...tables.keys()].filter((table) => !taken.has(table));
@@ -89,12 +90,11 @@ function tableFor(
 	tables: readonly string[],
 ): string | undefined {
 	const wanted = plain(type.name);
-	const exact = tables.find((table) =>
+	return tables.find((table) =>
 		[wanted, `${wanted}s`, `${wanted}es`, plain(type.table)].includes(
 			plain(table),
 		),
 	);
-	return exact ?? nearest(type.table, tables);
 }
 
 function plain(name: string): string {

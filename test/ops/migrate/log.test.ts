@@ -176,6 +176,13 @@ describe("the replication slot of a PostgreSQL", () => {
 		assert.match(statements[0] ?? "", /keyless" REPLICA IDENTITY FULL/);
 		for (const statement of statements) await run(statement);
 		assert.deepEqual(await log.check(), []);
+		await run("CREATE VIEW seen AS SELECT * FROM plain");
+		const viewed = await source.openLog(
+			logged("plain", "keyless", "seen"),
+			"corkboard_test",
+		);
+		assert.match((await viewed.check()).join(), /seen is a view/);
+		await viewed[Symbol.asyncDispose]();
 		await run("INSERT INTO keyless VALUES (1, 1)");
 		await run("UPDATE keyless SET n = 2");
 	});

@@ -98,7 +98,17 @@ export async function openMysqlLog(
 				);
 			}
 			await binlogStatus(options);
-			return cascades(options, [...names]);
+			const views = await query({
+				text: "SELECT TABLE_NAME AS name FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (?)",
+				values: [[...names]],
+			});
+			return [
+				...views.map(
+					({ name }) =>
+						`${name} is a view, which has no log: passes find its changes.`,
+				),
+				...(await cascades(options, [...names])),
+			];
 		},
 		begin: end,
 		end,
