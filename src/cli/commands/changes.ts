@@ -40,6 +40,9 @@ const NAMES: Kind<readonly string[]> = {
 /** Shorter ones can be guessed. Bytes. */
 const LEAST_SECRET = 32;
 
+/** A lag that is said, and how often. Milliseconds. */
+const LATE_MS = 10_000;
+
 const follow = command({
 	summary:
 		"Gives out what is committed, in the order of each shard, from the binary logs of the primaries.",
@@ -104,7 +107,18 @@ const follow = command({
 			untilNow: given.untilNow,
 			take: (changes, position) => sink.take(changes, position),
 		});
-		await follower.run();
+		const watch = setInterval(async () => {
+			const { lagMs } = await follower.status();
+			if (lagMs < LATE_MS) return;
+			context.stderr(
+				`corkboard: changes are given out ${Math.round(lagMs / 1_000)} s late.`,
+			);
+		}, LATE_MS);
+		try {
+			await follower.run();
+		} finally {
+			clearInterval(watch);
+		}
 		return 0;
 	},
 });
