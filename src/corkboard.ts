@@ -29,6 +29,7 @@ export type {
 	Rate,
 	RelatedSource,
 } from "./feed/feedModel.ts";
+export { RELATED_COST } from "./feed/candidates/related.ts";
 export { type FeedOfRequest, LOOK_COST } from "./feed/homeFeeds.ts";
 export type { Source } from "./feed/sources.ts";
 export { edgesByPrefix } from "./graph/read/findByPrefix.ts";

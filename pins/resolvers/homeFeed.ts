@@ -1,21 +1,27 @@
 import {
 	type BatchResolver,
 	CorkboardError,
+	coerceFirst,
 	type FeedOfRequest,
 	type Id,
 	id,
 	LOOK_COST,
 	mutation,
 	type Node,
+	RELATED_COST,
 	type RequestContext,
 	type Resolvers,
 	required,
 	type Source,
+	sizeOfList,
 } from "corkboard";
 import { referenceOf, requireVisible } from "../typed.ts";
 
 /** A count above this is this. */
 const MAX_WAITING = 99;
+
+/** So many are kept of what the walk finds. */
+const MAX_RELATED = 20;
 
 const SOURCE_VALUES: Readonly<Record<Source, string>> = {
 	user: "FOLLOWED_USER",
@@ -59,6 +65,28 @@ const homeFeedReason: BatchResolver<RequestContext> = {
 						via: reason.via,
 						at: new Date(reason.changedAt).toISOString(),
 					},
+			),
+		);
+	},
+};
+
+/** The same for a visitor, but for what the viewer may not see and what is the viewer's own. */
+const related: BatchResolver<RequestContext> = {
+	cost: () => RELATED_COST,
+	maxObjects: ({ first }) => Math.min(MAX_RELATED, sizeOfList({ first })),
+	dependsOnViewer: true,
+	resolve({ parents, args, context: { feed, viewer } }) {
+		const first = coerceFirst(args);
+		if (!feed) return parents.map(() => null);
+		return Promise.all(
+			(parents as readonly Node[]).map(({ id }) =>
+				feed.related(viewer, id).then(
+					(pins) => ({ nodes: pins.slice(0, first) }),
+					(thrown: unknown) => {
+						if (thrown instanceof CorkboardError) return thrown;
+						throw thrown;
+					},
+				),
 			),
 		);
 	},
@@ -116,6 +144,7 @@ function requireFeed(feed: FeedOfRequest | null): FeedOfRequest {
 export const homeFeedResolvers: Resolvers<RequestContext> = new Map([
 	["User.homeFeedWaiting", homeFeedWaiting],
 	["Pin.homeFeedReason", homeFeedReason],
+	["Pin.related", related],
 	["Mutation.refreshHomeFeed", refreshHomeFeed],
 	["Mutation.hideFromHomeFeed", hideFromHomeFeed],
 ]);

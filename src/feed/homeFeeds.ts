@@ -7,6 +7,7 @@ import type { Id } from "../id/ids.ts";
 import type { CallOptions } from "../trace.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
 import { rootsOf } from "./candidates/origins.ts";
+import { relatedTo } from "./candidates/related.ts";
 import { FEED_CHANNELS } from "./diagnostics.ts";
 import {
 	type ChosenItems,
@@ -74,6 +75,8 @@ export interface FeedOfRequest {
 		item: FeedItem,
 		request: { readonly writes: Writes },
 	): Promise<void>;
+	/** Items that stand next to one (./candidates/related.ts), the best first: 20 at most. Rejects where they cannot be read. */
+	related(viewer: Id | null, item: Id): Promise<readonly Id[]>;
 }
 
 /** An item, and the one it was first saved from, or itself. */
@@ -117,6 +120,11 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		this.#heldUntil = new BoundedMap(bounds);
 		this.#grown = new BoundedMap(bounds);
 		this.#left = new BoundedMap(bounds);
+	}
+
+	async related(viewer: Id | null, item: Id): Promise<readonly Id[]> {
+		const found = await relatedTo(this.parts, viewer, item);
+		return found.map(({ item }) => item);
 	}
 
 	/** Before the first page of a viewer's own feed. */

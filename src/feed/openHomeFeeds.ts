@@ -182,6 +182,11 @@ export function unrecordedFeed(
 			recorded.limitAge(0);
 			return feed.reasons(...query);
 		},
+		// It reads past what is recorded.
+		related(...query) {
+			recorded.limitAge(0);
+			return feed.related(...query);
+		},
 		refresh: (...query) => feed.refresh(...query),
 		hide: (...query) => feed.hide(...query),
 	};

@@ -49,6 +49,7 @@ const RULES: Linter.RulesRecord = {
 					"PageInfo",
 					"PinSaves",
 					"PopularInterests",
+					"RelatedPins",
 					"UserMatches",
 				],
 				suffixes: ["Connection", "Edge", "Payload"],
@@ -66,7 +67,7 @@ const EXCEPTIONS: readonly {
 	{
 		rule: "relay-edge-types",
 		field:
-			/^(Query|PinSaves|PopularInterests|UserMatches|\w+Connection)\.nodes$/,
+			/^(Query|PinSaves|PopularInterests|RelatedPins|UserMatches|\w+Connection)\.nodes$/,
 		why: "GitHub's and Shopify's schemas have them: a connection's nodes without their cursors, and objects by their ids; a few objects that take no pages",
 	},
 	{
@@ -195,6 +196,7 @@ describe("the public schema", () => {
 				"Query",
 				"PinSaves",
 				"PopularInterests",
+				"RelatedPins",
 				"UserMatches",
 				...[...SDL.matchAll(/^type (\w+Connection) /gm)].map(
 					([, name]) => name,

@@ -225,6 +225,14 @@ function resolversOf(
 				viewer && savesOf(memory, row, viewer).length > 0) as Resolve,
 		],
 		[
+			"Pin.related",
+			// The documents do not say in what order.
+			(_, __, context) => {
+				context.isUncertain = true;
+				return null;
+			},
+		],
+		[
 			"Pin.viewerSaves",
 			((row: Row, _: Args, { viewer }: OracleContext) =>
 				viewer && {

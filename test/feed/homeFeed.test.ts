@@ -96,6 +96,35 @@ describe("a home feed", () => {
 		});
 	});
 
+	it("shows what stands next to a pin, whoever asks, but nothing hidden and nothing of the viewer's own", async () => {
+		const [ada, cyd, bob] = [
+			await world.user(),
+			await world.user(),
+			await world.user(),
+		];
+		const seed = await world.pin(ada);
+		const beside = await world.pin(ada);
+		const saved = `mutation { repin(input: {pinId: "${seed}", boardId: "${cyd.board}"}) { pin { id } } }`;
+		await world.ask(cyd.id, saved);
+		const elsewhere = await world.pin(cyd);
+		const related = async (viewer: Id | null, args = "") => {
+			const { pin } = await world.ask<{
+				pin: { related: { nodes: { id: Id }[] } };
+			}>(viewer, `{ pin(id: "${seed}") { related${args} { nodes { id } } } }`);
+			return pin.related.nodes.map(({ id }) => id).toSorted();
+		};
+		const both = [beside, elsewhere].toSorted();
+		assert.deepEqual(await related(null), both);
+		assert.deepEqual(await related(bob.id), both);
+		assert.equal((await related(bob.id, "(first: 1)")).length, 1);
+		assert.deepEqual(await related(ada.id), [elsewhere]);
+		const block = `mutation { blockUser(input: {userId: "${bob.id}"}) { viewer { id } } }`;
+		await world.ask(cyd.id, block);
+		assert.deepEqual(await related(bob.id), [beside]);
+		await world.deletePin(ada, beside);
+		assert.deepEqual(await related(bob.id), []);
+	});
+
 	it("is its owner's alone: nobody else sees it, what waits, or why", async () => {
 		const [ada, bob, eve] = [
 			await world.user(),

@@ -144,5 +144,6 @@ const NO_PINS: FeedOfRequest = {
 	refresh: async () => 0,
 	waiting: async () => 0,
 	reasons: async (_, pins) => pins.map(() => null),
+	related: async () => [],
 	async hide() {},
 };

@@ -15,15 +15,18 @@ const COPIES = 20;
 const ITEMS_OF_GROUP = 10;
 const KEPT = 20;
 
+/** The most objects that are read for one item: itself, its copies, and the items of each group. */
+export const RELATED_COST = 1 + COPIES + (COPIES + 1) * ITEMS_OF_GROUP;
+
 /**
  * Items that stand next to one: from it to its copies, to what these stand on, to
  * the newest items there. Items that are met more often come first. At
- * most 231 objects are read. Nothing of the user's own, and nothing that the user may
+ * most 231 objects (RELATED_COST) are read. Nothing of the user's own, and nothing that the user may
  * not see; empty for an item that is gone. Throws UNAVAILABLE.
  */
 export async function relatedTo(
 	{ store, model }: { readonly store: Store; readonly model: FeedModel },
-	user: Id,
+	user: Id | null,
 	item: Id,
 ): Promise<readonly PoolEntry[]> {
 	const { related } = model;
