@@ -447,6 +447,7 @@ export interface Schema {
 		"Pin.commentCount": true;
 		"Pin.homeFeedReason": true;
 		"Pin.likeCount": true;
+		"Pin.related": true;
 		"Pin.viewerCanDelete": true;
 		"Pin.viewerCanUpdate": true;
 		"Pin.viewerHasSaved": true;
