@@ -23,13 +23,13 @@ export {
 } from "./app/forSchema.ts";
 export type { JobContext } from "./app/jobContext.ts";
 export { CorkboardError, type FieldProblem } from "./errors.ts";
+export { RELATED_COST } from "./feed/candidates/related.ts";
 export type {
 	FeedDefinition,
 	FollowedSource,
 	Rate,
 	RelatedSource,
 } from "./feed/feedModel.ts";
-export { RELATED_COST } from "./feed/candidates/related.ts";
 export { type FeedOfRequest, LOOK_COST } from "./feed/homeFeeds.ts";
 export type { Source } from "./feed/sources.ts";
 export { edgesByPrefix } from "./graph/read/findByPrefix.ts";
