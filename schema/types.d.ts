@@ -144,22 +144,22 @@ export interface Schema {
 	inputs: {
 		CreateBoardInput: {
 			name: string;
-			description?: string | null;
-			cover?: Schema["inputs"]["ImageInput"] | null;
-			secret?: boolean | null;
-			idempotencyKey?: string | null;
+			description?: string | null | undefined;
+			cover?: Schema["inputs"]["ImageInput"] | null | undefined;
+			secret?: boolean | null | undefined;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateBoardInput: {
 			boardId: string;
-			name?: string | null;
-			description?: string | null;
-			cover?: Schema["inputs"]["ImageInput"] | null;
-			secret?: boolean | null;
+			name?: string | null | undefined;
+			description?: string | null | undefined;
+			cover?: Schema["inputs"]["ImageInput"] | null | undefined;
+			secret?: boolean | null | undefined;
 		};
 		MoveBoardInput: {
 			boardId: string;
-			beforeBoardId?: string | null;
-			afterBoardId?: string | null;
+			beforeBoardId?: string | null | undefined;
+			afterBoardId?: string | null | undefined;
 		};
 		DeleteBoardInput: {
 			boardId: string;
@@ -181,7 +181,7 @@ export interface Schema {
 		AddCommentInput: {
 			pinId: string;
 			text: string;
-			idempotencyKey?: string | null;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateCommentInput: {
 			commentId: string;
@@ -204,42 +204,42 @@ export interface Schema {
 		};
 		ImageInput: {
 			url: string;
-			width?: number | null;
-			height?: number | null;
-			alt?: string | null;
+			width?: number | null | undefined;
+			height?: number | null | undefined;
+			alt?: string | null | undefined;
 		};
 		CreatePinInput: {
 			boardId: string;
-			sectionId?: string | null;
-			title?: string | null;
-			details?: string | null;
-			link?: string | null;
-			image?: Schema["inputs"]["ImageInput"] | null;
-			interests?: readonly (string)[] | null;
-			idempotencyKey?: string | null;
+			sectionId?: string | null | undefined;
+			title?: string | null | undefined;
+			details?: string | null | undefined;
+			link?: string | null | undefined;
+			image?: Schema["inputs"]["ImageInput"] | null | undefined;
+			interests?: readonly (string)[] | null | undefined;
+			idempotencyKey?: string | null | undefined;
 		};
 		RepinInput: {
 			pinId: string;
 			boardId: string;
-			sectionId?: string | null;
-			title?: string | null;
-			details?: string | null;
-			idempotencyKey?: string | null;
+			sectionId?: string | null | undefined;
+			title?: string | null | undefined;
+			details?: string | null | undefined;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdatePinInput: {
 			pinId: string;
-			title?: string | null;
-			details?: string | null;
-			link?: string | null;
-			image?: Schema["inputs"]["ImageInput"] | null;
-			interests?: readonly (string)[] | null;
+			title?: string | null | undefined;
+			details?: string | null | undefined;
+			link?: string | null | undefined;
+			image?: Schema["inputs"]["ImageInput"] | null | undefined;
+			interests?: readonly (string)[] | null | undefined;
 		};
 		MovePinInput: {
 			pinId: string;
-			boardId?: string | null;
-			sectionId?: string | null;
-			beforePinId?: string | null;
-			afterPinId?: string | null;
+			boardId?: string | null | undefined;
+			sectionId?: string | null | undefined;
+			beforePinId?: string | null | undefined;
+			afterPinId?: string | null | undefined;
 		};
 		DeletePinInput: {
 			pinId: string;
@@ -252,58 +252,58 @@ export interface Schema {
 		};
 		MovePinsInput: {
 			pinIds: readonly (string)[];
-			boardId?: string | null;
-			sectionId?: string | null;
+			boardId?: string | null | undefined;
+			sectionId?: string | null | undefined;
 		};
 		DeletePinsInput: {
 			pinIds: readonly (string)[];
 		};
 		UserByInput: {
-			id?: string | null;
-			username?: string | null;
+			id?: string | null | undefined;
+			username?: string | null | undefined;
 		};
 		InterestByInput: {
-			id?: string | null;
-			slug?: string | null;
+			id?: string | null | undefined;
+			slug?: string | null | undefined;
 		};
 		ReportInput: {
 			subjectId: string;
 			reason: "SPAM" | "ADULT_CONTENT" | "HATE" | "HARASSMENT" | "COPYRIGHT" | "OTHER";
-			text?: string | null;
+			text?: string | null | undefined;
 		};
 		CreateSectionInput: {
 			boardId: string;
 			name: string;
-			idempotencyKey?: string | null;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateSectionInput: {
 			sectionId: string;
-			name?: string | null;
+			name?: string | null | undefined;
 		};
 		MoveSectionInput: {
 			sectionId: string;
-			beforeSectionId?: string | null;
-			afterSectionId?: string | null;
+			beforeSectionId?: string | null | undefined;
+			afterSectionId?: string | null | undefined;
 		};
 		DeleteSectionInput: {
 			sectionId: string;
 		};
 		CreateUserInput: {
 			username: string;
-			name?: string | null;
-			email?: string | null;
-			bio?: string | null;
-			website?: string | null;
-			avatar?: Schema["inputs"]["ImageInput"] | null;
-			idempotencyKey?: string | null;
+			name?: string | null | undefined;
+			email?: string | null | undefined;
+			bio?: string | null | undefined;
+			website?: string | null | undefined;
+			avatar?: Schema["inputs"]["ImageInput"] | null | undefined;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateUserInput: {
-			username?: string | null;
-			name?: string | null;
-			email?: string | null;
-			bio?: string | null;
-			website?: string | null;
-			avatar?: Schema["inputs"]["ImageInput"] | null;
+			username?: string | null | undefined;
+			name?: string | null | undefined;
+			email?: string | null | undefined;
+			bio?: string | null | undefined;
+			website?: string | null | undefined;
+			avatar?: Schema["inputs"]["ImageInput"] | null | undefined;
 		};
 		FollowUserInput: {
 			userId: string;

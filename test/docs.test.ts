@@ -151,6 +151,8 @@ describe("docs/how-to/shard-map.md", () => {
 
 /** Pages for frontends describe the reader's own project; the page on the schema adds files of its own. */
 function isOfAnother(page: string, path: string): boolean {
+	// It is about the app that create-corkboard makes.
+	if (page === "docs/how-to/first-graph.md") return path === "package.json";
 	if (page === "docs/how-to/schema.md")
 		return /\bstickers?\.(?:ts|graphql)$/.test(path);
 	return (

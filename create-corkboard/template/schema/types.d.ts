@@ -33,8 +33,8 @@ export interface Schema {
 	/** Inputs of arguments. */
 	inputs: {
 		UserBy: {
-			id?: string | null;
-			username?: string | null;
+			id?: string | null | undefined;
+			username?: string | null | undefined;
 		};
 		StarNoteInput: {
 			noteId: string;
@@ -44,12 +44,12 @@ export interface Schema {
 		};
 		CreateNoteInput: {
 			text: string;
-			secret?: boolean | null;
+			secret?: boolean | null | undefined;
 		};
 		UpdateNoteInput: {
 			noteId: string;
-			text?: string | null;
-			secret?: boolean | null;
+			text?: string | null | undefined;
+			secret?: boolean | null | undefined;
 		};
 		DeleteNoteInput: {
 			noteId: string;

@@ -153,16 +153,16 @@ export interface Schema {
 	/** Inputs of arguments. */
 	inputs: {
 		PersonBy: {
-			id?: string | null;
-			handle?: string | null;
+			id?: string | null | undefined;
+			handle?: string | null | undefined;
 		};
 		GroupBy: {
-			id?: string | null;
-			slug?: string | null;
+			id?: string | null | undefined;
+			slug?: string | null | undefined;
 		};
 		VenueBy: {
-			id?: string | null;
-			place?: Schema["inputs"]["PlaceInput"] | null;
+			id?: string | null | undefined;
+			place?: Schema["inputs"]["PlaceInput"] | null | undefined;
 		};
 		PlaceInput: {
 			city: string;
@@ -178,8 +178,8 @@ export interface Schema {
 		};
 		MoveTalkInput: {
 			talkId: string;
-			afterTalkId?: string | null;
-			beforeTalkId?: string | null;
+			afterTalkId?: string | null | undefined;
+			beforeTalkId?: string | null | undefined;
 		};
 		GiveRoleInput: {
 			groupId: string;
@@ -216,8 +216,8 @@ export interface Schema {
 		};
 		UpdateGroupInput: {
 			groupId: string;
-			slug?: string | null;
-			name?: string | null;
+			slug?: string | null | undefined;
+			name?: string | null | undefined;
 		};
 		DeleteGroupInput: {
 			groupId: string;
@@ -225,12 +225,12 @@ export interface Schema {
 		CreateEventInput: {
 			groupId: string;
 			title: string;
-			secret?: boolean | null;
+			secret?: boolean | null | undefined;
 		};
 		UpdateEventInput: {
 			eventId: string;
-			title?: string | null;
-			secret?: boolean | null;
+			title?: string | null | undefined;
+			secret?: boolean | null | undefined;
 		};
 		DeleteEventInput: {
 			eventId: string;
@@ -241,7 +241,7 @@ export interface Schema {
 		};
 		UpdateTalkInput: {
 			talkId: string;
-			title?: string | null;
+			title?: string | null | undefined;
 		};
 		DeleteTalkInput: {
 			talkId: string;
@@ -252,7 +252,7 @@ export interface Schema {
 		};
 		UpdateQuestionInput: {
 			questionId: string;
-			text?: string | null;
+			text?: string | null | undefined;
 		};
 		DeleteQuestionInput: {
 			questionId: string;
@@ -263,7 +263,7 @@ export interface Schema {
 		};
 		UpdateTicketInput: {
 			ticketId: string;
-			seat?: string | null;
+			seat?: string | null | undefined;
 		};
 		DeleteTicketInput: {
 			ticketId: string;

@@ -63,8 +63,8 @@ export interface Schema {
 	/** Inputs of arguments. */
 	inputs: {
 		CookBy: {
-			id?: string | null;
-			handle?: string | null;
+			id?: string | null | undefined;
+			handle?: string | null | undefined;
 		};
 		FavoriteRecipeInput: {
 			recipeId: string;
@@ -80,24 +80,24 @@ export interface Schema {
 		};
 		CreateShoppingListInput: {
 			name: string;
-			isDone?: boolean | null;
+			isDone?: boolean | null | undefined;
 		};
 		UpdateShoppingListInput: {
 			shoppingListId: string;
-			name?: string | null;
-			isDone?: boolean | null;
+			name?: string | null | undefined;
+			isDone?: boolean | null | undefined;
 		};
 		DeleteShoppingListInput: {
 			shoppingListId: string;
 		};
 		CreateCookbookInput: {
 			name: string;
-			secret?: boolean | null;
+			secret?: boolean | null | undefined;
 		};
 		UpdateCookbookInput: {
 			cookbookId: string;
-			name?: string | null;
-			secret?: boolean | null;
+			name?: string | null | undefined;
+			secret?: boolean | null | undefined;
 		};
 		DeleteCookbookInput: {
 			cookbookId: string;

@@ -50,7 +50,7 @@ export function printSchemaTypes({
 					type.name,
 					Object.values(type.getFields()).map(
 						(field) =>
-							`${field.name}${isNonNullType(field.type) ? "" : "?"}: ${typeOf(field.type, full)};`,
+							`${field.name}${isNonNullType(field.type) ? "" : "?"}: ${typeOf(field.type, full)}${isNonNullType(field.type) ? "" : " | undefined"};`,
 					),
 				),
 			),

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import events from "../../examples/events/app.ts";
+import { openTest } from "../../src/testing/openTest.ts";
+
+const graph = await openTest(events);
+after(() => graph[Symbol.asyncDispose]());
+
+/** What a document answers, or the code of its first error. */
+async function ask<T = Record<string, never>>(
+	document: string,
+	as?: string,
+): Promise<T | string> {
+	const { data, errors = [] } = await graph.query(document, as ? { as } : {});
+	return String(errors[0]?.extensions.code ?? "") || (data as T);
+}
+
+async function event(title: string): Promise<string> {
+	const found = await ask<{
+		person: { events: { nodes: { id: string; title: string }[] } };
+	}>(
+		'{ person(by: {handle: "ada"}) { events { nodes { id title } } } }',
+		"ada",
+	);
+	assert.ok(typeof found !== "string");
+	const one = found.person.events.nodes.find((each) => each.title === title);
+	assert.ok(one);
+	return one.id;
+}
+
+describe("examples/events", () => {
+	it("keeps one answer of each person, whatever is sent at the same time", async () => {
+		const fair = await event("Maker fair");
+		const states = ["GOING", "MAYBE", "DECLINED", "GOING", "MAYBE", "GOING"];
+		const ids = await Promise.all(
+			states.map((state) =>
+				ask<{ answerEvent: { attendance: { id: string } } }>(
+					`mutation { answerEvent(input: {eventId: "${fair}", state: ${state}}) { attendance { id } } }`,
+					"cy",
+				),
+			),
+		);
+		assert.equal(new Set(ids.map((id) => JSON.stringify(id))).size, 1);
+		await ask(
+			`mutation { answerEvent(input: {eventId: "${fair}", state: ATTENDED}) { event { id } } }`,
+			"cy",
+		);
+		assert.deepEqual(
+			await ask(
+				`{ event(id: "${fair}") { attendances { totalCount } viewerAttendance { state } } }`,
+				"cy",
+			),
+			{
+				event: {
+					attendances: { totalCount: 1 },
+					viewerAttendance: { state: "ATTENDED" },
+				},
+			},
+		);
+	});
+
+	it("lets one of many have a natural key, of one part or of two", async () => {
+		const group =
+			'mutation { createGroup(input: {slug: "one", name: "x"}) { group { slug } } }';
+		const venue = (name: string) =>
+			`mutation { createVenue(input: {city: "Graz", name: "${name}"}) { venue { name } } }`;
+		const groups = await Promise.all(
+			[group, group, group].map((one) => ask(one, "bo")),
+		);
+		assert.equal(groups.filter((one) => one === "CONFLICT").length, 2);
+		assert.equal(await ask(venue("hall"), "bo"), "CONFLICT");
+		assert.notEqual(await ask(venue("Barn"), "bo"), "CONFLICT");
+		assert.deepEqual(
+			await ask(
+				'{ venue(by: {place: {city: "graz", name: "barn"}}) { name } }',
+			),
+			{ venue: { name: "Barn" } },
+		);
+	});
+
+	it("says of what is hidden what it says of nothing, and FORBIDDEN of what is not", async () => {
+		const [party, fair] = [
+			await event("Surprise party"),
+			await event("Maker fair"),
+		];
+		const talk = (id: string) =>
+			`mutation { createTalk(input: {eventId: "${id}", title: "x"}) { talk { id } } }`;
+		const remove = (id: string) =>
+			`mutation { deleteEvent(input: {eventId: "${id}"}) { deletedEventId } }`;
+		assert.equal(await ask(talk(party), "cy"), "NOT_FOUND");
+		assert.equal(await ask(remove(party), "cy"), "NOT_FOUND");
+		assert.equal(await ask(remove(fair), "cy"), "FORBIDDEN");
+		// Who is invited sees it.
+		assert.deepEqual(await ask(`{ event(id: "${party}") { title } }`, "bo"), {
+			event: { title: "Surprise party" },
+		});
+	});
+
+	it("gives roles by owners alone, and arranges a programme by its organizer alone", async () => {
+		const fair = await event("Maker fair");
+		const ids = await ask<{ group: { id: string }; person: { id: string } }>(
+			'{ group(by: {slug: "makers"}) { id } person(by: {handle: "bo"}) { id } }',
+		);
+		assert.ok(typeof ids !== "string");
+		const give = `mutation { giveRole(input: {groupId: "${ids.group.id}", personId: "${ids.person.id}", role: HOST}) { membership { role } group { memberships { totalCount } } } }`;
+		assert.equal(await ask(give, "cy"), "FORBIDDEN");
+		const given = {
+			giveRole: {
+				membership: { role: "HOST" },
+				group: { memberships: { totalCount: 1 } },
+			},
+		};
+		assert.deepEqual(await ask(give, "ada"), given);
+		assert.deepEqual(await ask(give, "ada"), given);
+		await ask(
+			`mutation { createTalk(input: {eventId: "${fair}", title: "Later"}) { talk { id } } }`,
+			"cy",
+		);
+		type Talks = {
+			event: { talks: { nodes: { id: string; title: string }[] } };
+		};
+		const talks = async () => {
+			const found = await ask<Talks>(
+				`{ event(id: "${fair}") { talks { nodes { id title } } } }`,
+			);
+			assert.ok(typeof found !== "string");
+			return found.event.talks.nodes;
+		};
+		const [first, last] = await talks();
+		const move = `mutation { moveTalk(input: {talkId: "${last?.id}", beforeTalkId: "${first?.id}"}) { talk { id } } }`;
+		assert.equal(await ask(move, "cy"), "FORBIDDEN");
+		await ask(move, "ada");
+		assert.deepEqual(
+			(await talks()).map(({ id }) => id),
+			[last?.id, first?.id],
+		);
+	});
+});
