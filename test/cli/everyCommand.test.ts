@@ -277,7 +277,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	"accounts reopen": "an id",
 	"objects list": "lines of JSON",
 	"changes follow": "lines of JSON",
-	"accounts list-erased": "lines of JSON",
+	"accounts list-erased": "ids",
 	"migrate scaffold": "a module",
 	"migrate back-feed": "lines of JSON",
 	controller: "a log",

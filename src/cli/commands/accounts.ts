@@ -203,9 +203,9 @@ const erase = command({
 
 const listErased = command({
 	summary:
-		"Prints the users that were erased, as lines of JSON: for what a backup brings back.",
+		"Prints the users that were erased, and when: for dumps, and for what a backup brings back.",
 	details:
-		"After a restore from a backup, run accounts erase --now with each of them again. Stop the server of an embedded data folder first.",
+		"dump --erased takes the lines as they are. After a restore from a backup, run accounts erase --now with each of them again. Stop the server of an embedded data folder first.",
 	hasJson: false,
 	async run(_, context) {
 		await using corkboard = await openForCommand(
@@ -214,7 +214,7 @@ const listErased = command({
 			"readOnly",
 		);
 		for await (const erased of erasedUsers(corkboard.store)) {
-			context.stdout(JSON.stringify(erased));
+			context.stdout(`${erased.user} ${erased.at}`);
 		}
 		return 0;
 	},
