@@ -41,6 +41,8 @@ export interface AttackResult {
 	readonly oldServerCpu: number | null;
 }
 
+/** Of a small graph much is deleted in a minute. */
+const DELETE_MANY = ["--delete-many"];
 /** The longest life of a runner. Milliseconds. */
 const LIFE_MS = 6_000;
 
@@ -93,9 +95,10 @@ export async function attackMigrate({
 		let killed = 0;
 		while (killed < kills) {
 			if (killed === Math.floor(kills / 2)) await commitLate();
-			const runner = startProgram(["migrate", "run", mapping, "--follow"], {
-				env,
-			});
+			const runner = startProgram(
+				["migrate", "run", mapping, "--follow", ...DELETE_MANY],
+				{ env },
+			);
 			await sleep(300 + random.fraction() * LIFE_MS);
 			runner.send("SIGKILL");
 			const { err } = await runner.ended;
@@ -108,7 +111,7 @@ export async function attackMigrate({
 		await old.stopWrites();
 		const kept = passesOf(folder).length;
 		const ended = await runProgram(
-			["migrate", "finish", mapping, "--accept-bad", "--json"],
+			["migrate", "finish", mapping, ...DELETE_MANY, "--accept-bad", "--json"],
 			{ env, limitMs: 600_000 },
 		);
 		const passes = passesOf(folder).slice(kept);
