@@ -39,13 +39,10 @@ export function databaseFile(database: string): string {
  *
  * - `gtid`: the snapshot has everything of this set of GTIDs. It may have more, of
  *   transactions that were committed in the same moment.
- * - `sequence`: the snapshot of an SQLite file has every change up to this number
- *   of its change log.
- * - `none`: the server numbers nothing.
+ * - `none`: the server numbers nothing, as an SQLite file.
  */
 const position = z.discriminatedUnion("kind", [
 	z.object({ kind: z.literal("gtid"), set: z.string() }),
-	z.object({ kind: z.literal("sequence"), at: z.number() }),
 	z.object({ kind: z.literal("none") }),
 ]);
 export type DumpPosition = z.infer<typeof position>;

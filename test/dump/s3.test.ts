@@ -38,6 +38,8 @@ async function startLink(target: number): Promise<{
 	readonly url: string;
 	fault: (at: number, sent: IncomingMessage) => Fault;
 	readonly requests: string[];
+	/** Names of headers with checksums. */
+	readonly checksums: string[];
 	/** Uploads under way, by id. */
 	readonly uploads: Map<string, string>;
 }> {
@@ -46,11 +48,17 @@ async function startLink(target: number): Promise<{
 		url: "",
 		fault: (() => null) as (at: number, sent: IncomingMessage) => Fault,
 		requests: [] as string[],
+		checksums: [] as string[],
 		uploads: new Map<string, string>(),
 	};
 	link.server.on("request", async (sent, reply) => {
 		const fault = link.fault(link.requests.length, sent);
 		link.requests.push(`${sent.method} ${sent.url}`);
+		link.checksums.push(
+			...Object.keys(sent.headers).filter((name) =>
+				name.startsWith("x-amz-checksum"),
+			),
+		);
 		const body: Buffer[] = [];
 		for await (const chunk of sent) body.push(chunk);
 		const bytes = Buffer.concat(body);
@@ -168,6 +176,8 @@ describe("files in S3", () => {
 		assert.equal(String(await readWhole(files, "a/small", 10)), "small");
 		assert.equal((await readWhole(files, "empty", 10))?.length, 0);
 		assert.equal(await files.read("none"), null);
+		// Servers that are not AWS's may know no other checksum than MD5.
+		assert.deepEqual(link.checksums, []);
 		assert.deepEqual((await files.list("a/")).toSorted(), [
 			"a/large",
 			"a/small",

@@ -9,14 +9,12 @@ import type { Table } from "../../storage/statements/tables.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import { parseHostUrl } from "../../topology/hostUrl.ts";
 import type { Database } from "../databases.ts";
-import type { DumpPosition } from "../manifest.ts";
 import type { DumpSource, Snapshot, StoredRow } from "./dumpSource.ts";
 import { isAfter, orderOf, type RowSpelling, selectList } from "./rowSelect.ts";
 
 /** Objects of one statement. */
 const OBJECTS = 500;
-/** Where a file that is followed numbers its changes. */
-const CHANGE_LOG = "changes";
+const FIRST_READ = { name: "snapshot", text: "SELECT 1 FROM sqlite_master" };
 
 /** The files of an embedded folder. They are read beside the process that writes them. */
 export class SqliteSource implements DumpSource {
@@ -53,9 +51,9 @@ export class SqliteSource implements DumpSource {
 			using connection = openFile(database);
 			connection.run({ name: "begin", text: "BEGIN" });
 			// The snapshot is that of the first read.
-			const position = positionIn(connection);
+			connection.rows(FIRST_READ, []);
 			return await body({
-				position,
+				position: { kind: "none" },
 				rows: async (table, after, limit) =>
 					readRows(connection, table, after, limit),
 			});
@@ -138,26 +136,6 @@ export function pathOf({ name, range }: Database): string {
 		);
 	}
 	return join(url.folder, `${name}.sqlite`);
-}
-
-/** It is the first read of a transaction. */
-function positionIn(connection: SqliteConnection): DumpPosition {
-	const [log] = connection.rows<{ readonly name: string }>(
-		{
-			name: "change log",
-			text: "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?",
-		},
-		[CHANGE_LOG],
-	);
-	if (log === undefined) return { kind: "none" };
-	const [last] = connection.rows<{ readonly seq: number }>(
-		{
-			name: "last change",
-			text: "SELECT seq FROM sqlite_sequence WHERE name = ?",
-		},
-		[CHANGE_LOG],
-	);
-	return { kind: "sequence", at: last?.seq ?? 0 };
 }
 
 const SQLITE: RowSpelling = {
