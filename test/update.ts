@@ -90,15 +90,19 @@ if (import.meta.main) {
 		"../docs/consistency/moving-shards.md",
 	);
 	writeFileSync(moving, moveStatesPage(readFileSync(moving, "utf8")));
-	const { written, lines } = updated();
-	for (const folder of APPS) updateTypes(readApp(await findApp(folder)));
+	const { written, lines } = await updated();
 	(written ? process.stdout : process.stderr).write(`${lines.join("\n")}\n`);
 	process.exitCode = written ? 0 : 1;
 }
 
-function updated(): Updated {
+/** The copies, and the types of each app. */
+async function updated(): Promise<Updated> {
 	try {
-		return update(readApp(pinsApp), COPIES);
+		const copies = update(readApp(pinsApp), COPIES);
+		if (copies.written) {
+			for (const folder of APPS) updateTypes(readApp(await findApp(folder)));
+		}
+		return copies;
 	} catch (error) {
 		// The author of the SDL needs the file and the line, not where they were noticed.
 		if (error instanceof CorkboardError && error.code === "BAD_MODEL") {

@@ -21,6 +21,9 @@ describe("a program whose SDL was edited", () => {
 		for (const name of [
 			"src",
 			"pins",
+			"examples/events",
+			"examples/recipes",
+			"create-corkboard/template",
 			"schema",
 			"deploy/grafana",
 			"docs",
@@ -33,6 +36,8 @@ describe("a program whose SDL was edited", () => {
 			"test/update.ts",
 			"test/commandsPage.ts",
 			"test/configurationPage.ts",
+			"test/moveStatesPage.ts",
+			"test/helpers/apps.ts",
 		]) {
 			cpSync(join(ROOT, name), join(path, name));
 		}
