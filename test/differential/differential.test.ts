@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, before, describe, it, mock } from "node:test";
+import { parse } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import { Head } from "../../src/graph/store/head.ts";
 import type { Store } from "../../src/graph/store/store.ts";
@@ -92,9 +93,25 @@ describe("random valid operations", () => {
 		);
 		assert.ok(byOracle > QUERIES * 0.9, `the oracle answered ${byOracle}`);
 		assert.ok(withErrors > QUERIES * 0.05, `${withErrors} had errors`);
+		// Random queries ask for the times of few edges.
+		const times = `query ($ids: [ID!]!) {
+			nodes(ids: $ids) { ... on User { followers(first: 20) { edges { followedAt } } } }
+		}`;
+		const verdict = await judge(
+			{
+				text: times,
+				document: parse(times),
+				operationName: null,
+				variables: { ids: world.samples().ids.get("User")?.slice(0, 50) },
+				viewer: null,
+			},
+			world.queries.plan,
+			judges,
+		);
+		assert.equal(verdict.mismatch, null);
 		const timestamps = world.learned.timestamps();
 		assert.ok(
-			timestamps.length > 5,
+			timestamps.length > 20,
 			`${timestamps.length} timestamps were seen`,
 		);
 		assert.deepEqual(

@@ -22,7 +22,7 @@ import { ALWAYS_READY } from "./health.ts";
 
 export const ADA = "241294492511762325" as Id;
 export const BEN = "241294492511762326" as Id;
-export const GONE = "241294492511762326" as Id;
+export const GONE = "241294492511762327" as Id;
 export const tokens = createAccessTokens([new Uint8Array(32).fill(7)], 3_600);
 
 export const toySchema = buildSchema(`
