@@ -4,8 +4,8 @@ import { runInNewContext } from "node:vm";
 
 /**
  * Bytes of the heap that each of these values takes, with all that it keeps: the
- * median of three rounds, as a round may also meet tables that grew, or garbage
- * of the one before.
+ * second least of seven rounds, as a round may also meet tables that grew, code that
+ * was compiled, or garbage of the one before.
  */
 export function heldBytes(
 	count: number,
@@ -13,7 +13,7 @@ export function heldBytes(
 ): number {
 	setFlagsFromString("--expose-gc");
 	const collect: () => void = runInNewContext("gc");
-	const rounds = Array.from({ length: 3 }, () => {
+	const rounds = Array.from({ length: 7 }, () => {
 		collect();
 		const before = process.memoryUsage().heapUsed;
 		const values = Array.from({ length: count }, (_, at) => make(at));
