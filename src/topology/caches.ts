@@ -1,3 +1,4 @@
+import { isDecodable } from "../util/isDecodable.ts";
 import { optionFault } from "../util/urlOptions.ts";
 import type { CacheServers, FleetCaches, Topology } from "./types.ts";
 
@@ -50,16 +51,6 @@ export function cacheUrlFault(part: CachePart, text: string): string | null {
 	return ca !== null && url.protocol !== `${scheme}s:`
 		? `${CA} needs ${scheme}s://: ${scheme}:// is not encrypted`
 		: null;
-}
-
-/** Whether each % in a part of a URL begins an escape. */
-function isDecodable(part: string): boolean {
-	try {
-		decodeURIComponent(part);
-		return true;
-	} catch {
-		return false;
-	}
 }
 
 /** `host:port` of a valid URL: what a server is called wherever it may be printed. */

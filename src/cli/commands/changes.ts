@@ -11,6 +11,7 @@ import { openRedisStreamSink } from "../../fleet/changes/sinks/redisStreamSink.t
 import { openWebhookSink } from "../../fleet/changes/sinks/webhookSink.ts";
 import { storeToChange } from "../../fleet/topologyOperations.ts";
 import { isShown } from "../../model/shownFields.ts";
+import { isDecodable } from "../../util/isDecodable.ts";
 import { readTextFile, whyUnread } from "../../util/textFile.ts";
 import { UsageError } from "../arguments.ts";
 import { command, flag, option } from "../command.ts";
@@ -146,6 +147,11 @@ async function openSink(
 	}
 	if (limit !== undefined && !isRedis) {
 		throw new UsageError("--limit is for --to redis:….");
+	}
+	if (to !== "-" && !isDecodable(to.pathname)) {
+		throw new UsageError(
+			"--to has a % that encodes nothing: write %25 for a percent sign.",
+		);
 	}
 	if (to === "-") {
 		return openLineSink({

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CorkboardError } from "../../../errors.ts";
+import { isDecodable } from "../../../util/isDecodable.ts";
 import { openFileSource } from "./fileSource.ts";
 import { mysqlDriver } from "./mysqlSource.ts";
 import { postgresDriver } from "./postgresSource.ts";
@@ -19,7 +20,14 @@ export async function openSource(
 	} catch {
 		throw notOne();
 	}
-	const database = decodeURIComponent(url.pathname.slice(1));
+	const parts = [url.username, url.password, url.pathname];
+	if (url.protocol !== "file:" && !parts.every(isDecodable)) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			"The URL of the source has a % that encodes nothing: write %25 for a percent sign.",
+		);
+	}
+	const database = url.pathname.slice(1);
 	switch (url.protocol) {
 		case "file:":
 			return openFileSource(
@@ -31,12 +39,18 @@ export async function openSource(
 		case "mariadb:": {
 			if (database === "") throw notOne();
 			const mysql = given.replace(/^mariadb:/, "mysql:");
-			return openSqlSource(mysqlDriver(mysql, database), shown(url));
+			return openSqlSource(
+				mysqlDriver(mysql, decodeURIComponent(database)),
+				shown(url),
+			);
 		}
 		case "postgres:":
 		case "postgresql:":
 			if (database === "") throw notOne();
-			return openSqlSource(postgresDriver(given, database), shown(url));
+			return openSqlSource(
+				postgresDriver(given, decodeURIComponent(database)),
+				shown(url),
+			);
 		default:
 			throw notOne();
 	}
