@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, rm } from "node:fs/promises";
+import { link, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
+import { makeFolder } from "../util/makeFolder.ts";
 import { temporaryName } from "../util/temporaryName.ts";
 import { readTextFile, whyUnread } from "../util/textFile.ts";
 import { parseSecrets, type Secrets } from "./secrets.ts";
@@ -15,7 +16,7 @@ export async function embeddedSecrets(folder: string): Promise<Secrets> {
 	const file = join(folder, "secret");
 	const existing = await readSecrets(file);
 	if (existing) return existing;
-	await mkdir(folder, { recursive: true });
+	makeFolder(folder);
 	const unnamed = temporaryName(file);
 	try {
 		const handle = await open(unnamed, "wx", 0o600);

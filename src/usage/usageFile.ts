@@ -1,13 +1,7 @@
-import {
-	mkdir,
-	readdir,
-	readFile,
-	rename,
-	rm,
-	writeFile,
-} from "node:fs/promises";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CorkboardError } from "../errors.ts";
+import { makeFolder } from "../util/makeFolder.ts";
 import { reasonOf } from "../util/reasonOf.ts";
 import {
 	lastDays,
@@ -57,7 +51,7 @@ export function openUsageFiles(options: {
 	let isFailing = false;
 
 	async function open({ day, at }: UsageBatch): Promise<GrowingDay> {
-		await mkdir(folder, { recursive: true });
+		makeFolder(folder);
 		const path = pathOf(folder, day);
 		let known: UsageDay | null;
 		try {

@@ -1,7 +1,6 @@
 import { createReadStream } from "node:fs";
 import {
 	type FileHandle,
-	mkdir,
 	open,
 	readdir,
 	rename,
@@ -10,6 +9,7 @@ import {
 } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { CorkboardError } from "../../errors.ts";
+import { makeFolder } from "../../util/makeFolder.ts";
 import { TEMPORARY, temporaryName } from "../../util/temporaryName.ts";
 import type { Chunks, DumpFiles } from "./dumpFiles.ts";
 
@@ -27,7 +27,7 @@ export class FolderFiles implements DumpFiles {
 		const path = this.#path(name);
 		const temporary = temporaryName(path);
 		try {
-			await mkdir(dirname(path), { recursive: true });
+			makeFolder(dirname(path));
 			const handle = await open(temporary, "wx");
 			try {
 				for await (const chunk of chunks) await writeAll(handle, chunk);

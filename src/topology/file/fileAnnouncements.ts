@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import {
-	mkdir,
 	readdir,
 	readFile,
 	rename,
@@ -11,6 +10,7 @@ import {
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CorkboardError } from "../../errors.ts";
+import { makeFolder } from "../../util/makeFolder.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
 import { TEMPORARY } from "../../util/temporaryName.ts";
 import type { Announcement, StoredText } from "../store.ts";
@@ -122,7 +122,7 @@ class FileAnnouncement implements Announcement {
 		if (this.#closed || this.#text === null) return;
 		const temporary = `${this.#file}${TEMPORARY}`;
 		try {
-			await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+			makeFolder(dirname(this.#file), 0o700);
 			await writeFile(temporary, this.#text, { mode: 0o600 });
 			await rename(temporary, this.#file);
 		} catch (error) {

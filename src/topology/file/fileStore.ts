@@ -11,11 +11,11 @@ import {
 	rmSync,
 	writeSync,
 } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
+import { makeFolder } from "../../util/makeFolder.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
 import { temporaryName } from "../../util/temporaryName.ts";
 import { NotUtf8Error, readTextFileSync } from "../../util/textFile.ts";
@@ -135,7 +135,7 @@ class FileStore implements TopologyStore {
 	async write(changes: readonly StoreChange[]): Promise<void> {
 		for (const { path } of changes) checkPath(path);
 		try {
-			await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+			makeFolder(this.#folder, 0o700);
 		} catch (error) {
 			throw notWritable(this.name, this.#folder, error);
 		}

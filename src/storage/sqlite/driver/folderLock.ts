@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CorkboardError } from "../../../errors.ts";
+import { makeFolder } from "../../../util/makeFolder.ts";
 import { reasonOf } from "../../../util/reasonOf.ts";
 
 const LOCK = "lock.sqlite";
@@ -22,7 +23,7 @@ export function lockFolder(folder: string): Disposable {
 	let opened: DatabaseSync | undefined;
 	let lock: DatabaseSync;
 	try {
-		mkdirSync(folder, { recursive: true });
+		makeFolder(folder);
 		opened = new DatabaseSync(join(folder, LOCK));
 		lock = opened;
 		lock.exec("BEGIN EXCLUSIVE");

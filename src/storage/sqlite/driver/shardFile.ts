@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../../../util/makeFolder.ts";
 import {
 	type OpenMode,
 	type ShardFileLocation,
@@ -72,7 +72,7 @@ export class ShardFile implements Disposable {
 		if (connection !== null && !connection.isLost) return connection;
 		connection?.[Symbol.dispose]();
 		if (mode === "create") {
-			mkdirSync(dirname(this.location.path), { recursive: true });
+			makeFolder(dirname(this.location.path));
 		}
 		return new SqliteConnection(this.location, mode);
 	}
