@@ -29,6 +29,13 @@ const REST = 4;
 const LONGEST_REST_MS = 10_000;
 const FETCH = 5_000;
 const OUTAGE_MS = 60_000;
+/** Between two tries at a slot that somebody reads. */
+const IN_USE_MS = 500;
+
+/** Whether somebody else reads from the slot: another runner, or what PostgreSQL still does for one that was killed. */
+function isInUse(thrown: unknown): boolean {
+	return (thrown as { readonly code?: string }).code === "55006";
+}
 
 /**
  * Asks a replication slot for what it has, by functions of SQL: every account of
@@ -50,10 +57,19 @@ export function openPostgresLog(options: PostgresLogOptions): SourceLog {
 			throw thrown;
 		}
 	}
-	const ask = async (text: string, values: readonly unknown[] = []) =>
-		run({ text, values }).catch((thrown) => {
-			throw translated(thrown, options);
-		});
+	async function ask(text: string, values: readonly unknown[] = []) {
+		const until = performance.now() + OUTAGE_MS;
+		for (;;) {
+			try {
+				return await run({ text, values });
+			} catch (thrown) {
+				if (!isInUse(thrown) || performance.now() > until) {
+					throw translated(thrown, options);
+				}
+				await sleep(IN_USE_MS);
+			}
+		}
+	}
 	return {
 		check: () => check(ask, options),
 		async begin() {
@@ -99,8 +115,10 @@ export function openPostgresLog(options: PostgresLogOptions): SourceLog {
 					if (position !== null) begun = parseLsn(position);
 					yield { images: [], position, at: null };
 				} catch (thrown) {
-					const isLost = options.isLost((thrown as Error).cause ?? thrown);
-					if (!isLost || performance.now() - lastAt > OUTAGE_MS) {
+					const mayPass =
+						isInUse(thrown) ||
+						options.isLost((thrown as Error).cause ?? thrown);
+					if (!mayPass || performance.now() - lastAt > OUTAGE_MS) {
 						throw translated(thrown, options);
 					}
 				}
