@@ -178,7 +178,12 @@ try {
 }
 try {
 	const served = new Set(chosen.filter((file) => needsServers(ROOT, file)));
-	const fetching = served.size > 0 ? fetchServers() : Promise.resolve();
+	let areFetched = served.size === 0;
+	const fetching = areFetched
+		? Promise.resolve()
+		: fetchServers().then(() => {
+				areFetched = true;
+			});
 	// Who needs them gets the error.
 	fetching.catch(() => {});
 	const checks =
@@ -189,14 +194,23 @@ try {
 					() => check("tsc", "-p", "examples/pinboard"),
 				]
 			: [];
-	const files = slowestFirst(ROOT, chosen);
+	const files = [...slowestFirst(ROOT, chosen)];
+	/** The next file; until the servers are there, the next that needs none. */
+	const take = () => {
+		const at = files.findIndex((file) => areFetched || !served.has(file));
+		return at < 0 ? undefined : files.splice(at, 1)[0];
+	};
 	const cores = availableParallelism();
 	await runInSlots(
 		[
 			...checks,
-			...files.map((file) => async () => {
-				if (served.has(file)) await fetching;
-				await runOne(file);
+			...files.map(() => async () => {
+				let file = take();
+				if (file === undefined) {
+					await fetching;
+					file = take();
+				}
+				if (file !== undefined) await runOne(file);
 			}),
 		],
 		{
