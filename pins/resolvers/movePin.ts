@@ -1,5 +1,6 @@
 import {
 	bothOrFirstError,
+	CorkboardError,
 	type Id,
 	type InputId,
 	id,
@@ -155,11 +156,21 @@ async function carryOut(
 	{ pin, from, fromSection, board, section, leaves, neighbor }: Move,
 	{ graph: { model }, writes }: MutationContext,
 ): Promise<JsonObject> {
-	const change = (data: JsonObject) =>
-		updatedStoredJson(model, "Pin", data, {
-			board: board.id,
-			section: section?.id ?? (leaves ? null : undefined),
-		}) ?? data;
+	const change = (data: JsonObject) => {
+		// The rights were checked for the board that it was on.
+		if (referenceOf(model, { ...pin, data }, "board") !== from) {
+			throw new CorkboardError(
+				"CONFLICT",
+				"The pin was moved meanwhile. Try again.",
+			);
+		}
+		return (
+			updatedStoredJson(model, "Pin", data, {
+				board: board.id,
+				section: section?.id ?? (leaves ? null : undefined),
+			}) ?? data
+		);
+	};
 	if (section === null && leaves && neighbor === null && board.id === from) {
 		// Only out of its section: it keeps its place on the board.
 		await writes.modify(pin.id, change);

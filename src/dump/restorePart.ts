@@ -12,6 +12,7 @@ import type { Store } from "../graph/store/store.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
+import { ERASED_LOOKUP } from "../ops/personal/eraseUser.ts";
 import { edgeName } from "../storage/keys.ts";
 import { type Edge, PRESENT, REMOVED } from "../storage/rows.ts";
 import { DECISIVE } from "../trace.ts";
@@ -68,12 +69,20 @@ export async function restorePart(
 	{ objects, edges, derived }: DumpedPart,
 ): Promise<RestorePartReport> {
 	onStep?.("what lives");
-	const returning = await findReturning(store, objects, derived);
+	const { returning, living, stays } = await findReturning(
+		store,
+		objects,
+		derived,
+	);
 	const back: Record<string, number> = {};
 	for (const { type } of returning)
 		back[type.name] = (back[type.name] ?? 0) + 1;
 	const taken = await takeKeys(store, returning, isDryRun);
-	const plan = await planEdges(store, { objects, returning, edges });
+	const plan = await planEdges(store, {
+		objects: objects.filter(({ id }) => !stays.has(id)),
+		returning,
+		edges,
+	});
 	if (!isDryRun) {
 		// Before the objects: nobody sees an edge of an object that is gone, and a run
 		// that ends between the two is repeated, as the objects are gone still.
@@ -84,9 +93,13 @@ export async function restorePart(
 		const following = returning.flatMap((each) =>
 			followingEdges(store, each, positions),
 		);
-		for (const some of chunked([...following, ...plan.updates], TOGETHER)) {
-			signal.throwIfAborted();
-			await applyEdges(new WritePipeline(store), some);
+		// Those that follow content are the last: while they are removed, they say when
+		// the object was deleted, and so which other edges were removed before that.
+		for (const updates of [plan.updates, following]) {
+			for (const some of chunked(updates, TOGETHER)) {
+				signal.throwIfAborted();
+				await applyEdges(new WritePipeline(store), some);
+			}
 		}
 		onStep?.("objects");
 		for (const some of inTransactions(returning)) {
@@ -97,18 +110,26 @@ export async function restorePart(
 	return {
 		dumped: objects.length,
 		back,
-		living: objects.length - returning.length,
+		living,
 		edges: plan.back,
 		left: plan.left,
 		taken,
 	};
 }
 
+/**
+ * What comes back. What stays deleted: objects of users who were erased, and those
+ * that were deleted before the whole was, which is the first object.
+ */
 async function findReturning(
 	store: Store,
 	objects: readonly DumpedObject[],
 	derived: readonly DumpedEdge[],
-): Promise<readonly Returning[]> {
+): Promise<{
+	readonly returning: readonly Returning[];
+	readonly living: number;
+	readonly stays: ReadonlySet<Id>;
+}> {
 	const current = new Map<Id, JsonObject | null>();
 	for (const some of chunked(objects, TOGETHER)) {
 		const ids = some.map(({ id }) => id);
@@ -122,7 +143,8 @@ async function findReturning(
 			if (edge !== null) now.set(edge.to, [...(now.get(edge.to) ?? []), edge]);
 		}
 	}
-	return objects.flatMap((object) => {
+	const erased = await findErased(store, objects);
+	const gone = objects.flatMap((object): Returning[] => {
 		const { id, type, data } = object;
 		const found = current.get(id) ?? null;
 		if (found !== null && !isGone(store, type.name, found)) return [];
@@ -138,20 +160,71 @@ async function findReturning(
 				...object,
 				current: found,
 				next: contentOf(object, found, Math.max(...versions) + 1),
-				deletedAt:
-					removed.length === 0
-						? 0
-						: Math.min(...removed.map(({ sequence }) => sequence)),
+				deletedAt: deletionOf(edges, removed),
 			},
 		];
 	});
+	const [whole] = objects;
+	const since = gone.find(({ id }) => id === whole?.id)?.deletedAt ?? 0;
+	const stays = new Set<Id>();
+	for (const { id, deletedAt } of gone) {
+		const wasBefore =
+			since !== Number.POSITIVE_INFINITY && deletedAt > 0 && deletedAt < since;
+		if (wasBefore || erased.has(id)) stays.add(id);
+	}
+	return {
+		returning: gone.filter(({ id }) => !stays.has(id)),
+		living: objects.length - gone.length,
+		stays,
+	};
 }
 
-function isGone(store: Store, type: string, data: JsonObject): boolean {
-	return (
-		data.state === undefined &&
-		store.domain.visibility.goneFrom(type, data) !== null
+/** When an object was deleted; 0 if nothing says so, infinity if a run that was ended early has put its edges back, after all others. */
+function deletionOf(edges: readonly Edge[], removed: readonly Edge[]): number {
+	if (removed.length > 0) {
+		return Math.min(...removed.map(({ sequence }) => sequence));
+	}
+	return edges.length > 0 ? Number.POSITIVE_INFINITY : 0;
+}
+
+/** Those that are, or belong to, a user who was erased. */
+async function findErased(
+	store: Store,
+	objects: readonly DumpedObject[],
+): Promise<ReadonlySet<Id>> {
+	const ownerOf = ({ type, data }: DumpedObject) => {
+		const { owner } = store.domain.visibility.keysOf(type.name);
+		return owner === null ? undefined : data[owner];
+	};
+	const keys = new Set(
+		objects.flatMap((object) => [object.id, String(ownerOf(object) ?? "")]),
 	);
+	keys.delete("");
+	const erased = new Set<string>();
+	for (const some of chunked([...keys], TOGETHER)) {
+		const rows = await readDecisive(
+			store.storage,
+			"lookups",
+			some.map((key) => ({ name: ERASED_LOOKUP, key })),
+		);
+		for (const [at, row] of rows.entries()) {
+			if (row !== null) erased.add(some[at] as string);
+		}
+	}
+	return new Set(
+		objects
+			.filter(
+				(object) =>
+					erased.has(object.id) || erased.has(String(ownerOf(object) ?? "")),
+			)
+			.map(({ id }) => id),
+	);
+}
+
+/** Whether it is deleted for good: a closed account that can be opened again lives. */
+function isGone(store: Store, type: string, data: JsonObject): boolean {
+	const from = store.domain.visibility.goneFrom(type, data);
+	return data.state === undefined && from !== null && from <= Date.now();
 }
 
 /** As dumped, but with the names that the object still holds: others may have had its former ones since. */

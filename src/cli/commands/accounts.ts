@@ -7,7 +7,11 @@ import { isGone } from "../../graph/write/archive.ts";
 import { type Id, parseId } from "../../id/ids.ts";
 import { isShown } from "../../model/shownFields.ts";
 import type { Model } from "../../model/types.ts";
-import { erasedUsers, eraseUser } from "../../ops/personal/eraseUser.ts";
+import {
+	erasedTypes,
+	erasedUsers,
+	eraseUser,
+} from "../../ops/personal/eraseUser.ts";
 import { writeExport } from "../../ops/personal/exportFolder.ts";
 import { removeJobs } from "../../queue/admin/changeJobs.ts";
 import { listQueues } from "../../queue/admin/queueAdmin.ts";
@@ -174,14 +178,19 @@ const erase = command({
 		);
 		const { store, queues } = corkboard;
 		const user = await findUserToErase(corkboard, name);
-		if (!now && !(await isGone(store, user))) {
+		const requireGone = async () => {
+			if (now || (await isGone(store, user))) return;
 			throw new CorkboardError(
 				"CONFLICT",
 				`${user} is not closed, or can still be opened again. Close the account (accounts close) and wait, or erase it at once with --now.`,
 			);
-		}
-		const question = `This deletes ${user} for good, with everything that belongs to it; --dry-run counts it.`;
+		};
+		await requireGone();
+		const types = erasedTypes(store, user);
+		const question = `This deletes ${user} for good, with everything that belongs to it: ${types.join(", ")}. --dry-run counts it.`;
 		if (!dryRun && !(await isConfirmed(context, { yes }, question))) return 1;
+		// Somebody may have opened it while the question waited.
+		await requireGone();
 		const progress = createProgressLine(context);
 		const erased = await eraseUser(store, user, {
 			signal: context.interruptSignal(),
@@ -194,7 +203,9 @@ const erase = command({
 		return {
 			value: { ...erased, jobs, dryRun, audit },
 			lines: [
-				`${formatNumber(erased.objects)} objects, ${formatNumber(erased.edges)} edges of others, ${formatNumber(erased.keys)} keys of imports and ${formatNumber(jobs)} jobs of ${user} ${dryRun ? "would be erased" : "are erased"}`,
+				dryRun
+					? `${formatNumber(erased.objects)} objects and ${formatNumber(jobs)} jobs or more of ${user} would be erased; edges and keys of imports are not counted`
+					: `${formatNumber(erased.objects)} objects, ${formatNumber(erased.edges ?? 0)} edges of others, ${formatNumber(erased.keys ?? 0)} keys of imports and ${formatNumber(jobs)} jobs of ${user} are erased`,
 			],
 			hints: [`audit: ${JSON.stringify(audit)}`],
 		};

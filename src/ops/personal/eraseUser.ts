@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isActive } from "../../graph/read/visibilityPolicy.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
@@ -7,6 +8,7 @@ import {
 	archiveBatch,
 } from "../../graph/write/archive.ts";
 import { removeEdges } from "../../graph/write/archiveEdges.ts";
+import { SETTLED_MS } from "../../graph/write/archiveJobs.ts";
 import { createWrites } from "../../graph/write/createWrites.ts";
 import type { Id } from "../../id/ids.ts";
 import { RESERVED_LOOKUPS } from "../../model/reservedNames.ts";
@@ -23,10 +25,10 @@ export interface Erased {
 	readonly user: Id;
 	/** Objects whose content was deleted, with the user. */
 	readonly objects: number;
-	/** Edges of others that were removed, which no list of the user's led to. */
-	readonly edges: number;
-	/** Keys of imports that named any of them. */
-	readonly keys: number;
+	/** Edges of others that were removed, which no list of the user's led to; null: not counted. */
+	readonly edges: number | null;
+	/** Keys of imports that named any of them; null: not counted. */
+	readonly keys: number | null;
 }
 
 export interface EraseOptions {
@@ -37,6 +39,14 @@ export interface EraseOptions {
 	/** Whether it only counts. */
 	readonly isDryRun?: boolean;
 	readonly now?: () => Date;
+	/** Writes of the user that began before the deletion have ended by then. Milliseconds. */
+	readonly settleMs?: number;
+}
+
+/** Names of the types whose objects are deleted with a user. */
+export function erasedTypes(store: Store, user: Id): readonly string[] {
+	const own = ownTypes(store, typeNameOf(store.model, user) ?? "");
+	return [...own, ...partTypes(store, own)].map(({ type }) => type.name);
 }
 
 /**
@@ -62,18 +72,21 @@ export async function eraseUser(
 		onStep = () => {},
 		isDryRun = false,
 		now = () => new Date(),
+		settleMs = SETTLED_MS,
 	}: EraseOptions,
 ): Promise<Erased> {
 	const writes = createWrites(store);
 	if (!isDryRun) {
 		await writes.remove(user);
 		await forget(user);
+		onStep("waits for writes that began before");
+		await sleep(settleMs, undefined, { signal });
 	}
 	onStep("finds what belongs to the user");
 	const own = await findOwn(store, user, signal);
 	const ids = new Set([...own, user]);
 	onStep(`${ids.size} objects`);
-	if (isDryRun) return { user, objects: ids.size, edges: 0, keys: 0 };
+	if (isDryRun) return { user, objects: ids.size, edges: null, keys: null };
 	const keys = await deleteImportKeys(store, ids, signal);
 	const edges = await removeListed(store, ids, signal);
 	let done = 0;

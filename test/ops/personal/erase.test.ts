@@ -214,6 +214,7 @@ describe("the erasure of a user", () => {
 		const forgotten: Id[] = [];
 		const erased = await eraseUser(graph.store, id("u:ada"), {
 			signal,
+			settleMs: 0,
 			forget: async (id) => void forgotten.push(id),
 		});
 		assert.equal(erased.objects, OWN.length);
@@ -248,7 +249,7 @@ describe("the erasure of a user", () => {
 	it("is finished by another run, wherever the first one died", async () => {
 		for (let deaths = 0, isWhole = false; !isWhole; deaths += 41) {
 			const death = new Death(deaths + 1);
-			const options = { signal, forget: async () => {} };
+			const options = { signal, settleMs: 0, forget: async () => {} };
 			const graph = await copy({ wrap: (storage) => death.of(storage) });
 			{
 				await using _ = graph;
