@@ -48,7 +48,7 @@ export const { usage, run } = command({
 		),
 		erased: option(
 			"FILE",
-			"leave out objects with these ids, one a line, and their edges",
+			"with --for analytics: leave out objects with these ids, one a line, and their edges",
 		),
 		primaries: flag(
 			"read the primary of a range that has no replica in the topology",
@@ -81,6 +81,11 @@ export const { usage, run } = command({
 		}
 		if (isEncrypted && unencrypted) {
 			throw new UsageError("--unencrypted does not go with --key or --sse.");
+		}
+		if (given.erased !== undefined && given.for === "restore") {
+			throw new UsageError(
+				"--erased is for --for analytics: a dump for a restore has all rows. Erase these users again after the restore.",
+			);
 		}
 		if (key !== undefined && given.for === "analytics") {
 			throw new UsageError(
