@@ -90,12 +90,17 @@ export async function restorePart(
 		const positions = new Map(
 			derived.map((edge) => [edgeName(edge.mapping, edge), edge.sequence]),
 		);
-		const following = returning.flatMap((each) =>
-			followingEdges(store, each, positions),
-		);
-		// Those that follow content are the last: while they are removed, they say when
-		// the object was deleted, and so which other edges were removed before that.
-		for (const updates of [plan.updates, following]) {
+		const [whole] = objects;
+		const following = (some: readonly Returning[]) =>
+			some.flatMap((each) => followingEdges(store, each, positions));
+		// Those that follow content are the last, and of those the ones of the whole: while
+		// they are removed, they say when the object was deleted, and so which edges and
+		// parts were removed before that.
+		for (const updates of [
+			plan.updates,
+			following(returning.filter(({ id }) => id !== whole?.id)),
+			following(returning.filter(({ id }) => id === whole?.id)),
+		]) {
 			for (const some of chunked(updates, TOGETHER)) {
 				signal.throwIfAborted();
 				await applyEdges(new WritePipeline(store), some);
@@ -165,11 +170,13 @@ async function findReturning(
 		];
 	});
 	const [whole] = objects;
-	const since = gone.find(({ id }) => id === whole?.id)?.deletedAt ?? 0;
+	// What was deleted of a whole that lives was deleted by somebody.
+	const since =
+		gone.find(({ id }) => id === whole?.id)?.deletedAt ??
+		Number.POSITIVE_INFINITY;
 	const stays = new Set<Id>();
 	for (const { id, deletedAt } of gone) {
-		const wasBefore =
-			since !== Number.POSITIVE_INFINITY && deletedAt > 0 && deletedAt < since;
+		const wasBefore = deletedAt > 0 && deletedAt < since;
 		if (wasBefore || erased.has(id)) stays.add(id);
 	}
 	return {

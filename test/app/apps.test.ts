@@ -75,7 +75,8 @@ const GRAPHS: Readonly<Record<string, readonly object[]>> = {
 
 /** Fields whose answers are not stored. */
 const NOT_STORED: Readonly<Record<string, readonly string[]>> = {
-	pins: ["User.homeFeedWaiting", "Pin.homeFeedReason"],
+	// Related pins are null if the databases are late.
+	pins: ["User.homeFeedWaiting", "Pin.homeFeedReason", "Pin.related"],
 };
 
 /** Mutations that somebody who is blocked may use in turn. */
