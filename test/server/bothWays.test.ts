@@ -115,14 +115,19 @@ async function send(
 		const value =
 			name === "date" || name === "x-request-id" ? "…" : rawHeaders[at + 1];
 		// Buckets fill while the one request comes after the other.
-		lines.push(`${name}: ${value}`.replace(/^(ratelimit: .*);t=\d+$/, "$1"));
+		lines.push(
+			`${name}: ${value}`
+				.replace(/^(ratelimit: .*);t=\d+$/, "$1")
+				.replace(/^(retry-after: )\d{4,}$/, "$1…"),
+		);
 	}
 	return {
 		status: `${response.statusCode} ${response.statusMessage}`,
 		headers: lines.toSorted(),
 		body: Buffer.concat(chunks)
 			.toString("latin1")
-			.replaceAll(/"errorId":"[\w-]{36}"/g, '"errorId":"…"'),
+			.replaceAll(/"errorId":"[\w-]{36}"/g, '"errorId":"…"')
+			.replaceAll(/Retry in \d{4,} s/g, "Retry in … s"),
 	};
 }
 
