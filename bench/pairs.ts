@@ -117,7 +117,9 @@ export async function run(): Promise<number> {
 		const load = await reads.loadOf(variant, question, keys);
 		const before = cpuMs(pid);
 		const { requests, errors, firstError } = await sendLoad(world, port, {
-			...{ ...load, connections, ...limit },
+			...load,
+			connections,
+			...limit,
 		});
 		if (errors > 0) throw new Error(`${question}: ${firstError}`);
 		return { requests, us: ((cpuMs(pid) - before) * 1_000) / requests };

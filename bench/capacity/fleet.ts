@@ -67,9 +67,18 @@ export function workOut(v: Values): Fleet {
 	const byCpu = Math.ceil(loadMs / hostMs);
 	const primaries = 2 ** Math.ceil(Math.log2(Math.max(byDisk, byCpu)));
 	return {
-		...{ edges, lists, bytes, byDisk, writes, readMs, processes, keys },
+		edges,
+		lists,
+		bytes,
+		byDisk,
+		writes,
+		readMs,
+		processes,
+		keys,
 		headReads: reads * v.heads * (1 - v.localHits),
-		...{ rowsRead, byCpu, primaries },
+		rowsRead,
+		byCpu,
+		primaries,
 		objectCache: v.hot * (v.pins + v.boards + v.users) * v.objectBytes,
 		headCache: v.hot * lists * v.headBytes,
 		tables: (v.shards / primaries) * v.tables,

@@ -161,7 +161,10 @@ export async function run(args: readonly string[]): Promise<number> {
 	const record = {
 		at: new Date().toISOString(),
 		machine: describeMachine(false),
-		...{ shards, processCount, scale, openFiles },
+		shards,
+		processCount,
+		scale,
+		openFiles,
 		steps,
 	};
 	const text = `${JSON.stringify(record, null, "\t")}\n`;
@@ -206,7 +209,9 @@ async function startFleet(
 			fleet: {
 				mysql: pair.primary,
 				hosts: [pair.primary, other],
-				...{ memcached, redis, topologyFile },
+				memcached,
+				redis,
+				topologyFile,
 			},
 		},
 		dataFolder: folder,

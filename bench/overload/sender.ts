@@ -42,7 +42,10 @@ class Sending implements Source<Listed> {
 		}));
 		const { address, connections } = clients;
 		this.#loop = new OpenLoop(this, {
-			...{ port, address, connections, patienceMs },
+			port,
+			address,
+			connections,
+			patienceMs,
 			keepsBodies: false,
 		});
 	}

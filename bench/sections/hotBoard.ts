@@ -104,7 +104,10 @@ async function boardOf(
 		);
 	});
 	return {
-		...{ requests, isHot, text, tokens },
+		requests,
+		isHot,
+		text,
+		tokens,
 		token: await signToken(world.idOf(variant, `u:${user}`)),
 		id: world.idOf(variant, `b:${board}`),
 	};
@@ -160,7 +163,9 @@ async function loadOf(
 		// The sender counts none.
 		bytes: 0,
 		seconds,
-		...{ p50: hot.at(0.5), p99: hot.at(0.99), most: hot.at(1) },
+		p50: hot.at(0.5),
+		p99: hot.at(0.99),
+		most: hot.at(1),
 		figures: {
 			"p99.9 ms": hot.at(0.999),
 			writes: writing.ms.length,

@@ -50,7 +50,11 @@ export async function* missesRound(
 				measure(world, {
 					...load,
 					from: from + lead.requests,
-					...{ section: "misses", round, variant, question, seconds },
+					section: "misses",
+					round,
+					variant,
+					question,
+					seconds,
 				});
 			yield hasSharedCaches(variant)
 				? await withKeysAsked(world, run)

@@ -52,8 +52,12 @@ export class Writes {
 					const lead = await sendLoad(this.#world, port, { ...load, from: 0 });
 					await using statements = await countStatements(this.#world, variant);
 					const cell = await measure(this.#world, {
-						...{ section, round, variant, question },
-						...{ ...load, from: lead.requests },
+						section,
+						round,
+						variant,
+						question,
+						...load,
+						from: lead.requests,
 					});
 					const counted = await statements?.count(cell.requests);
 					this.#asked.set(set, asked + lead.requests + cell.requests);

@@ -70,7 +70,10 @@ async function look(
 			after: string | null = null,
 		): Promise<Answers[K]> => {
 			const answer = await askOf(contender, who, {
-				...{ kind, id, after, details: null },
+				kind,
+				id,
+				after,
+				details: null,
 			});
 			const rows = JSON.stringify(answer, (name, value) => {
 				if (name === "id") return rowOf(value);
@@ -112,7 +115,8 @@ async function writeEach(
 			askOf(contender, person, { kind, id, after: null, details });
 		const ask = { id: other.user, after: null, details: null };
 		const profile = (await askOf(contender, person, {
-			...{ ...ask, kind: "profile" },
+			...ask,
+			kind: "profile",
 		})) as Answers["profile"];
 		if (!profile.viewerFollows && other !== person) {
 			await write("followUser", other.user);
@@ -120,7 +124,9 @@ async function writeEach(
 		const [pin] = profile.boards.items.flatMap(({ pins }) => pins);
 		if (pin !== undefined) {
 			const { viewerLikes } = (await askOf(contender, person, {
-				...{ ...ask, kind: "pin", id: pin.id },
+				...ask,
+				kind: "pin",
+				id: pin.id,
 			})) as Answers["pin"];
 			if (!viewerLikes) await write("likePin", pin.id);
 		}
@@ -137,7 +143,9 @@ async function askOf(
 	ask: Ask,
 ): Promise<Answers[Kind]> {
 	const spelled = requestOf(ask, person, {
-		...{ flavor: system.flavor, way, suffix: system.isOurs ? SUFFIX : "" },
+		flavor: system.flavor,
+		way,
+		suffix: system.isOurs ? SUFFIX : "",
 	});
 	const text = await askOnce(system.server.port, spelled, title);
 	const { data } = JSON.parse(text) as { readonly data: unknown };

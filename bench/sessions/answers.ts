@@ -95,7 +95,9 @@ const pinOf = ({
 	likeCount,
 	likedBy,
 }: Json): BoardPin => ({
-	...{ id, details, viewerLikes: whether(viewerLikes) },
+	id,
+	details,
+	viewerLikes: whether(viewerLikes),
 	likes: likeCount ?? likedBy.totalCount,
 });
 
@@ -107,7 +109,10 @@ export const READERS: {
 	profile({ user }) {
 		const { id, username, bio, viewerFollows, counts, boards } = user;
 		return {
-			...{ id, username, bio, viewerFollows: whether(viewerFollows) },
+			id,
+			username,
+			bio,
+			viewerFollows: whether(viewerFollows),
 			followers: counts?.followers ?? user.followers.totalCount,
 			following: counts?.following ?? user.following.totalCount,
 			pins: counts?.pins ?? user.pins.totalCount,
@@ -116,7 +121,9 @@ export const READERS: {
 	},
 	boards: ({ user }) => pageOf(user.boards, boardOf),
 	board: ({ board: { id, name, owner, pins } }) => ({
-		...{ id, name, owner: namedOf(owner) },
+		id,
+		name,
+		owner: namedOf(owner),
 		pins: pageOf(pins, pinOf),
 	}),
 	boardPage: ({ board }) => pageOf(board.pins, pinOf),

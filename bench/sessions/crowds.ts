@@ -44,12 +44,18 @@ export class Crowds implements AsyncDisposable {
 		for (const system of systems) {
 			if (all.has(system.crowd)) continue;
 			const people = await peopleOf(world, system, {
-				...{ count, signedIn: habits.signedIn, seed },
+				count,
+				signedIn: habits.signedIn,
+				seed,
 			});
 			all.set(system.crowd, people);
 			const message: ToSender = {
 				crowd: {
-					...{ name: system.crowd, people, sessions, habits, seed },
+					name: system.crowd,
+					people,
+					sessions,
+					habits,
+					seed,
 					popular: popular.map((user) =>
 						world.idOf(system.variant, `u:${user + 1}`),
 					),

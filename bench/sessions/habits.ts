@@ -53,8 +53,12 @@ const USUAL: Habits = {
 	onProfile: { boards: 0.24, board: 0.64, follow: 0.07, visit: 0.08 },
 	onBoard: { page: 3, pin: 0.45, visit: 0.15 },
 	onPin: {
-		...{ like: 0.19, save: 0.045 },
-		...{ pin: 0.32, page: 0.6, person: 0.15, visit: 0.25 },
+		like: 0.19,
+		save: 0.045,
+		pin: 0.32,
+		page: 0.6,
+		person: 0.15,
+		visit: 0.25,
 	},
 	readsOwn: 0.5,
 };
@@ -77,7 +81,8 @@ export function readHabits(name: string): Habits {
 		);
 	}
 	return {
-		...{ ...USUAL, ...given },
+		...USUAL,
+		...given,
 		onProfile: { ...USUAL.onProfile, ...given.onProfile },
 		onBoard: { ...USUAL.onBoard, ...given.onBoard },
 		onPin: { ...USUAL.onPin, ...given.onPin },

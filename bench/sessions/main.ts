@@ -82,7 +82,9 @@ async function measure(
 	await running.closed();
 	await running.open();
 	const results: SessionResults = {
-		...{ seed: options.seed, at: new Date().toISOString(), about },
+		seed: options.seed,
+		at: new Date().toISOString(),
+		about,
 		contenders: contenders.map(({ title, isOurs }) => ({ title, isOurs })),
 		cells: running.cells,
 	};

@@ -148,7 +148,9 @@ export class Run {
 		).length;
 		const refused = result.outcome.filter(isRefused).length;
 		this.#keep({
-			...{ row, round, title },
+			row,
+			round,
+			title,
 			cpu: per("server"),
 			databaseCpu: per("databases"),
 			cacheCpu: per("caches"),
@@ -188,7 +190,8 @@ export class Run {
 			suffix: system.isOurs ? SUFFIX : "",
 			connections: options.connections,
 			patienceMs: PATIENCE_MS,
-			...{ seconds, rate },
+			seconds,
+			rate,
 			seed: options.seed * 1_000 + this.#turn++,
 		});
 	}
@@ -245,7 +248,9 @@ function latencyOf(
 	);
 	const { at } = percentilesOf(found);
 	return {
-		...{ p50: at(0.5), p99: at(0.99), p999: at(0.999) },
+		p50: at(0.5),
+		p99: at(0.99),
+		p999: at(0.999),
 		count: found.length,
 	};
 }

@@ -152,7 +152,10 @@ class Sending implements Source<Running> {
 	async run(): Promise<SessionResult> {
 		const { port, patienceMs, connections, seconds, rate, seed } = this.#load;
 		const loop = new OpenLoop<Running>(this, {
-			...{ port, patienceMs, address: "127.0.0.1", keepsBodies: true },
+			port,
+			patienceMs,
+			address: "127.0.0.1",
+			keepsBodies: true,
 			connections: rate === null ? connections : OPEN_CONNECTIONS,
 		});
 		await sleep(CONNECT_MS);
@@ -168,7 +171,9 @@ class Sending implements Source<Running> {
 			signedIn: this.#signedIn,
 			bytes: this.#bytes,
 			seconds: (performance.now() - began) / 1_000,
-			...{ checked, firstWrong, firstError: this.#firstError },
+			checked,
+			firstWrong,
+			firstError: this.#firstError,
 			lateMs: quantile(loop.late, 0.99),
 			starved: loop.starved,
 			cpuMs: (user + system) / 1_000,

@@ -48,16 +48,25 @@ export async function startSystems(
 		});
 		if (inspect) say(`${name}: inspector at ${inspector.port}`);
 		systems.push({
-			...{ name, variant: "known", flavor: "corkboard", isOurs: true },
-			...{ server: stack.use(server), crowd: "fleet" },
+			name,
+			variant: "known",
+			flavor: "corkboard",
+			isOurs: true,
+			server: stack.use(server),
+			crowd: "fleet",
 			admin: `http://127.0.0.1:${admin.port}`,
 		});
 	}
 	for (const name of peers) {
 		const { title, database } = PEERS[name];
 		systems.push({
-			...{ name: title, variant: name, flavor: flavorOf(name), isOurs: false },
-			...{ server: await world.serverOf(name), crowd: database, admin: null },
+			name: title,
+			variant: name,
+			flavor: flavorOf(name),
+			isOurs: false,
+			server: await world.serverOf(name),
+			crowd: database,
+			admin: null,
 		});
 	}
 	return systems;
@@ -76,7 +85,9 @@ export function contendersOf(
 		const { name, isOurs } = system;
 		return isOurs
 			? ways.map((way) => ({
-					...{ system, isOurs, way },
+					system,
+					isOurs,
+					way,
 					title: `${name}, ${WAY_TITLES[way]}`,
 				}))
 			: [{ system, isOurs, way: "text", title: name }];

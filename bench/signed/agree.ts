@@ -104,7 +104,9 @@ async function writeEach(
 
 function readOf(name: keyof typeof LETTER | CheckName, key: string): Asked {
 	return {
-		...{ name, isWrite: false, viewer: null },
+		name,
+		isWrite: false,
+		viewer: null,
 		variables: ({ id }) => ({ id: id(key) }),
 	};
 }

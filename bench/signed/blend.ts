@@ -130,7 +130,9 @@ const isOfRows = ({ system }: Names) => system.flavor === "postgraphile";
 
 export function likePin(viewer: Viewer, pin: number, n: number): Asked {
 	return {
-		...{ name: "likePin", isWrite: true, viewer },
+		name: "likePin",
+		isWrite: true,
+		viewer,
 		variables: (names) => ({
 			input: isOfRows(names)
 				? { like: { pinId: pin, userId: viewer.user, seq: sequence(n) } }
@@ -141,7 +143,9 @@ export function likePin(viewer: Viewer, pin: number, n: number): Asked {
 
 export function followUser(viewer: Viewer, user: number, n: number): Asked {
 	return {
-		...{ name: "followUser", isWrite: true, viewer },
+		name: "followUser",
+		isWrite: true,
+		viewer,
 		variables: (names) => ({
 			input: isOfRows(names)
 				? {
@@ -159,7 +163,9 @@ export function followUser(viewer: Viewer, user: number, n: number): Asked {
 export function createPin(viewer: Viewer, details: string, n: number): Asked {
 	const link = `https://example.com/blend/${n}`;
 	return {
-		...{ name: "createPin", isWrite: true, viewer },
+		name: "createPin",
+		isWrite: true,
+		viewer,
 		variables: (names) => ({
 			input: isOfRows(names)
 				? {
@@ -178,7 +184,9 @@ export function createPin(viewer: Viewer, details: string, n: number): Asked {
 
 export function updatePin(viewer: Viewer, pin: number, details: string): Asked {
 	return {
-		...{ name: "updatePin", isWrite: true, viewer },
+		name: "updatePin",
+		isWrite: true,
+		viewer,
 		variables: (names) => ({
 			input: isOfRows(names)
 				? { rowId: pin, pinPatch: { details } }

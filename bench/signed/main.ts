@@ -59,7 +59,9 @@ export async function run(args: readonly string[]): Promise<number> {
 			)
 		: null;
 	const compared = await checkAgreement(world, contenders, {
-		...{ viewers, cursors, seed },
+		viewers,
+		cursors,
+		seed,
 	});
 	progress.say(`${compared} pairs of answers are equal`);
 	const running = new Run({ world, viewers, contenders, options, progress });
@@ -70,7 +72,9 @@ export async function run(args: readonly string[]): Promise<number> {
 	if (cursors !== null) await running.shapes(cursors);
 	const { cells, collected } = running;
 	const results: SignedResults = {
-		...{ seed, at: new Date().toISOString(), about },
+		seed,
+		at: new Date().toISOString(),
+		about,
 		contenders: contenders.map(({ title, isOurs }) => ({ title, isOurs })),
 		...cells,
 		garbage: collected,

@@ -103,7 +103,9 @@ export class Run {
 			);
 			if (measured.length === 0) {
 				measured.push({
-					...{ row: USUAL_ROW, round: 0, title: contender.title },
+					row: USUAL_ROW,
+					round: 0,
+					title: contender.title,
 					...(await this.#send(contender, "signed", USUAL_WRITES)),
 				});
 			}
@@ -188,8 +190,11 @@ export class Run {
 			// Peers keep nothing: they may be asked what another was.
 			if (system.isOurs || asked.length === 0) {
 				asked = drawShape(world, name, {
-					...{ viewers, cursors, seed: this.#nextSeed() },
-					...{ isSigned: readers === "signed", count },
+					viewers,
+					cursors,
+					seed: this.#nextSeed(),
+					isSigned: readers === "signed",
+					count,
 				});
 			}
 			const measured = await measureShape(world, contender, asked, {
@@ -215,11 +220,16 @@ export class Run {
 	): Promise<Measured> {
 		const { world, viewers, options } = this.#of;
 		const blend: Blend = {
-			...{ viewers, isSigned: readers === "signed", writes: writes / 100 },
-			...{ count: REQUESTS, seed: this.#nextSeed() },
+			viewers,
+			isSigned: readers === "signed",
+			writes: writes / 100,
+			count: REQUESTS,
+			seed: this.#nextSeed(),
 		};
 		return measureBlend(world, contender, blend, {
-			...{ seconds, rate, connections: options.connections },
+			seconds,
+			rate,
+			connections: options.connections,
 		});
 	}
 

@@ -40,7 +40,9 @@ export function drawShape(
 		variables.map((one): Asked => {
 			const viewer = random.pick(viewers);
 			return {
-				...{ name, isWrite: false, variables: one },
+				name,
+				isWrite: false,
+				variables: one,
 				viewer: isSigned ? viewer : null,
 			};
 		});

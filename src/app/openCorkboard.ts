@@ -142,8 +142,14 @@ export async function openCorkboard(
 	const { memcached, cacheBytes } = config;
 	const { store, admin, outboxes } = await openStore(
 		{
-			...{ model, domain, topology, cursors, access },
-			...{ memcached, redis, cacheBytes },
+			model,
+			domain,
+			topology,
+			cursors,
+			access,
+			memcached,
+			redis,
+			cacheBytes,
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
 			writeEvents: feedModel && pools && feedEvents(feedModel),
 			beside: [queues, pools].filter((one) => one !== null),
@@ -167,7 +173,10 @@ export async function openCorkboard(
 	const planner = openPlanner(config, own, feed, opened);
 	const requests = createRequests({
 		...own,
-		...{ store, planner, feed, jobs },
+		store,
+		planner,
+		feed,
+		jobs,
 		signToken: tokens.signs ? tokens.sign : null,
 	});
 	const work = home?.work ?? null;
@@ -190,14 +199,26 @@ export async function openCorkboard(
 		},
 		modelProblem,
 		storage: store.storage,
-		...{ admin, redis, store, feedModel, feed, forget, planner, queues },
+		admin,
+		redis,
+		store,
+		feedModel,
+		feed,
+		forget,
+		planner,
+		queues,
 		accessTokens: tokens,
 		...requests,
 		startWorker: (options) =>
 			startWorker(options, {
-				...{ app, queues, schema, store, ended: ended.signal },
+				app,
+				queues,
+				schema,
+				store,
+				ended: ended.signal,
 				query: requests.query,
-				...{ work, forget },
+				work,
+				forget,
 			}),
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
@@ -292,7 +313,10 @@ function openPlanner(
 	opened: AsyncDisposableStack,
 ): Planner<RequestContext> {
 	const planner = createPlanner<RequestContext>({
-		...{ schema, model, resolvers, maxCost },
+		schema,
+		model,
+		resolvers,
+		maxCost,
 		fields: domain.fields,
 		maxPlans: MAX_PLANS,
 		visibility: domain.visibility,
@@ -335,7 +359,10 @@ async function startWorker(
 		...options,
 		kinds,
 		context: {
-			...{ store, jobs, query, feed: work },
+			store,
+			jobs,
+			query,
+			feed: work,
 			storedTypes: createStoredTypes(schema),
 			forget,
 		},

@@ -223,7 +223,10 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		if (now - last < REPEAT_REFUSAL_MS) return;
 		this.#refused.set(kind, now);
 		CACHE_CHANNELS.cacheRefusal.publish({
-			...{ layer: this.#layer, host: this.host, verb, error },
+			layer: this.#layer,
+			host: this.host,
+			verb,
+			error,
 		});
 	}
 

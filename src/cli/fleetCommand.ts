@@ -212,8 +212,12 @@ async function takenOver(
 	const { step = null, holder = null, version = null } = record ?? {};
 	const over = record !== null && isOver(record) ? record : null;
 	const lost: TakenOver = {
-		...{ operation: id, step, error: message },
-		...{ holder, version, loss: record?.loss ?? null },
+		operation: id,
+		step,
+		error: message,
+		holder,
+		version,
+		loss: record?.loss ?? null,
 	};
 	return {
 		value: lost,

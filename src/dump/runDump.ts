@@ -346,7 +346,8 @@ class DumpRun implements Disposable {
 	#lineFiles() {
 		const { files, cipher, fileBytes } = this.#options;
 		return {
-			...{ files, cipher },
+			files,
+			cipher,
 			...(fileBytes !== undefined && { fileBytes }),
 			onBytes: (bytes: number) => {
 				this.#bytes += bytes;

@@ -229,12 +229,20 @@ async function openOperations(
 			...records
 				.filter((record) => !isOver(record))
 				.map(({ id, step, from, to }) => ({
-					...{ id, step, from, to, unknown: null },
+					id,
+					step,
+					from,
+					to,
+					unknown: null,
 				})),
 			...unknown
 				.filter((record) => !isOver(record))
 				.map(({ id, step, hosts: [from = "", to = ""], reason }) => ({
-					...{ id, step: step ?? "", from, to, unknown: reason },
+					id,
+					step: step ?? "",
+					from,
+					to,
+					unknown: reason,
 				})),
 		];
 		return Promise.all(

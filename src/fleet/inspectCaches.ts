@@ -63,7 +63,8 @@ export async function inspectCaches(
 		({ layer, host, state, error }) => {
 			const reason = reasonOf(error);
 			errors.set(`${layer} ${host}`, {
-				...{ error: reason, isSilent: isLate(error) },
+				error: reason,
+				isSilent: isLate(error),
 				isUnread: state === "unread",
 			});
 		},
@@ -92,7 +93,9 @@ export async function inspectCaches(
 		layer,
 		host,
 		...(errors.get(`${layer} ${host}`) ?? {
-			...{ error: null, isSilent: false, isUnread: false },
+			error: null,
+			isSilent: false,
+			isUnread: false,
 		}),
 		missing: missing.get(host) ?? [],
 	}));

@@ -298,7 +298,10 @@ export class CacheAgreement implements Disposable {
 			this.#reported.set(part, differs);
 			this.#onChange(part);
 			FRESHNESS_CHANNELS.cacheAgreement.publish({
-				...{ part, differs, agreed, own: servers },
+				part,
+				differs,
+				agreed,
+				own: servers,
 			});
 		}
 	}

@@ -46,7 +46,9 @@ export function createHealthChecks(corkboard: {
 		CACHE_CHANNELS.cacheHost,
 		({ layer, host, state, error }) => {
 			known.set(nameOf({ layer, host }), {
-				...{ layer, host, ...errorOf(error) },
+				layer,
+				host,
+				...errorOf(error),
 				state: state === "up" ? "up" : "down",
 			});
 		},

@@ -117,7 +117,9 @@ export class MoveWatch implements AsyncDisposable {
 		);
 		return {
 			operation: id,
-			...{ from: textOf(record.from), to: textOf(record.to), step },
+			from: textOf(record.from),
+			to: textOf(record.to),
+			step,
 			isHeld: revision !== null && revision !== before?.revision,
 			waves: new Map(
 				[...Map.groupBy(waves, ({ state }) => textOf(state))].map(

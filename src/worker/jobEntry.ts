@@ -40,7 +40,10 @@ export function entryOf<Context>(
 ): Entry<Context> {
 	state.countBody(job.body);
 	return {
-		...{ state, place, job, priority: job.priority },
+		state,
+		place,
+		job,
+		priority: job.priority,
 		startBy: since + claimMs * BEGIN_WITHIN,
 		abortion: new Abortion(),
 		waitedMs: Math.max(0, (job.until - job.dueAt) / 1_000 - claimMs),

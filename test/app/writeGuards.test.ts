@@ -23,7 +23,8 @@ describe("queues and pools of home feeds", () => {
 		const range = [{ range: [0, 0] as const, primary: server.url }];
 		const topology = {
 			...topologyOn(server.url),
-			...{ queues: range, pools: range },
+			queues: range,
+			pools: range,
 		};
 		let reason: string | null = null;
 		const asked: string[] = [];
@@ -52,8 +53,11 @@ describe("queues and pools of home feeds", () => {
 			queues.store.enqueue(place, [
 				{
 					...times,
-					...{ local: newLocalId(), priority: 3, allowed: 1 },
-					...{ key: null, body: "{}" },
+					local: newLocalId(),
+					priority: 3,
+					allowed: 1,
+					key: null,
+					body: "{}",
 				},
 			]);
 		const user = packId({ shard: 0, type: 3, local: 2 ** 30 + 1 });
@@ -66,7 +70,8 @@ describe("queues and pools of home feeds", () => {
 		await assert.rejects(visit(), refused);
 		reason = null;
 		const { jobs } = await queues.store.scan(place, {
-			...{ state: "pending", priority: 3 },
+			state: "pending",
+			priority: 3,
 			limit: 10,
 		});
 		assert.equal(jobs.length, 1);

@@ -168,9 +168,18 @@ describe("the benchmark of signed-in viewers", () => {
 
 	it("compares with the best peer of each round", () => {
 		const cell = (round: number, title: string, cpu: number) => ({
-			...{ row: "signed", round, title, cpu, databaseCpu: 0, perSecond: 1 },
-			...{ reads: { p50: 1, p99: 1 }, writes: { p50: 0, p99: 0 } },
-			...{ residentMb: 1, refused: 0, failed: 0, firstError: null },
+			row: "signed",
+			round,
+			title,
+			cpu,
+			databaseCpu: 0,
+			perSecond: 1,
+			reads: { p50: 1, p99: 1 },
+			writes: { p50: 0, p99: 0 },
+			residentMb: 1,
+			refused: 0,
+			failed: 0,
+			firstError: null,
 		});
 		const cells = [
 			...[cell(0, "ours", 1), cell(0, "a", 3), cell(0, "b", 2)],
@@ -192,7 +201,8 @@ describe("the benchmark of signed-in viewers", () => {
 
 	it("counts the collector's part of the time in which the main thread did something", () => {
 		const node = (id: number, functionName: string) => ({
-			...{ id, callFrame: { functionName } },
+			id,
+			callFrame: { functionName },
 		});
 		assert.equal(
 			shareOfCollector({
@@ -210,7 +220,9 @@ describe("the benchmark of signed-in viewers", () => {
 
 	it("draws each like and each follow once, and none that is in the graph", () => {
 		const taken = new Taken({
-			...{ users: [], boards: [], pins: [] },
+			users: [],
+			boards: [],
+			pins: [],
 			likes: [{ user: 0, pin: 4 }],
 			follows: [{ from: 0, to: 1 }],
 		});
@@ -229,7 +241,9 @@ describe("the benchmark of density", () => {
 	it("shows each fleet's figures, and how the last differs from the one with 32 shards", () => {
 		const figures = { "init, s": 2 };
 		const measured = [8, 32, 512].map((shards) => ({
-			...{ shards, code: "this", minutes: 1 },
+			shards,
+			code: "this",
+			minutes: 1,
 			figures: shards === 512 ? { "init, s": 6 } : figures,
 		}));
 		assert.equal(

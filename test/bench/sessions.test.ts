@@ -20,7 +20,10 @@ const PAGE = 25;
 class App {
 	readonly #fault: "none" | "loses" | "repeats";
 	readonly #pins: BoardPin[] = Array.from({ length: PINS }, (_, n) => ({
-		...{ id: `pin${n}`, details: `Pin ${n}`, viewerLikes: false, likes: 0 },
+		id: `pin${n}`,
+		details: `Pin ${n}`,
+		viewerLikes: false,
+		likes: 0,
 	}));
 	#isFollowed = false;
 
@@ -42,7 +45,11 @@ class App {
 		switch (kind) {
 			case "profile":
 				return {
-					...{ id, username: id, bio: null, following: 0, pins: PINS },
+					id,
+					username: id,
+					bio: null,
+					following: 0,
+					pins: PINS,
 					viewerFollows: this.#isFollowed,
 					followers: this.#isFollowed ? 1 : 0,
 					boards: this.#boards(null),
@@ -56,13 +63,16 @@ class App {
 			case "pin":
 				return {
 					...(pin as BoardPin),
-					...{ link: null, likers: [], board: { id: "board", name: "" } },
+					link: null,
+					likers: [],
+					board: { id: "board", name: "" },
 					owner: { ...owner, viewerFollows: this.#isFollowed },
 				};
 			case "likePin":
 				if (this.#fault !== "loses") {
 					this.#pins.splice(this.#pins.indexOf(pin as BoardPin), 1, {
-						...{ ...(pin as BoardPin), viewerLikes: true },
+						...(pin as BoardPin),
+						viewerLikes: true,
 						likes: (pin as BoardPin).likes + 1,
 					});
 				}
@@ -95,13 +105,19 @@ function use(fault: "none" | "loses" | "repeats") {
 	const checks = new Checks();
 	const expectations = new Expectations();
 	const person: Person = {
-		...{ user: "me", token: "token", boards: ["board"], followees: [] },
+		user: "me",
+		token: "token",
+		boards: ["board"],
+		followees: [],
 	};
 	const app = new App(fault);
 	const kinds = new Map<Kind, number>();
 	for (let n = 0; n < 200; n++) {
 		const session = new Session({
-			...{ person, expectations, random, habits: readHabits("usual") },
+			person,
+			expectations,
+			random,
+			habits: readHabits("usual"),
 			visited: () => "other",
 			checks: () => checks,
 		});
@@ -144,17 +160,24 @@ describe("sessions of the benchmark", () => {
 		const board = { id: "3", name: "b" };
 		const [ours, standard, rows] = [
 			{
-				...{ ...shared, viewerLikes: true, board },
+				...shared,
+				viewerLikes: true,
+				board,
 				owner: { ...named, viewerFollows: null },
 				likedBy: { totalCount: 4, nodes: [named] },
 			},
 			{
-				...{ ...shared, viewerLikes: true, board, likeCount: 4 },
+				...shared,
+				viewerLikes: true,
+				board,
+				likeCount: 4,
 				owner: { ...named, viewerFollows: null },
 				likedBy: { nodes: [named] },
 			},
 			{
-				...{ ...shared, viewerLikes: { totalCount: 1 }, board },
+				...shared,
+				viewerLikes: { totalCount: 1 },
+				board,
 				owner: { ...named, viewerFollows: { totalCount: 0 } },
 				likedBy: { totalCount: 4, nodes: [{ user: named }] },
 			},

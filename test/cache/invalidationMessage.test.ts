@@ -13,7 +13,10 @@ describe("an invalidation message", () => {
 		const keys = ["o 241294492511762325", 'l email "ä b"@example.com\n\u0000'];
 		for (const some of [keys, "all"]) {
 			assert.deepEqual(decodeMessage(message(some)), {
-				...{ run: RUN, number: 5, from: "me", keys: some },
+				run: RUN,
+				number: 5,
+				from: "me",
+				keys: some,
 			});
 		}
 	});

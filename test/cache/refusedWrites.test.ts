@@ -51,7 +51,8 @@ describe("a Redis that answers reads and refuses writes", () => {
 		withoutLeases(
 			openRedisCache({
 				redis: new RedisConnections(url),
-				...{ deadlineMs: PATIENT, now: clock.now },
+				deadlineMs: PATIENT,
+				now: clock.now,
 			}),
 		);
 
@@ -181,7 +182,9 @@ describe("a memcached that answers reads", () => {
 		await using fake = await FakeMemcached.start();
 		const clock = new Clock();
 		await using cache = openMemcachedCache({
-			...{ hosts: [fake.address], deadlineMs: PATIENT, now: clock.now },
+			hosts: [fake.address],
+			deadlineMs: PATIENT,
+			now: clock.now,
 		});
 		assert.equal(await kindAfter(cache, clock), "hit");
 		fake.refusesDeletes = true;
@@ -196,7 +199,9 @@ describe("a memcached that answers reads", () => {
 		await using server = await startMemcached();
 		const clock = new Clock();
 		await using cache = openMemcachedCache({
-			...{ hosts: [server.address], deadlineMs: PATIENT, now: clock.now },
+			hosts: [server.address],
+			deadlineMs: PATIENT,
+			now: clock.now,
 		});
 		assert.equal(await kindAfter(cache, clock), "lease");
 		assert.equal(await kindAfter(cache, clock), "busy");

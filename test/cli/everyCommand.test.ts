@@ -108,8 +108,12 @@ async function storeFailedJob(): Promise<string> {
 	]);
 	const { claimed } = await store.ackAndClaim(at, {
 		claim: {
-			...{ bucket: job.bucket, priority: 1, floor: 0, limit: 1 },
-			...{ claim: newClaim(), claimMs: 60_000 },
+			bucket: job.bucket,
+			priority: 1,
+			floor: 0,
+			limit: 1,
+			claim: newClaim(),
+			claimMs: 60_000,
 		},
 	});
 	await store.ackAndClaim(at, {

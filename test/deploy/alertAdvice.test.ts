@@ -128,15 +128,24 @@ describe("followed on the state that fires it, the advice of", () => {
 		const now = await store.now(0);
 		const bucket = bucketOf(now, now);
 		const jobs = ["kept", "unwanted"].map((body) => ({
-			...{ local: newLocalId(), bucket, key: null, priority: 1 as const },
-			...{ body: JSON.stringify({ pin: body }), due: now, allowed: 1 },
+			local: newLocalId(),
+			bucket,
+			key: null,
+			priority: 1 as const,
+			body: JSON.stringify({ pin: body }),
+			due: now,
+			allowed: 1,
 			createdAt: now,
 		}));
 		await store.enqueue(at, jobs);
 		const { claimed } = await store.ackAndClaim(at, {
 			claim: {
-				...{ bucket, priority: 1, floor: 0, limit: 1 },
-				...{ claim: newClaim(), claimMs: 60_000 },
+				bucket,
+				priority: 1,
+				floor: 0,
+				limit: 1,
+				claim: newClaim(),
+				claimMs: 60_000,
 			},
 		});
 		await store.ackAndClaim(at, {

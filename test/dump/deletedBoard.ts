@@ -68,7 +68,10 @@ export async function bringBoardBack(pins: number): Promise<void> {
 	const { signal } = new AbortController();
 	const part = await readPart(
 		{
-			...{ store, files, cipher: null, signal },
+			store,
+			files,
+			cipher: null,
+			signal,
 			dump: await readDump(files),
 			databases: databasesOf(embeddedTopology(data, 4), model),
 		},
@@ -81,7 +84,9 @@ export async function bringBoardBack(pins: number): Promise<void> {
 	await assert.rejects(
 		restorePart(
 			{
-				...{ store, isDryRun: false, signal: cut.signal },
+				store,
+				isDryRun: false,
+				signal: cut.signal,
 				onStep: (step) => step === "objects" && cut.abort(),
 			},
 			part,
@@ -157,8 +162,10 @@ async function listed(
 	const results = await storage.read(
 		"lists",
 		lists.map(([name, from]) => ({
-			...{ mapping: mapping(name), from },
-			...{ backward: false, limit: 10_000 },
+			mapping: mapping(name),
+			from,
+			backward: false,
+			limit: 10_000,
 		})),
 	);
 	return results.map((result) => {

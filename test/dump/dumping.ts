@@ -31,10 +31,19 @@ export async function dumpInto(
 		({ kind }) => kind !== "mod" || purpose === "restore",
 	);
 	await using source = openSource({
-		...{ model, topology, databases, environment, mayReadPrimaries },
+		model,
+		topology,
+		databases,
+		environment,
+		mayReadPrimaries,
 	});
 	return await runDump({
-		...{ model, schema, domain, source, databases, for: purpose },
+		model,
+		schema,
+		domain,
+		source,
+		databases,
+		for: purpose,
 		files: typeof files === "string" ? new FolderFiles(files) : files,
 		cipher: null,
 		modShards: shardsOf(topology.lookups).length,

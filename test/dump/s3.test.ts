@@ -113,8 +113,11 @@ async function forwarded(
 	port: number,
 ): Promise<readonly [IncomingMessage, Buffer]> {
 	const again: ClientRequest = request({
-		...{ host: "127.0.0.1", port },
-		...{ method: sent.method, path: sent.url, headers: sent.headers },
+		host: "127.0.0.1",
+		port,
+		method: sent.method,
+		path: sent.url,
+		headers: sent.headers,
 	});
 	again.end(bytes);
 	const [answer] = (await once(again, "response")) as [IncomingMessage];
@@ -132,7 +135,9 @@ before(async () => {
 	process.env.AWS_SECRET_ACCESS_KEY = "made-up";
 	process.env.AWS_REGION = "us-east-1";
 	s3 = await startFauxqs({
-		...{ port: 0, host: "127.0.0.1", logger: false },
+		port: 0,
+		host: "127.0.0.1",
+		logger: false,
 		init: { buckets: [BUCKET] },
 	});
 	link = await startLink(s3.port);
@@ -147,8 +152,13 @@ after(async () => {
 
 function openFiles(prefix: string, options: { readonly tries?: number } = {}) {
 	return openS3Files({
-		...{ bucket: BUCKET, prefix, endpoint: link.url, sse: null },
-		...{ partBytes: PART, tries: 10, ...options },
+		bucket: BUCKET,
+		prefix,
+		endpoint: link.url,
+		sse: null,
+		partBytes: PART,
+		tries: 10,
+		...options,
 	});
 }
 

@@ -394,7 +394,8 @@ describe("over HTTP, errors", () => {
 				{
 					path: ["input", "username"],
 					code: "INVALID",
-					...{ min: 3, max: 30 },
+					min: 3,
+					max: 30,
 					message: "Use 3 to 30 letters, digits or underscores.",
 				},
 				{
@@ -430,7 +431,8 @@ describe("over HTTP, errors", () => {
 				{
 					path: ["input", "interests", 1],
 					code: "INVALID",
-					...{ min: 1, max: 100 },
+					min: 1,
+					max: 100,
 					message: "Use 1 to 100 lowercase letters, digits or hyphens.",
 				},
 			],

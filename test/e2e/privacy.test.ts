@@ -172,7 +172,10 @@ describe("an object hidden from the viewer", () => {
 			),
 		];
 		const everywhere = (may: Hidden["may"]) => ({
-			...{ Board: may, Pin: may, Comment: may, under: may },
+			Board: may,
+			Pin: may,
+			Comment: may,
+			under: may,
 		});
 		hidden = [
 			one("a secret board", "Board", secret),

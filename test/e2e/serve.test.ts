@@ -133,7 +133,11 @@ describe("the first start of an empty folder", () => {
 		const token = "a-token";
 		const shown = (showsToken: boolean) =>
 			banner({
-				...{ url, graphiql: true, folder: null, strict: false, showsToken },
+				url,
+				graphiql: true,
+				folder: null,
+				strict: false,
+				showsToken,
 				firstQuery: "{ viewer { id } }",
 				demo: { username: "marigold_01", token } as Demo,
 			});

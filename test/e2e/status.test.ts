@@ -99,7 +99,8 @@ describe("the status of a fleet", () => {
 		const id = "promote-20261123023500-2a3b";
 		const record = { id, kind: "promote", from: "a:3306", to: "b:3306" };
 		const text = JSON.stringify({
-			...{ ...record, format: 1 },
+			...record,
+			format: 1,
 			by: "somebody",
 			began: "2026-11-23T02:35:00.000Z",
 			step: "fencing",
@@ -118,8 +119,12 @@ describe("the status of a fleet", () => {
 		const json = await command(["status", "--json"], { env });
 		assert.deepEqual(JSON.parse(json.out).operations, [
 			{
-				...{ id, step: "fencing", from: "a:3306", to: "b:3306" },
-				...{ unknown: null, isHeld: false },
+				id,
+				step: "fencing",
+				from: "a:3306",
+				to: "b:3306",
+				unknown: null,
+				isHeld: false,
 			},
 		]);
 	});

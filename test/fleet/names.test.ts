@@ -44,7 +44,10 @@ async function survives(
 		clients.map((client, at) => signUp(client, `${prefix}_writer${at}`)),
 	);
 	const load = new OpenLoad({
-		...{ clients, writers, reads: 20, writes: 10 },
+		clients,
+		writers,
+		reads: 20,
+		writes: 10,
 		mostWrites: MOST_WAITING,
 	});
 	const signUps = new SignUps(clients, `${prefix}_user`, 200, MOST_WAITING);

@@ -54,7 +54,10 @@ export function startProgram(
 	const child = spawn(file, [...first, ...args], {
 		cwd: ROOT,
 		env: {
-			...{ PATH, TMPDIR, HOME, NODE_COMPILE_CACHE },
+			PATH,
+			TMPDIR,
+			HOME,
+			NODE_COMPILE_CACHE,
 			CORKBOARD_SHUTDOWN_DELAY: "0",
 			...options.env,
 		},

@@ -213,10 +213,14 @@ const OF_NOBODY_ELSE = [
 function linesOf(pair: string): readonly object[] {
 	const key = (name: string) => `${pair}:${name}`;
 	const object = (type: string, name: string, fields: object) => ({
-		...{ type, key: key(name), fields },
+		type,
+		key: key(name),
+		fields,
 	});
 	const edge = (name: string, from: string, to: string) => ({
-		...{ edge: name, from: key(from), to: key(to) },
+		edge: name,
+		from: key(from),
+		to: key(to),
 	});
 	const board = (owner: string, name: string) =>
 		object("Board", name, { owner: key(owner), name });
@@ -449,7 +453,9 @@ describe("what two people may do with what they left with each other", () => {
 				{ unlikePin: { pin: null, removedPinId: pinId, viewer: self } },
 				{
 					unfollowUser: {
-						...{ user: null, removedUserId: of("other"), viewer: self },
+						user: null,
+						removedUserId: of("other"),
+						viewer: self,
 					},
 				},
 				{ report: { subject: null, subjectId: pinId } },

@@ -95,7 +95,8 @@ export async function startCacheWorld(count: number): Promise<CacheWorld> {
 	let maps = 0;
 	const resources = stack.move();
 	return {
-		...{ redis, memcached },
+		redis,
+		memcached,
 		caches: (ofRedis, ofMemcached = ofRedis) => ({
 			objects: memcached
 				.slice(0, ofMemcached)
@@ -118,7 +119,9 @@ export async function startCacheWorld(count: number): Promise<CacheWorld> {
 							list: async (path) =>
 								(await store.list(path)).filter((id) => !hidden.has(id)),
 						},
-						...{ wanted, why: "a test", agreeMs: 60_000 },
+						wanted,
+						why: "a test",
+						agreeMs: 60_000,
 						...(onStep && { onStep }),
 					});
 				},
@@ -169,7 +172,9 @@ async function openMember(
 		await openProcess(
 			{ topology: source.topology, memcached, redis },
 			{
-				...{ source, channel: true, cacheDeadlineMs: 200 },
+				source,
+				channel: true,
+				cacheDeadlineMs: 200,
 				...(cacheBytes !== undefined && { cacheBytes }),
 				overrides: {
 					storage: (storage) =>
@@ -190,7 +195,10 @@ async function openMember(
 	await until("the channels", () => news.at(-1) === "restored", 20_000);
 	const resources = stack.move();
 	return {
-		...{ process, source, id, fromMysql },
+		process,
+		source,
+		id,
+		fromMysql,
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
 }

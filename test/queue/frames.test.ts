@@ -48,7 +48,10 @@ describe("the queue on MySQL", () => {
 
 		const worked = await stacksOf(async () => {
 			await using _worker = await Worker.start({
-				...{ store, settings, source, hints },
+				store,
+				settings,
+				source,
+				hints,
 				kinds: [kind],
 				context: undefined,
 				concurrency: 5,

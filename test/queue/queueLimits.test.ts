@@ -204,7 +204,9 @@ describe("the commands of queues and jobs", () => {
 		assert.equal(late.code, 3, late.err);
 		assert.match(late.out, /^shard 0 on .*: \d+ jobs left to run\n/);
 		assert.deepEqual(JSON.parse(readFileSync(topology, "utf8")).queues[0], {
-			...{ range: [0, 0], primary, drain: true },
+			range: [0, 0],
+			primary,
+			drain: true,
 		});
 		for (const { name } of (await run("queues", "list")).queues) {
 			await run("queues", "delete", name, "--confirm", name, "--force");

@@ -15,8 +15,12 @@ describe("a job of a worker that died while the clock was hours ahead", () => {
 		const local = newLocalId();
 		const hourUs = 3_600_000_000;
 		const claim = {
-			...{ priority: 2 as const, bucket: 0, floor: 0, limit: 1 },
-			...{ claim: 7, claimMs: 60_000 },
+			priority: 2 as const,
+			bucket: 0,
+			floor: 0,
+			limit: 1,
+			claim: 7,
+			claimMs: 60_000,
 		};
 		{
 			await using ahead = openSqliteJobStore({
@@ -27,8 +31,14 @@ describe("a job of a worker that died while the clock was hours ahead", () => {
 			await ahead.put(0, { name: "work", settings: {}, version: 1 });
 			await ahead.enqueue(at, [
 				{
-					...{ local, bucket: 0, priority: 2, due: 0, allowed: 3 },
-					...{ createdAt: 0, key: null, body: "{}" },
+					local,
+					bucket: 0,
+					priority: 2,
+					due: 0,
+					allowed: 3,
+					createdAt: 0,
+					key: null,
+					body: "{}",
 				},
 			]);
 			const { claimed } = await ahead.ackAndClaim(at, { claim });
@@ -60,19 +70,23 @@ describe("a job that runs in an embedded folder", () => {
 		await owner.createTables();
 		await owner.put(0, { name: "work", settings: {}, version: 1 });
 		const job = () => ({
-			...{
-				local: newLocalId(),
-				bucket: 0,
-				priority: 2 as const,
-				due: 0,
-				allowed: 3,
-			},
-			...{ createdAt: 0, key: null, body: "{}" },
+			local: newLocalId(),
+			bucket: 0,
+			priority: 2 as const,
+			due: 0,
+			allowed: 3,
+			createdAt: 0,
+			key: null,
+			body: "{}",
 		});
 		await owner.enqueue(at, [job()]);
 		const claim = {
-			...{ priority: 2 as const, bucket: 0, floor: 0, limit: 1 },
-			...{ claim: 7, claimMs: 60_000 },
+			priority: 2 as const,
+			bucket: 0,
+			floor: 0,
+			limit: 1,
+			claim: 7,
+			claimMs: 60_000,
 		};
 		const { claimed } = await owner.ackAndClaim(at, { claim });
 		assert.equal(claimed.length, 1);

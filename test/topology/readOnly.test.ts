@@ -52,13 +52,15 @@ test("a map that kubelet mounts arrives elsewhere up to two minutes later, which
 	}
 	const waiting = new AbortController();
 	const store = {
-		...{ hasMembers: false, arrivesMs: 60_000 },
+		hasMembers: false,
+		arrivesMs: 60_000,
 		get: async () => null,
 		list: async () => [],
 		watch: () => ({ [Symbol.dispose]() {} }),
 	};
 	const waited = agreed(store, 2, 0, {
-		...{ byTimeMs: 1, signal: waiting.signal },
+		byTimeMs: 1,
+		signal: waiting.signal,
 	});
 	const early = await Promise.race([waited, sleep(50, "it waits")]);
 	assert.equal(early, "it waits");

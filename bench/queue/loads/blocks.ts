@@ -24,8 +24,13 @@ export async function blocks(
 	await producer.call(
 		"enqueue",
 		{
-			...{ queue: "bench", first: 0, count: 1, batch: 1, parallel: 1 },
-			...{ bytes: 100, blockMs: 1_000 * seconds },
+			queue: "bench",
+			first: 0,
+			count: 1,
+			batch: 1,
+			parallel: 1,
+			bytes: 100,
+			blockMs: 1_000 * seconds,
 		},
 		signal,
 	);

@@ -20,8 +20,12 @@ export async function bodies(
 	await producer.call(
 		"enqueue",
 		{
-			...{ queue: "bench", first: 0, count: JOBS },
-			...{ batch: BATCH, parallel: 1, bytes },
+			queue: "bench",
+			first: 0,
+			count: JOBS,
+			batch: BATCH,
+			parallel: 1,
+			bytes,
 		},
 		signal,
 	);

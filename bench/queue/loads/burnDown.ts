@@ -40,8 +40,12 @@ export async function burnDown(
 	const { ms } = await producer.call(
 		"enqueue",
 		{
-			...{ queue: "bench", first: 0, count: enqueued },
-			...{ batch: BATCH, parallel: PARALLEL, bytes },
+			queue: "bench",
+			first: 0,
+			count: enqueued,
+			batch: BATCH,
+			parallel: PARALLEL,
+			bytes,
 		},
 		signal,
 	);

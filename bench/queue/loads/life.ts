@@ -31,7 +31,8 @@ export async function life({
 	await using clock = await openSimulatedClock(server.url);
 	const target = {
 		...(await servers.target(system)),
-		...{ url: clock.url, keepHours: KEEP_HOURS },
+		url: clock.url,
+		keepHours: KEEP_HOURS,
 	};
 	const databases =
 		system === "corkboard" ? "queue%" : `${system.replace("-", "")}\\_%`;
@@ -54,8 +55,12 @@ export async function life({
 		await producer.call(
 			"enqueue",
 			{
-				...{ queue: "bench", first, count, bytes: BYTES },
-				...{ batch: BATCH, parallel: 2 },
+				queue: "bench",
+				first,
+				count,
+				bytes: BYTES,
+				batch: BATCH,
+				parallel: 2,
 			},
 			signal,
 		);

@@ -29,8 +29,11 @@ export async function snapshot(
 		const { acknowledgedAt } = await producer.call(
 			"steady",
 			{
-				...{ queue: "bench", first: 0, bytes: 200 },
-				...{ perSecond: PER_SECOND, seconds: 60 },
+				queue: "bench",
+				first: 0,
+				bytes: 200,
+				perSecond: PER_SECOND,
+				seconds: 60,
 			},
 			signal,
 		);
@@ -46,8 +49,12 @@ export async function snapshot(
 		await producer.call(
 			"enqueue",
 			{
-				...{ queue: "bench", first: 0, count: BURST },
-				...{ batch: 500, parallel: 3, bytes: 200 },
+				queue: "bench",
+				first: 0,
+				count: BURST,
+				batch: 500,
+				parallel: 3,
+				bytes: 200,
 			},
 			signal,
 		);

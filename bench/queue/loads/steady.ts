@@ -24,8 +24,11 @@ export async function steady(
 	const { calledAt, acknowledgedAt, ms, firstError } = await producer.call(
 		"steady",
 		{
-			...{ queue: "bench", first: 0, bytes: 200 },
-			...{ perSecond: PER_SECOND, seconds: all },
+			queue: "bench",
+			first: 0,
+			bytes: 200,
+			perSecond: PER_SECOND,
+			seconds: all,
 		},
 		signal,
 	);

@@ -90,7 +90,9 @@ export function openMemcachedCache(options: {
 	return openSharedCache({
 		layer: "memcached",
 		isValidKey: (key) => isValidKey(key, MAX_KEY_BYTES - ROOM_BYTES),
-		...{ lists, gateOf, now },
+		lists,
+		gateOf,
+		now,
 		open({ name, url, part }, onUp) {
 			const prefix = `c1.${part === null ? "m" : memcachedIdentity(hosts)}.`;
 			const at = options.connectTo?.(name);

@@ -93,7 +93,8 @@ export function openRedisCache(
 	return openSharedCache({
 		layer: "redis",
 		lists: options.lists ?? redis.lists,
-		...{ gateOf, now },
+		gateOf,
+		now,
 		hashOf: shardOfListKey,
 		open: ({ id }, onUp) => new RedisServer(redis.at(id), limits, onUp),
 	});

@@ -260,7 +260,8 @@ async function deleteJobs(
 		for (const state of ["pending", "succeeded", "failed"] as const) {
 			for (;;) {
 				const { found, hasMore } = await removeJobs(store, name, {
-					...{ state, dryRun },
+					state,
+					dryRun,
 					matching: user,
 				});
 				deleted += found.length;

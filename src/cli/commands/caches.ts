@@ -108,12 +108,17 @@ const set = command({
 			};
 		}
 		const { version, agreement } = await setCaches({
-			...{ store, wanted, why: "caches set", agreeMs: AGREEMENT_MS },
+			store,
+			wanted,
+			why: "caches set",
+			agreeMs: AGREEMENT_MS,
 			onStep: (line) => (json ? undefined : context.stderr(line)),
 		});
 		return {
 			value: {
-				...{ version, dryRun, changes },
+				version,
+				dryRun,
+				changes,
 				members: agreement && describeAgreement(agreement),
 			},
 			lines: [

@@ -102,7 +102,11 @@ const follow = command({
 		await using sink = await openSink(given, context, { signal, onFailure });
 		await using store = storeToChange(config);
 		const follower = new ChangeFollower({
-			...{ store, model, selection, signal, onFailure },
+			store,
+			model,
+			selection,
+			signal,
+			onFailure,
 			environment: context.env,
 			since: asked ?? sink.begun,
 			untilNow: given.untilNow,
@@ -184,7 +188,9 @@ async function openSink(
 		const url = new URL(to);
 		url.pathname = "";
 		return openRedisStreamSink({
-			...{ ...options, stream, positionFile },
+			...options,
+			stream,
+			positionFile,
 			url: url.href,
 			maxLength: limit ?? null,
 		});

@@ -55,7 +55,9 @@ export const { usage, run } = command({
 				// What it says goes to its runner, whose end it outlives.
 				process.stderr.on("error", () => {});
 				const options = {
-					...{ ...fleet, signal, isOrphaned: () => isOrphaned },
+					...fleet,
+					signal,
+					isOrphaned: () => isOrphaned,
 					isRunner: (holder: string) => isProcess(holder, runner),
 				};
 				try {

@@ -120,7 +120,9 @@ export const { usage, run } = command({
 			sse: sse ?? null,
 		});
 		await using source = openSource({
-			...{ model, topology, databases },
+			model,
+			topology,
+			databases,
 			environment: context.env,
 			mayReadPrimaries: given.primaries,
 		});
@@ -130,8 +132,17 @@ export const { usage, run } = command({
 		}
 		const progress = createProgressLine(context);
 		const report = await runDump({
-			...{ model, schema, domain, source, files, cipher, databases },
-			...{ for: given.for, erased, parallel, signal },
+			model,
+			schema,
+			domain,
+			source,
+			files,
+			cipher,
+			databases,
+			for: given.for,
+			erased,
+			parallel,
+			signal,
 			modShards: shardsOf(topology.lookups).length,
 			rate: rate ?? null,
 			maxLagSeconds: maxLag / 1_000,

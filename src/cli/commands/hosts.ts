@@ -235,7 +235,8 @@ async function runDead(
 					...(loss === null ? [] : [describeLostTransactions(loss, hosts)]),
 					...notes,
 				],
-				...{ faults, sound: ["it can be promoted"] },
+				faults,
+				sound: ["it can be promoted"],
 				question: `Promote ${to}, and give ${from} up? It is not attached again as it is.`,
 			},
 			(onStep) => {
@@ -291,7 +292,9 @@ const acceptHostLoss = command({
 				given,
 				{
 					value: { host: from, server, stopped: recorded, faults, notes, loss },
-					...{ faults, reasons, sound: ["it can be accepted"] },
+					faults,
+					reasons,
+					sound: ["it can be accepted"],
 					lines: [...reasons, ...notes],
 					question: `Give this up, and write to ${from} again?`,
 				},
@@ -353,8 +356,11 @@ const salvage = command({
 		try {
 			const report = await salvage(
 				{
-					...{ store: corkboard.store, environment: context.env, signal },
-					...{ newer: given.newer, isDryRun: given.dryRun },
+					store: corkboard.store,
+					environment: context.env,
+					signal,
+					newer: given.newer,
+					isDryRun: given.dryRun,
 					verifying: given.noVerify
 						? null
 						: { types: createStoredTypes(corkboard.schema) },
@@ -405,19 +411,28 @@ async function result(
 		entries.failures.length + unreadable.length > 0 ||
 		(verified !== null && !verified.clean);
 	const counted = ({ lost, back, there, conflicts: both }: Outcome) => ({
-		...{ lost, back, there },
+		lost,
+		back,
+		there,
 		conflicts: both.length,
 	});
 	return {
 		value: {
-			...{ host, successor, operation, dryRun: given.dryRun },
-			...{ gtids: missing, transactions: report.transactions },
-			...{ from: report.from, until: report.until },
+			host,
+			successor,
+			operation,
+			dryRun: given.dryRun,
+			gtids: missing,
+			transactions: report.transactions,
+			from: report.from,
+			until: report.until,
 			objects: counted(objects),
 			edges: counted(edges),
 			lookups: counted(lookups),
-			...{ entries, unreadable },
-			...{ shards: report.shards, modShards: report.modShards },
+			entries,
+			unreadable,
+			shards: report.shards,
+			modShards: report.modShards,
 			conflicts: conflicts.length === 0 ? null : file,
 			verified: verified && {
 				clean: verified.clean,
@@ -506,8 +521,12 @@ const raiseHostIds = command({
 		return withFleet(context, async ({ store, environment }) => {
 			const { topology } = await requireCurrent(store);
 			const raised = await raiseIds({
-				...{ topology, environment, host },
-				...{ shards, by, isDryRun: dryRun },
+				topology,
+				environment,
+				host,
+				shards,
+				by,
+				isDryRun: dryRun,
 			});
 			return {
 				value: { ...raised, dryRun },

@@ -52,7 +52,8 @@ export const { usage, run } = command({
 		let bad = 0;
 		const report = await importLines(store, bytes, {
 			fields: createFieldReaders(schema, store.domain.fields),
-			...{ strict, signal },
+			strict,
+			signal,
 			...present({ totalBytes }),
 			onWaiting: (what) => context.stderr(`waiting for ${what} …`),
 			retryAfterMs: PATIENT_RETRIES_MS,

@@ -230,7 +230,8 @@ const retry = command({
 				retryFailed(store, target, {
 					...options,
 					...present({ priority, matching }),
-					...{ attempts, dueInMs },
+					attempts,
+					dueInMs,
 				}),
 		});
 	},

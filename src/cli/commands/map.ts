@@ -282,7 +282,11 @@ const history = command({
 		const known = entries
 			.filter((entry) => entry !== null)
 			.map(({ topology: { version }, by, at, why, operation }) => ({
-				...{ version, at, by, why, operation },
+				version,
+				at,
+				by,
+				why,
+				operation,
 			}));
 		return { value: known, lines: printed(known) };
 	},

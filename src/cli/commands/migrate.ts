@@ -129,7 +129,8 @@ const run = command({
 		if (dryRun) {
 			const tables = await Promise.all(
 				plans.map(async (plan) => ({
-					...{ name: plan.name, table: plan.table },
+					name: plan.name,
+					table: plan.table,
 					rows: await source.estimate(plan),
 				})),
 			);
@@ -141,7 +142,9 @@ const run = command({
 		const report = follow
 			? await runner.follow({ ...given, signal })
 			: await runner.pass({
-					...{ isSince: since, deleteMany, signal },
+					isSince: since,
+					deleteMany,
+					signal,
 					...(only !== undefined && { only }),
 				});
 		const { passes } = readMigrationState(files.state);
@@ -274,7 +277,8 @@ const show = command({
 		}
 		const rows = await source.rowsOf(plan, [partsOf(plan, key)]);
 		const line = rows.flatMap((row) => plan.lineOf(row) ?? [])[0] ?? {
-			...{ key, isDeleted: true },
+			key,
+			isDeleted: true,
 			line: { problem: "" },
 		};
 		await using corkboard = await openForCommand(
@@ -287,7 +291,7 @@ const show = command({
 		const [found] = await compareObjects(store, reader, [line]);
 		const { id, state, reason, fields: sides } = found as ObjectComparison;
 		return {
-			value: { key, ...{ id, state, reason }, fields: sides },
+			value: { key, id, state, reason, fields: sides },
 			lines: [
 				`${key}: ${state}${reason === null ? "" : `: ${reason}`}${id === null ? "" : `, id ${id}`}${rows.length === 0 ? `; ${source.shownUrl} has no such row` : ""}`,
 				...table([
@@ -333,7 +337,9 @@ const compare = command({
 		const { store } = corkboard;
 		const progress = createProgressLine(context);
 		const found = await compareAll(store, {
-			...{ plans, source, signal },
+			plans,
+			source,
+			signal,
 			reader: createLineReader(store, fields),
 			share: all ? 1 : sample / 100,
 			// Each time other ones.
@@ -383,7 +389,8 @@ const finish = command({
 		await using migration = await openMigration(mapping, context);
 		const signal = context.interruptSignal();
 		const result = await finishMigration(migration, context, {
-			...{ ...given, signal },
+			...given,
+			signal,
 		});
 		return signal.aborted
 			? { ...result, code: codeOfInterrupt(signal) }

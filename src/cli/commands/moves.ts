@@ -209,7 +209,11 @@ async function describeListed(store: TopologyStore, record: OperationRecord) {
 	const { list, waves } = moveFactsIn(record);
 	const range = [waves[0]?.range[0] ?? 0, waves.at(-1)?.range[1] ?? 0] as const;
 	return {
-		...{ id: record.id, list, range, from: record.from, to: record.to },
+		id: record.id,
+		list,
+		range,
+		from: record.from,
+		to: record.to,
 		step: record.step,
 		waves: waves.length,
 		over: waves.filter(({ at }) => at === "to").length,

@@ -590,7 +590,10 @@ async function lookAt(context: CommandContext, given: string) {
 	}
 	const left = queues.reduce((sum, row) => sum + row.pending + row.running, 0);
 	return {
-		...{ shard, host: store.hostOf(shard), left, queues },
+		shard,
+		host: store.hostOf(shard),
+		left,
+		queues,
 		draining: !store.openShards.includes(shard),
 		empty: left === 0,
 	};

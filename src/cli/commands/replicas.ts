@@ -48,7 +48,8 @@ const add = command({
 				given,
 				{
 					value: { primary, replica, bytes, faults },
-					...{ faults, lines: [`${primary} → ${replica}: ${size}`] },
+					faults,
+					lines: [`${primary} → ${replica}: ${size}`],
 					sound: [
 						`it can be copied, if ${replica} has as much free disk: MySQL does not say`,
 					],
@@ -57,7 +58,8 @@ const add = command({
 				(onStep) =>
 					addReplica(
 						{
-							...{ ...fleet, signal },
+							...fleet,
+							signal,
 							...present({ rate: bandwidth, restartMs: restartWait }),
 							onStep(step, id) {
 								if (!given.json) progress.end();
@@ -108,7 +110,8 @@ const remove = command({
 							? `${replica} answers: its replication would be stopped`
 							: `${replica} does not answer, and would be left as it is: ${silence}`,
 					],
-					...{ faults, sound: [] },
+					faults,
+					sound: [],
 					question: `Remove ${replica}? ${primary} has no replica then.`,
 				},
 				(onStep) => removeReplica({ ...fleet, onStep }, host),

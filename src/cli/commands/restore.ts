@@ -117,8 +117,15 @@ export const { usage, run } = command({
 		try {
 			report = await withTarget(folders, context, parallel, (target) =>
 				runRestore({
-					...{ model, files, cipher, dump, databases, target },
-					...{ resume, parallel, signal },
+					model,
+					files,
+					cipher,
+					dump,
+					databases,
+					target,
+					resume,
+					parallel,
+					signal,
 					isDryRun: dryRun,
 					shards: shards ?? null,
 					modShards: shardsOf(topology.lookups).length,
@@ -210,7 +217,9 @@ async function restoreOnly(
 		}
 		const report = await restorePart(
 			{
-				...{ store, isDryRun, signal },
+				store,
+				isDryRun,
+				signal,
 				onStep: (what) => progress.update(`${what} …`),
 			},
 			part,

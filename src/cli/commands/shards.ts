@@ -91,7 +91,8 @@ const open = command({
 		const opening = {
 			model,
 			range: shards,
-			...{ hosts, isUnchecked: given.unchecked },
+			hosts,
+			isUnchecked: given.unchecked,
 			...present({ weight }),
 		};
 		if (given.dryRun) {
@@ -307,7 +308,10 @@ const move = command({
 		const wishes = wishesOf(given);
 		return withTracedFleet(context, async (fleet) => {
 			const plan = await planMove(fleet, {
-				...{ ...moved, to, replica, wave: waveSize },
+				...moved,
+				to,
+				replica,
+				wave: waveSize,
 				rate: given.rate,
 			});
 			const signal = context.interruptSignal();

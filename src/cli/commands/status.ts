@@ -169,7 +169,14 @@ function secondsOf({ least, most }: NonNullable<HostReport["clock"]>): number {
 function jsonOfMember({ id, role, ...member }: Member) {
 	const { host, pid, version, oldest, since, model, clock } = member;
 	return {
-		...{ id, role, host, pid, version, oldest, since, model },
+		id,
+		role,
+		host,
+		pid,
+		version,
+		oldest,
+		since,
+		model,
 		clockSeconds: clock,
 	};
 }
@@ -187,14 +194,21 @@ function asJson(
 			const { host, role, error, version, server, settings, outbox } = report;
 			const { clock, ms, feeds = 0, missingTables, replication } = report;
 			return {
-				...{ host, role, up: isUp(report), error },
+				host,
+				role,
+				up: isUp(report),
+				error,
 				clockSeconds: clock && secondsOf(clock),
 				ms: ms && Number(ms.toFixed(3)),
-				...{ version, readOnly: report.isReadOnly, server },
+				version,
+				readOnly: report.isReadOnly,
+				server,
 				shards: report.shards.length,
 				modShards: report.modShards.length,
-				...{ feeds, missingTables: missingTables?.length ?? null },
-				...{ settings, outbox },
+				feeds,
+				missingTables: missingTables?.length ?? null,
+				settings,
+				outbox,
 				replication: replication && {
 					running: replication.isRunning,
 					lagSeconds: replication.lagSeconds,

@@ -159,7 +159,9 @@ async function compare(
 	const progress = createProgressLine(context);
 	try {
 		return await compareAll(store, {
-			...{ plans, source, signal },
+			plans,
+			source,
+			signal,
 			reader: createLineReader(store, fields),
 			share: 1,
 			refused: new Set(files.badRows.read().map(({ key }) => key)),

@@ -69,7 +69,10 @@ export async function openMigration(
 	const plans = planMigration(mapping, { model, fields }, source, domain);
 	const owned = resources.move();
 	return {
-		...{ plans, source, replica, fields },
+		plans,
+		source,
+		replica,
+		fields,
 		files: filesOf(file),
 		name: `corkboard_${basename(file)
 			.replace(EXTENSION, "")

@@ -85,7 +85,8 @@ export async function openRunner(
 
 	async function pass({ signal, ...options }: PassOptions) {
 		const report = await runPass(store, {
-			...{ ...parts, ...options },
+			...parts,
+			...options,
 			state: readMigrationState(files.state),
 			pace,
 			writing: { ...writing, signal },
@@ -105,7 +106,11 @@ export async function openRunner(
 		const options = toEnd ? { until: await log.end() } : {};
 		try {
 			return await follow(store, {
-				...{ ...parts, ...options, log, writing, signal },
+				...parts,
+				...options,
+				log,
+				writing,
+				signal,
 				state: readMigrationState(files.state),
 				onProgress: ({ rows, lagSeconds }) =>
 					progress.update(

@@ -52,7 +52,10 @@ export function planEmpty(fleet: FleetLoad, host: string): MovePlan {
 			const load = sumOf(rest.loads.slice(0, count));
 			const { kind, first, host: from } = rest;
 			const move: PlannedMove = {
-				...{ kind, range: [first, first + count - 1], from, to },
+				kind,
+				range: [first, first + count - 1],
+				from,
+				to,
 				...load,
 			};
 			moves.push(move);

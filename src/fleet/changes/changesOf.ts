@@ -51,7 +51,12 @@ export function changesOf(
 		const known = changes.get(id);
 		if (known !== undefined) return known;
 		const made: Draft = {
-			...{ type, id, op: "edges", shard, at: time, position: gtid },
+			type,
+			id,
+			op: "edges",
+			shard,
+			at: time,
+			position: gtid,
 		};
 		changes.set(id, made);
 		return made;

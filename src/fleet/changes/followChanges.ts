@@ -270,7 +270,8 @@ export class ChangeFollower {
 		await this.#passOver(server);
 		const stop = new AbortController();
 		const log = new HostLog({
-			...{ server, onFailure },
+			server,
+			onFailure,
 			tables: this.#tables,
 			given: () => this.#given.toString(),
 			take: (from, transactions) => this.#take(from, transactions),

@@ -90,7 +90,10 @@ export function followedTables(
 		if (found === undefined) return undefined;
 		const [of, columns] = found;
 		return {
-			...{ database: `${parked ?? ""}${database}`, name, columns, of },
+			database: `${parked ?? ""}${database}`,
+			name,
+			columns,
+			of,
 			shard: Number(database.slice(-5)),
 			isParked: parked !== undefined,
 		};

@@ -97,7 +97,10 @@ function replicasOf(
 ): readonly NamedReplica[] {
 	const { shards, lookups, queues = [], feeds = [], pools = [] } = topology;
 	const lists: Readonly<Record<string, readonly HostRange[]>> = {
-		...{ shards, lookups, queues, feeds },
+		shards,
+		lookups,
+		queues,
+		feeds,
 		pools: pools.filter(({ replica }) => replica !== undefined),
 	};
 	const found = new Map<string, NamedReplica>();

@@ -128,7 +128,12 @@ export async function openRun(
 		};
 	};
 	return {
-		...{ options, operation, servers, wave, after, say },
+		options,
+		operation,
+		servers,
+		wave,
+		after,
+		say,
 		get facts() {
 			return moveFactsIn(operation.record);
 		},

@@ -64,7 +64,9 @@ export async function moveStatus(
 	return {
 		...moveResult(record),
 		goal: facts.goal,
-		...{ isHeld, holder: record.holder, wishes },
+		isHeld,
+		holder: record.holder,
+		wishes,
 		running: isHeld ? reportIn(text) : null,
 		wayBack: {
 			waves: parked.length,

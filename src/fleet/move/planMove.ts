@@ -78,7 +78,10 @@ export async function planMove(
 		...(await moveFaults({
 			from: { ...servers.from, url: from.url },
 			to: { ...servers.to, url: to.url },
-			...{ kind, databases, seconds, environment },
+			kind,
+			databases,
+			seconds,
+			environment,
 			others: [...databases.map(parkedName), OPS_DATABASE],
 		})),
 		...[...sizes.faults, ...sizes.trial.faults].map((fault) => ({
@@ -103,7 +106,11 @@ export async function planMove(
 				bytes: sum(tables.map((table) => table.bytes)),
 			};
 		}),
-		...{ rows, bytes, seconds, largest, faults },
+		rows,
+		bytes,
+		seconds,
+		largest,
+		faults,
 		needsBytes: bytes * DISK_TIMES,
 		notes: compact([
 			from.replica !== null &&

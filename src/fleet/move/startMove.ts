@@ -35,7 +35,9 @@ export async function startMove(
 
 function factsOf({ list, from, to, waves }: FoundMove): MoveFacts {
 	return {
-		...{ list, from, to },
+		list,
+		from,
+		to,
 		waves: waves.map(newWave),
 		goal: "move",
 		aim: "to",

@@ -60,7 +60,8 @@ export async function checkAddReplica(
 	}
 	await publish(store, {
 		edit: existing((now) => withReplica(now, hosts.primary, hosts.replicaUrl)),
-		...{ why: "", isDryRun: true },
+		why: "",
+		isDryRun: true,
 	});
 	await using source = new FleetServer(hosts.primaryUrl, environment);
 	await using target = new FleetServer(hosts.replicaUrl, environment);

@@ -105,7 +105,10 @@ export async function checkDeadPromotion(
 	};
 	const faults: string[] = [];
 	const unsound = {
-		...{ hosts, faults, notes: [], loss: null },
+		hosts,
+		faults,
+		notes: [],
+		loss: null,
 		evidence: { ...seen, replica: null },
 	};
 	const unreachable = await next.silence(ANSWER_MS);

@@ -285,7 +285,11 @@ export function promotionResult(record: OperationRecord): PromotionResult {
 	const { id, kind, from, to, version, step, loss } = record;
 	return {
 		operation: id,
-		...{ from, to, version, pauseMs: null, agreement: null },
+		from,
+		to,
+		version,
+		pauseMs: null,
+		agreement: null,
 		isFollowing: kind === "promote" && step === "done",
 		...(kind !== "promote" && { loss }),
 	};

@@ -37,7 +37,8 @@ export async function checkRemoveReplica(
 	const hosts = findReplica(topology, host);
 	await publish(store, {
 		edit: existing((now) => withReplica(now, hosts.primary, null)),
-		...{ why: "", isDryRun: true },
+		why: "",
+		isDryRun: true,
 	});
 	await using server = new FleetServer(hosts.replicaUrl, environment);
 	const silence = await server.silence(ANSWER_MS);

@@ -201,10 +201,14 @@ class Looks {
 			ofUnknown = new Set<string>(),
 		} = this.#facts;
 		const checked: Checked = {
-			...{ server, url, databases, processes },
+			server,
+			url,
+			databases,
+			processes,
 			environment: this.#environment,
 			connections: connections?.get(server.name),
-			...{ fencedByMoves, ofUnknown },
+			fencedByMoves,
+			ofUnknown,
 		};
 		for (const { what, faults } of CHECKS) {
 			await this.#attempt(server, what, async () =>

@@ -108,9 +108,17 @@ export async function findSalvage(
 	);
 	faults.push(...tableFaults);
 	return {
-		...{ host, successor, operation: id, url, executed, known, missing },
+		host,
+		successor,
+		operation: id,
+		url,
+		executed,
+		known,
+		missing,
 		transactions: new GtidSet(missing).size,
-		...{ tables, isFenced, faults },
+		tables,
+		isFenced,
+		faults,
 	};
 }
 

@@ -141,7 +141,9 @@ export class LostRows {
 		}
 		const known = this.objects.get(id);
 		this.objects.set(id, {
-			...{ id, type, ...last },
+			id,
+			type,
+			...last,
 			before: known === undefined ? first : known.before,
 			after: next,
 		});
@@ -168,7 +170,10 @@ export class LostRows {
 		const known = this.edges.get(key);
 		this.shards.add(shard);
 		this.edges.set(key, {
-			...{ mapping, from, to, ...last },
+			mapping,
+			from,
+			to,
+			...last,
 			before: known === undefined ? first : known.before,
 			after: next,
 		});
@@ -191,7 +196,10 @@ export class LostRows {
 		const known = this.lookups.get(`${name} ${key}`);
 		this.modShards.add(modShard);
 		this.lookups.set(`${name} ${key}`, {
-			...{ name, key, modShard, ...last },
+			name,
+			key,
+			modShard,
+			...last,
 			before: known === undefined ? value(before) : known.before,
 			after: value(after),
 		});

@@ -97,13 +97,17 @@ export async function salvage(
 		transactions: lost.transactions,
 		from: timeOf(lost.from),
 		until: timeOf(lost.until),
-		...{ objects, edges, lookups },
+		objects,
+		edges,
+		lookups,
 		entries: {
 			lost: entries.length,
 			delivered: isDryRun ? 0 : entries.length - failures.length,
 			failures: failures.slice(0, MOST_FAILURES),
 		},
-		...{ unreadable: lost.unreadable, shards, modShards },
+		unreadable: lost.unreadable,
+		shards,
+		modShards,
 		verified:
 			isChecked && shards.length + modShards.length > 0
 				? await verify(store, {
@@ -125,7 +129,10 @@ async function readLost(
 	await using old = new FleetServer(url, environment);
 	// Tables do not change in a failover; an old statement that made one is no change of rows.
 	const reading = old.readBinlog({
-		...{ after: known, until: executed, tables, signal },
+		after: known,
+		until: executed,
+		tables,
+		signal,
 		ignoresDdl: true,
 	});
 	for await (const transactions of reading) {

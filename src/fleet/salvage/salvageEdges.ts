@@ -49,8 +49,10 @@ export async function salvageEdges(
 				: [
 						edge,
 						{
-							...{ ...edge, mapping: inverse.mapping },
-							...{ from: edge.to, to: edge.from },
+							...edge,
+							mapping: inverse.mapping,
+							from: edge.to,
+							to: edge.from,
 						},
 					];
 		});
@@ -125,9 +127,15 @@ function conflictOf(
 	decision: Decision,
 ): Conflict {
 	return {
-		...{ kind: "edge", mapping: mapping.name, from, to },
-		...{ base: before, lost: after, current },
+		kind: "edge",
+		mapping: mapping.name,
+		from,
+		to,
+		base: before,
+		lost: after,
+		current,
 		kept: decision === "bring back" ? "lost" : "current",
-		...{ gtid, at: new Date(at).toISOString() },
+		gtid,
+		at: new Date(at).toISOString(),
 	};
 }

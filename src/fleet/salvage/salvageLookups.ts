@@ -39,7 +39,10 @@ export async function salvageLookups(
 						? []
 						: await new WritePipeline(store).compareAndSetLookups(
 								wanted.map(({ name, key, before, after }) => ({
-									...{ name, key, expect: before, next: after },
+									name,
+									key,
+									expect: before,
+									next: after,
 								})),
 							),
 				);
@@ -83,9 +86,15 @@ function conflictOf(
 ): Conflict {
 	const { id, token } = current ?? {};
 	return {
-		...{ kind: "lookup", name, key, base: before, lost: after },
+		kind: "lookup",
+		name,
+		key,
+		base: before,
+		lost: after,
 		current: id === undefined || token === undefined ? null : { id, token },
-		...{ kept: "current", gtid, at: new Date(at).toISOString() },
+		kept: "current",
+		gtid,
+		at: new Date(at).toISOString(),
 	};
 }
 
@@ -129,8 +138,13 @@ export async function reserveKeysOf(
 			conflicts.push(
 				conflictOf(
 					{
-						...{ name, key, modShard: 0, before: null, after: { id, token } },
-						...{ gtid: object.gtid, at: object.at },
+						name,
+						key,
+						modShard: 0,
+						before: null,
+						after: { id, token },
+						gtid: object.gtid,
+						at: object.at,
 					},
 					row instanceof CorkboardError ? null : row,
 				),

@@ -58,7 +58,8 @@ export async function salvageObjects(
 			lost.length -
 			back -
 			conflicts.filter(({ kept }) => kept === "current").length,
-		...{ conflicts, inserted },
+		conflicts,
+		inserted,
 	};
 }
 
@@ -131,10 +132,15 @@ function conflictOf(
 	decision: Decision | undefined,
 ): Conflict {
 	return {
-		...{ kind: "object", type: type.name, id },
-		...{ base: before, lost: after, current },
+		kind: "object",
+		type: type.name,
+		id,
+		base: before,
+		lost: after,
+		current,
 		kept: decision === "bring back" ? "lost" : "current",
-		...{ gtid, at: new Date(at).toISOString() },
+		gtid,
+		at: new Date(at).toISOString(),
 	};
 }
 

@@ -175,7 +175,9 @@ export function createLineReader(
 			data,
 			references,
 			cleared,
-			...{ rev, isDeleted, at },
+			rev,
+			isDeleted,
+			at,
 		};
 	}
 

@@ -132,7 +132,9 @@ export function planBatch(
 	return {
 		objects: [...planner.made.values()],
 		known: [...changed.values()],
-		...{ edges, bad, existing },
+		edges,
+		bad,
+		existing,
 	};
 }
 
@@ -171,7 +173,10 @@ class BatchPlanner {
 			return null;
 		}
 		this.edges.push({
-			...{ number, mapping, isDeleted, at },
+			number,
+			mapping,
+			isDeleted,
+			at,
 			from: from as Target,
 			to: to as Target,
 		});

@@ -66,7 +66,7 @@ export async function writeEdges(
 		const name = edgeName(mapping, { from, to });
 		const before = wanted.get(name);
 		if (before === undefined || before.isDeleted !== isDeleted) {
-			wanted.set(name, { ...{ number, mapping, from, to }, isDeleted, at });
+			wanted.set(name, { number, mapping, from, to, isDeleted, at });
 		}
 	}
 	const { changed, newerHere } = await edgesToChange(store, [

@@ -65,7 +65,8 @@ export async function* backFeedLines(
 					if (isOfImport(sequence)) continue;
 					const ends = {
 						edge: mapping.name,
-						...{ from: keyOf(from), to: keyOf(to) },
+						from: keyOf(from),
+						to: keyOf(to),
 					};
 					if (state === PRESENT) {
 						const at = new Date(Math.floor(sequence / 1_000)).toISOString();

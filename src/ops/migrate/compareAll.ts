@@ -101,7 +101,9 @@ export async function compareAll(
 					const some = keys.slice(at, at + LISTS);
 					counts.lists += some.length;
 					const found = await compareLists(store, source, {
-						...{ plan, list, owners },
+						plan,
+						list,
+						owners,
 						keys: some,
 					});
 					more.bad += found.bad;
@@ -208,7 +210,10 @@ async function* edgesOf(
 	for (;;) {
 		const [scanned] = await storage.read("lists", [
 			{
-				...{ mapping, from, backward: false, limit: EDGES },
+				mapping,
+				from,
+				backward: false,
+				limit: EDGES,
 				...(after && { after }),
 			},
 		]);

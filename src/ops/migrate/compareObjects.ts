@@ -80,7 +80,8 @@ export async function compareObjects(
 		const isEqual = fields.every((field) => field.isEqual);
 		const isNewer = data.version !== readToken(lookup?.token ?? "").version;
 		return {
-			...{ ...base, fields },
+			...base,
+			fields,
 			state: isEqual ? "equal" : isNewer ? "newer here" : "differs",
 		};
 	});

@@ -223,8 +223,12 @@ function offsets(zone: string): (time: number) => number {
 		format = new Intl.DateTimeFormat("en-US", {
 			timeZone: zone,
 			hourCycle: "h23",
-			...{ year: "numeric", month: "numeric", day: "numeric" },
-			...{ hour: "numeric", minute: "numeric", second: "numeric" },
+			year: "numeric",
+			month: "numeric",
+			day: "numeric",
+			hour: "numeric",
+			minute: "numeric",
+			second: "numeric",
 		});
 	} catch {
 		throw new MappingError(`There is no time zone ${zone}.`);

@@ -265,7 +265,9 @@ function tableOf(
 	key: readonly string[],
 ) {
 	return {
-		...{ table, key, changed: changed ?? null },
+		table,
+		key,
+		changed: changed ?? null,
 		...(where !== undefined && { where }),
 	};
 }

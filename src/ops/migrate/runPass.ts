@@ -210,7 +210,9 @@ export async function runPass(
 		onProgress({ lines, perSecond }) {
 			const left = total === null ? null : total - lines;
 			options.onProgress?.({
-				...{ table, lines, perSecond },
+				table,
+				lines,
+				perSecond,
 				...(left !== null &&
 					left > 0 &&
 					perSecond > 0 && { secondsLeft: left / perSecond }),
@@ -221,7 +223,10 @@ export async function runPass(
 		return save(done.status === "finished");
 	}
 	const missing = await findMissing(store, {
-		...{ plans: options.plans, source, seen, isRead },
+		plans: options.plans,
+		source,
+		seen,
+		isRead,
 		deleteMany: options.deleteMany,
 	});
 	if (missing.length > 0) {

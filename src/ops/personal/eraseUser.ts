@@ -177,7 +177,10 @@ async function deleteImportKeys(
 			valuesOrThrow(
 				await storage.compareAndSetLookups(
 					ours.map(({ name, key, id, token }: LookupRow) => ({
-						...{ name, key, expect: { id, token }, next: null },
+						name,
+						key,
+						expect: { id, token },
+						next: null,
 					})),
 				),
 			);

@@ -270,7 +270,9 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		checkPlace(at);
 		const { queue, shard } = at;
 		const callOn = (connection: SqliteConnection) => ({
-			...{ connection, queue, now: this.#now() },
+			connection,
+			queue,
+			now: this.#now(),
 			statements: this.#statementsOf(queue),
 		});
 		return onFile(this.#file(shard), (file) => {

@@ -131,7 +131,8 @@ function entriesOf<P extends ShardLocation>(
 		keys.map(({ local, shard }) => [local, shard]),
 	);
 	return {
-		...{ table, shard },
+		table,
+		shard,
 		text: `${locals.text} AND (local_id, shard) IN (${rows.text})`,
 		values: [...locals.values, ...rows.values],
 	};

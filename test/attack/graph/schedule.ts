@@ -93,9 +93,13 @@ function scheduleMoves(random: Random, totalMs: number): readonly Fault[] {
 				: { afterStep: null, ms: random.integer(500, 6_000) };
 		const first = end === "cancel" ? MOVE_EVENTS.copy : MOVE_EVENTS.move;
 		moves.push({
-			...{ kind: "move", at, ms: 0, end },
+			kind: "move",
+			at,
+			ms: 0,
+			end,
 			list: random.chance(0.75) ? "shards" : "lookups",
-			...{ first: random.integer(0, 3), count: random.integer(1, 2) },
+			first: random.integer(0, 3),
+			count: random.integer(1, 2),
 			kills: random.chance(0.5) ? [kill(first), kill(MOVE_EVENTS[end])] : [],
 		});
 		at += random.integer(6_000, 15_000);

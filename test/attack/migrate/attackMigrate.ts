@@ -140,8 +140,13 @@ export async function attackMigrate({
 		}
 		return {
 			findings,
-			...{ rows, writes: old.writes, kills: killed, passesToConverge },
-			...{ firstPassRate, importRate, oldServerCpu },
+			rows,
+			writes: old.writes,
+			kills: killed,
+			passesToConverge,
+			firstPassRate,
+			importRate,
+			oldServerCpu,
 		};
 	} finally {
 		rmSync(folder, { recursive: true, force: true });

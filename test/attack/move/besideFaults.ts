@@ -102,7 +102,9 @@ export async function moveBesideFaults(
 		const isDone = end === "complete";
 		await go(
 			{
-				...{ way: end, id, at: isDone ? "to" : "from" },
+				way: end,
+				id,
+				at: isDone ? "to" : "from",
 				step: isDone ? "done" : "rolled back",
 			},
 			others.flat(),

@@ -82,7 +82,10 @@ async function plant(
 	const isEarly = Math.random() < 0.5;
 	let id = "";
 	const options: MoveOptions = {
-		...{ store, environment: fleet.env, lookMs: 100, againMs: 100 },
+		store,
+		environment: fleet.env,
+		lookMs: 100,
+		againMs: 100,
 		async onStep(step, operation) {
 			id = operation;
 			const isOnTarget = kind === "a row is changed on the target";
@@ -96,7 +99,8 @@ async function plant(
 	const before = (await readCurrent(store))?.topology.version;
 	const plan = await planMove(options, {
 		...({ list: "shards", range: [0, shards - 1], wave } as const),
-		...{ to: target.primary.url, replica: target.replica.url },
+		to: target.primary.url,
+		replica: target.replica.url,
 	});
 	using _dropped = kind === "an event is dropped" ? dropEventsOf(row) : null;
 	let result: string;

@@ -67,10 +67,15 @@ export async function judgeAll(
 		}
 	}
 	return {
-		...{ reads, writes, acknowledged: acknowledged.length },
-		...{ failed: failed - refused, refused, failures },
+		reads,
+		writes,
+		acknowledged: acknowledged.length,
+		failed: failed - refused,
+		refused,
+		failures,
 		...judge(acknowledged, found),
-		...{ verified: verified.code, left },
+		verified: verified.code,
+		left,
 		loadAverage: loadavg()[1] ?? 0,
 	};
 }

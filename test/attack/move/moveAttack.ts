@@ -81,7 +81,9 @@ export async function attackMoves(
 	const longest = Math.max(0, ...ways.map((way) => way.fencedAfterMs));
 	return {
 		...judgement,
-		...{ options, ways, calm: meanOf(calm) },
+		options,
+		ways,
+		calm: meanOf(calm),
 		broken: [
 			...(ways.every(({ isReached }) => isReached)
 				? []
@@ -127,7 +129,9 @@ class Attack {
 			const id = await this.#goWay({
 				way: "move",
 				args: moveTo(target, this.#options),
-				...{ id: null, at: "to", step: "way open" },
+				id: null,
+				at: "to",
+				step: "way open",
 			});
 			if (id === null) return;
 			// A round kills four at most.
@@ -220,7 +224,9 @@ function homeOf(id: string): Aim {
 	return {
 		way: "reverse",
 		args: ["moves", "reverse", id, "--yes"],
-		...{ id, at: "from", step: "rolled back" },
+		id,
+		at: "from",
+		step: "rolled back",
 	};
 }
 
@@ -233,7 +239,9 @@ function lastOf(id: string): readonly Aim[] {
 		{
 			way: "complete",
 			args: ["moves", "complete", id, "--yes"],
-			...{ id, at: "to", step: "done" },
+			id,
+			at: "to",
+			step: "done",
 		},
 	];
 }

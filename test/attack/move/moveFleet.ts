@@ -58,12 +58,17 @@ export async function startMoveFleet(
 	const load = new OpenLoad({ ...options, clients, writers });
 	stack.defer(() => load.end());
 	const pair: Pair = {
-		...{ primary, replica },
+		primary,
+		replica,
 		[Symbol.asyncDispose]: async () => {},
 	};
 	const owned = stack.move();
 	return {
-		...{ fleet, pairs: [pair, target], store, load, fences },
+		fleet,
+		pairs: [pair, target],
+		store,
+		load,
+		fences,
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }

@@ -66,7 +66,14 @@ The last round goes there, back and there again, and ends there, with what was l
 function trialOf(given: Given<typeof OPTIONS & typeof SHARED>): Trial {
 	const { shards, stay, wave, graph, reads, writes, servers, store } = given;
 	const load: LoadOptions = {
-		...{ shards, stay, wave, graph, reads, writes, servers, store },
+		shards,
+		stay,
+		wave,
+		graph,
+		reads,
+		writes,
+		servers,
+		store,
 	};
 	if (shards + stay < LEAST_SHARDS) {
 		throw new UsageError(

@@ -138,7 +138,9 @@ class Attack {
 				{
 					way: "move",
 					args: moveTo(this.#target, this.#options),
-					...{ id: null, at: "to", step: "way open" },
+					id: null,
+					at: "to",
+					step: "way open",
 				},
 				fault(),
 			);
@@ -147,7 +149,9 @@ class Attack {
 				{
 					way: "complete",
 					args: ["moves", "complete", id, "--yes"],
-					...{ id, at: "to", step: "done" },
+					id,
+					at: "to",
+					step: "done",
 				},
 				closing.shift()?.() ?? null,
 			);

@@ -163,8 +163,15 @@ export async function attackDead(
 	const known = new Set(acknowledged.map(({ id }) => id));
 	const after = acknowledged.filter(({ at }) => at > promotedAt);
 	const salvaging = {
-		...{ options, clients, writers, acknowledged, lost, run, env },
-		...{ host: named, conflicts: join(folder.path, "conflicts.ndjson") },
+		options,
+		clients,
+		writers,
+		acknowledged,
+		lost,
+		run,
+		env,
+		host: named,
+		conflicts: join(folder.path, "conflicts.ndjson"),
 	};
 	// The disk is back. A dead one takes writes again, until somebody fences it.
 	if (options.salvage !== "never" && death === "kill") await primary.restart();

@@ -78,7 +78,10 @@ function trialsOf(
 		reads: given.reads * scale,
 		writes: given.writes * scale,
 		betweenMs: given.between,
-		...{ servers, rounds, store, stop },
+		servers,
+		rounds,
+		store,
+		stop,
 	};
 	if (given.salvage && !given.dead) {
 		throw new UsageError("--salvage needs --dead.");

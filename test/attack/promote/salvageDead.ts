@@ -85,12 +85,14 @@ export async function salvageDead({
 	const isFailed = ended.some(({ code }) => code !== 0 && code !== 3);
 	return {
 		codes: ended.map(({ code }) => code),
-		...{ lost: wanted.length, back: wanted.length - still.size },
+		lost: wanted.length,
+		back: wanted.length - still.size,
 		missing: [...still].filter((id) => !kept.includes(`"${id}"`)),
 		conflicts: kept.split("\n").filter((line) => line !== "").length,
 		again: again === undefined ? -1 : again,
 		wrong: await wrongBoards(clients[0] as Client, writers, found),
-		...{ written: load.acknowledged.length, failed: load.failed },
+		written: load.acknowledged.length,
+		failed: load.failed,
 		lostMeanwhile: judge(load.acknowledged, found).lost.length,
 		...(isFailed && {
 			error: [...ended.map(({ out, err }) => out + err), ...load.failures].join(

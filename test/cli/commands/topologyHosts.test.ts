@@ -42,7 +42,9 @@ async function fleet() {
 	}
 	const owned = stack.move();
 	return {
-		...{ server, file, map },
+		server,
+		file,
+		map,
 		stored: (): Topology => JSON.parse(readFileSync(file, "utf8")),
 		/** A file to publish: the stored map with another primary of shard 1. */
 		edited(primary: string, generation: number): string {
@@ -87,7 +89,9 @@ describe("the hosts of a map", () => {
 		await member.say(2, 2);
 		let acknowledged = "00000000-0000-0000-0000-000000000001:1-5";
 		await using _answers = answerAsks(store, member.id, () => ({
-			...{ acknowledged, state: "idle" as const, writes: [] },
+			acknowledged,
+			state: "idle" as const,
+			writes: [],
 		}));
 		const stated = ["map", "rollback", "1", "--unwritten", name];
 		const written = await at.run(...stated);

@@ -126,7 +126,10 @@ function startFollower(
 	let taken = 0;
 	copy.beginRun();
 	const follower = new ChangeFollower({
-		...{ store, model: MODEL, selection: SELECTION, environment: {} },
+		store,
+		model: MODEL,
+		selection: SELECTION,
+		environment: {},
 		since: kept.position,
 		signal: ended.signal,
 		lookMs: 50,

@@ -164,7 +164,12 @@ async function startFleet(own?: Promise<Pairs>) {
 		againMs: 100,
 	};
 	return {
-		...{ source, target, store, file, members, options },
+		source,
+		target,
+		store,
+		file,
+		members,
+		options,
 		asked: {
 			list: "shards",
 			range: [0, 1],

@@ -157,7 +157,9 @@ test("lookups and pools move under load as shards do, also to a host that serves
 	assert.deepEqual(left, []);
 
 	const plan = await planMove(options, {
-		...{ list: "shards", range: [0, 1], wave: 16 },
+		list: "shards",
+		range: [0, 1],
+		wave: 16,
 		to: mariadb.url,
 	});
 	const [fault] = plan.faults;

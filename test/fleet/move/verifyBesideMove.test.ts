@@ -20,11 +20,14 @@ const USERS = 20;
 function importLines(): string {
 	const key = (n: number) => `u${n % USERS}`;
 	const users = Array.from({ length: USERS }, (_, n) => ({
-		...{ type: "User", key: key(n) },
+		type: "User",
+		key: key(n),
 		fields: { username: `user_${n}` },
 	}));
 	const edges = users.map((_, n) => ({
-		...{ edge: "followUser", from: key(n), to: key(n + 1) },
+		edge: "followUser",
+		from: key(n),
+		to: key(n + 1),
 	}));
 	return [...users, ...edges].map((line) => JSON.stringify(line)).join("\n");
 }
@@ -63,17 +66,23 @@ test("verify reads a shard that moves meanwhile where it is then, and finds noth
 	assert.equal(imported.code, 0, imported.err);
 	const store = stack.use(openFileStore(file));
 	const options = {
-		...{ store, environment: {}, agreeMs: 60_000 },
-		...{ lookMs: 50, againMs: 50 },
+		store,
+		environment: {},
+		agreeMs: 60_000,
+		lookMs: 50,
+		againMs: 50,
 	};
 	const move = async () => {
 		const plan = await planMove(options, {
 			...({ list: "shards", range: [1, 1] } as const),
-			...{ to: target.url, wave: 1 },
+			to: target.url,
+			wave: 1,
 		});
 		assert.deepEqual(plan.faults, []);
 		const { operation } = await startMove(options, plan.found, [], {
-			...{ maxPauseMs: 60_000, maxLagMs: 60_000, settleMs: 0 },
+			maxPauseMs: 60_000,
+			maxLagMs: 60_000,
+			settleMs: 0,
 		});
 		await completeMove(options, operation, { skipsRehearsal: false });
 	};

@@ -163,7 +163,9 @@ describe("the loss of a second failover", () => {
 			acknowledged: `${source}:1-7`,
 			state: "idle" as const,
 			writes: [5, 6].map((number) => ({
-				...{ gtid: `${source}:${number}`, at: number, wrote: [`${number}`] },
+				gtid: `${source}:${number}`,
+				at: number,
+				wrote: [`${number}`],
 			})),
 		}));
 		const { loss } = await checkAcceptance(

@@ -26,8 +26,14 @@ const ABOUT = { kind: "promote", from: "a:1", to: "b:1" } as const;
 const HOST = { name: "a:1", url: "mysql://a:1", replica: null };
 /** What the record of a move has. */
 const MOVE = {
-	...{ list: "shards", from: HOST, to: HOST, waves: [], goal: "move" },
-	...{ aim: "to", keepsWay: true, skipsRehearsal: false },
+	list: "shards",
+	from: HOST,
+	to: HOST,
+	waves: [],
+	goal: "move",
+	aim: "to",
+	keepsWay: true,
+	skipsRehearsal: false,
 };
 /** A look that ends before the next sign of life. */
 const SHORT = { holderMs: 60, lookMs: 20 };
@@ -104,7 +110,10 @@ test("a promotion of a dead primary takes its hosts from a move, which goes on a
 	const store = memoryStore();
 	const [from, to] = ["a:1", "b:1"];
 	await using move = await Operation.begin(store, {
-		...{ kind: "move", from, to: "c:1", alsoLocks: [to, "d:1"] },
+		kind: "move",
+		from,
+		to: "c:1",
+		alsoLocks: [to, "d:1"],
 		move: MOVE,
 	});
 	const { id } = move.record;
@@ -192,7 +201,8 @@ test("the guard of a move stays until its runner has opened it and is done, or h
 		const stopping = new AbortController();
 		let isOver = false;
 		const options = {
-			...{ store, environment: {} },
+			store,
+			environment: {},
 			isRunner: (holder: string) => holder === operation.record.holder,
 			isOrphaned: () => isOrphaned,
 			signal: stopping.signal,
@@ -241,7 +251,9 @@ test("the guard of a move stays until its runner has opened it and is done, or h
 test("a move that a guard lifts the fences of is resumed when it has", async () => {
 	const store = memoryStore();
 	await using guard = await Operation.begin(store, {
-		...{ ...ABOUT, kind: "move", move: MOVE },
+		...ABOUT,
+		kind: "move",
+		move: MOVE,
 	});
 	const { id } = guard.record;
 	await guard.save({ step: "lifting" });
@@ -327,7 +339,8 @@ for (const [what, patch, reason] of UNKNOWN) {
 		const ending = new AbortController();
 		let said = "";
 		const operator = command(["controller"], {
-			...{ env, interruptSignal: () => ending.signal },
+			env,
+			interruptSignal: () => ending.signal,
 			stderr: (line) => {
 				said += `${line}\n`;
 			},
@@ -377,7 +390,8 @@ test("operator settles an operation although another cannot be completed", async
 		await stuck.save({ step: "fencing" });
 		const about = { from: primary, to: replica };
 		await using _ = await Operation.begin(store, {
-			...{ kind: "replica remove", ...about },
+			kind: "replica remove",
+			...about,
 		});
 	}
 	const ending = new AbortController();

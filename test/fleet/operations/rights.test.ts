@@ -85,7 +85,9 @@ test("a command on a fleet says before it begins which rights it lacks, on which
 	/** As an account with fewer rights leaves it, that fails at its first fence. */
 	const halfWay = async () => {
 		await using operation = await Operation.begin(store, {
-			...{ kind: "promote", from: address, to: replica.address },
+			kind: "promote",
+			from: address,
+			to: replica.address,
 		});
 		await operation.save({ step: "fencing" }, "fencing");
 		return operation.record.id;
@@ -138,7 +140,9 @@ test("a command on a fleet says before it begins which rights it lacks, on which
 	assert.deepEqual([open.code, open.out], [0, "no operation is under way\n"]);
 	// It locks nothing any more.
 	await using again = await Operation.begin(store, {
-		...{ kind: "promote", from: address, to: replica.address },
+		kind: "promote",
+		from: address,
+		to: replica.address,
 	});
 	await again.end("rolled back", "over");
 });

@@ -23,8 +23,11 @@ console.log(`seed ${SEED}, repeated by CORKBOARD_KEPT_SEED=${SEED}`);
 const PINS = 150;
 const USERS = 60;
 const FIELDS = {
-	...{ edges: true, cursors: true, totalCount: true },
-	...{ hasNextPage: true, hasPreviousPage: true },
+	edges: true,
+	cursors: true,
+	totalCount: true,
+	hasNextPage: true,
+	hasPreviousPage: true,
 };
 
 /** docs/consistency.md, "3. Caches". */

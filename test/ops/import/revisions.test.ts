@@ -106,7 +106,10 @@ describe("lines with a rev", () => {
 	it("give edges the time that they had, in both lists", async () => {
 		await using graph = await openEmbedded();
 		const like = (to: string, at: string) => ({
-			...{ edge: "likePin", from: "u:ada", to, at },
+			edge: "likePin",
+			from: "u:ada",
+			to,
+			at,
 		});
 		await importAll(graph, [
 			ada,

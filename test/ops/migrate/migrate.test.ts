@@ -163,8 +163,12 @@ for (const [name, start, openOld] of OLD) {
 			assert.equal(code, 1);
 			assert.deepEqual(bad.toSorted(), old.bad);
 			assert.deepEqual(counts, {
-				...{ rows: 24, made: 24 - old.bad.length - 1, changed: 0 },
-				...{ deleted: 0, unchanged: 1, newerHere: 0 },
+				rows: 24,
+				made: 24 - old.bad.length - 1,
+				changed: 0,
+				deleted: 0,
+				unchanged: 1,
+				newerHere: 0,
 			});
 			const user = fact('["username","ada"]')[0] ?? "";
 			// Noon in Berlin in summer; the text of a latin1 column whose bytes were UTF-8.
@@ -179,8 +183,12 @@ for (const [name, start, openOld] of OLD) {
 			const { counts, bad } = await pass();
 			assert.equal(bad.length, old.bad.length - 1);
 			assert.deepEqual(counts, {
-				...{ rows: 24, made: 1, changed: 0, deleted: 0 },
-				...{ unchanged: 24 - bad.length - 1, newerHere: 0 },
+				rows: 24,
+				made: 1,
+				changed: 0,
+				deleted: 0,
+				unchanged: 24 - bad.length - 1,
+				newerHere: 0,
 			});
 		});
 

@@ -39,7 +39,8 @@ it("a pass that dies goes on at the next row, and one that would delete most of 
 				source: "",
 				types: {
 					Interest: {
-						...{ table: "topics", key: "id" },
+						table: "topics",
+						key: "id",
 						fields: { slug: "slug", name: "name" },
 					},
 				},
@@ -51,8 +52,14 @@ it("a pass that dies goes on at the next row, and one that would delete most of 
 		let state: MigrationState = EMPTY_STATE;
 		const pass = (saveState: (next: MigrationState) => void) =>
 			runPass(graph.store, {
-				...{ plans, source, fields, state, saveState },
-				...{ isSince: false, deleteMany: false, writing: {} },
+				plans,
+				source,
+				fields,
+				state,
+				saveState,
+				isSince: false,
+				deleteMany: false,
+				writing: {},
 				badRows: new BadRows(join(folder, "bad.ndjson")),
 			});
 		let saves = 0;

@@ -204,7 +204,8 @@ suite("the cache of answers", () => {
 			for (let n = 0; n < 4; n++) await ask();
 			assert.equal(held.runs, 3);
 			return {
-				...{ held, ask },
+				held,
+				ask,
 				end(name: string) {
 					Object.assign(held, { name, runs: 0 });
 					released = Promise.withResolvers();

@@ -423,7 +423,9 @@ suite("the admission of requests", () => {
 	test("refuses nothing below what it carries, though the process is stopped for half a second now and then", () => {
 		for (const share of [0.5, 0.7]) {
 			const { refusals, started } = offer(share, {
-				...{ seconds: 100, pauseMs: 500, everyMs: 20_000 },
+				seconds: 100,
+				pauseMs: 500,
+				everyMs: 20_000,
 			});
 			assert.equal(Math.max(...refusals), 0, `at ${share}`);
 			assert.ok(started > share * 99_000);
@@ -436,7 +438,10 @@ suite("the admission of requests", () => {
 			[0.9, 400],
 		] as const) {
 			const { refusals } = offer(share, {
-				...{ seconds: 60, pauseMs, everyMs: 20_000, limit: 1_000 },
+				seconds: 60,
+				pauseMs,
+				everyMs: 20_000,
+				limit: 1_000,
 			});
 			assert.equal(Math.max(...refusals), 0, `at ${share}`);
 		}
@@ -445,7 +450,8 @@ suite("the admission of requests", () => {
 	test("lets what comes wait for a second without an empty queue, and then refuses what would wait longer than a tenth of one", () => {
 		for (const share of [2, 4]) {
 			const { refusals, most, started } = offer(share, {
-				...{ seconds: 10, limit: 10_000 },
+				seconds: 10,
+				limit: 10_000,
 			});
 			const [first, second, ...later] = refusals;
 			assert.equal(first, 0);

@@ -87,7 +87,9 @@ describe("reads of a pair of hosts, simulated", () => {
 		each((seed) => {
 			const run = simulate(
 				{
-					...{ seconds: 60, readsPerSecond: 850, workers: 4 },
+					seconds: 60,
+					readsPerSecond: 850,
+					workers: 4,
 					burst: { from: 5_000, to: 55_000, factor: 3 },
 				},
 				seed,
@@ -141,7 +143,10 @@ describe("reads of a pair of hosts, simulated", () => {
 		each((seed) => {
 			const run = simulate(
 				{
-					...{ seconds: 26, readsPerSecond: 300, workers: 4, mostWaiting: 16 },
+					seconds: 26,
+					readsPerSecond: 300,
+					workers: 4,
+					mostWaiting: 16,
 					primary: { stall: DURING },
 				},
 				seed,

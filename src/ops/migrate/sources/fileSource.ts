@@ -25,8 +25,11 @@ export async function openFileSource(folder: string): Promise<Source> {
 	for (const [table, file] of files) {
 		for await (const { row } of rowsIn(file)) {
 			const columns = Object.keys(row).map((name) => ({
-				...{ name, type: "text", isNullable: true },
-				...{ isKey: name === "id", leadsTo: null },
+				name,
+				type: "text",
+				isNullable: true,
+				isKey: name === "id",
+				leadsTo: null,
 			}));
 			tables.set(table, columns);
 			break;

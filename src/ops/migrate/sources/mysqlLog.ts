@@ -59,7 +59,8 @@ export async function openMysqlLog(
 	const isByGtid = values.get("gtid_mode") === "ON";
 	const followed: BinlogTable[] = [...options.tables].map(
 		([name, columns]) => ({
-			...{ database, name },
+			database,
+			name,
 			columns: columns.map((column) => ({
 				name: column.name,
 				type: column.type,

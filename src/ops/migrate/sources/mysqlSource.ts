@@ -76,7 +76,10 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 		},
 		openLog: ({ shownUrl, tables, query }) =>
 			openMysqlLog({
-				...{ url, database, shownUrl, query },
+				url,
+				database,
+				shownUrl,
+				query,
 				tables: new Map(
 					[...tables].map(([name, { columns }]) => [name, columns]),
 				),

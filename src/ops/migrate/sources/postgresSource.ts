@@ -78,7 +78,11 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 		connect: () => connect(),
 		openLog: async ({ shownUrl, name, tables }) =>
 			openPostgresLog({
-				...{ name, schema, shownUrl, connect, isLost },
+				name,
+				schema,
+				shownUrl,
+				connect,
+				isLost,
 				tables: new Map(
 					[...tables].map(([table, { edgeColumns }]) => [table, edgeColumns]),
 				),
