@@ -199,7 +199,7 @@ export interface ForSchema<S extends SchemaTypes> {
 		data: JsonObject,
 		fields: Values<S, T>,
 	): JsonObject | null;
-	/** Of a node of a type that is known, fields of that type; else of any. */
+	/** Fields of the node's type, or those of any type if it is not known. */
 	storedValue<T extends string>(
 		model: Model,
 		node: AnyNode<T>,

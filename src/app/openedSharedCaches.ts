@@ -75,7 +75,7 @@ export class OpenedSharedCaches implements TopologyFollower {
 	readonly #lost = new Set(ALL_CHANNELS);
 	#listener: Listener | null = null;
 	#beforeBeat = () => {};
-	/** Of the map in use. */
+	/** The version of the map in use. */
 	#version: number;
 	/** The memcached of the settings, if the map names no other. */
 	#objects: string | null;

@@ -58,10 +58,10 @@ const file = z.object({
 export type DumpedFile = Readonly<z.infer<typeof file>>;
 
 const table = z.object({
-	/** Of a dump to restore: the table's name. Else the type's, or the mapping's. */
+	/** The name of a table in a dump to restore; that of a type or mapping in one for analytics. */
 	name: z.string(),
 	rows: z.number(),
-	/** Of all lines, in the order of the primary key: it says whether what was restored is the same. */
+	/** The hash of all lines in the order of the primary key. It says whether what was restored is the same. */
 	sha256: z.string(),
 	files: z.array(file),
 });
@@ -109,7 +109,7 @@ const manifest = z.object({
 			position,
 			rows: z.number(),
 			bytes: z.number(),
-			/** Of the database's own manifest. */
+			/** The hash of the database's own manifest. */
 			sha256: z.string(),
 		}),
 	),
@@ -121,7 +121,7 @@ export interface Dump {
 	readonly head: DumpHead;
 	/** Null while databases are missing. */
 	readonly manifest: DumpManifest | null;
-	/** Of the databases that are done, by name. */
+	/** The manifests of databases that are done, by name. */
 	readonly databases: ReadonlyMap<string, DatabaseManifest>;
 }
 
@@ -159,7 +159,7 @@ export function manifestOf(
 	};
 }
 
-/** Of the manifest of a database, in whatever order its parts were given. */
+/** The hash of a database's manifest, in whatever order its parts were given. */
 function hashOf(given: DatabaseManifest): string {
 	return createHash("sha256")
 		.update(print(databaseManifest.parse(given)))

@@ -391,7 +391,7 @@ async function planEdges(
 			}
 			const since = deletedAt.get(edge.from);
 			const removedAt = found?.state === REMOVED ? found.sequence : null;
-			// Of an object that lives, whatever was removed was removed by somebody.
+			// Whatever an object that lives has lost was removed by somebody.
 			const isOwnWish =
 				removedAt !== null && (since === undefined || removedAt < since);
 			if (isOwnWish || (since === undefined && found === null)) {

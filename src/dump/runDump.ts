@@ -269,7 +269,7 @@ class DumpRun implements Disposable {
 	async #dump(database: Database, signal: AbortSignal): Promise<void> {
 		const { source, files, now = Date.now } = this.#options;
 		await this.#pace.take(0, 0, signal);
-		// Of a run that was killed before this database was done.
+		// They are left from a run that was killed before this database was done.
 		for (const prefix of this.#prefixesOf(database)) {
 			const old = await files.list(`${prefix}/`);
 			if (old.length > 0) await files.remove(old);

@@ -42,7 +42,7 @@ export interface RelatedSource {
 	readonly together: string;
 }
 
-/** Of the sum of all rates, so many items are from these sources. */
+/** These sources give so many items of the sum of all rates. */
 export interface Rate {
 	readonly sources: readonly Source[];
 	readonly rate: number;

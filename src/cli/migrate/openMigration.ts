@@ -30,7 +30,7 @@ export interface OpenedMigration extends AsyncDisposable {
 	readonly replica: Source | null;
 	readonly fields: FieldReaders;
 	readonly files: MigrationFiles;
-	/** Of what the old database keeps for it. */
+	/** The name of what the old database keeps for it. */
 	readonly name: string;
 }
 

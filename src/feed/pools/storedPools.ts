@@ -336,7 +336,7 @@ export class StoredPools implements OpenedPools {
 	}
 }
 
-/** Of commands that ask for tables. */
+/** Commands that ask for tables need no sources. */
 const NO_SOURCES = new Sources([]);
 
 function sumOf(counts: readonly number[]): number {

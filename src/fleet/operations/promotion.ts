@@ -167,7 +167,7 @@ export async function promotionPlan(
 				during: ["published"],
 				changesServers: true,
 				async does() {
-					// Of one that is resumed: it may have started again since, with a setting that it kept.
+					// A promotion that is resumed: the server may have started again since, with a setting that it kept.
 					await next.liftFence();
 					// Without members nobody says so; the fence holds all the same.
 					agreement = await agreed(

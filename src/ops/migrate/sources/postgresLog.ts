@@ -8,7 +8,7 @@ import type { SqlConnection } from "./sqlSource.ts";
 import type { Statement } from "./sqlText.ts";
 
 export interface PostgresLogOptions {
-	/** Of the publication and of the slot. */
+	/** The publication and the slot have this name. */
 	readonly name: string;
 	readonly schema: string;
 	readonly shownUrl: string;

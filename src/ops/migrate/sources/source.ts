@@ -33,7 +33,7 @@ export interface Column {
 	readonly isKey: boolean;
 	/** The table that its foreign key leads to. */
 	readonly leadsTo: string | null;
-	/** Of a text in MySQL. */
+	/** The character set of a text in MySQL. */
 	readonly characterSet?: string | null;
 }
 

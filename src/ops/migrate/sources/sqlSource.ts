@@ -26,7 +26,7 @@ export interface SqlDriver {
 	estimateQuery(table: string): Statement;
 	openLog(options: {
 		readonly shownUrl: string;
-		/** Of what the server keeps for it. */
+		/** The name of what the server keeps for it. */
 		readonly name: string;
 		readonly tables: ReadonlyMap<
 			string,

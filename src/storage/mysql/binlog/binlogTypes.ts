@@ -6,7 +6,7 @@ export interface BinlogColumn {
 	readonly kind: ColumnKind;
 	/** As information_schema has it: `bigint unsigned`. */
 	readonly type: string;
-	/** Of a text (default: utf8mb4). */
+	/** The character set of a text (default: utf8mb4). */
 	readonly characterSet?: string | null;
 }
 
