@@ -24,7 +24,7 @@ export interface Cell {
 	readonly p50: number;
 	readonly p99: number;
 	readonly most: number;
-	/** Of a body, on average. */
+	/** The size of a body, on average. */
 	readonly bytes: number;
 	readonly residentMb: number;
 	/** The part of all cores that the host gave to others. */

@@ -15,7 +15,7 @@ const LENGTHS = [10, 100, 1_000, 10_000];
 const DEPTHS = [1, 2, 3, 4, 5, 6];
 const SHARDS = [8, 32, 128, 512];
 const SCALES = [0.1, 1, 3];
-/** Of the nested lists. */
+/** Items of each of the nested lists. */
 const WIDTH = 3;
 const WARM_SECONDS = 2;
 /** How often the same is measured: the median counts. */

@@ -45,7 +45,7 @@ export interface Fleet {
 }
 
 export async function startDatabases(options: {
-	/** Of the fleet. */
+	/** Shards of the fleet. */
 	readonly shards: number;
 	/** Hosts of the fleet. Default: one. */
 	readonly hosts?: number;

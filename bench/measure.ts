@@ -119,7 +119,7 @@ export interface Snapshot {
 	readonly at: number;
 }
 
-/** Of the server, and of the databases and caches that it uses. */
+/** The CPU time of the server, and of the databases and caches that it uses. */
 export function snapshot(
 	{ databases }: World,
 	variant: VariantName,

@@ -20,9 +20,9 @@ export type SectionName = (typeof SECTION_NAMES)[number];
 export interface Options {
 	/** After which no round begins. */
 	readonly minutes: number;
-	/** Of mixed load before the first round, over all servers. */
+	/** The length of the mixed load before the first round, over all servers. */
 	readonly warmMinutes: number;
-	/** Of one measurement. */
+	/** The length of one measurement. */
 	readonly seconds: number;
 	/** Most rounds of `reads` and `hot`. */
 	readonly rounds: number;

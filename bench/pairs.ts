@@ -132,7 +132,7 @@ export async function run(): Promise<number> {
 	const residents = new Map<string, number[]>();
 	/** The median of the windows of each start. Microseconds. */
 	const ofStarts = new Map<string, number[]>();
-	/** Of a window, by question. */
+	/** Requests of a window, by question. */
 	const counts = new Map<QueryName, number>();
 	let turn = 0;
 	for (let start = 0; start < starts; start++) {

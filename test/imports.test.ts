@@ -35,7 +35,7 @@ const all = new Map(
 			cwd: ROOT,
 		},
 	)
-		// Of this file, the imports that are shown as refused.
+		// This file shows imports that are refused.
 		.filter(
 			(file) =>
 				!/node_modules|__generated__|^test\/imports\.test\.ts$/.test(file),

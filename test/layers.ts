@@ -273,7 +273,7 @@ const FIXED = [
 	"memjs",
 ];
 
-/** Of these and the entries of PACKAGES, those that nothing imports. `sources` maps a path below src/ to its text. */
+/** Those of FIXED and PACKAGES that nothing imports. `sources` maps a path below src/ to its text. */
 export function unusedPackages(
 	sources: ReadonlyMap<string, string>,
 ): readonly string[] {

@@ -7,7 +7,7 @@ export interface Row {
 	readonly unit: string;
 }
 
-/** Of a move, at a load average of 10 and of 25. */
+/** A row about a move, at a load average of 10 and of 25. */
 export interface MoveRow extends Omit<Row, "value"> {
 	readonly values: readonly [number, number];
 }
@@ -36,7 +36,7 @@ interface Fleet {
 	readonly primaries: number;
 	readonly objectCache: number;
 	readonly headCache: number;
-	/** Of a primary. */
+	/** The tables of a primary. */
 	readonly tables: number;
 }
 

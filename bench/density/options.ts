@@ -2,10 +2,10 @@ import { parseArgs } from "node:util";
 import { numberOf, UsageError } from "../../tools/namedProgram.ts";
 
 export interface DensityOptions {
-	/** Of the one MySQL host, for each fleet that is measured. */
+	/** How many shards the one MySQL host has, for each fleet that is measured. */
 	readonly shards: readonly number[];
 	readonly scale: number;
-	/** Of one measurement of reads or writes. */
+	/** The length of one measurement of reads or writes. */
 	readonly seconds: number;
 	/** For which processes stand idle. */
 	readonly idleSeconds: number;

@@ -103,7 +103,7 @@ export async function measureBytes(
 	return [{ part: "bytes", name: `${sized} users`, values }];
 }
 
-/** Of the files. */
+/** The sizes of the tables' files. */
 async function bytesOf(
 	server: Parameters<typeof ask>[0],
 ): Promise<{ readonly pool: number; readonly list: number }> {

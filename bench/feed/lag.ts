@@ -16,7 +16,7 @@ import { type Measurement, percentile } from "./results.ts";
 import type { WorkerReport } from "./workerProcess.ts";
 
 const WORKERS = 2;
-/** Of each worker. */
+/** Jobs that each worker runs at a time. */
 const JOBS = 50;
 /** Pins whose followers are looked up afterwards. */
 const SAMPLES = 200;

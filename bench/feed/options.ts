@@ -6,9 +6,9 @@ export interface Options {
 	readonly parts: readonly PartName[];
 	/** An import file; null: a graph is generated. */
 	readonly graph: string | null;
-	/** Of the generated graph. */
+	/** The scale of the generated graph. */
 	readonly scale: number;
-	/** Of each measurement that runs for a time. */
+	/** The length of each measurement that runs for a time. */
 	readonly seconds: number;
 	/** Pins a second of `lag`. */
 	readonly rates: readonly number[];

@@ -11,13 +11,13 @@ import type { Options } from "./options.ts";
 import { type Measurement, percentile } from "./results.ts";
 
 const WORKERS = 4;
-/** Of each worker. */
+/** Jobs that each worker runs at a time. */
 const JOBS = 50;
 const USERS = 20_000;
 const FOLLOWERS = [2_000, 200, 8];
 /** Entries that a timeline in Redis keeps. */
 const TIMELINE = 1_000;
-/** Of /proc/PID/stat. */
+/** One tick in /proc/PID/stat. */
 const TICK_US = 10_000;
 
 type Push = (

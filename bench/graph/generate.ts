@@ -27,7 +27,7 @@ const BOARDS_PER_USER = 4;
 const PINS_PER_USER = 50;
 const LIKES_PER_USER = 100;
 const FOLLOWS_PER_USER = 50;
-/** Of the longest board, so that its hundredth page of 50 can be read; a tenth of it in tiny graphs. */
+/** Pins of the longest board, so that its hundredth page of 50 can be read; a tenth of it in tiny graphs. */
 const LONGEST_BOARD = 5_050;
 const TINY = 0.02;
 

@@ -258,7 +258,7 @@ function leastOf(windows: readonly Counts[]): RequestCounts {
 }
 
 /**
- * Of the windows with bytes those in which requests took about as few statements
+ * The windows with bytes in which requests took about as few statements
  * and cache commands as in any: on a busy machine the process may for a moment
  * not use what it has cached, and what it does by itself every second falls into
  * more windows. Both allocate.

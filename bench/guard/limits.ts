@@ -5,7 +5,7 @@ import type { RequestCounts, WriteCounts } from "./count.ts";
 /** The maxima: what a request may take, as `npm run bench -- guard --accept` wrote it. */
 export const LIMITS_FILE = join(import.meta.dirname, "limits.json");
 
-/** Of requests and of writes. */
+/** The maxima of requests and of writes. */
 type Table = Readonly<Record<string, Readonly<RequestCounts> | WriteCounts>>;
 
 type Slack = Readonly<

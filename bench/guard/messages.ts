@@ -11,7 +11,7 @@ export interface Counts {
 	readonly cursors: number;
 	/** Zero unless they were asked for: to count them changes what is allocated. */
 	readonly promises: number;
-	/** Of heap and buffers; null if garbage was collected meanwhile. */
+	/** Bytes of heap and buffers; null if garbage was collected meanwhile. */
 	readonly bytes: number | null;
 }
 

@@ -38,7 +38,7 @@ const { guardGraph, SUBJECT, writersGraph } = await import("./graph.ts");
 const { Writers } = await import("./writes.ts");
 
 const FORGET_MS = 50;
-/** Of whom each shard has one, as good as surely. */
+/** With so many users each shard has one, almost surely. */
 const USERS = 120;
 
 let statements = 0;

@@ -1,7 +1,7 @@
 /** Clients of one kind: an open loop, whose requests come at their times whether or not others were answered. */
 export interface Clients {
 	readonly name: string;
-	/** Of the machine: 127.0.0.2 is another one than 127.0.0.1. */
+	/** The address of the machine: 127.0.0.2 is another one than 127.0.0.1. */
 	readonly address: string;
 	readonly connections: number;
 	/** Requests a second, one phase after the other; null: each connection sends when it was answered. */

@@ -7,9 +7,9 @@ import type { World } from "../world.ts";
 /** Shares of all requests. */
 export interface Mix {
 	readonly writes: number;
-	/** Of the reads: documents by their ids. */
+	/** Reads that send a document by its id. */
 	readonly known: number;
-	/** Of the reads: texts that are never sent twice. */
+	/** Reads that send a text which is never sent twice. */
 	readonly unseen: number;
 }
 

@@ -14,7 +14,7 @@ export const CONNECTIONS = 1_000;
 export const PATIENCE_MS = 5_000;
 /** Above it a sender's own delay is said beside its results. */
 const LATE_MS = 10;
-/** Of a closed loop. */
+/** Connections of a closed loop. */
 export const CLOSED = 48;
 /** A process that was just started carries less: V8 compiles, and caches fill. `restart` measures that. */
 const WARM_SECONDS = 15;

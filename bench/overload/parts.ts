@@ -195,7 +195,7 @@ export const RUNS: Readonly<
 		const { redis } = fleetOf(world.databases);
 		const phases = [{ seconds: seconds * 2, rate: carried * 0.6 }];
 		const offering = offer(overload, server, phases, seed + 60);
-		/** Of one second, in milliseconds, from a second from now on. */
+		/** The CPU time of one second, in milliseconds, from a second from now on. */
 		const used = async () => {
 			await new Promise((resolve) => setTimeout(resolve, 1_000));
 			const before = cpuMs(server.pid);

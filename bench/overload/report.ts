@@ -3,13 +3,13 @@ import { type OpenResult, OUTCOMES, type Outcome } from "./messages.ts";
 /** A response that comes later is as good as none. Milliseconds. */
 const GOOD_MS = 1_000;
 
-/** Of the requests that were due in a time. */
+/** What became of the requests that were due in a time. */
 export interface Summary {
 	/** A second. */
 	readonly offered: number;
 	/** Answered without errors within a second, a second. */
 	readonly good: number;
-	/** Of what was answered, with or without errors. Milliseconds. */
+	/** Percentiles of what was answered, with or without errors. Milliseconds. */
 	readonly p50: number;
 	readonly p99: number;
 	/** Half of the refusals, and 99 of a hundred, came after so many milliseconds. */

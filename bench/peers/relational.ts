@@ -323,7 +323,7 @@ export function decodeCursor(cursor: string): { seq: number; id: number } {
 	return { seq: Number(seq), id: Number(id) };
 }
 
-/** Of every connection type. */
+/** The fields of every connection type. */
 const connection = {
 	nodes: ({ rows }: Page) => rows,
 	edges: ({ rows }: Page) =>

@@ -31,7 +31,7 @@ export interface AgentMethods {
 			readonly batch: number;
 			/** Calls at the same time. */
 			readonly parallel: number;
-			/** Of a body. */
+			/** The size of a body. */
 			readonly bytes: number;
 			readonly blockMs?: number;
 		},

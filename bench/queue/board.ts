@@ -27,7 +27,7 @@ const PINS = Number(values.pins);
 if (!Number.isSafeInteger(PINS) || PINS < 1 || PINS > 100_000) {
 	throw new RangeError(`--pins must be 1 to 100000, got ${values.pins}.`);
 }
-/** Of each so many pins one is liked. */
+/** One pin of so many is liked. */
 const LIKED_OF = 5;
 /** Requests at the same time while the board is filled. */
 const AT_ONCE = 8;
@@ -169,7 +169,7 @@ async function untilArchived({ queues, store }: Corkboard): Promise<number> {
 	throw new Error("The board was not archived in time.");
 }
 
-/** Of a mutation, which lacks its end: the object that the payload has. */
+/** Sends a mutation, whose text lacks its end, and gives the object that the payload has. */
 function asker(corkboard: Corkboard) {
 	return async (viewer: Id | null, mutation: string) => {
 		const source = `${mutation} { id } } }`;

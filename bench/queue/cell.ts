@@ -12,6 +12,6 @@ export interface Cell {
 	readonly values: Readonly<Record<string, number>>;
 	/** Why there are no values. */
 	readonly error?: string;
-	/** Of the machine, when it ended: others may have used it. */
+	/** The machine's load average when it ended: others may have used it. */
 	readonly loadAverage: number;
 }

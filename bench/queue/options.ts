@@ -10,9 +10,9 @@ export interface Options {
 	readonly rounds: number;
 	/** After which no measurement begins. */
 	readonly minutes: number;
-	/** Of `burn`. */
+	/** Jobs of `burn`. */
 	readonly jobs: number;
-	/** Of steady and idle. */
+	/** The length of `steady` and `idle`. */
 	readonly seconds: number;
 	/** Jobs that wait in backlog and delayed. */
 	readonly backlog: number;

@@ -10,7 +10,7 @@ export interface BenchJob {
 
 /** What a process of the benchmark needs to reach a queue. */
 export interface QueueTarget {
-	/** Of the database. */
+	/** The URL of the database. */
 	readonly url: string;
 	/** For hints; null: without. Only Corkboard uses it. */
 	readonly redis: string | null;

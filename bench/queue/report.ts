@@ -163,7 +163,7 @@ function tableOf(load: LoadName, all: readonly Cell[]): readonly string[] {
 	];
 }
 
-/** Of each peer: Corkboard's rate over its own, and the CPU of both over Corkboard's. */
+/** For each peer, Corkboard's rate over its own, and the CPU of both over Corkboard's. */
 function ratiosOf(all: readonly Cell[]): readonly string[] {
 	const cells = all.filter(({ load }) => load === "burn");
 	const median = (system: SystemName, value: Column["value"]) =>

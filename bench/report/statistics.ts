@@ -49,7 +49,7 @@ export function cellsOf(
 	);
 }
 
-/** Of each round, the least of the peers over this variant's own. */
+/** For each round, the least of the peers over this variant's own. */
 export function overBestPeer(
 	cells: readonly Cell[],
 	variant: VariantName,
@@ -58,7 +58,7 @@ export function overBestPeer(
 	return ratios(cells, variant, EXISTING_PEERS, what);
 }
 
-/** Of each round, another variant's over this variant's own. */
+/** For each round, another variant's over this variant's own. */
 export function over(
 	cells: readonly Cell[],
 	variant: VariantName,

@@ -31,7 +31,7 @@ interface Board {
 	readonly isHot: readonly boolean[];
 	readonly token: string;
 	readonly id: string;
-	/** Of readers, one of whom asks for the board after each write. */
+	/** The tokens of readers, one of whom asks for the board after each write. */
 	readonly tokens: readonly string[];
 	readonly text: string;
 }

@@ -11,7 +11,7 @@ import { CONNECTIONS, firstOf, type Reads, rotated } from "./reads.ts";
 const FILL_LIMIT_S = 180;
 /** Before a measurement, for a server that stood idle while the others had their turns. */
 const LEAD_SHARE = 0.25;
-/** Of the draws: a round begins where no other did. */
+/** Draws between the starts of two rounds: each begins where no other did. */
 const ROUND_STEP = 7_919;
 
 /**

@@ -9,7 +9,7 @@ import { firstOf } from "./reads.ts";
 
 const CONNECTIONS = 16;
 const PREPARED = 12_000;
-/** Of reads; LinkBench draws the objects of writes less unevenly. */
+/** The exponent for reads; LinkBench draws the objects of writes less unevenly. */
 const READ_ZIPF = 0.8;
 
 /**

@@ -33,7 +33,7 @@ export type StoreName = keyof typeof STORES;
 
 export interface CorkboardFiles {
 	readonly databases: Pick<Databases, "fleet">;
-	/** Of the embedded store. */
+	/** The folder of the embedded store. */
 	readonly dataFolder: string;
 	readonly documents: string;
 	/** Settings besides those of the store. */

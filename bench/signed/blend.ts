@@ -6,7 +6,7 @@ import type { WriteName } from "./documents.ts";
 import type { Asked, Names, Viewer } from "./systems.ts";
 import type { Taken } from "./taken.ts";
 
-/** Of all writes. */
+/** Shares of all writes. */
 const WRITE_SHARES: Readonly<Record<WriteName, number>> = {
 	likePin: 0.4,
 	followUser: 0.25,
@@ -26,7 +26,7 @@ export interface Blend {
 	readonly viewers: readonly Viewer[];
 	/** Whether also the reads are sent by viewers. */
 	readonly isSigned: boolean;
-	/** Of all requests. */
+	/** The share of writes in all requests. */
 	readonly writes: number;
 	readonly count: number;
 	readonly seed: number;
@@ -69,7 +69,7 @@ interface Draw {
 	readonly random: Random;
 	readonly viewer: Viewer;
 	readonly taken: Taken;
-	/** Of what a query reads, the popular ones more often. */
+	/** A row of what a query reads, the popular ones more often. */
 	readonly row: (name: QueryName) => number;
 	readonly n: number;
 }

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Inspector } from "./inspector.ts";
 
 export interface Garbage {
-	/** Of the samples in which the main thread did something: those in the collector. */
+	/** The share of samples in the collector, of those in which the main thread did something. */
 	readonly profiled: number;
-	/** Of the time in which the event loop was busy: pauses, as the process reports them. Without profiler. */
+	/** The share of pauses, as the process reports them, in the time in which the event loop was busy. Without profiler. */
 	readonly paused: number;
 	/** A second. */
 	readonly collections: number;

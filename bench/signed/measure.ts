@@ -13,7 +13,7 @@ const OPEN_CONNECTIONS = 200;
 
 const ANSWERED = OUTCOMES.indexOf("answered");
 
-/** Of what was answered. Milliseconds. */
+/** Percentiles of what was answered. Milliseconds. */
 export interface Latency {
 	readonly p50: number;
 	readonly p99: number;
@@ -37,7 +37,7 @@ export interface Load {
 	readonly seconds: number;
 	/** Requests a second of an open loop; null: a closed one. */
 	readonly rate: number | null;
-	/** Of the closed loop. */
+	/** Connections of the closed loop. */
 	readonly connections: number;
 }
 

@@ -77,7 +77,7 @@ export function cpuTable(
 	);
 }
 
-/** Of each round, the least CPU of a peer over this one's. */
+/** For each round, the least CPU of a peer over this one's. */
 export function overBestPeer(
 	cells: readonly Cell[],
 	title: string,

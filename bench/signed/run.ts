@@ -13,7 +13,7 @@ import type { Asked, Contender, Viewer } from "./systems.ts";
 
 /** Requests of one measurement; then the same come again. */
 const REQUESTS = 20_000;
-/** Of half of the load, of collected garbage, and of the warming. Percent. */
+/** Writes in half of the load, in the measurement of garbage, and while servers warm up. Percent. */
 const USUAL_WRITES = 5;
 const USUAL_ROW = rowOf("signed", USUAL_WRITES);
 /** No request of a shape comes again in one measurement. */
@@ -31,7 +31,7 @@ const SHAPE_TITLES: Readonly<Record<ShapeName, string>> = {
 	viewer: "viewer's own page, with viewer fields",
 	follows: "two levels of follows",
 };
-/** Of a shape's measurement, beside the other ones. */
+/** How long a shape is measured, as a part of other measurements. */
 const SHAPE_TIME = 0.6;
 
 export interface RunOf {

@@ -21,7 +21,7 @@ export interface System {
 	readonly flavor: Flavor;
 	readonly isOurs: boolean;
 	readonly server: ServerProcess;
-	/** Of its inspector; null for a peer. */
+	/** The port of its inspector; null for a peer. */
 	readonly inspector: number | null;
 	/** In its database. */
 	readonly taken: Taken;

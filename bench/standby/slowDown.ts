@@ -1,6 +1,6 @@
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 
-/** Of each period a slowed server runs for so long. A stop is far shorter than what a client takes for silence. */
+/** A slowed server runs for so long in each period. A stop is far shorter than what a client takes for silence. */
 const PERIOD_MS = 50;
 const RUNS_MS = 1;
 

@@ -21,7 +21,7 @@ class Host {
 		});
 	}
 
-	/** Of what was sent since the last call, the keys. */
+	/** The keys of what was sent since the last call. */
 	take(): readonly (readonly string[])[] {
 		return this.sent.splice(0).map(({ keys }) => keys);
 	}

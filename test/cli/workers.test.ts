@@ -17,7 +17,7 @@ const LIMITS = { restartDelayMs: 20, stopMs: 300 };
 
 interface Workers {
 	readonly started: readonly ChildProcess[];
-	/** Of each worker: resolves when it serves. */
+	/** A promise for each worker, which resolves when it serves. */
 	readonly listening: readonly Promise<unknown>[];
 	readonly messages: string[];
 	interrupt(): void;

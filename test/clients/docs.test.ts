@@ -205,7 +205,7 @@ describe("docs for frontends", () => {
 			assert.ok(existsSync(join(ROOT, path)), path);
 		}
 		const { scripts } = JSON.parse(read("package.json"));
-		// Of the reader's own app.
+		// The reader's own app has these.
 		const theirs = ["dev"];
 		for (const [, name = ""] of `${all}${example}`.matchAll(
 			/npm run (?:-s )?([a-z:]+)/g,

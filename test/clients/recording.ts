@@ -1,7 +1,7 @@
 /** What a client sent, and what came back. */
 export interface Sent {
 	readonly method: string;
-	/** Of the body, or of the address of a GET. */
+	/** The parameters of the body, or of the address of a GET. */
 	readonly parameters: Readonly<Record<string, unknown>>;
 	readonly headers: Headers;
 	readonly status: number;

@@ -23,7 +23,7 @@ const image = imageOf(instructionsOf(fileText("Dockerfile")));
 const api = serviceOf(compose, "api");
 const SECRET = "x".repeat(32);
 const PRIMARIES = ["mysql-a", "mysql-b"];
-/** Of the profile of that name. */
+/** The services of the profile `monitoring`. */
 const MONITORING = ["collector", "grafana", "jaeger", "prometheus"];
 /** Their images have nothing that could ask. */
 const WITHOUT_SHELL = ["collector", "jaeger"];

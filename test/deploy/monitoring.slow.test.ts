@@ -205,7 +205,7 @@ const COMPARED: ReadonlySet<string> = new Set([
 	"CorkboardOperationSlower",
 	"CorkboardManyOperationsSlower",
 ]);
-/** Of the fault, when every alert has to fire. */
+/** The age of a fault at which every alert of it has to fire. */
 const NOTICED_S = 480;
 
 /** The values of a series before a fault and from then on: a gauge's, or what a counter gains in a second. */

@@ -85,7 +85,7 @@ function alertsIn(matchers: readonly string[]): readonly string[] {
 }
 
 export interface Panel {
-	/** Of the dashboard and its own. */
+	/** The title of its dashboard, and its own. */
 	readonly title: string;
 	readonly expressions: readonly string[];
 }

@@ -47,7 +47,7 @@ export function history(): History {
 		lines.push({ edge: "followBoard", from: user.key, to: board.key });
 	}
 	for (const [n, board] of secret.entries()) {
-		// Of the owners of secret boards, who are viewers, some collaborate on others.
+		// Some owners of secret boards, who are viewers, collaborate on other ones.
 		const other = secret[(n + 1) % secret.length] as ObjectLine;
 		if (n % 2 === 1 || other.fields.owner === board.fields.owner) continue;
 		const to = String(other.fields.owner);

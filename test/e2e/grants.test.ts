@@ -289,7 +289,7 @@ describe("a MariaDB user with the privileges that grants prints for it", () => {
 			await walkThroughTheApi(server.url);
 		}
 		await run("verify");
-		// Of a host that is named as a replica, `status` asks for its replication.
+		// `status` asks a host that is named as a replica for its replication.
 		writeFileSync(
 			file,
 			JSON.stringify({

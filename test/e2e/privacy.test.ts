@@ -348,7 +348,7 @@ describe("an object hidden from the viewer", () => {
 				([, field]) => `${name[0]?.toLowerCase()}${name.slice(1)}.${field}`,
 			),
 		);
-		// Of queries, whose roots are looked at above.
+		// These are inputs of queries, whose roots are looked at above.
 		const others = ["userBy.id", "interestBy.id"];
 		assert.deepEqual(
 			asked.map(({ name }) => name).toSorted(),

@@ -150,7 +150,7 @@ describe("the status of a fleet", () => {
 			"CREATE USER plain@'%' IDENTIFIED BY 'plain'",
 			"GRANT SELECT, INSERT, UPDATE, DELETE ON *.* TO plain@'%'",
 			"GRANT REPLICATION CLIENT ON *.* TO plain@'%'",
-			// Of all sessions but an administrator's: from then on the time is fixed.
+			// It applies to all sessions but an administrator's: their time is fixed from their start.
 			"SET GLOBAL init_connect = 'SET timestamp = UNIX_TIMESTAMP() + 3600'",
 		);
 		const env = environment(url.href, "clock.json");

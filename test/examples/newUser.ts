@@ -4,7 +4,7 @@ export interface NewUser {
 	readonly token: string;
 	readonly username: string;
 	readonly board: string;
-	/** Of the board, in its order. */
+	/** The pins of the board, in its order. */
 	readonly pins: readonly string[];
 }
 

@@ -179,7 +179,7 @@ export async function scrollToEnd(page: Page): Promise<readonly string[]> {
 		);
 }
 
-/** Of WCAG 2.1 A and AA, as axe-core finds them on the page: the rule and an element. */
+/** Violations of WCAG 2.1 A and AA that axe-core finds on the page: the rule and an element. */
 export async function seriousViolations(
 	page: Page,
 ): Promise<readonly string[]> {

@@ -25,7 +25,7 @@ describe("who learns from an outbox alone what others change", () => {
 		let checks = 0;
 		for (let seed = 1; seed <= 500; seed++) {
 			const random = seededRandom(seed);
-			/** Of entries that somebody publishes and deletes at once; none while Redis is away for all. */
+			/** The share of entries that somebody publishes and deletes at once; none while Redis is away for all. */
 			const published = random.pick([0, 0, 0.02, 0.5]);
 			const rolledBack = random.pick([0, 0.05]);
 			let now = 0;

@@ -23,7 +23,7 @@ export async function visitGraphiql(
 		readonly colorScheme?: "light" | "dark";
 		/** Stored tab state: one tab with this operation. */
 		readonly stored?: { readonly name: string; readonly query: string };
-		/** Of the address: `?query=…`. */
+		/** The search of the address, such as `?query=…`. */
 		readonly search?: string;
 		/** Signs in with this token, on a page for operators. */
 		readonly operatorToken?: string;

@@ -11,7 +11,7 @@ const LOCK_LIMIT_S = 900;
 /**
  * Makes a folder unless it is there. `make` fills another one, which gets the
  * name when it is whole: a folder that exists is good, wherever a process died.
- * Of several processes one makes it and the others wait.
+ * If several processes want it, one makes it and the others wait.
  */
 export async function makeOnce(
 	folder: string,

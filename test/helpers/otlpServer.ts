@@ -20,7 +20,7 @@ export interface ReceivedSpan {
 	readonly attributes: Readonly<Record<string, unknown>>;
 	/** 0: unset, 2: error. */
 	readonly status: number;
-	/** Of its process. */
+	/** The attributes of its process. */
 	readonly resource: Readonly<Record<string, unknown>>;
 }
 
@@ -145,7 +145,7 @@ const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 interface Fields {
 	has(number: number): boolean;
-	/** Of a message, text or bytes; empty if it is absent. */
+	/** The content of a message, text or bytes field; empty if it is absent. */
 	bytes(number: number): Uint8Array;
 	all(number: number): readonly Uint8Array[];
 	number(number: number): bigint;

@@ -13,7 +13,7 @@ export interface WholeServer extends AsyncDisposable {
 	readonly url: string;
 	/** What the program's parts stand on. */
 	readonly storage: Storage;
-	/** Of CORKBOARD_ADMIN, where it is set. */
+	/** The URL of what CORKBOARD_ADMIN opens; null if it is not set. */
 	readonly admin: string | null;
 	/** What was logged: JSON lines, parsed. */
 	readonly lines: readonly Record<string, unknown>[];

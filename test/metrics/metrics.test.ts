@@ -55,7 +55,7 @@ function lineOf(text: string, line: string): number {
 	return found === undefined ? 0 : Number(found.slice(line.length + 1));
 }
 
-/** Of all lines. */
+/** The sum over all lines that match. */
 function sumOf(text: string, line: RegExp): number {
 	return [...text.matchAll(line)].reduce(
 		(sum, [, value]) => sum + Number(value),

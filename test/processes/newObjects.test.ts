@@ -130,7 +130,7 @@ describe("a new object", () => {
 			const { [`${verb} memcached`]: objects, [`${verb} redis`]: lists } =
 				counted;
 			assert.ok(objects && lists);
-			// Of users, who become active: an object that exists changes.
+			// These are users, who become active: an object that exists changes.
 			assert.ok(objects.keys <= 2 * REPEATS, JSON.stringify(counted));
 			assert.ok(objects.calls <= SHARDS * REPEATS, JSON.stringify(counted));
 			// Boards of users, and pins of users and boards: one transaction a level and shard.

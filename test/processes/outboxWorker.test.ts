@@ -29,7 +29,7 @@ import { makePin, SUBJECTS } from "./subjects.ts";
 
 /** What an entry takes at most that some process can deliver: its grace period, a pass, and a deadline or two, on a busy machine. Milliseconds. */
 const DELIVERED_MS = 30_000;
-/** Of tests that count statements: none is late on a busy machine. */
+/** Limits for tests that count statements: none is late on a busy machine. */
 const PATIENT_LIMITS = { readMs: 60_000, writeMs: 60_000 } as const;
 /** Older than any grace period. Microseconds. */
 const LONG_AGO = (Date.now() - 3_600_000) * 1_000;
@@ -373,7 +373,7 @@ describe("the outbox workers of a fleet", () => {
 		);
 		const asked = statements
 			.map(({ name }) => name)
-			// Of the process, which looks once whether its shards have their tables.
+			// The process itself looks once whether its shards have their tables.
 			.filter((name) => !/^(count tables|tables)$/.test(name));
 		assert.deepEqual([...new Set(asked)], ["pending entries"]);
 		// The last passes may end, with their worker, before they have asked.

@@ -266,7 +266,7 @@ async function startsOf(store: JobStore): Promise<readonly number[]> {
 	return starts.sort((one, other) => one - other);
 }
 
-/** Of every two starts: no more between them than the rate allows. */
+/** Between any two starts there are no more than the rate allows. */
 function assertRate(starts: readonly number[], clocksMs: number): void {
 	assert.ok(starts.length >= 75);
 	for (const [first, from] of starts.entries()) {

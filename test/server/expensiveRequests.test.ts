@@ -145,7 +145,7 @@ describe("a hostile request", () => {
 
 	for (const [what, [body, message]] of Object.entries(HOSTILE)) {
 		it(`with ${what} is refused with little CPU time`, async () => {
-			// Of another text each time: what is known is not looked at again.
+			// The text differs each time: a known one is not looked at again.
 			const sent = (round: number) =>
 				JSON.stringify({ ...body, query: `${body.query} #${round}` });
 			const reference = (round: number) => referenceRequest(sent(round));

@@ -2,7 +2,7 @@ import { ask } from "./ask.ts";
 import { findProgram } from "./program.ts";
 import { Server } from "./server.ts";
 
-/** Of memory for values, at most (MB). */
+/** The most memory for values (MB). */
 const MEMORY_MB = 64;
 
 /** A memcached of one's own, empty, also after `restart`. `args` are further options and win over ours. */

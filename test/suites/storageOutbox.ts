@@ -662,7 +662,7 @@ async function pending(
 	return rows.map(({ shard, local, entry }) => ({ shard, local, entry }));
 }
 
-/** Of all of a shard's entries: `n`, attempts, next attempt and last error. */
+/** `n`, attempts, next attempt and last error of all of a shard's entries. */
 async function state(storage: Storage, shard: number) {
 	return (await collect(storage.walk("outbox", shard))).map(
 		({ entry, attempts, nextAttemptAt, lastError }) => [

@@ -197,7 +197,7 @@ for (const [name, openPlace] of [
 			const [day] = await place.read();
 			const names = Object.values(plain(day).requests).flatMap(Object.keys);
 			assert.equal(day?.documents.size, 15);
-			// Of each document it keeps, and of the others together.
+			// There is one for each document it keeps, and some for the others together.
 			assert.ok(names.length <= 17, String(names.length));
 		});
 	});

@@ -30,7 +30,7 @@ export async function openWorld(
 		readonly concurrency?: number;
 		readonly limits?: Partial<WorkerLimits>;
 		readonly hints?: LocalHints;
-		/** Of each queue. */
+		/** The settings of each queue. */
 		readonly settings?: object;
 	} = {},
 ): Promise<World> {

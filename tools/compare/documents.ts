@@ -7,9 +7,9 @@ import type { Node } from "./identities.ts";
  * tokens, and an operation reads at most 60,000 edges and objects.
  */
 
-/** Of a list's first page, asked for many objects at once. */
+/** Items of a list's first page, asked for many objects at once. */
 const FIRST_PAGE = 50;
-/** Of the pages that follow: the most there is. */
+/** Items of the pages that follow: the most there is. */
 const NEXT_PAGE = 100;
 
 /** Names in one request: 18 tokens each. */

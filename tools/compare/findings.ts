@@ -18,7 +18,7 @@ export interface Figures {
 	lists: number;
 	/** Items of lists, each with its owner, board and fields. */
 	edges: number;
-	/** Of lists, those of the walks included. */
+	/** Pages of lists, those of the walks included. */
 	pages: number;
 	origins: number;
 	/** The best-connected user's followers, in pages one after another. */

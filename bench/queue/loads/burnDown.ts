@@ -11,7 +11,7 @@ const MOST_SECONDS = 20;
 
 export interface BurnOptions {
 	readonly jobs: number;
-	/** Of a body. */
+	/** The size of a body. */
 	readonly bytes: number;
 	/** Jobs that are there besides, and are not waited for. */
 	readonly others?: {

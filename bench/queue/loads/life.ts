@@ -5,7 +5,7 @@ import { untilRun } from "./running.ts";
 
 const HOURS = 36;
 const KEEP_HOURS = 6;
-/** Of a body: large, so that few jobs make files that are large beside those of empty partitions, and one that InnoDB stores in one page. */
+/** The size of a body. It is large, so that few jobs make files that are large beside those of empty partitions, and InnoDB still stores it in one page. */
 const BYTES = 15_000;
 const BATCH = 200;
 const MOST_SECONDS = 600;

@@ -20,7 +20,7 @@ const ONE_EACH: readonly SystemName[] = [
 	"seed-2020",
 ];
 const TOMORROW_MS = 86_400_000;
-/** Of the loads that compare with `burn`, at most. */
+/** The most jobs of the loads that compare with `burn`. */
 const MOST_JOBS = 50_000;
 
 const LOADS: Readonly<Record<LoadName, Load>> = {

@@ -21,7 +21,7 @@ export async function untilRun(
 	}
 }
 
-/** Of starts. */
+/** The rate of starts. */
 export function perSecond({ distinct, firstAt, lastAt }: Runs): number {
 	return (1_000 * distinct) / Math.max(1, lastAt - firstAt);
 }

@@ -21,7 +21,7 @@ import { SHARDS } from "./shards.ts";
 const CONCURRENCY = 200;
 /** Jobs of one `enqueueAll`. */
 const BATCH = 500;
-/** Of rotation, for one shard: an hour has sixty. */
+/** The most rounds of rotation for one shard: an hour has sixty. */
 const MOST_ROUNDS = 10;
 
 const body = z.object({

@@ -27,7 +27,7 @@ const CONNECTIONS = 8;
 /** Jobs of a claim. */
 const BATCH = 200;
 const LOOPS = 3;
-/** Of one statement. */
+/** The most rows that one statement deletes. */
 const DELETED = 1_000;
 const DEADLOCK = 1213;
 const PRIORITIES = [1, 2] as const;

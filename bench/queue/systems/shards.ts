@@ -1,2 +1,2 @@
-/** Of each system on MySQL: as many as Corkboard has on a host. */
+/** Each system on MySQL has as many shards as Corkboard has on a host. */
 export const SHARDS = 4;

@@ -25,7 +25,7 @@ export type ServiceName = (typeof SERVICES)[number];
 
 const LAUNCH = join(import.meta.dirname, "../../../src/cli/launch.mjs");
 const SHARDS_PER_HOST = 2;
-/** Of a command. */
+/** The most tries of a command. */
 const TRIES = 3;
 const COMMAND_LIMIT_MS = 240_000;
 const SECRET = "of the attack for its servers alone 32 bytes or more";

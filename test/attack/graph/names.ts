@@ -5,7 +5,7 @@ import type { Model, User } from "./model.ts";
 export const folded = (name: string): string => name.toLowerCase();
 
 /**
- * Of all users at most one holds a name for certain. It needs no reading: two
+ * At most one of all users holds a name for certain. This needs no reading: two
  * acknowledged renames to one name, neither followed by another rename, are wrong.
  */
 export function checkNames(model: Model, user: User, report: Report): void {

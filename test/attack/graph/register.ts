@@ -9,7 +9,7 @@ export type Outcome = "running" | "done" | "refused" | "unknown";
 /** A write that a client sent. */
 export interface Operation {
 	readonly name: string;
-	/** Of the objects that it concerns. */
+	/** The ids of the objects that it concerns. */
 	readonly objects: readonly string[];
 	process: ProcessName;
 	readonly invokedAt: Time;

@@ -7,7 +7,7 @@ export interface AttackResult {
 	/** Whether the last comparison took place; not if a promise was broken, or somebody ended the run. */
 	readonly isComplete: boolean;
 	readonly faults: number;
-	/** Of shards, that were begun. */
+	/** Moves of shards that were begun. */
 	readonly moves: number;
 	readonly statistics: Statistics;
 	readonly largestServerMb: number;

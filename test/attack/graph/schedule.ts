@@ -27,7 +27,7 @@ export type Fault = { readonly at: number; readonly ms: number } & (
 			readonly objects: number;
 			readonly lists: number;
 	  }
-	/** Of shards to the other host, to an end there or back; `ms` is 0: it takes as long as it takes. */
+	/** A move of shards to the other host, to an end there or back. `ms` is 0: it takes as long as it takes. */
 	| ({ readonly kind: "move" } & PlannedMove)
 	| { readonly kind: "verify" }
 	| { readonly kind: "import" }

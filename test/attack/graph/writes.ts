@@ -46,7 +46,7 @@ interface Mutation {
 	readonly input: Readonly<Record<string, unknown>>;
 	readonly viewer: User | null;
 	readonly objects: readonly string[];
-	/** Of the objects that it names, those that the viewer has to see. */
+	/** Those of the objects it names that the viewer has to see. */
 	readonly needs?: readonly Thing[];
 	/** Another reason for NOT_FOUND. */
 	mayBeMissing?(reading: Reading): boolean;
@@ -62,7 +62,7 @@ interface Mutation {
 
 export interface Mutated {
 	readonly operation: Operation;
-	/** Of the payload; null without an answer. */
+	/** The fields of the payload; null without an answer. */
 	readonly payload: Readonly<Record<string, unknown>> | null;
 	/** The error's code if it was refused. */
 	readonly code: string | null;

@@ -41,7 +41,7 @@ export interface AttackResult {
 	readonly oldServerCpu: number | null;
 }
 
-/** Of a small graph much is deleted in a minute. */
+/** A minute's deletions are much of so small a graph. */
 const DELETE_MANY = ["--delete-many"];
 /** The longest life of a runner. Milliseconds. */
 const LIFE_MS = 6_000;
@@ -192,7 +192,7 @@ async function timedImport(folder: string, file: string): Promise<number> {
 	return JSON.parse(out).lines / seconds;
 }
 
-/** Of a process and its threads. */
+/** The CPU time of a process and its threads. */
 function cpuSeconds(pid: number): number {
 	const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
 	const [user = 0, system = 0] = stat

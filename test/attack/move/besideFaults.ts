@@ -25,7 +25,7 @@ import {
 /** A move that is tried while other faults go on. */
 export interface PlannedMove {
 	readonly list: "shards" | "lookups";
-	/** Of two, the one beside it moves as well, if it is on the same host. */
+	/** The first database. If `count` is two, the one beside it moves as well if it is on the same host. */
 	readonly first: number;
 	readonly count: number;
 	readonly end: "complete" | "reverse" | "cancel";

@@ -133,7 +133,7 @@ async function plant(
 	return result;
 }
 
-/** Of an object that the load does not change again. */
+/** A row of an object that the load does not change again. */
 async function someRow(server: Server, shards: number): Promise<Row> {
 	const databases = databasesOf("shards", [0, shards - 1]);
 	const tables = await ask(

@@ -24,7 +24,7 @@ export interface Judgement {
 	readonly verified: number | null;
 	/** Databases of moves that are left on the four servers. */
 	readonly left: readonly string[];
-	/** Of the last five minutes. */
+	/** The load average of the last five minutes. */
 	readonly loadAverage: number;
 }
 

@@ -44,7 +44,7 @@ export interface Way extends Served {
 	readonly fencedAfterMs: number;
 	/** From the fence to the publication of each wave, as the record says. Milliseconds. */
 	readonly pauses: readonly number[];
-	/** Of the server processes, for each request. */
+	/** CPU time of the server processes, for each request. */
 	readonly cpuMs: number;
 	readonly error?: string;
 }

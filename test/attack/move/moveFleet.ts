@@ -17,7 +17,7 @@ export interface LoadOptions extends Omit<FleetOptions, "shards" | "store"> {
 	readonly shards: number;
 	readonly stay: number;
 	readonly wave: number;
-	/** Of the graph that is imported first; 0: none. */
+	/** The scale of the graph that is imported first; 0: none. */
 	readonly graph: number;
 	/** A second, over all servers. */
 	readonly reads: number;

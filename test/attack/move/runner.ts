@@ -43,9 +43,9 @@ export interface Aim {
 /** A command, with those that went on with it. */
 export interface Ran {
 	readonly isReached: boolean;
-	/** Of the last command. */
+	/** The end of the last command. */
 	readonly ended: Ended;
-	/** Of the move. */
+	/** The id of the move. */
 	readonly id: string | null;
 	readonly record: OperationRecord | null;
 	/** With the time at which the next command began, or this one was over. */
@@ -60,7 +60,7 @@ export interface Patience {
 	readonly tries: number;
 	/** Before the next one. Milliseconds. */
 	readonly betweenMs: number;
-	/** Of all together, and of one that does not end. Milliseconds. */
+	/** The limit for all together, and for one that does not end. Milliseconds. */
 	readonly limitMs: number;
 }
 

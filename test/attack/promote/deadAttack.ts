@@ -37,13 +37,13 @@ export interface DeadRound {
 	/** Named as lost, and never acknowledged to the driver: the answer was on its way. */
 	readonly inFlight: number;
 	readonly repeated: readonly string[];
-	/** Of `verify` after `verify --repair`. */
+	/** The exit code of `verify` after `verify --repair`. */
 	readonly verified: number | null;
 	/** Null: the old primary is left as it is. */
 	readonly salvaged: Salvaged | null;
 	/** Writes that were acknowledged after the promotion. */
 	readonly after: number;
-	/** Of those, by the process that slept through it. */
+	/** Those that the process acknowledged which slept through the promotion. */
 	readonly afterBySleeper: number;
 	readonly error?: string;
 }

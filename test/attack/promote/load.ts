@@ -120,7 +120,7 @@ export class OpenLoad {
 	reads = 0;
 	writes = 0;
 	failed = 0;
-	/** Of those that failed: refused at once by a server that has too much to do, as it promises. */
+	/** Failed requests that a server refused at once because it had too much to do, as it promises. */
 	refused = 0;
 	slowestReadMs = 0;
 	slowestWriteMs = 0;

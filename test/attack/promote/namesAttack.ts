@@ -41,11 +41,11 @@ export interface NamesRound {
 	readonly acknowledged: number;
 	/** Requests that failed. */
 	readonly failed: number;
-	/** Of those, by CONFLICT: nobody writes what another one writes. */
+	/** Requests that failed with CONFLICT, though no two writers write the same. */
 	readonly conflicts: number;
 	/** Acknowledged writes that are not there. */
 	readonly lost: number;
-	/** Of the writes that the acceptance names, those that were never acknowledged: the answer was on its way. */
+	/** Writes that the acceptance names and that were never acknowledged: the answer was on its way. */
 	readonly inFlight: number;
 	/** What was promised and not kept. */
 	readonly broken: readonly string[];

@@ -23,7 +23,7 @@ export interface OpeningReport {
 	readonly placed: number;
 	/** Reads of a new user on another server than that which made it. */
 	readonly followed: number;
-	/** Of those and of all other reads: a user or pin that is there, as null. */
+	/** Those and all other reads that gave null for a user or pin that is there. */
 	readonly nulls: number;
 	readonly reads: number;
 	readonly writes: number;

@@ -59,7 +59,7 @@ const OPTIONS = {
 	),
 };
 
-/** Of publishers. */
+/** Publishers that are killed. */
 const KILLS = 50;
 
 export const world: World<typeof OPTIONS> = {

@@ -23,7 +23,7 @@ export interface Salvaged {
 	readonly again: number;
 	/** Pins that are on their board more than once, or not at all; boards whose count is not that of their pins. */
 	readonly wrong: readonly string[];
-	/** Of the load meanwhile: acknowledged; refused, as by a server that has too much to do; acknowledged and not there afterwards. */
+	/** Writes of the load meanwhile: acknowledged; refused, as by a server that has too much to do; acknowledged and not there afterwards. */
 	readonly written: number;
 	readonly failed: number;
 	readonly lostMeanwhile: number;
@@ -130,7 +130,7 @@ function parsed(text: string): number | undefined {
 	}
 }
 
-/** Of pins that exist, each has to be on one page of one board, once. */
+/** Each pin that exists has to be on one page of one board, once. */
 async function wrongBoards(
 	client: Client,
 	writers: readonly Writer[],

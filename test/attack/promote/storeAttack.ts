@@ -32,7 +32,7 @@ export interface StoreReport {
 	readonly adoptedMs: { readonly p50: number; readonly max: number };
 	readonly publications: number;
 	readonly kills: number;
-	/** Of the killed publishers: those whose version is there. */
+	/** Killed publishers whose version is there. */
 	readonly publishedByKilled: number;
 	/** Versions without an entry in the history, and entries without their version. */
 	readonly torn: readonly string[];

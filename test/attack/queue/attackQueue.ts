@@ -31,7 +31,7 @@ export interface QueueAttackReport extends Findings {
 	readonly faults: Readonly<Record<string, number>>;
 	/** Jobs by outcome. */
 	readonly asked: Readonly<Partial<Record<AskedJob["outcome"], number>>>;
-	/** Of those that were acknowledged. */
+	/** Acknowledged jobs that came from the outbox of a write. */
 	readonly ofWrites: number;
 	readonly deadlocks: number;
 	/** How often rotation did each step. */

@@ -158,7 +158,7 @@ export async function startQueueServices(
 	const args = [
 		"--innodb-print-all-deadlocks=ON",
 		"--performance-schema=ON",
-		// Of a server that is killed so often, the notes take longer than the work.
+		// InnoDB writes deadlocks as notes, which MySQL logs only at this level.
 		"--log-error-verbosity=3",
 	];
 	const [mysql0, mysql1, redis] = await startAll(stack, [

@@ -47,7 +47,7 @@ class Copy {
 	readonly objects = new Map<Id, unknown>();
 	readonly edges = new Set<string>();
 	readonly faults: string[] = [];
-	/** Of one run of the follower: the last turn of each user. */
+	/** The last turn of each user in one run of the follower. */
 	readonly #turns = new Map<Id, number>();
 	changes = 0;
 

@@ -97,7 +97,7 @@ function optionsOf(
 	};
 }
 
-/** Of each table, its checksum. */
+/** The checksum of each table. */
 async function checksums(server: Server, databases: readonly string[]) {
 	const rows = await ask(
 		server,
@@ -129,7 +129,7 @@ async function load(
 			await connection.query(text);
 			writes++;
 		} catch (thrown) {
-			// Of two writers one may be the victim of a deadlock.
+			// One of two writers may be the victim of a deadlock.
 			if ((thrown as { errno?: number }).errno !== 1213) throw thrown;
 		}
 	};

@@ -169,7 +169,7 @@ async function checksAccounts(
 		"GRANT REPLICATION CLIENT ON *.* TO api@'%'",
 		"GRANT SELECT ON performance_schema.* TO api@'%'",
 		"GRANT SELECT, INSERT, UPDATE ON `db_____`.* TO api@'%'",
-		// Of another database; and one that alone counts for its own.
+		// The first is for another database; the second alone counts for its own.
 		"GRANT DELETE ON `db\\_0001`.* TO api@'%'",
 		"GRANT SELECT, INSERT, DELETE ON `db00000`.* TO api@'%'",
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON `mod_____`.* TO api@'%'",

@@ -19,7 +19,7 @@ import type { ChangedShards } from "../../../src/topology/ranges.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 
 const A_SECOND = 1_000;
-/** Of the row that says that a process publishes nothing. */
+/** It stands in `unreadable` for the row that says that a process publishes nothing. */
 const MOD_SHARD = -1;
 
 function entry(shard: number, local: number, id = `${local}`): StoredEntry {

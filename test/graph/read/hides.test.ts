@@ -90,7 +90,7 @@ describe("a second relation that hides, declared beside the blocks", () => {
 
 	const pinOf = (user: Id) => pins.get(user) as Id;
 
-	/** Of a user and its pin, whether each is seen. */
+	/** Whether a user is seen, and whether its pin is. */
 	async function seenOf(user: Id, by: Id | null, store: Store) {
 		const nodes = await new View(store, by).readObjects([user, pinOf(user)]);
 		return nodes.map((node) => node !== null && "data" in node);

@@ -161,7 +161,7 @@ describe("pages of a list that grows, from a primary and a standby that is behin
 					await appendEdges(pipeline, mapping, from, some);
 					states.push(await whole(graph.storage, from));
 				};
-				/** Of each reader what it has seen, over pages. */
+				/** What each reader has seen, over pages. */
 				const sessions: Position[][] = [[], [], []];
 				const seen: Position[][] = [...sessions];
 				const page = async (process: number, reader: number) => {

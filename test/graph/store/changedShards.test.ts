@@ -59,7 +59,7 @@ describe("when a newer topology names another primary for some shards", () => {
 			modShard(key(1).key, graph.storage.map.modShards) === ofLookup;
 		assert.deepEqual(await read(), [`readLookups ${isSame ? 2 : 1}`]);
 
-		// Of the former primary.
+		// This read is answered by the former primary.
 		const shards = new Set([shard]);
 		store.caches.invalidateShards({ shards, modShards: new Set() });
 		isHeld = true;

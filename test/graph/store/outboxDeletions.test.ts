@@ -51,7 +51,7 @@ describe("deletions of delivered outbox entries", () => {
 		hosts.set(1, "promoted");
 		deletions.add([key(2)]);
 		await deletions.flush();
-		// Of shard 1 the entry that was delivered after the promotion, and that of shard 2.
+		// The second call deletes the entry of shard 1 that was delivered after the promotion, and that of shard 2.
 		assert.deepEqual(calls, [
 			[1, 1],
 			[1, 2],

@@ -120,7 +120,7 @@ describe("the recorded reads of a request", () => {
 		return { first: size, fields, ...(after !== undefined && { after }) };
 	}
 
-	/** Of the second of two equal requests: the first fills the caches. */
+	/** What the second of two equal requests depends on: the first fills the caches. */
 	async function recorded(
 		read: (view: Graph) => unknown,
 		viewer: Id | null = null,

@@ -207,7 +207,7 @@ describe("the purge of removed edges", () => {
 			"shard 3",
 			"plan",
 		]);
-		// Of four shards, on at most one in a day: each has its day of the week.
+		// At most one of the four shards has its turn today: each has its day of the week.
 		assert.ok(unlisted.filter(Boolean).length <= 1, `${unlisted}`);
 	});
 

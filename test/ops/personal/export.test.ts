@@ -144,7 +144,7 @@ describe("the export of a user", () => {
 			followers: 1,
 			followedBoards: 1,
 			followedInterests: 1,
-			// Of the two liked pins one is on a secret board of somebody else.
+			// One of the two liked pins is on a secret board of somebody else.
 			likes: 1,
 			blockedUsers: 1,
 			Board: 2,

@@ -28,7 +28,7 @@ function storing({
 	});
 }
 
-/** Of this many characters, and unlike those of other numbers. */
+/** A document of this many characters, which differs from those of other numbers. */
 function textOf(number: number, length: number): string {
 	return `{ a${number}: hello }`.padEnd(length);
 }

@@ -32,7 +32,7 @@ export interface Serving extends AsyncDisposable {
 	readonly toy: Toy;
 	readonly documents: Documents;
 	readonly warnings: Record<string, unknown>[];
-	/** Of Relay's file and Apollo's. */
+	/** The paths of Relay's file and Apollo's. */
 	readonly paths: readonly string[];
 	/** Another content for Relay's file, put in its place at once. */
 	edit(content: string): void;

@@ -24,7 +24,7 @@ export interface Scenario {
 	readonly readsPerSecond: number;
 	readonly primary?: Trouble;
 	readonly standby?: Trouble;
-	/** Of each host; without a limit if absent. */
+	/** The workers of each host; without a limit if absent. */
 	readonly workers?: number;
 	/** Calls that may wait for a connection of the process to either host, before they are sent; it has one for each worker. */
 	readonly mostWaiting?: number;
@@ -50,7 +50,7 @@ export interface Run {
 		readonly to: "standby" | "primary";
 		readonly at: number;
 	}[];
-	/** Of reads that began then. */
+	/** What reads took that began then. */
 	between(
 		from: number,
 		to: number,
@@ -173,12 +173,12 @@ class Timeline {
 		this.#still = still;
 	}
 
-	/** Of the process: it may come later. What arrived by then is read first. */
+	/** A timer of the process. It may run later; what arrived by then is read first. */
 	after(ms: number, run: () => void): () => void {
 		return this.#add(this.#awake(this.now + ms), 1e9, run);
 	}
 
-	/** Of a host. The process reads it when it is awake. */
+	/** An answer of a host. The process reads it when it is awake. */
 	arrives(at: number, run: () => void): () => void {
 		return this.#add(this.#awake(at), 0, run);
 	}
