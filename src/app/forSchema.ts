@@ -69,7 +69,7 @@ export type NodeOf<S extends SchemaTypes, T extends TypeOf<S>> = Omit<
 	"type" | "data"
 > & {
 	readonly type: T;
-	/** By the keys of what is stored: one that was never given is absent. */
+	/** The values by their stored keys: one that was never given is absent. */
 	readonly data: Readonly<Data<S, T>>;
 };
 

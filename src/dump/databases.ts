@@ -17,10 +17,10 @@ export interface Database {
 	readonly kind: "db" | "feed" | "mod";
 	/** The shard in ids, or the mod shard. */
 	readonly number: number;
-	/** As entries of the outbox name it. */
+	/** The number by which entries of the outbox name it. */
 	readonly storageShard: number;
 	readonly range: HostRange;
-	/** In the order in which they are restored. */
+	/** The tables in the order in which they are restored. */
 	readonly tables: readonly Table[];
 }
 

@@ -51,7 +51,7 @@ const file = z.object({
 	/** Its name in the dump. */
 	name: z.string(),
 	rows: z.number(),
-	/** As stored. */
+	/** The size of the file as it is stored. */
 	bytes: z.number(),
 	sha256: z.string(),
 });

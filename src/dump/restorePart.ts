@@ -234,7 +234,7 @@ function isGone(store: Store, type: string, data: JsonObject): boolean {
 	return data.state === undefined && from !== null && from <= Date.now();
 }
 
-/** As dumped, but with the names that the object still holds: others may have had its former ones since. */
+/** The content that was dumped, but with the names that the object still holds: others may have had its former ones since. */
 function contentOf(
 	{ type, data }: DumpedObject,
 	current: JsonObject | null,

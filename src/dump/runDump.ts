@@ -87,7 +87,7 @@ export interface DumpReport {
 	readonly bytes: number;
 	/** How far a replica was behind at most while it was read, in seconds; null: none said. */
 	readonly maxLagSeconds: number | null;
-	/** By the name of a type, a mapping or a table. */
+	/** Rows by the name of a type, a mapping or a table. */
 	readonly tables: Readonly<Record<string, number>>;
 	readonly seconds: number;
 }

@@ -49,7 +49,7 @@ export interface RestoreProgress {
 export interface RestoreReport {
 	readonly databases: number;
 	readonly rows: number;
-	/** By table. */
+	/** Rows by table. */
 	readonly tables: Readonly<Record<string, number>>;
 	readonly seconds: number;
 }

@@ -10,7 +10,7 @@ export interface Candidate extends PoolEntry {
 	readonly waitingSince: number;
 }
 
-/** For whom items are arranged. It is plain data: a ranker may run in another thread. */
+/** The viewer for whom items are arranged. It is plain data: a ranker may run in another thread. */
 export interface FeedViewer {
 	readonly id: Id;
 	/** Milliseconds since 1970. */
@@ -103,7 +103,7 @@ function newerFirst(a: Candidate, b: Candidate): number {
 	return one < other ? 1 : one > other ? -1 : 0;
 }
 
-/** In the given order, except that an item is put off while the one before it came through the same `via` and another is left. */
+/** Keeps the given order, except that an item is put off while the one before it came through the same `via` and another is left. */
 function separated(chosen: readonly Candidate[]): readonly Candidate[] {
 	const left = [...chosen];
 	const result: Candidate[] = [];

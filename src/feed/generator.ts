@@ -208,7 +208,7 @@ function everySource(
 	return Object.fromEntries(sources.names.map((source) => [source, limit]));
 }
 
-/** For whom nothing was pushed: items of those whom it follows, read now. */
+/** Reads the items of those whom a user follows now, if nothing was pushed for it. */
 async function pullFollowed(
 	parts: FeedParts,
 	graph: Graph,

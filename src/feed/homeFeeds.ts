@@ -150,7 +150,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		}));
 	};
 
-	/** At the end of a viewer's own feed: the next items are added behind it. */
+	/** Adds the next items at the end of a viewer's own feed. */
 	readonly atEnd: AtEnd = async ({ viewer, isProbe, call }) => {
 		const said = (outcome: EndLook["outcome"], reads = 0): EndLook => ({
 			outcome,

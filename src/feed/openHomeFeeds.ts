@@ -197,7 +197,7 @@ export function lookCostsOf({ list }: FeedModel): ReadonlyMap<string, number> {
 	return new Map([[list.name, LOOK_COST]]);
 }
 
-/** For commands about feeds, of an app without one. */
+/** The error of commands about feeds if the app has none. */
 export function noFeed(): CorkboardError {
 	return new CorkboardError(
 		"BAD_CONFIG",

@@ -8,7 +8,7 @@ const RELATED_NUMBER = 0;
 
 /** The sources of an app's feed, and the numbers that stand for them in the tables of pools. */
 export class Sources {
-	/** In their order: what users follow, and what is related. */
+	/** All sources in their order: what users follow, then what is related. */
 	readonly names: readonly Source[];
 	readonly #numbers: ReadonlyMap<Source, number>;
 

@@ -67,7 +67,7 @@ export class Capacity {
 		);
 	}
 
-	/** For a claim that begins. The function returned ends that: call it before the jobs are counted otherwise. */
+	/** Reserves room for a claim that begins. The function returned ends that: call it before the jobs are counted otherwise. */
 	reserve(jobs: number): () => void {
 		this.#reserved += jobs;
 		return () => {

@@ -143,7 +143,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 		}
 	}
 
-	/** For each command its item, or a line if memcached refused it. Sent at once: it is asked at the end of a turn. */
+	/** Gives the item of each command, or a line if memcached refused it. Commands are sent at once: callers ask at the end of a turn. */
 	ask(commands: readonly string[]): Promise<readonly Response[]> {
 		const count = commands.length;
 		const expected = { least: count, most: count, line: REFUSAL };

@@ -231,7 +231,7 @@ const listErased = command({
 	},
 });
 
-/** As `findUser`; and by its id one that a run which ended early has deleted. */
+/** Does as `findUser`, and finds by its id a user whom a run that ended early has deleted. */
 async function findUserToErase(
 	corkboard: Corkboard,
 	name: string,

@@ -8,7 +8,7 @@ export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
  * CorkboardErrors that say what to do.
  */
 export interface DumpFiles extends AsyncDisposable {
-	/** As operators call it: `s3://bucket/prefix`, `file:/backups/monday`. */
+	/** What operators call it: `s3://bucket/prefix`, `file:/backups/monday`. */
 	readonly name: string;
 
 	/** Stores a file, in the place of one of that name. When it resolves, the file is durable. */

@@ -356,7 +356,7 @@ function md5(body: Buffer): string {
 	return createHash("md5").update(body).digest("base64");
 }
 
-/** As S3 tags a file of parts. */
+/** The tag that S3 gives a file of parts. */
 function etagOf(hashes: readonly Buffer[]): string {
 	const hash = createHash("md5").update(Buffer.concat(hashes)).digest("hex");
 	return `${hash}-${hashes.length}`;

@@ -24,7 +24,7 @@ import type { DumpPosition } from "../manifest.ts";
 import type { DumpSource, Snapshot, StoredRow } from "./dumpSource.ts";
 import { isAfter, orderOf, type RowSpelling, selectList } from "./rowSelect.ts";
 
-/** For one statement. Milliseconds. */
+/** The limit of one statement. Milliseconds. */
 const STATEMENT_MS = 60_000;
 const LIMITS: HostLimits = {
 	connections: 4,
@@ -34,7 +34,7 @@ const LIMITS: HostLimits = {
 	// A dump that is throttled says nothing for as long as the replica is behind.
 	silenceMs: 3_600_000,
 };
-/** For the question how far replicas are behind. Milliseconds. */
+/** The limit of the question how far replicas are behind. Milliseconds. */
 const LAG_MS = 5_000;
 /** How often a snapshot is opened anew because something was committed in the same moment. */
 const TRIES = 20;

@@ -20,7 +20,7 @@ const FIRST_READ = { name: "snapshot", text: "SELECT 1 FROM sqlite_master" };
 export class SqliteSource implements DumpSource {
 	readonly #model: Model;
 	readonly #shards: ReadonlyMap<number, Database>;
-	/** For objects as they are now. */
+	/** Connections that read objects as they are now, by database. */
 	readonly #readers = new Map<string, SqliteConnection>();
 
 	constructor(model: Model, databases: readonly Database[]) {

@@ -18,7 +18,7 @@ import { insertedColumns } from "./sqliteTarget.ts";
 /** Rows of one statement, and about how many characters: servers accept packets of 16 MB. */
 const ROWS = 500;
 const CHARACTERS = 1_000_000;
-/** For one transaction. Milliseconds. */
+/** The limit of one transaction. Milliseconds. */
 const INSERT_MS = 120_000;
 
 /** The primaries of a fleet, with the operator's account where there is one. */

@@ -19,7 +19,7 @@ import { type FeedJobContext, type FeedWork, feedOf } from "./feedContext.ts";
 /** Most producers have fewer followers. Reads of so few share a statement with those of other jobs, and their pushes too. */
 const FEW = 100;
 
-/** In whose followers' pools an item belongs. */
+/** Somebody or something in whose followers' pools an item belongs. */
 interface Producer {
 	readonly source: Source;
 	readonly via: Id;

@@ -43,7 +43,7 @@ export interface FollowOptions {
 	readonly untilNow?: boolean;
 }
 
-/** In place of an owner: some other server has the shard. */
+/** Stands in place of an owner if some other server has the shard. */
 const AWAY = "?";
 const LOOK_MS = 1_000;
 const AGAIN_MS = 20;
@@ -235,7 +235,7 @@ export class ChangeFollower {
 		return rest === "" ? null : new GtidSet(executed);
 	}
 
-	/** From now on, where no position is given. */
+	/** Takes what happens from now on if no position is given. */
 	async #begin(
 		topology: Topology,
 		urls: ReadonlyMap<string, string>,

@@ -5,7 +5,7 @@ import { GtidSet } from "../../storage/mysql/driver/gtidSet.ts";
 export interface Position {
 	/** Every transaction that was given out, of all servers together. */
 	readonly gtids: string;
-	/** By ranges of shards, `0-255`: the server whose log had their last changes. */
+	/** The server whose log had the last changes, by ranges of shards such as `0-255`. */
 	readonly owners: Readonly<Record<string, string>>;
 }
 

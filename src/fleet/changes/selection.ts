@@ -6,14 +6,14 @@ import { nearest } from "../../util/nearest.ts";
 
 /** What a stream of changes has. */
 export interface Selection {
-	/** By type name: the selected fields, by their names. Of a type that is not here, no object is given out. */
+	/** The selected fields by their names, by type name. No object of a type that is not here is given out. */
 	readonly fields: ReadonlyMap<string, ReadonlyMap<string, SelectedField>>;
-	/** By mapping name. */
+	/** The selected mappings by their names. */
 	readonly mappings: ReadonlyMap<string, Mapping>;
 }
 
 export interface SelectedField {
-	/** In the stored JSON. */
+	/** The field's key in the stored JSON. */
 	readonly key: string;
 	/** What it is where the key is absent. */
 	readonly default: JsonValue;

@@ -83,7 +83,7 @@ export interface Transition {
 
 const BEFORE_SWITCH = ["waiting", "parked"] as const;
 
-/** In the order in which a move goes there and back. */
+/** The steps of a move in their order, there and back. */
 export const MOVE_TABLE = [
 	{
 		task: "begin",

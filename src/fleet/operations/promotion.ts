@@ -46,7 +46,7 @@ export interface PromotionResult {
 	readonly to: string;
 	/** The version that was published; null: nothing changed. */
 	readonly version: number | null;
-	/** From the fence to the publication. Milliseconds; null if another process began it, or the primary was dead. */
+	/** The time from the fence to the publication, in milliseconds; null if another process began it, or the primary was dead. */
 	readonly pauseMs: number | null;
 	readonly agreement: Agreement | null;
 	/** Whether the old primary follows the new one. */

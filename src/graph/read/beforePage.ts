@@ -41,7 +41,7 @@ export interface EndLook {
 	readonly outcome: "ended" | "continued" | "more";
 	/** Edges and objects that it read. */
 	readonly reads: number;
-	/** For how long another call would say the same: an answer may be used again for so long. Milliseconds. */
+	/** How long another call would say the same: the answer may be used again for so long. Milliseconds. */
 	readonly validMs: number;
 }
 

@@ -60,7 +60,7 @@ export class WritePipeline implements Writer {
 	readonly #written = new Map<Id, JsonObject>();
 	/** Transactions of this pipeline whose outbox entries are not delivered yet. */
 	readonly #undelivered = new Map<string, WriteTrace>();
-	/** For each write in progress, what its transactions changed, including those of its delivery. */
+	/** What the transactions of each write in progress changed, including those of its delivery. */
 	readonly #changes = new Set<ChangedKeys[]>();
 
 	/**

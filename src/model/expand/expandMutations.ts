@@ -395,7 +395,7 @@ function isWritten(field: FieldDefinitionNode): boolean {
 	);
 }
 
-/** As `fieldsToCreate` and `fieldsToUpdate` read them. */
+/** The field of an input, as `fieldsToCreate` and `fieldsToUpdate` read it. */
 function inputOf(field: FieldDefinitionNode, isNew: boolean): MadeField {
 	const fallback = directiveOf(field, "stored")?.arguments?.find(
 		({ name }) => name.value === "default",

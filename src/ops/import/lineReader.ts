@@ -59,7 +59,7 @@ const MAX_KEY = 200;
 const MAX_DEPTH = 100;
 
 interface StoredFieldReader {
-	/** In the stored JSON. */
+	/** The field's key in the stored JSON. */
 	readonly key: string;
 	readonly read: FieldReader;
 }

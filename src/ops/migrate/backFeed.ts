@@ -10,7 +10,7 @@ import { readToken } from "../import/revision.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { TablePlan } from "./plan.ts";
 
-/** As a line of an import. */
+/** A line as an import has it. */
 export type BackFeedLine = JsonObject;
 
 interface Migrated {

@@ -31,7 +31,7 @@ export interface Difference {
 	readonly what: string;
 }
 
-/** From 0 to 1. Short keys that differ in their end alone lie close together in FNV-1a. */
+/** Spreads keys from 0 to 1. In FNV-1a alone, short keys that differ in their end lie close together. */
 function spread(key: string): number {
 	return (Math.imul(fnv1a(key), 0x9e3779b1) >>> 0) / 2 ** 32;
 }
@@ -139,7 +139,7 @@ async function compareLists(
 		{ ...list, key: list.fromColumns },
 		keys.map((key) => partsOf(plan, key)),
 	);
-	/** By both ends: the times of all rows that make the edge. */
+	/** The times of all rows that make an edge, by both of its ends. */
 	const there = new Map<string, Map<string, (number | null)[]>>();
 	let bad = 0;
 	for (const row of rows) {

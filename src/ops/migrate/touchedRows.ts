@@ -6,9 +6,9 @@ import type { Source } from "./sources/source.ts";
 type Parts = readonly string[];
 
 interface OfPlan {
-	/** By their key: rows that are to be read. */
+	/** Rows that are to be read, by their key. */
 	readonly rows: Map<string, Parts>;
-	/** By the key of an edge that a row once made. */
+	/** Edges that rows once made, by their key. */
 	readonly edges: Map<string, Made>;
 }
 
@@ -59,7 +59,7 @@ export class TouchedRows {
 		}
 	}
 
-	/** By the key of a row of an edge: the line that it made. */
+	/** The lines that rows of edges made, by the key of the row. */
 	readonly #made = new Map<string, string>();
 
 	/** The lines of an import that do it: what refers to others after them, what is gone last. */

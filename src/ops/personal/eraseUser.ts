@@ -18,7 +18,7 @@ import type { JsonObject } from "../../util/json.ts";
 import { changeState, IMPORT_LOOKUP } from "../lookups.ts";
 import { belongsTo, ownTypes, partTypes } from "./ownTypes.ts";
 
-/** By id of the user: that it was erased, for dumps and for backups that are restored. */
+/** Says by the id of a user that it was erased, for dumps and for backups that are restored. */
 export const ERASED_LOOKUP = RESERVED_LOOKUPS.erased;
 
 export interface Erased {

@@ -92,7 +92,7 @@ export async function* exportUser(
 
 interface ExportPart {
 	readonly name: string;
-	/** From a cursor on, or from the beginning. */
+	/** Reads a page from a cursor on, or from the beginning. */
 	read(after: string | null): Promise<ReadPage>;
 }
 

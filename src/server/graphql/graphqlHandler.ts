@@ -355,7 +355,7 @@ export class GraphqlHandler implements FirstHandler {
 		return reply;
 	}
 
-	/** At its start, unless it has looked for the last time. */
+	/** Looks for a kept answer at the start of a request, unless that was done for the last time. */
 	#look(request: GraphqlRequest): MaybePromise<Reply | null> {
 		if (request.state !== "new") return null;
 		request.enter("looked");

@@ -38,7 +38,7 @@ const SHARE = 7 / 8;
 const LEAST_WAITING = 32;
 /** The time from one start to the next is that of about so many latest starts. */
 const LATEST_STARTS = 100;
-/** In a turn that took longer the process was paused: it counts as one of this length. Milliseconds. */
+/** A turn that took longer counts as one of this length: the process was paused in it. Milliseconds. */
 const LONGEST_TURN_MS = 20;
 
 /** A request that waits for its start. Exactly one of the two is called. */

@@ -161,7 +161,7 @@ class Bytes {
 		return formatLsn(value);
 	}
 
-	/** As milliseconds since 1970. */
+	/** A time in microseconds since 2000, given as milliseconds since 1970. */
 	microseconds(): number {
 		return Number(this.take(8).readBigInt64BE() / 1_000n) + EPOCH_MS;
 	}

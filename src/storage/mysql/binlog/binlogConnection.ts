@@ -363,7 +363,7 @@ export class BinlogConnection<Table extends BinlogTable>
 	}
 }
 
-/** As the package asks for columns. */
+/** The schema of a column as the package asks for it. */
 function schemaOf({
 	name,
 	kind,
