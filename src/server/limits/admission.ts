@@ -10,8 +10,8 @@ export const NO_PLACE = [
 const MOST_WAIT_MS = 100;
 /**
  * It is an overload when requests have waited for so long without a moment in which
- * none did. Until then a queue may be what came in a pause of the process, of which
- * nothing is refused: an idle process works it off. Milliseconds.
+ * none did, pauses of the process not counted. Until then a queue may be what came in
+ * a pause, of which nothing is refused: an idle process works it off. Milliseconds.
  */
 const OVERLOAD_AFTER_MS = 1_000;
 /** Whether a queue gets shorter is looked at so often: what is worked off needs no refusals, however long it takes. Milliseconds. */
@@ -38,8 +38,10 @@ const SHARE = 7 / 8;
 const LEAST_WAITING = 32;
 /** The time from one start to the next is that of about so many latest starts. */
 const LATEST_STARTS = 100;
-/** A turn that took longer counts as one of this length: the process was paused in it. Milliseconds. */
+/** For the time from one start to the next, a longer turn counts as one of this length. Milliseconds. */
 const LONGEST_TURN_MS = 20;
+/** In a turn that took longer the process was paused. What came in it says nothing of what can be started. Milliseconds. */
+const PAUSE_MS = 100;
 
 /** A request that waits for its start. Exactly one of the two is called. */
 export interface Candidate {
@@ -60,17 +62,17 @@ interface Sender {
  *
  * A request takes a place from the last byte of its body to the first of its
  * response: neither a client that sends slowly nor one that reads slowly takes one.
- * At most `limit` of them run, and more wait for their start. What is known without work is answered then; while
- * others wait, for a few milliseconds of each turn of the event loop. Everything
- * else waits for its start. A turn starts requests for a few milliseconds too,
+ * At most `limit` of them run, and more wait for their start. What is known without
+ * work is answered at once; while others wait, for a few milliseconds of each turn of
+ * the event loop. Everything else waits for its start. A turn starts requests for a few milliseconds too,
  * after it has gone on with what came back from caches and databases, so that a
  * turn stays short however many requests arrive.
  *
  * While more arrive than are started, the senders take turns. Whether that is an
  * overload, only time shows: what came in a pause of the process waits as well,
  * and is worked off. So for a second without an empty queue, and for as long as the
- * queue gets shorter by itself, nothing is refused but what would wait beyond its deadline, by the measured time from one start to
- * the next. After that as many wait as will be started within a tenth of a second,
+ * queue gets shorter by itself, nothing is refused but what would wait beyond its
+ * deadline, by the measured time from one start to the next. After that as many wait as will be started within a tenth of a second,
  * and more are refused at once: the newest of the sender who has most waiting.
  */
 export class Admission {
@@ -94,10 +96,12 @@ export class Admission {
 	#arrivingSince: number | null = null;
 	/** How many more of the requests looked at in this turn were not kept than were. */
 	#missed = 0;
-	/** When a turn first left requests waiting, and when the last one did; null where none waits. */
-	#waitingSince: number | null = null;
+	/** For how long every turn has left requests waiting, without pauses; null if none waits. Milliseconds. */
+	#waitedMs: number | null = null;
+	/** When the latest turn left requests waiting, and how many. */
 	#stoppedAt = 0;
-	/** When it was last looked whether the queue gets shorter, how many waited, and whether any was refused since. */
+	#leftWaiting = 0;
+	/** When it was last looked whether the queue gets shorter, how many waited then or came in a pause since, and whether any was refused since. */
 	#lookedAt = 0;
 	#waitedThen = 0;
 	#hasRefused = false;
@@ -254,29 +258,35 @@ export class Admission {
 
 	#beginTurn(): void {
 		const now = this.#now();
-		if (this.#waitingSince === null) this.#stoppedAt = now;
+		if (this.#waitedMs === null) this.#stoppedAt = now;
 		this.#startsUntil = now + START_MS;
 		this.#started = 0;
 	}
 
 	#endTurn(): void {
 		if (this.#waiting === 0) {
-			this.#waitingSince = null;
+			this.#waitedMs = null;
 			this.#latestStarts = 0;
 			this.#latestMs = 0;
 			return;
 		}
 		const now = this.#now();
-		if (this.#waitingSince === null) {
-			this.#waitingSince = now;
+		const tookMs = now - this.#stoppedAt;
+		if (this.#waitedMs === null) {
+			this.#waitedMs = 0;
 			this.#isWorkedOff = false;
 			this.#lookAtQueue(now);
-		} else if (now - this.#lookedAt > LOOK_AT_QUEUE_MS) {
-			this.#isWorkedOff = !this.#hasRefused && this.#waiting < this.#waitedThen;
-			this.#lookAtQueue(now);
+		} else {
+			if (tookMs <= PAUSE_MS) this.#waitedMs += tookMs;
+			else this.#waitedThen += Math.max(0, this.#waiting - this.#leftWaiting);
+			if (now - this.#lookedAt > LOOK_AT_QUEUE_MS) {
+				this.#isWorkedOff =
+					!this.#hasRefused && this.#waiting < this.#waitedThen;
+				this.#lookAtQueue(now);
+			}
 		}
 		this.#latestStarts += this.#started;
-		this.#latestMs += Math.min(now - this.#stoppedAt, LONGEST_TURN_MS);
+		this.#latestMs += Math.min(tookMs, LONGEST_TURN_MS);
 		if (this.#latestStarts > LATEST_STARTS) {
 			this.#latestStarts /= 2;
 			this.#latestMs /= 2;
@@ -284,6 +294,7 @@ export class Admission {
 		this.#stoppedAt = now;
 		// Also of what came before it was known that this is an overload.
 		this.#refuseBeyond();
+		this.#leftWaiting = this.#waiting;
 		this.#callTurn();
 	}
 
@@ -296,12 +307,9 @@ export class Admission {
 	/** Whether the last one that waits, with so many more, would be started too late. */
 	#isCrowded(more: number): boolean {
 		const waiting = this.#waiting + more;
-		if (this.#waitingSince === null || waiting <= LEAST_WAITING) return false;
+		if (this.#waitedMs === null || waiting <= LEAST_WAITING) return false;
 		const waitMs = (waiting * this.#latestMs) / this.#latestStarts;
-		if (
-			!this.#isWorkedOff &&
-			this.#now() - this.#waitingSince > OVERLOAD_AFTER_MS
-		) {
+		if (!this.#isWorkedOff && this.#waitedMs > OVERLOAD_AFTER_MS) {
 			return waitMs > MOST_WAIT_MS;
 		}
 		// The time of a few starts says little.

@@ -184,6 +184,20 @@ suite("a process with as many requests in progress as allowed", () => {
 		assert.deepEqual(socket.statuses(), [503, 200]);
 	});
 
+	test("refuses HEAD without a body, which would be taken for the next response", async () => {
+		await using full = await startHolding();
+		using socket = await openSocket(full.toy.server.url);
+		socket.write("HEAD /graphql?query={hello} HTTP/1.1\r\nhost: a\r\n\r\n");
+		socket.write(postText("{ hello }"));
+		await until("both", () => socket.statuses().length === 2);
+		assert.match(
+			socket.received(),
+			/^HTTP\/1\.1 503 [^{]*\r\n\r\nHTTP\/1\.1 503 /,
+		);
+		full.release();
+		await Promise.all(full.running);
+	});
+
 	test("refuses with the headers of any other response", async () => {
 		await using full = await startHolding();
 		const { toy } = full;
@@ -382,11 +396,14 @@ suite("the admission of requests", () => {
 			seconds,
 			pauseMs = 0,
 			everyMs = Number.POSITIVE_INFINITY,
+			inARow = 1,
 			limit = 500,
 		}: {
 			readonly seconds: number;
 			readonly pauseMs?: number;
 			readonly everyMs?: number;
+			/** Pauses with 300 ms between them. */
+			readonly inARow?: number;
 			readonly limit?: number;
 		},
 	) {
@@ -395,6 +412,7 @@ suite("the admission of requests", () => {
 		const begun = opened.time();
 		let due = begun;
 		let pause = begun + everyMs;
+		let pauses = 0;
 		let most = 0;
 		let ended = 0;
 		/** By second. */
@@ -403,7 +421,8 @@ suite("the admission of requests", () => {
 		while (opened.time() < begun + seconds * 1_000) {
 			if (opened.time() >= pause) {
 				pass(pauseMs);
-				pause += everyMs;
+				pauses++;
+				pause += pauses % inARow === 0 ? everyMs : pauseMs + 300;
 			}
 			for (; due <= opened.time(); due += 1 / share) {
 				if (!admission.isFull()) send(`${Math.floor(due) % 100}`, 1);
@@ -444,6 +463,23 @@ suite("the admission of requests", () => {
 				limit: 1_000,
 			});
 			assert.equal(Math.max(...refusals), 0, `at ${share}`);
+		}
+	});
+
+	test("refuses nothing below what it carries, though one pause follows on another before the queue is empty", () => {
+		for (const [share, pauseMs, inARow] of [
+			[0.5, 500, 2],
+			[0.5, 500, 3],
+			[0.5, 250, 6],
+			[0.7, 500, 2],
+		] as const) {
+			const { refusals } = offer(share, {
+				seconds: 60,
+				pauseMs,
+				everyMs: 15_000,
+				inARow,
+			});
+			assert.equal(Math.max(...refusals), 0, `${inARow} of ${pauseMs} ms`);
 		}
 	});
 
