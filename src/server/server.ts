@@ -269,7 +269,7 @@ function allowedMethods(
 	graphiql: GraphiqlAccess,
 ): ReadonlyMap<string, readonly string[]> {
 	return new Map([
-		["/graphql", ["GET", "POST"]],
+		["/graphql", ["GET", "HEAD", "POST"]],
 		["/health/live", ["GET", "HEAD"]],
 		["/health/ready", ["GET", "HEAD"]],
 		...(graphiql === "operators"

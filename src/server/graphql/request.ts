@@ -46,6 +46,7 @@ export class GraphqlRequest {
 	readonly mediaType: string | null;
 	/** The encoding of the response, if it is long enough; null for none. */
 	readonly encoding: Encoding | null;
+	/** Or HEAD, of which Node sends no body. */
 	readonly isGet: boolean;
 	/** The parameters of a GET, without the question mark. */
 	readonly search: string;
@@ -87,7 +88,7 @@ export class GraphqlRequest {
 		this.id = id;
 		this.mediaType = mediaType;
 		this.encoding = encoding;
-		this.isGet = method === "GET";
+		this.isGet = method !== "POST";
 		this.search = this.isGet ? searchOf(url) : "";
 		this.text = this.isGet ? url : null;
 	}

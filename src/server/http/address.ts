@@ -68,9 +68,9 @@ function groupsOf(address: string): readonly number[] {
 }
 
 /**
- * Whether a request says once of which host it asks, as RFC 9112 §3.2 has it: a request
- * of HTTP/1.0 need not say it, and the host may be empty. Health checks of load
- * balancers send both.
+ * Whether a request says of which host it asks, as RFC 9112 §3.2 has it: a request of
+ * HTTP/1.0 need not say it, and the host may be empty. Health checks of load balancers
+ * send both.
  */
 export function hasValidHost(
 	message: IncomingMessage,
@@ -80,22 +80,31 @@ export function hasValidHost(
 	if (headers.host === undefined) {
 		return httpVersionMajor === 1 && httpVersionMinor === 0;
 	}
-	// Node keeps the first of several.
-	if (linesOf(message, "host") > 1 || !hosts.get(headers.host)) return false;
+	if (!hosts.get(headers.host)) return false;
 	const named = headers["x-forwarded-host"];
 	return named === undefined || trust?.(socket.remoteAddress ?? "", 0) !== true
 		? true
 		: hosts.get(String(named).split(",").at(-1)?.trim());
 }
 
-/** How often a header of one value was sent. Node keeps the first, and a proxy before it may have judged another. */
-export function linesOf({ rawHeaders }: IncomingMessage, name: string): number {
-	let lines = 0;
+/** Which header of one value was sent several times. Node keeps the first, and a proxy before it may have judged another. */
+export function repeatedHeader({
+	rawHeaders,
+}: IncomingMessage): "host" | "authorization" | null {
+	let hosts = 0;
+	let authorizations = 0;
 	for (let at = 0; at < rawHeaders.length; at += 2) {
 		const given = rawHeaders[at] as string;
-		if (given.length === name.length && given.toLowerCase() === name) lines++;
+		// The length first: most headers are neither.
+		if (given.length === 4) {
+			if (given.toLowerCase() === "host" && ++hosts > 1) return "host";
+		} else if (given.length === 13) {
+			if (given.toLowerCase() === "authorization" && ++authorizations > 1) {
+				return "authorization";
+			}
+		}
 	}
-	return lines;
+	return null;
 }
 
 /** `uri-host [ ":" port ]` of RFC 9110 §7.2: an address in brackets, or a name, which may be empty. */

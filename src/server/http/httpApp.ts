@@ -6,7 +6,7 @@ import Fastify, {
 	LogController,
 } from "fastify";
 import type { ErrorCode } from "../../errors.ts";
-import { hasValidHost, linesOf, type TrustProxy } from "./address.ts";
+import { hasValidHost, repeatedHeader, type TrustProxy } from "./address.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 import { BODY_BYTES, BodyReader } from "./content/bodyReader.ts";
 import { registerCompression } from "./content/compression.ts";
@@ -252,13 +252,19 @@ function refuseFirst(
 }
 
 /**
- * Whether the connection goes on after it. A client that waits might then send no body,
- * and Node gives the path and trailers of a chunked one that nobody gets to the next request.
+ * Whether the connection goes on after it, and the response has a body. A client that
+ * waits might send no body, and Node gives the path and trailers of a chunked one that
+ * nobody gets to the next request.
  */
 function isPlain(message: IncomingMessage, keepsAlive: boolean): boolean {
 	const { expect, upgrade, "transfer-encoding": encoding } = message.headers;
 	const saysNothing = (expect ?? upgrade ?? encoding) === undefined;
-	return keepsAlive && message.httpVersionMinor > 0 && saysNothing;
+	return (
+		keepsAlive &&
+		message.httpVersionMinor > 0 &&
+		message.method !== "HEAD" &&
+		saysNothing
+	);
 }
 
 /** The headers of every response, and what is rejected whatever its path. */
@@ -285,6 +291,8 @@ function registerArrival(
 	});
 }
 
+const METHODS = new Intl.ListFormat("en-GB", { type: "conjunction" });
+
 /** What is rejected before a body is read: paths, methods and encodings that there are not. */
 function registerRejections(
 	app: FastifyInstance,
@@ -298,7 +306,7 @@ function registerRejections(
 		return sendError(
 			reply,
 			"BAD_REQUEST",
-			`This URL accepts only ${methods.join(" and ")}.`,
+			`This URL accepts only ${METHODS.format(methods)}.`,
 			405,
 		);
 	});
@@ -345,13 +353,14 @@ export function arrivalError(
 	if (shutdown?.isDraining) {
 		return ["UNAVAILABLE", "The server is shutting down."];
 	}
-	if (!hasValidHost(message, trustProxy)) {
+	const repeated = repeatedHeader(message);
+	if (repeated === "host" || !hasValidHost(message, trustProxy)) {
 		return [
 			"BAD_REQUEST",
 			"The Host header is missing or malformed, or there are several.",
 		];
 	}
-	return linesOf(message, "authorization") > 1
+	return repeated === "authorization"
 		? ["BAD_REQUEST", "There are several Authorization headers."]
 		: null;
 }

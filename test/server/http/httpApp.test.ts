@@ -89,10 +89,10 @@ suite("an error outside GraphQL, in GraphQL's format:", () => {
 				headers: { "content-type": "text/csv" },
 			});
 			assert.equal(response.status, 405);
-			assert.equal(response.headers.get("allow"), "GET, POST");
+			assert.equal(response.headers.get("allow"), "GET, HEAD, POST");
 			assert.deepEqual(
 				await response.json(),
-				fault("This URL accepts only GET and POST.", "BAD_REQUEST"),
+				fault("This URL accepts only GET, HEAD and POST.", "BAD_REQUEST"),
 			);
 		}
 	});
@@ -186,6 +186,42 @@ suite("an error outside GraphQL, in GraphQL's format:", () => {
 				if (method === "HEAD") assert.match(answer, /\r\n\r\n$/);
 			}
 		}
+	});
+
+	test("HEAD gets the headers of GET, without the body", async () => {
+		for (const [search, status] of [
+			["?query=%7Bhello%7D", 200],
+			["?query=mutation%7BsetNumber(to:1)%7D", 405],
+			["?documentId=none", 400],
+		] as const) {
+			const headersOf = async (method: string) => {
+				const answer = await fetch(`${toy.server.url}/graphql${search}`, {
+					method,
+					headers: { "apollo-require-preflight": "1" },
+				});
+				assert.equal(answer.status, status, `${method} ${search}`);
+				const {
+					"x-request-id": _,
+					date: __,
+					// `fetch` ends the connection after HEAD.
+					connection: ___,
+					"keep-alive": ____,
+					...headers
+				} = Object.fromEntries(answer.headers);
+				return { headers, text: await answer.text() };
+			};
+			const got = await headersOf("GET");
+			const head = await headersOf("HEAD");
+			assert.deepEqual(head.headers, got.headers);
+			assert.notEqual(got.text, "");
+			assert.equal(head.text, "");
+		}
+		const both = await raw(
+			toy,
+			"HEAD /graphql?documentId=none HTTP/1.1\r\nhost: a\r\n\r\n",
+			"GET /health/live HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+		);
+		assert.match(both, /^HTTP\/1\.1 400 [^{]*\r\n\r\nHTTP\/1\.1 200 /);
 	});
 
 	test("several Authorization headers are refused: a proxy may have judged another than the first", async () => {

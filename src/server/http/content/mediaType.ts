@@ -26,7 +26,7 @@ export function searchOf(url: string): string {
 export function isGraphqlRequest(message: IncomingMessage): boolean {
 	const { method, url = "" } = message;
 	return (
-		(method === "POST" || method === "GET") &&
+		(method === "POST" || method === "GET" || method === "HEAD") &&
 		pathOf(url) === GRAPHQL_PATH &&
 		!isBrowser(message)
 	);
