@@ -21,19 +21,7 @@ const RFC_3339 =
  */
 export function applyScalars(schema: GraphQLSchema): GraphQLSchema {
 	const type = schema.getType("DateTime");
-	if (!isScalarType(type)) {
-		throw new TypeError("The schema has no scalar DateTime.");
-	}
-	type.serialize = serializeDateTime;
-	type.parseValue = parseDateTime;
-	type.parseLiteral = (node) => {
-		if (node.kind !== Kind.STRING) {
-			throw new GraphQLError(`DateTime must be a string, got ${node.kind}.`, {
-				nodes: node,
-			});
-		}
-		return parseDateTime(node.value);
-	};
+	if (isScalarType(type)) applyDateTime(type);
 	for (const each of Object.values(schema.getTypeMap())) {
 		if (isScalarType(each) && isTextScalar(each)) applyText(each);
 	}
@@ -55,6 +43,19 @@ function parseIdValue(given: unknown): string {
 			? "ID must be a string: a number in JSON has exact digits only up to 9007199254740991. Send the id in quotes."
 			: `ID must be a string, got ${quoted(given)}.`,
 	);
+}
+
+function applyDateTime(type: GraphQLScalarType): void {
+	type.serialize = serializeDateTime;
+	type.parseValue = parseDateTime;
+	type.parseLiteral = (node) => {
+		if (node.kind !== Kind.STRING) {
+			throw new GraphQLError(`DateTime must be a string, got ${node.kind}.`, {
+				nodes: node,
+			});
+		}
+		return parseDateTime(node.value);
+	};
 }
 
 /** A scalar that is text: what the text may be is for the validators of the fields to say. */

@@ -13,7 +13,7 @@ import {
 } from "graphql";
 import { type Id, unpackId } from "../id/ids.ts";
 import { isStorageDirective } from "./directives.ts";
-import { referencedTypes } from "./sdl.ts";
+import { referencedTypes } from "./expand/referencedTypes.ts";
 import type { Model } from "./types.ts";
 
 const FULL = "full";

@@ -10,16 +10,13 @@ import {
 	Source,
 	specifiedScalarTypes,
 	validateSchema,
-	visit,
 } from "graphql";
 // Not in graphql's index. `buildASTSchema` checks SDL too, but throws all errors
 // joined into one message, without their locations.
 import { validateSDL } from "graphql/validation/validate.js";
-import {
-	type DeclaredMutation,
-	expandMutations,
-} from "./expand/expandMutations.ts";
-import { expandPages } from "./expand/expandPages.ts";
+import type { DeclaredMutation } from "./expand/expandMutations.ts";
+import { expandSdl } from "./expand/expandSdl.ts";
+import { referencedTypes } from "./expand/referencedTypes.ts";
 import { type Problems, tryOrAddProblem } from "./problems.ts";
 
 export interface SdlFile {
@@ -51,9 +48,7 @@ export function parseSdl(
 	);
 	const documents = parsed.filter((document) => document !== null);
 	if (documents.length < files.length) return null;
-	const { document, mutations } = expandMutations(
-		expandPages(concatAST(documents)),
-	);
+	const { document, mutations } = expandSdl(concatAST(documents));
 	for (const error of validateSDL(document)) problems.addError(error);
 	const unknown = undefinedTypes(document);
 	const schema = buildASTSchema(
@@ -66,21 +61,6 @@ export function parseSdl(
 	);
 	for (const error of validateSchema(schema)) problems.addError(error);
 	return { document, schema, unknown, mutations };
-}
-
-/** The names of the types that definitions refer to. */
-export function referencedTypes(
-	definitions: readonly DefinitionNode[],
-): ReadonlySet<string> {
-	const names = new Set<string>();
-	for (const definition of definitions) {
-		visit(definition, {
-			enter(node) {
-				if (node.kind === Kind.NAMED_TYPE) names.add(node.name.value);
-			},
-		});
-	}
-	return names;
 }
 
 function undefinedTypes({ definitions }: DocumentNode): ReadonlySet<string> {

@@ -341,20 +341,15 @@ async function tryDeclaredMutations(
 
 const SDL = `
 type Query {
-  node(id: ID!): Node
-  nodes(ids: [ID!]!): [Node]!
   viewer: Artist
   artist(by: ArtistBy!): Artist
 }
 input ArtistBy @oneOf { id: ID handle: String }
-interface Node { id: ID! }
-scalar DateTime
-type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
 
 type Artist implements Node @object(type: 1, table: "artists") {
   id: ID!
   handle: String! @stored(default: "") @lookup(name: "handle", fold: CASE)
-  songs(first: Int, after: String, last: Int, before: String): SongConnection
+  songs: [Song]
     @mapping(name: "ownSong", table: "artist_has_songs", inverse: "artist")
 }
 
@@ -364,8 +359,6 @@ type Song implements Node @object(type: 2, table: "songs") {
   hidden: Boolean! @stored(default: false)
   artist: Artist @reference(key: "artist_id")
 }
-type SongConnection { edges: [SongEdge!]! nodes: [Song]! pageInfo: PageInfo! totalCount: Int }
-type SongEdge { node: Song cursor: String! }
 `;
 
 const APP = `

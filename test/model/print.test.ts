@@ -30,6 +30,8 @@ type Query: where operations start
   field    source                                table          loader    shard  writes
   user     resolver                              -              resolver  -      -
   allPins  mapping listPin to Pin, newest first  root_has_pins  pages     0      edge and list row
+  node     resolver                              -              resolver  -      -
+  nodes    resolver                              -              resolver  -      -
 
 type Mutation: where operations start
   field    source    table  loader    shard  writes

@@ -132,6 +132,8 @@ suite("the model", () => {
 					new Map<string, unknown>([
 						["user", { kind: "resolver" }],
 						["allPins", { kind: "mapping", mapping: "listPin" }],
+						["node", { kind: "resolver" }],
+						["nodes", { kind: "resolver" }],
 					]),
 				],
 				["Mutation", new Map([["likePin", { kind: "resolver" }]])],

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { type GraphQLNamedType, printType } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import { loadModel, readModel } from "../../src/model/read.ts";
 import { problemsOf, RESOLVED, readSmall } from "./smallModel.ts";
@@ -157,6 +158,32 @@ suite("problems of the SDL", () => {
 			code: "BAD_MODEL",
 			message: `${folder} has no *.graphql files`,
 		});
+	});
+
+	test("what every graph has need not be written: what a schema uses of it is made", () => {
+		const { schema, model } = readSmall([
+			["interface Node {\n\tid: ID!\n}\nscalar DateTime\n", ""],
+			["\thasNextPage: Boolean!\n", ""],
+		]);
+		const { Node, DateTime, PageInfo } = schema.getTypeMap();
+		assert.match(printType(Node as GraphQLNamedType), /^ {2}id: ID!$/m);
+		assert.match(printType(PageInfo as GraphQLNamedType), /hasNextPage/);
+		assert.match(printType(DateTime as GraphQLNamedType), /@specifiedBy/);
+		assert.deepEqual(
+			["node", "nodes"].map((field) => model.sources.get("Query")?.get(field)),
+			[{ kind: "resolver" }, { kind: "resolver" }],
+		);
+		const without = readModel(
+			[
+				{
+					path: "a.graphql",
+					text: `type Query { a: A } type A implements Node @object(type: 1, table: "as") { id: ID! }`,
+				},
+			],
+			{ resolverFields: new Set(["Query.a"]) },
+		);
+		assert.equal(without.schema.getType("DateTime"), undefined);
+		assert.equal(without.schema.getType("PageInfo"), undefined);
 	});
 
 	test("the small model reads the same each time", () => {

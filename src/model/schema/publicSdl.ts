@@ -16,8 +16,7 @@ import {
 	readTextStream,
 	whyUnread,
 } from "../../util/textFile.ts";
-import { expandMutations } from "../expand/expandMutations.ts";
-import { expandPages } from "../expand/expandPages.ts";
+import { expandSdl } from "../expand/expandSdl.ts";
 import { publicDocument } from "../publicSchema.ts";
 import type { SdlFile } from "../sdl.ts";
 
@@ -31,12 +30,8 @@ export function readPublicSdl(
 			parse(new Source(text, path)),
 		);
 		const schema = buildASTSchema(
-			publicDocument(
-				expandMutations(expandPages(concatAST(documents))).document,
-			),
-			{
-				assumeValidSDL: true,
-			},
+			publicDocument(expandSdl(concatAST(documents)).document),
+			{ assumeValidSDL: true },
 		);
 		if (schema.getQueryType()) return schema;
 	} catch (cause) {
