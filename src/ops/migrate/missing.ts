@@ -6,7 +6,7 @@ import { PRESENT } from "../../storage/rows.ts";
 import { formatNumber } from "../../util/format.ts";
 import { DELETED, readToken } from "../import/revision.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
-import { edgeKey, type TablePlan } from "./plan.ts";
+import { edgeKey, type RowLine, type TablePlan } from "./plan.ts";
 import type { Source } from "./sources/source.ts";
 
 export interface MissingLine {
@@ -18,6 +18,14 @@ export interface MissingLine {
 const FEW = 100;
 /** The share of what was migrated that may be gone at once. */
 const MOST = 0.1;
+
+/** What the rows of a table say about edges. */
+export interface SeenEdges {
+	/** The edges that a row makes. */
+	readonly made: Set<string>;
+	/** The edges whose row, or one of whose rows, is marked as deleted. */
+	readonly deleted: Set<string>;
+}
 
 /**
  * Lines that delete what was migrated, and is gone in the old database: objects
@@ -37,7 +45,7 @@ export async function findMissing(
 	}: {
 		readonly plans: readonly TablePlan[];
 		readonly source: Source;
-		readonly seen: ReadonlyMap<TablePlan, ReadonlySet<string>>;
+		readonly seen: ReadonlyMap<TablePlan, SeenEdges>;
 		/** Whether rows are looked for that are gone. */
 		readonly isRead: (plan: TablePlan) => boolean;
 		readonly deleteMany: boolean;
@@ -71,6 +79,8 @@ export async function findMissing(
 		}
 	}
 	let edges = 0;
+	// Rows say of these that they are deleted: no mapping or source is wrong then.
+	let marked = 0;
 	for (const plan of plans) {
 		if (plan.mapping === null || !isRead(plan)) continue;
 		const known = seen.get(plan) ?? (await edgesThere(plan, source));
@@ -80,16 +90,18 @@ export async function findMissing(
 			if (fromKey === undefined || toKey === undefined) continue;
 			edges++;
 			const key = edgeKey(plan.name, fromKey, toKey);
-			if (known.has(key)) continue;
+			if (known.made.has(key)) continue;
+			if (known.deleted.has(key)) marked++;
 			const ends = { edge: plan.name, from: fromKey, to: toKey };
 			missing.push({ key, text: JSON.stringify({ ...ends, deleted: true }) });
 		}
 	}
 	const all = keysById.size + edges;
-	if (!deleteMany && missing.length > Math.max(FEW, all * MOST)) {
+	const gone = missing.length - marked;
+	if (!deleteMany && gone > Math.max(FEW, all * MOST)) {
 		throw new CorkboardError(
 			"BAD_DATA",
-			`${formatNumber(missing.length)} of ${formatNumber(all)} objects and edges that were migrated are gone in ${source.shownUrl}: nothing was deleted. Is it the right database, and is the mapping? If so, run again with --delete-many.`,
+			`${formatNumber(gone)} of ${formatNumber(all)} objects and edges that were migrated are gone in ${source.shownUrl}: nothing was deleted. Is it the right database, and is the mapping? If so, run again with --delete-many.`,
 		);
 	}
 	return missing;
@@ -114,18 +126,19 @@ export function partsOf({ name, key }: TablePlan, text: string): string[] {
 	return key.length === 1 ? [rest] : rest.split(":");
 }
 
-async function edgesThere(
-	plan: TablePlan,
-	source: Source,
-): Promise<ReadonlySet<string>> {
-	const keys = new Set<string>();
+async function edgesThere(plan: TablePlan, source: Source): Promise<SeenEdges> {
+	const seen: SeenEdges = { made: new Set(), deleted: new Set() };
 	for await (const page of source.scan(plan, {})) {
 		for (const { row } of page) {
 			const line = plan.lineOf(row);
-			if (line !== null && !line.isDeleted) keys.add(line.key);
+			if (line !== null) seeEdge(seen, line);
 		}
 	}
-	return keys;
+	return seen;
+}
+
+export function seeEdge(seen: SeenEdges, { key, isDeleted }: RowLine): void {
+	(isDeleted ? seen.deleted : seen.made).add(key);
 }
 
 async function* presentEdges({ storage }: Store, mapping: Mapping) {

@@ -9,9 +9,10 @@ import {
 } from "../import/importLines.ts";
 import type { RawLine } from "../import/readBatches.ts";
 import type { BadRow, BadRows } from "./badRows.ts";
-import { findMissing } from "./missing.ts";
-import type { TablePlan } from "./plan.ts";
-import type { Cursor, Source } from "./sources/source.ts";
+import { currentEdges, edgeOfRow, type RowEdge } from "./edgeRows.ts";
+import { findMissing, type SeenEdges, seeEdge } from "./missing.ts";
+import type { RowLine, TablePlan } from "./plan.ts";
+import type { Cursor, Source, SourceRow } from "./sources/source.ts";
 import type { MigrationState, PassReport } from "./state.ts";
 
 export interface PassOptions {
@@ -133,8 +134,8 @@ export async function runPass(
 		});
 		return report;
 	};
-	/** The edges that the old database has, where this run has read all of them. */
-	const seen = new Map<TablePlan, Set<string>>();
+	/** What the old database says of edges, where this run has read all of them. */
+	const seen = new Map<TablePlan, SeenEdges>();
 
 	const never = new AbortController().signal;
 	const pause = async (rows: number) => {
@@ -150,8 +151,8 @@ export async function runPass(
 		for (const plan of plans.slice(Math.max(0, from))) {
 			table = plan.name;
 			const after = plan.name === position?.table ? position.after : undefined;
-			const keys = new Set<string>();
-			if (plan.kind === "edge" && after === undefined) seen.set(plan, keys);
+			const edges: SeenEdges = { made: new Set(), deleted: new Set() };
+			if (plan.kind === "edge" && after === undefined) seen.set(plan, edges);
 			const mark = plan.changed === null ? undefined : state.marks[plan.name];
 			const since =
 				kind === "since" && plan.changed !== null && mark !== undefined
@@ -163,10 +164,16 @@ export async function runPass(
 			});
 			for await (const page of pages) {
 				await pause(page.length);
-				for (const { row, cursor } of page) {
-					const one = plan.lineOf(row);
-					if (one === null) continue;
-					if (plan.kind === "edge" && !one.isDeleted) keys.add(one.key);
+				const read =
+					kind === "full"
+						? linesOf(plan, page)
+						: await currentLines(plan, source, page);
+				for (const { one, cursor } of read) {
+					if (plan.kind === "edge" && kind === "full") {
+						seeEdge(edges, one);
+						// Another row may make the same edge: what no row makes is deleted at the end.
+						if (one.isDeleted) continue;
+					}
 					made++;
 					window.set(linesBefore + made, {
 						key: one.key,
@@ -239,6 +246,42 @@ export async function runPass(
 		if (removed.status === "aborted") return save(false);
 	}
 	return save(true);
+}
+
+interface ReadLine {
+	readonly one: RowLine;
+	readonly cursor: Cursor;
+}
+
+function linesOf(
+	plan: TablePlan,
+	page: readonly SourceRow[],
+): readonly ReadLine[] {
+	return page.flatMap(({ row, cursor }) => {
+		const one = plan.lineOf(row);
+		return one === null ? [] : [{ one, cursor }];
+	});
+}
+
+/** The same of some rows of a table: an edge whose row is marked as deleted may have another row. */
+async function currentLines(
+	plan: TablePlan,
+	source: Source,
+	page: readonly SourceRow[],
+): Promise<readonly ReadLine[]> {
+	const lines = linesOf(plan, page);
+	if (plan.kind === "object") return lines;
+	const deleted = new Map<string, RowEdge>();
+	for (const { row } of page) {
+		if (plan.lineOf(row)?.isDeleted !== true) continue;
+		const edge = edgeOfRow(plan, row);
+		if (edge !== null) deleted.set(edge.gone.key, edge);
+	}
+	const current = await currentEdges(plan, source, deleted);
+	return lines.map(({ one, cursor }) => ({
+		one: current.get(one.key) ?? one,
+		cursor,
+	}));
 }
 
 async function* textsOf(

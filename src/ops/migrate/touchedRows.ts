@@ -1,22 +1,20 @@
+import {
+	currentEdges,
+	edgeOfRow,
+	type Parts,
+	partsOfRow,
+	type RowEdge,
+} from "./edgeRows.ts";
 import type { Row } from "./mapping.ts";
 import type { RowLine, TablePlan } from "./plan.ts";
 import type { RowImage } from "./sources/log.ts";
 import type { Source } from "./sources/source.ts";
 
-type Parts = readonly string[];
-
 interface OfPlan {
 	/** Rows that are to be read, by their key. */
 	readonly rows: Map<string, Parts>;
 	/** Edges that rows once made, by their key. */
-	readonly edges: Map<string, Made>;
-}
-
-interface Made {
-	/** The columns of its ends. */
-	readonly ends: Parts;
-	/** The line that deletes it. */
-	readonly gone: RowLine;
+	readonly edges: Map<string, RowEdge>;
 }
 
 /** Rows of the old database that its log has named, and what is to be done about them. */
@@ -70,7 +68,7 @@ export class TouchedRows {
 			const own = this.#touched.get(plan);
 			if (own === undefined) continue;
 			const seen = new Set<string>();
-			const take = (row: Row, edges: Map<string, Made>) => {
+			const take = (row: Row, edges: Map<string, RowEdge>) => {
 				const line = plan.lineOf(row);
 				if (plan.kind === "object") {
 					if (line === null) return;
@@ -78,7 +76,7 @@ export class TouchedRows {
 					lines.push(line);
 				} else if (line === null || line.isDeleted) {
 					// Another row may make the same edge.
-					const made = madeBy(plan, row);
+					const made = edgeOfRow(plan, row);
 					if (made !== null) edges.set(made.gone.key, made);
 				} else if (!seen.has(line.key)) {
 					seen.add(line.key);
@@ -98,15 +96,10 @@ export class TouchedRows {
 				}
 				continue;
 			}
-			const open = [...edges].filter(([key]) => !seen.has(key));
-			const ends = [...plan.fromColumns, ...plan.toColumns];
-			const others = await source.rowsOf(
-				{ ...plan, key: ends },
-				open.map(([, { ends }]) => ends),
-			);
-			for (const row of others) take(row, new Map());
-			for (const [key, made] of open) {
-				if (!seen.has(key)) gone.unshift(made.gone);
+			const open = new Map([...edges].filter(([key]) => !seen.has(key)));
+			for (const line of (await currentEdges(plan, source, open)).values()) {
+				if (line.isDeleted) gone.unshift(line);
+				else lines.push(line);
 			}
 		}
 		return [...lines, ...gone];
@@ -122,7 +115,7 @@ export class TouchedRows {
 	}
 
 	#addRow(plan: TablePlan, row: Row): void {
-		const parts = partsOf(plan.key, row);
+		const parts = partsOfRow(plan.key, row);
 		if (parts === null) return;
 		const key =
 			plan.kind === "object" ? plan.goneLine(row)?.key : rowKey(plan, row);
@@ -130,29 +123,11 @@ export class TouchedRows {
 	}
 
 	#addEdge(plan: TablePlan, row: Row): void {
-		const made = madeBy(plan, row);
+		const made = edgeOfRow(plan, row);
 		if (made !== null) this.#of(plan).edges.set(made.gone.key, made);
 	}
 }
 
-/** The edge that a row makes, or made; null if the row does not say its ends. */
-function madeBy(plan: TablePlan, row: Row): Made | null {
-	const gone = plan.goneLine(row);
-	const ends = partsOf([...plan.fromColumns, ...plan.toColumns], row);
-	return gone === null || ends === null ? null : { gone, ends };
-}
-
 function rowKey(plan: TablePlan, row: Row): string {
-	return JSON.stringify([plan.name, ...(partsOf(plan.key, row) ?? [])]);
-}
-
-/** Null if one of the columns is not there. */
-function partsOf(columns: readonly string[], row: Row): Parts | null {
-	const parts: string[] = [];
-	for (const column of columns) {
-		const value = row[column] ?? null;
-		if (value === null) return null;
-		parts.push(String(value));
-	}
-	return parts;
+	return JSON.stringify([plan.name, ...(partsOfRow(plan.key, row) ?? [])]);
 }

@@ -46,6 +46,20 @@ export default migration({
 });
 `;
 
+/** Two rows may name one pair: a follow that was ended is marked as deleted, and the next one is a new row. */
+const PAIRS = `
+import { migration, ref, utc } from "corkboard";
+export default migration({
+	source: process.env.OLD_DATABASE,
+	types: {
+		User: { table: "people", key: "id", fields: { username: "login", name: "login" } },
+	},
+	edges: {
+		followUser: { table: "pairs", key: "id", changed: "updated_at", deleted: "deleted_at", from: ref("User", "follower_id"), to: ref("User", "followed_id") },
+	},
+});
+`;
+
 const OLD = [
 	["MySQL", startMysql, openOldMysql],
 	[
@@ -77,14 +91,15 @@ for (const [name, start, openOld] of OLD) {
 		const migrate = (...args: readonly string[]) =>
 			runHere(["migrate", ...args], { env: { CORKBOARD_DATA: data } });
 
-		async function pass(...args: readonly string[]) {
+		const pass = (...args: readonly string[]) => passOf(mapping, migrate, args);
+
+		async function passOf(
+			mapping: string,
+			run: typeof migrate,
+			args: readonly string[] = [],
+		) {
 			process.env.OLD_DATABASE = old.url;
-			const { out, err, code } = await migrate(
-				"run",
-				mapping,
-				"--json",
-				...args,
-			);
+			const { out, err, code } = await run("run", mapping, "--json", ...args);
 			assert.ok(out.startsWith("{"), err);
 			const { pass, bad } = JSON.parse(out) as {
 				readonly pass: PassReport;
@@ -258,6 +273,50 @@ for (const [name, start, openOld] of OLD) {
 			assert.match(found.out, /type +3 \(User\)/);
 			const { out: table } = await migrate("status", mapping);
 			assert.equal(table.trim().split("\n").length, 6);
+		});
+
+		it("keeps an edge as long as any row makes it, whatever other rows of the pair are marked as deleted", async () => {
+			const pairs = join(folder, "pairs.ts");
+			writeFileSync(pairs, PAIRS);
+			const own = join(folder, "pairs");
+			const run = (...args: readonly string[]) =>
+				runHere(["migrate", ...args], { env: { CORKBOARD_DATA: own } });
+			const deletedBy = async (...args: readonly string[]) =>
+				(await passOf(pairs, run, args)).counts.deleted;
+			const here = () =>
+				graphInKeys(own)
+					.map((each) => each.split(" "))
+					.filter(([table, , , , state]) =>
+						state === "0" ? table === "user_follows_users" : false,
+					)
+					.map(([, from, to]) => `${from} ${to}`);
+			await old.run(
+				"CREATE TABLE people (id INT PRIMARY KEY, login VARCHAR(20))",
+				"CREATE TABLE pairs (id INT PRIMARY KEY, follower_id INT, followed_id INT, deleted_at TIMESTAMP NULL, updated_at TIMESTAMP NULL)",
+				"INSERT INTO people VALUES (1, 'ann'), (2, 'ben'), (3, 'cal')",
+				"INSERT INTO pairs VALUES (1, 1, 2, NULL, '2020-01-01 00:00:00'), (2, 1, 2, '2020-01-01 00:00:00', '2020-01-01 00:00:00')",
+				"INSERT INTO pairs VALUES (3, 2, 1, '2020-01-01 00:00:00', '2020-01-01 00:00:00'), (4, 2, 1, NULL, '2020-01-01 00:00:00')",
+				"INSERT INTO pairs VALUES (5, 1, 3, '2020-01-01 00:00:00', '2020-01-01 00:00:00')",
+			);
+			assert.equal(await deletedBy(), 0);
+			assert.deepEqual(here(), ["User:1 User:2", "User:2 User:1"]);
+			assert.equal(await deletedBy(), 0);
+			await old.run(
+				"UPDATE pairs SET updated_at = '2020-02-01 00:00:00' WHERE id = 2",
+			);
+			assert.equal(await deletedBy("--since"), 0);
+			assert.deepEqual(here(), ["User:1 User:2", "User:2 User:1"]);
+			await old.run(
+				"UPDATE pairs SET deleted_at = '2020-03-01 00:00:00', updated_at = '2020-03-01 00:00:00' WHERE id = 4",
+			);
+			assert.equal(await deletedBy("--since"), 1);
+			assert.deepEqual(here(), ["User:1 User:2"]);
+			await old.run(
+				"UPDATE pairs SET deleted_at = '2020-04-01 00:00:00' WHERE id = 1",
+			);
+			assert.equal(await deletedBy(), 1);
+			assert.deepEqual(here(), []);
+			await old.run("DROP TABLE pairs", "DROP TABLE people");
 		});
 
 		it("follows the log, and goes on where it was interrupted", async () => {

@@ -1,0 +1,54 @@
+import type { Row } from "./mapping.ts";
+import type { RowLine, TablePlan } from "./plan.ts";
+import type { Source } from "./sources/source.ts";
+
+/** The values of some columns, as texts. */
+export type Parts = readonly string[];
+
+/** An edge that a row makes, or made. */
+export interface RowEdge {
+	/** The columns of its ends. */
+	readonly ends: Parts;
+	/** The line that deletes it. */
+	readonly gone: RowLine;
+}
+
+/** Null if the row does not say the ends of its edge. */
+export function edgeOfRow(plan: TablePlan, row: Row): RowEdge | null {
+	const gone = plan.goneLine(row);
+	const ends = partsOfRow([...plan.fromColumns, ...plan.toColumns], row);
+	return gone === null || ends === null ? null : { gone, ends };
+}
+
+/** Null if one of the columns is not there. */
+export function partsOfRow(columns: readonly string[], row: Row): Parts | null {
+	const parts: string[] = [];
+	for (const column of columns) {
+		const value = row[column] ?? null;
+		if (value === null) return null;
+		parts.push(String(value));
+	}
+	return parts;
+}
+
+/**
+ * The line of each of these edges, by its key. Several rows may name one edge: it
+ * exists if any of them makes it, so the table is asked for all of them.
+ */
+export async function currentEdges(
+	plan: TablePlan,
+	source: Source,
+	edges: ReadonlyMap<string, RowEdge>,
+): Promise<ReadonlyMap<string, RowLine>> {
+	const lines = new Map<string, RowLine>();
+	for (const [key, { gone }] of edges) lines.set(key, gone);
+	const rows = await source.rowsOf(
+		{ ...plan, key: [...plan.fromColumns, ...plan.toColumns] },
+		[...edges.values()].map(({ ends }) => ends),
+	);
+	for (const row of rows) {
+		const line = plan.lineOf(row);
+		if (line !== null && !line.isDeleted) lines.set(line.key, line);
+	}
+	return lines;
+}
