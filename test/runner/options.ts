@@ -1,3 +1,4 @@
+import { matchesGlob } from "node:path";
 import { parseArgs } from "node:util";
 import { isSlow } from "./testFiles.ts";
 
@@ -9,7 +10,7 @@ npm run test:all   the same and the slow ones: attacks, benches, browsers, all o
 npm run test:rest  only what npm test leaves out
 
   PATTERN     files whose path holds one of the patterns, and nothing else; without test:all a slow
-              file only if the pattern holds no other
+              file only if the pattern holds no other. A pattern with a * has to match the whole path
   quick       instead of patterns: format, lint, types, and every test that starts no server
   --help      print this
 
@@ -66,7 +67,11 @@ export function matchFiles(
 	const unmatched: string[] = [];
 	for (const pattern of patterns) {
 		const matching = (list: readonly string[]) =>
-			list.filter((file) => file.includes(pattern));
+			list.filter((file) =>
+				pattern.includes("*")
+					? matchesGlob(file, pattern)
+					: file.includes(pattern),
+			);
 		const usual = matching(own);
 		// Who names a file of another part wants that one.
 		const found = usual.length > 0 ? usual : matching(files);
