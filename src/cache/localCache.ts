@@ -167,10 +167,10 @@ export class LocalCache<V extends CacheEntry> {
 		const values = found as (V | E)[];
 		if (missing.length === 0 && joined === null) return values;
 		const wanted = { keys, missing, slots, load, depth, call };
-		return this.#fillIn(values, joined, wanted);
+		return this.#readMissing(values, joined, wanted);
 	}
 
-	async #fillIn<E extends Error>(
+	async #readMissing<E extends Error>(
 		values: (V | E)[],
 		joined: readonly Joined<V>[] | null,
 		wanted: Wanted<V, E>,
@@ -185,7 +185,7 @@ export class LocalCache<V extends CacheEntry> {
 			own = new SharedRead(wanted, this.#detached);
 			const loading = load(missing, own);
 			for (const slot of slots) this.#running[slot % RUNNING_SLOTS] = own;
-			own.call.settleWith(this.#end(loading, own, readAt));
+			own.call.settleWith(this.#keepRead(loading, own, readAt));
 		}
 		const batches = new Set(own === null ? [] : [own]);
 		for (const { batch } of joined ?? []) batches.add(batch);
@@ -214,7 +214,7 @@ export class LocalCache<V extends CacheEntry> {
 	}
 
 	/** Keeps what was read, unless it was invalidated meanwhile. */
-	async #end(
+	async #keepRead(
 		loading: Promise<readonly (V | Error)[]>,
 		batch: SharedRead<V>,
 		readAt: number,

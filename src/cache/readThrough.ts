@@ -39,7 +39,7 @@ export async function readThrough<V>(
 	});
 	const got = await cache.getOrLease(keys);
 	span?.end(null, answersIn(got));
-	const found = take(cache, got, null, codec, values);
+	const found = takeHits(cache, got, null, codec, values);
 	const { missing, busy } = found;
 	let misses = missing.length;
 	if (busy.length > 0) {
@@ -49,7 +49,7 @@ export async function readThrough<V>(
 			const results = await cache.getOrLease(
 				busy.map((index) => keys[index] as string),
 			);
-			const again = take(cache, results, busy, codec, values);
+			const again = takeHits(cache, results, busy, codec, values);
 			// Those that are still busy have no lease.
 			again.missing.push(...again.busy);
 			misses += again.missing.length;
@@ -89,7 +89,7 @@ interface NotFound {
 }
 
 /** Puts hits into `values`. The results are those of all keys, or of the keys at `indexes`. */
-function take<V>(
+function takeHits<V>(
 	{ layer }: SharedCache,
 	results: readonly GetOrLeaseResult[],
 	indexes: readonly number[] | null,

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AtEnd, BeforePage, EndLook } from "../graph/read/beforePage.ts";
+import type {
+	AtEnd,
+	AtEndResult,
+	BeforePage,
+} from "../graph/read/beforePage.ts";
 import type { Writes } from "../graph/types.ts";
 import { appendEdges, continueList } from "../graph/write/appendEdges.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
@@ -152,7 +156,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 
 	/** Adds the next items at the end of a viewer's own feed. */
 	readonly atEnd: AtEnd = async ({ viewer, isProbe, call }) => {
-		const said = (outcome: EndLook["outcome"], reads = 0): EndLook => ({
+		const said = (outcome: AtEndResult["outcome"], reads = 0): AtEndResult => ({
 			outcome,
 			reads,
 			validMs: 0,

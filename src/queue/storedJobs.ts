@@ -67,7 +67,7 @@ export abstract class StoredJobs<Call>
 	}
 
 	/** Throws what callers of the port expect. */
-	protected abstract on<Given extends readonly unknown[], T>(
+	protected abstract onShard<Given extends readonly unknown[], T>(
 		at: ShardOfQueue,
 		kind: "read" | "write",
 		verb: (call: Call, ...given: Given) => MaybePromise<T>,
@@ -80,7 +80,7 @@ export abstract class StoredJobs<Call>
 		{ isRepeat = false }: { readonly isRepeat?: boolean } = {},
 	): Promise<readonly Enqueued[]> {
 		checkNewJobs(jobs);
-		return this.on(at, "write", this.#verbs.enqueue, jobs, isRepeat);
+		return this.onShard(at, "write", this.#verbs.enqueue, jobs, isRepeat);
 	}
 
 	async ackAndClaim(
@@ -89,7 +89,7 @@ export abstract class StoredJobs<Call>
 	): Promise<AckedAndClaimed> {
 		checkAcks(turn.acks ?? []);
 		if (turn.claim !== undefined) checkClaim(turn.claim);
-		return this.on(at, "write", this.#verbs.ackAndClaim, turn);
+		return this.onShard(at, "write", this.#verbs.ackAndClaim, turn);
 	}
 
 	async renew(
@@ -99,12 +99,12 @@ export abstract class StoredJobs<Call>
 	): Promise<readonly Held[]> {
 		checkHeld(claims);
 		checkInteger("claimMs", claimMs, 1);
-		return this.on(at, "write", this.#verbs.renew, claims, claimMs);
+		return this.onShard(at, "write", this.#verbs.renew, claims, claimMs);
 	}
 
 	async expire(at: ShardOfQueue, options: ExpireOptions): Promise<Expired> {
 		checkExpire(options);
-		return this.on(at, "write", this.#verbs.expire, options);
+		return this.onShard(at, "write", this.#verbs.expire, options);
 	}
 
 	async find(
@@ -113,12 +113,12 @@ export abstract class StoredJobs<Call>
 		{ body = false }: { readonly body?: boolean } = {},
 	): Promise<readonly (Job | null)[]> {
 		checkKeys(jobs);
-		return this.on(at, "read", this.#verbs.find, jobs, body);
+		return this.onShard(at, "read", this.#verbs.find, jobs, body);
 	}
 
 	async scan(at: ShardOfQueue, scan: JobScan): Promise<ScannedJobs> {
 		checkScan(scan);
-		return this.on(at, "read", this.#verbs.scan, scan);
+		return this.onShard(at, "read", this.#verbs.scan, scan);
 	}
 
 	async change(
@@ -127,12 +127,12 @@ export abstract class StoredJobs<Call>
 		to: JobChange,
 	): Promise<number> {
 		checkKeys(jobs);
-		return this.on(at, "write", this.#verbs.change, jobs, to);
+		return this.onShard(at, "write", this.#verbs.change, jobs, to);
 	}
 
 	async count(at: ShardOfQueue, of: CountedJobs, cap: number): Promise<number> {
 		checkCounted(of);
 		checkInteger("cap", cap, 1);
-		return this.on(at, "read", this.#verbs.count, of, cap);
+		return this.onShard(at, "read", this.#verbs.count, of, cap);
 	}
 }

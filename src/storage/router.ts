@@ -117,11 +117,11 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ReadResult<K>>[]> {
 		startCall(READ_VERBS[kind], keys.length, call);
-		return readByHost(keys, this.#partsOf(kind, keys), call);
+		return readByHost(keys, this.#routeOf(kind, keys), call);
 	}
 
 	/** Where keys of a kind are, and how they are read there: no function stands between a read and its hosts. */
-	#partsOf<K extends ReadKind>(
+	#routeOf<K extends ReadKind>(
 		kind: K,
 		keys: readonly ReadKey<K>[],
 	): ReadAtHosts<P, ReadKey<K>, ReadResult<K>> {
@@ -197,7 +197,7 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 				return { outbox, untaken: null, due: { ...due, after } };
 			});
 		startCall("pendingEntries", looks.length);
-		const found = await readByHost(looks, this.#partsOf("outboxes", looks));
+		const found = await readByHost(looks, this.#routeOf("outboxes", looks));
 		return oldestFirst(
 			found.flatMap((seen) => (seen instanceof Error ? [] : seen.due)),
 		);

@@ -110,7 +110,7 @@ export class ClaimLoop<Context> {
 		const { signal, limits } = this.#options;
 		let pace = startingPace(limits);
 		while (!signal.aborted) {
-			pace = await this.#take(nextAction(pace, this.#sight, limits), pace);
+			pace = await this.#act(nextAction(pace, this.#sight, limits), pace);
 		}
 	}
 
@@ -125,7 +125,7 @@ export class ClaimLoop<Context> {
 	}
 
 	/** Takes a step, and returns the pace after it. */
-	async #take(step: ClaimAction, pace: Pace): Promise<Pace> {
+	async #act(step: ClaimAction, pace: Pace): Promise<Pace> {
 		const { wake, limits } = this.#options;
 		switch (step.kind) {
 			case "rest":

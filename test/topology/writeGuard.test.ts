@@ -58,7 +58,7 @@ describe("a write", () => {
 		const source = new Source();
 		using guard = new WriteGuard(source, {
 			freshMs: NEVER_MS,
-			stoodStillMs: NEVER_MS,
+			pausedMs: NEVER_MS,
 		});
 		guard.begin();
 		assert.equal(guard.refusal(OLD), null);
@@ -67,7 +67,7 @@ describe("a write", () => {
 
 	test("waits for the store where the topology was confirmed long ago, and is refused where a newer one names another primary", async () => {
 		const source = new Source();
-		using guard = new WriteGuard(source, { stoodStillMs: NEVER_MS });
+		using guard = new WriteGuard(source, { pausedMs: NEVER_MS });
 		source.stored = topology(2, NEW);
 		source.age(60_000);
 		// A machine that stalls lets a look take longer than it is waited for.
@@ -79,7 +79,7 @@ describe("a write", () => {
 
 	test("goes on without the store where that does not answer, and waits for it once", async () => {
 		const source = new Source();
-		using guard = new WriteGuard(source, { stoodStillMs: NEVER_MS });
+		using guard = new WriteGuard(source, { pausedMs: NEVER_MS });
 		source.answers = false;
 		source.age(60_000);
 		assert.equal(await guard.refusal(OLD), null);
@@ -99,7 +99,7 @@ describe("a write", () => {
 		const source = new Source();
 		using guard = new WriteGuard(source, {
 			freshMs: NEVER_MS,
-			stoodStillMs: 200,
+			pausedMs: 200,
 		});
 		source.answers = false;
 		standStill(300);
@@ -114,7 +114,7 @@ describe("a write", () => {
 		const source = new Source();
 		using guard = new WriteGuard(source, {
 			freshMs: NEVER_MS,
-			stoodStillMs: NEVER_MS,
+			pausedMs: NEVER_MS,
 		});
 		source.answers = false;
 		for (const state of ["down", "up"] as const) {

@@ -63,7 +63,7 @@ export interface MoveRun {
 	): Parameters<Operation["save"]>[0];
 	say(event: MoveEvent): Promise<void>;
 	/** Says in signs of life how far it is, and each new thing that it waits for. */
-	report(patch: Partial<Standing>): void;
+	report(patch: Partial<MoveProgress>): void;
 	/** Does a part of a wave, as a span. */
 	part<T>(
 		name: string,
@@ -76,7 +76,7 @@ export interface MoveRun {
 }
 
 /** As `moves show` reads it. */
-type Standing = FerryProgress & { wave: number; waitsFor: string | null };
+type MoveProgress = FerryProgress & { wave: number; waitsFor: string | null };
 
 export async function openRun(
 	options: MoveOptions,
@@ -86,7 +86,7 @@ export async function openRun(
 	const { topology } = await requireCurrent(options.store);
 	const facts = moveFactsIn(operation.record);
 	const [from, to] = [asNow(facts.from, topology), asNow(facts.to, topology)];
-	// The map may name it no more when its last shards have gone over.
+	// The map no longer names a host whose last shards have moved.
 	if (from.name !== facts.from.name || to.name !== facts.to.name) {
 		await operation.save({ move: { ...facts, from, to } });
 	}
@@ -95,7 +95,7 @@ export async function openRun(
 		topology,
 		options.environment,
 	);
-	let report: Partial<Standing> & Pick<Standing, "waitsFor"> = {
+	let report: Partial<MoveProgress> & Pick<MoveProgress, "waitsFor"> = {
 		waitsFor: null,
 	};
 	let said = "";

@@ -15,7 +15,6 @@ import { isOver, type Operation } from "../operations/operations.ts";
 import { lift } from "./cutOver.ts";
 import { databasesOf } from "./findMove.ts";
 import { carryOutbox, lateTransactions } from "./lateWrites.ts";
-import { Looking } from "./looking.ts";
 import {
 	ferryName,
 	type MoveOptions,
@@ -27,6 +26,7 @@ import { dropEmptyParks, dropParked, park } from "./park.ts";
 import { type MoveResult, moveResult } from "./result.ts";
 import { type Ended, rehearse, switchWave } from "./switchWave.ts";
 import { forgottenWishes, wish } from "./wishes.ts";
+import { WishWatcher } from "./wishWatcher.ts";
 
 const AGREE_MS = 30_000;
 /** The disk of a host that serves others gets as much time for itself as the drop of a table took, but no more than this. Milliseconds. */
@@ -76,19 +76,19 @@ async function runTasks(
 		bytesPerSecond: null,
 		maxLagSeconds: 2,
 	});
-	await using looking = await Looking.begin(run, pace);
+	await using watcher = await WishWatcher.begin(run, pace);
 	for (const [index] of run.facts.waves.entries()) {
 		for (;;) {
 			const task = nextTask(run.wave(index), run.facts);
 			if (task === null) break;
 			run.requireRunning();
-			const ended = looking.now.isLeaving
+			const ended = watcher.now.isLeaving
 				? "left"
-				: await TASKS[task](run, index, pace, looking);
+				: await TASKS[task](run, index, pace, watcher);
 			if (ended === "left") return moveResult(operation.record);
 		}
 	}
-	await settle(run);
+	await endMove(run);
 	return moveResult(operation.record);
 }
 
@@ -99,7 +99,7 @@ const TASKS: Readonly<
 			run: MoveRun,
 			index: number,
 			pace: Pace,
-			looking: Looking,
+			watcher: WishWatcher,
 		) => Promise<Ended>
 	>
 > = {
@@ -115,13 +115,13 @@ async function parkWave(
 	run: MoveRun,
 	index: number,
 	_: Pace,
-	looking: Looking,
+	watcher: WishWatcher,
 ): Promise<Ended> {
 	const { options, operation, facts, servers } = run;
 	const wave = run.wave(index);
 	const former = servers.at(otherSide(wave.at));
 	const databases = databasesOf(facts.list, wave.range);
-	const { settleMs } = looking.now;
+	const { settleMs } = watcher.now;
 	if (settleMs > 0)
 		run.report({ waitsFor: `${settleMs / 1_000} s (--settle)` });
 	await run.part("watch", index, () => waitFor(run, settleMs));
@@ -173,7 +173,7 @@ async function closeWave(
 	run: MoveRun,
 	index: number,
 	pace: Pace,
-	{ signal }: Looking,
+	{ signal }: WishWatcher,
 ): Promise<Ended> {
 	const { operation, facts, servers } = run;
 	const wave = run.wave(index);
@@ -214,7 +214,7 @@ async function cancelWave(run: MoveRun, index: number): Promise<Ended> {
 }
 
 /** All waves are where they are to be. */
-async function settle(run: MoveRun): Promise<void> {
+async function endMove(run: MoveRun): Promise<void> {
 	const { operation, options, facts, servers } = run;
 	if (isOver(operation.record)) return;
 	const { waves } = facts;

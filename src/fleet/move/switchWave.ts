@@ -11,11 +11,11 @@ import { raiseLocalIds } from "../server/raiseLocalIds.ts";
 import { cutOver } from "./cutOver.ts";
 import { blockersOf, killBlockers } from "./fence.ts";
 import { databasesOf, parkedName } from "./findMove.ts";
-import type { Looking } from "./looking.ts";
 import { ferryName, type MoveRun } from "./moveRun.ts";
 import { makeHostDatabase } from "./newHost.ts";
 import { RENAME_MS } from "./park.ts";
 import { forbidden, type Wishes } from "./wishes.ts";
+import type { WishWatcher } from "./wishWatcher.ts";
 
 const LOOK_MS = 1_000;
 const AGAIN_MS = 1_000;
@@ -38,12 +38,12 @@ export async function switchWave(
 	run: MoveRun,
 	index: number,
 	pace: Pace,
-	looking: Looking,
+	watcher: WishWatcher,
 ): Promise<Ended> {
 	const isFirst = run.wave(index).flips === 0;
 	await run.operation.requireHeld();
 	if (isFirst) await makeHostDatabase(run);
-	await using ferry = await openFerry(run, index, pace, looking.signal);
+	await using ferry = await openFerry(run, index, pace, watcher.signal);
 	using _reports = reportsOf(run, index, ferry);
 	const progress = () => ferry.progress();
 	try {
@@ -54,13 +54,13 @@ export async function switchWave(
 			index,
 			async () => {
 				await compareWave(run, index, ferry);
-				return await cutOverWhenReady(run, index, ferry, looking);
+				return await cutOverWhenReady(run, index, ferry, watcher);
 			},
 			{ rows: () => progress().streamed.rows },
 		);
 	} catch (thrown) {
-		looking.requireHeld();
-		if (!looking.now.isLeaving) throw thrown;
+		watcher.requireHeld();
+		if (!watcher.now.isLeaving) throw thrown;
 		return "left";
 	}
 }
@@ -94,7 +94,7 @@ async function cutOverWhenReady(
 	run: MoveRun,
 	index: number,
 	ferry: Ferry,
-	looking: Looking,
+	watcher: WishWatcher,
 ): Promise<Ended> {
 	const { options, operation, facts } = run;
 	const {
@@ -103,8 +103,8 @@ async function cutOverWhenReady(
 		maxTries = MAX_TRIES,
 	} = options;
 	for (let nth = 0; nth < maxTries; ) {
-		looking.requireHeld();
-		const wishes = looking.now;
+		watcher.requireHeld();
+		const wishes = watcher.now;
 		if (wishes.isLeaving) return "left";
 		run.requireRunning();
 		const waits =

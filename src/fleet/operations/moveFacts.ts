@@ -24,9 +24,9 @@ const wave = z.object({
 	state: z.enum(WAVE_STATES),
 	/** Who serves it. */
 	at: z.enum(["from", "to"]),
-	/** How often it went over. */
+	/** How often it has switched sides. */
 	flips: z.int().nonnegative(),
-	/** What the side that served it before had executed under the fence; null: it never went over. */
+	/** What the side that served it before had executed under the fence; null: it never switched. */
 	left: z.string().nullable(),
 	/** What the side that serves it had executed then: where the way back begins. */
 	back: z.string().nullable(),

@@ -324,7 +324,7 @@ export function undoOf(state: WaveState): Undo | null {
 	return ROWS.find((row) => row.state === state)?.undo ?? null;
 }
 
-interface Standing {
+interface WavePosition {
 	readonly state: WaveState;
 	/** Which side serves it. */
 	readonly at: "from" | "to";
@@ -339,7 +339,7 @@ interface Goal {
 
 /** What is to be done next with a wave; null: nothing, it is where it is to be. */
 export function nextTask(
-	{ state, at, alone }: Standing,
+	{ state, at, alone }: WavePosition,
 	{ goal, aim, keepsWay }: Goal,
 ): Task | null {
 	switch (state) {
@@ -364,7 +364,7 @@ export function nextTask(
 
 /** How a move ends whose waves are all where they are to be. */
 export function endOf(
-	waves: readonly Standing[],
+	waves: readonly WavePosition[],
 ): "way open" | "done" | "rolled back" {
 	if (waves.some(({ state }) => state === "parked")) return "way open";
 	return waves.some(({ state, at }) => state === "closed" && at === "to")

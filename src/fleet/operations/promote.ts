@@ -13,10 +13,10 @@ import {
 	type PromoteOptions,
 	type Promotion,
 	type PromotionResult,
+	type PromotionVariant,
 	promotionPlan,
 	undoesTakingWrites,
-	type Way,
-	type WaySteps,
+	type VariantSteps,
 } from "./promotion.ts";
 import type { Plan } from "./steps.ts";
 
@@ -34,7 +34,7 @@ export async function checkPromotion(
 	readonly lagMs: number;
 }> {
 	const { store, environment, maxLagMs = MAX_LAG_MS } = options;
-	const hosts = await findHosts(store, exchange(options), host);
+	const hosts = await findHosts(store, liveVariant(options), host);
 	await using old = new FleetServer(hosts.fromUrl, environment);
 	await using next = new FleetServer(hosts.toUrl, environment);
 	const databases = databasesOf(hosts);
@@ -47,18 +47,20 @@ export async function promote(
 	host: string,
 ): Promise<PromotionResult> {
 	const checked = await checkPromotion(options, host);
-	return beginPromotion(options, exchange(options), checked);
+	return beginPromotion(options, liveVariant(options), checked);
 }
 
 export function promotePlan(
 	options: PromoteOptions,
 	operation: Operation,
 ): Promise<Plan<PromotionResult>> {
-	return promotionPlan(options, operation, exchange(options));
+	return promotionPlan(options, operation, liveVariant(options));
 }
 
-/** Both live: they change places, and nothing is lost. */
-function exchange({ maxPauseMs = MAX_PAUSE_MS }: PromoteOptions): Way {
+/** A promotion while both live: they change places, and nothing is lost. */
+function liveVariant({
+	maxPauseMs = MAX_PAUSE_MS,
+}: PromoteOptions): PromotionVariant {
 	return {
 		kind: "promote",
 		steps: (promotion) => stepsOf(promotion, maxPauseMs),
@@ -67,7 +69,7 @@ function exchange({ maxPauseMs = MAX_PAUSE_MS }: PromoteOptions): Way {
 	};
 }
 
-function stepsOf(promotion: Promotion, maxPauseMs: number): WaySteps {
+function stepsOf(promotion: Promotion, maxPauseMs: number): VariantSteps {
 	const { operation, hosts, old, next } = promotion;
 	const { from, to } = hosts;
 	const databases = databasesOf(hosts);

@@ -18,24 +18,13 @@ import {
 	type PromoteOptions,
 	type Promotion,
 	type PromotionResult,
+	type PromotionVariant,
 	promotionPlan,
 	undoesTakingWrites,
-	type Way,
-	type WaySteps,
+	type VariantSteps,
 } from "./promotion.ts";
 import type { GivenUp, Plan } from "./steps.ts";
 
-/**
- * Makes a replica the primary in the place of one that is dead
- * (docs/how-to/recovery.md, "When a primary dies").
- *
- * The replica applies all that it has received. What the processes of the fleet
- * were acknowledged and the replica lacks is the loss: it is stated, and accepted
- * or not, before anything is given up. Then the replica gives no id that the dead
- * primary may have given, and takes its place in one write of the store. The dead
- * primary is named by no topology from then on, and is not attached again as it is:
- * it has transactions that nobody else has.
- */
 export interface DeadOptions extends PromoteOptions {
 	/** Also where the primary answers, or processes reach it: it is fenced then. */
 	readonly force?: boolean;
@@ -87,7 +76,7 @@ export async function checkDeadPromotion(
 ): Promise<DeadCheck> {
 	const { store, environment, askMs = ASK_MS, force = false } = options;
 	const { tryMs = TRY_MS } = options;
-	const hosts = await findHosts(store, replacing(options), host);
+	const hosts = await findHosts(store, deadVariant(options), host);
 	await using old = new FleetServer(hosts.fromUrl, environment);
 	await using next = new FleetServer(hosts.toUrl, environment);
 	// First: whoever reached it a moment ago does not any more after that.
@@ -215,9 +204,21 @@ async function silenceOf(
 }
 
 /**
+ * Makes a replica the primary in the place of one that is dead
+ * (docs/how-to/recovery.md, "When a primary dies").
+ *
+ * The replica applies all that it has received. The loss is what processes of the
+ * fleet were acknowledged and the replica lacks. It is stated, and accepted or not,
+ * before anything is given up. Then the local ids of the replica are raised beyond
+ * those that the dead primary may have given, and one write of the store puts it in
+ * the dead primary's place. From then on no topology names the dead primary. It is
+ * not attached again as it is, because it has transactions that nobody else has.
+ *
  * Throws CONFLICT with everything against it; nothing has changed then. `checked` is
- * what was found a moment ago: to look again at a host whose packets vanish takes
- * seconds of an outage, and the loss is measured again before anybody writes.
+ * what `checkDeadPromotion` found a moment ago. Looking again at a host that swallows
+ * packets would take seconds of the outage, and the loss is measured again anyway.
+ *
+ * The steps are in `stepsOf`, and `runSteps` does them.
  */
 export async function promoteDead(
 	options: DeadOptions,
@@ -225,7 +226,7 @@ export async function promoteDead(
 	checked?: DeadCheck,
 ): Promise<PromotionResult> {
 	checked ??= await checkDeadPromotion(options, host);
-	return beginPromotion(options, replacing(options), checked);
+	return beginPromotion(options, deadVariant(options), checked);
 }
 
 /** Where what is lost was not accepted yet, `acceptLoss` is asked. */
@@ -233,11 +234,11 @@ export function deadPlan(
 	options: DeadOptions,
 	operation: Operation,
 ): Promise<Plan<PromotionResult>> {
-	return promotionPlan(options, operation, replacing(options));
+	return promotionPlan(options, operation, deadVariant(options));
 }
 
-/** The old one is given up, and named by no map. */
-function replacing(options: DeadOptions): Way {
+/** A promotion of the replica of a dead primary: the primary is given up, and no map names it. */
+function deadVariant(options: DeadOptions): PromotionVariant {
 	return {
 		kind: "promote --dead",
 		steps: (promotion) => stepsOf(options, promotion),
@@ -247,7 +248,7 @@ function replacing(options: DeadOptions): Way {
 	};
 }
 
-function stepsOf(options: DeadOptions, promotion: Promotion): WaySteps {
+function stepsOf(options: DeadOptions, promotion: Promotion): VariantSteps {
 	const { store, askMs = ASK_MS, maxApplyMs = APPLY_MS, tryMs } = options;
 	const { operation, hosts, old, next } = promotion;
 	const { from } = hosts;
@@ -255,7 +256,7 @@ function stepsOf(options: DeadOptions, promotion: Promotion): WaySteps {
 	const lossNow = (executed: string) =>
 		measureLoss({ store, askMs }, from, next, executed);
 	/** Why it was not fenced; null: it was. */
-	let unfenced: string | null = null;
+	let whyUnfenced: string | null = null;
 	return {
 		takePlace: [
 			{
@@ -274,9 +275,9 @@ function stepsOf(options: DeadOptions, promotion: Promotion): WaySteps {
 				during: ["fencing"],
 				changesServers: true,
 				async does() {
-					unfenced = await fenceIfReached(old, tryMs);
-					if (unfenced !== null) {
-						await operation.save({}, `${from} was not fenced: ${unfenced}`);
+					whyUnfenced = await fenceIfReached(old, tryMs);
+					if (whyUnfenced !== null) {
+						await operation.save({}, `${from} was not fenced: ${whyUnfenced}`);
 					}
 					return undefined;
 				},
@@ -315,7 +316,7 @@ function stepsOf(options: DeadOptions, promotion: Promotion): WaySteps {
 				during: ["fencing"],
 				changesServers: false,
 				async does() {
-					const executed = unfenced === null ? await old.executed() : "";
+					const executed = whyUnfenced === null ? await old.executed() : "";
 					const loss = await lossNow(executed);
 					if (!(await isAccepted(options, promotion, loss))) {
 						return notAccepted(loss, hosts);
@@ -347,10 +348,10 @@ function stepsOf(options: DeadOptions, promotion: Promotion): WaySteps {
 			changesServers: true,
 			async does() {
 				// It may be back by now, and nobody may write to it.
-				unfenced = await fenceIfReached(old, tryMs);
+				whyUnfenced = await fenceIfReached(old, tryMs);
 				// Until all processes served the new version, some may have reached it still.
 				const executed =
-					unfenced === null ? await old.executed().catch(() => "") : "";
+					whyUnfenced === null ? await old.executed().catch(() => "") : "";
 				const loss = await lossNow(executed);
 				// Processes that ended meanwhile have forgotten.
 				if ((operation.record.loss?.transactions ?? 0) <= loss.transactions) {
@@ -360,7 +361,7 @@ function stepsOf(options: DeadOptions, promotion: Promotion): WaySteps {
 			},
 		},
 		settled: () =>
-			`${from} ${unfenced === null ? "takes no writes" : `was not fenced (${unfenced})`}, and is named by no topology`,
+			`${from} ${whyUnfenced === null ? "takes no writes" : `was not fenced (${whyUnfenced})`}, and is named by no topology`,
 	};
 }
 

@@ -64,16 +64,16 @@ export interface Promotion {
 }
 
 /** What differs between an old primary that lives and one that is dead. */
-export interface Way {
+export interface PromotionVariant {
 	readonly kind: OperationKind & ("promote" | "promote --dead");
-	steps(promotion: Promotion): WaySteps;
+	steps(promotion: Promotion): VariantSteps;
 	/** What the history says of it. */
 	why(promotion: Promotion): string;
 	/** The map in which the one has the place of the other. */
 	edit(current: Topology, hosts: PromotionHosts): Omit<Topology, "version">;
 }
 
-export interface WaySteps {
+export interface VariantSteps {
 	/** Until the replica takes writes, and gives no id twice. The first one saves that it is `fencing`. */
 	readonly takePlace: readonly Step[];
 	/** What becomes of the old primary, once all processes serve the new map. */
@@ -87,7 +87,7 @@ const AGREE_MS = 5_000;
 /** The hosts of a promotion, after its map was tried against the rules. Throws BAD_TOPOLOGY. */
 export async function findHosts(
 	store: TopologyStore,
-	way: Way,
+	way: PromotionVariant,
 	host: string,
 ): Promise<PromotionHosts> {
 	const { topology } = await requireCurrent(store);
@@ -103,7 +103,7 @@ export async function findHosts(
 /** Throws CONFLICT where there are faults; nothing has changed then. */
 export async function beginPromotion(
 	options: PromoteOptions,
-	way: Way,
+	way: PromotionVariant,
 	{
 		hosts,
 		faults,
@@ -124,7 +124,7 @@ export async function beginPromotion(
 async function runPromotion(
 	options: PromoteOptions,
 	operation: Operation,
-	way: Way,
+	way: PromotionVariant,
 ): Promise<PromotionResult> {
 	await using plan = await promotionPlan(options, operation, way);
 	return await runSteps(plan);
@@ -134,7 +134,7 @@ async function runPromotion(
 export async function promotionPlan(
 	{ store, environment, onStep, agreeMs = AGREE_MS }: PromoteOptions,
 	operation: Operation,
-	way: Way,
+	way: PromotionVariant,
 ): Promise<Plan<PromotionResult>> {
 	const hosts = await hostsOf(store, operation);
 	const { from } = hosts;

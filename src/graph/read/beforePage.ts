@@ -12,9 +12,9 @@ import type { ReadCounter } from "./readCounter.ts";
 export type BeforePage = (look: {
 	readonly viewer: Id;
 	readonly call?: CallOptions | undefined;
-}) => MaybePromise<PageLook>;
+}) => MaybePromise<BeforePageResult>;
 
-export interface PageLook {
+export interface BeforePageResult {
 	/** Edges and objects that it read. */
 	readonly reads: number;
 	/** For how long another call would add nothing: an answer may be used again for so long. Milliseconds. */
@@ -30,9 +30,9 @@ export type AtEnd = (look: {
 	/** Whether it is enough to know if more would follow: the page is full, or shows the start of the list. */
 	readonly isProbe: boolean;
 	readonly call?: CallOptions | undefined;
-}) => Promise<EndLook>;
+}) => Promise<AtEndResult>;
 
-export interface EndLook {
+export interface AtEndResult {
 	/**
 	 * - `ended`: nothing follows.
 	 * - `continued`: the list has more edges at its end now.
@@ -60,12 +60,12 @@ export const NO_PAGE_HOOKS: PageHooks = {
 };
 
 /** The hooks of one request, each called once: fields that read the same list share a call. */
-export class PageLooks {
+export class PageHookCalls {
 	readonly #viewer: Id | null;
 	readonly #hooks: PageHooks;
 	readonly #counter: ReadCounter;
 	/** By mapping. */
-	readonly #started = new Map<string, MaybePromise<PageLook>>();
+	readonly #started = new Map<string, MaybePromise<BeforePageResult>>();
 
 	constructor(viewer: Id | null, hooks: PageHooks, counter: ReadCounter) {
 		this.#viewer = viewer;
@@ -96,8 +96,8 @@ export class PageLooks {
 	}
 
 	/**
-	 * Whether the viewer's own list goes on where this page reaches its end; null if
-	 * the page is as it should be.
+	 * What `AtEnd` says of the viewer's own list, where this page reaches its end; null
+	 * if nothing is called for this list.
 	 */
 	async atEnd(
 		{ name }: Mapping,
@@ -106,7 +106,7 @@ export class PageLooks {
 		call: CallOptions | undefined,
 		/** Whether the list was continued just now, for this page. */
 		isContinued = false,
-	): Promise<EndLook["outcome"] | null> {
+	): Promise<AtEndResult["outcome"] | null> {
 		const atEnd = this.#hooks.atEnd.get(name);
 		const viewer = this.#viewer;
 		if (atEnd === undefined || viewer === null) return null;
@@ -120,8 +120,8 @@ export class PageLooks {
 		return outcome;
 	}
 
-	/** Whether a page of this list has to be looked at when it reaches the end. */
-	goesOn(
+	/** Whether `atEnd` has to be called for a page of this list that reaches the end. */
+	mayContinue(
 		{ name }: Mapping,
 		froms: readonly Id[],
 		{ first = 0, before, fields }: PageArguments,

@@ -17,7 +17,7 @@ import type {
 	PageArguments,
 	PageEdge,
 } from "../types.ts";
-import { NO_PAGE_HOOKS, type PageHooks, PageLooks } from "./beforePage.ts";
+import { NO_PAGE_HOOKS, PageHookCalls, type PageHooks } from "./beforePage.ts";
 import { findEdges, readEdges } from "./edges.ts";
 import { findByKeys } from "./findByKeys.ts";
 import { findByPrefix } from "./findByPrefix.ts";
@@ -39,7 +39,7 @@ export class View implements Graph {
 	readonly #viewer: Id | null;
 	readonly #store: ReadStore;
 	readonly #counter: ReadCounter;
-	readonly #looks: PageLooks;
+	readonly #pageHooks: PageHookCalls;
 	/** Where lists are read from, and the objects that they lead to. */
 	readonly #sources: ListSources;
 	#objects: VisibleObjects;
@@ -54,7 +54,7 @@ export class View implements Graph {
 		this.#viewer = viewer;
 		this.#store = store;
 		this.#counter = counter;
-		this.#looks = new PageLooks(viewer, hooks, counter);
+		this.#pageHooks = new PageHookCalls(viewer, hooks, counter);
 		this.#objects = new VisibleObjects(store, viewer);
 		this.#sources = {
 			store,
@@ -113,20 +113,20 @@ export class View implements Graph {
 		page: PageArguments,
 		call?: CallOptions,
 	): ReturnType<Graph["readPages"]> {
-		const looked = this.#looks.before(mapping, froms, page, call);
-		if (isPromise(looked)) {
-			return looked.then(() => this.readPages(mapping, froms, page, call));
+		const ready = this.#pageHooks.before(mapping, froms, page, call);
+		if (isPromise(ready)) {
+			return ready.then(() => this.readPages(mapping, froms, page, call));
 		}
 		const pages = this.#isPrivate(mapping)
 			? this.#readOwnPages(mapping, froms, page, call)
 			: readPages(this.#sources, mapping, froms, page, call);
-		return this.#looks.goesOn(mapping, froms, page)
-			? this.#continued(mapping, froms, page, pages, call)
+		return this.#pageHooks.mayContinue(mapping, froms, page)
+			? this.#continueList(mapping, froms, page, pages, call)
 			: pages;
 	}
 
 	/** If the viewer's own page reaches the end of its list, lets the list go on, and reads the page again. */
-	async #continued(
+	async #continueList(
 		mapping: Mapping,
 		froms: readonly Id[],
 		page: PageArguments,
@@ -142,7 +142,7 @@ export class View implements Graph {
 				? !own.hasNextPage
 				: own.nodes.length < (page.first ?? 0);
 			if (!mayEnd) return pages;
-			const outcome = await this.#looks.atEnd(
+			const outcome = await this.#pageHooks.atEnd(
 				mapping,
 				page,
 				own,

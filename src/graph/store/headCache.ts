@@ -80,7 +80,7 @@ export class HeadCache {
 				partitionOf: (index) =>
 					this.local.partition((lists[index] as ListKey).mapping.name),
 			},
-			this.#missingOf(lists, limit),
+			this.#loaderOf(lists, limit),
 			{
 				suffices: (head) => head.reaches(depth),
 				depth: limit,
@@ -102,7 +102,7 @@ export class HeadCache {
 	}
 
 	/** Reads some of the lists, by their indexes: from the shared cache, and what it does not have from the shards. */
-	#missingOf(all: readonly ListKey[], limit: number) {
+	#loaderOf(all: readonly ListKey[], limit: number) {
 		return async (
 			indexes: readonly number[],
 			call: CallOptions | undefined,

@@ -34,31 +34,31 @@ import { linksOf, setEdges } from "./setEdges.ts";
 export function createWrites(
 	store: Store,
 	/** Called after each write, also after a failed one: what the request has read may be old. `written` are objects as it committed them. */
-	invalidate: (written: readonly Node[]) => void = () => {},
+	discardReads: (written: readonly Node[]) => void = () => {},
 	/** Its trace is given each step. Its signal is ignored: a write that was started is finished. */
 	call: CallOptions = {},
 ): Writes {
 	const pipeline = new WritePipeline(store, call, { ofRequest: true });
-	const thenInvalidate = async <T>(write: Promise<T>): Promise<T> => {
+	const thenDiscardReads = async <T>(write: Promise<T>): Promise<T> => {
 		try {
 			return await write;
 		} finally {
-			invalidate(pipeline.takeWritten());
+			discardReads(pipeline.takeWritten());
 		}
 	};
 	return {
-		create: (object) => thenInvalidate(create(pipeline, object)),
+		create: (object) => thenDiscardReads(create(pipeline, object)),
 		modify: (id, change) =>
-			thenInvalidate(changeWithKeys(pipeline, id, change)),
+			thenDiscardReads(changeWithKeys(pipeline, id, change)),
 		remove: (id) =>
-			thenInvalidate(
+			thenDiscardReads(
 				changeObject(pipeline, id, (data) =>
 					data.active === false ? null : { ...data, active: false },
 				),
 			),
-		setEdge: (...edge) => thenInvalidate(setEdge(pipeline, ...edge)),
-		setEdges: (...edges) => thenInvalidate(setEdges(pipeline, ...edges)),
-		move: (move) => thenInvalidate(moveObject(pipeline, move)),
+		setEdge: (...edge) => thenDiscardReads(setEdge(pipeline, ...edge)),
+		setEdges: (...edges) => thenDiscardReads(setEdges(pipeline, ...edges)),
+		move: (move) => thenDiscardReads(moveObject(pipeline, move)),
 	};
 }
 

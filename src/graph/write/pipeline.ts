@@ -79,7 +79,8 @@ export class WritePipeline implements Writer {
 		this.#trace = trace;
 	}
 
-	async #transact<T>(
+	/** Steps 1 to 6, with the outbox entry that `entryOf` makes of what was decided. */
+	async #transactAndInvalidate<T>(
 		transaction: WriteTransaction<T>,
 		entryOf: (
 			decision: ReturnType<WriteTransaction<T>["decide"]>,
@@ -224,7 +225,7 @@ export class WritePipeline implements Writer {
 	): Promise<Committed<T>> {
 		const { own, beside } = keysByShard(transaction);
 		const hasKeys = own.objects.length + own.lists.length > 0;
-		return this.#transact(
+		return this.#transactAndInvalidate(
 			transaction,
 			(decision, created) => {
 				const { objects = [], edges = [], recount = [], entry } = decision;

@@ -114,6 +114,7 @@ export class Column implements StepRun {
 		}
 	}
 
+	/** Called by the `StepRunner` that `start` gave the step to: reads the lists, or calls the resolver. */
 	run(
 		parents: readonly unknown[],
 		call: CallOptions,
@@ -177,7 +178,7 @@ export class Column implements StepRun {
 				? []
 				: objects.filter((object) => typeof object === "string");
 		if (shape.fetch === null || ids.length === 0) {
-			this.#enter(shape, objects);
+			this.#fillLevels(shape, objects);
 			return;
 		}
 		const replaceIds = (of: (at: number) => unknown) => {
@@ -190,14 +191,14 @@ export class Column implements StepRun {
 			run: (wanted, call) =>
 				context.graph.readObjects(wanted as readonly Id[], call),
 			accept: (fetched) =>
-				this.#enter(
+				this.#fillLevels(
 					shape,
 					ids.length === objects.length
 						? fetched
 						: replaceIds((at) => fetched[at]),
 				),
 			reject: (error) =>
-				this.#enter(
+				this.#fillLevels(
 					shape,
 					replaceIds(() => error),
 				),
@@ -205,7 +206,7 @@ export class Column implements StepRun {
 	}
 
 	/** Puts each object into the level of its selection. */
-	#enter(shape: ObjectShape, objects: readonly unknown[]): void {
+	#fillLevels(shape: ObjectShape, objects: readonly unknown[]): void {
 		this.objects = objects;
 		const { only } = shape;
 		if (only !== null && objects.every((one) => isOf(shape, one))) {

@@ -220,7 +220,7 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 		const { name, settings, version } = queue;
 		checkInteger("version", version, 0);
 		const at = { queue: name, shard };
-		await this.on(at, "write", async ({ shard: one, again }) => {
+		await this.onShard(at, "write", async ({ shard: one, again }) => {
 			const { database, clock, host } = one;
 			const hour = hourOf(await clock.now(shard));
 			await this.#databases.define(one, createJobs(database, name, hour));
@@ -242,7 +242,7 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 	}
 
 	async drop(at: ShardOfQueue): Promise<void> {
-		await this.on(at, "write", async ({ shard: one, options }) => {
+		await this.onShard(at, "write", async ({ shard: one, options }) => {
 			const { database, host } = one;
 			const { queue } = at;
 			await host.run(
@@ -312,12 +312,12 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 		at: ShardOfQueue,
 		body: (queue: QueueDatabase) => Promise<T>,
 	): Promise<T> {
-		return this.on(at, "write", ({ shard: { host, database } }) =>
+		return this.onShard(at, "write", ({ shard: { host, database } }) =>
 			body({ host, database, at }),
 		);
 	}
 
-	protected async on<Given extends readonly unknown[], T>(
+	protected async onShard<Given extends readonly unknown[], T>(
 		at: ShardOfQueue,
 		kind: "read" | "write",
 		verb: (call: QueueCall, ...given: Given) => MaybePromise<T>,

@@ -239,7 +239,7 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		return file;
 	}
 
-	protected async on<Given extends readonly unknown[], T>(
+	protected async onShard<Given extends readonly unknown[], T>(
 		at: ShardOfQueue,
 		kind: "read" | "write",
 		verb: (call: FileCall, ...given: Given) => MaybePromise<T>,

@@ -98,7 +98,7 @@ export class GraphqlHandler implements FirstHandler {
 		];
 		const { known } = options;
 		this.#onRead = [
-			(request) => this.#enter(request),
+			(request) => this.#takePlace(request),
 			(request) => this.#identify(request),
 			(request) => this.#lookEarly(request),
 		];
@@ -139,7 +139,7 @@ export class GraphqlHandler implements FirstHandler {
 					? this.#encodings.get(headers["accept-encoding"] as string)
 					: null,
 		});
-		const reply = this.#take(request, this.#onArrival);
+		const reply = this.#runSteps(request, this.#onArrival);
 		if (isPromise(reply)) reply.then((late) => this.#read(request, late));
 		else this.#read(request, reply);
 	}
@@ -166,7 +166,7 @@ export class GraphqlHandler implements FirstHandler {
 	}
 
 	#prepare(request: GraphqlRequest): void {
-		const reply = this.#take(request, this.#onRead);
+		const reply = this.#runSteps(request, this.#onRead);
 		if (isPromise(reply)) reply.then((late) => this.#awaitStart(request, late));
 		else this.#awaitStart(request, reply);
 	}
@@ -190,7 +190,7 @@ export class GraphqlHandler implements FirstHandler {
 				request.startedFor = key;
 				// Nobody reads what the reply of a client that has left says.
 				if (response.destroyed) refuse();
-				else this.#finish(request, this.#take(request, this.#onStart));
+				else this.#finish(request, this.#runSteps(request, this.#onStart));
 			},
 			refuse,
 		});
@@ -219,7 +219,7 @@ export class GraphqlHandler implements FirstHandler {
 	}
 
 	/** The reply of the first step that has one; of those once it is started, the last has. Neither throws nor rejects. */
-	#take(
+	#runSteps(
 		request: GraphqlRequest,
 		steps: readonly RequestStep[],
 		from = 0,
@@ -229,7 +229,7 @@ export class GraphqlHandler implements FirstHandler {
 				const reply = (steps[at] as RequestStep)(request);
 				if (isPromise(reply)) {
 					return reply.then(
-						(late) => late ?? this.#take(request, steps, at + 1),
+						(late) => late ?? this.#runSteps(request, steps, at + 1),
 						(thrown) => this.#failure(request, thrown),
 					);
 				}
@@ -306,7 +306,7 @@ export class GraphqlHandler implements FirstHandler {
 	}
 
 	/** Takes a place among those in progress: only now, as clients may send slowly. */
-	#enter(request: GraphqlRequest): Reply | null {
+	#takePlace(request: GraphqlRequest): Reply | null {
 		const { admission, executionMs } = this.#options;
 		if (admission.isFull()) return refusal(request, ...NO_PLACE);
 		admission.enter();
@@ -348,9 +348,9 @@ export class GraphqlHandler implements FirstHandler {
 	#lookEarly(request: GraphqlRequest): MaybePromise<Reply | null> {
 		const { admission, known } = this.#options;
 		const isLast = admission.waiting === 0;
-		if (!admission.looks()) return null;
+		if (!admission.mayLookEarly()) return null;
 		const reply = known?.look(request) ?? null;
-		admission.looked(reply !== null);
+		admission.countLook(reply !== null);
 		if (isLast) request.enter("looked");
 		return reply;
 	}

@@ -172,18 +172,18 @@ function takeTurns(
 		(message: IncomingMessage, response: ServerResponse) => void,
 	];
 	app.server.removeListener("request", toFastify);
-	// No work is done for a request before its turn.
+	// Fastify's listener is called for what no first handler takes. No work is done for a request before its turn.
 	app.server.on("request", (message, response) => {
-		const hand = () => toFastify(message, response);
+		const handToFastify = () => toFastify(message, response);
 		connections.admit(
 			message.socket,
 			response,
 			() => {
 				const first = firsts.find((handler) => handler.takes(message));
-				if (first === undefined) hand();
+				if (first === undefined) handToFastify();
 				else first.handle(message, response);
 			},
-			hand,
+			handToFastify,
 		);
 	});
 	// Again, for the second server that Fastify opens where the host has two

@@ -166,7 +166,7 @@ export class Admission {
 	 */
 	isRefused(key: () => string): boolean {
 		if (this.isFull()) return true;
-		if (!this.#isCrowded(1) || this.looks()) return false;
+		if (!this.#isCrowded(1) || this.mayLookEarly()) return false;
 		const own = this.#senders.get(key())?.waiting.length ?? 0;
 		if ((own + 1) * this.#queue.length < this.#waiting) return false;
 		this.#hasRefused = true;
@@ -175,7 +175,7 @@ export class Admission {
 	}
 
 	/** Whether a request that arrives now is answered before its start, if its answer was kept. */
-	looks(): boolean {
+	mayLookEarly(): boolean {
 		if (this.#waiting === 0) return true;
 		const now = this.#now();
 		this.#arrivingSince ??= now;
@@ -183,7 +183,7 @@ export class Admission {
 	}
 
 	/** Whether the answer to a request that was looked at was kept. */
-	looked(isKept: boolean): void {
+	countLook(isKept: boolean): void {
 		this.#missed += isKept ? -1 : 1;
 	}
 

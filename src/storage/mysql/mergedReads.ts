@@ -18,7 +18,8 @@ const LONGEST_WAIT_MS = 10;
 /** Most rows of one merged statement, so that nobody waits long for the rows of others. */
 const MAX_ROWS = 2_000;
 
-export interface ReadKind<Key, Result> {
+/** How keys of one kind are read, whoever asks for them. */
+export interface MergedRead<Key, Result> {
 	/** The results of keys of one host, in one statement. */
 	readonly read: (
 		host: Host,
@@ -45,9 +46,9 @@ export class MergedReads<Key, Result> {
 	readonly #lanes = new Map<Host, Lane<Key, Result>>();
 	/** Lanes of reads that decide a write. */
 	readonly #decisive = new Map<Host, Lane<Key, Result>>();
-	readonly #kind: ReadKind<Key, Result>;
+	readonly #kind: MergedRead<Key, Result>;
 
-	constructor(kind: ReadKind<Key, Result>) {
+	constructor(kind: MergedRead<Key, Result>) {
 		this.#kind = kind;
 	}
 

@@ -30,7 +30,7 @@ import type { QueryOptions } from "./driver/queryOptions.ts";
 import { reportTableCaches } from "./driver/serverLimits.ts";
 import { inspectHosts, settingsOfHosts } from "./inspectHosts.ts";
 import { MergedReads } from "./mergedReads.ts";
-import { scanLists } from "./scan.ts";
+import { scanListsOnHost } from "./scan.ts";
 import {
 	mapShards,
 	only,
@@ -149,7 +149,7 @@ class MysqlDriver
 		this.#transactions = new TransactionQueue(model, this.#limits);
 		const opened = { model, topology, environment, limits: this.#limits, map };
 		const scans = new MergedReads<Scan, ScanResult>({
-			read: scanLists,
+			read: scanListsOnHost,
 			maxKeys: SCANS,
 			rowsOf: ({ limit }) => limit,
 		});

@@ -29,7 +29,7 @@ const BEAT = -2;
  * All scans of one host in one statement, so that edges and counts are
  * consistent: with READ COMMITTED each statement has its own read view.
  */
-export async function scanLists(
+export async function scanListsOnHost(
 	host: Host,
 	scans: readonly KeyOnShard<Scan>[],
 	options: QueryOptions,
@@ -63,7 +63,7 @@ export async function scanListsWithBeat(
 	options: QueryOptions,
 ): Promise<readonly ScanWithBeat[]> {
 	let beat: number | null = null;
-	const results = await scanLists(host, scans, options, (found) => {
+	const results = await scanListsOnHost(host, scans, options, (found) => {
 		beat = found;
 	});
 	return results.map((result) => ({ result, beat }));

@@ -30,9 +30,9 @@ const FRESH_MS = 2_000;
 /** From this age on, the begin of a write has it read, so that COMMIT need not wait. */
 const RENEW_MS = 1_000;
 /** `hosts promote --dead` waits this long for a process that does not say what it was acknowledged. */
-const STOOD_STILL_MS = 5_000;
+const PAUSED_MS = 5_000;
 const BEAT_MS = 1_000;
-const LIMITS = { freshMs: FRESH_MS, stoodStillMs: STOOD_STILL_MS };
+const LIMITS = { freshMs: FRESH_MS, pausedMs: PAUSED_MS };
 /** How long a COMMIT waits for a store that answered before. Milliseconds. */
 const WAIT_MS = 250;
 /** How long it waits where it may not do without. The locks of its transaction are held meanwhile. */
@@ -144,7 +144,7 @@ export class WriteGuard implements Disposable {
 
 	/** A timer that is late, or a call after a long time without one, says that the process was paused. */
 	#notice(): void {
-		if (elapsed(this.#beat) > this.#limits.stoodStillMs) {
+		if (elapsed(this.#beat) > this.#limits.pausedMs) {
 			this.#doubtedAt = performance.now();
 			void this.#look();
 		}

@@ -585,33 +585,33 @@ suite("the admission of requests", () => {
 
 	test("looks at what arrives in the first 3 ms of each turn, and at all where nothing waits", () => {
 		const { send, turn, pass, admission } = openAdmission();
-		assert.equal(admission.looks(), true);
+		assert.equal(admission.mayLookEarly(), true);
 		pass(10);
-		assert.equal(admission.looks(), true);
+		assert.equal(admission.mayLookEarly(), true);
 		for (let n = 0; n < 10; n++) send("anybody", 1);
 		for (let n = 0; n < 3; n++) {
-			assert.equal(admission.looks(), true);
+			assert.equal(admission.mayLookEarly(), true);
 			pass(2.9);
-			assert.equal(admission.looks(), true);
+			assert.equal(admission.mayLookEarly(), true);
 			pass(0.1);
-			assert.equal(admission.looks(), false);
+			assert.equal(admission.mayLookEarly(), false);
 			turn();
 		}
 		turn();
 		assert.equal(admission.waiting, 0);
-		assert.equal(admission.looks(), true);
+		assert.equal(admission.mayLookEarly(), true);
 	});
 
 	test("looks at no more in a turn in which 4 more were not kept than were", () => {
 		const { send, turn, admission } = openAdmission();
 		for (let n = 0; n < 10; n++) send("anybody", 1);
 		for (const isKept of [false, false, true, false, false, false]) {
-			assert.equal(admission.looks(), true);
-			admission.looked(isKept);
+			assert.equal(admission.mayLookEarly(), true);
+			admission.countLook(isKept);
 		}
-		assert.equal(admission.looks(), false);
+		assert.equal(admission.mayLookEarly(), false);
 		turn();
-		assert.equal(admission.looks(), true);
+		assert.equal(admission.mayLookEarly(), true);
 	});
 
 	test("lets senders take turns, and refuses the one with most that wait", () => {

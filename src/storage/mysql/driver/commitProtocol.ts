@@ -56,7 +56,7 @@ export type CommitDecision<T> =
 	  };
 
 /** A process that was paused for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
-const STOOD_STILL_MS = 250;
+const PAUSED_MS = 250;
 
 const ROLLBACK_MS = 1_000;
 
@@ -103,7 +103,7 @@ export class CommitProtocol {
 			else await this.rollBack(connection, options);
 			return verdict.value;
 		}
-		if (performance.now() - statements.answeredAt > STOOD_STILL_MS) {
+		if (performance.now() - statements.answeredAt > PAUSED_MS) {
 			// The first is in this turn of the event loop, which has read its sockets.
 			await immediate();
 			await immediate();

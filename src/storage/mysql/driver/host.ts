@@ -188,7 +188,7 @@ export class Host implements AsyncDisposable {
 		options: QueryOptions,
 	): Promise<readonly Row[]> {
 		const [rows] = options.decides
-			? await this.#lent(
+			? await this.#withConnection(
 					this.#transactions,
 					(connection, sent, options) =>
 						this.#protocol.endUnwritten(connection, sent, options),
@@ -196,14 +196,20 @@ export class Host implements AsyncDisposable {
 					options,
 					true,
 				)
-			: await this.#lent(this.#singles, exchange, listOf(sql), options, true);
+			: await this.#withConnection(
+					this.#singles,
+					exchange,
+					listOf(sql),
+					options,
+					true,
+				);
 		return rows as readonly Row[];
 	}
 
 	/** A write of one statement that can be repeated without harm: it is repeated after a deadlock, or on a dead connection. */
 	async run(sql: OneStatement, options: QueryOptions): Promise<WriteResult> {
 		this.#guard?.begin();
-		const [done] = await this.#lent(
+		const [done] = await this.#withConnection(
 			this.#singles,
 			(connection, sent, options) =>
 				this.#protocol.writeAlone(connection, sent, options),
@@ -222,7 +228,7 @@ export class Host implements AsyncDisposable {
 		options: QueryOptions,
 	): Promise<readonly Result[]> {
 		this.#guard?.begin();
-		return this.#lent(
+		return this.#withConnection(
 			this.#transactions,
 			(connection, sent, options) =>
 				this.#protocol.writeTogether(connection, sent, options),
@@ -240,7 +246,7 @@ export class Host implements AsyncDisposable {
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 	): Promise<T> {
 		this.#guard?.begin();
-		return this.#lent(
+		return this.#withConnection(
 			this.#transactions,
 			(connection, body, options) =>
 				this.#protocol.attempt(connection, body, options),
@@ -305,7 +311,7 @@ export class Host implements AsyncDisposable {
 	 * deadlock or a lock wait timeout it is called again, with jitter so that the
 	 * transactions do not meet again.
 	 */
-	async #lent<Given, T>(
+	async #withConnection<Given, T>(
 		pool: Pool,
 		use: (
 			connection: MysqlConnection,

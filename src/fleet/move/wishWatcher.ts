@@ -6,8 +6,8 @@ import { requireRecord, takenOver } from "../operations/operations.ts";
 import type { MoveRun } from "./moveRun.ts";
 import { readWishes, type Wishes } from "./wishes.ts";
 
-/** Looks in the background at what operators wish of a move that this process runs. */
-export class Looking implements AsyncDisposable {
+/** Reads once a second what operators wish of a move that this process runs, and whether another process has taken it over. */
+export class WishWatcher implements AsyncDisposable {
 	readonly #run: MoveRun;
 	readonly #pace: Pace;
 	readonly #stop = new AbortController();
@@ -31,10 +31,10 @@ export class Looking implements AsyncDisposable {
 		this.#looking = this.#look();
 	}
 
-	static async begin(run: MoveRun, pace: Pace): Promise<Looking> {
+	static async begin(run: MoveRun, pace: Pace): Promise<WishWatcher> {
 		const { store } = run.options;
 		const now = await readWishes(store, run.operation.record.id);
-		return new Looking(run, pace, now);
+		return new WishWatcher(run, pace, now);
 	}
 
 	/** Throws CONFLICT where somebody has taken the operation over. A copy reads no record by itself. */
