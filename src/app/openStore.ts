@@ -202,6 +202,18 @@ export function lockDataFolders(
 	}
 }
 
+/** Makes the tables that folders of SQLite files lack; lock the folders before. */
+export function createFolderTables(
+	admin: StorageAdmin,
+	topology: Topology,
+	hasTopologyStore: boolean,
+): Promise<void> {
+	return createTables(admin, recordInFolders(dataFoldersOf(topology)), {
+		// The shards of an embedded folder are made together.
+		mayBeNew: hasTopologyStore,
+	});
+}
+
 interface FollowingStorage {
 	readonly storage: OpenedStorage;
 	readonly currentTopology: () => Topology;
@@ -245,14 +257,7 @@ async function openStorage(
 		await openSqliteStorage({ model, topology, readOnly }),
 	);
 	if (!readOnly) {
-		await createTables(
-			storage.admin,
-			recordInFolders(dataFoldersOf(topology)),
-			{
-				// The shards of an embedded folder are made together.
-				mayBeNew: source.store !== null,
-			},
-		);
+		await createFolderTables(storage.admin, topology, source.store !== null);
 	}
 	// The owner of a folder cannot hand it over while it runs, so its topology stays.
 	return { storage, currentTopology: () => topology, follow: () => {} };

@@ -1,7 +1,9 @@
+import { RESERVED_LOOKUPS } from "../model/reservedNames.ts";
 import type { Model } from "../model/types.ts";
 import { FEED_SHARDS } from "../storage/feedShards.ts";
 import { databaseOf } from "../storage/mysql/ddl.ts";
 import {
+	LOOKUPS,
 	MOD_SHARD_TABLES,
 	OUTBOX,
 	shardTables,
@@ -55,6 +57,16 @@ function tablesOf(
 		kind === "feed" ? "feed" : hasFeed ? "dbBesideFeed" : "db",
 	);
 	return [...tables, OUTBOX];
+}
+
+/** Rows of this table that are no part of the graph, by the value of a column; null: all are. */
+export function besideGraph({ name }: Table): {
+	readonly column: string;
+	readonly value: string;
+} | null {
+	return name === LOOKUPS.name
+		? { column: "name", value: RESERVED_LOOKUPS.restoreState }
+		: null;
 }
 
 /** The columns of a table's primary key. */

@@ -15,6 +15,13 @@ import {
 	requireWhole,
 	sum,
 } from "./manifest.ts";
+import {
+	HeldRecord,
+	newRecord,
+	type RestoreRecord,
+	readRecord,
+	resumed,
+} from "./restoreRecord.ts";
 import type { StoredRow } from "./source/dumpSource.ts";
 import { rowIn, rowsOf, storedLine } from "./storedLines.ts";
 import type { RestoreTarget } from "./target/restoreTarget.ts";
@@ -30,7 +37,7 @@ export interface RestoreOptions {
 	/** Null: all that the dump has. */
 	readonly shards: readonly number[] | null;
 	readonly target: RestoreTarget;
-	/** Whether rows of a restore before may be there. */
+	/** Whether it goes on with the restore that has begun in this fleet. */
 	readonly resume: boolean;
 	/** How many local ids each table skips. */
 	readonly raiseBy: number;
@@ -38,7 +45,10 @@ export interface RestoreOptions {
 	/** Whether nothing is changed. */
 	readonly isDryRun: boolean;
 	readonly signal: AbortSignal;
+	/** Called before the first row is written. */
+	readonly onBegun?: () => void;
 	readonly onProgress?: (progress: RestoreProgress) => void;
+	readonly now?: () => Date;
 }
 
 export interface RestoreProgress {
@@ -52,6 +62,12 @@ export interface RestoreReport {
 	/** Rows by table. */
 	readonly tables: Readonly<Record<string, number>>;
 	readonly seconds: number;
+}
+
+export interface Restoring {
+	readonly report: RestoreReport;
+	/** What is left to do with it: `settleRestore`. Of a dry run, what it would begin with. */
+	readonly record: RestoreRecord;
 }
 
 /** A database of the dump, and the one of the fleet that it is restored into. */
@@ -87,12 +103,12 @@ export function requireRestorable(
 /**
  * Loads a dump into empty databases, compares every table with what was dumped, and
  * raises the local ids. What one shard promised another is then in the outboxes, or
- * found by `verify`: each shard was dumped at a moment of its own.
+ * found by `verify`: each shard was dumped at a moment of its own. `settleRestore`
+ * does the rest.
  */
-export async function runRestore(
-	options: RestoreOptions,
-): Promise<RestoreReport> {
+export async function runRestore(options: RestoreOptions): Promise<Restoring> {
 	const { files, dump, model, cipher, target, signal, isDryRun } = options;
+	const { now = () => new Date() } = options;
 	const began = performance.now();
 	requireRestorable(files, dump, model, cipher);
 	requireWhole(files, dump);
@@ -101,25 +117,46 @@ export async function runRestore(
 	const faults = await target.faults(databases);
 	if (faults.length > 0)
 		throw new CorkboardError("CONFLICT", faults.join("\n"));
-	await requireEmpty(options, databases);
-	await checkFiles(options, restored);
-	const run = new RestoreRun(options, restored);
+	const before = await readRecord(target, options.databases);
+	const anew = newRecord(dump, databases, now());
+	const wanted = options.resume
+		? resumed(requireSame(options, before, anew))
+		: anew;
+	if (!options.resume) await requireEmpty(options, databases, before);
+	// All of the files, before the first row is written: a damaged one ends the restore.
+	if (wanted.step === "begun") await checkFiles(options, restored);
+	let record = wanted;
 	if (!isDryRun) {
-		await run.loadAll();
-		signal.throwIfAborted();
-		await target.raiseIds(databases, options.raiseBy);
+		const held = await HeldRecord.take(
+			target,
+			options.databases,
+			before,
+			wanted,
+		);
+		options.onBegun?.();
+		if (held.record.step === "begun") {
+			await new RestoreRun(options, restored, held).loadAll();
+			await held.advance("loaded");
+		}
+		if (held.record.step === "loaded") {
+			signal.throwIfAborted();
+			await target.raiseIds(databases, options.raiseBy);
+			await held.advance("raised");
+		}
+		record = held.record;
 	}
 	const tables: Record<string, number> = {};
 	for (const table of restored.flatMap(({ manifest }) => manifest.tables)) {
 		if (table.rows === 0) continue;
 		tables[table.name] = (tables[table.name] ?? 0) + table.rows;
 	}
-	return {
+	const report = {
 		databases: restored.length,
 		rows: sum(Object.values(tables)),
 		tables,
 		seconds: (performance.now() - began) / 1_000,
 	};
+	return { report, record };
 }
 
 /** Throws CONFLICT where the fleet lacks a database of the dump. */
@@ -168,22 +205,53 @@ function pairs(options: RestoreOptions): readonly Restored[] {
 	});
 }
 
+/** The record of the restore that is resumed. Throws CONFLICT where none has begun, or another one. */
+function requireSame(
+	{ files, dump: { head } }: RestoreOptions,
+	found: RestoreRecord | null,
+	wanted: RestoreRecord,
+): RestoreRecord {
+	if (found === null) {
+		throw new CorkboardError(
+			"CONFLICT",
+			"No restore is under way in this fleet: none has begun, or it is done. Leave out --resume to begin one in empty databases.",
+		);
+	}
+	if (found.dump !== wanted.dump) {
+		throw new CorkboardError(
+			"CONFLICT",
+			`The restore that began in this fleet at ${found.began} is of the dump ${found.dump}, and ${files.name} holds ${head.id}. Go on with that dump.`,
+		);
+	}
+	if (found.databases !== wanted.databases) {
+		throw new CorkboardError(
+			"CONFLICT",
+			`The restore that began in this fleet at ${found.began} is of other databases. Go on with the same --shards.`,
+		);
+	}
+	return found;
+}
+
+/** Throws CONFLICT where something is stored: in what is restored or, without --shards, in any database of the fleet. */
 async function requireEmpty(
-	{ target, resume }: RestoreOptions,
-	databases: readonly Database[],
+	{ target, shards, databases: all }: RestoreOptions,
+	restored: readonly Database[],
+	found: RestoreRecord | null,
 ): Promise<void> {
-	if (resume) return;
-	for (const database of databases) {
+	for (const database of shards === null ? all : restored) {
 		const [filled] = await target.filled(database);
 		if (filled === undefined) continue;
 		throw new CorkboardError(
 			"CONFLICT",
-			`${database.name}.${filled} is not empty, and a restore overwrites nothing. Restore into empty databases; after a restore that was interrupted, go on with --resume. To bring back single objects, use --only TYPE:ID.`,
+			`${database.name}.${filled} is not empty, and a restore overwrites nothing. ${
+				found === null
+					? "Restore into empty databases."
+					: `A restore of the dump ${found.dump} began here at ${found.began}: go on with it by --resume.`
+			} To bring back single objects, use --only TYPE:ID.`,
 		);
 	}
 }
 
-/** All of them, before the first row is written: a restore that stops half-way has to be begun anew. */
 async function checkFiles(
 	{ files, signal }: RestoreOptions,
 	restored: readonly Restored[],
@@ -204,13 +272,19 @@ async function checkFiles(
 class RestoreRun {
 	readonly #options: RestoreOptions;
 	readonly #restored: readonly Restored[];
+	readonly #held: HeldRecord;
 	readonly #total: number;
 	readonly #began = performance.now();
 	#rows = 0;
 
-	constructor(options: RestoreOptions, restored: readonly Restored[]) {
+	constructor(
+		options: RestoreOptions,
+		restored: readonly Restored[],
+		held: HeldRecord,
+	) {
 		this.#options = options;
 		this.#restored = restored;
+		this.#held = held;
 		this.#total = sum(
 			restored.flatMap(({ manifest }) =>
 				manifest.tables.map(({ rows }) => rows),
@@ -245,6 +319,7 @@ class RestoreRun {
 		for (const dumped of manifest.tables) {
 			const table = database.tables.find(({ name }) => name === dumped.name);
 			if (table === undefined || dumped.rows === 0) continue;
+			await this.#held.requireHeld();
 			await this.#loadTable(database, table, dumped, signal);
 			// Entries get new numbers, and may be delivered by now.
 			if (table.name === OUTBOX.name) continue;

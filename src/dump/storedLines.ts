@@ -1,5 +1,5 @@
 import type { Table } from "../storage/statements/tables.ts";
-import { keyOf } from "./databases.ts";
+import { besideGraph, keyOf } from "./databases.ts";
 import type { LineBatches } from "./lineFiles.ts";
 import type { Snapshot, StoredRow } from "./source/dumpSource.ts";
 
@@ -8,7 +8,7 @@ const MOST_ROWS = 2_000;
 const LEAST_ROWS = 50;
 const CHARACTERS = 2_000_000;
 
-/** All rows of a table, some at a time, in the order of its key. */
+/** All rows of a table that are a part of the graph, some at a time, in the order of its key. */
 export async function* rowsOf(
 	snapshot: Pick<Snapshot, "rows">,
 	table: Table,
@@ -21,7 +21,7 @@ export async function* rowsOf(
 		const rows: readonly StoredRow[] = await snapshot.rows(table, after, limit);
 		const characters = charactersOf(rows);
 		if (rows.length > 0) {
-			yield rows;
+			yield ofGraph(table, rows);
 			await onRows(rows.length, characters);
 		}
 		if (rows.length < limit) return;
@@ -29,6 +29,16 @@ export async function* rowsOf(
 		const fitting = Math.floor((CHARACTERS * rows.length) / characters);
 		limit = Math.max(LEAST_ROWS, Math.min(MOST_ROWS, fitting));
 	}
+}
+
+function ofGraph(
+	table: Table,
+	rows: readonly StoredRow[],
+): readonly StoredRow[] {
+	const others = besideGraph(table);
+	if (others === null) return rows;
+	const at = Object.keys(table.columns).indexOf(others.column);
+	return rows.filter((row) => row[at] !== others.value);
 }
 
 function charactersOf(rows: readonly StoredRow[]): number {

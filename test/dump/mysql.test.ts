@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { FolderFiles } from "../../src/dump/files/folderFiles.ts";
 import { readDump } from "../../src/dump/manifest.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
-import { runHere } from "../helpers/runCommand.ts";
+import { command, runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { caughtUp, type Pair, startMysqlPair } from "../services/mysql.ts";
 
@@ -127,7 +128,26 @@ describe("a dump of MySQL servers", () => {
 		const refused = await runHere(["restore", path("again")], { env });
 		assert.match(refused.err, /is not empty, and a restore overwrites nothing/);
 		await empty();
-		const back = await runHere(["restore", path("again")], { env });
+		const resume = ["restore", path("again"), "--resume"];
+		assert.match(
+			(await runHere(resume, { env })).err,
+			/No restore is under way in this fleet/,
+		);
+		const interrupt = new AbortController();
+		const cut = await command(["restore", path("again")], {
+			env,
+			open: openCorkboard,
+			isTerminal: true,
+			interruptSignal: () => interrupt.signal,
+			stderrRaw: () => interrupt.abort("SIGINT"),
+		});
+		assert.equal(cut.code, 130, cut.err);
+		assert.match(cut.err, /run the restore again with --resume/);
+		assert.match(
+			(await runHere(["restore", path("again")], { env })).err,
+			/A restore of the dump .* began here at .*: go on with it by --resume/,
+		);
+		const back = await runHere(resume, { env });
 		assert.equal(back.code, 0, back.err + back.out);
 		const made = await runHere(["import", lines("eve", 2)], { env });
 		assert.equal(made.code, 0, made.err);

@@ -2,16 +2,17 @@ import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import type { DumpedGraphOptions } from "../../dump/dumpedGraph.ts";
 import type { RestorePartReport } from "../../dump/restorePart.ts";
+import type { RestoreRecord } from "../../dump/restoreRecord.ts";
 import type { RestoreReport } from "../../dump/runRestore.ts";
+import type { Settled } from "../../dump/settleRestore.ts";
 import type { RestoreTarget } from "../../dump/target/restoreTarget.ts";
 import { CorkboardError } from "../../errors.ts";
-import { deliverPending } from "../../graph/outbox/deliverPending.ts";
-import { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { createStoredTypes } from "../../model/storedTypes.ts";
 import type { Model } from "../../model/types.ts";
-import { type VerifyReport, verify } from "../../ops/verify/verify.ts";
 import { dataFoldersOf, shardsOf } from "../../topology/ranges.ts";
+import type { Environment } from "../../topology/secret.ts";
+import type { Topology } from "../../topology/types.ts";
 import { compact } from "../../util/compact.ts";
 import { formatNumber, plural } from "../../util/format.ts";
 import { quoted } from "../../util/quoted.ts";
@@ -77,6 +78,7 @@ export const { usage, run } = command({
 		const { requireRestorable, runRestore } = await import(
 			"../../dump/runRestore.ts"
 		);
+		const { settleRestore } = await import("../../dump/settleRestore.ts");
 		const config = readConfig(context.env);
 		const { model } = await context.app();
 		const cipher = key === undefined ? null : readCipher(key);
@@ -94,7 +96,6 @@ export const { usage, run } = command({
 		if (missing !== undefined) {
 			throw new UsageError(`The topology has no shard ${missing}.`);
 		}
-		const folders = dataFoldersOf(topology);
 		const databases = databasesOf(topology, model);
 		if (given.only !== undefined) {
 			if (resume || shards !== undefined) {
@@ -108,14 +109,20 @@ export const { usage, run } = command({
 				context,
 			);
 		}
-		// Embedded tables are made when the folder is opened for writing.
-		if (folders.size > 0) {
-			await using _ = await openForCommand(context, config, "readWrite");
-		}
+		const { requireLockKept } = await import("../../app/readApp.ts");
+		requireLockKept(await context.app());
 		const progress = createProgressLine(context);
-		let report: RestoreReport;
+		let hasBegun = resume;
 		try {
-			report = await withTarget(folders, context, parallel, (target) =>
+			const opened = {
+				config,
+				model,
+				topology,
+				parallel,
+				isDryRun: dryRun,
+				environment: context.env,
+			};
+			const { report, record } = await withTarget(opened, (target) =>
 				runRestore({
 					model,
 					files,
@@ -130,33 +137,64 @@ export const { usage, run } = command({
 					shards: shards ?? null,
 					modShards: shardsOf(topology.lookups).length,
 					raiseBy: given.raise,
+					onBegun: () => {
+						hasBegun = true;
+					},
 					onProgress: ({ rows: { done, total }, secondsLeft }) =>
 						progress.update(
 							`${formatNumber(done)} of ${formatNumber(total)} rows${secondsLeft === null ? "" : `, ${formatSeconds(secondsLeft)} left`}`,
 						),
 				}),
 			);
+			if (dryRun) {
+				return {
+					value: { ...report, verified: null },
+					lines: [wouldRestore(report, resume ? record : null)],
+				};
+			}
+			progress.update("delivers outboxes, and verifies …");
+			await using corkboard = await openForCommand(
+				context,
+				config,
+				"readWrite",
+				"restore",
+			);
+			const settled = await settleRestore(
+				corkboard.store,
+				createStoredTypes(corkboard.schema),
+				record,
+				signal,
+			);
+			return {
+				value: { ...report, ...settled },
+				lines: summary(report, settled),
+				code: settled.verified.remaining.length > 0 ? 1 : 0,
+			};
 		} catch (error) {
 			if (!signal.aborted) throw error;
 			return {
 				lines: [],
-				notes: ["interrupted: run the restore again with --resume"],
+				notes: [
+					`interrupted: run the restore again${hasBegun ? " with --resume" : "; nothing was changed"}`,
+				],
 				code: codeOfInterrupt(signal),
 			};
 		} finally {
 			progress.end();
 		}
-		if (dryRun) {
-			return {
-				value: { ...report, verified: null },
-				lines: [
-					`would restore ${formatNumber(report.rows)} rows into ${formatNumber(report.databases)} databases, all of them empty; every file is there and whole`,
-				],
-			};
-		}
-		return settled(report, config, context, signal);
 	},
 });
+
+function wouldRestore(
+	{ rows, databases }: RestoreReport,
+	/** Null: it would begin. */
+	record: RestoreRecord | null,
+): string {
+	const what = `${formatNumber(rows)} rows into ${formatNumber(databases)} databases`;
+	return record === null
+		? `would restore ${what}, all of them empty; every file is there and whole`
+		: `would go on with the restore of ${record.began} (${record.step}): ${what}`;
+}
 
 interface Root {
 	readonly type: string;
@@ -263,36 +301,9 @@ function summaryOfPart(
 	]);
 }
 
-/** Delivers what is in the outboxes, and repairs what differs between shards that were dumped one after another. */
-async function settled(
-	report: RestoreReport,
-	config: Config,
-	context: CommandContext,
-	signal: AbortSignal,
-): Promise<Result> {
-	await using corkboard = await openForCommand(
-		context,
-		config,
-		"readWrite",
-		"restore",
-	);
-	const pass = await deliverPending(new WritePipeline(corkboard.store), 0);
-	const verified = await verify(corkboard.store, {
-		repair: true,
-		types: createStoredTypes(corkboard.schema),
-		signal,
-	});
-	return {
-		value: { ...report, delivered: pass.delivered, verified },
-		lines: summary(report, pass.delivered, verified),
-		code: verified.remaining.length > 0 ? 1 : 0,
-	};
-}
-
 function summary(
 	{ rows, databases, tables, seconds }: RestoreReport,
-	delivered: number,
-	{ repaired, remaining }: VerifyReport,
+	{ delivered, verified: { repaired, remaining } }: Settled,
 ): readonly string[] {
 	return [
 		`${formatNumber(rows)} rows restored into ${formatNumber(databases)} databases, ${formatSeconds(seconds)}; every table is as it was dumped`,
@@ -306,24 +317,48 @@ function summary(
 	];
 }
 
-/** Folders of SQLite files are locked meanwhile. */
+/** Folders of SQLite files are locked meanwhile, and have their tables; but a dry run changes nothing there. */
 async function withTarget<T>(
-	folders: ReadonlySet<string>,
-	context: CommandContext,
-	parallel: number,
+	{
+		config,
+		model,
+		topology,
+		parallel,
+		isDryRun,
+		environment,
+	}: {
+		readonly config: Config;
+		readonly model: Model;
+		readonly topology: Topology;
+		readonly parallel: number;
+		readonly isDryRun: boolean;
+		readonly environment: Environment;
+	},
 	body: (target: RestoreTarget) => Promise<T>,
 ): Promise<T> {
+	const folders = dataFoldersOf(topology);
 	if (folders.size === 0) {
 		const { MysqlTarget } = await import("../../dump/target/mysqlTarget.ts");
-		await using target = new MysqlTarget(context.env, parallel + 1);
+		await using target = new MysqlTarget(environment, parallel + 1);
 		return await body(target);
 	}
 	const { SqliteTarget } = await import("../../dump/target/sqliteTarget.ts");
-	const { lockFolder } = await import(
-		"../../storage/sqlite/driver/folderLock.ts"
+	if (isDryRun) {
+		await using target = new SqliteTarget({ isDryRun });
+		return await body(target);
+	}
+	const { createFolderTables, lockDataFolders } = await import(
+		"../../app/openStore.ts"
 	);
-	using locks = new DisposableStack();
-	for (const folder of folders) locks.use(lockFolder(folder));
-	await using target = new SqliteTarget();
+	const { openSqliteStorage } = await import(
+		"../../storage/sqlite/sqliteStorage.ts"
+	);
+	await using opened = new AsyncDisposableStack();
+	lockDataFolders(topology, "readWrite", opened);
+	// Not by opening the graph: its outbox worker would write between rows that are loaded.
+	const storage = opened.use(await openSqliteStorage({ model, topology }));
+	const hasStore = config.store.kind === "topology";
+	await createFolderTables(storage.admin, topology, hasStore);
+	const target = opened.use(new SqliteTarget({ isDryRun }));
 	return await body(target);
 }

@@ -6,9 +6,14 @@ import {
 	HOST_OUTBOX,
 	tableIn,
 } from "../../storage/mysql/ddl.ts";
-import { OUTBOX, type Table } from "../../storage/statements/tables.ts";
+import type { LookupKey } from "../../storage/rows.ts";
+import {
+	LOOKUPS,
+	OUTBOX,
+	type Table,
+} from "../../storage/statements/tables.ts";
 import type { Environment } from "../../topology/secret.ts";
-import { type Database, isText } from "../databases.ts";
+import { besideGraph, type Database, isText } from "../databases.ts";
 import type { Snapshot, StoredRow } from "../source/dumpSource.ts";
 import { selectRows, textsOf } from "../source/mysqlSource.ts";
 import { digits } from "../source/rowSelect.ts";
@@ -73,18 +78,24 @@ export class MysqlTarget implements RestoreTarget {
 
 	async filled(database: Database): Promise<readonly string[]> {
 		const server = this.#serverOf(database);
+		const values: string[] = [];
 		const rows = await server.rows(
 			"any rows",
 			database.tables
 				.map((table) => {
 					const { schema, name } = placeOf(database, table);
+					const others = besideGraph(table);
+					if (others !== null) values.push(others.value);
 					const where =
 						table.name === OUTBOX.name
 							? ` WHERE shard = ${database.storageShard}`
-							: "";
+							: others === null
+								? ""
+								: ` WHERE ${others.column} <> ?`;
 					return `SELECT '${table.name}' FROM DUAL WHERE EXISTS (SELECT 1 FROM ${tableIn(schema, name)}${where})`;
 				})
 				.join(" UNION ALL "),
+			values,
 		);
 		return rows.map(([name]) => String(name));
 	}
@@ -136,6 +147,43 @@ export class MysqlTarget implements RestoreTarget {
 				await server.rows(`read ${table.name}`, text, values, INSERT_MS),
 			);
 		};
+	}
+
+	async lookup(
+		database: Database,
+		{ name, key }: LookupKey,
+	): Promise<string | null> {
+		const rows = await this.#serverOf(database).rows(
+			"read lookup",
+			`SELECT token FROM ${tableIn(database.name, LOOKUPS.name)} WHERE name = ? AND \`key\` = ?`,
+			[name, key],
+		);
+		return textsOf(rows)[0]?.[0] ?? null;
+	}
+
+	async changeLookup(
+		database: Database,
+		lookup: LookupKey,
+		expect: string | null,
+		next: string,
+	): Promise<boolean> {
+		const table = tableIn(database.name, LOOKUPS.name);
+		const { name, key } = lookup;
+		const server = this.#serverOf(database);
+		if (expect === null) {
+			await server.run(
+				"add lookup",
+				`INSERT INTO ${table} (name, \`key\`, id, token) VALUES (?, ?, 0, ?) ON DUPLICATE KEY UPDATE id = ${table}.id`,
+				[name, key, next],
+			);
+		} else {
+			await server.run(
+				"change lookup",
+				`UPDATE ${table} SET token = ? WHERE name = ? AND \`key\` = ? AND token = ?`,
+				[next, name, key, expect],
+			);
+		}
+		return (await this.lookup(database, lookup)) === next;
 	}
 
 	async raiseIds(databases: readonly Database[], by: number): Promise<void> {

@@ -121,13 +121,13 @@ export function shardTables(
 	];
 }
 
-export const MOD_SHARD_TABLES: readonly Table[] = [
-	{
-		name: "lookups",
-		columns: { name: "modelName", key: "key", id: "id", token: "token" },
-		primaryKey: ["name", "key"],
-	},
-];
+export const LOOKUPS: Table = {
+	name: "lookups",
+	columns: { name: "modelName", key: "key", id: "id", token: "token" },
+	primaryKey: ["name", "key"],
+};
+
+export const MOD_SHARD_TABLES: readonly Table[] = [LOOKUPS];
 
 /** The lines between the parentheses of CREATE TABLE that databases write alike. */
 export function columnLines(
